@@ -1,0 +1,212 @@
+# urlweir: one Makefile, no recursion. `make help` lists the targets.
+#
+#   MODE=release|debug|asan|ubsan|tsan|fuzz   what to build, each in build/MODE
+#   CC=clang                                  another compiler
+#   T=url                                     only that suite, or that script
+#   V=1                                       show commands
+
+VERSION := 0.1.0
+MODE    ?= release
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+B       := build/$(MODE)
+Q       := $(if $(V),,@)
+SHARED  ?= ../shared
+
+# ---- flags -----------------------------------------------------------------
+
+PKGS := libcurl libxml-2.0 sqlite3 zlib libcrypto libxxhash libpsl icu-uc \
+        libpcre2-8 yaml-0.1 jansson
+# Asked once, and only when a recipe needs it: the packages may not be there
+# while this file is read.
+PKG_CFLAGS   = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS     = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+CHECK_CFLAGS = $(eval CHECK_CFLAGS := $$(shell pkg-config --cflags check))$(CHECK_CFLAGS)
+CHECK_LIBS   = $(eval CHECK_LIBS := $$(shell pkg-config --libs check))$(CHECK_LIBS)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes \
+        -Wstrict-prototypes -Wformat=2 -Wundef -Wvla
+MODE_release := -O2 -g
+MODE_debug   := -O0 -g3
+MODE_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+                -fno-omit-frame-pointer
+MODE_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
+MODE_tsan    := -O1 -g -fsanitize=thread
+MODE_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+                -fno-sanitize-recover=all
+CPPFLAGS_ALL = -I. -D_GNU_SOURCE -DURLWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CFLAGS_ALL   = -std=c17 -pthread $(WARN) $(MODE_$(MODE)) $(PKG_CFLAGS) $(CFLAGS)
+LDFLAGS_ALL  = -pthread $(filter -fsanitize%,$(MODE_$(MODE))) $(LDFLAGS)
+LIBS         = $(PKG_LIBS) -lm
+
+# ---- files -----------------------------------------------------------------
+
+DIRS     := base filter storage frontier crawler service config cli
+SRC      := $(wildcard $(DIRS:%=%/*.c))
+LIB_SRC  := $(filter-out cli/main.c,$(SRC))
+LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o)
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
+SUITES   := $(patsubst test_%,%,$(notdir $(UNIT_SRC:.c=)))
+SUPPORT_SRC  := $(wildcard tests/support/*.c)
+SUPPORT_BIN  := $(SUPPORT_SRC:%.c=$B/%)
+BENCH_SRC    := $(wildcard bench/bench_*.c)
+BENCH_BIN    := $(BENCH_SRC:%.c=$B/%)
+BENCH_COMMON := $(patsubst %.c,$B/%.o,$(filter-out $(BENCH_SRC),$(wildcard bench/*.c)))
+FUZZ_SRC     := $(wildcard fuzz/fuzz_*.c)
+FUZZ_BIN     := $(FUZZ_SRC:%.c=$B/%)
+REPLAY_BIN   := $(FUZZ_SRC:fuzz/fuzz_%.c=$B/fuzz/replay_%)
+BIN          := $B/urlweir
+
+.PHONY: all help deps
+.DEFAULT_GOAL := all
+all: $(BIN) ## build build/MODE/urlweir
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+# ---- what must be installed ------------------------------------------------
+
+DEPS := build/deps.stamp
+$(DEPS): tools/install-deps.sh
+	$(Q)tools/install-deps.sh build
+	$(Q)mkdir -p $(@D) && touch $@
+
+deps: ## install what building, tests and lint need (Debian packages)
+	$(Q)tools/install-deps.sh build check lint
+
+# ---- compiling and linking -------------------------------------------------
+
+$B/%.o: %.c Makefile | $(DEPS)
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC   $<")
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+$B/liburlweir.a: $(LIB_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BIN): $B/cli/main.o $B/liburlweir.a
+	$(if $(V),,@echo "  LD   $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
+$B/tests/unit/suites.inc: $(UNIT_SRC) Makefile
+	@mkdir -p $(@D)
+	$(Q)printf 'SUITE(%s)\n' $(SUITES) > $@
+$B/tests/unit/main.o: $B/tests/unit/suites.inc
+$B/unit: $(UNIT_OBJ) $B/liburlweir.a
+	$(if $(V),,@echo "  LD   $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+$(SUPPORT_BIN): $B/%: $B/%.o $B/liburlweir.a
+	$(if $(V),,@echo "  LD   $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(BENCH_BIN): $B/%: $B/%.o $(BENCH_COMMON) $B/liburlweir.a
+	$(if $(V),,@echo "  LD   $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(REPLAY_BIN): $B/fuzz/replay_%: $B/fuzz/fuzz_%.o $B/fuzz/replay.o $B/liburlweir.a
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(FUZZ_BIN): $B/fuzz/fuzz_%: $B/fuzz/fuzz_%.o $B/liburlweir.a
+	$(Q)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+-include $(shell find $B -name '*.d' 2>/dev/null)
+
+# ---- tests -----------------------------------------------------------------
+
+.PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-long check-interop
+build/deps-check.stamp: tools/install-deps.sh
+	$(Q)tools/install-deps.sh build check
+	$(Q)mkdir -p $(@D) && touch $@
+
+check: check-tree check-unit check-fuzz check-shared check-cli ## all tests that need Debian packages only
+	@echo "check: all passed"
+
+check-tree: | build/deps-check.stamp
+	$(Q)tools/check-layers.sh
+	$(Q)CC="$(CC)" tools/check-headers.sh
+
+check-unit: build/deps-check.stamp $B/unit
+	$(Q)CK_RUN_SUITE=$(T) $B/unit
+
+check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
+	$(Q)tests/replay.sh $B/fuzz
+
+check-shared: build/deps-check.stamp $(BIN)
+	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
+
+check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN)
+	$(Q)tests/cli/run.sh $(abspath $B) $(T)
+
+check-long: ## the full sizes: more kills, more keys, larger webs
+	$(Q)$(MAKE) --no-print-directory check LONG=1
+export LONG
+
+check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and readers from other registries
+	$(Q)tests/interop/run.sh $(abspath $B) $(T)
+
+.PHONY: asan ubsan tsan
+asan: ## unit tests, corpus and command tests under ASan and UBSan
+	$(Q)$(MAKE) --no-print-directory MODE=asan check-unit check-fuzz check-cli
+ubsan: ## the same under UBSan alone
+	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-unit check-fuzz check-cli
+tsan: ## unit tests and thread tests under TSan
+	$(Q)$(MAKE) --no-print-directory MODE=tsan check-unit check-cli
+
+# ---- fuzzing ---------------------------------------------------------------
+
+.PHONY: fuzz
+TIME ?= 60
+fuzz: ## libFuzzer on target T for TIME seconds (needs clang)
+	$(Q)test -n "$(T)" || { echo "usage: make fuzz T=url TIME=600"; exit 1; }
+	$(Q)tools/install-deps.sh build lint
+	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang build/fuzz/fuzz/fuzz_$(T)
+	$(Q)mkdir -p build/fuzz/found/$(T)
+	build/fuzz/fuzz/fuzz_$(T) -max_total_time=$(TIME) -timeout=10 -rss_limit_mb=2048 \
+	    -artifact_prefix=build/fuzz/found/$(T)/ build/fuzz/found/$(T) fuzz/corpus/$(T)
+
+# ---- benchmarks ------------------------------------------------------------
+
+.PHONY: bench
+bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one table each
+bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
+	$(Q)$<
+
+# ---- demo ------------------------------------------------------------------
+
+.PHONY: demo
+demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
+	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
+
+# ---- the look of the code --------------------------------------------------
+
+.PHONY: lint format
+C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
+build/deps-lint.stamp: tools/install-deps.sh
+	$(Q)tools/install-deps.sh build check lint
+	$(Q)mkdir -p $(@D) && touch $@
+lint: build/deps-lint.stamp ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
+	$(Q)CPPFLAGS="$(CPPFLAGS_ALL) $(PKG_CFLAGS)" tools/lint.sh $(SRC)
+
+format: build/deps-lint.stamp ## lay the code out with clang-format
+	$(Q)clang-format -i $(C_FILES)
+
+# ---- installing ------------------------------------------------------------
+
+.PHONY: install uninstall clean
+install: $(BIN) ## install under DESTDIR/PREFIX
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/urlweir
+	for m in docs/man/*.[1-9]; do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
+	install -D -m 644 config/default.yaml $(DESTDIR)$(PREFIX)/share/doc/urlweir/default.yaml
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/urlweir/copyright
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/urlweir
+	for m in docs/man/*.[1-9]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/urlweir
+
+clean: ## remove build/
+	rm -rf build

@@ -1,0 +1,45 @@
+/*
+ * bytes.h - a borrowed run of bytes: pointer and length, owned elsewhere.
+ *
+ * The bytes may hold zeros and need not end in one. Whoever hands a struct
+ * bytes out says how long the memory behind it lives.
+ */
+#ifndef URLWEIR_BASE_BYTES_H
+#define URLWEIR_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct bytes {
+    const char *at;
+    size_t len;
+};
+
+static inline struct bytes bytes_of(const void *at, size_t len)
+{
+    return (struct bytes){(const char *)at, len};
+}
+
+static inline struct bytes bytes_of_str(const char *s)
+{
+    return (struct bytes){s, s != NULL ? strlen(s) : 0};
+}
+
+static inline bool bytes_equal(struct bytes a, struct bytes b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+static inline bool bytes_is(struct bytes a, const char *s)
+{
+    return bytes_equal(a, bytes_of_str(s));
+}
+
+/* ASCII case is ignored; other octets must be equal. */
+bool bytes_equal_nocase(struct bytes a, struct bytes b);
+bool bytes_starts_with(struct bytes a, const char *prefix);
+/* Without ASCII white space (space, tab, LF, FF, CR) at both ends. */
+struct bytes bytes_trim(struct bytes a);
+
+#endif

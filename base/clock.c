@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.c - monotonic and wall time, and their text. */
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t ns_of(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+int64_t clock_mono(void)
+{
+    return ns_of(CLOCK_MONOTONIC);
+}
+
+int64_t clock_wall_ms(void)
+{
+    return ns_of(CLOCK_REALTIME) / NS_PER_MS;
+}
+
+int64_t clock_cpu(void)
+{
+    return ns_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)
+{
+    time_t s = (time_t)(wall_ms / 1000);
+    int ms = (int)(wall_ms % 1000);
+    struct tm tm;
+    size_t n;
+
+    if (ms < 0) {
+        ms += 1000;
+        s--;
+    }
+    if (gmtime_r(&s, &tm) == NULL || tm.tm_year > 8099 || tm.tm_year < -1900)
+        memset(&tm, 0, sizeof tm);
+    n = strftime(out, CLOCK_ISO_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out + n, CLOCK_ISO_SIZE - n, ".%03uZ", (unsigned)ms % 1000U);
+}
+
+enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
+{
+    /* IMF-fixdate, RFC 850, asctime. The weekday is read and not checked. */
+    static const char *const forms[] = {"%a, %d %b %Y %H:%M:%S GMT",
+                                        "%A, %d-%b-%y %H:%M:%S GMT",
+                                        "%a %b %d %H:%M:%S %Y"};
+    char text[64];
+
+    s = bytes_trim(s);
+    if (s.len >= sizeof text)
+        return STATUS_FORMAT;
+    memcpy(text, s.at, s.len);
+    text[s.len] = '\0';
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct tm tm = {0};
+        const char *end = strptime(text, forms[i], &tm);
+
+        if (end != NULL && *end == '\0') {
+            *wall_ms = (int64_t)timegm(&tm) * 1000;
+            return STATUS_OK;
+        }
+    }
+    return STATUS_FORMAT;
+}

@@ -1,0 +1,33 @@
+/*
+ * clock.h - monotonic and wall time, and their text.
+ *
+ * Only outer loops ask the clock; decisions take `now` as an argument, so a
+ * test can hand them any moment it likes.
+ */
+#ifndef URLWEIR_BASE_CLOCK_H
+#define URLWEIR_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+
+/* Nanoseconds since some fixed moment; never goes back. */
+int64_t clock_mono(void);
+/* Milliseconds since 1970-01-01 UTC. */
+int64_t clock_wall_ms(void);
+/* CPU time of this process, user and system, in nanoseconds. */
+int64_t clock_cpu(void);
+
+#define CLOCK_ISO_SIZE 25 /* "2026-01-31T23:59:59.123Z" and a zero byte */
+/* ISO 8601 in UTC, with milliseconds. */
+void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
+
+/* HTTP-date in any of its three forms (RFC 9110 section 5.6.7), as wall ms.
+ * STATUS_FORMAT: it is none. */
+MUST_CHECK enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - replace a file whole or not at all; read one; lock a directory.
+ *
+ * The lock is an fcntl record lock: unlike the mere presence of a file it is
+ * gone with its holder, and unlike flock(2) the kernel tells who holds it.
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/logger.h"
+#include "base/mem.h"
+
+struct file_writer {
+    char *path, *tmp;
+    int fd;
+    enum status st;
+    bool committed;
+};
+
+static enum status io_error(const char *what, const char *path)
+{
+    int err = errno;
+
+    log_error(what, "path=%s error=\"%s\"", path, strerror(err));
+    return status_of_errno(err);
+}
+
+enum status file_writer_open(struct file_writer **out, const char *path)
+{
+    struct file_writer *w = xcalloc(1, sizeof *w);
+    size_t size = strlen(path) + sizeof ".tmp";
+
+    w->path = xstrdup(path);
+    w->tmp = xmalloc(size);
+    snprintf(w->tmp, size, "%s.tmp", path);
+    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (w->fd < 0) {
+        enum status st = io_error("cannot create file", w->tmp);
+
+        file_writer_close(w);
+        return st;
+    }
+    *out = w;
+    return STATUS_OK;
+}
+
+enum status file_writer_write(struct file_writer *w, const void *bytes,
+                              size_t len)
+{
+    const char *at = bytes;
+
+    while (w->st == STATUS_OK && len > 0) {
+        ssize_t n = write(w->fd, at, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            w->st = io_error("cannot write file", w->tmp);
+            break;
+        }
+        at += n;
+        len -= (size_t)n;
+    }
+    return w->st;
+}
+
+enum status file_sync_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash == NULL   ? xstrdup(".")
+                : slash == path ? xstrdup("/")
+                                : xstrndup(path, (size_t)(slash - path));
+    enum status st = STATUS_OK;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 || fsync(fd) != 0)
+        st = io_error("cannot sync directory", dir);
+    if (fd >= 0)
+        close(fd);
+    free(dir);
+    return st;
+}
+
+enum status file_writer_commit(struct file_writer *w)
+{
+    if (w->st != STATUS_OK)
+        return w->st;
+    fault_point("file-written");
+    if (fsync(w->fd) != 0)
+        return w->st = io_error("cannot sync file", w->tmp);
+    fault_point("file-synced");
+    if (rename(w->tmp, w->path) != 0)
+        return w->st = io_error("cannot rename file", w->tmp);
+    fault_point("file-renamed");
+    w->committed = true;
+    return file_sync_parent(w->path);
+}
+
+void file_writer_close(struct file_writer *w)
+{
+    if (w == NULL)
+        return;
+    if (w->fd >= 0) {
+        close(w->fd);
+        if (!w->committed)
+            unlink(w->tmp);
+    }
+    free(w->tmp);
+    free(w->path);
+    free(w);
+}
+
+enum status file_read(const char *path, struct buf *out)
+{
+    enum status st = STATUS_OK;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return status_of_errno(errno);
+    for (;;) {
+        char chunk[65536];
+        ssize_t n = read(fd, chunk, sizeof chunk);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            st = io_error("cannot read file", path);
+        if (n <= 0)
+            break;
+        buf_add(out, chunk, (size_t)n);
+        st = buf_failed(out);
+        if (st != STATUS_OK)
+            break;
+    }
+    close(fd);
+    return st;
+}
+
+enum status file_replace(const char *path, struct bytes content)
+{
+    struct file_writer *w = NULL;
+    enum status st = file_writer_open(&w, path);
+
+    if (st == STATUS_OK)
+        st = file_writer_write(w, content.at, content.len);
+    if (st == STATUS_OK)
+        st = file_writer_commit(w);
+    file_writer_close(w);
+    return st;
+}
+
+enum status file_make_dir(const char *path)
+{
+    char *p = xstrdup(path);
+    enum status st = STATUS_OK;
+    struct stat sb;
+
+    for (char *s = p + 1; *s != '\0'; s++) {
+        if (*s != '/')
+            continue;
+        *s = '\0';
+        (void)mkdir(p, 0755); /* a missing parent shows at the last one */
+        *s = '/';
+    }
+    if (mkdir(p, 0755) != 0 && errno != EEXIST)
+        st = io_error("cannot make directory", path);
+    else if (stat(p, &sb) != 0 || !S_ISDIR(sb.st_mode))
+        st = STATUS_EXISTS;
+    free(p);
+    return st;
+}
+
+enum status file_disk_free(const char *path, uint64_t *free_bytes)
+{
+    struct statvfs v;
+
+    if (statvfs(path, &v) != 0)
+        return status_of_errno(errno);
+    *free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
+    return STATUS_OK;
+}
+
+enum status file_size(const char *path, uint64_t *size)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) != 0)
+        return status_of_errno(errno);
+    *size = (uint64_t)sb.st_size;
+    return STATUS_OK;
+}
+
+struct file_lock {
+    int fd;
+};
+
+static struct flock whole_file(short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
+}
+
+enum status file_lock_holder(const char *path, long *holder)
+{
+    struct flock fl = whole_file(F_WRLCK);
+    enum status st = STATUS_OK;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    *holder = 0;
+    if (fd < 0)
+        return errno == ENOENT ? STATUS_OK : status_of_errno(errno);
+    if (fcntl(fd, F_GETLK, &fl) != 0)
+        st = status_of_errno(errno);
+    else if (fl.l_type != F_UNLCK)
+        *holder = (long)fl.l_pid;
+    close(fd);
+    return st;
+}
+
+enum status file_lock_take(struct file_lock **out, const char *path,
+                           const char *note, long *holder)
+{
+    struct flock fl = whole_file(F_WRLCK);
+    struct file_lock *l;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+
+    if (fd < 0)
+        return io_error("cannot open lock", path);
+    if (fcntl(fd, F_SETLK, &fl) != 0) {
+        enum status st = errno == EACCES || errno == EAGAIN
+                             ? STATUS_BUSY
+                             : io_error("cannot lock", path);
+
+        close(fd);
+        if (st == STATUS_BUSY && holder != NULL &&
+            file_lock_holder(path, holder) != STATUS_OK)
+            *holder = 0;
+        return st;
+    }
+    if (ftruncate(fd, 0) != 0 ||
+        dprintf(fd, "%ld %s\n", (long)getpid(), note) < 0) {
+        /* The lock holds all the same; its text is for people only. */
+        log_warn("cannot write lock note", "path=%s", path);
+    }
+    l = xcalloc(1, sizeof *l);
+    l->fd = fd;
+    *out = l;
+    return STATUS_OK;
+}
+
+void file_lock_free(struct file_lock *l)
+{
+    if (l == NULL)
+        return;
+    if (ftruncate(l->fd, 0) != 0) {
+        /* What it says is out of date then; the lock itself still goes. */
+    }
+    close(l->fd);
+    free(l);
+}

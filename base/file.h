@@ -1,0 +1,55 @@
+/*
+ * file.h - replace a file whole or not at all; read one; lock a directory.
+ *
+ * A reader of a path written here sees the old content or the new, never a
+ * mixture, also after a power cut: the writer fills a sibling file, commit
+ * syncs it, renames it over the path and syncs the directory.
+ */
+#ifndef URLWEIR_BASE_FILE_H
+#define URLWEIR_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/status.h"
+
+struct file_writer;
+
+/* Starts PATH.tmp; what stands at `path` is untouched until commit. */
+MUST_CHECK enum status file_writer_open(struct file_writer **out,
+                                        const char *path);
+/* After a failure every later call fails too. STATUS_FULL: the disk is. */
+MUST_CHECK enum status file_writer_write(struct file_writer *w,
+                                         const void *bytes, size_t len);
+MUST_CHECK enum status file_writer_commit(struct file_writer *w);
+/* Removes what was not committed, and frees. NULL is fine. */
+void file_writer_close(struct file_writer *w);
+
+/* All of a file, at most the ceiling of `out`. STATUS_NOT_FOUND,
+ * STATUS_LIMIT. */
+MUST_CHECK enum status file_read(const char *path, struct buf *out);
+/* file_writer_* in one call. */
+MUST_CHECK enum status file_replace(const char *path, struct bytes content);
+
+/* Make a directory and its missing parents; one that is there is fine. */
+MUST_CHECK enum status file_make_dir(const char *path);
+/* Sync the directory entry of `path`, so that a new name survives. */
+MUST_CHECK enum status file_sync_parent(const char *path);
+/* Free bytes for this user on the file system that holds `path`. */
+MUST_CHECK enum status file_disk_free(const char *path, uint64_t *free_bytes);
+/* Size in bytes; STATUS_NOT_FOUND. */
+MUST_CHECK enum status file_size(const char *path, uint64_t *size);
+
+/* An exclusive lock that the kernel drops when its holder dies. */
+struct file_lock;
+/* Takes the lock file `path`, made when missing, and writes our process id and
+ * `note` into it. STATUS_BUSY: *holder, when not NULL, is the other's id. */
+MUST_CHECK enum status file_lock_take(struct file_lock **out, const char *path,
+                                      const char *note, long *holder);
+/* Lets go and empties the file, which stays. NULL is fine. */
+void file_lock_free(struct file_lock *l);
+/* Who holds the lock `path`, 0 when nobody does. */
+MUST_CHECK enum status file_lock_holder(const char *path, long *holder);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* logger.c - one event, one line, key=value, on stderr. */
+#include "base/logger.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define LINE_CEILING 8192 /* longer lines are cut */
+
+static _Atomic enum log_level level_now = LOG_LEVEL_WARN;
+static _Atomic(void (*)(bool)) around_now;
+static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+
+void logger_set_level(enum log_level level)
+{
+    atomic_store(&level_now, level);
+}
+
+bool logger_enabled(enum log_level level)
+{
+    return level <= atomic_load_explicit(&level_now, memory_order_relaxed);
+}
+
+void logger_set_around(void (*around)(bool before))
+{
+    atomic_store(&around_now, around);
+}
+
+/* Control characters and DEL become \xNN; UTF-8 passes, C1 controls do not. */
+static void add_escaped(struct buf *b, const char *s)
+{
+    for (const unsigned char *p = (const unsigned char *)s; *p != 0; p++) {
+        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+
+        if (*p < 0x20 || *p == 0x7f || c1)
+            buf_addf(b, "\\x%02x", *p);
+        else
+            buf_add_char(b, (char)*p);
+    }
+}
+
+void logger_write(enum log_level level, const char *event, const char *fmt,
+                  ...)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    void (*around)(bool) = atomic_load(&around_now);
+    char details[LINE_CEILING / 2];
+    struct buf line;
+    va_list ap;
+
+    if (!logger_enabled(level))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(details, sizeof details, fmt, ap);
+    va_end(ap);
+    buf_init(&line, 4 * LINE_CEILING);
+    buf_addf(&line, "urlweir: %s: %s", names[level], event);
+    if (details[0] != '\0') {
+        buf_add_char(&line, ' ');
+        add_escaped(&line, details);
+    }
+    buf_add_char(&line, '\n');
+    pthread_mutex_lock(&mtx);
+    if (around != NULL)
+        around(true);
+    if (write(STDERR_FILENO, buf_str(&line), line.len) < 0) {
+        /* stderr is gone: there is nowhere left to say so. */
+    }
+    if (around != NULL)
+        around(false);
+    pthread_mutex_unlock(&mtx);
+    buf_fini(&line);
+}

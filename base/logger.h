@@ -1,0 +1,34 @@
+/*
+ * logger.h - one event, one line, key=value, on stderr.
+ *
+ * Data goes to stdout, never through here. Any thread may log; a line is
+ * written whole. Strangers' bytes in a line are escaped, so that no page can
+ * write to a terminal or forge a line.
+ */
+#ifndef URLWEIR_BASE_LOGGER_H
+#define URLWEIR_BASE_LOGGER_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO,
+                 LOG_LEVEL_DEBUG };
+
+/* Default: LOG_LEVEL_WARN. */
+void logger_set_level(enum log_level level);
+bool logger_enabled(enum log_level level);
+/* Called before and after each line while a progress bar owns the terminal's
+ * last line, so that it can be taken away and drawn again. NULL: none. */
+void logger_set_around(void (*around)(bool before));
+
+/* `event`: a short phrase; then `fmt` gives key=value pairs, or "". */
+void logger_write(enum log_level level, const char *event, const char *fmt,
+                  ...) PRINTF_LIKE(3, 4);
+
+#define log_error(event, ...) logger_write(LOG_LEVEL_ERROR, event, __VA_ARGS__)
+#define log_warn(event, ...)  logger_write(LOG_LEVEL_WARN, event, __VA_ARGS__)
+#define log_info(event, ...)  logger_write(LOG_LEVEL_INFO, event, __VA_ARGS__)
+#define log_debug(event, ...) logger_write(LOG_LEVEL_DEBUG, event, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * mem.h - allocation that dies loudly, and try_ forms that report.
+ *
+ * The x forms end the process when memory is gone: checkpoints make that
+ * safe, and no caller has to guess what to do. Sizes that are large or come
+ * from outside use the try_ forms. Any thread may call these.
+ */
+#ifndef URLWEIR_BASE_MEM_H
+#define URLWEIR_BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Never NULL; the caller frees with free(). Size 0 gives a unique pointer. */
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+/* A copy of `len` bytes with a zero byte after them. */
+char *xstrndup(const void *bytes, size_t len);
+
+/* As above but NULL when memory is gone, or when count * size overflows. */
+void *try_malloc(size_t size);
+void *try_calloc(size_t count, size_t size);
+void *try_realloc(void *p, size_t size);
+
+/* `size` bytes, zeroed, aligned to 64 bytes (2 MiB when that large), with huge
+ * pages asked for; *huge, when not NULL, says whether the kernel took the
+ * request. NULL when memory is gone. Freed with mem_free_pages(p, size). */
+void *try_pages(size_t size, int *huge);
+void mem_free_pages(void *p, size_t size);
+
+/* Test switch: the nth try_ allocation from now (1 = the next) fails, then all
+ * is well again; 0 switches it off. Returns how many were left to go. */
+uint64_t mem_fail_after(uint64_t nth);
+
+/* Resident memory of this process in bytes, 0 where it cannot be read. */
+uint64_t mem_resident(void);
+
+#endif

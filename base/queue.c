@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue.c - bounded queue between threads: a ring under one mutex.
+ *
+ * Items are batches of work, not single URLs, so the lock is taken a few
+ * thousand times a second at most; a lock-free ring was not worth its proof.
+ */
+#include "base/queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+struct queue {
+    pthread_mutex_t mtx;
+    pthread_cond_t may_send, may_receive;
+    void **ring;
+    size_t cap, head, count;
+    bool closed, woken;
+};
+
+struct queue *queue_new(size_t capacity)
+{
+    struct queue *q = xcalloc(1, sizeof *q);
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&q->mtx, NULL);
+    pthread_cond_init(&q->may_send, &attr);
+    pthread_cond_init(&q->may_receive, &attr);
+    pthread_condattr_destroy(&attr);
+    q->cap = capacity > 0 ? capacity : 1;
+    q->ring = xcalloc(q->cap, sizeof *q->ring);
+    return q;
+}
+
+void queue_free(struct queue *q)
+{
+    if (q == NULL)
+        return;
+    pthread_cond_destroy(&q->may_receive);
+    pthread_cond_destroy(&q->may_send);
+    pthread_mutex_destroy(&q->mtx);
+    free(q->ring);
+    free(q);
+}
+
+static void put(struct queue *q, void *item)
+{
+    q->ring[(q->head + q->count) % q->cap] = item;
+    q->count++;
+    pthread_cond_signal(&q->may_receive);
+}
+
+enum status queue_send(struct queue *q, void *item)
+{
+    enum status st = STATUS_OK;
+
+    pthread_mutex_lock(&q->mtx);
+    while (q->count == q->cap && !q->closed)
+        pthread_cond_wait(&q->may_send, &q->mtx);
+    if (q->closed)
+        st = STATUS_CLOSED;
+    else
+        put(q, item);
+    pthread_mutex_unlock(&q->mtx);
+    return st;
+}
+
+enum status queue_try_send(struct queue *q, void *item)
+{
+    enum status st = STATUS_OK;
+
+    pthread_mutex_lock(&q->mtx);
+    if (q->closed)
+        st = STATUS_CLOSED;
+    else if (q->count == q->cap)
+        st = STATUS_AGAIN;
+    else
+        put(q, item);
+    pthread_mutex_unlock(&q->mtx);
+    return st;
+}
+
+static struct timespec deadline_in(int64_t ns)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)(ns / 1000000000);
+    t.tv_nsec += (long)(ns % 1000000000);
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000L;
+    }
+    return t;
+}
+
+size_t queue_receive(struct queue *q, void **items, size_t most,
+                     int64_t timeout_ns)
+{
+    struct timespec until = {0};
+    size_t n = 0;
+
+    if (timeout_ns > 0)
+        until = deadline_in(timeout_ns);
+    pthread_mutex_lock(&q->mtx);
+    while (q->count == 0 && !q->closed && !q->woken && timeout_ns != 0) {
+        if (timeout_ns < 0)
+            pthread_cond_wait(&q->may_receive, &q->mtx);
+        else if (pthread_cond_timedwait(&q->may_receive, &q->mtx, &until) != 0)
+            break;
+    }
+    q->woken = false;
+    while (n < most && q->count > 0) {
+        items[n++] = q->ring[q->head];
+        q->head = (q->head + 1) % q->cap;
+        q->count--;
+    }
+    if (n > 0)
+        pthread_cond_broadcast(&q->may_send);
+    pthread_mutex_unlock(&q->mtx);
+    return n;
+}
+
+void queue_close(struct queue *q)
+{
+    pthread_mutex_lock(&q->mtx);
+    q->closed = true;
+    pthread_cond_broadcast(&q->may_send);
+    pthread_cond_broadcast(&q->may_receive);
+    pthread_mutex_unlock(&q->mtx);
+}
+
+void queue_wake(struct queue *q)
+{
+    pthread_mutex_lock(&q->mtx);
+    q->woken = true;
+    pthread_cond_broadcast(&q->may_receive);
+    pthread_mutex_unlock(&q->mtx);
+}
+
+size_t queue_count(struct queue *q)
+{
+    size_t n;
+
+    pthread_mutex_lock(&q->mtx);
+    n = q->count;
+    pthread_mutex_unlock(&q->mtx);
+    return n;
+}

@@ -1,0 +1,36 @@
+/*
+ * command.h - the table of commands behind `urlweir NAME`.
+ *
+ * Each command is one file, cmd_<name>.c, with one function of this shape;
+ * main.c holds the table. argv[0] is the command's name.
+ */
+#ifndef URLWEIR_CLI_COMMAND_H
+#define URLWEIR_CLI_COMMAND_H
+
+/* Exit statuses, the same for every command (docs/man/urlweir.1). */
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 1,       /* usage or configuration */
+    EXIT_CANNOT = 2,      /* cannot start: no crawl there, one too many, locked */
+    EXIT_LIMIT = 3,       /* stopped by a limit; resumable */
+    EXIT_INTERRUPTED = 4, /* checkpoint written; resumable */
+    EXIT_SEEDS = 5,       /* finished, some seeds failed */
+    EXIT_DAMAGED = 6      /* state damaged; the message says what to do */
+};
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* returns an enum exit_code */
+    const char *usage;                 /* "crawl [SEED...] -o DIR [options]" */
+    const char *summary;               /* one line for the list of commands */
+};
+
+int cmd_links(int argc, char **argv);
+int cmd_robots(int argc, char **argv);
+int cmd_url(int argc, char **argv);
+
+/* "urlweir NAME: message" and a pointer to --help, on stderr; EXIT_USAGE. */
+int command_usage_error(const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

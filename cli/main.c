@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the table of commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "cli/command.h"
+
+static const struct command commands[] = {
+    {"links", cmd_links,
+     "links --url BASE [--content-type TYPE] [--all] FILE",
+     "print the links of an HTML file: KIND TAB absolute URL"},
+    {"robots", cmd_robots, "robots --agent NAME FILE [--sitemaps] [--delay]",
+     "say of each URL on stdin whether a robots.txt allows it"},
+    {"url", cmd_url, "url [--whatwg|--surt] [--base URL]",
+     "print the canonical form of each URL on stdin"},
+};
+
+static void help(FILE *to)
+{
+    fprintf(to, "urlweir " URLWEIR_VERSION
+                " - a web crawler and URL frontier\n\n"
+                "usage: urlweir COMMAND [options]\n\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(to, "\n`urlweir COMMAND --help` tells more; so does "
+                "`man urlweir`.\n");
+}
+
+int main(int argc, char **argv)
+{
+    fault_init();
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
+        puts("urlweir " URLWEIR_VERSION);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        help(stdout);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr,
+            "urlweir: no command '%s'; `urlweir --help` lists them\n", argv[1]);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,110 @@
+/*
+ * links.h - links of an HTML page (libxml2): base, nofollow, canonical.
+ *
+ * The page is decoded to UTF-8 (charset.h), read as an HTML5 tokenizer reads
+ * it (html.h), and only markup that can matter reaches libxml2's SAX parser.
+ * One parser belongs to one thread and is used again and again.
+ */
+#ifndef URLWEIR_CRAWLER_LINKS_H
+#define URLWEIR_CRAWLER_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "frontier/url.h"
+
+/* The kinds of RULES L2 and L8; the numbers are stored, so they only grow. */
+enum link_kind {
+    LINK_A = 0,
+    LINK_AREA,
+    LINK_LINK, /* <link> of no kind below */
+    LINK_CANONICAL,
+    LINK_CSS,
+    LINK_SITEMAP,
+    LINK_ALTERNATE,
+    LINK_FEED,
+    LINK_IMG,
+    LINK_SRCSET,
+    LINK_IFRAME,
+    LINK_SCRIPT,
+    LINK_FORM,
+    LINK_META_REFRESH,
+    LINK_STYLE,    /* url() and @import of style elements and attributes */
+    LINK_HEADER,   /* HTTP Link, Content-Location, Refresh */
+    LINK_LAZY,     /* data-src, data-srcset */
+    LINK_OBJECT,
+    LINK_EMBED,
+    LINK_MEDIA,    /* video, audio, track, source src */
+    LINK_CITE,
+    LINK_MANIFEST,
+    LINK_AMPHTML,
+    LINK_OG,
+    LINK_SEED,     /* given by a person; no page has it */
+    LINK_REDIRECT, /* Location of a 3xx answer */
+    LINK_KIND_COUNT_
+};
+/* "a", "meta-refresh"; static. */
+const char *link_kind_name(enum link_kind k);
+/* False: no kind of that name. */
+bool link_kind_of_name(struct bytes name, enum link_kind *out);
+
+#define LINK_BIT(kind) (UINT32_C(1) << (kind))
+/* What `urlweir links` prints without --all (L2), with it (L8), and what a
+ * crawl follows when nothing else is said (DESIGN section 3, --follow). */
+#define LINK_SET_BASIC                                                         \
+    (LINK_BIT(LINK_A) | LINK_BIT(LINK_AREA) | LINK_BIT(LINK_LINK) |            \
+     LINK_BIT(LINK_CANONICAL) | LINK_BIT(LINK_CSS) | LINK_BIT(LINK_SITEMAP) |  \
+     LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_FEED) | LINK_BIT(LINK_IMG) |     \
+     LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_IFRAME) | LINK_BIT(LINK_SCRIPT) |   \
+     LINK_BIT(LINK_FORM) | LINK_BIT(LINK_META_REFRESH))
+#define LINK_SET_ALL (LINK_BIT(LINK_SEED) - 1)
+#define LINK_SET_FOLLOW                                                        \
+    (LINK_BIT(LINK_A) | LINK_BIT(LINK_AREA) | LINK_BIT(LINK_IFRAME) |          \
+     LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) |                          \
+     LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_META_REFRESH) |                  \
+     LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_FEED) | LINK_BIT(LINK_REDIRECT))
+#define LINK_SET_ASSETS                                                        \
+    (LINK_BIT(LINK_IMG) | LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_SCRIPT) |      \
+     LINK_BIT(LINK_CSS) | LINK_BIT(LINK_MEDIA))
+
+/* One link as found; `url` is in the form of url_parse (the --whatwg form) and
+ * is the visitor's to use, and to canonicalise in place, until it returns. */
+struct found_link {
+    enum link_kind kind;
+    bool nofollow; /* rel=nofollow on the element itself */
+    struct url *url;
+};
+
+/* What the page says of itself. */
+struct page_info {
+    bool noindex, nofollow; /* meta robots, and meta named after our agent */
+    struct bytes title;     /* UTF-8, white space collapsed, <= 512 octets */
+    struct bytes lang;      /* of <html lang>, <= 64 octets */
+    const char *charset;    /* the encoding that was used; static */
+    uint64_t found;         /* links visited */
+};
+
+struct link_parser;
+
+/* `agent`: our product token, lower case, for <meta name=TOKEN>; may be NULL. */
+struct link_parser *link_parser_new(const char *agent);
+void link_parser_free(struct link_parser *p); /* NULL is fine */
+
+struct link_options {
+    uint32_t kinds;             /* LINK_BIT set that is visited */
+    struct bytes content_type;  /* the HTTP header's value, or empty */
+    const struct url *page_url; /* final URL of the page, canonical or not */
+    uint64_t most;              /* links visited at most; 0 = no limit */
+};
+
+/* Visit each link of `body` (wire octets, decompressed). Links may repeat and
+ * stand in any order (L5). The bytes in *info live until the next call.
+ * STATUS_LIMIT: a bound was hit; what was found until then was visited. */
+MUST_CHECK enum status link_parser_html(
+    struct link_parser *p, struct bytes body, const struct link_options *o,
+    void (*visit)(void *ctx, const struct found_link *link), void *ctx,
+    struct page_info *info);
+
+#endif

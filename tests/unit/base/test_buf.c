@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+START_TEST(refuses_to_grow_past_its_ceiling)
+{
+    struct buf b;
+
+    buf_init(&b, 5);
+    buf_add_str(&b, "abcde");
+    ck_assert_int_eq(buf_failed(&b), STATUS_OK);
+    buf_add_char(&b, 'f');
+    ck_assert_int_eq(buf_failed(&b), STATUS_LIMIT);
+    ck_assert_str_eq(buf_str(&b), "abcde");
+    buf_clear(&b);
+    ck_assert_int_eq(buf_failed(&b), STATUS_OK);
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(writes_utf8_and_replaces_surrogates)
+{
+    struct buf b;
+
+    buf_init(&b, 100);
+    buf_add_utf8(&b, 0x41);
+    buf_add_utf8(&b, 0xe9);
+    buf_add_utf8(&b, 0x20ac);
+    buf_add_utf8(&b, 0x1f600);
+    buf_add_utf8(&b, 0xd800);
+    ck_assert_str_eq(buf_str(&b), "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"
+                                  "\xef\xbf\xbd");
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(hands_over_what_it_holds)
+{
+    struct buf b;
+    size_t len = 0;
+    char *s;
+
+    buf_init(&b, 100);
+    buf_addf(&b, "%d-%s", 7, "x");
+    buf_add_uint(&b, UINT64_MAX);
+    s = buf_take(&b, &len);
+    ck_assert_str_eq(s, "7-x18446744073709551615");
+    ck_assert_uint_eq(len, 23);
+    ck_assert_uint_eq(b.len, 0);
+    free(s);
+}
+END_TEST
+
+Suite *suite_buf(void)
+{
+    Suite *s = suite_create("buf");
+    TCase *t = tcase_create("buf");
+
+    tcase_add_test(t, refuses_to_grow_past_its_ceiling);
+    tcase_add_test(t, writes_utf8_and_replaces_surrogates);
+    tcase_add_test(t, hands_over_what_it_holds);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Installs the Debian packages of the named groups that are not there yet.
+# usage: tools/install-deps.sh build|check|lint|demo|interop ...
+# As root it calls apt-get itself, else through sudo. Other systems: install
+# what the lists below name, then set URLWEIR_NO_DEPS=1.
+set -eu
+
+build="gcc libc6-dev make pkg-config libcurl4-openssl-dev libxml2-dev
+ libsqlite3-dev zlib1g-dev libssl-dev libxxhash-dev libpsl-dev libicu-dev
+ libpcre2-dev libyaml-dev libjansson-dev"
+check="check python3 sqlite3 openssl procps util-linux"
+lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
+demo="sqlite3"
+interop="python3 python3-venv python3-pip"
+
+[ -z "${URLWEIR_NO_DEPS:-}" ] || exit 0
+command -v dpkg-query >/dev/null 2>&1 || {
+    echo "install-deps: not a Debian system; install the equivalents of:" \
+        $build "and set URLWEIR_NO_DEPS=1" >&2
+    exit 1
+}
+
+want=""
+for group in "$@"; do
+    case $group in
+    build | check | lint | demo | interop) eval "want=\"\$want \$$group\"" ;;
+    pkg:*) want="$want ${group#pkg:}" ;;
+    *) echo "install-deps: no group $group" >&2; exit 1 ;;
+    esac
+done
+
+# Debian 12 names the sanitizer and fuzzer runtime after clang's version.
+if [ -z "$(apt-cache search --names-only '^libclang-rt-dev$' 2>/dev/null)" ]; then
+    want=$(echo $want | sed 's/libclang-rt-dev/libclang-rt-14-dev/')
+fi
+
+missing=""
+for p in $want; do
+    state=$(dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>/dev/null || true)
+    case $state in ii*) ;; *) missing="$missing $p" ;; esac
+done
+[ -n "$missing" ] || exit 0
+
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "install-deps: run as root, or install:$missing" >&2
+        exit 1
+    }
+    sudo="sudo"
+fi
+echo "  DEPS$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run() {
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get -y -q \
+        -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 && return 0
+    tail -n 20 "$log" >&2
+    return 1
+}
+# An index that is there may be enough; where it is old, fetch it and try again.
+run install --no-install-recommends $missing 2>/dev/null || {
+    run update && run install --no-install-recommends $missing || {
+        echo "install-deps: apt-get could not install:$missing" >&2
+        exit 1
+    }
+}
