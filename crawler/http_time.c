@@ -94,9 +94,9 @@ int64_t http_fresh_for_ms(struct bytes cache_control, struct bytes expires,
         return seconds * 1000;
     if (bytes_trim(expires).len == 0)
         return -1;
-    if (clock_parse_http_date(bytes_trim(expires), &until) != STATUS_OK)
+    if (clock_parse_http_date(expires, &until) != STATUS_OK)
         return 0;
-    if (clock_parse_http_date(bytes_trim(date), &from) != STATUS_OK)
+    if (clock_parse_http_date(date, &from) != STATUS_OK)
         from = now_ms;
     return until > from ? until - from : 0;
 }
