@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "frontier/surt.h"
 #include "frontier/url.h"
 
 /* A longer line is not kept: it is `length`, whatever it says. */
@@ -57,6 +58,11 @@ static void print_line(struct url_command *c, struct bytes line)
         return;
     }
     text = url_text(&c->url);
+    if (c->form == FORM_SURT) {
+        buf_clear(&c->key);
+        surt_of(&c->url, &c->key);
+        text = buf_bytes(&c->key);
+    }
     fwrite(text.at, 1, text.len, stdout);
     putchar('\n');
 }
@@ -188,7 +194,7 @@ int cmd_url(int argc, char **argv)
     url_init(&c.base);
     url_init(&c.url);
     buf_init(&c.line, LINE_CEILING);
-    buf_init(&c.key, 4 * URL_LENGTH_CEILING);
+    buf_init(&c.key, SURT_CEILING + 64);
     status = take_options(&c, argc, argv);
     if (status == EXIT_DONE)
         status = run(&c);

@@ -40,7 +40,7 @@ const char *url_reason_text(enum url_reason r);
 struct url {
     struct buf text;    /* scheme://[userinfo@]host[:port]/path[?query] */
     bool https;
-    uint16_t port;      /* never 0: the scheme's default where none is given */
+    uint16_t port;      /* the scheme's default where none is given */
     size_t userinfo_at; /* where userinfo begins; == host_at where none */
     size_t host_at, host_len; /* IPv6 with its brackets */
     size_t path_at;     /* the slash */
