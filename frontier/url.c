@@ -15,6 +15,7 @@
  */
 #include "frontier/url.h"
 
+#include "frontier/address.h"
 #include "frontier/percent.h"
 #include "frontier/url_host.h"
 #include "frontier/utf8.h"
@@ -292,26 +293,66 @@ static size_t authority_length(struct bytes in, size_t *host_at)
     return i;
 }
 
+/* The common authority in one scan: how long it is where it is a domain that
+ * stands as it will be serialised, and nothing else; otherwise 0. */
+static size_t plain_authority_length(struct bytes in)
+{
+    size_t n = 0;
+
+    while (n < in.len &&
+           !(octet_class(in.at[n]) & (OCTET_DOMAIN | OCTET_HIGH | OCTET_UPPER)))
+        n++;
+    if (n < in.len && !is_slash(in.at[n]) && in.at[n] != '?')
+        return 0;
+    return address_ends_in_number(bytes_of(in.at, n)) ? 0 : n;
+}
+
+static void add_plain_host(struct url *u, struct bytes host)
+{
+    u->host_at = u->text.len;
+    u->host_len = host.len;
+    u->port = default_port(u->https);
+    buf_add_bytes(&u->text, host);
+    u->path_at = u->text.len;
+}
+
+/* Authority, host and port state; takes the authority off the front of *in. */
+static enum url_reason add_authority(struct url *u, struct bytes *in)
+{
+    size_t host_at, n = plain_authority_length(*in);
+    struct bytes authority;
+
+    u->userinfo_at = u->text.len;
+    if (n > 0) {
+        add_plain_host(u, bytes_of(in->at, n));
+        *in = skip(*in, n);
+        return URL_OK;
+    }
+    n = authority_length(*in, &host_at);
+    authority = bytes_of(in->at, n);
+    *in = skip(*in, n);
+    if (host_at > 0)
+        add_userinfo(u, bytes_of(authority.at, host_at - 1));
+    return add_host(u, skip(authority, host_at));
+}
+
 /* Special authority ignore slashes state and what follows it. */
 static enum url_reason parse_authority(struct url *u, bool https,
                                        struct bytes in,
                                        const struct url_encoder *encoder)
 {
-    size_t n, host_at;
     enum url_reason reason;
 
     while (in.len > 0 && is_slash(in.at[0]))
         in = skip(in, 1);
-    n = authority_length(in, &host_at);
     u->https = https;
-    buf_add_str(&u->text, https ? "https://" : "http://");
-    u->userinfo_at = u->text.len;
-    if (host_at > 0)
-        add_userinfo(u, bytes_of(in.at, host_at - 1));
-    reason = add_host(u, bytes_of(in.at + host_at, n - host_at));
+    if (https)
+        buf_add(&u->text, "https://", 8);
+    else
+        buf_add(&u->text, "http://", 7);
+    reason = add_authority(u, &in);
     if (reason != URL_OK)
         return reason;
-    in = skip(in, n);
     if (in.len > 0 && is_slash(in.at[0])) /* path start state */
         in = skip(in, 1);
     return add_path_and_query(u, in, encoder);
@@ -416,12 +457,22 @@ static bool is_tab_or_newline(char c)
     return c == '\t' || c == '\n' || c == '\r';
 }
 
-static bool has_tab_or_newline(struct bytes in)
+/* Most URLs hold no octet below space at all, which eight of them show at
+ * once: subtracting borrows into the top bit of one that is less, unless that
+ * bit was set before. */
+static bool has_control(struct bytes in)
 {
-    for (size_t i = 0; i < in.len; i++)
-        if (is_tab_or_newline(in.at[i]))
-            return true;
-    return false;
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t word, found = 0;
+    size_t i = 0;
+
+    for (; in.len - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, in.at + i, sizeof word);
+        found |= (word - ones * ' ') & ~word & tops;
+    }
+    for (; i < in.len; i++)
+        found |= (unsigned char)in.at[i] < ' ';
+    return found != 0;
 }
 
 static enum url_reason parse_with_newlines(struct url *u, struct bytes in,
@@ -450,7 +501,7 @@ enum url_reason url_parse(struct url *out, struct bytes in,
     buf_clear(&out->text);
     in = in.len > 0 ? trim_c0_and_space(in) : bytes_of_str("");
     in.len = find(in, '#');
-    if (has_tab_or_newline(in))
+    if (has_control(in)) /* a tab or newline, it may be */
         reason = parse_with_newlines(out, in, base, query_encoder);
     else
         reason = parse_clean(out, in, base, query_encoder);
