@@ -1,0 +1,11 @@
+/*
+ * suggest.h - what was probably meant by a word that is not known.
+ */
+#ifndef URLWEIR_CLI_SUGGEST_H
+#define URLWEIR_CLI_SUGGEST_H
+
+/* The word of `known`, which ends in NULL, that is nearest to `word` by single
+ * letters changed, added or left out; NULL where none is near. */
+const char *suggest_nearest(const char *word, const char *const *known);
+
+#endif
