@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
+#include "crawler/ip_limit.h"
 #include "frontier/engine.h"
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
