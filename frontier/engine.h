@@ -88,6 +88,7 @@ struct engine_done {
     size_t found_count;         /* a redirect's target is found[0] */
     const struct engine_drop *drops;
     size_t drop_count;
+    uint32_t repeats; /* links in scope that repeat one of `found` */
     struct engine_host_news host;
 };
 
@@ -99,9 +100,8 @@ struct engine_stats {
     uint64_t queues_active; /* with URLs not done */
     uint64_t pages;      /* outcomes that count for --limit */
     uint64_t fetched, redirects, failed, denied, skipped;
-    uint64_t refetched;  /* fetched again after a crash: unknown here, 0 */
-    uint64_t links;      /* items put, seeds and redirects included */
-    uint64_t duplicates; /* of them seen before */
+    uint64_t links;      /* found on pages, redirects included */
+    uint64_t duplicates; /* of them seen before, in the page or in the crawl */
     uint64_t dropped;    /* links dropped before admission */
     uint64_t bytes;      /* wire octets received */
     uint64_t filter_new, filter_maybe, false_positives;
@@ -120,8 +120,9 @@ struct engine_ops {
     /* Up to `most` leases of queues that are due. */
     enum status (*lease)(struct engine *e, size_t most, int64_t now,
                          int64_t wall_ms, struct engine_lease *out, size_t *n);
+    /* Several at once, so that their links pass the seen check together. */
     enum status (*ack)(struct engine *e, const struct engine_done *done,
-                       int64_t now, int64_t wall_ms);
+                       size_t n, int64_t now, int64_t wall_ms);
     /* Not fetched: back to the head of its queue, due no sooner than
      * `not_before` (0: as its queue allows). */
     enum status (*release)(struct engine *e, uint64_t id, int64_t not_before,
