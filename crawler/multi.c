@@ -19,6 +19,7 @@
 #include "crawler/multi.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,8 @@ static void arm(struct multi *m, int fd, struct socket *s, uint32_t events)
     else if (events == 0)
         op = EPOLL_CTL_DEL;
     if (epoll_ctl(m->epoll, op, fd, &e) != 0)
-        log_error("cannot watch a socket", "fd=%d error=%m", fd);
+        log_error("cannot watch a socket", "fd=%d error=%s", fd,
+                  strerror(errno));
     s->armed = events;
 }
 
@@ -224,7 +226,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose,
     }
     fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
     if (fd < 0) {
-        log_error("cannot open a socket", "error=%m");
+        log_error("cannot open a socket", "error=%s", strerror(errno));
         if (s.counted)
             ip_limit_give(m->o.ip_limit, s.address, s.address_len);
         return CURL_SOCKET_BAD;
@@ -362,7 +364,7 @@ void multi_wake(struct multi *m)
     const uint64_t one = 1;
 
     if (write(m->wakeup, &one, sizeof one) < 0)
-        log_error("cannot wake a fetcher", "error=%m");
+        log_error("cannot wake a fetcher", "error=%s", strerror(errno));
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -377,7 +379,7 @@ static enum status open_descriptors(struct multi *m)
     if (m->epoll >= 0 && m->wakeup >= 0 &&
         epoll_ctl(m->epoll, EPOLL_CTL_ADD, m->wakeup, &e) == 0)
         return STATUS_OK;
-    log_error("cannot watch sockets", "error=%m");
+    log_error("cannot watch sockets", "error=%s", strerror(errno));
     return STATUS_IO;
 }
 
