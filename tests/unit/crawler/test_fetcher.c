@@ -106,7 +106,7 @@ START_TEST(statuses_have_the_outcome_of_the_table)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        route.answer = cases[i].answer;
+        tiny_answer(&r.server, &route, cases[i].answer);
         p = rig_ask(&r, "/");
         ck_assert_msg(p->done.outcome.status == cases[i].status &&
                           p->done.outcome.reason == cases[i].reason &&
@@ -150,7 +150,7 @@ START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
     struct route route = {"/",
                           OK_HTML "\r\n<a href=/kept>k</a>"
                                   "<a href=/cut>c</a>.",
-                          .after = CLOSE, .repeat = 1000, .repeat_len = 1};
+                          .after = CLOSE};
     struct rig r;
     struct report *p;
 
@@ -163,8 +163,8 @@ START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
     ck_assert_uint_eq(p->done.found_count, 1);
     assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/kept"));
     report_free(p);
-    route.repeat = 0;
-    route.answer = OK_HTML "\r\n<a href=/kept>k</a>."; /* exactly 20 */
+    tiny_answer(&r.server, &route,
+                OK_HTML "\r\n<a href=/kept>k</a>."); /* exactly 20 */
     p = rig_ask(&r, "/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     report_free(p);
@@ -411,7 +411,7 @@ START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
 {
     static const int statuses[] = {300, 301, 302, 303, 307, 308};
     struct route route = {"/a/b"};
-    char answer[200];
+    char answer[COUNT(statuses)][100];
     struct rig r;
 
     rig_init(&r, &route, 1);
@@ -419,10 +419,10 @@ START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
     for (size_t i = 0; i < COUNT(statuses); i++) {
         struct report *p;
 
-        snprintf(answer, sizeof answer,
+        snprintf(answer[i], sizeof answer[i],
                  "HTTP/1.1 %d Moved\r\nLocation: ../c?x#y\r\n" EMPTY,
                  statuses[i]);
-        route.answer = answer;
+        tiny_answer(&r.server, &route, answer[i]);
         rig_give_lease(&r, (struct engine_lease){.depth = 3, .hops = 2},
                        rig_url(&r, "127.0.0.1", "/a/b"));
         p = rig_receive(&r);
@@ -460,13 +460,13 @@ START_TEST(redirects_that_lead_nowhere_say_why)
     rig_init(&r, &route, 1);
     rig_start(&r);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        route.answer = cases[i].answer;
+        tiny_answer(&r.server, &route, cases[i].answer);
         p = rig_ask(&r, "/a");
         assert_outcome(p, OUTCOME_REDIRECT, cases[i].reason);
         ck_assert_uint_eq(p->done.found_count, 0);
         report_free(p);
     }
-    route.answer = MOVED "Location: /next\r\n\r\n";
+    tiny_answer(&r.server, &route, MOVED "Location: /next\r\n\r\n");
     rig_give_lease(&r, (struct engine_lease){.hops = 5},
                    rig_url(&r, "127.0.0.1", "/a"));
     p = rig_receive(&r);
@@ -597,7 +597,7 @@ START_TEST(noindex_skips_the_page_and_nofollow_its_links)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        route.answer = cases[i].answer;
+        tiny_answer(&r.server, &route, cases[i].answer);
         p = rig_ask(&r, "/");
         assert_outcome(p, cases[i].status,
                        cases[i].status == OUTCOME_SKIPPED ? REASON_NOINDEX
@@ -658,7 +658,7 @@ START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        route.answer = cases[i].answer;
+        tiny_answer(&r.server, &route, cases[i].answer);
         p = rig_ask(&r, "/");
         assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
         ck_assert_msg(p->done.found_count == cases[i].found, "%s",
@@ -843,7 +843,7 @@ static void fetch_through_a_small_pool(struct route *route, uint64_t body)
     r.o.timeout_ms = 5000;
     rig_start(&r);
     for (int i = 0; i < HOSTS; i++) {
-        char host[16];
+        char host[32];
 
         snprintf(host, sizeof host, "h%d.test", i);
         rig_give(&r, rig_url(&r, host, "/"));
@@ -902,7 +902,7 @@ START_TEST(time_spent_waiting_for_the_rate_limit_does_not_count)
     r.o.timeout_ms = 400;
     rig_start(&r);
     for (int i = 0; i < 8; i++) {
-        char host[16];
+        char host[32];
 
         snprintf(host, sizeof host, "h%d.test", i % 3);
         rig_give(&r, rig_url(&r, host, "/"));
@@ -967,7 +967,7 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
     struct route route = {"/", OK_HTML EMPTY, .delay_ms = 2};
     int host_of[100000], left[HOSTS], to_go = HOSTS * ROUNDS;
     struct rig r;
-    char host[16];
+    char host[32];
 
     rig_init(&r, &route, 1);
     rig_resolve_all(&r);
