@@ -18,13 +18,13 @@
 
 /* Where base/fault.h may end the process in storage/, for crash tests. */
 #define STORAGE_FAULT_POINTS                                                   \
-    "commit-begin",     /* a transaction is open, nothing is in it */          \
-        "exact-merge",  /* pages and row of one part written */                \
-        "queue-flush",  /* rows of a new segment written, not its qmeta */     \
-        "queue-merge",  /* some rows of a merged segment written */            \
-        "queue-switch", /* four segments replaced by the merged one */         \
-        "queue-drop",   /* some rows of a replaced segment deleted */          \
-        "status-sweep", /* a block of done bits written */                     \
+    "commit-begin",      /* a transaction is open, nothing is in it */         \
+        "exact-merge",   /* pages and row of one part written */               \
+        "queue-flush",   /* rows of a new segment written, not its qmeta */    \
+        "queue-merge",   /* some rows of a merged segment written */           \
+        "queue-switch",  /* four segments replaced by the merged one */        \
+        "queue-drop",    /* some rows of a replaced segment deleted */         \
+        "status-sweep",  /* a block of done bits written */                    \
         "commit-before", /* all is written, COMMIT not yet asked */            \
         "commit-after",  /* COMMIT has returned */                             \
         "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
