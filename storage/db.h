@@ -18,13 +18,13 @@
 
 /* Where base/fault.h may end the process in storage/, for crash tests. */
 #define STORAGE_FAULT_POINTS                                                   \
-    "commit-begin",     /* a transaction is open, nothing is in it */          \
-        "exact-merge",  /* pages and row of one part written */                \
-        "queue-flush",  /* rows of a new segment written, not its qmeta */     \
-        "queue-merge",  /* some rows of a merged segment written */            \
-        "queue-switch", /* four segments replaced by the merged one */         \
-        "queue-drop",   /* some rows of a replaced segment deleted */          \
-        "status-sweep", /* a block of done bits written */                     \
+    "commit-begin",      /* a transaction is open, nothing is in it */         \
+        "exact-merge",   /* pages and row of one part written */               \
+        "queue-flush",   /* rows of a new segment written, not its qmeta */    \
+        "queue-merge",   /* some rows of a merged segment written */           \
+        "queue-switch",  /* four segments replaced by the merged one */        \
+        "queue-drop",    /* some rows of a replaced segment deleted */         \
+        "status-sweep",  /* a block of done bits written */                    \
         "commit-before", /* all is written, COMMIT not yet asked */            \
         "commit-after",  /* COMMIT has returned */                             \
         "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
@@ -61,6 +61,11 @@ bool db_broken(const struct db *d);
 /* STATUS_FULL after a failure that a full disk caused, STATUS_DAMAGED after one
  * that the file itself caused, STATUS_NOMEM, else STATUS_IO. */
 enum status db_error(const struct db *d);
+
+/* Move what is committed from the WAL into the main file and wait for it, as
+ * far as readers allow. Any thread, while the writer has no transaction open or
+ * goes on committing. STATUS_OK on a reader, which has nothing to move. */
+MUST_CHECK enum status db_checkpoint(struct db *d);
 
 /* For the other modules of storage/. db_prepare logs SQLite's text on error;
  * db_step maps a result: STATUS_OK for a row, STATUS_NOT_FOUND for done. */

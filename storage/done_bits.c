@@ -138,8 +138,9 @@ static enum status read_fetches(struct done_bits *b, uint64_t after)
 static enum status read_upto(struct done_bits *b, uint64_t *upto)
 {
     int64_t v = 0;
-    enum status st = db_number(
-        b->d, "SELECT value FROM meta WHERE name = 'status_upto'", &v);
+    enum status st =
+        db_number(b->d, "SELECT value FROM meta WHERE name = 'status_upto'",
+                  &v);
 
     *upto = v > 0 ? (uint64_t)v : 0;
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -152,11 +153,13 @@ enum status done_bits_open(struct done_bits **out, struct db *d)
     enum status st;
 
     b->d = d;
-    st = db_prepare(d, &b->write, "INSERT OR REPLACE INTO status"
-                                  " VALUES(?, ?, ?)");
+    st = db_prepare(d, &b->write,
+                    "INSERT OR REPLACE INTO status"
+                    " VALUES(?, ?, ?)");
     if (st == STATUS_OK)
-        st = db_prepare(d, &b->write_upto, "INSERT OR REPLACE INTO meta"
-                                           " VALUES('status_upto', ?)");
+        st = db_prepare(d, &b->write_upto,
+                        "INSERT OR REPLACE INTO meta"
+                        " VALUES('status_upto', ?)");
     if (st == STATUS_OK)
         st = read_upto(b, &upto);
     if (st == STATUS_OK)
@@ -245,8 +248,8 @@ static enum status compare(const struct done_bits *b, unsigned char *bits,
         bool said = bits[id >> 3] >> (id & 7) & 1;
 
         if (said != done_bits_has(b, id)) {
-            log_error("store is damaged",
-                      "id=%llu reason=\"%s\"", (unsigned long long)id,
+            log_error("store is damaged", "id=%llu reason=\"%s\"",
+                      (unsigned long long)id,
                       said ? "fetched, but not marked as done"
                            : "marked as done, but never fetched");
             return STATUS_DAMAGED;

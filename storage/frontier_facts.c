@@ -107,8 +107,7 @@ uint64_t frontier_store_counter(const struct frontier_store *s,
     return tally_counter(s->tally, name);
 }
 
-void frontier_store_add(struct frontier_store *s, const char *name,
-                        uint64_t by)
+void frontier_store_add(struct frontier_store *s, const char *name, uint64_t by)
 {
     tally_add(s->tally, name, by);
 }

@@ -35,7 +35,7 @@ struct frontier_store {
     uint32_t pending_cap;
     uint64_t pending_all;
     uint64_t last_id;
-    uint64_t retries; /* rows of table retry */
+    uint64_t retries;            /* rows of table retry */
     uint64_t admitted, finished; /* since the last step */
     struct recent *recent;
     struct buf text; /* a URL put together */
@@ -47,8 +47,7 @@ struct frontier_store {
 /* The row that stands in `row` (columns id to at); row->url is put together in
  * `text`. STATUS_DAMAGED. */
 MUST_CHECK enum status frontier_take_row(struct frontier_store *s,
-                                         sqlite3_stmt *row,
-                                         struct url_row *out,
+                                         sqlite3_stmt *row, struct url_row *out,
                                          struct buf *text);
 #define URL_COLUMNS "id, origin, path, depth, hops, kind, flags, via, at"
 

@@ -146,12 +146,13 @@ static enum status replay(struct frontier_store *s, uint64_t replay_after,
                           url_row_visit visit, void *ctx)
 {
     uint64_t flushed = segments_upto(s->segments);
-    uint64_t from = visit != NULL && replay_after < flushed ? replay_after
-                                                            : flushed;
+    uint64_t from =
+        visit != NULL && replay_after < flushed ? replay_after : flushed;
     struct url_row row;
     sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(s->d, &q, "SELECT " URL_COLUMNS " FROM url"
-                                          " WHERE id > ? ORDER BY id");
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT " URL_COLUMNS " FROM url"
+                                " WHERE id > ? ORDER BY id");
 
     s->last_id = flushed;
     if (st == STATUS_OK)
@@ -271,8 +272,8 @@ enum status frontier_store_queue(struct frontier_store *s, struct bytes crawl,
     sqlite3_bind_int64(s->add_queue, 1, n);
     sqlite3_bind_text(s->add_queue, 2, crawl.len > 0 ? crawl.at : "",
                       (int)crawl.len, SQLITE_STATIC);
-    sqlite3_bind_text(s->add_queue, 3, key.len > 0 ? key.at : "",
-                      (int)key.len, SQLITE_STATIC);
+    sqlite3_bind_text(s->add_queue, 3, key.len > 0 ? key.at : "", (int)key.len,
+                      SQLITE_STATIC);
     st = db_run(s->d, s->add_queue);
     sqlite3_clear_bindings(s->add_queue);
     if (st == STATUS_OK)
@@ -375,9 +376,10 @@ enum status frontier_store_each(struct frontier_store *s, uint64_t first,
     sqlite3_stmt *q = NULL;
     struct url_row row;
     struct buf text;
-    enum status st = db_prepare(s->d, &q, "SELECT " URL_COLUMNS " FROM url"
-                                          " WHERE id BETWEEN ? AND ?"
-                                          " ORDER BY id");
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT " URL_COLUMNS " FROM url"
+                                " WHERE id BETWEEN ? AND ?"
+                                " ORDER BY id");
 
     buf_init(&text, MOST_URL);
     if (st == STATUS_OK) {
@@ -409,8 +411,7 @@ enum status frontier_store_refill(struct frontier_store *s, uint32_t queue,
     if (queue == 0 || queue > queue_names_count(s->names))
         return STATUS_ARG;
     if (after < segments_upto(s->segments))
-        st = segments_take(s->segments, queue, after, s->done, ids, most,
-                           &got);
+        st = segments_take(s->segments, queue, after, s->done, ids, most, &got);
     if (st != STATUS_OK)
         return st;
     got += queue_delta_take(s->delta, queue, after, s->done, ids + got,
@@ -500,10 +501,11 @@ enum status frontier_store_set_tries(struct frontier_store *s, uint64_t id,
     return st;
 }
 
-enum status frontier_store_each_tries(
-    struct frontier_store *s,
-    void (*visit)(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms),
-    void *ctx)
+enum status frontier_store_each_tries(struct frontier_store *s,
+                                      void (*visit)(void *ctx, uint64_t id,
+                                                    uint32_t tries,
+                                                    int64_t due_ms),
+                                      void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(s->d, &q,
@@ -512,8 +514,7 @@ enum status frontier_store_each_tries(
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
         visit(ctx, (uint64_t)sqlite3_column_int64(q, 0),
-              (uint32_t)sqlite3_column_int64(q, 1),
-              sqlite3_column_int64(q, 2));
+              (uint32_t)sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2));
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }

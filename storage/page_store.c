@@ -159,8 +159,7 @@ enum status page_store_add(struct page_store *s, const struct fetch_row *row,
     enum status st = STATUS_OK;
 
     bind_plain(s->add, row, s->last_seq + 1, digest);
-    for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK;
-         i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
         st = words_bind(s->words, s->add, words[i].parameter, words[i].word);
     if (st == STATUS_OK)
         st = db_run(s->d, s->add);
@@ -252,8 +251,9 @@ enum status page_store_each(struct page_store *s, uint64_t after,
                                           const struct fetch_row *row),
                             void *ctx)
 {
-    return each(s, "SELECT " FETCH_COLUMNS " FROM fetch WHERE seq > ?"
-                   " ORDER BY seq",
+    return each(s,
+                "SELECT " FETCH_COLUMNS " FROM fetch WHERE seq > ?"
+                " ORDER BY seq",
                 after, visit, ctx);
 }
 
@@ -262,8 +262,9 @@ enum status page_store_each_of(struct page_store *s, uint64_t url,
                                              const struct fetch_row *row),
                                void *ctx)
 {
-    return each(s, "SELECT " FETCH_COLUMNS " FROM fetch WHERE url = ?"
-                   " ORDER BY seq",
+    return each(s,
+                "SELECT " FETCH_COLUMNS " FROM fetch WHERE url = ?"
+                " ORDER BY seq",
                 url, visit, ctx);
 }
 

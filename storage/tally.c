@@ -74,9 +74,8 @@ static struct counter *make_counter(struct tally *t, struct bytes name)
 
     memcpy(c->name, name.at, name.len);
     map_put(t->counters, name, c);
-    t->counter_list = xrealloc(t->counter_list,
-                               (t->counter_count + 1) *
-                                   sizeof(struct counter *));
+    t->counter_list = xrealloc(t->counter_list, (t->counter_count + 1) *
+                                                    sizeof(struct counter *));
     t->counter_list[t->counter_count++] = c;
     return c;
 }
@@ -136,8 +135,8 @@ static struct reason *make_reason(struct tally *t, struct bytes name)
         memcpy(r->name, name.at, name.len);
     r->id = ++t->reason_count;
     map_put(t->reasons, name, r);
-    t->reason_list = xrealloc(t->reason_list,
-                              t->reason_count * sizeof(struct reason *));
+    t->reason_list =
+        xrealloc(t->reason_list, t->reason_count * sizeof(struct reason *));
     t->reason_list[r->id - 1] = r;
     return r;
 }
@@ -230,8 +229,8 @@ void tally_skip(struct tally *t, const char *reason, struct bytes host,
     if (t->counts[pair - 1]++ == 0) {
         if (t->touched_count == t->touched_cap) {
             t->touched_cap = t->touched_cap > 0 ? t->touched_cap * 2 : 256;
-            t->touched = xrealloc(t->touched,
-                                  t->touched_cap * sizeof *t->touched);
+            t->touched =
+                xrealloc(t->touched, t->touched_cap * sizeof *t->touched);
         }
         t->touched[t->touched_count++] = pair;
     }
@@ -398,12 +397,11 @@ static enum status read_rows(struct tally *t, const char *sql,
 
 static enum status read_all(struct tally *t)
 {
-    enum status st = read_rows(t, "SELECT name, value FROM counter",
-                               take_counter);
+    enum status st =
+        read_rows(t, "SELECT name, value FROM counter", take_counter);
 
     if (st == STATUS_OK)
-        st = read_rows(t,
-                       "SELECT id, name, total FROM skip_reason ORDER BY id",
+        st = read_rows(t, "SELECT id, name, total FROM skip_reason ORDER BY id",
                        take_reason);
     if (st == STATUS_OK)
         st = read_rows(t, "SELECT id, reason, host FROM skip ORDER BY id",

@@ -13,9 +13,9 @@
 #include "base/bytes.h"
 #include "storage/db.h"
 
-#define TALLY_EXAMPLES   1000   /* kept of each reason */
-#define TALLY_HOSTS      100000 /* counted apart, of each reason */
-#define TALLY_URL_MOST   2048   /* octets kept of an example */
+#define TALLY_EXAMPLES 1000   /* kept of each reason */
+#define TALLY_HOSTS    100000 /* counted apart, of each reason */
+#define TALLY_URL_MOST 2048   /* octets kept of an example */
 
 struct tally;
 

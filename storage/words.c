@@ -43,8 +43,8 @@ static uint32_t add(struct words *w, struct bytes text)
 static enum status read_all(struct words *w)
 {
     sqlite3_stmt *row = NULL;
-    enum status st = db_prepare(w->d, &row,
-                                "SELECT id, text FROM word ORDER BY id");
+    enum status st =
+        db_prepare(w->d, &row, "SELECT id, text FROM word ORDER BY id");
 
     while (st == STATUS_OK && (st = db_step(w->d, row)) == STATUS_OK) {
         struct bytes text = bytes_of(sqlite3_column_text(row, 1), 0);
