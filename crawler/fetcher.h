@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
+#include "crawler/ip_limit.h"
 #include "frontier/engine.h"
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
@@ -46,7 +47,7 @@ struct fetcher_options {
     uint64_t max_body;             /* decoded octets */
     uint32_t max_redirects;
     uint64_t limit_rate;           /* octets a second, this fetcher's; 0: none */
-    uint32_t conns_per_ip;         /* over all fetchers; 0: no limit */
+    uint32_t conns_per_host;       /* transfers at once of one queue; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
     enum robots_policy robots;
@@ -58,6 +59,7 @@ struct fetcher_options {
     uint64_t links_most;           /* a page's links looked at; 0: all */
     bool dup_content_skip;         /* links of a body seen before: not followed */
     bool record_links;             /* send every link in scope, also repeats */
+    size_t robots_memory;          /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
     struct scope *scope;           /* thread-safe */
@@ -108,6 +110,9 @@ struct fetcher;
 MUST_CHECK enum status fetcher_start(struct fetcher **out, unsigned index,
                                      const struct fetcher_options *o,
                                      size_t capacity, struct queue *reports);
+/* A robots.txt that an earlier run kept; `row` is copied. Before the first URL
+ * of its origin is given; never blocks. */
+void fetcher_know_robots(struct fetcher *f, const struct robots_row *row);
 /* Never blocks: the caller keeps to `capacity`. Takes ownership. */
 void fetcher_give(struct fetcher *f, struct assignment *a);
 /* Finish what is under way, but start nothing: URLs not yet asked are

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
@@ -24,8 +25,9 @@ struct checkpointer {
     bool running;
     /* shared, under mtx */
     pthread_mutex_t mtx;
-    pthread_cond_t wake;
-    bool asked, stopping;
+    pthread_cond_t wake, done;
+    bool asked, stopping, ended;
+    uint64_t begun, finished; /* checkpoints */
     enum status st;
 };
 
@@ -54,12 +56,17 @@ static void *run(void *arg)
         if (c->stopping || c->st != STATUS_OK)
             break;
         c->asked = false;
+        c->begun++;
         pthread_mutex_unlock(&c->mtx);
         st = checkpoint(c);
         pthread_mutex_lock(&c->mtx);
         if (st != STATUS_OK)
             c->st = st;
+        c->finished = c->begun;
+        pthread_cond_broadcast(&c->done);
     }
+    c->ended = true;
+    pthread_cond_broadcast(&c->done);
     pthread_mutex_unlock(&c->mtx);
     return NULL;
 }
@@ -87,6 +94,7 @@ enum status checkpointer_start(struct checkpointer **out, const char *path)
     c->path = xstrdup(path);
     pthread_mutex_init(&c->mtx, NULL);
     pthread_cond_init(&c->wake, NULL);
+    pthread_cond_init(&c->done, NULL);
     st = connect(c);
     if (st != STATUS_OK)
         goto out;
@@ -114,6 +122,7 @@ void checkpointer_stop(struct checkpointer *c)
         pthread_join(c->thread, NULL);
     }
     sqlite3_close(c->h);
+    pthread_cond_destroy(&c->done);
     pthread_cond_destroy(&c->wake);
     pthread_mutex_destroy(&c->mtx);
     free(c->path);
@@ -126,6 +135,22 @@ void checkpointer_ask(struct checkpointer *c)
     c->asked = true;
     pthread_cond_signal(&c->wake);
     pthread_mutex_unlock(&c->mtx);
+}
+
+enum status checkpointer_wait(struct checkpointer *c)
+{
+    enum status st;
+    uint64_t wanted;
+
+    pthread_mutex_lock(&c->mtx);
+    wanted = c->begun + 1; /* one under way may have begun too early */
+    c->asked = true;
+    pthread_cond_signal(&c->wake);
+    while (!c->ended && c->finished < wanted)
+        pthread_cond_wait(&c->done, &c->mtx);
+    st = c->st;
+    pthread_mutex_unlock(&c->mtx);
+    return st;
 }
 
 enum status checkpointer_status(struct checkpointer *c)

@@ -19,6 +19,9 @@ MUST_CHECK enum status checkpointer_start(struct checkpointer **out,
 void checkpointer_stop(struct checkpointer *c);
 /* Returns at once; one request stands for any number. */
 void checkpointer_ask(struct checkpointer *c);
+/* As above, and waits until a checkpoint that began after this call is done.
+ * Any thread but the one that holds a transaction open. */
+enum status checkpointer_wait(struct checkpointer *c);
 /* The first failure, which is final; STATUS_OK. */
 enum status checkpointer_status(struct checkpointer *c);
 

@@ -410,7 +410,8 @@ void db_close(struct db *d)
     db_rollback(d);
     if (db_broken(d)) {
         /* What failed once is not written to again. */
-        sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        if (d->h != NULL)
+            sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         checkpointer_stop(d->ckpt);
     } else if (d->ckpt != NULL) {
         checkpointer_stop(d->ckpt);
@@ -440,4 +441,9 @@ enum status db_verify(struct db *d)
     }
     sqlite3_finalize(s);
     return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+}
+
+enum status db_checkpoint(struct db *d)
+{
+    return d->ckpt != NULL ? checkpointer_wait(d->ckpt) : STATUS_OK;
 }

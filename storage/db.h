@@ -63,6 +63,11 @@ bool db_broken(const struct db *d);
  * that the file itself caused, STATUS_NOMEM, else STATUS_IO. */
 enum status db_error(const struct db *d);
 
+/* Move what is committed from the WAL into the main file and wait for it, as
+ * far as readers allow. Any thread, while the writer has no transaction open or
+ * goes on committing. STATUS_OK on a reader, which has nothing to move. */
+MUST_CHECK enum status db_checkpoint(struct db *d);
+
 /* For the other modules of storage/. db_prepare logs SQLite's text on error;
  * db_step maps a result: STATUS_OK for a row, STATUS_NOT_FOUND for done. */
 sqlite3 *db_handle(struct db *d);
