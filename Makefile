@@ -99,9 +99,11 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
+# The test web is a program of many files.
 $(SUPPORT_BIN): $B/%: $B/%.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$B/tests/support/site: $(patsubst %.c,$B/%.o,$(wildcard tests/support/web/*.c))
 
 $(BENCH_BIN): $B/%: $B/%.o $(BENCH_COMMON) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
@@ -184,7 +186,7 @@ demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL 
 # ---- the look of the code --------------------------------------------------
 
 .PHONY: lint format
-C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
+C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/support/*/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
 build/deps-lint.stamp: tools/install-deps.sh
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@

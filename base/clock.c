@@ -55,7 +55,7 @@ enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
     char text[64];
 
     s = bytes_trim(s);
-    if (s.len >= sizeof text)
+    if (s.len == 0 || s.len >= sizeof text)
         return STATUS_FORMAT;
     memcpy(text, s.at, s.len);
     text[s.len] = '\0';

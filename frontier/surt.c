@@ -16,8 +16,7 @@
 #include "frontier/percent.h"
 #include "frontier/surt_session.h"
 
-/* ---- host -----------------------------------------------------------------
- */
+/* ---- host ------------------------------------------------------------- */
 
 static struct bytes trim_dots(struct bytes host)
 {
@@ -79,8 +78,7 @@ static void add_host(struct buf *out, const struct url *u)
     buf_add_char(out, ')');
 }
 
-/* ---- escapes and case -----------------------------------------------------
- */
+/* ---- escapes and case ------------------------------------------------- */
 
 /* Undoes %XX until none is left, from `from` to the end. */
 static void unescape(struct buf *b, size_t from)
@@ -138,8 +136,7 @@ static void escape_and_lower(struct buf *b, size_t from)
     buf_grew(b, more);
 }
 
-/* ---- path -----------------------------------------------------------------
- */
+/* ---- path ------------------------------------------------------------- */
 
 static bool segment_is(const char *at, size_t len, const char *what)
 {
@@ -212,8 +209,7 @@ static void add_path(struct buf *out, const struct url *u)
                                                      out->len - from));
 }
 
-/* ---- query ----------------------------------------------------------------
- */
+/* ---- query ------------------------------------------------------------ */
 
 struct parameter {
     struct bytes all, name;

@@ -53,8 +53,7 @@ static void cut(char *at, size_t *len, size_t from, size_t n)
     *len -= n;
 }
 
-/* ---- path -----------------------------------------------------------------
- */
+/* ---- path ------------------------------------------------------------- */
 
 /* (24 alnum) */
 static size_t match_parenthesis(const char *at, size_t len)
@@ -116,8 +115,7 @@ size_t surt_strip_path_session(char *at, size_t len)
     return strip_segment(at, len, match_plain_segment);
 }
 
-/* ---- query ----------------------------------------------------------------
- */
+/* ---- query ------------------------------------------------------------ */
 
 static size_t match_id32(const char *at, size_t len, const char *word)
 {

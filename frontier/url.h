@@ -18,7 +18,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-#define URL_LENGTH_CEILING ((size_t)1 << 20) /* serialised; longer is refused */
+/* Serialised, and at every step on the way there; longer is refused. */
+#define URL_LENGTH_CEILING ((size_t)1 << 20)
 
 enum url_reason {
     URL_OK = 0,

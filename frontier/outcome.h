@@ -1,0 +1,82 @@
+/*
+ * outcome.h - what became of a URL: status and reason, as stored and shown.
+ *
+ * The numbers stand in the store, so they only grow. A reason says why; most
+ * are meaningful with one status only.
+ */
+#ifndef URLWEIR_FRONTIER_OUTCOME_H
+#define URLWEIR_FRONTIER_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+enum outcome_status {
+    OUTCOME_QUEUED = 0,
+    OUTCOME_FETCHED,
+    OUTCOME_REDIRECT,
+    OUTCOME_FAILED,
+    OUTCOME_DENIED,
+    OUTCOME_SKIPPED,
+    OUTCOME_STATUS_COUNT_
+};
+
+enum outcome_reason {
+    REASON_NONE = 0,
+    /* fetched */
+    REASON_TRUNCATED_LENGTH,
+    REASON_TRUNCATED_TIME,
+    REASON_BAD_ENCODING,
+    /* redirect */
+    REASON_REDIRECT_LIMIT,
+    REASON_REDIRECT_LOOP,
+    REASON_REDIRECT_SCOPE,
+    REASON_REDIRECT_INVALID, /* no Location, or no http(s) URL in it */
+    /* failed */
+    REASON_HTTP, /* shown as http_404 */
+    REASON_DNS,
+    REASON_CONNECT,
+    REASON_TLS,
+    REASON_TIMEOUT,
+    REASON_RESET,
+    REASON_PROTOCOL,
+    /* denied */
+    REASON_ROBOTS,
+    REASON_ROBOTS_UNREACHABLE,
+    /* skipped: after admission */
+    REASON_ADDRESS,
+    REASON_MIME,
+    REASON_TRAP,
+    REASON_BUDGET,
+    REASON_NOINDEX,
+    REASON_SCOPE, /* scope was narrowed by resume */
+    /* drops before admission */
+    REASON_DEPTH,
+    REASON_EXCLUDE,
+    REASON_INCLUDE,
+    REASON_URL_LENGTH,
+    REASON_NOFOLLOW,
+    REASON_KIND,
+    REASON_LINK_COUNT,
+    REASON_COUNT_
+};
+
+struct outcome {
+    enum outcome_status status;
+    enum outcome_reason reason;
+    uint16_t http_status; /* 0: no answer */
+};
+
+/* "fetched"; static. */
+const char *outcome_status_name(enum outcome_status s);
+/* "robots", "" for REASON_NONE; static. REASON_HTTP is "http". */
+const char *outcome_reason_name(enum outcome_reason r);
+/* The reason as shown: "http_404", "timeout", "". `size` >= 24. */
+void outcome_reason_text(struct outcome o, char *out, size_t size);
+/* Does it count for --limit (DESIGN section 3)? */
+bool outcome_counts_as_page(struct outcome o);
+/* Has a seed with this outcome failed (exit status 5)? */
+bool outcome_fails_seed(struct outcome o);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * db.h - the SQLite connection: schema versions, pragmas, group commit.
+ *
+ * One thread writes (the frontier thread); anybody may open the same file
+ * read-only beside it (WAL). Checkpoints of the WAL run on a thread and a
+ * connection of their own, so that a commit never waits for one. A write or
+ * sync that failed is final: db_broken() stays true, and the only way on is
+ * to stop and open again (fsyncgate: a failed fsync may have dropped pages).
+ */
+#ifndef URLWEIR_STORAGE_DB_H
+#define URLWEIR_STORAGE_DB_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* Where base/fault.h may end the process in storage/, for crash tests. */
+#define STORAGE_FAULT_POINTS                                                   \
+    "commit-begin",      /* a transaction is open, nothing is in it */         \
+        "exact-merge",   /* pages and row of one part written */               \
+        "queue-flush",   /* rows of a new segment written, not its qmeta */    \
+        "queue-merge",   /* some rows of a merged segment written */           \
+        "queue-switch",  /* four segments replaced by the merged one */        \
+        "queue-drop",    /* some rows of a replaced segment deleted */         \
+        "status-sweep",  /* a block of done bits written */                    \
+        "commit-before", /* all is written, COMMIT not yet asked */            \
+        "commit-after",  /* COMMIT has returned */                             \
+        "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
+
+#define DB_FORMAT 1 /* meta.format; older is migrated, newer refused */
+
+struct db;
+
+enum db_mode {
+    DB_CREATE, /* STATUS_EXISTS if the file is there */
+    DB_WRITE,  /* STATUS_NOT_FOUND if it is not, never makes one */
+    DB_READ    /* read-only, works beside a writer */
+};
+
+struct db_options {
+    uint64_t cache_bytes;      /* SQLite's page cache */
+    uint64_t checkpoint_bytes; /* WAL size that asks for a checkpoint; 16 MiB */
+    bool sync_normal;          /* false: synchronous=FULL, the default */
+};
+
+/* STATUS_DAMAGED: not a database, cut short, or not one of ours.
+ * STATUS_VERSION: a newer format. */
+MUST_CHECK enum status db_open(struct db **out, const char *path,
+                               enum db_mode mode, const struct db_options *o);
+/* Ends the checkpoint thread. A write connection checkpoints the WAL first, so
+ * that a clean stop leaves one file. NULL is fine. */
+void db_close(struct db *d);
+
+/* On a reader: from here to db_commit every module sees one moment. */
+MUST_CHECK enum status db_begin(struct db *d);
+MUST_CHECK enum status db_commit(struct db *d);
+void db_rollback(struct db *d);
+bool db_broken(const struct db *d);
+/* STATUS_FULL after a failure that a full disk caused, STATUS_DAMAGED after one
+ * that the file itself caused, STATUS_NOMEM, else STATUS_IO. */
+enum status db_error(const struct db *d);
+
+/* Move what is committed from the WAL into the main file and wait for it, as
+ * far as readers allow. Any thread, while the writer has no transaction open or
+ * goes on committing. STATUS_OK on a reader, which has nothing to move. */
+MUST_CHECK enum status db_checkpoint(struct db *d);
+
+/* For the other modules of storage/. db_prepare logs SQLite's text on error;
+ * db_step maps a result: STATUS_OK for a row, STATUS_NOT_FOUND for done. */
+sqlite3 *db_handle(struct db *d);
+MUST_CHECK enum status db_exec(struct db *d, const char *sql);
+MUST_CHECK enum status db_prepare(struct db *d, sqlite3_stmt **out,
+                                  const char *sql);
+MUST_CHECK enum status db_step(struct db *d, sqlite3_stmt *s);
+/* Step to the end and reset: for statements that return no rows. */
+MUST_CHECK enum status db_run(struct db *d, sqlite3_stmt *s);
+/* The first column of the first row. STATUS_NOT_FOUND: no row. */
+MUST_CHECK enum status db_number(struct db *d, const char *sql, int64_t *v);
+/* What stands in a column, text or blob; lives until the next step. */
+struct bytes db_column(sqlite3_stmt *s, int column);
+/* Logs that a row cannot be right; STATUS_DAMAGED. */
+enum status db_damaged(const char *table, int64_t key, const char *why);
+
+/* PRAGMA quick_check; the first complaint is logged. STATUS_DAMAGED. */
+MUST_CHECK enum status db_verify(struct db *d);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * frontier_store.h - URLs, host queues, budgets and politeness state on disk.
+ *
+ * url rows stand in order of arrival and are never updated: they are the log
+ * from which everything in memory is replayed. Which of them are done is a
+ * bitmap (table status) brought up to date from the fetch rows. The queues are
+ * immutable host-sorted segments merged four into one in small steps (tables
+ * qseg, qmeta); an id that is done is dropped by a merge, never deleted.
+ *
+ * A lease writes nothing: a URL stays queued until it is done. The caller
+ * walks each queue with a cursor of its own (frontier_store_refill).
+ *
+ * Owned by the frontier thread. All writing calls stand between db_begin and
+ * db_commit. After a failed commit the store is closed and opened again.
+ */
+#ifndef URLWEIR_STORAGE_FRONTIER_STORE_H
+#define URLWEIR_STORAGE_FRONTIER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "storage/db.h"
+
+struct frontier_store;
+
+struct frontier_store_options {
+    uint64_t memory_bytes; /* aim for windows, bitmaps and deltas */
+    uint32_t flush_least;  /* least ids of a new segment; 0: 4,096 */
+    uint32_t sweep_least;  /* least changes a status sweep takes; 0: 262,144 */
+};
+
+/* Tables are made when missing. Reads status, segments, queues and origins;
+ * then calls `replay`, when not NULL, for every url row past
+ * `replay_after`, oldest first (exact set and filter are fed from it). */
+struct url_row {
+    uint64_t id;         /* 1, 2, 3 ... in order of arrival */
+    uint32_t queue;      /* see frontier_store_queue */
+    struct bytes url;    /* the whole URL; borrowed until the next call */
+    uint32_t depth;      /* links from a seed */
+    uint16_t hops;       /* redirects on the way since the last real link */
+    uint8_t kind;        /* enum link_kind, how it was first found */
+    uint8_t flags;       /* URL_ROW_* */
+    uint64_t via;        /* id of the page it was first found on, 0: none */
+    int64_t found_at_ms; /* wall clock */
+};
+#define URL_ROW_SEED           1 /* given by a person */
+#define URL_ROW_FALSE_POSITIVE 2 /* the filter said "maybe", the set "no" */
+
+typedef void (*url_row_visit)(void *ctx, const struct url_row *row);
+
+MUST_CHECK enum status frontier_store_open(
+    struct frontier_store **out, struct db *d,
+    const struct frontier_store_options *o, uint64_t replay_after,
+    url_row_visit replay, void *ctx);
+void frontier_store_close(struct frontier_store *s);
+
+/* ---- queues: (crawl ID, queue key), both plain bytes ---- */
+
+/* Its number, 1, 2, 3 ..., made when new. */
+MUST_CHECK enum status frontier_store_queue(struct frontier_store *s,
+                                            struct bytes crawl,
+                                            struct bytes key, uint32_t *queue);
+/* 0: no such queue. */
+uint32_t frontier_store_find_queue(const struct frontier_store *s,
+                                   struct bytes crawl, struct bytes key);
+uint32_t frontier_store_queue_count(const struct frontier_store *s);
+/* Borrowed until the next call that makes a queue. */
+void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,
+                               struct bytes *crawl, struct bytes *key);
+/* URLs of the queue that are not done. */
+uint64_t frontier_store_pending(const struct frontier_store *s, uint32_t queue);
+uint64_t frontier_store_pending_all(const struct frontier_store *s);
+
+/* ---- URLs ---- */
+
+/* Append a row (its id is given by the store and returned) to its queue. */
+MUST_CHECK enum status frontier_store_admit(struct frontier_store *s,
+                                            const struct url_row *row,
+                                            uint64_t *id);
+/* The row of `id`; row->url points into `text`. STATUS_NOT_FOUND. */
+MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
+                                          struct url_row *row,
+                                          struct buf *text);
+/* Rows with first <= id <= last, in order of id. */
+MUST_CHECK enum status frontier_store_each(struct frontier_store *s,
+                                           uint64_t first, uint64_t last,
+                                           url_row_visit visit, void *ctx);
+uint64_t frontier_store_last_id(const struct frontier_store *s);
+
+/* Up to `most` ids of `queue` greater than `after` that are not done, in order
+ * of arrival. *n = 0: there are none. */
+MUST_CHECK enum status frontier_store_refill(struct frontier_store *s,
+                                             uint32_t queue, uint64_t after,
+                                             uint64_t *ids, size_t most,
+                                             size_t *n);
+/* Marks `id` done; `seq` is the fetch row that says how (page_store.h). */
+MUST_CHECK enum status frontier_store_done(struct frontier_store *s,
+                                           uint64_t id, uint64_t seq);
+bool frontier_store_is_done(const struct frontier_store *s, uint64_t id);
+
+/* Tries used so far by a URL that failed for now and stays queued, and the
+ * wall time before which it is not tried again. 0 tries removes the entry, as
+ * frontier_store_done does. */
+MUST_CHECK enum status frontier_store_set_tries(struct frontier_store *s,
+                                                uint64_t id, uint32_t tries,
+                                                int64_t due_ms);
+/* Every URL with tries, at start. */
+MUST_CHECK enum status frontier_store_each_tries(
+    struct frontier_store *s,
+    void (*visit)(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms),
+    void *ctx);
+
+/* ---- what a queue must remember across restarts ---- */
+
+struct queue_state {
+    int64_t blocked_until_ms; /* wall; 0: not blocked */
+    int64_t delay_ms;         /* own delay (Crawl-delay, SetDelay); -1: none */
+    uint32_t backoffs;        /* consecutive answers that asked us to slow */
+    uint32_t failures;        /* consecutive failures to reach it at all */
+    uint64_t fetched;         /* pages that count for a per-queue limit */
+    char reason[32];          /* why it is blocked: "retry_after", ... */
+};
+MUST_CHECK enum status frontier_store_set_queue_state(
+    struct frontier_store *s, uint32_t queue, const struct queue_state *state);
+MUST_CHECK enum status frontier_store_each_queue_state(
+    struct frontier_store *s,
+    void (*visit)(void *ctx, uint32_t queue, const struct queue_state *state),
+    void *ctx);
+
+/* ---- small facts ---- */
+
+/* Text or blob by name (table meta). STATUS_NOT_FOUND. */
+MUST_CHECK enum status frontier_store_meta(struct frontier_store *s,
+                                           const char *name, struct buf *out);
+MUST_CHECK enum status frontier_store_set_meta(struct frontier_store *s,
+                                               const char *name,
+                                               struct bytes value);
+/* Named counters (table counter), written when they changed. Unknown: 0. */
+uint64_t frontier_store_counter(const struct frontier_store *s,
+                                const char *name);
+void frontier_store_add(struct frontier_store *s, const char *name,
+                        uint64_t by);
+void frontier_store_each_counter(const struct frontier_store *s,
+                                 void (*visit)(void *ctx, const char *name,
+                                               uint64_t value),
+                                 void *ctx);
+
+/* A drop before admission: counted by reason and host, the latest thousand of
+ * each reason kept as examples (tables skip and skip_example). Hosts past
+ * 100,000 a reason are counted under "". */
+void frontier_store_skip(struct frontier_store *s, const char *reason,
+                         struct bytes host, struct bytes url, uint64_t via,
+                         int64_t at_ms);
+
+/* The state of the filter at one moment (table filter_step): audit's growth
+ * steps. */
+struct filter_step {
+    uint64_t upto;       /* last id that was in it */
+    uint64_t keys, bits; /* keys held, bits of memory */
+    double promised, predicted;
+    uint64_t asked, maybe, false_positives; /* running totals of answers */
+};
+MUST_CHECK enum status frontier_store_add_step(struct frontier_store *s,
+                                               const struct filter_step *step);
+MUST_CHECK enum status frontier_store_each_step(
+    struct frontier_store *s,
+    void (*visit)(void *ctx, const struct filter_step *step), void *ctx);
+
+/* ---- upkeep ---- */
+
+/* Once before each commit: flushes counters and skips, and does one bounded
+ * step of queue flushes, segment merges, old segment deletion and the status
+ * sweep. */
+MUST_CHECK enum status frontier_store_step(struct frontier_store *s);
+/* Bytes held. */
+uint64_t frontier_store_memory(const struct frontier_store *s);
+/* Segments sorted, each id that is not done in exactly one of them or in the
+ * tail that is replayed, none done and queued, rows without gaps.
+ * STATUS_DAMAGED with one log line. */
+MUST_CHECK enum status frontier_store_verify(struct frontier_store *s);
+
+#endif

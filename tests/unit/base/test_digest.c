@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <string.h>
+
+#include "base/digest.h"
+
+static struct digest of(const char *crawl, const char *key, const char *url)
+{
+    static const unsigned char seed[DIGEST_SEED_SIZE] = {1, 2, 3};
+    struct digest_key k;
+
+    digest_key_init(&k, seed);
+    return digest_url(&k, bytes_of_str(crawl), bytes_of_str(key),
+                      bytes_of_str(url));
+}
+
+START_TEST(parts_cannot_be_shifted_into_each_other)
+{
+    ck_assert(!digest_equal(of("a", "b", "c"), of("ab", "", "c")));
+    ck_assert(!digest_equal(of("a", "b", "c"), of("a", "bc", "")));
+    ck_assert(digest_equal(of("a", "b", "c"), of("a", "b", "c")));
+}
+END_TEST
+
+START_TEST(another_seed_gives_another_digest)
+{
+    unsigned char seed[DIGEST_SEED_SIZE] = {0};
+    struct digest_key a, b;
+
+    digest_key_init(&a, seed);
+    seed[31] = 1;
+    digest_key_init(&b, seed);
+    ck_assert(!digest_equal(digest_bytes(&a, bytes_of("x", 1)),
+                            digest_bytes(&b, bytes_of("x", 1))));
+}
+END_TEST
+
+/* On disk these decide what is the same URL: they may never change. */
+START_TEST(known_answers_do_not_change)
+{
+    struct digest d = of("DEFAULT", "example.org", "http://example.org/");
+
+    ck_assert_uint_eq(d.hi, UINT64_C(0x05ca22186bcae8c2));
+    ck_assert_uint_eq(d.lo, UINT64_C(0xf582471c22939e12));
+}
+END_TEST
+
+START_TEST(long_urls_are_hashed_whole)
+{
+    static char a[10000], b[10000];
+
+    memset(a, 'x', sizeof a - 1);
+    memset(b, 'x', sizeof b - 1);
+    ck_assert(digest_equal(of("", "", a), of("", "", b)));
+    b[9998] = 'y';
+    ck_assert(!digest_equal(of("", "", a), of("", "", b)));
+}
+END_TEST
+
+Suite *suite_digest(void)
+{
+    Suite *s = suite_create("digest");
+    TCase *t = tcase_create("digest");
+
+    tcase_add_test(t, parts_cannot_be_shifted_into_each_other);
+    tcase_add_test(t, another_seed_gives_another_digest);
+    tcase_add_test(t, known_answers_do_not_change);
+    tcase_add_test(t, long_urls_are_hashed_whole);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static char dir[64];
+
+static void make_dir(void)
+{
+    strcpy(dir, "/tmp/urlweir-file-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void remove_dir(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void expect(const char *name, const char *content)
+{
+    struct buf b;
+
+    buf_init(&b, 1000);
+    ck_assert_int_eq(file_read(in_dir(name), &b), STATUS_OK);
+    ck_assert_str_eq(buf_str(&b), content);
+    buf_fini(&b);
+}
+
+START_TEST(replacing_is_whole_or_not_at_all)
+{
+    struct file_writer *w = NULL;
+
+    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("old")), STATUS_OK);
+    ck_assert_int_eq(file_writer_open(&w, in_dir("a")), STATUS_OK);
+    ck_assert_int_eq(file_writer_write(w, "new", 3), STATUS_OK);
+    expect("a", "old");
+    file_writer_close(w); /* not committed */
+    expect("a", "old");
+    ck_assert_int_eq(access(in_dir("a.tmp"), F_OK), -1);
+    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("new")), STATUS_OK);
+    expect("a", "new");
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told_apart)
+{
+    struct file_writer *w = NULL;
+
+    ck_assert_int_eq(symlink("/dev/full", in_dir("b.tmp")), 0);
+    ck_assert_int_eq(file_writer_open(&w, in_dir("b")), STATUS_OK);
+    ck_assert_int_eq(file_writer_write(w, "x", 1), STATUS_FULL);
+    ck_assert_int_eq(file_writer_commit(w), STATUS_FULL);
+    file_writer_close(w);
+    ck_assert_int_eq(access(in_dir("b"), F_OK), -1);
+}
+END_TEST
+
+START_TEST(reading_is_bounded_and_says_what_is_missing)
+{
+    struct buf b;
+
+    buf_init(&b, 2);
+    ck_assert_int_eq(file_replace(in_dir("c"), bytes_of_str("abc")), STATUS_OK);
+    ck_assert_int_eq(file_read(in_dir("c"), &b), STATUS_LIMIT);
+    ck_assert_int_eq(file_read(in_dir("none"), &b), STATUS_NOT_FOUND);
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(a_lock_names_its_holder_and_dies_with_it)
+{
+    struct file_lock *l = NULL;
+    int ready[2], status;
+    long holder = 0;
+    char c;
+    pid_t child;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        if (file_lock_take(&l, in_dir("lock"), "test", NULL) != STATUS_OK)
+            _exit(1);
+        if (write(ready[1], "x", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(ready[0], &c, 1), 1);
+    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
+                     STATUS_BUSY);
+    ck_assert_int_eq(holder, child);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+    ck_assert_int_eq(holder, 0);
+    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
+                     STATUS_OK);
+    file_lock_free(l);
+    close(ready[0]);
+    close(ready[1]);
+}
+END_TEST
+
+START_TEST(directories_are_made_with_their_parents)
+{
+    ck_assert_int_eq(file_make_dir(in_dir("x/y/z")), STATUS_OK);
+    ck_assert_int_eq(file_make_dir(in_dir("x/y/z")), STATUS_OK);
+    ck_assert_int_eq(access(in_dir("x/y/z"), W_OK), 0);
+    ck_assert_int_eq(file_replace(in_dir("f"), bytes_of_str("")), STATUS_OK);
+    ck_assert_int_eq(file_make_dir(in_dir("f")), STATUS_EXISTS);
+}
+END_TEST
+
+Suite *suite_file(void)
+{
+    Suite *s = suite_create("file");
+    TCase *t = tcase_create("file");
+
+    tcase_add_checked_fixture(t, make_dir, remove_dir);
+    tcase_add_test(t, replacing_is_whole_or_not_at_all);
+    tcase_add_test(t, a_full_disk_is_told_apart);
+    tcase_add_test(t, reading_is_bounded_and_says_what_is_missing);
+    tcase_add_test(t, a_lock_names_its_holder_and_dies_with_it);
+    tcase_add_test(t, directories_are_made_with_their_parents);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/map.h"
+
+#define KEYS 512
+
+static struct bytes nth(unsigned i, char *store, size_t size)
+{
+    return bytes_of(store, (size_t)snprintf(store, size, "key-%u", i));
+}
+
+/* Against an array as the plain model. */
+START_TEST(agrees_with_a_plain_array_under_random_operations)
+{
+    static int values[KEYS];
+    int *model[KEYS] = {NULL};
+    struct map *m = map_new();
+    size_t count = 0;
+    uint32_t x = 12345;
+
+    for (int step = 0; step < 50000; step++) {
+        char store[32];
+        unsigned k;
+
+        x = x * 1664525 + 1013904223;
+        k = (x >> 8) % KEYS;
+        if (x >> 31) {
+            ck_assert_ptr_eq(map_put(m, nth(k, store, sizeof store),
+                                     &values[k]),
+                             model[k]);
+            count += model[k] == NULL;
+            model[k] = &values[k];
+        } else if (x >> 30 & 1) {
+            ck_assert_ptr_eq(map_remove(m, nth(k, store, sizeof store)),
+                             model[k]);
+            count -= model[k] != NULL;
+            model[k] = NULL;
+        } else {
+            ck_assert_ptr_eq(map_get(m, nth(k, store, sizeof store)),
+                             model[k]);
+        }
+        ck_assert_uint_eq(map_count(m), count);
+    }
+    map_free(m, NULL);
+}
+END_TEST
+
+static bool count_up(void *ctx, struct bytes key, void *value)
+{
+    (void)key;
+    ++*(int *)value;
+    return --*(int *)ctx > 0;
+}
+
+START_TEST(visits_every_entry_once_and_stops_when_told)
+{
+    int hits[100] = {0}, left = 1000, sum = 0;
+    struct map *m = map_new();
+    char store[32];
+
+    for (unsigned i = 0; i < 100; i++)
+        map_put(m, nth(i, store, sizeof store), &hits[i]);
+    map_each(m, count_up, &left);
+    for (unsigned i = 0; i < 100; i++)
+        ck_assert_int_eq(hits[i], 1);
+    left = 10;
+    map_each(m, count_up, &left);
+    for (unsigned i = 0; i < 100; i++)
+        sum += hits[i];
+    ck_assert_int_eq(sum, 110);
+    map_free(m, NULL);
+}
+END_TEST
+
+START_TEST(keys_may_hold_zeros_and_be_empty)
+{
+    struct map *m = map_new();
+    int a, b, c;
+
+    map_put(m, bytes_of("a\0b", 3), &a);
+    map_put(m, bytes_of("a\0c", 3), &b);
+    map_put(m, bytes_of("", 0), &c);
+    ck_assert_ptr_eq(map_get(m, bytes_of("a\0b", 3)), &a);
+    ck_assert_ptr_eq(map_get(m, bytes_of("a\0c", 3)), &b);
+    ck_assert_ptr_eq(map_get(m, bytes_of("", 0)), &c);
+    ck_assert_ptr_null(map_get(m, bytes_of("a", 1)));
+    map_free(m, NULL);
+}
+END_TEST
+
+Suite *suite_map(void)
+{
+    Suite *s = suite_create("map");
+    TCase *t = tcase_create("map");
+
+    tcase_add_test(t, agrees_with_a_plain_array_under_random_operations);
+    tcase_add_test(t, visits_every_entry_once_and_stops_when_told);
+    tcase_add_test(t, keys_may_hold_zeros_and_be_empty);
+    suite_add_tcase(s, t);
+    return s;
+}
