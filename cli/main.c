@@ -7,6 +7,21 @@
 #include "cli/command.h"
 
 static const struct command commands[] = {
+    {"crawl", cmd_crawl, "crawl [SEED...] [-i FILE|-] -o DIR [options]",
+     "crawl from seeds into a new directory"},
+    {"resume", cmd_resume, "resume DIR [options]",
+     "go on with a crawl, after a stop or a crash"},
+    {"status", cmd_status, "status DIR [--json] [--hosts]",
+     "show how a crawl stands, while it runs and after"},
+    {"audit", cmd_audit, "audit DIR | --urls FILE",
+     "measure what a Bloom-only crawler would have lost"},
+    {"explain", cmd_explain, "explain DIR URL [--json]",
+     "tell every decision taken about one URL"},
+    {"export", cmd_export,
+     "export DIR [--what urls|pages|errors|skips|hosts] [--format jsonl|csv]",
+     "write a crawl's data as JSON Lines or CSV"},
+    {"verify", cmd_verify, "verify DIR [--repair]",
+     "check that store, filter and manifest agree"},
     {"links", cmd_links,
      "links --url BASE [--content-type TYPE] [--all] FILE",
      "print the links of an HTML file: KIND TAB absolute URL"},

@@ -71,22 +71,33 @@ static void *run(void *arg)
     return NULL;
 }
 
+/* A connection that has read nothing yet has not opened the log, and its
+ * checkpoints do nothing and say so to nobody. */
+static enum status connect(struct checkpointer *c)
+{
+    int rc = sqlite3_open_v2(c->path, &c->h,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(c->h,
+                          "PRAGMA synchronous = FULL;"
+                          "SELECT count(*) FROM sqlite_schema",
+                          NULL, NULL, NULL);
+    return rc == SQLITE_OK ? STATUS_OK : sqlite_error(c->h, rc, c->path);
+}
+
 enum status checkpointer_start(struct checkpointer **out, const char *path)
 {
     struct checkpointer *c = xcalloc(1, sizeof *c);
-    enum status st = STATUS_OK;
-    int rc;
+    enum status st;
 
     c->path = xstrdup(path);
     pthread_mutex_init(&c->mtx, NULL);
     pthread_cond_init(&c->wake, NULL);
     pthread_cond_init(&c->done, NULL);
-    rc = sqlite3_open_v2(path, &c->h,
-                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc != SQLITE_OK) {
-        st = sqlite_error(c->h, rc, path);
+    st = connect(c);
+    if (st != STATUS_OK)
         goto out;
-    }
     if (pthread_create(&c->thread, NULL, run, c) != 0) {
         st = STATUS_NOMEM;
         goto out;

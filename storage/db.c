@@ -25,11 +25,11 @@
 #include "storage/schema.h"
 #include "storage/sqlite_error.h"
 
-#define PAGE                4096
-#define DEFAULT_CACHE       (UINT64_C(32) << 20)
-#define DEFAULT_CHECKPOINT  (UINT64_C(16) << 20)
-#define LOG_SIZE_LIMIT      "67108864" /* the log file is cut back to this */
-#define READER_WAITS_MS     5000
+#define PAGE               4096
+#define DEFAULT_CACHE      (UINT64_C(32) << 20)
+#define DEFAULT_CHECKPOINT (UINT64_C(16) << 20)
+#define LOG_SIZE_LIMIT     "67108864" /* the log file is cut back to this */
+#define READER_WAITS_MS    5000
 
 struct db {
     sqlite3 *h;
@@ -66,8 +66,8 @@ enum status db_exec(struct db *d, const char *sql)
 
 enum status db_prepare(struct db *d, sqlite3_stmt **out, const char *sql)
 {
-    int rc = sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out,
-                                NULL);
+    int rc =
+        sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
 
     if (rc == SQLITE_OK)
         return STATUS_OK;
@@ -110,6 +110,20 @@ enum status db_number(struct db *d, const char *sql, int64_t *v)
         *v = sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
     return st;
+}
+
+struct bytes db_column(sqlite3_stmt *s, int column)
+{
+    const void *at = sqlite3_column_blob(s, column);
+
+    return bytes_of(at, (size_t)sqlite3_column_bytes(s, column));
+}
+
+enum status db_damaged(const char *table, int64_t key, const char *why)
+{
+    log_error("store is damaged", "table=%s key=%lld reason=\"%s\"", table,
+              (long long)key, why);
+    return STATUS_DAMAGED;
 }
 
 bool db_broken(const struct db *d)
@@ -224,8 +238,7 @@ static enum status fill_new(struct db *d)
     snprintf(facts, sizeof facts,
              "PRAGMA application_id = %d; INSERT INTO meta VALUES"
              "('format', %d), ('store_id', '%s'), ('created_ms', %lld)",
-             SCHEMA_APPLICATION_ID, DB_FORMAT, id,
-             (long long)clock_wall_ms());
+             SCHEMA_APPLICATION_ID, DB_FORMAT, id, (long long)clock_wall_ms());
     st = db_exec(d, "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
                     "PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
     for (size_t i = 0; st == STATUS_OK && schema_sql[i] != NULL; i++)
@@ -281,8 +294,7 @@ static enum status check_ours(struct db *d)
         log_error("not a frontier database", "path=%s", d->path);
         return STATUS_DAMAGED;
     }
-    st = db_number(d, "SELECT value FROM meta WHERE name = 'format'",
-                     &format);
+    st = db_number(d, "SELECT value FROM meta WHERE name = 'format'", &format);
     if (st == STATUS_NOT_FOUND || (st == STATUS_OK && format < 1)) {
         log_error("database names no format", "path=%s", d->path);
         return STATUS_DAMAGED;
@@ -319,8 +331,8 @@ static enum status configure(struct db *d, const struct db_options *o)
  * been changed by other hands. */
 static enum status start_writing(struct db *d, const struct db_options *o)
 {
-    uint64_t bytes = o->checkpoint_bytes > 0 ? o->checkpoint_bytes
-                                             : DEFAULT_CHECKPOINT;
+    uint64_t bytes =
+        o->checkpoint_bytes > 0 ? o->checkpoint_bytes : DEFAULT_CHECKPOINT;
     enum status st = db_exec(d, "PRAGMA journal_mode = WAL");
 
     if (st == STATUS_OK)
@@ -347,8 +359,8 @@ static enum status check_file(const char *path)
 
 static enum status open_there(struct db *d, const struct db_options *o)
 {
-    int flags = d->mode == DB_READ ? SQLITE_OPEN_READONLY
-                                   : SQLITE_OPEN_READWRITE;
+    int flags =
+        d->mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     enum status st = check_file(d->path);
     int rc;
 
@@ -433,6 +445,5 @@ enum status db_verify(struct db *d)
 
 enum status db_checkpoint(struct db *d)
 {
-    return d->ckpt != NULL ? checkpointer_wait(d->ckpt)
-                                   : STATUS_OK;
+    return d->ckpt != NULL ? checkpointer_wait(d->ckpt) : STATUS_OK;
 }

@@ -93,9 +93,8 @@ static enum status merge_in_order(struct exact_set *s, uint32_t part)
     return STATUS_OK;
 }
 
-static enum status write_page(struct exact_set *s, uint32_t part,
-                              uint32_t page, const unsigned char *at,
-                              size_t octets)
+static enum status write_page(struct exact_set *s, uint32_t part, uint32_t page,
+                              const unsigned char *at, size_t octets)
 {
     uint32_t id = exact_page_id(part, page);
     unsigned char *cached = page_cache_put_cheap(s->cache, id);

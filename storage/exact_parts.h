@@ -31,12 +31,12 @@
 #define MOST_PAGES   (UINT32_C(1) << PAGE_BITS)
 #define MOST_ID      ((UINT64_C(1) << 40) - 1)
 
-_Static_assert(PAGE_ENTRIES * ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
+_Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
 
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
     uint32_t count, cap;
-    uint32_t *slots; /* hash table of index + 1, 0: free */
+    uint32_t *slots;     /* hash table of index + 1, 0: free */
     uint32_t slot_count; /* a power of two, or 0 */
 };
 

@@ -144,8 +144,8 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
 enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
                             unsigned char *to)
 {
-    size_t want = (size_t)exact_page_entries(&s->parts[part], page) *
-                  ENTRY_SIZE;
+    size_t want =
+        (size_t)exact_page_entries(&s->parts[part], page) * ENTRY_SIZE;
     enum status st;
 
     sqlite3_bind_int64(s->read_page, 1, exact_page_id(part, page));
@@ -191,8 +191,7 @@ static enum status cached_page(struct exact_set *s, uint32_t part,
 
 /* The last page whose fence is not above `fence`; a part without one such has
  * no entry that low. */
-static bool page_for(const struct exact_part *p, uint64_t fence,
-                     uint32_t *page)
+static bool page_for(const struct exact_part *p, uint64_t fence, uint32_t *page)
 {
     uint32_t low = 0, high = p->pages;
 
@@ -267,8 +266,7 @@ static enum status find_in_pages(struct exact_set *s, struct digest digest,
     if (!page_for(p, fence, &page))
         return STATUS_OK;
     for (;;) {
-        if (open->entries == NULL || open->part != part ||
-            open->page != page) {
+        if (open->entries == NULL || open->part != part || open->page != page) {
             st = cached_page(s, part, page, &open->entries);
             if (st != STATUS_OK) {
                 open->entries = NULL;
@@ -341,8 +339,8 @@ enum status exact_set_find(struct exact_set *s, const struct digest *digests,
     s->finds += n;
     for (size_t i = 0; i < n; i++) {
         exact_key(key, digests[i]);
-        ids[i] = exact_delta_find(&s->parts[exact_part_of(digests[i])].delta,
-                                  key);
+        ids[i] =
+            exact_delta_find(&s->parts[exact_part_of(digests[i])].delta, key);
         if (ids[i] == 0)
             left[left_n++] = (uint32_t)i;
     }
@@ -367,8 +365,7 @@ static enum status each_in_pages(struct exact_set *s, uint32_t part,
     unsigned char entries[PAGE_CACHE_PAGE];
     uint32_t page = 0;
 
-    if (part == first >> PART_SHIFT &&
-        !page_for(p, first << 8, &page))
+    if (part == first >> PART_SHIFT && !page_for(p, first << 8, &page))
         page = 0;
     /* Entries equal to the fence in its 8 octets may begin a page earlier. */
     if (page > 0)
@@ -407,8 +404,8 @@ enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
     for (uint64_t part = first >> PART_SHIFT; part <= last >> PART_SHIFT;
          part++) {
         const struct exact_delta *t = &s->parts[part].delta;
-        enum status st = each_in_pages(s, (uint32_t)part, first, last, visit,
-                                       ctx);
+        enum status st =
+            each_in_pages(s, (uint32_t)part, first, last, visit, ctx);
 
         if (st != STATUS_OK)
             return st;
@@ -439,8 +436,8 @@ struct exact_set_stats exact_set_stats(const struct exact_set *s)
         const struct exact_part *p = &s->parts[i];
 
         a.count += p->count;
-        a.memory += p->pages * sizeof *p->fences +
-                    exact_delta_memory(&p->delta);
+        a.memory +=
+            p->pages * sizeof *p->fences + exact_delta_memory(&p->delta);
     }
     return a;
 }

@@ -99,8 +99,8 @@ enum status exact_set_verify(struct exact_set *s)
 {
     struct check c = {.s = s};
     int64_t last = 0, rows = 0;
-    enum status st = db_number(s->d, "SELECT ifnull(max(id), 0) FROM url",
-                               &last);
+    enum status st =
+        db_number(s->d, "SELECT ifnull(max(id), 0) FROM url", &last);
 
     if (st == STATUS_OK)
         st = db_number(s->d, "SELECT count(*) FROM seenpage", &rows);

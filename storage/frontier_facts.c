@@ -104,13 +104,12 @@ enum status frontier_store_set_meta(struct frontier_store *s, const char *name,
 uint64_t frontier_store_counter(const struct frontier_store *s,
                                 const char *name)
 {
-    return tally_counter(s->tally, name);
+    return counters_get(s->counters, name);
 }
 
-void frontier_store_add(struct frontier_store *s, const char *name,
-                        uint64_t by)
+void frontier_store_add(struct frontier_store *s, const char *name, uint64_t by)
 {
-    tally_add(s->tally, name, by);
+    counters_add(s->counters, name, by);
 }
 
 void frontier_store_each_counter(const struct frontier_store *s,
@@ -118,14 +117,14 @@ void frontier_store_each_counter(const struct frontier_store *s,
                                                uint64_t value),
                                  void *ctx)
 {
-    tally_each_counter(s->tally, visit, ctx);
+    counters_each(s->counters, visit, ctx);
 }
 
 void frontier_store_skip(struct frontier_store *s, const char *reason,
                          struct bytes host, struct bytes url, uint64_t via,
                          int64_t at_ms)
 {
-    tally_skip(s->tally, reason, host, url, via, at_ms);
+    skips_add(s->skips, reason, host, url, via, at_ms);
 }
 
 /* ---- the filter's steps ---- */
@@ -169,6 +168,44 @@ enum status frontier_store_each_step(
         };
 
         visit(ctx, &step);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static struct bytes text_at(sqlite3_stmt *q, int column)
+{
+    const void *at = sqlite3_column_blob(q, column);
+
+    return bytes_of(at != NULL ? at : "",
+                    (size_t)sqlite3_column_bytes(q, column));
+}
+
+enum status frontier_store_each_skip(
+    struct frontier_store *s, bool examples,
+    void (*visit)(void *ctx, const struct skip_row *row), void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(
+        s->d, &q,
+        examples ? "SELECT r.name, e.host, 0, e.url, e.via, e.at"
+                   " FROM skip_example e JOIN skip_reason r ON r.id = e.reason"
+                   " ORDER BY e.at, e.id"
+                 : "SELECT r.name, k.host, k.count, NULL, 0, 0"
+                   " FROM skip k JOIN skip_reason r ON r.id = k.reason"
+                   " ORDER BY k.count DESC, k.id");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct skip_row row = {
+            .reason = text_at(q, 0),
+            .host = text_at(q, 1),
+            .count = (uint64_t)sqlite3_column_int64(q, 2),
+            .url = text_at(q, 3),
+            .via = (uint64_t)sqlite3_column_int64(q, 4),
+            .at_ms = sqlite3_column_int64(q, 5),
+        };
+
+        visit(ctx, &row);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;

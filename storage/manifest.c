@@ -144,7 +144,8 @@ enum status manifest_parse(struct bytes text, struct manifest *out)
         return STATUS_DAMAGED;
     if (format > MANIFEST_FORMAT)
         return STATUS_VERSION;
-    if (format != MANIFEST_FORMAT || !take_hex(&text, "store", m.store_id, 32) ||
+    if (format != MANIFEST_FORMAT ||
+        !take_hex(&text, "store", m.store_id, 32) ||
         !take_number(&text, "generation", UINT64_MAX, &m.generation) ||
         !take_number(&text, "urls", UINT64_MAX, &m.urls) ||
         !take_number(&text, "fetches", UINT64_MAX, &m.fetches) ||
@@ -167,7 +168,8 @@ enum status manifest_save(const char *path, const struct manifest *m)
     buf_init(&text, CEILING);
     manifest_format(m, &text);
     st = buf_failed(&text);
-    if (st == STATUS_OK && manifest_parse(buf_bytes(&text), &check) != STATUS_OK)
+    if (st == STATUS_OK &&
+        manifest_parse(buf_bytes(&text), &check) != STATUS_OK)
         st = STATUS_ARG; /* an identity or state that could not be read back */
     if (st == STATUS_OK)
         st = file_replace(path, buf_bytes(&text));

@@ -20,13 +20,13 @@
 #define MANIFEST_FORMAT 1
 
 struct manifest {
-    uint64_t generation;  /* rises with each checkpoint */
-    uint64_t urls;        /* last url id */
-    uint64_t fetches;     /* last fetch seq */
-    char store_id[33];    /* meta.store_id: 32 hex digits, made with the store */
+    uint64_t generation; /* rises with each checkpoint */
+    uint64_t urls;       /* last url id */
+    uint64_t fetches;    /* last fetch seq */
+    char store_id[33];   /* meta.store_id: 32 hex digits, made with the store */
     int64_t written_at_ms;
-    bool clean;           /* written at a clean stop */
-    char state[16];       /* "new", "running", "stopped", "finished" */
+    bool clean;     /* written at a clean stop */
+    char state[16]; /* "new", "running", "stopped", "finished" */
 };
 
 /* Whole or not at all, with a checksum line. STATUS_ARG: store_id is not 32 hex

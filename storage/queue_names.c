@@ -31,7 +31,7 @@ struct crawl {
 struct queue_names {
     const unsigned char **names; /* of queue i + 1 */
     uint32_t count, cap;
-    uint32_t *slots; /* queues; 0: free */
+    uint32_t *slots;     /* queues; 0: free */
     uint32_t slot_count; /* a power of two */
     uint64_t seed;
     struct map *crawls; /* name to struct crawl */
@@ -112,8 +112,8 @@ static uint32_t crawl_number(struct queue_names *t, struct bytes crawl)
     if (crawl.len > 0)
         memcpy(c->name, crawl.at, crawl.len);
     map_put(t->crawls, crawl, c);
-    t->crawl_list = xrealloc(t->crawl_list,
-                             t->crawl_count * sizeof(struct crawl *));
+    t->crawl_list =
+        xrealloc(t->crawl_list, t->crawl_count * sizeof(struct crawl *));
     t->crawl_list[c->number - 1] = c;
     t->memory += 2 * crawl.len + 64;
     return c->number;
@@ -124,8 +124,8 @@ static unsigned char *room(struct queue_names *t, size_t len)
     if (t->block_size - t->block_used < len) {
         t->block_size = len > BLOCK ? len : BLOCK;
         t->block_used = 0;
-        t->blocks = xrealloc(t->blocks,
-                             (t->block_count + 1) * sizeof *t->blocks);
+        t->blocks =
+            xrealloc(t->blocks, (t->block_count + 1) * sizeof *t->blocks);
         t->blocks[t->block_count++] = xmalloc(t->block_size);
         t->memory += t->block_size;
     }

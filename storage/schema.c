@@ -14,7 +14,8 @@
 
 #include <stddef.h>
 
-#define TIME(ms) "strftime('%Y-%m-%dT%H:%M:%fZ', (" ms ") / 1000.0, 'unixepoch')"
+#define TIME(ms)                                                               \
+    "strftime('%Y-%m-%dT%H:%M:%fZ', (" ms ") / 1000.0, 'unixepoch')"
 
 #define STATUS_NAME(n)                                                         \
     "CASE " n " WHEN 0 THEN 'queued' WHEN 1 THEN 'fetched'"                    \
@@ -51,73 +52,116 @@
     "CASE typeof(" column ") WHEN 'integer'"                                   \
     " THEN (SELECT text FROM word WHERE id = " column ") ELSE " column " END"
 
-const char *const schema_sql[] = {
-    /* ---- small facts ---- */
-    "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
-    " WITHOUT ROWID;"
-    "CREATE TABLE filter_step(id INTEGER PRIMARY KEY, upto INTEGER,"
-    " keys INTEGER, bits INTEGER, promised REAL, predicted REAL,"
-    " asked INTEGER, maybe INTEGER, false_positives INTEGER);"
-    /* ---- URLs, in order of arrival ---- */
-    "CREATE TABLE queue(id INTEGER PRIMARY KEY, crawl TEXT, key TEXT);"
-    "CREATE TABLE origin(id INTEGER PRIMARY KEY, queue INTEGER, prefix TEXT);"
-    "CREATE TABLE url(id INTEGER PRIMARY KEY, origin INTEGER, path TEXT,"
-    " depth INTEGER, hops INTEGER, kind INTEGER, flags INTEGER, via INTEGER,"
-    " at INTEGER);"
-    /* ---- what became of them ---- */
-    "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT);"
-    "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
-    " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
-    " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
-    " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
-    " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
-    " warc_length INTEGER);"
-    "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done BLOB);"
-    "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due INTEGER);"
-    "CREATE TABLE robots(origin TEXT PRIMARY KEY, fetched_at INTEGER,"
-    " expires_at INTEGER, unreachable_since INTEGER, http INTEGER, body BLOB);"
-    /* ---- queues ---- */
-    "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
-    " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
-    " failures INTEGER, fetched INTEGER, reason TEXT);"
-    "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
-    "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
-    " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
-    /* ---- the exact set ---- */
-    "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB);"
-    "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);"
-    /* ---- drops before admission ---- */
-    "CREATE TABLE skip_reason(id INTEGER PRIMARY KEY, name TEXT,"
-    " total INTEGER);"
-    "CREATE TABLE skip(id INTEGER PRIMARY KEY, reason INTEGER, host TEXT,"
-    " count INTEGER);"
-    "CREATE TABLE skip_example(id INTEGER PRIMARY KEY, reason INTEGER,"
-    " slot INTEGER, host TEXT, url TEXT, via INTEGER, at INTEGER);",
-    /* ---- for people ---- */
-    "CREATE VIEW urls AS SELECT u.id, o.prefix || u.path AS url,"
-    " q.crawl, q.key AS queue, u.depth, u.hops," KIND_NAME("u.kind")
-    " AS kind, u.flags & 1 AS seed, u.flags >> 1 & 1 AS false_positive,"
-    " u.via," TIME("u.at") " AS found_at"
-    " FROM url u JOIN origin o ON o.id = u.origin"
-    " JOIN queue q ON q.id = o.queue;"
-    "CREATE VIEW fetches AS SELECT f.seq, f.url AS id,"
-    " o.prefix || u.path AS url," STATUS_NAME("f.status") " AS status,"
-    REASON_NAME("f.reason", "f.http") " AS reason, f.final, f.tries,"
-    " f.http AS http_status," TIME("f.at") " AS at,"
-    " f.elapsed / 1000.0 AS elapsed, f.wire AS wire_bytes,"
-    " f.body AS body_bytes, lower(hex(f.digest)) AS body_digest,"
-    " f.redirect AS redirect_to, f.links," WORD("f.mime") " AS mime,"
-    WORD("f.charset") " AS charset," WORD("f.lang") " AS lang,"
-    WORD("f.ip") " AS ip, f.title, f.detail, f.etag,"
-    " f.modified AS last_modified," WORD("f.warc") " AS warc_file,"
-    " f.warc_offset, f.warc_length"
-    " FROM fetch f JOIN url u ON u.id = f.url"
-    " JOIN origin o ON o.id = u.origin;"
-    "CREATE VIEW skips AS SELECT r.name AS reason, s.host, s.count"
-    " FROM skip s JOIN skip_reason r ON r.id = s.reason;"
-    "CREATE VIEW skip_examples AS SELECT r.name AS reason, e.url, e.host,"
-    " e.via," TIME("e.at") " AS at"
-    " FROM skip_example e JOIN skip_reason r ON r.id = e.reason;",
-    NULL};
+const char *const schema_sql[] =
+    {
+        /* ---- small facts ---- */
+        "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+        "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
+        " WITHOUT ROWID;"
+        "CREATE TABLE filter_step(id INTEGER PRIMARY KEY, upto INTEGER,"
+        " keys INTEGER, bits INTEGER, promised REAL, predicted REAL,"
+        " asked INTEGER, maybe INTEGER, false_positives INTEGER);"
+        /* ---- URLs, in order of arrival ---- */
+        "CREATE TABLE queue(id INTEGER PRIMARY KEY, crawl TEXT, key TEXT);"
+        "CREATE TABLE origin(id INTEGER PRIMARY KEY, queue INTEGER, prefix "
+        "TEXT);"
+        "CREATE TABLE url(id INTEGER PRIMARY KEY, origin INTEGER, path TEXT,"
+        " depth INTEGER, hops INTEGER, kind INTEGER, flags INTEGER, via "
+        "INTEGER,"
+        " at INTEGER);"
+        /* ---- what became of them ---- */
+        "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT);"
+        "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final "
+        "INTEGER,"
+        " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
+        " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
+        " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
+        " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
+        " warc_length INTEGER);"
+        "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
+        "BLOB);"
+        "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
+        "INTEGER);"
+        "CREATE TABLE robots(origin TEXT PRIMARY KEY, fetched_at INTEGER,"
+        " expires_at INTEGER, unreachable_since INTEGER, http INTEGER, body "
+        "BLOB);"
+        /* ---- queues ---- */
+        "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
+        " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
+        " failures INTEGER, fetched INTEGER, reason TEXT);"
+        "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
+        "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
+        " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
+        /* ---- the exact set ---- */
+        "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
+        " count INTEGER, fences BLOB);"
+        "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);"
+        /* ---- drops before admission ---- */
+        "CREATE TABLE skip_reason(id INTEGER PRIMARY KEY, name TEXT,"
+        " total INTEGER);"
+        "CREATE TABLE skip(id INTEGER PRIMARY KEY, reason INTEGER, host TEXT,"
+        " count INTEGER);"
+        "CREATE TABLE skip_example(id INTEGER PRIMARY KEY, reason INTEGER,"
+        " slot INTEGER, host TEXT, url TEXT, via INTEGER, at INTEGER);",
+        /* ---- for people ---- */
+        "CREATE VIEW urls AS SELECT u.id, o.prefix || u.path AS url,"
+        " q.crawl, q.key AS queue, u.depth, u.hops," KIND_NAME(
+            "u.kind") " AS kind, u.flags & 1 AS seed, u.flags >> 1 & 1 AS "
+                      "false_positive,"
+                      " u.via," TIME(
+                          "u.at") " AS found_at"
+                                  " FROM url u JOIN origin o ON o.id = u.origin"
+                                  " JOIN queue q ON q.id = o.queue;"
+                                  "CREATE VIEW fetches AS SELECT f.seq, f.url "
+                                  "AS id,"
+                                  " o.prefix || u.path AS url," STATUS_NAME("f."
+                                                                            "st"
+                                                                            "at"
+                                                                            "u"
+                                                                            "s") " AS status," REASON_NAME("f.reason",
+                                                                                                           "f.http") " AS reason, f.final, f.tries,"
+                                                                                                                     " f.http AS http_status," TIME("f.at") " AS at,"
+                                                                                                                                                            " f.elapsed / "
+                                                                                                                                                            "1000.0 AS "
+                                                                                                                                                            "elapsed, f.wire "
+                                                                                                                                                            "AS wire_bytes,"
+                                                                                                                                                            " f.body AS "
+                                                                                                                                                            "body_bytes, "
+                                                                                                                                                            "lower(hex(f."
+                                                                                                                                                            "digest)) AS "
+                                                                                                                                                            "body_digest,"
+                                                                                                                                                            " f.redirect AS "
+                                                                                                                                                            "redirect_to, "
+                                                                                                                                                            "f.links," WORD("f."
+                                                                                                                                                                            "mi"
+                                                                                                                                                                            "m"
+                                                                                                                                                                            "e") " AS mime," WORD("f.charset") " AS charset," WORD("f.lang") " AS lang," WORD("f.ip") " AS "
+                                                                                                                                                                                                                                                                      "ip, "
+                                                                                                                                                                                                                                                                      "f."
+                                                                                                                                                                                                                                                                      "title,"
+                                                                                                                                                                                                                                                                      " f."
+                                                                                                                                                                                                                                                                      "detail"
+                                                                                                                                                                                                                                                                      ", "
+                                                                                                                                                                                                                                                                      "f."
+                                                                                                                                                                                                                                                                      "etag,"
+                                                                                                                                                                                                                                                                      " f."
+                                                                                                                                                                                                                                                                      "modifi"
+                                                                                                                                                                                                                                                                      "ed AS "
+                                                                                                                                                                                                                                                                      "last_"
+                                                                                                                                                                                                                                                                      "modifi"
+                                                                                                                                                                                                                                                                      "ed"
+                                                                                                                                                                                                                                                                      "," WORD(
+                                                                                                                                                                                                                                                                          "f."
+                                                                                                                                                                                                                                                                          "wa"
+                                                                                                                                                                                                                                                                          "r"
+                                                                                                                                                                                                                                                                          "c") " AS warc_file,"
+                                                                                                                                                                                                                                                                               " f.warc_offset, f.warc_length"
+                                                                                                                                                                                                                                                                               " FROM fetch f JOIN url u ON u.id = f.url"
+                                                                                                                                                                                                                                                                               " JOIN origin o ON o.id = u.origin;"
+                                                                                                                                                                                                                                                                               "CREATE VIEW skips AS SELECT r.name AS reason, s.host, s.count"
+                                                                                                                                                                                                                                                                               " FROM skip s JOIN skip_reason r ON r.id = s.reason;"
+                                                                                                                                                                                                                                                                               "CREATE VIEW skip_examples AS SELECT r.name AS reason, e.url, e.host,"
+                                                                                                                                                                                                                                                                               " e.via," TIME(
+                                                                                                                                                                                                                                                                                   "e.at") " AS at"
+                                                                                                                                                                                                                                                                                           " FROM skip_example e JOIN skip_reason r ON r.id = e.reason;",
+        NULL};

@@ -239,8 +239,7 @@ static struct merge_input *least(struct merge *m)
     for (uint32_t i = 0; i < FAN; i++) {
         struct merge_input *in = &m->in[i];
 
-        if (in->from != NULL &&
-            (best == NULL || in->r.queue < best->r.queue))
+        if (in->from != NULL && (best == NULL || in->r.queue < best->r.queue))
             best = in;
     }
     return best;

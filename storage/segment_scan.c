@@ -19,13 +19,13 @@ static enum status scan_row(struct scan *c, uint32_t row,
     bool first = true;
 
     while (segment_reader_next(r)) {
-        if (first && (r->queue != g->fence_queue[row] ||
-                      r->id != g->fence_id[row]))
+        if (first &&
+            (r->queue != g->fence_queue[row] || r->id != g->fence_id[row]))
             return segments_damaged(g, row, "fence is not the first entry");
         if (r->id < g->first || r->id > g->last || r->queue == 0)
             return segments_damaged(g, row, "entry out of range");
-        if (c->id != 0 && (r->queue < c->queue ||
-                           (r->queue == c->queue && r->id <= c->id)))
+        if (c->id != 0 &&
+            (r->queue < c->queue || (r->queue == c->queue && r->id <= c->id)))
             return segments_damaged(g, row, "entries out of order");
         if (c->learn && (first || r->queue != c->queue))
             segment_add_queue(c->g, r->queue);
@@ -41,8 +41,7 @@ static enum status scan_row(struct scan *c, uint32_t row,
 }
 
 enum status segments_scan(struct segments *s, struct segment *g, bool learn,
-                          void (*visit)(void *ctx, uint32_t queue,
-                                        uint64_t id),
+                          void (*visit)(void *ctx, uint32_t queue, uint64_t id),
                           void *ctx)
 {
     struct scan c = {.g = g, .learn = learn, .visit = visit, .ctx = ctx};

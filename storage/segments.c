@@ -52,8 +52,8 @@ void segment_add_fence(struct segment *g, uint32_t queue, uint64_t id)
 {
     if (g->rows == g->rows_cap) {
         g->rows_cap = g->rows_cap > 0 ? g->rows_cap + g->rows_cap / 2 : 16;
-        g->fence_queue = xrealloc(g->fence_queue,
-                                  g->rows_cap * sizeof *g->fence_queue);
+        g->fence_queue =
+            xrealloc(g->fence_queue, g->rows_cap * sizeof *g->fence_queue);
         g->fence_id = xrealloc(g->fence_id, g->rows_cap * sizeof *g->fence_id);
     }
     g->fence_queue[g->rows] = queue;
@@ -105,8 +105,8 @@ enum status segments_read_row(struct segments *s, const struct segment *g,
 
 void segments_drop(struct segments *s, uint32_t number)
 {
-    s->dropped = xrealloc(s->dropped,
-                          (s->dropped_count + 1) * sizeof *s->dropped);
+    s->dropped =
+        xrealloc(s->dropped, (s->dropped_count + 1) * sizeof *s->dropped);
     s->dropped[s->dropped_count++] = number;
 }
 
@@ -207,8 +207,7 @@ static enum status prepare(struct segments *s)
 }
 
 enum status segments_open(struct segments **out, struct db *d,
-                          void (*visit)(void *ctx, uint32_t queue,
-                                        uint64_t id),
+                          void (*visit)(void *ctx, uint32_t queue, uint64_t id),
                           void *ctx)
 {
     struct segments *s = xcalloc(1, sizeof *s);

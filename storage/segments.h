@@ -25,10 +25,10 @@ struct segments;
 
 /* Calls `visit` for every entry (done or not), in order of segment, queue and
  * id. STATUS_DAMAGED with a log line. */
-MUST_CHECK enum status
-segments_open(struct segments **out, struct db *d,
-              void (*visit)(void *ctx, uint32_t queue, uint64_t id),
-              void *ctx);
+MUST_CHECK enum status segments_open(struct segments **out, struct db *d,
+                                     void (*visit)(void *ctx, uint32_t queue,
+                                                   uint64_t id),
+                                     void *ctx);
 void segments_close(struct segments *s); /* NULL is fine */
 
 /* Every id up to this one is in a segment, or done. */
@@ -51,10 +51,10 @@ MUST_CHECK enum status segments_step(struct segments *s,
 
 /* Order, ranges, fences and counts; `visit` gets every entry. STATUS_DAMAGED
  * with a log line. */
-MUST_CHECK enum status
-segments_verify(struct segments *s,
-                void (*visit)(void *ctx, uint32_t queue, uint64_t id),
-                void *ctx);
+MUST_CHECK enum status segments_verify(struct segments *s,
+                                       void (*visit)(void *ctx, uint32_t queue,
+                                                     uint64_t id),
+                                       void *ctx);
 
 uint32_t segments_count(const struct segments *s);
 uint64_t segments_memory(const struct segments *s);

@@ -23,7 +23,7 @@ struct tag_index {
     struct digest_key key;
     struct tag *tags; /* of number i + 1 */
     uint32_t count, cap;
-    uint32_t *slots; /* numbers; 0: free */
+    uint32_t *slots;     /* numbers; 0: free */
     uint32_t slot_count; /* a power of two */
 };
 
@@ -58,8 +58,8 @@ static struct tag tag_of(const struct tag_index *t, uint32_t space,
     struct digest d = digest_url(&t->key, bytes_of(&space, sizeof space),
                                  bytes_of(NULL, 0), name);
 
-    return (struct tag){{(uint32_t)d.hi, (uint32_t)d.lo,
-                         (uint32_t)(d.lo >> 32)}};
+    return (struct tag){
+        {(uint32_t)d.hi, (uint32_t)d.lo, (uint32_t)(d.lo >> 32)}};
 }
 
 static uint32_t slot_of(const struct tag_index *t, const struct tag *tag)

@@ -43,8 +43,8 @@ static uint32_t add(struct words *w, struct bytes text)
 static enum status read_all(struct words *w)
 {
     sqlite3_stmt *row = NULL;
-    enum status st = db_prepare(w->d, &row,
-                                "SELECT id, text FROM word ORDER BY id");
+    enum status st =
+        db_prepare(w->d, &row, "SELECT id, text FROM word ORDER BY id");
 
     while (st == STATUS_OK && (st = db_step(w->d, row)) == STATUS_OK) {
         struct bytes text = bytes_of(sqlite3_column_text(row, 1), 0);
@@ -52,9 +52,8 @@ static enum status read_all(struct words *w)
         text.len = (size_t)sqlite3_column_bytes(row, 1);
         if (sqlite3_column_int64(row, 0) != w->count + 1 || text.len == 0 ||
             w->count == WORDS_MOST || map_get(w->by_text, text) != NULL) {
-            log_error("store is damaged", "table=word id=%lld",
-                      (long long)sqlite3_column_int64(row, 0));
-            st = STATUS_DAMAGED;
+            st = db_damaged("word", sqlite3_column_int64(row, 0),
+                            "makes no sense");
         } else {
             add(w, text);
         }

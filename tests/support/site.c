@@ -4,17 +4,16 @@
  * what a crawler did against it. README.md beside it explains the options.
  */
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "tests/support/web/check.h"
 #include "tests/support/web/files.h"
 #include "tests/support/web/http.h"
 #include "tests/support/web/robots.h"
+#include "tests/support/web/settings.h"
 #include "tests/support/web/trap.h"
 #include "tests/support/web/truth.h"
 #include "tests/support/web/web.h"
@@ -32,232 +31,12 @@ static const char USAGE[] =
     "CHECK:  --kills N --in-flight N --delay MS --tolerance MS --partial\n"
     "        --no-crawl-delay --ignore PATH\n";
 
-struct settings {
-    struct spec spec;
-    const char *log;
-    double latency_ms, max_time;
-    bool stdin_guard;
-    struct check_options check;
-    size_t ignores;
-};
+enum exit_status { EXIT_FINE = 0, EXIT_FAULTS = 1, EXIT_CANNOT = 2 };
 
-enum option_id {
-    OPT_SEED = 1,
-    OPT_HOSTS,
-    OPT_PAGES,
-    OPT_PROFILE,
-    OPT_LINKS,
-    OPT_FANOUT,
-    OPT_LEAVES,
-    OPT_LEAF_PAGES,
-    OPT_SIZE,
-    OPT_SLOW_MS,
-    OPT_CRAWL_DELAY,
-    OPT_AGENT,
-    OPT_TRIES,
-    OPT_MAX_REDIRECTS,
-    OPT_PORT,
-    OPT_LOG,
-    OPT_LATENCY,
-    OPT_MAX_TIME,
-    OPT_STDIN_GUARD,
-    OPT_TRUTH,
-    OPT_KILLS,
-    OPT_IN_FLIGHT,
-    OPT_DELAY,
-    OPT_TOLERANCE,
-    OPT_PARTIAL,
-    OPT_NO_CRAWL_DELAY,
-    OPT_IGNORE,
-};
-
-static const struct option OPTIONS[] = {
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"hosts", required_argument, NULL, OPT_HOSTS},
-    {"pages", required_argument, NULL, OPT_PAGES},
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"links", required_argument, NULL, OPT_LINKS},
-    {"fanout", required_argument, NULL, OPT_FANOUT},
-    {"leaves", required_argument, NULL, OPT_LEAVES},
-    {"leaf-pages", no_argument, NULL, OPT_LEAF_PAGES},
-    {"size", required_argument, NULL, OPT_SIZE},
-    {"slow-ms", required_argument, NULL, OPT_SLOW_MS},
-    {"crawl-delay", required_argument, NULL, OPT_CRAWL_DELAY},
-    {"agent", required_argument, NULL, OPT_AGENT},
-    {"tries", required_argument, NULL, OPT_TRIES},
-    {"max-redirects", required_argument, NULL, OPT_MAX_REDIRECTS},
-    {"port", required_argument, NULL, OPT_PORT},
-    {"log", required_argument, NULL, OPT_LOG},
-    {"latency", required_argument, NULL, OPT_LATENCY},
-    {"max-time", required_argument, NULL, OPT_MAX_TIME},
-    {"stdin-guard", no_argument, NULL, OPT_STDIN_GUARD},
-    {"truth", required_argument, NULL, OPT_TRUTH},
-    {"kills", required_argument, NULL, OPT_KILLS},
-    {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
-    {"delay", required_argument, NULL, OPT_DELAY},
-    {"tolerance", required_argument, NULL, OPT_TOLERANCE},
-    {"partial", no_argument, NULL, OPT_PARTIAL},
-    {"no-crawl-delay", no_argument, NULL, OPT_NO_CRAWL_DELAY},
-    {"ignore", required_argument, NULL, OPT_IGNORE},
-    {0},
-};
-
-/* ---- settings
- * -------------------------------------------------------------------- */
-
-static bool to_number(const char *s, double most, double *out)
+static int usage(void)
 {
-    char *end;
-
-    *out = strtod(s, &end);
-    return end != s && *end == '\0' && *out >= 0 && *out <= most;
-}
-
-static bool to_u32(const char *s, uint32_t *out)
-{
-    double n;
-
-    if (!to_number(s, UINT32_MAX, &n))
-        return false;
-    *out = (uint32_t)n;
-    return true;
-}
-
-static bool to_u64(const char *s, uint64_t *out)
-{
-    char *end;
-
-    *out = strtoull(s, &end, 0);
-    return end != s && *end == '\0' && s[0] != '-';
-}
-
-static bool to_port(const char *s, uint16_t *out)
-{
-    double n;
-
-    if (!to_number(s, UINT16_MAX, &n))
-        return false;
-    *out = (uint16_t)n;
-    return true;
-}
-
-static bool set_web(struct spec *s, int opt, const char *arg)
-{
-    switch (opt) {
-    case OPT_SEED:
-        return to_u64(arg, &s->seed);
-    case OPT_HOSTS:
-        return to_u32(arg, &s->hosts);
-    case OPT_PAGES:
-        return to_u32(arg, &s->pages);
-    case OPT_PROFILE:
-        return profile_parse(arg, &s->profiles);
-    case OPT_LINKS:
-        return to_u32(arg, &s->links);
-    case OPT_FANOUT:
-        return to_u32(arg, &s->fanout);
-    case OPT_LEAVES:
-        return to_u32(arg, &s->leaves);
-    case OPT_LEAF_PAGES:
-        s->leaf_pages = true;
-        return true;
-    case OPT_SIZE:
-        return to_u32(arg, &s->size);
-    case OPT_SLOW_MS:
-        return to_u32(arg, &s->slow_ms);
-    case OPT_CRAWL_DELAY:
-        return to_number(arg, 1e6, &s->crawl_delay);
-    case OPT_AGENT:
-        s->agent = arg;
-        return strspn(arg, "abcdefghijklmnopqrstuvwxyz"
-                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == strlen(arg) &&
-               strlen(arg) <= 64;
-    case OPT_TRIES:
-        return to_u32(arg, &s->tries) && s->tries > 0;
-    case OPT_MAX_REDIRECTS:
-        return to_u32(arg, &s->max_redirects) && s->max_redirects < 200;
-    default: /* OPT_PORT */
-        return to_port(arg, &s->port);
-    }
-}
-
-static bool set_check(struct settings *s, int opt, const char *arg)
-{
-    switch (opt) {
-    case OPT_TRUTH:
-        s->check.truth = arg;
-        return true;
-    case OPT_KILLS:
-        return to_u64(arg, &s->check.kills);
-    case OPT_IN_FLIGHT:
-        return to_u64(arg, &s->check.in_flight);
-    case OPT_DELAY:
-        return to_number(arg, 1e9, &s->check.delay_ms);
-    case OPT_TOLERANCE:
-        return to_number(arg, 1e9, &s->check.tolerance_ms);
-    case OPT_PARTIAL:
-        s->check.partial = true;
-        return true;
-    case OPT_NO_CRAWL_DELAY:
-        s->check.crawl_delay = false;
-        return true;
-    case OPT_IGNORE:
-        if (s->ignores == IGNORES_MOST)
-            return false;
-        s->check.ignore[s->ignores++] = arg;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool set(struct settings *s, int opt, const char *arg)
-{
-    switch (opt) {
-    case OPT_LOG:
-        s->log = arg;
-        return true;
-    case OPT_LATENCY:
-        return to_number(arg, 1e6, &s->latency_ms);
-    case OPT_MAX_TIME:
-        return to_number(arg, 1e6, &s->max_time);
-    case OPT_STDIN_GUARD:
-        s->stdin_guard = true;
-        return true;
-    default:
-        return opt <= OPT_PORT ? set_web(&s->spec, opt, arg)
-                               : set_check(s, opt, arg);
-    }
-}
-
-static bool parse(int argc, char **argv, struct settings *s)
-{
-    int opt, which = 0;
-
-    *s = (struct settings){
-        .spec = {.seed = 1,
-                 .hosts = 10,
-                 .pages = 1000,
-                 .links = 20,
-                 .fanout = 3,
-                 .size = 9700,
-                 .tries = 3,
-                 .max_redirects = 5,
-                 .agent = "urlweir",
-                 .slow_ms = 1000},
-        .max_time = 600,
-        .check.crawl_delay = true,
-    };
-    while ((opt = getopt_long(argc, argv, "", OPTIONS, &which)) != -1) {
-        if (opt == '?')
-            return false;
-        if (!set(s, opt, optarg)) {
-            fprintf(stderr, "site: --%s %s: out of range\n",
-                    OPTIONS[which].name, optarg != NULL ? optarg : "");
-            return false;
-        }
-    }
-    return true;
+    fputs(USAGE, stderr);
+    return EXIT_CANNOT;
 }
 
 /* ---- serving
@@ -327,7 +106,7 @@ static int serve(const struct settings *s, struct http_options *o)
         st = http_serve(o);
     }
     journal_close(journal);
-    return st == STATUS_OK ? 0 : 2;
+    return st == STATUS_OK ? EXIT_FINE : EXIT_CANNOT;
 }
 
 static int cmd_serve(const struct settings *s)
@@ -384,13 +163,13 @@ static int cmd_files(const struct settings *s, int argc, char **argv)
     struct stage stage = {.files = files_new()};
     struct http_options o = {.ctx = &stage, .answer = answer_files};
     uint32_t *addresses = xcalloc(SITES_MOST, sizeof *addresses);
-    int rc = 1;
+    int rc = EXIT_CANNOT;
 
     for (int i = 0; i < argc; i++)
         if (!add_site(stage.files, argv[i], addresses, SITES_MOST, &o.count))
             goto out;
     if (o.count == 0) {
-        fputs(USAGE, stderr);
+        (void)usage();
         goto out;
     }
     o.addresses = addresses;
@@ -410,14 +189,14 @@ static int cmd_truth(const struct settings *s, bool urls)
 
     if (s->spec.port == 0) {
         fprintf(stderr, "site: say --port: URLs have it\n");
-        return 1;
+        return EXIT_CANNOT;
     }
     web_init(&w, &s->spec);
     if (urls)
         truth_print_urls(&w, stdout);
     else
         truth_print(&w, stdout);
-    return fflush(stdout) == 0 ? 0 : 2;
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_CANNOT;
 }
 
 static int cmd_check(struct settings *s)
@@ -426,12 +205,11 @@ static int cmd_check(struct settings *s)
 
     s->check.logs = s->log;
     if (s->check.truth == NULL || s->log == NULL) {
-        fputs(USAGE, stderr);
-        return 1;
+        return usage();
     }
     if (check_run(&s->check, &clean) != STATUS_OK)
-        return 2;
-    return clean ? 0 : 1;
+        return EXIT_CANNOT;
+    return clean ? EXIT_FINE : EXIT_FAULTS;
 }
 
 int main(int argc, char **argv)
@@ -439,12 +217,12 @@ int main(int argc, char **argv)
     struct settings s;
     const char *name = argc > 1 ? argv[1] : "";
 
-    if (argc < 2 || !parse(argc - 1, argv + 1, &s)) {
-        fputs(USAGE, stderr);
-        return 1;
-    }
-    argv += 1 + optind;
-    argc -= 1 + optind;
+    int rest;
+
+    if (argc < 2 || !settings_parse(argc - 1, argv + 1, &s, &rest))
+        return usage();
+    argv += 1 + rest;
+    argc -= 1 + rest;
     if (strcmp(name, "files") == 0)
         return cmd_files(&s, argc, argv);
     if (argc == 0 && strcmp(name, "serve") == 0)
@@ -455,6 +233,5 @@ int main(int argc, char **argv)
         return cmd_truth(&s, true);
     if (argc == 0 && strcmp(name, "check") == 0)
         return cmd_check(&s);
-    fputs(USAGE, stderr);
-    return 1;
+    return usage();
 }

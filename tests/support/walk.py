@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A slow crawler to hold the test web's truth against.
 
-usage: walk.py SEED-URL [TRIES]
+usage: walk.py SEED-URL [MOST-URLS]
 
 It knows nothing of how the web is made: it asks for pages one after the other,
 reads robots.txt, follows links and redirects by the rules of a default crawl,
@@ -162,7 +162,7 @@ class Host:
 
     def line(self):
         while b"\n" not in self.left:
-            if len(self.left) > 100000:
+            if len(self.left) > 200000:
                 raise OSError("long line")
             self.more()
         data, self.left = self.left.split(b"\n", 1)
@@ -194,6 +194,8 @@ class Host:
                 if n < 0 or n > 1 << 30:
                     raise OSError("chunk")
                 data += self.take(n)
+                if len(data) > 4 << 20:
+                    raise OSError("long body")
                 if self.take(2) != b"\r\n":
                     raise OSError("chunk")
             while self.line():
@@ -271,8 +273,10 @@ def may_ask(rules, path):
 # ---- the walk --------------------------------------------------------------
 
 class Walk:
-    def __init__(self, tries):
-        self.tries, self.hosts, self.rules, self.asked = tries, {}, {}, 0
+    tries = 3
+
+    def __init__(self, most):
+        self.most, self.hosts, self.rules, self.asked = most, {}, {}, 0
 
     def fetch(self, url, tries):
         """(status, fields, body), or None when all tries failed."""
@@ -335,6 +339,8 @@ class Walk:
     def run(self, seed):
         todo, seen = [(seed, 0)], {seed}
         for url, hops in todo:
+            if self.asked == self.most:
+                return
             path = re.sub(r"http://[^/]+", "", url)
             if not may_ask(self.robots(url), unescape(path)):
                 continue
@@ -345,6 +351,6 @@ class Walk:
 
 
 if __name__ == "__main__":
-    walk = Walk(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
+    walk = Walk(int(sys.argv[2]) if len(sys.argv) > 2 else -1)
     walk.run(sys.argv[1])
     print("asked", walk.asked)

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "tests/support/web/hex.h"
 
 #define SHARED "/usr/share"
 
@@ -86,26 +87,15 @@ static bool lies_in(const char *path, const char *dir)
            (path[len] == '/' || path[len] == '\0' || len == 1);
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The path of the target, decoded, behind the root. False: it has a zero octet
  * or a segment of two dots, which no canonical URL has. */
 static bool decode(struct bytes target, struct buf *out)
 {
     for (size_t i = 0; i < target.len && target.at[i] != '?'; i++) {
-        char c = target.at[i];
+        int octet = hex_escape(target, i);
+        char c = octet >= 0 ? (char)octet : target.at[i];
 
-        if (c == '%' && i + 2 < target.len && hex(target.at[i + 1]) >= 0 &&
-            hex(target.at[i + 2]) >= 0) {
-            c = (char)(hex(target.at[i + 1]) << 4 | hex(target.at[i + 2]));
-            i += 2;
-        }
+        i += octet >= 0 ? 2 : 0;
         if (c == '\0')
             return false;
         buf_add_char(out, c);

@@ -7,6 +7,7 @@
 enum { DICE_SIZE = 3, DICE_BASE = 4, DICE_CODING = 5, DICE_LINK = 100000 };
 
 #define SMALL_PAGE 600 /* octets of pages that are not ordinary ones */
+#define OVERSHOOT  200 /* octets written past the mark, on average */
 
 /* ---- the stock of text ------------------------------------------------------
  */
@@ -195,14 +196,14 @@ static void write_decoys(struct writer *p)
         "<style>a[href='/decoy/style'] { color: red }</style>\n",
         "<textarea><a href=\"/decoy/textarea\">x</a></textarea>\n",
         "<p title='<a href=\"/decoy/attribute\">'>Title</p>\n",
-        "<a href=\"javascript:void(0)\">js</a> <a href=\"mailto:a@b.invalid\">"
-        "mail</a> <a name=\"anchor\">here</a>\n",
+        "<a href=\"javascript:void(0)\">js</a> <a name=\"x\">here</a>\n",
+        "<a href=\"mailto:a@b.invalid\">mail</a>\n",
         "<xmp><a href=\"/decoy/xmp\">x</a></xmp>\n",
         "<form action=\"/decoy/form\"><input name=q></form>\n",
         "<!--> <p>short comment</p> --!> <!-- x --!>\n",
         "<a href=\"http://[::bad/decoy\">invalid</a>\n"};
 
-    buf_add_str(p->out, DECOYS[web_dice(p->w, p->id, 77) % 10]);
+    buf_add_str(p->out, DECOYS[web_dice(p->w, p->id, 77) % 11]);
 }
 
 /* ---- the page
@@ -217,7 +218,8 @@ static size_t page_size(const struct web *w, uint32_t id,
         return o->size;
     if (web_kind(w, id) != KIND_PAGE)
         return SMALL_PAGE;
-    return size * 4 / 10 + web_dice(w, id, DICE_SIZE) % (size * 12 / 10);
+    size = size * 4 / 10 + web_dice(w, id, DICE_SIZE) % (size * 12 / 10);
+    return size > OVERSHOOT ? size - OVERSHOOT : 0;
 }
 
 /* Relative links start from the page, or in profile variants from what a

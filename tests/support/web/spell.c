@@ -13,6 +13,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "tests/support/web/hex.h"
+
 #define REFERENCE_CEILING ((size_t)16 << 10)
 
 /* ---- how it begins ---------------------------------------------------------
@@ -142,19 +144,15 @@ static void add_other_escapes(struct buf *out, struct bytes path, bool raw)
     size_t end = path_part(path).len;
 
     for (size_t i = 0; i < path.len; i++) {
-        bool escape = path.at[i] == '%' && i + 2 < path.len;
-        int high = escape ? toupper((unsigned char)path.at[i + 1]) : 0;
-        int low = escape ? tolower((unsigned char)path.at[i + 2]) : 0;
-        int value = (high <= '9' ? high - '0' : high - 'A' + 10) << 4 |
-                    (low <= '9' ? low - '0' : low - 'a' + 10);
+        int octet = hex_escape(path, i);
 
-        if (escape && raw && i < end && value >= 0x80)
-            buf_add_char(out, (char)value);
-        else if (escape)
-            buf_addf(out, "%%%c%c", tolower(high), low);
+        if (octet >= 0x80 && raw && i < end)
+            buf_add_char(out, (char)octet);
+        else if (octet >= 0)
+            buf_addf(out, "%%%02x", (unsigned)octet);
         else
             buf_add_char(out, path.at[i]);
-        i += escape ? 2 : 0;
+        i += octet >= 0 ? 2 : 0;
     }
 }
 

@@ -154,7 +154,8 @@ START_TEST(each_gives_a_range_of_digests_once)
         uint64_t expected = 0;
 
         t.first = k == 0 ? 0 : scratch_random(&state);
-        t.last = k == 0 ? UINT64_MAX : t.first + (scratch_random(&state) >> (k % 20));
+        t.last = k == 0 ? UINT64_MAX
+                        : t.first + (scratch_random(&state) >> (k % 20));
         ck_assert_int_eq(exact_set_each(s, t.first, t.last, see, &t),
                          STATUS_OK);
         for (uint64_t id = 1; id <= N; id++)

@@ -13,9 +13,9 @@ struct model {
     struct db *d;
     struct frontier_store *s;
     struct page_store *p;
-    uint64_t n;               /* URLs admitted */
+    uint64_t n; /* URLs admitted */
     uint32_t queues;
-    uint32_t *queue;          /* of id */
+    uint32_t *queue; /* of id */
     unsigned char *done, *tries;
     uint64_t random;
 };
@@ -32,8 +32,8 @@ static void url_text(char *out, size_t size, uint64_t id, uint32_t queue)
 static void model_open(struct model *m, const char *path, enum db_mode mode)
 {
     m->d = scratch_open(path, mode);
-    ck_assert_int_eq(
-        frontier_store_open(&m->s, m->d, &options, 0, NULL, NULL), STATUS_OK);
+    ck_assert_int_eq(frontier_store_open(&m->s, m->d, &options, 0, NULL, NULL),
+                     STATUS_OK);
     ck_assert_int_eq(page_store_open(&m->p, m->d), STATUS_OK);
 }
 
@@ -67,7 +67,8 @@ static void model_free(struct model *m)
 static void admit_one(struct model *m, uint32_t hosts)
 {
     uint32_t host = (uint32_t)(scratch_below(&m->random, hosts) *
-                               scratch_below(&m->random, hosts) / hosts) + 1;
+                               scratch_below(&m->random, hosts) / hosts) +
+                    1;
     char url[128], key[32];
     uint64_t id = 0;
     struct url_row row = {
@@ -134,8 +135,7 @@ static void transaction(struct model *m, uint32_t hosts, uint32_t admit,
     for (uint32_t i = 0; i < admit; i++)
         admit_one(m, hosts);
     for (uint32_t i = 0; i < pages && m->queues > 0; i++)
-        crawl_some(m,
-                   1 + (uint32_t)scratch_below(&m->random, m->queues),
+        crawl_some(m, 1 + (uint32_t)scratch_below(&m->random, m->queues),
                    i % 3 == 0 ? scratch_below(&m->random, m->n) : 0);
     frontier_store_add(m->s, "transactions", 1);
     ck_assert_int_eq(frontier_store_step(m->s), STATUS_OK);
@@ -263,8 +263,8 @@ START_TEST(a_crash_loses_nothing_that_was_committed)
             scratch_crash_copy(&dir);
             model_open(&after, dir.other, DB_WRITE);
             compare(&after);
-            ck_assert_uint_eq(
-                frontier_store_counter(after.s, "transactions"), i + 1);
+            ck_assert_uint_eq(frontier_store_counter(after.s, "transactions"),
+                              i + 1);
             model_close(&after);
         }
     }

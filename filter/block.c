@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block.c - the 512-bit block all Bloom kinds are made of.
+ *
+ * Keys are uniformly random already (base/digest.h), so the marks need no
+ * hashing, only independence from the bits that chose the block. Marks come in
+ * groups of 8, one a lane, by double hashing (Kirsch & Mitzenmacher, Less
+ * Hashing, Same Performance, 2006), with one word standing for 8 hashes:
+ *
+ *     h1 = key * C1        h2 = (h1 ^ h1 >> 32) * C2        g_i = h1 + i * h2
+ *
+ *     g_i:  63..58  57..52  ..  21..16   15     14..0
+ *           lane 7  lane 6      lane 0   half   unused
+ *
+ * The top bits of a product depend on all bits below, so keys that share the
+ * high bits (those of one block) still differ in every lane. When k is no
+ * multiple of 8 the last group marks lanes 0-3 or 4-7 only, as `half` of h1
+ * says: the lanes then stay evenly filled, and AVX2 need not shuffle.
+ *
+ * Vector loads and stores of aligned 8-byte lanes are not torn within a lane
+ * on x86-64, which is what relaxed atomics ask for. ThreadSanitizer cannot
+ * know; its builds take the scalar path, where each access says so.
+ */
+#include "filter/block.h"
+
+#include <string.h>
+
+#include "filter/sizing.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define HAVE_X86 1
+#else
+#define HAVE_X86 0
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
+#define C1         UINT64_C(0x9e3779b97f4a7c15)
+#define C2         UINT64_C(0xd6e8feb86659fd93)
+#define LANE_SHIFT 16
+#define LANE_BITS  6
+#define HALF_SHIFT 15
+
+#define INLINE     static inline __attribute__((always_inline))
+
+/* ---- one lane after the other ---- */
+
+struct marks {
+    uint64_t mask[BLOCK_LANES];
+};
+
+INLINE void scalar_group(struct marks *m, uint64_t g, unsigned first,
+                         unsigned lanes)
+{
+    for (unsigned i = first; i < first + lanes; i++)
+        m->mask[i] |= UINT64_C(1) << (g >> (LANE_SHIFT + LANE_BITS * i) & 63);
+}
+
+INLINE struct marks scalar_marks(uint64_t key, unsigned k)
+{
+    uint64_t h1 = key * C1, h2 = (h1 ^ h1 >> 32) * C2, g = h1;
+    struct marks m = {{0}};
+
+    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h2)
+        scalar_group(&m, g, 0, BLOCK_LANES);
+    if (k > 0)
+        scalar_group(&m, g, (h1 >> HALF_SHIFT & 1) * 4, 4);
+    return m;
+}
+
+static void scalar_test(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                        size_t n, bool *all)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct marks m = scalar_marks(keys[i], k);
+        uint64_t missing = 0;
+
+        for (unsigned j = 0; j < BLOCK_LANES; j++)
+            missing |=
+                m.mask[j] & ~__atomic_load_n(at[i] + j, __ATOMIC_RELAXED);
+        all[i] = missing == 0;
+    }
+}
+
+static void scalar_set(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                       size_t n, bool *fresh)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct marks m = scalar_marks(keys[i], k);
+        uint64_t missing = 0;
+
+        for (unsigned j = 0; j < BLOCK_LANES; j++) {
+            uint64_t old = __atomic_load_n(at[i] + j, __ATOMIC_RELAXED);
+
+            missing |= m.mask[j] & ~old;
+            __atomic_store_n(at[i] + j, old | m.mask[j], __ATOMIC_RELAXED);
+        }
+        fresh[i] = missing != 0;
+    }
+}
+
+#if HAVE_X86
+
+/* ---- two halves of four lanes ---- */
+
+#define AVX2   __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f")))
+
+struct halves {
+    __m256i low, high;
+};
+
+INLINE AVX2 __m256i avx2_group(uint64_t g, unsigned first)
+{
+    long long s = (long long)(LANE_SHIFT + LANE_BITS * first);
+    __m256i shift = _mm256_set_epi64x(s + 18, s + 12, s + 6, s);
+    __m256i cell =
+        _mm256_and_si256(_mm256_srlv_epi64(_mm256_set1_epi64x((long long)g),
+                                           shift),
+                         _mm256_set1_epi64x(63));
+
+    return _mm256_sllv_epi64(_mm256_set1_epi64x(1), cell);
+}
+
+INLINE AVX2 struct halves avx2_marks(uint64_t key, unsigned k)
+{
+    uint64_t h1 = key * C1, h2 = (h1 ^ h1 >> 32) * C2, g = h1;
+    struct halves m = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+
+    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h2) {
+        m.low = _mm256_or_si256(m.low, avx2_group(g, 0));
+        m.high = _mm256_or_si256(m.high, avx2_group(g, 4));
+    }
+    if (k > 0) {
+        __m256i upper = _mm256_set1_epi64x(-(long long)(h1 >> HALF_SHIFT & 1));
+
+        m.low = _mm256_or_si256(m.low,
+                                _mm256_andnot_si256(upper, avx2_group(g, 0)));
+        m.high =
+            _mm256_or_si256(m.high, _mm256_and_si256(upper, avx2_group(g, 4)));
+    }
+    return m;
+}
+
+INLINE AVX2 void avx2_test_k(unsigned k, uint64_t *const *at,
+                             const uint64_t *keys, size_t n, bool *all)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct halves m = avx2_marks(keys[i], k);
+        const __m256i *b = (const __m256i *)(const void *)at[i];
+
+        all[i] = (_mm256_testc_si256(_mm256_load_si256(b), m.low) &
+                  _mm256_testc_si256(_mm256_load_si256(b + 1), m.high)) != 0;
+    }
+}
+
+INLINE AVX2 void avx2_set_k(unsigned k, uint64_t *const *at,
+                            const uint64_t *keys, size_t n, bool *fresh)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct halves m = avx2_marks(keys[i], k);
+        __m256i *b = (__m256i *)(void *)at[i];
+        __m256i low = _mm256_load_si256(b), high = _mm256_load_si256(b + 1);
+
+        fresh[i] = (_mm256_testc_si256(low, m.low) &
+                    _mm256_testc_si256(high, m.high)) == 0;
+        _mm256_store_si256(b, _mm256_or_si256(low, m.low));
+        _mm256_store_si256(b + 1, _mm256_or_si256(high, m.high));
+    }
+}
+
+/* ---- the whole block at once ---- */
+
+INLINE AVX512 __m512i avx512_group(uint64_t g)
+{
+    __m512i shift = _mm512_set_epi64(58, 52, 46, 40, 34, 28, 22, 16);
+
+    /* The rotation takes its count modulo 64, so no mask is needed. */
+    return _mm512_rolv_epi64(_mm512_set1_epi64(1),
+                             _mm512_srlv_epi64(_mm512_set1_epi64((long long)g),
+                                               shift));
+}
+
+INLINE AVX512 __m512i avx512_marks(uint64_t key, unsigned k)
+{
+    uint64_t h1 = key * C1, h2 = (h1 ^ h1 >> 32) * C2, g = h1;
+    __m512i m = _mm512_setzero_si512();
+
+    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h2)
+        m = _mm512_or_si512(m, avx512_group(g));
+    if (k > 0) {
+        __mmask8 half = (h1 >> HALF_SHIFT & 1) != 0 ? 0xf0 : 0x0f;
+
+        m = _mm512_mask_or_epi64(m, half, m, avx512_group(g));
+    }
+    return m;
+}
+
+INLINE AVX512 void avx512_test_k(unsigned k, uint64_t *const *at,
+                                 const uint64_t *keys, size_t n, bool *all)
+{
+    for (size_t i = 0; i < n; i++) {
+        __m512i m = avx512_marks(keys[i], k);
+        __m512i b = _mm512_load_si512(at[i]);
+
+        all[i] = _mm512_cmpneq_epi64_mask(_mm512_and_si512(b, m), m) == 0;
+    }
+}
+
+INLINE AVX512 void avx512_set_k(unsigned k, uint64_t *const *at,
+                                const uint64_t *keys, size_t n, bool *fresh)
+{
+    for (size_t i = 0; i < n; i++) {
+        __m512i m = avx512_marks(keys[i], k);
+        __m512i b = _mm512_load_si512(at[i]);
+
+        fresh[i] = _mm512_cmpneq_epi64_mask(_mm512_and_si512(b, m), m) != 0;
+        _mm512_store_si512(at[i], _mm512_or_si512(b, m));
+    }
+}
+
+/* The usual k are constants, so that their loops over groups unroll. */
+#define FOR_EACH_K(call)                                                       \
+    do {                                                                       \
+        if (k == 8)                                                            \
+            call(8, at, keys, n, out);                                         \
+        else if (k == 16)                                                      \
+            call(16, at, keys, n, out);                                        \
+        else                                                                   \
+            call(k, at, keys, n, out);                                         \
+    } while (0)
+
+static AVX2 void avx2_test(unsigned k, uint64_t *const *at,
+                           const uint64_t *keys, size_t n, bool *out)
+{
+    FOR_EACH_K(avx2_test_k);
+}
+
+static AVX2 void avx2_set(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                          size_t n, bool *out)
+{
+    FOR_EACH_K(avx2_set_k);
+}
+
+static AVX512 void avx512_test(unsigned k, uint64_t *const *at,
+                               const uint64_t *keys, size_t n, bool *out)
+{
+    FOR_EACH_K(avx512_test_k);
+}
+
+static AVX512 void avx512_set(unsigned k, uint64_t *const *at,
+                              const uint64_t *keys, size_t n, bool *out)
+{
+    FOR_EACH_K(avx512_set_k);
+}
+
+#endif /* HAVE_X86 */
+
+/* ---- which of them ---- */
+
+typedef void kernel(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                    size_t n, bool *out);
+
+static const struct isa {
+    const char *name;
+    kernel *test, *set;
+} isas[] = {
+    [BLOCK_SCALAR] = {"scalar", scalar_test, scalar_set},
+#if HAVE_X86
+    [BLOCK_AVX2] = {"avx2", avx2_test, avx2_set},
+    [BLOCK_AVX512] = {"avx512", avx512_test, avx512_set},
+#endif
+};
+
+/* Read and written whole; whichever is seen gives the same bits. */
+static const struct isa *chosen;
+
+static bool has_isa(enum block_isa isa)
+{
+    if (isa == BLOCK_SCALAR)
+        return true;
+#if HAVE_X86 && !UNDER_TSAN
+    if (isa == BLOCK_AVX2)
+        return __builtin_cpu_supports("avx2") != 0;
+    if (isa == BLOCK_AVX512)
+        return __builtin_cpu_supports("avx512f") != 0;
+#endif
+    return false;
+}
+
+bool block_use(enum block_isa isa)
+{
+    if (!has_isa(isa))
+        return false;
+    __atomic_store_n(&chosen, &isas[isa], __ATOMIC_RELAXED);
+    return true;
+}
+
+static const struct isa *best(void)
+{
+    const struct isa *c = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+
+    if (c == NULL) {
+        if (!block_use(BLOCK_AVX512) && !block_use(BLOCK_AVX2))
+            (void)block_use(BLOCK_SCALAR);
+        c = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+    }
+    return c;
+}
+
+const char *block_isa_name(void)
+{
+    return best()->name;
+}
+
+void block_test(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
+                bool *all)
+{
+    best()->test(k, at, keys, n, all);
+}
+
+void block_set(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
+               bool *fresh)
+{
+    best()->set(k, at, keys, n, fresh);
+}
+
+/* ---- octets ---- */
+
+static uint64_t little_endian(uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(v);
+#else
+    return v;
+#endif
+}
+
+void block_export(unsigned char *to, const uint64_t *from, size_t words)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t v = little_endian(__atomic_load_n(from + i, __ATOMIC_RELAXED));
+
+        memcpy(to + i * 8, &v, 8);
+    }
+}
+
+void block_import(uint64_t *to, const unsigned char *from, size_t words)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t v;
+
+        memcpy(&v, from + i * 8, 8);
+        to[i] = little_endian(v);
+    }
+}

@@ -1,0 +1,61 @@
+/*
+ * block.h - the 512-bit block all Bloom kinds are made of.
+ *
+ * A block is one cache line: 8 lanes of 64 bits. A key chooses one block and
+ * sets k bits in it, dealt to the lanes in turn (k a multiple of 4, at most
+ * SIZING_MOST_K; filter/sizing.h has the rates). So a question costs one cache
+ * miss, and a batch of questions has all its misses under way at once.
+ *
+ * Scalar, AVX2 and AVX-512 code set and read the very same bits; the best one
+ * this processor has is chosen once. The bits are part of the file format.
+ *
+ * Threads: one may set bits while others test or copy blocks (each word is
+ * read and written whole); two that set at once may lose bits.
+ */
+#ifndef URLWEIR_FILTER_BLOCK_H
+#define URLWEIR_FILTER_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_LANES 8
+#define BLOCK_BYTES 64
+#define BLOCK_CELLS 64 /* bits a lane, as filter/sizing.h asks for them */
+/* Keys handled at once: enough to hide the misses, few enough to stay in the
+ * first-level cache until they are used. */
+#define BLOCK_WINDOW 64
+
+__extension__ typedef unsigned __int128 block_u128;
+
+/* floor(key * blocks / 2^64): keys in order address blocks in order, so a run
+ * of blocks belongs to a range of keys. */
+static inline uint64_t block_index(uint64_t key, uint64_t blocks)
+{
+    return (uint64_t)(((block_u128)key * blocks) >> 64);
+}
+
+/* The least key whose block_index() is `index`, for index < blocks. */
+static inline uint64_t block_first_key(uint64_t index, uint64_t blocks)
+{
+    return (uint64_t)((((block_u128)index << 64) + blocks - 1) / blocks);
+}
+
+/* Whether all k bits of keys[i] are set in the block at[i]. */
+void block_test(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
+                bool *all);
+/* Set them, one key after the other; fresh[i]: at least one was not yet. */
+void block_set(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
+               bool *fresh);
+
+/* Copy blocks that another thread may be setting bits in, as little-endian
+ * octets, and back. */
+void block_export(unsigned char *to, const uint64_t *from, size_t words);
+void block_import(uint64_t *to, const unsigned char *from, size_t words);
+
+enum block_isa { BLOCK_SCALAR, BLOCK_AVX2, BLOCK_AVX512 };
+/* Use `isa` from now on, for tests and benchmarks; false: not on this one. */
+bool block_use(enum block_isa isa);
+const char *block_isa_name(void);
+
+#endif

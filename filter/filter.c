@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter.c - the table of kinds, and the checks they share.
+ *
+ * A table of functions rather than one switch a call: a kind is one file, and
+ * a batch pays the indirect call once.
+ */
+#include "filter/filter.h"
+
+#include <string.h>
+
+#include "base/logger.h"
+#include "filter/kind.h"
+
+static const struct filter_ops *const kinds[] = {
+    &scalable_ops,
+    &bloom_ops,
+};
+
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+const struct filter_traits *filter_kind(size_t i)
+{
+    return i < KINDS ? &kinds[i]->traits : NULL;
+}
+
+const struct filter_ops *filter_ops_named(const char *name)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i]->traits.name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+const struct filter_traits *filter_kind_named(const char *name)
+{
+    const struct filter_ops *ops = filter_ops_named(name);
+
+    return ops != NULL ? &ops->traits : NULL;
+}
+
+enum status filter_complete_options(struct filter_options *o)
+{
+    const struct filter_ops *ops;
+
+    ops = filter_ops_named(o->kind != NULL ? o->kind : "scalable");
+    if (ops == NULL || o->expect < 1 || o->expect > UINT64_C(1) << 40 ||
+        !(o->fpr >= 1e-9 && o->fpr <= 0.5))
+        return STATUS_ARG;
+    o->kind = ops->traits.name; /* ours, so it outlives the caller's */
+    if (o->growth == 0)
+        o->growth = 2;
+    if (o->tightening == 0)
+        o->tightening = 0.5;
+    if (!(o->growth >= 1 && o->growth <= 16) ||
+        !(o->tightening > 0 && o->tightening < 1))
+        return STATUS_ARG;
+    if (o->fingerprint_bits != 0 && o->fingerprint_bits != 8 &&
+        o->fingerprint_bits != 12 && o->fingerprint_bits != 16 &&
+        o->fingerprint_bits != 32)
+        return STATUS_ARG;
+    return STATUS_OK;
+}
+
+enum status filter_new(struct filter **out, const struct filter_options *o)
+{
+    struct filter_options full = *o;
+    enum status st = filter_complete_options(&full);
+
+    return st == STATUS_OK ? filter_ops_named(full.kind)->make(out, &full) : st;
+}
+
+void filter_free(struct filter *f)
+{
+    if (f != NULL)
+        f->ops->free(f);
+}
+
+const struct filter_options *filter_options(const struct filter *f)
+{
+    return &f->opt;
+}
+
+enum status filter_add(struct filter *f, const uint64_t *keys, size_t n,
+                       bool *fresh)
+{
+    return f->ops->add(f, keys, n, fresh);
+}
+
+void filter_check(const struct filter *f, const uint64_t *keys, size_t n,
+                  bool *maybe)
+{
+    f->ops->check(f, keys, n, maybe);
+}
+
+bool filter_check_one(const struct filter *f, uint64_t key)
+{
+    bool maybe;
+
+    f->ops->check(f, &key, 1, &maybe);
+    return maybe;
+}
+
+enum status filter_remove(struct filter *f, const uint64_t *keys, size_t n,
+                          bool *removed)
+{
+    if (f->ops->remove == NULL)
+        return STATUS_ARG;
+    return f->ops->remove(f, keys, n, removed);
+}
+
+enum status filter_merge(struct filter *into, const struct filter *from)
+{
+    if (into->ops != from->ops || into == from)
+        return STATUS_ARG;
+    return into->ops->merge(into, from);
+}
+
+void filter_stats(const struct filter *f, struct filter_stats *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = f->ops->traits.name;
+    out->fpr_promised = f->opt.fpr;
+    f->ops->stats(f, out);
+    out->overfull = out->fpr_predicted > 1.05 * out->fpr_promised ||
+                    (out->capacity > 0 && out->count > out->capacity);
+}
+
+enum status filter_say_overfull(struct filter *f, const char *why)
+{
+    struct filter_stats s;
+
+    if (!f->told_overfull) {
+        f->told_overfull = true;
+        filter_stats(f, &s);
+        log_warn("filter is past its promise",
+                 "kind=%s why=\"%s\" count=%llu promised=%g predicted=%g",
+                 s.kind, why, (unsigned long long)s.count, s.fpr_promised,
+                 s.fpr_predicted);
+    }
+    return STATUS_LIMIT;
+}

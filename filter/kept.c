@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kept.c - keys a filter keeps for itself, by hash prefix.
+ *
+ * Each part is an array: sorted in front, arrivals behind. A stream of
+ * duplicates appends each "maybe" again, since a filter cannot tell it from a
+ * false positive; when the array is full it is sorted and the doubles leave,
+ * and only where that frees less than a quarter does it grow. So memory stays
+ * within a factor of the distinct keys, and a key costs O(log n) on average.
+ */
+#include "filter/kept.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "filter/block.h"
+
+#define LEAST_ROOM 16
+
+struct part {
+    uint64_t *keys;
+    uint32_t count, cap;
+    uint32_t sorted; /* so many in front are sorted and distinct */
+    bool incomplete;
+};
+
+struct kept {
+    struct part parts[KEPT_PARTS];
+};
+
+enum status kept_new(struct kept **out, bool whole)
+{
+    struct kept *k = try_calloc(1, sizeof *k);
+
+    if (k == NULL)
+        return STATUS_NOMEM;
+    for (uint32_t i = 0; i < KEPT_PARTS; i++)
+        k->parts[i].incomplete = !whole;
+    *out = k;
+    return STATUS_OK;
+}
+
+void kept_free(struct kept *k)
+{
+    if (k == NULL)
+        return;
+    for (uint32_t i = 0; i < KEPT_PARTS; i++)
+        free(k->parts[i].keys);
+    free(k);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static void put_in_order(struct part *p)
+{
+    uint32_t out = 0;
+
+    if (p->sorted == p->count)
+        return;
+    qsort(p->keys, p->count, sizeof *p->keys, by_value);
+    for (uint32_t i = 0; i < p->count; i++)
+        if (i == 0 || p->keys[i] != p->keys[i - 1])
+            p->keys[out++] = p->keys[i];
+    p->count = p->sorted = out;
+}
+
+static void give_up(struct part *p)
+{
+    free(p->keys);
+    *p = (struct part){.incomplete = true};
+}
+
+static bool make_room(struct part *p, uint32_t room)
+{
+    uint64_t *more;
+
+    if (room <= p->cap)
+        return true;
+    more = try_realloc(p->keys, room * sizeof *more);
+    if (more == NULL)
+        return false;
+    p->keys = more;
+    p->cap = room;
+    return true;
+}
+
+void kept_add(struct kept *k, uint64_t key)
+{
+    struct part *p = &k->parts[kept_part(key)];
+
+    if (p->incomplete)
+        return;
+    if (p->count == p->cap) {
+        put_in_order(p);
+        if (p->count >= p->cap - p->cap / 4 &&
+            !make_room(p, p->cap + p->cap / 4 + LEAST_ROOM)) {
+            give_up(p);
+            return;
+        }
+    }
+    p->keys[p->count++] = key;
+}
+
+bool kept_remove(struct kept *k, uint64_t key)
+{
+    struct part *p = &k->parts[kept_part(key)];
+    uint32_t out = 0, sorted = 0;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->keys[i] == key)
+            continue;
+        p->keys[out++] = p->keys[i];
+        sorted += i < p->sorted;
+    }
+    if (out == p->count)
+        return false;
+    p->count = out;
+    p->sorted = sorted;
+    return true;
+}
+
+static enum status kept_keys_of(void *ctx, uint64_t first, uint64_t last,
+                                void (*visit)(void *to, const uint64_t *keys,
+                                              size_t n),
+                                void *to)
+{
+    struct kept *k = ctx;
+
+    for (uint32_t i = kept_part(first); i <= kept_part(last); i++)
+        if (k->parts[i].incomplete)
+            return STATUS_NOT_FOUND;
+    for (uint32_t i = kept_part(first); i <= kept_part(last); i++) {
+        struct part *p = &k->parts[i];
+        uint32_t from = 0, until;
+
+        put_in_order(p);
+        until = p->count;
+        while (from < until && p->keys[from] < first)
+            from++;
+        while (until > from && p->keys[until - 1] > last)
+            until--;
+        if (until > from)
+            visit(to, p->keys + from, until - from);
+    }
+    return STATUS_OK;
+}
+
+struct filter_source kept_source(struct kept *k)
+{
+    return (struct filter_source){kept_keys_of, k};
+}
+
+uint64_t kept_bytes(const struct kept *k)
+{
+    uint64_t bytes = sizeof *k;
+
+    for (uint32_t i = 0; i < KEPT_PARTS; i++)
+        bytes += (uint64_t)k->parts[i].cap * sizeof(uint64_t);
+    return bytes;
+}
+
+bool kept_get(struct kept *k, uint32_t part, const uint64_t **keys, size_t *n)
+{
+    struct part *p = &k->parts[part];
+
+    if (p->incomplete)
+        return false;
+    put_in_order(p);
+    *keys = p->keys;
+    *n = p->count;
+    return true;
+}
+
+enum status kept_put(struct kept *k, uint32_t part, struct bytes octets)
+{
+    struct part *p = &k->parts[part];
+    size_t n = octets.len / 8;
+
+    if (octets.len % 8 != 0 || n > UINT32_MAX / 2)
+        return STATUS_DAMAGED;
+    p->count = p->sorted = 0;
+    if (!make_room(p, (uint32_t)n))
+        return STATUS_NOMEM;
+    if (n > 0)
+        block_import(p->keys, (const unsigned char *)octets.at, n);
+    for (size_t i = 0; i < n; i++)
+        if (kept_part(p->keys[i]) != part ||
+            (i > 0 && p->keys[i] <= p->keys[i - 1]))
+            return STATUS_DAMAGED;
+    p->count = p->sorted = (uint32_t)n;
+    p->incomplete = false;
+    return STATUS_OK;
+}

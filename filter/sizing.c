@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sizing.c - how big a filter must be and how often it will be wrong.
+ *
+ * Given how many keys fell into a block, the lanes are independent and each
+ * answers by inclusion and exclusion, so the rate is a plain sum over that
+ * number, which is Poisson. No approximation of the kind (1 - e^-x)^k is used
+ * for blocks: with two marks a lane it would be several per cent too low.
+ */
+#include "filter/sizing.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#define LANES 8
+
+uint64_t sizing_plain_bits(uint64_t keys, double fpr)
+{
+    return (uint64_t)ceil(-(double)keys * log(fpr) / (M_LN2 * M_LN2));
+}
+
+unsigned sizing_plain_hashes(uint64_t bits, uint64_t keys)
+{
+    double k = keys > 0 ? (double)bits / (double)keys * M_LN2 : 1.0;
+
+    return k < 1.5 ? 1 : (unsigned)(k + 0.5);
+}
+
+double sizing_plain_rate(uint64_t bits, unsigned k, uint64_t keys)
+{
+    if (bits == 0)
+        return 1.0;
+    return pow(-expm1(-(double)k * (double)keys / (double)bits), k);
+}
+
+/* Chance that `asked` marks drawn for a new key all hit cells that `drawn`
+ * independent draws have marked, in one lane. Draws may coincide. */
+static double lane_match(unsigned asked, unsigned cells, unsigned drawn)
+{
+    double c = cells, n = drawn;
+    double miss1 = pow(1 - 1 / c, n);
+    double miss2 = pow(1 - 2 / c, n), miss3 = pow(1 - 3 / c, n);
+    double one = 1 - miss1;
+    double two = 1 - 2 * miss1 + miss2;
+    double three = 1 - 3 * miss1 + 3 * miss2 - miss3;
+
+    if (drawn == 0)
+        return asked == 0 ? 1 : 0;
+    switch (asked) {
+    case 0:
+        return 1;
+    case 1:
+        return one;
+    case 2: /* both draws alike, or two different cells */
+        return one / c + (1 - 1 / c) * two;
+    default: /* all alike, two alike, all different */
+        return one / (c * c) + 3 * (c - 1) / (c * c) * two +
+               (c - 1) * (c - 2) / (c * c) * three;
+    }
+}
+
+struct spread {
+    unsigned first, last;
+};
+
+/* Where nearly all of a Poisson distribution lies; what is left out is below
+ * 1e-14 in sum. */
+static struct spread poisson_spread(double mean)
+{
+    double wide = 9 * sqrt(mean) + 20;
+
+    return (struct spread){mean > wide ? (unsigned)(mean - wide) : 0,
+                           (unsigned)(mean + wide)};
+}
+
+/* Weights of s.first .. s.last, by recurrence from the first. */
+static void poisson_weights(double mean, struct spread s, double *weight)
+{
+    int sign;
+    double w = exp(s.first * log(mean) - mean - lgamma_r(s.first + 1.0, &sign));
+
+    for (unsigned j = s.first; j <= s.last; j++) {
+        weight[j - s.first] = w;
+        w *= mean / (j + 1);
+    }
+}
+
+static double power4(double x)
+{
+    return x * x * (x * x);
+}
+
+enum { MOST_DRAWS = 4096 };
+
+static double whole_lanes_rate(unsigned each, unsigned cells, double load)
+{
+    struct spread s = poisson_spread(load);
+    double sum = 0, weight[MOST_DRAWS];
+
+    if (s.last - s.first >= MOST_DRAWS)
+        return 1; /* a load no filter is ever run at */
+    poisson_weights(load, s, weight);
+    for (unsigned j = s.first; j <= s.last; j++) {
+        double match = power4(lane_match(each, cells, j * each));
+
+        sum += weight[j - s.first] * match * match;
+    }
+    return sum;
+}
+
+/* Half the lanes get `each` + 1 marks and the others `each`; a keys chose the
+ * half we ask, b the other. Both numbers are Poisson and independent. */
+static double half_lanes_rate(unsigned each, unsigned cells, double load)
+{
+    struct spread s = poisson_spread(load / 2);
+    double sum = 0, weight[MOST_DRAWS];
+    double full[MOST_DRAWS], part[MOST_DRAWS]; /* four lanes, by draws */
+    unsigned most = (2 * each + 1) * s.last;
+
+    if (most >= MOST_DRAWS)
+        return 1;
+    poisson_weights(load / 2, s, weight);
+    for (unsigned n = 0; n <= most; n++) {
+        full[n] = power4(lane_match(each + 1, cells, n));
+        part[n] = each > 0 ? power4(lane_match(each, cells, n)) : 1;
+    }
+    for (unsigned a = s.first; a <= s.last; a++)
+        for (unsigned b = s.first; b <= s.last; b++)
+            sum += weight[a - s.first] * weight[b - s.first] *
+                   full[(a + b) * each + a] * part[(a + b) * each + b];
+    return sum;
+}
+
+double sizing_block_rate(unsigned k, unsigned cells, double load)
+{
+    assert(k > 0 && k % 4 == 0 && k <= SIZING_MOST_K && cells > 3);
+    if (load <= 0)
+        return 0;
+    if (load > cells * (double)LANES * 2)
+        return 1;
+    return fmin(k % LANES == 0 ? whole_lanes_rate(k / LANES, cells, load)
+                               : half_lanes_rate(k / LANES, cells, load),
+                1.0);
+}
+
+double sizing_block_load(unsigned k, unsigned cells, double fpr)
+{
+    double low = 0, high = cells * (double)LANES * 2;
+
+    for (int i = 0; i < 40; i++) {
+        double mid = (low + high) / 2;
+
+        if (sizing_block_rate(k, cells, mid) <= fpr)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+unsigned sizing_block_best(unsigned cells, double fpr, double *load)
+{
+    unsigned best = 0;
+    double most = -1;
+
+    for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
+        double l = sizing_block_load(k, cells, fpr);
+
+        if (l > most) {
+            most = l;
+            best = k;
+        }
+    }
+    *load = most;
+    return best;
+}
+
+/* Mean rate of parts whose loads are spread from full / growth to full. */
+static double mean_rate(const struct sizing_curve *c, double full,
+                        double growth)
+{
+    enum { STEPS = 16 };
+    double sum = 0;
+
+    for (int i = 0; i < STEPS; i++)
+        sum += sizing_curve_rate(c, full * pow(growth, -(i + 0.5) / STEPS));
+    return sum / STEPS;
+}
+
+double sizing_growing_load(unsigned k, unsigned cells, double fpr,
+                           double growth)
+{
+    double low = sizing_block_load(k, cells, fpr), high = low * growth;
+    struct sizing_curve c;
+
+    sizing_curve_init(&c, k, cells, low);
+    for (int i = 0; i < 30; i++) {
+        double mid = (low + high) / 2;
+
+        if (mean_rate(&c, mid, growth) <= fpr)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* A cell stays free with q^draws, q = 1 - 1/cells; the mean of that over a
+ * Poisson number of keys is e^(-load * this). */
+static double fill_exponent(unsigned k, unsigned cells)
+{
+    double q = 1 - 1.0 / cells, each = pow(q, k / LANES);
+
+    if (k % LANES == 0)
+        return 1 - each;
+    return 1 - (each + each * q) / 2;
+}
+
+double sizing_block_fill(unsigned k, unsigned cells, double load)
+{
+    return -expm1(-load * fill_exponent(k, cells));
+}
+
+double sizing_block_load_of_fill(unsigned k, unsigned cells, double fill)
+{
+    return -log1p(-fmin(fill, 1 - 1e-12)) / fill_exponent(k, cells);
+}
+
+uint64_t sizing_blocks(uint64_t keys, double load)
+{
+    double blocks = ceil((double)keys / load);
+
+    return blocks < 1 ? 1 : (uint64_t)blocks;
+}
+
+void sizing_curve_init(struct sizing_curve *c, unsigned k, unsigned cells,
+                       double load)
+{
+    c->k = k;
+    c->cells = cells;
+    c->step = 4 * load / SIZING_POINTS;
+    for (size_t i = 0; i < SIZING_POINTS; i++)
+        c->log_rate[i] =
+            log(sizing_block_rate(k, cells, c->step * (double)(i + 1)));
+}
+
+double sizing_curve_rate(const struct sizing_curve *c, double load)
+{
+    double at = load / c->step - 1;
+    size_t i = (size_t)fmax(at, 0);
+
+    /* Near 0 the logarithm is too steep for straight lines. */
+    if (at < 16 || i + 1 >= SIZING_POINTS)
+        return sizing_block_rate(c->k, c->cells, load);
+    return exp(c->log_rate[i] +
+               (at - (double)i) * (c->log_rate[i + 1] - c->log_rate[i]));
+}
+
+double sizing_cuckoo_rate(unsigned fingerprint_bits, unsigned slots,
+                          double load)
+{
+    double values = exp2(fingerprint_bits) - 1;
+
+    return -expm1(2.0 * slots * load * log1p(-1 / values));
+}
+
+struct sizing_interval sizing_wilson(uint64_t hits, uint64_t n, double z)
+{
+    double m = (double)n, p, mid, half, scale;
+
+    if (n == 0)
+        return (struct sizing_interval){0, 1};
+    p = (double)hits / m;
+    scale = 1 + z * z / m;
+    mid = (p + z * z / (2 * m)) / scale;
+    half = z / scale * sqrt(p * (1 - p) / m + z * z / (4 * m * m));
+    return (struct sizing_interval){fmax(mid - half, 0), fmin(mid + half, 1)};
+}
