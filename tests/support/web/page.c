@@ -206,8 +206,7 @@ static void write_decoys(struct writer *p)
     buf_add_str(p->out, DECOYS[web_dice(p->w, p->id, 77) % 11]);
 }
 
-/* ---- the page
- * ---------------------------------------------------------------- */
+/* ---- the page ------------------------------------------------------------ */
 
 static size_t page_size(const struct web *w, uint32_t id,
                         const struct page_options *o)
@@ -335,8 +334,7 @@ void page_write(const struct web *w, uint32_t id, const struct page_options *o,
     buf_fini(&p.base.path);
 }
 
-/* ---- answering with it
- * -------------------------------------------------------- */
+/* ---- answering with it --------------------------------------------------- */
 
 /* In profile compress most pages come coded where the client takes it. */
 static void encode(const struct web *w, uint32_t id, const struct request *rq,
