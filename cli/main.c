@@ -15,6 +15,8 @@ static const struct command commands[] = {
      "show how a crawl stands, while it runs and after"},
     {"audit", cmd_audit, "audit DIR | --urls FILE",
      "measure what a Bloom-only crawler would have lost"},
+    {"verify", cmd_verify, "verify DIR [--repair]",
+     "check that store, filter and manifest agree"},
     {"links", cmd_links,
      "links --url BASE [--content-type TYPE] [--all] FILE",
      "print the links of an HTML file: KIND TAB absolute URL"},

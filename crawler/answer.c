@@ -112,8 +112,8 @@ static void note(struct answer *a, struct bytes line)
     value = bytes_trim(bytes_of(line.at + colon + 1, line.len - colon - 1));
     if (a->fields[f].count++ > 0)
         return;
-    a->fields[f].at = (uint32_t)(a->raw.len - line.len) +
-                      (uint32_t)(value.at - line.at);
+    a->fields[f].at =
+        (uint32_t)(a->raw.len - line.len) + (uint32_t)(value.at - line.at);
     a->fields[f].len = (uint32_t)value.len;
 }
 
@@ -151,8 +151,7 @@ bool answer_line(struct answer *a, struct bytes line)
         return begin(a, line);
     if (a->status == 0)
         return false;
-    if ((line.at[0] == ' ' || line.at[0] == '\t') &&
-        bytes_trim(line).len > 0) {
+    if ((line.at[0] == ' ' || line.at[0] == '\t') && bytes_trim(line).len > 0) {
         unfold(a, line);
         return true;
     }
@@ -187,8 +186,8 @@ void answer_each(const struct answer *a, enum answer_field f,
         size_t colon = 0;
 
         if (field_of(bytes_of(left.at, len), &colon) == f)
-            visit(ctx, bytes_trim(bytes_of(left.at + colon + 1,
-                                           len - colon - 1)));
+            visit(ctx,
+                  bytes_trim(bytes_of(left.at + colon + 1, len - colon - 1)));
         left = bytes_of(left.at + len, left.len - len);
     }
 }

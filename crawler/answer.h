@@ -37,11 +37,11 @@ enum answer_field {
 };
 
 struct answer {
-    struct buf raw;   /* the head as it came, line ends included, but folded
-                         lines made one */
-    size_t received;  /* octets of all heads, 1xx included */
-    uint16_t status;  /* 0: no status line yet */
-    bool complete;    /* the empty line of a final answer's head was read */
+    struct buf raw;  /* the head as it came, line ends included, but folded
+                        lines made one */
+    size_t received; /* octets of all heads, 1xx included */
+    uint16_t status; /* 0: no status line yet */
+    bool complete;   /* the empty line of a final answer's head was read */
     struct {
         uint32_t at, len; /* the first value, in raw */
         uint32_t count;

@@ -25,7 +25,7 @@
 
 #define RESERVE_LEAST ((uint64_t)32 << 10)
 #define CREDIT_MOST   ((uint64_t)1 << 20)
-#define BODY_KEPT     ((size_t)64 << 10) /* memory kept between transfers */
+#define BODY_KEPT     ((size_t)64 << 10)   /* memory kept between transfers */
 #define DRAIN_MOST    ((uint64_t)64 << 10) /* read to keep a connection */
 #define DNS_CACHE_S   300L
 
@@ -129,8 +129,8 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     struct bytes coding = answer_get(a, ANSWER_CONTENT_ENCODING);
 
     f->keep = a->status >= 200 && a->status < 300;
-    f->encoded = coding.len > 0 &&
-                 !bytes_equal_nocase(coding, bytes_of_str("identity"));
+    f->encoded =
+        coding.len > 0 && !bytes_equal_nocase(coding, bytes_of_str("identity"));
     if (f->keep && !wanted_mime(f)) {
         f->keep = false;
         (void)decide(f, FETCH_MIME);
@@ -241,7 +241,7 @@ static void set_exchange(struct fetch *f)
 
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, ""); /* all curl can decode */
-    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L); /* our form is the form */
+    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);      /* our form is the form */
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_head);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
@@ -304,8 +304,8 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 bool fetch_wait(struct fetch *f, unsigned wish, bool on)
 {
     f->waits = on ? f->waits | wish : f->waits & ~wish;
-    return curl_easy_pause(f->transfer.easy, f->waits != 0 ? CURLPAUSE_RECV
-                                                           : CURLPAUSE_CONT) ==
+    return curl_easy_pause(f->transfer.easy,
+                           f->waits != 0 ? CURLPAUSE_RECV : CURLPAUSE_CONT) ==
            CURLE_OK;
 }
 

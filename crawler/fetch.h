@@ -79,7 +79,7 @@ struct fetch {
     struct buf body;
     uint64_t reserved; /* octets of the body pool */
     bool keep, encoded, decided;
-    bool broken; /* curl refused to go on with it after a pause */
+    bool broken;        /* curl refused to go on with it after a pause */
     enum fetch_end end; /* once decided */
     uint64_t body_bytes, counted; /* of wire octets, in the counters */
     int64_t started, started_wall_ms;

@@ -179,8 +179,8 @@ static void throttle(struct fetch_set *s, bool on, int64_t now)
 static void attend_to_rate(struct fetch_set *s, int64_t now)
 {
     const double rate = (double)s->o->limit_rate;
-    uint64_t received = atomic_load_explicit(&s->counters->wire_bytes,
-                                             memory_order_relaxed);
+    uint64_t received =
+        atomic_load_explicit(&s->counters->wire_bytes, memory_order_relaxed);
 
     if (s->o->limit_rate == 0)
         return;

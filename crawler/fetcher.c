@@ -56,7 +56,7 @@ struct fetcher {
     struct job_tools tools;
     struct lane *lanes;
     size_t lane_count;
-    struct job *held;      /* until another's robots.txt has come */
+    struct job *held; /* until another's robots.txt has come */
     struct job *free_jobs;
     struct assignment **taken; /* the inbox of this turn */
     enum mode mode;

@@ -58,7 +58,7 @@ static const struct engine_lease *lease_of(const struct job *j)
 /* ---- ends ---------------------------------------------------------------- */
 
 static enum job_state finish(const struct job_tools *t, struct job *j,
-                           struct report *r)
+                             struct report *r)
 {
     r->done.host.crawl_delay_ms = j->crawl_delay_ms;
     if (queue_send(t->reports, r) != STATUS_OK)
@@ -97,8 +97,9 @@ static enum job_state end_unasked(const struct job_tools *t, struct job *j,
                                   enum outcome_reason reason,
                                   struct bytes detail)
 {
-    return finish(t, j, report_of(lease_of(j), status, reason, detail,
-                                clock_wall_ms()));
+    return finish(t, j,
+                  report_of(lease_of(j), status, reason, detail,
+                            clock_wall_ms()));
 }
 
 /* ---- the page ------------------------------------------------------------ */
@@ -108,8 +109,9 @@ static enum job_state page_ended(const struct job_tools *t, struct job *j,
 {
     if (gave_back(t, j, result))
         return JOB_DONE;
-    return finish(t, j, reporter_done(t->reporter, lease_of(j), result,
-                                    buf_bytes(&j->note)));
+    return finish(t, j,
+                  reporter_done(t->reporter, lease_of(j), result,
+                                buf_bytes(&j->note)));
 }
 
 static enum job_state begin_page(const struct job_tools *t, struct job *j,
@@ -206,8 +208,8 @@ static bool next_hop(struct job *j, const struct fetch_result *result)
 static struct robots_fetch fetched(const struct fetch_result *result)
 {
     const struct answer *a = result->answer;
-    bool whole = result->end == FETCH_ANSWERED ||
-                 result->end == FETCH_CUT_LENGTH;
+    bool whole =
+        result->end == FETCH_ANSWERED || result->end == FETCH_CUT_LENGTH;
 
     return (struct robots_fetch){
         .http_status = whole ? a->status : 0,
@@ -313,9 +315,10 @@ static enum job_state obey(const struct job_tools *t, struct job *j,
     if (a->verdict == ROBOTS_DENIED)
         return end_unasked(t, j, OUTCOME_DENIED, REASON_ROBOTS, a->line);
     wait_ms = a->until_ms - clock_wall_ms();
-    return finish(t, j, report_release(lease_of(j),
-                                     now + (wait_ms > 0 ? wait_ms : 0) *
-                                               NS_PER_MS));
+    return finish(t, j,
+                  report_release(lease_of(j),
+                                 now +
+                                     (wait_ms > 0 ? wait_ms : 0) * NS_PER_MS));
 }
 
 static enum job_state begin_by_robots(const struct job_tools *t, struct job *j,
@@ -333,8 +336,7 @@ static enum job_state begin_by_robots(const struct job_tools *t, struct job *j,
         return obey(t, j, &a, now);
     if (a.verdict == ROBOTS_DENIED)
         return begin_noted(t, j, "robots would deny: ", a.line, now);
-    return begin_noted(t, j, "robots.txt is unreachable", bytes_of("", 0),
-                       now);
+    return begin_noted(t, j, "robots.txt is unreachable", bytes_of("", 0), now);
 }
 
 /* Behind a proxy no address is seen but its own. What can still be refused is

@@ -55,8 +55,7 @@ void job_init(struct job *j);
 void job_fini(struct job *j);
 void job_set(struct job *j, struct assignment *a);
 
-enum job_state job_begin(const struct job_tools *t, struct job *j,
-                         int64_t now);
+enum job_state job_begin(const struct job_tools *t, struct job *j, int64_t now);
 /* The transfer whose ctx is `j` has ended. */
 enum job_state job_on_ended(const struct job_tools *t, struct job *j,
                             const struct fetch_result *result);

@@ -177,8 +177,8 @@ static void overflow(struct link_finder *f)
     if (f->full)
         return;
     f->full = true;
-    *new_drop(f) = (struct engine_drop){
-        REASON_LINK_COUNT, f->lease->key, f->lease->url};
+    *new_drop(f) =
+        (struct engine_drop){REASON_LINK_COUNT, f->lease->key, f->lease->url};
 }
 
 static void drop(struct link_finder *f, enum outcome_reason reason,
@@ -226,8 +226,8 @@ static void add_item(struct link_finder *f, const struct engine_item *like,
 
 /* `like` says how the link was found; `u` is canonical. REASON_NONE: it is an
  * item now, or was one before. */
-static enum outcome_reason offer(struct link_finder *f,
-                                 struct engine_item like, const struct url *u)
+static enum outcome_reason offer(struct link_finder *f, struct engine_item like,
+                                 const struct url *u)
 {
     struct scope_verdict verdict;
 
@@ -291,8 +291,8 @@ void link_finder_add(struct link_finder *f, struct bytes reference,
 void link_finder_forbid(struct link_finder *f)
 {
     for (size_t i = 0; i < f->item_count; i++)
-        *new_drop(f) = (struct engine_drop){
-            REASON_NOFOLLOW, f->items[i].key, f->items[i].url};
+        *new_drop(f) = (struct engine_drop){REASON_NOFOLLOW, f->items[i].key,
+                                            f->items[i].url};
     f->item_count = 0;
 }
 
@@ -336,6 +336,5 @@ void link_finder_end(struct link_finder *f, struct engine_done *done)
     done->found_count = done->found != NULL ? f->item_count : 0;
     done->drops = in_arena(f, f->drops, f->drop_count * sizeof *f->drops);
     done->drop_count = done->drops != NULL ? f->drop_count : 0;
-    done->row.links =
-        f->found < UINT32_MAX ? (uint32_t)f->found : UINT32_MAX;
+    done->row.links = f->found < UINT32_MAX ? (uint32_t)f->found : UINT32_MAX;
 }

@@ -68,8 +68,8 @@ static bool begins_with_tag(struct bytes body, const char *prefix)
 {
     size_t n = strlen(prefix);
 
-    if (body.len <= n || !bytes_equal_nocase(bytes_of(body.at, n),
-                                             bytes_of(prefix, n)))
+    if (body.len <= n ||
+        !bytes_equal_nocase(bytes_of(body.at, n), bytes_of(prefix, n)))
         return false;
     return body.at[n] == ' ' || body.at[n] == '>';
 }
@@ -77,9 +77,22 @@ static bool begins_with_tag(struct bytes body, const char *prefix)
 bool mime_looks_like_html(struct bytes body)
 {
     static const char *const tags[] = {
-        "<!DOCTYPE HTML", "<HTML", "<HEAD",  "<SCRIPT", "<IFRAME", "<H1",
-        "<DIV",           "<FONT", "<TABLE", "<A",      "<STYLE",  "<TITLE",
-        "<B",             "<BODY", "<BR",    "<P",
+        "<!DOCTYPE HTML",
+        "<HTML",
+        "<HEAD",
+        "<SCRIPT",
+        "<IFRAME",
+        "<H1",
+        "<DIV",
+        "<FONT",
+        "<TABLE",
+        "<A",
+        "<STYLE",
+        "<TITLE",
+        "<B",
+        "<BODY",
+        "<BR",
+        "<P",
     };
 
     if (bytes_starts_with(body, "\xef\xbb\xbf"))

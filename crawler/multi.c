@@ -50,7 +50,7 @@ struct multi {
     CURLM *curl;
     struct multi_options o;
     int epoll, wakeup;
-    int64_t timer; /* when curl wants to be called; INT64_MAX: never */
+    int64_t timer;          /* when curl wants to be called; INT64_MAX: never */
     struct socket *sockets; /* by descriptor */
     size_t socket_count;
     uint64_t refusals_seen;

@@ -22,10 +22,10 @@
 struct multi;
 
 struct multi_options {
-    const struct guard *guard;  /* NULL: every address may be asked */
-    struct ip_limit *ip_limit;  /* NULL: no limit */
-    long idle_most;             /* connections kept for later requests */
-    _Atomic uint64_t *opened;   /* counts connections; may be NULL */
+    const struct guard *guard; /* NULL: every address may be asked */
+    struct ip_limit *ip_limit; /* NULL: no limit */
+    long idle_most;            /* connections kept for later requests */
+    _Atomic uint64_t *opened;  /* counts connections; may be NULL */
 };
 
 /* One easy handle, and what its last transfer met. The owner zeroes it, sets

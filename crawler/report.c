@@ -103,9 +103,8 @@ static void set_outcome(struct engine_done *done, enum outcome_status status,
 }
 
 struct report *report_of(const struct engine_lease *l,
-                         enum outcome_status status,
-                         enum outcome_reason reason, struct bytes detail,
-                         int64_t wall_ms)
+                         enum outcome_status status, enum outcome_reason reason,
+                         struct bytes detail, int64_t wall_ms)
 {
     struct report *out = report_new(REPORT_DONE, l->id);
 
@@ -162,12 +161,12 @@ static void fill_row(struct draft *d)
     row->wire_bytes = result->wire_bytes;
     row->body_bytes = result->body_bytes;
     row->ip = kept(d->out, bytes_of_str(result->ip), ROW_TEXT_MOST);
-    row->detail =
-        kept(d->out, bytes_of_str(result->error), ROW_TEXT_MOST);
-    row->mime = kept(
-        d->out,
-        mime_essence(answer_get(result->answer, ANSWER_CONTENT_TYPE), mime),
-        MIME_SIZE);
+    row->detail = kept(d->out, bytes_of_str(result->error), ROW_TEXT_MOST);
+    row->mime =
+        kept(d->out,
+             mime_essence(answer_get(result->answer, ANSWER_CONTENT_TYPE),
+                          mime),
+             MIME_SIZE);
     row->etag = header(d, ANSWER_ETAG);
     row->last_modified = header(d, ANSWER_LAST_MODIFIED);
     row->lang = header(d, ANSWER_CONTENT_LANGUAGE);
@@ -190,8 +189,9 @@ static void fill_host_news(struct draft *d)
                         result->end == FETCH_TLS;
     host->slow_down = status == 429 || status == 503;
     if (host->slow_down || status >= 500)
-        host->retry_after_ms = http_retry_after_ms(
-            answer_get(result->answer, ANSWER_RETRY_AFTER), clock_wall_ms());
+        host->retry_after_ms =
+            http_retry_after_ms(answer_get(result->answer, ANSWER_RETRY_AFTER),
+                                clock_wall_ms());
 }
 
 /* ---- a page -------------------------------------------------------------- */
@@ -214,8 +214,7 @@ static void read_html(struct draft *d, struct tags *tags)
     struct page_info info = {0};
 
     link_finder_html(d->r->finder, d->result->body,
-                     answer_get(d->result->answer, ANSWER_CONTENT_TYPE),
-                     &info);
+                     answer_get(d->result->answer, ANSWER_CONTENT_TYPE), &info);
     row->charset = bytes_of_str(info.charset);
     row->title = kept(d->out, info.title, ROW_TEXT_MOST);
     if (info.lang.len > 0)
@@ -299,8 +298,8 @@ static void report_answer(struct draft *d)
         report_redirect(d);
     } else {
         set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
-        d->done->transient = status == 408 || status == 429 ||
-                             (status >= 500 && status < 600);
+        d->done->transient =
+            status == 408 || status == 429 || (status >= 500 && status < 600);
     }
 }
 

@@ -31,12 +31,10 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
 
 /* Of a URL that no request was sent for. */
 struct report *report_of(const struct engine_lease *l,
-                         enum outcome_status status,
-                         enum outcome_reason reason, struct bytes detail,
-                         int64_t wall_ms);
+                         enum outcome_status status, enum outcome_reason reason,
+                         struct bytes detail, int64_t wall_ms);
 /* Back to its queue, not before `not_before`. */
-struct report *report_release(const struct engine_lease *l,
-                              int64_t not_before);
+struct report *report_release(const struct engine_lease *l, int64_t not_before);
 struct report *report_gone(void);
 
 /* Keeps a copy of `row` in the report. */

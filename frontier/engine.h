@@ -88,7 +88,6 @@ struct engine_done {
     size_t found_count;         /* a redirect's target is found[0] */
     const struct engine_drop *drops;
     size_t drop_count;
-    uint32_t repeats; /* links in scope that repeat one of `found` */
     struct engine_host_news host;
 };
 

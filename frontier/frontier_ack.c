@@ -285,6 +285,14 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     return st;
 }
 
+/* Links that a page repeats: its fetcher sends each once. */
+static uint64_t repeats_of(const struct engine_done *d)
+{
+    uint64_t sent = d->found_count + d->drop_count;
+
+    return d->row.links > sent ? d->row.links - sent : 0;
+}
+
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
 static size_t gather(const struct engine_done *done, size_t n,
@@ -326,7 +334,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         uint64_t target = done[i].found_count > 0 ? ids[first[i]] : 0;
 
-        repeats += done[i].repeats;
+        repeats += repeats_of(&done[i]);
         st = settle_one(f, &done[i], target, now, wall_ms);
     }
     frontier_store_add(f->store, "duplicates", total - fresh + repeats);

@@ -112,6 +112,20 @@ enum status db_number(struct db *d, const char *sql, int64_t *v)
     return st;
 }
 
+struct bytes db_column(sqlite3_stmt *s, int column)
+{
+    const void *at = sqlite3_column_blob(s, column);
+
+    return bytes_of(at, (size_t)sqlite3_column_bytes(s, column));
+}
+
+enum status db_damaged(const char *table, int64_t key, const char *why)
+{
+    log_error("store is damaged", "table=%s key=%lld reason=\"%s\"", table,
+              (long long)key, why);
+    return STATUS_DAMAGED;
+}
+
 bool db_broken(const struct db *d)
 {
     return d->failed != STATUS_OK ||
@@ -431,6 +445,5 @@ enum status db_verify(struct db *d)
 
 enum status db_checkpoint(struct db *d)
 {
-    return d->ckpt != NULL ? checkpointer_wait(d->ckpt)
-                                   : STATUS_OK;
+    return d->ckpt != NULL ? checkpointer_wait(d->ckpt) : STATUS_OK;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 /* Where base/fault.h may end the process in storage/, for crash tests. */
@@ -78,6 +79,10 @@ MUST_CHECK enum status db_step(struct db *d, sqlite3_stmt *s);
 MUST_CHECK enum status db_run(struct db *d, sqlite3_stmt *s);
 /* The first column of the first row. STATUS_NOT_FOUND: no row. */
 MUST_CHECK enum status db_number(struct db *d, const char *sql, int64_t *v);
+/* What stands in a column, text or blob; lives until the next step. */
+struct bytes db_column(sqlite3_stmt *s, int column);
+/* Logs that a row cannot be right; STATUS_DAMAGED. */
+enum status db_damaged(const char *table, int64_t key, const char *why);
 
 /* PRAGMA quick_check; the first complaint is logged. STATUS_DAMAGED. */
 MUST_CHECK enum status db_verify(struct db *d);

@@ -27,6 +27,7 @@ struct done_bits {
     uint64_t seq;
     uint64_t memory;
     /* the round */
+    uint64_t round_least;
     uint32_t next;
     uint64_t began_at; /* seq when it began */
     uint64_t owed;     /* blocks owed, times the round's length */
@@ -87,12 +88,6 @@ uint64_t done_bits_seq(const struct done_bits *b)
 
 /* ---- opening ---- */
 
-static enum status damaged(const char *table, int64_t key)
-{
-    log_error("store is damaged", "table=%s key=%lld", table, (long long)key);
-    return STATUS_DAMAGED;
-}
-
 static enum status read_blocks(struct done_bits *b)
 {
     sqlite3_stmt *row = NULL;
@@ -104,7 +99,7 @@ static enum status read_blocks(struct done_bits *b)
 
         if (block < 0 || block > (int64_t)(MOST_ID / DONE_BLOCK) ||
             bits == NULL || sqlite3_column_bytes(row, 1) != OCTETS)
-            st = damaged("status", block);
+            st = db_damaged("status", block, "makes no sense");
         else
             memcpy(make_block(b, (uint32_t)block), bits, OCTETS);
     }
@@ -126,7 +121,7 @@ static enum status read_fetches(struct done_bits *b, uint64_t after)
         int64_t url = sqlite3_column_int64(row, 1);
 
         if (url < 1 || url > (int64_t)MOST_ID)
-            st = damaged("fetch", seq);
+            st = db_damaged("fetch", seq, "makes no sense");
         else if (sqlite3_column_int(row, 2) != 0)
             done_bits_set(b, (uint64_t)url, (uint64_t)seq);
         b->seq = (uint64_t)seq;
@@ -146,13 +141,15 @@ static enum status read_upto(struct done_bits *b, uint64_t *upto)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-enum status done_bits_open(struct done_bits **out, struct db *d)
+enum status done_bits_open(struct done_bits **out, struct db *d,
+                           uint64_t round_least)
 {
     struct done_bits *b = xcalloc(1, sizeof *b);
     uint64_t upto = 0;
     enum status st;
 
     b->d = d;
+    b->round_least = round_least > 0 ? round_least : ROUND_LEAST;
     st = db_prepare(d, &b->write,
                     "INSERT OR REPLACE INTO status"
                     " VALUES(?, ?, ?)");
@@ -224,7 +221,8 @@ static enum status end_round(struct done_bits *b)
 enum status done_bits_step(struct done_bits *b, uint64_t last_id,
                            uint64_t changes)
 {
-    uint64_t round = last_id / 64 > ROUND_LEAST ? last_id / 64 : ROUND_LEAST;
+    uint64_t round =
+        last_id / 64 > b->round_least ? last_id / 64 : b->round_least;
     uint64_t blocks = last_id / DONE_BLOCK + 1;
     enum status st = STATUS_OK;
 
@@ -270,7 +268,8 @@ enum status done_bits_verify(struct done_bits *b, uint64_t last_id)
         int64_t url = sqlite3_column_int64(row, 1);
 
         if (url < 1 || (uint64_t)url > last_id)
-            st = damaged("fetch", sqlite3_column_int64(row, 0));
+            st = db_damaged("fetch", sqlite3_column_int64(row, 0),
+                            "makes no sense");
         else if (sqlite3_column_int(row, 2) != 0)
             bits[url >> 3] |= (unsigned char)(1 << (url & 7));
     }

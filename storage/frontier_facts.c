@@ -104,12 +104,12 @@ enum status frontier_store_set_meta(struct frontier_store *s, const char *name,
 uint64_t frontier_store_counter(const struct frontier_store *s,
                                 const char *name)
 {
-    return tally_counter(s->tally, name);
+    return counters_get(s->counters, name);
 }
 
 void frontier_store_add(struct frontier_store *s, const char *name, uint64_t by)
 {
-    tally_add(s->tally, name, by);
+    counters_add(s->counters, name, by);
 }
 
 void frontier_store_each_counter(const struct frontier_store *s,
@@ -117,14 +117,14 @@ void frontier_store_each_counter(const struct frontier_store *s,
                                                uint64_t value),
                                  void *ctx)
 {
-    tally_each_counter(s->tally, visit, ctx);
+    counters_each(s->counters, visit, ctx);
 }
 
 void frontier_store_skip(struct frontier_store *s, const char *reason,
                          struct bytes host, struct bytes url, uint64_t via,
                          int64_t at_ms)
 {
-    tally_skip(s->tally, reason, host, url, via, at_ms);
+    skips_add(s->skips, reason, host, url, via, at_ms);
 }
 
 /* ---- the filter's steps ---- */

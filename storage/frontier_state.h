@@ -5,13 +5,14 @@
 #ifndef URLWEIR_STORAGE_FRONTIER_STATE_H
 #define URLWEIR_STORAGE_FRONTIER_STATE_H
 
+#include "storage/counters.h"
 #include "storage/done_bits.h"
 #include "storage/frontier_store.h"
 #include "storage/origins.h"
 #include "storage/queue_delta.h"
 #include "storage/queue_names.h"
 #include "storage/segments.h"
-#include "storage/tally.h"
+#include "storage/skips.h"
 
 #define MOST_ID  ((UINT64_C(1) << 40) - 1) /* five octets everywhere */
 #define MOST_URL ((size_t)1 << 24)         /* octets of a URL */
@@ -30,11 +31,13 @@ struct frontier_store {
     struct done_bits *done;
     struct segments *segments;
     struct queue_delta *delta;
-    struct tally *tally;
+    struct counters *counters;
+    struct skips *skips;
     uint32_t *pending; /* of queue i + 1 */
     uint32_t pending_cap;
     uint64_t pending_all;
     uint64_t last_id;
+    uint64_t flush_least;
     uint64_t retries;            /* rows of table retry */
     uint64_t admitted, finished; /* since the last step */
     struct recent *recent;
@@ -44,6 +47,8 @@ struct frontier_store {
     sqlite3_stmt *set_state, *read_meta, *set_meta, *add_step;
 };
 
+/* Room to count the queue's URLs. */
+void frontier_make_room(struct frontier_store *s, uint32_t queue);
 /* The row that stands in `row` (columns id to at); row->url is put together in
  * `text`. STATUS_DAMAGED. */
 MUST_CHECK enum status frontier_take_row(struct frontier_store *s,

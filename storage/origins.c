@@ -43,13 +43,6 @@ static void set_queue(struct origins *o, uint32_t origin, uint32_t queue)
     o->queue_of[origin - 1] = queue;
 }
 
-static struct bytes column_bytes(sqlite3_stmt *row, int column)
-{
-    const void *at = sqlite3_column_blob(row, column);
-
-    return bytes_of(at, (size_t)sqlite3_column_bytes(row, column));
-}
-
 static enum status read_all(struct origins *o, uint32_t queues)
 {
     sqlite3_stmt *row = NULL;
@@ -63,12 +56,10 @@ static enum status read_all(struct origins *o, uint32_t queues)
 
         if (id != (int64_t)tag_index_count(o->index) + 1 || queue < 1 ||
             queue > (int64_t)queues) {
-            log_error("store is damaged", "table=origin id=%lld",
-                      (long long)id);
-            st = STATUS_DAMAGED;
+            st = db_damaged("origin", id, "makes no sense");
             break;
         }
-        tag_index_add(o->index, (uint32_t)queue, column_bytes(row, 2));
+        tag_index_add(o->index, (uint32_t)queue, db_column(row, 2));
         set_queue(o, (uint32_t)id, (uint32_t)queue);
     }
     sqlite3_finalize(row);
@@ -190,14 +181,12 @@ enum status origins_prefix(struct origins *o, uint32_t origin, struct buf *out)
     sqlite3_bind_int64(o->read, 1, origin);
     st = db_step(o->d, o->read);
     if (st == STATUS_OK) {
-        struct bytes prefix = column_bytes(o->read, 0);
+        struct bytes prefix = db_column(o->read, 0);
 
         buf_add_bytes(out, prefix);
         remember(o, origin, prefix);
     } else if (st == STATUS_NOT_FOUND) {
-        log_error("store is damaged", "table=origin id=%u reason=\"missing\"",
-                  origin);
-        st = STATUS_DAMAGED;
+        st = db_damaged("origin", origin, "row is missing");
     }
     sqlite3_reset(o->read);
     return st;

@@ -173,16 +173,9 @@ enum status page_store_add(struct page_store *s, const struct fetch_row *row,
     return STATUS_OK;
 }
 
-static struct bytes column_bytes(sqlite3_stmt *q, int column)
-{
-    const void *at = sqlite3_column_blob(q, column);
-
-    return bytes_of(at, (size_t)sqlite3_column_bytes(q, column));
-}
-
 static struct digest column_digest(sqlite3_stmt *q, int column)
 {
-    struct bytes b = column_bytes(q, column);
+    struct bytes b = db_column(q, column);
     const unsigned char *at = (const unsigned char *)b.at;
 
     if (b.len != 16)
@@ -217,10 +210,10 @@ static void take_row(const struct page_store *s, sqlite3_stmt *q,
         .charset = words_column(s->words, q, 15),
         .lang = words_column(s->words, q, 16),
         .ip = words_column(s->words, q, 17),
-        .title = column_bytes(q, 18),
-        .detail = column_bytes(q, 19),
-        .etag = column_bytes(q, 20),
-        .last_modified = column_bytes(q, 21),
+        .title = db_column(q, 18),
+        .detail = db_column(q, 19),
+        .etag = db_column(q, 20),
+        .last_modified = db_column(q, 21),
         .warc_file = words_column(s->words, q, 22),
         .warc_offset = (uint64_t)sqlite3_column_int64(q, 23),
         .warc_length = (uint64_t)sqlite3_column_int64(q, 24),
@@ -334,7 +327,7 @@ enum status page_store_set_robots(struct page_store *s,
 static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
                                struct buf *text)
 {
-    struct bytes body = column_bytes(q, 4), origin = column_bytes(q, 5);
+    struct bytes body = db_column(q, 4), origin = db_column(q, 5);
     enum status st;
 
     buf_clear(text);

@@ -52,9 +52,8 @@ static enum status read_all(struct words *w)
         text.len = (size_t)sqlite3_column_bytes(row, 1);
         if (sqlite3_column_int64(row, 0) != w->count + 1 || text.len == 0 ||
             w->count == WORDS_MOST || map_get(w->by_text, text) != NULL) {
-            log_error("store is damaged", "table=word id=%lld",
-                      (long long)sqlite3_column_int64(row, 0));
-            st = STATUS_DAMAGED;
+            st = db_damaged("word", sqlite3_column_int64(row, 0),
+                            "makes no sense");
         } else {
             add(w, text);
         }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Our SURT beside pywb's, over URLs made to differ: URLWEIR=build/release/urlweir tests/interop/pywb_surt.py [COUNT]
+"""Our SURT beside pywb's, over URLs made to differ: URLWEIR=build/release/urlweir tests/interop/pywb_surt.py [COUNT [FILE]]
 
-Needs the packages surt and pywb (PyPI); skipped with a line where they are not there. The key compared is that of our
-canonical form, since that is what an index holds.
+FILE holds further URLs, one a line. Needs the packages surt and pywb (PyPI); skipped with a line where they are not
+there. The key compared is that of our canonical form, since that is what an index holds.
 """
 import os
 import random
@@ -49,7 +49,10 @@ def main():
     program = os.environ.get('URLWEIR', 'build/release/urlweir')
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
     r = random.Random(1)
-    urls = [make(r) for _ in range(count)] + [u for u in sys.stdin.read().split('\n') if u] if not sys.stdin.isatty() else [make(r) for _ in range(count)]
+    urls = [make(r) for _ in range(count)]
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], encoding='utf-8') as f:
+            urls += [u for u in f.read().split('\n') if u]
     canonical = ours(program, [], urls)
     keys = ours(program, ['--surt'], urls)
     compared = different = 0

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally.c - named counters, and drops before admission by reason and host.
+ * skips.c - drops before admission, by reason and host.
  *
  * A (reason, host) pair has a number by first appearance, which is its row's
  * key: common hosts come early, so their rows share few pages. The row is
  * found without an index, through a hash of the pair.
  */
-#include "storage/tally.h"
+#include "storage/skips.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,6 @@
 #include "storage/tag_index.h"
 
 #define HOST_MOST 255
-
-struct counter {
-    uint64_t value;
-    bool dirty;
-    char name[];
-};
 
 /* Its text is host and URL, one behind the other. */
 struct example {
@@ -47,11 +41,8 @@ struct fresh {
     char host[];
 };
 
-struct tally {
+struct skips {
     struct db *d;
-    struct map *counters;
-    struct counter **counter_list;
-    size_t counter_count;
     struct map *reasons;
     struct reason **reason_list; /* of id i + 1 */
     uint32_t reason_count;
@@ -62,72 +53,10 @@ struct tally {
     struct fresh **fresh; /* of pair flushed_pairs + i + 1 */
     uint32_t flushed_pairs, fresh_cap;
     uint64_t example_memory;
-    sqlite3_stmt *write_counter, *write_reason, *new_pair, *add_pair;
-    sqlite3_stmt *write_example;
+    sqlite3_stmt *write_reason, *new_pair, *add_pair, *write_example;
 };
 
-/* ---- counters ---- */
-
-static struct counter *make_counter(struct tally *t, struct bytes name)
-{
-    struct counter *c = xcalloc(1, sizeof *c + name.len + 1);
-
-    memcpy(c->name, name.at, name.len);
-    map_put(t->counters, name, c);
-    t->counter_list = xrealloc(t->counter_list, (t->counter_count + 1) *
-                                                    sizeof(struct counter *));
-    t->counter_list[t->counter_count++] = c;
-    return c;
-}
-
-uint64_t tally_counter(const struct tally *t, const char *name)
-{
-    const struct counter *c = map_get(t->counters, bytes_of_str(name));
-
-    return c != NULL ? c->value : 0;
-}
-
-void tally_add(struct tally *t, const char *name, uint64_t by)
-{
-    struct counter *c = map_get(t->counters, bytes_of_str(name));
-
-    if (by == 0)
-        return;
-    if (c == NULL)
-        c = make_counter(t, bytes_of_str(name));
-    c->value += by;
-    c->dirty = true;
-}
-
-void tally_each_counter(const struct tally *t,
-                        void (*visit)(void *ctx, const char *name,
-                                      uint64_t value),
-                        void *ctx)
-{
-    for (size_t i = 0; i < t->counter_count; i++)
-        visit(ctx, t->counter_list[i]->name, t->counter_list[i]->value);
-}
-
-static enum status flush_counters(struct tally *t)
-{
-    enum status st = STATUS_OK;
-
-    for (size_t i = 0; i < t->counter_count && st == STATUS_OK; i++) {
-        struct counter *c = t->counter_list[i];
-
-        if (!c->dirty)
-            continue;
-        sqlite3_bind_text(t->write_counter, 1, c->name, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(t->write_counter, 2, (int64_t)c->value);
-        st = db_run(t->d, t->write_counter);
-        c->dirty = false;
-    }
-    return st;
-}
-
-/* ---- drops ---- */
-
-static struct reason *make_reason(struct tally *t, struct bytes name)
+static struct reason *make_reason(struct skips *t, struct bytes name)
 {
     struct reason *r = xcalloc(1, sizeof *r + name.len + 1);
 
@@ -141,7 +70,7 @@ static struct reason *make_reason(struct tally *t, struct bytes name)
     return r;
 }
 
-static uint32_t make_pair(struct tally *t, struct reason *r, struct bytes host)
+static uint32_t make_pair(struct skips *t, struct reason *r, struct bytes host)
 {
     uint32_t pair = tag_index_add(t->pairs, r->id, host);
 
@@ -158,7 +87,7 @@ static uint32_t make_pair(struct tally *t, struct reason *r, struct bytes host)
     return pair;
 }
 
-static void keep_fresh(struct tally *t, uint32_t pair, const struct reason *r,
+static void keep_fresh(struct skips *t, uint32_t pair, const struct reason *r,
                        struct bytes host)
 {
     struct fresh *f = xmalloc(sizeof *f + host.len);
@@ -175,14 +104,14 @@ static void keep_fresh(struct tally *t, uint32_t pair, const struct reason *r,
     t->fresh[i] = f;
 }
 
-static uint32_t pair_of(struct tally *t, struct reason *r, struct bytes host)
+static uint32_t pair_of(struct skips *t, struct reason *r, struct bytes host)
 {
     uint32_t pair;
 
     if (host.len > HOST_MOST)
         host.len = HOST_MOST;
     pair = tag_index_find(t->pairs, r->id, host);
-    if (pair == 0 && r->hosts >= TALLY_HOSTS) {
+    if (pair == 0 && r->hosts >= SKIPS_HOSTS) {
         host = bytes_of("", 0);
         pair = tag_index_find(t->pairs, r->id, host);
     }
@@ -193,16 +122,16 @@ static uint32_t pair_of(struct tally *t, struct reason *r, struct bytes host)
     return pair;
 }
 
-static void keep_example(struct tally *t, struct reason *r, struct bytes host,
+static void keep_example(struct skips *t, struct reason *r, struct bytes host,
                          struct bytes url, uint64_t via, int64_t at_ms)
 {
     struct example *e;
 
     if (r->examples == NULL)
-        r->examples = xcalloc(TALLY_EXAMPLES, sizeof *r->examples);
-    e = &r->examples[r->total % TALLY_EXAMPLES];
+        r->examples = xcalloc(SKIPS_EXAMPLES, sizeof *r->examples);
+    e = &r->examples[r->total % SKIPS_EXAMPLES];
     e->host_len = host.len < HOST_MOST ? host.len : HOST_MOST;
-    e->url_len = url.len < TALLY_URL_MOST ? url.len : TALLY_URL_MOST;
+    e->url_len = url.len < SKIPS_URL_MOST ? url.len : SKIPS_URL_MOST;
     if (e->cap < e->host_len + e->url_len) {
         t->example_memory -= e->cap;
         e->cap = e->host_len + e->url_len;
@@ -217,8 +146,8 @@ static void keep_example(struct tally *t, struct reason *r, struct bytes host,
     e->at_ms = at_ms;
 }
 
-void tally_skip(struct tally *t, const char *reason, struct bytes host,
-                struct bytes url, uint64_t via, int64_t at_ms)
+void skips_add(struct skips *t, const char *reason, struct bytes host,
+               struct bytes url, uint64_t via, int64_t at_ms)
 {
     struct reason *r = map_get(t->reasons, bytes_of_str(reason));
     uint32_t pair;
@@ -245,7 +174,7 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static enum status write_fresh(struct tally *t, uint32_t pair)
+static enum status write_fresh(struct skips *t, uint32_t pair)
 {
     struct fresh *f = t->fresh[pair - t->flushed_pairs - 1];
     enum status st;
@@ -262,7 +191,7 @@ static enum status write_fresh(struct tally *t, uint32_t pair)
 }
 
 /* In order of key, so that a page is touched once. */
-static enum status flush_pairs(struct tally *t)
+static enum status flush_pairs(struct skips *t)
 {
     enum status st = STATUS_OK;
 
@@ -287,13 +216,13 @@ static enum status flush_pairs(struct tally *t)
     return st;
 }
 
-static enum status write_example(struct tally *t, const struct reason *r,
+static enum status write_example(struct skips *t, const struct reason *r,
                                  uint32_t slot)
 {
     const struct example *e = &r->examples[slot];
     sqlite3_stmt *s = t->write_example;
 
-    sqlite3_bind_int64(s, 1, (int64_t)r->id * TALLY_EXAMPLES + slot);
+    sqlite3_bind_int64(s, 1, (int64_t)r->id * SKIPS_EXAMPLES + slot);
     sqlite3_bind_int64(s, 2, r->id);
     sqlite3_bind_int64(s, 3, slot);
     sqlite3_bind_text(s, 4, e->text, (int)e->host_len, SQLITE_STATIC);
@@ -304,7 +233,7 @@ static enum status write_example(struct tally *t, const struct reason *r,
     return db_run(t->d, s);
 }
 
-static enum status flush_reason(struct tally *t, struct reason *r)
+static enum status flush_reason(struct skips *t, struct reason *r)
 {
     uint64_t from = r->flushed_total;
     enum status st;
@@ -315,20 +244,18 @@ static enum status flush_reason(struct tally *t, struct reason *r)
     sqlite3_bind_text(t->write_reason, 2, r->name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(t->write_reason, 3, (int64_t)r->total);
     st = db_run(t->d, t->write_reason);
-    if (r->total - from > TALLY_EXAMPLES)
-        from = r->total - TALLY_EXAMPLES;
+    if (r->total - from > SKIPS_EXAMPLES)
+        from = r->total - SKIPS_EXAMPLES;
     for (; from < r->total && st == STATUS_OK; from++)
-        st = write_example(t, r, (uint32_t)(from % TALLY_EXAMPLES));
+        st = write_example(t, r, (uint32_t)(from % SKIPS_EXAMPLES));
     r->flushed_total = r->total;
     return st;
 }
 
-enum status tally_flush(struct tally *t)
+enum status skips_flush(struct skips *t)
 {
-    enum status st = flush_counters(t);
+    enum status st = flush_pairs(t);
 
-    if (st == STATUS_OK)
-        st = flush_pairs(t);
     for (uint32_t i = 0; i < t->reason_count && st == STATUS_OK; i++)
         st = flush_reason(t, t->reason_list[i]);
     return st;
@@ -336,54 +263,33 @@ enum status tally_flush(struct tally *t)
 
 /* ---- opening ---- */
 
-static struct bytes column_bytes(sqlite3_stmt *row, int column)
-{
-    const void *at = sqlite3_column_text(row, column);
-
-    return bytes_of(at, (size_t)sqlite3_column_bytes(row, column));
-}
-
-static enum status take_counter(struct tally *t, sqlite3_stmt *row)
-{
-    struct bytes name = column_bytes(row, 0);
-
-    if (name.len > 0)
-        make_counter(t, name)->value = (uint64_t)sqlite3_column_int64(row, 1);
-    return STATUS_OK;
-}
-
-static enum status damaged(const char *table, int64_t key)
-{
-    log_error("store is damaged", "table=%s key=%lld", table, (long long)key);
-    return STATUS_DAMAGED;
-}
-
-static enum status take_reason(struct tally *t, sqlite3_stmt *row)
+static enum status take_reason(struct skips *t, sqlite3_stmt *row)
 {
     struct reason *r;
 
     if (sqlite3_column_int64(row, 0) != (int64_t)t->reason_count + 1)
-        return damaged("skip_reason", sqlite3_column_int64(row, 0));
-    r = make_reason(t, column_bytes(row, 1));
+        return db_damaged("skip_reason", sqlite3_column_int64(row, 0),
+                          "makes no sense");
+    r = make_reason(t, db_column(row, 1));
     r->total = r->flushed_total = (uint64_t)sqlite3_column_int64(row, 2);
     return STATUS_OK;
 }
 
-static enum status take_pair(struct tally *t, sqlite3_stmt *row)
+static enum status take_pair(struct skips *t, sqlite3_stmt *row)
 {
     int64_t id = sqlite3_column_int64(row, 0);
     int64_t reason = sqlite3_column_int64(row, 1);
 
     if (id != (int64_t)tag_index_count(t->pairs) + 1 || reason < 1 ||
         reason > (int64_t)t->reason_count)
-        return damaged("skip", id);
-    make_pair(t, t->reason_list[reason - 1], column_bytes(row, 2));
+        return db_damaged("skip", id, "makes no sense");
+    make_pair(t, t->reason_list[reason - 1], db_column(row, 2));
     t->flushed_pairs = (uint32_t)id;
     return STATUS_OK;
 }
 
-static enum status read_rows(struct tally *t, const char *sql,
-                             enum status (*take)(struct tally *,
+static enum status read_rows(struct skips *t, const char *sql,
+                             enum status (*take)(struct skips *,
                                                  sqlite3_stmt *))
 {
     sqlite3_stmt *row = NULL;
@@ -395,27 +301,24 @@ static enum status read_rows(struct tally *t, const char *sql,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static enum status read_all(struct tally *t)
+static enum status read_all(struct skips *t)
 {
     enum status st =
-        read_rows(t, "SELECT name, value FROM counter", take_counter);
+        read_rows(t, "SELECT id, name, total FROM skip_reason ORDER BY id",
+                  take_reason);
 
-    if (st == STATUS_OK)
-        st = read_rows(t, "SELECT id, name, total FROM skip_reason ORDER BY id",
-                       take_reason);
     if (st == STATUS_OK)
         st = read_rows(t, "SELECT id, reason, host FROM skip ORDER BY id",
                        take_pair);
     return st;
 }
 
-static enum status prepare(struct tally *t)
+static enum status prepare(struct skips *t)
 {
     const struct {
         sqlite3_stmt **out;
         const char *sql;
     } all[] = {
-        {&t->write_counter, "INSERT OR REPLACE INTO counter VALUES(?, ?)"},
         {&t->write_reason, "INSERT OR REPLACE INTO skip_reason"
                            " VALUES(?, ?, ?)"},
         {&t->new_pair, "INSERT INTO skip VALUES(?, ?, ?, ?)"},
@@ -430,20 +333,19 @@ static enum status prepare(struct tally *t)
     return st;
 }
 
-enum status tally_open(struct tally **out, struct db *d)
+enum status skips_open(struct skips **out, struct db *d)
 {
-    struct tally *t = xcalloc(1, sizeof *t);
+    struct skips *t = xcalloc(1, sizeof *t);
     enum status st;
 
     t->d = d;
-    t->counters = map_new();
     t->reasons = map_new();
     t->pairs = tag_index_new();
     st = prepare(t);
     if (st == STATUS_OK)
         st = read_all(t);
     if (st != STATUS_OK) {
-        tally_close(t);
+        skips_close(t);
         return st;
     }
     *out = t;
@@ -454,27 +356,24 @@ static void free_reason(void *reason)
 {
     struct reason *r = reason;
 
-    for (uint32_t i = 0; r->examples != NULL && i < TALLY_EXAMPLES; i++)
+    for (uint32_t i = 0; r->examples != NULL && i < SKIPS_EXAMPLES; i++)
         free(r->examples[i].text);
     free(r->examples);
     free(r);
 }
 
-void tally_close(struct tally *t)
+void skips_close(struct skips *t)
 {
     if (t == NULL)
         return;
     for (uint32_t p = t->flushed_pairs; p < tag_index_count(t->pairs); p++)
         free(t->fresh[p - t->flushed_pairs]);
-    map_free(t->counters, free);
     map_free(t->reasons, free_reason);
-    free(t->counter_list);
     free(t->reason_list);
     tag_index_free(t->pairs);
     free(t->counts);
     free(t->touched);
     free(t->fresh);
-    sqlite3_finalize(t->write_counter);
     sqlite3_finalize(t->write_reason);
     sqlite3_finalize(t->new_pair);
     sqlite3_finalize(t->add_pair);
@@ -482,9 +381,9 @@ void tally_close(struct tally *t)
     free(t);
 }
 
-uint64_t tally_memory(const struct tally *t)
+uint64_t skips_memory(const struct skips *t)
 {
     return sizeof *t + tag_index_memory(t->pairs) + t->example_memory +
            ((uint64_t)t->counts_cap + t->touched_cap) * 4 +
-           (uint64_t)t->reason_count * TALLY_EXAMPLES * sizeof(struct example);
+           (uint64_t)t->reason_count * SKIPS_EXAMPLES * sizeof(struct example);
 }

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tiny_server.h - a web server of a few routes, inside the test's process.
+ *
+ * Each route is the raw octets of an answer and what happens to the connection
+ * then, so that a test shows on its own page what the wire carried.
+ */
+#ifndef URLWEIR_TESTS_UNIT_CRAWLER_TINY_SERVER_H
+#define URLWEIR_TESTS_UNIT_CRAWLER_TINY_SERVER_H
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum after { KEEP, CLOSE, RESET, STALL };
+
+struct route {
+    const char *path;
+    const char *answer;
+    size_t len; /* 0: strlen(answer) */
+    enum after after;
+    int delay_ms; /* before the answer */
+    unsigned asked;
+    unsigned repeat; /* the answer's last `repeat_len` octets, so many times */
+    size_t repeat_len;
+};
+
+struct tiny_server {
+    struct route *routes;
+    size_t count;
+    int fd;
+    unsigned short port;
+    pthread_t thread;
+    pthread_mutex_t mtx;
+    char head[4096]; /* of the last request */
+    unsigned connections, open, open_most, requests;
+};
+
+struct tiny_client {
+    struct tiny_server *server;
+    int fd;
+};
+
+static struct route *tiny_route(struct tiny_server *s, const char *head)
+{
+    const char *path = strchr(head, ' ');
+
+    for (size_t i = 0; path != NULL && i < s->count; i++) {
+        size_t len = strlen(s->routes[i].path);
+
+        if (strncmp(path + 1, s->routes[i].path, len) == 0 &&
+            path[1 + len] == ' ')
+            return &s->routes[i];
+    }
+    return NULL;
+}
+
+static bool tiny_write(int fd, const char *at, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return false;
+        at += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* One request's head; false: the client has gone. */
+static bool tiny_read(int fd, char *head, size_t size)
+{
+    size_t len = 0;
+
+    while (len < size - 1) {
+        ssize_t n = recv(fd, head + len, 1, 0);
+
+        if (n <= 0)
+            return false;
+        head[++len] = '\0';
+        if (len >= 4 && strcmp(head + len - 4, "\r\n\r\n") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True: the connection is kept. */
+static bool tiny_serve(int fd, struct route *r)
+{
+    static const char missing[] = "HTTP/1.1 404 Not Found\r\n"
+                                  "Content-Length: 0\r\n\r\n";
+    struct linger hard = {.l_onoff = 1};
+    size_t len;
+
+    if (r == NULL)
+        return tiny_write(fd, missing, sizeof missing - 1);
+    len = r->len > 0 ? r->len : strlen(r->answer);
+    if (r->delay_ms > 0)
+        usleep((useconds_t)r->delay_ms * 1000);
+    if (!tiny_write(fd, r->answer, len))
+        return false;
+    for (unsigned i = 0; i < r->repeat; i++) {
+        if (!tiny_write(fd, r->answer + len - r->repeat_len, r->repeat_len))
+            return false;
+    }
+    if (r->after == RESET) {
+        usleep(50 * 1000); /* what was written arrives first */
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    }
+    if (r->after == STALL)
+        usleep(5 * 1000 * 1000);
+    return r->after == KEEP;
+}
+
+static void *tiny_talk(void *arg)
+{
+    struct tiny_client *c = arg;
+    struct tiny_server *s = c->server;
+    char head[sizeof s->head];
+    bool go_on = true;
+
+    while (go_on && tiny_read(c->fd, head, sizeof head)) {
+        struct route *r;
+
+        pthread_mutex_lock(&s->mtx);
+        r = tiny_route(s, head);
+        memcpy(s->head, head, sizeof head);
+        s->requests++;
+        if (r != NULL)
+            r->asked++;
+        pthread_mutex_unlock(&s->mtx);
+        go_on = tiny_serve(c->fd, r);
+    }
+    pthread_mutex_lock(&s->mtx);
+    s->open--;
+    pthread_mutex_unlock(&s->mtx);
+    close(c->fd);
+    free(c);
+    return NULL;
+}
+
+static void *tiny_accept(void *arg)
+{
+    struct tiny_server *s = arg;
+    int fd;
+
+    while ((fd = accept(s->fd, NULL, NULL)) >= 0) {
+        struct tiny_client *c = malloc(sizeof *c);
+        pthread_t t;
+
+        c->server = s;
+        c->fd = fd;
+        pthread_mutex_lock(&s->mtx);
+        s->connections++;
+        if (++s->open > s->open_most)
+            s->open_most = s->open;
+        pthread_mutex_unlock(&s->mtx);
+        ck_assert_int_eq(pthread_create(&t, NULL, tiny_talk, c), 0);
+        pthread_detach(t);
+    }
+    return NULL;
+}
+
+/* On 127.0.0.1 and a free port. */
+static void tiny_start(struct tiny_server *s, struct route *routes,
+                       size_t count)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t len = sizeof a;
+
+    memset(s, 0, sizeof *s);
+    s->routes = routes;
+    s->count = count;
+    pthread_mutex_init(&s->mtx, NULL);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    s->fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(s->fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(listen(s->fd, 64), 0);
+    ck_assert_int_eq(getsockname(s->fd, (struct sockaddr *)&a, &len), 0);
+    s->port = ntohs(a.sin_port);
+    ck_assert_int_eq(pthread_create(&s->thread, NULL, tiny_accept, s), 0);
+}
+
+/* Connections that are open live on in their threads until the test's process
+ * ends, which is soon. */
+static void tiny_stop(struct tiny_server *s)
+{
+    shutdown(s->fd, SHUT_RDWR);
+    pthread_join(s->thread, NULL);
+    close(s->fd);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "filter/block.h"
+#include "filter/sizing.h"
+#include "tests/unit/filter/keys.h"
+
+enum { BLOCKS = 64, KEYS = 1000 };
+
+/* The blocks after adding KEYS keys with k marks each. */
+static void fill_blocks(unsigned k, uint64_t *words, bool *fresh)
+{
+    uint64_t keys[KEYS], *at[KEYS];
+
+    memset(words, 0, BLOCKS * BLOCK_BYTES);
+    for (size_t i = 0; i < KEYS; i++) {
+        keys[i] = nth_key(i);
+        at[i] = words + block_index(keys[i], BLOCKS) * BLOCK_LANES;
+    }
+    block_set(k, at, keys, KEYS, fresh);
+}
+
+START_TEST(every_instruction_set_gives_the_same_bits_and_answers)
+{
+    static _Alignas(64) uint64_t ours[BLOCKS * BLOCK_LANES];
+    static _Alignas(64) uint64_t theirs[BLOCKS * BLOCK_LANES];
+    bool fresh[KEYS], other[KEYS];
+
+    for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
+        ck_assert(block_use(BLOCK_SCALAR));
+        fill_blocks(k, ours, fresh);
+        for (int isa = BLOCK_AVX2; isa <= BLOCK_AVX512; isa++) {
+            uint64_t keys[KEYS], *at[KEYS];
+
+            if (!block_use((enum block_isa)isa))
+                continue;
+            fill_blocks(k, theirs, other);
+            ck_assert_mem_eq(ours, theirs, sizeof ours);
+            ck_assert_mem_eq(fresh, other, sizeof fresh);
+            for (size_t i = 0; i < KEYS; i++) {
+                keys[i] = nth_key(i * 7);
+                at[i] = ours + block_index(keys[i], BLOCKS) * BLOCK_LANES;
+            }
+            block_test(k, at, keys, KEYS, other);
+            ck_assert(block_use(BLOCK_SCALAR));
+            block_test(k, at, keys, KEYS, fresh);
+            ck_assert_mem_eq(fresh, other, sizeof fresh);
+            fill_blocks(k, ours, fresh);
+        }
+    }
+}
+END_TEST
+
+/* The bits are part of the file format: whoever changes them sees it here. */
+START_TEST(ours_bits_never_change)
+{
+    static _Alignas(64) uint64_t words[BLOCKS * BLOCK_LANES];
+    static unsigned char octets[sizeof words];
+    static const struct {
+        unsigned k;
+        uint64_t sum;
+    } known[] = {{4, UINT64_C(0x6695aad0efad755a)},
+                 {8, UINT64_C(0x1b726859aeec516b)},
+                 {12, UINT64_C(0x31b5d75698407535)},
+                 {16, UINT64_C(0x4f79a617d91ce564)},
+                 {24, UINT64_C(0x8745457db14f7bcc)}};
+    bool fresh[KEYS];
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        fill_blocks(known[i].k, words, fresh);
+        block_export(octets, words, BLOCKS * BLOCK_LANES);
+        ck_assert_msg(XXH3_64bits(octets, sizeof octets) == known[i].sum,
+                      "k=%u: %#llx", known[i].k,
+                      (unsigned long long)XXH3_64bits(octets, sizeof octets));
+    }
+}
+END_TEST
+
+START_TEST(a_key_marks_every_lane_alike)
+{
+    for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
+        for (uint64_t i = 0; i < 1000; i++) {
+            _Alignas(64) uint64_t block[BLOCK_LANES] = {0};
+            uint64_t key = nth_key(i), *at = block;
+            int half[2] = {0, 0};
+            bool fresh;
+
+            block_set(k, &at, &key, 1, &fresh);
+            ck_assert(fresh);
+            for (int j = 0; j < BLOCK_LANES; j++) {
+                int n = __builtin_popcountll(block[j]);
+
+                ck_assert_int_le(n, (int)(k + 7) / 8);
+                half[j / 4] += n;
+            }
+            ck_assert_int_le(half[0] + half[1], (int)k);
+            if (k == 4)
+                ck_assert_int_eq(half[0] * half[1], 0);
+            if (k == 8)
+                ck_assert_int_eq(half[0] + half[1], 8);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_second_key_alike_is_not_fresh)
+{
+    _Alignas(64) uint64_t block[BLOCK_LANES] = {0};
+    uint64_t keys[] = {5, 5, 6}, *at[] = {block, block, block};
+    bool fresh[3];
+
+    block_set(8, at, keys, 3, fresh);
+    ck_assert(fresh[0] && !fresh[1] && fresh[2]);
+}
+END_TEST
+
+START_TEST(ranges_of_keys_are_runs_of_blocks)
+{
+    static const uint64_t sizes[] = {1, 2, 3, 7, 1000, UINT64_C(5000000001)};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t n = sizes[i];
+        uint64_t some[] = {0, n / 3, n / 2, n - 1};
+
+        for (size_t j = 0; j < 4; j++) {
+            uint64_t first = block_first_key(some[j], n);
+
+            ck_assert_uint_eq(block_index(first, n), some[j]);
+            if (some[j] > 0)
+                ck_assert_uint_eq(block_index(first - 1, n), some[j] - 1);
+        }
+    }
+}
+END_TEST
+
+START_TEST(octets_are_little_endian)
+{
+    const uint64_t word = UINT64_C(0x0807060504030201);
+    unsigned char octets[8];
+    uint64_t back;
+
+    block_export(octets, &word, 1);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(octets[i], i + 1);
+    block_import(&back, octets, 1);
+    ck_assert_uint_eq(back, word);
+}
+END_TEST
+
+Suite *suite_block(void)
+{
+    Suite *s = suite_create("block");
+    TCase *t = tcase_create("block");
+
+    tcase_add_test(t, every_instruction_set_gives_the_same_bits_and_answers);
+    tcase_add_test(t, ours_bits_never_change);
+    tcase_add_test(t, a_key_marks_every_lane_alike);
+    tcase_add_test(t, a_second_key_alike_is_not_fresh);
+    tcase_add_test(t, ranges_of_keys_are_runs_of_blocks);
+    tcase_add_test(t, octets_are_little_endian);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <inttypes.h>
+
+#include "filter/sizing.h"
+#include "tests/unit/filter/keys.h"
+
+static struct filter *bloom_of(uint64_t expect, double fpr)
+{
+    struct filter_options o = {.kind = "bloom", .expect = expect, .fpr = fpr};
+    struct filter *f = NULL;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
+/* Up to capacity, at every rate: no key lost, and the rate as promised. */
+START_TEST(keeps_every_key_and_its_promised_rate)
+{
+    static const double rates[] = {0.1, 1e-2, 1e-3, 1e-4, 1e-6};
+    const uint64_t n = 200000, asked = 1000000;
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct filter *f = bloom_of(n, rates[i]);
+        struct sizing_interval w;
+
+        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_assert_uint_eq(count_maybe(f, 0, n), n);
+        w = sizing_wilson(count_maybe(f, n, asked), asked, 3.5);
+        ck_assert_msg(w.low <= 1.05 * rates[i], "p=%g: at least %g", rates[i],
+                      w.low);
+        filter_free(f);
+    }
+}
+END_TEST
+
+/* libbloom filled tenfold answers "maybe" to 99 % without a word. */
+START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
+{
+    struct filter *f = bloom_of(20000, 0.001);
+    struct filter_stats s;
+    double measured;
+
+    ck_assert_int_eq(add_range(f, 0, 20000), STATUS_OK);
+    filter_stats(f, &s);
+    ck_assert(!s.overfull);
+    ck_assert_int_eq(add_range(f, 20000, 40000), STATUS_LIMIT);
+    filter_stats(f, &s);
+    ck_assert(s.overfull);
+    ck_assert_uint_eq(count_maybe(f, 0, 60000), 60000);
+    measured = (double)count_maybe(f, 100000, 200000) / 200000;
+    ck_assert_double_eq_tol(s.fpr_predicted / measured, 1, 0.05);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(a_key_is_fresh_once_also_inside_a_batch)
+{
+    struct filter *f = bloom_of(1000, 1e-6);
+    uint64_t keys[] = {nth_key(1), nth_key(2), nth_key(1), nth_key(2),
+                       nth_key(3)};
+    const bool want[] = {true, true, false, false, true};
+    bool fresh[5];
+
+    ck_assert_int_eq(filter_add(f, keys, 5, fresh), STATUS_OK);
+    ck_assert_mem_eq(fresh, want, sizeof want);
+    ck_assert_int_eq(filter_add(f, keys, 5, fresh), STATUS_OK);
+    for (int i = 0; i < 5; i++)
+        ck_assert(!fresh[i]);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(merging_holds_both_and_knows_how_many)
+{
+    struct filter *a = bloom_of(30000, 0.001), *b = bloom_of(30000, 0.001);
+    struct filter *other = bloom_of(30001, 0.01);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(a, 0, 10000), STATUS_OK);
+    ck_assert_int_eq(add_range(b, 5000, 10000), STATUS_OK);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(a, 0, 15000), 15000);
+    filter_stats(a, &s);
+    ck_assert_double_eq_tol((double)s.count, 15000, 150);
+    ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
+    filter_free(a);
+    filter_free(b);
+    filter_free(other);
+}
+END_TEST
+
+START_TEST(a_memory_share_gives_fewer_bits_a_key_and_says_so)
+{
+    struct filter_options o = {.kind = "bloom",
+                               .expect = 100000,
+                               .fpr = 1e-3,
+                               .most_bytes = 100000};
+    struct filter *f = NULL;
+    struct filter_stats s;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert_int_eq(add_range(f, 0, 100000), STATUS_LIMIT);
+    filter_stats(f, &s);
+    ck_assert(s.reduced && s.overfull);
+    ck_assert_uint_le(s.bits / 8, 100000);
+    ck_assert_uint_eq(count_maybe(f, 0, 100000), 100000);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(options_out_of_range_are_refused)
+{
+    struct filter_options o = {.kind = "bloom", .expect = 1000, .fpr = 0.01};
+    struct filter_options bad;
+    struct filter *f = NULL;
+
+    bad = o, bad.fpr = 0;
+    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
+    bad = o, bad.fpr = 1;
+    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
+    bad = o, bad.expect = 0;
+    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
+    bad = o, bad.expect = UINT64_MAX;
+    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
+    bad = o, bad.kind = "sieve";
+    ck_assert_int_eq(filter_new(&f, &bad), STATUS_ARG);
+    bad = o, bad.most_bytes = 63;
+    ck_assert_int_eq(filter_new(&f, &bad), STATUS_LIMIT);
+    ck_assert_ptr_null(f);
+}
+END_TEST
+
+START_TEST(memory_that_fails_leaves_nothing_behind)
+{
+    struct filter_options o = {.kind = "bloom", .expect = 1000, .fpr = 0.01};
+    struct filter *f = NULL;
+    enum status st = STATUS_NOMEM;
+
+    for (uint64_t nth = 1; nth < 10 && st == STATUS_NOMEM; nth++) {
+        mem_fail_after(nth);
+        st = filter_new(&f, &o);
+        mem_fail_after(0);
+        ck_assert((st == STATUS_OK) == (f != NULL));
+    }
+    ck_assert_int_eq(st, STATUS_OK);
+    filter_free(f);
+}
+END_TEST
+
+Suite *suite_bloom(void)
+{
+    Suite *s = suite_create("bloom");
+    TCase *t = tcase_create("bloom");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, keeps_every_key_and_its_promised_rate);
+    tcase_add_test(t, past_its_capacity_it_says_so_and_keeps_every_key);
+    tcase_add_test(t, a_key_is_fresh_once_also_inside_a_batch);
+    tcase_add_test(t, merging_holds_both_and_knows_how_many);
+    tcase_add_test(t, a_memory_share_gives_fewer_bits_a_key_and_says_so);
+    tcase_add_test(t, options_out_of_range_are_refused);
+    tcase_add_test(t, memory_that_fails_leaves_nothing_behind);
+    suite_add_tcase(s, t);
+    return s;
+}

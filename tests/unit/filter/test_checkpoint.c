@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "filter/checkpoint.h"
+#include "tests/unit/filter/keys.h"
+
+static char path[64];
+static const struct checkpoint_id id = {.seed_print = 77,
+                                        .generation = 5,
+                                        .covers = 1234};
+
+static void use_a_file(void)
+{
+    snprintf(path, sizeof path, "/tmp/urlweir-checkpoint-%ld", (long)getpid());
+    (void)freopen("/dev/null", "w", stderr); /* refusals are logged */
+}
+
+static void drop_the_file(void)
+{
+    unlink(path);
+}
+
+static struct filter *saved(const char *kind, uint64_t n, struct remembered *r)
+{
+    struct filter_options o = {.kind = kind, .expect = n, .fpr = 0.01};
+    struct filter *f = NULL;
+
+    if (r != NULL) {
+        o.source = source_of(r);
+        remember_range(r, 0, n);
+    }
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    return f;
+}
+
+static struct buf file_content(void)
+{
+    struct buf b;
+
+    buf_init(&b, (size_t)1 << 30);
+    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
+    return b;
+}
+
+static void flip(uint64_t bit)
+{
+    int fd = open(path, O_RDWR);
+    unsigned char c;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(pread(fd, &c, 1, (off_t)(bit / 8)), 1);
+    c ^= (unsigned char)(1u << bit % 8);
+    ck_assert_int_eq(pwrite(fd, &c, 1, (off_t)(bit / 8)), 1);
+    close(fd);
+}
+
+static enum status load(struct filter **f, struct remembered *r,
+                        struct checkpoint_info *info)
+{
+    struct filter_source s = {0};
+
+    if (r != NULL)
+        s = source_of(r);
+    return checkpoint_load(f, path, id.seed_print, &s, 0, info);
+}
+
+START_TEST(what_was_saved_comes_back_alike)
+{
+    const struct filter_traits *kind;
+
+    for (size_t i = 0; (kind = filter_kind(i)) != NULL; i++) {
+        struct filter *f = saved(kind->name, 20000, NULL), *g = NULL;
+        struct filter_stats before, after;
+        struct checkpoint_info info;
+
+        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_assert_uint_eq(info.damaged, 0);
+        ck_assert_uint_eq(info.id.generation, 5);
+        ck_assert_uint_eq(info.id.covers, 1234);
+        ck_assert_uint_eq(count_maybe(g, 0, 20000), 20000);
+        ck_assert_uint_eq(count_maybe(g, 20000, 100000),
+                          count_maybe(f, 20000, 100000));
+        filter_stats(f, &before);
+        filter_stats(g, &after);
+        ck_assert_str_eq(after.kind, kind->name);
+        ck_assert_uint_eq(after.count, before.count);
+        ck_assert_double_eq(after.fpr_promised, before.fpr_promised);
+        if (kind->grows) {
+            ck_assert_int_eq(add_range(g, 20000, 300000), STATUS_OK);
+            ck_assert_uint_eq(count_maybe(g, 0, 320000), 320000);
+        }
+        filter_free(f);
+        filter_free(g);
+    }
+}
+END_TEST
+
+START_TEST(another_image_replaces_the_first_whole)
+{
+    struct filter *f = saved("bloom", 5000, NULL), *g = NULL;
+
+    filter_free(f);
+    f = saved("scalable", 6000, NULL);
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(g, 0, 6000), 6000);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+/* Every region of the file in turn: headers, units, directory. */
+START_TEST(one_flipped_bit_costs_at_most_one_segment)
+{
+    static const char *const kinds[] = {"scalable", "bloom"};
+
+    for (int i = 0; i < 2; i++) {
+        struct remembered *r = xcalloc(1, sizeof *r);
+        struct filter *f = saved(kinds[i], 100000, r);
+        uint64_t size;
+
+        ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+        for (uint64_t bit = 0; bit < size * 8; bit += size * 8 / 150) {
+            struct checkpoint_info info;
+            struct filter *g = NULL;
+
+            flip(bit);
+            ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+            ck_assert_uint_le(info.damaged, 1);
+            ck_assert_uint_eq(info.lost, 0);
+            ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
+            ck_assert_uint_lt(count_maybe(g, 200000, 10000), 200);
+            filter_free(g);
+            flip(bit);
+        }
+        filter_free(f);
+        forget_all(r);
+    }
+}
+END_TEST
+
+START_TEST(without_keys_a_damaged_part_says_maybe_to_all)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = saved("scalable", 100000, r), *g = NULL;
+    struct checkpoint_info info;
+    struct filter_stats s;
+
+    flip(8 * 300);
+    r->fail = STATUS_IO;
+    ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    ck_assert_uint_eq(info.lost, 1);
+    ck_assert_uint_eq(info.listed[0], 0);
+    filter_stats(g, &s);
+    ck_assert_uint_eq(s.lost, 1);
+    ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
+    ck_assert(filter_check_one(g, 1)); /* segment 0 */
+    filter_free(f);
+    filter_free(g);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(kept_keys_mend_their_own_segment)
+{
+    struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
+    struct checkpoint_info info;
+
+    flip(8 * 300);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    ck_assert_uint_eq(info.lost, 0);
+    ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+START_TEST(a_file_of_another_seed_is_refused)
+{
+    struct filter *f = saved("bloom", 100, NULL), *g = NULL;
+
+    ck_assert_int_eq(checkpoint_load(&g, path, 78, NULL, 0, NULL),
+                     STATUS_FORMAT);
+    ck_assert_ptr_null(g);
+    filter_free(f);
+}
+END_TEST
+
+/* Write `v` at `at` in both headers and make their checksums right. */
+static void forge(size_t at, const void *v, size_t len)
+{
+    struct buf b = file_content();
+    char *heads[] = {b.at, b.at + b.len - 256};
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t sum;
+
+        memcpy(heads[i] + at, v, len);
+        sum = XXH3_64bits(heads[i], 248);
+        for (int j = 0; j < 8; j++)
+            heads[i][248 + j] = (char)(sum >> (8 * j));
+    }
+    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+    buf_fini(&b);
+}
+
+START_TEST(headers_that_lie_are_refused)
+{
+    static const struct {
+        size_t at;
+        char octets[8];
+        enum status want;
+    } lies[] = {
+        {8, {2}, STATUS_VERSION},                       /* version */
+        {16, "sieve", STATUS_FORMAT},                   /* kind */
+        {32, "md5", STATUS_FORMAT},                     /* hash */
+        {88, {0}, STATUS_FORMAT},                       /* keys: none */
+        {96, {0, 0, 0, 0, 0, 0, 0, 64}, STATUS_FORMAT}, /* rate: 2 */
+        {128, {0, 0, 0, 0, 0, 1}, STATUS_FORMAT},       /* shape: 2^40 */
+        {136, {9}, STATUS_FORMAT},                      /* k: 9 */
+        {192, {0, 0, 0, 1}, STATUS_DAMAGED},            /* units */
+    };
+    static const char *const kinds[] = {"scalable", "bloom"};
+
+    for (int i = 0; i < 2; i++) {
+        for (size_t j = 0; j < sizeof lies / sizeof *lies; j++) {
+            struct filter *f = saved(kinds[i], 1000, NULL), *g = NULL;
+
+            forge(lies[j].at, lies[j].octets, 8);
+            ck_assert_int_eq(load(&g, NULL, NULL), lies[j].want);
+            ck_assert_ptr_null(g);
+            filter_free(f);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_filter_file_is_refused)
+{
+    struct filter *f = saved("bloom", 100, NULL), *g = NULL;
+    struct buf b = file_content();
+    char noise[4096];
+
+    filter_free(f);
+    for (size_t len = 0; len < b.len; len += 61) {
+        ck_assert_int_eq(file_replace(path, bytes_of(b.at, len)), STATUS_OK);
+        ck_assert_int_ne(load(&g, NULL, NULL), STATUS_OK);
+    }
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (char)nth_key(i);
+    ck_assert_int_eq(file_replace(path, bytes_of(noise, sizeof noise)),
+                     STATUS_OK);
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_FORMAT);
+    unlink(path);
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_NOT_FOUND);
+    ck_assert_ptr_null(g);
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(peeking_tells_who_wrote_it)
+{
+    struct filter *f = saved("bloom", 100, NULL);
+    struct checkpoint_info info;
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_assert_uint_eq(info.id.seed_print, 77);
+    ck_assert_uint_eq(info.id.covers, 1234);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(memory_that_fails_while_loading_leaves_nothing)
+{
+    struct filter *f = saved("scalable", 5000, NULL), *g = NULL;
+
+    for (uint64_t nth = 1; g == NULL; nth++) {
+        enum status st;
+
+        mem_fail_after(nth);
+        st = load(&g, NULL, NULL);
+        mem_fail_after(0);
+        ck_assert((st == STATUS_OK) == (g != NULL));
+        nth += nth / 8;
+    }
+    ck_assert_uint_eq(count_maybe(g, 0, 5000), 5000);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+Suite *suite_checkpoint(void)
+{
+    Suite *s = suite_create("checkpoint");
+    TCase *t = tcase_create("checkpoint");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
+    tcase_add_test(t, what_was_saved_comes_back_alike);
+    tcase_add_test(t, another_image_replaces_the_first_whole);
+    tcase_add_test(t, one_flipped_bit_costs_at_most_one_segment);
+    tcase_add_test(t, without_keys_a_damaged_part_says_maybe_to_all);
+    tcase_add_test(t, kept_keys_mend_their_own_segment);
+    tcase_add_test(t, a_file_of_another_seed_is_refused);
+    tcase_add_test(t, headers_that_lie_are_refused);
+    tcase_add_test(t, what_is_no_filter_file_is_refused);
+    tcase_add_test(t, peeking_tells_who_wrote_it);
+    tcase_add_test(t, memory_that_fails_while_loading_leaves_nothing);
+    suite_add_tcase(s, t);
+    return s;
+}

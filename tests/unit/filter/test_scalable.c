@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "filter/checkpoint.h"
+#include "filter/sizing.h"
+#include "tests/unit/filter/keys.h"
+
+static struct filter *scalable_of(uint64_t expect, double fpr,
+                                  struct remembered *r)
+{
+    struct filter_options o = {.expect = expect, .fpr = fpr};
+    struct filter *f = NULL;
+
+    if (r != NULL)
+        o.source = source_of(r);
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
+/* 4M keys here; 100M with LONG=1. The upper bound of the measured rate stays
+ * under the promise at every power of two, and no key is ever lost. */
+START_TEST(the_promise_holds_at_every_power_of_two)
+{
+    uint64_t last = getenv("LONG") != NULL ? 27
+                    : FEWER(8) == 8        ? 22
+                                           : 18,
+             asked = 1000000;
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = scalable_of(100000, 0.001, r);
+    uint64_t n = 0;
+    struct filter_stats s;
+
+    for (uint64_t power = 10; power <= last; power++) {
+        uint64_t until = UINT64_C(1) << power;
+        struct sizing_interval w;
+
+        remember_range(r, n, until - n);
+        ck_assert_int_eq(add_range(f, n, until - n), STATUS_OK);
+        n = until;
+        w = sizing_wilson(count_maybe(f, UINT64_C(1) << 40, asked), asked,
+                          SIZING_Z95);
+        ck_assert_msg(w.high <= 0.001, "2^%" PRIu64 ": up to %g", power,
+                      w.high);
+        filter_stats(f, &s);
+        ck_assert_uint_le(s.count, n);
+        ck_assert_double_ge((double)s.count, 0.999 * (double)n);
+    }
+    ck_assert_uint_eq(count_maybe(f, 0, n), n);
+    if (n >= UINT64_C(1) << 22)
+        ck_assert_double_le((double)s.bits / (double)n, 17.8);
+    ck_assert(!s.overfull && !s.reduced && s.starved == 0);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(other_promises_hold_too)
+{
+    static const double rates[] = {0.25, 0.05, 1e-2, 1e-4, 1e-5};
+    const uint64_t n = FEWER(700000), asked = FEWER(1000000);
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct filter *f = scalable_of(1000, rates[i], NULL);
+        struct filter_stats s;
+        double hits;
+
+        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_assert_uint_eq(count_maybe(f, 0, n), n);
+        hits = (double)count_maybe(f, n, asked);
+        filter_stats(f, &s);
+        ck_assert_double_le(s.fpr_predicted, rates[i]);
+        ck_assert_double_le(hits, rates[i] * (double)asked +
+                                      3 * sqrt(rates[i] * (double)asked));
+        filter_free(f);
+    }
+}
+END_TEST
+
+/* Random batches with duplicates against a plain table of what was added. */
+START_TEST(random_batches_agree_with_a_plain_table)
+{
+    enum { UNIVERSE = 200000 };
+    static bool added[UNIVERSE];
+    struct filter *f = scalable_of(1, 0.01, NULL);
+    uint64_t random = 1;
+
+    for (int round = 0; round < 3000; round++) {
+        uint64_t keys[200], names[200];
+        bool fresh[200], maybe[200];
+        size_t n = (size_t)(nth_key(random++) % 200) + 1;
+
+        for (size_t i = 0; i < n; i++) {
+            names[i] = nth_key(random++) % UNIVERSE;
+            keys[i] = nth_key(names[i]);
+        }
+        if (round % 3 == 0) {
+            filter_check(f, keys, n, maybe);
+            for (size_t i = 0; i < n; i++)
+                ck_assert(maybe[i] || !added[names[i]]);
+            continue;
+        }
+        ck_assert_int_eq(filter_add(f, keys, n, fresh), STATUS_OK);
+        for (size_t i = 0; i < n; i++) {
+            ck_assert(!fresh[i] || !added[names[i]]);
+            added[names[i]] = true;
+        }
+    }
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(a_stream_of_duplicates_neither_grows_it_nor_its_keys)
+{
+    struct filter *f = scalable_of(1, 0.001, NULL);
+    struct filter_stats before, after;
+
+    ck_assert_int_eq(add_range(f, 0, 200000), STATUS_OK);
+    filter_stats(f, &before);
+    for (int i = 0; i < 20; i++)
+        ck_assert_int_eq(add_range(f, 0, 200000), STATUS_OK);
+    filter_stats(f, &after);
+    ck_assert_uint_eq(after.bits, before.bits);
+    ck_assert_uint_le(after.key_bits, before.key_bits * 3 / 2);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(without_keys_it_goes_on_overfull_and_recovers)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = scalable_of(1, 0.001, r);
+    struct filter_stats s;
+
+    r->fail = STATUS_IO;
+    remember_range(r, 0, 400000);
+    ck_assert_int_eq(add_range(f, 0, 400000), STATUS_LIMIT);
+    ck_assert_uint_eq(count_maybe(f, 0, 400000), 400000);
+    filter_stats(f, &s);
+    ck_assert(s.overfull && s.starved > 0);
+    ck_assert_uint_lt(r->asked, 4096 * 40); /* not once for every key */
+    r->fail = STATUS_OK;
+    remember_range(r, 400000, 400000);
+    (void)!add_range(f, 400000, 400000);
+    filter_stats(f, &s);
+    ck_assert(!s.overfull);
+    ck_assert_uint_eq(s.starved, 0);
+    ck_assert_uint_eq(count_maybe(f, 0, 800000), 800000);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+/* A source that forgot keys would make the filter call them new. */
+START_TEST(a_source_that_lost_keys_is_not_believed)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = scalable_of(1, 0.001, r);
+
+    for (uint64_t i = 0; i < 300000; i += 500) {
+        for (uint64_t j = i; j < i + 500; j++)
+            if (nth_key(j) % 2 != 0)
+                remember(r, nth_key(j));
+        (void)!add_range(f, i, 500);
+    }
+    ck_assert_int_eq(add_range(f, 0, 1), STATUS_LIMIT);
+    ck_assert_uint_eq(count_maybe(f, 0, 300000), 300000);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+/* The crawl adds a batch to the filter before its store has it. */
+START_TEST(keys_of_the_running_batch_survive_a_rebuild)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = scalable_of(1, 0.001, r);
+    static uint64_t keys[50000];
+
+    for (uint64_t at = 0; at < 500000; at += 50000) {
+        for (uint64_t i = 0; i < 50000; i++)
+            keys[i] = nth_key(at + i);
+        ck_assert_int_eq(filter_add(f, keys, 50000, NULL), STATUS_OK);
+        remember_range(r, at, 50000);
+        ck_assert_uint_eq(count_maybe(f, 0, at + 50000), at + 50000);
+    }
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(it_never_takes_more_than_its_share_of_memory)
+{
+    const uint64_t most = 1 << 20;
+    struct filter_options o = {.expect = 1000, .fpr = 1e-3, .most_bytes = most};
+    struct filter *f = NULL;
+    struct filter_stats s;
+    enum status st;
+    double measured;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    for (uint64_t n = 0; n < 2000000; n += 100000) {
+        st = add_range(f, n, 100000);
+        filter_stats(f, &s);
+        ck_assert_uint_le(s.bits / 8, most + 4096 * 16);
+        ck_assert((st == STATUS_LIMIT) == s.reduced);
+    }
+    ck_assert(s.reduced && s.overfull);
+    ck_assert_uint_eq(count_maybe(f, 0, 2000000), 2000000);
+    measured = (double)count_maybe(f, 3000000, 100000) / 100000;
+    ck_assert_double_eq_tol(s.fpr_predicted / measured, 1, 0.1);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(a_share_smaller_than_its_first_size_is_kept_from_the_start)
+{
+    struct filter_options o = {.expect = 10000000,
+                               .fpr = 1e-3,
+                               .most_bytes = 4 << 20};
+    struct filter *f = NULL;
+    struct filter_stats s;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    filter_stats(f, &s);
+    ck_assert(s.reduced);
+    ck_assert_uint_le(s.bits / 8, (4 << 20) + 4096 * 16);
+    ck_assert_uint_ge(s.bits / 8, 3 << 20);
+    filter_free(f);
+    o.most_bytes = 1000;
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_LIMIT);
+}
+END_TEST
+
+START_TEST(merging_adds_the_other_ones_kept_keys)
+{
+    struct filter *a = scalable_of(1, 0.001, NULL);
+    struct filter *b = scalable_of(1, 0.001, NULL);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(a, 0, 300000), STATUS_OK);
+    ck_assert_int_eq(add_range(b, 200000, 300000), STATUS_OK);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(a, 0, 500000), 500000);
+    filter_stats(a, &s);
+    ck_assert_double_eq_tol((double)s.count, 500000, 1000);
+    filter_free(a);
+    filter_free(b);
+}
+END_TEST
+
+/* Each allocation fails once in turn; keys stay, and so does the filter. */
+START_TEST(memory_that_fails_costs_bits_never_keys)
+{
+    struct filter_options o = {.expect = 1, .fpr = 0.001};
+    struct filter *f = NULL;
+
+    for (uint64_t nth = 1; f == NULL; nth++) {
+        enum status st;
+
+        mem_fail_after(nth);
+        st = filter_new(&f, &o);
+        mem_fail_after(0);
+        ck_assert((st == STATUS_OK) == (f != NULL));
+        ck_assert_uint_lt(nth, 100);
+    }
+    for (uint64_t n = 0; n < 400000; n += 1000) {
+        mem_fail_after(n / 1000 % 50 + 1);
+        (void)!add_range(f, n, 1000);
+        mem_fail_after(0);
+    }
+    ck_assert_uint_eq(count_maybe(f, 0, 400000), 400000);
+    filter_free(f);
+}
+END_TEST
+
+struct saving {
+    struct filter *filter;
+    atomic_uint_fast64_t covers; /* keys 0 .. covers - 1 are in */
+    atomic_bool stop;
+    char path[64];
+    int images;
+};
+
+static void *save_again_and_again(void *arg)
+{
+    struct saving *s = arg;
+
+    while (!atomic_load(&s->stop)) {
+        struct checkpoint_id id = {.covers = atomic_load(&s->covers)};
+
+        ck_assert_int_eq(checkpoint_save(s->path, s->filter, &id), STATUS_OK);
+        s->images++;
+    }
+    return NULL;
+}
+
+/* Under ThreadSanitizer this also says that nothing is raced for. */
+static void grow_while_it_is_saved(struct remembered *r)
+{
+    struct saving s = {.filter = scalable_of(1, 0.001, r)};
+    const uint64_t n = FEWER(600000);
+    struct checkpoint_info info;
+    struct filter *image = NULL;
+    pthread_t thread;
+
+    snprintf(s.path, sizeof s.path, "/tmp/urlweir-scalable-%ld",
+             (long)getpid());
+    ck_assert_int_eq(pthread_create(&thread, NULL, save_again_and_again, &s),
+                     0);
+    for (uint64_t i = 0; i < n; i += 1000) {
+        if (r != NULL)
+            remember_range(r, i, 1000);
+        ck_assert_int_eq(add_range(s.filter, i, 1000), STATUS_OK);
+        atomic_store(&s.covers, i + 1000);
+    }
+    atomic_store(&s.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_int_ge(s.images, 1);
+    ck_assert_int_eq(checkpoint_load(&image, s.path, 0, NULL, 0, &info),
+                     STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 0);
+    ck_assert_uint_eq(count_maybe(image, 0, info.id.covers), info.id.covers);
+    unlink(s.path);
+    filter_free(image);
+    filter_free(s.filter);
+}
+
+START_TEST(an_image_taken_while_it_grows_has_all_it_covers)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+
+    grow_while_it_is_saved(r);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(so_has_one_of_a_filter_that_keeps_its_keys)
+{
+    grow_while_it_is_saved(NULL);
+}
+END_TEST
+
+Suite *suite_scalable(void)
+{
+    Suite *s = suite_create("scalable");
+    TCase *t = tcase_create("scalable");
+
+    tcase_set_timeout(t, getenv("LONG") != NULL ? 1800 : 120);
+    tcase_add_test(t, the_promise_holds_at_every_power_of_two);
+    tcase_add_test(t, other_promises_hold_too);
+    tcase_add_test(t, random_batches_agree_with_a_plain_table);
+    tcase_add_test(t, a_stream_of_duplicates_neither_grows_it_nor_its_keys);
+    tcase_add_test(t, without_keys_it_goes_on_overfull_and_recovers);
+    tcase_add_test(t, a_source_that_lost_keys_is_not_believed);
+    tcase_add_test(t, keys_of_the_running_batch_survive_a_rebuild);
+    tcase_add_test(t, it_never_takes_more_than_its_share_of_memory);
+    tcase_add_test(t,
+                   a_share_smaller_than_its_first_size_is_kept_from_the_start);
+    tcase_add_test(t, merging_adds_the_other_ones_kept_keys);
+    tcase_add_test(t, memory_that_fails_costs_bits_never_keys);
+    tcase_add_test(t, an_image_taken_while_it_grows_has_all_it_covers);
+    tcase_add_test(t, so_has_one_of_a_filter_that_keeps_its_keys);
+    suite_add_tcase(s, t);
+    return s;
+}
