@@ -137,9 +137,10 @@ static enum status find_key(struct reader *r, const yaml_event_t *e,
 
     if (i == r->table->count) {
         near = option_nearest(r->table, key, OPTION_LINE_ONLY, &alike);
-        return fail(r, e->start_mark, "no setting '%.*s'; %s '%s'",
+        return fail(r, e->start_mark, "no setting '%.*s'; %s '%s'%s",
                     (int)(key.len < KEY_SHOWN ? key.len : KEY_SHOWN), key.at,
-                    alike ? "did you mean" : "the nearest is", near);
+                    alike ? "did you mean" : "the nearest is", near,
+                    alike ? "?" : "");
     }
     if ((r->table->spec[i].flags & OPTION_LINE_ONLY) != 0)
         return fail(r, e->start_mark, "'%s' stands on the command line only",
