@@ -183,6 +183,25 @@ static size_t on_body(char *at, size_t size, size_t count, void *ctx)
     return take == n ? n : decide(f, FETCH_CUT_LENGTH);
 }
 
+/* Called when a request is about to go out on a connection. curl sends one
+ * again by itself when a kept connection turns out dead before an octet of the
+ * answer has come (CURLOPT_PREREQFUNCTION; lib/transfer.c, Curl_retry_request).
+ * The server may have had the first one, so a second would be a request that
+ * no delay was kept for. It is another try: the frontier's to order. */
+static int on_send(void *ctx, char *ip, char *local_ip, int port,
+                   int local_port)
+{
+    struct fetch *f = fetch_of(ctx);
+
+    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    if (!f->sent) {
+        f->sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    (void)decide(f, FETCH_RESET);
+    return CURL_PREREQFUNC_ABORT;
+}
+
 /* ---- options ------------------------------------------------------------- */
 
 static struct curl_slist *list_of(const char *const *texts, size_t count)
@@ -250,6 +269,8 @@ static void set_exchange(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, f);
+    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_send);
+    curl_easy_setopt(e, CURLOPT_PREREQDATA, f);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, f->error);
 }
 
@@ -293,7 +314,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
-    f->decided = f->keep = f->encoded = false;
+    f->decided = f->keep = f->encoded = f->sent = false;
     f->body_bytes = f->counted = 0;
     f->waits = 0;
     f->started = now;
@@ -424,6 +445,8 @@ static const char *words_for(const struct fetch *f, CURLcode code)
 {
     if (f->answer.received > ANSWER_MOST)
         return "the head is too large";
+    if (f->decided && f->end == FETCH_RESET)
+        return "the connection was closed without an answer";
     if (f->error[0] != '\0')
         return f->error;
     return curl_easy_strerror(code);
