@@ -139,24 +139,6 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     return n;
 }
 
-/* CURLOPT_PREREQFUNCTION: a request is about to be sent. A second one in the
- * same transfer is curl trying again by itself, because the connection it had
- * kept was closed under the first. That is a try like any other: the frontier
- * counts it, and keeps the host's delay before the next. */
-static int on_request(void *ctx, char *ip, char *local_ip, int port,
-                      int local_port)
-{
-    struct fetch *f = fetch_of(ctx);
-
-    (void)ip, (void)local_ip, (void)port, (void)local_port;
-    if (!f->sent) {
-        f->sent = true;
-        return CURL_PREREQFUNC_OK;
-    }
-    (void)decide(f, FETCH_RESET);
-    return CURL_PREREQFUNC_ABORT;
-}
-
 static size_t on_head(char *at, size_t size, size_t count, void *ctx)
 {
     struct fetch *f = fetch_of(ctx);
@@ -199,6 +181,25 @@ static size_t on_body(char *at, size_t size, size_t count, void *ctx)
     if (buf_failed(&f->body) != STATUS_OK)
         return decide(f, FETCH_STARVED);
     return take == n ? n : decide(f, FETCH_CUT_LENGTH);
+}
+
+/* Called when a request is about to go out on a connection. curl sends one
+ * again by itself when a kept connection turns out dead before an octet of the
+ * answer has come (CURLOPT_PREREQFUNCTION; lib/transfer.c, Curl_retry_request).
+ * The server may have had the first one, so a second would be a request that
+ * no delay was kept for. It is another try: the frontier's to order. */
+static int on_send(void *ctx, char *ip, char *local_ip, int port,
+                   int local_port)
+{
+    struct fetch *f = fetch_of(ctx);
+
+    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    if (!f->sent) {
+        f->sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    (void)decide(f, FETCH_RESET);
+    return CURL_PREREQFUNC_ABORT;
 }
 
 /* ---- options ------------------------------------------------------------- */
@@ -264,12 +265,12 @@ static void set_exchange(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, ""); /* all curl can decode */
     curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);      /* our form is the form */
-    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_request);
-    curl_easy_setopt(e, CURLOPT_PREREQDATA, f);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_head);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, f);
+    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_send);
+    curl_easy_setopt(e, CURLOPT_PREREQDATA, f);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, f->error);
 }
 
@@ -313,7 +314,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
-    f->sent = f->decided = f->keep = f->encoded = false;
+    f->decided = f->keep = f->encoded = f->sent = false;
     f->body_bytes = f->counted = 0;
     f->waits = 0;
     f->started = now;
@@ -445,7 +446,7 @@ static const char *words_for(const struct fetch *f, CURLcode code)
     if (f->answer.received > ANSWER_MOST)
         return "the head is too large";
     if (f->decided && f->end == FETCH_RESET)
-        return "the connection was closed before the answer";
+        return "the connection was closed without an answer";
     if (f->error[0] != '\0')
         return f->error;
     return curl_easy_strerror(code);

@@ -78,7 +78,8 @@ struct fetch {
     struct answer answer;
     struct buf body;
     uint64_t reserved; /* octets of the body pool */
-    bool sent, keep, encoded, decided;
+    bool sent;         /* the request has gone out */
+    bool keep, encoded, decided;
     bool broken;        /* curl refused to go on with it after a pause */
     enum fetch_end end; /* once decided */
     uint64_t body_bytes, counted; /* of wire octets, in the counters */
