@@ -67,6 +67,8 @@ struct frontier {
     uint64_t admitted;    /* URLs since then */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;
+    struct filter_stats figures; /* as they were not long ago */
+    uint64_t figures_due;        /* URLs known when they are taken again */
     struct seen_counts counted; /* what the counters hold of seen's counts */
 
     /* scratch of put and ack, kept between calls */
