@@ -5,13 +5,17 @@
  * The prescan of a page's first 1,024 octets is the HTML standard's (section
  * 13.2.3.2), which is no parser: it knows comments and attributes and nothing
  * of script or title, so a <meta> inside a script counts. It must stay so,
- * since authors' pages are read by browsers that do the same.
+ * since authors' pages are read by browsers that do the same. A page that says
+ * nothing there may still do so further on in its head, where a browser changes
+ * the encoding when it comes to the element (section 13.2.3.4); past the head
+ * nothing counts any more.
  */
 #include "crawler/charset.h"
 
 #include <stdlib.h>
 
 #include "crawler/charset_tables.h"
+#include "crawler/html_tree.h"
 
 #define PRESCAN_MOST ((size_t)1024)
 #define LABEL_MOST   32 /* the longest label has 19 octets */
@@ -265,9 +269,10 @@ static void skip_markup(struct scan *s)
 
 static const struct charset *prescan(struct bytes body)
 {
-    struct scan s = {body.at, body.at};
+    struct scan s = {body.at,
+                     body.at + (body.len < PRESCAN_MOST ? body.len
+                                                        : PRESCAN_MOST)};
 
-    s.end += body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST;
     /* UTF-16 without its mark, told by the first octets of a declaration. */
     if (body.len >= 6 && memcmp(body.at, "\0<\0?\0x", 6) == 0)
         return charset_named("utf-16be");
@@ -295,6 +300,41 @@ static const struct charset *prescan(struct bytes body)
     return NULL;
 }
 
+/* The first meta element of the head that names an encoding. */
+static const struct charset *of_head(struct bytes body)
+{
+    struct html_reader r;
+    struct html_tree tree;
+    enum html_token token;
+
+    html_begin(&r, body);
+    html_tree_begin(&tree);
+    while (tree.part == TREE_HEAD &&
+           (token = html_next(&r)) != HTML_PAGE_END) {
+        struct html_start start = {.word = html_word_of(r.name),
+                                   .name = r.name};
+        struct scan attributes = {r.at, r.end};
+
+        if (token == HTML_TEXT && r.text_state == HTML_DATA &&
+            bytes_trim(r.text).len > 0) {
+            html_tree_text(&tree);
+        } else if (token == HTML_END_TAG && html_finish_tag(&r)) {
+            html_tree_end(&tree, r.name);
+        } else if (token == HTML_START_TAG && html_finish_tag(&r)) {
+            struct html_place place = html_tree_start(&tree, &start);
+            const struct charset *c = NULL;
+
+            if (place.word == WORD_META)
+                c = of_meta(&attributes);
+            if (c != NULL)
+                return c;
+            if (place.state != HTML_DATA)
+                html_switch(&r, place.state, r.name);
+        }
+    }
+    return NULL;
+}
+
 const struct charset *charset_sniff(struct bytes body,
                                     struct bytes content_type)
 {
@@ -304,6 +344,8 @@ const struct charset *charset_sniff(struct bytes body,
         c = of_content(content_type);
     if (c == NULL && body.len > 0)
         c = prescan(body);
+    if (c == NULL && body.len > PRESCAN_MOST)
+        c = of_head(body);
     return c != NULL ? c : charset_named("windows-1252");
 }
 

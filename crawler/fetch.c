@@ -243,6 +243,10 @@ static void set_limits(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)f->o->connect_timeout_ms);
+    /* The set keeps the sum to the limit; this keeps one transfer from
+     * reading far over it in one turn. */
+    curl_easy_setopt(e, CURLOPT_MAX_RECV_SPEED_LARGE,
+                     (curl_off_t)f->o->limit_rate);
     curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* A name server that does not answer must not hold the thread when a
@@ -339,14 +343,14 @@ bool fetch_memory_came(struct fetch *f)
     return reserve(f, want);
 }
 
-/* How far it came before its time ran out. */
+/* How far it came before its time ran out. (CURLINFO_CONNECT_TIME_T is no help
+ * in libcurl 7.88: it stays 0 until the TLS handshake is over as well.) */
 static enum fetch_end late_end(struct fetch *f)
 {
-    curl_off_t looked_up = 0, connected = 0, ready = 0;
+    curl_off_t looked_up = 0, ready = 0;
     CURL *e = f->transfer.easy;
 
     curl_easy_getinfo(e, CURLINFO_NAMELOOKUP_TIME_T, &looked_up);
-    curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &connected);
     curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &ready);
     if (f->answer.complete && f->body_bytes > 0)
         return FETCH_CUT_TIME;
@@ -354,7 +358,7 @@ static enum fetch_end late_end(struct fetch *f)
         return FETCH_TIMEOUT;
     if (looked_up == 0)
         return FETCH_DNS;
-    return connected == 0 ? FETCH_CONNECT : FETCH_TLS;
+    return f->transfer.connected ? FETCH_TLS : FETCH_CONNECT;
 }
 
 static enum fetch_end connect_end(const struct fetch *f)
@@ -459,7 +463,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .end = end_of(f, code),
         .answer = &f->answer,
         .body = buf_bytes(&f->body),
-        .body_bytes = f->body_bytes,
+        .body_bytes = f->keep ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,
         .ended = now,

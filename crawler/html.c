@@ -252,7 +252,7 @@ static bool is_raw_end(const struct html_reader *r, const char *p)
 {
     size_t n = r->raw_name.len;
 
-    return (size_t)(r->end - p) > n + 2 && p[1] == '/' &&
+    return n > 0 && (size_t)(r->end - p) > n + 2 && p[1] == '/' &&
            bytes_equal_nocase(bytes_of(p + 2, n), r->raw_name) &&
            (octet_class[(unsigned char)p[n + 2]] &
             (OCTET_SPACE | OCTET_SLASH | OCTET_GREATER));

@@ -663,7 +663,7 @@ static void end_html(struct html_tree *t, const struct html_open *end)
     if (w == WORD_P)
         close_p(t);
     else if (w == WORD_BR)
-        t->frameset_ok = false;
+        html_tree_text(t); /* it is a <br> */
     else if (w == WORD_LI)
         close_at(t, find_in_scope(t, w, WORD_OL, WORD_UL));
     else if (w == WORD_FORM)
