@@ -1002,25 +1002,6 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
 }
 END_TEST
 
-/* curl would ask again by itself, at once and without our counting it. */
-START_TEST(a_kept_connection_that_is_closed_under_a_request_is_a_try)
-{
-    struct route routes[] = {{"/a", OK_HTML EMPTY}, {"/b", "", .after = CLOSE}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    rig_start(&r);
-    report_free(rig_ask(&r, "/a"));
-    p = rig_ask(&r, "/b");
-    assert_outcome(p, OUTCOME_FAILED, REASON_RESET);
-    ck_assert(p->done.transient);
-    report_free(p);
-    ck_assert_uint_eq(routes[1].asked, 1);
-    rig_fini(&r);
-}
-END_TEST
-
 /* ---- robots.txt ---------------------------------------------------------- */
 
 #define RULES                                                                  \
@@ -1401,8 +1382,6 @@ Suite *suite_fetcher(void)
     tcase_add_test(t, one_transfer_at_a_time_for_one_queue_in_order);
     tcase_add_test(t, conns_per_host_are_used_at_once);
     tcase_add_test(t, an_address_has_no_more_connections_than_allowed);
-    tcase_add_test(
-        t, a_kept_connection_that_is_closed_under_a_request_is_a_try);
     tcase_add_test(t, robots_txt_comes_first_and_its_url_is_given_back);
     tcase_add_test(t, a_url_its_robots_txt_denies_is_denied_at_once);
     tcase_add_test(t, all_that_wait_for_one_robots_txt_are_given_back);
