@@ -51,8 +51,7 @@ struct progress;
  * lines. `first` is the crawl before this run does anything: what rates are
  * counted from. `now` is monotonic nanoseconds, as everywhere. */
 struct progress *progress_new(enum progress_choice choice,
-                              const struct progress_sample *first,
-                              int64_t now);
+                              const struct progress_sample *first, int64_t now);
 /* Is it time for an update? Cheap; asked at every turn of the loop. */
 bool progress_due(const struct progress *p, int64_t now);
 void progress_update(struct progress *p, const struct progress_sample *s,
