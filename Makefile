@@ -90,7 +90,7 @@ $(BIN): $B/cli/main.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
+$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-missing-field-initializers -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
 $B/tests/unit/suites.inc: $(UNIT_SRC) Makefile
 	@mkdir -p $(@D)
 	$(Q)printf 'SUITE(%s)\n' $(SUITES) > $@

@@ -32,9 +32,10 @@ int cmd_export(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_robots(int argc, char **argv);
+int cmd_sitemap(int argc, char **argv);
 int cmd_status(int argc, char **argv);
-int cmd_verify(int argc, char **argv);
 int cmd_url(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 
 /* "urlweir NAME: message" and a pointer to --help, on stderr; EXIT_USAGE. */
 int command_usage_error(const char *name, const char *fmt, ...)

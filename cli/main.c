@@ -27,6 +27,8 @@ static const struct command commands[] = {
      "print the links of an HTML file: KIND TAB absolute URL"},
     {"robots", cmd_robots, "robots --agent NAME FILE [--sitemaps] [--delay]",
      "say of each URL on stdin whether a robots.txt allows it"},
+    {"sitemap", cmd_sitemap, "sitemap --url BASE FILE",
+     "print the entries of a sitemap or feed: loc, lastmod, priority"},
     {"url", cmd_url, "url [--whatwg|--surt] [--base URL]",
      "print the canonical form of each URL on stdin"},
 };
