@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "config/config.h"
+#include "crawler/links.h"
 #include "tests/unit/cli/capture.h"
 
 static struct crawl_settings s, before;
@@ -334,6 +335,37 @@ START_TEST(introduces_itself)
 }
 END_TEST
 
+START_TEST(follows_the_kinds_it_was_told_to)
+{
+    accepted(CRAWL("-w", "1"));
+    ck_assert_uint_eq(settings_link_kinds(&s), LINK_SET_FOLLOW);
+    settings_fini(&s);
+    accepted(CRAWL("--follow", "a,img,media", "--ignore", "img"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_BIT(LINK_A) | LINK_BIT(LINK_MEDIA) |
+                          LINK_BIT(LINK_REDIRECT));
+    settings_fini(&s);
+}
+END_TEST
+
+/* Each kind of page links can be followed, save forms. */
+START_TEST(knows_the_kinds_that_links_has)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str("follow"));
+    const char *const *words = crawl_options.spec[i].words;
+    uint32_t set = 0;
+
+    for (; *words != NULL; words++) {
+        enum link_kind k;
+
+        ck_assert_msg(link_kind_of_name(bytes_of_str(*words), &k), "%s",
+                      *words);
+        set |= LINK_BIT(k);
+    }
+    ck_assert_uint_eq(set, LINK_SET_ALL & ~LINK_BIT(LINK_FORM));
+}
+END_TEST
+
 /* ---- crawl.yaml and resume ---- */
 
 static void start_crawl(char **argv)
@@ -483,6 +515,8 @@ Suite *suite_settings(void)
     tcase_add_test(t, two_that_were_said_and_cannot_both_hold_are_refused);
     tcase_add_test(t, values_have_the_shape_they_need);
     tcase_add_test(t, introduces_itself);
+    tcase_add_test(t, follows_the_kinds_it_was_told_to);
+    tcase_add_test(t, knows_the_kinds_that_links_has);
     tcase_add_test(t, a_resume_goes_on_as_it_was_started);
     tcase_add_test(t, a_resume_prints_what_it_changes);
     tcase_add_test(t, what_the_crawl_had_gives_way_as_a_default_does);
