@@ -32,7 +32,7 @@ struct progress_sample {
     uint64_t hosts_active; /* with URLs not done */
     uint64_t active;       /* transfers under way */
     uint64_t errors;       /* failed */
-    uint64_t links;        /* found in scope, repeats too */
+    uint64_t links;        /* found, repeats too */
     uint64_t duplicates;   /* of them seen before */
     uint64_t bytes;        /* octets received */
     uint64_t limit_pages;  /* 0: none, here and below */

@@ -103,9 +103,9 @@ static void seen_rows(FILE *to, const struct summary *s)
     format_count(&b, s->duplicates);
     buf_add_str(&b, " seen before");
     if (s->dropped > 0) {
-        buf_add_str(&b, "; ");
+        buf_add_str(&b, ", ");
         format_count(&b, s->dropped);
-        buf_add_str(&b, " more out of scope or over a limit");
+        buf_add_str(&b, " out of scope or over a limit");
     }
     row(to, "links", s->links, buf_str(&b));
     buf_clear(&b);

@@ -45,10 +45,10 @@ struct summary {
     size_t failed_reasons, denied_reasons, skipped_reasons; /* any order */
 
     /* what was seen */
-    uint64_t links;           /* in scope, repeats too */
+    uint64_t links;           /* found, repeats too */
     uint64_t urls;            /* unique: admitted */
     uint64_t duplicates;      /* of the links */
-    uint64_t dropped;         /* links out of scope or over a limit */
+    uint64_t dropped;         /* of the links: out of scope, over a limit */
     uint64_t false_positives; /* new URLs the filter alone would have lost */
     uint64_t bytes;           /* octets received */
     uint64_t seeds, seeds_failed;
