@@ -269,9 +269,7 @@ static int64_t nap(struct crawl *c, int64_t now)
 
     if (c->end != CRAWL_RUNNING || due >= now + LONGEST_NAP)
         return LONGEST_NAP;
-    /* Due, but not leased: either something in flight has to come back first,
-     * which wakes us, or a dead host is being drained in portions. */
-    return due <= now ? 5 * NS_PER_MS : due - now;
+    return due <= now ? 0 : due - now;
 }
 
 static void frontier_turn_once(struct crawl *c)

@@ -235,8 +235,8 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
     struct bytes crawl;
 
     (void)now;
-    if (top == NULL)
-        return INT64_MAX;
+    if (top == NULL || room_for_leases(f, 1) == 0)
+        return INT64_MAX; /* something in flight has to come back first */
     if (why != NULL)
         frontier_store_queue_name(f->store, host_of(top)->queue, &crawl, why);
     return top->key;

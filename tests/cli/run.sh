@@ -52,7 +52,7 @@ export LC_ALL=C.UTF-8
 results=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-cli.XXXXXX")
 stop() {
     for s in "$results"/*.sid; do
-        [ -e "$s" ] && pkill -KILL -s "$(cat "$s")" 2>/dev/null
+        [ ! -e "$s" ] || pkill -KILL -s "$(cat "$s")" 2>/dev/null || :
     done
     rm -rf "$results"
 }
