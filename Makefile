@@ -192,7 +192,7 @@ build/deps-lint.stamp: tools/install-deps.sh
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@
 lint: build/deps-lint.stamp ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
-	$(Q)CPPFLAGS="$(CPPFLAGS_ALL) $(PKG_CFLAGS)" tools/lint.sh $(SRC)
+	$(Q)CPPFLAGS='-I. -D_GNU_SOURCE -DURLWEIR_VERSION="$(VERSION)" $(PKG_CFLAGS)' tools/lint.sh $(SRC)
 
 format: build/deps-lint.stamp ## lay the code out with clang-format
 	$(Q)clang-format -i $(C_FILES)

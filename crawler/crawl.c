@@ -184,7 +184,10 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     if (s->queued == 0)
         return CRAWL_FINISHED;
     due = c->engine->ops->next_due(c->engine, now, &why);
-    if (c->o.give_up == 0 || due == INT64_MAX || due - now <= c->o.give_up)
+    /* The end of time may be meant either way: nothing is due, or a queue is
+     * drained without asking, which is always due. */
+    if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
+        due - now <= c->o.give_up)
         return CRAWL_RUNNING;
     c->result.waits_ns = due - now;
     snprintf(c->result.waiting_for, sizeof c->result.waiting_for, "%.*s",

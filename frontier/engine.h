@@ -138,8 +138,8 @@ struct engine_ops {
      * not NULL, is how many acks have become durable by it. */
     enum status (*turn)(struct engine *e, bool force, int64_t now,
                         int64_t wall_ms, uint64_t *durable);
-    /* The moment at which `lease` may have something it has not now, or
-     * INT64_MAX; *why, when not NULL, names the queue that comes first. */
+    /* The moment, `now` at the earliest, at which `lease` may have something
+     * it has not now, or INT64_MAX; *why, when not NULL, names the queue that comes first. */
     int64_t (*next_due)(struct engine *e, int64_t now, struct bytes *why);
     void (*stats)(struct engine *e, struct engine_stats *out);
     void (*close)(struct engine *e); /* commits nothing */

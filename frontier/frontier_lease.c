@@ -234,10 +234,9 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
     struct heap_item *top = heap_top(&f->due);
     struct bytes crawl;
 
-    (void)now;
     if (top == NULL || room_for_leases(f, 1) == 0)
         return INT64_MAX; /* something in flight has to come back first */
     if (why != NULL)
         frontier_store_queue_name(f->store, host_of(top)->queue, &crawl, why);
-    return top->key;
+    return top->key > now ? top->key : now;
 }
