@@ -90,7 +90,7 @@ $(BIN): $B/cli/main.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
+$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-missing-field-initializers -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
 $B/tests/unit/suites.inc: $(UNIT_SRC) Makefile
 	@mkdir -p $(@D)
 	$(Q)printf 'SUITE(%s)\n' $(SUITES) > $@
@@ -99,9 +99,11 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
+# The test web is a program of many files.
 $(SUPPORT_BIN): $B/%: $B/%.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$B/tests/support/site: $(patsubst %.c,$B/%.o,$(wildcard tests/support/web/*.c))
 
 $(BENCH_BIN): $B/%: $B/%.o $(BENCH_COMMON) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
@@ -179,17 +181,18 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 
 .PHONY: demo
 demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
+	$(Q)$(if $(SEEDS),:,tools/install-deps.sh $(addprefix pkg:,$(or $(DEMO_PACKAGES),sqlite3-doc)))
 	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
 
 # ---- the look of the code --------------------------------------------------
 
 .PHONY: lint format
-C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
+C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/support/*/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
 build/deps-lint.stamp: tools/install-deps.sh
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@
 lint: build/deps-lint.stamp ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
-	$(Q)CPPFLAGS="$(CPPFLAGS_ALL) $(PKG_CFLAGS)" tools/lint.sh $(SRC)
+	$(Q)CPPFLAGS='-I. -D_GNU_SOURCE -DURLWEIR_VERSION="$(VERSION)" $(PKG_CFLAGS)' tools/lint.sh $(SRC)
 
 format: build/deps-lint.stamp ## lay the code out with clang-format
 	$(Q)clang-format -i $(C_FILES)

@@ -41,3 +41,44 @@ struct bytes bytes_trim(struct bytes a)
         a.len--;
     return a;
 }
+
+/* Table 3-7 of the Unicode Standard: the first octet narrows only the second.
+ */
+size_t bytes_utf8_length(struct bytes a)
+{
+    const unsigned char *p = (const unsigned char *)a.at;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t n;
+
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4)
+        return 0;
+    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (p[0] == 0xe0)
+        low = 0xa0;
+    else if (p[0] == 0xed)
+        high = 0x9f;
+    else if (p[0] == 0xf0)
+        low = 0x90;
+    else if (p[0] == 0xf4)
+        high = 0x8f;
+    if (a.len < n || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if (p[i] < 0x80 || p[i] > 0xbf)
+            return 0;
+    return n;
+}
+
+bool bytes_is_utf8(struct bytes a)
+{
+    while (a.len > 0) {
+        size_t n = bytes_utf8_length(a);
+
+        if (n == 0)
+            return false;
+        a = bytes_of(a.at + n, a.len - n);
+    }
+    return true;
+}

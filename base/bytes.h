@@ -41,5 +41,10 @@ bool bytes_equal_nocase(struct bytes a, struct bytes b);
 bool bytes_starts_with(struct bytes a, const char *prefix);
 /* Without ASCII white space (space, tab, LF, FF, CR) at both ends. */
 struct bytes bytes_trim(struct bytes a);
+/* Well-formed UTF-8 (RFC 3629): no surrogates, none longer than needed. */
+bool bytes_is_utf8(struct bytes a);
+/* Octets of the well-formed sequence that `a`, not empty, begins with; 0: it
+ * begins with none. */
+size_t bytes_utf8_length(struct bytes a);
 
 #endif

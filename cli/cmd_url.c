@@ -14,8 +14,8 @@
 
 #include "base/buf.h"
 #include "cli/command.h"
-#include "cli/lines.h"
 #include "cli/suggest.h"
+#include "frontier/surt.h"
 #include "frontier/url.h"
 
 /* A longer line is not kept: it is `length`, whatever it says. */
@@ -39,19 +39,17 @@ struct url_command {
     enum form form;
     struct url base, url;
     bool has_base;
+    struct buf line; /* what the chunks before held of the current line */
     struct buf key;
 };
 
-static void print_line(void *ctx, struct bytes line, bool too_long)
+static void print_line(struct url_command *c, struct bytes line)
 {
-    struct url_command *c = ctx;
     const struct url *base = c->has_base ? &c->base : NULL;
     struct bytes text;
     enum url_reason r;
 
-    if (too_long)
-        r = URL_LENGTH;
-    else if (c->form == FORM_WHATWG)
+    if (c->form == FORM_WHATWG)
         r = url_parse(&c->url, line, base, NULL);
     else
         r = url_canonical(&c->url, line, base, NULL);
@@ -60,8 +58,56 @@ static void print_line(void *ctx, struct bytes line, bool too_long)
         return;
     }
     text = url_text(&c->url);
+    if (c->form == FORM_SURT) {
+        buf_clear(&c->key);
+        surt_of(&c->url, &c->key);
+        text = buf_bytes(&c->key);
+    }
     fwrite(text.at, 1, text.len, stdout);
     putchar('\n');
+}
+
+static void end_line(struct url_command *c, struct bytes rest)
+{
+    if (c->line.len == 0 && buf_failed(&c->line) == STATUS_OK) {
+        print_line(c, rest);
+        return;
+    }
+    buf_add_bytes(&c->line, rest);
+    if (buf_failed(&c->line) == STATUS_OK)
+        print_line(c, buf_bytes(&c->line));
+    else
+        printf("!\t%s\n", url_reason_text(URL_LENGTH));
+    buf_clear(&c->line);
+}
+
+/* False: stdin could not be read, and errno says why. */
+static bool read_lines(struct url_command *c)
+{
+    static char chunk[1 << 16];
+    bool open = false; /* a line has begun and has not ended */
+
+    for (;;) {
+        ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
+        struct bytes rest = bytes_of(chunk, n > 0 ? (size_t)n : 0);
+        const char *lf;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            if (open)
+                end_line(c, rest);
+            return n == 0;
+        }
+        while ((lf = memchr(rest.at, '\n', rest.len)) != NULL) {
+            size_t len = (size_t)(lf - rest.at);
+
+            end_line(c, bytes_of(rest.at, len));
+            rest = bytes_of(lf + 1, rest.len - len - 1);
+        }
+        open = rest.len > 0 || (open && rest.at == chunk);
+        buf_add_bytes(&c->line, rest);
+    }
 }
 
 static int refuse_option(const char *option)
@@ -123,7 +169,7 @@ static int take_options(struct url_command *c, int argc, char **argv)
 
 static int run(struct url_command *c)
 {
-    if (lines_each(STDIN_FILENO, LINE_CEILING, print_line, c) != STATUS_OK) {
+    if (!read_lines(c)) {
         fprintf(stderr, "urlweir url: cannot read stdin: %s\n",
                 strerror(errno));
         return EXIT_CANNOT;
@@ -147,11 +193,13 @@ int cmd_url(int argc, char **argv)
         }
     url_init(&c.base);
     url_init(&c.url);
-    buf_init(&c.key, 4 * URL_LENGTH_CEILING);
+    buf_init(&c.line, LINE_CEILING);
+    buf_init(&c.key, SURT_CEILING + 64);
     status = take_options(&c, argc, argv);
     if (status == EXIT_DONE)
         status = run(&c);
     buf_fini(&c.key);
+    buf_fini(&c.line);
     url_fini(&c.url);
     url_fini(&c.base);
     return status;

@@ -24,12 +24,4 @@ bool body_pool_take(struct body_pool *p, const void *owner, uint64_t bytes);
 void body_pool_give(struct body_pool *p, const void *owner, uint64_t bytes);
 uint64_t body_pool_used(struct body_pool *p);
 
-/* How many connections each address has, over all fetchers. */
-struct ip_limit;
-struct ip_limit *ip_limit_new(uint32_t most);
-void ip_limit_free(struct ip_limit *l); /* NULL is fine */
-/* `address`: its octets, 4 or 16. False: as many as allowed are open. */
-bool ip_limit_take(struct ip_limit *l, const void *address, unsigned len);
-void ip_limit_give(struct ip_limit *l, const void *address, unsigned len);
-
 #endif

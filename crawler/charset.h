@@ -30,6 +30,10 @@ const struct charset *charset_sniff(struct bytes body,
 const struct charset *charset_sniff_xml(struct bytes body,
                                         struct bytes content_type);
 
+/* Of a style sheet: BOM, HTTP charset, @charset, then UTF-8. */
+const struct charset *charset_sniff_css(struct bytes body,
+                                        struct bytes content_type);
+
 /* Appends `body` as UTF-8, its byte order mark removed. When the body is
  * already valid UTF-8 in a UTF-8 page nothing is copied: *out_view is the body
  * itself; otherwise it is the content of `scratch`. STATUS_LIMIT: over the

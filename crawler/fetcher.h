@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
+#include "crawler/ip_limit.h"
 #include "frontier/engine.h"
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
@@ -31,40 +32,41 @@ enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
  * says otherwise. Strings are borrowed. */
 struct fetcher_options {
     /* identity */
-    const char *user_agent;        /* the whole header value */
-    const char *product_token;     /* of it, for robots.txt: "urlweir" */
-    const char *const *headers;    /* extra "Name: value" lines */
+    const char *user_agent;     /* the whole header value */
+    const char *product_token;  /* of it, for robots.txt: "urlweir" */
+    const char *const *headers; /* extra "Name: value" lines */
     size_t header_count;
-    const char *cookie;            /* NULL: cookies are off */
-    const char *proxy;             /* NULL: none, whatever the environment */
-    bool insecure;                 /* no TLS verification */
-    const char *const *resolve;    /* HOST:PORT:ADDR, as curl takes them */
+    const char *cookie;         /* NULL: cookies are off */
+    const char *proxy;          /* NULL: none, whatever the environment */
+    bool insecure;              /* no TLS verification */
+    const char *const *resolve; /* HOST:PORT:ADDR, as curl takes them */
     size_t resolve_count;
     /* limits */
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
-    int64_t time_left_ms;          /* reserved for a deadline; 0: none */
-    uint64_t max_body;             /* decoded octets */
+    int64_t time_left_ms; /* reserved for a deadline; 0: none */
+    uint64_t max_body;    /* decoded octets */
     uint32_t max_redirects;
-    uint64_t limit_rate;           /* octets a second, this fetcher's; 0: none */
-    uint32_t conns_per_ip;         /* over all fetchers; 0: no limit */
+    uint64_t limit_rate;     /* octets a second, this fetcher's; 0: none */
+    uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
     enum robots_policy robots;
-    bool follow_nofollow;          /* links marked nofollow are followed */
-    uint32_t kinds;                /* LINK_BIT set that is followed */
-    const char *const *mime;       /* accepted types, "text/html", "image/x" or
-                                      "text/" for all of a family; none: all */
+    bool follow_nofollow;    /* links marked nofollow are followed */
+    uint32_t kinds;          /* LINK_BIT set that is followed */
+    const char *const *mime; /* accepted types, "text/html", "image/x" or
+                                "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;           /* a page's links looked at; 0: all */
-    bool dup_content_skip;         /* links of a body seen before: not followed */
-    bool record_links;             /* send every link in scope, also repeats */
+    uint64_t links_most;   /* a page's links looked at; 0: all */
+    bool dup_content_skip; /* links of a body seen before: not followed */
+    bool record_links;     /* send every link in scope, also repeats */
+    size_t robots_memory;  /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
-    struct scope *scope;           /* thread-safe */
-    struct body_pool *bodies;      /* thread-safe */
-    struct ip_limit *ip_limit;     /* thread-safe; NULL: no limit */
+    struct scope *scope;       /* thread-safe */
+    struct body_pool *bodies;  /* thread-safe */
+    struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
     const struct digest_key *digest_key;
-    struct bytes crawl;            /* crawl ID */
+    struct bytes crawl; /* crawl ID */
     enum queue_key_mode key_mode;
 };
 
@@ -94,7 +96,7 @@ struct report {
 };
 void report_free(struct report *r);
 
-struct fetcher_counters { /* written by the fetcher, read by anybody */
+struct fetcher_counters {        /* written by the fetcher, read by anybody */
     _Atomic uint64_t active;     /* transfers under way */
     _Atomic uint64_t requests;   /* sent, robots.txt and retries included */
     _Atomic uint64_t wire_bytes; /* received so far, unfinished ones included */
@@ -108,6 +110,9 @@ struct fetcher;
 MUST_CHECK enum status fetcher_start(struct fetcher **out, unsigned index,
                                      const struct fetcher_options *o,
                                      size_t capacity, struct queue *reports);
+/* A robots.txt that an earlier run kept; `row` is copied. Before the first URL
+ * of its origin is given; never blocks. */
+void fetcher_know_robots(struct fetcher *f, const struct robots_row *row);
 /* Never blocks: the caller keeps to `capacity`. Takes ownership. */
 void fetcher_give(struct fetcher *f, struct assignment *a);
 /* Finish what is under way, but start nothing: URLs not yet asked are

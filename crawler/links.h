@@ -31,12 +31,12 @@ enum link_kind {
     LINK_SCRIPT,
     LINK_FORM,
     LINK_META_REFRESH,
-    LINK_STYLE,    /* url() and @import of style elements and attributes */
-    LINK_HEADER,   /* HTTP Link, Content-Location, Refresh */
-    LINK_LAZY,     /* data-src, data-srcset */
+    LINK_STYLE,  /* url() and @import of style elements and attributes */
+    LINK_HEADER, /* HTTP Link, Content-Location, Refresh */
+    LINK_LAZY,   /* data-src, data-srcset */
     LINK_OBJECT,
     LINK_EMBED,
-    LINK_MEDIA,    /* video, audio, track, source src */
+    LINK_MEDIA, /* video, audio, track, source src */
     LINK_CITE,
     LINK_MANIFEST,
     LINK_AMPHTML,
@@ -88,7 +88,8 @@ struct page_info {
 
 struct link_parser;
 
-/* `agent`: our product token, lower case, for <meta name=TOKEN>; may be NULL. */
+/* `agent`: our product token, lower case, for <meta name=TOKEN>; may be NULL.
+ */
 struct link_parser *link_parser_new(const char *agent);
 void link_parser_free(struct link_parser *p); /* NULL is fine */
 
@@ -103,6 +104,12 @@ struct link_options {
  * stand in any order (L5). The bytes in *info live until the next call.
  * STATUS_LIMIT: a bound was hit; what was found until then was visited. */
 MUST_CHECK enum status link_parser_html(
+    struct link_parser *p, struct bytes body, const struct link_options *o,
+    void (*visit)(void *ctx, const struct found_link *link), void *ctx,
+    struct page_info *info);
+
+/* The same for a style sheet (text/css): its links are of kind LINK_STYLE. */
+MUST_CHECK enum status link_parser_css(
     struct link_parser *p, struct bytes body, const struct link_options *o,
     void (*visit)(void *ctx, const struct found_link *link), void *ctx,
     struct page_info *info);

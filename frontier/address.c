@@ -63,7 +63,10 @@ bool address_ends_in_number(struct bytes domain)
 {
     struct bytes last;
     uint64_t n;
+    char c = domain.len > 0 ? domain.at[domain.len - 1] : '\0';
 
+    if (c != '.' && c != 'x' && c != 'X' && hex_value(c) < 0)
+        return false; /* nearly every name: no look at the rest */
     if (cut_last_label(&domain, &last) && last.len == 0)
         cut_last_label(&domain, &last);
     if (last.len == 0 || last.at[0] < '0' || last.at[0] > '9')

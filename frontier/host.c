@@ -1,77 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.c - host names: IDNA and registrable domain.
+ * host.c - host names: domain to ASCII and registrable domain.
  *
- * Nearly every host on the web is plain ASCII without a Punycode label, for
- * which the URL Standard itself says that domain to ASCII is lower-casing; the
- * rest goes to ICU, whose one handle all threads may use.
+ * Nearly every host on the web is ASCII, for which the URL Standard itself
+ * says that domain to ASCII is lower-casing; only the rest is IDNA.
  */
 #include "frontier/host.h"
 
 #include <libpsl.h>
-#include <pthread.h>
 #include <string.h>
-#include <unicode/uidna.h>
 
 #include "frontier/address.h"
+#include "frontier/idna.h"
 #include "frontier/percent.h"
-
-/* Punycode takes time by the square of its length; the DNS takes 253 octets of
- * it, so that refusing more than this loses no page. */
-#define IDNA_CEILING 4096
 
 /* Longer names have no address, so no one asks for what registered them. */
 #define HOST_NAME_ROOM 256
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static UIDNA *idna;
-
-static void open_idna(void)
-{
-    UErrorCode e = U_ZERO_ERROR;
-
-    /* CheckBidi, CheckJoiners, not Transitional_Processing; beStrict false
-     * leaves out UseSTD3ASCIIRules, CheckHyphens and VerifyDnsLength. */
-    idna = uidna_openUTS46(UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ |
-                               UIDNA_NONTRANSITIONAL_TO_ASCII |
-                               UIDNA_NONTRANSITIONAL_TO_UNICODE,
-                           &e);
-    if (U_FAILURE(e))
-        idna = NULL;
-}
-
-/* What ICU reports and the URL Standard does not mind. */
-#define PERMITTED                                                              \
-    (UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |                    \
-     UIDNA_ERROR_DOMAIN_NAME_TOO_LONG | UIDNA_ERROR_LEADING_HYPHEN |           \
-     UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4)
-
-static bool idna_to_ascii(struct bytes domain, struct buf *out)
-{
-    int32_t room = 255, n = 0;
-
-    pthread_once(&once, open_idna);
-    if (idna == NULL || domain.len > IDNA_CEILING)
-        return false;
-    for (;;) {
-        UIDNAInfo info = UIDNA_INFO_INITIALIZER;
-        UErrorCode e = U_ZERO_ERROR;
-        char *to = buf_room(out, (size_t)room);
-
-        if (to == NULL)
-            return false;
-        n = uidna_nameToASCII_UTF8(idna, domain.at, (int32_t)domain.len, to,
-                                   room, &info, &e);
-        if (e == U_BUFFER_OVERFLOW_ERROR && n > room) {
-            room = n;
-            continue;
-        }
-        if (U_FAILURE(e) || (info.errors & ~(uint32_t)PERMITTED) != 0)
-            return false;
-        buf_grew(out, (size_t)n);
-        return true;
-    }
-}
 
 static void add_lower(struct buf *out, struct bytes in)
 {

@@ -18,7 +18,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-#define URL_LENGTH_CEILING ((size_t)1 << 20) /* serialised; longer is refused */
+/* Serialised, and at every step on the way there; longer is refused. */
+#define URL_LENGTH_CEILING ((size_t)1 << 20)
 
 enum url_reason {
     URL_OK = 0,
@@ -40,7 +41,7 @@ const char *url_reason_text(enum url_reason r);
 struct url {
     struct buf text;    /* scheme://[userinfo@]host[:port]/path[?query] */
     bool https;
-    uint16_t port;      /* never 0: the scheme's default where none is given */
+    uint16_t port;      /* the scheme's default where none is given */
     size_t userinfo_at; /* where userinfo begins; == host_at where none */
     size_t host_at, host_len; /* IPv6 with its brackets */
     size_t path_at;     /* the slash */

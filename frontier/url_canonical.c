@@ -11,7 +11,7 @@
 #include "frontier/host.h"
 #include "frontier/percent.h"
 #include "frontier/url.h"
-#include "frontier/url_host.h"
+#include "frontier/url_authority.h"
 
 /* Puts `with` where u has `len` octets at `at`, and moves what stands behind.
  * Offsets behind `at` are the caller's to mend. False: over the ceiling. */
@@ -168,20 +168,4 @@ enum url_reason url_canonical(struct url *out, struct bytes in,
     if (reason == URL_OK)
         url_canonicalise(out);
     return reason;
-}
-
-size_t url_origin_length(struct bytes canonical)
-{
-    size_t at = 0;
-
-    if (bytes_starts_with(canonical, "http://"))
-        at = 7;
-    else if (bytes_starts_with(canonical, "https://"))
-        at = 8;
-    else
-        return 0;
-    for (size_t i = at; i < canonical.len; i++)
-        if (canonical.at[i] == '/')
-            return i > at ? i : 0;
-    return 0;
 }

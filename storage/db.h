@@ -14,7 +14,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
+
+/* Where base/fault.h may end the process in storage/, for crash tests. */
+#define STORAGE_FAULT_POINTS                                                   \
+    "store-made",        /* a new file is filled, not yet in its place */      \
+        "commit-begin",  /* a transaction is open, nothing is in it */         \
+        "exact-merge",   /* pages and row of one part written */               \
+        "queue-flush",   /* rows of a new segment written, not its qmeta */    \
+        "queue-merge",   /* some rows of a merged segment written */           \
+        "queue-switch",  /* four segments replaced by the merged one */        \
+        "queue-drop",    /* some rows of a replaced segment deleted */         \
+        "status-sweep",  /* a block of done bits written */                    \
+        "commit-before", /* all is written, COMMIT not yet asked */            \
+        "commit-after",  /* COMMIT has returned */                             \
+        "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
 
 #define DB_FORMAT 1 /* meta.format; older is migrated, newer refused */
 
@@ -40,12 +55,19 @@ MUST_CHECK enum status db_open(struct db **out, const char *path,
  * that a clean stop leaves one file. NULL is fine. */
 void db_close(struct db *d);
 
+/* On a reader: from here to db_commit every module sees one moment. */
 MUST_CHECK enum status db_begin(struct db *d);
 MUST_CHECK enum status db_commit(struct db *d);
 void db_rollback(struct db *d);
 bool db_broken(const struct db *d);
-/* STATUS_FULL after a failure that a full disk caused, else STATUS_IO. */
+/* STATUS_FULL after a failure that a full disk caused, STATUS_DAMAGED after one
+ * that the file itself caused, STATUS_NOMEM, else STATUS_IO. */
 enum status db_error(const struct db *d);
+
+/* Move what is committed from the WAL into the main file and wait for it, as
+ * far as readers allow. Any thread, while the writer has no transaction open or
+ * goes on committing. STATUS_OK on a reader, which has nothing to move. */
+MUST_CHECK enum status db_checkpoint(struct db *d);
 
 /* For the other modules of storage/. db_prepare logs SQLite's text on error;
  * db_step maps a result: STATUS_OK for a row, STATUS_NOT_FOUND for done. */
@@ -56,6 +78,12 @@ MUST_CHECK enum status db_prepare(struct db *d, sqlite3_stmt **out,
 MUST_CHECK enum status db_step(struct db *d, sqlite3_stmt *s);
 /* Step to the end and reset: for statements that return no rows. */
 MUST_CHECK enum status db_run(struct db *d, sqlite3_stmt *s);
+/* The first column of the first row. STATUS_NOT_FOUND: no row. */
+MUST_CHECK enum status db_number(struct db *d, const char *sql, int64_t *v);
+/* What stands in a column, text or blob; lives until the next step. */
+struct bytes db_column(sqlite3_stmt *s, int column);
+/* Logs that a row cannot be right; STATUS_DAMAGED. */
+enum status db_damaged(const char *table, int64_t key, const char *why);
 
 /* PRAGMA quick_check; the first complaint is logged. STATUS_DAMAGED. */
 MUST_CHECK enum status db_verify(struct db *d);

@@ -53,18 +53,17 @@ MUST_CHECK enum status exact_set_step(struct exact_set *s, uint64_t admitted);
 
 /* Every digest with first <= hi <= last, each once, in no order. This is where
  * a filter segment is rebuilt from. */
-MUST_CHECK enum status
-exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
-               void (*visit)(void *ctx, struct digest digest, uint64_t id),
-               void *ctx);
+MUST_CHECK enum status exact_set_each(
+    struct exact_set *s, uint64_t first, uint64_t last,
+    void (*visit)(void *ctx, struct digest digest, uint64_t id), void *ctx);
 
 struct exact_set_stats {
-    uint64_t count;       /* digests in the set */
-    uint64_t delta;       /* of them in memory only */
-    uint64_t finds;       /* digests asked */
-    uint64_t page_hits;   /* pages found in the own cache */
-    uint64_t page_reads;  /* pages read through SQLite */
-    uint64_t memory;      /* bytes held */
+    uint64_t count;      /* digests in the set */
+    uint64_t delta;      /* of them in memory only */
+    uint64_t finds;      /* digests asked */
+    uint64_t page_hits;  /* pages found in the own cache */
+    uint64_t page_reads; /* pages read through SQLite */
+    uint64_t memory;     /* bytes held */
 };
 struct exact_set_stats exact_set_stats(const struct exact_set *s);
 

@@ -28,31 +28,34 @@ struct frontier_store;
 
 struct frontier_store_options {
     uint64_t memory_bytes; /* aim for windows, bitmaps and deltas */
+    uint32_t flush_least;  /* least ids of a new segment; 0: 4,096 */
+    uint32_t merge_rows;   /* rows a step of a merge reads; 0: 48 */
+    uint32_t sweep_least;  /* least changes a status sweep takes; 0: 262,144 */
 };
 
 /* Tables are made when missing. Reads status, segments, queues and origins;
  * then calls `replay`, when not NULL, for every url row past
  * `replay_after`, oldest first (exact set and filter are fed from it). */
 struct url_row {
-    uint64_t id;           /* 1, 2, 3 ... in order of arrival */
-    uint32_t queue;        /* see frontier_store_queue */
-    struct bytes url;      /* the whole URL; borrowed until the next call */
-    uint32_t depth;        /* links from a seed */
-    uint16_t hops;         /* redirects on the way since the last real link */
-    uint8_t kind;          /* enum link_kind, how it was first found */
-    uint8_t flags;         /* URL_ROW_* */
-    uint64_t via;          /* id of the page it was first found on, 0: none */
-    int64_t found_at_ms;   /* wall clock */
+    uint64_t id;         /* 1, 2, 3 ... in order of arrival */
+    uint32_t queue;      /* see frontier_store_queue */
+    struct bytes url;    /* the whole URL; borrowed until the next call */
+    uint32_t depth;      /* links from a seed */
+    uint16_t hops;       /* redirects on the way since the last real link */
+    uint8_t kind;        /* enum link_kind, how it was first found */
+    uint8_t flags;       /* URL_ROW_* */
+    uint64_t via;        /* id of the page it was first found on, 0: none */
+    int64_t found_at_ms; /* wall clock */
 };
 #define URL_ROW_SEED           1 /* given by a person */
 #define URL_ROW_FALSE_POSITIVE 2 /* the filter said "maybe", the set "no" */
 
 typedef void (*url_row_visit)(void *ctx, const struct url_row *row);
 
-MUST_CHECK enum status
-frontier_store_open(struct frontier_store **out, struct db *d,
-                    const struct frontier_store_options *o,
-                    uint64_t replay_after, url_row_visit replay, void *ctx);
+MUST_CHECK enum status frontier_store_open(
+    struct frontier_store **out, struct db *d,
+    const struct frontier_store_options *o, uint64_t replay_after,
+    url_row_visit replay, void *ctx);
 void frontier_store_close(struct frontier_store *s);
 
 /* ---- queues: (crawl ID, queue key), both plain bytes ---- */
@@ -69,8 +72,7 @@ uint32_t frontier_store_queue_count(const struct frontier_store *s);
 void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,
                                struct bytes *crawl, struct bytes *key);
 /* URLs of the queue that are not done. */
-uint64_t frontier_store_pending(const struct frontier_store *s,
-                                uint32_t queue);
+uint64_t frontier_store_pending(const struct frontier_store *s, uint32_t queue);
 uint64_t frontier_store_pending_all(const struct frontier_store *s);
 
 /* ---- URLs ---- */
@@ -80,8 +82,8 @@ MUST_CHECK enum status frontier_store_admit(struct frontier_store *s,
                                             const struct url_row *row,
                                             uint64_t *id);
 /* The row of `id`; row->url points into `text`. STATUS_NOT_FOUND. */
-MUST_CHECK enum status frontier_store_get(struct frontier_store *s,
-                                          uint64_t id, struct url_row *row,
+MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
+                                          struct url_row *row,
                                           struct buf *text);
 /* Rows with first <= id <= last, in order of id. */
 MUST_CHECK enum status frontier_store_each(struct frontier_store *s,
@@ -122,9 +124,8 @@ struct queue_state {
     uint64_t fetched;         /* pages that count for a per-queue limit */
     char reason[32];          /* why it is blocked: "retry_after", ... */
 };
-MUST_CHECK enum status
-frontier_store_set_queue_state(struct frontier_store *s, uint32_t queue,
-                               const struct queue_state *state);
+MUST_CHECK enum status frontier_store_set_queue_state(
+    struct frontier_store *s, uint32_t queue, const struct queue_state *state);
 MUST_CHECK enum status frontier_store_each_queue_state(
     struct frontier_store *s,
     void (*visit)(void *ctx, uint32_t queue, const struct queue_state *state),
@@ -154,6 +155,19 @@ void frontier_store_each_counter(const struct frontier_store *s,
 void frontier_store_skip(struct frontier_store *s, const char *reason,
                          struct bytes host, struct bytes url, uint64_t via,
                          int64_t at_ms);
+
+/* What was dropped, as far as it is committed: the counts by reason and host,
+ * and the examples kept, newest last. */
+struct skip_row {
+    struct bytes reason, host;
+    uint64_t count;   /* of counts */
+    struct bytes url; /* of examples */
+    uint64_t via;
+    int64_t at_ms;
+};
+MUST_CHECK enum status frontier_store_each_skip(
+    struct frontier_store *s, bool examples,
+    void (*visit)(void *ctx, const struct skip_row *row), void *ctx);
 
 /* The state of the filter at one moment (table filter_step): audit's growth
  * steps. */

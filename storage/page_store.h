@@ -23,27 +23,27 @@ MUST_CHECK enum status page_store_open(struct page_store **out, struct db *d);
 void page_store_close(struct page_store *s);
 
 struct fetch_row {
-    uint64_t seq;            /* 1, 2, 3 ...; given by the store */
-    uint64_t url;            /* id of the url row */
-    int64_t at_ms;           /* wall clock of the request */
-    uint32_t elapsed_ms;     /* from request to end of answer */
-    uint8_t status;          /* enum outcome_status (frontier/outcome.h) */
-    uint8_t reason;          /* enum outcome_reason */
-    bool final;              /* false: will be tried again */
-    uint8_t tries;           /* this was try number 1, 2, ... */
-    uint16_t http_status;    /* 0: no answer */
-    uint64_t wire_bytes;     /* octets received, heads included */
-    uint64_t body_bytes;     /* decoded */
+    uint64_t seq;              /* 1, 2, 3 ...; given by the store */
+    uint64_t url;              /* id of the url row */
+    int64_t at_ms;             /* wall clock of the request */
+    uint32_t elapsed_ms;       /* from request to end of answer */
+    uint8_t status;            /* enum outcome_status (frontier/outcome.h) */
+    uint8_t reason;            /* enum outcome_reason */
+    bool final;                /* false: will be tried again */
+    uint8_t tries;             /* this was try number 1, 2, ... */
+    uint16_t http_status;      /* 0: no answer */
+    uint64_t wire_bytes;       /* octets received, heads included */
+    uint64_t body_bytes;       /* decoded */
     struct digest body_digest; /* all zero: no body */
-    uint64_t redirect_to;    /* id of the target's row, 0: none */
-    uint32_t links;          /* links found on it */
-    struct bytes mime;       /* "text/html", lower case, no parameters */
-    struct bytes charset;    /* encoding used, or empty */
+    uint64_t redirect_to;      /* id of the target's row, 0: none */
+    uint32_t links;            /* links found on it */
+    struct bytes mime;         /* "text/html", lower case, no parameters */
+    struct bytes charset;      /* encoding used, or empty */
     struct bytes title, lang;
-    struct bytes ip;         /* address that answered, or empty */
-    struct bytes detail;     /* robots line, error text: what explains it */
+    struct bytes ip;     /* address that answered, or empty */
+    struct bytes detail; /* robots line, error text: what explains it */
     struct bytes etag, last_modified;
-    struct bytes warc_file;  /* empty: none */
+    struct bytes warc_file; /* empty: none */
     uint64_t warc_offset, warc_length;
 };
 
@@ -53,15 +53,13 @@ MUST_CHECK enum status page_store_add(struct page_store *s,
 uint64_t page_store_last_seq(const struct page_store *s);
 /* Rows after `after`, in order of seq; bytes are borrowed during the visit.
  * `visit` answers false to stop. */
-MUST_CHECK enum status
-page_store_each(struct page_store *s, uint64_t after,
-                bool (*visit)(void *ctx, const struct fetch_row *row),
-                void *ctx);
+MUST_CHECK enum status page_store_each(
+    struct page_store *s, uint64_t after,
+    bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 /* Rows of one URL, oldest first (reads the whole table: for explain). */
-MUST_CHECK enum status
-page_store_each_of(struct page_store *s, uint64_t url,
-                   bool (*visit)(void *ctx, const struct fetch_row *row),
-                   void *ctx);
+MUST_CHECK enum status page_store_each_of(
+    struct page_store *s, uint64_t url,
+    bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 
 /* First row whose body had this digest, 0: none. Asked only where duplicate
  * content matters; kept in memory, 16 bytes a distinct body, up to

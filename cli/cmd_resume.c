@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_resume.c - `urlweir resume`: go on with a crawl.
+ *
+ * Settings are those of DIR/crawl.yaml unless said anew; what differs is
+ * printed, and a changed scope is asked again about every URL when its turn
+ * comes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/crawl_run.h"
+#include "cli/crawl_setup.h"
+#include "cli/settings.h"
+#include "frontier/frontier.h"
+#include "frontier/reader.h"
+
+/* Seeds, and what seeds redirected to, open the scope's places again. */
+static void reopen_place(void *ctx, const struct url_row *row)
+{
+    struct url u;
+
+    if (row->depth != 0)
+        return;
+    url_init(&u);
+    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        scope_add_seed(ctx, &u);
+    url_fini(&u);
+}
+
+static enum status reopen_scope(struct engine *e, struct scope *scope)
+{
+    struct frontier_store *s = frontier_store_of(e);
+
+    return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
+                               reopen_place, scope);
+}
+
+static bool seeds_are_complete(struct engine *e, const char *dir)
+{
+    struct buf mark;
+    bool complete;
+
+    buf_init(&mark, 16);
+    complete = frontier_store_meta(frontier_store_of(e), "seeds_complete",
+                                   &mark) == STATUS_OK;
+    buf_fini(&mark);
+    if (!complete)
+        fprintf(stderr,
+                "urlweir resume: the crawl in %s was ended before all of its "
+                "seeds were stored; give the same `urlweir crawl` command "
+                "again, nothing had been fetched\n",
+                dir);
+    return complete;
+}
+
+static bool is_finished(struct engine *e)
+{
+    struct engine_stats s;
+
+    e->ops->stats(e, &s);
+    return s.queued == 0;
+}
+
+static int already_finished(struct engine *e, const char *dir)
+{
+    struct engine_stats s;
+
+    e->ops->stats(e, &s);
+    fprintf(stderr,
+            "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
+            "pages; nothing is left to fetch\n",
+            dir, (unsigned long long)s.urls, (unsigned long long)s.pages);
+    return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
+}
+
+static int resume_in(const struct crawl_settings *s,
+                     const struct crawl_settings *before, struct crawl_setup *c)
+{
+    struct engine *e = NULL;
+    int code = EXIT_CANNOT;
+    enum status st;
+
+    if (settings_diff(stderr, before, s) > 0)
+        c->frontier.recheck = c->scope;
+    st = frontier_open(&e, s->output, &c->frontier, clock_mono(),
+                       clock_wall_ms());
+    if (st != STATUS_OK)
+        return crawl_open_failed(st, s->output);
+    if (!seeds_are_complete(e, s->output)) {
+        code = EXIT_CANNOT;
+    } else if (is_finished(e)) {
+        code = already_finished(e, s->output);
+    } else {
+        c->fetch.digest_key = frontier_digest_key(e);
+        st = reopen_scope(e, c->scope);
+        code = st == STATUS_OK ? crawl_run(c, e, s)
+                               : crawl_open_failed(st, s->output);
+    }
+    e->ops->close(e);
+    return code;
+}
+
+int cmd_resume(int argc, char **argv)
+{
+    struct crawl_settings s, before;
+    struct crawl_setup c;
+    struct file_lock *lock = NULL;
+    int code = EXIT_DONE;
+
+    if (!settings_of_resume(&s, &before, argc, argv, &code))
+        return code;
+    crawl_block_signals();
+    if (crawl_setup_init(&c, &s, &code) &&
+        crawl_lock(s.output, "resume", &lock, &code))
+        code = resume_in(&s, &before, &c);
+    file_lock_free(lock);
+    crawl_setup_fini(&c);
+    settings_fini(&before);
+    settings_fini(&s);
+    return code;
+}

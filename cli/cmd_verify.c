@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_verify.c - `urlweir verify`: do store, filter and manifest agree?
+ *
+ * Each check prints one line, "ok", "mend" (resume puts it right by itself) or
+ * "BAD". With --repair the store, when it is sound in itself, is taken as the
+ * truth: the manifest is written anew from it and the filter file removed, to
+ * be rebuilt. A store that is not sound is never repaired.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/open_crawl.h"
+#include "filter/checkpoint.h"
+#include "frontier/audit.h"
+
+struct verify_settings {
+    bool repair;
+    uint8_t from[1];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "repair",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct verify_settings, repair),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Repair",
+     .help = "accept the store as it is: write the manifest anew and have the "
+             "filter rebuilt"},
+};
+
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct verify_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "verify",
+    .synopsis = "verify DIR [--repair]",
+    .about = "Checks that store, filter file and manifest of a crawl agree. "
+             "Exit status: 0 all agree, 3 resume will put it right, 6 damaged.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a crawl's directory",
+};
+
+struct verdicts {
+    unsigned bad, mend;
+};
+
+static void say(struct verdicts *v, const char *word, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+static void say(struct verdicts *v, const char *word, const char *fmt, ...)
+{
+    va_list ap;
+
+    v->bad += strcmp(word, "BAD") == 0;
+    v->mend += strcmp(word, "mend") == 0;
+    printf("%-5s", word);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+}
+
+static void verify_manifest(struct verdicts *v, struct reader *r)
+{
+    const struct manifest *m = &r->manifest;
+    uint64_t urls = frontier_store_last_id(r->store);
+    uint64_t fetches = page_store_last_seq(r->pages);
+    struct buf id;
+
+    if (r->manifest_status != STATUS_OK) {
+        say(v, "BAD", "manifest: %s",
+            r->manifest_status == STATUS_NOT_FOUND
+                ? "missing"
+                : status_text(r->manifest_status));
+        return;
+    }
+    buf_init(&id, 64);
+    if (frontier_store_meta(r->store, "store_id", &id) != STATUS_OK ||
+        !bytes_is(buf_bytes(&id), m->store_id))
+        say(v, "BAD", "manifest: of another crawl's store");
+    else if (urls < m->urls || fetches < m->fetches)
+        say(v, "BAD",
+            "manifest: says %" PRIu64 " URLs and %" PRIu64
+            " fetches, the store has only %" PRIu64 " and %" PRIu64,
+            m->urls, m->fetches, urls, fetches);
+    else
+        say(v, "ok",
+            "manifest: generation %" PRIu64 ", %" PRIu64 " URLs, %" PRIu64
+            " fetches; the store has %" PRIu64 " and %" PRIu64,
+            m->generation, m->urls, m->fetches, urls, fetches);
+    buf_fini(&id);
+}
+
+static void verify_store(struct verdicts *v, struct reader *r)
+{
+    if (db_verify(r->db) == STATUS_OK)
+        say(v, "ok", "frontier.db: SQLite finds it sound");
+    else
+        say(v, "BAD", "frontier.db: SQLite finds it damaged");
+    if (frontier_store_verify(r->store) == STATUS_OK)
+        say(v, "ok",
+            "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
+            frontier_store_pending_all(r->store),
+            frontier_store_last_id(r->store) -
+                frontier_store_pending_all(r->store));
+    else
+        say(v, "BAD", "queues: rows, queues and done marks do not agree");
+    if (exact_set_verify(r->exact) == STATUS_OK)
+        say(v, "ok", "exact set: %" PRIu64 " digests in order",
+            exact_set_stats(r->exact).count);
+    else
+        say(v, "BAD", "exact set: pages do not agree with their index");
+}
+
+/* Every row against the exact set, and against the filter file. */
+static void verify_digests(struct verdicts *v, struct reader *r)
+{
+    struct audit_options o = {.what_if = NULL};
+    struct audit a;
+    uint64_t urls = frontier_store_last_id(r->store);
+
+    if (audit_crawl(&a, r, &o) != STATUS_OK) {
+        say(v, "BAD", "digests: the rows cannot be read");
+        return;
+    }
+    if (a.missing > 0 || a.exact_count != urls)
+        say(v, "BAD",
+            "exact set: %" PRIu64 " of %" PRIu64
+            " URLs missing or under another id; it holds %" PRIu64,
+            a.missing, urls, a.exact_count);
+    else
+        say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs", urls);
+    if (!a.filter_checked)
+        say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
+    else if (a.filter_covers > urls)
+        say(v, "mend", "filter.ckpt: runs ahead of the store; it is rebuilt");
+    else if (a.false_negatives > 0)
+        say(v, "BAD", "filter.ckpt: %" PRIu64 " false negatives",
+            a.false_negatives);
+    else
+        say(v, "ok",
+            "filter.ckpt: covers %" PRIu64 " URLs, no false negative; %" PRIu64
+            " newer ones are replayed",
+            a.filter_covers, urls - a.filter_covers);
+    audit_fini(&a);
+}
+
+/* A damaged filter unit costs one segment, which resume rebuilds. */
+static void verify_filter_units(struct verdicts *v, struct reader *r)
+{
+    char *path = reader_path(r, "filter.ckpt");
+    struct checkpoint_info info;
+    struct filter *f = NULL;
+
+    if (checkpoint_load(&f, path, checkpoint_seed_print(&r->key), NULL, 0,
+                        &info) == STATUS_OK &&
+        info.damaged > 0)
+        say(v, "mend",
+            "filter.ckpt: %" PRIu64 " of %" PRIu64
+            " units damaged; they are rebuilt",
+            info.damaged, info.units);
+    filter_free(f);
+    free(path);
+}
+
+/* Store sound, manifest wrong: believe the store. */
+static int repair(struct reader *r)
+{
+    struct manifest m = r->manifest;
+    char *manifest = reader_path(r, "manifest");
+    char *filter = reader_path(r, "filter.ckpt");
+    struct buf id;
+    enum status st;
+
+    buf_init(&id, 64);
+    if (r->manifest_status != STATUS_OK)
+        m = (struct manifest){.generation = 0};
+    st = frontier_store_meta(r->store, "store_id", &id);
+    m.generation++;
+    m.urls = frontier_store_last_id(r->store);
+    m.fetches = page_store_last_seq(r->pages);
+    m.written_at_ms = clock_wall_ms();
+    m.clean = false;
+    snprintf(m.store_id, sizeof m.store_id, "%s", buf_str(&id));
+    snprintf(m.state, sizeof m.state, "stopped");
+    if (st == STATUS_OK && unlink(filter) != 0 && access(filter, F_OK) == 0)
+        st = STATUS_IO;
+    if (st == STATUS_OK)
+        st = manifest_save(manifest, &m);
+    if (st == STATUS_OK)
+        printf("repaired: the manifest was written anew from the store, the "
+               "filter will be rebuilt; go on with `urlweir resume %s`\n",
+               r->dir);
+    else
+        fprintf(stderr, "urlweir verify: cannot repair %s: %s\n", r->dir,
+                status_text(st));
+    buf_fini(&id);
+    free(filter);
+    free(manifest);
+    return st == STATUS_OK ? EXIT_DONE : EXIT_DAMAGED;
+}
+
+static int conclude(struct reader *r, const struct verdicts *v,
+                    unsigned store_bad, bool want_repair)
+{
+    if (v->bad == 0 && v->mend == 0) {
+        printf("all agree\n");
+        return EXIT_DONE;
+    }
+    if (want_repair && store_bad == 0 && r->holder == 0)
+        return repair(r);
+    if (want_repair)
+        fprintf(stderr, "urlweir verify: %s\n",
+                r->holder != 0 ? "the crawl is running; stop it first"
+                               : "the store itself is damaged: restore the "
+                                 "directory from a copy");
+    if (v->bad == 0) {
+        printf("resume will put it right\n");
+        return EXIT_LIMIT;
+    }
+    printf("damaged%s\n",
+           store_bad == 0 ? ": the store is sound; --repair accepts it as it is"
+                          : "");
+    return EXIT_DAMAGED;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+    struct verify_settings s;
+    struct option_list operands = {0};
+    struct verdicts v = {0};
+    struct reader r;
+    unsigned store_bad;
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (open_crawl(&r, "verify", operands.item[0], &code)) {
+        verify_store(&v, &r);
+        store_bad = v.bad;
+        verify_manifest(&v, &r);
+        verify_digests(&v, &r);
+        verify_filter_units(&v, &r);
+        code = conclude(&r, &v, store_bad, s.repair);
+        reader_close(&r);
+    }
+    option_list_free(&operands);
+    return code;
+}

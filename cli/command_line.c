@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command_line.c - reads a command's options and operands.
+ *
+ * Not getopt_long: it takes abbreviations, speaks in its own words, and cannot
+ * tell which name was meant. Reading and applying are two steps because the
+ * file of --config must be read between them, wherever --config stands.
+ */
+#include "cli/command_line.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/format.h"
+
+struct given {
+    size_t option;
+    const char *value; /* borrowed from argv */
+    bool by_letter;
+};
+
+/* Where reading stands. */
+struct walk {
+    const struct usage *u;
+    struct command_line *c;
+    char **argv;
+    int argc, at;
+    int *code;
+};
+
+int usage_error(const struct usage *u, const char *fmt, ...)
+{
+    struct buf safe;
+    va_list ap;
+    char what[2048];
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    buf_init(&safe, 8 * sizeof what);
+    format_terminal(&safe, bytes_of_str(what));
+    command_usage_error(u->name, "%s", buf_str(&safe));
+    buf_fini(&safe);
+    return EXIT_USAGE;
+}
+
+static void add(struct command_line *c, size_t option, const char *value,
+                bool by_letter)
+{
+    c->given = xrealloc(c->given, (c->count + 1) * sizeof *c->given);
+    c->given[c->count++] = (struct given){option, value, by_letter};
+}
+
+/* ---- refusing ---- */
+
+static bool refuse_unknown(struct walk *w, struct bytes name)
+{
+    bool alike;
+    const char *near = option_nearest(w->u->table, name,
+                                      OPTION_FILE_ONLY | w->u->without, &alike);
+
+    if (alike)
+        *w->code = usage_error(w->u, "no option --%.*s; did you mean --%s?",
+                               (int)name.len, name.at, near);
+    else
+        *w->code =
+            usage_error(w->u, "no option --%.*s", (int)name.len, name.at);
+    return false;
+}
+
+/* Is option `i` one that this command takes on its command line? */
+static bool is_taken(struct walk *w, size_t i)
+{
+    const struct option_spec *s = &w->u->table->spec[i];
+
+    if ((s->flags & w->u->without) == 0)
+        return true;
+    *w->code = usage_error(w->u, "--%s cannot be given here: %s", s->name,
+                           w->u->because);
+    return false;
+}
+
+/* ---- reading ---- */
+
+static size_t find_long(const struct usage *u, struct bytes name)
+{
+    size_t i = option_find(u->table, name);
+
+    if (i < u->table->count &&
+        (u->table->spec[i].flags & OPTION_FILE_ONLY) != 0)
+        return u->table->count;
+    return i;
+}
+
+/* Does the argument look like an option of ours, so that it cannot be meant as
+ * the value of the one before it? */
+static bool is_option(const struct usage *u, const char *arg)
+{
+    if (arg[0] != '-' || arg[1] != '-')
+        return false;
+    if (arg[2] == '\0')
+        return true;
+    return find_long(u, bytes_of(arg + 2, strcspn(arg + 2, "="))) <
+           u->table->count;
+}
+
+/* The next argument as value of option `i`, which was written as `as`. */
+static bool take_value(struct walk *w, size_t i, const char *as, bool by_letter)
+{
+    const struct option_spec *s = &w->u->table->spec[i];
+
+    if (w->at + 1 >= w->argc || is_option(w->u, w->argv[w->at + 1])) {
+        *w->code = usage_error(w->u, "%s needs a value: %s %s", as, as,
+                               s->arg != NULL ? s->arg : s->words[0]);
+        return false;
+    }
+    add(w->c, i, w->argv[++w->at], by_letter);
+    return true;
+}
+
+/* --no-NAME of a flag; t->count: it is none. */
+static size_t find_negated(const struct usage *u, struct bytes name)
+{
+    size_t i = u->table->count;
+
+    if (bytes_starts_with(name, "no-"))
+        i = find_long(u, bytes_of(name.at + 3, name.len - 3));
+    if (i < u->table->count && u->table->spec[i].type != OPTION_FLAG)
+        return u->table->count;
+    return i;
+}
+
+static bool read_long(struct walk *w, const char *arg)
+{
+    const struct option_table *t = w->u->table;
+    const char *equals = strchr(arg, '=');
+    struct bytes name =
+        bytes_of(arg + 2,
+                 equals != NULL ? (size_t)(equals - arg) - 2 : strlen(arg + 2));
+    size_t i = find_long(w->u, name);
+    bool off = false;
+
+    if (i == t->count) {
+        i = find_negated(w->u, name);
+        off = true;
+    }
+    if (i == t->count)
+        return refuse_unknown(w, name);
+    if (!is_taken(w, i))
+        return false;
+    if (t->spec[i].type != OPTION_FLAG) {
+        if (equals == NULL)
+            return take_value(w, i, arg, false);
+        add(w->c, i, equals + 1, false);
+        return true;
+    }
+    if (equals != NULL) {
+        *w->code = usage_error(w->u,
+                               "--%.*s is a switch and takes no value; "
+                               "--no-%s turns it off",
+                               (int)name.len, name.at, t->spec[i].name);
+        return false;
+    }
+    add(w->c, i, off ? "false" : "true", false);
+    return true;
+}
+
+/* "-qv", "-d3", "-d" "3". */
+static bool read_letters(struct walk *w, const char *arg)
+{
+    const struct option_table *t = w->u->table;
+
+    for (const char *p = arg + 1; *p != '\0'; p++) {
+        size_t i = option_find_letter(t, *p);
+        char as[] = {'-', *p, '\0'};
+
+        if (i == t->count) {
+            *w->code = usage_error(w->u, "no option -%c%s%s", *p,
+                                   p[1] != '\0' || p > arg + 1 ? " in " : "",
+                                   p[1] != '\0' || p > arg + 1 ? arg : "");
+            return false;
+        }
+        if (!is_taken(w, i))
+            return false;
+        if (t->spec[i].type != OPTION_FLAG) {
+            if (p[1] == '\0')
+                return take_value(w, i, as, true);
+            add(w->c, i, p + 1, true);
+            return true;
+        }
+        add(w->c, i, "true", true);
+    }
+    return true;
+}
+
+static bool check_operands(struct walk *w)
+{
+    const struct usage *u = w->u;
+    size_t n = w->c->operands.count;
+
+    if (n >= u->least && n <= u->most)
+        return true;
+    if (n < u->least)
+        *w->code = usage_error(u, "%s is missing: urlweir %s", u->operand,
+                               u->synopsis);
+    else
+        *w->code = usage_error(u, "'%s' is one operand too many: urlweir %s",
+                               w->c->operands.item[u->most], u->synopsis);
+    return false;
+}
+
+static bool is_help(const char *arg)
+{
+    return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
+}
+
+static bool read_arguments(struct walk *w)
+{
+    bool options = true;
+
+    for (w->at = 1; w->at < w->argc; w->at++) {
+        const char *arg = w->argv[w->at];
+        bool ok = true;
+
+        if (!options || arg[0] != '-' || arg[1] == '\0') {
+            option_list_add(&w->c->operands, bytes_of_str(arg));
+        } else if (strcmp(arg, "--") == 0) {
+            options = false;
+        } else if (is_help(arg)) {
+            usage_print(w->u, stdout);
+            *w->code = EXIT_DONE;
+            return false;
+        } else if (arg[1] == '-') {
+            ok = read_long(w, arg);
+        } else {
+            ok = read_letters(w, arg);
+        }
+        if (!ok)
+            return false;
+    }
+    return check_operands(w);
+}
+
+bool command_line_read(struct command_line *c, const struct usage *u, int argc,
+                       char **argv, int *code)
+{
+    struct walk w = {.u = u, .c = c, .argv = argv, .argc = argc, .code = code};
+
+    *c = (struct command_line){0};
+    if (read_arguments(&w))
+        return true;
+    command_line_fini(c);
+    return false;
+}
+
+/* ---- applying ---- */
+
+bool command_line_apply(const struct command_line *c, const struct usage *u,
+                        void *settings, int *code)
+{
+    struct buf why;
+    bool ok = true;
+
+    buf_init(&why, 1000);
+    for (size_t k = 0; ok && k < c->count; k++) {
+        const struct given *g = &c->given[k];
+        const struct option_spec *s = &u->table->spec[g->option];
+        const char letter[] = {s->letter, '\0'};
+
+        ok = option_set(u->table, g->option, settings, bytes_of_str(g->value),
+                        OPTION_FROM_LINE, &why) == STATUS_OK;
+        if (!ok)
+            *code = usage_error(u, "%s%s: %s", g->by_letter ? "-" : "--",
+                                g->by_letter ? letter : s->name, buf_str(&why));
+    }
+    buf_fini(&why);
+    return ok;
+}
+
+const char *command_line_value(const struct command_line *c,
+                               const struct usage *u, const char *name)
+{
+    const char *value = NULL;
+
+    for (size_t k = 0; k < c->count; k++)
+        if (strcmp(u->table->spec[c->given[k].option].name, name) == 0)
+            value = c->given[k].value;
+    return value;
+}
+
+void command_line_fini(struct command_line *c)
+{
+    free(c->given);
+    option_list_free(&c->operands);
+    *c = (struct command_line){0};
+}
+
+bool command_line_parse(const struct usage *u, int argc, char **argv,
+                        void *settings, struct option_list *operands, int *code)
+{
+    struct command_line c;
+
+    if (!command_line_read(&c, u, argc, argv, code))
+        return false;
+    option_defaults(u->table, settings);
+    if (!command_line_apply(&c, u, settings, code)) {
+        option_fini(u->table, settings);
+        command_line_fini(&c);
+        return false;
+    }
+    *operands = c.operands;
+    c.operands = (struct option_list){0};
+    command_line_fini(&c);
+    return true;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_run.c - run a crawl to its end: signals, progress, summary, exit.
+ *
+ * Signals are blocked in every thread and waited for in this one, so no
+ * handler ever runs in the middle of anything.
+ */
+#include "cli/crawl_run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/summary.h"
+#include "frontier/outcome.h"
+
+#define TICK (50 * NS_PER_MS) /* how long a signal may go unnoticed */
+
+bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
+                int *code)
+{
+    char path[4096];
+    long holder = 0;
+    enum status st;
+
+    *code = EXIT_CANNOT;
+    if (strcmp(what, "crawl") == 0 && file_make_dir(dir) != STATUS_OK) {
+        fprintf(stderr, "urlweir %s: cannot make the directory %s\n", what,
+                dir);
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/lock", dir);
+    st = file_lock_take(lock, path, what, &holder);
+    if (st == STATUS_BUSY)
+        fprintf(stderr,
+                "urlweir %s: %s is in use by process %ld; wait for it, or end "
+                "it with `kill %ld`\n",
+                what, dir, holder, holder);
+    else if (st == STATUS_NOT_FOUND)
+        fprintf(stderr, "urlweir %s: no crawl in %s\n", what, dir);
+    else if (st != STATUS_OK)
+        fprintf(stderr, "urlweir %s: cannot lock %s: %s\n", what, dir,
+                status_text(st));
+    return st == STATUS_OK;
+}
+
+static void watched_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+void crawl_block_signals(void)
+{
+    sigset_t set;
+
+    watched_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int crawl_open_failed(enum status st, const char *dir)
+{
+    switch (st) {
+    case STATUS_DAMAGED:
+    case STATUS_FORMAT:
+        fprintf(stderr,
+                "urlweir: the crawl in %s is damaged and was not touched.\n"
+                "  `urlweir verify %s` says what is wrong; restore the "
+                "directory from a copy,\n"
+                "  or let `urlweir verify %s --repair` accept what is left: "
+                "what is lost is fetched again\n",
+                dir, dir, dir);
+        return EXIT_DAMAGED;
+    case STATUS_NOT_FOUND:
+        fprintf(stderr, "urlweir: no crawl in %s\n", dir);
+        return EXIT_CANNOT;
+    case STATUS_EXISTS:
+        fprintf(stderr,
+                "urlweir: a crawl is in %s already; `urlweir resume "
+                "%s` goes on with it\n",
+                dir, dir);
+        return EXIT_CANNOT;
+    case STATUS_VERSION:
+        fprintf(stderr,
+                "urlweir: the crawl in %s was written by a newer "
+                "release; use that one\n",
+                dir);
+        return EXIT_CANNOT;
+    case STATUS_FULL:
+        fprintf(stderr,
+                "urlweir: no space left on the disk of %s; free some "
+                "and give the command again\n",
+                dir);
+        return EXIT_LIMIT;
+    default:
+        fprintf(stderr, "urlweir: cannot open the crawl in %s: %s\n", dir,
+                status_text(st));
+        return EXIT_CANNOT;
+    }
+}
+
+static struct progress_sample sample_of(const struct crawl_sample *c,
+                                        const struct crawl_settings *s,
+                                        int64_t elapsed)
+{
+    return (struct progress_sample){
+        .elapsed_ms = elapsed / NS_PER_MS,
+        .pages = c->stats.pages,
+        .fetched = c->stats.fetched,
+        .queued = c->stats.queued,
+        .hosts_active = c->stats.queues_active,
+        .active = c->active,
+        .errors = c->stats.failed,
+        .links = c->stats.links,
+        .duplicates = c->stats.duplicates,
+        .bytes = c->stats.bytes,
+        .limit_pages = (uint64_t)s->limit_pages,
+        .limit_time_ms = s->limit_time_ms,
+        .quota_bytes = s->quota_bytes,
+    };
+}
+
+/* A signal that came, or none after at most TICK. */
+static void wait_for_signal(struct crawl *c, unsigned *stops)
+{
+    const struct timespec tick = {.tv_nsec = TICK};
+    sigset_t set;
+
+    watched_signals(&set);
+    if (sigtimedwait(&set, NULL, &tick) < 0)
+        return;
+    crawl_stop(c);
+    if (++*stops == 1)
+        log_warn("stopping: finishing what is under way",
+                 "hint=\"again to stop at once\"");
+    else
+        log_warn("stopping at once", "%s", "");
+}
+
+/* ---- the summary ---- */
+
+struct reason_list {
+    const char *prefix; /* "failed." */
+    struct summary_reason at[REASON_COUNT_ + 1000];
+    size_t count;
+};
+
+static void take_reason(void *ctx, const char *name, uint64_t value)
+{
+    struct reason_list *l = ctx;
+    size_t len = strlen(l->prefix);
+
+    if (strncmp(name, l->prefix, len) == 0 &&
+        l->count < sizeof l->at / sizeof *l->at)
+        l->at[l->count++] = (struct summary_reason){name + len, value};
+}
+
+static int exit_code_of(const struct crawl_result *r,
+                        const struct engine_stats *s)
+{
+    switch (r->end) {
+    case CRAWL_FINISHED:
+        return s->seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
+    case CRAWL_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    case CRAWL_BROKEN:
+        return EXIT_DAMAGED;
+    case CRAWL_RUNNING:
+    case CRAWL_LIMIT:
+    case CRAWL_TIME:
+    case CRAWL_QUOTA:
+    case CRAWL_DISK:
+    case CRAWL_GAVE_UP:
+        break;
+    }
+    return EXIT_LIMIT;
+}
+
+static enum summary_stop stop_of(enum crawl_end end)
+{
+    static const enum summary_stop stops[] = {
+        [CRAWL_RUNNING] = SUMMARY_DAMAGED,
+        [CRAWL_FINISHED] = SUMMARY_FINISHED,
+        [CRAWL_LIMIT] = SUMMARY_LIMIT,
+        [CRAWL_TIME] = SUMMARY_TIME,
+        [CRAWL_QUOTA] = SUMMARY_QUOTA,
+        [CRAWL_DISK] = SUMMARY_DISK,
+        [CRAWL_GAVE_UP] = SUMMARY_GIVE_UP,
+        [CRAWL_INTERRUPTED] = SUMMARY_INTERRUPTED,
+        [CRAWL_BROKEN] = SUMMARY_DAMAGED,
+    };
+
+    return stops[end];
+}
+
+static int tell(struct engine *e, const struct crawl_settings *s,
+                const struct crawl_result *r, const struct engine_stats *before,
+                int64_t elapsed)
+{
+    static struct reason_list failed, denied, skipped;
+    struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
+    struct engine_stats now;
+    struct frontier_store *store = frontier_store_of(e);
+    int code;
+
+    e->ops->stats(e, &now);
+    code = exit_code_of(r, &now);
+    failed = (struct reason_list){.prefix = "failed."};
+    denied = (struct reason_list){.prefix = "denied."};
+    skipped = (struct reason_list){.prefix = "skipped."};
+    frontier_store_each_counter(store, take_reason, &failed);
+    frontier_store_each_counter(store, take_reason, &denied);
+    frontier_store_each_counter(store, take_reason, &skipped);
+    if (s->quiet)
+        return code;
+    summary_print(stderr,
+                  &(struct summary){.dir = s->output,
+                                    .stop = stop_of(r->end),
+                                    .code = (enum exit_code)code,
+                                    .elapsed_ms = elapsed / NS_PER_MS,
+                                    .pages = now.pages,
+                                    .pages_run = now.pages - before->pages,
+                                    .fetched = now.fetched,
+                                    .redirects = now.redirects,
+                                    .failed = now.failed,
+                                    .denied = now.denied,
+                                    .skipped = now.skipped,
+                                    .queued = now.queued,
+                                    .failed_by = failed.at,
+                                    .denied_by = denied.at,
+                                    .skipped_by = skipped.at,
+                                    .failed_reasons = failed.count,
+                                    .denied_reasons = denied.count,
+                                    .skipped_reasons = skipped.count,
+                                    .links = now.links,
+                                    .urls = now.urls,
+                                    .duplicates = now.duplicates,
+                                    .dropped = now.dropped,
+                                    .false_positives = now.false_positives,
+                                    .bytes = now.bytes,
+                                    .seeds = now.seeds,
+                                    .seeds_failed = now.seeds_failed,
+                                    .waits = &wait,
+                                    .wait_count = r->end == CRAWL_GAVE_UP});
+    return code;
+}
+
+int crawl_run(struct crawl_setup *setup, struct engine *e,
+              const struct crawl_settings *s)
+{
+    struct crawl_result result = {.end = CRAWL_RUNNING};
+    struct crawl_sample look = {.active = 0};
+    struct engine_stats before;
+    struct progress_sample sample;
+    struct progress *p;
+    struct crawl *c = NULL;
+    int64_t started = clock_mono();
+    unsigned stops = 0;
+    enum status st;
+
+    e->ops->stats(e, &before);
+    look.stats = before;
+    sample = sample_of(&look, s, 0);
+    p = progress_new(s->progress, &sample, started);
+    st = crawl_start(&c, e, &setup->crawl);
+    if (st != STATUS_OK) {
+        progress_free(p, NULL, started);
+        return crawl_open_failed(st, s->output);
+    }
+    while (!crawl_wait(c, 0, &result)) {
+        int64_t now;
+
+        wait_for_signal(c, &stops);
+        now = clock_mono();
+        if (progress_due(p, now)) {
+            crawl_look(c, &look);
+            sample = sample_of(&look, s, now - started);
+            progress_update(p, &sample, now);
+        }
+    }
+    crawl_look(c, &look);
+    crawl_free(c);
+    sample = sample_of(&look, s, clock_mono() - started);
+    progress_free(p, &sample, clock_mono());
+    return tell(e, s, &result, &before, clock_mono() - started);
+}

@@ -1,0 +1,30 @@
+/*
+ * crawl_run.h - run a crawl to its end: signals, progress, summary, exit.
+ *
+ * What `crawl` and `resume` share once the engine is open.
+ */
+#ifndef URLWEIR_CLI_CRAWL_RUN_H
+#define URLWEIR_CLI_CRAWL_RUN_H
+
+#include "base/file.h"
+#include "cli/crawl_setup.h"
+#include "cli/options.h"
+#include "frontier/engine.h"
+
+/* Takes DIR's lock. False: it is held, or cannot be made; *code is the exit
+ * status and the reason was said. */
+MUST_CHECK bool crawl_lock(const char *dir, const char *what,
+                           struct file_lock **lock, int *code);
+
+/* Blocks SIGINT, SIGTERM and SIGHUP, for crawl_run to wait for. Called before
+ * any thread is made. */
+void crawl_block_signals(void);
+
+/* Returns the exit status. The engine stays the caller's to close. */
+int crawl_run(struct crawl_setup *c, struct engine *engine,
+              const struct crawl_settings *s);
+
+/* The words and exit status of an engine that could not be made or opened. */
+int crawl_open_failed(enum status st, const char *dir);
+
+#endif

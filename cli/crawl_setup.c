@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_setup.c - from settings to the parts of a crawl.
+ *
+ * --memory is shared out here: five eighths to the engine (store, filter,
+ * caches), a quarter to bodies in flight; the rest is code, stacks, connections
+ * and parsers.
+ */
+#include "cli/crawl_setup.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "frontier/reader.h"
+
+#define COMMIT_INTERVAL (200 * NS_PER_MS)
+
+static unsigned thread_count(const struct crawl_settings *s)
+{
+    int64_t n = s->threads;
+
+    if (n <= 0)
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (n > s->concurrency)
+        n = s->concurrency;
+    return n < 1 ? 1 : (unsigned)n;
+}
+
+static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
+{
+    c->frontier = (struct frontier_options){
+        .crawl = bytes_of_str(CRAWL_ID),
+        .schedule = {.delay = s->delay_ms * NS_PER_MS,
+                     .random_delay = s->random_delay,
+                     .max_delay = s->max_delay_ms * NS_PER_MS,
+                     .max_crawl_delay = s->max_crawl_delay_ms * NS_PER_MS,
+                     .retry_delay = s->retry_delay_ms * NS_PER_MS},
+        .tries = (uint32_t)s->tries,
+        .conns_per_host = (uint32_t)s->conns_per_host,
+        .in_flight = (size_t)s->concurrency,
+        .limit_pages = (uint64_t)s->limit_pages,
+        .per_host = (uint64_t)s->limit_per_host,
+        .use_filter = s->filter != FILTER_NONE,
+        .fpr = s->fpr,
+        .memory = s->memory_bytes / 8 * 5,
+        .commit_interval = COMMIT_INTERVAL,
+    };
+}
+
+static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
+                       unsigned threads)
+{
+    c->fetch = (struct fetcher_options){
+        .user_agent = buf_str(&c->user_agent),
+        .product_token = buf_str(&c->product_token),
+        .headers = s->header.item,
+        .header_count = s->header.count,
+        .cookie = s->cookie,
+        .proxy = s->proxy,
+        .insecure = s->insecure,
+        .resolve = s->resolve.item,
+        .resolve_count = s->resolve.count,
+        .timeout_ms = s->timeout_ms,
+        .connect_timeout_ms = s->connect_timeout_ms,
+        .max_body = s->max_body_bytes,
+        .max_redirects = (uint32_t)s->max_redirects,
+        .limit_rate = s->limit_rate_bytes / threads,
+        .conns_per_host = (uint32_t)s->conns_per_host,
+
+        .retry_delay_ms = s->retry_delay_ms,
+        .robots = s->robots,
+        .kinds = settings_link_kinds(s),
+        .mime = s->mime.item,
+        .mime_count = s->mime.count,
+        .dup_content_skip = s->dup_content == DUP_CONTENT_SKIP,
+        .record_links = s->record == RECORD_LINKS,
+        .guard = c->guard,
+        .scope = c->scope,
+        .bodies = c->bodies,
+        .ip_limit = c->ip_limit,
+        .crawl = bytes_of_str(CRAWL_ID),
+        .key_mode = s->queue_key,
+    };
+}
+
+static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
+                       unsigned threads)
+{
+    c->crawl = (struct crawl_options){
+        .dir = s->output,
+        .threads = threads,
+        .concurrency = (size_t)s->concurrency,
+        .limit_pages = (uint64_t)s->limit_pages,
+        .quota = s->quota_bytes,
+        .time_limit = s->limit_time_ms * NS_PER_MS,
+        .give_up = s->give_up_ms * NS_PER_MS,
+        .min_disk = s->min_disk_bytes,
+        .checkpoint = s->checkpoint_ms * NS_PER_MS,
+        .fetch = &c->fetch,
+    };
+}
+
+static enum status make_shared(struct crawl_setup *c,
+                               const struct crawl_settings *s,
+                               struct buf *error)
+{
+    struct scope_options so = {
+        .mode = s->scope,
+        .depth = s->depth,
+        .max_url_length = (size_t)s->max_url_length,
+        .include = s->include.item,
+        .include_count = s->include.count,
+        .exclude = s->exclude.item,
+        .exclude_count = s->exclude.count,
+    };
+    enum status st = guard_new(&c->guard, s->allow_private, s->allow_net.item,
+                               s->allow_net.count, s->deny_net.item,
+                               s->deny_net.count, error);
+
+    if (st == STATUS_OK)
+        st = scope_new(&c->scope, &so, error);
+    if (st != STATUS_OK)
+        return st;
+    c->bodies = body_pool_new(s->memory_bytes / 4);
+    if (s->conns_per_ip > 0)
+        c->ip_limit = ip_limit_new((uint32_t)s->conns_per_ip);
+    return STATUS_OK;
+}
+
+bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
+                      int *code)
+{
+    unsigned threads = thread_count(s);
+    struct buf error;
+    enum status st;
+
+    *c = (struct crawl_setup){.guard = NULL};
+    buf_init(&c->user_agent, 4096);
+    buf_init(&c->product_token, 4096);
+    buf_init(&error, 4096);
+    settings_user_agent(s, &c->user_agent);
+    settings_product_token(s, &c->product_token);
+    st = make_shared(c, s, &error);
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir: %s\n",
+                error.len > 0 ? buf_str(&error) : status_text(st));
+        *code = EXIT_USAGE;
+    } else if (fetcher_global_init() != STATUS_OK) {
+        fprintf(stderr, "urlweir: libcurl cannot be started\n");
+        *code = EXIT_CANNOT;
+        st = STATUS_IO;
+    }
+    fill_frontier(c, s);
+    fill_fetch(c, s, threads);
+    fill_crawl(c, s, threads);
+    buf_fini(&error);
+    return st == STATUS_OK;
+}
+
+void crawl_setup_fini(struct crawl_setup *c)
+{
+    guard_free(c->guard);
+    scope_free(c->scope);
+    body_pool_free(c->bodies);
+    ip_limit_free(c->ip_limit);
+    buf_fini(&c->user_agent);
+    buf_fini(&c->product_token);
+}

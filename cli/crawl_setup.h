@@ -1,0 +1,35 @@
+/*
+ * crawl_setup.h - from settings to the parts of a crawl.
+ *
+ * Makes what fetchers and frontier share and fills in their options; used by
+ * crawl and resume. One thread, before and after the crawl.
+ */
+#ifndef URLWEIR_CLI_CRAWL_SETUP_H
+#define URLWEIR_CLI_CRAWL_SETUP_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "cli/options.h"
+#include "crawler/crawl.h"
+#include "crawler/fetcher.h"
+#include "frontier/frontier.h"
+
+struct crawl_setup {
+    struct frontier_options frontier;
+    struct fetcher_options fetch;
+    struct crawl_options crawl;
+    /* owned */
+    struct guard *guard;
+    struct scope *scope;
+    struct body_pool *bodies;
+    struct ip_limit *ip_limit;
+    struct buf user_agent, product_token;
+};
+
+/* `s` outlives the result. False: *code is the exit status, and what is wrong
+ * was said on stderr. crawl_setup_fini is needed either way. */
+MUST_CHECK bool crawl_setup_init(struct crawl_setup *c,
+                                 const struct crawl_settings *s, int *code);
+void crawl_setup_fini(struct crawl_setup *c);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* usage.c - a command's help, laid out from its table for 80 columns. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "cli/command_line.h"
+
+#define WIDTH     79
+#define HELP_AT   30 /* column where the words begin */
+#define TEXT_MOST 4096
+
+/* Breaks `text` between words, from column `at`, each further line indented. */
+static void print_wrapped(FILE *to, const char *text, size_t at, size_t indent)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, " ");
+
+        if (at > indent && at + 1 + n > WIDTH) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            fputc(' ', to);
+            at++;
+        }
+        fprintf(to, "%.*s", (int)n, text);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    fputc('\n', to);
+}
+
+/* "  -d, --depth N", "      --insecure", "      --robots obey|report|off" */
+static void add_names(struct buf *out, const struct option_spec *s)
+{
+    if (s->letter != 0)
+        buf_addf(out, "  -%c, --%s", s->letter, s->name);
+    else
+        buf_addf(out, "      --%s", s->name);
+    if (s->type == OPTION_FLAG)
+        return;
+    buf_add_char(out, ' ');
+    if (s->arg != NULL) {
+        buf_add_str(out, s->arg);
+        return;
+    }
+    for (size_t i = 0; s->words[i] != NULL; i++)
+        buf_addf(out, "%s%s", i > 0 ? "|" : "", s->words[i]);
+}
+
+/* In brackets; behind a comma the line may break. */
+static void add_fallback(struct buf *out, const char *text)
+{
+    buf_add_str(out, " [");
+    for (; *text != '\0'; text++) {
+        buf_add_char(out, *text);
+        if (*text == ',')
+            buf_add_char(out, ' ');
+    }
+    buf_add_char(out, ']');
+}
+
+static void add_help(struct buf *out, const struct option_spec *s)
+{
+    buf_add_str(out, s->help);
+    if (s->type == OPTION_FLAG)
+        buf_addf(out, " [%s]",
+                 s->fallback != NULL && strcmp(s->fallback, "true") == 0
+                     ? "on"
+                     : "off");
+    else if (s->fallback != NULL)
+        add_fallback(out, s->fallback);
+}
+
+static void print_option(FILE *to, const struct option_spec *s)
+{
+    struct buf b;
+    size_t at;
+
+    buf_init(&b, TEXT_MOST);
+    add_names(&b, s);
+    fputs(buf_str(&b), to);
+    at = b.len;
+    if (at + 2 > HELP_AT) {
+        fputc('\n', to);
+        at = 0;
+    }
+    fprintf(to, "%*s", (int)(HELP_AT - at), "");
+    buf_clear(&b);
+    add_help(&b, s);
+    print_wrapped(to, buf_str(&b), HELP_AT, HELP_AT);
+    buf_fini(&b);
+}
+
+static void print_options(const struct usage *u, FILE *to)
+{
+    const char *section = "";
+
+    for (size_t i = 0; i < u->table->count; i++) {
+        const struct option_spec *s = &u->table->spec[i];
+
+        if ((s->flags & (OPTION_FILE_ONLY | u->without)) != 0)
+            continue;
+        if (strcmp(section, s->section) != 0)
+            fprintf(to, "\n%s\n", s->section);
+        section = s->section;
+        print_option(to, s);
+    }
+    fputs("  -h, --help                  print this\n", to);
+}
+
+/* Does the table hold an option of this type? */
+static bool has(const struct option_table *t, enum option_type type)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->spec[i].type == type)
+            return true;
+    return false;
+}
+
+static void print_units(const struct option_table *t, FILE *to)
+{
+    if (has(t, OPTION_SIZE))
+        fputs("\nA SIZE is bytes, or a number with K, M or G, powers of 1024.",
+              to);
+    if (has(t, OPTION_TIME))
+        fputs("\nA TIME is seconds, or a number with ms, s, m, h or d: 1.5s.",
+              to);
+    if (has(t, OPTION_LIST))
+        fputs("\nAn option that takes a list may be repeated; an empty value "
+              "empties it.",
+              to);
+    if (has(t, OPTION_FLAG))
+        fputs("\nA switch is turned off by --no-NAME.", to);
+    fputc('\n', to);
+}
+
+void usage_print(const struct usage *u, FILE *to)
+{
+    fprintf(to, "usage: urlweir %s\n", u->synopsis);
+    if (u->about[0] != '\0') {
+        fputc('\n', to);
+        print_wrapped(to, u->about, 0, 0);
+    }
+    print_options(u, to);
+    print_units(u->table, to);
+}

@@ -1,0 +1,129 @@
+/*
+ * option.h - what an option is: its name, type, bounds and default, as data.
+ *
+ * A command describes its options once, as a table of struct option_spec over
+ * the fields of a plain struct. Everything else is made from that table: the
+ * command line and its help (cli/command_line.h), reading and writing YAML
+ * (config/config.h), and the difference between two sets of settings.
+ *
+ * Values come as text from four sources, each winning over those before it:
+ * the default, the crawl being resumed, a configuration file, the command
+ * line. Which one was the last to speak is remembered for each option.
+ *
+ * Threads: none of this is shared; settings are made at start and then read.
+ */
+#ifndef URLWEIR_CONFIG_OPTION_H
+#define URLWEIR_CONFIG_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+enum option_type {
+    OPTION_FLAG,     /* bool; --name and --no-name, true and false in YAML */
+    OPTION_COUNT,    /* int64_t; a whole number */
+    OPTION_SIZE,     /* uint64_t, bytes; "512", "4M", "1.5G" (K = 1024) */
+    OPTION_TIME,     /* int64_t, milliseconds; "20", "1.5s", "5m", "100ms" */
+    OPTION_FRACTION, /* double */
+    OPTION_CHOICE,   /* an enum: the index into `words` */
+    OPTION_TEXT,     /* char *, NULL when empty */
+    OPTION_LIST      /* struct option_list */
+};
+
+/* Strings in the order given; owned by the settings that hold it. */
+struct option_list {
+    const char **item; /* NULL while empty */
+    size_t count;
+};
+void option_list_add(struct option_list *l, struct bytes text); /* a copy */
+void option_list_free(struct option_list *l); /* empty again */
+
+enum option_flags {
+    OPTION_COMMAS = 1,    /* LIST: "a,b" is two items */
+    OPTION_FILE_ONLY = 2, /* stands in files only: no --name */
+    OPTION_LINE_ONLY = 4, /* stands on the command line only */
+    OPTION_OF_RUN = 8,    /* of one run, not of the crawl: not in crawl.yaml */
+    OPTION_ON_START = 16, /* cannot change when a crawl is resumed */
+    OPTION_SECRET = 32    /* its value is not shown, and kept from others */
+};
+
+struct option_spec {
+    const char *name; /* long name, and the key in YAML */
+    char letter;      /* short form, or 0 */
+    enum option_type type;
+    size_t at;            /* offset of the field */
+    const char *fallback; /* the default as one would write it, or NULL */
+    double min, max;      /* COUNT, SIZE (bytes), TIME (ms), FRACTION */
+    const char *bare;     /* word that stands for min - 1 in the field: "none",
+                             "cores"; NULL: there is none */
+    const char *const
+        *words;          /* CHOICE, and LIST of known words; ends in NULL */
+    unsigned flags;      /* enum option_flags */
+    const char *section; /* heading in help; equal ones stand together */
+    const char *arg;     /* what help calls its value: "N", "SIZE" */
+    const char *help;    /* a phrase, without its default */
+};
+
+enum option_source {
+    OPTION_FROM_DEFAULT,
+    OPTION_FROM_CRAWL, /* the crawl.yaml of the crawl that is resumed */
+    OPTION_FROM_FILE,
+    OPTION_FROM_LINE
+};
+
+struct option_table {
+    const struct option_spec *spec;
+    size_t count;
+    size_t from; /* offset of a uint8_t[count], each an enum option_source */
+};
+
+/* Set every field to its default; the fields are overwritten, not freed. */
+void option_defaults(const struct option_table *t, void *settings);
+/* Free texts and lists, and zero those fields. */
+void option_fini(const struct option_table *t, void *settings);
+/* A copy with texts and lists of its own; *out is overwritten. `size` is that
+ * of the settings struct. */
+void option_copy(const struct option_table *t, void *out, const void *settings,
+                 size_t size);
+
+/* Where `name` stands in the table; t->count: nowhere. */
+size_t option_find(const struct option_table *t, struct bytes name);
+size_t option_find_letter(const struct option_table *t, char letter);
+
+/* Set option `i` from text. A list gains items, after those of an earlier
+ * source are dropped; empty text empties it. STATUS_FORMAT: `error` gains what
+ * is wrong and what was expected, without the option's name; the field is
+ * untouched. */
+MUST_CHECK enum status option_set(const struct option_table *t, size_t i,
+                                  void *settings, struct bytes text,
+                                  enum option_source from, struct buf *error);
+/* Empty list `i`, as said by `from`. */
+void option_clear(const struct option_table *t, size_t i, void *settings,
+                  enum option_source from);
+
+enum option_source option_source(const struct option_table *t, size_t i,
+                                 const void *settings);
+/* Said by this run: in a file or on the command line. */
+bool option_given(const struct option_table *t, size_t i, const void *settings);
+
+/* The value as one would write it: "5m", "4M", "none", "host"; of a list item
+ * `item`. option_set reads it back. */
+void option_text(const struct option_spec *s, const void *settings, size_t item,
+                 struct buf *out);
+/* Number of items of a list, 1 for any other type. */
+size_t option_items(const struct option_spec *s, const void *settings);
+/* As option_text, lists as "a, b", nothing as "none": for people. */
+void option_show(const struct option_spec *s, const void *settings,
+                 struct buf *out);
+bool option_equal(const struct option_spec *s, const void *a, const void *b);
+
+/* The name nearest to `text`, those with any of `without` left out; NULL only
+ * where none is left. *alike: near enough that it may have been meant. */
+const char *option_nearest(const struct option_table *t, struct bytes text,
+                           unsigned without, bool *alike);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * value.c - the value of one option, read from text and written as text.
+ *
+ * A refusal always says what was found and what would have been taken, with
+ * the bounds in the option's own units: the reader should not need the manual.
+ */
+#include "config/value.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "config/quantity.h"
+
+_Static_assert(sizeof(enum option_source) == sizeof(int),
+               "choices are stored as int through their enum's field");
+
+#define QUOTED_MOST 100 /* octets of a refused value that are shown */
+
+/* ---- texts and lists ---- */
+
+void option_list_free(struct option_list *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free((char *)l->item[i]);
+    free(l->item);
+    *l = (struct option_list){0};
+}
+
+void option_list_add(struct option_list *l, struct bytes text)
+{
+    l->item = xrealloc(l->item, (l->count + 1) * sizeof *l->item);
+    l->item[l->count++] = xstrndup(text.at, text.len);
+}
+
+static void text_set(char **at, struct bytes text)
+{
+    free(*at);
+    *at = text.len > 0 ? xstrndup(text.at, text.len) : NULL;
+}
+
+void value_free(const struct option_spec *s, void *at)
+{
+    if (s->type == OPTION_TEXT)
+        text_set(at, bytes_of("", 0));
+    else if (s->type == OPTION_LIST)
+        option_list_free(at);
+}
+
+void value_copy(const struct option_spec *s, void *to, const void *from)
+{
+    const struct option_list *l = from;
+    char *const *text = from;
+
+    if (s->type == OPTION_TEXT) {
+        *(char **)to = *text != NULL ? xstrdup(*text) : NULL;
+    } else if (s->type == OPTION_LIST) {
+        struct option_list copy = {0};
+
+        for (size_t i = 0; i < l->count; i++)
+            option_list_add(&copy, bytes_of_str(l->item[i]));
+        *(struct option_list *)to = copy;
+    }
+}
+
+/* ---- text to value ---- */
+
+/* A bound as the option's own text would say it. */
+static void add_bound(const struct option_spec *s, double bound,
+                      struct buf *out)
+{
+    if (s->type == OPTION_SIZE)
+        quantity_add_size(out, (uint64_t)bound);
+    else if (s->type == OPTION_TIME)
+        quantity_add_time(out, (int64_t)bound);
+    else if (s->type == OPTION_COUNT)
+        buf_addf(out, "%" PRId64, (int64_t)bound);
+    else
+        quantity_add_fraction(out, bound);
+}
+
+static void add_expected(const struct option_spec *s, struct buf *out)
+{
+    switch (s->type) {
+    case OPTION_COUNT:
+        buf_add_str(out, "a whole number");
+        break;
+    case OPTION_SIZE:
+        buf_add_str(out, "bytes, or a number with K, M or G, as in 64M");
+        break;
+    case OPTION_TIME:
+        buf_add_str(out, "seconds, or a number with ms, s, m, h or d, as in "
+                         "1.5s");
+        break;
+    case OPTION_FRACTION:
+        buf_add_str(out, "a fraction, as in 0.001");
+        break;
+    case OPTION_FLAG:
+        buf_add_str(out, "true or false");
+        break;
+    case OPTION_CHOICE:
+    case OPTION_LIST:
+        for (size_t i = 0; s->words != NULL && s->words[i] != NULL; i++)
+            buf_addf(out, "%s%s", i == 0 ? "one of " : ", ", s->words[i]);
+        break;
+    case OPTION_TEXT:
+        buf_add_str(out, "text");
+        break;
+    }
+    if (s->bare != NULL)
+        buf_addf(out, ", or %s", s->bare);
+}
+
+static enum status refuse_form(const struct option_spec *s, struct bytes text,
+                               struct buf *error)
+{
+    static const char *const kinds[] = {
+        [OPTION_FLAG] = "is neither",       [OPTION_COUNT] = "is no count",
+        [OPTION_SIZE] = "is no size",       [OPTION_TIME] = "is no time",
+        [OPTION_FRACTION] = "is no number", [OPTION_CHOICE] = "is not known",
+        [OPTION_TEXT] = "is no text",       [OPTION_LIST] = "is not known",
+    };
+
+    buf_add_char(error, '\'');
+    buf_add(error, text.at, text.len < 100 ? text.len : 100);
+    buf_addf(error, "' %s; it takes ", kinds[s->type]);
+    add_expected(s, error);
+    return STATUS_FORMAT;
+}
+
+static enum status refuse_range(const struct option_spec *s, struct bytes text,
+                                struct buf *error)
+{
+    buf_add_char(error, '\'');
+    buf_add(error, text.at, text.len < 100 ? text.len : 100);
+    buf_add_str(error, "' is out of range; it takes ");
+    add_bound(s, s->min, error);
+    buf_add_str(error, " to ");
+    add_bound(s, s->max, error);
+    if (s->bare != NULL)
+        buf_addf(error, ", or %s", s->bare);
+    return STATUS_FORMAT;
+}
+
+/* A number of any of the four kinds, in all of them. */
+struct number {
+    int64_t i;
+    uint64_t u;
+    double f;
+};
+
+static enum status read_number(const struct option_spec *s, struct bytes text,
+                               struct number *n)
+{
+    enum status st = STATUS_FORMAT;
+
+    *n = (struct number){0};
+    if (s->type == OPTION_COUNT)
+        st = quantity_count(text, &n->i);
+    else if (s->type == OPTION_TIME)
+        st = quantity_time(text, &n->i);
+    else if (s->type == OPTION_SIZE)
+        st = quantity_size(text, &n->u);
+    else
+        return quantity_fraction(text, &n->f);
+    n->f = s->type == OPTION_SIZE ? (double)n->u : (double)n->i;
+    return st;
+}
+
+static enum status set_number(const struct option_spec *s, void *at,
+                              struct bytes text, struct buf *error)
+{
+    struct number n;
+
+    if (s->bare != NULL && bytes_is(text, s->bare)) {
+        n = (struct number){(int64_t)s->min - 1, (uint64_t)s->min - 1,
+                            s->min - 1};
+    } else {
+        enum status st = read_number(s, text, &n);
+
+        if (st == STATUS_LIMIT)
+            return refuse_range(s, text, error);
+        if (st != STATUS_OK)
+            return refuse_form(s, text, error);
+        if (n.f < s->min || n.f > s->max)
+            return refuse_range(s, text, error);
+    }
+    if (s->type == OPTION_SIZE)
+        *(uint64_t *)at = n.u;
+    else if (s->type == OPTION_FRACTION)
+        *(double *)at = n.f;
+    else
+        *(int64_t *)at = n.i;
+    return STATUS_OK;
+}
+
+static bool find_word(const struct option_spec *s, struct bytes text, int *i)
+{
+    for (*i = 0; s->words[*i] != NULL; (*i)++)
+        if (bytes_is(text, s->words[*i]))
+            return true;
+    return false;
+}
+
+static enum status set_choice(const struct option_spec *s, void *at,
+                              struct bytes text, struct buf *error)
+{
+    int i;
+
+    if (!find_word(s, text, &i))
+        return refuse_form(s, text, error);
+    memcpy(at, &i, sizeof i); /* whatever the enum, it is an int's size */
+    return STATUS_OK;
+}
+
+static enum status set_flag(const struct option_spec *s, bool *at,
+                            struct bytes text, struct buf *error)
+{
+    static const char *const words[] = {"true",  "yes", "on",
+                                        "false", "no",  "off"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (bytes_equal_nocase(text, bytes_of_str(words[i]))) {
+            *at = i < 3;
+            return STATUS_OK;
+        }
+    return refuse_form(s, text, error);
+}
+
+/* Does what stands at `at` end a line, or is it one of the code points that
+ * YAML cannot hold (C0, C1, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF)? */
+static bool is_control(const char *at, size_t left)
+{
+    static const char *const longer[] = {"\xe2\x80\xa8", "\xe2\x80\xa9",
+                                         "\xef\xbb\xbf", "\xef\xbf\xbe",
+                                         "\xef\xbf\xbf"};
+
+    if ((unsigned char)at[0] < 0x20 || at[0] == 0x7f)
+        return true;
+    if (left >= 2 && at[0] == '\xc2' && (unsigned char)at[1] < 0xa0)
+        return true;
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        if (left >= 3 && memcmp(at, longer[i], 3) == 0)
+            return true;
+    return false;
+}
+
+/* Values go into HTTP heads, logs and YAML: none may end a line there. */
+static enum status check_text(struct bytes text, struct buf *error)
+{
+    if (!bytes_is_utf8(text)) {
+        buf_add_str(error, "the value is not UTF-8");
+        return STATUS_FORMAT;
+    }
+    for (size_t i = 0; i < text.len; i++)
+        if (is_control(text.at + i, text.len - i)) {
+            buf_addf(error,
+                     "a control character (at offset %zu) cannot "
+                     "stand there",
+                     i);
+            return STATUS_FORMAT;
+        }
+    return STATUS_OK;
+}
+
+static enum status add_items(const struct option_spec *s, struct option_list *l,
+                             struct bytes text, struct buf *error)
+{
+    while (text.len > 0) {
+        const char *comma = (s->flags & OPTION_COMMAS) != 0
+                                ? memchr(text.at, ',', text.len)
+                                : NULL;
+        size_t n = comma != NULL ? (size_t)(comma - text.at) : text.len;
+        struct bytes item = bytes_of(text.at, n);
+        int unused;
+
+        if ((s->flags & OPTION_COMMAS) != 0)
+            item = bytes_trim(item);
+        if (item.len > 0 && s->words != NULL && !find_word(s, item, &unused))
+            return refuse_form(s, item, error);
+        if (item.len > 0)
+            option_list_add(l, item);
+        n += comma != NULL;
+        text = bytes_of(text.at + n, text.len - n);
+    }
+    return STATUS_OK;
+}
+
+static enum status set_list(const struct option_spec *s, struct option_list *at,
+                            bool fresh, struct bytes text, struct buf *error)
+{
+    struct option_list more = {0};
+    enum status st = add_items(s, &more, text, error);
+
+    if (st == STATUS_OK && (fresh || text.len == 0))
+        option_list_free(at);
+    for (size_t i = 0; st == STATUS_OK && i < more.count; i++)
+        option_list_add(at, bytes_of_str(more.item[i]));
+    option_list_free(&more);
+    return st;
+}
+
+enum status value_set(const struct option_spec *s, void *at, bool fresh,
+                      struct bytes text, struct buf *error)
+{
+    enum status st = check_text(text, error);
+
+    if (st != STATUS_OK)
+        return st;
+    switch (s->type) {
+    case OPTION_FLAG:
+        return set_flag(s, at, text, error);
+    case OPTION_CHOICE:
+        return set_choice(s, at, text, error);
+    case OPTION_TEXT:
+        text_set(at, text);
+        return STATUS_OK;
+    case OPTION_LIST:
+        return set_list(s, at, fresh, text, error);
+    default:
+        return set_number(s, at, text, error);
+    }
+}
+
+/* ---- value to text ---- */
+
+static bool is_bare(const struct option_spec *s, const void *at)
+{
+    double bare = s->min - 1;
+
+    if (s->bare == NULL)
+        return false;
+    if (s->type == OPTION_SIZE)
+        return *(const uint64_t *)at == (uint64_t)bare;
+    return *(const int64_t *)at == (int64_t)bare;
+}
+
+size_t value_items(const struct option_spec *s, const void *at)
+{
+    const struct option_list *l = at;
+
+    return s->type == OPTION_LIST ? l->count : 1;
+}
+
+void value_text(const struct option_spec *s, const void *at, size_t item,
+                struct buf *out)
+{
+    int word;
+
+    if (is_bare(s, at)) {
+        buf_add_str(out, s->bare);
+        return;
+    }
+    switch (s->type) {
+    case OPTION_FLAG:
+        buf_add_str(out, *(const bool *)at ? "true" : "false");
+        break;
+    case OPTION_COUNT:
+        buf_addf(out, "%" PRId64, *(const int64_t *)at);
+        break;
+    case OPTION_SIZE:
+        quantity_add_size(out, *(const uint64_t *)at);
+        break;
+    case OPTION_TIME:
+        quantity_add_time(out, *(const int64_t *)at);
+        break;
+    case OPTION_FRACTION:
+        quantity_add_fraction(out, *(const double *)at);
+        break;
+    case OPTION_CHOICE:
+        memcpy(&word, at, sizeof word);
+        buf_add_str(out, s->words[word]);
+        break;
+    case OPTION_TEXT:
+        if (*(char *const *)at != NULL)
+            buf_add_str(out, *(char *const *)at);
+        break;
+    case OPTION_LIST:
+        buf_add_str(out, ((const struct option_list *)at)->item[item]);
+        break;
+    }
+}

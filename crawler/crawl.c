@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl.c - the outer loop of a crawl.
+ *
+ *      fetchers ── reports ──► frontier thread ── assignments ──► fetchers
+ *                                 │  ack, release, lease
+ *                                 ▼
+ *                               engine ──► store (one transaction a turn)
+ *
+ * The frontier thread never waits for anything but reports: giving an
+ * assignment never blocks, since no fetcher gets more than `concurrency`. So a
+ * full report queue holds back the fetchers and nobody else.
+ */
+#include "crawler/crawl.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/frontier.h"
+
+#define BATCH         256 /* reports taken at once: one seen check for all */
+#define LOOK_INTERVAL (100 * NS_PER_MS)
+#define DISK_INTERVAL NS_PER_S
+#define LONGEST_NAP   (200 * NS_PER_MS)
+
+struct crawl {
+    struct engine *engine;
+    struct crawl_options o;
+    struct fetcher **fetchers;
+    struct queue *reports;
+    pthread_t thread;
+
+    /* any thread */
+    _Atomic int stops;
+    _Atomic bool paused;
+
+    /* shared, under mtx */
+    pthread_mutex_t mtx;
+    pthread_cond_t ended_cond;
+    struct crawl_sample sample;
+    struct crawl_result result;
+    bool ended;
+
+    /* frontier thread */
+    int64_t started, looked, disk_looked, checkpointed;
+    enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
+    enum status status;
+    int stops_done; /* how far fetchers were told to stop */
+    unsigned gone;  /* fetchers that have ended */
+    size_t out;     /* URLs with fetchers */
+    struct engine_lease *leases;
+};
+
+const char *crawl_end_text(enum crawl_end end)
+{
+    static const char *const texts[] = {
+        [CRAWL_RUNNING] = "running",
+        [CRAWL_FINISHED] = "finished",
+        [CRAWL_LIMIT] = "reached --limit",
+        [CRAWL_TIME] = "reached --time",
+        [CRAWL_QUOTA] = "reached --quota",
+        [CRAWL_DISK] = "the disk is nearly full (--min-disk)",
+        [CRAWL_GAVE_UP] = "all that is left waits longer than --give-up",
+        [CRAWL_INTERRUPTED] = "interrupted",
+        [CRAWL_BROKEN] = "the store failed",
+    };
+
+    return texts[end];
+}
+
+/* ---- reports ---- */
+
+static void note_failure(struct crawl *c, enum status st)
+{
+    if (st == STATUS_OK || c->status != STATUS_OK)
+        return;
+    c->status = st;
+    c->end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+}
+
+static void take_release(struct crawl *c, const struct report *r, int64_t now)
+{
+    c->out--;
+    note_failure(c,
+                 c->engine->ops->release(c->engine, r->id, r->not_before,
+                                         &r->done.host, now, clock_wall_ms()));
+}
+
+static void take_reports(struct crawl *c, struct report **reports, size_t n)
+{
+    struct engine_done done[BATCH];
+    int64_t now = clock_mono();
+    size_t dones = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        switch (reports[i]->kind) {
+        case REPORT_DONE:
+            done[dones++] = reports[i]->done;
+            c->out--;
+            break;
+        case REPORT_RELEASE:
+            take_release(c, reports[i], now);
+            break;
+        case REPORT_GONE:
+            c->gone++;
+            break;
+        }
+    }
+    if (dones > 0 && c->status == STATUS_OK)
+        note_failure(c, c->engine->ops->ack(c->engine, done, dones, now,
+                                            clock_wall_ms()));
+    for (size_t i = 0; i < n; i++)
+        report_free(reports[i]);
+}
+
+/* ---- leases ---- */
+
+/* Rules of the host from an earlier run, so that resuming asks for no
+ * robots.txt that is still fresh. */
+static void hand_over_robots(struct crawl *c, struct fetcher *f,
+                             const struct engine_lease *l)
+{
+    struct page_store *pages = frontier_pages_of(c->engine);
+    size_t len = url_origin_length(l->url);
+    struct robots_row row;
+    struct buf text;
+
+    if (len == 0 || !frontier_first_lease(c->engine, l->queue))
+        return;
+    buf_init(&text, (size_t)1 << 20);
+    if (page_store_robots(pages, bytes_of(l->url.at, len), &row, &text) ==
+        STATUS_OK)
+        fetcher_know_robots(f, &row);
+    buf_fini(&text);
+}
+
+static void lease_due(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    size_t n = 0;
+    enum status st;
+
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
+        return;
+    st = c->engine->ops->lease(c->engine, c->o.concurrency, now,
+                               clock_wall_ms(), c->leases, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct engine_lease *l = &c->leases[i];
+        struct fetcher *f = c->fetchers[l->queue % c->o.threads];
+
+        hand_over_robots(c, f, l);
+        fetcher_give(f, assignment_new(l));
+    }
+    c->out += n;
+    note_failure(c, st);
+}
+
+/* ---- ends and limits ---- */
+
+static bool disk_is_low(struct crawl *c, int64_t now)
+{
+    uint64_t left;
+
+    if (c->o.min_disk == 0 || now - c->disk_looked < DISK_INTERVAL)
+        return false;
+    c->disk_looked = now;
+    return file_disk_free(c->o.dir, &left) == STATUS_OK && left < c->o.min_disk;
+}
+
+static enum crawl_end nothing_out(struct crawl *c, int64_t now,
+                                  const struct engine_stats *s)
+{
+    struct bytes why = {"", 0};
+    int64_t due;
+
+    if (s->queued == 0)
+        return CRAWL_FINISHED;
+    due = c->engine->ops->next_due(c->engine, now, &why);
+    /* The end of time may be meant either way: nothing is due, or a queue is
+     * drained without asking, which is always due. */
+    if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
+        due - now <= c->o.give_up)
+        return CRAWL_RUNNING;
+    c->result.waits_ns = due - now;
+    snprintf(c->result.waiting_for, sizeof c->result.waiting_for, "%.*s",
+             (int)(why.len < 200 ? why.len : 200), why.at);
+    return CRAWL_GAVE_UP;
+}
+
+static enum crawl_end why_stop(struct crawl *c, int64_t now)
+{
+    struct engine_stats s;
+
+    if (atomic_load(&c->stops) > 0)
+        return CRAWL_INTERRUPTED;
+    if (c->o.time_limit > 0 && now - c->started >= c->o.time_limit)
+        return CRAWL_TIME;
+    if (disk_is_low(c, now))
+        return CRAWL_DISK;
+    c->engine->ops->stats(c->engine, &s);
+    if (c->o.quota > 0 && s.bytes >= c->o.quota)
+        return CRAWL_QUOTA;
+    if (c->o.limit_pages > 0 && s.pages >= c->o.limit_pages)
+        return CRAWL_LIMIT;
+    return c->out == 0 ? nothing_out(c, now, &s) : CRAWL_RUNNING;
+}
+
+/* Tell the fetchers to finish, and at a second stop or a broken store to give
+ * up. */
+static void pass_on_stop(struct crawl *c)
+{
+    int wanted = atomic_load(&c->stops) > 1 || c->end == CRAWL_BROKEN ? 2 : 1;
+
+    if (c->end == CRAWL_RUNNING || c->stops_done >= wanted)
+        return;
+    for (unsigned i = 0; i < c->o.threads; i++) {
+        if (wanted == 2)
+            fetcher_stop(c->fetchers[i]);
+        else
+            fetcher_drain(c->fetchers[i]);
+    }
+    c->stops_done = wanted;
+}
+
+/* ---- the loop ---- */
+
+static void publish(struct crawl *c, int64_t now, bool force)
+{
+    struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING};
+
+    if (!force && now - c->looked < LOOK_INTERVAL)
+        return;
+    c->looked = now;
+    c->engine->ops->stats(c->engine, &s.stats);
+    for (unsigned i = 0; i < c->o.threads; i++) {
+        const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
+
+        s.active += atomic_load(&k->active);
+        s.requests += atomic_load(&k->requests);
+        s.wire_bytes += atomic_load(&k->wire_bytes);
+        s.connections += atomic_load(&k->connections);
+    }
+    pthread_mutex_lock(&c->mtx);
+    c->sample = s;
+    pthread_mutex_unlock(&c->mtx);
+}
+
+static void checkpoint_if_due(struct crawl *c, int64_t now)
+{
+    enum status st;
+
+    if (c->o.checkpoint == 0 || now - c->checkpointed < c->o.checkpoint)
+        return;
+    st = frontier_checkpoint(c->engine, now, clock_wall_ms());
+    if (st == STATUS_AGAIN)
+        return;
+    c->checkpointed = now;
+    note_failure(c, st);
+}
+
+static int64_t nap(struct crawl *c, int64_t now)
+{
+    int64_t due = c->engine->ops->next_due(c->engine, now, NULL);
+
+    if (c->end != CRAWL_RUNNING || due >= now + LONGEST_NAP)
+        return LONGEST_NAP;
+    return due <= now ? 0 : due - now;
+}
+
+static void frontier_turn_once(struct crawl *c)
+{
+    struct report *batch[BATCH];
+    int64_t now = clock_mono();
+    size_t n = queue_receive(c->reports, (void **)batch, BATCH, nap(c, now));
+
+    take_reports(c, batch, n);
+    now = clock_mono();
+    if (c->status == STATUS_OK)
+        note_failure(c, c->engine->ops->turn(c->engine, false, now,
+                                             clock_wall_ms(), NULL));
+    if (c->end == CRAWL_RUNNING)
+        c->end = why_stop(c, now);
+    lease_due(c);
+    if (c->status == STATUS_OK)
+        checkpoint_if_due(c, now);
+    pass_on_stop(c);
+    publish(c, now, false);
+}
+
+static void last_words(struct crawl *c)
+{
+    int64_t now = clock_mono();
+
+    if (c->status == STATUS_OK)
+        note_failure(c, frontier_checkpoint_now(c->engine,
+                                                c->end == CRAWL_FINISHED
+                                                    ? "finished"
+                                                    : "stopped",
+                                                true, now, clock_wall_ms()));
+    publish(c, now, true);
+    pthread_mutex_lock(&c->mtx);
+    c->result.end = c->end;
+    c->result.status = c->status;
+    c->ended = true;
+    pthread_cond_broadcast(&c->ended_cond);
+    pthread_mutex_unlock(&c->mtx);
+}
+
+static void *frontier_thread(void *arg)
+{
+    struct crawl *c = arg;
+
+    c->started = c->looked = c->checkpointed = clock_mono();
+    while (c->gone < c->o.threads)
+        frontier_turn_once(c);
+    last_words(c);
+    return NULL;
+}
+
+/* ---- starting and ending ---- */
+
+enum status crawl_start(struct crawl **out, struct engine *engine,
+                        const struct crawl_options *o)
+{
+    struct crawl *c = xcalloc(1, sizeof *c);
+    enum status st = STATUS_OK;
+    pthread_condattr_t attr;
+
+    c->engine = engine;
+    c->o = *o;
+    c->reports = queue_new(o->concurrency + o->threads);
+    c->leases = xcalloc(o->concurrency, sizeof *c->leases);
+    c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
+    pthread_mutex_init(&c->mtx, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->ended_cond, &attr);
+    pthread_condattr_destroy(&attr);
+    for (unsigned i = 0; st == STATUS_OK && i < o->threads; i++)
+        st = fetcher_start(&c->fetchers[i], i, o->fetch, o->concurrency,
+                           c->reports);
+    if (st == STATUS_OK &&
+        pthread_create(&c->thread, NULL, frontier_thread, c) != 0)
+        st = STATUS_NOMEM;
+    if (st != STATUS_OK) {
+        log_error("cannot start threads", "threads=%u", o->threads);
+        for (unsigned i = 0; i < o->threads; i++)
+            if (c->fetchers[i] != NULL)
+                fetcher_stop(c->fetchers[i]);
+        c->thread = 0;
+        crawl_free(c);
+        return st;
+    }
+    *out = c;
+    return STATUS_OK;
+}
+
+void crawl_stop(struct crawl *c)
+{
+    atomic_fetch_add(&c->stops, 1);
+    queue_wake(c->reports);
+}
+
+void crawl_pause(struct crawl *c, bool pause)
+{
+    atomic_store(&c->paused, pause);
+    queue_wake(c->reports);
+}
+
+void crawl_look(struct crawl *c, struct crawl_sample *out)
+{
+    pthread_mutex_lock(&c->mtx);
+    *out = c->sample;
+    pthread_mutex_unlock(&c->mtx);
+}
+
+bool crawl_wait(struct crawl *c, int64_t timeout_ns,
+                struct crawl_result *result)
+{
+    int64_t until = clock_mono() + timeout_ns;
+    struct timespec t = {.tv_sec = (time_t)(until / NS_PER_S),
+                         .tv_nsec = (long)(until % NS_PER_S)};
+    bool ended;
+
+    pthread_mutex_lock(&c->mtx);
+    while (!c->ended &&
+           pthread_cond_timedwait(&c->ended_cond, &c->mtx, &t) == 0)
+        ;
+    ended = c->ended;
+    if (ended)
+        *result = c->result;
+    pthread_mutex_unlock(&c->mtx);
+    return ended;
+}
+
+void crawl_free(struct crawl *c)
+{
+    if (c == NULL)
+        return;
+    if (c->thread != 0)
+        pthread_join(c->thread, NULL);
+    for (unsigned i = 0; i < c->o.threads; i++)
+        fetcher_free(c->fetchers[i]);
+    queue_free(c->reports);
+    pthread_cond_destroy(&c->ended_cond);
+    pthread_mutex_destroy(&c->mtx);
+    free(c->fetchers);
+    free(c->leases);
+    free(c);
+}

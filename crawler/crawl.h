@@ -1,0 +1,80 @@
+/*
+ * crawl.h - starts and stops fetchers; the outer loop of a crawl.
+ *
+ * crawl_start makes the fetcher threads and the frontier thread, which alone
+ * touches the engine until crawl_free. Everything else here may be called from
+ * any thread; none of it waits for the network.
+ */
+#ifndef URLWEIR_CRAWLER_CRAWL_H
+#define URLWEIR_CRAWLER_CRAWL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "crawler/fetcher.h"
+#include "frontier/engine.h"
+
+struct crawl;
+
+struct crawl_options {
+    const char *dir;      /* whose disk is watched */
+    unsigned threads;     /* fetchers; at least 1 */
+    size_t concurrency;   /* URLs in flight in all */
+    uint64_t limit_pages; /* 0: none; the engine enforces it as well */
+    uint64_t quota;       /* octets received, whole crawl; 0: none */
+    int64_t time_limit;   /* ns of this run; 0: none */
+    int64_t give_up;      /* ns: stop when all that is left waits longer */
+    uint64_t min_disk;    /* octets that stay free; 0: not watched */
+    int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
+    const struct fetcher_options *fetch; /* outlives the crawl */
+};
+
+enum crawl_end {
+    CRAWL_RUNNING = 0,
+    CRAWL_FINISHED,    /* nothing is left */
+    CRAWL_LIMIT,       /* --limit */
+    CRAWL_TIME,        /* --time */
+    CRAWL_QUOTA,       /* --quota */
+    CRAWL_DISK,        /* --min-disk, or a full disk */
+    CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
+    CRAWL_INTERRUPTED, /* crawl_stop */
+    CRAWL_BROKEN       /* the store failed; see crawl_result.status */
+};
+
+struct crawl_result {
+    enum crawl_end end;
+    enum status status;    /* of the store */
+    char waiting_for[256]; /* CRAWL_GAVE_UP: the queue that is due first */
+    int64_t waits_ns;      /* and how long it still waits */
+};
+
+/* What a watcher sees; at most 200 ms old. */
+struct crawl_sample {
+    struct engine_stats stats;
+    uint64_t active;      /* transfers under way */
+    uint64_t requests;    /* of this run */
+    uint64_t wire_bytes;  /* received in this run */
+    uint64_t connections; /* opened in this run */
+    bool draining;        /* stopping: finishing what is under way */
+};
+
+/* `engine` is handed to the frontier thread until crawl_free. */
+MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
+                                   const struct crawl_options *o);
+/* First call: lease nothing more, finish what is under way. A second call:
+ * give up what is under way. Both resumable. Async-signal-unsafe. */
+void crawl_stop(struct crawl *c);
+void crawl_pause(struct crawl *c, bool pause);
+void crawl_look(struct crawl *c, struct crawl_sample *out);
+/* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
+ * could be written, is. */
+bool crawl_wait(struct crawl *c, int64_t timeout_ns,
+                struct crawl_result *result);
+/* After crawl_wait said so. The engine is the caller's again. */
+void crawl_free(struct crawl *c); /* NULL is fine */
+
+/* How it ended, for people: "finished", "reached --limit". */
+const char *crawl_end_text(enum crawl_end end);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * fetch.h - one transfer: options, limits, result.
+ *
+ * A fetch is a curl easy handle that is used again and again. It follows no
+ * redirect, asks no address the guard refuses, and holds no more of a body
+ * than its order and the body pool allow: where the pool is empty the transfer
+ * pauses and its time stands still. Whose turn it is and when time runs out is
+ * fetch_set.h's business. One thread owns a fetch.
+ */
+#ifndef URLWEIR_CRAWLER_FETCH_H
+#define URLWEIR_CRAWLER_FETCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/heap.h"
+#include "crawler/answer.h"
+#include "crawler/fetcher.h"
+#include "crawler/multi.h"
+
+enum fetch_end {
+    FETCH_ANSWERED, /* the answer came, or as much of it as matters */
+    /* a 2xx answer whose body is what had come until then */
+    FETCH_CUT_LENGTH,
+    FETCH_CUT_TIME,
+    FETCH_CUT_ENCODING,
+    FETCH_MIME, /* of a type nobody asked for; given up at the head */
+    /* nothing is known of the URL */
+    FETCH_ADDRESS, /* the guard refused every address */
+    FETCH_CROWDED, /* too many connections to the address; ask again later */
+    FETCH_STARVED, /* no memory for the body; ask again later */
+    FETCH_STOPPED, /* given up by fetch_set_abort */
+    /* no answer */
+    FETCH_DNS,
+    FETCH_CONNECT,
+    FETCH_TLS,
+    FETCH_TIMEOUT,
+    FETCH_RESET,
+    FETCH_PROTOCOL
+};
+
+struct fetch_order {
+    const char *url;    /* copied */
+    uint64_t body_most; /* decoded octets of a 2xx body that are kept; of other
+                           bodies none are */
+    bool filter_mime;   /* the options' list of types holds */
+};
+
+/* Lives until the fetch is used again. */
+struct fetch_result {
+    enum fetch_end end;
+    bool transient;              /* another try may end better */
+    const struct answer *answer; /* status 0: there was none */
+    struct bytes body;
+    uint64_t body_bytes; /* decoded, also those not kept */
+    uint64_t wire_bytes; /* head and body as received */
+    int64_t started, ended, started_wall_ms;
+    const char *ip;    /* that answered, or "" */
+    const char *error; /* what went wrong in words, or "" */
+};
+
+/* Wishes of a fetch to wait, while any is set it is paused. */
+enum { FETCH_WAITS_MEMORY = 1, FETCH_WAITS_RATE = 2 };
+
+struct fetch {
+    struct transfer transfer; /* first: a fetch is its transfer */
+    /* for the fetch set */
+    struct heap_item due; /* the moment its time runs out */
+    struct fetch *next_free;
+    void *ctx; /* whose fetch it is */
+    unsigned waits;
+    int64_t waits_since;
+    /* for fetch.c */
+    const struct fetcher_options *o;
+    struct fetcher_counters *counters;
+    struct fetch_order order;
+    struct answer answer;
+    struct buf body;
+    uint64_t reserved; /* octets of the body pool */
+    bool sent;         /* the request has gone out */
+    bool keep, encoded, decided;
+    bool broken;        /* curl refused to go on with it after a pause */
+    enum fetch_end end; /* once decided */
+    uint64_t body_bytes, counted; /* of wire octets, in the counters */
+    int64_t started, started_wall_ms;
+    struct curl_slist *headers, *resolve;
+    char error[CURL_ERROR_SIZE];
+};
+
+/* NULL: curl is out of memory. */
+struct fetch *fetch_new(const struct fetcher_options *o,
+                        struct fetcher_counters *counters, struct multi *m);
+void fetch_free(struct fetch *f); /* NULL is fine; not while under way */
+
+void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
+                 int64_t wall_ms);
+/* Set or clear a wish to wait. False: clearing it brought out an error and the
+ * transfer must be given up with CURLE_WRITE_ERROR. */
+bool fetch_wait(struct fetch *f, unsigned wish, bool on);
+/* Is there memory again for a fetch that waits for it? */
+bool fetch_memory_came(struct fetch *f);
+/* The transfer is no longer under way. CURLE_OPERATION_TIMEDOUT also says that
+ * the set's own deadline has passed; CURLE_ABORTED_BY_CALLBACK that it was
+ * stopped. */
+void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
+                  struct fetch_result *out);
+/* Gives memory back; the result is gone. */
+void fetch_clear(struct fetch *f);
+
+#endif

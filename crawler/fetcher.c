@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetcher.c - one thread: its inbox, its lanes, its turn.
+ *
+ * A lane holds the URLs of one queue that are with this fetcher; no more than
+ * conns_per_host of them have a transfer at once, the others wait their turn
+ * in the order they came. Lanes come and go with their URLs, and there are
+ * never more than the fetcher may hold URLs, so an array is searched.
+ *
+ * The inbox has a mutex of its own and is emptied at one stroke; the thread is
+ * woken only by the first that enters an empty one.
+ */
+#include "crawler/fetcher.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <libxml/parser.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "crawler/job.h"
+
+#define ROBOTS_MEMORY    ((size_t)16 << 20)
+#define DESCRIPTORS_MOST 16384
+
+enum mode { MODE_RUN, MODE_DRAIN, MODE_STOP };
+
+/* A robots.txt on its way to the cache. */
+struct known {
+    struct known *next;
+    struct robots_row row;
+    char text[];
+};
+
+struct lane {
+    uint32_t queue;
+    uint32_t active;          /* jobs begun, held ones too */
+    struct job *first, *last; /* jobs that wait for their turn */
+};
+
+struct fetcher {
+    /* read-only once started */
+    unsigned index;
+    size_t capacity;
+    uint32_t conns_per_host;
+    pthread_t thread;
+    /* fetcher thread */
+    struct job_tools tools;
+    struct lane *lanes;
+    size_t lane_count;
+    struct job *held; /* until another's robots.txt has come */
+    struct job *free_jobs;
+    struct assignment **taken; /* the inbox of this turn */
+    enum mode mode;
+    /* written by the fetcher thread, read by any */
+    struct fetcher_counters counters;
+    /* shared, under mtx */
+    pthread_mutex_t mtx;
+    struct assignment **inbox;
+    size_t inbox_count;
+    struct known *known;
+    enum mode wanted;
+};
+
+/* ---- assignments --------------------------------------------------------- */
+
+struct assignment *assignment_new(const struct engine_lease *lease)
+{
+    size_t key = lease->key.len, url = lease->url.len;
+    struct assignment *a = xmalloc(sizeof *a + key + url + 2);
+
+    a->lease = *lease;
+    a->lease.key = bytes_of(a->text, key);
+    a->lease.url = bytes_of(a->text + key + 1, url);
+    memcpy(a->text, lease->key.at, key);
+    a->text[key] = '\0';
+    memcpy(a->text + key + 1, lease->url.at, url);
+    a->text[key + 1 + url] = '\0';
+    return a;
+}
+
+void assignment_free(struct assignment *a)
+{
+    free(a);
+}
+
+/* ---- lanes --------------------------------------------------------------- */
+
+static struct lane *lane_of(struct fetcher *f, uint32_t queue)
+{
+    struct lane *lane;
+
+    for (size_t i = 0; i < f->lane_count; i++) {
+        if (f->lanes[i].queue == queue)
+            return &f->lanes[i];
+    }
+    assert(f->lane_count < f->capacity);
+    lane = &f->lanes[f->lane_count++];
+    *lane = (struct lane){.queue = queue};
+    return lane;
+}
+
+static void drop_idle_lanes(struct fetcher *f)
+{
+    for (size_t i = 0; i < f->lane_count;) {
+        struct lane *lane = &f->lanes[i];
+
+        if (lane->active == 0 && lane->first == NULL)
+            *lane = f->lanes[--f->lane_count]; /* the last takes its place */
+        else
+            i++;
+    }
+}
+
+static void lane_add(struct lane *lane, struct job *j)
+{
+    j->next = NULL;
+    if (lane->first == NULL)
+        lane->first = j;
+    else
+        lane->last->next = j;
+    lane->last = j;
+}
+
+/* ---- jobs ---------------------------------------------------------------- */
+
+static struct job *job_take(struct fetcher *f, struct assignment *a)
+{
+    struct job *j = f->free_jobs;
+
+    if (j != NULL) {
+        f->free_jobs = j->next;
+    } else {
+        j = xmalloc(sizeof *j);
+        job_init(j);
+    }
+    job_set(j, a);
+    return j;
+}
+
+static void job_give(struct fetcher *f, struct job *j)
+{
+    j->next = f->free_jobs;
+    f->free_jobs = j;
+}
+
+/* Its report was sent. */
+static void job_is_done(struct fetcher *f, struct job *j)
+{
+    struct lane *lane = lane_of(f, j->assignment->lease.queue);
+
+    lane->active--;
+    job_give(f, j);
+}
+
+static void begin(struct fetcher *f, struct job *j)
+{
+    switch (job_begin(&f->tools, j, clock_mono())) {
+    case JOB_BUSY:
+        break;
+    case JOB_HELD:
+        j->next = f->held;
+        f->held = j;
+        break;
+    case JOB_DONE:
+        job_is_done(f, j);
+        break;
+    }
+}
+
+/* URLs that waited while robots.txt was fetched go back: how long their queue
+ * has to wait may have changed. */
+static void release_others(struct fetcher *f, struct bytes origin,
+                           struct lane *lane)
+{
+    struct job **at = &f->held;
+
+    while (*at != NULL) {
+        struct job *j = *at;
+
+        if (!bytes_equal(j->origin, origin)) {
+            at = &j->next;
+            continue;
+        }
+        *at = j->next;
+        (void)job_release(&f->tools, j);
+        job_is_done(f, j);
+    }
+    while (lane->first != NULL) {
+        struct job *j = lane->first;
+
+        lane->first = j->next;
+        (void)job_release(&f->tools, j);
+        job_give(f, j);
+    }
+}
+
+static void end(struct fetcher *f, struct job *j,
+                const struct fetch_result *result)
+{
+    struct bytes origin = j->origin;
+    bool read_robots = j->read_robots;
+
+    if (job_on_ended(&f->tools, j, result) == JOB_BUSY)
+        return;
+    if (read_robots)
+        release_others(f, origin, lane_of(f, j->assignment->lease.queue));
+    job_is_done(f, j);
+}
+
+/* ---- the turn ------------------------------------------------------------ */
+
+static void learn_robots(struct fetcher *f, struct known *k)
+{
+    while (k != NULL) {
+        struct known *next = k->next;
+
+        robots_cache_restore(f->tools.robots, &k->row);
+        free(k);
+        k = next;
+    }
+}
+
+static void take_inbox(struct fetcher *f)
+{
+    struct assignment **taken;
+    struct known *known;
+    size_t count;
+
+    pthread_mutex_lock(&f->mtx);
+    taken = f->inbox;
+    f->inbox = f->taken;
+    f->taken = taken;
+    count = f->inbox_count;
+    f->inbox_count = 0;
+    known = f->known;
+    f->known = NULL;
+    f->mode = f->wanted;
+    pthread_mutex_unlock(&f->mtx);
+    learn_robots(f, known);
+    /* What ended in the last turn was reported then, and may be back. */
+    drop_idle_lanes(f);
+    for (size_t i = 0; i < count; i++)
+        lane_add(lane_of(f, taken[i]->lease.queue), job_take(f, taken[i]));
+}
+
+/* Begin what may begin in this lane; when no more is to begin, give it back. */
+static void work_lane(struct fetcher *f, struct lane *lane)
+{
+    while (lane->first != NULL) {
+        struct job *j = lane->first;
+
+        if (f->mode == MODE_RUN && lane->active >= f->conns_per_host)
+            return;
+        lane->first = j->next;
+        lane->active++;
+        if (f->mode == MODE_RUN) {
+            begin(f, j);
+        } else {
+            (void)job_release(&f->tools, j);
+            job_is_done(f, j);
+        }
+    }
+}
+
+static void work_lanes(struct fetcher *f)
+{
+    for (size_t i = 0; i < f->lane_count; i++)
+        work_lane(f, &f->lanes[i]);
+    drop_idle_lanes(f);
+}
+
+static void finish_ended(struct fetcher *f)
+{
+    struct fetch_result result;
+    struct fetch *done;
+
+    while ((done = fetch_set_next_ended(f->tools.fetches, clock_mono(),
+                                        &result)) != NULL) {
+        end(f, done->ctx, &result);
+        fetch_set_recycle(f->tools.fetches, done);
+    }
+}
+
+static bool is_over(const struct fetcher *f)
+{
+    return f->mode != MODE_RUN && f->lane_count == 0;
+}
+
+static void fetcher_turn(struct fetcher *f)
+{
+    take_inbox(f);
+    work_lanes(f);
+    if (is_over(f))
+        return;
+    if (f->mode == MODE_STOP)
+        fetch_set_abort(f->tools.fetches);
+    fetch_set_turn(f->tools.fetches, f->mode == MODE_STOP ? 0 : INT64_MAX);
+    finish_ended(f);
+}
+
+static void *run(void *arg)
+{
+    struct fetcher *f = arg;
+    struct report *gone = report_gone();
+    char name[16];
+
+    snprintf(name, sizeof name, "fetch-%u", f->index);
+    pthread_setname_np(pthread_self(), name);
+    do {
+        fetcher_turn(f);
+    } while (!is_over(f));
+    if (queue_send(f->tools.reports, gone) != STATUS_OK)
+        report_free(gone);
+    return NULL;
+}
+
+/* ---- what other threads call --------------------------------------------- */
+
+static void want(struct fetcher *f, enum mode mode)
+{
+    pthread_mutex_lock(&f->mtx);
+    if (mode > f->wanted)
+        f->wanted = mode;
+    pthread_mutex_unlock(&f->mtx);
+    fetch_set_wake(f->tools.fetches);
+}
+
+void fetcher_give(struct fetcher *f, struct assignment *a)
+{
+    bool was_empty;
+
+    pthread_mutex_lock(&f->mtx);
+    assert(f->inbox_count < f->capacity);
+    was_empty = f->inbox_count == 0;
+    f->inbox[f->inbox_count++] = a;
+    pthread_mutex_unlock(&f->mtx);
+    if (was_empty)
+        fetch_set_wake(f->tools.fetches);
+}
+
+void fetcher_know_robots(struct fetcher *f, const struct robots_row *row)
+{
+    struct known *k = xmalloc(sizeof *k + row->origin.len + row->body.len);
+
+    k->row = *row;
+    k->row.origin = bytes_of(k->text, row->origin.len);
+    k->row.body = bytes_of(k->text + row->origin.len, row->body.len);
+    memcpy(k->text, row->origin.at, row->origin.len);
+    if (row->body.len > 0)
+        memcpy(k->text + row->origin.len, row->body.at, row->body.len);
+    pthread_mutex_lock(&f->mtx);
+    k->next = f->known;
+    f->known = k;
+    pthread_mutex_unlock(&f->mtx);
+}
+
+void fetcher_drain(struct fetcher *f)
+{
+    want(f, MODE_DRAIN);
+}
+
+void fetcher_stop(struct fetcher *f)
+{
+    want(f, MODE_STOP);
+}
+
+const struct fetcher_counters *fetcher_counters(const struct fetcher *f)
+{
+    return &f->counters;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static void free_parts(struct fetcher *f)
+{
+    while (f->free_jobs != NULL) {
+        struct job *j = f->free_jobs;
+
+        f->free_jobs = j->next;
+        job_fini(j);
+        free(j);
+    }
+    for (size_t i = 0; i < f->inbox_count; i++)
+        assignment_free(f->inbox[i]); /* came after its end */
+    while (f->known != NULL) {
+        struct known *k = f->known;
+
+        f->known = k->next;
+        free(k);
+    }
+    fetch_set_free(f->tools.fetches);
+    reporter_free(f->tools.reporter);
+    robots_cache_free(f->tools.robots);
+    pthread_mutex_destroy(&f->mtx);
+    free(f->lanes);
+    free(f->inbox);
+    free(f->taken);
+    free(f);
+}
+
+void fetcher_free(struct fetcher *f)
+{
+    if (f == NULL)
+        return;
+    pthread_join(f->thread, NULL);
+    free_parts(f);
+}
+
+static enum status make_parts(struct fetcher *f,
+                              const struct fetcher_options *o)
+{
+    const struct robots_cache_options ro = {
+        .agent = o->product_token,
+        .memory = o->robots_memory > 0 ? o->robots_memory : ROBOTS_MEMORY,
+        .retry_delay_ms = o->retry_delay_ms > 0 ? o->retry_delay_ms : 1,
+    };
+
+    f->tools.o = o;
+    f->conns_per_host = o->conns_per_host > 0 ? o->conns_per_host : 1;
+    f->lanes = xcalloc(f->capacity, sizeof *f->lanes);
+    f->inbox = xcalloc(f->capacity, sizeof(struct assignment *));
+    f->taken = xcalloc(f->capacity, sizeof(struct assignment *));
+    f->tools.robots = robots_cache_new(&ro);
+    f->tools.reporter = reporter_new(o);
+    return fetch_set_new(&f->tools.fetches, o, &f->counters);
+}
+
+/* Signals are the main thread's: a fetcher has all of them blocked, SIGPIPE
+ * included, so that writing to a closed connection is an error like others. */
+static enum status start_thread(struct fetcher *f)
+{
+    sigset_t all, before;
+    int err;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    err = pthread_create(&f->thread, NULL, run, f);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (err == 0)
+        return STATUS_OK;
+    log_error("cannot start a fetcher", "error=%s", strerror(err));
+    return status_of_errno(err);
+}
+
+enum status fetcher_start(struct fetcher **out, unsigned index,
+                          const struct fetcher_options *o, size_t capacity,
+                          struct queue *reports)
+{
+    struct fetcher *f = xcalloc(1, sizeof *f);
+    enum status st;
+
+    pthread_mutex_init(&f->mtx, NULL);
+    f->index = index;
+    f->capacity = capacity;
+    f->tools.reports = reports;
+    st = make_parts(f, o);
+    if (st == STATUS_OK)
+        st = start_thread(f);
+    if (st != STATUS_OK)
+        free_parts(f);
+    else
+        *out = f;
+    return st;
+}
+
+/* Kept connections and transfers each need a descriptor, and the usual soft
+ * limit of 1,024 is for programs that call select(). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= DESCRIPTORS_MOST)
+        return;
+    r.rlim_cur = r.rlim_max < DESCRIPTORS_MOST ? r.rlim_max : DESCRIPTORS_MOST;
+    if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+        log_warn("cannot raise the limit of descriptors", "error=%s",
+                 strerror(errno));
+}
+
+enum status fetcher_global_init(void)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        log_error("cannot start libcurl", "%s", "");
+        return STATUS_NOMEM;
+    }
+    xmlInitParser();
+    raise_descriptor_limit();
+    return STATUS_OK;
+}

@@ -1,0 +1,53 @@
+/*
+ * link_finder.h - the links of one answer, made ready for the frontier.
+ *
+ * Brings each link to canonical form, asks the scope, takes its digest, and
+ * keeps one of each per page; the others become drops with a reason. What it
+ * finds lives in the arena it was begun with. One thread owns a finder, which
+ * is used for page after page.
+ */
+#ifndef URLWEIR_CRAWLER_LINK_FINDER_H
+#define URLWEIR_CRAWLER_LINK_FINDER_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "crawler/fetcher.h"
+#include "crawler/links.h"
+#include "frontier/engine.h"
+
+struct link_finder;
+
+/* `o` outlives the finder. */
+struct link_finder *link_finder_new(const struct fetcher_options *o);
+void link_finder_free(struct link_finder *f); /* NULL is fine */
+
+/* A new answer, to the URL of `lease`. At most `most` bytes of `arena` are
+ * used; its ceiling is no lower. False: that URL is none, which only a damaged
+ * store can bring about, and nothing may be asked of the finder. */
+bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
+                       struct arena *arena, size_t most);
+
+/* The links of an HTML body. */
+void link_finder_html(struct link_finder *f, struct bytes body,
+                      struct bytes content_type, struct page_info *info);
+/* The links of a style sheet. */
+void link_finder_css(struct link_finder *f, struct bytes body,
+                     struct bytes content_type, struct page_info *info);
+/* The entries of a sitemap or feed; nothing where it is neither. */
+void link_finder_sitemap(struct link_finder *f, struct bytes body,
+                         struct bytes content_type);
+/* One link of a header field, relative to the URL asked. */
+void link_finder_add(struct link_finder *f, struct bytes reference,
+                     enum link_kind kind, bool nofollow);
+/* The page forbids to follow what it links to. */
+void link_finder_forbid(struct link_finder *f);
+
+/* Where a redirect leads; REASON_NONE: it is followed. */
+enum outcome_reason link_finder_redirect(struct link_finder *f,
+                                         struct bytes location);
+
+/* Fills in found, drops and row.links of *done. */
+void link_finder_end(struct link_finder *f, struct engine_done *done);
+
+#endif

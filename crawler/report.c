@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.c - what a fetched URL becomes for the frontier.
+ */
+#include "crawler/report.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "crawler/http_time.h"
+#include "crawler/link_finder.h"
+#include "crawler/link_header.h"
+#include "crawler/link_values.h"
+#include "crawler/mime.h"
+#include "crawler/robots.h"
+#include "crawler/robots_tag.h"
+
+#define ROW_TEXT_MOST ((size_t)512) /* of a header value kept in a row */
+/* For what stands beside the links: the row's texts and a robots.txt. */
+#define REPORT_SLACK (2 * ROBOTS_READ_MOST)
+
+struct reporter {
+    const struct fetcher_options *o;
+    struct link_finder *finder;
+};
+
+/* One report being made. */
+struct draft {
+    struct reporter *r;
+    const struct engine_lease *lease;
+    const struct fetch_result *result;
+    struct report *out;
+    struct engine_done *done;
+};
+
+struct reporter *reporter_new(const struct fetcher_options *o)
+{
+    struct reporter *r = xcalloc(1, sizeof *r);
+
+    r->o = o;
+    r->finder = link_finder_new(o);
+    return r;
+}
+
+void reporter_free(struct reporter *r)
+{
+    if (r == NULL)
+        return;
+    link_finder_free(r->finder);
+    free(r);
+}
+
+/* ---- reports without an answer ------------------------------------------- */
+
+static struct report *report_new(enum report_kind kind, uint64_t id)
+{
+    struct report *out = xcalloc(1, sizeof *out);
+
+    out->kind = kind;
+    out->id = out->done.id = id;
+    out->done.host.crawl_delay_ms = -2;
+    out->done.host.retry_after_ms = -1;
+    return out;
+}
+
+void report_free(struct report *r)
+{
+    if (r == NULL)
+        return;
+    arena_free(r->arena);
+    free(r);
+}
+
+/* A copy in the report's arena, cut to `most` octets. */
+static struct bytes kept(struct report *r, struct bytes s, size_t most)
+{
+    size_t len = s.len < most ? s.len : most;
+    char *at;
+
+    if (len == 0)
+        return bytes_of("", 0);
+    if (r->arena == NULL)
+        r->arena = arena_new(REPORT_MOST + REPORT_SLACK);
+    at = arena_try_copy(r->arena, s.at, len);
+    return at != NULL ? bytes_of(at, len) : bytes_of("", 0);
+}
+
+/* A number of the wire in the type of a row. */
+static uint32_t elapsed_ms(const struct fetch_result *result)
+{
+    int64_t ms = (result->ended - result->started) / NS_PER_MS;
+
+    return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
+static void set_outcome(struct engine_done *done, enum outcome_status status,
+                        enum outcome_reason reason)
+{
+    done->outcome.status = status;
+    done->outcome.reason = reason;
+    done->row.status = (uint8_t)status;
+    done->row.reason = (uint8_t)reason;
+}
+
+struct report *report_of(const struct engine_lease *l,
+                         enum outcome_status status, enum outcome_reason reason,
+                         struct bytes detail, int64_t wall_ms)
+{
+    struct report *out = report_new(REPORT_DONE, l->id);
+
+    set_outcome(&out->done, status, reason);
+    out->done.row.at_ms = wall_ms;
+    out->done.row.detail = kept(out, detail, ROW_TEXT_MOST);
+    return out;
+}
+
+struct report *report_release(const struct engine_lease *l, int64_t not_before)
+{
+    struct report *out = report_new(REPORT_RELEASE, l->id);
+
+    out->not_before = not_before;
+    return out;
+}
+
+struct report *report_gone(void)
+{
+    return report_new(REPORT_GONE, 0);
+}
+
+void report_set_robots(struct report *r, const struct robots_row *row)
+{
+    struct bytes origin = kept(r, row->origin, SIZE_MAX);
+    struct bytes body = kept(r, row->body, ROBOTS_READ_MOST);
+    struct robots_row *copy = arena_try(r->arena, sizeof *copy);
+
+    if (copy == NULL || origin.len != row->origin.len ||
+        body.len != row->body.len)
+        return; /* it is fetched again after a restart, no more */
+    *copy = *row;
+    copy->origin = origin;
+    copy->body = body;
+    r->done.host.robots = copy;
+}
+
+/* ---- the row ------------------------------------------------------------- */
+
+static struct bytes header(struct draft *d, enum answer_field f)
+{
+    return kept(d->out, answer_get(d->result->answer, f), ROW_TEXT_MOST);
+}
+
+static void fill_row(struct draft *d)
+{
+    const struct fetch_result *result = d->result;
+    struct fetch_row *row = &d->done->row;
+    char mime[MIME_SIZE];
+
+    row->at_ms = result->started_wall_ms;
+    row->elapsed_ms = elapsed_ms(result);
+    row->http_status = result->answer->status;
+    row->wire_bytes = result->wire_bytes;
+    row->body_bytes = result->body_bytes;
+    row->ip = kept(d->out, bytes_of_str(result->ip), ROW_TEXT_MOST);
+    row->detail = kept(d->out, bytes_of_str(result->error), ROW_TEXT_MOST);
+    row->mime =
+        kept(d->out,
+             mime_essence(answer_get(result->answer, ANSWER_CONTENT_TYPE),
+                          mime),
+             MIME_SIZE);
+    row->etag = header(d, ANSWER_ETAG);
+    row->last_modified = header(d, ANSWER_LAST_MODIFIED);
+    row->lang = header(d, ANSWER_CONTENT_LANGUAGE);
+    if (result->body.len > 0)
+        row->body_digest = digest_bytes(d->r->o->digest_key, result->body);
+    d->done->outcome.http_status = result->answer->status;
+}
+
+static void fill_host_news(struct draft *d)
+{
+    const struct fetch_result *result = d->result;
+    struct engine_host_news *host = &d->done->host;
+    uint16_t status = result->answer->status;
+
+    if (result->end == FETCH_ADDRESS)
+        return; /* nothing was sent, and nothing is wrong with the host */
+    host->ended = result->ended;
+    host->unreachable = result->end == FETCH_DNS ||
+                        result->end == FETCH_CONNECT ||
+                        result->end == FETCH_TLS;
+    host->slow_down = status == 429 || status == 503;
+    if (host->slow_down || status >= 500)
+        host->retry_after_ms =
+            http_retry_after_ms(answer_get(result->answer, ANSWER_RETRY_AFTER),
+                                clock_wall_ms());
+}
+
+/* ---- a page -------------------------------------------------------------- */
+
+struct tags {
+    struct bytes agent;
+    bool noindex, nofollow;
+};
+
+static void add_robots_tag(void *ctx, struct bytes value)
+{
+    struct tags *t = ctx;
+
+    robots_tag_header(value, t->agent, &t->noindex, &t->nofollow);
+}
+
+static void read_html(struct draft *d, struct tags *tags)
+{
+    struct fetch_row *row = &d->done->row;
+    struct page_info info = {0};
+
+    link_finder_html(d->r->finder, d->result->body,
+                     answer_get(d->result->answer, ANSWER_CONTENT_TYPE), &info);
+    row->charset = bytes_of_str(info.charset);
+    row->title = kept(d->out, info.title, ROW_TEXT_MOST);
+    if (info.lang.len > 0)
+        row->lang = kept(d->out, info.lang, ROW_TEXT_MOST);
+    tags->noindex = tags->noindex || info.noindex;
+    tags->nofollow = tags->nofollow || info.nofollow;
+}
+
+/* Only who was told that it is a sitemap may take plain text for one. */
+static bool may_be_sitemap(const struct draft *d)
+{
+    return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_SITEMAP ||
+           d->lease->kind == LINK_FEED;
+}
+
+/* What kind of document it is decides who reads it. */
+static void read_document(struct draft *d, struct tags *tags)
+{
+    struct fetch_row *row = &d->done->row;
+    struct bytes type = answer_get(d->result->answer, ANSWER_CONTENT_TYPE);
+    struct page_info info = {0};
+
+    if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
+        row->mime = bytes_of_str("text/html");
+    if (mime_is_html(row->mime))
+        read_html(d, tags);
+    else if (bytes_is(row->mime, "text/css"))
+        link_finder_css(d->r->finder, d->result->body, type, &info);
+    else if (may_be_sitemap(d))
+        link_finder_sitemap(d->r->finder, d->result->body, type);
+}
+
+/* ---- links of the head --------------------------------------------------- */
+
+static void add_link_header(void *ctx, struct bytes value)
+{
+    struct draft *d = ctx;
+    struct bytes target;
+    bool nofollow;
+
+    while (link_header_next(&value, &target, &nofollow))
+        link_finder_add(d->r->finder, target, LINK_HEADER, nofollow);
+}
+
+static void read_head(struct draft *d)
+{
+    const struct answer *a = d->result->answer;
+    struct bytes place = answer_get(a, ANSWER_CONTENT_LOCATION), target;
+
+    if ((d->r->o->kinds & LINK_BIT(LINK_HEADER)) == 0)
+        return;
+    answer_each(a, ANSWER_LINK, add_link_header, d);
+    if (place.len > 0)
+        link_finder_add(d->r->finder, place, LINK_HEADER, false);
+    if (refresh_url(answer_get(a, ANSWER_REFRESH), &target))
+        link_finder_add(d->r->finder, target, LINK_HEADER, false);
+}
+
+static enum outcome_reason cut_reason(enum fetch_end end)
+{
+    switch (end) {
+    case FETCH_CUT_LENGTH:
+        return REASON_TRUNCATED_LENGTH;
+    case FETCH_CUT_TIME:
+        return REASON_TRUNCATED_TIME;
+    case FETCH_CUT_ENCODING:
+        return REASON_BAD_ENCODING;
+    default:
+        return REASON_NONE;
+    }
+}
+
+/* A type that the head did not name; an answer without body is of none. */
+static bool is_accepted(const struct draft *d)
+{
+    const struct fetcher_options *o = d->r->o;
+    struct bytes mime = d->done->row.mime;
+
+    if (mime.len == 0 && d->result->body.len == 0)
+        return true;
+    return mime_accepted(mime, o->mime, o->mime_count);
+}
+
+static void report_page(struct draft *d)
+{
+    const struct fetcher_options *o = d->r->o;
+    struct tags tags = {.agent = bytes_of_str(o->product_token)};
+
+    set_outcome(d->done, OUTCOME_FETCHED, cut_reason(d->result->end));
+    answer_each(d->result->answer, ANSWER_X_ROBOTS_TAG, add_robots_tag, &tags);
+    read_document(d, &tags);
+    read_head(d);
+    if (!is_accepted(d))
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
+    else if (tags.noindex)
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
+    if (tags.nofollow && !o->follow_nofollow)
+        link_finder_forbid(d->r->finder);
+}
+
+/* ---- other answers ------------------------------------------------------- */
+
+static void report_redirect(struct draft *d)
+{
+    struct bytes location = answer_get(d->result->answer, ANSWER_LOCATION);
+    uint16_t status = d->result->answer->status;
+
+    if (status > 303 && status != 307 && status != 308)
+        location = bytes_of("", 0); /* 305, 306: not to be followed */
+    set_outcome(d->done, OUTCOME_REDIRECT,
+                link_finder_redirect(d->r->finder, location));
+}
+
+static void report_answer(struct draft *d)
+{
+    uint16_t status = d->result->answer->status;
+
+    if (status < 300 || status == 304) {
+        report_page(d);
+    } else if (status < 400) {
+        report_redirect(d);
+    } else {
+        set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
+        d->done->transient =
+            status == 408 || status == 429 || (status >= 500 && status < 600);
+    }
+}
+
+static enum outcome_reason failure_reason(enum fetch_end end)
+{
+    switch (end) {
+    case FETCH_DNS:
+        return REASON_DNS;
+    case FETCH_CONNECT:
+        return REASON_CONNECT;
+    case FETCH_TLS:
+        return REASON_TLS;
+    case FETCH_TIMEOUT:
+        return REASON_TIMEOUT;
+    case FETCH_RESET:
+        return REASON_RESET;
+    default:
+        return REASON_PROTOCOL;
+    }
+}
+
+static void report_end(struct draft *d)
+{
+    switch (d->result->end) {
+    case FETCH_ANSWERED:
+    case FETCH_CUT_LENGTH:
+    case FETCH_CUT_TIME:
+    case FETCH_CUT_ENCODING:
+        report_answer(d);
+        break;
+    case FETCH_MIME:
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
+        break;
+    case FETCH_ADDRESS:
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_ADDRESS);
+        break;
+    default:
+        set_outcome(d->done, OUTCOME_FAILED, failure_reason(d->result->end));
+        d->done->transient = d->result->transient;
+        break;
+    }
+}
+
+struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
+                             const struct fetch_result *result,
+                             struct bytes note)
+{
+    struct report *out = report_new(REPORT_DONE, l->id);
+    struct draft d = {r, l, result, out, &out->done};
+
+    out->arena = arena_new(REPORT_MOST + REPORT_SLACK);
+    fill_row(&d);
+    fill_host_news(&d);
+    if (link_finder_begin(r->finder, l, out->arena, REPORT_MOST)) {
+        report_end(&d);
+        link_finder_end(r->finder, &out->done);
+    } else {
+        set_outcome(&out->done, OUTCOME_FAILED, REASON_PROTOCOL);
+    }
+    if (out->done.row.detail.len == 0)
+        out->done.row.detail = kept(out, note, ROW_TEXT_MOST);
+    return out;
+}

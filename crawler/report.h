@@ -1,0 +1,43 @@
+/*
+ * report.h - what a fetched URL becomes for the frontier.
+ *
+ * From the answer: its outcome by the table of DESIGN section 3, the row of
+ * the page store, the links it reveals in canonical form with scope and digest,
+ * and the drops with their reasons. A link that repeats on its page is sent
+ * once. Everything of a report lives in its arena, of REPORT_MOST bytes; what
+ * has no room there is dropped as REASON_LINK_COUNT. A reporter belongs to one
+ * thread.
+ */
+#ifndef URLWEIR_CRAWLER_REPORT_H
+#define URLWEIR_CRAWLER_REPORT_H
+
+#include "crawler/fetch.h"
+#include "crawler/fetcher.h"
+
+#define REPORT_MOST ((size_t)32 << 20)
+
+struct reporter;
+
+/* `o` outlives the reporter. */
+struct reporter *reporter_new(const struct fetcher_options *o);
+void reporter_free(struct reporter *r); /* NULL is fine */
+
+/* Of an answer, or of none. `result` says neither FETCH_CROWDED nor _STARVED
+ * nor _STOPPED. `note` is kept as the row's detail where nothing else explains
+ * the outcome. host.crawl_delay_ms and host.robots are the caller's to set. */
+struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
+                             const struct fetch_result *result,
+                             struct bytes note);
+
+/* Of a URL that no request was sent for. */
+struct report *report_of(const struct engine_lease *l,
+                         enum outcome_status status, enum outcome_reason reason,
+                         struct bytes detail, int64_t wall_ms);
+/* Back to its queue, not before `not_before`. */
+struct report *report_release(const struct engine_lease *l, int64_t not_before);
+struct report *report_gone(void);
+
+/* Keeps a copy of `row` in the report. */
+void report_set_robots(struct report *r, const struct robots_row *row);
+
+#endif

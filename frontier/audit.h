@@ -1,0 +1,77 @@
+/*
+ * audit.h - measured dedupe miss rate against the promised one.
+ *
+ * A Bloom-only crawler drops every new URL that its filter calls "maybe seen".
+ * Ours admits it and marks the row, so the rate at which such a crawler would
+ * have lost URLs is on record, for each growth step of the filter, with its
+ * 95 % Wilson interval. The same stream can be replayed through other
+ * settings: only new URLs matter to a miss rate, and the store has them in
+ * order of arrival.
+ */
+#ifndef URLWEIR_FRONTIER_AUDIT_H
+#define URLWEIR_FRONTIER_AUDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "frontier/reader.h"
+
+struct audit_step {
+    uint64_t first, upto;       /* ids of the URLs that were asked in it */
+    uint64_t asked;             /* new URLs asked */
+    uint64_t false_positives;   /* of them called "maybe seen" */
+    double measured, low, high; /* rate and its 95 % Wilson interval */
+    double promised, predicted; /* predicted: at the end of the step */
+    uint64_t keys, bits;        /* of the filter at the end of the step */
+};
+
+struct audit_series {
+    char name[48]; /* "crawl", or "scalable fpr=0.01" */
+    struct audit_step *steps;
+    size_t count;
+    struct audit_step total;
+    uint64_t lost_through; /* fetched pages first found through a URL that a
+                              Bloom-only crawler would have lost */
+};
+
+struct audit {
+    struct audit_series crawl;    /* as it happened */
+    struct audit_series *what_if; /* one for each rate asked for */
+    size_t what_if_count;
+    bool filter_checked;      /* filter.ckpt could be read */
+    uint64_t filter_covers;   /* ids up to here are in it */
+    uint64_t false_negatives; /* of them called new: must be 0 */
+    uint64_t missing;         /* rows that the exact set lacks: must be 0 */
+    uint64_t exact_count;     /* digests in the exact set */
+    uint64_t pages;           /* fetched */
+};
+
+struct audit_options {
+    const double *what_if; /* false-positive rates */
+    size_t what_if_count;
+    void (*lost)(void *ctx, const struct url_row *row); /* may be NULL */
+    void *ctx;
+};
+
+/* Of a crawl's directory. Memory: 8 bytes a URL for each what-if, 2 bits a URL
+ * besides. */
+MUST_CHECK enum status audit_crawl(struct audit *out, struct reader *r,
+                                   const struct audit_options *o);
+
+/* Of a list of URLs, one after the other; `fpr` is the rate to promise. */
+struct audit_list;
+MUST_CHECK enum status audit_list_new(struct audit_list **out, double fpr,
+                                      const struct audit_options *o);
+/* Canonical text. *fresh: it was new; *lost: the filter said otherwise. */
+MUST_CHECK enum status audit_list_add(struct audit_list *l, struct bytes url,
+                                      bool *fresh, bool *lost);
+/* Ends it. */
+void audit_list_finish(struct audit_list *l, struct audit *out);
+void audit_list_free(struct audit_list *l); /* NULL is fine */
+
+void audit_fini(struct audit *a);
+
+#endif

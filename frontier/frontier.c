@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier.c - the embedded engine's table: put, turn, stats, close.
+ *
+ * One transaction holds all changes since the last commit. It is committed
+ * when half of the URLs that may be in flight are acknowledged but not yet
+ * durable, or when commit_interval has passed: the first keeps the number of
+ * pages that a crash makes us fetch again within in_flight, the second bounds
+ * their age.
+ */
+#include "frontier/frontier.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/frontier_impl.h"
+
+enum status frontier_broke(struct frontier *f, enum status st)
+{
+    if (st != STATUS_OK && !f->broken) {
+        f->broken = true;
+        if (f->db != NULL && db_broken(f->db))
+            st = db_error(f->db);
+    }
+    return st;
+}
+
+enum status frontier_touch(struct frontier *f, int64_t now)
+{
+    enum status st;
+
+    if (f->broken)
+        return db_error(f->db);
+    if (f->in_txn)
+        return STATUS_OK;
+    st = db_begin(f->db);
+    if (st != STATUS_OK)
+        return frontier_broke(f, st);
+    f->in_txn = true;
+    f->dirty_since = now;
+    return STATUS_OK;
+}
+
+static void make_room(struct frontier *f, size_t n)
+{
+    if (n <= f->room)
+        return;
+    f->room = n + n / 2;
+    f->digests = xrealloc(f->digests, f->room * sizeof *f->digests);
+    f->answers = xrealloc(f->answers, f->room * sizeof *f->answers);
+    f->fresh = xrealloc(f->fresh, f->room * sizeof *f->fresh);
+}
+
+struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
+{
+    if (queue >= f->host_room) {
+        size_t room = f->host_room > 0 ? f->host_room : 64;
+
+        while (room <= queue)
+            room *= 2;
+        f->hosts = xrealloc(f->hosts, room * sizeof *f->hosts);
+        memset(f->hosts + f->host_room, 0,
+               (room - f->host_room) * sizeof *f->hosts);
+        f->host_room = room;
+    }
+    if (f->hosts[queue] == NULL)
+        f->hosts[queue] = host_queue_new(queue);
+    return f->hosts[queue];
+}
+
+/* Where audit's growth steps begin: powers of two, from 1,024 on. */
+static enum status note_step(struct frontier *f, uint64_t urls)
+{
+    struct seen_counts c = seen_counts(f->seen);
+    struct filter_step step = {.upto = urls,
+                               .keys = urls,
+                               .asked = c.filter_new + c.filter_maybe,
+                               .maybe = c.filter_maybe,
+                               .false_positives = c.false_positives};
+
+    while (f->next_step <= urls)
+        f->next_step *= 2;
+    if (f->filter != NULL) {
+        struct filter_stats fs;
+
+        filter_stats(f->filter, &fs);
+        step.keys = fs.count;
+        step.bits = fs.bits;
+        step.promised = fs.fpr_promised;
+        step.predicted = fs.fpr_predicted;
+    }
+    return frontier_store_add_step(f->store, &step);
+}
+
+static enum status write_row(struct frontier *f, struct bytes crawl,
+                             const struct engine_item *item, uint64_t via,
+                             bool false_positive, int64_t wall_ms, uint64_t *id)
+{
+    struct url_row row = {.url = item->url,
+                          .depth = item->depth,
+                          .hops = item->hops,
+                          .kind = item->kind,
+                          .flags =
+                              (uint8_t)((item->seed ? URL_ROW_SEED : 0) |
+                                        (false_positive ? URL_ROW_FALSE_POSITIVE
+                                                        : 0)),
+                          .via = via,
+                          .found_at_ms = wall_ms};
+    enum status st =
+        frontier_store_queue(f->store, crawl, item->key, &row.queue);
+
+    if (st == STATUS_OK)
+        st = frontier_store_admit(f->store, &row, id);
+    if (st != STATUS_OK)
+        return st;
+    frontier_reschedule(f, frontier_host(f, row.queue));
+    if (item->seed)
+        frontier_store_add(f->store, "seeds", 1);
+    if (item->depth == 0) /* where a resume stops looking for seeds */
+        frontier_store_add(f->store, "last_root",
+                           *id - frontier_store_counter(f->store, "last_root"));
+    return STATUS_OK;
+}
+
+enum status frontier_admit(struct frontier *f, struct bytes crawl,
+                           const struct engine_item *const *items,
+                           const uint64_t *via, size_t n, int64_t wall_ms,
+                           uint64_t *ids)
+{
+    uint64_t first = 0;
+    size_t fresh = 0;
+    enum status st;
+
+    make_room(f, n);
+    for (size_t i = 0; i < n; i++)
+        f->digests[i] = items[i]->digest;
+    st = seen_check(f->seen, f->digests, n, f->answers);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        uint64_t id = 0;
+
+        if (f->answers[i] != SEEN_BEFORE) {
+            st = write_row(f, crawl, items[i], via[i],
+                           f->answers[i] == SEEN_NEW_FALSE_POSITIVE, wall_ms,
+                           &id);
+            if (fresh == 0)
+                first = id;
+            f->fresh[fresh++] = f->digests[i];
+        }
+        if (ids != NULL)
+            ids[i] = id;
+    }
+    if (st == STATUS_OK && fresh > 0) {
+        st = seen_admit(f->seen, f->fresh, fresh, first);
+        f->admitted += fresh;
+        if (st == STATUS_OK && first + fresh - 1 >= f->next_step)
+            st = note_step(f, first + fresh - 1);
+    }
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
+                         const struct engine_item *items, size_t n,
+                         int64_t wall_ms, enum engine_answer *answers)
+{
+    struct frontier *f = (struct frontier *)e;
+    const struct engine_item **list = xcalloc(n, sizeof *list);
+    uint64_t *vias = xcalloc(n, sizeof *vias);
+    enum status st = frontier_touch(f, INT64_MIN);
+
+    for (size_t i = 0; i < n; i++) {
+        list[i] = &items[i];
+        vias[i] = via;
+    }
+    if (st == STATUS_OK)
+        st = frontier_admit(f, crawl, list, vias, n, wall_ms, NULL);
+    for (size_t i = 0; st == STATUS_OK && answers != NULL && i < n; i++)
+        answers[i] = f->answers[i] == SEEN_BEFORE ? ENGINE_SEEN : ENGINE_NEW;
+    free(vias);
+    free(list);
+    return st;
+}
+
+/* Moves what the seen check has counted since into the store's counters. */
+static void store_seen_counts(struct frontier *f)
+{
+    struct seen_counts c = seen_counts(f->seen);
+
+    frontier_store_add(f->store, "filter_new",
+                       c.filter_new - f->counted.filter_new);
+    frontier_store_add(f->store, "filter_maybe",
+                       c.filter_maybe - f->counted.filter_maybe);
+    frontier_store_add(f->store, "false_positives",
+                       c.false_positives - f->counted.false_positives);
+    frontier_store_add(f->store, "answered_in_batch",
+                       c.in_batch - f->counted.in_batch);
+    frontier_store_add(f->store, "answered_hot", c.hot - f->counted.hot);
+    f->counted = c;
+}
+
+static enum status commit(struct frontier *f, uint64_t *durable)
+{
+    enum status st = STATUS_OK;
+
+    if (!f->in_txn)
+        return STATUS_OK;
+    fault_point("turn-before-commit");
+    store_seen_counts(f);
+    st = exact_set_step(f->exact, f->admitted);
+    if (st == STATUS_OK)
+        st = frontier_store_step(f->store);
+    if (st == STATUS_OK)
+        st = db_commit(f->db);
+    if (st != STATUS_OK)
+        return frontier_broke(f, st);
+    fault_point("turn-after-commit");
+    f->in_txn = false;
+    f->commits++;
+    if (durable != NULL)
+        *durable = f->uncommitted;
+    f->uncommitted = 0;
+    f->admitted = 0;
+    return STATUS_OK;
+}
+
+static enum status frontier_turn(struct engine *e, bool force, int64_t now,
+                                 int64_t wall_ms, uint64_t *durable)
+{
+    struct frontier *f = (struct frontier *)e;
+    bool full = f->uncommitted > 0 && f->uncommitted * 2 >= f->o.in_flight;
+
+    (void)wall_ms;
+    if (durable != NULL)
+        *durable = 0;
+    if (f->broken)
+        return db_error(f->db);
+    frontier_save_poll(f);
+    if (!f->in_txn)
+        return STATUS_OK;
+    if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
+        f->dirty_since = now;
+    if (!force && !full && now - f->dirty_since < f->o.commit_interval)
+        return STATUS_OK;
+    return commit(f, durable);
+}
+
+static enum status frontier_block(struct engine *e, struct bytes crawl,
+                                  struct bytes key, int64_t until, int64_t now,
+                                  int64_t wall_ms)
+{
+    struct frontier *f = (struct frontier *)e;
+    uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
+    struct engine_host_news none = {.crawl_delay_ms = -2, .retry_after_ms = -1};
+    struct host_queue *h;
+    enum status st;
+
+    if (queue == 0)
+        return STATUS_NOT_FOUND;
+    st = frontier_touch(f, now);
+    if (st != STATUS_OK)
+        return st;
+    h = frontier_host(f, queue);
+    h->blocked_until = until;
+    h->why_blocked = until > now ? "blocked" : NULL;
+    st = frontier_host_news(f, h, &none, now, wall_ms);
+    frontier_reschedule(f, h);
+    return st;
+}
+
+static enum status frontier_delay(struct engine *e, struct bytes crawl,
+                                  struct bytes key, int64_t delay_ms)
+{
+    struct frontier *f = (struct frontier *)e;
+    uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
+    struct engine_host_news news = {.crawl_delay_ms = delay_ms,
+                                    .retry_after_ms = -1};
+    enum status st;
+
+    if (queue == 0)
+        return STATUS_NOT_FOUND;
+    st = frontier_touch(f, INT64_MIN);
+    if (st != STATUS_OK)
+        return st;
+    return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
+}
+
+/* They cost a look at every segment of the filter, which a loop that asks for
+ * statistics in each turn cannot pay: a sixteenth more URLs bring new ones. */
+static void add_filter_figures(struct frontier *f, struct engine_stats *out)
+{
+    const struct filter_stats *fs = &f->figures;
+
+    if (out->urls >= f->figures_due) {
+        filter_stats(f->filter, &f->figures);
+        f->figures_due = out->urls + out->urls / 16 + 1;
+    }
+    out->filter_bits = fs->bits;
+    out->filter_keys = fs->count;
+    out->filter_promised = fs->fpr_promised;
+    out->filter_predicted = fs->fpr_predicted;
+    out->memory += (fs->bits + fs->key_bits) / 8;
+}
+
+static void frontier_stats(struct engine *e, struct engine_stats *out)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct frontier_store *s = f->store;
+    struct seen_counts c = seen_counts(f->seen);
+    uint64_t pending = frontier_store_pending_all(s);
+
+    *out = (struct engine_stats){
+        .urls = frontier_store_last_id(s),
+        .queued = pending,
+        .leased = lease_count(f->leases),
+        .queues = frontier_store_queue_count(s),
+        .queues_active = f->hosts_active,
+        .pages = frontier_store_counter(s, "pages"),
+        .fetched = frontier_store_counter(s, "fetched"),
+        .redirects = frontier_store_counter(s, "redirect"),
+        .failed = frontier_store_counter(s, "failed"),
+        .denied = frontier_store_counter(s, "denied"),
+        .skipped = frontier_store_counter(s, "skipped"),
+        .links = frontier_store_counter(s, "links"),
+        .duplicates = frontier_store_counter(s, "duplicates"),
+        .dropped = frontier_store_counter(s, "dropped"),
+        .bytes = frontier_store_counter(s, "bytes"),
+        .filter_new = frontier_store_counter(s, "filter_new") + c.filter_new -
+                      f->counted.filter_new,
+        .filter_maybe = frontier_store_counter(s, "filter_maybe") +
+                        c.filter_maybe - f->counted.filter_maybe,
+        .false_positives = frontier_store_counter(s, "false_positives") +
+                           c.false_positives - f->counted.false_positives,
+        .seeds = frontier_store_counter(s, "seeds"),
+        .seeds_failed = frontier_store_counter(s, "seeds_failed"),
+        .memory = frontier_store_memory(s) + seen_memory(f->seen) +
+                  exact_set_stats(f->exact).memory,
+        .commits = f->commits,
+    };
+    if (f->filter != NULL)
+        add_filter_figures(f, out);
+}
+
+static void frontier_close(struct engine *e)
+{
+    struct frontier *f = (struct frontier *)e;
+
+    if (f == NULL)
+        return;
+    if (frontier_save_wait(f) != STATUS_OK)
+        log_warn("the last checkpoint did not succeed", "dir=%s", f->dir);
+    if (f->in_txn)
+        db_rollback(f->db);
+    heap_fini(&f->due);
+    for (size_t i = 0; i < f->host_room; i++)
+        host_queue_free(f->hosts[i]);
+    free(f->hosts);
+    lease_table_free(f->leases);
+    map_free(f->tries, free);
+    seen_free(f->seen);
+    filter_free(f->filter);
+    exact_set_close(f->exact);
+    page_store_close(f->pages);
+    frontier_store_close(f->store);
+    db_close(f->db);
+    free(f->digests);
+    free(f->answers);
+    free(f->fresh);
+    buf_fini(&f->text);
+    free(f->dir);
+    free(f);
+}
+
+const struct engine_ops frontier_ops = {
+    .put = frontier_put,
+    .lease = frontier_lease,
+    .ack = frontier_ack,
+    .release = frontier_release,
+    .block = frontier_block,
+    .delay = frontier_delay,
+    .turn = frontier_turn,
+    .next_due = frontier_next_due,
+    .stats = frontier_stats,
+    .close = frontier_close,
+};
+
+const struct digest_key *frontier_digest_key(struct engine *e)
+{
+    return &((struct frontier *)e)->key;
+}
+
+const struct manifest *frontier_manifest(struct engine *e)
+{
+    return &((struct frontier *)e)->manifest;
+}
+
+struct frontier_store *frontier_store_of(struct engine *e)
+{
+    return ((struct frontier *)e)->store;
+}
+
+struct page_store *frontier_pages_of(struct engine *e)
+{
+    return ((struct frontier *)e)->pages;
+}
+
+bool frontier_first_lease(struct engine *e, uint32_t queue)
+{
+    struct host_queue *h = frontier_host((struct frontier *)e, queue);
+    bool first = !h->told_robots;
+
+    h->told_robots = true;
+    return first;
+}

@@ -1,0 +1,72 @@
+/*
+ * frontier.h - the embedded engine: the whole, put together.
+ *
+ * Seen check, store, host queues, schedule, leases and budgets behind the
+ * engine interface, in one directory: frontier.db, filter.ckpt, manifest.
+ * frontier_create and frontier_open make it, engine->ops->close ends it; in
+ * between everything goes through engine.h, but for what only an embedded
+ * engine has, below. Frontier thread only.
+ */
+#ifndef URLWEIR_FRONTIER_FRONTIER_H
+#define URLWEIR_FRONTIER_FRONTIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "frontier/engine.h"
+#include "frontier/schedule.h"
+#include "frontier/scope.h"
+#include "storage/frontier_store.h"
+#include "storage/manifest.h"
+
+struct frontier_options {
+    struct bytes crawl; /* crawl ID */
+    struct schedule_options schedule;
+    uint32_t tries; /* of one URL, in all */
+    uint32_t conns_per_host;
+    size_t in_flight;     /* URLs leased or not yet durable, at most */
+    uint64_t limit_pages; /* 0: none */
+    uint64_t per_host;    /* pages of one queue key; 0: none */
+    bool use_filter;
+    double fpr;              /* promised false-positive rate */
+    uint64_t memory;         /* bytes this engine may hold */
+    int64_t commit_interval; /* ns, at most 200 ms for our crawler */
+    uint64_t random_seed;    /* of jitter; 0: from the system */
+    /* Queued URLs are asked about again when they are leased: scope was
+     * changed by a resume. NULL: they are not. */
+    struct scope *recheck;
+};
+
+/* STATUS_EXISTS: a crawl is in `dir` already. The directory is there. */
+MUST_CHECK enum status frontier_create(struct engine **out, const char *dir,
+                                       const struct frontier_options *o,
+                                       int64_t now, int64_t wall_ms);
+/* STATUS_NOT_FOUND: no crawl there. STATUS_DAMAGED: store and manifest do not
+ * agree, or one cannot be read; a log line says which. STATUS_VERSION.
+ * A filter file that does not verify is rebuilt, with one line. */
+MUST_CHECK enum status frontier_open(struct engine **out, const char *dir,
+                                     const struct frontier_options *o,
+                                     int64_t now, int64_t wall_ms);
+
+/* Commits, then writes the filter file and the manifest on a thread of its
+ * own. STATUS_AGAIN: the last one is still being written. */
+MUST_CHECK enum status frontier_checkpoint(struct engine *e, int64_t now,
+                                           int64_t wall_ms);
+/* As above, but done when it returns; `state` goes into the manifest:
+ * "running", "stopped" or "finished". */
+MUST_CHECK enum status frontier_checkpoint_now(struct engine *e,
+                                               const char *state, bool clean,
+                                               int64_t now, int64_t wall_ms);
+
+/* The secret that digests of this crawl are made with; lives as long as e. */
+const struct digest_key *frontier_digest_key(struct engine *e);
+/* What the directory's manifest said when it was opened; all zero if new. */
+const struct manifest *frontier_manifest(struct engine *e);
+/* The parts, for robots rows, meta and seeds; on the frontier thread only. */
+struct frontier_store *frontier_store_of(struct engine *e);
+struct page_store *frontier_pages_of(struct engine *e);
+/* First time in this run that a queue is handed out? Answers true once. */
+bool frontier_first_lease(struct engine *e, uint32_t queue);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * frontier_impl.h - the embedded engine's own struct, shared by its files.
+ *
+ *   frontier.c          the engine's table: put, turn, stats, close
+ *   frontier_ack.c      what became of a URL, and the links it revealed
+ *   frontier_lease.c    which URL goes out next
+ *   frontier_open.c     a new crawl, or one found on disk
+ *   frontier_save.c     filter file and manifest, beside the crawl
+ *
+ * Nobody else includes this.
+ */
+#ifndef URLWEIR_FRONTIER_FRONTIER_IMPL_H
+#define URLWEIR_FRONTIER_FRONTIER_IMPL_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "filter/filter.h"
+#include "frontier/frontier.h"
+#include "frontier/host_queue.h"
+#include "frontier/lease.h"
+#include "frontier/seen.h"
+#include "storage/db.h"
+#include "storage/exact_set.h"
+#include "storage/frontier_store.h"
+#include "storage/manifest.h"
+#include "storage/page_store.h"
+
+/* A URL that failed for now, as found on disk at the start. */
+struct tries_entry {
+    uint32_t tries;
+    int64_t due; /* monotonic */
+};
+
+struct save_job; /* frontier_save.c */
+extern const struct engine_ops frontier_ops;
+
+struct frontier {
+    struct engine engine; /* first: see engine.h */
+    struct frontier_options o;
+    char *dir;
+    struct db *db;
+    struct exact_set *exact;
+    struct frontier_store *store;
+    struct page_store *pages;
+    struct filter *filter; /* NULL: none is used */
+    struct seen *seen;
+    struct digest_key key;
+    unsigned char key_seed[DIGEST_SEED_SIZE];
+    struct manifest manifest; /* the last one read or written */
+    uint64_t generation;      /* of the last checkpoint begun */
+    struct schedule_random random;
+
+    struct heap due;           /* of struct host_queue by place */
+    struct host_queue **hosts; /* by queue number; NULL: nothing known */
+    size_t host_room;
+    struct lease_table *leases;
+    struct map *tries; /* id -> struct tries_entry */
+    uint64_t hosts_active;
+
+    bool in_txn;          /* db_begin was called */
+    bool broken;          /* a write failed: only close is allowed */
+    int64_t dirty_since;  /* `now` of the first change since the commit */
+    uint64_t uncommitted; /* acks since then */
+    uint64_t admitted;    /* URLs since then */
+    uint64_t next_step;   /* next url count at which filter_step is noted */
+    uint64_t commits;
+    struct filter_stats figures; /* as they were not long ago */
+    uint64_t figures_due;        /* URLs known when they are taken again */
+    struct seen_counts counted; /* what the counters hold of seen's counts */
+
+    /* scratch of put and ack, kept between calls */
+    struct digest *digests;
+    enum seen_answer *answers;
+    struct digest *fresh;
+    size_t room;
+    struct buf text; /* a URL read from the store */
+
+    struct save_job *job; /* under way, or NULL */
+};
+
+/* The engine's functions, each in its file. */
+enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
+                         const struct engine_item *items, size_t n,
+                         int64_t wall_ms, enum engine_answer *answers);
+enum status frontier_ack(struct engine *e, const struct engine_done *done,
+                         size_t n, int64_t now, int64_t wall_ms);
+enum status frontier_lease(struct engine *e, size_t most, int64_t now,
+                           int64_t wall_ms, struct engine_lease *out,
+                           size_t *n);
+enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
+                             const struct engine_host_news *host, int64_t now,
+                             int64_t wall_ms);
+int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why);
+
+/* Starts the transaction when none is open. */
+MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
+/* Marks the engine broken and passes `st` on. */
+enum status frontier_broke(struct frontier *f, enum status st);
+/* Admits what is new of items[0..n): answers[i] of f->answers is filled in,
+ * ids[i], when ids is not NULL, is the new id or 0. `via[i]` is the page. */
+MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
+                                      const struct engine_item *const *items,
+                                      const uint64_t *via, size_t n,
+                                      int64_t wall_ms, uint64_t *ids);
+/* The host of a queue, made when missing. */
+struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
+/* Puts the host where the schedule wants it now. */
+void frontier_reschedule(struct frontier *f, struct host_queue *h);
+/* What an answer said about its host: delays, back-off, robots. */
+MUST_CHECK enum status frontier_host_news(struct frontier *f,
+                                          struct host_queue *h,
+                                          const struct engine_host_news *news,
+                                          int64_t now, int64_t wall_ms);
+/* A URL's last word: its row, its done mark and the counters. */
+MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
+                                       bool seed, struct fetch_row *row,
+                                       struct outcome o);
+/* Waits for a checkpoint under way; its status. */
+enum status frontier_save_wait(struct frontier *f);
+/* Is it done? Then joins it. */
+void frontier_save_poll(struct frontier *f);
+/* filter.ckpt into f->filter, after the store is open. */
+MUST_CHECK enum status frontier_load_filter(struct frontier *f,
+                                            uint64_t *covers);
+/* Where the filter takes keys from when it rebuilds a part of itself. */
+struct filter_source frontier_filter_source(struct frontier *f);
+char *frontier_path(const struct frontier *f, const char *name);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_lease.c - which URL goes out next.
+ *
+ * The schedule is a heap of hosts by the moment they are due. A host leaves it
+ * while it has as many URLs out as its politeness allows, and comes back when
+ * one of them is acknowledged; so no host is ever asked twice at once, however
+ * many fetchers there are. Hosts without a delay may have a run of URLs out,
+ * which their fetcher works off one after the other: that saves a round trip
+ * between two threads for each.
+ *
+ * A host that is dead for this run, or over its budget, is drained here: its
+ * URLs get their last word without having been asked.
+ */
+#include <stdlib.h>
+
+#include "frontier/frontier_impl.h"
+
+#define RUN        8    /* URLs out at once for a host without delay */
+#define DRAIN_MOST 1000 /* URLs settled without asking, per call */
+
+static bool without_delay(const struct frontier *f, const struct host_queue *h)
+{
+    return f->o.schedule.delay == 0 && h->own_delay <= 0 && h->errors == 0;
+}
+
+static bool over_budget(const struct frontier *f, const struct host_queue *h)
+{
+    return f->o.per_host > 0 && h->counted >= f->o.per_host;
+}
+
+static bool draining(const struct frontier *f, const struct host_queue *h)
+{
+    return h->dead.status != OUTCOME_QUEUED || over_budget(f, h);
+}
+
+static uint64_t may_have_out(const struct frontier *f,
+                             const struct host_queue *h)
+{
+    uint64_t most = f->o.conns_per_host;
+
+    if (without_delay(f, h) && most < RUN)
+        most = RUN;
+    if (f->o.per_host > 0 && !draining(f, h) &&
+        most > f->o.per_host - h->counted)
+        most = f->o.per_host - h->counted;
+    return most;
+}
+
+void frontier_reschedule(struct frontier *f, struct host_queue *h)
+{
+    uint64_t pending = frontier_store_pending(f->store, h->queue);
+    int64_t due = INT64_MAX;
+
+    if (h->active != (pending > 0)) {
+        h->active = pending > 0;
+        f->hosts_active += h->active ? 1 : UINT64_MAX;
+    }
+    if (draining(f, h))
+        due = pending > h->leased ? INT64_MIN : INT64_MAX;
+    else if (h->leased < may_have_out(f, h))
+        due = host_queue_due(h, pending);
+    if (due == INT64_MAX)
+        heap_remove(&f->due, &h->place);
+    else if (h->place.place == 0)
+        heap_push(&f->due, &h->place, due);
+    else if (h->place.key != due)
+        heap_move(&f->due, &h->place, due);
+}
+
+static struct host_queue *host_of(struct heap_item *item)
+{
+    return (struct host_queue *)(void *)((char *)item -
+                                         offsetof(struct host_queue, place));
+}
+
+/* Settle a URL that is not asked at all. */
+static enum status settle_unasked(struct frontier *f, struct host_queue *h,
+                                  const struct url_row *row, struct outcome o,
+                                  const char *detail, int64_t wall_ms)
+{
+    struct fetch_row r = {.url = row->id,
+                          .at_ms = wall_ms,
+                          .detail = bytes_of_str(detail)};
+    enum status st =
+        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, &r, o);
+
+    frontier_reschedule(f, h);
+    return st;
+}
+
+/* Is the URL still wanted? Scope and budget may have changed since. */
+static struct outcome still_wanted(struct frontier *f,
+                                   const struct host_queue *h,
+                                   const struct url_row *row,
+                                   const char **detail)
+{
+    struct outcome yes = {.status = OUTCOME_QUEUED};
+
+    if (h->dead.status != OUTCOME_QUEUED) {
+        *detail = "host given up after repeated failures";
+        return h->dead;
+    }
+    if (over_budget(f, h)) {
+        *detail = "per-host";
+        return (struct outcome){OUTCOME_SKIPPED, REASON_BUDGET, 0};
+    }
+    if (f->o.recheck != NULL) {
+        struct scope_verdict v = {.in = true};
+        struct url u;
+
+        url_init(&u);
+        if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+            v = scope_check(f->o.recheck, &u, row->depth);
+        url_fini(&u);
+        if (!v.in) {
+            *detail = v.rule;
+            return (struct outcome){OUTCOME_SKIPPED, v.reason, 0};
+        }
+    }
+    return yes;
+}
+
+/* False: its time has not come; it is among the host's retries now. */
+static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
+                        int64_t now, uint32_t *tries)
+{
+    const struct tries_entry *t = NULL;
+
+    if (map_count(f->tries) > 0)
+        t = map_get(f->tries, bytes_of(&id, sizeof id));
+    *tries = t != NULL ? t->tries : 0;
+    if (t == NULL || t->due <= now || draining(f, h))
+        return true;
+    host_queue_retry(h, id, t->due);
+    return false;
+}
+
+/* The host's next URL, leased; *out = NULL where it had none to give. */
+static enum status lease_from(struct frontier *f, struct host_queue *h,
+                              int64_t now, int64_t wall_ms,
+                              struct lease_record **out)
+{
+    struct url_row row;
+    struct bytes crawl, key;
+    struct outcome o;
+    const char *detail = "";
+    uint32_t tries = 0;
+    uint64_t id;
+    /* A drained host's retries go as well, whatever they wait for. */
+    enum status st =
+        host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
+
+    *out = NULL;
+    if (st != STATUS_OK || id == 0 || !may_try_now(f, h, id, now, &tries))
+        return st;
+    st = frontier_store_get(f->store, id, &row, &f->text);
+    if (st != STATUS_OK)
+        return st;
+    o = still_wanted(f, h, &row, &detail);
+    if (o.status != OUTCOME_QUEUED) {
+        st = frontier_touch(f, now);
+        return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
+                               : st;
+    }
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    *out = lease_add(f->leases, h, &row, key, tries);
+    h->leased++;
+    if (!without_delay(f, h)) {
+        int64_t pause =
+            schedule_pause(&f->o.schedule, h->own_delay, h->errors, &f->random);
+
+        h->next_due = now + pause; /* until its answer sets it again */
+    }
+    return STATUS_OK;
+}
+
+static size_t room_for_leases(const struct frontier *f, size_t most)
+{
+    size_t out = lease_count(f->leases);
+    uint64_t unsettled = out + f->uncommitted;
+    uint64_t pages = frontier_store_counter(f->store, "pages");
+
+    if (unsettled >= f->o.in_flight)
+        return 0;
+    if (most > f->o.in_flight - unsettled)
+        most = (size_t)(f->o.in_flight - unsettled);
+    if (f->o.limit_pages > 0) {
+        if (pages + out >= f->o.limit_pages)
+            return 0;
+        if (most > f->o.limit_pages - pages - out)
+            most = (size_t)(f->o.limit_pages - pages - out);
+    }
+    return most;
+}
+
+enum status frontier_lease(struct engine *e, size_t most, int64_t now,
+                           int64_t wall_ms, struct engine_lease *out, size_t *n)
+{
+    struct frontier *f = (struct frontier *)e;
+    unsigned drained = 0;
+    enum status st = STATUS_OK;
+
+    *n = 0;
+    if (f->broken)
+        return db_error(f->db);
+    most = room_for_leases(f, most);
+    while (*n < most && drained < DRAIN_MOST) {
+        struct heap_item *top = heap_top(&f->due);
+        struct lease_record *r = NULL;
+        struct host_queue *h;
+
+        if (top == NULL || top->key > now)
+            break;
+        h = host_of(top);
+        st = lease_from(f, h, now, wall_ms, &r);
+        if (st != STATUS_OK)
+            return frontier_broke(f, st);
+        if (r != NULL)
+            out[(*n)++] = r->lease;
+        else
+            drained++;
+        /* To the back of those that are due as well: round robin. */
+        heap_remove(&f->due, &h->place);
+        frontier_reschedule(f, h);
+    }
+    return st;
+}
+
+int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct heap_item *top = heap_top(&f->due);
+    struct bytes crawl;
+
+    if (top == NULL || room_for_leases(f, 1) == 0)
+        return INT64_MAX; /* something in flight has to come back first */
+    if (why != NULL)
+        frontier_store_queue_name(f->store, host_of(top)->queue, &crawl, why);
+    return top->key > now ? top->key : now;
+}

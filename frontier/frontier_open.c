@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_open.c - a new crawl, or one found on disk.
+ *
+ * Opening goes from what is certain to what can be derived: the manifest says
+ * what the store must hold at least; the store gives the exact set, whose
+ * newest part is replayed from the url rows; the filter file is taken if it
+ * verifies and does not run ahead of the store, and is brought up to date from
+ * the same rows; else it is filled from the exact set. Politeness comes last:
+ * after a crash nobody knows which hosts had just been asked, so every one
+ * with work left waits out its delay once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/frontier_impl.h"
+
+#define FIRST_STEP 1024 /* audit's first growth step */
+
+/* How --memory is shared out; what is left is for bodies and the rest. */
+static uint64_t share(const struct frontier *f, unsigned parts_of_64,
+                      uint64_t least, uint64_t most)
+{
+    uint64_t bytes = f->o.memory / 64 * parts_of_64;
+
+    return bytes < least ? least : bytes > most ? most : bytes;
+}
+
+#define MIB ((uint64_t)1 << 20)
+
+char *frontier_path(const struct frontier *f, const char *name)
+{
+    size_t size = strlen(f->dir) + strlen(name) + 2;
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/%s", f->dir, name);
+    return path;
+}
+
+static struct frontier *frontier_alloc(const char *dir,
+                                       const struct frontier_options *o)
+{
+    struct frontier *f = xcalloc(1, sizeof *f);
+
+    f->engine.ops = &frontier_ops;
+    f->engine.name = "embedded";
+    f->o = *o;
+    f->dir = xstrdup(dir);
+    f->random.state = o->random_seed;
+    if (f->random.state == 0 &&
+        getrandom(&f->random.state, sizeof f->random.state, 0) < 0)
+        f->random.state = 1;
+    f->next_step = FIRST_STEP;
+    heap_init(&f->due);
+    f->leases = lease_table_new();
+    f->tries = map_new();
+    buf_init(&f->text, URL_LENGTH_CEILING + 64);
+    return f;
+}
+
+static void replay_row(void *ctx, const struct url_row *row)
+{
+    struct frontier *f = ctx;
+    struct bytes crawl, key;
+
+    if (row->id <= exact_set_upto(f->exact))
+        return;
+    frontier_store_queue_name(f->store, row->queue, &crawl, &key);
+    exact_set_add(f->exact, digest_url(&f->key, crawl, key, row->url), row->id);
+}
+
+static enum status open_parts(struct frontier *f, enum db_mode mode)
+{
+    char *path = frontier_path(f, "frontier.db");
+    struct db_options dbo = {.cache_bytes = share(f, 4, 2 * MIB, 64 * MIB),
+                             .checkpoint_bytes = 16 * MIB};
+    struct exact_set_options eo = {.page_cache_bytes =
+                                       share(f, 8, 1 * MIB, 2048 * MIB)};
+    struct frontier_store_options so = {.memory_bytes =
+                                            share(f, 8, 1 * MIB, 2048 * MIB)};
+    enum status st = db_open(&f->db, path, mode, &dbo);
+
+    free(path);
+    if (st == STATUS_OK && mode == DB_CREATE) {
+        st = db_begin(f->db);
+        f->in_txn = st == STATUS_OK;
+    }
+    if (st == STATUS_OK)
+        st = exact_set_open(&f->exact, f->db, &eo);
+    if (st == STATUS_OK)
+        st = page_store_open(&f->pages, f->db);
+    if (st == STATUS_OK)
+        st = frontier_store_open(&f->store, f->db, &so, 0, NULL, NULL);
+    return st;
+}
+
+/* The filter asks for the keys of a range when it rebuilds a part of itself. */
+struct key_batch {
+    void (*visit)(void *to, const uint64_t *keys, size_t n);
+    void *to;
+    uint64_t keys[512];
+    size_t n;
+};
+
+static void add_to_batch(void *ctx, struct digest digest, uint64_t id)
+{
+    struct key_batch *b = ctx;
+
+    (void)id;
+    b->keys[b->n++] = digest.hi;
+    if (b->n == sizeof b->keys / sizeof *b->keys) {
+        b->visit(b->to, b->keys, b->n);
+        b->n = 0;
+    }
+}
+
+static enum status keys_of(void *ctx, uint64_t first, uint64_t last,
+                           void (*visit)(void *to, const uint64_t *keys,
+                                         size_t n),
+                           void *to)
+{
+    struct frontier *f = ctx;
+    struct key_batch b = {.visit = visit, .to = to};
+    enum status st = exact_set_each(f->exact, first, last, add_to_batch, &b);
+
+    if (st == STATUS_OK && b.n > 0)
+        visit(to, b.keys, b.n);
+    return st;
+}
+
+struct filter_source frontier_filter_source(struct frontier *f)
+{
+    return (struct filter_source){keys_of, f};
+}
+
+static struct filter_options filter_wanted(struct frontier *f)
+{
+    return (struct filter_options){.kind = "scalable",
+                                   .expect =
+                                       frontier_store_last_id(f->store) + 1,
+                                   .fpr = f->o.fpr,
+                                   .most_bytes = f->o.memory / 4,
+                                   .source = frontier_filter_source(f)};
+}
+
+struct filter_feed {
+    struct frontier *f;
+    enum status st;
+    uint64_t keys[512];
+    size_t n;
+};
+
+static void flush_feed(struct filter_feed *feed)
+{
+    if (feed->n > 0 && feed->st == STATUS_OK)
+        feed->st = filter_add(feed->f->filter, feed->keys, feed->n, NULL);
+    if (feed->st == STATUS_LIMIT)
+        feed->st = STATUS_OK; /* overfull: slower, not wrong */
+    feed->n = 0;
+}
+
+static void feed_digest(void *ctx, struct digest digest, uint64_t id)
+{
+    struct filter_feed *feed = ctx;
+
+    (void)id;
+    feed->keys[feed->n++] = digest.hi;
+    if (feed->n == sizeof feed->keys / sizeof *feed->keys)
+        flush_feed(feed);
+}
+
+static void feed_row(void *ctx, const struct url_row *row)
+{
+    struct filter_feed *feed = ctx;
+    struct frontier *f = feed->f;
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, row->queue, &crawl, &key);
+    feed_digest(feed, digest_url(&f->key, crawl, key, row->url), row->id);
+}
+
+/* A filter that knows every admitted URL, from its file or anew. */
+static enum status bring_up_filter(struct frontier *f)
+{
+    uint64_t covers = 0, last = frontier_store_last_id(f->store);
+    struct filter_feed feed = {.f = f};
+    struct filter_options wanted;
+    enum status st = frontier_load_filter(f, &covers);
+
+    if (st == STATUS_OK) {
+        if (covers < last)
+            st = frontier_store_each(f->store, covers + 1, last, feed_row,
+                                     &feed);
+        flush_feed(&feed);
+        return st == STATUS_OK ? feed.st : st;
+    }
+    wanted = filter_wanted(f);
+    st = filter_new(&f->filter, &wanted);
+    if (st == STATUS_OK && last > 0)
+        st = exact_set_each(f->exact, 0, UINT64_MAX, feed_digest, &feed);
+    flush_feed(&feed);
+    return st == STATUS_OK ? feed.st : st;
+}
+
+static enum status start_seen(struct frontier *f)
+{
+    enum status st = STATUS_OK;
+
+    if (f->o.use_filter)
+        st = bring_up_filter(f);
+    if (st == STATUS_OK)
+        st = seen_new(&f->seen, f->filter, f->exact,
+                      share(f, 4, 1 * MIB, 1024 * MIB));
+    return st;
+}
+
+static enum status make_secret(struct frontier *f)
+{
+    if (getrandom(f->key_seed, sizeof f->key_seed, 0) !=
+        (ssize_t)sizeof f->key_seed)
+        return STATUS_IO;
+    digest_key_init(&f->key, f->key_seed);
+    return frontier_store_set_meta(f->store, "digest_seed",
+                                   bytes_of(f->key_seed, sizeof f->key_seed));
+}
+
+enum status frontier_create(struct engine **out, const char *dir,
+                            const struct frontier_options *o, int64_t now,
+                            int64_t wall_ms)
+{
+    struct frontier *f = frontier_alloc(dir, o);
+    enum status st = open_parts(f, DB_CREATE);
+
+    if (st == STATUS_OK)
+        st = make_secret(f);
+    if (st == STATUS_OK)
+        st = start_seen(f);
+    if (st == STATUS_OK)
+        st = frontier_checkpoint_now(&f->engine, "new", false, now, wall_ms);
+    if (st != STATUS_OK) {
+        f->engine.ops->close(&f->engine);
+        return st;
+    }
+    *out = &f->engine;
+    return STATUS_OK;
+}
+
+/* ---- an existing crawl ---- */
+
+static enum status read_manifest(struct frontier *f)
+{
+    char *path = frontier_path(f, "manifest");
+    char *db = frontier_path(f, "frontier.db");
+    uint64_t size;
+    bool have_db = file_size(db, &size) == STATUS_OK;
+    enum status st = manifest_load(path, &f->manifest);
+
+    if (st == STATUS_NOT_FOUND && have_db) {
+        log_error("the manifest is missing",
+                  "path=%s hint=\"`urlweir verify DIR --repair` writes it anew "
+                  "from the store\"",
+                  path);
+        st = STATUS_DAMAGED;
+    } else if (st == STATUS_OK && !have_db) {
+        log_error("the store is missing",
+                  "path=%s manifest_urls=%llu hint=\"put frontier.db back from "
+                  "a copy, or start a new crawl in another directory\"",
+                  db, (unsigned long long)f->manifest.urls);
+        st = STATUS_DAMAGED;
+    } else if (st == STATUS_FORMAT) {
+        st = STATUS_DAMAGED;
+    }
+    free(db);
+    free(path);
+    return st;
+}
+
+static enum status read_secret(struct frontier *f)
+{
+    struct buf seed;
+    enum status st;
+
+    buf_init(&seed, DIGEST_SEED_SIZE);
+    st = frontier_store_meta(f->store, "digest_seed", &seed);
+    if (st == STATUS_OK && seed.len != DIGEST_SEED_SIZE)
+        st = STATUS_DAMAGED;
+    if (st == STATUS_OK) {
+        memcpy(f->key_seed, seed.at, DIGEST_SEED_SIZE);
+        digest_key_init(&f->key, f->key_seed);
+    } else {
+        log_error("the store has no digest seed", "dir=%s", f->dir);
+        st = STATUS_DAMAGED;
+    }
+    buf_fini(&seed);
+    return st;
+}
+
+/* The store may be ahead of the manifest, never behind it. */
+static enum status compare_with_manifest(struct frontier *f)
+{
+    const struct manifest *m = &f->manifest;
+    uint64_t urls = frontier_store_last_id(f->store);
+    uint64_t fetches = page_store_last_seq(f->pages);
+    struct buf id;
+    enum status st;
+
+    buf_init(&id, 64);
+    st = frontier_store_meta(f->store, "store_id", &id);
+    if (st == STATUS_OK && !bytes_is(buf_bytes(&id), m->store_id)) {
+        log_error("store and manifest are of different crawls", "dir=%s",
+                  f->dir);
+        st = STATUS_DAMAGED;
+    }
+    buf_fini(&id);
+    if (st == STATUS_OK && (urls < m->urls || fetches < m->fetches)) {
+        log_error("the store is behind its manifest",
+                  "dir=%s urls=%llu manifest_urls=%llu fetches=%llu "
+                  "manifest_fetches=%llu hint=\"put frontier.db and "
+                  "frontier.db-wal back, or accept the loss with `urlweir "
+                  "verify DIR --repair`: what is missing is fetched again\"",
+                  f->dir, (unsigned long long)urls, (unsigned long long)m->urls,
+                  (unsigned long long)fetches, (unsigned long long)m->fetches);
+        st = STATUS_DAMAGED;
+    }
+    return st;
+}
+
+struct restart {
+    struct frontier *f;
+    int64_t now, wall_ms;
+};
+
+static void take_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
+{
+    struct restart *r = ctx;
+    struct tries_entry *t = xcalloc(1, sizeof *t);
+
+    t->tries = tries;
+    t->due = r->now + (due_ms - r->wall_ms) * NS_PER_MS;
+    free(map_put(r->f->tries, bytes_of(&id, sizeof id), t));
+}
+
+static void take_queue_state(void *ctx, uint32_t queue,
+                             const struct queue_state *s)
+{
+    struct restart *r = ctx;
+    struct host_queue *h = frontier_host(r->f, queue);
+
+    h->own_delay = s->delay_ms >= 0 ? s->delay_ms * NS_PER_MS : -1;
+    h->backoffs = s->backoffs;
+    h->counted = s->fetched;
+    if (s->blocked_until_ms > r->wall_ms) {
+        h->blocked_until =
+            r->now + (s->blocked_until_ms - r->wall_ms) * NS_PER_MS;
+        h->why_blocked = strcmp(s->reason, "retry_after") == 0 ? "retry_after"
+                         : strcmp(s->reason, "back_off") == 0  ? "back_off"
+                                                               : "blocked";
+    }
+}
+
+static void schedule_all(struct frontier *f, int64_t now, int64_t wall_ms)
+{
+    uint32_t queues = frontier_store_queue_count(f->store);
+    int64_t stopped_ago =
+        f->manifest.clean ? (wall_ms - f->manifest.written_at_ms) * NS_PER_MS
+                          : 0;
+    bool asked_any = page_store_last_seq(f->pages) > 0 || !f->manifest.clean;
+
+    for (uint32_t q = 1; q <= queues; q++) {
+        struct host_queue *h;
+
+        if (frontier_store_pending(f->store, q) == 0)
+            continue;
+        h = frontier_host(f, q);
+        if (asked_any)
+            h->next_due =
+                now - (stopped_ago > 0 ? stopped_ago : 0) +
+                schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
+        frontier_reschedule(f, h);
+    }
+}
+
+static void find_next_step(struct frontier *f)
+{
+    while (f->next_step <= frontier_store_last_id(f->store))
+        f->next_step *= 2;
+}
+
+static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
+{
+    struct restart r = {f, now, wall_ms};
+    enum status st = read_secret(f);
+
+    if (st == STATUS_OK)
+        st = compare_with_manifest(f);
+    if (st == STATUS_OK)
+        st = frontier_store_each(f->store, exact_set_upto(f->exact) + 1,
+                                 frontier_store_last_id(f->store), replay_row,
+                                 f);
+    if (st == STATUS_OK)
+        st = start_seen(f);
+    if (st == STATUS_OK)
+        st = frontier_store_each_tries(f->store, take_tries, &r);
+    if (st == STATUS_OK)
+        st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
+    if (st == STATUS_OK) {
+        find_next_step(f);
+        schedule_all(f, now, wall_ms);
+    }
+    return st;
+}
+
+enum status frontier_open(struct engine **out, const char *dir,
+                          const struct frontier_options *o, int64_t now,
+                          int64_t wall_ms)
+{
+    struct frontier *f = frontier_alloc(dir, o);
+    enum status st = read_manifest(f);
+
+    if (st == STATUS_OK) {
+        f->generation = f->manifest.generation;
+        st = open_parts(f, DB_WRITE);
+    }
+    if (st == STATUS_OK)
+        st = restore(f, now, wall_ms);
+    if (st != STATUS_OK) {
+        f->engine.ops->close(&f->engine);
+        return st;
+    }
+    *out = &f->engine;
+    return STATUS_OK;
+}

@@ -1,0 +1,62 @@
+/*
+ * host_queue.h - URLs of one politeness key, and when it may be asked.
+ *
+ * The queue itself is on disk (frontier_store.h); here stand a window of the
+ * next ids, those to be tried again, and what politeness needs. A queue with
+ * nothing to do has no struct. Frontier thread only.
+ */
+#ifndef URLWEIR_FRONTIER_HOST_QUEUE_H
+#define URLWEIR_FRONTIER_HOST_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/heap.h"
+#include "base/status.h"
+#include "frontier/outcome.h"
+#include "storage/frontier_store.h"
+
+struct retry {
+    uint64_t id;
+    int64_t due; /* monotonic */
+};
+
+struct host_queue {
+    struct heap_item place; /* in the schedule, by the moment it is due */
+    uint32_t queue;
+    uint32_t leased;
+    int64_t next_due;        /* politeness: not before */
+    int64_t blocked_until;   /* Retry-After, back-off, a person */
+    int64_t own_delay;       /* ns; -1: none */
+    const char *why_blocked; /* static; NULL: it is not */
+    uint32_t backoffs;       /* consecutive 429 and 503 */
+    uint32_t errors;         /* consecutive 5xx, time-outs, resets */
+    uint32_t failures;       /* consecutive failures to reach it */
+    struct outcome dead;     /* status QUEUED: alive */
+    uint64_t counted;        /* pages that count for --per-host */
+    bool told_robots;        /* its robots row was looked up in this run */
+    bool active;             /* has URLs that are not done */
+    /* URLs */
+    uint64_t cursor; /* ids up to here have left the store's queue */
+    uint64_t *window;
+    uint32_t window_at, window_count;
+    struct retry *retries; /* by due, soonest first; also released ones */
+    uint32_t retry_count, retry_room;
+};
+
+struct host_queue *host_queue_new(uint32_t queue);
+void host_queue_free(struct host_queue *h); /* NULL is fine */
+
+/* Put `id` among those to be tried again, not before `due`. */
+void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
+
+/* Take the next URL that may be tried at `now`: *id = 0 when there is none. */
+MUST_CHECK enum status host_queue_take(struct host_queue *h,
+                                       struct frontier_store *store,
+                                       int64_t now, uint64_t *id);
+
+/* The moment at which the next URL may go, politeness included, given how many
+ * of the queue are not done; INT64_MAX: nothing to hand out. */
+int64_t host_queue_due(const struct host_queue *h, uint64_t pending);
+
+#endif

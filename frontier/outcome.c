@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* outcome.c - what became of a URL: status and reason, as stored and shown. */
+#include "frontier/outcome.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+static const char *const statuses[OUTCOME_STATUS_COUNT_] = {
+    [OUTCOME_QUEUED] = "queued",     [OUTCOME_FETCHED] = "fetched",
+    [OUTCOME_REDIRECT] = "redirect", [OUTCOME_FAILED] = "failed",
+    [OUTCOME_DENIED] = "denied",     [OUTCOME_SKIPPED] = "skipped",
+};
+
+static const char *const reasons[REASON_COUNT_] = {
+    [REASON_NONE] = "",
+    [REASON_TRUNCATED_LENGTH] = "truncated_length",
+    [REASON_TRUNCATED_TIME] = "truncated_time",
+    [REASON_BAD_ENCODING] = "bad_encoding",
+    [REASON_REDIRECT_LIMIT] = "redirect_limit",
+    [REASON_REDIRECT_LOOP] = "redirect_loop",
+    [REASON_REDIRECT_SCOPE] = "redirect_scope",
+    [REASON_REDIRECT_INVALID] = "redirect_invalid",
+    [REASON_HTTP] = "http",
+    [REASON_DNS] = "dns",
+    [REASON_CONNECT] = "connect",
+    [REASON_TLS] = "tls",
+    [REASON_TIMEOUT] = "timeout",
+    [REASON_RESET] = "reset",
+    [REASON_PROTOCOL] = "protocol",
+    [REASON_ROBOTS] = "robots",
+    [REASON_ROBOTS_UNREACHABLE] = "robots_unreachable",
+    [REASON_ADDRESS] = "address",
+    [REASON_MIME] = "mime",
+    [REASON_TRAP] = "trap",
+    [REASON_BUDGET] = "budget",
+    [REASON_NOINDEX] = "noindex",
+    [REASON_SCOPE] = "scope",
+    [REASON_DEPTH] = "depth",
+    [REASON_EXCLUDE] = "exclude",
+    [REASON_INCLUDE] = "include",
+    [REASON_URL_LENGTH] = "url_length",
+    [REASON_NOFOLLOW] = "nofollow",
+    [REASON_KIND] = "kind",
+    [REASON_LINK_COUNT] = "link_count",
+};
+
+const char *outcome_status_name(enum outcome_status s)
+{
+    return (unsigned)s < OUTCOME_STATUS_COUNT_ ? statuses[s] : "unknown";
+}
+
+const char *outcome_reason_name(enum outcome_reason r)
+{
+    /* A gap in the table would be NULL; test_outcome walks all of it. */
+    return (unsigned)r < REASON_COUNT_ && reasons[r] != NULL ? reasons[r]
+                                                             : "unknown";
+}
+
+void outcome_reason_text(struct outcome o, char *out, size_t size)
+{
+    if (o.reason == REASON_HTTP)
+        snprintf(out, size, "http_%u", (unsigned)o.http_status);
+    else
+        snprintf(out, size, "%s", outcome_reason_name(o.reason));
+}
+
+bool outcome_counts_as_page(struct outcome o)
+{
+    /* An answer that stood, good or bad: not a redirect, not silence. */
+    return o.status == OUTCOME_FETCHED ||
+           (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP);
+}
+
+bool outcome_fails_seed(struct outcome o)
+{
+    switch (o.status) {
+    case OUTCOME_REDIRECT:
+        return o.reason == REASON_REDIRECT_LIMIT ||
+               o.reason == REASON_REDIRECT_LOOP;
+    case OUTCOME_FAILED:
+    case OUTCOME_DENIED:
+    case OUTCOME_SKIPPED:
+        return true;
+    default:
+        return false;
+    }
+}

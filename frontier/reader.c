@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.c - a crawl's directory opened for reading.
+ *
+ * The newest digests are not in the exact set's pages yet; they are replayed
+ * from the url rows, as the crawl itself does after a crash.
+ */
+#include "frontier/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/queue_key.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+char *reader_path(const struct reader *r, const char *name)
+{
+    size_t size = strlen(r->dir) + strlen(name) + 2;
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/%s", r->dir, name);
+    return path;
+}
+
+struct digest reader_digest(struct reader *r, const struct url_row *row)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(r->store, row->queue, &crawl, &key);
+    return digest_url(&r->key, crawl, key, row->url);
+}
+
+static void replay(void *ctx, const struct url_row *row)
+{
+    struct reader *r = ctx;
+
+    exact_set_add(r->exact, reader_digest(r, row), row->id);
+}
+
+static enum status read_secret(struct reader *r)
+{
+    struct buf seed;
+    enum status st;
+
+    buf_init(&seed, DIGEST_SEED_SIZE);
+    st = frontier_store_meta(r->store, "digest_seed", &seed);
+    if (st == STATUS_OK && seed.len == DIGEST_SEED_SIZE) {
+        digest_key_init(&r->key, (const unsigned char *)seed.at);
+    } else {
+        log_error("the store has no digest seed", "dir=%s", r->dir);
+        st = STATUS_DAMAGED;
+    }
+    buf_fini(&seed);
+    return st;
+}
+
+static enum status open_parts(struct reader *r)
+{
+    struct db_options dbo = {.cache_bytes = 16 * MIB};
+    struct exact_set_options eo = {.page_cache_bytes = 32 * MIB};
+    struct frontier_store_options so = {.memory_bytes = 64 * MIB};
+    char *path = reader_path(r, "frontier.db");
+    enum status st = db_open(&r->db, path, DB_READ, &dbo);
+
+    free(path);
+    if (st == STATUS_OK)
+        st = db_begin(r->db); /* one moment for all that follows */
+    if (st == STATUS_OK)
+        st = exact_set_open(&r->exact, r->db, &eo);
+    if (st == STATUS_OK)
+        st = page_store_open(&r->pages, r->db);
+    if (st == STATUS_OK)
+        st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
+    if (st == STATUS_OK)
+        st = read_secret(r);
+    if (st == STATUS_OK)
+        st = frontier_store_each(r->store, exact_set_upto(r->exact) + 1,
+                                 frontier_store_last_id(r->store), replay, r);
+    return st;
+}
+
+enum status reader_open(struct reader *r, const char *dir)
+{
+    char *manifest, *lock;
+    enum status st;
+
+    *r = (struct reader){.dir = xstrdup(dir)};
+    manifest = reader_path(r, "manifest");
+    lock = reader_path(r, "lock");
+    r->manifest_status = manifest_load(manifest, &r->manifest);
+    if (file_lock_holder(lock, &r->holder) != STATUS_OK)
+        r->holder = 0;
+    free(manifest);
+    free(lock);
+    st = open_parts(r);
+    if (st == STATUS_NOT_FOUND && r->manifest_status == STATUS_OK) {
+        log_error("the store is missing", "dir=%s", dir);
+        st = STATUS_DAMAGED;
+    }
+    if (st != STATUS_OK)
+        reader_close(r);
+    return st;
+}
+
+void reader_close(struct reader *r)
+{
+    exact_set_close(r->exact);
+    page_store_close(r->pages);
+    frontier_store_close(r->store);
+    if (r->db != NULL)
+        db_rollback(r->db);
+    db_close(r->db);
+    free(r->dir);
+    *r = (struct reader){.dir = NULL};
+}
+
+enum status reader_find(struct reader *r, const struct url *u, uint64_t *id)
+{
+    static const enum queue_key_mode modes[] = {QUEUE_KEY_HOST,
+                                                QUEUE_KEY_DOMAIN};
+    enum status st = STATUS_OK;
+
+    *id = 0;
+    for (size_t i = 0; st == STATUS_OK && *id == 0 && i < 2; i++) {
+        struct digest d = digest_url(&r->key, bytes_of_str(CRAWL_ID),
+                                     queue_key_of(modes[i], u), url_text(u));
+
+        st = exact_set_find(r->exact, &d, 1, id);
+    }
+    return st;
+}

@@ -1,0 +1,49 @@
+/*
+ * reader.h - a crawl's directory opened for reading, also while it runs.
+ *
+ * What status, audit, explain, export and verify start from. Sees one moment
+ * of the store; writes nothing. One thread.
+ */
+#ifndef URLWEIR_FRONTIER_READER_H
+#define URLWEIR_FRONTIER_READER_H
+
+#include <stdbool.h>
+
+#include "base/digest.h"
+#include "base/status.h"
+#include "frontier/url.h"
+#include "storage/db.h"
+#include "storage/exact_set.h"
+#include "storage/frontier_store.h"
+#include "storage/manifest.h"
+#include "storage/page_store.h"
+
+#define CRAWL_ID "DEFAULT" /* of a crawl of our own */
+
+struct reader {
+    char *dir;
+    struct db *db;
+    struct exact_set *exact; /* newest rows included */
+    struct frontier_store *store;
+    struct page_store *pages;
+    struct digest_key key;
+    struct manifest manifest;
+    enum status manifest_status; /* of reading it; the rest may still open */
+    long holder;                 /* process that runs the crawl, 0: none */
+};
+
+/* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_DAMAGED, STATUS_VERSION: said in
+ * one log line. */
+MUST_CHECK enum status reader_open(struct reader *r, const char *dir);
+void reader_close(struct reader *r);
+
+/* DIR/NAME; the caller frees. */
+char *reader_path(const struct reader *r, const char *name);
+/* The digest under which the crawl knows a row's URL. */
+struct digest reader_digest(struct reader *r, const struct url_row *row);
+/* The id of a canonical URL, 0: never admitted. Both queue-key modes are
+ * tried. */
+MUST_CHECK enum status reader_find(struct reader *r, const struct url *u,
+                                   uint64_t *id);
+
+#endif

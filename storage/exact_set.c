@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exact_set.c - opening, adding and finding; exact_merge.c moves entries from
+ * memory into pages, exact_parts.h says how they stand there.
+ *
+ * A find asks the part's delta, then the one page that its fences name: first
+ * in the own cache, then through SQLite. The batch is walked in the order of
+ * the digests, so that a page is looked up once.
+ */
+#include "storage/exact_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/exact_parts.h"
+
+#define DELTA_MOST UINT64_C(500000)
+
+/* ---- opening ---- */
+
+static enum status bad_part(uint32_t part)
+{
+    log_error("exact set is damaged", "table=seenpart part=%u", part);
+    return STATUS_DAMAGED;
+}
+
+static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
+{
+    int64_t number = sqlite3_column_int64(row, 0);
+    const unsigned char *fences = sqlite3_column_blob(row, 3);
+    size_t octets = (size_t)sqlite3_column_bytes(row, 3);
+    struct exact_part *p;
+
+    if (number < 0 || number >= PARTS)
+        return bad_part((uint32_t)number);
+    p = &s->parts[number];
+    p->upto = (uint64_t)sqlite3_column_int64(row, 1);
+    p->count = (uint64_t)sqlite3_column_int64(row, 2);
+    p->pages = (uint32_t)(octets / 8);
+    if (octets % 8 != 0 || p->upto > MOST_ID || p->pages > MOST_PAGES ||
+        p->pages != (p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES)
+        return bad_part((uint32_t)number);
+    p->fences = xmalloc(octets);
+    for (uint32_t i = 0; i < p->pages; i++)
+        p->fences[i] = packed_get(fences + 8 * (size_t)i, 8);
+    return STATUS_OK;
+}
+
+static enum status read_parts(struct exact_set *s)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(s->d, &row,
+                                "SELECT part, upto, count, fences"
+                                " FROM seenpart");
+
+    while (st == STATUS_OK) {
+        st = db_step(s->d, row);
+        if (st == STATUS_OK)
+            st = take_part(s, row);
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status exact_set_open(struct exact_set **out, struct db *d,
+                           const struct exact_set_options *o)
+{
+    struct exact_set *s = xcalloc(1, sizeof *s);
+    enum status st;
+
+    s->d = d;
+    s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
+    st = page_cache_new(&s->cache, o->page_cache_bytes);
+    if (st == STATUS_OK)
+        st = db_prepare(d, &s->read_page,
+                        "SELECT entries FROM seenpage WHERE id = ?");
+    if (st == STATUS_OK)
+        st = db_prepare(d, &s->write_page,
+                        "INSERT OR REPLACE INTO seenpage VALUES(?, ?)");
+    if (st == STATUS_OK)
+        st = db_prepare(d, &s->write_part,
+                        "INSERT OR REPLACE INTO seenpart VALUES(?, ?, ?, ?)");
+    if (st == STATUS_OK)
+        st = read_parts(s);
+    if (st != STATUS_OK) {
+        exact_set_close(s);
+        return st;
+    }
+    s->last_id = exact_set_upto(s);
+    while (s->parts[s->next_part].upto > s->last_id)
+        s->next_part++; /* the one that has waited longest is merged next */
+    *out = s;
+    return STATUS_OK;
+}
+
+void exact_set_close(struct exact_set *s)
+{
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        free(s->parts[i].fences);
+        exact_delta_free(&s->parts[i].delta);
+    }
+    sqlite3_finalize(s->read_page);
+    sqlite3_finalize(s->write_page);
+    sqlite3_finalize(s->write_part);
+    page_cache_free(s->cache);
+    free(s->old);
+    free(s->merged);
+    free(s->order);
+    free(s);
+}
+
+uint64_t exact_set_upto(const struct exact_set *s)
+{
+    uint64_t least = s->parts[0].upto;
+
+    for (uint32_t i = 1; i < PARTS; i++) {
+        if (s->parts[i].upto < least)
+            least = s->parts[i].upto;
+    }
+    return least;
+}
+
+void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
+{
+    struct exact_part *p = &s->parts[exact_part_of(digest)];
+    unsigned char entry[ENTRY_SIZE];
+
+    if (id > s->last_id)
+        s->last_id = id;
+    if (id <= p->upto)
+        return; /* replayed, and this part has it in its pages */
+    exact_key(entry, digest);
+    packed_put(entry + KEY_SIZE, id, ID_SIZE);
+    exact_delta_add(&p->delta, entry);
+    s->delta_count++;
+}
+
+/* ---- pages ---- */
+
+enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
+                            unsigned char *to)
+{
+    size_t want =
+        (size_t)exact_page_entries(&s->parts[part], page) * ENTRY_SIZE;
+    enum status st;
+
+    sqlite3_bind_int64(s->read_page, 1, exact_page_id(part, page));
+    st = db_step(s->d, s->read_page);
+    if (st == STATUS_OK) {
+        const void *at = sqlite3_column_blob(s->read_page, 0);
+
+        if (at != NULL && (size_t)sqlite3_column_bytes(s->read_page, 0) == want)
+            memcpy(to, at, want);
+        else
+            st = STATUS_DAMAGED;
+    }
+    sqlite3_reset(s->read_page);
+    if (st == STATUS_NOT_FOUND || st == STATUS_DAMAGED) {
+        log_error("exact set is damaged", "table=seenpage part=%u page=%u",
+                  part, page);
+        st = STATUS_DAMAGED;
+    }
+    return st;
+}
+
+static enum status cached_page(struct exact_set *s, uint32_t part,
+                               uint32_t page, const unsigned char **out)
+{
+    uint32_t id = exact_page_id(part, page);
+    unsigned char read[PAGE_CACHE_PAGE], *room;
+    enum status st;
+
+    *out = page_cache_get(s->cache, id);
+    if (*out != NULL) {
+        s->page_hits++;
+        return STATUS_OK;
+    }
+    s->page_reads++;
+    st = exact_read_page(s, part, page, read);
+    if (st != STATUS_OK)
+        return st;
+    room = page_cache_put(s->cache, id);
+    memcpy(room, read, sizeof read);
+    *out = room;
+    return STATUS_OK;
+}
+
+/* The last page whose fence is not above `fence`; a part without one such has
+ * no entry that low. */
+static bool page_for(const struct exact_part *p, uint64_t fence, uint32_t *page)
+{
+    uint32_t low = 0, high = p->pages;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (p->fences[mid] <= fence)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == 0)
+        return false;
+    *page = low - 1;
+    return true;
+}
+
+/* Digests are evenly spread, so a guess by proportion lands within a few
+ * entries; from there the search widens until it holds the key. */
+static uint64_t find_in_page(const unsigned char *entries, uint32_t count,
+                             const unsigned char key[KEY_SIZE])
+{
+    uint32_t low = 0, high = count; /* the key stands in [low, high) */
+    uint64_t first = packed_get(entries, 8), want = packed_get(key, 8);
+    uint64_t last = packed_get(entries + (size_t)(count - 1) * ENTRY_SIZE, 8);
+
+    if (last > first && want >= first && want < last) {
+        double part = (double)(want - first) / (double)(last - first);
+        uint32_t guess = (uint32_t)(part * (double)(count - 1));
+        uint32_t from = guess > 8 ? guess - 8 : 0;
+        uint32_t to = guess + 8 < count ? guess + 8 : count;
+
+        if (packed_get(entries + (size_t)from * ENTRY_SIZE, 8) < want)
+            low = from;
+        if (to == count ||
+            packed_get(entries + (size_t)to * ENTRY_SIZE, 8) > want)
+            high = to;
+    }
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const unsigned char *e = entries + (size_t)mid * ENTRY_SIZE;
+        int c = memcmp(e, key, KEY_SIZE);
+
+        if (c == 0)
+            return exact_id(e);
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return 0;
+}
+
+/* ---- finding ---- */
+
+/* The page looked at last, so that the next digest may find it open. */
+struct open_page {
+    uint32_t part, page;
+    const unsigned char *entries; /* NULL: none */
+};
+
+static enum status find_in_pages(struct exact_set *s, struct digest digest,
+                                 const unsigned char key[KEY_SIZE],
+                                 struct open_page *open, uint64_t *id)
+{
+    uint32_t part = exact_part_of(digest), page;
+    const struct exact_part *p = &s->parts[part];
+    uint64_t fence = exact_fence_of(digest);
+    enum status st;
+
+    *id = 0;
+    if (!page_for(p, fence, &page))
+        return STATUS_OK;
+    for (;;) {
+        if (open->entries == NULL || open->part != part || open->page != page) {
+            st = cached_page(s, part, page, &open->entries);
+            if (st != STATUS_OK) {
+                open->entries = NULL;
+                return st;
+            }
+            open->part = part;
+            open->page = page;
+        }
+        *id = find_in_page(open->entries, exact_page_entries(p, page), key);
+        /* Entries that share the fence's octets may begin a page earlier. */
+        if (*id != 0 || p->fences[page] != fence || page == 0)
+            return STATUS_OK;
+        page--;
+    }
+}
+
+/* order[0..n) = `which` by the top bits of their digests, by counting. */
+static void order_by_top(uint32_t *order, const struct digest *digests,
+                         const uint32_t *which, size_t n)
+{
+    enum { BITS = 12, BUCKETS = 1 << BITS };
+    uint32_t starts[BUCKETS + 1] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        starts[(digests[which[i]].hi >> (64 - BITS)) + 1]++;
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 0; i < n; i++)
+        order[starts[digests[which[i]].hi >> (64 - BITS)]++] = which[i];
+}
+
+/* What is left to sort is short runs: insertion. */
+static void order_by_digest(uint32_t *order, const struct digest *digests,
+                            const uint32_t *which, size_t n)
+{
+    if (n > 256)
+        order_by_top(order, digests, which, n);
+    else
+        memcpy(order, which, n * sizeof *order);
+    for (size_t i = 1; i < n; i++) {
+        uint32_t x = order[i];
+        size_t k = i;
+
+        for (; k > 0 && digest_compare(digests[x], digests[order[k - 1]]) < 0;
+             k--)
+            order[k] = order[k - 1];
+        order[k] = x;
+    }
+}
+
+static void make_order_room(struct exact_set *s, size_t n)
+{
+    if (n * 2 <= s->order_cap)
+        return;
+    s->order_cap = n * 2;
+    s->order = xrealloc(s->order, s->order_cap * sizeof *s->order);
+}
+
+enum status exact_set_find(struct exact_set *s, const struct digest *digests,
+                           size_t n, uint64_t *ids)
+{
+    struct open_page open = {0};
+    unsigned char key[KEY_SIZE];
+    uint32_t *left;
+    size_t left_n = 0;
+    enum status st = STATUS_OK;
+
+    make_order_room(s, n);
+    left = s->order + n;
+    s->finds += n;
+    for (size_t i = 0; i < n; i++) {
+        exact_key(key, digests[i]);
+        ids[i] =
+            exact_delta_find(&s->parts[exact_part_of(digests[i])].delta, key);
+        if (ids[i] == 0)
+            left[left_n++] = (uint32_t)i;
+    }
+    order_by_digest(s->order, digests, left, left_n);
+    for (size_t i = 0; i < left_n && st == STATUS_OK; i++) {
+        uint32_t k = s->order[i];
+
+        exact_key(key, digests[k]);
+        st = find_in_pages(s, digests[k], key, &open, &ids[k]);
+    }
+    return st;
+}
+
+/* ---- walking, counting ---- */
+
+static enum status each_in_pages(struct exact_set *s, uint32_t part,
+                                 uint64_t first, uint64_t last,
+                                 void (*visit)(void *, struct digest, uint64_t),
+                                 void *ctx)
+{
+    const struct exact_part *p = &s->parts[part];
+    unsigned char entries[PAGE_CACHE_PAGE];
+    uint32_t page = 0;
+
+    if (part == first >> PART_SHIFT && !page_for(p, first << 8, &page))
+        page = 0;
+    /* Entries equal to the fence in its 8 octets may begin a page earlier. */
+    if (page > 0)
+        page--;
+    for (; page < p->pages; page++) {
+        const unsigned char *at =
+            page_cache_peek(s->cache, exact_page_id(part, page));
+
+        if (part == last >> PART_SHIFT && p->fences[page] > (last << 8 | 0xff))
+            break;
+        if (at == NULL) {
+            enum status st = exact_read_page(s, part, page, entries);
+
+            if (st != STATUS_OK)
+                return st;
+            at = entries;
+        }
+        for (uint32_t i = 0; i < exact_page_entries(p, page); i++) {
+            const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
+            struct digest d = exact_digest(part, e);
+
+            if (d.hi >= first && d.hi <= last)
+                visit(ctx, d, exact_id(e));
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
+                           void (*visit)(void *ctx, struct digest digest,
+                                         uint64_t id),
+                           void *ctx)
+{
+    if (first > last)
+        return STATUS_OK;
+    for (uint64_t part = first >> PART_SHIFT; part <= last >> PART_SHIFT;
+         part++) {
+        const struct exact_delta *t = &s->parts[part].delta;
+        enum status st =
+            each_in_pages(s, (uint32_t)part, first, last, visit, ctx);
+
+        if (st != STATUS_OK)
+            return st;
+        for (uint32_t i = 0; i < t->count; i++) {
+            const unsigned char *e = t->entries + (size_t)i * ENTRY_SIZE;
+            struct digest d = exact_digest((uint32_t)part, e);
+
+            if (d.hi >= first && d.hi <= last)
+                visit(ctx, d, exact_id(e));
+        }
+    }
+    return STATUS_OK;
+}
+
+struct exact_set_stats exact_set_stats(const struct exact_set *s)
+{
+    struct exact_set_stats a = {
+        .delta = s->delta_count,
+        .count = s->delta_count,
+        .finds = s->finds,
+        .page_hits = s->page_hits,
+        .page_reads = s->page_reads,
+        .memory = sizeof *s + page_cache_memory(s->cache) + s->old_cap +
+                  s->merged_cap + s->order_cap * sizeof *s->order,
+    };
+
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const struct exact_part *p = &s->parts[i];
+
+        a.count += p->count;
+        a.memory +=
+            p->pages * sizeof *p->fences + exact_delta_memory(&p->delta);
+    }
+    return a;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_store.c - URLs and host queues on disk, put together.
+ *
+ *   admit ──► url row ──► queue_delta ──flush──► segments     (ids by queue)
+ *   done  ──► done_bits ◄── fetch rows (page_store)
+ *   refill ◄── segments, then queue_delta, less what done_bits has
+ *
+ * Nothing but the row is written for a URL when it is admitted, and nothing at
+ * all when it is leased or done: the rest is replayed or comes in sweeps.
+ */
+#include "storage/frontier_store.h"
+
+#include "storage/frontier_state.h"
+
+#define FLUSH_MOST UINT64_C(262144)
+
+/* ---- queues ---- */
+
+enum status frontier_store_queue(struct frontier_store *s, struct bytes crawl,
+                                 struct bytes key, uint32_t *queue)
+{
+    uint32_t n = queue_names_find(s->names, crawl, key);
+    enum status st;
+
+    if (n != 0) {
+        *queue = n;
+        return STATUS_OK;
+    }
+    st = queue_names_add(s->names, crawl, key, &n);
+    if (st != STATUS_OK)
+        return st;
+    frontier_make_room(s, n);
+    sqlite3_bind_int64(s->add_queue, 1, n);
+    sqlite3_bind_text(s->add_queue, 2, crawl.len > 0 ? crawl.at : "",
+                      (int)crawl.len, SQLITE_STATIC);
+    sqlite3_bind_text(s->add_queue, 3, key.len > 0 ? key.at : "", (int)key.len,
+                      SQLITE_STATIC);
+    st = db_run(s->d, s->add_queue);
+    sqlite3_clear_bindings(s->add_queue);
+    if (st == STATUS_OK)
+        *queue = n;
+    return st;
+}
+
+uint32_t frontier_store_find_queue(const struct frontier_store *s,
+                                   struct bytes crawl, struct bytes key)
+{
+    return queue_names_find(s->names, crawl, key);
+}
+
+uint32_t frontier_store_queue_count(const struct frontier_store *s)
+{
+    return queue_names_count(s->names);
+}
+
+void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,
+                               struct bytes *crawl, struct bytes *key)
+{
+    queue_names_get(s->names, queue, crawl, key);
+}
+
+uint64_t frontier_store_pending(const struct frontier_store *s, uint32_t queue)
+{
+    return queue >= 1 && queue <= s->pending_cap ? s->pending[queue - 1] : 0;
+}
+
+uint64_t frontier_store_pending_all(const struct frontier_store *s)
+{
+    return s->pending_all;
+}
+
+/* ---- URLs ---- */
+
+enum status frontier_store_admit(struct frontier_store *s,
+                                 const struct url_row *row, uint64_t *id)
+{
+    size_t split = origins_split(row->url);
+    uint64_t n = s->last_id + 1;
+    uint32_t origin = 0;
+    sqlite3_stmt *q = s->add_url;
+    enum status st;
+
+    if (row->queue == 0 || row->queue > queue_names_count(s->names) ||
+        row->url.len > MOST_URL)
+        return STATUS_ARG;
+    if (n > MOST_ID || s->pending[row->queue - 1] == UINT32_MAX)
+        return STATUS_LIMIT;
+    st = origins_number(s->origins, row->queue, bytes_of(row->url.at, split),
+                        &origin);
+    if (st != STATUS_OK)
+        return st;
+    sqlite3_bind_int64(q, 1, (int64_t)n);
+    sqlite3_bind_int64(q, 2, origin);
+    sqlite3_bind_text(q, 3, row->url.len > 0 ? row->url.at + split : "",
+                      (int)(row->url.len - split), SQLITE_STATIC);
+    sqlite3_bind_int64(q, 4, row->depth);
+    sqlite3_bind_int(q, 5, row->hops);
+    sqlite3_bind_int(q, 6, row->kind);
+    sqlite3_bind_int(q, 7, row->flags);
+    sqlite3_bind_int64(q, 8, (int64_t)row->via);
+    sqlite3_bind_int64(q, 9, row->found_at_ms);
+    st = db_run(s->d, q);
+    if (st != STATUS_OK)
+        return st;
+    queue_delta_add(s->delta, row->queue);
+    s->pending[row->queue - 1]++;
+    s->pending_all++;
+    s->last_id = n;
+    s->admitted++;
+    *id = n;
+    return STATUS_OK;
+}
+
+static void remember(struct frontier_store *s, uint64_t id, uint32_t queue)
+{
+    s->recent[id % RECENT] = (struct recent){id, queue};
+}
+
+enum status frontier_store_get(struct frontier_store *s, uint64_t id,
+                               struct url_row *row, struct buf *text)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->read_url, 1, (int64_t)id);
+    st = db_step(s->d, s->read_url);
+    if (st == STATUS_OK)
+        st = frontier_take_row(s, s->read_url, row, text);
+    sqlite3_reset(s->read_url);
+    if (st == STATUS_OK)
+        remember(s, id, row->queue);
+    return st;
+}
+
+enum status frontier_store_each(struct frontier_store *s, uint64_t first,
+                                uint64_t last, url_row_visit visit, void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    struct url_row row;
+    struct buf text;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT " URL_COLUMNS " FROM url"
+                                " WHERE id BETWEEN ? AND ?"
+                                " ORDER BY id");
+
+    buf_init(&text, MOST_URL);
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, (int64_t)first);
+        sqlite3_bind_int64(q, 2, last > INT64_MAX ? INT64_MAX : (int64_t)last);
+    }
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        st = frontier_take_row(s, q, &row, &text);
+        if (st == STATUS_OK)
+            visit(ctx, &row);
+    }
+    sqlite3_finalize(q);
+    buf_fini(&text);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+uint64_t frontier_store_last_id(const struct frontier_store *s)
+{
+    return s->last_id;
+}
+
+enum status frontier_store_refill(struct frontier_store *s, uint32_t queue,
+                                  uint64_t after, uint64_t *ids, size_t most,
+                                  size_t *n)
+{
+    size_t got = 0;
+    enum status st = STATUS_OK;
+
+    if (queue == 0 || queue > queue_names_count(s->names))
+        return STATUS_ARG;
+    if (after < segments_upto(s->segments))
+        st = segments_take(s->segments, queue, after, s->done, ids, most, &got);
+    if (st != STATUS_OK)
+        return st;
+    got += queue_delta_take(s->delta, queue, after, s->done, ids + got,
+                            most - got);
+    *n = got;
+    return STATUS_OK;
+}
+
+/* STATUS_NOT_FOUND: no such URL. */
+static enum status queue_of(struct frontier_store *s, uint64_t id,
+                            uint32_t *queue)
+{
+    const struct recent *r = &s->recent[id % RECENT];
+    enum status st;
+
+    *queue = queue_delta_queue(s->delta, id);
+    if (*queue != 0)
+        return STATUS_OK;
+    if (r->id == id && id != 0) {
+        *queue = r->queue;
+        return STATUS_OK;
+    }
+    sqlite3_bind_int64(s->read_url, 1, (int64_t)id);
+    st = db_step(s->d, s->read_url);
+    if (st == STATUS_OK)
+        *queue = origins_queue(s->origins,
+                               (uint32_t)sqlite3_column_int64(s->read_url, 1));
+    sqlite3_reset(s->read_url);
+    if (st == STATUS_OK && *queue == 0)
+        st = db_damaged("url", (int64_t)id, "of no origin");
+    return st;
+}
+
+static enum status drop_retry(struct frontier_store *s, uint64_t id)
+{
+    enum status st;
+
+    if (s->retries == 0)
+        return STATUS_OK;
+    sqlite3_bind_int64(s->drop_retry, 1, (int64_t)id);
+    st = db_run(s->d, s->drop_retry);
+    if (st == STATUS_OK)
+        s->retries -= (uint64_t)sqlite3_changes(db_handle(s->d));
+    return st;
+}
+
+enum status frontier_store_done(struct frontier_store *s, uint64_t id,
+                                uint64_t seq)
+{
+    uint32_t queue = 0;
+    enum status st;
+
+    if (id == 0 || id > s->last_id)
+        return STATUS_NOT_FOUND;
+    if (done_bits_has(s->done, id))
+        return STATUS_OK;
+    st = queue_of(s, id, &queue);
+    if (st != STATUS_OK)
+        return st;
+    done_bits_set(s->done, id, seq);
+    s->pending[queue - 1]--;
+    s->pending_all--;
+    s->finished++;
+    return drop_retry(s, id);
+}
+
+bool frontier_store_is_done(const struct frontier_store *s, uint64_t id)
+{
+    return done_bits_has(s->done, id);
+}
+
+/* ---- tries ---- */
+
+enum status frontier_store_set_tries(struct frontier_store *s, uint64_t id,
+                                     uint32_t tries, int64_t due_ms)
+{
+    enum status st = drop_retry(s, id);
+
+    if (st != STATUS_OK || tries == 0)
+        return st;
+    sqlite3_bind_int64(s->set_retry, 1, (int64_t)id);
+    sqlite3_bind_int64(s->set_retry, 2, tries);
+    sqlite3_bind_int64(s->set_retry, 3, due_ms);
+    st = db_run(s->d, s->set_retry);
+    if (st == STATUS_OK)
+        s->retries++;
+    return st;
+}
+
+enum status frontier_store_each_tries(struct frontier_store *s,
+                                      void (*visit)(void *ctx, uint64_t id,
+                                                    uint32_t tries,
+                                                    int64_t due_ms),
+                                      void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT url, tries, due FROM retry"
+                                " ORDER BY url");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
+        visit(ctx, (uint64_t)sqlite3_column_int64(q, 0),
+              (uint32_t)sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2));
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* ---- upkeep ---- */
+
+static uint64_t flush_at(const struct frontier_store *s)
+{
+    uint64_t n = s->last_id / 8;
+
+    if (n < s->flush_least)
+        n = s->flush_least;
+    return n < FLUSH_MOST ? n : FLUSH_MOST;
+}
+
+enum status frontier_store_step(struct frontier_store *s)
+{
+    uint32_t rows = s->merge_rows + (uint32_t)(s->admitted / 256);
+    enum status st = counters_flush(s->counters);
+
+    if (st == STATUS_OK)
+        st = skips_flush(s->skips);
+    if (st == STATUS_OK && queue_delta_count(s->delta) >= flush_at(s))
+        st = segments_flush(s->segments, s->delta, s->done);
+    else if (st == STATUS_OK)
+        st = segments_step(s->segments, s->done, rows);
+    if (st == STATUS_OK)
+        st = done_bits_step(s->done, s->last_id, s->admitted + s->finished);
+    s->admitted = s->finished = 0;
+    return st;
+}
+
+uint64_t frontier_store_memory(const struct frontier_store *s)
+{
+    return sizeof *s + queue_names_memory(s->names) +
+           origins_memory(s->origins) + done_bits_memory(s->done) +
+           segments_memory(s->segments) + queue_delta_memory(s->delta) +
+           skips_memory(s->skips) +
+           (uint64_t)s->pending_cap * sizeof *s->pending +
+           RECENT * sizeof *s->recent;
+}

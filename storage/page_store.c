@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_store.c - metadata of each fetch.
+ *
+ * Rows are appended and never changed; what is absent is NULL and costs one
+ * octet, what repeats is a number (words.h).
+ */
+#include "storage/page_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/body_index.h"
+#include "storage/packed.h"
+#include "storage/words.h"
+
+#define ROBOTS_MOST (500 << 10)
+
+struct page_store {
+    struct db *d;
+    uint64_t last_seq;
+    struct words *words;
+    struct body_index *bodies; /* NULL until asked */
+    sqlite3_stmt *add, *digest_of, *set_robots, *read_robots;
+};
+
+/* ---- opening ---- */
+
+static enum status prepare(struct page_store *s)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *sql;
+    } all[] = {
+        {&s->add, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
+                  " http, at, elapsed, wire, body, digest, redirect, links,"
+                  " mime, charset, lang, ip, title, detail, etag, modified,"
+                  " warc, warc_offset, warc_length) VALUES(?, ?, ?, ?, ?, ?,"
+                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&s->digest_of, "SELECT digest FROM fetch WHERE seq = ?"},
+        {&s->set_robots, "INSERT OR REPLACE INTO robots"
+                         " VALUES(?, ?, ?, ?, ?, ?)"},
+        {&s->read_robots, "SELECT fetched_at, expires_at, unreachable_since,"
+                          " http, body, origin FROM robots WHERE origin = ?"},
+    };
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
+        st = db_prepare(s->d, all[i].out, all[i].sql);
+    return st;
+}
+
+enum status page_store_open(struct page_store **out, struct db *d)
+{
+    struct page_store *s = xcalloc(1, sizeof *s);
+    int64_t last = 0;
+    enum status st;
+
+    s->d = d;
+    st = prepare(s);
+    if (st == STATUS_OK)
+        st = words_open(&s->words, d);
+    if (st == STATUS_OK)
+        st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
+    if (st != STATUS_OK) {
+        page_store_close(s);
+        return st;
+    }
+    s->last_seq = (uint64_t)last;
+    *out = s;
+    return STATUS_OK;
+}
+
+void page_store_close(struct page_store *s)
+{
+    if (s == NULL)
+        return;
+    sqlite3_finalize(s->add);
+    sqlite3_finalize(s->digest_of);
+    sqlite3_finalize(s->set_robots);
+    sqlite3_finalize(s->read_robots);
+    words_close(s->words);
+    body_index_free(s->bodies);
+    free(s);
+}
+
+uint64_t page_store_last_seq(const struct page_store *s)
+{
+    return s->last_seq;
+}
+
+/* ---- rows ---- */
+
+static void bind_number(sqlite3_stmt *q, int parameter, uint64_t v)
+{
+    if (v != 0)
+        sqlite3_bind_int64(q, parameter, (int64_t)v);
+    else
+        sqlite3_bind_null(q, parameter);
+}
+
+static void bind_text(sqlite3_stmt *q, int parameter, struct bytes text)
+{
+    if (text.len > 0)
+        sqlite3_bind_text(q, parameter, text.at, (int)text.len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, parameter);
+}
+
+static bool has_body(struct digest d)
+{
+    return d.hi != 0 || d.lo != 0;
+}
+
+static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
+                       uint64_t seq, unsigned char digest[16])
+{
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    sqlite3_bind_int64(q, 2, (int64_t)row->url);
+    sqlite3_bind_int(q, 3, row->final);
+    sqlite3_bind_int(q, 4, row->status);
+    sqlite3_bind_int(q, 5, row->reason);
+    sqlite3_bind_int(q, 6, row->tries);
+    bind_number(q, 7, row->http_status);
+    sqlite3_bind_int64(q, 8, row->at_ms);
+    sqlite3_bind_int64(q, 9, row->elapsed_ms);
+    bind_number(q, 10, row->wire_bytes);
+    bind_number(q, 11, row->body_bytes);
+    packed_put(digest, row->body_digest.hi, 8);
+    packed_put(digest + 8, row->body_digest.lo, 8);
+    if (has_body(row->body_digest))
+        sqlite3_bind_blob(q, 12, digest, 16, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 12);
+    bind_number(q, 13, row->redirect_to);
+    bind_number(q, 14, row->links);
+    bind_text(q, 19, row->title);
+    bind_text(q, 20, row->detail);
+    bind_text(q, 21, row->etag);
+    bind_text(q, 22, row->last_modified);
+    bind_number(q, 24, row->warc_offset);
+    bind_number(q, 25, row->warc_length);
+}
+
+enum status page_store_add(struct page_store *s, const struct fetch_row *row,
+                           uint64_t *seq)
+{
+    const struct {
+        int parameter;
+        struct bytes word;
+    } words[] = {{15, row->mime},
+                 {16, row->charset},
+                 {17, row->lang},
+                 {18, row->ip},
+                 {23, row->warc_file}};
+    unsigned char digest[16];
+    enum status st = STATUS_OK;
+
+    bind_plain(s->add, row, s->last_seq + 1, digest);
+    for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
+        st = words_bind(s->words, s->add, words[i].parameter, words[i].word);
+    if (st == STATUS_OK)
+        st = db_run(s->d, s->add);
+    sqlite3_clear_bindings(s->add);
+    if (st != STATUS_OK)
+        return st;
+    *seq = ++s->last_seq;
+    if (s->bodies != NULL && has_body(row->body_digest) &&
+        page_store_first_with_body(s, row->body_digest) == 0)
+        body_index_add(s->bodies, row->body_digest, *seq);
+    return STATUS_OK;
+}
+
+static struct digest column_digest(sqlite3_stmt *q, int column)
+{
+    struct bytes b = db_column(q, column);
+    const unsigned char *at = (const unsigned char *)b.at;
+
+    if (b.len != 16)
+        return (struct digest){0, 0};
+    return (struct digest){packed_get(at, 8), packed_get(at + 8, 8)};
+}
+
+#define FETCH_COLUMNS                                                          \
+    "seq, url, final, status, reason, tries, http, at, elapsed, wire, body,"   \
+    " digest, redirect, links, mime, charset, lang, ip, title, detail, etag,"  \
+    " modified, warc, warc_offset, warc_length"
+
+static void take_row(const struct page_store *s, sqlite3_stmt *q,
+                     struct fetch_row *row)
+{
+    *row = (struct fetch_row){
+        .seq = (uint64_t)sqlite3_column_int64(q, 0),
+        .url = (uint64_t)sqlite3_column_int64(q, 1),
+        .final = sqlite3_column_int(q, 2) != 0,
+        .status = (uint8_t)sqlite3_column_int(q, 3),
+        .reason = (uint8_t)sqlite3_column_int(q, 4),
+        .tries = (uint8_t)sqlite3_column_int(q, 5),
+        .http_status = (uint16_t)sqlite3_column_int(q, 6),
+        .at_ms = sqlite3_column_int64(q, 7),
+        .elapsed_ms = (uint32_t)sqlite3_column_int64(q, 8),
+        .wire_bytes = (uint64_t)sqlite3_column_int64(q, 9),
+        .body_bytes = (uint64_t)sqlite3_column_int64(q, 10),
+        .body_digest = column_digest(q, 11),
+        .redirect_to = (uint64_t)sqlite3_column_int64(q, 12),
+        .links = (uint32_t)sqlite3_column_int64(q, 13),
+        .mime = words_column(s->words, q, 14),
+        .charset = words_column(s->words, q, 15),
+        .lang = words_column(s->words, q, 16),
+        .ip = words_column(s->words, q, 17),
+        .title = db_column(q, 18),
+        .detail = db_column(q, 19),
+        .etag = db_column(q, 20),
+        .last_modified = db_column(q, 21),
+        .warc_file = words_column(s->words, q, 22),
+        .warc_offset = (uint64_t)sqlite3_column_int64(q, 23),
+        .warc_length = (uint64_t)sqlite3_column_int64(q, 24),
+    };
+}
+
+static enum status each(struct page_store *s, const char *sql, uint64_t bound,
+                        bool (*visit)(void *ctx, const struct fetch_row *row),
+                        void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    struct fetch_row row;
+    enum status st = db_prepare(s->d, &q, sql);
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)bound);
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        take_row(s, q, &row);
+        if (!visit(ctx, &row))
+            break;
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status page_store_each(struct page_store *s, uint64_t after,
+                            bool (*visit)(void *ctx,
+                                          const struct fetch_row *row),
+                            void *ctx)
+{
+    return each(s,
+                "SELECT " FETCH_COLUMNS " FROM fetch WHERE seq > ?"
+                " ORDER BY seq",
+                after, visit, ctx);
+}
+
+enum status page_store_each_of(struct page_store *s, uint64_t url,
+                               bool (*visit)(void *ctx,
+                                             const struct fetch_row *row),
+                               void *ctx)
+{
+    return each(s,
+                "SELECT " FETCH_COLUMNS " FROM fetch WHERE url = ?"
+                " ORDER BY seq",
+                url, visit, ctx);
+}
+
+/* ---- bodies ---- */
+
+/* Does row `seq` have this body? */
+static bool row_has_body(void *store, uint64_t seq, struct digest d)
+{
+    struct page_store *s = store;
+    bool same = false;
+
+    sqlite3_bind_int64(s->digest_of, 1, (int64_t)seq);
+    if (db_step(s->d, s->digest_of) == STATUS_OK)
+        same = digest_equal(column_digest(s->digest_of, 0), d);
+    sqlite3_reset(s->digest_of);
+    return same;
+}
+
+static bool index_body(void *store, const struct fetch_row *row)
+{
+    struct page_store *s = store;
+
+    if (has_body(row->body_digest) &&
+        page_store_first_with_body(s, row->body_digest) == 0)
+        body_index_add(s->bodies, row->body_digest, row->seq);
+    return true;
+}
+
+uint64_t page_store_first_with_body(struct page_store *s,
+                                    struct digest body_digest)
+{
+    if (!has_body(body_digest))
+        return 0;
+    if (s->bodies == NULL) {
+        s->bodies = body_index_new();
+        if (page_store_each(s, 0, index_body, s) != STATUS_OK)
+            return 0; /* logged; the connection is broken from now on */
+    }
+    return body_index_find(s->bodies, body_digest, row_has_body, s);
+}
+
+/* ---- robots.txt ---- */
+
+enum status page_store_set_robots(struct page_store *s,
+                                  const struct robots_row *row)
+{
+    sqlite3_stmt *q = s->set_robots;
+    enum status st;
+
+    if (row->body.len > ROBOTS_MOST)
+        return STATUS_LIMIT;
+    bind_text(q, 1, row->origin);
+    sqlite3_bind_int64(q, 2, row->fetched_at_ms);
+    sqlite3_bind_int64(q, 3, row->expires_at_ms);
+    bind_number(q, 4, (uint64_t)row->unreachable_since_ms);
+    bind_number(q, 5, row->http_status);
+    if (row->body.len > 0)
+        sqlite3_bind_blob(q, 6, row->body.at, (int)row->body.len,
+                          SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 6);
+    st = db_run(s->d, q);
+    sqlite3_clear_bindings(q);
+    return st;
+}
+
+static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
+                               struct buf *text)
+{
+    struct bytes body = db_column(q, 4), origin = db_column(q, 5);
+    enum status st;
+
+    buf_clear(text);
+    buf_add_bytes(text, origin);
+    buf_add_bytes(text, body);
+    st = buf_failed(text);
+    if (st != STATUS_OK)
+        return st;
+    *row = (struct robots_row){
+        .origin = bytes_of(buf_str(text), origin.len),
+        .fetched_at_ms = sqlite3_column_int64(q, 0),
+        .expires_at_ms = sqlite3_column_int64(q, 1),
+        .unreachable_since_ms = sqlite3_column_int64(q, 2),
+        .http_status = (uint16_t)sqlite3_column_int(q, 3),
+        .body = bytes_of(buf_str(text) + origin.len, body.len),
+    };
+    return STATUS_OK;
+}
+
+enum status page_store_robots(struct page_store *s, struct bytes origin,
+                              struct robots_row *row, struct buf *text)
+{
+    enum status st;
+
+    sqlite3_bind_text(s->read_robots, 1, origin.at, (int)origin.len,
+                      SQLITE_STATIC);
+    st = db_step(s->d, s->read_robots);
+    if (st == STATUS_OK)
+        st = take_robots(s->read_robots, row, text);
+    sqlite3_reset(s->read_robots);
+    sqlite3_clear_bindings(s->read_robots);
+    return st;
+}

@@ -1,0 +1,17 @@
+/*
+ * schema.h - the tables and views of frontier.db, all in one place.
+ *
+ * They are made together when the file is made, so that a file which lacks one
+ * is a damaged file and never a fresh one. Described for people in
+ * docs/formats/frontier-db.md.
+ */
+#ifndef URLWEIR_STORAGE_SCHEMA_H
+#define URLWEIR_STORAGE_SCHEMA_H
+
+/* "urlw", at octet 68 of the file: what file(1) and we know it by. */
+#define SCHEMA_APPLICATION_ID 0x75726c77
+
+/* SQL that makes everything in an empty database; a NULL ends the list. */
+extern const char *const schema_sql[];
+
+#endif

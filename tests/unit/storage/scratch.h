@@ -1,0 +1,178 @@
+/*
+ * scratch.h - a directory of its own for a test, and a store in it.
+ *
+ * For the storage tests: header only, so that each test file stands alone.
+ */
+#ifndef URLWEIR_TESTS_SCRATCH_H
+#define URLWEIR_TESTS_SCRATCH_H
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "storage/db.h"
+
+/* As ck_assert_*_eq, for loops: check notes each assertion in a file, which is
+ * most of the time of a test that makes a million of them. */
+#define SAME(a, b)                                                             \
+    do {                                                                       \
+        if ((a) != (b))                                                        \
+            ck_abort_msg("%s is %lld, %s is %lld", #a, (long long)(a), #b,     \
+                         (long long)(b));                                      \
+    } while (0)
+
+struct scratch {
+    char dir[64];
+    char db[96];
+    char other[96];
+};
+
+/* Expected complaints would bury the others. */
+static inline void scratch_quiet(void)
+{
+    if (getenv("TEST_LOG") == NULL) {
+        int null = open("/dev/null", O_WRONLY);
+
+        dup2(null, STDERR_FILENO);
+        close(null);
+    }
+}
+
+/* In memory where that is possible: these tests commit thousands of times and
+ * learn nothing from a disk's flush. */
+static inline struct scratch scratch_make(void)
+{
+    struct scratch s;
+
+    snprintf(s.dir, sizeof s.dir, "%s/urlweir-store-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(s.dir));
+    snprintf(s.db, sizeof s.db, "%s/frontier.db", s.dir);
+    snprintf(s.other, sizeof s.other, "%s/other.db", s.dir);
+    scratch_quiet();
+    return s;
+}
+
+static inline void scratch_remove(const struct scratch *s)
+{
+    DIR *d = opendir(s->dir);
+    struct dirent *e;
+
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        char path[512];
+
+        snprintf(path, sizeof path, "%s/%s", s->dir, e->d_name);
+        if (e->d_name[0] != '.')
+            unlink(path);
+    }
+    if (d != NULL)
+        closedir(d);
+    rmdir(s->dir);
+}
+
+static inline void scratch_copy_file(const char *from, const char *to)
+{
+    struct buf b;
+
+    buf_init(&b, (size_t)1 << 30);
+    if (file_read(from, &b) == STATUS_OK) {
+        FILE *f = fopen(to, "wb");
+
+        ck_assert_ptr_nonnull(f);
+        ck_assert_uint_eq(fwrite(buf_str(&b), 1, b.len, f), b.len);
+        fclose(f);
+    } else {
+        unlink(to);
+    }
+    buf_fini(&b);
+}
+
+/* What a machine that lost its power now would find: the database and its log,
+ * copied while the store is open, into s->other. */
+static inline void scratch_crash_copy(const struct scratch *s)
+{
+    char from[128], to[128];
+
+    snprintf(to, sizeof to, "%s-shm", s->other);
+    unlink(to);
+    scratch_copy_file(s->db, s->other);
+    snprintf(from, sizeof from, "%s-wal", s->db);
+    snprintf(to, sizeof to, "%s-wal", s->other);
+    scratch_copy_file(from, to);
+}
+
+static inline struct db *scratch_open(const char *path, enum db_mode mode)
+{
+    const struct db_options o = {.cache_bytes = 4 << 20};
+    struct db *d = NULL;
+
+    ck_assert_int_eq(db_open(&d, path, mode, &o), STATUS_OK);
+    return d;
+}
+
+static inline void scratch_sql(const char *path, const char *sql)
+{
+    sqlite3 *h = NULL;
+    char *why = NULL;
+
+    ck_assert_int_eq(sqlite3_open(path, &h), SQLITE_OK);
+    sqlite3_exec(h, sql, NULL, NULL, &why);
+    ck_assert_msg(why == NULL, "%s: %s", sql, why);
+    sqlite3_close(h);
+}
+
+/* No file of this process grows past `bytes`: a disk that is full for it alone.
+ * Writing more fails with EFBIG. */
+static inline void scratch_limit_files(uint64_t bytes)
+{
+    struct rlimit l = {bytes, bytes};
+
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &l);
+}
+
+/* Numbers that look random and are the same on every run (SplitMix64,
+ * Steele, Lea and Flood, 2014). */
+static inline uint64_t scratch_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static inline uint64_t scratch_below(uint64_t *state, uint64_t n)
+{
+    return scratch_random(state) % n;
+}
+
+static inline struct digest scratch_digest(uint64_t i)
+{
+    uint64_t state = i * 2 + 1;
+    uint64_t hi = scratch_random(&state);
+
+    return (struct digest){hi, scratch_random(&state)};
+}
+
+/* Sizes: small by default, larger with LONG=1. */
+static inline uint64_t scratch_size(uint64_t small, uint64_t large)
+{
+    const char *l = getenv("LONG");
+
+    return l != NULL && l[0] != '\0' ? large : small;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_exact_set.c - the exact set against the simplest model there is: digest
+ * number i of a fixed sequence has id i, and is there when it was added.
+ */
+#include "storage/exact_set.h"
+#include "tests/unit/storage/scratch.h"
+
+static const struct exact_set_options options = {
+    .page_cache_bytes = 256 << 10,
+    .delta_most = 2000,
+};
+
+static struct exact_set *open_set(struct db *d)
+{
+    struct exact_set *s = NULL;
+
+    ck_assert_int_eq(exact_set_open(&s, d, &options), STATUS_OK);
+    return s;
+}
+
+/* The url rows are what exact_set_verify compares ids with. */
+static void add_row(struct db *d, uint64_t id)
+{
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "INSERT INTO url(id) VALUES(%llu)",
+             (unsigned long long)id);
+    SAME(db_exec(d, sql), STATUS_OK);
+}
+
+static void add_range(struct db *d, struct exact_set *s, uint64_t first,
+                      uint64_t last)
+{
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t id = first; id <= last; id++) {
+        add_row(d, id);
+        exact_set_add(s, scratch_digest(id), id);
+    }
+    ck_assert_int_eq(exact_set_step(s, last - first + 1), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+static void replay(struct exact_set *s, uint64_t last)
+{
+    for (uint64_t id = exact_set_upto(s) + 1; id <= last; id++)
+        exact_set_add(s, scratch_digest(id), id);
+}
+
+/* Asks for ids [1, 2 * last], of which the lower half is there. */
+static void check_all(struct exact_set *s, uint64_t last)
+{
+    struct digest *digests = malloc(2 * last * sizeof *digests);
+    uint64_t *ids = malloc(2 * last * sizeof *ids);
+
+    ck_assert_ptr_nonnull(digests);
+    ck_assert_ptr_nonnull(ids);
+    for (uint64_t i = 0; i < 2 * last; i++)
+        digests[i] = scratch_digest(i + 1);
+    ck_assert_int_eq(exact_set_find(s, digests, 2 * last, ids), STATUS_OK);
+    for (uint64_t i = 0; i < 2 * last; i++)
+        SAME(ids[i], i < last ? i + 1 : 0);
+    free(digests);
+    free(ids);
+}
+
+START_TEST(finds_what_was_added_and_nothing_else)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t n = scratch_size(40000, 1000000), state = 1, last = 0;
+
+    while (last < n) {
+        uint64_t more = 1 + scratch_below(&state, 3000);
+
+        add_range(d, s, last + 1, last + more);
+        last += more;
+    }
+    check_all(s, last);
+    ck_assert_uint_eq(exact_set_stats(s).count, last);
+    ck_assert_uint_lt(exact_set_stats(s).delta, 2 * options.delta_most + 3000);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(is_the_same_after_a_crash_and_a_replay)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t last = 0;
+
+    for (int round = 0; round < 6; round++) {
+        for (int k = 0; k < 5; k++, last += 900)
+            add_range(d, s, last + 1, last + 900);
+        exact_set_close(s);
+        scratch_crash_copy(&dir);
+        db_close(d);
+        unlink(dir.db);
+        rename(dir.other, dir.db);
+        {
+            char from[128], to[128];
+
+            snprintf(from, sizeof from, "%s-wal", dir.other);
+            snprintf(to, sizeof to, "%s-wal", dir.db);
+            rename(from, to);
+        }
+        d = scratch_open(dir.db, DB_WRITE);
+        s = open_set(d);
+        replay(s, last);
+        check_all(s, last);
+        ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    }
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+struct tally_of {
+    unsigned char *seen;
+    uint64_t first, last, n;
+};
+
+static void see(void *ctx, struct digest digest, uint64_t id)
+{
+    struct tally_of *t = ctx;
+
+    SAME(digest_equal(digest, scratch_digest(id)), true);
+    SAME(digest.hi >= t->first, true);
+    SAME(digest.hi <= t->last, true);
+    SAME(t->seen[id], 0);
+    t->seen[id] = 1;
+    t->n++;
+}
+
+START_TEST(each_gives_a_range_of_digests_once)
+{
+    enum { N = 30000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t state = 7;
+
+    for (uint64_t last = 0; last < N; last += 1000)
+        add_range(d, s, last + 1, last + 1000);
+    for (int k = 0; k < 40; k++) {
+        struct tally_of t = {.seen = calloc(N + 1, 1)};
+        uint64_t expected = 0;
+
+        t.first = k == 0 ? 0 : scratch_random(&state);
+        t.last = k == 0 ? UINT64_MAX
+                        : t.first + (scratch_random(&state) >> (k % 20));
+        ck_assert_int_eq(exact_set_each(s, t.first, t.last, see, &t),
+                         STATUS_OK);
+        for (uint64_t id = 1; id <= N; id++)
+            expected += scratch_digest(id).hi >= t.first &&
+                        scratch_digest(id).hi <= t.last;
+        ck_assert_uint_eq(t.n, expected);
+        free(t.seen);
+    }
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Digests that agree in all the octets a fence has must still be told apart,
+ * also where they fall on two sides of a page's edge. */
+START_TEST(tells_apart_digests_that_share_a_fence)
+{
+    enum { N = 1000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    struct digest digests[N + 1];
+    uint64_t ids[N + 1];
+
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t i = 0; i <= N; i++) {
+        digests[i] = (struct digest){UINT64_C(0x123456789abcdef0),
+                                     UINT64_C(0x1100000000000000) + i * 3};
+        if (i < N) {
+            add_row(d, i + 1);
+            exact_set_add(s, digests[i], i + 1);
+        }
+    }
+    ck_assert_int_eq(exact_set_step(s, 100000), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_assert_uint_eq(exact_set_stats(s).delta, 0);
+    ck_assert_int_eq(exact_set_find(s, digests, N + 1, ids), STATUS_OK);
+    for (uint64_t i = 0; i <= N; i++)
+        SAME(ids[i], i < N ? i + 1 : 0);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+Suite *suite_exact_set(void)
+{
+    Suite *s = suite_create("exact_set");
+    TCase *t = tcase_create("exact_set");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, finds_what_was_added_and_nothing_else);
+    tcase_add_test(t, is_the_same_after_a_crash_and_a_replay);
+    tcase_add_test(t, each_gives_a_range_of_digests_once);
+    tcase_add_test(t, tells_apart_digests_that_share_a_fence);
+    suite_add_tcase(s, t);
+    return s;
+}

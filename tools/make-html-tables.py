@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Writes crawler/html_words.{h,c} and crawler/html_entities.c.
+
+Run from the top of the tree when the lists below change. The character
+references are those of the HTML standard, section 13.5, as Python carries
+them in html.entities.html5. The words are the names of elements and
+attributes that the pass in crawler/html*.c must recognise; a hash without
+collisions over them is searched for here, so that the lookup is one probe.
+"""
+import html.entities
+import random
+
+ELEMENTS = """
+a abbr acronym address applet area article aside audio b base basefont bgsound
+big blockquote body br button caption center cite code col colgroup data dd del
+details dfn dialog dir div dl dt em embed fieldset figcaption figure font
+footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i
+iframe image img input ins isindex kbd keygen label legend li link listing main
+map mark marquee math menu meta nav nobr noembed noframes noscript object ol
+optgroup option p param picture plaintext pre q rb rp rt rtc ruby s samp script
+search section select small source span strike strong style sub summary sup svg
+table tbody td template textarea tfoot th thead title tr track tt u ul var
+video wbr xmp
+annotation-xml desc foreignobject malignmark mglyph mi mn mo ms mtext
+""".split()
+ATTRIBUTES = """
+action cite color content data data-src data-srcset encoding face href
+http-equiv lang name property rel size src srcset style type xlink:href
+""".split()
+WORDS = sorted(set(ELEMENTS + ATTRIBUTES))
+BITS = 11
+MASK = (1 << 64) - 1
+
+
+def pack(word):
+    b = word.encode().ljust(16, b'\0')
+    return int.from_bytes(b[:8], 'little'), int.from_bytes(b[8:], 'little')
+
+
+def search():
+    rnd = random.Random(1)
+    while True:
+        m = rnd.getrandbits(64) | 1
+        n = rnd.getrandbits(64) | 1
+        seen = {}
+        for i, w in enumerate(WORDS):
+            lo, hi = pack(w)
+            h = ((lo * m + hi * n) & MASK) >> (64 - BITS)
+            if h in seen:
+                break
+            seen[h] = i + 1
+        else:
+            return m, n, seen
+
+
+def ident(word):
+    return 'WORD_' + word.upper().replace('-', '_').replace(':', '_')
+
+
+def c_string(s):
+    out = ''
+    for b in s.encode():
+        out += chr(b) if 32 < b < 127 and chr(b) not in '"\\?' else '\\%03o' % b
+    return '"' + out + '"'
+
+
+def words():
+    m, n, slots = search()
+    with open('crawler/html_words.h', 'w') as f:
+        f.write("""/*
+ * html_words.h - names of elements and attributes that matter, as numbers.
+ *
+ * Written by tools/make-html-tables.py. Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_WORDS_H
+#define URLWEIR_CRAWLER_HTML_WORDS_H
+
+#include "base/bytes.h"
+
+enum html_word {
+    WORD_OTHER = 0, /* none of the below */
+""")
+        for w in WORDS:
+            f.write('    %s,\n' % ident(w))
+        f.write("""    WORD_COUNT_
+};
+
+/* The word `name` is, ASCII case ignored. */
+enum html_word html_word_of(struct bytes name);
+/* Its lower-case text; "" for WORD_OTHER. Static. */
+struct bytes html_word_text(enum html_word word);
+
+#endif
+""")
+    with open('crawler/html_words.c', 'w') as f:
+        f.write("""/* SPDX-License-Identifier: MIT */
+/*
+ * html_words.c - one probe in a table without collisions.
+ *
+ * Written by tools/make-html-tables.py: the two factors were searched for so
+ * that every word falls into a slot of its own. A name is packed into sixteen
+ * octets and lower-cased eight at a time; longer names are no word.
+ */
+#include "crawler/html_words.h"
+
+#include <stdint.h>
+
+#define FACTOR_LOW  UINT64_C(0x%016x)
+#define FACTOR_HIGH UINT64_C(0x%016x)
+#define HASH_BITS   %d
+#define WORD_LONGEST 16
+
+struct word {
+    char text[WORD_LONGEST]; /* filled up with zeros */
+    uint8_t len;
+};
+
+static const struct word words[WORD_COUNT_] = {
+    [WORD_OTHER] = {"", 0},
+""" % (m, n, BITS))
+        for w in WORDS:
+            f.write('    [%s] = {"%s", %d},\n' % (ident(w), w, len(w)))
+        f.write('};\n\nstatic const uint8_t slots[1 << HASH_BITS] = {\n')
+        for h in sorted(slots):
+            f.write('    [%d] = %s,\n' % (h, ident(WORDS[slots[h] - 1])))
+        f.write("""};
+
+_Static_assert(WORD_COUNT_ <= UINT8_MAX, "a slot holds one octet");
+
+/* ASCII upper case to lower case in each of eight octets. */
+static uint64_t lower_octets(uint64_t v)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t ascii = ~v & (ones << 7);
+    uint64_t low = v & ~(ones << 7);
+    uint64_t from_a = low + ones * (0x80 - 'A');
+    uint64_t past_z = low + ones * (0x80 - 'Z' - 1);
+
+    return v | ((from_a & ~past_z & ascii) >> 2);
+}
+
+/* One to eight octets as a number, the first of them lowest. Two loads that
+ * overlap are several times faster than a copy of unknown length. */
+static uint64_t load_octets(const char *p, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t whole = 0;
+    uint32_t a4, b4;
+    uint16_t a2, b2;
+
+    if (n == 8) {
+        memcpy(&whole, p, 8);
+        return whole;
+    }
+    if (n >= 4) {
+        memcpy(&a4, p, 4);
+        memcpy(&b4, p + n - 4, 4);
+        return a4 | (uint64_t)b4 << (8 * (n - 4));
+    }
+    if (n >= 2) {
+        memcpy(&a2, p, 2);
+        memcpy(&b2, p + n - 2, 2);
+        return a2 | (uint64_t)b2 << (8 * (n - 2));
+    }
+    return (unsigned char)*p;
+#else
+    uint64_t whole = 0;
+
+    while (n-- > 0)
+        whole = whole << 8 | (unsigned char)p[n];
+    return whole;
+#endif
+}
+
+enum html_word html_word_of(struct bytes name)
+{
+    uint64_t half[2] = {0, 0}, text[2];
+    enum html_word word;
+
+    if (name.len == 0 || name.len > WORD_LONGEST)
+        return WORD_OTHER;
+    half[0] = lower_octets(load_octets(name.at, name.len < 8 ? name.len : 8));
+    if (name.len > 8)
+        half[1] = lower_octets(load_octets(name.at + 8, name.len - 8));
+    word = (enum html_word)slots[(half[0] * FACTOR_LOW + half[1] * FACTOR_HIGH)
+                                 >> (64 - HASH_BITS)];
+    text[0] = load_octets(words[word].text, 8);
+    text[1] = load_octets(words[word].text + 8, 8);
+    return half[0] == text[0] && half[1] == text[1] &&
+                   name.len == words[word].len
+               ? word
+               : WORD_OTHER;
+}
+
+struct bytes html_word_text(enum html_word word)
+{
+    return bytes_of(words[word].text, words[word].len);
+}
+""")
+
+
+def entities():
+    table = html.entities.html5
+    names = sorted(table, key=lambda s: s.encode())
+    with open('crawler/html_entities.c', 'w') as f:
+        f.write("""/* SPDX-License-Identifier: MIT */
+/*
+ * html_entities.c - the named character references of the HTML standard,
+ * section 13.5.
+ *
+ * Written by tools/make-html-tables.py, in the order of their octets, so that
+ * the longest match is found by narrowing a range octet by octet.
+ */
+#include "crawler/html_entities.h"
+
+const struct html_entity html_entities[HTML_ENTITY_COUNT] = {
+    /* clang-format off */
+""")
+        for n in names:
+            f.write('{"%s",%s},\n' % (n, c_string(table[n])))
+        f.write('    /* clang-format on */\n};\n')
+    return len(names)
+
+
+words()
+n = entities()
+with open('crawler/html_entities.h', 'w') as f:
+    f.write("""/*
+ * html_entities.h - the named character references of the HTML standard.
+ *
+ * Written by tools/make-html-tables.py.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_ENTITIES_H
+#define URLWEIR_CRAWLER_HTML_ENTITIES_H
+
+struct html_entity {
+    const char *name; /* without &; with ; where it has one */
+    const char *text; /* UTF-8 */
+};
+
+#define HTML_ENTITY_COUNT %d
+extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
+
+#endif
+""" % n)
