@@ -159,8 +159,10 @@ static bool swap_slot(struct buckets *b, uint64_t bucket, uint32_t was,
 
 bool buckets_have(const struct buckets *b, const struct bucket_place *p)
 {
-    return bucket_has(b, p->first, p->print) |
-           bucket_has(b, p->second, p->print);
+    bool first = bucket_has(b, p->first, p->print);
+
+    /* Both are asked: what the first says cannot be foretold. */
+    return (bucket_has(b, p->second, p->print) ? 1 : 0) | (first ? 1 : 0);
 }
 
 unsigned buckets_copies(const struct buckets *b, const struct bucket_place *p)
