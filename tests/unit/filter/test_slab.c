@@ -51,7 +51,8 @@ START_TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
     }
     for (size_t i = 0; i < RUNS; i++)
         check_mark(&runs[i], i << 32);
-    ck_assert_double_le((double)s.total, 1.12 * (double)s.live);
+    /* With 500 runs the ends of chunks count more than with 4096. */
+    ck_assert_double_le((double)s.total, 1.15 * (double)s.live);
     slab_fini(&s);
 }
 END_TEST
