@@ -90,7 +90,7 @@ $(BIN): $B/cli/main.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
+$B/tests/unit/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-missing-field-initializers -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
 $B/tests/unit/suites.inc: $(UNIT_SRC) Makefile
 	@mkdir -p $(@D)
 	$(Q)printf 'SUITE(%s)\n' $(SUITES) > $@
@@ -181,6 +181,7 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 
 .PHONY: demo
 demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
+	$(Q)$(if $(SEEDS),:,tools/install-deps.sh $(addprefix pkg:,$(or $(DEMO_PACKAGES),sqlite3-doc)))
 	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
 
 # ---- the look of the code --------------------------------------------------
@@ -191,7 +192,7 @@ build/deps-lint.stamp: tools/install-deps.sh
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@
 lint: build/deps-lint.stamp ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
-	$(Q)CPPFLAGS="$(CPPFLAGS_ALL) $(PKG_CFLAGS)" tools/lint.sh $(SRC)
+	$(Q)CPPFLAGS='-I. -D_GNU_SOURCE -DURLWEIR_VERSION="$(VERSION)" $(PKG_CFLAGS)' tools/lint.sh $(SRC)
 
 format: build/deps-lint.stamp ## lay the code out with clang-format
 	$(Q)clang-format -i $(C_FILES)

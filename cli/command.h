@@ -10,9 +10,9 @@
 /* Exit statuses, the same for every command (docs/man/urlweir.1). */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_USAGE = 1,       /* usage or configuration */
-    EXIT_CANNOT = 2,      /* cannot start: no crawl there, one too many, locked */
-    EXIT_LIMIT = 3,       /* stopped by a limit; resumable */
+    EXIT_USAGE = 1,  /* usage or configuration */
+    EXIT_CANNOT = 2, /* cannot start: no crawl there, one too many, locked */
+    EXIT_LIMIT = 3,  /* stopped by a limit; resumable */
     EXIT_INTERRUPTED = 4, /* checkpoint written; resumable */
     EXIT_SEEDS = 5,       /* finished, some seeds failed */
     EXIT_DAMAGED = 6      /* state damaged; the message says what to do */
@@ -27,12 +27,15 @@ struct command {
 
 int cmd_audit(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_robots(int argc, char **argv);
+int cmd_sitemap(int argc, char **argv);
 int cmd_status(int argc, char **argv);
-int cmd_verify(int argc, char **argv);
 int cmd_url(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 
 /* "urlweir NAME: message" and a pointer to --help, on stderr; EXIT_USAGE. */
 int command_usage_error(const char *name, const char *fmt, ...)

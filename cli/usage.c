@@ -64,7 +64,10 @@ static void add_help(struct buf *out, const struct option_spec *s)
 {
     buf_add_str(out, s->help);
     if (s->type == OPTION_FLAG)
-        buf_addf(out, " [%s]", strcmp(s->fallback, "true") == 0 ? "on" : "off");
+        buf_addf(out, " [%s]",
+                 s->fallback != NULL && strcmp(s->fallback, "true") == 0
+                     ? "on"
+                     : "off");
     else if (s->fallback != NULL)
         add_fallback(out, s->fallback);
 }

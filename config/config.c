@@ -137,9 +137,10 @@ static enum status find_key(struct reader *r, const yaml_event_t *e,
 
     if (i == r->table->count) {
         near = option_nearest(r->table, key, OPTION_LINE_ONLY, &alike);
-        return fail(r, e->start_mark, "no setting '%.*s'; %s '%s'",
+        return fail(r, e->start_mark, "no setting '%.*s'; %s '%s'%s",
                     (int)(key.len < KEY_SHOWN ? key.len : KEY_SHOWN), key.at,
-                    alike ? "did you mean" : "the nearest is", near);
+                    alike ? "did you mean" : "the nearest is", near,
+                    alike ? "?" : "");
     }
     if ((r->table->spec[i].flags & OPTION_LINE_ONLY) != 0)
         return fail(r, e->start_mark, "'%s' stands on the command line only",
@@ -158,6 +159,8 @@ static enum status set_value(struct reader *r, size_t i, const yaml_event_t *e)
     struct buf why;
     enum status st;
 
+    if (e->data.scalar.length == 0 && r->table->spec[i].type == OPTION_LIST)
+        return fail(r, e->start_mark, "%s: an item is empty", name);
     if (e->data.scalar.length == 0 &&
         e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return fail(r, e->start_mark,

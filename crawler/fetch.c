@@ -183,6 +183,25 @@ static size_t on_body(char *at, size_t size, size_t count, void *ctx)
     return take == n ? n : decide(f, FETCH_CUT_LENGTH);
 }
 
+/* Called when a request is about to go out on a connection. curl sends one
+ * again by itself when a kept connection turns out dead before an octet of the
+ * answer has come (CURLOPT_PREREQFUNCTION; lib/transfer.c, Curl_retry_request).
+ * The server may have had the first one, so a second would be a request that
+ * no delay was kept for. It is another try: the frontier's to order. */
+static int on_send(void *ctx, char *ip, char *local_ip, int port,
+                   int local_port)
+{
+    struct fetch *f = fetch_of(ctx);
+
+    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    if (!f->sent) {
+        f->sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    (void)decide(f, FETCH_RESET);
+    return CURL_PREREQFUNC_ABORT;
+}
+
 /* ---- options ------------------------------------------------------------- */
 
 static struct curl_slist *list_of(const char *const *texts, size_t count)
@@ -224,6 +243,10 @@ static void set_limits(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)f->o->connect_timeout_ms);
+    /* The set keeps the sum to the limit; this keeps one transfer from
+     * reading far over it in one turn. */
+    curl_easy_setopt(e, CURLOPT_MAX_RECV_SPEED_LARGE,
+                     (curl_off_t)f->o->limit_rate);
     curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* A name server that does not answer must not hold the thread when a
@@ -246,6 +269,8 @@ static void set_exchange(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, f);
+    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_send);
+    curl_easy_setopt(e, CURLOPT_PREREQDATA, f);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, f->error);
 }
 
@@ -289,7 +314,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
-    f->decided = f->keep = f->encoded = false;
+    f->decided = f->keep = f->encoded = f->sent = false;
     f->body_bytes = f->counted = 0;
     f->waits = 0;
     f->started = now;
@@ -318,14 +343,14 @@ bool fetch_memory_came(struct fetch *f)
     return reserve(f, want);
 }
 
-/* How far it came before its time ran out. */
+/* How far it came before its time ran out. (CURLINFO_CONNECT_TIME_T is no help
+ * in libcurl 7.88: it stays 0 until the TLS handshake is over as well.) */
 static enum fetch_end late_end(struct fetch *f)
 {
-    curl_off_t looked_up = 0, connected = 0, ready = 0;
+    curl_off_t looked_up = 0, ready = 0;
     CURL *e = f->transfer.easy;
 
     curl_easy_getinfo(e, CURLINFO_NAMELOOKUP_TIME_T, &looked_up);
-    curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &connected);
     curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &ready);
     if (f->answer.complete && f->body_bytes > 0)
         return FETCH_CUT_TIME;
@@ -333,7 +358,7 @@ static enum fetch_end late_end(struct fetch *f)
         return FETCH_TIMEOUT;
     if (looked_up == 0)
         return FETCH_DNS;
-    return connected == 0 ? FETCH_CONNECT : FETCH_TLS;
+    return f->transfer.connected ? FETCH_TLS : FETCH_CONNECT;
 }
 
 static enum fetch_end connect_end(const struct fetch *f)
@@ -420,6 +445,8 @@ static const char *words_for(const struct fetch *f, CURLcode code)
 {
     if (f->answer.received > ANSWER_MOST)
         return "the head is too large";
+    if (f->decided && f->end == FETCH_RESET)
+        return "the connection was closed without an answer";
     if (f->error[0] != '\0')
         return f->error;
     return curl_easy_strerror(code);
@@ -436,7 +463,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .end = end_of(f, code),
         .answer = &f->answer,
         .body = buf_bytes(&f->body),
-        .body_bytes = f->body_bytes,
+        .body_bytes = f->keep ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,
         .ended = now,

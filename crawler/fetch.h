@@ -78,6 +78,7 @@ struct fetch {
     struct answer answer;
     struct buf body;
     uint64_t reserved; /* octets of the body pool */
+    bool sent;         /* the request has gone out */
     bool keep, encoded, decided;
     bool broken;        /* curl refused to go on with it after a pause */
     enum fetch_end end; /* once decided */

@@ -108,6 +108,18 @@ static struct lane *lane_of(struct fetcher *f, uint32_t queue)
     return lane;
 }
 
+static void drop_idle_lanes(struct fetcher *f)
+{
+    for (size_t i = 0; i < f->lane_count;) {
+        struct lane *lane = &f->lanes[i];
+
+        if (lane->active == 0 && lane->first == NULL)
+            *lane = f->lanes[--f->lane_count]; /* the last takes its place */
+        else
+            i++;
+    }
+}
+
 static void lane_add(struct lane *lane, struct job *j)
 {
     j->next = NULL;
@@ -234,6 +246,8 @@ static void take_inbox(struct fetcher *f)
     f->mode = f->wanted;
     pthread_mutex_unlock(&f->mtx);
     learn_robots(f, known);
+    /* What ended in the last turn was reported then, and may be back. */
+    drop_idle_lanes(f);
     for (size_t i = 0; i < count; i++)
         lane_add(lane_of(f, taken[i]->lease.queue), job_take(f, taken[i]));
 }
@@ -259,15 +273,9 @@ static void work_lane(struct fetcher *f, struct lane *lane)
 
 static void work_lanes(struct fetcher *f)
 {
-    for (size_t i = 0; i < f->lane_count;) {
-        struct lane *lane = &f->lanes[i];
-
-        work_lane(f, lane);
-        if (lane->active == 0 && lane->first == NULL)
-            *lane = f->lanes[--f->lane_count]; /* the last takes its place */
-        else
-            i++;
-    }
+    for (size_t i = 0; i < f->lane_count; i++)
+        work_lane(f, &f->lanes[i]);
+    drop_idle_lanes(f);
 }
 
 static void finish_ended(struct fetcher *f)

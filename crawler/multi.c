@@ -135,6 +135,8 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
         s->wanted |= EPOLLOUT;
     s->user = transfer_of_easy(easy);
     s->user->fd = fd;
+    if (s->ours && what == CURL_POLL_IN)
+        s->user->connected = true;
     arm(m, fd, s, s->wanted);
     return 0;
 }
@@ -267,7 +269,7 @@ void multi_start(struct multi *m, struct transfer *t)
 {
     t->busy = true;
     t->fd = -1;
-    t->permitted = t->refused = t->crowded = false;
+    t->connected = t->permitted = t->refused = t->crowded = false;
     curl_multi_add_handle(m->curl, t->easy);
 }
 

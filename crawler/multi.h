@@ -36,6 +36,7 @@ struct transfer {
     struct multi *multi;
     bool busy;      /* between multi_start and its end */
     int fd;         /* the socket it used last */
+    bool connected; /* curl waited to read from one */
     bool permitted; /* the guard let an address through */
     bool refused;   /* the guard refused one */
     bool crowded;   /* the limit per address refused one */

@@ -53,20 +53,22 @@ struct frontier {
     uint64_t generation;      /* of the last checkpoint begun */
     struct schedule_random random;
 
-    struct heap due; /* of struct host_queue by place */
+    struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
     uint64_t hosts_active;
 
-    bool in_txn;         /* db_begin was called */
-    bool broken;         /* a write failed: only close is allowed */
-    int64_t dirty_since; /* `now` of the first change since the commit */
+    bool in_txn;          /* db_begin was called */
+    bool broken;          /* a write failed: only close is allowed */
+    int64_t dirty_since;  /* `now` of the first change since the commit */
     uint64_t uncommitted; /* acks since then */
     uint64_t admitted;    /* URLs since then */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;
+    struct filter_stats figures; /* as they were not long ago */
+    uint64_t figures_due;        /* URLs known when they are taken again */
     struct seen_counts counted; /* what the counters hold of seen's counts */
 
     /* scratch of put and ack, kept between calls */

@@ -172,3 +172,42 @@ enum status frontier_store_each_step(
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
+
+static struct bytes text_at(sqlite3_stmt *q, int column)
+{
+    const void *at = sqlite3_column_blob(q, column);
+
+    return bytes_of(at != NULL ? at : "",
+                    (size_t)sqlite3_column_bytes(q, column));
+}
+
+enum status frontier_store_each_skip(struct frontier_store *s, bool examples,
+                                     void (*visit)(void *ctx,
+                                                   const struct skip_row *row),
+                                     void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(
+        s->d, &q,
+        examples ? "SELECT r.name, e.host, 0, e.url, e.via, e.at"
+                   " FROM skip_example e JOIN skip_reason r ON r.id = e.reason"
+                   " ORDER BY e.at, e.id"
+                 : "SELECT r.name, k.host, k.count, NULL, 0, 0"
+                   " FROM skip k JOIN skip_reason r ON r.id = k.reason"
+                   " ORDER BY k.count DESC, k.id");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct skip_row row = {
+            .reason = text_at(q, 0),
+            .host = text_at(q, 1),
+            .count = (uint64_t)sqlite3_column_int64(q, 2),
+            .url = text_at(q, 3),
+            .via = (uint64_t)sqlite3_column_int64(q, 4),
+            .at_ms = sqlite3_column_int64(q, 5),
+        };
+
+        visit(ctx, &row);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}

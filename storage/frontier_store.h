@@ -29,6 +29,7 @@ struct frontier_store;
 struct frontier_store_options {
     uint64_t memory_bytes; /* aim for windows, bitmaps and deltas */
     uint32_t flush_least;  /* least ids of a new segment; 0: 4,096 */
+    uint32_t merge_rows;   /* rows a step of a merge reads; 0: 48 */
     uint32_t sweep_least;  /* least changes a status sweep takes; 0: 262,144 */
 };
 
@@ -154,6 +155,19 @@ void frontier_store_each_counter(const struct frontier_store *s,
 void frontier_store_skip(struct frontier_store *s, const char *reason,
                          struct bytes host, struct bytes url, uint64_t via,
                          int64_t at_ms);
+
+/* What was dropped, as far as it is committed: the counts by reason and host,
+ * and the examples kept, newest last. */
+struct skip_row {
+    struct bytes reason, host;
+    uint64_t count;   /* of counts */
+    struct bytes url; /* of examples */
+    uint64_t via;
+    int64_t at_ms;
+};
+MUST_CHECK enum status frontier_store_each_skip(
+    struct frontier_store *s, bool examples,
+    void (*visit)(void *ctx, const struct skip_row *row), void *ctx);
 
 /* The state of the filter at one moment (table filter_step): audit's growth
  * steps. */

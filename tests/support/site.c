@@ -39,8 +39,7 @@ static int usage(void)
     return EXIT_CANNOT;
 }
 
-/* ---- serving
- * --------------------------------------------------------------------- */
+/* ---- serving ------------------------------------------------------------- */
 
 /* What the handlers know. */
 struct stage {
@@ -180,8 +179,7 @@ out:
     return rc;
 }
 
-/* ---- the others
- * ------------------------------------------------------------------ */
+/* ---- the others ---------------------------------------------------------- */
 
 static int cmd_truth(const struct settings *s, bool urls)
 {

@@ -75,8 +75,7 @@ static void fault(struct check *c, enum fault f, uint64_t times,
     fputc('\n', stderr);
 }
 
-/* ---- arrivals
- * ------------------------------------------------------------------- */
+/* ---- arrivals ------------------------------------------------------------ */
 
 static uint32_t parse_address(struct bytes s)
 {
@@ -174,8 +173,7 @@ static enum status read_logs(struct check *c)
     return st;
 }
 
-/* ---- judging
- * --------------------------------------------------------------------- */
+/* ---- judging ------------------------------------------------------------- */
 
 static void judge_row(struct check *c, const struct row *r)
 {

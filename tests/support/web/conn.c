@@ -141,8 +141,7 @@ void conn_close_all(struct hub *h)
         close_conn(h, h->all);
 }
 
-/* ---- sending
- * ------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------- */
 
 /* Octets sent; negative: the client is gone. */
 static ssize_t send_two(struct conn *c, struct bytes a, struct bytes b)
@@ -254,8 +253,7 @@ static bool begin_answer(struct hub *h, struct conn *c)
     return true;
 }
 
-/* ---- requests
- * ------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------ */
 
 static void refuse(struct conn *c, int status, struct answer *an)
 {

@@ -131,8 +131,7 @@ static void answer_file(const char *real, struct answer *an)
     answer_done(an);
 }
 
-/* ---- directories
- * ------------------------------------------------------------------ */
+/* ---- directories --------------------------------------------------------- */
 
 static void add_escaped(struct buf *out, const char *name, bool is_dir)
 {

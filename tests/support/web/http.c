@@ -44,8 +44,7 @@ struct server {
     bool ending;
 };
 
-/* ---- listening
- * ------------------------------------------------------------------ */
+/* ---- listening ----------------------------------------------------------- */
 
 /* A listening socket; negative: errno, so that a taken port can be told. */
 static int listen_on(uint32_t address, uint16_t *port)
@@ -132,8 +131,7 @@ static void raise_file_limit(void)
     }
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------ */
 
 static void accept_all(struct server *s, const struct listener *l)
 {

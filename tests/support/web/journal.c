@@ -107,8 +107,7 @@ void journal_flush(struct journal *j)
     buf_clear(&j->lines);
 }
 
-/* ---- reading
- * ------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 static bool number(struct bytes s, uint64_t *out)
 {

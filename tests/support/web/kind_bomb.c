@@ -47,8 +47,7 @@ static void bomb_links(const struct web *w, uint32_t n, struct links *out)
         links_add(out, (struct link){.to = web_hidden(w, KIND_BOMB, n)});
 }
 
-/* ---- gzip
- * ----------------------------------------------------------------------- */
+/* ---- gzip ---------------------------------------------------------------- */
 
 #define MEBI (1 << 20)
 
@@ -101,8 +100,7 @@ static void answer_gzip_bomb(uint32_t n, struct answer *an)
     answer_done(an);
 }
 
-/* ---- markup
- * ---------------------------------------------------------------------- */
+/* ---- markup -------------------------------------------------------------- */
 
 static void repeat(struct buf *out, unsigned times, const char *text)
 {

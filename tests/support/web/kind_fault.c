@@ -16,6 +16,7 @@ enum fault {
     FAULT_RESET,             /* reset in the middle of the body */
     FAULT_CLOSE,             /* closed before any octet */
     FAULT_SHORT,             /* Content-Length is more than what comes */
+    FAULT_LONG,              /* Content-Length is less than what comes */
     FAULT_GARBAGE,           /* no status line */
     FAULT_HUGE_HEAD,         /* one field of 400 KB */
     FAULT_CHUNK,             /* a chunk size that is no number */
@@ -160,6 +161,10 @@ static void fault_answer(const struct web *w, uint32_t n,
     case FAULT_SHORT:
         page_write(w, id, &BIG, &an->body);
         head(an, OK_HTML "Content-Length: 90000\r\n");
+        return;
+    case FAULT_LONG:
+        page_write(w, id, &BIG, &an->body);
+        head(an, OK_HTML "Content-Length: 100\r\n");
         return;
     case FAULT_GARBAGE:
         an->status = 0;

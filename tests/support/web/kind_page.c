@@ -16,8 +16,7 @@
 /* What a die is thrown for. */
 enum { DICE_PATH = 1, DICE_COUNT = 2, DICE_EXTRA = 1000 };
 
-/* ---- ordinary pages --------------------------------------------------------
- */
+/* ---- ordinary pages ------------------------------------------------------ */
 
 static uint32_t page_count(const struct web *w)
 {
@@ -145,8 +144,7 @@ const struct kind_ops kind_page = {
     .expect = fetched,
 };
 
-/* ---- leaves ----------------------------------------------------------------
- */
+/* ---- leaves -------------------------------------------------------------- */
 
 static uint32_t leaf_count(const struct web *w)
 {
@@ -199,8 +197,7 @@ const struct kind_ops kind_leaf = {
     .expect = leaf_expect,
 };
 
-/* ---- hidden pages ----------------------------------------------------------
- */
+/* ---- hidden pages -------------------------------------------------------- */
 
 static uint32_t hidden_count(const struct web *w)
 {

@@ -43,6 +43,8 @@ static const struct {
      "\xef\xbb\xbf<a href=\"@?q=\xc3\xa9\">x</a>", "?q=%C3%A9"},
     {"text/html; charset=iso-8859-1", "<a href='@?q=&#x20AC;&#x3042;'>x</a>",
      "?q=%80%26%2312354%3B"},
+    {"text/html; charset=utf-16", "<a href='@?q=&#xE9;'>x</a>", "?q=%C3%A9"},
+    {NULL, "<!DOCTYPE html><title>Untold</title><p>No type.</p>", NULL},
     {"application/xhtml+xml",
      "<html xmlns=\"http://www.w3.org/1999/xhtml\">"
      "<a href=\"@?q=x\">x</a></html>",
@@ -80,10 +82,26 @@ static void type_links(const struct web *w, uint32_t n, struct links *out)
         links_add(out, (struct link){.to = web_id(w, KIND_TYPE, n + 1)});
 }
 
+/* ASCII as UTF-16, little end first, behind its byte order mark. */
+static void to_utf16(struct buf *body)
+{
+    struct buf wide;
+
+    buf_init(&wide, ANSWER_CEILING);
+    buf_add_str(&wide, "\xff\xfe");
+    for (size_t i = 0; i < body->len; i++) {
+        buf_add_char(&wide, body->at[i]);
+        buf_add_char(&wide, '\0');
+    }
+    buf_clear(body);
+    buf_add_bytes(body, buf_bytes(&wide));
+    buf_fini(&wide);
+}
+
 static void type_answer(const struct web *w, uint32_t n,
                         const struct request *rq, struct answer *an)
 {
-    const char *body = TYPES[n / 2].body;
+    const char *type = TYPES[n / 2].type, *body = TYPES[n / 2].body;
 
     (void)rq;
     if (n % 2 == 1) {
@@ -96,7 +114,9 @@ static void type_answer(const struct web *w, uint32_t n,
         else
             buf_add_char(&an->body, *p);
     }
-    answer_text(an, 200, TYPES[n / 2].type, "");
+    if (type != NULL && strstr(type, "utf-16") != NULL)
+        to_utf16(&an->body);
+    answer_text(an, 200, type, "");
 }
 
 static struct expect type_expect(const struct web *w, uint32_t n)

@@ -30,8 +30,7 @@ struct ledger {
     uint16_t port;
 };
 
-/* ---- lines
- * --------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------- */
 
 static struct bytes next_field(struct bytes *line, char end)
 {
@@ -103,8 +102,7 @@ static bool read_line(struct ledger *l, struct bytes line)
     return parse_row(line, &l->rows[l->count++]);
 }
 
-/* ---- the table
- * ------------------------------------------------------------------ */
+/* ---- the table ----------------------------------------------------------- */
 
 static size_t slot_of(const struct ledger *l, struct bytes url)
 {
@@ -181,8 +179,7 @@ void ledger_free(struct ledger *l)
     free(l);
 }
 
-/* ---- asking
- * --------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------- */
 
 size_t ledger_count(const struct ledger *l)
 {

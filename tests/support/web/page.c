@@ -9,8 +9,7 @@ enum { DICE_SIZE = 3, DICE_BASE = 4, DICE_CODING = 5, DICE_LINK = 100000 };
 #define SMALL_PAGE 600 /* octets of pages that are not ordinary ones */
 #define OVERSHOOT  200 /* octets written past the mark, on average */
 
-/* ---- the stock of text ------------------------------------------------------
- */
+/* ---- the stock of text --------------------------------------------------- */
 
 #define PARAGRAPHS 64
 
@@ -83,8 +82,7 @@ struct bytes page_paragraph(uint64_t dice)
     return bytes_of(stock.text.at + stock.at[i], stock.at[i + 1] - stock.at[i]);
 }
 
-/* ---- links ------------------------------------------------------------------
- */
+/* ---- links --------------------------------------------------------------- */
 
 /* What one page is written with. */
 struct writer {
@@ -206,8 +204,7 @@ static void write_decoys(struct writer *p)
     buf_add_str(p->out, DECOYS[web_dice(p->w, p->id, 77) % 11]);
 }
 
-/* ---- the page
- * ---------------------------------------------------------------- */
+/* ---- the page ------------------------------------------------------------ */
 
 static size_t page_size(const struct web *w, uint32_t id,
                         const struct page_options *o)
@@ -335,8 +332,7 @@ void page_write(const struct web *w, uint32_t id, const struct page_options *o,
     buf_fini(&p.base.path);
 }
 
-/* ---- answering with it
- * -------------------------------------------------------- */
+/* ---- answering with it --------------------------------------------------- */
 
 /* In profile compress most pages come coded where the client takes it. */
 static void encode(const struct web *w, uint32_t id, const struct request *rq,

@@ -99,8 +99,7 @@ double robots_delay(const struct web *w, uint32_t host)
     return robots_of(w, host) == ROBOTS_DELAY ? w->spec.crawl_delay : 0;
 }
 
-/* ---- the files
- * ---------------------------------------------------------------- */
+/* ---- the files ----------------------------------------------------------- */
 
 #define TEXT "text/plain; charset=utf-8"
 

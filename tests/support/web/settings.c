@@ -68,8 +68,7 @@ static const struct option OPTIONS[] = {
     {0},
 };
 
-/* ---- settings
- * -------------------------------------------------------------------- */
+/* ---- settings ------------------------------------------------------------ */
 
 static bool to_number(const char *s, double most, double *out)
 {

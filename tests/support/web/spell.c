@@ -17,8 +17,7 @@
 
 #define REFERENCE_CEILING ((size_t)16 << 10)
 
-/* ---- how it begins ---------------------------------------------------------
- */
+/* ---- how it begins ------------------------------------------------------- */
 
 /* A path without its query. */
 static struct bytes path_part(struct bytes path)
@@ -108,8 +107,7 @@ static void add_relative(struct buf *out, struct bytes base,
     buf_add(out, target.at + 1, target.len - 1);
 }
 
-/* ---- the path and its end --------------------------------------------------
- */
+/* ---- the path and its end ------------------------------------------------ */
 
 static bool is_escape(struct bytes s, size_t i)
 {
@@ -250,8 +248,7 @@ static void make_reference(const struct web *w, const struct spell_base *base,
     buf_fini(&path);
 }
 
-/* ---- how it stands in the markup --------------------------------------------
- */
+/* ---- how it stands in the markup ----------------------------------------- */
 
 /* One character as a character reference: HTML 13.5 has the names. */
 static bool add_named(struct buf *out, char c)
@@ -343,8 +340,7 @@ static void add_attribute(struct buf *out, const char *name, struct bytes ref,
         buf_addf(out, " %s=\"/decoy/second-attribute\"", name);
 }
 
-/* ---- plain ------------------------------------------------------------------
- */
+/* ---- plain --------------------------------------------------------------- */
 
 /* `&` to `&amp;` in what was appended since `from`. */
 static void escape_since(struct buf *out, size_t from)

@@ -74,8 +74,7 @@ void truth_walk(const struct web *w,
     free(k.queue);
 }
 
-/* ---- printing
- * ------------------------------------------------------------------ */
+/* ---- printing ------------------------------------------------------------ */
 
 struct printer {
     const struct web *w;

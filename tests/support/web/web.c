@@ -110,8 +110,7 @@ void links_add(struct links *l, struct link link)
     l->at[l->count++] = link;
 }
 
-/* ---- hosts ----------------------------------------------------------------
- */
+/* ---- hosts --------------------------------------------------------------- */
 
 /* 254 hosts in each 127.0.k.0/24, without .0 and .255. */
 uint32_t host_ipv4(uint32_t host)
@@ -138,8 +137,7 @@ static void buf_add_address(struct buf *out, uint32_t host)
     }
 }
 
-/* ---- making it ------------------------------------------------------------
- */
+/* ---- making it ----------------------------------------------------------- */
 
 static uint32_t clamp(uint32_t n, uint32_t low, uint32_t high)
 {
@@ -204,8 +202,7 @@ uint32_t web_hidden(const struct web *w, enum kind k, uint32_t n)
     return web_id(w, KIND_HIDDEN, w->hidden[k] + n);
 }
 
-/* ---- asking it ------------------------------------------------------------
- */
+/* ---- asking it ----------------------------------------------------------- */
 
 uint32_t web_host(const struct web *w, uint32_t id)
 {
@@ -346,8 +343,7 @@ void web_attached(const struct web *w, uint32_t n, struct links *out)
     }
 }
 
-/* ---- dice -----------------------------------------------------------------
- */
+/* ---- dice ---------------------------------------------------------------- */
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable
  * pseudorandom number generators", OOPSLA 2014). */

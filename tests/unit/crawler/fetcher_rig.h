@@ -22,6 +22,8 @@ struct rig {
     struct queue *reports;
     struct fetcher *fetcher;
     uint64_t next_id;
+    char resolve[64];
+    const char *resolve_list;
 };
 
 /* Options may be changed between rig_init and rig_start. */
@@ -51,6 +53,15 @@ static void rig_init(struct rig *r, struct route *routes, size_t count)
         .key_mode = QUEUE_KEY_HOST,
     };
     r->reports = queue_new(1000);
+}
+
+/* Every name is this server's. */
+static void rig_resolve_all(struct rig *r)
+{
+    snprintf(r->resolve, sizeof r->resolve, "*:%u:127.0.0.1", r->server.port);
+    r->resolve_list = r->resolve;
+    r->o.resolve = &r->resolve_list;
+    r->o.resolve_count = 1;
 }
 
 static void rig_start(struct rig *r)

@@ -32,6 +32,7 @@ struct route {
     size_t repeat_len;
 };
 
+struct tiny_client;
 struct tiny_server {
     struct route *routes;
     size_t count;
@@ -39,13 +40,18 @@ struct tiny_server {
     unsigned short port;
     pthread_t thread;
     pthread_mutex_t mtx;
-    char head[4096]; /* of the last request */
-    unsigned connections, open, open_most, requests;
+    const char *greeting; /* instead of HTTP: sent, then all is read */
+    char head[4096];      /* of the last request */
+    unsigned connections, open_most, requests;
+    struct tiny_client *clients; /* also those that have gone */
 };
 
 struct tiny_client {
     struct tiny_server *server;
+    struct tiny_client *next;
+    pthread_t thread;
     int fd;
+    bool gone;
 };
 
 static struct route *tiny_route(struct tiny_server *s, const char *head)
@@ -98,6 +104,7 @@ static bool tiny_serve(int fd, struct route *r)
     static const char missing[] = "HTTP/1.1 404 Not Found\r\n"
                                   "Content-Length: 0\r\n\r\n";
     struct linger hard = {.l_onoff = 1};
+    char rest[16];
     size_t len;
 
     if (r == NULL)
@@ -116,8 +123,25 @@ static bool tiny_serve(int fd, struct route *r)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     }
     if (r->after == STALL)
-        usleep(5 * 1000 * 1000);
+        (void)tiny_read(fd, rest, sizeof rest); /* until the client goes */
     return r->after == KEEP;
+}
+
+/* What is asked for, as it stands now. */
+static struct route tiny_find(struct tiny_server *s, const char *head)
+{
+    struct route found = {0}, *r;
+
+    pthread_mutex_lock(&s->mtx);
+    memcpy(s->head, head, sizeof s->head);
+    s->requests++;
+    r = tiny_route(s, head);
+    if (r != NULL) {
+        r->asked++;
+        found = *r;
+    }
+    pthread_mutex_unlock(&s->mtx);
+    return found;
 }
 
 static void *tiny_talk(void *arg)
@@ -125,26 +149,33 @@ static void *tiny_talk(void *arg)
     struct tiny_client *c = arg;
     struct tiny_server *s = c->server;
     char head[sizeof s->head];
-    bool go_on = true;
+    bool go_on = s->greeting == NULL;
 
+    if (!go_on && tiny_write(c->fd, s->greeting, strlen(s->greeting)))
+        while (recv(c->fd, head, sizeof head, 0) > 0)
+            continue;
     while (go_on && tiny_read(c->fd, head, sizeof head)) {
-        struct route *r;
+        struct route r = tiny_find(s, head);
 
-        pthread_mutex_lock(&s->mtx);
-        r = tiny_route(s, head);
-        memcpy(s->head, head, sizeof head);
-        s->requests++;
-        if (r != NULL)
-            r->asked++;
-        pthread_mutex_unlock(&s->mtx);
-        go_on = tiny_serve(c->fd, r);
+        go_on = tiny_serve(c->fd, r.path != NULL ? &r : NULL);
     }
     pthread_mutex_lock(&s->mtx);
-    s->open--;
-    pthread_mutex_unlock(&s->mtx);
+    c->gone = true;
     close(c->fd);
-    free(c);
+    pthread_mutex_unlock(&s->mtx);
     return NULL;
+}
+
+/* How many clients have not hung up; they may have done so without our
+ * threads having seen it yet. */
+static unsigned tiny_count_open(struct tiny_server *s)
+{
+    unsigned n = 0;
+    char octet;
+
+    for (struct tiny_client *c = s->clients; c != NULL; c = c->next)
+        n += !c->gone && recv(c->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+    return n;
 }
 
 static void *tiny_accept(void *arg)
@@ -153,20 +184,31 @@ static void *tiny_accept(void *arg)
     int fd;
 
     while ((fd = accept(s->fd, NULL, NULL)) >= 0) {
-        struct tiny_client *c = malloc(sizeof *c);
-        pthread_t t;
+        struct tiny_client *c = calloc(1, sizeof *c);
+        unsigned open;
 
+        pthread_mutex_lock(&s->mtx);
         c->server = s;
         c->fd = fd;
-        pthread_mutex_lock(&s->mtx);
+        c->next = s->clients;
+        s->clients = c;
         s->connections++;
-        if (++s->open > s->open_most)
-            s->open_most = s->open;
+        open = tiny_count_open(s);
+        if (open > s->open_most)
+            s->open_most = open;
+        ck_assert_int_eq(pthread_create(&c->thread, NULL, tiny_talk, c), 0);
         pthread_mutex_unlock(&s->mtx);
-        ck_assert_int_eq(pthread_create(&t, NULL, tiny_talk, c), 0);
-        pthread_detach(t);
     }
     return NULL;
+}
+
+/* From now on `r` is answered so. */
+static void tiny_answer(struct tiny_server *s, struct route *r,
+                        const char *answer)
+{
+    pthread_mutex_lock(&s->mtx);
+    r->answer = answer;
+    pthread_mutex_unlock(&s->mtx);
 }
 
 /* On 127.0.0.1 and a free port. */
@@ -189,13 +231,25 @@ static void tiny_start(struct tiny_server *s, struct route *routes,
     ck_assert_int_eq(pthread_create(&s->thread, NULL, tiny_accept, s), 0);
 }
 
-/* Connections that are open live on in their threads until the test's process
- * ends, which is soon. */
 static void tiny_stop(struct tiny_server *s)
 {
+    struct tiny_client *c;
+
     shutdown(s->fd, SHUT_RDWR);
     pthread_join(s->thread, NULL);
     close(s->fd);
+    pthread_mutex_lock(&s->mtx);
+    for (c = s->clients; c != NULL; c = c->next) {
+        if (!c->gone)
+            shutdown(c->fd, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&s->mtx);
+    while ((c = s->clients) != NULL) {
+        pthread_join(c->thread, NULL);
+        s->clients = c->next;
+        free(c);
+    }
+    pthread_mutex_destroy(&s->mtx);
 }
 
 #endif

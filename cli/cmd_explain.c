@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_explain.c - `urlweir explain`: every decision taken about one URL.
+ *
+ * Of a URL that was admitted, the store knows the story. Of one that was not,
+ * the rules that the crawl goes by are asked anew, and the examples kept of
+ * dropped links are searched.
+ */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/crawl_setup.h"
+#include "cli/format.h"
+#include "cli/open_crawl.h"
+#include "cli/settings.h"
+#include "crawler/links.h"
+#include "crawler/robots.h"
+#include "frontier/outcome.h"
+
+#define EXAMPLES 10 /* drops of one URL that are shown, the latest */
+
+struct explain_settings {
+    bool json;
+    uint8_t from[1];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct explain_settings, json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "one JSON object (docs/formats/explain.md)"},
+};
+
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct explain_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "explain",
+    .synopsis = "explain DIR URL [--json]",
+    .about = "Tells every decision a crawl took about one URL, oldest first: "
+             "where it was found, what the filter said, the robots.txt line, "
+             "each try; or why it was never admitted.",
+    .table = &table,
+    .least = 2,
+    .most = 2,
+    .operand = "a crawl's directory and a URL",
+};
+
+struct story {
+    struct reader *r;
+    struct url url;
+    json_t *out;
+    struct buf text;
+    json_int_t dropped; /* examples of drops that name it */
+};
+
+static void set_text(json_t *o, const char *name, struct bytes b)
+{
+    struct buf clean;
+
+    if (b.len == 0)
+        return;
+    buf_init(&clean, (size_t)4 << 20);
+    format_terminal(&clean, b); /* strangers' bytes: UTF-8, no control */
+    json_object_set_new(o, name, json_stringn(buf_str(&clean), clean.len));
+    buf_fini(&clean);
+}
+
+static void set_str(json_t *o, const char *name, const char *s)
+{
+    if (s != NULL && s[0] != '\0')
+        json_object_set_new(o, name, json_string(s));
+}
+
+static void set_time(json_t *o, const char *name, int64_t ms)
+{
+    char text[CLOCK_ISO_SIZE];
+
+    clock_iso(text, ms);
+    json_object_set_new(o, name, json_string(text));
+}
+
+/* The URL of a row. */
+static void set_url_of(struct story *s, json_t *o, const char *name,
+                       uint64_t id)
+{
+    struct url_row row;
+
+    if (id != 0 &&
+        frontier_store_get(s->r->store, id, &row, &s->text) == STATUS_OK)
+        set_text(o, name, row.url);
+}
+
+/* ---- an admitted URL ---- */
+
+static bool add_fetch(void *ctx, const struct fetch_row *f)
+{
+    struct story *s = ctx;
+    struct outcome o = {f->status, f->reason, f->http_status};
+    json_t *e = json_object();
+    char reason[24];
+
+    outcome_reason_text(o, reason, sizeof reason);
+    set_time(e, "at", f->at_ms);
+    set_str(e, "status", outcome_status_name(o.status));
+    set_str(e, "reason", reason);
+    json_object_set_new(e, "try", json_integer(f->tries));
+    json_object_set_new(e, "final", json_boolean(f->final));
+    if (f->http_status != 0)
+        json_object_set_new(e, "http_status", json_integer(f->http_status));
+    set_text(e, "detail", f->detail);
+    set_text(e, "mime", f->mime);
+    set_text(e, "ip", f->ip);
+    if (f->body_bytes > 0)
+        json_object_set_new(e, "body_bytes",
+                            json_integer((json_int_t)f->body_bytes));
+    if (f->links > 0)
+        json_object_set_new(e, "links", json_integer(f->links));
+    set_url_of(s, e, "redirect_to", f->redirect_to);
+    json_array_append_new(json_object_get(s->out, "history"), e);
+    if (f->final) {
+        set_str(s->out, "status", outcome_status_name(o.status));
+        set_str(s->out, "reason", reason);
+    }
+    return true;
+}
+
+static enum status tell_admitted(struct story *s, uint64_t id)
+{
+    struct bytes crawl, key;
+    struct url_row row;
+    enum status st = frontier_store_get(s->r->store, id, &row, &s->text);
+    bool fp;
+
+    if (st != STATUS_OK)
+        return st;
+    fp = (row.flags & URL_ROW_FALSE_POSITIVE) != 0;
+    json_object_set_new(s->out, "admitted", json_true());
+    json_object_set_new(s->out, "id", json_integer((json_int_t)id));
+    set_time(s->out, "found_at", row.found_at_ms);
+    set_str(s->out, "kind", link_kind_name(row.kind));
+    json_object_set_new(s->out, "depth", json_integer(row.depth));
+    json_object_set_new(s->out, "redirects_before", json_integer(row.hops));
+    frontier_store_queue_name(s->r->store, row.queue, &crawl, &key);
+    set_text(s->out, "queue", key);
+    set_str(s->out, "filter",
+            fp ? "maybe seen: a false positive, settled by the exact set"
+               : "certainly new");
+    json_object_set_new(s->out, "false_positive", json_boolean(fp));
+    set_str(s->out, "status", "queued");
+    set_url_of(s, s->out, "via", row.via);
+    return page_store_each_of(s->r->pages, id, add_fetch, s);
+}
+
+/* ---- a URL that was not admitted ---- */
+
+static void reopen_place(void *ctx, const struct url_row *row)
+{
+    struct url u;
+
+    url_init(&u);
+    if (row->depth == 0 && url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        scope_add_seed(ctx, &u);
+    url_fini(&u);
+}
+
+static void ask_scope(struct story *s, const struct crawl_settings *settings)
+{
+    struct crawl_setup setup;
+    struct scope_verdict v;
+    int code;
+
+    if (crawl_setup_init(&setup, settings, &code) &&
+        frontier_store_each(s->r->store, 1,
+                            frontier_store_counter(s->r->store, "last_root"),
+                            reopen_place, setup.scope) == STATUS_OK) {
+        v = scope_check(setup.scope, &s->url, 1);
+        json_object_set_new(s->out, "in_scope", json_boolean(v.in));
+        set_str(s->out, "scope_rule", v.rule);
+        if (!v.in)
+            set_str(s->out, "reason", outcome_reason_name(v.reason));
+    }
+    crawl_setup_fini(&setup);
+}
+
+static void find_example(void *ctx, const struct skip_row *row)
+{
+    struct story *s = ctx;
+    json_t *history = json_object_get(s->out, "history"), *e;
+
+    if (!bytes_equal(row->url, url_text(&s->url)))
+        return;
+    e = json_object();
+    set_time(e, "at", row->at_ms);
+    set_str(e, "status", "dropped");
+    set_text(e, "reason", row->reason);
+    set_url_of(s, e, "via", row->via);
+    set_text(s->out, "reason", row->reason);
+    if (json_array_size(history) >= EXAMPLES)
+        json_array_remove(history, 0);
+    json_array_append_new(history, e);
+    s->dropped++;
+}
+
+static enum status tell_unknown(struct story *s,
+                                const struct crawl_settings *settings)
+{
+    enum status st;
+
+    json_object_set_new(s->out, "admitted", json_false());
+    set_str(s->out, "status", "not admitted");
+    if (settings != NULL)
+        ask_scope(s, settings);
+    st = frontier_store_each_skip(s->r->store, true, find_example, s);
+    if (s->dropped > 0)
+        json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));
+    return st;
+}
+
+/* ---- robots.txt as it stands ---- */
+
+static void ask_robots(struct story *s, const struct crawl_settings *settings)
+{
+    struct robots_row row;
+    struct robots *rules;
+    struct bytes line;
+    struct buf text, agent;
+    bool allowed;
+
+    buf_init(&text, (size_t)1 << 20);
+    buf_init(&agent, 4096);
+    if (settings != NULL)
+        settings_product_token(settings, &agent);
+    if (page_store_robots(s->r->pages, url_origin(&s->url), &row, &text) ==
+            STATUS_OK &&
+        row.http_status >= 200 && row.http_status < 300) {
+        rules = robots_parse(row.body, agent.len > 0 ? buf_bytes(&agent)
+                                                     : bytes_of_str("urlweir"));
+        allowed = robots_allows(rules, url_path_query(&s->url), &line);
+        json_object_set_new(s->out, "robots_allows", json_boolean(allowed));
+        set_text(s->out, "robots_line", line);
+        robots_free(rules);
+    }
+    buf_fini(&agent);
+    buf_fini(&text);
+}
+
+/* ---- output ---- */
+
+static void print_value(const char *name, const json_t *v)
+{
+    if (json_is_string(v))
+        printf("  %-18s %s\n", name, json_string_value(v));
+    else if (json_is_integer(v))
+        printf("  %-18s %lld\n", name, (long long)json_integer_value(v));
+    else if (json_is_boolean(v))
+        printf("  %-18s %s\n", name, json_is_true(v) ? "yes" : "no");
+}
+
+static void print_text(json_t *o)
+{
+    const char *name;
+    json_t *v;
+    size_t i;
+
+    printf("%s\n", json_string_value(json_object_get(o, "url")));
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(o, name, v) if (strcmp(name, "url") != 0)
+        print_value(name, v);
+    json_array_foreach(json_object_get(o, "history"), i, v)
+    {
+        const char *field;
+        json_t *value;
+
+        printf("  %zu.", i + 1);
+        /* cppcheck-suppress unknownMacro */
+        json_object_foreach(v, field, value)
+        {
+            if (json_is_string(value))
+                printf(" %s=%s", field, json_string_value(value));
+            else if (json_is_integer(value))
+                printf(" %s=%lld", field, (long long)json_integer_value(value));
+            else if (json_is_boolean(value))
+                printf(" %s=%s", field, json_is_true(value) ? "yes" : "no");
+        }
+        putchar('\n');
+    }
+}
+
+static enum status tell(struct story *s, const char *dir)
+{
+    char *argv[] = {(char *)"resume", (char *)dir, NULL};
+    struct crawl_settings settings, before;
+    uint64_t id = 0;
+    int code;
+    bool have = settings_of_resume(&settings, &before, 2, argv, &code);
+    enum status st = reader_find(s->r, &s->url, &id);
+
+    set_text(s->out, "url", url_text(&s->url));
+    json_object_set_new(s->out, "history", json_array());
+    if (st == STATUS_OK)
+        st = id != 0 ? tell_admitted(s, id)
+                     : tell_unknown(s, have ? &settings : NULL);
+    if (st == STATUS_OK)
+        ask_robots(s, have ? &settings : NULL);
+    if (have) {
+        settings_fini(&settings);
+        settings_fini(&before);
+    }
+    return st;
+}
+
+static int explain(const char *dir, const char *text, bool json)
+{
+    struct reader r;
+    struct story s = {.r = &r};
+    enum url_reason why;
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (!open_crawl(&r, "explain", dir, &code))
+        return code;
+    url_init(&s.url);
+    buf_init(&s.text, URL_LENGTH_CEILING + 64);
+    s.out = json_object();
+    why = url_canonical(&s.url, bytes_of_str(text), NULL, NULL);
+    if (why != URL_OK) {
+        fprintf(stderr, "urlweir explain: that is no http(s) URL: %s\n",
+                url_reason_text(why));
+        code = EXIT_USAGE;
+    } else if ((st = tell(&s, dir)) != STATUS_OK) {
+        fprintf(stderr, "urlweir explain: cannot read %s: %s\n", dir,
+                status_text(st));
+        code = st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
+    } else if (json) {
+        json_dumpf(s.out, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else {
+        print_text(s.out);
+    }
+    json_decref(s.out);
+    buf_fini(&s.text);
+    url_fini(&s.url);
+    reader_close(&r);
+    return code;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct explain_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    code = explain(operands.item[0], operands.item[1], s.json);
+    option_list_free(&operands);
+    return code;
+}

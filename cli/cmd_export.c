@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_export.c - `urlweir export`: a crawl's data as JSON Lines or CSV.
+ *
+ * The fetch table has no index by URL (it would cost a page of disk for each
+ * URL), so the outcomes are read first into four bytes an id.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/open_crawl.h"
+#include "cli/record.h"
+#include "crawler/links.h"
+#include "frontier/outcome.h"
+
+enum export_what {
+    EXPORT_URLS,
+    EXPORT_PAGES,
+    EXPORT_ERRORS,
+    EXPORT_SKIPS,
+    EXPORT_HOSTS
+};
+
+struct export_settings {
+    enum export_what what;
+    enum record_format format;
+    uint8_t from[2];
+};
+
+static const char *const whats[] = {"urls",  "pages", "errors",
+                                    "skips", "hosts", NULL};
+static const char *const formats[] = {"jsonl", "csv", NULL};
+
+static const struct option_spec specs[] = {
+    {.name = "what",
+     .type = OPTION_CHOICE,
+     .at = offsetof(struct export_settings, what),
+     .fallback = "urls",
+     .words = whats,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "WHAT",
+     .help = "every URL; pages that were fetched; URLs that failed, were "
+             "denied or skipped; links dropped before admission; hosts"},
+    {.name = "format",
+     .type = OPTION_CHOICE,
+     .at = offsetof(struct export_settings, format),
+     .fallback = "jsonl",
+     .words = formats,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FORMAT",
+     .help = "one JSON object a line, or CSV with a head line"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct export_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "export",
+    .synopsis = "export DIR [--what urls|pages|errors|skips|hosts] "
+                "[--format jsonl|csv]",
+    .about = "Writes a crawl's data to stdout; the fields are described in "
+             "docs/formats/export.md. Works while the crawl runs.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a crawl's directory",
+};
+
+struct final {
+    uint8_t status, reason;
+    uint16_t http;
+};
+
+struct job {
+    struct reader *r;
+    struct record out;
+    struct buf text, via_text;
+    struct final *finals; /* by id */
+    uint64_t last;
+    bool failed; /* stdout is gone, or the store cannot be read */
+};
+
+static struct outcome outcome_of(const struct final *f)
+{
+    return (struct outcome){f->status, f->reason, f->http};
+}
+
+static void put_outcome(struct record *out, struct outcome o)
+{
+    char reason[24];
+
+    outcome_reason_text(o, reason, sizeof reason);
+    record_str(out, "status", outcome_status_name(o.status));
+    record_str(out, "reason", reason[0] != '\0' ? reason : NULL);
+    record_some(out, "http_status", o.http_status);
+}
+
+static void end_row(struct job *j)
+{
+    j->failed |= !record_end(&j->out);
+}
+
+/* ---- urls ---- */
+
+static bool take_final(void *ctx, const struct fetch_row *row)
+{
+    struct job *j = ctx;
+
+    if (row->final && row->url <= j->last)
+        j->finals[row->url] =
+            (struct final){row->status, row->reason, row->http_status};
+    return true;
+}
+
+static void put_url(void *ctx, const struct url_row *row)
+{
+    struct job *j = ctx;
+
+    if (j->failed)
+        return;
+    record_text(&j->out, "url", row->url);
+    put_outcome(&j->out, outcome_of(&j->finals[row->id]));
+    record_uint(&j->out, "depth", row->depth);
+    record_str(&j->out, "kind", link_kind_name(row->kind));
+    record_bool(&j->out, "seed", (row->flags & URL_ROW_SEED) != 0);
+    record_bool(&j->out, "false_positive",
+                (row->flags & URL_ROW_FALSE_POSITIVE) != 0);
+    record_time(&j->out, "found_at", row->found_at_ms);
+    record_uint(&j->out, "id", row->id);
+    record_some(&j->out, "via", row->via);
+    end_row(j);
+}
+
+static enum status export_urls(struct job *j)
+{
+    enum status st;
+
+    j->finals = try_calloc(j->last + 1, sizeof *j->finals);
+    if (j->finals == NULL)
+        return STATUS_NOMEM;
+    st = page_store_each(j->r->pages, 0, take_final, j);
+    if (st == STATUS_OK && j->last > 0)
+        st = frontier_store_each(j->r->store, 1, j->last, put_url, j);
+    return st;
+}
+
+/* ---- pages and errors ---- */
+
+static struct bytes some(struct bytes b)
+{
+    return b.len > 0 ? b : bytes_of(NULL, 0);
+}
+
+/* The URL that row was found on; absent for seeds. */
+static void put_via(struct job *j, const struct url_row *row)
+{
+    struct url_row via = {.url = {NULL, 0}};
+
+    if (row->via != 0 && frontier_store_get(j->r->store, row->via, &via,
+                                            &j->via_text) != STATUS_OK)
+        via.url = bytes_of(NULL, 0);
+    record_text(&j->out, "via", via.url);
+}
+
+static void put_page(struct job *j, const struct fetch_row *f,
+                     const struct url_row *u)
+{
+    char digest[33];
+    struct outcome o = {f->status, f->reason, f->http_status};
+
+    snprintf(digest, sizeof digest, "%016llx%016llx",
+             (unsigned long long)f->body_digest.hi,
+             (unsigned long long)f->body_digest.lo);
+    record_text(&j->out, "url", u->url);
+    put_outcome(&j->out, o);
+    record_text(&j->out, "mime", some(f->mime));
+    record_text(&j->out, "charset", some(f->charset));
+    record_text(&j->out, "title", some(f->title));
+    record_text(&j->out, "lang", some(f->lang));
+    record_uint(&j->out, "body_bytes", f->body_bytes);
+    record_uint(&j->out, "wire_bytes", f->wire_bytes);
+    record_str(&j->out, "body_digest", f->body_bytes > 0 ? digest : NULL);
+    record_uint(&j->out, "links", f->links);
+    record_uint(&j->out, "depth", u->depth);
+    record_uint(&j->out, "tries", f->tries);
+    record_time(&j->out, "fetched_at", f->at_ms);
+    record_seconds(&j->out, "elapsed", f->elapsed_ms);
+    record_text(&j->out, "ip", some(f->ip));
+    record_text(&j->out, "etag", some(f->etag));
+    record_text(&j->out, "last_modified", some(f->last_modified));
+    put_via(j, u);
+    end_row(j);
+}
+
+static void put_error(struct job *j, const struct fetch_row *f,
+                      const struct url_row *u)
+{
+    struct outcome o = {f->status, f->reason, f->http_status};
+
+    record_text(&j->out, "url", u->url);
+    put_outcome(&j->out, o);
+    record_text(&j->out, "detail", some(f->detail));
+    record_uint(&j->out, "depth", u->depth);
+    record_uint(&j->out, "tries", f->tries);
+    record_time(&j->out, "at", f->at_ms);
+    put_via(j, u);
+    end_row(j);
+}
+
+static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
+{
+    struct job *j = ctx;
+    struct outcome o = {f->status, f->reason, f->http_status};
+    bool is_error = o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
+                    o.status == OUTCOME_SKIPPED;
+    struct url_row u;
+
+    if (!f->final || (errors ? !is_error : !outcome_counts_as_page(o)))
+        return true;
+    if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
+        j->failed = true;
+        return false;
+    }
+    if (errors)
+        put_error(j, f, &u);
+    else
+        put_page(j, f, &u);
+    return !j->failed;
+}
+
+static bool visit_page(void *ctx, const struct fetch_row *f)
+{
+    return take_fetch(ctx, f, false);
+}
+
+static bool visit_error(void *ctx, const struct fetch_row *f)
+{
+    return take_fetch(ctx, f, true);
+}
+
+/* ---- skips and hosts ---- */
+
+static void put_skip(void *ctx, const struct skip_row *row)
+{
+    struct job *j = ctx;
+
+    if (j->failed)
+        return;
+    record_text(&j->out, "reason", row->reason);
+    record_text(&j->out, "host", some(row->host));
+    record_some(&j->out, "count", row->count);
+    record_text(&j->out, "example", some(row->url));
+    record_some(&j->out, "via", row->via);
+    record_time(&j->out, "at", row->at_ms);
+    end_row(j);
+}
+
+static enum status export_skips(struct job *j)
+{
+    enum status st = frontier_store_each_skip(j->r->store, false, put_skip, j);
+
+    if (st == STATUS_OK)
+        st = frontier_store_each_skip(j->r->store, true, put_skip, j);
+    return st;
+}
+
+static enum status export_hosts(struct job *j)
+{
+    uint32_t n = frontier_store_queue_count(j->r->store);
+
+    for (uint32_t q = 1; q <= n && !j->failed; q++) {
+        struct bytes crawl, key;
+
+        frontier_store_queue_name(j->r->store, q, &crawl, &key);
+        record_text(&j->out, "host", key);
+        record_uint(&j->out, "queued", frontier_store_pending(j->r->store, q));
+        end_row(j);
+    }
+    return STATUS_OK;
+}
+
+static enum status run(struct job *j, enum export_what what)
+{
+    switch (what) {
+    case EXPORT_URLS:
+        return export_urls(j);
+    case EXPORT_PAGES:
+        return page_store_each(j->r->pages, 0, visit_page, j);
+    case EXPORT_ERRORS:
+        return page_store_each(j->r->pages, 0, visit_error, j);
+    case EXPORT_SKIPS:
+        return export_skips(j);
+    case EXPORT_HOSTS:
+        break;
+    }
+    return export_hosts(j);
+}
+
+int cmd_export(int argc, char **argv)
+{
+    struct export_settings s;
+    struct option_list operands = {0};
+    struct reader r;
+    struct job j = {.r = &r};
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (open_crawl(&r, "export", operands.item[0], &code)) {
+        j.last = frontier_store_last_id(r.store);
+        buf_init(&j.text, URL_LENGTH_CEILING + 64);
+        buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
+        record_init(&j.out, stdout, s.format);
+        st = run(&j, s.what);
+        if (fflush(stdout) != 0 || j.failed || st != STATUS_OK) {
+            fprintf(stderr, "urlweir export: cannot %s\n",
+                    st != STATUS_OK ? "read the crawl" : "write the output");
+            code = EXIT_CANNOT;
+        }
+        record_fini(&j.out);
+        buf_fini(&j.text);
+        buf_fini(&j.via_text);
+        free(j.finals);
+        reader_close(&r);
+    }
+    option_list_free(&operands);
+    return code;
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# A crawl asks for every URL of a web once, and for none that it may not:
+# spelling variants, redirects, robots.txt, errors, broken answers, coded
+# bodies, types, bombs. LONG: a web of 200,000 pages on 1,000 hosts.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+profiles=variants,redirects,robots,errors,bombs,compress,types
+if [ -n "${LONG:-}" ]; then
+    hosts=1000 pages=200000
+else
+    hosts=60 pages=3000
+fi
+
+# ---- one crawl of everything that answers in good time ----------------------
+
+serve --hosts $hosts --pages $pages --profile $profiles --seed 11
+crawl d
+ended 0
+serve_no_more
+judge
+agrees d
+
+# What status counts is what there was to fetch (pages that ask not to be
+# indexed are fetched and counted apart); of what breaks HTTP, something may
+# count as fetched, such as a body that was cut.
+exits 0 "$URLWEIR" status d --json
+[ "$(json state <out)" = finished ] || fail "not finished: $(cat out)"
+[ "$(json queued <out)" = 0 ] || fail "something is queued: $(cat out)"
+noindex=$(sed -n 's/.*"skipped.noindex": \([0-9]*\).*/\1/p' out)
+got=$(($(json fetched <out) + noindex))
+awk -F'\t' -v got="$got" '
+    $2 == "fetch" { fetch++ }
+    $2 ~ /^tries/ { broken++ }
+    END { exit !(got >= fetch && got <= fetch + broken) }' truth ||
+    fail "status counts $got pages fetched"
+grep -q "^finished: " crawl.err || fail "no summary: $(cat crawl.err)"
+
+# ---- answers that are slow, and those that never end -------------------------
+
+serve --hosts 10 --pages 200 --size 1500 --profile slow,endless --tries 1 \
+    --slow-ms 1500
+crawl slow -T 5s --connect-timeout 2s -t 1
+ended 0
+serve_no_more
+judge
+agrees slow
+
+# ---- without a filter, and with one that errs often --------------------------
+
+serve --hosts 20 --pages 1000 --profile variants,redirects --seed 12
+crawl none --filter none
+ended 0
+serve_no_more
+judge
+serve --hosts 20 --pages 1000 --profile variants,redirects --seed 12
+crawl half --fpr 0.5
+ended 0
+serve_no_more
+judge
+agrees half

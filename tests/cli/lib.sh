@@ -1,0 +1,130 @@
+# What the scripts of tests/cli share; read with `. "$TOP/tests/cli/lib.sh"`.
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+# Ends the script as skipped, for this reason.
+skip() {
+    echo "$*"
+    exit 77
+}
+
+# exits STATUS COMMAND ARG...: run it, output to ./out and ./err.
+exits() {
+    exits_want=$1
+    shift
+    exits_got=0
+    "$@" >out 2>err </dev/null || exits_got=$?
+    [ "$exits_got" = "$exits_want" ] || {
+        cat out err
+        fail "status $exits_got instead of $exits_want: $*"
+    }
+}
+
+# says FILE TEXT: the file holds the text, all in one line.
+says() {
+    grep -qF -- "$2" "$1" || {
+        cat "$1"
+        fail "$1 does not say: $2"
+    }
+}
+
+# ---- crawls of the test web --------------------------------------------------
+#
+# In $WORK: `log`, each arrival at the server; `truth`, what a crawl should do;
+# `crawl.out` and `crawl.err` of the last crawl.
+
+# serve SITE_OPTION...: the test web in the background, its $port, its $seed,
+# its truth. Ends with the script.
+serve() {
+    web=$*
+    rm -f log
+    : >port
+    # A pipe from this shell: it ends when the script does, whatever happens.
+    # shellcheck disable=SC2086
+    "$SITE" serve $web --log log --max-time "${LIMIT:-600}" >port 2>site.err &
+    server=$!
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://127.0.0.1:$port/
+    "$SITE" truth $web --port "$port" >truth
+}
+
+# The server ends, and with it the log is whole.
+serve_no_more() {
+    kill "$server"
+    wait "$server" || fail "the server ended badly: $(cat site.err)"
+}
+
+# waits_for 'COMMAND' [TENTHS]: until it succeeds, 10 s or so at most.
+waits_for() {
+    waited=0
+    until eval "$1"; do
+        waited=$((waited + 1))
+        [ "$waited" -lt $((${2:-100} * 2)) ] || return 1
+        sleep 0.05
+    done
+}
+
+# What a crawl of the test web needs: loopback addresses, no needless waiting.
+# A script may append to it.
+quick="--scope any --allow-private --delay 0 --retry-delay 50ms --max-delay 100ms
+    --min-disk 0 --checkpoint 1s --progress none"
+
+# crawl DIR OPTION...; resume DIR OPTION...: the status in $status.
+crawl() {
+    dir=$1
+    shift
+    status=0
+    # shellcheck disable=SC2086
+    "$URLWEIR" crawl "$seed" -o "$dir" $quick "$@" \
+        >crawl.out 2>crawl.err </dev/null || status=$?
+}
+resume() {
+    status=0
+    "$URLWEIR" resume "$@" --progress none \
+        >crawl.out 2>crawl.err </dev/null || status=$?
+}
+
+# ended STATUS: the last crawl has ended so.
+ended() {
+    [ "$status" = "$1" ] || {
+        cat crawl.out crawl.err
+        fail "the crawl ended with $status instead of $1${2:+: $2}"
+    }
+}
+
+# judge CHECK_OPTION...: hold what arrived against the truth.
+judge() {
+    "$SITE" check --truth truth --log log "$@" >check.out 2>check.err || {
+        cat check.out check.err
+        fail "site check $*"
+    }
+}
+
+# agrees DIR: store, filter and manifest agree, and the filter has no false
+# negative.
+agrees() {
+    exits 0 "$URLWEIR" verify "$1"
+    exits 0 "$URLWEIR" audit "$1" --json
+    [ "$(json false_negatives <out)" = 0 ] || {
+        cat out
+        fail "false negatives"
+    }
+}
+
+# json KEY: the value of a top-level key of an object on stdin.
+json() {
+    sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p"
+}
+
+# random SEED N LEAST MOST: N numbers, the same ones for a seed.
+random() {
+    awk -v seed="$1" -v n="$2" -v a="$3" -v b="$4" 'BEGIN {
+        srand(seed)
+        while (n-- > 0)
+            printf "%.3f\n", a + rand() * (b - a)
+    }'
+}

@@ -1,0 +1,42 @@
+/*
+ * capture.h - what a test writes to stderr or stdout, as text. For tests that
+ * check forks; one stream at a time.
+ */
+#ifndef URLWEIR_TESTS_UNIT_CLI_CAPTURE_H
+#define URLWEIR_TESTS_UNIT_CLI_CAPTURE_H
+
+#include <check.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct capture { /* large: not on the stack */
+    FILE *file;
+    int fd, saved;
+    char text[(size_t)4 << 20];
+};
+
+static inline void capture_start(struct capture *c, int fd)
+{
+    c->file = tmpfile();
+    ck_assert_ptr_nonnull(c->file);
+    fflush(fd == STDOUT_FILENO ? stdout : stderr);
+    c->fd = fd;
+    c->saved = dup(fd);
+    dup2(fileno(c->file), fd);
+}
+
+static inline const char *capture_end(struct capture *c)
+{
+    size_t n;
+
+    fflush(c->fd == STDOUT_FILENO ? stdout : stderr);
+    dup2(c->saved, c->fd);
+    close(c->saved);
+    rewind(c->file);
+    n = fread(c->text, 1, sizeof c->text - 1, c->file);
+    c->text[n] = '\0';
+    fclose(c->file);
+    return c->text;
+}
+
+#endif

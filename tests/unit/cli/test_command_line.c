@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "tests/unit/cli/capture.h"
+#include "tests/unit/config/toy_options.h"
+
+static const struct usage usage = {
+    .name = "toy",
+    .synopsis = "toy [options] FILE...",
+    .about = "Plays with toys.",
+    .table = &toy_table,
+    .most = 3,
+    .operand = "a file",
+};
+
+static struct toy toy;
+static struct option_list operands;
+static struct capture captured;
+
+#define ARGS(...) ((char *[]){"toy", __VA_ARGS__, NULL})
+
+static int count(char **argv)
+{
+    int n = 0;
+
+    while (argv[n] != NULL)
+        n++;
+    return n;
+}
+
+static void accepted(char **argv)
+{
+    int code = -1;
+
+    ck_assert(
+        command_line_parse(&usage, count(argv), argv, &toy, &operands, &code));
+}
+
+static void refused(const char *why, char **argv)
+{
+    const char *said;
+    char want[1000];
+    int code = -1;
+
+    capture_start(&captured, STDERR_FILENO);
+    ck_assert(
+        !command_line_parse(&usage, count(argv), argv, &toy, &operands, &code));
+    said = capture_end(&captured);
+    snprintf(want, sizeof want, "urlweir toy: %s; see `urlweir toy --help`\n",
+             why);
+    ck_assert_str_eq(said, want);
+    ck_assert_int_eq(code, EXIT_USAGE);
+}
+
+static void end(void)
+{
+    option_fini(&toy_table, &toy);
+    option_list_free(&operands);
+}
+
+START_TEST(takes_long_and_short_forms)
+{
+    accepted(ARGS("--count", "3", "--wait=2s", "-n", "Ann", "-l"));
+    ck_assert_int_eq(toy.count, 3);
+    ck_assert_int_eq(toy.wait_ms, 2000);
+    ck_assert_str_eq(toy.name, "Ann");
+    ck_assert(toy.loud);
+    end();
+    accepted(ARGS("-lc4", "-w.5"));
+    ck_assert(toy.loud);
+    ck_assert_int_eq(toy.count, 4);
+    ck_assert_int_eq(toy.wait_ms, 500);
+    end();
+    accepted(ARGS("--name=a=b", "--colour", "red"));
+    ck_assert_str_eq(toy.name, "a=b");
+    ck_assert_int_eq(toy.colour, TOY_RED);
+    end();
+}
+END_TEST
+
+START_TEST(options_may_follow_operands)
+{
+    accepted(ARGS("one", "-c", "3", "two", "-", "--loud"));
+    ck_assert_int_eq(toy.count, 3);
+    ck_assert(toy.loud);
+    ck_assert_uint_eq(operands.count, 3);
+    ck_assert_str_eq(operands.item[0], "one");
+    ck_assert_str_eq(operands.item[2], "-");
+    end();
+}
+END_TEST
+
+START_TEST(behind_two_dashes_there_are_only_operands)
+{
+    accepted(ARGS("-l", "--", "--count", "--"));
+    ck_assert_int_eq(toy.count, -1);
+    ck_assert_uint_eq(operands.count, 2);
+    ck_assert_str_eq(operands.item[0], "--count");
+    ck_assert_str_eq(operands.item[1], "--");
+    end();
+}
+END_TEST
+
+START_TEST(lists_gather_and_other_options_keep_the_last_value)
+{
+    accepted(ARGS("-i", "a", "--item", "b", "-c1", "-c2", "--kind=meta"));
+    ck_assert_uint_eq(toy.item.count, 2);
+    ck_assert_str_eq(toy.item.item[1], "b");
+    ck_assert_int_eq(toy.count, 2);
+    ck_assert_uint_eq(toy.kind.count, 1); /* not behind the defaults */
+    end();
+}
+END_TEST
+
+START_TEST(a_switch_is_turned_off_by_no)
+{
+    accepted(ARGS("--loud", "--no-loud"));
+    ck_assert(!toy.loud);
+    end();
+    refused("no option --no-count", ARGS("--no-count"));
+}
+END_TEST
+
+START_TEST(an_unknown_option_is_refused_with_the_nearest)
+{
+    refused("no option --cuont; did you mean --count?", ARGS("--cuont", "3"));
+    refused("no option --colou; did you mean --colour?", ARGS("--colou=red"));
+    refused("no option --frobnicate", ARGS("--frobnicate"));
+    refused("no option -z", ARGS("-z"));
+    refused("no option -z in -lz", ARGS("-lz"));
+}
+END_TEST
+
+START_TEST(abbreviations_are_refused)
+{
+    refused("no option --col; did you mean --colour?", ARGS("--col", "red"));
+    refused("no option --c", ARGS("--c", "3"));
+}
+END_TEST
+
+START_TEST(a_missing_value_is_refused)
+{
+    refused("--count needs a value: --count N", ARGS("--count"));
+    refused("-c needs a value: -c N", ARGS("-c"));
+    refused("-c needs a value: -c N", ARGS("-lc", "--loud"));
+    refused("--count needs a value: --count N", ARGS("--count", "--wait=3"));
+    refused("--colour needs a value: --colour red", ARGS("--colour", "--"));
+}
+END_TEST
+
+START_TEST(a_value_that_looks_like_an_unknown_option_is_a_value)
+{
+    accepted(ARGS("--item", "--x", "--item=--count", "-i", "-l"));
+    ck_assert_uint_eq(toy.item.count, 3);
+    ck_assert_str_eq(toy.item.item[0], "--x");
+    ck_assert_str_eq(toy.item.item[1], "--count");
+    ck_assert_str_eq(toy.item.item[2], "-l");
+    ck_assert(!toy.loud);
+    end();
+}
+END_TEST
+
+START_TEST(a_value_for_a_switch_is_refused)
+{
+    refused("--loud is a switch and takes no value; --no-loud turns it off",
+            ARGS("--loud=yes"));
+}
+END_TEST
+
+START_TEST(a_bad_value_is_refused_under_the_name_it_was_given)
+{
+    refused("--count: '11' is out of range; it takes 0 to 10, or none",
+            ARGS("--count", "11"));
+    refused("-c: '=3' is no count; it takes a whole number, or none",
+            ARGS("-c=3"));
+    refused("--name: the value is not UTF-8", ARGS("--name", "\xff"));
+}
+END_TEST
+
+START_TEST(operands_are_counted)
+{
+    refused("'d' is one operand too many: urlweir toy [options] FILE...",
+            ARGS("a", "b", "c", "d"));
+}
+END_TEST
+
+/* Whoever pastes a command line must not have his terminal written to. */
+START_TEST(strangers_bytes_are_escaped_in_errors)
+{
+    refused("no option --\\x1b[2J", ARGS("--\x1b[2J"));
+}
+END_TEST
+
+START_TEST(help_is_printed_at_the_first_sign)
+{
+    const char *said;
+    int code = -1;
+    char **argv = ARGS("--help", "--frobnicate");
+
+    capture_start(&captured, STDOUT_FILENO);
+    ck_assert(
+        !command_line_parse(&usage, count(argv), argv, &toy, &operands, &code));
+    said = capture_end(&captured);
+    ck_assert_int_eq(code, EXIT_DONE);
+    ck_assert_str_eq(
+        said,
+        "usage: urlweir toy [options] FILE...\n"
+        "\n"
+        "Plays with toys.\n"
+        "\n"
+        "Toys\n"
+        "  -l, --loud                  make noise [off]\n"
+        "  -c, --count N               how many [none]\n"
+        "  -w, --wait TIME             how long [1s]\n"
+        "      --room SIZE             how large [4M]\n"
+        "      --rate RATE             how often [0.001]\n"
+        "\n"
+        "More\n"
+        "      --colour red|green      which [green]\n"
+        "  -n, --name TEXT             whose\n"
+        "      --file FILE             where\n"
+        "  -i, --item TEXT             things\n"
+        "      --kind KINDS            kinds of things [a, img]\n"
+        "  -h, --help                  print this\n"
+        "\n"
+        "A SIZE is bytes, or a number with K, M or G, powers of 1024.\n"
+        "A TIME is seconds, or a number with ms, s, m, h or d: 1.5s.\n"
+        "An option that takes a list may be repeated; an empty value empties "
+        "it.\n"
+        "A switch is turned off by --no-NAME.\n");
+}
+END_TEST
+
+Suite *suite_command_line(void)
+{
+    Suite *s = suite_create("command_line");
+    TCase *t = tcase_create("command_line");
+
+    tcase_add_test(t, takes_long_and_short_forms);
+    tcase_add_test(t, options_may_follow_operands);
+    tcase_add_test(t, behind_two_dashes_there_are_only_operands);
+    tcase_add_test(t, lists_gather_and_other_options_keep_the_last_value);
+    tcase_add_test(t, a_switch_is_turned_off_by_no);
+    tcase_add_test(t, an_unknown_option_is_refused_with_the_nearest);
+    tcase_add_test(t, abbreviations_are_refused);
+    tcase_add_test(t, a_missing_value_is_refused);
+    tcase_add_test(t, a_value_that_looks_like_an_unknown_option_is_a_value);
+    tcase_add_test(t, a_value_for_a_switch_is_refused);
+    tcase_add_test(t, a_bad_value_is_refused_under_the_name_it_was_given);
+    tcase_add_test(t, operands_are_counted);
+    tcase_add_test(t, strangers_bytes_are_escaped_in_errors);
+    tcase_add_test(t, help_is_printed_at_the_first_sign);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "tests/unit/config/toy_options.h"
+
+static struct toy toy;
+static struct buf error;
+
+static void setup(void)
+{
+    option_defaults(&toy_table, &toy);
+    buf_init(&error, 10000);
+}
+
+static void teardown(void)
+{
+    option_fini(&toy_table, &toy);
+    buf_fini(&error);
+}
+
+static enum status set(const char *name, const char *text,
+                       enum option_source from)
+{
+    size_t i = option_find(&toy_table, bytes_of_str(name));
+
+    ck_assert_uint_lt(i, toy_table.count);
+    buf_clear(&error);
+    return option_set(&toy_table, i, &toy, bytes_of_str(text), from, &error);
+}
+
+static void refused(const char *name, const char *text, const char *why)
+{
+    ck_assert_int_eq(set(name, text, OPTION_FROM_LINE), STATUS_FORMAT);
+    ck_assert_str_eq(buf_str(&error), why);
+}
+
+START_TEST(defaults_come_from_their_text)
+{
+    ck_assert(!toy.loud);
+    ck_assert_int_eq(toy.count, -1); /* none is one less than the least */
+    ck_assert_int_eq(toy.wait_ms, 1000);
+    ck_assert_uint_eq(toy.room, 4 << 20);
+    ck_assert_double_eq(toy.rate, 0.001);
+    ck_assert_int_eq(toy.colour, TOY_GREEN);
+    ck_assert_ptr_null(toy.name);
+    ck_assert_uint_eq(toy.item.count, 0);
+    ck_assert_uint_eq(toy.kind.count, 2);
+    ck_assert_str_eq(toy.kind.item[1], "img");
+    for (size_t i = 0; i < toy_table.count; i++)
+        ck_assert_int_eq(option_source(&toy_table, i, &toy),
+                         OPTION_FROM_DEFAULT);
+}
+END_TEST
+
+START_TEST(takes_values_of_every_type)
+{
+    ck_assert_int_eq(set("loud", "Yes", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("count", "0", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("wait", "1.5s", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("room", "none", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("rate", "0.5", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("colour", "red", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("name", "J\xc3\xbcrgen", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert(toy.loud);
+    ck_assert_int_eq(toy.count, 0);
+    ck_assert_int_eq(toy.wait_ms, 1500);
+    ck_assert_uint_eq(toy.room, 0);
+    ck_assert_double_eq(toy.rate, 0.5);
+    ck_assert_int_eq(toy.colour, TOY_RED);
+    ck_assert_str_eq(toy.name, "J\xc3\xbcrgen");
+    ck_assert_int_eq(set("name", "", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_ptr_null(toy.name);
+}
+END_TEST
+
+START_TEST(says_what_was_expected)
+{
+    refused("count", "deep",
+            "'deep' is no count; it takes a whole number, or none");
+    refused("count", "11", "'11' is out of range; it takes 0 to 10, or none");
+    refused("count", "-1",
+            "'-1' is no count; it takes a whole number, or none");
+    refused("count", "99999999999999999999",
+            "'99999999999999999999' is out of range; it takes 0 to 10, or "
+            "none");
+    refused("wait", "2m", "'2m' is out of range; it takes 0s to 1m");
+    refused("wait", "soon",
+            "'soon' is no time; it takes seconds, or a number with ms, s, m, "
+            "h or d, as in 1.5s");
+    refused("room", "0",
+            "'0' is out of range; it takes 1 to 1000000000, or none");
+    refused("rate", "0.6", "'0.6' is out of range; it takes 1e-09 to 0.5");
+    refused("colour", "blue",
+            "'blue' is not known; it takes one of red, green");
+    refused("kind", "a,imq",
+            "'imq' is not known; it takes one of a, img, meta");
+    refused("loud", "maybe", "'maybe' is neither; it takes true or false");
+    refused("name", "a\nb",
+            "a control character (at offset 1) cannot stand there");
+    refused("name", "a\xc2\x85", /* NEL ends a line, too */
+            "a control character (at offset 1) cannot stand there");
+    refused("name", "\xff", "the value is not UTF-8");
+    ck_assert_int_eq(toy.count, -1); /* untouched by all of these */
+    ck_assert_uint_eq(toy.kind.count, 2);
+}
+END_TEST
+
+START_TEST(a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one)
+{
+    ck_assert_int_eq(set("kind", "meta", OPTION_FROM_FILE), STATUS_OK);
+    ck_assert_uint_eq(toy.kind.count, 1);
+    ck_assert_int_eq(set("kind", "a , img,", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_uint_eq(toy.kind.count, 2);
+    ck_assert_str_eq(toy.kind.item[0], "a");
+    ck_assert_int_eq(set("kind", "meta", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_uint_eq(toy.kind.count, 3);
+    ck_assert_int_eq(set("kind", "", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_uint_eq(toy.kind.count, 0);
+}
+END_TEST
+
+START_TEST(a_list_of_expressions_keeps_its_commas)
+{
+    ck_assert_int_eq(set("item", "a{1,2}", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_uint_eq(toy.item.count, 1);
+    ck_assert_str_eq(toy.item.item[0], "a{1,2}");
+}
+END_TEST
+
+START_TEST(every_value_reads_back_from_its_text)
+{
+    static const char *const values[][2] = {
+        {"loud", "true"},   {"count", "none"}, {"count", "7"},
+        {"wait", "1500ms"}, {"room", "3K"},    {"room", "none"},
+        {"rate", "0.25"},   {"colour", "red"}, {"name", "x y"},
+    };
+
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+        size_t i = option_find(&toy_table, bytes_of_str(values[k][0]));
+        struct buf text;
+
+        buf_init(&text, 100);
+        ck_assert_int_eq(set(values[k][0], values[k][1], OPTION_FROM_LINE),
+                         STATUS_OK);
+        option_text(&toy_specs[i], &toy, 0, &text);
+        ck_assert_str_eq(buf_str(&text), values[k][1]);
+        buf_fini(&text);
+    }
+}
+END_TEST
+
+START_TEST(remembers_who_said_it)
+{
+    size_t i = option_find(&toy_table, bytes_of_str("count"));
+
+    ck_assert(!option_given(&toy_table, i, &toy));
+    ck_assert_int_eq(set("count", "3", OPTION_FROM_CRAWL), STATUS_OK);
+    ck_assert(!option_given(&toy_table, i, &toy));
+    ck_assert_int_eq(set("count", "3", OPTION_FROM_FILE), STATUS_OK);
+    ck_assert(option_given(&toy_table, i, &toy));
+    ck_assert_int_eq(set("count", "x", OPTION_FROM_LINE), STATUS_FORMAT);
+    ck_assert_int_eq(option_source(&toy_table, i, &toy), OPTION_FROM_FILE);
+}
+END_TEST
+
+START_TEST(a_copy_is_equal_and_its_own)
+{
+    struct toy copy;
+
+    ck_assert_int_eq(set("name", "first", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("item", "x", OPTION_FROM_LINE), STATUS_OK);
+    option_copy(&toy_table, &copy, &toy, sizeof copy);
+    for (size_t i = 0; i < toy_table.count; i++)
+        ck_assert(option_equal(&toy_specs[i], &toy, &copy));
+    ck_assert_int_eq(set("item", "y", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_int_eq(set("name", "second", OPTION_FROM_LINE), STATUS_OK);
+    ck_assert_str_eq(copy.name, "first");
+    ck_assert_uint_eq(copy.item.count, 1);
+    ck_assert(!option_equal(&toy_specs[8], &toy, &copy));
+    option_fini(&toy_table, &copy);
+}
+END_TEST
+
+static void nearest(const char *text, const char *name, bool alike)
+{
+    bool a = !alike;
+
+    ck_assert_str_eq(option_nearest(&toy_table, bytes_of_str(text),
+                                    OPTION_LINE_ONLY, &a),
+                     name);
+    ck_assert_int_eq(a, alike);
+}
+
+START_TEST(names_the_nearest_option)
+{
+    nearest("cuont", "count", true);
+    nearest("COLOR", "colour", true);
+    nearest("wai", "wait", true);
+    nearest("col", "colour", true); /* its beginning */
+    nearest("filr", "kind", false); /* not file: it is left out */
+    nearest("quux", "loud", false);
+}
+END_TEST
+
+Suite *suite_option(void)
+{
+    Suite *s = suite_create("option");
+    TCase *t = tcase_create("option");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, defaults_come_from_their_text);
+    tcase_add_test(t, takes_values_of_every_type);
+    tcase_add_test(t, says_what_was_expected);
+    tcase_add_test(
+        t, a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one);
+    tcase_add_test(t, a_list_of_expressions_keeps_its_commas);
+    tcase_add_test(t, every_value_reads_back_from_its_text);
+    tcase_add_test(t, remembers_who_said_it);
+    tcase_add_test(t, a_copy_is_equal_and_its_own);
+    tcase_add_test(t, names_the_nearest_option);
+    suite_add_tcase(s, t);
+    return s;
+}

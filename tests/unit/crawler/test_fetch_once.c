@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* One lease is one request, whatever curl would do by itself. */
+#include <check.h>
+
+#include "tests/unit/crawler/fetcher_rig.h"
+
+#define KEPT "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0"
+
+/* RFC 9110 section 9.2.2 lets a client repeat a GET by itself when a
+ * connection it had kept was closed without an answer, and curl does. */
+START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
+{
+    struct route routes[] = {
+        {.path = "/page", .answer = KEPT "\r\n\r\n"},
+        {.path = "/dies", .answer = "", .after = CLOSE},
+    };
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, 2);
+    rig_start(&r);
+    report_free(rig_ask(&r, "/page"));
+    p = rig_ask(&r, "/dies");
+    assert_outcome(p, OUTCOME_FAILED, REASON_RESET);
+    ck_assert(p->done.transient);
+    ck_assert_uint_eq(p->done.host.ended != 0, 1);
+    assert_bytes(p->done.row.detail,
+                 "the connection was closed without an answer");
+    report_free(p);
+    ck_assert_uint_eq(routes[1].asked, 1);
+
+    p = rig_ask(&r, "/dies"); /* no kept connection now: as it always was */
+    assert_outcome(p, OUTCOME_FAILED, REASON_RESET);
+    report_free(p);
+    ck_assert_uint_eq(routes[1].asked, 2);
+
+    p = rig_ask(&r, "/page"); /* and the handle is as good as new */
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_fetch_once(void)
+{
+    Suite *s = suite_create("fetch_once");
+    TCase *t = tcase_create("fetch_once");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_test(
+        t, ours_a_kept_connection_that_dies_is_another_try_not_another_request);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,63 @@
+#!/bin/bash
+# Layout, compilers' and analysers' warnings, layers, headers.
+# usage: CPPFLAGS=... tools/lint.sh SOURCE...   (called by `make lint`)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=$(nproc)
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+bad=0
+
+step() { # NAME COMMAND...: prints what it says only when it fails
+    name=$1
+    shift
+    if "$@" >"$out/log" 2>&1; then
+        echo "lint: $name: clean"
+    else
+        bad=1
+        echo "lint: $name:" >&2
+        tail -n 60 "$out/log" >&2
+    fi
+}
+each() { # FILES on stdin, one command each
+    xargs -P "$jobs" -n 1 "$@"
+}
+files() { printf '%s\n' "$@"; }
+all_c() { git ls-files '*.[ch]' 2>/dev/null || find . -name '*.[ch]'; }
+
+sources="$*"
+read -ra flags <<<"-std=c17 $CPPFLAGS"
+warn="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Werror"
+
+layout() { all_c | xargs clang-format --dry-run -Werror; }
+clang_warnings() { files $sources | each clang "${flags[@]}" $warn -fsyntax-only; }
+analyzer() {
+    # -Wno-analyzer-...: known false alarms of gcc 12 on code that hands
+    # ownership over through a queue or an out parameter.
+    files $sources | each gcc "${flags[@]}" -O1 -fanalyzer -Werror \
+        -Wno-analyzer-malloc-leak -Wno-analyzer-possible-null-argument \
+        -Wno-analyzer-possible-null-dereference \
+        -Wno-analyzer-use-of-uninitialized-value \
+        -Wno-analyzer-file-leak -Wno-analyzer-null-dereference \
+        -c -o /dev/null
+}
+tidy() {
+    printf '%s\n' $sources | xargs -P "$jobs" -I{} \
+        clang-tidy --quiet {} -- "${flags[@]}" 2>/dev/null
+}
+check_c() {
+    cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+        --inline-suppr --error-exitcode=1 -j "$jobs" -I. -D__GNUC__=12 \
+        --suppress=missingIncludeSystem --suppress=legacyUninitvar \
+        --suppress=normalCheckLevelMaxBranches \
+        $sources
+}
+
+step layout layout
+step "clang warnings" clang_warnings
+step cppcheck check_c
+step "gcc -fanalyzer" analyzer
+step clang-tidy tidy
+step layers tools/check-layers.sh
+step headers tools/check-headers.sh
+exit $bad
