@@ -36,6 +36,7 @@ struct link_parser {
     struct html_filter filter;
     struct html_wants wants;
     uint32_t wanted_kinds; /* what `wants` was made for */
+    htmlParserCtxtPtr xml; /* its names are kept from page to page */
     struct buf text;       /* the page in UTF-8 where it was not */
     struct buf css_url;    /* one URL of a style sheet */
     struct buf title, lang;
@@ -379,6 +380,11 @@ struct link_parser *link_parser_new(const char *agent)
     url_init(&p->base);
     url_init(&p->url);
     make_wants(p, LINK_SET_BASIC);
+    p->xml = htmlNewParserCtxt();
+    if (p->xml == NULL)
+        abort();
+    *p->xml->sax = (htmlSAXHandler){.startElement = on_start};
+    p->xml->userData = p;
     return p;
 }
 
@@ -386,6 +392,7 @@ void link_parser_free(struct link_parser *p)
 {
     if (p == NULL)
         return;
+    htmlFreeParserCtxt(p->xml);
     free(p->agent);
     html_filter_fini(&p->filter);
     buf_fini(&p->text);
@@ -439,26 +446,18 @@ static struct bytes collapse(struct buf *out, struct bytes raw,
     return buf_bytes(out);
 }
 
-/* STATUS_FORMAT cannot happen: the markup is ours. */
+/* The markup is ours, so it parses; only memory can be wanting. */
 static enum status run_parser(struct link_parser *p)
 {
     struct bytes markup = buf_bytes(&p->filter.markup);
-    htmlSAXHandler sax = {.startElement = on_start};
-    htmlParserCtxtPtr xml;
+    bool out_of_memory;
 
-    xml = htmlCreateMemoryParserCtxt(markup.at, (int)markup.len);
-    if (xml == NULL)
-        return STATUS_NOMEM;
-    free(xml->sax);
-    xml->sax = &sax;
-    xml->userData = p;
-    xml->charset = XML_CHAR_ENCODING_UTF8;
-    htmlCtxtUseOptions(xml, HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
-                                HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
-    htmlParseDocument(xml);
-    xml->sax = NULL;
-    htmlFreeParserCtxt(xml);
-    return STATUS_OK;
+    htmlCtxtReadMemory(p->xml, markup.at, (int)markup.len, NULL, "UTF-8",
+                       HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
+                           HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
+    out_of_memory = p->xml->errNo == XML_ERR_NO_MEMORY;
+    htmlCtxtReset(p->xml); /* lets its copy of the markup go */
+    return out_of_memory ? STATUS_NOMEM : STATUS_OK;
 }
 
 static void begin_page(struct link_parser *p, const struct charset *charset,
