@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (html_filter_page(&f, page, &wants, every_other_base, &bases) ==
         STATUS_OK)
         check_markup(buf_bytes(&f.markup));
-    assert(f.tree.depth <= HTML_DEPTH_MOST);
+    assert(f.tree.open.depth <= HTML_DEPTH_MOST);
     check_inside(f.title, page);
     check_inside(f.lang, page);
     html_filter_fini(&f);

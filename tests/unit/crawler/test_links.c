@@ -136,6 +136,9 @@ START_TEST(html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else)
     check("<p>text<a href=1></a><frameset><frame src=2>", "a 1\n");
     check("<body><frameset><frame src=1>", "");
     check("<frame src=1><a href=2>", "a 2\n");
+    check("</html><script src=1></script><frameset><frame src=2>",
+          "iframe 2\n");
+    check("</br><frameset><frame src=1>", "");
 }
 END_TEST
 
