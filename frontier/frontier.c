@@ -287,6 +287,25 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
 }
 
+/* A filter tells its rate segment by segment, which takes milliseconds; stats
+ * are asked each turn. So that is asked anew each time the crawl has grown by
+ * a 64th; every URL since is one more key. */
+static void add_filter_stats(struct frontier *f, struct engine_stats *out)
+{
+    const struct filter_stats *fs = &f->filter_stats;
+    uint64_t at = f->filter_stats_at;
+
+    if (at == UINT64_MAX || out->urls - at > at / 64 + 1024) {
+        filter_stats(f->filter, &f->filter_stats);
+        f->filter_stats_at = at = out->urls;
+    }
+    out->filter_bits = fs->bits;
+    out->filter_keys = fs->count + out->urls - at;
+    out->filter_promised = fs->fpr_promised;
+    out->filter_predicted = fs->fpr_predicted;
+    out->memory += (fs->bits + fs->key_bits) / 8;
+}
+
 static void frontier_stats(struct engine *e, struct engine_stats *out)
 {
     struct frontier *f = (struct frontier *)e;
@@ -322,16 +341,8 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
                   exact_set_stats(f->exact).memory,
         .commits = f->commits,
     };
-    if (f->filter != NULL) {
-        struct filter_stats fs;
-
-        filter_stats(f->filter, &fs);
-        out->filter_bits = fs.bits;
-        out->filter_keys = fs.count;
-        out->filter_promised = fs.fpr_promised;
-        out->filter_predicted = fs.fpr_predicted;
-        out->memory += (fs.bits + fs.key_bits) / 8;
-    }
+    if (f->filter != NULL)
+        add_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)

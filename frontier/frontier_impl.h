@@ -46,6 +46,8 @@ struct frontier {
     struct frontier_store *store;
     struct page_store *pages;
     struct filter *filter; /* NULL: none is used */
+    struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
+    uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     struct seen *seen;
     struct digest_key key;
     unsigned char key_seed[DIGEST_SEED_SIZE];
