@@ -341,9 +341,9 @@ START_TEST(follows_the_kinds_it_was_told_to)
     ck_assert_uint_eq(settings_link_kinds(&s), LINK_SET_FOLLOW);
     settings_fini(&s);
     accepted(CRAWL("--follow", "a,img,media", "--ignore", "img"));
-    ck_assert_uint_eq(settings_link_kinds(&s),
-                      LINK_BIT(LINK_A) | LINK_BIT(LINK_MEDIA) |
-                          LINK_BIT(LINK_REDIRECT));
+    ck_assert_uint_eq(settings_link_kinds(&s), LINK_BIT(LINK_A) |
+                                                   LINK_BIT(LINK_MEDIA) |
+                                                   LINK_BIT(LINK_REDIRECT));
     settings_fini(&s);
 }
 END_TEST
