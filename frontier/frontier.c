@@ -98,20 +98,20 @@ static enum status note_step(struct frontier *f, uint64_t urls)
 
 static enum status write_row(struct frontier *f, struct bytes crawl,
                              const struct engine_item *item, uint64_t via,
-                             bool false_positive, int64_t wall_ms,
-                             uint64_t *id)
+                             bool false_positive, int64_t wall_ms, uint64_t *id)
 {
-    struct url_row row = {
-        .url = item->url,
-        .depth = item->depth,
-        .hops = item->hops,
-        .kind = item->kind,
-        .flags = (uint8_t)((item->seed ? URL_ROW_SEED : 0) |
-                           (false_positive ? URL_ROW_FALSE_POSITIVE : 0)),
-        .via = via,
-        .found_at_ms = wall_ms};
-    enum status st = frontier_store_queue(f->store, crawl, item->key,
-                                          &row.queue);
+    struct url_row row = {.url = item->url,
+                          .depth = item->depth,
+                          .hops = item->hops,
+                          .kind = item->kind,
+                          .flags =
+                              (uint8_t)((item->seed ? URL_ROW_SEED : 0) |
+                                        (false_positive ? URL_ROW_FALSE_POSITIVE
+                                                        : 0)),
+                          .via = via,
+                          .found_at_ms = wall_ms};
+    enum status st =
+        frontier_store_queue(f->store, crawl, item->key, &row.queue);
 
     if (st == STATUS_OK)
         st = frontier_store_admit(f->store, &row, id);
@@ -287,6 +287,25 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
 }
 
+/* A filter tells its rate segment by segment, which takes milliseconds; stats
+ * are asked each turn. So that is asked anew each time the crawl has grown by
+ * a 64th; every URL since is one more key. */
+static void add_filter_stats(struct frontier *f, struct engine_stats *out)
+{
+    const struct filter_stats *fs = &f->filter_stats;
+    uint64_t at = f->filter_stats_at;
+
+    if (at == UINT64_MAX || out->urls - at > at / 64 + 1024) {
+        filter_stats(f->filter, &f->filter_stats);
+        f->filter_stats_at = at = out->urls;
+    }
+    out->filter_bits = fs->bits;
+    out->filter_keys = fs->count + out->urls - at;
+    out->filter_promised = fs->fpr_promised;
+    out->filter_predicted = fs->fpr_predicted;
+    out->memory += (fs->bits + fs->key_bits) / 8;
+}
+
 static void frontier_stats(struct engine *e, struct engine_stats *out)
 {
     struct frontier *f = (struct frontier *)e;
@@ -322,16 +341,8 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
                   exact_set_stats(f->exact).memory,
         .commits = f->commits,
     };
-    if (f->filter != NULL) {
-        struct filter_stats fs;
-
-        filter_stats(f->filter, &fs);
-        out->filter_bits = fs.bits;
-        out->filter_keys = fs.count;
-        out->filter_promised = fs.fpr_promised;
-        out->filter_predicted = fs.fpr_predicted;
-        out->memory += (fs.bits + fs.key_bits) / 8;
-    }
+    if (f->filter != NULL)
+        add_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)
@@ -363,7 +374,6 @@ static void frontier_close(struct engine *e)
     free(f->dir);
     free(f);
 }
-
 
 const struct engine_ops frontier_ops = {
     .put = frontier_put,

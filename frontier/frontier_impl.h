@@ -46,6 +46,8 @@ struct frontier {
     struct frontier_store *store;
     struct page_store *pages;
     struct filter *filter; /* NULL: none is used */
+    struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
+    uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     struct seen *seen;
     struct digest_key key;
     unsigned char key_seed[DIGEST_SEED_SIZE];
@@ -53,16 +55,16 @@ struct frontier {
     uint64_t generation;      /* of the last checkpoint begun */
     struct schedule_random random;
 
-    struct heap due; /* of struct host_queue by place */
+    struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
     uint64_t hosts_active;
 
-    bool in_txn;         /* db_begin was called */
-    bool broken;         /* a write failed: only close is allowed */
-    int64_t dirty_since; /* `now` of the first change since the commit */
+    bool in_txn;          /* db_begin was called */
+    bool broken;          /* a write failed: only close is allowed */
+    int64_t dirty_since;  /* `now` of the first change since the commit */
     uint64_t uncommitted; /* acks since then */
     uint64_t admitted;    /* URLs since then */
     uint64_t next_step;   /* next url count at which filter_step is noted */

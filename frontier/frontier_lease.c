@@ -82,8 +82,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
     struct fetch_row r = {.url = row->id,
                           .at_ms = wall_ms,
                           .detail = bytes_of_str(detail)};
-    enum status st = frontier_settle(f, row->id,
-                                     (row->flags & URL_ROW_SEED) != 0, &r, o);
+    enum status st =
+        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, &r, o);
 
     frontier_reschedule(f, h);
     return st;
@@ -148,8 +148,8 @@ static enum status lease_from(struct frontier *f, struct host_queue *h,
     uint32_t tries = 0;
     uint64_t id;
     /* A drained host's retries go as well, whatever they wait for. */
-    enum status st = host_queue_take(h, f->store,
-                                     draining(f, h) ? INT64_MAX : now, &id);
+    enum status st =
+        host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
 
     *out = NULL;
     if (st != STATUS_OK || id == 0 || !may_try_now(f, h, id, now, &tries))
@@ -167,8 +167,8 @@ static enum status lease_from(struct frontier *f, struct host_queue *h,
     *out = lease_add(f->leases, h, &row, key, tries);
     h->leased++;
     if (!without_delay(f, h)) {
-        int64_t pause = schedule_pause(&f->o.schedule, h->own_delay, h->errors,
-                                       &f->random);
+        int64_t pause =
+            schedule_pause(&f->o.schedule, h->own_delay, h->errors, &f->random);
 
         h->next_due = now + pause; /* until its answer sets it again */
     }
@@ -195,8 +195,7 @@ static size_t room_for_leases(const struct frontier *f, size_t most)
 }
 
 enum status frontier_lease(struct engine *e, size_t most, int64_t now,
-                           int64_t wall_ms, struct engine_lease *out,
-                           size_t *n)
+                           int64_t wall_ms, struct engine_lease *out, size_t *n)
 {
     struct frontier *f = (struct frontier *)e;
     unsigned drained = 0;

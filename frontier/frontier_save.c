@@ -12,6 +12,7 @@
  * A crash between any two leaves an older filter file, which is brought up to
  * date from the store, or an older manifest, which the store may be ahead of.
  */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,8 +100,7 @@ void frontier_save_poll(struct frontier *f)
 
 /* Commits, and describes what is committed. */
 static enum status prepare(struct frontier *f, const char *state, bool clean,
-                           int64_t now, int64_t wall_ms,
-                           struct save_job **out)
+                           int64_t now, int64_t wall_ms, struct save_job **out)
 {
     struct save_job *job;
     struct buf id;
@@ -123,9 +123,9 @@ static enum status prepare(struct frontier *f, const char *state, bool clean,
     job->f = f;
     job->filter_path = frontier_path(f, "filter.ckpt");
     job->manifest_path = frontier_path(f, "manifest");
-    job->id = (struct checkpoint_id){checkpoint_seed_print(&f->key),
-                                     f->generation,
-                                     frontier_store_last_id(f->store)};
+    job->id =
+        (struct checkpoint_id){checkpoint_seed_print(&f->key), f->generation,
+                               frontier_store_last_id(f->store)};
     job->manifest = (struct manifest){
         .generation = f->generation,
         .urls = frontier_store_last_id(f->store),
@@ -159,6 +159,7 @@ enum status frontier_checkpoint(struct engine *e, int64_t now, int64_t wall_ms)
     st = prepare(f, "running", false, now, wall_ms, &job);
     if (st != STATUS_OK)
         return st;
+    assert(job != NULL);
     f->job = job;
     if (pthread_create(&job->thread, NULL, save_thread, job) != 0) {
         /* No thread to be had: do it here. */
@@ -180,6 +181,7 @@ enum status frontier_checkpoint_now(struct engine *e, const char *state,
     st = prepare(f, state, clean, now, wall_ms, &job);
     if (st != STATUS_OK)
         return st;
+    assert(job != NULL);
     f->job = job;
     save(job);
     return finish(f);
@@ -191,12 +193,12 @@ enum status frontier_load_filter(struct frontier *f, uint64_t *covers)
     uint64_t last = frontier_store_last_id(f->store);
     struct filter_source source = frontier_filter_source(f);
     struct checkpoint_info info;
-    enum status st = checkpoint_load(&f->filter, path,
-                                     checkpoint_seed_print(&f->key), &source,
-                                     f->o.memory / 4, &info);
+    enum status st =
+        checkpoint_load(&f->filter, path, checkpoint_seed_print(&f->key),
+                        &source, f->o.memory / 4, &info);
 
-    if (st == STATUS_OK && (info.id.covers > last ||
-                            info.id.generation > f->generation + 1)) {
+    if (st == STATUS_OK &&
+        (info.id.covers > last || info.id.generation > f->generation + 1)) {
         /* Of a store that has lost its newest rows since: ids it covers will
          * be given to other URLs, which it would then call new wrongly. It
          * goes at once, for the next start may no longer see that. */

@@ -160,8 +160,8 @@ void frontier_store_skip(struct frontier_store *s, const char *reason,
  * and the examples kept, newest last. */
 struct skip_row {
     struct bytes reason, host;
-    uint64_t count;      /* of counts */
-    struct bytes url;    /* of examples */
+    uint64_t count;   /* of counts */
+    struct bytes url; /* of examples */
     uint64_t via;
     int64_t at_ms;
 };

@@ -125,8 +125,8 @@ static struct engine_item item_of(struct sim *s, unsigned page, char *key,
     url_of_page(page, url, size);
     item.key = bytes_of_str(key);
     item.url = bytes_of_str(url);
-    item.digest = digest_url(frontier_digest_key(s->e), s->o.crawl, item.key,
-                             item.url);
+    item.digest =
+        digest_url(frontier_digest_key(s->e), s->o.crawl, item.key, item.url);
     return item;
 }
 
@@ -191,8 +191,7 @@ static void take_off(struct sim *s, const struct engine_lease *l)
                          2);
         if (s->delay > 0) {
             ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
-            ck_assert_msg(s->ended[h] < 0 ||
-                              s->now >= s->ended[h] + s->delay,
+            ck_assert_msg(s->ended[h] < 0 || s->now >= s->ended[h] + s->delay,
                           "host %u asked too soon", h);
         }
         s->busy[h] = true;
@@ -285,7 +284,8 @@ START_TEST(fetches_every_page_once_and_never_two_of_a_host_at_once)
 }
 END_TEST
 
-START_TEST(loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
+START_TEST(
+    loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
 {
     static struct sim s;
     unsigned steps = 0;
@@ -366,8 +366,8 @@ START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
         ck_assert_uint_eq(lease_one(&s).id, 0); /* not at once */
         s.now += 60 * NS_PER_S;
         if (try == 1) { /* tries used so far outlive the process */
-            ck_assert_int_eq(
-                s.e->ops->turn(s.e, true, s.now, wall(&s), NULL), STATUS_OK);
+            ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                             STATUS_OK);
             s.e->ops->close(s.e);
             reopen(&s);
             s.now += 60 * NS_PER_S;
@@ -417,8 +417,8 @@ START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
     start(&s, NS_PER_S);
     l = lease_one(&s);
     news.ended = s.now;
-    ck_assert_int_eq(
-        s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)), STATUS_OK);
+    ck_assert_int_eq(s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)),
+                     STATUS_OK);
     s.now += 4999 * NS_PER_MS;
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += NS_PER_MS;
@@ -439,8 +439,8 @@ START_TEST(a_host_that_cannot_be_reached_costs_its_tries_and_no_more)
     start(&s, NS_PER_MS);
     for (unsigned i = 0; host_urls < 50; i++)
         if (host_of_page(i + 1) == host_of_page(0)) {
-            items[host_urls] = item_of(&s, i + 1, keys[host_urls],
-                                       urls[host_urls], 64, 1);
+            items[host_urls] =
+                item_of(&s, i + 1, keys[host_urls], urls[host_urls], 64, 1);
             host_urls++;
         }
     ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, items, host_urls,
@@ -501,10 +501,9 @@ START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
     ck_assert_uint_eq(st.queued, 0);
     ck_assert_uint_eq(st.redirects, 2);
     ck_assert_uint_eq(st.seeds_failed, 1);
-    ck_assert_uint_eq(
-        frontier_store_counter(frontier_store_of(s.e),
-                               "redirect.redirect_loop"),
-        1);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "redirect.redirect_loop"),
+                      1);
     s.e->ops->close(s.e);
 }
 END_TEST
@@ -644,8 +643,7 @@ START_TEST(an_empty_directory_holds_no_crawl)
     static struct sim s;
 
     options(&s, 0);
-    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL),
-                     STATUS_NOT_FOUND);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_NOT_FOUND);
 }
 END_TEST
 
@@ -668,7 +666,8 @@ Suite *suite_frontier(void)
     tcase_add_test(u, a_failing_url_gets_its_tries_and_then_its_last_word);
     tcase_add_test(u, retry_after_blocks_the_host_also_across_a_restart);
     tcase_add_test(u, a_crawl_delay_holds_from_its_first_reading_on);
-    tcase_add_test(u, a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
+    tcase_add_test(u,
+                   a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
     tcase_add_test(u, a_redirect_back_to_its_own_chain_is_a_loop);
     tcase_add_test(u, the_page_limit_is_never_overrun);
     tcase_add_test(u, per_host_budget_gives_the_rest_their_last_word);
