@@ -270,8 +270,8 @@ static void skip_markup(struct scan *s)
 static const struct charset *prescan(struct bytes body)
 {
     struct scan s = {body.at,
-                     body.at + (body.len < PRESCAN_MOST ? body.len
-                                                        : PRESCAN_MOST)};
+                     body.at +
+                         (body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST)};
 
     /* UTF-16 without its mark, told by the first octets of a declaration. */
     if (body.len >= 6 && memcmp(body.at, "\0<\0?\0x", 6) == 0)
@@ -309,8 +309,7 @@ static const struct charset *of_head(struct bytes body)
 
     html_begin(&r, body);
     html_tree_begin(&tree);
-    while (tree.part == TREE_HEAD &&
-           (token = html_next(&r)) != HTML_PAGE_END) {
+    while (tree.part == TREE_HEAD && (token = html_next(&r)) != HTML_PAGE_END) {
         struct html_start start = {.word = html_word_of(r.name),
                                    .name = r.name};
         struct scan attributes = {r.at, r.end};

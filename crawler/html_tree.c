@@ -412,8 +412,7 @@ static void make_room(struct html_tree *t, enum html_word w)
         close_at(t, find_in_scope(t, w, WORD_OTHER));
     else if (w == WORD_A && find_in_scope(t, w, WORD_OTHER) != NOWHERE)
         adopt(t, &a);
-    else if ((w == WORD_OPTION || w == WORD_OPTGROUP) &&
-             top_is(t, WORD_OPTION))
+    else if ((w == WORD_OPTION || w == WORD_OPTGROUP) && top_is(t, WORD_OPTION))
         pop(t);
     if (traits[w] & CLOSES_P)
         close_p(t);
@@ -559,7 +558,8 @@ static bool is_html_start(const struct html_tree *t,
 {
     const struct html_open *e = top(t);
 
-    if (t->depth == 0 || e->space == HTML_SPACE || (e->flags & OPEN_HTML_INSIDE))
+    if (t->depth == 0 || e->space == HTML_SPACE ||
+        (e->flags & OPEN_HTML_INSIDE))
         return true;
     if (e->flags & OPEN_TEXT_INSIDE)
         return tag->word != WORD_MGLYPH && tag->word != WORD_MALIGNMARK;

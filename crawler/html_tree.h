@@ -46,8 +46,8 @@ struct html_tree {
     bool in_raw;      /* the next end tag is that of the raw text */
     unsigned framesets;
     unsigned depth;
-    uint16_t special; /* the place of the innermost special element */
-    uint16_t scope;   /* of the innermost that ends a scope */
+    uint16_t special;           /* the place of the innermost special element */
+    uint16_t scope;             /* of the innermost that ends a scope */
     uint16_t last[WORD_COUNT_]; /* of the innermost HTML one of each word */
     struct html_open stack[HTML_DEPTH_MOST + 1]; /* [0] is never used */
 };

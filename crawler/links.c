@@ -26,6 +26,7 @@
 #define TEXT_CEILING   ((size_t)256 << 20) /* a decoded page */
 #define MARKUP_CEILING ((size_t)256 << 20)
 #define CSS_URL_MOST   ((size_t)1 << 20)
+#define KEPT_MOST      ((size_t)1 << 20) /* memory kept between pages */
 #define TITLE_MOST     512
 #define LANG_MOST      64
 
@@ -472,8 +473,21 @@ static void begin_page(struct link_parser *p, const struct charset *charset,
     p->encoder = charset_encoder_new(charset);
 }
 
+/* One huge page must not make a fetcher large for good. */
+static void let_go(struct buf *b)
+{
+    if (b->cap > KEPT_MOST)
+        buf_fini(b);
+}
+
 static void end_page(struct link_parser *p)
 {
+    let_go(&p->text);
+    let_go(&p->filter.markup);
+    let_go(&p->filter.scratch);
+    let_go(&p->filter.style);
+    let_go(&p->css_url);
+    let_go(&p->url.text);
     charset_encoder_free(p->encoder);
     p->encoder = NULL;
     p->options = NULL;
