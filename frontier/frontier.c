@@ -287,18 +287,20 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
 }
 
-/* They cost a look at every segment of the filter, which a loop that asks for
- * statistics in each turn cannot pay: a sixteenth more URLs bring new ones. */
-static void add_filter_figures(struct frontier *f, struct engine_stats *out)
+/* A filter tells its rate segment by segment, which takes milliseconds; stats
+ * are asked each turn. So that is asked anew each time the crawl has grown by
+ * a 64th; every URL since is one more key. */
+static void add_filter_stats(struct frontier *f, struct engine_stats *out)
 {
-    const struct filter_stats *fs = &f->figures;
+    const struct filter_stats *fs = &f->filter_stats;
+    uint64_t at = f->filter_stats_at;
 
-    if (out->urls >= f->figures_due) {
-        filter_stats(f->filter, &f->figures);
-        f->figures_due = out->urls + out->urls / 16 + 1;
+    if (at == UINT64_MAX || out->urls - at > at / 64 + 1024) {
+        filter_stats(f->filter, &f->filter_stats);
+        f->filter_stats_at = at = out->urls;
     }
     out->filter_bits = fs->bits;
-    out->filter_keys = fs->count;
+    out->filter_keys = fs->count + out->urls - at;
     out->filter_promised = fs->fpr_promised;
     out->filter_predicted = fs->fpr_predicted;
     out->memory += (fs->bits + fs->key_bits) / 8;
@@ -340,7 +342,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .commits = f->commits,
     };
     if (f->filter != NULL)
-        add_filter_figures(f, out);
+        add_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)

@@ -46,6 +46,8 @@ struct frontier {
     struct frontier_store *store;
     struct page_store *pages;
     struct filter *filter; /* NULL: none is used */
+    struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
+    uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     struct seen *seen;
     struct digest_key key;
     unsigned char key_seed[DIGEST_SEED_SIZE];
@@ -67,8 +69,6 @@ struct frontier {
     uint64_t admitted;    /* URLs since then */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;
-    struct filter_stats figures; /* as they were not long ago */
-    uint64_t figures_due;        /* URLs known when they are taken again */
     struct seen_counts counted; /* what the counters hold of seen's counts */
 
     /* scratch of put and ack, kept between calls */

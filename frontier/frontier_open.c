@@ -57,6 +57,7 @@ static struct frontier *frontier_alloc(const char *dir,
         getrandom(&f->random.state, sizeof f->random.state, 0) < 0)
         f->random.state = 1;
     f->next_step = FIRST_STEP;
+    f->filter_stats_at = UINT64_MAX;
     heap_init(&f->due);
     f->leases = lease_table_new();
     f->tries = map_new();
