@@ -98,20 +98,20 @@ static enum status note_step(struct frontier *f, uint64_t urls)
 
 static enum status write_row(struct frontier *f, struct bytes crawl,
                              const struct engine_item *item, uint64_t via,
-                             bool false_positive, int64_t wall_ms,
-                             uint64_t *id)
+                             bool false_positive, int64_t wall_ms, uint64_t *id)
 {
-    struct url_row row = {
-        .url = item->url,
-        .depth = item->depth,
-        .hops = item->hops,
-        .kind = item->kind,
-        .flags = (uint8_t)((item->seed ? URL_ROW_SEED : 0) |
-                           (false_positive ? URL_ROW_FALSE_POSITIVE : 0)),
-        .via = via,
-        .found_at_ms = wall_ms};
-    enum status st = frontier_store_queue(f->store, crawl, item->key,
-                                          &row.queue);
+    struct url_row row = {.url = item->url,
+                          .depth = item->depth,
+                          .hops = item->hops,
+                          .kind = item->kind,
+                          .flags =
+                              (uint8_t)((item->seed ? URL_ROW_SEED : 0) |
+                                        (false_positive ? URL_ROW_FALSE_POSITIVE
+                                                        : 0)),
+                          .via = via,
+                          .found_at_ms = wall_ms};
+    enum status st =
+        frontier_store_queue(f->store, crawl, item->key, &row.queue);
 
     if (st == STATUS_OK)
         st = frontier_store_admit(f->store, &row, id);
@@ -374,7 +374,6 @@ static void frontier_close(struct engine *e)
     free(f->dir);
     free(f);
 }
-
 
 const struct engine_ops frontier_ops = {
     .put = frontier_put,

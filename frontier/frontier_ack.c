@@ -49,9 +49,8 @@ static enum status remember(struct frontier *f, const struct host_queue *h,
 static bool take_back_off(struct frontier *f, struct host_queue *h,
                           const struct engine_host_news *news)
 {
-    int64_t after = news->retry_after_ms >= 0
-                        ? news->retry_after_ms * NS_PER_MS
-                        : -1;
+    int64_t after =
+        news->retry_after_ms >= 0 ? news->retry_after_ms * NS_PER_MS : -1;
     bool had = h->backoffs > 0;
 
     if (!news->slow_down && after < 0) {
@@ -60,24 +59,23 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
         return had && h->backoffs == 0;
     }
     h->backoffs++;
-    h->blocked_until = later(h->blocked_until,
-                             news->ended + schedule_backoff(after, h->backoffs,
-                                                            &f->random));
+    h->blocked_until =
+        later(h->blocked_until,
+              news->ended + schedule_backoff(after, h->backoffs, &f->random));
     h->why_blocked = after >= 0 ? "retry_after" : "back_off";
     return true;
 }
 
 enum status frontier_host_news(struct frontier *f, struct host_queue *h,
-                               const struct engine_host_news *news,
-                               int64_t now, int64_t wall_ms)
+                               const struct engine_host_news *news, int64_t now,
+                               int64_t wall_ms)
 {
     bool changed = news->ended == 0 && news->crawl_delay_ms == -2;
     enum status st = STATUS_OK;
 
     if (news->crawl_delay_ms > -2) {
-        int64_t own = news->crawl_delay_ms < 0
-                          ? -1
-                          : news->crawl_delay_ms * NS_PER_MS;
+        int64_t own =
+            news->crawl_delay_ms < 0 ? -1 : news->crawl_delay_ms * NS_PER_MS;
 
         changed |= own != h->own_delay;
         h->own_delay = own;
@@ -85,9 +83,8 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     if (news->ended != 0) {
         h->failures = news->unreachable ? h->failures + 1 : 0;
         changed |= take_back_off(f, h, news);
-        h->next_due = news->ended + schedule_pause(&f->o.schedule,
-                                                   h->own_delay, h->errors,
-                                                   &f->random);
+        h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
+                                                   h->errors, &f->random);
     }
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);

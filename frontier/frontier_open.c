@@ -79,13 +79,12 @@ static void replay_row(void *ctx, const struct url_row *row)
 static enum status open_parts(struct frontier *f, enum db_mode mode)
 {
     char *path = frontier_path(f, "frontier.db");
-    struct db_options dbo = {
-        .cache_bytes = share(f, 4, 2 * MIB, 64 * MIB),
-        .checkpoint_bytes = 16 * MIB};
-    struct exact_set_options eo = {
-        .page_cache_bytes = share(f, 8, 1 * MIB, 2048 * MIB)};
-    struct frontier_store_options so = {
-        .memory_bytes = share(f, 8, 1 * MIB, 2048 * MIB)};
+    struct db_options dbo = {.cache_bytes = share(f, 4, 2 * MIB, 64 * MIB),
+                             .checkpoint_bytes = 16 * MIB};
+    struct exact_set_options eo = {.page_cache_bytes =
+                                       share(f, 8, 1 * MIB, 2048 * MIB)};
+    struct frontier_store_options so = {.memory_bytes =
+                                            share(f, 8, 1 * MIB, 2048 * MIB)};
     enum status st = db_open(&f->db, path, mode, &dbo);
 
     free(path);
@@ -143,12 +142,12 @@ struct filter_source frontier_filter_source(struct frontier *f)
 
 static struct filter_options filter_wanted(struct frontier *f)
 {
-    return (struct filter_options){
-        .kind = "scalable",
-        .expect = frontier_store_last_id(f->store) + 1,
-        .fpr = f->o.fpr,
-        .most_bytes = f->o.memory / 4,
-        .source = frontier_filter_source(f)};
+    return (struct filter_options){.kind = "scalable",
+                                   .expect =
+                                       frontier_store_last_id(f->store) + 1,
+                                   .fpr = f->o.fpr,
+                                   .most_bytes = f->o.memory / 4,
+                                   .source = frontier_filter_source(f)};
 }
 
 struct filter_feed {
@@ -369,10 +368,9 @@ static void take_queue_state(void *ctx, uint32_t queue,
 static void schedule_all(struct frontier *f, int64_t now, int64_t wall_ms)
 {
     uint32_t queues = frontier_store_queue_count(f->store);
-    int64_t stopped_ago = f->manifest.clean
-                              ? (wall_ms - f->manifest.written_at_ms) *
-                                    NS_PER_MS
-                              : 0;
+    int64_t stopped_ago =
+        f->manifest.clean ? (wall_ms - f->manifest.written_at_ms) * NS_PER_MS
+                          : 0;
     bool asked_any = page_store_last_seq(f->pages) > 0 || !f->manifest.clean;
 
     for (uint32_t q = 1; q <= queues; q++) {
@@ -382,9 +380,9 @@ static void schedule_all(struct frontier *f, int64_t now, int64_t wall_ms)
             continue;
         h = frontier_host(f, q);
         if (asked_any)
-            h->next_due = now - (stopped_ago > 0 ? stopped_ago : 0) +
-                          schedule_pause(&f->o.schedule, h->own_delay, 0,
-                                         &f->random);
+            h->next_due =
+                now - (stopped_ago > 0 ? stopped_ago : 0) +
+                schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
         frontier_reschedule(f, h);
     }
 }

@@ -99,8 +99,7 @@ void frontier_save_poll(struct frontier *f)
 
 /* Commits, and describes what is committed. */
 static enum status prepare(struct frontier *f, const char *state, bool clean,
-                           int64_t now, int64_t wall_ms,
-                           struct save_job **out)
+                           int64_t now, int64_t wall_ms, struct save_job **out)
 {
     struct save_job *job;
     struct buf id;
@@ -123,9 +122,9 @@ static enum status prepare(struct frontier *f, const char *state, bool clean,
     job->f = f;
     job->filter_path = frontier_path(f, "filter.ckpt");
     job->manifest_path = frontier_path(f, "manifest");
-    job->id = (struct checkpoint_id){checkpoint_seed_print(&f->key),
-                                     f->generation,
-                                     frontier_store_last_id(f->store)};
+    job->id =
+        (struct checkpoint_id){checkpoint_seed_print(&f->key), f->generation,
+                               frontier_store_last_id(f->store)};
     job->manifest = (struct manifest){
         .generation = f->generation,
         .urls = frontier_store_last_id(f->store),
@@ -191,12 +190,12 @@ enum status frontier_load_filter(struct frontier *f, uint64_t *covers)
     uint64_t last = frontier_store_last_id(f->store);
     struct filter_source source = frontier_filter_source(f);
     struct checkpoint_info info;
-    enum status st = checkpoint_load(&f->filter, path,
-                                     checkpoint_seed_print(&f->key), &source,
-                                     f->o.memory / 4, &info);
+    enum status st =
+        checkpoint_load(&f->filter, path, checkpoint_seed_print(&f->key),
+                        &source, f->o.memory / 4, &info);
 
-    if (st == STATUS_OK && (info.id.covers > last ||
-                            info.id.generation > f->generation + 1)) {
+    if (st == STATUS_OK &&
+        (info.id.covers > last || info.id.generation > f->generation + 1)) {
         /* Of a store that has lost its newest rows since: ids it covers will
          * be given to other URLs, which it would then call new wrongly. It
          * goes at once, for the next start may no longer see that. */

@@ -25,19 +25,20 @@ struct host_queue {
     struct heap_item place; /* in the schedule, by the moment it is due */
     uint32_t queue;
     uint32_t leased;
-    int64_t next_due;      /* politeness: not before */
-    int64_t blocked_until; /* Retry-After, back-off, a person */
-    int64_t own_delay;     /* ns; -1: none */
+    uint32_t run;            /* URLs handed out in its present run */
+    int64_t next_due;        /* politeness: not before */
+    int64_t blocked_until;   /* Retry-After, back-off, a person */
+    int64_t own_delay;       /* ns; -1: none */
     const char *why_blocked; /* static; NULL: it is not */
-    uint32_t backoffs;     /* consecutive 429 and 503 */
-    uint32_t errors;       /* consecutive 5xx, time-outs, resets */
-    uint32_t failures;     /* consecutive failures to reach it */
-    struct outcome dead;   /* status QUEUED: alive */
-    uint64_t counted;      /* pages that count for --per-host */
-    bool told_robots;      /* its robots row was looked up in this run */
-    bool active;           /* has URLs that are not done */
+    uint32_t backoffs;       /* consecutive 429 and 503 */
+    uint32_t errors;         /* consecutive 5xx, time-outs, resets */
+    uint32_t failures;       /* consecutive failures to reach it */
+    struct outcome dead;     /* status QUEUED: alive */
+    uint64_t counted;        /* pages that count for --per-host */
+    bool told_robots;        /* its robots row was looked up in this run */
+    bool active;             /* has URLs that are not done */
     /* URLs */
-    uint64_t cursor;       /* ids up to here have left the store's queue */
+    uint64_t cursor; /* ids up to here have left the store's queue */
     uint64_t *window;
     uint32_t window_at, window_count;
     struct retry *retries; /* by due, soonest first; also released ones */

@@ -125,8 +125,8 @@ static struct engine_item item_of(struct sim *s, unsigned page, char *key,
     url_of_page(page, url, size);
     item.key = bytes_of_str(key);
     item.url = bytes_of_str(url);
-    item.digest = digest_url(frontier_digest_key(s->e), s->o.crawl, item.key,
-                             item.url);
+    item.digest =
+        digest_url(frontier_digest_key(s->e), s->o.crawl, item.key, item.url);
     return item;
 }
 
@@ -159,21 +159,27 @@ static void reopen(struct sim *s)
                      STATUS_OK);
 }
 
-/* As kill -9 would: nothing is committed, nothing is said. */
-static void crash(struct sim *s)
+/* What is in flight when the process ends: the server saw the requests. */
+static void cut_flights(struct sim *s)
 {
-    s->e->ops->close(s->e);
-    s->crashes++;
     for (int i = 0; i < IN_FLIGHT; i++) {
         struct flight *f = &s->flights[i];
 
-        if (f->used) { /* the server saw the request */
+        if (f->used) {
             s->fetched[f->page]++;
             s->busy[host_of_page(f->page)] = false;
             s->ended[host_of_page(f->page)] = s->now;
             f->used = false;
         }
     }
+}
+
+/* As kill -9 would: nothing is committed, nothing is said. */
+static void crash(struct sim *s)
+{
+    s->e->ops->close(s->e);
+    s->crashes++;
+    cut_flights(s);
     reopen(s);
 }
 
@@ -189,12 +195,9 @@ static void take_off(struct sim *s, const struct engine_lease *l)
         snprintf(url, sizeof url, "%.*s", (int)l->url.len, l->url.at);
         ck_assert_int_eq(sscanf(url, "http://h%u.test/page/%u", &h, &f->page),
                          2);
-        if (s->delay > 0) {
-            ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
-            ck_assert_msg(s->ended[h] < 0 ||
-                              s->now >= s->ended[h] + s->delay,
-                          "host %u asked too soon", h);
-        }
+        ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
+        ck_assert_msg(s->ended[h] < 0 || s->now >= s->ended[h] + s->delay,
+                      "host %u asked too soon", h);
         s->busy[h] = true;
         f->used = true;
         f->lease = *l;
@@ -285,7 +288,8 @@ START_TEST(fetches_every_page_once_and_never_two_of_a_host_at_once)
 }
 END_TEST
 
-START_TEST(loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
+START_TEST(
+    loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
 {
     static struct sim s;
     unsigned steps = 0;
@@ -306,7 +310,7 @@ START_TEST(loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_fligh
 }
 END_TEST
 
-START_TEST(hosts_without_delay_may_have_a_run_of_urls_out)
+START_TEST(hosts_without_delay_are_asked_one_url_at_a_time_too)
 {
     static struct sim s;
 
@@ -331,6 +335,34 @@ static struct engine_lease lease_one(struct sim *s)
         l.id = 0;
     return l;
 }
+
+/* Its connection is open then. */
+START_TEST(
+    ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs)
+{
+    static struct sim s;
+    struct engine_lease l;
+    unsigned changes = 0, leases = 0, last = HOSTS;
+
+    start(&s, 0);
+    while ((l = lease_one(&s)).id != 0) {
+        struct flight *f = &s.flights[0];
+
+        take_off(&s, &l);
+        changes += host_of_page(f->page) != last;
+        last = host_of_page(f->page);
+        leases++;
+        land(&s, f);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                         STATUS_OK);
+        s.now += NS_PER_MS;
+    }
+    check_all_fetched(&s);
+    ck_assert_uint_ge(changes, leases / 8); /* the others have theirs, too */
+    ck_assert_uint_lt(changes, leases / 4);
+    finish(&s);
+}
+END_TEST
 
 static struct engine_done failure(struct sim *s, uint64_t id,
                                   enum outcome_reason reason, uint16_t http)
@@ -366,8 +398,8 @@ START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
         ck_assert_uint_eq(lease_one(&s).id, 0); /* not at once */
         s.now += 60 * NS_PER_S;
         if (try == 1) { /* tries used so far outlive the process */
-            ck_assert_int_eq(
-                s.e->ops->turn(s.e, true, s.now, wall(&s), NULL), STATUS_OK);
+            ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                             STATUS_OK);
             s.e->ops->close(s.e);
             reopen(&s);
             s.now += 60 * NS_PER_S;
@@ -417,8 +449,8 @@ START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
     start(&s, NS_PER_S);
     l = lease_one(&s);
     news.ended = s.now;
-    ck_assert_int_eq(
-        s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)), STATUS_OK);
+    ck_assert_int_eq(s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)),
+                     STATUS_OK);
     s.now += 4999 * NS_PER_MS;
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += NS_PER_MS;
@@ -439,8 +471,8 @@ START_TEST(a_host_that_cannot_be_reached_costs_its_tries_and_no_more)
     start(&s, NS_PER_MS);
     for (unsigned i = 0; host_urls < 50; i++)
         if (host_of_page(i + 1) == host_of_page(0)) {
-            items[host_urls] = item_of(&s, i + 1, keys[host_urls],
-                                       urls[host_urls], 64, 1);
+            items[host_urls] =
+                item_of(&s, i + 1, keys[host_urls], urls[host_urls], 64, 1);
             host_urls++;
         }
     ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, items, host_urls,
@@ -501,10 +533,9 @@ START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
     ck_assert_uint_eq(st.queued, 0);
     ck_assert_uint_eq(st.redirects, 2);
     ck_assert_uint_eq(st.seeds_failed, 1);
-    ck_assert_uint_eq(
-        frontier_store_counter(frontier_store_of(s.e),
-                               "redirect.redirect_loop"),
-        1);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "redirect.redirect_loop"),
+                      1);
     s.e->ops->close(s.e);
 }
 END_TEST
@@ -557,9 +588,7 @@ static void crawl_some(struct sim *s)
                                              wall(s)),
                      STATUS_OK);
     s->e->ops->close(s->e);
-    for (int i = 0; i < IN_FLIGHT; i++)
-        if (s->flights[i].used)
-            s->flights[i].used = false;
+    cut_flights(s);
 }
 
 START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
@@ -644,8 +673,7 @@ START_TEST(an_empty_directory_holds_no_crawl)
     static struct sim s;
 
     options(&s, 0);
-    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL),
-                     STATUS_NOT_FOUND);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_NOT_FOUND);
 }
 END_TEST
 
@@ -661,14 +689,18 @@ Suite *suite_frontier(void)
     tcase_add_test(
         t,
         loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight);
-    tcase_add_test(t, hosts_without_delay_may_have_a_run_of_urls_out);
+    tcase_add_test(t, hosts_without_delay_are_asked_one_url_at_a_time_too);
+    tcase_add_test(
+        t,
+        ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs);
     suite_add_tcase(s, t);
     tcase_set_timeout(u, 30);
     tcase_add_checked_fixture(u, make_dir, remove_dir);
     tcase_add_test(u, a_failing_url_gets_its_tries_and_then_its_last_word);
     tcase_add_test(u, retry_after_blocks_the_host_also_across_a_restart);
     tcase_add_test(u, a_crawl_delay_holds_from_its_first_reading_on);
-    tcase_add_test(u, a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
+    tcase_add_test(u,
+                   a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
     tcase_add_test(u, a_redirect_back_to_its_own_chain_is_a_loop);
     tcase_add_test(u, the_page_limit_is_never_overrun);
     tcase_add_test(u, per_host_budget_gives_the_rest_their_last_word);
