@@ -439,6 +439,31 @@ START_TEST(retry_after_blocks_the_host_also_across_a_restart)
 }
 END_TEST
 
+/* Its URLs may all have been done when the process ended. */
+START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
+{
+    static struct sim s;
+    struct engine_done d;
+    struct engine_item item;
+    char key[64], url[64];
+
+    start(&s, NS_PER_S);
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 404);
+    d.transient = false;
+    ack(&s, &d);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    crash(&s);
+    item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
+    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
+                     STATUS_OK);
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 2);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
 {
     static struct sim s;
@@ -698,6 +723,8 @@ Suite *suite_frontier(void)
     tcase_add_checked_fixture(u, make_dir, remove_dir);
     tcase_add_test(u, a_failing_url_gets_its_tries_and_then_its_last_word);
     tcase_add_test(u, retry_after_blocks_the_host_also_across_a_restart);
+    tcase_add_test(
+        u, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
     tcase_add_test(u, a_crawl_delay_holds_from_its_first_reading_on);
     tcase_add_test(u,
                    a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
