@@ -11,8 +11,8 @@
 
 void buf_init(struct buf *b, size_t ceiling)
 {
-    *b = (struct buf){.ceiling = ceiling < SIZE_MAX / 4 ? ceiling
-                                                        : SIZE_MAX / 4};
+    *b = (struct buf){.ceiling =
+                          ceiling < SIZE_MAX / 4 ? ceiling : SIZE_MAX / 4};
 }
 
 void buf_fini(struct buf *b)

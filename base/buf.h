@@ -23,7 +23,7 @@ struct buf {
 
 /* `ceiling`: most bytes it may hold. No allocation until the first append. */
 void buf_init(struct buf *b, size_t ceiling);
-void buf_fini(struct buf *b); /* frees; usable again as if just initialised */
+void buf_fini(struct buf *b);  /* frees; usable again as if just initialised */
 void buf_clear(struct buf *b); /* empty and not failed; memory is kept */
 
 void buf_add(struct buf *b, const void *bytes, size_t len);

@@ -13,7 +13,8 @@
 
 #include "base/mem.h"
 
-_Static_assert(sizeof((struct digest_key *)0)->secret >= 136 /* XXH3_SECRET_SIZE_MIN */,
+_Static_assert(sizeof((struct digest_key *)0)->secret >=
+                   136 /* XXH3_SECRET_SIZE_MIN */,
                "secret too short for XXH3");
 
 /* XXH3_generateSecret is not part of the library's stable interface, so the
@@ -32,8 +33,8 @@ void digest_key_init(struct digest_key *k, const unsigned char *seed)
 
 struct digest digest_bytes(const struct digest_key *k, struct bytes b)
 {
-    XXH128_hash_t h = XXH3_128bits_withSecret(b.at, b.len, k->secret,
-                                              sizeof k->secret);
+    XXH128_hash_t h =
+        XXH3_128bits_withSecret(b.at, b.len, k->secret, sizeof k->secret);
 
     return (struct digest){h.high64, h.low64};
 }

@@ -44,8 +44,7 @@ static void add_escaped(struct buf *b, const char *s)
     }
 }
 
-void logger_write(enum log_level level, const char *event, const char *fmt,
-                  ...)
+void logger_write(enum log_level level, const char *event, const char *fmt, ...)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     void (*around)(bool) = atomic_load(&around_now);

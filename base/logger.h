@@ -12,8 +12,12 @@
 
 #include "base/status.h"
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO,
-                 LOG_LEVEL_DEBUG };
+enum log_level {
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARN,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG
+};
 
 /* Default: LOG_LEVEL_WARN. */
 void logger_set_level(enum log_level level);
@@ -23,8 +27,8 @@ bool logger_enabled(enum log_level level);
 void logger_set_around(void (*around)(bool before));
 
 /* `event`: a short phrase; then `fmt` gives key=value pairs, or "". */
-void logger_write(enum log_level level, const char *event, const char *fmt,
-                  ...) PRINTF_LIKE(3, 4);
+void logger_write(enum log_level level, const char *event, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
 
 #define log_error(event, ...) logger_write(LOG_LEVEL_ERROR, event, __VA_ARGS__)
 #define log_warn(event, ...)  logger_write(LOG_LEVEL_WARN, event, __VA_ARGS__)

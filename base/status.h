@@ -8,7 +8,7 @@
 #ifndef URLWEIR_BASE_STATUS_H
 #define URLWEIR_BASE_STATUS_H
 
-#define MUST_CHECK __attribute__((warn_unused_result))
+#define MUST_CHECK              __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
 
 enum status {

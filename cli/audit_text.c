@@ -10,8 +10,7 @@ static double bits_per_key(const struct audit_step *s)
     return s->keys > 0 ? (double)s->bits / (double)s->keys : 0.0;
 }
 
-static void print_step(FILE *to, const char *label,
-                       const struct audit_step *s)
+static void print_step(FILE *to, const char *label, const struct audit_step *s)
 {
     fprintf(to,
             "  %-12s %12" PRIu64 " %9" PRIu64 "  %9.3g  %9.3g .. %-9.3g "
@@ -22,10 +21,9 @@ static void print_step(FILE *to, const char *label,
 
 static void print_series(FILE *to, const struct audit_series *s)
 {
-    fprintf(to,
-            "\n%s\n  %-12s %12s %9s  %9s  %-22s %9s %9s %7s\n", s->name,
-            "URLs up to", "new asked", "false +", "measured",
-            "95 % interval", "promised", "predicted", "bits");
+    fprintf(to, "\n%s\n  %-12s %12s %9s  %9s  %-22s %9s %9s %7s\n", s->name,
+            "URLs up to", "new asked", "false +", "measured", "95 % interval",
+            "promised", "predicted", "bits");
     for (size_t i = 0; i < s->count; i++) {
         char label[24];
 
@@ -50,7 +48,8 @@ void audit_print_text(FILE *to, const struct audit *a, const char *what)
     if (a->pages > 0)
         fprintf(to,
                 "%" PRIu64 " of %" PRIu64 " fetched pages were first found "
-                "through one of those.\n", a->crawl.lost_through, a->pages);
+                "through one of those.\n",
+                a->crawl.lost_through, a->pages);
     if (a->filter_checked)
         fprintf(to,
                 "False negatives: %" PRIu64 " (each of the %" PRIu64
@@ -60,7 +59,8 @@ void audit_print_text(FILE *to, const struct audit *a, const char *what)
         fprintf(to, "False negatives: not checked, there is no filter file.\n");
     fprintf(to,
             "URLs missing from the exact set: %" PRIu64 " (it holds %" PRIu64
-            ").\n", a->missing, a->exact_count);
+            ").\n",
+            a->missing, a->exact_count);
     if (t->asked > 0 && t->promised > 0 && t->low > t->promised)
         fprintf(to, "The measured rate is ABOVE the promise.\n");
 }
@@ -69,11 +69,10 @@ static json_t *step_json(const struct audit_step *s)
 {
     return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "upto",
                      (json_int_t)s->upto, "new", (json_int_t)s->asked,
-                     "fpr_measured", s->measured, "fpr_low", s->low,
-                     "fpr_high", s->high, "fpr_promised", s->promised,
-                     "fpr_predicted", s->predicted, "bits_per_key",
-                     bits_per_key(s), "false_positives",
-                     (json_int_t)s->false_positives);
+                     "fpr_measured", s->measured, "fpr_low", s->low, "fpr_high",
+                     s->high, "fpr_promised", s->promised, "fpr_predicted",
+                     s->predicted, "bits_per_key", bits_per_key(s),
+                     "false_positives", (json_int_t)s->false_positives);
 }
 
 static json_t *series_json(const struct audit_series *s)
@@ -103,9 +102,9 @@ void audit_print_json(FILE *to, const struct audit *a, const char *what)
     json_object_set_new(o, "missing", json_integer((json_int_t)a->missing));
     json_object_set_new(o, "exact_count",
                         json_integer((json_int_t)a->exact_count));
-    json_object_set_new(
-        o, "would_have_lost",
-        json_integer((json_int_t)a->crawl.total.false_positives));
+    json_object_set_new(o, "would_have_lost",
+                        json_integer(
+                            (json_int_t)a->crawl.total.false_positives));
     json_object_set_new(o, "pages", json_integer((json_int_t)a->pages));
     json_object_set_new(o, "pages_found_through_lost",
                         json_integer((json_int_t)a->crawl.lost_through));

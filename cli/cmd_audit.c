@@ -66,8 +66,9 @@ static const struct option_spec specs[] = {
      .help = "one JSON object (docs/formats/audit.md)"},
 };
 
-static const struct option_table table = {
-    specs, sizeof specs / sizeof *specs, offsetof(struct audit_settings, from)};
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct audit_settings,
+                                                   from)};
 
 static const struct usage usage = {
     .name = "audit",
@@ -107,7 +108,8 @@ static double *rates_of(const struct option_list *l, int *code)
             rates[i] > 0.5) {
             *code = usage_error(&usage,
                                 "--what-if '%s': a rate between 1e-9 and 0.5 "
-                                "is meant, such as 1e-3", l->item[i]);
+                                "is meant, such as 1e-3",
+                                l->item[i]);
             free(rates);
             return NULL;
         }
@@ -200,8 +202,10 @@ static int audit_a_list(const struct audit_settings *s,
         code = EXIT_CANNOT;
     }
     if (bad > 0)
-        fprintf(stderr, "urlweir audit: %" PRIu64 " lines are no http(s) URL "
-                        "and were passed over\n", bad);
+        fprintf(stderr,
+                "urlweir audit: %" PRIu64 " lines are no http(s) URL "
+                "and were passed over\n",
+                bad);
     audit_list_free(l);
     url_fini(&u);
     free(line);

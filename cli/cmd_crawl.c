@@ -92,9 +92,8 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     if (st == STATUS_NOT_FOUND || st == STATUS_IO)
         return st;
     if (st == STATUS_OK && seeds.good == 0) {
-        fprintf(stderr,
-                "urlweir crawl: no valid seed: give URLs such as "
-                "https://example.org/ as arguments, or -i FILE\n");
+        fprintf(stderr, "urlweir crawl: no valid seed: give URLs such as "
+                        "https://example.org/ as arguments, or -i FILE\n");
         return STATUS_NOT_FOUND;
     }
     fault_point("seeds-read");
@@ -144,20 +143,23 @@ static bool may_start_in(const char *dir, int *code)
     complete = true;
     if (st == STATUS_OK) {
         buf_init(&mark, 16);
-        complete = frontier_store_meta(r.store, "seeds_complete", &mark) ==
-                   STATUS_OK;
+        complete =
+            frontier_store_meta(r.store, "seeds_complete", &mark) == STATUS_OK;
         buf_fini(&mark);
         reader_close(&r);
     }
     if (!complete) {
-        fprintf(stderr, "urlweir crawl: the crawl in %s had not stored all of "
-                        "its seeds and is started over\n", dir);
+        fprintf(stderr,
+                "urlweir crawl: the crawl in %s had not stored all of "
+                "its seeds and is started over\n",
+                dir);
         remove_files(dir);
         return true;
     }
     fprintf(stderr,
             "urlweir crawl: %s holds a crawl already; go on with `urlweir "
-            "resume %s`, or choose another directory\n", dir, dir);
+            "resume %s`, or choose another directory\n",
+            dir, dir);
     *code = EXIT_CANNOT;
     return false;
 }

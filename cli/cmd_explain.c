@@ -39,8 +39,9 @@ static const struct option_spec specs[] = {
      .help = "one JSON object (docs/formats/explain.md)"},
 };
 
-static const struct option_table table = {
-    specs, 1, offsetof(struct explain_settings, from)};
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct explain_settings,
+                                                   from)};
 
 static const struct usage usage = {
     .name = "explain",
@@ -272,15 +273,18 @@ static void print_text(json_t *o)
     size_t i;
 
     printf("%s\n", json_string_value(json_object_get(o, "url")));
-    json_object_foreach(o, name, v)
-        if (strcmp(name, "url") != 0)
-            print_value(name, v);
-    json_array_foreach(json_object_get(o, "history"), i, v) {
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(o, name, v) if (strcmp(name, "url") != 0)
+        print_value(name, v);
+    json_array_foreach(json_object_get(o, "history"), i, v)
+    {
         const char *field;
         json_t *value;
 
         printf("  %zu.", i + 1);
-        json_object_foreach(v, field, value) {
+        /* cppcheck-suppress unknownMacro */
+        json_object_foreach(v, field, value)
+        {
             if (json_is_string(value))
                 printf(" %s=%s", field, json_string_value(value));
             else if (json_is_integer(value))

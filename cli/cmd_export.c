@@ -58,8 +58,9 @@ static const struct option_spec specs[] = {
      .help = "one JSON object a line, or CSV with a head line"},
 };
 
-static const struct option_table table = {
-    specs, sizeof specs / sizeof *specs, offsetof(struct export_settings, from)};
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct export_settings,
+                                                   from)};
 
 static const struct usage usage = {
     .name = "export",
@@ -280,8 +281,7 @@ static enum status export_hosts(struct job *j)
 
         frontier_store_queue_name(j->r->store, q, &crawl, &key);
         record_text(&j->out, "host", key);
-        record_uint(&j->out, "queued",
-                    frontier_store_pending(j->r->store, q));
+        record_uint(&j->out, "queued", frontier_store_pending(j->r->store, q));
         end_row(j);
     }
     return STATUS_OK;

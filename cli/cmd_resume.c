@@ -51,7 +51,8 @@ static bool seeds_are_complete(struct engine *e, const char *dir)
         fprintf(stderr,
                 "urlweir resume: the crawl in %s was ended before all of its "
                 "seeds were stored; give the same `urlweir crawl` command "
-                "again, nothing had been fetched\n", dir);
+                "again, nothing had been fetched\n",
+                dir);
     return complete;
 }
 
@@ -70,14 +71,13 @@ static int already_finished(struct engine *e, const char *dir)
     e->ops->stats(e, &s);
     fprintf(stderr,
             "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
-            "pages; nothing is left to fetch\n", dir,
-            (unsigned long long)s.urls, (unsigned long long)s.pages);
+            "pages; nothing is left to fetch\n",
+            dir, (unsigned long long)s.urls, (unsigned long long)s.pages);
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 
 static int resume_in(const struct crawl_settings *s,
-                     const struct crawl_settings *before,
-                     struct crawl_setup *c)
+                     const struct crawl_settings *before, struct crawl_setup *c)
 {
     struct engine *e = NULL;
     int code = EXIT_CANNOT;

@@ -34,8 +34,9 @@ static const struct option_spec specs[] = {
      .help = "also every queue with URLs left: how many, how long it waits"},
 };
 
-static const struct option_table table = {
-    specs, sizeof specs / sizeof *specs, offsetof(struct status_settings, from)};
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct status_settings,
+                                                   from)};
 
 static const struct usage usage = {
     .name = "status",
@@ -150,10 +151,10 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 /* ---- the counters ---- */
 
 static const char *const main_counters[] = {
-    "pages",           "fetched",      "redirect", "failed",  "denied",
-    "skipped",         "retries",      "links",    "duplicates", "dropped",
-    "bytes",           "filter_new",   "filter_maybe",
-    "false_positives", "seeds",        "seeds_failed",
+    "pages",        "fetched",         "redirect", "failed",
+    "denied",       "skipped",         "retries",  "links",
+    "duplicates",   "dropped",         "bytes",    "filter_new",
+    "filter_maybe", "false_positives", "seeds",    "seeds_failed",
 };
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
@@ -171,27 +172,25 @@ static json_t *status_json(struct reader *r)
     json_object_set_new(o, "state", json_string(crawl_state(r)));
     if (r->holder > 0)
         json_object_set_new(o, "pid", json_integer(r->holder));
-    json_object_set_new(
-        o, "urls",
-        json_integer((json_int_t)frontier_store_last_id(r->store)));
-    json_object_set_new(
-        o, "queued",
-        json_integer((json_int_t)frontier_store_pending_all(r->store)));
+    json_object_set_new(o, "urls",
+                        json_integer(
+                            (json_int_t)frontier_store_last_id(r->store)));
+    json_object_set_new(o, "queued",
+                        json_integer(
+                            (json_int_t)frontier_store_pending_all(r->store)));
     json_object_set_new(o, "hosts",
                         json_integer(frontier_store_queue_count(r->store)));
     for (size_t i = 0; i < sizeof main_counters / sizeof *main_counters; i++)
-        json_object_set_new(
-            o, main_counters[i],
-            json_integer((json_int_t)frontier_store_counter(
-                r->store, main_counters[i])));
+        json_object_set_new(o, main_counters[i],
+                            json_integer((json_int_t)frontier_store_counter(
+                                r->store, main_counters[i])));
     frontier_store_each_counter(r->store, add_reason, reasons);
     json_object_set_new(o, "reasons", reasons);
     if (r->manifest_status == STATUS_OK) {
         clock_iso(at, r->manifest.written_at_ms);
         json_object_set_new(o, "checkpoint_at", json_string(at));
-        json_object_set_new(
-            o, "generation",
-            json_integer((json_int_t)r->manifest.generation));
+        json_object_set_new(o, "generation",
+                            json_integer((json_int_t)r->manifest.generation));
     }
     return o;
 }
@@ -210,13 +209,20 @@ static void status_text_out(const json_t *o)
 {
     static const struct {
         const char *label, *key;
-    } rows[] = {{"URLs admitted", "urls"},       {"queued", "queued"},
-                {"hosts", "hosts"},              {"pages", "pages"},
-                {"fetched", "fetched"},          {"redirects", "redirect"},
-                {"failed", "failed"},            {"denied", "denied"},
-                {"skipped", "skipped"},          {"retries", "retries"},
-                {"links found", "links"},        {"duplicates", "duplicates"},
-                {"dropped links", "dropped"},    {"bytes received", "bytes"},
+    } rows[] = {{"URLs admitted", "urls"},
+                {"queued", "queued"},
+                {"hosts", "hosts"},
+                {"pages", "pages"},
+                {"fetched", "fetched"},
+                {"redirects", "redirect"},
+                {"failed", "failed"},
+                {"denied", "denied"},
+                {"skipped", "skipped"},
+                {"retries", "retries"},
+                {"links found", "links"},
+                {"duplicates", "duplicates"},
+                {"dropped links", "dropped"},
+                {"bytes received", "bytes"},
                 {"false positives caught", "false_positives"}};
     const char *reason;
     json_t *value;
@@ -229,6 +235,7 @@ static void status_text_out(const json_t *o)
     putchar('\n');
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         text_row(rows[i].label, o, rows[i].key);
+    /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
         printf("    %-32s %12lld\n", reason,
                (long long)json_integer_value(value));

@@ -38,8 +38,9 @@ static const struct option_spec specs[] = {
              "filter rebuilt"},
 };
 
-static const struct option_table table = {
-    specs, 1, offsetof(struct verify_settings, from)};
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct verify_settings,
+                                                   from)};
 
 static const struct usage usage = {
     .name = "verify",
@@ -92,13 +93,13 @@ static void verify_manifest(struct verdicts *v, struct reader *r)
     else if (urls < m->urls || fetches < m->fetches)
         say(v, "BAD",
             "manifest: says %" PRIu64 " URLs and %" PRIu64
-            " fetches, the store has only %" PRIu64 " and %" PRIu64, m->urls,
-            m->fetches, urls, fetches);
+            " fetches, the store has only %" PRIu64 " and %" PRIu64,
+            m->urls, m->fetches, urls, fetches);
     else
         say(v, "ok",
             "manifest: generation %" PRIu64 ", %" PRIu64 " URLs, %" PRIu64
-            " fetches; the store has %" PRIu64 " and %" PRIu64, m->generation,
-            m->urls, m->fetches, urls, fetches);
+            " fetches; the store has %" PRIu64 " and %" PRIu64,
+            m->generation, m->urls, m->fetches, urls, fetches);
     buf_fini(&id);
 }
 
@@ -137,8 +138,8 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     if (a.missing > 0 || a.exact_count != urls)
         say(v, "BAD",
             "exact set: %" PRIu64 " of %" PRIu64
-            " URLs missing or under another id; it holds %" PRIu64, a.missing,
-            urls, a.exact_count);
+            " URLs missing or under another id; it holds %" PRIu64,
+            a.missing, urls, a.exact_count);
     else
         say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs", urls);
     if (!a.filter_checked)
@@ -151,8 +152,8 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     else
         say(v, "ok",
             "filter.ckpt: covers %" PRIu64 " URLs, no false negative; %" PRIu64
-            " newer ones are replayed", a.filter_covers,
-            urls - a.filter_covers);
+            " newer ones are replayed",
+            a.filter_covers, urls - a.filter_covers);
     audit_fini(&a);
 }
 
@@ -168,7 +169,8 @@ static void verify_filter_units(struct verdicts *v, struct reader *r)
         info.damaged > 0)
         say(v, "mend",
             "filter.ckpt: %" PRIu64 " of %" PRIu64
-            " units damaged; they are rebuilt", info.damaged, info.units);
+            " units damaged; they are rebuilt",
+            info.damaged, info.units);
     filter_free(f);
     free(path);
 }

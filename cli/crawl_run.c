@@ -40,7 +40,8 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     if (st == STATUS_BUSY)
         fprintf(stderr,
                 "urlweir %s: %s is in use by process %ld; wait for it, or end "
-                "it with `kill %ld`\n", what, dir, holder, holder);
+                "it with `kill %ld`\n",
+                what, dir, holder, holder);
     else if (st == STATUS_NOT_FOUND)
         fprintf(stderr, "urlweir %s: no crawl in %s\n", what, dir);
     else if (st != STATUS_OK)
@@ -76,22 +77,29 @@ int crawl_open_failed(enum status st, const char *dir)
                 "  `urlweir verify %s` says what is wrong; restore the "
                 "directory from a copy,\n"
                 "  or let `urlweir verify %s --repair` accept what is left: "
-                "what is lost is fetched again\n", dir, dir, dir);
+                "what is lost is fetched again\n",
+                dir, dir, dir);
         return EXIT_DAMAGED;
     case STATUS_NOT_FOUND:
         fprintf(stderr, "urlweir: no crawl in %s\n", dir);
         return EXIT_CANNOT;
     case STATUS_EXISTS:
-        fprintf(stderr, "urlweir: a crawl is in %s already; `urlweir resume "
-                        "%s` goes on with it\n", dir, dir);
+        fprintf(stderr,
+                "urlweir: a crawl is in %s already; `urlweir resume "
+                "%s` goes on with it\n",
+                dir, dir);
         return EXIT_CANNOT;
     case STATUS_VERSION:
-        fprintf(stderr, "urlweir: the crawl in %s was written by a newer "
-                        "release; use that one\n", dir);
+        fprintf(stderr,
+                "urlweir: the crawl in %s was written by a newer "
+                "release; use that one\n",
+                dir);
         return EXIT_CANNOT;
     case STATUS_FULL:
-        fprintf(stderr, "urlweir: no space left on the disk of %s; free some "
-                        "and give the command again\n", dir);
+        fprintf(stderr,
+                "urlweir: no space left on the disk of %s; free some "
+                "and give the command again\n",
+                dir);
         return EXIT_LIMIT;
     default:
         fprintf(stderr, "urlweir: cannot open the crawl in %s: %s\n", dir,
@@ -156,8 +164,8 @@ static void take_reason(void *ctx, const char *name, uint64_t value)
         l->at[l->count++] = (struct summary_reason){name + len, value};
 }
 
-static enum exit_code exit_code_of(const struct crawl_result *r,
-                                   const struct engine_stats *s)
+static int exit_code_of(const struct crawl_result *r,
+                        const struct engine_stats *s)
 {
     switch (r->end) {
     case CRAWL_FINISHED:
@@ -202,7 +210,7 @@ static int tell(struct engine *e, const struct crawl_settings *s,
     struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
     struct engine_stats now;
     struct frontier_store *store = frontier_store_of(e);
-    enum exit_code code;
+    int code;
 
     e->ops->stats(e, &now);
     code = exit_code_of(r, &now);
@@ -217,7 +225,7 @@ static int tell(struct engine *e, const struct crawl_settings *s,
     summary_print(stderr,
                   &(struct summary){.dir = s->output,
                                     .stop = stop_of(r->end),
-                                    .code = code,
+                                    .code = (enum exit_code)code,
                                     .elapsed_ms = elapsed / NS_PER_MS,
                                     .pages = now.pages,
                                     .pages_run = now.pages - before->pages,

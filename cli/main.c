@@ -22,8 +22,7 @@ static const struct command commands[] = {
      "write a crawl's data as JSON Lines or CSV"},
     {"verify", cmd_verify, "verify DIR [--repair]",
      "check that store, filter and manifest agree"},
-    {"links", cmd_links,
-     "links --url BASE [--content-type TYPE] [--all] FILE",
+    {"links", cmd_links, "links --url BASE [--content-type TYPE] [--all] FILE",
      "print the links of an HTML file: KIND TAB absolute URL"},
     {"robots", cmd_robots, "robots --agent NAME FILE [--sitemaps] [--delay]",
      "say of each URL on stdin whether a robots.txt allows it"},
@@ -35,9 +34,9 @@ static const struct command commands[] = {
 
 static void help(FILE *to)
 {
-    fprintf(to, "urlweir " URLWEIR_VERSION
-                " - a web crawler and URL frontier\n\n"
-                "usage: urlweir COMMAND [options]\n\n");
+    fprintf(to,
+            "urlweir " URLWEIR_VERSION " - a web crawler and URL frontier\n\n"
+            "usage: urlweir COMMAND [options]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(to, "\n`urlweir COMMAND --help` tells more; so does "
@@ -63,7 +62,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr,
-            "urlweir: no command '%s'; `urlweir --help` lists them\n", argv[1]);
+    fprintf(stderr, "urlweir: no command '%s'; `urlweir --help` lists them\n",
+            argv[1]);
     return EXIT_USAGE;
 }

@@ -22,14 +22,16 @@ bool open_crawl(struct reader *r, const char *command, const char *dir,
     case STATUS_VERSION:
         fprintf(stderr,
                 "urlweir %s: the crawl in %s was written by a newer urlweir; "
-                "use that release\n", command, dir);
+                "use that release\n",
+                command, dir);
         *code = EXIT_CANNOT;
         return false;
     case STATUS_DAMAGED:
     case STATUS_FORMAT:
         fprintf(stderr,
                 "urlweir %s: the crawl in %s is damaged; `urlweir verify %s` "
-                "says where\n", command, dir, dir);
+                "says where\n",
+                command, dir, dir);
         *code = EXIT_DAMAGED;
         return false;
     default:

@@ -32,7 +32,7 @@ struct progress_sample {
     uint64_t hosts_active; /* with URLs not done */
     uint64_t active;       /* transfers under way */
     uint64_t errors;       /* failed */
-    uint64_t links;        /* found in scope, repeats too */
+    uint64_t links;        /* found, repeats too */
     uint64_t duplicates;   /* of them seen before */
     uint64_t bytes;        /* octets received */
     uint64_t limit_pages;  /* 0: none, here and below */
@@ -51,8 +51,7 @@ struct progress;
  * lines. `first` is the crawl before this run does anything: what rates are
  * counted from. `now` is monotonic nanoseconds, as everywhere. */
 struct progress *progress_new(enum progress_choice choice,
-                              const struct progress_sample *first,
-                              int64_t now);
+                              const struct progress_sample *first, int64_t now);
 /* Is it time for an update? Cheap; asked at every turn of the loop. */
 bool progress_due(const struct progress *p, int64_t now);
 void progress_update(struct progress *p, const struct progress_sample *s,

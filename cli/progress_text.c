@@ -59,8 +59,7 @@ void progress_rates(struct progress_rates *r,
                         ? s->limit_time_ms - s->elapsed_ms
                         : 0;
     r->eta_ms = sooner(time_left, time_to(s->limit_pages, s->pages, r->pages));
-    r->eta_ms =
-        sooner(r->eta_ms, time_to(s->quota_bytes, s->bytes, r->bytes));
+    r->eta_ms = sooner(r->eta_ms, time_to(s->quota_bytes, s->bytes, r->bytes));
 }
 
 /* ---- the bar ---- */
@@ -85,8 +84,7 @@ static void keep(struct part *p, int rank, struct buf *text)
     buf_clear(text);
 }
 
-static void add_parts(struct part parts[PARTS],
-                      const struct progress_sample *s,
+static void add_parts(struct part parts[PARTS], const struct progress_sample *s,
                       const struct progress_rates *r)
 {
     struct buf b;

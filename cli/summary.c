@@ -103,9 +103,9 @@ static void seen_rows(FILE *to, const struct summary *s)
     format_count(&b, s->duplicates);
     buf_add_str(&b, " seen before");
     if (s->dropped > 0) {
-        buf_add_str(&b, "; ");
+        buf_add_str(&b, ", ");
         format_count(&b, s->dropped);
-        buf_add_str(&b, " more out of scope or over a limit");
+        buf_add_str(&b, " out of scope or over a limit");
     }
     row(to, "links", s->links, buf_str(&b));
     buf_clear(&b);
@@ -125,8 +125,8 @@ static void received_row(FILE *to, const struct summary *s)
     buf_init(&rest, LINE_MOST);
     format_size(&size, s->bytes);
     buf_add_str(&rest, "in ");
-    format_duration(&rest, s->elapsed_all_ms > 0 ? s->elapsed_all_ms
-                                                 : s->elapsed_ms);
+    format_duration(&rest,
+                    s->elapsed_all_ms > 0 ? s->elapsed_all_ms : s->elapsed_ms);
     fprintf(to, "  %-11s %13s   %s\n", "received", buf_str(&size),
             buf_str(&rest));
     buf_fini(&size);
@@ -167,6 +167,8 @@ static void add_dir(struct buf *out, const char *dir)
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./-+,:@";
 
+    if (dir[0] == '-')
+        buf_add_str(out, "./"); /* or it would be an option */
     if (dir[0] != '\0' && dir[strspn(dir, plain)] == '\0') {
         buf_add_str(out, dir);
         return;

@@ -21,7 +21,7 @@ enum summary_stop {
     SUMMARY_GIVE_UP,  /* all that is left waits longer than --give-up */
     SUMMARY_DISK,     /* less than --min-disk is free */
     SUMMARY_INTERRUPTED,
-    SUMMARY_DAMAGED   /* the store failed; what was committed stays */
+    SUMMARY_DAMAGED /* the store failed; what was committed stays */
 };
 
 /* "http_404", 17: one reason and how many URLs ended with it. */
@@ -38,17 +38,17 @@ struct summary {
     int64_t elapsed_ms, elapsed_all_ms; /* this run; all runs, 0: the same */
 
     /* what became of the URLs, all runs */
-    uint64_t pages; /* that count for --limit */
+    uint64_t pages;     /* that count for --limit */
     uint64_t pages_run; /* of them in this run */
     uint64_t fetched, redirects, failed, denied, skipped, queued;
     const struct summary_reason *failed_by, *denied_by, *skipped_by;
     size_t failed_reasons, denied_reasons, skipped_reasons; /* any order */
 
     /* what was seen */
-    uint64_t links;           /* in scope, repeats too */
+    uint64_t links;           /* found, repeats too */
     uint64_t urls;            /* unique: admitted */
     uint64_t duplicates;      /* of the links */
-    uint64_t dropped;         /* links out of scope or over a limit */
+    uint64_t dropped;         /* of the links: out of scope, over a limit */
     uint64_t false_positives; /* new URLs the filter alone would have lost */
     uint64_t bytes;           /* octets received */
     uint64_t seeds, seeds_failed;
@@ -57,7 +57,7 @@ struct summary {
     const struct summary_wait {
         const char *host;
         int64_t ms;
-    } *waits;
+    } * waits;
     size_t wait_count;
 };
 

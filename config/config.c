@@ -159,6 +159,8 @@ static enum status set_value(struct reader *r, size_t i, const yaml_event_t *e)
     struct buf why;
     enum status st;
 
+    if (e->data.scalar.length == 0 && r->table->spec[i].type == OPTION_LIST)
+        return fail(r, e->start_mark, "%s: an item is empty", name);
     if (e->data.scalar.length == 0 &&
         e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return fail(r, e->start_mark,

@@ -50,11 +50,11 @@ struct crawl {
 
     /* frontier thread */
     int64_t started, looked, disk_looked, checkpointed;
-    enum crawl_end end;  /* why it is stopping; CRAWL_RUNNING: it is not */
+    enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
-    int stops_done;      /* how far fetchers were told to stop */
-    unsigned gone;       /* fetchers that have ended */
-    size_t out;          /* URLs with fetchers */
+    int stops_done; /* how far fetchers were told to stop */
+    unsigned gone;  /* fetchers that have ended */
+    size_t out;     /* URLs with fetchers */
     struct engine_lease *leases;
 };
 
@@ -88,9 +88,9 @@ static void note_failure(struct crawl *c, enum status st)
 static void take_release(struct crawl *c, const struct report *r, int64_t now)
 {
     c->out--;
-    note_failure(c, c->engine->ops->release(c->engine, r->id, r->not_before,
-                                            &r->done.host, now,
-                                            clock_wall_ms()));
+    note_failure(c,
+                 c->engine->ops->release(c->engine, r->id, r->not_before,
+                                         &r->done.host, now, clock_wall_ms()));
 }
 
 static void take_reports(struct crawl *c, struct report **reports, size_t n)
@@ -171,8 +171,7 @@ static bool disk_is_low(struct crawl *c, int64_t now)
     if (c->o.min_disk == 0 || now - c->disk_looked < DISK_INTERVAL)
         return false;
     c->disk_looked = now;
-    return file_disk_free(c->o.dir, &left) == STATUS_OK &&
-           left < c->o.min_disk;
+    return file_disk_free(c->o.dir, &left) == STATUS_OK && left < c->o.min_disk;
 }
 
 static enum crawl_end nothing_out(struct crawl *c, int64_t now,
@@ -300,10 +299,11 @@ static void last_words(struct crawl *c)
     int64_t now = clock_mono();
 
     if (c->status == STATUS_OK)
-        note_failure(c, frontier_checkpoint_now(
-                            c->engine,
-                            c->end == CRAWL_FINISHED ? "finished" : "stopped",
-                            true, now, clock_wall_ms()));
+        note_failure(c, frontier_checkpoint_now(c->engine,
+                                                c->end == CRAWL_FINISHED
+                                                    ? "finished"
+                                                    : "stopped",
+                                                true, now, clock_wall_ms()));
     publish(c, now, true);
     pthread_mutex_lock(&c->mtx);
     c->result.end = c->end;
@@ -337,7 +337,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     c->o = *o;
     c->reports = queue_new(o->concurrency + o->threads);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
-    c->fetchers = xcalloc(o->threads, sizeof *c->fetchers);
+    c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
     pthread_mutex_init(&c->mtx, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -18,15 +18,15 @@
 struct crawl;
 
 struct crawl_options {
-    const char *dir;        /* whose disk is watched */
-    unsigned threads;       /* fetchers; at least 1 */
-    size_t concurrency;     /* URLs in flight in all */
-    uint64_t limit_pages;   /* 0: none; the engine enforces it as well */
-    uint64_t quota;         /* octets received, whole crawl; 0: none */
-    int64_t time_limit;     /* ns of this run; 0: none */
-    int64_t give_up;        /* ns: stop when all that is left waits longer */
-    uint64_t min_disk;      /* octets that stay free; 0: not watched */
-    int64_t checkpoint;     /* ns between two checkpoints; 0: only at the end */
+    const char *dir;      /* whose disk is watched */
+    unsigned threads;     /* fetchers; at least 1 */
+    size_t concurrency;   /* URLs in flight in all */
+    uint64_t limit_pages; /* 0: none; the engine enforces it as well */
+    uint64_t quota;       /* octets received, whole crawl; 0: none */
+    int64_t time_limit;   /* ns of this run; 0: none */
+    int64_t give_up;      /* ns: stop when all that is left waits longer */
+    uint64_t min_disk;    /* octets that stay free; 0: not watched */
+    int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
     const struct fetcher_options *fetch; /* outlives the crawl */
 };
 
@@ -44,7 +44,7 @@ enum crawl_end {
 
 struct crawl_result {
     enum crawl_end end;
-    enum status status;  /* of the store */
+    enum status status;    /* of the store */
     char waiting_for[256]; /* CRAWL_GAVE_UP: the queue that is due first */
     int64_t waits_ns;      /* and how long it still waits */
 };

@@ -345,7 +345,7 @@ struct page_pass {
 static void note_element(struct html_filter *f, struct page_pass *pass,
                          enum html_word w)
 {
-    bool live = f->tree.open[WORD_TEMPLATE] == 0;
+    bool live = !html_tree_has(&f->tree, WORD_TEMPLATE);
 
     if (w == WORD_BASE && live && !pass->base_found && (f->found & ATTR_HREF))
         pass->base_found = pass->base(pass->ctx, value_of(f, ATTR_HREF));

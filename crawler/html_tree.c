@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define NOWHERE SIZE_MAX
+#define NOWHERE 0
 
 /* ---- what is known of elements (HTML ones) ------------------------------- */
 
@@ -194,28 +194,51 @@ static bool same_name(const struct html_open *a, const struct html_open *b)
     return a->word == b->word && a->hash == b->hash;
 }
 
-static void pop_to(struct html_tree *t, size_t depth)
+static const struct html_open *top(const struct html_tree *t)
 {
-    while (t->depth > depth) {
-        const struct html_open *e = &t->stack[--t->depth];
+    return &t->stack[t->depth];
+}
 
-        if (e->space == HTML_SPACE)
-            t->open[e->word]--;
-    }
+static void pop(struct html_tree *t)
+{
+    const struct html_open *e = top(t);
+
+    t->special = e->special;
+    t->scope = e->scope;
+    if (e->space == HTML_SPACE)
+        t->last[e->word] = e->same;
+    t->depth--;
+}
+
+/* Pops the element at `place` and all inside it; nowhere is none. */
+static void close_at(struct html_tree *t, unsigned place)
+{
+    while (place > 0 && t->depth >= place)
+        pop(t);
 }
 
 static void push(struct html_tree *t, struct html_open e)
 {
+    uint16_t place;
+
     if (t->depth == HTML_DEPTH_MOST)
-        pop_to(t, HTML_DEPTH_MOST - 1);
+        pop(t);
+    place = (uint16_t)++t->depth;
+    e.special = t->special;
+    e.scope = t->scope;
     if (e.space == HTML_SPACE) {
         unsigned tr = traits[e.word];
 
-        t->open[e.word]++;
         e.flags = (uint8_t)(((tr & SPECIAL) ? OPEN_SPECIAL : 0) |
                             ((tr & SCOPE) ? OPEN_SCOPE : 0));
+        e.same = t->last[e.word];
+        t->last[e.word] = place;
     }
-    t->stack[t->depth++] = e;
+    if (e.flags & OPEN_SPECIAL)
+        t->special = place;
+    if (e.flags & OPEN_SCOPE)
+        t->scope = place;
+    t->stack[place] = e;
 }
 
 static void push_word(struct html_tree *t, enum html_word word)
@@ -223,21 +246,21 @@ static void push_word(struct html_tree *t, enum html_word word)
     push(t, open_of(word, html_word_text(word), HTML_SPACE));
 }
 
-static void remove_at(struct html_tree *t, size_t i)
+/* Takes one element out and leaves those inside it. */
+static void remove_at(struct html_tree *t, unsigned place)
 {
-    t->open[t->stack[i].word]--;
-    memmove(&t->stack[i], &t->stack[i + 1],
-            (--t->depth - i) * sizeof *t->stack);
-}
+    struct html_open inside[HTML_DEPTH_MOST];
+    unsigned n = t->depth - place;
 
-static const struct html_open *top(const struct html_tree *t)
-{
-    return t->depth > 0 ? &t->stack[t->depth - 1] : NULL;
+    memcpy(inside, &t->stack[place + 1], n * sizeof *inside);
+    close_at(t, place);
+    for (unsigned i = 0; i < n; i++)
+        push(t, inside[i]);
 }
 
 static bool top_is(const struct html_tree *t, enum html_word word)
 {
-    return t->depth > 0 && top(t)->space == HTML_SPACE && top(t)->word == word;
+    return t->depth > 0 && t->last[word] == t->depth;
 }
 
 static bool is_heading(unsigned word)
@@ -245,53 +268,41 @@ static bool is_heading(unsigned word)
     return word >= WORD_H1 && word <= WORD_H6;
 }
 
-/* Where `word` is open in scope, which `wall` and `wall2` end as well, or
- * NOWHERE. */
-static size_t find_in_scope(const struct html_tree *t, enum html_word word,
-                            enum html_word wall, enum html_word wall2)
+/* Where `word` is open in scope, which `wall` ends as well. */
+static unsigned find_in_scope(const struct html_tree *t, enum html_word word,
+                              enum html_word wall)
 {
-    if (t->open[word] == 0)
-        return NOWHERE;
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    unsigned place = t->last[word];
 
-        if (e->space == HTML_SPACE && e->word == word)
-            return i;
-        if (e->flags & OPEN_SCOPE)
-            return NOWHERE;
-        if (e->space == HTML_SPACE && e->word != WORD_OTHER &&
-            (e->word == wall || e->word == wall2))
-            return NOWHERE;
-    }
-    return NOWHERE;
+    if (place < t->scope || (wall != WORD_OTHER && place < t->last[wall]))
+        return NOWHERE;
+    return place;
 }
 
-static size_t find_in_table(const struct html_tree *t, enum html_word word)
+static unsigned find_in_table(const struct html_tree *t, enum html_word word)
 {
-    if (t->open[word] == 0)
-        return NOWHERE;
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    unsigned place = t->last[word];
 
-        if (e->space != HTML_SPACE)
-            continue;
-        if (e->word == word)
-            return i;
-        if (e->word == WORD_TABLE || e->word == WORD_TEMPLATE)
-            return NOWHERE;
-    }
-    return NOWHERE;
+    return place < t->last[WORD_TABLE] || place < t->last[WORD_TEMPLATE]
+               ? NOWHERE
+               : place;
 }
 
-static void close_at(struct html_tree *t, size_t i)
+/* The innermost of some words. */
+static unsigned innermost(const struct html_tree *t, const uint8_t *words,
+                          size_t n)
 {
-    if (i != NOWHERE)
-        pop_to(t, i);
+    unsigned place = NOWHERE;
+
+    for (size_t i = 0; i < n; i++)
+        if (t->last[words[i]] > place)
+            place = t->last[words[i]];
+    return place;
 }
 
 static void close_p(struct html_tree *t)
 {
-    close_at(t, find_in_scope(t, WORD_P, WORD_BUTTON, WORD_OTHER));
+    close_at(t, find_in_scope(t, WORD_P, WORD_BUTTON));
 }
 
 /* ---- start tags in HTML -------------------------------------------------- */
@@ -299,38 +310,30 @@ static void close_p(struct html_tree *t)
 /* An open li (dd, dt) ends where the next begins. */
 static void close_item(struct html_tree *t, enum html_word a, enum html_word b)
 {
-    if (t->open[a] == 0 && t->open[b] == 0)
-        return;
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    unsigned item = t->last[a] > t->last[b] ? t->last[a] : t->last[b];
+    unsigned place = t->special;
 
-        if (e->space == HTML_SPACE && (e->word == a || e->word == b)) {
-            pop_to(t, i);
-            return;
-        }
-        if ((e->flags & OPEN_SPECIAL) &&
-            !(e->space == HTML_SPACE &&
-              (e->word == WORD_ADDRESS || e->word == WORD_DIV ||
-               e->word == WORD_P)))
+    for (; place > item; place = t->stack[place].special) {
+        const struct html_open *e = &t->stack[place];
+
+        if (e->space != HTML_SPACE ||
+            (e->word != WORD_ADDRESS && e->word != WORD_DIV &&
+             e->word != WORD_P))
             return;
     }
+    close_at(t, item);
 }
 
 /* Section 13.2.6.4.7, any other end tag. */
 static void end_other(struct html_tree *t, const struct html_open *end)
 {
-    if (t->open[end->word] == 0)
-        return;
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    unsigned place = t->last[end->word];
 
-        if (e->space == HTML_SPACE && same_name(e, end)) {
-            pop_to(t, i);
-            return;
-        }
-        if (e->flags & OPEN_SPECIAL)
-            return;
-    }
+    while (place > 0 && place >= t->special &&
+           !same_name(&t->stack[place], end))
+        place = t->stack[place].same;
+    if (place >= t->special)
+        close_at(t, place);
 }
 
 /* The adoption agency, seen from the stack: without a special element inside,
@@ -338,42 +341,25 @@ static void end_other(struct html_tree *t, const struct html_open *end)
  * and the innermost special element is the current one. */
 static void adopt(struct html_tree *t, const struct html_open *end)
 {
-    size_t i =
-        find_in_scope(t, (enum html_word)end->word, WORD_OTHER, WORD_OTHER);
-    size_t inner;
+    unsigned place = find_in_scope(t, (enum html_word)end->word, WORD_OTHER);
 
-    if (i == NOWHERE) {
+    if (place == NOWHERE) {
         end_other(t, end);
-        return;
+    } else if (t->special < place) {
+        close_at(t, place);
+    } else {
+        close_at(t, t->special + 1u);
+        remove_at(t, place);
     }
-    for (inner = t->depth; --inner > i;)
-        if (t->stack[inner].flags & OPEN_SPECIAL)
-            break;
-    if (inner == i) {
-        pop_to(t, i);
-        return;
-    }
-    pop_to(t, inner + 1);
-    remove_at(t, i);
 }
 
 /* The innermost table's own content is being read, not that of its cells. */
 static bool in_table_itself(const struct html_tree *t)
 {
-    if (t->open[WORD_TABLE] == 0)
-        return false;
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    static const uint8_t inside[] = {WORD_TD, WORD_TH, WORD_CAPTION,
+                                     WORD_TEMPLATE};
 
-        if (e->space != HTML_SPACE)
-            continue;
-        if (e->word == WORD_TABLE)
-            return true;
-        if (e->word == WORD_TD || e->word == WORD_TH ||
-            e->word == WORD_CAPTION || e->word == WORD_TEMPLATE)
-            return false;
-    }
-    return false;
+    return t->last[WORD_TABLE] > innermost(t, inside, sizeof inside);
 }
 
 static bool is_section(unsigned word)
@@ -386,19 +372,14 @@ static bool is_section(unsigned word)
  * and the tag is ignored. */
 static bool clear_to_table(struct html_tree *t, bool section, bool row)
 {
-    if (t->open[WORD_TABLE] == 0 && t->open[WORD_TEMPLATE] == 0)
-        return false;
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    static const uint8_t places[] = {WORD_TABLE, WORD_TEMPLATE, WORD_TBODY,
+                                     WORD_THEAD, WORD_TFOOT,    WORD_TR};
+    unsigned place = innermost(t, places, row ? 6 : section ? 5 : 2);
 
-        if (e->space == HTML_SPACE &&
-            (e->word == WORD_TABLE || e->word == WORD_TEMPLATE ||
-             (section && is_section(e->word)) || (row && e->word == WORD_TR))) {
-            pop_to(t, i + 1);
-            return true;
-        }
-    }
-    return false;
+    if (t->last[WORD_TABLE] == 0 && t->last[WORD_TEMPLATE] == 0)
+        return false;
+    close_at(t, place + 1);
+    return place != NOWHERE;
 }
 
 static bool start_table_part(struct html_tree *t, enum html_word w)
@@ -419,47 +400,47 @@ static bool start_table_part(struct html_tree *t, enum html_word w)
 /* What the start tag of `w` closes before it opens. */
 static void make_room(struct html_tree *t, enum html_word w)
 {
-    const struct html_open a =
-        open_of(WORD_A, html_word_text(WORD_A), HTML_SPACE);
+    const struct html_open a = {.word = WORD_A};
 
     if (w == WORD_LI)
         close_item(t, WORD_LI, WORD_LI);
     else if (w == WORD_DD || w == WORD_DT)
         close_item(t, WORD_DD, WORD_DT);
     else if (w == WORD_TABLE && in_table_itself(t))
-        close_at(t, find_in_table(t, WORD_TABLE));
+        close_at(t, t->last[WORD_TABLE]);
     else if (w == WORD_BUTTON)
-        close_at(t, find_in_scope(t, w, WORD_OTHER, WORD_OTHER));
-    else if (w == WORD_A && t->open[WORD_A] > 0 &&
-             find_in_scope(t, WORD_A, WORD_OTHER, WORD_OTHER) != NOWHERE)
+        close_at(t, find_in_scope(t, w, WORD_OTHER));
+    else if (w == WORD_A && find_in_scope(t, w, WORD_OTHER) != NOWHERE)
         adopt(t, &a);
-    else if ((w == WORD_OPTION || w == WORD_OPTGROUP) && top_is(t, WORD_OPTION))
-        pop_to(t, t->depth - 1);
+    else if ((w == WORD_OPTION || w == WORD_OPTGROUP) &&
+             top_is(t, WORD_OPTION))
+        pop(t);
     if (traits[w] & CLOSES_P)
         close_p(t);
     if (is_heading(w) && t->depth > 0 && top(t)->space == HTML_SPACE &&
         is_heading(top(t)->word))
-        pop_to(t, t->depth - 1);
+        pop(t);
 }
 
 /* False: a form in a form. */
 static bool start_form(struct html_tree *t)
 {
-    bool free = t->open[WORD_TEMPLATE] > 0;
+    bool free = t->last[WORD_TEMPLATE] > 0;
 
     if (t->form_open && !free)
         return false;
     close_p(t);
     t->form_open = t->form_open || !free;
+    /* Right inside a table it opens and ends at once. */
     if (!in_table_itself(t) ||
-        !(traits[top(t)->word] & TABLE_PART || top_is(t, WORD_TABLE)))
+        !(top_is(t, WORD_TABLE) || traits[top(t)->word] & TABLE_PART))
         push_word(t, WORD_FORM);
     return true;
 }
 
 static void enter_body(struct html_tree *t)
 {
-    pop_to(t, 0);
+    close_at(t, 1);
     t->part = TREE_BODY;
 }
 
@@ -470,7 +451,7 @@ static struct html_place start_frameset(struct html_tree *t,
     if (place.ignored)
         return place;
     place.drops_body = t->part == TREE_BODY;
-    pop_to(t, 0);
+    close_at(t, 1);
     t->part = TREE_FRAMESET;
     t->framesets = 1;
     return place;
@@ -505,10 +486,10 @@ static struct html_place start_html(struct html_tree *t,
     w = place.word;
     if (t->part == TREE_FRAMESET || t->part == TREE_AFTER_FRAMESET)
         return start_in_frameset(t, place);
-    if (w == WORD_FRAMESET && t->open[WORD_TEMPLATE] == 0)
+    if (w == WORD_FRAMESET && t->last[WORD_TEMPLATE] == 0)
         return start_frameset(t, place);
     if (t->part == TREE_HEAD && !(traits[w] & IN_HEAD) &&
-        t->open[WORD_TEMPLATE] == 0)
+        t->last[WORD_TEMPLATE] == 0)
         enter_body(t);
     if (traits[w] & SHOWS || (w == WORD_INPUT && !tag->hidden))
         t->frameset_ok = false;
@@ -578,7 +559,7 @@ static bool is_html_start(const struct html_tree *t,
 {
     const struct html_open *e = top(t);
 
-    if (e == NULL || e->space == HTML_SPACE || (e->flags & OPEN_HTML_INSIDE))
+    if (t->depth == 0 || e->space == HTML_SPACE || (e->flags & OPEN_HTML_INSIDE))
         return true;
     if (e->flags & OPEN_TEXT_INSIDE)
         return tag->word != WORD_MGLYPH && tag->word != WORD_MALIGNMARK;
@@ -591,7 +572,7 @@ static void leave_foreign(struct html_tree *t)
 {
     while (t->depth > 0 && top(t)->space != HTML_SPACE &&
            !(top(t)->flags & (OPEN_HTML_INSIDE | OPEN_TEXT_INSIDE)))
-        pop_to(t, t->depth - 1);
+        pop(t);
 }
 
 struct html_place html_tree_start(struct html_tree *t,
@@ -605,7 +586,7 @@ struct html_place html_tree_start(struct html_tree *t,
     }
     if ((tag->word == WORD_SVG || tag->word == WORD_MATH) &&
         t->part < TREE_FRAMESET) {
-        if (t->part == TREE_HEAD && t->open[WORD_TEMPLATE] == 0)
+        if (t->part == TREE_HEAD && t->last[WORD_TEMPLATE] == 0)
             enter_body(t);
         return start_foreign(t, tag,
                              tag->word == WORD_SVG ? SVG_SPACE : MATH_SPACE);
@@ -617,38 +598,33 @@ struct html_place html_tree_start(struct html_tree *t,
 
 static void end_form(struct html_tree *t)
 {
-    size_t i = find_in_scope(t, WORD_FORM, WORD_OTHER, WORD_OTHER);
+    unsigned place = find_in_scope(t, WORD_FORM, WORD_OTHER);
 
-    if (t->open[WORD_TEMPLATE] > 0) {
-        close_at(t, i);
+    if (t->last[WORD_TEMPLATE] > 0) {
+        close_at(t, place);
         return;
     }
     t->form_open = false;
-    if (i != NOWHERE)
-        remove_at(t, i);
+    if (place != NOWHERE)
+        remove_at(t, place);
 }
 
 static void end_heading(struct html_tree *t)
 {
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    static const uint8_t words[] = {WORD_H1, WORD_H2, WORD_H3,
+                                    WORD_H4, WORD_H5, WORD_H6};
+    unsigned place = innermost(t, words, sizeof words);
 
-        if (e->space == HTML_SPACE && is_heading(e->word)) {
-            pop_to(t, i);
-            return;
-        }
-        if (e->flags & OPEN_SCOPE)
-            return;
-    }
+    if (place >= t->scope)
+        close_at(t, place);
 }
 
-static void end_template(struct html_tree *t)
+static void end_item(struct html_tree *t)
 {
-    if (t->open[WORD_TEMPLATE] == 0)
-        return;
-    while (!top_is(t, WORD_TEMPLATE))
-        pop_to(t, t->depth - 1);
-    pop_to(t, t->depth - 1);
+    unsigned place = find_in_scope(t, WORD_LI, WORD_OL);
+
+    if (place >= t->last[WORD_UL])
+        close_at(t, place);
 }
 
 static void end_html(struct html_tree *t, const struct html_open *end)
@@ -665,11 +641,11 @@ static void end_html(struct html_tree *t, const struct html_open *end)
     else if (w == WORD_BR)
         html_tree_text(t); /* it is a <br> */
     else if (w == WORD_LI)
-        close_at(t, find_in_scope(t, w, WORD_OL, WORD_UL));
+        end_item(t);
     else if (w == WORD_FORM)
         end_form(t);
     else if (w == WORD_TEMPLATE)
-        end_template(t);
+        close_at(t, t->last[WORD_TEMPLATE]);
     else if (w == WORD_TABLE || traits[w] & TABLE_PART)
         close_at(t, find_in_table(t, w));
     else if (is_heading(w))
@@ -677,7 +653,7 @@ static void end_html(struct html_tree *t, const struct html_open *end)
     else if (traits[w] & FORMAT)
         adopt(t, end);
     else if (traits[w] & BLOCK)
-        close_at(t, find_in_scope(t, w, WORD_OTHER, WORD_OTHER));
+        close_at(t, find_in_scope(t, w, WORD_OTHER));
     else
         end_other(t, end);
 }
@@ -685,13 +661,13 @@ static void end_html(struct html_tree *t, const struct html_open *end)
 /* Section 13.2.6.5, any other end tag. False: HTML's rules decide. */
 static bool end_foreign(struct html_tree *t, const struct html_open *end)
 {
-    for (size_t i = t->depth; i-- > 0;) {
-        const struct html_open *e = &t->stack[i];
+    for (unsigned place = t->depth; place > 0; place--) {
+        const struct html_open *e = &t->stack[place];
 
         if (e->space == HTML_SPACE)
             return false;
         if (same_name(e, end)) {
-            pop_to(t, i);
+            close_at(t, place);
             return true;
         }
     }
@@ -725,14 +701,20 @@ void html_tree_begin(struct html_tree *t)
     t->in_raw = false;
     t->framesets = 0;
     t->depth = 0;
-    memset(t->open, 0, sizeof t->open);
+    t->special = t->scope = 0;
+    memset(t->last, 0, sizeof t->last);
 }
 
 void html_tree_text(struct html_tree *t)
 {
-    if (t->part == TREE_HEAD && t->open[WORD_TEMPLATE] == 0)
+    if (t->part == TREE_HEAD && t->last[WORD_TEMPLATE] == 0)
         enter_body(t);
     t->frameset_ok = false;
+}
+
+bool html_tree_has(const struct html_tree *t, enum html_word word)
+{
+    return t->last[word] > 0;
 }
 
 bool html_tree_in_foreign(const struct html_tree *t)

@@ -11,8 +11,8 @@
  * (RULES L1 leaves it open), and past DEPTH_MOST the innermost element gives
  * way to the next, as browsers cut the depth of their trees.
  *
- * Any octets are some tree; time for a tag is bounded by the depth kept. One
- * thread at a time.
+ * Any octets are some tree; the time a tag takes is bounded by the depth kept,
+ * and for most tags constant. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_HTML_TREE_H
 #define URLWEIR_CRAWLER_HTML_TREE_H
@@ -28,11 +28,15 @@
 
 enum html_space { HTML_SPACE, SVG_SPACE, MATH_SPACE };
 
+/* Places on the stack count from 1, so that 0 is nowhere. */
 struct html_open {
     uint8_t word;  /* enum html_word */
     uint8_t space; /* enum html_space */
     uint8_t flags;
-    uint32_t hash; /* of the name where the word is WORD_OTHER */
+    uint32_t hash;    /* of the name where the word is WORD_OTHER */
+    uint16_t same;    /* the place of the next outer HTML one of its word, */
+    uint16_t special; /* and what html_tree.special and */
+    uint16_t scope;   /* .scope were before it came */
 };
 
 struct html_tree {
@@ -41,9 +45,11 @@ struct html_tree {
     bool frameset_ok; /* a frameset may still take the body's place */
     bool in_raw;      /* the next end tag is that of the raw text */
     unsigned framesets;
-    size_t depth;
-    struct html_open stack[HTML_DEPTH_MOST];
-    uint16_t open[WORD_COUNT_]; /* how many HTML elements of each word */
+    unsigned depth;
+    uint16_t special; /* the place of the innermost special element */
+    uint16_t scope;   /* of the innermost that ends a scope */
+    uint16_t last[WORD_COUNT_]; /* of the innermost HTML one of each word */
+    struct html_open stack[HTML_DEPTH_MOST + 1]; /* [0] is never used */
 };
 
 /* What the tree must know of a start tag. */
@@ -69,6 +75,8 @@ void html_tree_begin(struct html_tree *t);
 struct html_place html_tree_start(struct html_tree *t,
                                   const struct html_start *tag);
 void html_tree_end(struct html_tree *t, struct bytes name);
+/* An HTML element of this word is open. */
+bool html_tree_has(const struct html_tree *t, enum html_word word);
 /* Text that is not only white space stands here. */
 void html_tree_text(struct html_tree *t);
 

@@ -357,6 +357,39 @@ static uint64_t lower_octets(uint64_t v)
     return v | ((from_a & ~past_z & ascii) >> 2);
 }
 
+/* One to eight octets as a number, the first of them lowest. Two loads that
+ * overlap are several times faster than a copy of unknown length. */
+static uint64_t load_octets(const char *p, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t whole = 0;
+    uint32_t a4, b4;
+    uint16_t a2, b2;
+
+    if (n == 8) {
+        memcpy(&whole, p, 8);
+        return whole;
+    }
+    if (n >= 4) {
+        memcpy(&a4, p, 4);
+        memcpy(&b4, p + n - 4, 4);
+        return a4 | (uint64_t)b4 << (8 * (n - 4));
+    }
+    if (n >= 2) {
+        memcpy(&a2, p, 2);
+        memcpy(&b2, p + n - 2, 2);
+        return a2 | (uint64_t)b2 << (8 * (n - 2));
+    }
+    return (unsigned char)*p;
+#else
+    uint64_t whole = 0;
+
+    while (n-- > 0)
+        whole = whole << 8 | (unsigned char)p[n];
+    return whole;
+#endif
+}
+
 enum html_word html_word_of(struct bytes name)
 {
     uint64_t half[2] = {0, 0}, text[2];
@@ -364,13 +397,14 @@ enum html_word html_word_of(struct bytes name)
 
     if (name.len == 0 || name.len > WORD_LONGEST)
         return WORD_OTHER;
-    memcpy(half, name.at, name.len);
-    half[0] = lower_octets(half[0]);
-    half[1] = lower_octets(half[1]);
+    half[0] = lower_octets(load_octets(name.at, name.len < 8 ? name.len : 8));
+    if (name.len > 8)
+        half[1] = lower_octets(load_octets(name.at + 8, name.len - 8));
     word =
         (enum html_word)slots[(half[0] * FACTOR_LOW + half[1] * FACTOR_HIGH) >>
                               (64 - HASH_BITS)];
-    memcpy(text, words[word].text, sizeof text);
+    text[0] = load_octets(words[word].text, 8);
+    text[1] = load_octets(words[word].text + 8, 8);
     return half[0] == text[0] && half[1] == text[1] &&
                    name.len == words[word].len
                ? word

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crawler/sitemap.h"
 
 #define SEEN_LEAST     ((size_t)256)
 #define SEEN_KEPT      ((size_t)4096)
@@ -265,18 +266,58 @@ static void visit(void *ctx, const struct found_link *l)
         (void)offer(f, like, l->url);
 }
 
-void link_finder_html(struct link_finder *f, struct bytes body,
-                      struct bytes content_type, struct page_info *info)
+static struct link_options options(const struct link_finder *f,
+                                   struct bytes content_type)
 {
-    const struct link_options lo = {
-        .kinds = f->o->kinds | LINK_SET_BASIC,
+    return (struct link_options){
+        .kinds = f->o->kinds | LINK_SET_BASIC, /* the others become drops */
         .content_type = content_type,
         .page_url = &f->page,
         .most = f->o->links_most,
     };
+}
+
+void link_finder_html(struct link_finder *f, struct bytes body,
+                      struct bytes content_type, struct page_info *info)
+{
+    const struct link_options lo = options(f, content_type);
 
     if (link_parser_html(f->parser, body, &lo, visit, f, info) != STATUS_OK)
         overflow(f);
+}
+
+void link_finder_css(struct link_finder *f, struct bytes body,
+                     struct bytes content_type, struct page_info *info)
+{
+    const struct link_options lo = options(f, content_type);
+
+    if (link_parser_css(f->parser, body, &lo, visit, f, info) != STATUS_OK)
+        overflow(f);
+}
+
+static void visit_entry(void *ctx, const struct sitemap_entry *e)
+{
+    const struct found_link l = {e->kind == SITEMAP_ITEM ? LINK_FEED
+                                                         : LINK_SITEMAP,
+                                 false, e->url};
+
+    visit(ctx, &l);
+}
+
+void link_finder_sitemap(struct link_finder *f, struct bytes body,
+                         struct bytes content_type)
+{
+    const struct sitemap_options so = {.base = &f->page,
+                                       .content_type = content_type,
+                                       .entries_most = f->o->links_most};
+    struct sitemap_parser *p = sitemap_parser_new(&so, visit_entry, f);
+    enum status st = sitemap_parser_push(p, body);
+
+    if (st == STATUS_OK)
+        st = sitemap_parser_finish(p);
+    if (st == STATUS_LIMIT)
+        overflow(f);
+    sitemap_parser_free(p);
 }
 
 void link_finder_add(struct link_finder *f, struct bytes reference,

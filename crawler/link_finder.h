@@ -31,6 +31,12 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
 /* The links of an HTML body. */
 void link_finder_html(struct link_finder *f, struct bytes body,
                       struct bytes content_type, struct page_info *info);
+/* The links of a style sheet. */
+void link_finder_css(struct link_finder *f, struct bytes body,
+                     struct bytes content_type, struct page_info *info);
+/* The entries of a sitemap or feed; nothing where it is neither. */
+void link_finder_sitemap(struct link_finder *f, struct bytes body,
+                         struct bytes content_type);
 /* One link of a header field, relative to the URL asked. */
 void link_finder_add(struct link_finder *f, struct bytes reference,
                      enum link_kind kind, bool nofollow);

@@ -63,6 +63,14 @@ bool mime_is_html(struct bytes essence)
            bytes_is(essence, "application/xhtml+xml");
 }
 
+bool mime_is_xml(struct bytes essence)
+{
+    return bytes_is(essence, "text/xml") ||
+           bytes_is(essence, "application/xml") ||
+           (essence.len > 4 &&
+            bytes_is(bytes_of(essence.at + essence.len - 4, 4), "+xml"));
+}
+
 /* `prefix`, case ignored, then a space or `>`; a comment needs neither. */
 static bool begins_with_tag(struct bytes body, const char *prefix)
 {
@@ -97,7 +105,9 @@ bool mime_looks_like_html(struct bytes body)
 
     if (bytes_starts_with(body, "\xef\xbb\xbf"))
         body = bytes_of(body.at + 3, body.len - 3);
-    body = bytes_trim(body);
+    while (body.len > 0 && strchr(" \t\n\f\r", body.at[0]) != NULL &&
+           body.at[0] != '\0')
+        body = bytes_of(body.at + 1, body.len - 1);
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         if (begins_with_tag(body, tags[i]))
             return true;

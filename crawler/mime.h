@@ -23,6 +23,9 @@ struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE]);
 bool mime_accepted(struct bytes essence, const char *const *list, size_t count);
 
 bool mime_is_html(struct bytes essence);
+/* text/xml, application/xml or any +xml (MIME Sniffing Standard, "XML MIME
+ * type"). */
+bool mime_is_xml(struct bytes essence);
 
 /* Does a body without a type begin as HTML does (MIME Sniffing Standard
  * section 7.1, the table of tags)? */

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "crawler/http_time.h"
 #include "crawler/link_finder.h"
+#include "crawler/link_header.h"
+#include "crawler/link_values.h"
 #include "crawler/mime.h"
 #include "crawler/robots.h"
 #include "crawler/robots_tag.h"
@@ -223,15 +225,54 @@ static void read_html(struct draft *d, struct tags *tags)
     tags->nofollow = tags->nofollow || info.nofollow;
 }
 
+/* Only who was told that it is a sitemap may take plain text for one. */
+static bool may_be_sitemap(const struct draft *d)
+{
+    return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_SITEMAP ||
+           d->lease->kind == LINK_FEED;
+}
+
 /* What kind of document it is decides who reads it. */
 static void read_document(struct draft *d, struct tags *tags)
 {
     struct fetch_row *row = &d->done->row;
+    struct bytes type = answer_get(d->result->answer, ANSWER_CONTENT_TYPE);
+    struct page_info info = {0};
 
     if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
         row->mime = bytes_of_str("text/html");
     if (mime_is_html(row->mime))
         read_html(d, tags);
+    else if (bytes_is(row->mime, "text/css"))
+        link_finder_css(d->r->finder, d->result->body, type, &info);
+    else if (may_be_sitemap(d))
+        link_finder_sitemap(d->r->finder, d->result->body, type);
+}
+
+/* ---- links of the head --------------------------------------------------- */
+
+static void add_link_header(void *ctx, struct bytes value)
+{
+    struct draft *d = ctx;
+    struct bytes target;
+    bool nofollow;
+
+    while (link_header_next(&value, &target, &nofollow))
+        link_finder_add(d->r->finder, target, LINK_HEADER, nofollow);
+}
+
+static void read_head(struct draft *d)
+{
+    const struct answer *a = d->result->answer;
+    struct bytes place = answer_get(a, ANSWER_CONTENT_LOCATION), target;
+
+    if ((d->r->o->kinds & LINK_BIT(LINK_HEADER)) == 0)
+        return;
+    answer_each(a, ANSWER_LINK, add_link_header, d);
+    if (place.len > 0)
+        link_finder_add(d->r->finder, place, LINK_HEADER, false);
+    if (refresh_url(answer_get(a, ANSWER_REFRESH), &target))
+        link_finder_add(d->r->finder, target, LINK_HEADER, false);
 }
 
 static enum outcome_reason cut_reason(enum fetch_end end)
@@ -267,6 +308,7 @@ static void report_page(struct draft *d)
     set_outcome(d->done, OUTCOME_FETCHED, cut_reason(d->result->end));
     answer_each(d->result->answer, ANSWER_X_ROBOTS_TAG, add_robots_tag, &tags);
     read_document(d, &tags);
+    read_head(d);
     if (!is_accepted(d))
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
     else if (tags.noindex)

@@ -30,6 +30,12 @@
 #define GIVE_UP_MS    (30 * HTTP_TIME_DAY_MS)
 #define MAP_SLOT_COST 64 /* an entry's share of the map, about */
 
+/* A URL waits for robots.txt, and then for its turn behind it: the host's delay
+ * may be longer than the copy is fresh. Were it fetched again then, and again,
+ * the URL would never have its turn. So each fetch owes two answers: what
+ * becomes of the URL when the fetch has ended, and again when it is due. */
+enum { OWED = 2 };
+
 struct entry {
     struct entry *newer, *older; /* by when they were last asked */
     char *origin;
@@ -37,7 +43,8 @@ struct entry {
     struct robots *rules; /* NULL: none */
     bool is_copy;         /* rules are the origin's own, not an assumption */
     bool fetching;
-    int64_t expires_at;
+    unsigned owed; /* answers the last fetch still gives, however stale */
+    int64_t fetched_at, expires_at;
     int64_t unreachable_since; /* 0: it answered */
     int64_t retry_at, backoff;
     uint32_t failures;
@@ -166,6 +173,9 @@ static enum robots_verdict state_of(const struct entry *e, int64_t now_ms)
 {
     if (e->fetching)
         return ROBOTS_FETCHING;
+    if (e->rules != NULL && e->owed > 0 &&
+        lies_ahead(e->fetched_at + HTTP_TIME_DAY_MS, now_ms, HTTP_TIME_DAY_MS))
+        return ROBOTS_ALLOWED;
     if (e->unreachable_since == 0)
         return e->rules != NULL &&
                        lies_ahead(e->expires_at, now_ms, HTTP_TIME_DAY_MS)
@@ -197,6 +207,7 @@ struct robots_answer robots_cache_ask(struct robots_cache *c,
     if (a.verdict == ROBOTS_FETCH)
         e->fetching = true;
     if (a.verdict == ROBOTS_ALLOWED) {
+        e->owed -= e->owed > 0;
         a.stale = e->unreachable_since != 0;
         a.crawl_delay = robots_crawl_delay(e->rules);
         if (!robots_allows(e->rules, path_query, &a.line))
@@ -276,6 +287,8 @@ bool robots_cache_told(struct robots_cache *c, struct bytes origin,
     if (e == NULL)
         e = add(c, origin);
     e->fetching = false;
+    e->fetched_at = now_ms;
+    e->owed = OWED;
     if (status >= 200 && status <= 299) {
         body = robots_readable(f->body);
         set_rules(e, robots_parse(body, bytes_of_str(c->options.agent)), true);

@@ -16,7 +16,9 @@
  *
  * Stale is what its max-age or Expires says, at most 24 hours and, where it
  * says nothing, 24 hours. "Always ask again" (max-age=0, no-cache, no-store)
- * would double our requests; it counts as one minute. The first retry comes
+ * would double our requests; it counts as one minute. However short that is, a
+ * fetch answers the next two questions, so that a URL that must wait out its
+ * host's delay behind the fetch has its turn. The first retry comes
  * after `retry_delay_ms`, each later one after twice the time, at most an hour;
  * a Retry-After that is longer counts instead.
  *

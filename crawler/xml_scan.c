@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "crawler/xml_entities.h"
+#include "crawler/xml_namespaces.h"
 #include "crawler/xml_tag.h"
 
 /* Text handed out at once; also what a push may add to `pending`. */
@@ -32,13 +33,6 @@ struct element {
     size_t name_at, name_len; /* in xml_scan.names, as written */
 };
 
-struct binding {
-    char *prefix, *ns;
-    size_t depth; /* of the element that declares it */
-};
-
-enum { BINDINGS_MOST = 64 };
-#define NS_MOST    ((size_t)1024)    /* a longer namespace is not bound */
 #define NAMES_MOST ((size_t)1 << 18) /* of all open elements together */
 
 struct xml_scan {
@@ -51,8 +45,7 @@ struct xml_scan {
     struct element open[XML_DEPTH_MOST];
     struct buf names;
     size_t depth, too_deep; /* elements open; those past the bounds */
-    struct binding bindings[BINDINGS_MOST];
-    size_t binding_count;
+    struct xml_namespaces namespaces;
 };
 
 struct xml_scan *xml_scan_new(const struct xml_handler *h)
@@ -68,22 +61,11 @@ struct xml_scan *xml_scan_new(const struct xml_handler *h)
     return s;
 }
 
-static void unbind(struct xml_scan *s, size_t depth)
-{
-    while (s->binding_count > 0 &&
-           s->bindings[s->binding_count - 1].depth >= depth) {
-        struct binding *b = &s->bindings[--s->binding_count];
-
-        free(b->prefix);
-        free(b->ns);
-    }
-}
-
 void xml_scan_free(struct xml_scan *s)
 {
     if (s == NULL)
         return;
-    unbind(s, 0);
+    xml_namespaces_forget(&s->namespaces, 0);
     buf_fini(&s->pending);
     buf_fini(&s->decoded);
     buf_fini(&s->names);
@@ -149,7 +131,7 @@ static void close_element(struct xml_scan *s, bool closed)
     size_t depth = s->depth--;
 
     s->names.len = s->open[depth - 1].name_at;
-    unbind(s, depth);
+    xml_namespaces_forget(&s->namespaces, depth);
     s->h.end(s->h.ctx, depth, closed);
 }
 
@@ -168,46 +150,6 @@ static void end_tag(struct xml_scan *s, struct bytes name)
     s->too_deep = 0;
     while (s->depth >= depth)
         close_element(s, true);
-}
-
-/* xmlns="..." and xmlns:p="..." of the element about to begin. */
-static void bind(struct xml_scan *s, const struct xml_attr *a)
-{
-    struct bytes prefix = skip(a->name, strlen("xmlns"));
-    struct binding *b;
-
-    if (prefix.len > 0 && prefix.at[0] != ':')
-        return;
-    if (s->binding_count == BINDINGS_MOST ||
-        a->name.len + a->value.len > NS_MOST)
-        return;
-    if (prefix.len > 0)
-        prefix = skip(prefix, 1);
-    b = &s->bindings[s->binding_count++];
-    b->prefix = xstrndup(prefix.at, prefix.len);
-    b->ns = xstrndup(a->value.at, a->value.len);
-    b->depth = s->depth + 1;
-}
-
-static struct bytes namespace_of(const struct xml_scan *s, struct bytes prefix)
-{
-    for (size_t i = s->binding_count; i > 0; i--)
-        if (bytes_is(prefix, s->bindings[i - 1].prefix))
-            return bytes_of_str(s->bindings[i - 1].ns);
-    return bytes_of(NULL, 0);
-}
-
-static struct xml_name resolve(const struct xml_scan *s, struct bytes written)
-{
-    struct xml_name n = {.local = written};
-    const char *colon = memchr(written.at, ':', written.len);
-
-    if (colon != NULL) {
-        n.prefix = bytes_of(written.at, (size_t)(colon - written.at));
-        n.local = skip(written, n.prefix.len + 1);
-    }
-    n.ns = namespace_of(s, n.prefix);
-    return n;
 }
 
 /* Replaces the references in attribute values; those whose text cannot be
@@ -240,13 +182,12 @@ static void start_tag(struct xml_scan *s, struct xml_tag *tag)
     arena_reset(s->arena);
     decode_attrs(s, tag);
     for (size_t i = 0; i < tag->attr_count; i++)
-        if (bytes_starts_with(tag->attrs[i].name, "xmlns"))
-            bind(s, &tag->attrs[i]);
+        xml_namespaces_bind(&s->namespaces, &tag->attrs[i], s->depth + 1);
     s->open[s->depth] =
         (struct element){.name_at = s->names.len, .name_len = tag->name.len};
     buf_add_bytes(&s->names, tag->name);
     s->depth++;
-    name = resolve(s, tag->name);
+    name = xml_namespaces_resolve(&s->namespaces, tag->name);
     s->h.start(s->h.ctx, &name, tag->attrs, tag->attr_count, s->depth);
     if (tag->empty)
         close_element(s, true);

@@ -45,11 +45,8 @@
 #define UNDER_TSAN 0
 #endif
 
-#define C1         UINT64_C(0x9e3779b97f4a7c15)
-#define C2         UINT64_C(0xd6e8feb86659fd93)
 #define LANE_SHIFT 16
 #define LANE_BITS  6
-#define HALF_SHIFT 15
 
 #define INLINE     static inline __attribute__((always_inline))
 
@@ -68,13 +65,14 @@ INLINE void scalar_group(struct marks *m, uint64_t g, unsigned first,
 
 INLINE struct marks scalar_marks(uint64_t key, unsigned k)
 {
-    uint64_t h1 = key * C1, h2 = (h1 ^ h1 >> 32) * C2, g = h1;
+    struct block_hashes h = block_hashes(key);
+    uint64_t g = h.h1;
     struct marks m = {{0}};
 
-    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h2)
+    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h.h2)
         scalar_group(&m, g, 0, BLOCK_LANES);
     if (k > 0)
-        scalar_group(&m, g, (h1 >> HALF_SHIFT & 1) * 4, 4);
+        scalar_group(&m, g, block_half(h) * 4, 4);
     return m;
 }
 
@@ -134,15 +132,16 @@ INLINE AVX2 __m256i avx2_group(uint64_t g, unsigned first)
 
 INLINE AVX2 struct halves avx2_marks(uint64_t key, unsigned k)
 {
-    uint64_t h1 = key * C1, h2 = (h1 ^ h1 >> 32) * C2, g = h1;
+    struct block_hashes h = block_hashes(key);
+    uint64_t g = h.h1;
     struct halves m = {_mm256_setzero_si256(), _mm256_setzero_si256()};
 
-    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h2) {
+    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h.h2) {
         m.low = _mm256_or_si256(m.low, avx2_group(g, 0));
         m.high = _mm256_or_si256(m.high, avx2_group(g, 4));
     }
     if (k > 0) {
-        __m256i upper = _mm256_set1_epi64x(-(long long)(h1 >> HALF_SHIFT & 1));
+        __m256i upper = _mm256_set1_epi64x(-(long long)block_half(h));
 
         m.low = _mm256_or_si256(m.low,
                                 _mm256_andnot_si256(upper, avx2_group(g, 0)));
@@ -193,13 +192,14 @@ INLINE AVX512 __m512i avx512_group(uint64_t g)
 
 INLINE AVX512 __m512i avx512_marks(uint64_t key, unsigned k)
 {
-    uint64_t h1 = key * C1, h2 = (h1 ^ h1 >> 32) * C2, g = h1;
+    struct block_hashes h = block_hashes(key);
+    uint64_t g = h.h1;
     __m512i m = _mm512_setzero_si512();
 
-    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h2)
+    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h.h2)
         m = _mm512_or_si512(m, avx512_group(g));
     if (k > 0) {
-        __mmask8 half = (h1 >> HALF_SHIFT & 1) != 0 ? 0xf0 : 0x0f;
+        __mmask8 half = block_half(h) != 0 ? 0xf0 : 0x0f;
 
         m = _mm512_mask_or_epi64(m, half, m, avx512_group(g));
     }

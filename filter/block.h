@@ -28,6 +28,12 @@
 
 __extension__ typedef unsigned __int128 block_u128;
 
+/* How many of `left` keys are the next window. */
+static inline size_t block_window(size_t left)
+{
+    return left < BLOCK_WINDOW ? left : BLOCK_WINDOW;
+}
+
 /* floor(key * blocks / 2^64): keys in order address blocks in order, so a run
  * of blocks belongs to a range of keys. */
 static inline uint64_t block_index(uint64_t key, uint64_t blocks)
@@ -39,6 +45,33 @@ static inline uint64_t block_index(uint64_t key, uint64_t blocks)
 static inline uint64_t block_first_key(uint64_t index, uint64_t blocks)
 {
     return (uint64_t)((((block_u128)index << 64) + blocks - 1) / blocks);
+}
+
+/* ---- where a key's marks are (the drawing is in block.c) ---- */
+
+struct block_hashes {
+    uint64_t h1, h2;
+};
+
+static inline struct block_hashes block_hashes(uint64_t key)
+{
+    uint64_t h1 = key * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (struct block_hashes){h1, (h1 ^ h1 >> 32) *
+                                         UINT64_C(0xd6e8feb86659fd93)};
+}
+
+/* The cell of `lane` that mark group `group` sets. */
+static inline unsigned block_cell(struct block_hashes h, unsigned group,
+                                  unsigned lane)
+{
+    return (unsigned)((h.h1 + group * h.h2) >> (16 + 6 * lane)) & 63;
+}
+
+/* Which half of the lanes a last group of four marks: 0 or 1. */
+static inline unsigned block_half(struct block_hashes h)
+{
+    return (unsigned)(h.h1 >> 15) & 1;
 }
 
 /* Whether all k bits of keys[i] are set in the block at[i]. */

@@ -119,10 +119,11 @@ static double get_double(const unsigned char *from)
 
 /* ---- saving ---- */
 
-static void make_header(unsigned char *h, const struct filter *f,
-                        const struct checkpoint_id *id, uint64_t units)
+/* How many units go with the shape it tells. */
+static uint64_t make_header(unsigned char *h, const struct filter *f,
+                            const struct checkpoint_id *id)
 {
-    uint64_t shape[FILTER_SHAPE] = {0};
+    uint64_t shape[FILTER_SHAPE] = {0}, units = f->ops->shape(f, shape);
 
     memset(h, 0, HEADER_SIZE);
     memcpy(h, MAGIC, 8);
@@ -138,11 +139,11 @@ static void make_header(unsigned char *h, const struct filter *f,
     put_double(h + AT_GROWTH, f->opt.growth);
     put_double(h + AT_TIGHTENING, f->opt.tightening);
     put_u64(h + AT_FINGERPRINT, f->opt.fingerprint_bits);
-    f->ops->shape(f, shape);
     for (size_t i = 0; i < FILTER_SHAPE; i++)
         put_u64(h + AT_SHAPE + 8 * i, shape[i]);
     put_u64(h + AT_UNITS, units);
     put_u64(h + AT_SUM, XXH3_64bits(h, AT_SUM));
+    return units;
 }
 
 static void make_entry(unsigned char *e, uint64_t unit, uint64_t offset,
@@ -201,14 +202,13 @@ static enum status save_units(struct file_writer *w, struct filter *f,
 static enum status save_all(struct file_writer *w, struct filter *f,
                             const struct checkpoint_id *id)
 {
-    uint64_t units = f->ops->units(f);
     unsigned char header[HEADER_SIZE];
+    uint64_t units = make_header(header, f, id);
     unsigned char *directory = try_calloc(units, ENTRY_SIZE);
     enum status st;
 
     if (directory == NULL)
         return STATUS_NOMEM;
-    make_header(header, f, id, units);
     st = file_writer_write(w, header, sizeof header);
     if (st == STATUS_OK)
         st = save_units(w, f, units, directory);

@@ -13,8 +13,7 @@
 #include "filter/kind.h"
 
 static const struct filter_ops *const kinds[] = {
-    &scalable_ops,
-    &bloom_ops,
+    &scalable_ops, &bloom_ops, &stacked_ops, &counting_ops, &cuckoo_ops,
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)

@@ -38,8 +38,9 @@ struct filter;
  * Where keys come from when part of a filter is built anew. `keys_of` hands
  * every key in [first, last] that was added before the running call to
  * `visit`, in any order, any number at a time; keys it gives beyond those, or
- * twice, do no harm. It must give all of them or fail: a key left out would be
- * called new. Called from within filter_add() and checkpoint_load().
+ * twice, make nothing wrong (a cuckoo filter spends a slot on each). It must
+ * give all of them or fail: a key left out would be called new. Called from
+ * within filter_add() and checkpoint_load().
  */
 struct filter_source {
     enum status (*keys_of)(void *ctx, uint64_t first, uint64_t last,
@@ -61,6 +62,9 @@ struct filter_options {
     /* Kinds that rebuild (scalable, cuckoo) ask `source`; where keys_of is
      * NULL they keep each key themselves, 8 bytes and a little more each. */
     struct filter_source source;
+    /* Where source.keys_of is NULL, keep no keys either: scalable and cuckoo
+     * then stay at their first size. */
+    bool keep_nothing;
     double growth;     /* stacked: size of each layer to the last; 0: 2 */
     double tightening; /* stacked: rate of each layer to the last; 0: 0.5 */
     unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: what fpr asks */
@@ -68,7 +72,8 @@ struct filter_options {
 
 struct filter_traits {
     const char *name, *summary;
-    bool grows, removes, rebuilds;
+    bool grows, removes;
+    bool needs_keys; /* to grow: from its source, or kept by itself */
     bool waits_for_saving;
 };
 
@@ -84,6 +89,7 @@ struct filter_stats {
     uint64_t segments; /* parts that are built and saved by themselves */
     uint64_t rebuilds; /* parts built anew since it was made or loaded */
     uint64_t starved;  /* parts that could not grow: no keys or no memory */
+    uint64_t stuck;    /* counters or slots that removal no longer changes */
     uint64_t lost;     /* damaged parts that now answer "maybe" to all */
     /* Predicted is more than 5 % above promised, or count above capacity. */
     bool overfull;

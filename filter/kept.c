@@ -4,9 +4,10 @@
  *
  * Each part is an array: sorted in front, arrivals behind. A stream of
  * duplicates appends each "maybe" again, since a filter cannot tell it from a
- * false positive; when the array is full it is sorted and the doubles leave,
- * and only where that frees less than a quarter does it grow. So memory stays
- * within a factor of the distinct keys, and a key costs O(log n) on average.
+ * false positive; when the array is full it is put in order and the doubles
+ * leave, and only where that frees less than a quarter does it grow. So memory
+ * stays within a factor of the distinct keys. Arrivals are sorted alone and
+ * merged, and not at all while none of them can be a double.
  */
 #include "filter/kept.h"
 
@@ -21,7 +22,8 @@
 struct part {
     uint64_t *keys;
     uint32_t count, cap;
-    uint32_t sorted; /* so many in front are sorted and distinct */
+    uint32_t sorted;   /* so many in front are sorted and distinct */
+    uint32_t doubtful; /* so many of the others may be doubles */
     bool incomplete;
 };
 
@@ -59,17 +61,39 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Merge the sorted front with the sorted arrivals `tail`, from behind, so that
+ * nothing is overwritten before it is read. */
+static void merge(uint64_t *keys, uint32_t front, const uint64_t *tail,
+                  uint32_t n)
+{
+    while (n > 0) {
+        if (front > 0 && keys[front - 1] > tail[n - 1]) {
+            keys[front + n - 1] = keys[front - 1];
+            front--;
+        } else {
+            keys[front + n - 1] = tail[n - 1];
+            n--;
+        }
+    }
+}
+
 static void put_in_order(struct part *p)
 {
-    uint32_t out = 0;
+    uint32_t n = p->count - p->sorted, out = 0;
+    uint64_t *tail;
 
-    if (p->sorted == p->count)
+    if (n == 0)
         return;
-    qsort(p->keys, p->count, sizeof *p->keys, by_value);
+    qsort(p->keys + p->sorted, n, sizeof *p->keys, by_value);
+    tail = xmalloc(n * sizeof *tail);
+    memcpy(tail, p->keys + p->sorted, n * sizeof *tail);
+    merge(p->keys, p->sorted, tail, n);
+    free(tail);
     for (uint32_t i = 0; i < p->count; i++)
         if (i == 0 || p->keys[i] != p->keys[i - 1])
             p->keys[out++] = p->keys[i];
     p->count = p->sorted = out;
+    p->doubtful = 0;
 }
 
 static void give_up(struct part *p)
@@ -92,14 +116,15 @@ static bool make_room(struct part *p, uint32_t room)
     return true;
 }
 
-void kept_add(struct kept *k, uint64_t key)
+void kept_add(struct kept *k, uint64_t key, bool fresh)
 {
     struct part *p = &k->parts[kept_part(key)];
 
     if (p->incomplete)
         return;
     if (p->count == p->cap) {
-        put_in_order(p);
+        if (p->doubtful > 0)
+            put_in_order(p);
         if (p->count >= p->cap - p->cap / 4 &&
             !make_room(p, p->cap + p->cap / 4 + LEAST_ROOM)) {
             give_up(p);
@@ -107,6 +132,23 @@ void kept_add(struct kept *k, uint64_t key)
         }
     }
     p->keys[p->count++] = key;
+    p->doubtful += !fresh;
+}
+
+bool kept_has(struct kept *k, uint64_t key)
+{
+    struct part *p = &k->parts[kept_part(key)];
+
+    /* A few arrivals are looked through, many are worth sorting. */
+    if (p->count - p->sorted > 32 + p->count / 8)
+        put_in_order(p);
+    if (p->sorted > 0 &&
+        bsearch(&key, p->keys, p->sorted, sizeof *p->keys, by_value) != NULL)
+        return true;
+    for (uint32_t i = p->sorted; i < p->count; i++)
+        if (p->keys[i] == key)
+            return true;
+    return false;
 }
 
 bool kept_remove(struct kept *k, uint64_t key)

@@ -28,8 +28,10 @@ struct kept;
 MUST_CHECK enum status kept_new(struct kept **out, bool whole);
 void kept_free(struct kept *k); /* NULL is fine */
 
-/* No memory: the key's part is incomplete from now on, and not given. */
-void kept_add(struct kept *k, uint64_t key);
+/* `fresh`: it is certainly not there yet. No memory: the key's part is
+ * incomplete from now on, and not given. */
+void kept_add(struct kept *k, uint64_t key, bool fresh);
+bool kept_has(struct kept *k, uint64_t key);
 /* Every occurrence of `key` goes; false: it was not there. */
 bool kept_remove(struct kept *k, uint64_t key);
 /* Reads this `k`; STATUS_NOT_FOUND where a part is incomplete. */

@@ -29,9 +29,9 @@ struct filter_ops {
     enum status (*merge)(struct filter *into, const struct filter *from);
     void (*stats)(const struct filter *f, struct filter_stats *out);
 
-    /* ---- saving; the first three run on the saving thread ---- */
-    uint64_t (*units)(const struct filter *f);
-    void (*shape)(const struct filter *f, uint64_t shape[FILTER_SHAPE]);
+    /* ---- saving; on the saving thread ---- */
+    /* The shape as it is now; how many units a filter of that shape has. */
+    uint64_t (*shape)(const struct filter *f, uint64_t shape[FILTER_SHAPE]);
     /* Append unit i to `to`. */
     enum status (*get_unit)(struct filter *f, uint64_t i, struct buf *to,
                             uint64_t meta[FILTER_META]);

@@ -118,7 +118,8 @@ static enum status new_empty(struct scalable **out,
 
     if (c == NULL)
         return STATUS_NOMEM;
-    if (o->source.keys_of == NULL && kept_new(&c->kept, whole) != STATUS_OK) {
+    if (o->source.keys_of == NULL && !o->keep_nothing &&
+        kept_new(&c->kept, whole) != STATUS_OK) {
         free(c);
         return STATUS_NOMEM;
     }
@@ -222,6 +223,8 @@ static enum status all_keys_of(struct scalable *c, uint32_t s,
     uint64_t first = (uint64_t)s << (64 - KEPT_BITS);
     enum status st;
 
+    if (c->source.keys_of == NULL)
+        return STATUS_NOT_FOUND;
     if (c->kept != NULL)
         pthread_mutex_lock(&c->moving);
     st = c->source.keys_of(c->source.ctx, first,
@@ -283,9 +286,11 @@ static void grow(struct scalable *c, uint32_t s, const uint64_t *keys, size_t n)
 {
     struct building b = {.filter = c, .segment = s};
     uint64_t count = 0;
-    enum status st =
-        slab_take(&c->slab, rung_for(c, s, c->runs[s].blocks, c->count[s]),
-                  &b.run);
+    enum status st = STATUS_NOT_FOUND;
+
+    if (c->source.keys_of != NULL)
+        st = slab_take(&c->slab, rung_for(c, s, c->runs[s].blocks, c->count[s]),
+                       &b.run);
 
     if (st == STATUS_OK) {
         st = build(c, &b, keys, n, &count);
@@ -312,16 +317,12 @@ static void place(const struct scalable *c, const uint64_t *keys, size_t n,
     }
 }
 
-static size_t window(size_t left)
-{
-    return left < BLOCK_WINDOW ? left : BLOCK_WINDOW;
-}
-
-static void keep(struct scalable *c, const uint64_t *keys, size_t n)
+static void keep(struct scalable *c, const uint64_t *keys, const bool *new,
+                 size_t n)
 {
     pthread_mutex_lock(&c->moving);
     for (size_t i = 0; i < n; i++)
-        kept_add(c->kept, keys[i]);
+        kept_add(c->kept, keys[i], new[i]);
     pthread_mutex_unlock(&c->moving);
 }
 
@@ -351,13 +352,13 @@ static enum status scalable_add(struct filter *f, const uint64_t *keys,
     bool own[BLOCK_WINDOW];
 
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
-        size_t w = window(n - i), over;
+        size_t w = block_window(n - i), over;
         bool *new = fresh != NULL ? fresh + i : own;
 
         place(c, keys + i, w, at);
         block_set(c->k, at, keys + i, w, new);
         if (c->kept != NULL)
-            keep(c, keys + i, w);
+            keep(c, keys + i, new, w);
         over = count_fresh(c, keys + i, new, w, due);
         for (size_t j = 0; j < over; j++)
             if (c->count[due[j]] > c->limit[due[j]])
@@ -376,7 +377,7 @@ static void scalable_check(const struct filter *f, const uint64_t *keys,
     uint64_t *at[BLOCK_WINDOW];
 
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
-        size_t w = window(n - i);
+        size_t w = block_window(n - i);
 
         place(c, keys + i, w, at);
         block_test(c->k, at, keys + i, w, maybe + i);
@@ -490,19 +491,14 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
 
 /* ---- saving: units 0..4095 are segments, behind them kept keys if any ---- */
 
-static uint64_t scalable_units(const struct filter *f)
-{
-    const struct scalable *c = (const struct scalable *)f;
-
-    return c->kept != NULL ? 2 * SEGMENTS : SEGMENTS;
-}
-
-static void scalable_shape(const struct filter *f, uint64_t shape[FILTER_SHAPE])
+static uint64_t scalable_shape(const struct filter *f,
+                               uint64_t shape[FILTER_SHAPE])
 {
     const struct scalable *c = (const struct scalable *)f;
 
     shape[0] = SEGMENTS;
     shape[1] = c->k;
+    return c->kept != NULL ? 2 * SEGMENTS : SEGMENTS;
 }
 
 static enum status add_words(struct buf *to, const uint64_t *words, size_t n)
@@ -555,6 +551,7 @@ static enum status scalable_make_shaped(struct filter **out,
     if (shape[0] != SEGMENTS || shape[1] < 4 || shape[1] > SIZING_MOST_K ||
         shape[1] % 4 != 0 || (units != SEGMENTS && units != 2 * SEGMENTS))
         return STATUS_FORMAT;
+    own.keep_nothing = units == SEGMENTS;
     st = new_empty(&c, &own, (unsigned)shape[1], false);
     if (st == STATUS_OK)
         *out = &c->base;
@@ -649,14 +646,13 @@ const struct filter_ops scalable_ops = {
     .traits = {.name = "scalable",
                .summary = "grows segment by segment, one cache line a question",
                .grows = true,
-               .rebuilds = true},
+               .needs_keys = true},
     .make = scalable_make,
     .free = scalable_free,
     .add = scalable_add,
     .check = scalable_check,
     .merge = scalable_merge,
     .stats = scalable_stats,
-    .units = scalable_units,
     .shape = scalable_shape,
     .get_unit = scalable_get_unit,
     .make_shaped = scalable_make_shaped,

@@ -42,12 +42,12 @@ static void series_init(struct series *s, struct audit_series *out,
 
 static void measure(struct audit_step *step)
 {
-    struct sizing_interval i = sizing_wilson(step->false_positives,
-                                             step->asked, 1.959964);
+    struct sizing_interval i =
+        sizing_wilson(step->false_positives, step->asked, 1.959964);
 
-    step->measured = step->asked > 0 ? (double)step->false_positives /
-                                           (double)step->asked
-                                     : 0.0;
+    step->measured = step->asked > 0
+                         ? (double)step->false_positives / (double)step->asked
+                         : 0.0;
     step->low = i.low;
     step->high = i.high;
 }
@@ -201,8 +201,8 @@ static void check_image(struct pass *p)
         return;
     filter_check(p->image, p->keys, p->n, p->answers);
     for (size_t i = 0; i < p->n; i++)
-        p->out->false_negatives += p->ids[i] <= p->out->filter_covers &&
-                                   !p->answers[i];
+        p->out->false_negatives +=
+            p->ids[i] <= p->out->filter_covers && !p->answers[i];
 }
 
 static void flush(struct pass *p)
@@ -361,10 +361,10 @@ enum status audit_crawl(struct audit *out, struct reader *r,
 
 struct audit_list {
     struct digest_key key;
-    struct what_if first;      /* the rate to promise */
+    struct what_if first; /* the rate to promise */
     struct what_if *what_ifs;
     struct audit result;
-    struct digest *table;      /* the exact set: open addressing */
+    struct digest *table; /* the exact set: open addressing */
     uint64_t room, count;
 };
 

@@ -20,33 +20,33 @@
 #include "frontier/reader.h"
 
 struct audit_step {
-    uint64_t first, upto;     /* ids of the URLs that were asked in it */
-    uint64_t asked;           /* new URLs asked */
-    uint64_t false_positives; /* of them called "maybe seen" */
+    uint64_t first, upto;       /* ids of the URLs that were asked in it */
+    uint64_t asked;             /* new URLs asked */
+    uint64_t false_positives;   /* of them called "maybe seen" */
     double measured, low, high; /* rate and its 95 % Wilson interval */
     double promised, predicted; /* predicted: at the end of the step */
-    uint64_t keys, bits;      /* of the filter at the end of the step */
+    uint64_t keys, bits;        /* of the filter at the end of the step */
 };
 
 struct audit_series {
-    char name[48];            /* "crawl", or "scalable fpr=0.01" */
+    char name[48]; /* "crawl", or "scalable fpr=0.01" */
     struct audit_step *steps;
     size_t count;
     struct audit_step total;
-    uint64_t lost_through;    /* fetched pages first found through a URL that a
-                                 Bloom-only crawler would have lost */
+    uint64_t lost_through; /* fetched pages first found through a URL that a
+                              Bloom-only crawler would have lost */
 };
 
 struct audit {
-    struct audit_series crawl;     /* as it happened */
-    struct audit_series *what_if;  /* one for each rate asked for */
+    struct audit_series crawl;    /* as it happened */
+    struct audit_series *what_if; /* one for each rate asked for */
     size_t what_if_count;
-    bool filter_checked;       /* filter.ckpt could be read */
-    uint64_t filter_covers;    /* ids up to here are in it */
-    uint64_t false_negatives;  /* of them called new: must be 0 */
-    uint64_t missing;          /* rows that the exact set lacks: must be 0 */
-    uint64_t exact_count;      /* digests in the exact set */
-    uint64_t pages;            /* fetched */
+    bool filter_checked;      /* filter.ckpt could be read */
+    uint64_t filter_covers;   /* ids up to here are in it */
+    uint64_t false_negatives; /* of them called new: must be 0 */
+    uint64_t missing;         /* rows that the exact set lacks: must be 0 */
+    uint64_t exact_count;     /* digests in the exact set */
+    uint64_t pages;           /* fetched */
 };
 
 struct audit_options {

@@ -35,15 +35,15 @@ struct engine_item {
     struct bytes url;     /* canonical, when our own crawler puts it */
     struct digest digest; /* of (crawl, key, url), see digest.h */
     uint32_t depth;
-    uint16_t hops;        /* redirects since the last real link */
-    uint8_t kind;         /* enum link_kind: how it was found */
+    uint16_t hops; /* redirects since the last real link */
+    uint8_t kind;  /* enum link_kind: how it was found */
     bool seed;
 };
 
 enum engine_answer {
-    ENGINE_NEW = 0,  /* admitted */
-    ENGINE_SEEN,     /* was there already */
-    ENGINE_REFUSED   /* no room for it, by a limit of the engine */
+    ENGINE_NEW = 0, /* admitted */
+    ENGINE_SEEN,    /* was there already */
+    ENGINE_REFUSED  /* no room for it, by a limit of the engine */
 };
 
 /* A URL handed out. It stays the holder's until ack, fail or release; a crash
@@ -61,9 +61,10 @@ struct engine_lease {
 
 /* What an answer said about its host. */
 struct engine_host_news {
-    int64_t ended;          /* `now` when the last request's answer ended, or
-                               its connection was given up; 0: none was sent */
-    int64_t crawl_delay_ms; /* from robots.txt; -1: says nothing, -2: not read */
+    int64_t ended; /* `now` when the last request's answer ended, or
+                      its connection was given up; 0: none was sent */
+    int64_t
+        crawl_delay_ms; /* from robots.txt; -1: says nothing, -2: not read */
     int64_t retry_after_ms; /* -1: none */
     bool slow_down;         /* 429 or 503 */
     bool unreachable;       /* DNS, connect or TLS failed, or robots.txt did:
@@ -82,22 +83,22 @@ struct engine_drop {
 struct engine_done {
     uint64_t id;
     struct outcome outcome;
-    bool transient;             /* worth another try, if tries are left */
-    struct fetch_row row;       /* seq, url, final, tries are the engine's */
+    bool transient;       /* worth another try, if tries are left */
+    struct fetch_row row; /* seq, url, final, tries are the engine's */
     const struct engine_item *found;
-    size_t found_count;         /* a redirect's target is found[0] */
+    size_t found_count; /* a redirect's target is found[0] */
     const struct engine_drop *drops;
     size_t drop_count;
     struct engine_host_news host;
 };
 
 struct engine_stats {
-    uint64_t urls;       /* admitted, ever */
-    uint64_t queued;     /* not done, leased ones included */
+    uint64_t urls;   /* admitted, ever */
+    uint64_t queued; /* not done, leased ones included */
     uint64_t leased;
-    uint64_t queues;     /* known */
+    uint64_t queues;        /* known */
     uint64_t queues_active; /* with URLs not done */
-    uint64_t pages;      /* outcomes that count for --limit */
+    uint64_t pages;         /* outcomes that count for --limit */
     uint64_t fetched, redirects, failed, denied, skipped;
     uint64_t links;      /* found on pages, redirects included */
     uint64_t duplicates; /* of them seen before, in the page or in the crawl */
@@ -107,7 +108,7 @@ struct engine_stats {
     uint64_t filter_bits, filter_keys;
     double filter_promised, filter_predicted;
     uint64_t seeds, seeds_failed;
-    uint64_t memory;     /* bytes held by the engine */
+    uint64_t memory; /* bytes held by the engine */
     uint64_t commits;
 };
 
@@ -128,18 +129,18 @@ struct engine_ops {
                            const struct engine_host_news *host, int64_t now,
                            int64_t wall_ms);
     /* Hold a queue back until `until` (0: no longer). */
-    enum status (*block)(struct engine *e, struct bytes crawl,
-                         struct bytes key, int64_t until, int64_t now,
-                         int64_t wall_ms);
+    enum status (*block)(struct engine *e, struct bytes crawl, struct bytes key,
+                         int64_t until, int64_t now, int64_t wall_ms);
     /* Own delay of a queue in ms; -1: the default again. */
-    enum status (*delay)(struct engine *e, struct bytes crawl,
-                         struct bytes key, int64_t delay_ms);
+    enum status (*delay)(struct engine *e, struct bytes crawl, struct bytes key,
+                         int64_t delay_ms);
     /* Commit when it is time (`force`: now). After STATUS_OK, *durable, when
      * not NULL, is how many acks have become durable by it. */
     enum status (*turn)(struct engine *e, bool force, int64_t now,
                         int64_t wall_ms, uint64_t *durable);
     /* The moment, `now` at the earliest, at which `lease` may have something
-     * it has not now, or INT64_MAX; *why, when not NULL, names the queue that comes first. */
+     * it has not now, or INT64_MAX; *why, when not NULL, names the queue that
+     * comes first. */
     int64_t (*next_due)(struct engine *e, int64_t now, struct bytes *why);
     void (*stats)(struct engine *e, struct engine_stats *out);
     void (*close)(struct engine *e); /* commits nothing */

@@ -21,18 +21,18 @@
 #include "storage/manifest.h"
 
 struct frontier_options {
-    struct bytes crawl;          /* crawl ID */
+    struct bytes crawl; /* crawl ID */
     struct schedule_options schedule;
-    uint32_t tries;              /* of one URL, in all */
+    uint32_t tries; /* of one URL, in all */
     uint32_t conns_per_host;
-    size_t in_flight;            /* URLs leased or not yet durable, at most */
-    uint64_t limit_pages;        /* 0: none */
-    uint64_t per_host;           /* pages of one queue key; 0: none */
+    size_t in_flight;     /* URLs leased or not yet durable, at most */
+    uint64_t limit_pages; /* 0: none */
+    uint64_t per_host;    /* pages of one queue key; 0: none */
     bool use_filter;
-    double fpr;                  /* promised false-positive rate */
-    uint64_t memory;             /* bytes this engine may hold */
-    int64_t commit_interval;     /* ns, at most 200 ms for our crawler */
-    uint64_t random_seed;        /* of jitter; 0: from the system */
+    double fpr;              /* promised false-positive rate */
+    uint64_t memory;         /* bytes this engine may hold */
+    int64_t commit_interval; /* ns, at most 200 ms for our crawler */
+    uint64_t random_seed;    /* of jitter; 0: from the system */
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;

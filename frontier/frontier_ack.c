@@ -218,12 +218,13 @@ static void count_drops(struct frontier *f, const struct engine_done *done,
                             d->url, done->id, wall_ms);
         by_reason[d->reason]++;
     }
-    for (int r = 0; r < REASON_COUNT_; r++) {
+    for (unsigned r = 0; r < REASON_COUNT_; r++) {
         char name[64];
 
         if (by_reason[r] == 0)
             continue;
-        snprintf(name, sizeof name, "dropped.%s", outcome_reason_name(r));
+        snprintf(name, sizeof name, "dropped.%s",
+                 outcome_reason_name((enum outcome_reason)r));
         frontier_store_add(f->store, name, by_reason[r]);
     }
     if (done->drop_count > 0)

@@ -12,6 +12,7 @@
  * A crash between any two leaves an older filter file, which is brought up to
  * date from the store, or an older manifest, which the store may be ahead of.
  */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,7 @@ enum status frontier_checkpoint(struct engine *e, int64_t now, int64_t wall_ms)
     st = prepare(f, "running", false, now, wall_ms, &job);
     if (st != STATUS_OK)
         return st;
+    assert(job != NULL);
     f->job = job;
     if (pthread_create(&job->thread, NULL, save_thread, job) != 0) {
         /* No thread to be had: do it here. */
@@ -179,6 +181,7 @@ enum status frontier_checkpoint_now(struct engine *e, const char *state,
     st = prepare(f, state, clean, now, wall_ms, &job);
     if (st != STATUS_OK)
         return st;
+    assert(job != NULL);
     f->job = job;
     save(job);
     return finish(f);

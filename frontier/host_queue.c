@@ -42,9 +42,9 @@ void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
         h->retries = xrealloc(h->retries, h->retry_room * sizeof *h->retries);
     }
     /* Equal moments by id, so that released URLs keep their order. */
-    while (i > 0 && (h->retries[i - 1].due > due ||
-                     (h->retries[i - 1].due == due &&
-                      h->retries[i - 1].id > id))) {
+    while (i > 0 &&
+           (h->retries[i - 1].due > due ||
+            (h->retries[i - 1].due == due && h->retries[i - 1].id > id))) {
         h->retries[i] = h->retries[i - 1];
         i--;
     }

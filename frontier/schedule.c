@@ -58,8 +58,8 @@ int64_t schedule_backoff(int64_t retry_after, uint32_t backoffs,
 int64_t schedule_retry(const struct schedule_options *o, uint32_t tries,
                        struct schedule_random *r)
 {
-    int64_t most = o->max_delay > o->retry_delay ? o->max_delay
-                                                 : o->retry_delay;
+    int64_t most =
+        o->max_delay > o->retry_delay ? o->max_delay : o->retry_delay;
     int64_t pause = doubled(o->retry_delay, tries > 0 ? tries - 1 : 0, most);
 
     return (int64_t)((double)pause * (0.75 + 0.5 * schedule_random_next(r)));

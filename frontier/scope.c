@@ -105,8 +105,8 @@ enum status scope_new(struct scope **out, const struct scope_options *o,
         return STATUS_NOMEM;
     }
     pcre2_set_match_limit(s->limits, MATCH_LIMIT);
-    st = rules_init(&s->include, "include", o->include, o->include_count,
-                    error);
+    st =
+        rules_init(&s->include, "include", o->include, o->include_count, error);
     if (st == STATUS_OK)
         st = rules_init(&s->exclude, "exclude", o->exclude, o->exclude_count,
                         error);
@@ -155,8 +155,8 @@ static struct bytes place_of(const struct scope *s, const struct url *u,
         if (u->port == (u->https ? 443 : 80) || host.len + 8 > size)
             return host;
         memcpy(store, host.at, host.len);
-        return bytes_of(store, host.len +
-                                   (size_t)snprintf(store + host.len, 8, ":%u",
+        return bytes_of(store,
+                        host.len + (size_t)snprintf(store + host.len, 8, ":%u",
                                                     (unsigned)u->port));
     case SCOPE_SEED:
     case SCOPE_ANY:
@@ -220,8 +220,7 @@ static bool place_is_in(struct scope *s, const struct url *u)
 
     pthread_rwlock_rdlock(&s->lock);
     d = map_get(s->places, place);
-    in = d != NULL &&
-         (s->mode != SCOPE_PREFIX || under_some(d, url_path(u)));
+    in = d != NULL && (s->mode != SCOPE_PREFIX || under_some(d, url_path(u)));
     pthread_rwlock_unlock(&s->lock);
     return in;
 }
@@ -278,6 +277,7 @@ struct scope_verdict scope_check(struct scope *s, const struct url *u,
     rule = first_match(s, &s->include, text);
     if (rule == NULL && s->include.count > 0)
         return out_because(REASON_INCLUDE, "include: none matches");
-    return (struct scope_verdict){
-        true, REASON_NONE, rule != NULL ? rule->text : mode_rule(s->mode)};
+    return (struct scope_verdict){true, REASON_NONE,
+                                  rule != NULL ? rule->text
+                                               : mode_rule(s->mode)};
 }

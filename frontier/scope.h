@@ -30,11 +30,11 @@ struct scope;
 
 struct scope_options {
     enum scope_mode mode;
-    int64_t depth;                /* deepest admitted, seeds are 0; -1: any */
-    size_t max_url_length;        /* of the canonical form */
-    const char *const *include;   /* PCRE2, unanchored; must match some */
+    int64_t depth;              /* deepest admitted, seeds are 0; -1: any */
+    size_t max_url_length;      /* of the canonical form */
+    const char *const *include; /* PCRE2, unanchored; must match some */
     size_t include_count;
-    const char *const *exclude;   /* must match none */
+    const char *const *exclude; /* must match none */
     size_t exclude_count;
 };
 

@@ -34,8 +34,8 @@ struct seen {
     /* per call, kept between calls */
     uint32_t *table; /* index + 1 of the first with that digest */
     size_t table_size;
-    size_t room;     /* entries in each of the arrays below */
-    uint32_t *rest;  /* indices that are still open */
+    size_t room;    /* entries in each of the arrays below */
+    uint32_t *rest; /* indices that are still open */
     uint64_t *keys;
     bool *maybe;
     struct digest *ask;

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++)
         bad |= run_dir(argv[i], &files);
-    printf("%s: %d inputs\n", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1
-                                                    : argv[0], files);
+    printf("%s: %d inputs\n",
+           strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], files);
     return bad;
 }

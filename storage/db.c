@@ -2,26 +2,24 @@
 /*
  * db.c - the SQLite connection: schema versions, pragmas, group commit.
  *
- * The file is made beside its place, whole, with every table, then renamed: so
- * an empty file, or one that lacks a table, is damage and never a new store.
- * Its size is asked with stat(2) and the rest through SQLite: to open and
- * close the file ourselves would drop the locks that SQLite holds on it for
- * another connection of this process (fcntl(2), "Record locking").
+ * A file that is there is opened and never filled (db_make.h does that whole),
+ * so an empty one, or one that lacks a table, is damage. Its size is asked with
+ * stat(2) and the rest through SQLite: to open and close the file ourselves
+ * would drop the locks that SQLite holds on it for another connection of this
+ * process (fcntl(2), "Record locking").
  */
 #include "storage/db.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/checkpointer.h"
+#include "storage/db_make.h"
 #include "storage/schema.h"
 #include "storage/sqlite_error.h"
 
@@ -39,6 +37,8 @@ struct db {
     enum status failed;        /* the first final failure */
     struct checkpointer *ckpt; /* NULL for readers */
     uint64_t checkpoint_frames;
+    uint64_t log_frames; /* length of the log after the last commit */
+    uint64_t wait_at;    /* a log this long makes the next db_begin wait */
 };
 
 /* Anything but BUSY may have left the file, or what SQLite has of it in
@@ -143,10 +143,24 @@ enum status db_error(const struct db *d)
 
 /* ---- transactions ---- */
 
+/* The log starts over only when all of it has been copied while no transaction
+ * is open. A writer that begins again at once would never leave it that moment,
+ * so past a length it waits: for the copying of what its last commit wrote, the
+ * rest having been copied before. Where a reader holds the log, waiting does
+ * not help, and the next time is that much later. */
+static void let_log_start_over(struct db *d)
+{
+    if (d->ckpt == NULL || d->log_frames < d->wait_at)
+        return;
+    d->wait_at = d->log_frames + d->checkpoint_frames;
+    (void)checkpointer_wait(d->ckpt); /* a failure shows in db_broken */
+}
+
 enum status db_begin(struct db *d)
 {
     enum status st;
 
+    let_log_start_over(d);
     if (db_broken(d))
         return db_error(d);
     st = db_exec(d, d->mode == DB_READ ? "BEGIN; SELECT 1 FROM meta LIMIT 1"
@@ -193,90 +207,12 @@ static int after_commit(void *ctx, sqlite3 *h, const char *name, int frames)
     struct db *d = ctx;
 
     (void)h, (void)name;
-    if ((uint64_t)frames >= d->checkpoint_frames)
+    d->log_frames = (uint64_t)frames;
+    if (d->log_frames >= d->checkpoint_frames)
         checkpointer_ask(d->ckpt);
-    return SQLITE_OK;
-}
-
-/* ---- making one ---- */
-
-static enum status random_hex(char out[33])
-{
-    unsigned char octets[16];
-
-    if (getrandom(octets, sizeof octets, 0) != (ssize_t)sizeof octets)
-        return STATUS_IO;
-    for (size_t i = 0; i < sizeof octets; i++)
-        snprintf(out + 2 * i, 3, "%02x", octets[i]);
-    return STATUS_OK;
-}
-
-static void remove_with(const char *path, const char *suffix)
-{
-    char *p = xmalloc(strlen(path) + strlen(suffix) + 1);
-
-    sprintf(p, "%s%s", path, suffix);
-    unlink(p);
-    free(p);
-}
-
-static void remove_unfinished(const char *path)
-{
-    remove_with(path, "");
-    remove_with(path, "-journal");
-    remove_with(path, "-wal");
-    remove_with(path, "-shm");
-}
-
-static enum status fill_new(struct db *d)
-{
-    char facts[256], id[33];
-    enum status st = random_hex(id);
-
-    if (st != STATUS_OK)
-        return st;
-    snprintf(facts, sizeof facts,
-             "PRAGMA application_id = %d; INSERT INTO meta VALUES"
-             "('format', %d), ('store_id', '%s'), ('created_ms', %lld)",
-             SCHEMA_APPLICATION_ID, DB_FORMAT, id, (long long)clock_wall_ms());
-    st = db_exec(d, "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
-                    "PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
-    for (size_t i = 0; st == STATUS_OK && schema_sql[i] != NULL; i++)
-        st = db_exec(d, schema_sql[i]);
-    if (st == STATUS_OK)
-        st = db_exec(d, facts);
-    if (st == STATUS_OK)
-        st = db_exec(d, "COMMIT; PRAGMA journal_mode = WAL");
-    return st;
-}
-
-static enum status make(const char *path)
-{
-    size_t len = strlen(path) + sizeof ".new";
-    char *unfinished = xmalloc(len);
-    struct db d = {.path = unfinished, .mode = DB_WRITE};
-    enum status st = STATUS_OK;
-    int rc;
-
-    snprintf(unfinished, len, "%s.new", path);
-    remove_unfinished(unfinished);
-    rc = sqlite3_open_v2(unfinished, &d.h,
-                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (rc != SQLITE_OK)
-        st = fail(&d, rc);
-    if (st == STATUS_OK)
-        st = fill_new(&d);
-    sqlite3_close(d.h);
-    if (st == STATUS_OK && rename(unfinished, path) != 0) {
-        log_error("cannot rename database", "path=%s", unfinished);
-        st = STATUS_IO;
-    }
-    if (st == STATUS_OK)
-        st = file_sync_parent(path);
     else
-        remove_unfinished(unfinished);
-    free(unfinished);
-    return st;
+        d->wait_at = 2 * d->checkpoint_frames;
+    return SQLITE_OK;
 }
 
 /* ---- opening one ---- */
@@ -340,6 +276,7 @@ static enum status start_writing(struct db *d, const struct db_options *o)
     if (st != STATUS_OK)
         return st;
     d->checkpoint_frames = bytes / PAGE + 1;
+    d->wait_at = 2 * d->checkpoint_frames;
     sqlite3_wal_hook(d->h, after_commit, d);
     return STATUS_OK;
 }
@@ -387,7 +324,8 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     enum status st = STATUS_OK;
 
     if (mode == DB_CREATE)
-        st = file_size(path, &size) == STATUS_OK ? STATUS_EXISTS : make(path);
+        st =
+            file_size(path, &size) == STATUS_OK ? STATUS_EXISTS : db_make(path);
     if (st != STATUS_OK)
         return st;
     d = xcalloc(1, sizeof *d);

@@ -19,7 +19,8 @@
 
 /* Where base/fault.h may end the process in storage/, for crash tests. */
 #define STORAGE_FAULT_POINTS                                                   \
-    "commit-begin",      /* a transaction is open, nothing is in it */         \
+    "store-made",        /* a new file is filled, not yet in its place */      \
+        "commit-begin",  /* a transaction is open, nothing is in it */         \
         "exact-merge",   /* pages and row of one part written */               \
         "queue-flush",   /* rows of a new segment written, not its qmeta */    \
         "queue-merge",   /* some rows of a merged segment written */           \

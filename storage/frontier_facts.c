@@ -181,9 +181,10 @@ static struct bytes text_at(sqlite3_stmt *q, int column)
                     (size_t)sqlite3_column_bytes(q, column));
 }
 
-enum status frontier_store_each_skip(
-    struct frontier_store *s, bool examples,
-    void (*visit)(void *ctx, const struct skip_row *row), void *ctx)
+enum status frontier_store_each_skip(struct frontier_store *s, bool examples,
+                                     void (*visit)(void *ctx,
+                                                   const struct skip_row *row),
+                                     void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(

@@ -14,6 +14,7 @@
 #include "storage/frontier_state.h"
 
 #define FLUSH_LEAST 4096
+#define MERGE_ROWS  48 /* a step, and one more for each 256 URLs admitted */
 
 void frontier_make_room(struct frontier_store *s, uint32_t queue)
 {
@@ -196,6 +197,7 @@ enum status frontier_store_open(struct frontier_store **out, struct db *d,
     s->d = d;
     s->names = queue_names_new();
     s->flush_least = o->flush_least > 0 ? o->flush_least : FLUSH_LEAST;
+    s->merge_rows = o->merge_rows > 0 ? o->merge_rows : MERGE_ROWS;
     s->recent = xcalloc(RECENT, sizeof *s->recent);
     buf_init(&s->text, MOST_URL);
     st = open_parts(s, o);

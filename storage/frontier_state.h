@@ -38,6 +38,7 @@ struct frontier_store {
     uint64_t pending_all;
     uint64_t last_id;
     uint64_t flush_least;
+    uint32_t merge_rows;
     uint64_t retries;            /* rows of table retry */
     uint64_t admitted, finished; /* since the last step */
     struct recent *recent;

@@ -14,7 +14,6 @@
 #include "storage/frontier_state.h"
 
 #define FLUSH_MOST UINT64_C(262144)
-#define MERGE_ROWS 48 /* a step, and one more for each 256 URLs admitted */
 
 /* ---- queues ---- */
 
@@ -295,7 +294,7 @@ static uint64_t flush_at(const struct frontier_store *s)
 
 enum status frontier_store_step(struct frontier_store *s)
 {
-    uint32_t rows = MERGE_ROWS + (uint32_t)(s->admitted / 256);
+    uint32_t rows = s->merge_rows + (uint32_t)(s->admitted / 256);
     enum status st = counters_flush(s->counters);
 
     if (st == STATUS_OK)

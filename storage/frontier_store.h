@@ -29,6 +29,7 @@ struct frontier_store;
 struct frontier_store_options {
     uint64_t memory_bytes; /* aim for windows, bitmaps and deltas */
     uint32_t flush_least;  /* least ids of a new segment; 0: 4,096 */
+    uint32_t merge_rows;   /* rows a step of a merge reads; 0: 48 */
     uint32_t sweep_least;  /* least changes a status sweep takes; 0: 262,144 */
 };
 
@@ -159,8 +160,8 @@ void frontier_store_skip(struct frontier_store *s, const char *reason,
  * and the examples kept, newest last. */
 struct skip_row {
     struct bytes reason, host;
-    uint64_t count;      /* of counts */
-    struct bytes url;    /* of examples */
+    uint64_t count;   /* of counts */
+    struct bytes url; /* of examples */
     uint64_t via;
     int64_t at_ms;
 };

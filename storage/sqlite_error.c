@@ -2,13 +2,12 @@
 /* sqlite_error.c - what an SQLite result code means to us. */
 #include "storage/sqlite_error.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/logger.h"
 
 /* A full disk shows as SQLITE_FULL from the log, but as an input-output error
- * where the shared-memory file cannot grow. */
+ * where the shared-memory file cannot grow, or a limit on sizes was met. */
 static enum status meaning(sqlite3 *h, int rc)
 {
     int err = h != NULL ? sqlite3_system_errno(h) : 0;
@@ -26,7 +25,7 @@ static enum status meaning(sqlite3 *h, int rc)
     case SQLITE_LOCKED:
         return STATUS_BUSY;
     default:
-        return err == ENOSPC || err == EDQUOT ? STATUS_FULL : STATUS_IO;
+        return status_of_errno(err) == STATUS_FULL ? STATUS_FULL : STATUS_IO;
     }
 }
 

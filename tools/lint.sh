@@ -48,7 +48,8 @@ tidy() {
 check_c() {
     cppcheck --quiet --std=c11 --enable=warning,performance,portability \
         --inline-suppr --error-exitcode=1 -j "$jobs" -I. -D__GNUC__=12 \
-        --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+        --suppress=missingIncludeSystem --suppress=legacyUninitvar \
+        --suppress=normalCheckLevelMaxBranches \
         $sources
 }
 

@@ -13,13 +13,13 @@ skip() {
 
 # exits STATUS COMMAND ARG...: run it, output to ./out and ./err.
 exits() {
-    want=$1
+    exits_want=$1
     shift
-    got=0
-    "$@" >out 2>err </dev/null || got=$?
-    [ "$got" = "$want" ] || {
+    exits_got=0
+    "$@" >out 2>err </dev/null || exits_got=$?
+    [ "$exits_got" = "$exits_want" ] || {
         cat out err
-        fail "status $got instead of $want: $*"
+        fail "status $exits_got instead of $exits_want: $*"
     }
 }
 

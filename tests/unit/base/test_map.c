@@ -39,8 +39,7 @@ START_TEST(agrees_with_a_plain_array_under_random_operations)
             count -= model[k] != NULL;
             model[k] = NULL;
         } else {
-            ck_assert_ptr_eq(map_get(m, nth(k, store, sizeof store)),
-                             model[k]);
+            ck_assert_ptr_eq(map_get(m, nth(k, store, sizeof store)), model[k]);
         }
         ck_assert_uint_eq(map_count(m), count);
     }

@@ -78,7 +78,8 @@ Suite *suite_queue(void)
 
     tcase_add_test(
         t, everything_sent_by_two_threads_arrives_once_and_in_order_of_each);
-    tcase_add_test(t, a_full_queue_refuses_try_send_and_a_closed_one_every_send);
+    tcase_add_test(t,
+                   a_full_queue_refuses_try_send_and_a_closed_one_every_send);
     tcase_add_test(t, wake_ends_the_next_wait_at_once);
     suite_add_tcase(s, t);
     return s;

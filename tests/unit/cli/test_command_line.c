@@ -34,8 +34,8 @@ static void accepted(char **argv)
 {
     int code = -1;
 
-    ck_assert(command_line_parse(&usage, count(argv), argv, &toy, &operands,
-                                 &code));
+    ck_assert(
+        command_line_parse(&usage, count(argv), argv, &toy, &operands, &code));
 }
 
 static void refused(const char *why, char **argv)
@@ -45,8 +45,8 @@ static void refused(const char *why, char **argv)
     int code = -1;
 
     capture_start(&captured, STDERR_FILENO);
-    ck_assert(!command_line_parse(&usage, count(argv), argv, &toy, &operands,
-                                  &code));
+    ck_assert(
+        !command_line_parse(&usage, count(argv), argv, &toy, &operands, &code));
     said = capture_end(&captured);
     snprintf(want, sizeof want, "urlweir toy: %s; see `urlweir toy --help`\n",
              why);
@@ -119,8 +119,7 @@ START_TEST(a_switch_is_turned_off_by_no)
     accepted(ARGS("--loud", "--no-loud"));
     ck_assert(!toy.loud);
     end();
-    refused("no option --no-count",
-            ARGS("--no-count"));
+    refused("no option --no-count", ARGS("--no-count"));
 }
 END_TEST
 
@@ -201,8 +200,8 @@ START_TEST(help_is_printed_at_the_first_sign)
     char **argv = ARGS("--help", "--frobnicate");
 
     capture_start(&captured, STDOUT_FILENO);
-    ck_assert(!command_line_parse(&usage, count(argv), argv, &toy, &operands,
-                                  &code));
+    ck_assert(
+        !command_line_parse(&usage, count(argv), argv, &toy, &operands, &code));
     said = capture_end(&captured);
     ck_assert_int_eq(code, EXIT_DONE);
     ck_assert_str_eq(

@@ -79,7 +79,8 @@ START_TEST(nothing_at_all_is_no_setting)
     accepted("# only a comment\n");
     accepted("---\n");
     accepted("--- {}\n...\n");
-    accepted("\xef\xbb\xbf" "count: 3\r\n");
+    accepted("\xef\xbb\xbf"
+             "count: 3\r\n");
     ck_assert_int_eq(toy.count, 3);
 }
 END_TEST
@@ -109,6 +110,8 @@ START_TEST(a_bad_value_is_named_with_its_place)
     refused("count:\nwait: 3\n",
             "toy.yaml:1:7: 'count' has no value; write \"\" where none is "
             "meant");
+    refused("item: [a, '']\n", "toy.yaml:1:11: item: an item is empty");
+    refused("item:\n- a\n-\n", "toy.yaml:3:2: item: an item is empty");
     refused("name: \"a\\nb\"\n",
             "toy.yaml:1:7: name: a control character (at offset 1) cannot "
             "stand there");
@@ -131,8 +134,7 @@ START_TEST(a_value_of_the_wrong_shape_is_refused)
                          "in `depth: 3`");
     refused("count\n", "toy.yaml:1:1: settings are expected, one a line, as "
                        "in `depth: 3`");
-    refused("? [a]\n: 1\n",
-            "toy.yaml:1:3: the name of a setting is expected");
+    refused("? [a]\n: 1\n", "toy.yaml:1:3: the name of a setting is expected");
 }
 END_TEST
 
@@ -155,9 +157,9 @@ START_TEST(anchors_aliases_and_tags_are_refused)
     const char *why = ": anchors (&), aliases (*) and tags (!) are not taken; "
                       "quote the value if it begins like one";
     static const char *const yaml[] = {
-        "count: &x 3\n", "count: *x\n", "item: &x [a]\n", "count: !!int 3\n",
-        "&x count: 3\n", "--- &x\ncount: 3\n", "item: [&x a, *x]\n",
-        "name: ! x\n", "kind: !!seq [a]\n",
+        "count: &x 3\n",      "count: *x\n",   "item: &x [a]\n",
+        "count: !!int 3\n",   "&x count: 3\n", "--- &x\ncount: 3\n",
+        "item: [&x a, *x]\n", "name: ! x\n",   "kind: !!seq [a]\n",
     };
 
     for (size_t i = 0; i < sizeof yaml / sizeof *yaml; i++) {
@@ -192,7 +194,9 @@ START_TEST(what_is_not_utf8_is_refused_with_its_place)
     ck_assert_ptr_nonnull(
         strstr(buf_str(&error), "toy.yaml:2:8: not UTF-8 text"));
     /* UTF-16 with its mark is not taken either. */
-    ck_assert_int_eq(read_bytes(bytes_of("\xff\xfe" "a\0:\0", 6)),
+    ck_assert_int_eq(read_bytes(bytes_of("\xff\xfe"
+                                         "a\0:\0",
+                                         6)),
                      STATUS_FORMAT);
     ck_assert_ptr_nonnull(
         strstr(buf_str(&error), "toy.yaml:1:1: not UTF-8 text"));
@@ -220,8 +224,8 @@ START_TEST(a_list_in_a_file_replaces_the_default_and_may_be_empty)
     accepted("kind: []\n");
     ck_assert_uint_eq(toy.kind.count, 0);
     ck_assert_int_eq(
-        option_source(&toy_table,
-                      option_find(&toy_table, bytes_of_str("kind")), &toy),
+        option_source(&toy_table, option_find(&toy_table, bytes_of_str("kind")),
+                      &toy),
         OPTION_FROM_FILE);
 }
 END_TEST
@@ -240,7 +244,7 @@ START_TEST(what_is_written_reads_back_equal)
 
     accepted("loud: yes\ncount: none\nroom: 3K\ncolour: red\n"
              "name: 'x \"y\" \\ # z: \xe2\x82\xac'\n"
-             "item: ['- a', '', '{b', '%', \"tab?\"]\nkind: []\n");
+             "item: ['- a', '{b', '%', \"tab?\"]\nkind: []\n");
     option_copy(&toy_table, &before, &toy, sizeof toy);
     buf_init(&text, 10000);
     write_toy(&text);
@@ -285,8 +289,7 @@ START_TEST(loads_files_and_says_which_cannot_be_read)
 
     ck_assert_int_ge(fd, 0);
     close(fd);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("count: 4\n")),
-                     STATUS_OK);
+    ck_assert_int_eq(file_replace(path, bytes_of_str("count: 4\n")), STATUS_OK);
     ck_assert_int_eq(config_load(&toy_table, &toy, path, OPTION_FROM_FILE,
                                  &error),
                      STATUS_OK);
@@ -307,8 +310,7 @@ Suite *suite_config(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, reads_every_type);
     tcase_add_test(t, nothing_at_all_is_no_setting);
-    tcase_add_test(t,
-                   an_unknown_key_is_named_with_its_place_and_the_nearest);
+    tcase_add_test(t, an_unknown_key_is_named_with_its_place_and_the_nearest);
     tcase_add_test(t, a_bad_value_is_named_with_its_place);
     tcase_add_test(t, a_value_of_the_wrong_shape_is_refused);
     tcase_add_test(t, a_key_given_twice_is_refused);

@@ -88,9 +88,9 @@ START_TEST(agrees_with_the_recursive_definition)
                 (k == 0 ? a : b)[i] = (char)('a' + (random >> 16) % 3);
             }
         }
-        ck_assert_uint_eq(
-            nearest_distance(bytes_of(a, n[0]), bytes_of(b, n[1])),
-            slow(bytes_of(a, n[0]), bytes_of(b, n[1])));
+        ck_assert_uint_eq(nearest_distance(bytes_of(a, n[0]),
+                                           bytes_of(b, n[1])),
+                          slow(bytes_of(a, n[0]), bytes_of(b, n[1])));
     }
 }
 END_TEST

@@ -60,8 +60,7 @@ START_TEST(takes_values_of_every_type)
     ck_assert_int_eq(set("room", "none", OPTION_FROM_LINE), STATUS_OK);
     ck_assert_int_eq(set("rate", "0.5", OPTION_FROM_LINE), STATUS_OK);
     ck_assert_int_eq(set("colour", "red", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("name", "J\xc3\xbcrgen", OPTION_FROM_LINE),
-                     STATUS_OK);
+    ck_assert_int_eq(set("name", "J\xc3\xbcrgen", OPTION_FROM_LINE), STATUS_OK);
     ck_assert(toy.loud);
     ck_assert_int_eq(toy.count, 0);
     ck_assert_int_eq(toy.wait_ms, 1500);
@@ -131,9 +130,9 @@ END_TEST
 START_TEST(every_value_reads_back_from_its_text)
 {
     static const char *const values[][2] = {
-        {"loud", "true"}, {"count", "none"}, {"count", "7"},
-        {"wait", "1500ms"}, {"room", "3K"}, {"room", "none"},
-        {"rate", "0.25"}, {"colour", "red"}, {"name", "x y"},
+        {"loud", "true"},   {"count", "none"}, {"count", "7"},
+        {"wait", "1500ms"}, {"room", "3K"},    {"room", "none"},
+        {"rate", "0.25"},   {"colour", "red"}, {"name", "x y"},
     };
 
     for (size_t k = 0; k < sizeof values / sizeof *values; k++) {

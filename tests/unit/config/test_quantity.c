@@ -6,17 +6,24 @@
 static const struct {
     const char *text;
     uint64_t value;
-} sizes[] = {
-    {"0", 0},          {"512", 512},
-    {"1K", 1024},      {"4M", 4194304},
-    {"1.5G", 1610612736}, {"0.5K", 512},
-    {"1k", 1024},      {"2g", UINT64_C(2) << 30},
-    {"1.9999", 1},     {"18446744073709551615", UINT64_MAX},
-}, times[] = {
-    {"0", 0},        {"1", 1000},      {"1.5", 1500},   {"100ms", 100},
-    {"1.5s", 1500},  {"5m", 300000},   {"2h", 7200000}, {"1d", 86400000},
-    {"0.1", 100},    {".5s", 500},     {"2.s", 2000},   {"0.001", 1},
-    {"1.9ms", 1},
+} sizes[] =
+    {
+        {"0", 0},
+        {"512", 512},
+        {"1K", 1024},
+        {"4M", 4194304},
+        {"1.5G", 1610612736},
+        {"0.5K", 512},
+        {"1k", 1024},
+        {"2g", UINT64_C(2) << 30},
+        {"1.9999", 1},
+        {"18446744073709551615", UINT64_MAX},
+},
+  times[] = {
+      {"0", 0},       {"1", 1000},    {"1.5", 1500},   {"100ms", 100},
+      {"1.5s", 1500}, {"5m", 300000}, {"2h", 7200000}, {"1d", 86400000},
+      {"0.1", 100},   {".5s", 500},   {"2.s", 2000},   {"0.001", 1},
+      {"1.9ms", 1},
 };
 
 START_TEST(reads_sizes_in_powers_of_1024)
@@ -40,9 +47,28 @@ START_TEST(reads_times_to_the_millisecond)
 END_TEST
 
 static const char *const nonsense[] = {
-    "",    " 1",   "1 ",     "-1",   "+1",  "1e3",  "0x10", "K",
-    ".",   "1..2", "1.2.3",  "1KB",  "1kb", "1 K",  "1,5",  "inf",
-    "nan", "none", "1.0000000001K", "1mss", "1w", "\xc2\xb2",
+    "",
+    " 1",
+    "1 ",
+    "-1",
+    "+1",
+    "1e3",
+    "0x10",
+    "K",
+    ".",
+    "1..2",
+    "1.2.3",
+    "1KB",
+    "1kb",
+    "1 K",
+    "1,5",
+    "inf",
+    "nan",
+    "none",
+    "1.0000000001K",
+    "1mss",
+    "1w",
+    "\xc2\xb2",
 };
 
 START_TEST(refuses_what_only_looks_like_a_number)
@@ -102,8 +128,7 @@ START_TEST(reads_fractions_with_exponents)
                      STATUS_FORMAT);
     ck_assert_int_eq(quantity_fraction(bytes_of_str("1e999"), &f),
                      STATUS_LIMIT);
-    ck_assert_int_eq(quantity_fraction(bytes_of_str("nan"), &f),
-                     STATUS_FORMAT);
+    ck_assert_int_eq(quantity_fraction(bytes_of_str("nan"), &f), STATUS_FORMAT);
 }
 END_TEST
 

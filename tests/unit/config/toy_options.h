@@ -25,6 +25,8 @@ static const char *const toy_colours[] = {"red", "green", NULL};
 static const char *const toy_kinds[] = {"a", "img", "meta", NULL};
 
 #define TOY_AT(f) .at = offsetof(struct toy, f)
+/* A row is read as one, not field by field. */
+/* clang-format off */
 static const struct option_spec toy_specs[] = {
     {.name = "loud", .letter = 'l', .type = OPTION_FLAG, TOY_AT(loud),
      .fallback = "false", .section = "Toys", .help = "make noise"},
@@ -54,6 +56,7 @@ static const struct option_spec toy_specs[] = {
      .words = toy_kinds, .flags = OPTION_COMMAS, .section = "More",
      .arg = "KINDS", .help = "kinds of things"},
 };
+/* clang-format on */
 
 static const struct option_table toy_table = {
     .spec = toy_specs,

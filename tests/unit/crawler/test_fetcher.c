@@ -670,6 +670,84 @@ START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
 }
 END_TEST
 
+START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
+{
+#define SITEMAP "<urlset><url><loc>http://x.test/a</loc></url></urlset>"
+    static const struct {
+        const char *answer;
+        enum link_kind found_as, kind;
+        size_t found;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n" SITEMAP,
+         LINK_A, LINK_SITEMAP, 1},
+        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+         "http://x.test/a\n",
+         LINK_SITEMAP, LINK_SITEMAP, 1},
+        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+         "http://x.test/a\n",
+         LINK_A, LINK_SITEMAP, 0},
+        {"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n"
+         "<rss><channel><item><link>http://x.test/a</link></item></channel>"
+         "</rss>",
+         LINK_FEED, LINK_FEED, 1},
+        {"HTTP/1.1 200 OK\r\nContent-Type: image/svg+xml\r\n\r\n"
+         "<svg><a href='http://x.test/a'/></svg>",
+         LINK_A, LINK_A, 0},
+    };
+    struct route route = {"/", .after = CLOSE};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        tiny_answer(&r.server, &route, cases[i].answer);
+        rig_give_lease(&r,
+                       (struct engine_lease){.kind = (uint8_t)cases[i].found_as,
+                                             .depth = 4},
+                       rig_url(&r, "127.0.0.1", "/"));
+        p = rig_receive(&r);
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_msg(p->done.found_count == cases[i].found, "%s",
+                      cases[i].answer);
+        if (cases[i].found > 0) {
+            assert_bytes(p->done.found[0].url, "http://x.test/a");
+            ck_assert_uint_eq(p->done.found[0].kind, cases[i].kind);
+            ck_assert_uint_eq(p->done.found[0].depth, 5);
+        }
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
+{
+    struct route route = {"/",
+                          OK_HTML "Link: </a>; rel=next, </b>; rel=nofollow\r\n"
+                                  "Link: </c>\r\nContent-Location: /d\r\n"
+                                  "Refresh: 5; url=/e\r\n" EMPTY};
+    struct rig r;
+    struct report *p = ask_route(&r, &route);
+
+    ck_assert_uint_eq(p->done.found_count, 0);
+    report_free(p);
+    rig_fini(&r);
+
+    rig_init(&r, &route, 1);
+    r.o.kinds |= LINK_BIT(LINK_HEADER);
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    ck_assert_uint_eq(p->done.found_count, 4);
+    ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1);
+    ck_assert_uint_eq(p->done.row.links, 5);
+    assert_bytes(p->done.found[3].url, rig_url(&r, "127.0.0.1", "/e"));
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(types_that_are_not_accepted_are_given_up_at_the_head)
 {
     static const char *const mime[] = {"text/html", "image/"};
@@ -998,25 +1076,6 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
     }
     ck_assert_uint_le(r.server.open_most, 4);
     ck_assert_uint_eq(r.server.requests, HOSTS * ROUNDS);
-    rig_fini(&r);
-}
-END_TEST
-
-/* curl would ask again by itself, at once and without our counting it. */
-START_TEST(a_kept_connection_that_is_closed_under_a_request_is_a_try)
-{
-    struct route routes[] = {{"/a", OK_HTML EMPTY}, {"/b", "", .after = CLOSE}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    rig_start(&r);
-    report_free(rig_ask(&r, "/a"));
-    p = rig_ask(&r, "/b");
-    assert_outcome(p, OUTCOME_FAILED, REASON_RESET);
-    ck_assert(p->done.transient);
-    report_free(p);
-    ck_assert_uint_eq(routes[1].asked, 1);
     rig_fini(&r);
 }
 END_TEST
@@ -1388,6 +1447,9 @@ Suite *suite_fetcher(void)
     tcase_add_test(t, noindex_skips_the_page_and_nofollow_its_links);
     tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
     tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
+    tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);
+    tcase_add_test(t,
+                   links_of_the_head_are_followed_where_that_kind_is_asked_for);
     tcase_add_test(t, types_that_are_not_accepted_are_given_up_at_the_head);
     tcase_add_test(t,
                    no_address_the_guard_refuses_is_asked_whatever_its_spelling);
@@ -1401,8 +1463,6 @@ Suite *suite_fetcher(void)
     tcase_add_test(t, one_transfer_at_a_time_for_one_queue_in_order);
     tcase_add_test(t, conns_per_host_are_used_at_once);
     tcase_add_test(t, an_address_has_no_more_connections_than_allowed);
-    tcase_add_test(
-        t, a_kept_connection_that_is_closed_under_a_request_is_a_try);
     tcase_add_test(t, robots_txt_comes_first_and_its_url_is_given_back);
     tcase_add_test(t, a_url_its_robots_txt_denies_is_denied_at_once);
     tcase_add_test(t, all_that_wait_for_one_robots_txt_are_given_back);

@@ -58,6 +58,13 @@ static void fetched(struct robots_cache *c, int status, const char *body,
     tell(c, origin_a, &f, now, NULL);
 }
 
+/* The two answers that a fetch owes (robots_cache.h) are taken. */
+static void use_up(struct robots_cache *c, int64_t now)
+{
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_lt(verdict(c, "/", now), ROBOTS_FETCH);
+}
+
 static void fetched_for(struct robots_cache *c, const char *body,
                         const char *cache_control, int64_t now)
 {
@@ -76,6 +83,7 @@ static struct robots_cache *cache_with_rules(void)
 
     ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_FETCH);
     fetched(c, 200, keep_out, T0);
+    use_up(c, T0);
     return c;
 }
 
@@ -190,6 +198,7 @@ START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
 
         verdict(c, "/private", T0);
         fetched_for(c, keep_out, t[i].cache_control, T0);
+        use_up(c, T0);
         ck_assert_msg(verdict(c, "/private", T0 + t[i].fresh - 1) ==
                           ROBOTS_DENIED,
                       "%s", t[i].cache_control);
@@ -200,12 +209,35 @@ START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
 }
 END_TEST
 
+/* A page's turn comes after the host's delay, which may be longer than the
+ * copy is fresh; it must not wait for another copy then, and so for ever. */
+START_TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    int64_t now = T0;
+
+    for (int pages = 0; pages < 5; pages++) {
+        ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
+        fetched_for(c, keep_out, "max-age=1", now);
+        ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_ALLOWED);
+        ck_assert_int_eq(verdict(c, "/x", now + MINUTE), ROBOTS_ALLOWED);
+        now += 2 * MINUTE;
+    }
+    /* But not for longer than a day. */
+    ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
+    fetched_for(c, keep_out, "max-age=1", now);
+    ck_assert_int_eq(verdict(c, "/x", now + DAY), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
 START_TEST(a_missing_file_is_asked_for_again_after_a_day)
 {
     struct robots_cache *c = cache_of(1 << 20);
 
     verdict(c, "/private", T0);
     fetched(c, 404, NULL, T0);
+    use_up(c, T0);
     ck_assert_int_eq(verdict(c, "/private", T0 + DAY - 1), ROBOTS_ALLOWED);
     ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_FETCH);
     fetched(c, 200, keep_out, T0 + DAY);
@@ -241,6 +273,7 @@ START_TEST(unreachable_means_not_now_with_back_off_to_an_hour)
     now += DAY;
     ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
     fetched(c, 500, NULL, now);
+    use_up(c, now);
     ck_assert_int_eq(verdict(c, "/", now + SECOND), ROBOTS_FETCH);
     robots_cache_free(c);
 }
@@ -291,6 +324,7 @@ START_TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
     ck_assert_int_ge(now, T0 + 30 * DAY);
     ck_assert_int_lt(now, T0 + 30 * DAY + 2 * HOUR);
     /* Its return is seen. */
+    use_up(c, now);
     ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_FETCH);
     fetched(c, 200, "User-agent: *\nDisallow: /", now + HOUR);
     ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_DENIED);
@@ -319,6 +353,7 @@ START_TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
     fetched(c, 0, NULL, now);
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_DENIED);
+    ck_assert_int_eq(verdict(c, "/public", now), ROBOTS_ALLOWED);
     /* A 404 is an answer. */
     now += HOUR;
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
@@ -515,6 +550,8 @@ END_TEST
 
 /* One origin as the table in robots_cache.h has it, in the plainest words. */
 struct model {
+    int owed;
+    int64_t told;
     bool known, fetching, unreachable, has_copy, copy_denies;
     int64_t good_until, retry_at, wait, since;
 };
@@ -526,6 +563,10 @@ static enum robots_verdict model_ask(struct model *m, int64_t now)
 
     if (m->fetching)
         return ROBOTS_FETCHING;
+    if (m->has_copy && m->owed > 0 && now < m->told + DAY) {
+        m->owed--;
+        due = false;
+    }
     if (due) {
         m->fetching = true;
         return ROBOTS_FETCH;
@@ -539,6 +580,8 @@ static void model_told(struct model *m, int status, int64_t now)
 {
     m->fetching = false;
     m->known = true;
+    m->owed = 2;
+    m->told = now;
     if (status >= 500 || status == 0 || status == 429) {
         if (!m->unreachable) {
             m->since = now;
@@ -611,6 +654,7 @@ Suite *suite_robots_cache(void)
     tcase_add_test(t, rfc9309_2_3_1_what_each_status_means);
     tcase_add_test(t, an_empty_answer_allows_all);
     tcase_add_test(t, rfc9309_2_4_a_copy_is_kept_for_a_day_at_most);
+    tcase_add_test(t, ours_a_fetch_answers_the_url_that_waited_for_it);
     tcase_add_test(t, a_missing_file_is_asked_for_again_after_a_day);
     tcase_add_test(t, unreachable_means_not_now_with_back_off_to_an_hour);
     tcase_add_test(t, a_longer_retry_after_counts_instead_up_to_a_day);

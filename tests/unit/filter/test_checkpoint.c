@@ -123,15 +123,15 @@ END_TEST
 /* Every region of the file in turn: headers, units, directory. */
 START_TEST(one_flipped_bit_costs_at_most_one_segment)
 {
-    static const char *const kinds[] = {"scalable", "bloom"};
+    const struct filter_traits *kind;
 
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; (kind = filter_kind(i)) != NULL; i++) {
         struct remembered *r = xcalloc(1, sizeof *r);
-        struct filter *f = saved(kinds[i], 100000, r);
+        struct filter *f = saved(kind->name, 100000, r);
         uint64_t size;
 
         ck_assert_int_eq(file_size(path, &size), STATUS_OK);
-        for (uint64_t bit = 0; bit < size * 8; bit += size * 8 / 150) {
+        for (uint64_t bit = 0; bit < size * 8; bit += size * 8 / FEWER(150)) {
             struct checkpoint_info info;
             struct filter *g = NULL;
 
@@ -233,14 +233,18 @@ START_TEST(headers_that_lie_are_refused)
         {136, {9}, STATUS_FORMAT},                      /* k: 9 */
         {192, {0, 0, 0, 1}, STATUS_DAMAGED},            /* units */
     };
-    static const char *const kinds[] = {"scalable", "bloom"};
+    const struct filter_traits *kind;
 
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; (kind = filter_kind(i)) != NULL; i++) {
         for (size_t j = 0; j < sizeof lies / sizeof *lies; j++) {
-            struct filter *f = saved(kinds[i], 1000, NULL), *g = NULL;
+            struct filter *f = saved(kind->name, 1000, NULL), *g = NULL;
+            enum status st;
 
             forge(lies[j].at, lies[j].octets, 8);
-            ck_assert_int_eq(load(&g, NULL, NULL), lies[j].want);
+            st = load(&g, NULL, NULL);
+            if (lies[j].at < 128) /* beyond, each kind has its own reasons */
+                ck_assert_int_eq(st, lies[j].want);
+            ck_assert_int_ne(st, STATUS_OK);
             ck_assert_ptr_null(g);
             filter_free(f);
         }

@@ -58,8 +58,7 @@ START_TEST(random_delay_stays_within_half_and_one_and_a_half)
 
         least = p < least ? p : least;
         most = p > most ? p : most;
-        ck_assert_int_ge(schedule_pause(&o, 2 * NS_PER_S, 0, &r),
-                         2 * NS_PER_S);
+        ck_assert_int_ge(schedule_pause(&o, 2 * NS_PER_S, 0, &r), 2 * NS_PER_S);
     }
     ck_assert_int_ge(least, NS_PER_S / 2);
     ck_assert_int_lt(least, NS_PER_S * 51 / 100);

@@ -26,7 +26,7 @@ static void add_row(struct db *d, uint64_t id)
 
     snprintf(sql, sizeof sql, "INSERT INTO url(id) VALUES(%llu)",
              (unsigned long long)id);
-    ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+    SAME(db_exec(d, sql), STATUS_OK);
 }
 
 static void add_range(struct db *d, struct exact_set *s, uint64_t first,
@@ -59,7 +59,7 @@ static void check_all(struct exact_set *s, uint64_t last)
         digests[i] = scratch_digest(i + 1);
     ck_assert_int_eq(exact_set_find(s, digests, 2 * last, ids), STATUS_OK);
     for (uint64_t i = 0; i < 2 * last; i++)
-        ck_assert_uint_eq(ids[i], i < last ? i + 1 : 0);
+        SAME(ids[i], i < last ? i + 1 : 0);
     free(digests);
     free(ids);
 }
@@ -71,7 +71,6 @@ START_TEST(finds_what_was_added_and_nothing_else)
     struct exact_set *s = open_set(d);
     uint64_t n = scratch_size(40000, 1000000), state = 1, last = 0;
 
-    check_all(s, 1000 - 1000 + 1 > last ? 0 : last);
     while (last < n) {
         uint64_t more = 1 + scratch_below(&state, 3000);
 
@@ -131,10 +130,10 @@ static void see(void *ctx, struct digest digest, uint64_t id)
 {
     struct tally_of *t = ctx;
 
-    ck_assert(digest_equal(digest, scratch_digest(id)));
-    ck_assert_uint_ge(digest.hi, t->first);
-    ck_assert_uint_le(digest.hi, t->last);
-    ck_assert_uint_eq(t->seen[id], 0);
+    SAME(digest_equal(digest, scratch_digest(id)), true);
+    SAME(digest.hi >= t->first, true);
+    SAME(digest.hi <= t->last, true);
+    SAME(t->seen[id], 0);
     t->seen[id] = 1;
     t->n++;
 }
@@ -195,7 +194,7 @@ START_TEST(tells_apart_digests_that_share_a_fence)
     ck_assert_uint_eq(exact_set_stats(s).delta, 0);
     ck_assert_int_eq(exact_set_find(s, digests, N + 1, ids), STATUS_OK);
     for (uint64_t i = 0; i <= N; i++)
-        ck_assert_uint_eq(ids[i], i < N ? i + 1 : 0);
+        SAME(ids[i], i < N ? i + 1 : 0);
     ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
     exact_set_close(s);
     db_close(d);

@@ -1,274 +1,385 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frontier_store.c - the store against a plain model: an array of URLs,
- * each with its queue and what became of it.
+ * test_frontier_store.c - the store against a plain model (store_model.h), and
+ * what a run does not come by.
  */
 #include "storage/frontier_store.h"
-#include "storage/page_store.h"
-#include "tests/unit/storage/scratch.h"
-
-#define MOST_URLS 400000
-
-struct model {
-    struct db *d;
-    struct frontier_store *s;
-    struct page_store *p;
-    uint64_t n; /* URLs admitted */
-    uint32_t queues;
-    uint32_t *queue; /* of id */
-    unsigned char *done, *tries;
-    uint64_t random;
-};
-
-static const struct frontier_store_options options = {0};
-
-static void url_text(char *out, size_t size, uint64_t id, uint32_t queue)
-{
-    snprintf(out, size, "http://host%u.example%s/page/%llu?x=%llu", queue,
-             id % 5 == 0 ? ":8080" : "", (unsigned long long)id,
-             (unsigned long long)(id * 7919));
-}
-
-static void model_open(struct model *m, const char *path, enum db_mode mode)
-{
-    m->d = scratch_open(path, mode);
-    ck_assert_int_eq(frontier_store_open(&m->s, m->d, &options, 0, NULL, NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(page_store_open(&m->p, m->d), STATUS_OK);
-}
-
-static void model_close(struct model *m)
-{
-    page_store_close(m->p);
-    frontier_store_close(m->s);
-    db_close(m->d);
-    m->d = NULL;
-}
-
-static struct model model_make(const struct scratch *dir)
-{
-    struct model m = {.random = 42};
-
-    m.queue = calloc(MOST_URLS + 1, sizeof *m.queue);
-    m.done = calloc(MOST_URLS + 1, 1);
-    m.tries = calloc(MOST_URLS + 1, 1);
-    model_open(&m, dir->db, DB_CREATE);
-    return m;
-}
-
-static void model_free(struct model *m)
-{
-    free(m->queue);
-    free(m->done);
-    free(m->tries);
-}
-
-/* Low queue numbers get most of the URLs. */
-static void admit_one(struct model *m, uint32_t hosts)
-{
-    uint32_t host = (uint32_t)(scratch_below(&m->random, hosts) *
-                               scratch_below(&m->random, hosts) / hosts) +
-                    1;
-    char url[128], key[32];
-    uint64_t id = 0;
-    struct url_row row = {
-        .depth = (uint32_t)(m->n % 7),
-        .hops = (uint16_t)(m->n % 3),
-        .kind = (uint8_t)(m->n % 26),
-        .flags = m->n == 0 ? URL_ROW_SEED : 0,
-        .via = m->n / 2,
-        .found_at_ms = 1700000000000 + (int64_t)m->n,
-    };
-
-    snprintf(key, sizeof key, "host%u.example", host);
-    ck_assert_int_eq(frontier_store_queue(m->s, bytes_of_str("c"),
-                                          bytes_of_str(key), &row.queue),
-                     STATUS_OK);
-    url_text(url, sizeof url, m->n + 1, row.queue);
-    row.url = bytes_of_str(url);
-    ck_assert_int_eq(frontier_store_admit(m->s, &row, &id), STATUS_OK);
-    ck_assert_uint_eq(id, ++m->n);
-    m->queue[id] = row.queue;
-    if (row.queue > m->queues)
-        m->queues = row.queue;
-}
-
-static void fetch_one(struct model *m, uint64_t id, bool final)
-{
-    struct fetch_row row = {.url = id, .final = final, .status = 1};
-    uint64_t seq = 0;
-
-    ck_assert_int_eq(page_store_add(m->p, &row, &seq), STATUS_OK);
-    if (final) {
-        ck_assert_int_eq(frontier_store_done(m->s, id, seq), STATUS_OK);
-        m->done[id] = 1;
-        m->tries[id] = 0;
-    } else {
-        m->tries[id]++;
-        ck_assert_int_eq(frontier_store_set_tries(m->s, id, m->tries[id],
-                                                  (int64_t)id * 10),
-                         STATUS_OK);
-    }
-}
-
-/* Takes some ids of a queue, as the frontier would, and finishes most. */
-static void crawl_some(struct model *m, uint32_t queue, uint64_t after)
-{
-    uint64_t ids[16];
-    size_t n = 0;
-
-    ck_assert_int_eq(frontier_store_refill(m->s, queue, after, ids, 16, &n),
-                     STATUS_OK);
-    for (size_t i = 0; i < n; i++) {
-        ck_assert_uint_gt(ids[i], after);
-        ck_assert(!m->done[ids[i]]);
-        ck_assert_uint_eq(m->queue[ids[i]], queue);
-        if (scratch_below(&m->random, 10) < 8)
-            fetch_one(m, ids[i], scratch_below(&m->random, 8) != 0);
-    }
-}
-
-static void transaction(struct model *m, uint32_t hosts, uint32_t admit,
-                        uint32_t pages)
-{
-    ck_assert_int_eq(db_begin(m->d), STATUS_OK);
-    for (uint32_t i = 0; i < admit; i++)
-        admit_one(m, hosts);
-    for (uint32_t i = 0; i < pages && m->queues > 0; i++)
-        crawl_some(m, 1 + (uint32_t)scratch_below(&m->random, m->queues),
-                   i % 3 == 0 ? scratch_below(&m->random, m->n) : 0);
-    frontier_store_add(m->s, "transactions", 1);
-    ck_assert_int_eq(frontier_store_step(m->s), STATUS_OK);
-    ck_assert_int_eq(db_commit(m->d), STATUS_OK);
-}
-
-/* Every queue, walked from its beginning, is what the model says. */
-static void compare_queues(struct model *m)
-{
-    uint64_t *next = calloc((size_t)m->n + 2, sizeof *next);
-    uint64_t *heads = calloc((size_t)m->queues + 1, sizeof *heads);
-    uint64_t pending = 0;
-
-    for (uint64_t id = m->n; id >= 1; id--) {
-        next[id] = heads[m->queue[id]];
-        heads[m->queue[id]] = id;
-    }
-    for (uint32_t q = 1; q <= m->queues; q++) {
-        uint64_t after = 0, want = heads[q], count = 0, ids[37];
-        size_t n = 1;
-
-        while (n > 0) {
-            ck_assert_int_eq(frontier_store_refill(m->s, q, after, ids, 37, &n),
-                             STATUS_OK);
-            for (size_t i = 0; i < n; i++, want = next[want], count++) {
-                while (want != 0 && m->done[want])
-                    want = next[want];
-                ck_assert_uint_eq(ids[i], want);
-                after = want;
-            }
-        }
-        while (want != 0 && m->done[want])
-            want = next[want];
-        ck_assert_uint_eq(want, 0);
-        ck_assert_uint_eq(frontier_store_pending(m->s, q), count);
-        pending += count;
-    }
-    ck_assert_uint_eq(frontier_store_pending_all(m->s), pending);
-    free(next);
-    free(heads);
-}
-
-static void compare_row(void *ctx, const struct url_row *row)
-{
-    struct model *m = ctx;
-    char url[128];
-
-    url_text(url, sizeof url, row->id, m->queue[row->id]);
-    ck_assert(bytes_is(row->url, url));
-    ck_assert_uint_eq(row->queue, m->queue[row->id]);
-    ck_assert_uint_eq(row->depth, (row->id - 1) % 7);
-    ck_assert_uint_eq(row->hops, (row->id - 1) % 3);
-    ck_assert_uint_eq(row->kind, (row->id - 1) % 26);
-    ck_assert_uint_eq(row->flags, row->id == 1 ? URL_ROW_SEED : 0);
-    ck_assert_uint_eq(row->via, (row->id - 1) / 2);
-    ck_assert_int_eq(row->found_at_ms, 1700000000000 + (int64_t)row->id - 1);
-}
-
-static void compare_tries(void *ctx, uint64_t id, uint32_t tries,
-                          int64_t due_ms)
-{
-    struct model *m = ctx;
-
-    ck_assert(!m->done[id]);
-    ck_assert_uint_eq(m->tries[id], tries);
-    ck_assert_int_eq(due_ms, (int64_t)id * 10);
-}
-
-static void compare(struct model *m)
-{
-    struct url_row row;
-    struct buf text;
-
-    ck_assert_uint_eq(frontier_store_last_id(m->s), m->n);
-    for (uint64_t id = 1; id <= m->n; id++)
-        ck_assert_int_eq(frontier_store_is_done(m->s, id), m->done[id]);
-    compare_queues(m);
-    ck_assert_int_eq(frontier_store_each(m->s, 1, m->n, compare_row, m),
-                     STATUS_OK);
-    ck_assert_int_eq(frontier_store_each_tries(m->s, compare_tries, m),
-                     STATUS_OK);
-    buf_init(&text, 4096);
-    for (int i = 0; i < 100; i++) {
-        uint64_t id = 1 + scratch_below(&m->random, m->n);
-
-        ck_assert_int_eq(frontier_store_get(m->s, id, &row, &text), STATUS_OK);
-        compare_row(m, &row);
-    }
-    ck_assert_int_eq(frontier_store_get(m->s, m->n + 1, &row, &text),
-                     STATUS_NOT_FOUND);
-    buf_fini(&text);
-    ck_assert_int_eq(frontier_store_verify(m->s), STATUS_OK);
-}
+#include "tests/unit/storage/store_model.h"
 
 START_TEST(agrees_with_a_plain_model_over_random_operations)
 {
     struct scratch dir = scratch_make();
-    struct model m = model_make(&dir);
+    struct model m;
     uint64_t rounds = scratch_size(60, 600);
 
+    model_init(&m, 300, 1200, 40);
+    model_open(&m, dir.db, DB_CREATE);
     for (uint64_t i = 0; i < rounds; i++)
-        transaction(&m, 300, (uint32_t)scratch_below(&m.random, 1200), 40);
-    compare(&m);
+        model_transaction(&m);
+    model_compare(&m);
     model_close(&m);
     model_open(&m, dir.db, DB_WRITE);
-    compare(&m);
+    model_compare(&m);
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);
 }
 END_TEST
 
-/* What is on disk at any moment, taken as a power cut would leave it, holds
- * every transaction that was committed. */
-START_TEST(a_crash_loses_nothing_that_was_committed)
+START_TEST(a_reader_opens_all_of_it_beside_the_writer)
 {
     struct scratch dir = scratch_make();
-    struct model m = model_make(&dir);
+    struct model m, reader;
 
-    for (int i = 0; i < 80; i++) {
-        transaction(&m, 100, 700, 30);
-        if (i % 9 == 8) {
-            struct model after = m;
+    model_init(&m, 50, 400, 20);
+    model_open(&m, dir.db, DB_CREATE);
+    for (int i = 0; i < 12; i++)
+        model_transaction(&m);
+    reader = m;
+    model_open(&reader, dir.db, DB_READ);
+    model_transaction(&m);
+    model_rewind(&reader, 12);
+    model_compare(&reader);
+    model_close(&reader);
+    model_rewind(&m, 13);
+    model_compare(&m);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
 
-            scratch_crash_copy(&dir);
-            model_open(&after, dir.other, DB_WRITE);
-            compare(&after);
-            ck_assert_uint_eq(frontier_store_counter(after.s, "transactions"),
-                              i + 1);
-            model_close(&after);
+/* One URL each, so that every queue is a group of one id in its row. */
+START_TEST(keeps_many_queues_apart)
+{
+    enum { QUEUES = 20000 };
+    struct scratch dir = scratch_make();
+    struct model m;
+    uint64_t ids[2];
+    size_t n = 0;
+
+    model_init(&m, 1, 1, 0);
+    model_open(&m, dir.db, DB_CREATE);
+    for (uint32_t q = 1; q <= QUEUES; q++) {
+        struct url_row row = {.url = bytes_of_str("http://x.example/")};
+        char crawl[16], key[32];
+        uint64_t id = 0;
+
+        if (q % 1000 == 1)
+            ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+        snprintf(crawl, sizeof crawl, "crawl%u", q % 3);
+        snprintf(key, sizeof key, "key%u", q / 3);
+        SAME(frontier_store_queue(m.s, bytes_of_str(crawl), bytes_of_str(key),
+                                  &row.queue),
+             STATUS_OK);
+        SAME(row.queue, q);
+        SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
+        if (q % 1000 == 0) {
+            ck_assert_int_eq(frontier_store_step(m.s), STATUS_OK);
+            ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t q = 1; q <= QUEUES; q++) {
+            struct bytes crawl, key;
+
+            SAME(frontier_store_refill(m.s, q, 0, ids, 2, &n), STATUS_OK);
+            SAME(n, 1);
+            SAME(ids[0], q);
+            frontier_store_queue_name(m.s, q, &crawl, &key);
+            SAME(frontier_store_find_queue(m.s, crawl, key), q);
+        }
+        model_close(&m);
+        model_open(&m, dir.db, DB_WRITE);
+    }
+    ck_assert_uint_eq(frontier_store_find_queue(m.s, bytes_of_str("crawl0"),
+                                                bytes_of_str("none")),
+                      0);
+    ck_assert_int_eq(frontier_store_verify(m.s), STATUS_OK);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* One queue with everything, so that its rows follow one another. */
+START_TEST(walks_a_queue_of_many_rows_from_any_cursor)
+{
+    enum { URLS = 30000 };
+    struct scratch dir = scratch_make();
+    struct model m;
+    uint64_t state = 3;
+
+    model_init(&m, 1, 1000, 0);
+    model_open(&m, dir.db, DB_CREATE);
+    while (m.n < URLS)
+        model_transaction(&m);
+    for (int i = 0; i < 2000; i++) {
+        uint64_t after = scratch_below(&state, m.n + 2), ids[5];
+        size_t n = 0, want = m.n > after ? m.n - after : 0;
+
+        SAME(frontier_store_refill(m.s, 1, after, ids, 5, &n), STATUS_OK);
+        SAME(n, want < 5 ? want : 5);
+        for (size_t k = 0; k < n; k++)
+            SAME(ids[k], after + 1 + k);
+    }
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
+static void finish(struct model *m, uint64_t id)
+{
+    struct fetch_row row = {.url = id, .final = true};
+    uint64_t seq = 0;
+
+    ck_assert_int_eq(page_store_add(m->p, &row, &seq), STATUS_OK);
+    ck_assert_int_eq(frontier_store_done(m->s, id, seq), STATUS_OK);
+}
+
+/* Ids are five octets: past 2^32 nothing may be cut. The store is made to
+ * stand there by a segment that claims all ids before. */
+START_TEST(ids_go_on_past_two_to_the_power_of_32)
+{
+    const uint64_t first = (UINT64_C(1) << 32) - 700;
+    struct scratch dir = scratch_make();
+    struct model m;
+    uint64_t want = first, after = 0, ids[64];
+    char sql[160];
+    size_t n = 1;
+
+    model_init(&m, 1, 1, 0);
+    model_open(&m, dir.db, DB_CREATE);
+    model_close(&m);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO qmeta VALUES(1, 9, 1, %llu, 0, x'');",
+             (unsigned long long)(first - 1));
+    scratch_sql(dir.db, sql);
+    model_open_with(&m, dir.db, DB_WRITE, NULL);
+    ck_assert_uint_eq(frontier_store_last_id(m.s), first - 1);
+    for (int i = 0; i < 14; i++) {
+        ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+        for (int k = 0; k < 130; k++) {
+            struct url_row row = {.url = bytes_of_str("http://x.example/y")};
+            uint64_t id = 0;
+
+            SAME(frontier_store_queue(m.s, bytes_of_str(""), bytes_of_str("x"),
+                                      &row.queue),
+                 STATUS_OK);
+            SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
+            if (id % 10 == 0)
+                finish(&m, id);
+        }
+        ck_assert_int_eq(frontier_store_step(m.s), STATUS_OK);
+        ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    }
+    model_close(&m);
+    model_open_with(&m, dir.db, DB_WRITE, NULL);
+    while (n > 0) {
+        SAME(frontier_store_refill(m.s, 1, after, ids, 64, &n), STATUS_OK);
+        for (size_t i = 0; i < n; i++, want++) {
+            want += want % 10 == 0;
+            SAME(ids[i], want);
+            ck_assert(!frontier_store_is_done(m.s, ids[i]));
+            after = ids[i];
+        }
+    }
+    ck_assert_uint_eq(want + (want % 10 == 0), first + 14 * 130);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(splits_urls_of_any_shape_and_puts_them_together_again)
+{
+    static const char *const urls[] = {
+        "http://a.example/",
+        "https://a.example:8443/x/y?z=/",
+        "http://[::1]/",
+        "http://a.example",
+        "mailto:x@a.example",
+        "",
+        "/",
+        "://",
+        ":///",
+        "a://b/c://d/e",
+        "not a url at all",
+        "http://this-is-a-host-name-that-is-longer-than-a-line-of-the-cache"
+        ".example.org/path",
+    };
+    enum { N = sizeof urls / sizeof *urls };
+    struct scratch dir = scratch_make();
+    struct model m;
+    struct url_row row = {0};
+    struct buf text;
+    uint64_t id = 0;
+
+    buf_init(&text, 4096);
+    model_init(&m, 1, 1, 0);
+    model_open(&m, dir.db, DB_CREATE);
+    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    SAME(frontier_store_queue(m.s, bytes_of_str(""), bytes_of_str(""),
+                              &row.queue),
+         STATUS_OK);
+    for (int i = 0; i < N; i++) {
+        row.url = bytes_of_str(urls[i]);
+        SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
+    }
+    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    for (int pass = 0; pass < 3; pass++) {
+        for (uint64_t i = 0; i < N; i++) {
+            ck_assert_int_eq(frontier_store_get(m.s, i + 1, &row, &text),
+                             STATUS_OK);
+            ck_assert_msg(bytes_is(row.url, urls[i]), "%s", urls[i]);
+        }
+        if (pass == 0) {
+            model_close(&m);
+            model_open(&m, dir.db, DB_WRITE);
         }
     }
     model_close(&m);
+    model_free(&m);
+    buf_fini(&text);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(refuses_what_cannot_be)
+{
+    struct scratch dir = scratch_make();
+    struct model m;
+    struct url_row row = {.queue = 1, .url = bytes_of_str("http://x.example/")};
+    uint64_t id = 0, ids[4];
+    size_t n = 0;
+
+    model_init(&m, 10, 100, 1);
+    model_open(&m, dir.db, DB_CREATE);
+    SAME(frontier_store_admit(m.s, &row, &id), STATUS_ARG);
+    SAME(frontier_store_refill(m.s, 1, 0, ids, 4, &n), STATUS_ARG);
+    ck_assert_int_eq(frontier_store_done(m.s, 1, 1), STATUS_NOT_FOUND);
+    model_transaction(&m);
+    ck_assert_int_eq(frontier_store_done(m.s, m.n + 1, 1), STATUS_NOT_FOUND);
+    ck_assert_int_eq(frontier_store_done(m.s, 0, 1), STATUS_NOT_FOUND);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* A page read twice by two clients is done once. */
+START_TEST(done_twice_counts_once)
+{
+    struct scratch dir = scratch_make();
+    struct model m;
+    uint64_t pending;
+
+    model_init(&m, 1, 100, 0);
+    model_open(&m, dir.db, DB_CREATE);
+    model_transaction(&m);
+    pending = frontier_store_pending_all(m.s);
+    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    model_fetch(&m, 1, true);
+    ck_assert_int_eq(frontier_store_done(m.s, 1, 7), STATUS_OK);
+    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    ck_assert_uint_eq(frontier_store_pending_all(m.s), pending - 1);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* ---- damage ---- */
+
+struct harm {
+    const char *sql;
+    bool at_open; /* found by opening already */
+};
+
+static const struct harm harms[] = {
+    {"UPDATE queue SET key = 'host9.example'", true},
+    {"DELETE FROM queue WHERE id = 2", true},
+    {"DELETE FROM origin WHERE id = 3", true},
+    {"UPDATE origin SET queue = 999999 WHERE id = 1", true},
+    {"DELETE FROM url WHERE id > 100", true},
+    {"DELETE FROM url WHERE id = (SELECT max(id) - 1 FROM url)", true},
+    {"UPDATE url SET origin = 77777 WHERE id = 50", false},
+    {"DELETE FROM url WHERE id = 50", false},
+    {"DELETE FROM qseg WHERE id = (SELECT max(id) FROM qseg)", true},
+    {"UPDATE qseg SET ids = x'ffffffffffffffffffffffff'", true},
+    {"UPDATE qseg SET ids = x'010101'", true},
+    {"UPDATE qseg SET ids = zeroblob(5000)", true},
+    {"UPDATE qseg SET ids = substr(ids, 1, length(ids) - 1)", true},
+    {"UPDATE qmeta SET last = last + 1", true},
+    {"UPDATE qmeta SET first = first + 1", true},
+    {"UPDATE qmeta SET ids = ids + 1", true},
+    {"UPDATE qmeta SET fences = x'01'", true},
+    {"DELETE FROM qmeta WHERE first = 1", true},
+    {"UPDATE status SET done = x'00'", true},
+    {"UPDATE status SET done = zeroblob(4000)", false},
+    {"UPDATE fetch SET url = 0", true},
+    {"DELETE FROM fetch WHERE final = 1 AND seq = (SELECT min(seq) FROM fetch"
+     " WHERE final = 1)",
+     false},
+    {"INSERT INTO retry VALUES(99999999, 1, 0)", false},
+    {"UPDATE skip SET id = id + 5", true},
+    {"UPDATE word SET id = id + 5", true},
+    {"UPDATE word SET text = ''", true},
+    {"UPDATE seenpart SET fences = x'00' WHERE part = 5", true},
+    {"UPDATE seenpart SET count = count + 500", true},
+    {"UPDATE seenpart SET part = 5000 WHERE part = 5", true},
+    {"DROP TABLE status", true},
+    {"DROP TABLE seenpage", true},
+};
+
+static enum status open_and_verify(struct model *m, const char *path,
+                                   bool *opened)
+{
+    enum status st = db_open(&m->d, path, DB_READ, &model_db_options);
+
+    *opened = false;
+    if (st == STATUS_OK)
+        st = exact_set_open(&m->set, m->d, &model_set_options);
+    if (st == STATUS_OK)
+        st = frontier_store_open(&m->s, m->d, &model_frontier_options,
+                                 exact_set_upto(m->set), model_replay, m);
+    if (st == STATUS_OK)
+        st = page_store_open(&m->p, m->d);
+    *opened = st == STATUS_OK;
+    if (st == STATUS_OK)
+        st = exact_set_verify(m->set);
+    if (st == STATUS_OK)
+        st = frontier_store_verify(m->s);
+    model_close(m);
+    m->set = NULL;
+    m->s = NULL;
+    m->p = NULL;
+    return st;
+}
+
+START_TEST(damage_is_found_by_opening_or_by_verify)
+{
+    struct scratch dir = scratch_make();
+    struct model m;
+    bool opened;
+
+    model_init(&m, 50, 300, 20);
+    model_open(&m, dir.db, DB_CREATE);
+    for (int i = 0; i < 30; i++)
+        model_transaction(&m);
+    model_close(&m);
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        struct model sick = {0};
+
+        scratch_copy_file(dir.db, dir.other);
+        scratch_sql(dir.other, harms[i].sql);
+        ck_assert_msg(open_and_verify(&sick, dir.other, &opened) ==
+                          STATUS_DAMAGED,
+                      "not found: %s", harms[i].sql);
+        ck_assert_msg(opened != harms[i].at_open, "%s at open: %s",
+                      opened ? "not found" : "found", harms[i].sql);
+    }
     model_free(&m);
     scratch_remove(&dir);
 }
@@ -281,7 +392,14 @@ Suite *suite_frontier_store(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_test(t, agrees_with_a_plain_model_over_random_operations);
-    tcase_add_test(t, a_crash_loses_nothing_that_was_committed);
+    tcase_add_test(t, a_reader_opens_all_of_it_beside_the_writer);
+    tcase_add_test(t, keeps_many_queues_apart);
+    tcase_add_test(t, walks_a_queue_of_many_rows_from_any_cursor);
+    tcase_add_test(t, ids_go_on_past_two_to_the_power_of_32);
+    tcase_add_test(t, splits_urls_of_any_shape_and_puts_them_together_again);
+    tcase_add_test(t, refuses_what_cannot_be);
+    tcase_add_test(t, done_twice_counts_once);
+    tcase_add_test(t, damage_is_found_by_opening_or_by_verify);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench_crawl.c - what a crawled page costs, beside fetching and parsing alone.
+ *
+ * The same web, on loopback, three times in one run, each in a process of its
+ * own whose CPU time and memory the kernel counts:
+ *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform,
+ *          64 at once, bodies thrown away
+ *   parse  the same, each body through libxml2's push SAX parser, its links
+ *          counted: the least that can be called crawling, with no frontier,
+ *          no seen check, no store, no robots.txt
+ *   crawl  urlweir crawl from the first URL, one fetcher thread, everything on
+ * The server has the other core; only CPU time is compared.
+ *
+ * usage: bench_crawl [PAGES [HOSTS [OCTETS]]]
+ */
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <libxml/HTMLparser.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "bench/site.h"
+
+#define AT_ONCE 64
+
+/* ---- the bare loop ------------------------------------------------------- */
+
+struct bare {
+    char **urls;
+    size_t count, next, done, failed;
+    bool parse;
+    uint64_t links;
+};
+
+struct slot {
+    CURL *easy;
+    struct bare *bare;
+    htmlParserCtxtPtr parser;
+};
+
+static void count_links(void *ctx, const xmlChar *name, const xmlChar **atts)
+{
+    struct slot *s = ctx;
+
+    (void)name;
+    for (size_t i = 0; atts != NULL && atts[i] != NULL; i += 2) {
+        if (strcmp((const char *)atts[i], "href") == 0 ||
+            strcmp((const char *)atts[i], "src") == 0)
+            s->bare->links++;
+    }
+}
+
+static size_t take_body(char *at, size_t size, size_t n, void *ctx)
+{
+    static htmlSAXHandler sax = {.startElement = count_links};
+    struct slot *s = ctx;
+
+    if (!s->bare->parse)
+        return size * n;
+    if (s->parser == NULL) {
+        s->parser = htmlCreatePushParserCtxt(&sax, s, NULL, 0, NULL,
+                                             XML_CHAR_ENCODING_UTF8);
+        htmlCtxtUseOptions(s->parser, HTML_PARSE_NOERROR |
+                                          HTML_PARSE_NOWARNING |
+                                          HTML_PARSE_NONET);
+    }
+    htmlParseChunk(s->parser, at, (int)(size * n), 0);
+    return size * n;
+}
+
+static void begin_next(CURLM *multi, struct slot *s)
+{
+    struct bare *b = s->bare;
+
+    if (b->next == b->count)
+        return;
+    curl_easy_setopt(s->easy, CURLOPT_URL, b->urls[b->next++]);
+    curl_multi_add_handle(multi, s->easy);
+}
+
+static void finish(CURLM *multi, CURLMsg *msg)
+{
+    struct slot *s = NULL;
+
+    curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&s);
+    s->bare->done++;
+    s->bare->failed += msg->data.result != CURLE_OK;
+    if (s->parser != NULL) {
+        htmlParseChunk(s->parser, "", 0, 1);
+        htmlFreeParserCtxt(s->parser);
+        s->parser = NULL;
+    }
+    curl_multi_remove_handle(multi, s->easy);
+    begin_next(multi, s);
+}
+
+static CURL *new_easy(struct slot *s)
+{
+    CURL *e = curl_easy_init();
+
+    curl_easy_setopt(e, CURLOPT_PRIVATE, s);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, s);
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_PROXY, "");
+    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, 20000L);
+    return e;
+}
+
+/* Returns the child's exit status. */
+static int run_bare(struct bare *b)
+{
+    struct slot slots[AT_ONCE];
+    CURLM *multi = curl_multi_init();
+    int running, left;
+
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        slots[i] = (struct slot){.bare = b};
+        slots[i].easy = new_easy(&slots[i]);
+        begin_next(multi, &slots[i]);
+    }
+    while (b->done < b->count) {
+        CURLMsg *msg;
+
+        curl_multi_perform(multi, &running);
+        while ((msg = curl_multi_info_read(multi, &left)) != NULL)
+            finish(multi, msg);
+        if (b->done < b->count)
+            curl_multi_poll(multi, NULL, 0, 1000, NULL);
+    }
+    for (size_t i = 0; i < AT_ONCE; i++)
+        curl_easy_cleanup(slots[i].easy);
+    curl_multi_cleanup(multi);
+    return b->failed == 0 ? 0 : 1;
+}
+
+/* ---- measuring ----------------------------------------------------------- */
+
+struct cost {
+    double seconds, cpu_us;
+    long rss_kb;
+    int status;
+};
+
+static struct cost wait_for(pid_t pid, int64_t begun)
+{
+    struct rusage u = {0};
+    struct cost c = {.status = -1};
+    int status = 0;
+
+    if (wait4(pid, &status, 0, &u) == pid && WIFEXITED(status))
+        c.status = WEXITSTATUS(status);
+    c.seconds = (double)(clock_mono() - begun) / NS_PER_S;
+    c.cpu_us = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+               (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    c.rss_kb = u.ru_maxrss;
+    return c;
+}
+
+static struct cost measure_bare(struct bare b)
+{
+    int64_t begun = clock_mono();
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(run_bare(&b));
+    return wait_for(pid, begun);
+}
+
+static struct cost measure_crawl(const char *program, const char *seed,
+                                 const char *dir, char *const *more)
+{
+    char *args[40] = {(char *)program,
+                      "crawl",
+                      (char *)seed,
+                      "-o",
+                      (char *)dir,
+                      "--scope",
+                      "any",
+                      "--allow-private",
+                      "--delay",
+                      "0",
+                      "--conns-per-ip",
+                      "0",
+                      "-c",
+                      "64",
+                      "--threads",
+                      "1",
+                      "-q"};
+    size_t n = 17;
+    int64_t begun;
+    pid_t pid;
+
+    for (; *more != NULL; more++)
+        args[n++] = *more;
+    begun = clock_mono();
+    pid = fork();
+    if (pid == 0) {
+        execv(program, args);
+        _exit(127);
+    }
+    return wait_for(pid, begun);
+}
+
+static void print_row(const char *what, struct cost c, size_t pages)
+{
+    printf("%-8s %8zu %9.0f %9.1f %9.1f", what, pages,
+           (double)pages / c.seconds, c.cpu_us / (double)pages,
+           (double)c.rss_kb / 1024);
+    puts(c.status == 0 ? "" : "   FAILED");
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+/* Splits in place; the list is the caller's. */
+static char **lines_of(struct buf *text, size_t *count)
+{
+    char **lines = NULL, *at = text->at, *end;
+    size_t n = 0;
+
+    while (at != NULL && (end = strchr(at, '\n')) != NULL) {
+        *end = '\0';
+        if (n % 1024 == 0)
+            lines = xrealloc(lines, (n + 1024) * sizeof *lines);
+        lines[n++] = at;
+        at = end + 1;
+    }
+    *count = n;
+    return lines;
+}
+
+/* build/MODE/urlweir, of build/MODE/bench/bench_crawl. */
+static void program_beside(const char *self, char *out, size_t size)
+{
+    const char *bench = strstr(self, "bench/bench_crawl");
+
+    snprintf(out, size, "%.*surlweir", (int)(bench != NULL ? bench - self : 0),
+             self);
+}
+
+static void compare(const char *self, const struct site *site, char **urls,
+                    size_t count)
+{
+    char dir[] = "/tmp/bench_crawl.XXXXXX", program[4096], command[64];
+    struct bare b = {.urls = urls, .count = count};
+    char *none[] = {NULL};
+    struct cost fetch, parse, crawl;
+
+    if (mkdtemp(dir) == NULL)
+        return;
+    program_beside(self, program, sizeof program);
+    fetch = measure_bare(b);
+    b.parse = true;
+    parse = measure_bare(b);
+    crawl = measure_crawl(program, site_seed(site), dir, none);
+    puts("             pages   pages/s   us/page   RSS MiB");
+    print_row("fetch", fetch, count);
+    print_row("parse", parse, count);
+    print_row("crawl", crawl, count);
+    printf("crawl / parse: %.2f of the CPU a page (to reach: 1.00)\n",
+           crawl.cpu_us / parse.cpu_us);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    if (system(command) != 0)
+        fprintf(stderr, "bench_crawl: cannot remove %s\n", dir);
+}
+
+int main(int argc, char **argv)
+{
+    const char *const web[] = {"--pages", argc > 1 ? argv[1] : "20000",
+                               "--hosts", argc > 2 ? argv[2] : "100",
+                               "--size",  argc > 3 ? argv[3] : "9700",
+                               NULL};
+    struct site *site = NULL;
+    struct buf text;
+    size_t count;
+    char **urls;
+
+    buf_init(&text, (size_t)1 << 30);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (site_start(&site, web, NULL) != STATUS_OK ||
+        site_urls(site, &text) != STATUS_OK)
+        return 1;
+    urls = lines_of(&text, &count);
+    compare(argv[0], site, urls, count);
+    free(urls);
+    buf_fini(&text);
+    site_stop(site);
+    return 0;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting.c - Bloom filter with small counters, for removal.
+ *
+ * Fan, Cao, Almeida, Broder: Summary Cache, 2000, with the blocks of block.h:
+ * a lane of 64 bits is 16 counters of four bits, and a key counts up one or
+ * more in each lane. A counter that reached 15 cannot know how many keys it
+ * stands for; it sticks there, so removal may leave a "maybe" behind but never
+ * makes a key that is there "new". At four bits that happens to fewer than
+ * 1e-10 of the counters in a filter filled as planned.
+ *
+ *     g_i as in block.c, cell = bits 16 + 6 * lane .. + 3
+ *
+ * A key added twice counts twice, and is gone after two removals.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "filter/block.h"
+#include "filter/kind.h"
+#include "filter/layer.h"
+
+#define CELLS 16
+#define FULL  15
+
+struct counting {
+    struct filter base;
+    struct layer layer;
+    uint64_t count; /* keys added less those removed */
+    uint64_t stuck; /* counters that reached FULL */
+    uint64_t rebuilds, lost;
+};
+
+static void counting_free(struct filter *f)
+{
+    struct counting *c = (struct counting *)f;
+
+    layer_fini(&c->layer);
+    free(c);
+}
+
+static struct counting *new_empty(const struct filter_options *o)
+{
+    struct counting *c = try_calloc(1, sizeof *c);
+
+    if (c != NULL) {
+        c->base.ops = &counting_ops;
+        c->base.opt = *o;
+    }
+    return c;
+}
+
+static enum status counting_make(struct filter **out,
+                                 const struct filter_options *o)
+{
+    struct counting *c = new_empty(o);
+    enum status st;
+
+    if (c == NULL)
+        return STATUS_NOMEM;
+    st = layer_init(&c->layer, o->expect, o->fpr, CELLS, o->most_bytes);
+    if (st != STATUS_OK) {
+        free(c);
+        return st;
+    }
+    *out = &c->base;
+    return STATUS_OK;
+}
+
+/* ---- one key's counters ---- */
+
+struct cell {
+    uint64_t *word;
+    unsigned shift;
+};
+
+static unsigned cell_value(struct cell c)
+{
+    return (unsigned)(__atomic_load_n(c.word, __ATOMIC_RELAXED) >> c.shift) &
+           FULL;
+}
+
+static void cell_add(struct cell c, uint64_t one)
+{
+    __atomic_store_n(c.word, *c.word + (one << c.shift), __ATOMIC_RELAXED);
+}
+
+/* The k counters of `key` in the block `at`. */
+static void cells_of(unsigned k, uint64_t *at, uint64_t key,
+                     struct cell cells[SIZING_MOST_K])
+{
+    struct block_hashes h = block_hashes(key);
+    unsigned first = k % BLOCK_LANES != 0 ? block_half(h) * 4 : 0;
+
+    for (unsigned i = 0; i < k; i++) {
+        /* The last group of four starts at the lane its half does. */
+        unsigned lane =
+            i % BLOCK_LANES + (i >= k / BLOCK_LANES * BLOCK_LANES ? first : 0);
+
+        cells[i].word = at + lane;
+        cells[i].shift = block_cell(h, i / BLOCK_LANES, lane) % CELLS * 4;
+    }
+}
+
+static bool all_counted(const struct cell *cells, unsigned k)
+{
+    for (unsigned i = 0; i < k; i++)
+        if (cell_value(cells[i]) == 0)
+            return false;
+    return true;
+}
+
+static void count_up(struct counting *c, const struct cell *cells)
+{
+    for (unsigned i = 0; i < c->layer.k; i++) {
+        unsigned v = cell_value(cells[i]);
+
+        if (v < FULL)
+            cell_add(cells[i], 1);
+        c->stuck += v == FULL - 1;
+    }
+}
+
+/* ---- batches ---- */
+
+static enum status counting_add(struct filter *f, const uint64_t *keys,
+                                size_t n, bool *fresh)
+{
+    struct counting *c = (struct counting *)f;
+    struct cell cells[SIZING_MOST_K];
+    uint64_t *at[BLOCK_WINDOW];
+
+    for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
+        size_t w = block_window(n - i);
+
+        layer_place(&c->layer, keys + i, w, at);
+        for (size_t j = 0; j < w; j++) {
+            cells_of(c->layer.k, at[j], keys[i + j], cells);
+            if (fresh != NULL)
+                fresh[i + j] = !all_counted(cells, c->layer.k);
+            count_up(c, cells);
+        }
+    }
+    __atomic_store_n(&c->count, c->count + n, __ATOMIC_RELAXED);
+    return c->count > c->layer.capacity ? filter_say_overfull(f, "full")
+                                        : STATUS_OK;
+}
+
+static void counting_check(const struct filter *f, const uint64_t *keys,
+                           size_t n, bool *maybe)
+{
+    const struct counting *c = (const struct counting *)f;
+    struct cell cells[SIZING_MOST_K];
+    uint64_t *at[BLOCK_WINDOW];
+
+    for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
+        size_t w = block_window(n - i);
+
+        layer_place(&c->layer, keys + i, w, at);
+        for (size_t j = 0; j < w; j++) {
+            cells_of(c->layer.k, at[j], keys[i + j], cells);
+            maybe[i + j] = all_counted(cells, c->layer.k);
+        }
+    }
+}
+
+static enum status counting_remove(struct filter *f, const uint64_t *keys,
+                                   size_t n, bool *removed)
+{
+    struct counting *c = (struct counting *)f;
+    struct cell cells[SIZING_MOST_K];
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *at;
+        bool there;
+
+        layer_place(&c->layer, keys + i, 1, &at);
+        cells_of(c->layer.k, at, keys[i], cells);
+        there = all_counted(cells, c->layer.k);
+        for (unsigned j = 0; there && j < c->layer.k; j++) {
+            unsigned v = cell_value(cells[j]);
+
+            if (v > 0 && v < FULL)
+                cell_add(cells[j], UINT64_MAX);
+        }
+        if (there && c->count > 0)
+            __atomic_store_n(&c->count, c->count - 1, __ATOMIC_RELAXED);
+        if (removed != NULL)
+            removed[i] = there;
+    }
+    return STATUS_OK;
+}
+
+/* Counters add up; those that would pass FULL stick there. */
+static uint64_t add_counters(uint64_t a, uint64_t b)
+{
+    uint64_t sum = 0;
+
+    for (unsigned s = 0; s < 64; s += 4) {
+        uint64_t v = (a >> s & FULL) + (b >> s & FULL);
+
+        sum |= (v < FULL ? v : FULL) << s;
+    }
+    return sum;
+}
+
+static enum status counting_merge(struct filter *into,
+                                  const struct filter *from)
+{
+    struct counting *c = (struct counting *)into;
+    const struct counting *d = (const struct counting *)from;
+
+    if (c->layer.nblocks != d->layer.nblocks || c->layer.k != d->layer.k)
+        return STATUS_ARG;
+    for (uint64_t i = 0; i < c->layer.nblocks * BLOCK_LANES; i++)
+        __atomic_store_n(c->layer.words + i,
+                         add_counters(c->layer.words[i], d->layer.words[i]),
+                         __ATOMIC_RELAXED);
+    __atomic_store_n(&c->count, c->count + d->count, __ATOMIC_RELAXED);
+    c->stuck += d->stuck;
+    c->lost += d->lost;
+    return c->count > c->layer.capacity ? filter_say_overfull(into, "merged")
+                                        : STATUS_OK;
+}
+
+static void counting_stats(const struct filter *f, struct filter_stats *out)
+{
+    const struct counting *c = (const struct counting *)f;
+    uint64_t units = layer_units(&c->layer);
+    double lost = (double)c->lost / (double)units;
+
+    out->count = c->count;
+    out->capacity = c->layer.capacity;
+    out->bits = c->layer.nblocks * BLOCK_BYTES * 8;
+    out->fill = layer_fill(&c->layer);
+    out->fpr_predicted = lost + (1 - lost) * layer_rate(&c->layer, out->fill);
+    out->k = c->layer.k;
+    out->segments = units;
+    out->rebuilds = c->rebuilds;
+    out->stuck = c->stuck;
+    out->lost = c->lost;
+    out->reduced = c->layer.reduced;
+    out->huge_pages = c->layer.huge;
+}
+
+/* ---- saving and loading ---- */
+
+static uint64_t counting_shape(const struct filter *f,
+                               uint64_t shape[FILTER_SHAPE])
+{
+    const struct counting *c = (const struct counting *)f;
+
+    shape[0] = c->layer.nblocks;
+    shape[1] = c->layer.k;
+    shape[2] = __atomic_load_n(&c->count, __ATOMIC_RELAXED);
+    return layer_units(&c->layer);
+}
+
+static enum status counting_get_unit(struct filter *f, uint64_t i,
+                                     struct buf *to, uint64_t meta[FILTER_META])
+{
+    (void)meta;
+    return layer_get_unit(&((struct counting *)f)->layer, i, to);
+}
+
+static enum status counting_make_shaped(struct filter **out,
+                                        const struct filter_options *o,
+                                        const uint64_t shape[FILTER_SHAPE],
+                                        uint64_t units, uint64_t most)
+{
+    struct counting *c = new_empty(o);
+    enum status st;
+
+    if (c == NULL)
+        return STATUS_NOMEM;
+    st = layer_init_shaped(&c->layer, shape[0], shape[1], o->fpr, CELLS, most);
+    if (st == STATUS_OK && units != layer_units(&c->layer))
+        st = STATUS_FORMAT;
+    if (st != STATUS_OK) {
+        counting_free(&c->base);
+        return st;
+    }
+    c->count = shape[2];
+    *out = &c->base;
+    return STATUS_OK;
+}
+
+static enum status counting_put_unit(struct filter *f, uint64_t i,
+                                     struct bytes from,
+                                     const uint64_t meta[FILTER_META])
+{
+    (void)meta;
+    return layer_put_unit(&((struct counting *)f)->layer, i, from);
+}
+
+struct mending {
+    struct counting *filter;
+    uint64_t low, high;
+};
+
+static void mend_visit(void *to, const uint64_t *keys, size_t n)
+{
+    struct mending *m = to;
+    struct cell cells[SIZING_MOST_K];
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *at;
+
+        if (keys[i] < m->low || keys[i] > m->high)
+            continue;
+        layer_place(&m->filter->layer, keys + i, 1, &at);
+        cells_of(m->filter->layer.k, at, keys[i], cells);
+        count_up(m->filter, cells);
+    }
+}
+
+static enum status counting_mend_unit(struct filter *f, uint64_t i)
+{
+    struct counting *c = (struct counting *)f;
+    const struct filter_source *s = &f->opt.source;
+    struct mending m = {.filter = c};
+
+    layer_unit_range(&c->layer, i, &m.low, &m.high);
+    if (s->keys_of != NULL &&
+        s->keys_of(s->ctx, m.low, m.high, mend_visit, &m) == STATUS_OK) {
+        c->rebuilds++;
+        return STATUS_OK;
+    }
+    layer_flood_unit(&c->layer, i);
+    c->lost++;
+    return STATUS_NOT_FOUND;
+}
+
+static enum status counting_loaded(struct filter *f)
+{
+    struct counting *c = (struct counting *)f;
+
+    for (uint64_t i = 0; i < c->layer.nblocks * BLOCK_LANES; i++) {
+        uint64_t w = c->layer.words[i];
+
+        w &= w >> 2;
+        w &= w >> 1;
+        c->stuck +=
+            (uint64_t)__builtin_popcountll(w & UINT64_C(0x1111111111111111));
+    }
+    return STATUS_OK;
+}
+
+const struct filter_ops counting_ops = {
+    .traits = {.name = "counting",
+               .summary = "fixed size, removes keys, four bits a mark",
+               .removes = true},
+    .make = counting_make,
+    .free = counting_free,
+    .add = counting_add,
+    .check = counting_check,
+    .remove = counting_remove,
+    .merge = counting_merge,
+    .stats = counting_stats,
+    .shape = counting_shape,
+    .get_unit = counting_get_unit,
+    .make_shaped = counting_make_shaped,
+    .put_unit = counting_put_unit,
+    .mend_unit = counting_mend_unit,
+    .loaded = counting_loaded,
+};

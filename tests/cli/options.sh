@@ -1,0 +1,181 @@
+#!/bin/sh
+# What a crawl is told, it does or refuses with what was meant: the command
+# line, a YAML file under the same names, and crawl.yaml for a resume.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# ---- refused with status 1, nothing on stdout, no directory made -------------
+
+refuses() {
+    want=$1
+    shift
+    exits 1 "$URLWEIR" "$@"
+    says err "$want"
+    [ ! -s out ] || fail "output of: $*"
+    [ ! -e d ] || fail "made a directory: $*"
+}
+crawl() {
+    want=$1
+    shift
+    refuses "$want" crawl http://127.0.0.1:1/ -o d "$@"
+}
+crawl "no option --dept; did you mean --depth?" --dept 3
+crawl "no option --max-red; did you mean --max-redirects?" --max-red 3
+crawl "no option -Z" -Z
+crawl "--depth needs a value: --depth N" --depth
+crawl "--depth needs a value: --depth N" --depth --insecure
+crawl "--insecure is a switch and takes no value" --insecure=yes
+crawl "-d: 'deep' is no count; it takes a whole number, or none" -d deep
+crawl "--concurrency: '0' is out of range; it takes 1 to 10000" --concurrency 0
+crawl "--delay: '1 s' is no time" --delay '1 s'
+crawl "--quota: '1KB' is no size" --quota 1KB
+crawl "--scope: 'hosts' is not known; it takes one of seed, host" --scope hosts
+crawl "--delay 1m is above --max-delay 30s" --delay 60s --max-delay 30s
+crawl "--random-delay varies --delay, which is 0" --random-delay -w0
+crawl "-q and -v" -qv
+crawl "a header is \`Name: value\`" --header nonsense
+crawl "no option --warc" --warc
+refuses "-o DIR is missing" crawl http://127.0.0.1:1/
+refuses "no seed: give URLs, or -i FILE" crawl -o d
+refuses "the crawl's directory is missing" resume
+
+# ---- YAML: file, line, column and the nearest key ----------------------------
+
+yaml() {
+    printf "$2" >my.yaml
+    crawl "$1" --config my.yaml
+}
+yaml "my.yaml:2:1: no setting 'delya'; did you mean 'delay'?" 'depth: 3\ndelya: 3\n'
+yaml "my.yaml:1:8: depth: 'x' is no count" 'depth: x\n'
+yaml "my.yaml:3:1: 'depth' was already set in line 1" 'depth: 1\n\ndepth: 2\n'
+yaml "my.yaml:1:10: include: takes a list" 'include: x\n'
+yaml "my.yaml:1:8: depth: takes one value, not a list" 'depth: [3]\n'
+yaml "my.yaml:1:8: anchors (&)" 'depth: &a 3\n'
+yaml "my.yaml:1:14: not UTF-8 text" 'user-agent: J\374rgen\n'
+yaml "my.yaml:2:1: not YAML" 'depth: 3\n\tlimit: 3\n'
+crawl "none.yaml: not found" --config none.yaml
+
+# ---- a crawl that is told everything -----------------------------------------
+
+serve --hosts 2 --pages 20
+site=http://127.0.0.1:$port/
+
+cat >all.yaml <<END
+# Some from a file; the command line wins.
+depth: 1
+limit: 7
+exclude: ['/from-file']
+contact: https://me.example.org/
+END
+echo "$site # a seed" >seeds.txt
+exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
+    --depth 30 --scope any --include '^http' --exclude '/none$' \
+    --exclude 'also-none' --mime text/html,text/ --max-url-len 1000 \
+    --allow-private --allow-net 127.0.0.0/8 --deny-net 127.0.0.9 \
+    --follow a,area,link --ignore area --limit 1000 --per-host 500 \
+    --time 90s --quota 100M --max-body 1M --memory 128M --min-disk 1M \
+    --give-up 50s --delay 1ms --random-delay --max-delay 2s \
+    --max-crawl-delay 3s --conns-per-host 1 --conns-per-ip 4 \
+    --limit-rate 100M --robots report --queue-key host --concurrency 8 \
+    --threads 2 --tries 2 --retry-delay 10ms --timeout 5s \
+    --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
+    --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
+    --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
+    --compare-text --dup-content report --record links --checkpoint 5s \
+    --quiet --no-verbose --progress none
+[ ! -s out ] || fail "a crawl writes to stdout"
+sed -e '/^#/d' -e '/^$/d' d/crawl.yaml >got.yaml
+cat >want.yaml <<'END'
+seeds: []
+input: "seeds.txt"
+depth: 30
+scope: any
+include:
+  - "^http"
+exclude:
+  - "/none$"
+  - "also-none"
+mime:
+  - "text/html"
+  - "text/"
+max-url-len: 1000
+allow-private: true
+allow-net:
+  - "127.0.0.0/8"
+deny-net:
+  - "127.0.0.9"
+follow:
+  - "a"
+  - "area"
+  - "link"
+ignore:
+  - "area"
+limit: 1000
+per-host: 500
+time: 90s
+quota: 100M
+max-body: 1M
+memory: 128M
+min-disk: 1M
+give-up: 50s
+delay: 1ms
+random-delay: true
+max-delay: 2s
+max-crawl-delay: 3s
+conns-per-host: 1
+conns-per-ip: 4
+limit-rate: 100M
+robots: report
+queue-key: host
+concurrency: 8
+threads: 2
+tries: 2
+retry-delay: 10ms
+timeout: 5s
+connect-timeout: 4s
+max-redirects: 3
+user-agent: "Tester/1"
+contact: "https://me.example.org/"
+header:
+  - "X-Test: a \"b\" \\c"
+cookie: "k=v"
+proxy: ""
+insecure: true
+resolve:
+  - "example.org:80:127.0.0.1"
+filter: scalable
+fpr: 0.01
+compare-text: true
+dup-content: report
+record: links
+checkpoint: 5s
+END
+diff want.yaml got.yaml || fail "crawl.yaml is not what was said"
+[ "$(stat -c %a d/crawl.yaml)" = 600 ] || fail "a cookie that others can read"
+
+# ---- resume: the difference, and what is fixed --------------------------------
+
+exits 0 "$URLWEIR" resume d --depth none -I '' -X '/x' -b k=w --no-insecure -q
+says err "depth: 30 -> none"
+says err "include: ^http -> none"
+says err "exclude: /none\$, also-none -> /x"
+says err "cookie: changed"
+says err "insecure: true -> false"
+[ "$(grep -c -- ' -> ' err)" = 4 ] || fail "other differences: $(cat err)"
+exits 1 "$URLWEIR" resume d --queue-key domain
+says err "it is fixed when a crawl starts"
+exits 1 "$URLWEIR" resume d -o e
+exits 2 "$URLWEIR" resume nowhere
+says err "no crawl to resume in nowhere"
+echo "dept: 3" >d/crawl.yaml
+exits 6 "$URLWEIR" resume d
+says err "d/crawl.yaml:1:1: no setting 'dept'; did you mean 'depth'?"
+
+# ---- short forms, and options behind operands --------------------------------
+
+exits 3 "$URLWEIR" crawl "$site" -os -d30 -c4 -t2 -T5s -w0 -n 2 -U x -H 'A: b' \
+    -I http -X nothing -b a=b --allow-private -q -i seeds.txt -C all.yaml
+exits 1 "$URLWEIR" crawl "$site" -o s2 -x ftp://127.0.0.1/ --allow-private
+says err "--proxy 'ftp://127.0.0.1/': it takes a URL"
+exits 2 "$URLWEIR" crawl "$site" -o s
+says err "holds a crawl already"

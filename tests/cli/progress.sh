@@ -1,0 +1,39 @@
+#!/bin/sh
+# Progress on stderr: a live line on a terminal, JSON where it is asked for,
+# nothing with -q; the summary at the end says what comes next.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+serve --hosts 3 --pages 30
+go="http://127.0.0.1:$port/ --scope any --allow-private -w 20ms"
+
+exits 0 "$URLWEIR" crawl $go -o json --progress json
+grep '^{' err | tail -n 1 | python3 -c '
+import json, sys
+o = json.load(sys.stdin)
+assert o["last"] is True and o["queued"] == 0 and o["eta"] is None, o
+assert o["pages"] == 30 and o["elapsed"] > 0 and o["bytes"] > 0, o
+documented = {l.split("`")[1::2][i] for l in open(sys.argv[1])
+              if l.startswith("| `") for i in range(len(l.split("|")[1].split(",")))}
+assert documented == set(o), documented ^ set(o)
+' "$TOP/docs/formats/progress.md" || fail "the JSON is not as documented"
+says err "finished: every URL in scope is fetched, or has a reason why not"
+says err "exit status 0; to list the pages: urlweir export json"
+
+exits 0 "$URLWEIR" crawl $go -o quiet -q
+[ ! -s err ] || fail "-q is not quiet: $(cat err)"
+
+exits 3 "$URLWEIR" crawl $go -o limit --progress none --limit 3
+says err "stopped by --limit"
+says err "exit status 3; to go on: urlweir resume limit --limit none"
+exits 0 "$URLWEIR" resume limit --limit none --progress none
+says err "limit: 3 -> none"
+says err "27 of them in this run"
+
+# A terminal of its own: the line is drawn, and taken away before the summary.
+command -v script >/dev/null || skip "no script(1) here"
+TERM=xterm script -qec "$URLWEIR crawl $go -o bar" typescript >/dev/null </dev/null ||
+    fail "the crawl on a terminal"
+esc=$(printf '\033')
+grep -q "$esc\[K[0-9]* pages*  " typescript || fail "no live line"
+grep -q "$esc\[Kfinished: " typescript || fail "the live line stays"

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* test_outcome.c - what became of a URL, as words and as rules. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "frontier/outcome.h"
+
+START_TEST(every_number_has_a_word_of_its_own)
+{
+    for (int a = 0; a < REASON_COUNT_; a++) {
+        ck_assert_str_ne(outcome_reason_name(a), "unknown");
+        for (int b = 0; b < a; b++)
+            ck_assert_str_ne(outcome_reason_name(a), outcome_reason_name(b));
+    }
+    for (int a = 0; a < OUTCOME_STATUS_COUNT_; a++) {
+        ck_assert_str_ne(outcome_status_name(a), "unknown");
+        for (int b = 0; b < a; b++)
+            ck_assert_str_ne(outcome_status_name(a), outcome_status_name(b));
+    }
+    ck_assert_str_eq(outcome_reason_name(REASON_COUNT_), "unknown");
+    ck_assert_str_eq(outcome_status_name(OUTCOME_STATUS_COUNT_), "unknown");
+}
+END_TEST
+
+START_TEST(an_http_error_is_shown_with_its_number)
+{
+    char text[24];
+
+    outcome_reason_text((struct outcome){OUTCOME_FAILED, REASON_HTTP, 404},
+                        text, sizeof text);
+    ck_assert_str_eq(text, "http_404");
+    outcome_reason_text((struct outcome){OUTCOME_FAILED, REASON_TIMEOUT, 0},
+                        text, sizeof text);
+    ck_assert_str_eq(text, "timeout");
+    outcome_reason_text((struct outcome){OUTCOME_FETCHED, REASON_NONE, 200},
+                        text, sizeof text);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* The table of outcomes, one row each: counts for --limit, fails a seed. */
+static const struct {
+    struct outcome o;
+    bool counts, fails;
+} rules[] = {
+    {{OUTCOME_QUEUED, REASON_NONE, 0}, false, false},
+    {{OUTCOME_FETCHED, REASON_NONE, 200}, true, false},
+    {{OUTCOME_FETCHED, REASON_NONE, 304}, true, false},
+    {{OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200}, true, false},
+    {{OUTCOME_FETCHED, REASON_TRUNCATED_TIME, 200}, true, false},
+    {{OUTCOME_FETCHED, REASON_BAD_ENCODING, 200}, true, false},
+    {{OUTCOME_REDIRECT, REASON_NONE, 301}, false, false},
+    {{OUTCOME_REDIRECT, REASON_REDIRECT_SCOPE, 301}, false, false},
+    {{OUTCOME_REDIRECT, REASON_REDIRECT_LIMIT, 301}, false, true},
+    {{OUTCOME_REDIRECT, REASON_REDIRECT_LOOP, 301}, false, true},
+    {{OUTCOME_FAILED, REASON_HTTP, 404}, true, true},
+    {{OUTCOME_FAILED, REASON_HTTP, 503}, true, true},
+    {{OUTCOME_FAILED, REASON_DNS, 0}, false, true},
+    {{OUTCOME_FAILED, REASON_CONNECT, 0}, false, true},
+    {{OUTCOME_FAILED, REASON_TLS, 0}, false, true},
+    {{OUTCOME_FAILED, REASON_TIMEOUT, 0}, false, true},
+    {{OUTCOME_FAILED, REASON_RESET, 0}, false, true},
+    {{OUTCOME_FAILED, REASON_PROTOCOL, 0}, false, true},
+    {{OUTCOME_DENIED, REASON_ROBOTS, 0}, false, true},
+    {{OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, 0}, false, true},
+    {{OUTCOME_SKIPPED, REASON_ADDRESS, 0}, false, true},
+    {{OUTCOME_SKIPPED, REASON_MIME, 200}, false, true},
+    {{OUTCOME_SKIPPED, REASON_TRAP, 0}, false, true},
+    {{OUTCOME_SKIPPED, REASON_BUDGET, 0}, false, true},
+    {{OUTCOME_SKIPPED, REASON_NOINDEX, 200}, false, true},
+};
+
+START_TEST(limits_and_seeds_go_by_the_table_of_outcomes)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        ck_assert_int_eq(outcome_counts_as_page(rules[i].o), rules[i].counts);
+        ck_assert_int_eq(outcome_fails_seed(rules[i].o), rules[i].fails);
+    }
+}
+END_TEST
+
+Suite *suite_outcome(void)
+{
+    Suite *s = suite_create("outcome");
+    TCase *t = tcase_create("outcome");
+
+    tcase_add_test(t, every_number_has_a_word_of_its_own);
+    tcase_add_test(t, an_http_error_is_shown_with_its_number);
+    tcase_add_test(t, limits_and_seeds_go_by_the_table_of_outcomes);
+    suite_add_tcase(s, t);
+    return s;
+}

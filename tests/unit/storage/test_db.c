@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* test_db.c - what opens, what is refused, and the log that starts over. */
+#include <sys/wait.h>
+
+#include "tests/unit/storage/scratch.h"
+
+static const struct db_options options = {.checkpoint_bytes = 64 << 10};
+
+static enum status try_open(const char *path, enum db_mode mode)
+{
+    struct db *d = NULL;
+    enum status st = db_open(&d, path, mode, &options);
+
+    ck_assert_int_eq(st == STATUS_OK, d != NULL);
+    db_close(d);
+    return st;
+}
+
+static void overwrite(const char *path, long at, const char *octets)
+{
+    FILE *f = fopen(path, "r+b");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, at, SEEK_SET), 0);
+    ck_assert_uint_eq(fwrite(octets, 1, strlen(octets), f), strlen(octets));
+    fclose(f);
+}
+
+START_TEST(is_made_once_and_never_over_another)
+{
+    struct scratch dir = scratch_make();
+
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_NOT_FOUND);
+    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_NOT_FOUND);
+    ck_assert_int_eq(access(dir.db, F_OK), -1);
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_EXISTS);
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_OK);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(a_clean_stop_leaves_one_file)
+{
+    struct scratch dir = scratch_make();
+    char wal[128];
+
+    snprintf(wal, sizeof wal, "%s-wal", dir.db);
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_assert_int_eq(access(wal, F_OK), -1);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(a_file_left_by_a_creation_cut_short_is_no_hindrance)
+{
+    struct scratch dir = scratch_make();
+    char unfinished[128];
+
+    snprintf(unfinished, sizeof unfinished, "%s.new", dir.db);
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    rename(dir.db, unfinished);
+    overwrite(unfinished, 0, "half a header");
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_assert_int_eq(access(unfinished, F_OK), -1);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* SQLite itself opens an emptied file, or one cut below a page, as a healthy
+ * database with nothing in it. */
+START_TEST(an_emptied_or_cut_file_is_damage_and_never_a_fresh_store)
+{
+    static const long sizes[] = {0, 1, 99, 100, 512, 4095};
+    struct scratch dir = scratch_make();
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    for (size_t i = sizeof sizes / sizeof *sizes; i-- > 0;) {
+        ck_assert_int_eq(truncate(dir.db, sizes[i]), 0);
+        ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
+        ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_DAMAGED);
+        ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_EXISTS);
+    }
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(a_file_cut_to_whole_pages_is_damage)
+{
+    struct scratch dir = scratch_make();
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    for (long pages = 10; pages >= 1; pages--) {
+        ck_assert_int_eq(truncate(dir.db, pages * 4096), 0);
+        ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
+    }
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(what_is_no_database_or_not_ours_is_refused)
+{
+    struct scratch dir = scratch_make();
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    overwrite(dir.db, 0, "SQLite format 4");
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
+    unlink(dir.db);
+    scratch_sql(dir.db, "CREATE TABLE meta(name, value)");
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(a_newer_format_is_refused_and_one_without_format_is_damage)
+{
+    struct scratch dir = scratch_make();
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    scratch_sql(dir.db, "UPDATE meta SET value = 2 WHERE name = 'format'");
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_VERSION);
+    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_VERSION);
+    scratch_sql(dir.db, "DELETE FROM meta WHERE name = 'format'");
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(each_store_has_an_identity_of_its_own)
+{
+    struct scratch dir = scratch_make();
+    char ids[2][64] = {"", ""};
+
+    for (int i = 0; i < 2; i++) {
+        struct db *d = scratch_open(i == 0 ? dir.db : dir.other, DB_CREATE);
+        sqlite3_stmt *s = NULL;
+
+        ck_assert_int_eq(db_prepare(d, &s,
+                                    "SELECT value FROM meta"
+                                    " WHERE name = 'store_id'"),
+                         STATUS_OK);
+        ck_assert_int_eq(db_step(d, s), STATUS_OK);
+        snprintf(ids[i], sizeof ids[i], "%s", sqlite3_column_text(s, 0));
+        sqlite3_finalize(s);
+        db_close(d);
+    }
+    ck_assert_uint_eq(strlen(ids[0]), 32);
+    ck_assert_uint_eq(strspn(ids[0], "0123456789abcdef"), 32);
+    ck_assert_str_ne(ids[0], ids[1]);
+    scratch_remove(&dir);
+}
+END_TEST
+
+static void add_counter(struct db *d, int value)
+{
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO counter VALUES('x', %d)",
+             value);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+static int64_t counter(struct db *d)
+{
+    int64_t v = -1;
+    enum status st = db_number(d, "SELECT value FROM counter", &v);
+
+    ck_assert(st == STATUS_OK || st == STATUS_NOT_FOUND);
+    return v;
+}
+
+START_TEST(a_reader_sees_one_moment_while_the_writer_goes_on)
+{
+    struct scratch dir = scratch_make();
+    struct db *w = scratch_open(dir.db, DB_CREATE), *r;
+
+    add_counter(w, 1);
+    r = scratch_open(dir.db, DB_READ);
+    ck_assert_int_eq(db_begin(r), STATUS_OK);
+    add_counter(w, 2);
+    ck_assert_int_eq(counter(r), 1);
+    ck_assert_int_eq(db_commit(r), STATUS_OK);
+    ck_assert_int_eq(counter(r), 2);
+    ck_assert_int_ne(db_exec(r, "DELETE FROM counter"), STATUS_OK);
+    ck_assert_int_eq(counter(w), 2);
+    db_close(r);
+    db_close(w);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(a_rollback_leaves_nothing)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+
+    add_counter(d, 1);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(db_exec(d, "DELETE FROM counter"), STATUS_OK);
+    db_rollback(d);
+    db_rollback(d);
+    ck_assert_int_eq(counter(d), 1);
+    add_counter(d, 2);
+    ck_assert_int_eq(counter(d), 2);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* A writer that is hardly ever out of a transaction must not keep the log from
+ * starting over. */
+START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = NULL;
+    char wal[128];
+    uint64_t size = 0, most = 0;
+
+    snprintf(wal, sizeof wal, "%s-wal", dir.db);
+    ck_assert_int_eq(db_open(&d, dir.db, DB_CREATE, &options), STATUS_OK);
+    ck_assert_int_eq(db_exec(d, "CREATE TABLE filler(id INTEGER PRIMARY KEY,"
+                                " b)"),
+                     STATUS_OK);
+    for (int i = 0; i < 400; i++) {
+        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_assert_int_eq(
+            db_exec(d, "INSERT INTO filler(b) VALUES(zeroblob(16000))"),
+            STATUS_OK);
+        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ck_assert_int_eq(file_size(wal, &size), STATUS_OK);
+        most = size > most ? size : most;
+    }
+    ck_assert_uint_lt(most, 8 * options.checkpoint_bytes);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* A file-size limit is the disk that is full for one process alone. */
+static void fill_up(const char *path)
+{
+    struct db *d = NULL;
+    enum status st = STATUS_OK;
+
+    if (db_open(&d, path, DB_WRITE, &options) != STATUS_OK)
+        _exit(1);
+    for (int i = 0; i < 100000 && st == STATUS_OK; i++) {
+        st = db_begin(d);
+        if (st == STATUS_OK)
+            st = db_exec(d, "INSERT INTO robots VALUES("
+                            "hex(randomblob(16)), 0, 0, 0, 0, zeroblob(9000))");
+        if (st == STATUS_OK)
+            st = db_commit(d);
+    }
+    if (!db_broken(d) || db_error(d) != st || db_begin(d) != st)
+        _exit(2);
+    db_rollback(d);
+    db_close(d);
+    _exit(st == STATUS_FULL ? 42 : 10 + (int)st);
+}
+
+START_TEST(a_full_disk_is_said_once_and_is_final_until_reopened)
+{
+    struct scratch dir = scratch_make();
+    int status = 0;
+    pid_t child;
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    child = fork();
+    if (child == 0) {
+        scratch_limit_files((uint64_t)1 << 20);
+        fill_up(dir.db);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 42);
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(verify_finds_a_page_that_was_overwritten)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+
+    ck_assert_int_eq(db_verify(d), STATUS_OK);
+    db_close(d);
+    overwrite(dir.db, 5 * 4096, "what was a b-tree page is one no more");
+    d = scratch_open(dir.db, DB_WRITE);
+    ck_assert_int_eq(db_verify(d), STATUS_DAMAGED);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+Suite *suite_db(void)
+{
+    Suite *s = suite_create("db");
+    TCase *t = tcase_create("db");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, is_made_once_and_never_over_another);
+    tcase_add_test(t, a_clean_stop_leaves_one_file);
+    tcase_add_test(t, a_file_left_by_a_creation_cut_short_is_no_hindrance);
+    tcase_add_test(t, an_emptied_or_cut_file_is_damage_and_never_a_fresh_store);
+    tcase_add_test(t, a_file_cut_to_whole_pages_is_damage);
+    tcase_add_test(t, what_is_no_database_or_not_ours_is_refused);
+    tcase_add_test(t,
+                   a_newer_format_is_refused_and_one_without_format_is_damage);
+    tcase_add_test(t, each_store_has_an_identity_of_its_own);
+    tcase_add_test(t, a_reader_sees_one_moment_while_the_writer_goes_on);
+    tcase_add_test(t, a_rollback_leaves_nothing);
+    tcase_add_test(t, the_log_stays_bounded_under_a_writer_without_pause);
+    tcase_add_test(t, a_full_disk_is_said_once_and_is_final_until_reopened);
+    tcase_add_test(t, verify_finds_a_page_that_was_overwritten);
+    suite_add_tcase(s, t);
+    return s;
+}

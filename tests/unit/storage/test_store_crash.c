@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_store_crash.c - killed at each step of a commit, of the merges and of a
+ * checkpoint, the store holds exactly the transactions that were committed, and
+ * goes on from there to the same end as one that was never killed.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "base/fault.h"
+#include "tests/unit/storage/store_model.h"
+
+#define TRANSACTIONS 40
+
+static void run_until_killed(struct model *m, const char *path,
+                             const char *kill_at, uint32_t *committed)
+{
+    setenv("URLWEIR_KILL_AT", kill_at, 1);
+    fault_init();
+    model_open(m, path, DB_CREATE);
+    while (m->tx < TRANSACTIONS) {
+        model_transaction(m);
+        *committed = m->tx;
+    }
+    model_close(m);
+    _exit(0);
+}
+
+/* What the store says it holds, -1: there is no store. */
+static int64_t transactions_in(const char *path)
+{
+    int64_t n = 0;
+    struct db *d = NULL;
+    enum status st = db_open(&d, path, DB_READ, &model_db_options);
+
+    if (st == STATUS_NOT_FOUND)
+        return -1;
+    ck_assert_int_eq(st, STATUS_OK);
+    st = db_number(d, "SELECT value FROM counter WHERE name = 'transactions'",
+                   &n);
+    ck_assert(st == STATUS_OK || st == STATUS_NOT_FOUND);
+    db_close(d);
+    return n;
+}
+
+/* True: the process was killed, so the point was passed that often. */
+static bool kill_and_go_on(struct model *m, const char *kill_at)
+{
+    struct scratch dir = scratch_make();
+    uint32_t *committed = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status = 0;
+    int64_t holds;
+    pid_t child;
+
+    ck_assert(committed != MAP_FAILED);
+    model_rewind(m, 0);
+    child = fork();
+    if (child == 0)
+        run_until_killed(m, dir.db, kill_at, committed);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL
+                                      : WEXITSTATUS(status) == 0,
+                  "%s: status %d", kill_at, status);
+    holds = transactions_in(dir.db);
+    ck_assert_msg(holds == *committed || holds == *committed + 1 ||
+                      (holds == -1 && *committed == 0),
+                  "%s: committed %u, holds %lld", kill_at, *committed,
+                  (long long)holds);
+    model_rewind(m, holds > 0 ? (uint32_t)holds : 0);
+    model_open(m, dir.db, holds < 0 ? DB_CREATE : DB_WRITE);
+    model_compare(m);
+    while (m->tx < TRANSACTIONS)
+        model_transaction(m);
+    model_compare(m);
+    model_close(m);
+    munmap(committed, 4096);
+    scratch_remove(&dir);
+    return WIFSIGNALED(status);
+}
+
+static void reference_run(struct model *m)
+{
+    struct scratch dir = scratch_make();
+
+    model_init(m, 60, 160, 14);
+    model_open(m, dir.db, DB_CREATE);
+    while (m->tx < TRANSACTIONS)
+        model_transaction(m);
+    model_compare(m);
+    model_close(m);
+    scratch_remove(&dir);
+}
+
+/* The n-th passage for a few n; `most`: how many runs. */
+static void kill_at_passages(struct model *m, const char *name, int most)
+{
+    char kill_at[64];
+    int killed = 0;
+
+    for (int n = 1, i = 0; i < most; i++, n = n * 3 + i) {
+        snprintf(kill_at, sizeof kill_at, "%s:%d", name, n);
+        if (!kill_and_go_on(m, kill_at))
+            break;
+        killed++;
+    }
+    ck_assert_msg(killed > 0, "%s was never passed", name);
+}
+
+START_TEST(a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else)
+{
+    static const char *const points[] = {STORAGE_FAULT_POINTS};
+    struct model m;
+
+    reference_run(&m);
+    kill_at_passages(&m, points[_i], (int)scratch_size(3, 5));
+    model_free(&m);
+}
+END_TEST
+
+START_TEST(every_moment_of_the_files_holds_what_was_committed_before_it)
+{
+    struct scratch dir = scratch_make();
+    struct model m, after;
+
+    model_init(&m, 100, 700, 30);
+    model_open(&m, dir.db, DB_CREATE);
+    for (uint64_t i = 0; i < 80; i++) {
+        model_transaction(&m);
+        if (i % 9 != 8)
+            continue;
+        after = m;
+        scratch_crash_copy(&dir);
+        model_open(&after, dir.other, DB_WRITE);
+        model_compare(&after);
+        model_close(&after);
+    }
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
+Suite *suite_store_crash(void)
+{
+    static const char *const points[] = {STORAGE_FAULT_POINTS};
+    Suite *s = suite_create("store_crash");
+    TCase *t = tcase_create("store_crash");
+
+    tcase_set_timeout(t, 300);
+    tcase_add_loop_test(
+        t, a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else,
+        0, sizeof points / sizeof *points);
+    tcase_add_test(
+        t, every_moment_of_the_files_holds_what_was_committed_before_it);
+    suite_add_tcase(s, t);
+    return s;
+}
