@@ -55,6 +55,12 @@ static void make_room(struct frontier *f, size_t n)
     f->fresh = xrealloc(f->fresh, f->room * sizeof *f->fresh);
 }
 
+void frontier_wait_once(struct frontier *f, struct host_queue *h)
+{
+    h->next_due = f->asked_before +
+                  schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
+}
+
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
 {
     if (queue >= f->host_room) {
@@ -67,8 +73,11 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
                (room - f->host_room) * sizeof *f->hosts);
         f->host_room = room;
     }
-    if (f->hosts[queue] == NULL)
+    if (f->hosts[queue] == NULL) {
         f->hosts[queue] = host_queue_new(queue);
+        if (queue <= f->queues_before)
+            frontier_wait_once(f, f->hosts[queue]);
+    }
     return f->hosts[queue];
 }
 

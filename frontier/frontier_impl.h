@@ -45,7 +45,7 @@ struct frontier {
     struct exact_set *exact;
     struct frontier_store *store;
     struct page_store *pages;
-    struct filter *filter; /* NULL: none is used */
+    struct filter *filter;            /* NULL: none is used */
     struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
     uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     struct seen *seen;
@@ -58,6 +58,8 @@ struct frontier {
     struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
+    uint32_t queues_before; /* queues there were when the crawl was opened */
+    int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
     uint64_t hosts_active;
@@ -107,6 +109,9 @@ MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       int64_t wall_ms, uint64_t *ids);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
+/* A host of an earlier run, of which nobody knows when it was asked last: as if
+ * that had been when the run ended. */
+void frontier_wait_once(struct frontier *f, struct host_queue *h);
 /* Puts the host where the schedule wants it now. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
 /* What an answer said about its host: delays, back-off, robots. */

@@ -25,6 +25,7 @@ struct host_queue {
     struct heap_item place; /* in the schedule, by the moment it is due */
     uint32_t queue;
     uint32_t leased;
+    uint32_t run;            /* URLs handed out in its present run */
     int64_t next_due;        /* politeness: not before */
     int64_t blocked_until;   /* Retry-After, back-off, a person */
     int64_t own_delay;       /* ns; -1: none */

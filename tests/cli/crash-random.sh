@@ -9,7 +9,7 @@ in_flight=16
 if [ -n "${LONG:-}" ]; then
     kills=50 pages=24000
 else
-    kills=15 pages=6000
+    kills=15 pages=4000
 fi
 moments=${SEED:-$(date +%s)}
 echo "moments: SEED=$moments"
