@@ -181,7 +181,6 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 
 .PHONY: demo
 demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
-	$(Q)$(if $(SEEDS),:,tools/install-deps.sh $(addprefix pkg:,$(or $(DEMO_PACKAGES),sqlite3-doc)))
 	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
 
 # ---- the look of the code --------------------------------------------------
