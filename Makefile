@@ -84,7 +84,7 @@ $B/%.o: %.c Makefile | $(DEPS)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
 $B/liburlweir.a: $(LIB_OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsP $@ $^
 
 $(BIN): $B/cli/main.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
@@ -181,7 +181,6 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 
 .PHONY: demo
 demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL for the real web)
-	$(Q)$(if $(SEEDS),:,tools/install-deps.sh $(addprefix pkg:,$(or $(DEMO_PACKAGES),sqlite3-doc)))
 	$(Q)DEMO_PACKAGES="$(or $(DEMO_PACKAGES),sqlite3-doc)" SEEDS="$(SEEDS)" tools/demo.sh $(abspath $B)
 
 # ---- the look of the code --------------------------------------------------

@@ -200,9 +200,10 @@ struct building {
 
 static void build_one(struct building *b, struct bucket_place p)
 {
-    if (!buckets_put(&b->table, &p) && !list_add(&b->homeless, &p))
+    b->count++; /* also when it has failed: the next try knows how many */
+    if (!b->failed && !buckets_put(&b->table, &p) &&
+        !list_add(&b->homeless, &p))
         b->failed = true;
-    b->count++;
 }
 
 static void build_visit(void *to, const uint64_t *keys, size_t n)
@@ -217,7 +218,7 @@ static void build_visit(void *to, const uint64_t *keys, size_t n)
             at[j] = buckets_place(&b->table, keys[i + j]);
             buckets_fetch(&b->table, &at[j]);
         }
-        for (size_t j = 0; j < w && !b->failed; j++)
+        for (size_t j = 0; j < w; j++)
             build_one(b, at[j]);
     }
 }
@@ -225,7 +226,7 @@ static void build_visit(void *to, const uint64_t *keys, size_t n)
 /* Keys of the running call, which a source may have already. */
 static void build_missing(struct building *b, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n && !b->failed; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct bucket_place p = buckets_place(&b->table, keys[i]);
 
         if (!buckets_have(&b->table, &p) && !list_has(&b->homeless, &p))
@@ -233,21 +234,23 @@ static void build_missing(struct building *b, const uint64_t *keys, size_t n)
     }
 }
 
-/* A table of `count` buckets with all keys. STATUS_LIMIT: they do not fit. */
-static enum status rebuild(struct cuckoo *c, uint64_t count, unsigned bits,
-                           const uint64_t *keys, size_t n)
+/* A table of `count` buckets with all keys. STATUS_LIMIT: they do not fit, and
+ * *need is how many keys there are. */
+static enum status rebuild(struct cuckoo *c, uint64_t count,
+                           const uint64_t *keys, size_t n, uint64_t *need)
 {
     struct building b = {0};
     enum status st;
 
     if (c->source.keys_of == NULL)
         return STATUS_NOT_FOUND;
-    st = buckets_init(&b.table, count, bits);
+    st = buckets_init(&b.table, count, c->table.bits);
     if (st != STATUS_OK)
         return st;
     st = c->source.keys_of(c->source.ctx, 0, UINT64_MAX, build_visit, &b);
     if (c->kept == NULL)
         build_missing(&b, keys, n);
+    *need = b.count;
     if (st == STATUS_OK && b.failed)
         st = STATUS_LIMIT;
     if (st != STATUS_OK) {
@@ -264,23 +267,43 @@ static enum status rebuild(struct cuckoo *c, uint64_t count, unsigned bits,
     return STATUS_OK;
 }
 
+/* The same with `count` buckets or more, as many as it turns out to need. */
+static enum status rebuild_from(struct cuckoo *c, uint64_t count,
+                                const uint64_t *keys, size_t n)
+{
+    for (;;) {
+        uint64_t need = 0, more;
+        enum status st = rebuild(c, count, keys, n, &need);
+
+        more = within_share(c, (uint64_t)((double)buckets_for(need) * GROWTH),
+                            c->table.bits);
+        if (st != STATUS_LIMIT || more <= count)
+            return st;
+        count = more;
+    }
+}
+
 static uint64_t room(const struct cuckoo *c)
 {
     return (uint64_t)((double)c->table.count * BUCKET_SLOTS * LOAD);
+}
+
+static bool is_overfull(const struct cuckoo *c)
+{
+    return c->table.taken > room(c) || c->flooded;
 }
 
 /* Make the table larger; `keys` are those of the running call so far. On
  * failure it goes on filling, and does not try again at every key. */
 static void grow(struct cuckoo *c, const uint64_t *keys, size_t n)
 {
-    uint64_t was = c->table.count, count;
+    uint64_t was = c->table.count;
+    uint64_t count =
+        within_share(c, (uint64_t)((double)was * GROWTH) + 1, c->table.bits);
 
     if (c->starving || c->source.keys_of == NULL)
         return;
-    count =
-        within_share(c, (uint64_t)((double)was * GROWTH) + 1, c->table.bits);
-    if (count <= was || rebuild(c, count, c->table.bits, keys, n) != STATUS_OK)
-        c->starving = true;
+    c->starving = count <= was || rebuild_from(c, count, keys, n) != STATUS_OK;
 }
 
 /* ---- adding, asking, removing ---- */
@@ -303,7 +326,7 @@ static bool add_one(struct cuckoo *c, const uint64_t *keys, size_t i)
     struct bucket_place p;
     bool known;
 
-    if (c->table.taken >= room(c))
+    if (c->table.taken >= room(c) || c->homeless.count > 0)
         grow(c, keys, i);
     p = buckets_place(&c->table, keys[i]);
     known = knows(c, &p);
@@ -340,7 +363,7 @@ static enum status cuckoo_add(struct filter *f, const uint64_t *keys, size_t n,
         if (fresh != NULL)
             fresh[i] = is_new;
     }
-    overfull = c->table.taken > room(c) || c->homeless.count > 0 || c->flooded;
+    overfull = is_overfull(c);
     pthread_mutex_unlock(&c->moving);
     if (c->starving)
         return filter_say_overfull(f, "could not grow");
@@ -435,9 +458,7 @@ static enum status merge_tables(struct cuckoo *a, const struct cuckoo *b)
     a->all_stuck |= b->all_stuck;
     a->count += b->count;
     pthread_mutex_unlock(&a->moving);
-    return a->table.taken > room(a) || a->homeless.count > 0 || a->flooded
-               ? filter_say_overfull(&a->base, "merged")
-               : STATUS_OK;
+    return is_overfull(a) ? filter_say_overfull(&a->base, "merged") : STATUS_OK;
 }
 
 static enum status cuckoo_merge(struct filter *into, const struct filter *from)
@@ -661,7 +682,7 @@ static enum status cuckoo_mend_unit(struct filter *f, uint64_t i)
     if (i > table_units(c))
         return STATUS_NOT_FOUND; /* the table answers, but cannot grow */
     if (c->rebuilds > 0 ||
-        rebuild(c, c->table.count, c->table.bits, NULL, 0) == STATUS_OK)
+        rebuild_from(c, c->table.count, NULL, 0) == STATUS_OK)
         return STATUS_OK;
     c->flooded = true;
     c->lost = 1;

@@ -148,7 +148,7 @@ double sizing_block_load(unsigned k, unsigned cells, double fpr)
 {
     double low = 0, high = cells * (double)LANES * 2;
 
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 32; i++) {
         double mid = (low + high) / 2;
 
         if (sizing_block_rate(k, cells, mid) <= fpr)
@@ -167,10 +167,10 @@ unsigned sizing_block_best(unsigned cells, double fpr, double *load)
     for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
         double l = sizing_block_load(k, cells, fpr);
 
-        if (l > most) {
-            most = l;
-            best = k;
-        }
+        if (l < most)
+            break; /* past the best, loads only fall */
+        most = l;
+        best = k;
     }
     *load = most;
     return best;
@@ -234,27 +234,29 @@ uint64_t sizing_blocks(uint64_t keys, double load)
     return blocks < 1 ? 1 : (uint64_t)blocks;
 }
 
+/* Near 0 the rate is a power of the load, so both are taken as logarithms and
+ * straight lines between a few points are close. */
 void sizing_curve_init(struct sizing_curve *c, unsigned k, unsigned cells,
                        double load)
 {
     c->k = k;
     c->cells = cells;
-    c->step = 4 * load / SIZING_POINTS;
-    for (size_t i = 0; i < SIZING_POINTS; i++)
+    c->first = log(load / 8);
+    c->step = log(32) / (SIZING_POINTS - 1);
+    for (int i = 0; i < SIZING_POINTS; i++)
         c->log_rate[i] =
-            log(sizing_block_rate(k, cells, c->step * (double)(i + 1)));
+            log(sizing_block_rate(k, cells, exp(c->first + i * c->step)));
 }
 
 double sizing_curve_rate(const struct sizing_curve *c, double load)
 {
-    double at = load / c->step - 1;
-    size_t i = (size_t)fmax(at, 0);
+    double at = load > 0 ? (log(load) - c->first) / c->step : -1;
+    int i = (int)at;
 
-    /* Near 0 the logarithm is too steep for straight lines. */
-    if (at < 16 || i + 1 >= SIZING_POINTS)
+    if (at < 0 || at >= SIZING_POINTS - 1)
         return sizing_block_rate(c->k, c->cells, load);
     return exp(c->log_rate[i] +
-               (at - (double)i) * (c->log_rate[i + 1] - c->log_rate[i]));
+               (at - i) * (c->log_rate[i + 1] - c->log_rate[i]));
 }
 
 double sizing_cuckoo_rate(unsigned fingerprint_bits, unsigned slots,

@@ -53,14 +53,15 @@ double sizing_block_load_of_fill(unsigned k, unsigned cells, double fill);
 uint64_t sizing_blocks(uint64_t keys, double load);
 
 /* sizing_block_rate() as a table, for asking thousands of times. */
-#define SIZING_POINTS 192
+#define SIZING_POINTS 48
 struct sizing_curve {
     unsigned k, cells;
-    double step;                    /* load between two points */
-    double log_rate[SIZING_POINTS]; /* [0] belongs to load `step` */
+    double first; /* log of the least load in the table */
+    double step;  /* in log of load, between two points */
+    double log_rate[SIZING_POINTS];
 };
 
-/* Exact to 1 % up to four times `load`, and slower to answer beyond it. */
+/* Exact to 1 % from an eighth of `load` to four times, slower beyond. */
 void sizing_curve_init(struct sizing_curve *c, unsigned k, unsigned cells,
                        double load);
 double sizing_curve_rate(const struct sizing_curve *c, double load);

@@ -6,15 +6,15 @@
  * odd, its checksums are made right first, so that what lies behind them is
  * reached too.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/file.h"
-#include "base/logger.h"
 #include "filter/checkpoint.h"
 
 enum { HEADER = 256, ENTRY = 64 };
@@ -53,38 +53,50 @@ static void make_sums_right(uint8_t *file, size_t size)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A file without a disk: a path that leads to memory. */
+static bool write_file(int fd, const uint8_t *file, size_t size)
 {
-    static char path[64];
-    struct filter *f = NULL;
-    uint8_t *file;
+    return ftruncate(fd, 0) == 0 && pwrite(fd, file, size, 0) == (ssize_t)size;
+}
+
+static void use(struct filter *f)
+{
     uint64_t keys[300];
     bool maybe[300];
 
+    for (size_t i = 0; i < 300; i++)
+        keys[i] = XXH3_64bits(&i, sizeof i);
+    if (filter_add(f, keys, 300, NULL) == STATUS_NOMEM)
+        abort();
+    filter_check(f, keys, 300, maybe);
+    for (size_t i = 0; i < 300; i++)
+        if (!maybe[i])
+            abort(); /* a key that was added must not be called new */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    struct filter *f = NULL;
+    char path[64];
+    uint8_t *file;
+
     if (size < 1 || size > (1 << 20))
         return 0;
-    logger_set_level(LOG_LEVEL_ERROR - 1);
-    if (path[0] == '\0')
-        snprintf(path, sizeof path, "/tmp/urlweir-fuzz-%ld", (long)getpid());
+    if (fd < 0)
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     file = malloc(size);
     if (file == NULL)
         return 0;
     memcpy(file, data + 1, size - 1);
     if (data[0] % 2 == 1)
         make_sums_right(file, size - 1);
-    if (file_replace(path, bytes_of(file, size - 1)) == STATUS_OK &&
-        checkpoint_load(&f, path, 7, NULL, 0, NULL) == STATUS_OK) {
-        for (size_t i = 0; i < 300; i++)
-            keys[i] = XXH3_64bits(&i, sizeof i);
-        if (filter_add(f, keys, 300, NULL) == STATUS_NOMEM)
-            abort();
-        filter_check(f, keys, 300, maybe);
-        for (size_t i = 0; i < 300; i++)
-            if (!maybe[i])
-                abort(); /* a key that was added must not be called new */
-    }
+    if (write_file(fd, file, size - 1) &&
+        checkpoint_load(&f, path, 7, NULL, 0, NULL) == STATUS_OK)
+        use(f);
     filter_free(f);
-    unlink(path);
     free(file);
     return 0;
 }
