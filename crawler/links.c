@@ -53,52 +53,6 @@ struct link_parser {
     bool nofollow; /* of the element at hand */
 };
 
-/* ---- names of kinds ------------------------------------------------------ */
-
-static const char *const kind_names[LINK_KIND_COUNT_] = {
-    [LINK_A] = "a",
-    [LINK_AREA] = "area",
-    [LINK_LINK] = "link",
-    [LINK_CANONICAL] = "canonical",
-    [LINK_CSS] = "css",
-    [LINK_SITEMAP] = "sitemap",
-    [LINK_ALTERNATE] = "alternate",
-    [LINK_FEED] = "feed",
-    [LINK_IMG] = "img",
-    [LINK_SRCSET] = "srcset",
-    [LINK_IFRAME] = "iframe",
-    [LINK_SCRIPT] = "script",
-    [LINK_FORM] = "form",
-    [LINK_META_REFRESH] = "meta-refresh",
-    [LINK_STYLE] = "style",
-    [LINK_HEADER] = "header",
-    [LINK_LAZY] = "lazy",
-    [LINK_OBJECT] = "object",
-    [LINK_EMBED] = "embed",
-    [LINK_MEDIA] = "media",
-    [LINK_CITE] = "cite",
-    [LINK_MANIFEST] = "manifest",
-    [LINK_AMPHTML] = "amphtml",
-    [LINK_OG] = "og",
-    [LINK_SEED] = "seed",
-    [LINK_REDIRECT] = "redirect",
-};
-
-const char *link_kind_name(enum link_kind k)
-{
-    return kind_names[k];
-}
-
-bool link_kind_of_name(struct bytes name, enum link_kind *out)
-{
-    for (unsigned k = 0; k < LINK_KIND_COUNT_; k++)
-        if (bytes_is(name, kind_names[k])) {
-            *out = (enum link_kind)k;
-            return true;
-        }
-    return false;
-}
-
 /* ---- one link ------------------------------------------------------------ */
 
 static void visit_link(struct link_parser *p, enum link_kind kind,
@@ -184,51 +138,6 @@ static struct bytes *value_place(struct values *v, enum html_word w)
     }
 }
 
-/* RULES L2: the first that holds. Manifest and amphtml are asked for by name;
- * where they are not, they are links like any other. */
-static enum link_kind kind_of_rel(const struct link_parser *p, struct bytes rel,
-                                  struct bytes type)
-{
-    uint32_t kinds = p->options->kinds;
-
-    if (words_have(rel, "canonical"))
-        return LINK_CANONICAL;
-    if (words_have(rel, "stylesheet"))
-        return LINK_CSS;
-    if (words_have(rel, "sitemap"))
-        return LINK_SITEMAP;
-    if (words_have(rel, "alternate"))
-        return media_is_feed(type) ? LINK_FEED : LINK_ALTERNATE;
-    if (kinds & LINK_BIT(LINK_MANIFEST) && words_have(rel, "manifest"))
-        return LINK_MANIFEST;
-    if (kinds & LINK_BIT(LINK_AMPHTML) && words_have(rel, "amphtml"))
-        return LINK_AMPHTML;
-    return LINK_LINK;
-}
-
-/* og: properties whose content is a URL, by the last part of their name. */
-static bool og_is_url(struct bytes property)
-{
-    static const char *const names[] = {
-        "og:url",
-        "og:image",
-        "og:image:url",
-        "og:video",
-        "og:image:secure_url",
-        "og:video:url",
-        "og:audio",
-        "og:video:secure_url",
-        "og:audio:url",
-        "og:see_also",
-        "og:audio:secure_url",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (bytes_equal_nocase(property, bytes_of_str(names[i])))
-            return true;
-    return false;
-}
-
 static void take_meta(struct link_parser *p, const struct values *v)
 {
     struct bytes url, name = bytes_trim(v->name);
@@ -239,7 +148,7 @@ static void take_meta(struct link_parser *p, const struct values *v)
     if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
         (p->agent != NULL && bytes_equal_nocase(name, bytes_of_str(p->agent))))
         robots_words(v->content, &p->info->noindex, &p->info->nofollow);
-    if (og_is_url(bytes_trim(v->property)) || og_is_url(name))
+    if (link_og_is_url(bytes_trim(v->property)) || link_og_is_url(name))
         visit_link(p, LINK_OG, v->content);
 }
 
@@ -254,7 +163,8 @@ static void take_element(struct link_parser *p, enum html_word w,
         visit_link(p, LINK_AREA, v->href);
         break;
     case WORD_LINK:
-        visit_link(p, kind_of_rel(p, v->rel, v->type), v->href);
+        visit_link(p, link_kind_of_rel(v->rel, v->type, p->options->kinds),
+                   v->href);
         break;
     case WORD_IMG:
         visit_link(p, LINK_IMG, v->src);
