@@ -2,7 +2,8 @@
  * filter_measure.h - what one kind of filter costs on this machine.
  *
  * Behind `urlweir filter bench` and bench/bench_filter.c: one thread, keys as
- * a crawl has them (64 random bits), batches as a crawl asks them.
+ * a crawl has them (64 random bits), batches as a crawl asks them. Times are
+ * CPU time of the thread, so that other work on the machine shows less.
  */
 #ifndef URLWEIR_CLI_FILTER_MEASURE_H
 #define URLWEIR_CLI_FILTER_MEASURE_H
@@ -26,6 +27,8 @@ MUST_CHECK enum status filter_measure(struct filter_measured *out,
                                       const char *kind, uint64_t start,
                                       uint64_t keys, double fpr);
 
+/* CPU time of this thread in nanoseconds. */
+int64_t filter_measure_now(void);
 /* The nth key of the measurement's stream, for others to use the same. */
 uint64_t filter_measure_key(uint64_t n);
 
