@@ -34,22 +34,21 @@ to_the_end() {
 
 # ---- the first passage, in a small crawl ------------------------------------
 
-serve --hosts 5 --pages 150 --size 1000 --seed 31
+serve --hosts 5 --pages 80 --size 1000 --seed 31
 mv truth truth.small
 reached=
 for name in $names; do
+    case $name in
+    queue-* | status-sweep) continue ;; # of many URLs, below
+    esac
     rm -rf d
     before=$(wc -l <log)
-    killed "$name" crawl d -c $in_flight || {
-        ended 0 "although it should stand at $name"
-        sleep 0.2 # the server writes its log ten times a second
-        continue
-    }
+    killed "$name" crawl d -c $in_flight || ended 137 "at $name"
     is_whole d "$name"
     to_the_end "$name"
-    agrees d
     reached="$reached $name"
-    sleep 0.2
+    sleep 0.15 # the server writes its log ten times a second
+    is_whole d "the end"
     tail -n +$((before + 1)) log >log.part
     "$SITE" check --truth truth.small --log log.part --kills 1 \
         --in-flight $in_flight >check.out 2>check.err ||
