@@ -156,9 +156,8 @@ static enum status what_ifs_init(struct audit *out, struct what_if **list,
 
 static void what_ifs_finish(struct what_if *list, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         what_if_finish(&list[i]);
-    }
     free(list);
 }
 

@@ -163,8 +163,8 @@ START_TEST(what_if_says_what_a_replay_one_by_one_says)
 }
 END_TEST
 
-/* A row whose text was changed has another digest than the one that filter and
- * exact set know: both lack it then. */
+/* A row whose text was changed has another digest than the one that went into
+ * the filter. */
 START_TEST(a_key_that_the_filter_lacks_is_a_false_negative)
 {
     static const struct audit_options none = {.what_if_count = 0};
@@ -172,7 +172,6 @@ START_TEST(a_key_that_the_filter_lacks_is_a_false_negative)
     struct audit a;
 
     fill(&r);
-    /* the pages of the exact set hold nothing yet: say they hold all */
     sql(&r, "UPDATE url SET path = '/changed' WHERE id = 77");
     audit(&r, &a, &none);
     ck_assert_uint_eq(a.false_negatives, 1);
