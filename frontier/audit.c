@@ -124,10 +124,20 @@ static enum status what_if_ask(struct what_if *w, const uint64_t *keys,
         s->now.false_positives += !fresh[i];
     s->now.asked += n;
     s->now.upto = s->out->total.upto + s->now.asked;
-    note_filter(&s->now, w->filter);
-    if (s->now.upto >= s->next)
+    if (s->now.upto >= s->next) {
+        note_filter(&s->now, w->filter);
         series_end_step(s);
+    }
     return STATUS_OK;
+}
+
+/* A filter tells its rate part by part, in milliseconds: once a step. */
+static void what_if_finish(struct what_if *w)
+{
+    note_filter(&w->series.now, w->filter);
+    series_finish(&w->series);
+    filter_free(w->filter);
+    w->filter = NULL;
 }
 
 static enum status what_ifs_init(struct audit *out, struct what_if **list,
@@ -146,10 +156,8 @@ static enum status what_ifs_init(struct audit *out, struct what_if **list,
 
 static void what_ifs_finish(struct what_if *list, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        series_finish(&list[i].series);
-        filter_free(list[i].filter);
-    }
+    for (size_t i = 0; i < n; i++)
+        what_if_finish(&list[i]);
     free(list);
 }
 
@@ -481,7 +489,7 @@ static void check_list(struct audit_list *l)
 void audit_list_finish(struct audit_list *l, struct audit *out)
 {
     check_list(l);
-    series_finish(&l->first.series);
+    what_if_finish(&l->first);
     what_ifs_finish(l->what_ifs, l->result.what_if_count);
     l->what_ifs = NULL;
     *out = l->result;
