@@ -61,6 +61,7 @@ struct frontier {
     struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
+    size_t host_looked; /* where forgetting idle ones goes on */
     uint32_t queues_before; /* queues there were when the crawl was opened */
     int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
