@@ -144,6 +144,7 @@ static enum job_state begin_page(const struct job_tools *t, struct job *j,
 {
     const struct fetch_order order = {.url = lease_of(j)->url.at,
                                       .body_most = t->o->max_body,
+                                      .keep_all = t->o->warc,
                                       .filter_mime = true};
 
     j->on_ended = page_ended;

@@ -134,6 +134,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     st = exact_set_step(f->exact, f->admitted);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
+    if (st == STATUS_OK && f->o.before_commit != NULL)
+        st = f->o.before_commit(f->o.before_commit_ctx);
     if (st == STATUS_OK)
         st = db_commit(f->db);
     if (st != STATUS_OK)
