@@ -42,10 +42,10 @@ serve() {
     web=$*
     rm -f log
     : >port
-    # A pipe from this shell: it ends when the script does, whatever happens.
     # shellcheck disable=SC2086
     "$SITE" serve $web --log log --max-time "${LIMIT:-600}" >port 2>site.err &
     server=$!
+    trap 'kill "$server" 2>/dev/null || :' EXIT
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://127.0.0.1:$port/
