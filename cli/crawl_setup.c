@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/crawl_archive.h"
 #include "cli/settings.h"
 #include "frontier/reader.h"
 
@@ -49,6 +50,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .fpr = s->fpr,
         .memory = s->memory_bytes / 8 * 5,
         .commit_interval = COMMIT_INTERVAL,
+        .before_commit = crawl_archive_sync,
+        .before_commit_ctx = c,
     };
 }
 
@@ -78,8 +81,13 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
         .dup_content_skip = s->dup_content == DUP_CONTENT_SKIP,
+<<<<<<< HEAD
         /* A repeat is told by its digest alone, on its page too. */
         .record_links = s->record == RECORD_LINKS || s->compare_text,
+=======
+        .record_links = s->record == RECORD_LINKS,
+        .warc = s->warc,
+>>>>>>> heads/warc
         .guard = c->guard,
         .scope = c->scope,
         .bodies = c->bodies,

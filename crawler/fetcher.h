@@ -59,6 +59,7 @@ struct fetcher_options {
     uint64_t links_most;   /* a page's links looked at; 0: all */
     bool dup_content_skip; /* links of a body seen before: not followed */
     bool record_links;     /* send every link in scope, also repeats */
+    bool warc;             /* reports carry records; all bodies are kept */
     size_t robots_memory;  /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
@@ -79,6 +80,8 @@ struct assignment {
 struct assignment *assignment_new(const struct engine_lease *lease);
 void assignment_free(struct assignment *a);
 
+struct warc_capture; /* crawler/warc_capture.h */
+
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */
     REPORT_RELEASE, /* not fetched: id, not_before and done.host count */
@@ -93,6 +96,7 @@ struct report {
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
     struct arena *arena;
+    struct warc_capture *warc; /* records of the answer, or NULL */
 };
 void report_free(struct report *r);
 

@@ -19,6 +19,8 @@
 #include "base/mem.h"
 #include "frontier/frontier_impl.h"
 
+#define HOSTS_LOOKED_AT 256 /* at each commit */
+
 enum status frontier_broke(struct frontier *f, enum status st)
 {
     if (st != STATUS_OK && !f->broken) {
@@ -45,6 +47,12 @@ enum status frontier_touch(struct frontier *f, int64_t now)
     return STATUS_OK;
 }
 
+void frontier_wait_once(struct frontier *f, struct host_queue *h)
+{
+    h->next_due = f->asked_before +
+                  schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
+}
+
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
 {
     if (queue >= f->host_room) {
@@ -57,8 +65,11 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
                (room - f->host_room) * sizeof *f->hosts);
         f->host_room = room;
     }
-    if (f->hosts[queue] == NULL)
+    if (f->hosts[queue] == NULL) {
         f->hosts[queue] = host_queue_new(queue);
+        if (queue <= f->queues_before)
+            frontier_wait_once(f, f->hosts[queue]);
+    }
     return f->hosts[queue];
 }
 
@@ -97,7 +108,22 @@ static void store_seen_counts(struct frontier *f)
     f->counted = c;
 }
 
-static enum status commit(struct frontier *f, uint64_t *durable)
+/* Hosts that are through are forgotten, a few at each commit, so that memory
+ * goes with the hosts that have work and not with all that ever had. */
+static void forget_idle_hosts(struct frontier *f, int64_t now)
+{
+    for (unsigned i = 0; i < HOSTS_LOOKED_AT && f->host_room > 0; i++) {
+        struct host_queue **h = &f->hosts[f->host_looked % f->host_room];
+
+        if (*h != NULL && host_queue_is_idle(*h, now)) {
+            host_queue_free(*h);
+            *h = NULL;
+        }
+        f->host_looked++;
+    }
+}
+
+static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st = STATUS_OK;
 
@@ -108,6 +134,8 @@ static enum status commit(struct frontier *f, uint64_t *durable)
     st = exact_set_step(f->exact, f->admitted);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
+    if (st == STATUS_OK && f->o.before_commit != NULL)
+        st = f->o.before_commit(f->o.before_commit_ctx);
     if (st == STATUS_OK)
         st = db_commit(f->db);
     if (st != STATUS_OK)
@@ -119,6 +147,7 @@ static enum status commit(struct frontier *f, uint64_t *durable)
         *durable = f->uncommitted;
     f->uncommitted = 0;
     f->admitted = 0;
+    forget_idle_hosts(f, now);
     return STATUS_OK;
 }
 
@@ -140,7 +169,7 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
         f->dirty_since = now;
     if (!force && !full && now - f->dirty_since < f->o.commit_interval)
         return STATUS_OK;
-    return commit(f, durable);
+    return commit(f, now, durable);
 }
 
 static enum status frontier_block(struct engine *e, struct bytes crawl,

@@ -39,6 +39,10 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    /* Called ahead of each commit, for what must be durable before the rows
+     * that name it; its failure is the engine's. NULL: nothing is. */
+    enum status (*before_commit)(void *ctx);
+    void *before_commit_ctx;
 };
 
 /* STATUS_EXISTS: a crawl is in `dir` already. The directory is there. */

@@ -270,10 +270,10 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = frontier_settle(f, d->id, l->lease.seed, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
-    if (st == STATUS_OK && last && outcome_counts_as_page(o)) {
+    if (st == STATUS_OK && last && f->o.per_host > 0 &&
+        outcome_counts_as_page(o)) {
         h->counted++;
-        if (f->o.per_host > 0)
-            st = remember(f, h, now, wall_ms);
+        st = remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
     count_drops(f, d, wall_ms);

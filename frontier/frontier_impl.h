@@ -61,6 +61,9 @@ struct frontier {
     struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
+    size_t host_looked; /* where forgetting idle ones goes on */
+    uint32_t queues_before; /* queues there were when the crawl was opened */
+    int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
     uint64_t hosts_active;
@@ -119,6 +122,9 @@ MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       bool all_ids, int64_t wall_ms);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
+/* A host of an earlier run, of which nobody knows when it was asked last: as if
+ * that had been when the run ended. */
+void frontier_wait_once(struct frontier *f, struct host_queue *h);
 /* Puts the host where the schedule wants it now. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
 /* What an answer said about its host: delays, back-off, robots. */

@@ -363,25 +363,33 @@ static void take_queue_state(void *ctx, uint32_t queue,
     }
 }
 
+/* After a clean stop no host was asked later than that. */
+static int64_t last_asked(const struct frontier *f, int64_t now,
+                          int64_t wall_ms)
+{
+    int64_t ago_ms = wall_ms - f->manifest.written_at_ms;
+
+    return f->manifest.clean && ago_ms > 0 ? now - ago_ms * NS_PER_MS : now;
+}
+
+/* Hosts of which something is known, or that have URLs left; the others get
+ * their struct, and wait as these do, when a URL of theirs is found. */
 static void schedule_all(struct frontier *f, int64_t now, int64_t wall_ms)
 {
     uint32_t queues = frontier_store_queue_count(f->store);
-    int64_t stopped_ago =
-        f->manifest.clean ? (wall_ms - f->manifest.written_at_ms) * NS_PER_MS
-                          : 0;
-    bool asked_any = page_store_last_seq(f->pages) > 0 || !f->manifest.clean;
 
+    if (page_store_last_seq(f->pages) > 0 || !f->manifest.clean) {
+        f->queues_before = queues;
+        f->asked_before = last_asked(f, now, wall_ms);
+    }
     for (uint32_t q = 1; q <= queues; q++) {
-        struct host_queue *h;
+        bool known = q < f->host_room && f->hosts[q] != NULL;
 
-        if (frontier_store_pending(f->store, q) == 0)
+        if (!known && frontier_store_pending(f->store, q) == 0)
             continue;
-        h = frontier_host(f, q);
-        if (asked_any)
-            h->next_due =
-                now - (stopped_ago > 0 ? stopped_ago : 0) +
-                schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
-        frontier_reschedule(f, h);
+        if (known && f->queues_before > 0) /* made before that was known */
+            frontier_wait_once(f, f->hosts[q]);
+        frontier_reschedule(f, frontier_host(f, q));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/logger.h"
@@ -105,6 +106,38 @@ enum status reader_open(struct reader *r, const char *dir)
     if (st != STATUS_OK)
         reader_close(r);
     return st;
+}
+
+/* A store whose mark is missing because an older copy was put back is damage,
+ * and its manifest tells. */
+static bool manifest_is_empty(const struct reader *r)
+{
+    char *path = reader_path(r, "manifest");
+    struct manifest m;
+    enum status st = manifest_load(path, &m);
+
+    free(path);
+    return st == STATUS_NOT_FOUND ||
+           (st == STATUS_OK && m.urls == 0 && m.fetches == 0);
+}
+
+bool reader_is_unbegun(const char *dir)
+{
+    struct db_options o = {.cache_bytes = 1 * MIB};
+    struct reader r = {.dir = xstrdup(dir)};
+    char *path = reader_path(&r, "frontier.db");
+    int64_t marks = 1;
+
+    if (access(path, F_OK) == 0 && manifest_is_empty(&r) &&
+        db_open(&r.db, path, DB_READ, &o) == STATUS_OK &&
+        db_number(r.db,
+                  "SELECT (SELECT count(*) FROM meta WHERE name ="
+                  " 'seeds_complete') + EXISTS(SELECT 1 FROM fetch)",
+                  &marks) != STATUS_OK)
+        marks = 1;
+    free(path);
+    reader_close(&r);
+    return marks == 0;
 }
 
 void reader_close(struct reader *r)

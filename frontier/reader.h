@@ -39,6 +39,12 @@ struct reader {
 MUST_CHECK enum status reader_open(struct reader *r, const char *dir);
 void reader_close(struct reader *r);
 
+/* Is there the beginning of a crawl that was ended before all of its seeds were
+ * stored? Nothing was fetched then: `urlweir crawl` starts it over, and for
+ * everybody else there is no crawl. True also while one is being begun: who
+ * holds the lock is not asked. False where it cannot be told. */
+bool reader_is_unbegun(const char *dir);
+
 /* DIR/NAME; the caller frees. */
 char *reader_path(const struct reader *r, const char *name);
 /* The digest under which the crawl knows a row's URL. */

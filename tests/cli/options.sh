@@ -34,7 +34,11 @@ crawl "--delay 1m is above --max-delay 30s" --delay 60s --max-delay 30s
 crawl "--random-delay varies --delay, which is 0" --random-delay -w0
 crawl "-q and -v" -qv
 crawl "a header is \`Name: value\`" --header nonsense
-crawl "no option --warc" --warc
+crawl "--cdxj is about WARC files; give --warc as well" --cdxj
+crawl "--warc-prefix is about WARC files" --warc-prefix x
+crawl "--warc-size is about WARC files" --warc-size 2M
+crawl "--warc-prefix 'a/b': it takes at most 64 letters" --warc --warc-prefix a/b
+crawl "--warc-size: '1K' is out of range" --warc --warc-size 1K
 refuses "-o DIR is missing" crawl http://127.0.0.1:1/
 refuses "no seed: give URLs, or -i FILE" crawl -o d
 refuses "the crawl's directory is missing" resume
