@@ -75,20 +75,13 @@ static int resume_in(const struct crawl_settings *s,
                        clock_wall_ms());
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
-<<<<<<< HEAD
     if (is_finished(e)) {
-        code = already_finished(e, s->output);
-=======
-    if (!seeds_are_complete(e, s->output)) {
-        code = EXIT_CANNOT;
-    } else if (is_finished(e)) {
         /* What a crash behind the last commit left of the WARC files. */
         st = crawl_archive_open(c, s);
         if (st == STATUS_OK)
             st = crawl_archive_close(c, s);
         code = st == STATUS_OK ? already_finished(e, s->output)
                                : crawl_open_failed(st, s->output);
->>>>>>> heads/warc
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
         st = reopen_scope(e, c->scope);

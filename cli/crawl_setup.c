@@ -81,13 +81,9 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
         .dup_content_skip = s->dup_content == DUP_CONTENT_SKIP,
-<<<<<<< HEAD
         /* A repeat is told by its digest alone, on its page too. */
         .record_links = s->record == RECORD_LINKS || s->compare_text,
-=======
-        .record_links = s->record == RECORD_LINKS,
         .warc = s->warc,
->>>>>>> heads/warc
         .guard = c->guard,
         .scope = c->scope,
         .bodies = c->bodies,

@@ -23,6 +23,24 @@ static bool find(struct segment_reader *r, uint32_t queue)
     return false;
 }
 
+/* Group by group gives what one by one gives, up to where ids stop rising. */
+static void check_groups(const uint8_t *data, size_t size)
+{
+    struct segment_reader one, groups;
+    uint64_t ids[SEGMENT_GROUP_MOST];
+    uint32_t n;
+
+    segment_reader_start(&one, data, size, 1);
+    segment_reader_start(&groups, data, size, 1);
+    while ((n = segment_reader_group(&groups, ids)) > 0) {
+        for (uint32_t i = 0; i < n; i++) {
+            assert(segment_reader_next(&one));
+            assert(one.queue == groups.queue && one.id == ids[i]);
+        }
+    }
+    assert(groups.damaged || !segment_reader_next(&one));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct segment_reader all, skipping;
@@ -39,5 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     while (segment_reader_next(&all))
         continue;
+    check_groups(data, size);
     return 0;
 }
