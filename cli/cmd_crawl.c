@@ -123,32 +123,20 @@ static void remove_files(const char *dir)
     }
 }
 
-/* Is there a crawl whose seeds were all stored? One that has not got so far
- * has fetched nothing and is started over. */
-static bool may_start_in(const char *dir, int *code)
+/* A crawl that has not stored all of its seeds has fetched nothing and is
+ * started over. */
+static bool may_start_in(const char *dir)
 {
-    char path[4096];
-    struct reader r;
-    struct buf mark;
-    enum status st;
-    bool complete;
+    static const char *const names[] = {"frontier.db", "manifest"};
+    bool there = false;
 
-    snprintf(path, sizeof path, "%s/frontier.db", dir);
-    if (access(path, F_OK) != 0) {
-        snprintf(path, sizeof path, "%s/manifest", dir);
-        if (access(path, F_OK) != 0)
-            return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        there |= access(path, F_OK) == 0;
     }
-    st = reader_open(&r, dir);
-    complete = true;
-    if (st == STATUS_OK) {
-        buf_init(&mark, 16);
-        complete =
-            frontier_store_meta(r.store, "seeds_complete", &mark) == STATUS_OK;
-        buf_fini(&mark);
-        reader_close(&r);
-    }
-    if (!complete) {
+    if (there && reader_is_unbegun(dir)) {
         fprintf(stderr,
                 "urlweir crawl: the crawl in %s had not stored all of "
                 "its seeds and is started over\n",
@@ -156,12 +144,12 @@ static bool may_start_in(const char *dir, int *code)
         remove_files(dir);
         return true;
     }
-    fprintf(stderr,
-            "urlweir crawl: %s holds a crawl already; go on with `urlweir "
-            "resume %s`, or choose another directory\n",
-            dir, dir);
-    *code = EXIT_CANNOT;
-    return false;
+    if (there)
+        fprintf(stderr,
+                "urlweir crawl: %s holds a crawl already; go on with `urlweir "
+                "resume %s`, or choose another directory\n",
+                dir, dir);
+    return !there;
 }
 
 static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
@@ -170,8 +158,8 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!may_start_in(s->output, &code))
-        return code;
+    if (!may_start_in(s->output))
+        return EXIT_CANNOT;
     st = settings_save(s);
     if (st == STATUS_OK)
         st = frontier_create(&e, s->output, &c->frontier, clock_mono(),

@@ -134,6 +134,20 @@ static bool add_fetch(void *ctx, const struct fetch_row *f)
     return true;
 }
 
+/* The links that found it when it was known; counted only with --record
+ * links. */
+static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
+{
+    uint64_t again = 0;
+    enum status st;
+
+    if (link_store_recorded(s->r->links) == LINK_RECORD_NONE)
+        return STATUS_OK;
+    st = link_store_seen_again(s->r->links, id, via, &again);
+    json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
+    return st;
+}
+
 static enum status tell_admitted(struct story *s, uint64_t id)
 {
     struct bytes crawl, key;
@@ -158,7 +172,9 @@ static enum status tell_admitted(struct story *s, uint64_t id)
     json_object_set_new(s->out, "false_positive", json_boolean(fp));
     set_str(s->out, "status", "queued");
     set_url_of(s, s->out, "via", row.via);
-    return page_store_each_of(s->r->pages, id, add_fetch, s);
+    st = tell_repeats(s, id, row.via);
+    return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
+                           : st;
 }
 
 /* ---- a URL that was not admitted ---- */

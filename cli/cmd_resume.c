@@ -14,6 +14,7 @@
 #include "cli/crawl_archive.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
+#include "cli/open_crawl.h"
 #include "cli/settings.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
@@ -37,24 +38,6 @@ static enum status reopen_scope(struct engine *e, struct scope *scope)
 
     return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
                                reopen_place, scope);
-}
-
-static bool seeds_are_complete(struct engine *e, const char *dir)
-{
-    struct buf mark;
-    bool complete;
-
-    buf_init(&mark, 16);
-    complete = frontier_store_meta(frontier_store_of(e), "seeds_complete",
-                                   &mark) == STATUS_OK;
-    buf_fini(&mark);
-    if (!complete)
-        fprintf(stderr,
-                "urlweir resume: the crawl in %s was ended before all of its "
-                "seeds were stored; give the same `urlweir crawl` command "
-                "again, nothing had been fetched\n",
-                dir);
-    return complete;
 }
 
 static bool is_finished(struct engine *e)
@@ -84,15 +67,15 @@ static int resume_in(const struct crawl_settings *s,
     int code = EXIT_CANNOT;
     enum status st;
 
+    if (crawl_is_unbegun(s->output, "resume"))
+        return EXIT_CANNOT;
     if (settings_diff(stderr, before, s) > 0)
         c->frontier.recheck = c->scope;
     st = frontier_open(&e, s->output, &c->frontier, clock_mono(),
                        clock_wall_ms());
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
-    if (!seeds_are_complete(e, s->output)) {
-        code = EXIT_CANNOT;
-    } else if (is_finished(e)) {
+    if (is_finished(e)) {
         /* What a crash behind the last commit left of the WARC files. */
         st = crawl_archive_open(c, s);
         if (st == STATUS_OK)

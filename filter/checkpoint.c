@@ -12,7 +12,8 @@
  *            64 seed print        72 generation      80 covers
  *            88 keys expected     96 rate, as IEEE 754 binary64
  *           104 growth           112 tightening     120 fingerprint bits
- *           128 shape, 8 numbers 192 units          200 zeros
+ *           128 shape, 8 numbers 192 units
+ *           200 seed, 32 octets  232 whether it is there, 1 or 0
  *           248 XXH3-64 of 0..247
  *
  *     entry   0 unit              8 offset           16 length
@@ -63,6 +64,8 @@ enum header_at {
     AT_FINGERPRINT = 120,
     AT_SHAPE = 128,
     AT_UNITS = 192,
+    AT_OPEN_SEED = 200,
+    AT_HAS_SEED = 232,
     AT_SUM = 248
 };
 
@@ -142,6 +145,10 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
     for (size_t i = 0; i < FILTER_SHAPE; i++)
         put_u64(h + AT_SHAPE + 8 * i, shape[i]);
     put_u64(h + AT_UNITS, units);
+    if (id->has_seed) {
+        memcpy(h + AT_OPEN_SEED, id->seed, DIGEST_SEED_SIZE);
+        put_u64(h + AT_HAS_SEED, 1);
+    }
     put_u64(h + AT_SUM, XXH3_64bits(h, AT_SUM));
     return units;
 }
@@ -343,6 +350,8 @@ static void fill_info(const struct reader *r, struct checkpoint_info *info)
     info->id.seed_print = get_u64(r->header + AT_SEED);
     info->id.generation = get_u64(r->header + AT_GENERATION);
     info->id.covers = get_u64(r->header + AT_COVERS);
+    info->id.has_seed = get_u64(r->header + AT_HAS_SEED) == 1;
+    memcpy(info->id.seed, r->header + AT_OPEN_SEED, DIGEST_SEED_SIZE);
     info->bytes = r->size;
     info->units = get_u64(r->header + AT_UNITS);
 }

@@ -29,8 +29,11 @@ struct frontier_options {
     uint64_t limit_pages; /* 0: none */
     uint64_t per_host;    /* pages of one queue key; 0: none */
     bool use_filter;
-    double fpr;              /* promised false-positive rate */
-    uint64_t memory;         /* bytes this engine may hold */
+    bool compare_text; /* a digest that matches is not proof enough: the
+                          stored URL is compared too */
+    bool record_links; /* keep the whole link graph (storage/link_store.h) */
+    double fpr;        /* promised false-positive rate */
+    uint64_t memory;   /* bytes this engine may hold */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
     /* Queued URLs are asked about again when they are leased: scope was

@@ -128,3 +128,15 @@ random() {
             printf "%.3f\n", a + rand() * (b - a)
     }'
 }
+
+# is_whole DIR [WHEN]: what a crash left is a crawl that resume will put right
+# where need be, or nothing that was begun.
+is_whole() {
+    verified=0
+    "$URLWEIR" verify "$1" >verify.out 2>&1 || verified=$?
+    case $verified in
+    0 | 3) return ;;
+    2) grep -qE "no crawl in|same .urlweir crawl. command" verify.out && return ;;
+    esac
+    fail "${2:+$2: }verify says $verified: $(cat verify.out)"
+}

@@ -283,6 +283,21 @@ START_TEST(peeking_tells_who_wrote_it)
     ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
     ck_assert_uint_eq(info.id.seed_print, 77);
     ck_assert_uint_eq(info.id.covers, 1234);
+    ck_assert(!info.id.has_seed);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(an_open_seed_is_kept_in_the_file)
+{
+    struct checkpoint_id open = {.has_seed = true, .seed = "not a secret"};
+    struct filter *f = saved("bloom", 100, NULL);
+    struct checkpoint_info info;
+
+    ck_assert_int_eq(checkpoint_save(path, f, &open), STATUS_OK);
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_assert(info.id.has_seed);
+    ck_assert_mem_eq(info.id.seed, open.seed, sizeof open.seed);
     filter_free(f);
 }
 END_TEST
@@ -322,6 +337,7 @@ Suite *suite_checkpoint(void)
     tcase_add_test(t, headers_that_lie_are_refused);
     tcase_add_test(t, what_is_no_filter_file_is_refused);
     tcase_add_test(t, peeking_tells_who_wrote_it);
+    tcase_add_test(t, an_open_seed_is_kept_in_the_file);
     tcase_add_test(t, memory_that_fails_while_loading_leaves_nothing);
     suite_add_tcase(s, t);
     return s;

@@ -159,21 +159,27 @@ static void reopen(struct sim *s)
                      STATUS_OK);
 }
 
-/* As kill -9 would: nothing is committed, nothing is said. */
-static void crash(struct sim *s)
+/* What is in flight when the process ends: the server saw the requests. */
+static void cut_flights(struct sim *s)
 {
-    s->e->ops->close(s->e);
-    s->crashes++;
     for (int i = 0; i < IN_FLIGHT; i++) {
         struct flight *f = &s->flights[i];
 
-        if (f->used) { /* the server saw the request */
+        if (f->used) {
             s->fetched[f->page]++;
             s->busy[host_of_page(f->page)] = false;
             s->ended[host_of_page(f->page)] = s->now;
             f->used = false;
         }
     }
+}
+
+/* As kill -9 would: nothing is committed, nothing is said. */
+static void crash(struct sim *s)
+{
+    s->e->ops->close(s->e);
+    s->crashes++;
+    cut_flights(s);
     reopen(s);
 }
 
@@ -189,11 +195,9 @@ static void take_off(struct sim *s, const struct engine_lease *l)
         snprintf(url, sizeof url, "%.*s", (int)l->url.len, l->url.at);
         ck_assert_int_eq(sscanf(url, "http://h%u.test/page/%u", &h, &f->page),
                          2);
-        if (s->delay > 0) {
-            ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
-            ck_assert_msg(s->ended[h] < 0 || s->now >= s->ended[h] + s->delay,
-                          "host %u asked too soon", h);
-        }
+        ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
+        ck_assert_msg(s->ended[h] < 0 || s->now >= s->ended[h] + s->delay,
+                      "host %u asked too soon", h);
         s->busy[h] = true;
         f->used = true;
         f->lease = *l;
@@ -306,7 +310,7 @@ START_TEST(
 }
 END_TEST
 
-START_TEST(hosts_without_delay_may_have_a_run_of_urls_out)
+START_TEST(hosts_without_delay_are_asked_one_url_at_a_time_too)
 {
     static struct sim s;
 
@@ -331,6 +335,34 @@ static struct engine_lease lease_one(struct sim *s)
         l.id = 0;
     return l;
 }
+
+/* Its connection is open then. */
+START_TEST(
+    ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs)
+{
+    static struct sim s;
+    struct engine_lease l;
+    unsigned changes = 0, leases = 0, last = HOSTS;
+
+    start(&s, 0);
+    while ((l = lease_one(&s)).id != 0) {
+        struct flight *f = &s.flights[0];
+
+        take_off(&s, &l);
+        changes += host_of_page(f->page) != last;
+        last = host_of_page(f->page);
+        leases++;
+        land(&s, f);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                         STATUS_OK);
+        s.now += NS_PER_MS;
+    }
+    check_all_fetched(&s);
+    ck_assert_uint_ge(changes, leases / 8); /* the others have theirs, too */
+    ck_assert_uint_lt(changes, leases / 4);
+    finish(&s);
+}
+END_TEST
 
 static struct engine_done failure(struct sim *s, uint64_t id,
                                   enum outcome_reason reason, uint16_t http)
@@ -403,6 +435,31 @@ START_TEST(retry_after_blocks_the_host_also_across_a_restart)
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += 2 * NS_PER_S;
     ck_assert_uint_eq(lease_one(&s).id, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+/* Its URLs may all have been done when the process ended. */
+START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
+{
+    static struct sim s;
+    struct engine_done d;
+    struct engine_item item;
+    char key[64], url[64];
+
+    start(&s, NS_PER_S);
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 404);
+    d.transient = false;
+    ack(&s, &d);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    crash(&s);
+    item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
+    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
+                     STATUS_OK);
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 2);
     s.e->ops->close(s.e);
 }
 END_TEST
@@ -556,9 +613,7 @@ static void crawl_some(struct sim *s)
                                              wall(s)),
                      STATUS_OK);
     s->e->ops->close(s->e);
-    for (int i = 0; i < IN_FLIGHT; i++)
-        if (s->flights[i].used)
-            s->flights[i].used = false;
+    cut_flights(s);
 }
 
 START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
@@ -704,12 +759,17 @@ Suite *suite_frontier(void)
     tcase_add_test(
         t,
         loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight);
-    tcase_add_test(t, hosts_without_delay_may_have_a_run_of_urls_out);
+    tcase_add_test(t, hosts_without_delay_are_asked_one_url_at_a_time_too);
+    tcase_add_test(
+        t,
+        ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs);
     suite_add_tcase(s, t);
     tcase_set_timeout(u, 30);
     tcase_add_checked_fixture(u, make_dir, remove_dir);
     tcase_add_test(u, a_failing_url_gets_its_tries_and_then_its_last_word);
     tcase_add_test(u, retry_after_blocks_the_host_also_across_a_restart);
+    tcase_add_test(
+        u, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
     tcase_add_test(u, a_crawl_delay_holds_from_its_first_reading_on);
     tcase_add_test(u,
                    a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
