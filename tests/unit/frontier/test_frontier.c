@@ -746,6 +746,51 @@ START_TEST(an_empty_directory_holds_no_crawl)
 }
 END_TEST
 
+struct herald {
+    unsigned asked;
+    enum status answer;
+};
+
+static enum status ask_herald(void *ctx)
+{
+    struct herald *h = ctx;
+
+    h->asked++;
+    return h->answer;
+}
+
+/* What a row names (its WARC record, say) is durable before the row is. */
+START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
+{
+    static struct sim s;
+    struct herald h = {.answer = STATUS_OK};
+    struct engine_stats stats;
+    struct engine_item item;
+    char key[64], url[64];
+
+    options(&s, 0);
+    s.o.before_commit = ask_herald;
+    s.o.before_commit_ctx = &h;
+    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    for (unsigned page = 0; page < 2; page++) {
+        h.asked = 0;
+        h.answer = page == 0 ? STATUS_OK : STATUS_IO;
+        item = item_of(&s, page, key, url, sizeof key, 1);
+        ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 0, &item, 1, WALL, NULL),
+                         STATUS_OK);
+        ck_assert_uint_eq(h.asked, 0);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, 0, WALL, NULL), h.answer);
+        ck_assert_uint_eq(h.asked, 1);
+    }
+    s.e->ops->close(s.e);
+    s.o.before_commit = NULL;
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    s.e->ops->stats(s.e, &stats);
+    ck_assert_uint_eq(stats.urls, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 Suite *suite_frontier(void)
 {
     Suite *s = suite_create("frontier");
@@ -785,6 +830,7 @@ Suite *suite_frontier(void)
     tcase_add_test(
         d, a_missing_emptied_or_cut_store_is_refused_and_never_made_anew);
     tcase_add_test(d, an_empty_directory_holds_no_crawl);
+    tcase_add_test(d, nothing_is_committed_that_before_commit_does_not_allow);
     suite_add_tcase(s, d);
     return s;
 }
