@@ -313,7 +313,6 @@ static void commit_pages(struct bench *b)
         } else {
             admit(b, a_host(b), b->page[page]);
         }
-        exact_set_stats(b->set);
     }
     must(exact_set_step(b->set, frontier_store_last_id(b->s) - before));
     must(frontier_store_step(b->s));
