@@ -27,8 +27,7 @@
 
 /* Sized for this share of the promise: what is left makes room for the
  * interval of a measurement. A full segment then stands at 1.14 p. */
-#define AIM         0.84
-#define FILL_SAMPLE 16 /* blocks of a segment looked at for filter_stats() */
+#define AIM 0.84
 
 /* ---- making ---- */
 
@@ -61,7 +60,6 @@ enum status scalable_new_empty(struct scalable **out,
     c->k = k;
     c->load =
         sizing_growing_load(k, BLOCK_CELLS, AIM * o->fpr, SCALABLE_GROWTH);
-    sizing_curve_init(&c->curve, k, BLOCK_CELLS, c->load);
     slab_init(&c->slab, o->most_bytes / BLOCK_BYTES);
     pthread_mutex_init(&c->moving, NULL);
     *out = c;
@@ -78,7 +76,7 @@ static enum status take_all(struct scalable *c, double keys)
 
         if (st != STATUS_OK)
             return st;
-        scalable_set_run(c, s, run, 0);
+        scalable_set_run(c, s, run, c->k, 0);
     }
     return STATUS_OK;
 }
@@ -117,6 +115,20 @@ static void place(const struct scalable *c, const uint64_t *keys, size_t n,
         at[i] = scalable_block(&c->runs[scalable_segment(keys[i])], keys[i]);
         __builtin_prefetch(at[i]);
     }
+}
+
+/* block_set or block_test for a window. Segments rarely differ in k. */
+static void mark(const struct scalable *c, uint64_t *const *at,
+                 const uint64_t *keys, size_t n, bool *out,
+                 void (*what)(unsigned k, uint64_t *const *at,
+                              const uint64_t *keys, size_t n, bool *out))
+{
+    if (c->thin == 0) {
+        what(c->k, at, keys, n, out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        what(c->k_of[scalable_segment(keys[i])], at + i, keys + i, 1, out + i);
 }
 
 static void keep(struct scalable *c, const uint64_t *keys, const bool *new,
@@ -158,7 +170,7 @@ static enum status scalable_add(struct filter *f, const uint64_t *keys,
         bool *new = fresh != NULL ? fresh + i : own;
 
         place(c, keys + i, w, at);
-        block_set(c->k, at, keys + i, w, new);
+        mark(c, at, keys + i, w, new, block_set);
         if (c->kept != NULL)
             keep(c, keys + i, new, w);
         over = count_fresh(c, keys + i, new, w, due);
@@ -182,7 +194,7 @@ static void scalable_check(const struct filter *f, const uint64_t *keys,
         size_t w = block_window(n - i);
 
         place(c, keys + i, w, at);
-        block_test(c->k, at, keys + i, w, maybe + i);
+        mark(c, at, keys + i, w, maybe + i, block_test);
     }
 }
 
@@ -191,9 +203,9 @@ static void scalable_check(const struct filter *f, const uint64_t *keys,
 static bool same_sizes(const struct scalable *a, const struct scalable *b)
 {
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++)
-        if (a->runs[s].blocks != b->runs[s].blocks)
+        if (a->runs[s].blocks != b->runs[s].blocks || a->k_of[s] != b->k_of[s])
             return false;
-    return a->k == b->k;
+    return true;
 }
 
 struct merging {
@@ -242,28 +254,12 @@ static enum status scalable_merge(struct filter *into,
             set += (uint64_t)__builtin_popcountll(both);
             __atomic_store_n(x->at + i, both, __ATOMIC_RELAXED);
         }
-        load = sizing_block_load_of_fill(a->k, BLOCK_CELLS,
+        load = sizing_block_load_of_fill(a->k_of[s], BLOCK_CELLS,
                                          (double)set / ((double)words * 64));
         __atomic_store_n(&a->count[s], (uint32_t)(load * x->blocks + 0.5),
                          __ATOMIC_RELAXED);
     }
     return STATUS_OK;
-}
-
-/* Keys a block in segment s. Past its limit most keys change no bit and are
- * not counted, so there some of its blocks tell. */
-static double load_of(const struct scalable *c, uint32_t s)
-{
-    const struct slab_run *r = &c->runs[s];
-    uint32_t sample = r->blocks < FILL_SAMPLE ? r->blocks : FILL_SAMPLE;
-    uint64_t set = 0;
-
-    if (c->count[s] <= scalable_room(c, r->blocks))
-        return (double)c->count[s] / r->blocks;
-    for (uint32_t i = 0; i < sample * BLOCK_LANES; i++)
-        set += (uint64_t)__builtin_popcountll(r->at[i]);
-    return sizing_block_load_of_fill(c->k, BLOCK_CELLS,
-                                     (double)set / (sample * BLOCK_BYTES * 8));
 }
 
 static void scalable_stats(const struct filter *f, struct filter_stats *out)
@@ -272,11 +268,12 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
     double rate = 0, fill = 0;
 
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
-        double load = c->lost[s] ? 0 : load_of(c, s);
+        double load = c->lost[s] ? 0 : scalable_load(c, s);
+        unsigned k = c->k_of[s];
 
         out->count += (uint64_t)(load * c->runs[s].blocks + 0.5);
-        rate += c->lost[s] ? 1 : sizing_curve_rate(&c->curve, load);
-        fill += c->lost[s] ? 1 : sizing_block_fill(c->k, BLOCK_CELLS, load);
+        rate += c->lost[s] ? 1 : sizing_curve_rate(&c->curves[k / 4], load);
+        fill += c->lost[s] ? 1 : sizing_block_fill(k, BLOCK_CELLS, load);
     }
     out->bits = c->slab.total * BLOCK_BYTES * 8 + sizeof c->runs * 8;
     out->key_bits = c->kept != NULL ? kept_bytes(c->kept) * 8 : 0;

@@ -41,7 +41,7 @@ enum status scalable_get_unit(struct filter *f, uint64_t i, struct buf *to,
     if (i < SCALABLE_SEGMENTS) {
         meta[0] = c->runs[s].blocks;
         meta[1] = __atomic_load_n(&c->count[s], __ATOMIC_RELAXED);
-        meta[2] = c->lost[s];
+        meta[2] = c->lost[s] ? 0 : c->k_of[s];
         st = add_words(to, c->runs[s].at,
                        (size_t)c->runs[s].blocks * BLOCK_LANES);
     } else {
@@ -84,17 +84,17 @@ static enum status put_segment(struct scalable *c, uint32_t s,
     enum status st;
 
     if (meta[0] < 1 || meta[0] > UINT32_MAX || meta[1] > UINT32_MAX - 1 ||
-        meta[2] > 1 || from.len / BLOCK_BYTES != meta[0] ||
-        from.len % BLOCK_BYTES != 0)
+        meta[2] > SIZING_MOST_K || meta[2] % 4 != 0 ||
+        from.len / BLOCK_BYTES != meta[0] || from.len % BLOCK_BYTES != 0)
         return STATUS_DAMAGED;
-    if (meta[2] != 0)
+    if (meta[2] == 0)
         return STATUS_DAMAGED; /* was lost before: try to mend it now */
     st = slab_take(&c->slab, (uint32_t)meta[0], &run);
     if (st != STATUS_OK)
         return st;
     block_import(run.at, (const unsigned char *)from.at,
                  (size_t)meta[0] * BLOCK_LANES);
-    scalable_set_run(c, s, run, (uint32_t)meta[1]);
+    scalable_set_run(c, s, run, (unsigned)meta[2], (uint32_t)meta[1]);
     return STATUS_OK;
 }
 
@@ -122,7 +122,7 @@ enum status scalable_mend_unit(struct filter *f, uint64_t i)
 {
     struct scalable *c = (struct scalable *)f;
     uint32_t s = (uint32_t)i;
-    struct scalable_building b = {.filter = c, .segment = s};
+    struct scalable_building b = {.segment = s, .k = c->k};
     uint64_t keys = 0;
     enum status st;
 
@@ -134,7 +134,7 @@ enum status scalable_mend_unit(struct filter *f, uint64_t i)
     if (st == STATUS_OK) {
         st = scalable_keys_of(c, s, scalable_build_visit, &b);
         if (st == STATUS_OK) {
-            scalable_replace(c, s, b.run, b.seen);
+            scalable_replace(c, &b, b.seen);
             return STATUS_OK;
         }
         slab_give(&c->slab, &b.run);
@@ -143,7 +143,7 @@ enum status scalable_mend_unit(struct filter *f, uint64_t i)
     if (st != STATUS_OK)
         return st;
     memset(b.run.at, 0xff, BLOCK_BYTES);
-    scalable_set_run(c, s, b.run, 0);
+    scalable_set_run(c, s, b.run, c->k, 0);
     c->limit[s] = SCALABLE_NEVER;
     c->lost[s] = true;
     c->n_lost++;

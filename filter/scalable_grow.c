@@ -8,11 +8,18 @@
  *
  * A new segment is built in memory nobody else sees and put in place at once.
  * Where that fails the old one goes on, overfull: keys are never lost for want
- * of memory or of a source, only bits.
+ * of memory or of a source, only bits. At the share of memory it may have, a
+ * segment is built anew where it stands once fewer marks a key are better: 4
+ * instead of 8 below some 9 bits a key.
  */
 #include "filter/scalable_impl.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FILL_SAMPLE 16 /* blocks of a segment looked at for its load */
 
 /* ---- sizes ---- */
 
@@ -48,11 +55,34 @@ uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
 }
 
 void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
-                      uint32_t count)
+                      unsigned k, uint32_t count)
 {
+    struct sizing_curve *curve = &c->curves[k / 4];
+
+    if (curve->k == 0)
+        sizing_curve_init(curve, k, BLOCK_CELLS, c->load);
+    c->thin -= c->k_of[s] != 0 && c->k_of[s] != c->k;
+    c->thin += k != c->k;
+    c->k_of[s] = (uint8_t)k;
     c->runs[s] = run;
     __atomic_store_n(&c->count[s], count, __ATOMIC_RELAXED);
     c->limit[s] = scalable_room(c, run.blocks);
+}
+
+/* Past its limit most keys change no bit and are not counted, so there some of
+ * its blocks tell. */
+double scalable_load(const struct scalable *c, uint32_t s)
+{
+    const struct slab_run *r = &c->runs[s];
+    uint32_t sample = r->blocks < FILL_SAMPLE ? r->blocks : FILL_SAMPLE;
+    uint64_t set = 0;
+
+    if (c->count[s] <= scalable_room(c, r->blocks))
+        return (double)c->count[s] / r->blocks;
+    for (uint32_t i = 0; i < sample * BLOCK_LANES; i++)
+        set += (uint64_t)__builtin_popcountll(r->at[i]);
+    return sizing_block_load_of_fill(c->k_of[s], BLOCK_CELLS,
+                                     (double)set / (sample * BLOCK_BYTES * 8));
 }
 
 /* ---- building one segment anew ---- */
@@ -71,7 +101,7 @@ void scalable_build_visit(void *to, const uint64_t *keys, size_t n)
             __builtin_prefetch(at[w++]);
         }
         if (w == BLOCK_WINDOW || i + 1 == n) {
-            block_set(b->filter->k, at, own, w, new);
+            block_set(b->k, at, own, w, new);
             b->seen += w;
             for (size_t j = 0; j < w; j++)
                 b->fresh += new[j];
@@ -100,15 +130,18 @@ enum status scalable_keys_of(struct scalable *c, uint32_t s,
     return st;
 }
 
-void scalable_replace(struct scalable *c, uint32_t s, struct slab_run run,
+static uint32_t clamp_count(uint64_t count)
+{
+    return count < SCALABLE_NEVER ? (uint32_t)count : SCALABLE_NEVER - 1;
+}
+
+void scalable_replace(struct scalable *c, const struct scalable_building *b,
                       uint64_t count)
 {
-    struct slab_run old = c->runs[s];
+    struct slab_run old = c->runs[b->segment];
 
     pthread_mutex_lock(&c->moving);
-    scalable_set_run(c, s, run,
-                     count < SCALABLE_NEVER ? (uint32_t)count
-                                            : SCALABLE_NEVER - 1);
+    scalable_set_run(c, b->segment, b->run, b->k, clamp_count(count));
     if (old.blocks > 0)
         slab_give(&c->slab, &old);
     slab_tidy(&c->slab, c->runs, SCALABLE_SEGMENTS);
@@ -150,10 +183,39 @@ static enum status build(struct scalable *c, struct scalable_building *b,
     return st;
 }
 
+/* Build segment s in the memory it has, with fewer marks a key, if that makes
+ * fewer errors: the more keys share a bit, the less its being set tells. */
+static void make_thinner(struct scalable *c, uint32_t s, const uint64_t *keys,
+                         size_t n)
+{
+    struct slab_run run = c->runs[s];
+    size_t bytes = (size_t)run.blocks * BLOCK_BYTES;
+    struct scalable_building b = {.segment = s, .run = run};
+    double load = scalable_load(c, s) * 1.125; /* as the next time will be */
+    unsigned k = c->k_of[s];
+    uint64_t count = 0;
+
+    if (k <= 4 || sizing_block_rate(k - 4, BLOCK_CELLS, load) >=
+                      sizing_block_rate(k, BLOCK_CELLS, load))
+        return;
+    b.k = k - 4;
+    b.run.at = try_pages(bytes, NULL);
+    if (b.run.at == NULL)
+        return;
+    if (build(c, &b, keys, n, &count) == STATUS_OK) {
+        pthread_mutex_lock(&c->moving);
+        memcpy(run.at, b.run.at, bytes);
+        scalable_set_run(c, s, run, b.k, clamp_count(count));
+        pthread_mutex_unlock(&c->moving);
+        c->rebuilds++;
+    }
+    mem_free_pages(b.run.at, bytes);
+}
+
 void scalable_grow(struct scalable *c, uint32_t s, const uint64_t *keys,
                    size_t n)
 {
-    struct scalable_building b = {.filter = c, .segment = s};
+    struct scalable_building b = {.segment = s, .k = c->k};
     uint64_t count = 0;
     enum status st = STATUS_NOT_FOUND;
 
@@ -161,7 +223,8 @@ void scalable_grow(struct scalable *c, uint32_t s, const uint64_t *keys,
         st = slab_take(&c->slab,
                        scalable_rung(c, s, c->runs[s].blocks, c->count[s]),
                        &b.run);
-
+    if (st == STATUS_LIMIT)
+        make_thinner(c, s, keys, n);
     if (st == STATUS_OK) {
         st = build(c, &b, keys, n, &count);
         if (st != STATUS_OK)
@@ -173,5 +236,5 @@ void scalable_grow(struct scalable *c, uint32_t s, const uint64_t *keys,
     }
     c->starved -= c->starving[s];
     c->starving[s] = false;
-    scalable_replace(c, s, b.run, count);
+    scalable_replace(c, &b, count);
 }

@@ -34,10 +34,14 @@ struct scalable {
     struct kept *kept; /* NULL: the caller's source has the keys */
     struct filter_source source;
     double load; /* keys a block when a segment is full */
-    unsigned k;
+    unsigned k;  /* of segments with the bits they should have */
+    /* Where memory does not suffice fewer marks a key give fewer errors. */
+    uint8_t k_of[SCALABLE_SEGMENTS];
+    uint32_t thin; /* segments whose k is not `k` */
     uint64_t rebuilds, starved, n_lost;
     bool reduced;
-    struct sizing_curve curve;
+    struct sizing_curve
+        curves[SIZING_MOST_K / 4 + 1]; /* by k / 4; k of 0: not yet made */
 };
 
 static inline uint32_t scalable_segment(uint64_t key)
@@ -65,7 +69,10 @@ uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
 /* Keys that so many blocks have room for. */
 uint32_t scalable_room(const struct scalable *c, uint32_t blocks);
 void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
-                      uint32_t count);
+                      unsigned k, uint32_t count);
+/* Keys a block in segment s, as its count or, where that tells too little,
+ * some of its bits say. */
+double scalable_load(const struct scalable *c, uint32_t s);
 /* Every key of segment s. */
 MUST_CHECK enum status scalable_keys_of(struct scalable *c, uint32_t s,
                                         void (*visit)(void *, const uint64_t *,
@@ -74,15 +81,15 @@ MUST_CHECK enum status scalable_keys_of(struct scalable *c, uint32_t s,
 
 /* A segment being built, not yet seen by anybody. */
 struct scalable_building {
-    const struct scalable *filter;
     uint32_t segment;
     struct slab_run run;
+    unsigned k;
     uint64_t seen, fresh; /* keys set, and those of them that changed a bit */
 };
 
 void scalable_build_visit(void *to, const uint64_t *keys, size_t n);
-/* `run`, with `count` keys in it, is segment s from now on. */
-void scalable_replace(struct scalable *c, uint32_t s, struct slab_run run,
+/* What was built, with `count` keys in it, is its segment from now on. */
+void scalable_replace(struct scalable *c, const struct scalable_building *b,
                       uint64_t count);
 /* Build segment s larger; where that cannot be it stays, and answers "maybe"
  * more often. `keys` are those of the running call so far. */

@@ -112,6 +112,23 @@ printf 'k\n' | filter add seed
 printf 'k\n' | filter check seed >got
 printf 'maybe\tk\n' | cmp - got || fail "seed: $(cat got)"
 
+# ---- options of single kinds ---------------------------------------------------
+
+filter create fixed --capacity 1000 --fixed
+filter add fixed <keys 2>err
+filter check fixed <keys >got 2>err
+! grep -q '^new' got || fail "--fixed: a key is called new"
+filter info fixed --json >got
+grep -q '"key_bits": 0,' got || fail "--fixed keeps keys: $(cat got)"
+filter create grown --kind stacked --capacity 100 --growth 4 --tightening 0.8
+filter add grown <keys
+filter check grown <keys >got
+! grep -q '^new' got || fail "--growth, --tightening: a key is called new"
+filter create print --kind cuckoo --capacity 3000 --fingerprint 8
+filter add print <keys
+filter info print --json | grep -q '"k": 8,' || fail "--fingerprint"
+refuses 1 "--fpr" create no --capacity 10 --fpr 2
+
 # ---- full, damaged, absent ----------------------------------------------------
 
 filter create small --kind bloom --capacity 100 --fpr 1e-3
@@ -188,6 +205,6 @@ assert o["overfill"][-1]["fpr_predicted"] > 0.9
 PYTHON
 exits 0 "$URLWEIR" filter bench --keys 20000 --kind bloom,cuckoo
 says out "bloom "
-exits 0 "$URLWEIR" filter bench --keys 20000 --kind scalable --json
+exits 0 "$URLWEIR" filter bench --keys 20000 --start 100 --kind scalable --json
 python3 -c 'import json; o = json.load(open("out")); assert o["false_negatives"] == 0' ||
     fail "bench --json: $(cat out)"
