@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/crawl_archive.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
 #include "cli/open_crawl.h"
@@ -82,7 +83,12 @@ static int resume_in(const struct crawl_settings *s,
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
     if (is_finished(e)) {
-        code = already_finished(e, s->output);
+        /* What a crash behind the last commit left of the WARC files. */
+        st = crawl_archive_open(c, s);
+        if (st == STATUS_OK)
+            st = crawl_archive_close(c, s);
+        code = st == STATUS_OK ? already_finished(e, s->output)
+                               : crawl_open_failed(st, s->output);
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
         st = reopen_scope(e, c->scope);

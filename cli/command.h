@@ -29,6 +29,7 @@ int cmd_audit(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_filter(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_robots(int argc, char **argv);

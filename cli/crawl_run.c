@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "cli/command.h"
+#include "cli/crawl_archive.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "frontier/outcome.h"
@@ -286,9 +287,14 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     look.stats = before;
     sample = sample_of(&look, s, 0);
     p = progress_new(s->progress, &sample, started);
-    st = crawl_start(&c, e, &setup->crawl);
+    st = crawl_archive_open(setup, s);
+    if (st == STATUS_OK)
+        st = crawl_start(&c, e, &setup->crawl);
     if (st != STATUS_OK) {
         progress_free(p, NULL, started);
+        if (crawl_archive_close(setup, s) != STATUS_OK)
+            log_warn("the WARC files are mended by the next start", "dir=%s",
+                     s->output);
         return crawl_open_failed(st, s->output);
     }
     while (!crawl_wait(c, 0, &result)) {
@@ -304,6 +310,11 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     }
     crawl_look(c, &look);
     crawl_free(c);
+    st = crawl_archive_close(setup, s);
+    if (st != STATUS_OK && result.status == STATUS_OK) {
+        result.status = st;
+        result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+    }
     sample = sample_of(&look, s, clock_mono() - started);
     progress_free(p, &sample, clock_mono());
     return tell(e, s, &result, &before, clock_mono() - started);

@@ -25,7 +25,7 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 55 /* rows of the table */
+#define CRAWL_OPTIONS 59 /* rows of the table */
 
 enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
@@ -100,6 +100,10 @@ struct crawl_settings {
 
     /* ---- output ---- */
     enum record_choice record;     /* keep the link graph */
+    bool warc;                     /* record answers in DIR/warc */
+    uint64_t warc_size_bytes;      /* of a WARC file */
+    char *warc_prefix;             /* of its name; NULL: "urlweir" */
+    bool cdxj;                     /* index the WARC files at a stop */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log errors only; log what is done, too */
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */

@@ -72,12 +72,13 @@ static struct transfer *transfer_of(void *p)
     return t;
 }
 
+/* NULL: a handle of curl's own, as later versions use to close connections. */
 static struct transfer *transfer_of_easy(CURL *easy)
 {
     void *p = NULL;
 
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &p);
-    return transfer_of(p);
+    return p != NULL ? transfer_of(p) : NULL;
 }
 
 static struct socket *socket_at(struct multi *m, int fd)
@@ -134,9 +135,11 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
     if (what & CURL_POLL_OUT)
         s->wanted |= EPOLLOUT;
     s->user = transfer_of_easy(easy);
-    s->user->fd = fd;
-    if (s->ours && what == CURL_POLL_IN)
-        s->user->connected = true;
+    if (s->user != NULL) {
+        s->user->fd = fd;
+        if (s->ours && what == CURL_POLL_IN)
+            s->user->connected = true;
+    }
     arm(m, fd, s, s->wanted);
     return 0;
 }
@@ -276,8 +279,8 @@ void multi_start(struct multi *m, struct transfer *t)
 void multi_abort(struct multi *m, struct transfer *t)
 {
     assert(t->busy);
-    t->busy = false;
     curl_multi_remove_handle(m->curl, t->easy);
+    t->busy = false;
 }
 
 struct transfer *multi_next_ended(struct multi *m, CURLcode *code)

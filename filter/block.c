@@ -52,59 +52,81 @@
 
 /* ---- one lane after the other ---- */
 
-struct marks {
-    uint64_t mask[BLOCK_LANES];
+/* The lanes a group of marks has: all, or a last group's half. */
+struct span {
+    unsigned first, behind;
 };
 
-INLINE void scalar_group(struct marks *m, uint64_t g, unsigned first,
-                         unsigned lanes)
+INLINE struct span lanes_of(struct block_hashes h, unsigned marks_left)
 {
-    for (unsigned i = first; i < first + lanes; i++)
-        m->mask[i] |= UINT64_C(1) << (g >> (LANE_SHIFT + LANE_BITS * i) & 63);
+    unsigned first = marks_left < BLOCK_LANES ? block_half(h) * 4 : 0;
+
+    return (struct span){first,
+                         marks_left < BLOCK_LANES ? first + 4 : BLOCK_LANES};
 }
 
-INLINE struct marks scalar_marks(uint64_t key, unsigned k)
-{
-    struct block_hashes h = block_hashes(key);
-    uint64_t g = h.h1;
-    struct marks m = {{0}};
-
-    for (; k >= BLOCK_LANES; k -= BLOCK_LANES, g += h.h2)
-        scalar_group(&m, g, 0, BLOCK_LANES);
-    if (k > 0)
-        scalar_group(&m, g, block_half(h) * 4, 4);
-    return m;
-}
-
-static void scalar_test(unsigned k, uint64_t *const *at, const uint64_t *keys,
-                        size_t n, bool *all)
+INLINE void scalar_test_k(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                          size_t n, bool *all)
 {
     for (size_t i = 0; i < n; i++) {
-        struct marks m = scalar_marks(keys[i], k);
-        uint64_t missing = 0;
+        struct block_hashes h = block_hashes(keys[i]);
+        uint64_t set = 1;
 
-        for (unsigned j = 0; j < BLOCK_LANES; j++)
-            missing |=
-                m.mask[j] & ~__atomic_load_n(at[i] + j, __ATOMIC_RELAXED);
-        all[i] = missing == 0;
+        for (unsigned g = 0; g * BLOCK_LANES < k; g++) {
+            struct span s = lanes_of(h, k - g * BLOCK_LANES);
+
+            for (unsigned j = s.first; j < s.behind; j++)
+                set &= __atomic_load_n(at[i] + j, __ATOMIC_RELAXED) >>
+                       block_cell(h, g, j);
+        }
+        all[i] = set & 1;
     }
+}
+
+INLINE void scalar_set_k(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                         size_t n, bool *fresh)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct block_hashes h = block_hashes(keys[i]);
+        uint64_t set = 1;
+
+        for (unsigned g = 0; g * BLOCK_LANES < k; g++) {
+            struct span s = lanes_of(h, k - g * BLOCK_LANES);
+
+            for (unsigned j = s.first; j < s.behind; j++) {
+                unsigned cell = block_cell(h, g, j);
+                uint64_t old = __atomic_load_n(at[i] + j, __ATOMIC_RELAXED);
+
+                set &= old >> cell;
+                __atomic_store_n(at[i] + j, old | UINT64_C(1) << cell,
+                                 __ATOMIC_RELAXED);
+            }
+        }
+        fresh[i] = (set & 1) == 0;
+    }
+}
+
+/* The usual k are constants, so that their loops over groups unroll. */
+#define FOR_EACH_K(call)                                                       \
+    do {                                                                       \
+        if (k == 8)                                                            \
+            call(8, at, keys, n, out);                                         \
+        else if (k == 16)                                                      \
+            call(16, at, keys, n, out);                                        \
+        else                                                                   \
+            call(k, at, keys, n, out);                                         \
+    } while (0)
+
+static void scalar_test(unsigned k, uint64_t *const *at, const uint64_t *keys,
+                        size_t n, bool *out)
+{
+    FOR_EACH_K(scalar_test_k);
 }
 
 static void scalar_set(unsigned k, uint64_t *const *at, const uint64_t *keys,
-                       size_t n, bool *fresh)
+                       size_t n, bool *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct marks m = scalar_marks(keys[i], k);
-        uint64_t missing = 0;
-
-        for (unsigned j = 0; j < BLOCK_LANES; j++) {
-            uint64_t old = __atomic_load_n(at[i] + j, __ATOMIC_RELAXED);
-
-            missing |= m.mask[j] & ~old;
-            __atomic_store_n(at[i] + j, old | m.mask[j], __ATOMIC_RELAXED);
-        }
-        fresh[i] = missing != 0;
-    }
+    FOR_EACH_K(scalar_set_k);
 }
 
 #if HAVE_X86
@@ -228,17 +250,6 @@ INLINE AVX512 void avx512_set_k(unsigned k, uint64_t *const *at,
         _mm512_store_si512(at[i], _mm512_or_si512(b, m));
     }
 }
-
-/* The usual k are constants, so that their loops over groups unroll. */
-#define FOR_EACH_K(call)                                                       \
-    do {                                                                       \
-        if (k == 8)                                                            \
-            call(8, at, keys, n, out);                                         \
-        else if (k == 16)                                                      \
-            call(16, at, keys, n, out);                                        \
-        else                                                                   \
-            call(k, at, keys, n, out);                                         \
-    } while (0)
 
 static AVX2 void avx2_test(unsigned k, uint64_t *const *at,
                            const uint64_t *keys, size_t n, bool *out)

@@ -17,6 +17,7 @@
 #ifndef URLWEIR_FILTER_CHECKPOINT_H
 #define URLWEIR_FILTER_CHECKPOINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/digest.h"
@@ -27,6 +28,10 @@ struct checkpoint_id {
     uint64_t seed_print; /* whose keys these are: checkpoint_seed_print() */
     uint64_t generation; /* the caller's, as in the manifest */
     uint64_t covers;     /* the caller's: all up to this is in the image */
+    /* The seed itself, for files that are to be used without a crawl beside
+     * them. A crawl's seed is a secret and stays away: has_seed is false. */
+    bool has_seed;
+    unsigned char seed[DIGEST_SEED_SIZE];
 };
 
 #define CHECKPOINT_LISTED 16

@@ -69,56 +69,57 @@ static enum status counting_make(struct filter **out,
 
 /* ---- one key's counters ---- */
 
-struct cell {
-    uint64_t *word;
-    unsigned shift;
-};
+/* What is done with a key's counters, one after the other. */
+enum step { ASK, COUNT_UP, COUNT_DOWN };
 
-static unsigned cell_value(struct cell c)
-{
-    return (unsigned)(__atomic_load_n(c.word, __ATOMIC_RELAXED) >> c.shift) &
-           FULL;
-}
-
-static void cell_add(struct cell c, uint64_t one)
-{
-    __atomic_store_n(c.word, *c.word + (one << c.shift), __ATOMIC_RELAXED);
-}
-
-/* The k counters of `key` in the block `at`. */
-static void cells_of(unsigned k, uint64_t *at, uint64_t key,
-                     struct cell cells[SIZING_MOST_K])
+/* Whether all of them were counted before; *stuck gains those that are full
+ * now. Inlined with a constant `step`, and a constant k where it is the usual
+ * one. */
+static inline __attribute__((always_inline)) bool walk_k(
+    unsigned k, uint64_t *at, uint64_t key, enum step step, uint64_t *stuck)
 {
     struct block_hashes h = block_hashes(key);
-    unsigned first = k % BLOCK_LANES != 0 ? block_half(h) * 4 : 0;
+    bool all = true;
 
-    for (unsigned i = 0; i < k; i++) {
-        /* The last group of four starts at the lane its half does. */
-        unsigned lane =
-            i % BLOCK_LANES + (i >= k / BLOCK_LANES * BLOCK_LANES ? first : 0);
+    for (unsigned group = 0; group * BLOCK_LANES < k; group++) {
+        unsigned left = k - group * BLOCK_LANES;
+        unsigned first = left < BLOCK_LANES ? block_half(h) * 4 : 0;
+        unsigned behind = left < BLOCK_LANES ? first + 4 : BLOCK_LANES;
 
-        cells[i].word = at + lane;
-        cells[i].shift = block_cell(h, i / BLOCK_LANES, lane) % CELLS * 4;
+        for (unsigned j = first; j < behind; j++) {
+            unsigned s = block_cell(h, group, j) % CELLS * 4;
+            uint64_t word = __atomic_load_n(at + j, __ATOMIC_RELAXED);
+            unsigned v = (unsigned)(word >> s) & FULL;
+
+            all &= v > 0;
+            if (step == COUNT_UP) {
+                word += (uint64_t)(v < FULL) << s;
+                *stuck += v == FULL - 1;
+            } else if (step == COUNT_DOWN) {
+                word -= (uint64_t)(v > 0 && v < FULL) << s;
+            }
+            if (step != ASK)
+                __atomic_store_n(at + j, word, __ATOMIC_RELAXED);
+        }
     }
+    return all;
 }
 
-static bool all_counted(const struct cell *cells, unsigned k)
+static bool ask(const struct counting *c, uint64_t *at, uint64_t key)
 {
-    for (unsigned i = 0; i < k; i++)
-        if (cell_value(cells[i]) == 0)
-            return false;
-    return true;
+    return c->layer.k == 8 ? walk_k(8, at, key, ASK, NULL)
+                           : walk_k(c->layer.k, at, key, ASK, NULL);
 }
 
-static void count_up(struct counting *c, const struct cell *cells)
+static bool count_up(struct counting *c, uint64_t *at, uint64_t key)
 {
-    for (unsigned i = 0; i < c->layer.k; i++) {
-        unsigned v = cell_value(cells[i]);
+    return c->layer.k == 8 ? walk_k(8, at, key, COUNT_UP, &c->stuck)
+                           : walk_k(c->layer.k, at, key, COUNT_UP, &c->stuck);
+}
 
-        if (v < FULL)
-            cell_add(cells[i], 1);
-        c->stuck += v == FULL - 1;
-    }
+static void count_down(struct counting *c, uint64_t *at, uint64_t key)
+{
+    (void)walk_k(c->layer.k, at, key, COUNT_DOWN, NULL);
 }
 
 /* ---- batches ---- */
@@ -127,7 +128,6 @@ static enum status counting_add(struct filter *f, const uint64_t *keys,
                                 size_t n, bool *fresh)
 {
     struct counting *c = (struct counting *)f;
-    struct cell cells[SIZING_MOST_K];
     uint64_t *at[BLOCK_WINDOW];
 
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
@@ -135,10 +135,10 @@ static enum status counting_add(struct filter *f, const uint64_t *keys,
 
         layer_place(&c->layer, keys + i, w, at);
         for (size_t j = 0; j < w; j++) {
-            cells_of(c->layer.k, at[j], keys[i + j], cells);
+            bool known = count_up(c, at[j], keys[i + j]);
+
             if (fresh != NULL)
-                fresh[i + j] = !all_counted(cells, c->layer.k);
-            count_up(c, cells);
+                fresh[i + j] = !known;
         }
     }
     __atomic_store_n(&c->count, c->count + n, __ATOMIC_RELAXED);
@@ -150,17 +150,14 @@ static void counting_check(const struct filter *f, const uint64_t *keys,
                            size_t n, bool *maybe)
 {
     const struct counting *c = (const struct counting *)f;
-    struct cell cells[SIZING_MOST_K];
     uint64_t *at[BLOCK_WINDOW];
 
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
         size_t w = block_window(n - i);
 
         layer_place(&c->layer, keys + i, w, at);
-        for (size_t j = 0; j < w; j++) {
-            cells_of(c->layer.k, at[j], keys[i + j], cells);
-            maybe[i + j] = all_counted(cells, c->layer.k);
-        }
+        for (size_t j = 0; j < w; j++)
+            maybe[i + j] = ask(c, at[j], keys[i + j]);
     }
 }
 
@@ -168,21 +165,15 @@ static enum status counting_remove(struct filter *f, const uint64_t *keys,
                                    size_t n, bool *removed)
 {
     struct counting *c = (struct counting *)f;
-    struct cell cells[SIZING_MOST_K];
 
     for (size_t i = 0; i < n; i++) {
         uint64_t *at;
         bool there;
 
         layer_place(&c->layer, keys + i, 1, &at);
-        cells_of(c->layer.k, at, keys[i], cells);
-        there = all_counted(cells, c->layer.k);
-        for (unsigned j = 0; there && j < c->layer.k; j++) {
-            unsigned v = cell_value(cells[j]);
-
-            if (v > 0 && v < FULL)
-                cell_add(cells[j], UINT64_MAX);
-        }
+        there = ask(c, at, keys[i]);
+        if (there)
+            count_down(c, at, keys[i]);
         if (there && c->count > 0)
             __atomic_store_n(&c->count, c->count - 1, __ATOMIC_RELAXED);
         if (removed != NULL)
@@ -301,7 +292,6 @@ struct mending {
 static void mend_visit(void *to, const uint64_t *keys, size_t n)
 {
     struct mending *m = to;
-    struct cell cells[SIZING_MOST_K];
 
     for (size_t i = 0; i < n; i++) {
         uint64_t *at;
@@ -309,8 +299,7 @@ static void mend_visit(void *to, const uint64_t *keys, size_t n)
         if (keys[i] < m->low || keys[i] > m->high)
             continue;
         layer_place(&m->filter->layer, keys + i, 1, &at);
-        cells_of(m->filter->layer.k, at, keys[i], cells);
-        count_up(m->filter, cells);
+        (void)count_up(m->filter, at, keys[i]);
     }
 }
 

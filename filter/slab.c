@@ -2,11 +2,11 @@
 /*
  * slab.c - memory for runs of blocks that are replaced by longer ones.
  *
- * Chunks are about 1/64 of all memory, so that the one being cut wastes little,
- * and at least eight of the longest run, so that their ends waste little; from
- * 2 MiB on they are whole huge pages. A dead run is not found again until its
- * chunk is emptied: no free list, no coalescing, and fresh memory is cut in
- * order.
+ * Chunks are about 1/128 of all memory, so that the one being cut wastes
+ * little, and at least eight of the longest run, so that their ends waste
+ * little; from 2 MiB on they are whole huge pages. A dead run is not found
+ * again until its chunk is emptied: no free list, no coalescing, and fresh
+ * memory is cut in order.
  */
 #include "filter/slab.h"
 
@@ -30,6 +30,7 @@ static void drop_chunk(struct slab *s, struct slab_chunk *c)
 {
     mem_free_pages(c->at, (size_t)c->size * BLOCK_BYTES);
     s->total -= c->size;
+    s->used -= c->used;
     memset(c, 0, sizeof *c);
 }
 
@@ -46,7 +47,7 @@ static uint64_t chunk_size(const struct slab *s, uint32_t run)
 {
     uint64_t size = CHUNK_LEAST;
 
-    while (size < CHUNK_MOST && size * 64 < s->live)
+    while (size < CHUNK_MOST && size * 128 < s->live)
         size *= 2;
     while (size < (uint64_t)run * 8)
         size *= 2;
@@ -134,6 +135,7 @@ static void cut(struct slab *s, uint32_t blocks, struct slab_run *out)
                              s->current};
     c->used += blocks;
     c->live += blocks;
+    s->used += blocks;
     s->live += blocks;
 }
 
@@ -160,26 +162,27 @@ void slab_give(struct slab *s, struct slab_run *run)
     if (c->live > 0)
         return;
     /* All dead: cut it again, or let it go where today's are larger. */
+    s->used -= c->used;
     c->used = 0;
     if (c->size < chunk_size(s, 1))
         drop_chunk(s, c);
 }
 
-/* The chunk with the smallest share alive, apart from the current one. */
-static uint32_t emptiest(const struct slab *s)
+/* The chunk with the largest share dead, apart from the current one. */
+static uint32_t deadest(const struct slab *s)
 {
     uint32_t best = UINT32_MAX;
-    double least = 1;
+    double most = 0;
 
     for (uint32_t i = 0; i < s->count; i++) {
         const struct slab_chunk *c = &s->chunks[i];
-        double alive;
+        double dead;
 
-        if (c->at == NULL || c->used == 0 || i == s->current)
+        if (c->at == NULL || i == s->current)
             continue;
-        alive = (double)c->live / c->size;
-        if (alive < least) {
-            least = alive;
+        dead = (double)(c->used - c->live) / c->size;
+        if (dead > most) {
+            most = dead;
             best = i;
         }
     }
@@ -205,17 +208,14 @@ void slab_tidy(struct slab *s, struct slab_run *runs, size_t n)
     struct slab_chunk *c;
     uint32_t victim;
 
-    if ((s->total - s->live) * SLAB_WASTE <=
-        s->total + SLAB_WASTE * CHUNK_LEAST)
+    if ((s->used - s->live) * SLAB_WASTE <= s->total)
         return;
-    victim = emptiest(s);
+    victim = deadest(s);
     if (victim == UINT32_MAX)
         return;
     c = &s->chunks[victim];
-    /* Nothing to win where only its end is unused and nothing is dead. */
-    if (c->live == c->used && c->size >= chunk_size(s, 1))
-        return;
-    c->used = c->size; /* nothing more is cut from it */
+    s->used += c->size - c->used; /* nothing more is cut from it */
+    c->used = c->size;
     for (size_t i = 0; i < n; i++)
         if (runs[i].blocks > 0 && runs[i].chunk == victim &&
             !move_run(s, &runs[i]))

@@ -20,7 +20,7 @@
 
 #include "base/status.h"
 
-#define SLAB_WASTE 24
+#define SLAB_WASTE 40
 
 /* A run of `blocks` 64-byte blocks at `at`, 64-byte aligned; not there while
  * `blocks` is 0. */
@@ -41,7 +41,7 @@ struct slab {
     struct slab_chunk *chunks;
     uint32_t count, current; /* `current` is being cut */
     uint64_t most, total;    /* blocks: allowed, and held in chunks */
-    uint64_t live;           /* blocks in runs */
+    uint64_t used, live;     /* of those: cut off, and in runs */
 };
 
 /* `most_blocks`: never holds more; 0: no limit. */

@@ -171,6 +171,18 @@ static void add_window(struct stacked *t, const uint64_t *keys, size_t n,
     __atomic_store_n(&t->count[newest], count, __ATOMIC_RELAXED);
 }
 
+/* A window, cut so that it cannot carry the newest layer past its capacity:
+ * in a small layer even some keys too many would show in the rate. */
+static size_t next_window(const struct stacked *t, size_t left)
+{
+    uint64_t capacity = t->layers[t->nlayers - 1].capacity;
+    uint64_t count = t->count[t->nlayers - 1];
+    size_t w = block_window(left);
+
+    return count < capacity && capacity - count < w ? (size_t)(capacity - count)
+                                                    : w;
+}
+
 static enum status stacked_add(struct filter *f, const uint64_t *keys, size_t n,
                                bool *fresh)
 {
@@ -178,9 +190,9 @@ static enum status stacked_add(struct filter *f, const uint64_t *keys, size_t n,
     enum status st = STATUS_OK;
     bool own[BLOCK_WINDOW];
 
-    for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
-        add_window(t, keys + i, block_window(n - i),
-                   fresh != NULL ? fresh + i : own);
+    for (size_t i = 0, w; i < n; i += w) {
+        w = next_window(t, n - i);
+        add_window(t, keys + i, w, fresh != NULL ? fresh + i : own);
         if (t->count[t->nlayers - 1] >= t->layers[t->nlayers - 1].capacity)
             st = add_layer(t);
     }

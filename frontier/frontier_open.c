@@ -20,6 +20,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/frontier_impl.h"
+#include "frontier/row_digest.h"
 
 #define FIRST_STEP 1024 /* audit's first growth step */
 
@@ -68,12 +69,9 @@ static struct frontier *frontier_alloc(const char *dir,
 static void replay_row(void *ctx, const struct url_row *row)
 {
     struct frontier *f = ctx;
-    struct bytes crawl, key;
 
-    if (row->id <= exact_set_upto(f->exact))
-        return;
-    frontier_store_queue_name(f->store, row->queue, &crawl, &key);
-    exact_set_add(f->exact, digest_url(&f->key, crawl, key, row->url), row->id);
+    if (row->id > exact_set_upto(f->exact))
+        exact_set_add(f->exact, row_digest(&f->key, f->store, row), row->id);
 }
 
 static enum status open_parts(struct frontier *f, enum db_mode mode)
@@ -96,6 +94,8 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
         st = exact_set_open(&f->exact, f->db, &eo);
     if (st == STATUS_OK)
         st = page_store_open(&f->pages, f->db);
+    if (st == STATUS_OK)
+        st = link_store_open(&f->links, f->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&f->store, f->db, &so, 0, NULL, NULL);
     return st;
@@ -180,10 +180,8 @@ static void feed_row(void *ctx, const struct url_row *row)
 {
     struct filter_feed *feed = ctx;
     struct frontier *f = feed->f;
-    struct bytes crawl, key;
 
-    frontier_store_queue_name(f->store, row->queue, &crawl, &key);
-    feed_digest(feed, digest_url(&f->key, crawl, key, row->url), row->id);
+    feed_digest(feed, row_digest(&f->key, f->store, row), row->id);
 }
 
 /* A filter that knows every admitted URL, from its file or anew. */

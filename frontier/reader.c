@@ -16,6 +16,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/queue_key.h"
+#include "frontier/row_digest.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -30,10 +31,7 @@ char *reader_path(const struct reader *r, const char *name)
 
 struct digest reader_digest(struct reader *r, const struct url_row *row)
 {
-    struct bytes crawl, key;
-
-    frontier_store_queue_name(r->store, row->queue, &crawl, &key);
-    return digest_url(&r->key, crawl, key, row->url);
+    return row_digest(&r->key, r->store, row);
 }
 
 static void replay(void *ctx, const struct url_row *row)
@@ -75,6 +73,8 @@ static enum status open_parts(struct reader *r)
         st = exact_set_open(&r->exact, r->db, &eo);
     if (st == STATUS_OK)
         st = page_store_open(&r->pages, r->db);
+    if (st == STATUS_OK)
+        st = link_store_open(&r->links, r->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
@@ -144,6 +144,7 @@ void reader_close(struct reader *r)
 {
     exact_set_close(r->exact);
     page_store_close(r->pages);
+    link_store_close(r->links);
     frontier_store_close(r->store);
     if (r->db != NULL)
         db_rollback(r->db);
@@ -152,18 +153,40 @@ void reader_close(struct reader *r)
     *r = (struct reader){.dir = NULL};
 }
 
+/* The id under one queue key. A digest that belongs to another URL sends us to
+ * the next salt, as it sent the URL when it was admitted. */
+static enum status find_under(struct reader *r, struct bytes key,
+                              struct bytes url, struct buf *text, uint64_t *id)
+{
+    struct url_row row;
+    enum status st = STATUS_OK;
+
+    for (uint8_t salt = 0; st == STATUS_OK && salt <= URL_ROW_SALT_MOST;
+         salt++) {
+        struct digest d =
+            digest_url_salted(&r->key, bytes_of_str(CRAWL_ID), key, url, salt);
+
+        st = exact_set_find(r->exact, &d, 1, id);
+        if (st == STATUS_OK && *id != 0)
+            st = frontier_store_get(r->store, *id, &row, text);
+        if (st != STATUS_OK || *id == 0 || bytes_equal(row.url, url))
+            return st;
+        *id = 0;
+    }
+    return st;
+}
+
 enum status reader_find(struct reader *r, const struct url *u, uint64_t *id)
 {
     static const enum queue_key_mode modes[] = {QUEUE_KEY_HOST,
                                                 QUEUE_KEY_DOMAIN};
+    struct buf text;
     enum status st = STATUS_OK;
 
     *id = 0;
-    for (size_t i = 0; st == STATUS_OK && *id == 0 && i < 2; i++) {
-        struct digest d = digest_url(&r->key, bytes_of_str(CRAWL_ID),
-                                     queue_key_of(modes[i], u), url_text(u));
-
-        st = exact_set_find(r->exact, &d, 1, id);
-    }
+    buf_init(&text, URL_LENGTH_CEILING + 64);
+    for (size_t i = 0; st == STATUS_OK && *id == 0 && i < 2; i++)
+        st = find_under(r, queue_key_of(modes[i], u), url_text(u), &text, id);
+    buf_fini(&text);
     return st;
 }

@@ -15,6 +15,7 @@
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
 
@@ -26,6 +27,7 @@ struct reader {
     struct exact_set *exact; /* newest rows included */
     struct frontier_store *store;
     struct page_store *pages;
+    struct link_store *links;
     struct digest_key key;
     struct manifest manifest;
     enum status manifest_status; /* of reading it; the rest may still open */

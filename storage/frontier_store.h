@@ -49,6 +49,8 @@ struct url_row {
 };
 #define URL_ROW_SEED           1 /* given by a person */
 #define URL_ROW_FALSE_POSITIVE 2 /* the filter said "maybe", the set "no" */
+#define URL_ROW_SALT_SHIFT     2 /* the other six bits: salt of its digest */
+#define URL_ROW_SALT_MOST      63
 
 typedef void (*url_row_visit)(void *ctx, const struct url_row *row);
 

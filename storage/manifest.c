@@ -77,7 +77,7 @@ static bool take_number(struct bytes *rest, const char *key, uint64_t most,
     for (size_t i = 0; i < v.len; i++) {
         uint64_t digit = (uint64_t)(unsigned char)v.at[i] - '0';
 
-        if (digit > 9 || sum > (most - digit) / 10)
+        if (digit > 9 || digit > most || sum > (most - digit) / 10)
             return false;
         sum = sum * 10 + digit;
     }

@@ -112,6 +112,11 @@ const unsigned char *page_cache_peek(const struct page_cache *c, uint32_t id)
     return k >= 0 ? page_of(c, s->slot[k]) : NULL;
 }
 
+void page_cache_prefetch(const struct page_cache *c, uint32_t id)
+{
+    __builtin_prefetch(set_of(c, id));
+}
+
 unsigned char *page_cache_put_cheap(struct page_cache *c, uint32_t id)
 {
     struct set *s = set_of(c, id);

@@ -27,6 +27,8 @@ void page_cache_free(struct page_cache *c); /* NULL is fine */
 const unsigned char *page_cache_get(struct page_cache *c, uint32_t id);
 /* As get, but leaves no trace. */
 const unsigned char *page_cache_peek(const struct page_cache *c, uint32_t id);
+/* The next call about this page will find its set in the processor's cache. */
+void page_cache_prefetch(const struct page_cache *c, uint32_t id);
 /* Room for the page, in the place of one seldom asked. */
 unsigned char *page_cache_put(struct page_cache *c, uint32_t id);
 /* Room for the page if it is here already or its set has a free way; NULL. */

@@ -56,6 +56,40 @@ serve() {
     "$SITE" truth $web --port "$port" >truth
 }
 
+# serve_files DIR: its files at http://127.0.0.1:$port/, in the background.
+serve_files() {
+    rm -f log
+    : >port
+    "$SITE" files "$1=127.0.0.1" --log log --max-time "${LIMIT:-600}" \
+        >port 2>site.err &
+    server=$!
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://127.0.0.1:$port/
+}
+
+# A web of seven URLs for what is shown of a crawl: pages that link to each
+# other, one that robots.txt denies, one that is not there; links dropped.
+small_web() {
+    mkdir -p web/private
+    cat >web/robots.txt <<'END'
+User-agent: *
+Disallow: /private/
+END
+    cat >web/index.html <<'END'
+<html lang=en><title>He said "hi", twice</title>
+<a href=a.html>a</a> <a href=c,omma.html>c</a> <a href=missing.html>m</a>
+<a href=private/x.html>p</a> <a href=a.html>again</a>
+<a href=http://other.invalid/>out of scope</a>
+<a rel=nofollow href=b.html>not followed here</a> <img src=p.png>
+END
+    echo '<title>A</title><a href=/>up</a><a href=b.html>b</a>' >web/a.html
+    echo '<title>B</title><a href=a.html>a</a>' >web/b.html
+    echo '<title>=1+1</title>no link' >web/c,omma.html
+    serve_files web
+}
+small="--scope host --threads 1 --concurrency 1"
+
 # The server ends, and with it the log is whole.
 serve_no_more() {
     kill "$server"

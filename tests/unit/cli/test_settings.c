@@ -174,7 +174,6 @@ START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
         "--redis",   "--expect",      "--block-filter", "--block-exact",
-        "--warc",    "--warc-size",   "--warc-prefix",  "--cdxj",
         "--sitemap", "--sitemap-url", "--assets",       "--traps",
         "--metrics", "--drop-params", "--jsonl",        "-j",
     };

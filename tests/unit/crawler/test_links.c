@@ -44,8 +44,7 @@ static void add_row(void *ctx, const struct found_link *link)
              link_kind_name(link->kind), (int)url.len, url.at);
 }
 
-static struct page_info run(struct bytes page, uint32_t kinds,
-                            const char *type)
+static struct page_info run(struct bytes page, uint32_t kinds, const char *type)
 {
     struct link_options o = {.kinds = kinds,
                              .content_type = bytes_of_str(type),
@@ -61,15 +60,15 @@ static struct page_info run(struct bytes page, uint32_t kinds,
 static void check(const char *page, const char *want)
 {
     run(bytes_of_str(page), LINK_SET_BASIC, "");
-    ck_assert_msg(strcmp(buf_str(&rows), want) == 0,
-                  "%s\nwant:\n%s\ngot:\n%s", page, want, buf_str(&rows));
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
+                  page, want, buf_str(&rows));
 }
 
 static void check_all(const char *page, const char *want)
 {
     run(bytes_of_str(page), LINK_SET_ALL, "");
-    ck_assert_msg(strcmp(buf_str(&rows), want) == 0,
-                  "%s\nwant:\n%s\ngot:\n%s", page, want, buf_str(&rows));
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
+                  page, want, buf_str(&rows));
 }
 
 /* ---- L1: the tree of a browser ------------------------------------------- */
@@ -102,8 +101,7 @@ START_TEST(html_13_2_6_5_foreign_content_has_no_raw_text)
           "<script><a href=3 xlink:href=x></script></svg>",
           "a 1\na 2\na 3\n");
     check("<svg><![CDATA[<a href=1>]]></svg><![CDATA[<a href=2>]]>", "");
-    check("<svg><form action=1><iframe src=2></iframe><link href=3></svg>",
-          "");
+    check("<svg><form action=1><iframe src=2></iframe><link href=3></svg>", "");
     check("<svg><image href=1></svg><image src=2>", "img 2\n");
     check("<svg><g><div><title><a href=1></title>", "");
     check("<svg><font><title><a href=1></title></font><font size=1><title>"
@@ -138,6 +136,9 @@ START_TEST(html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else)
     check("<p>text<a href=1></a><frameset><frame src=2>", "a 1\n");
     check("<body><frameset><frame src=1>", "");
     check("<frame src=1><a href=2>", "a 2\n");
+    check("</html><script src=1></script><frameset><frame src=2>",
+          "iframe 2\n");
+    check("</br><frameset><frame src=1>", "");
 }
 END_TEST
 
@@ -252,11 +253,10 @@ START_TEST(l8_the_other_kinds_come_when_asked_for)
         "<style>@import \"20\";</style><svg><style>a{b:url(21)}</style>"
         "<g style='a:url(22)'></svg>";
 
-    check_all(page,
-              "object 1\nembed 2\nmedia 3\nmedia 4\nmedia 5\nmedia 6\n"
-              "srcset 7\ncite 8\ncite 9\ncite 10\ncite 11\nmanifest 12\n"
-              "amphtml 13\nog 14\nlazy 15\nlazy 16\nlazy 17\nlazy 18\n"
-              "style 19\nstyle 20\nstyle 21\nstyle 22\n");
+    check_all(page, "object 1\nembed 2\nmedia 3\nmedia 4\nmedia 5\nmedia 6\n"
+                    "srcset 7\ncite 8\ncite 9\ncite 10\ncite 11\nmanifest 12\n"
+                    "amphtml 13\nog 14\nlazy 15\nlazy 16\nlazy 17\nlazy 18\n"
+                    "style 19\nstyle 20\nstyle 21\nstyle 22\n");
     check(page, "srcset 7\nlink 12\nlink 13\n");
 }
 END_TEST
@@ -277,8 +277,9 @@ END_TEST
 
 START_TEST(ours_the_number_of_links_can_be_bounded)
 {
-    struct link_options o = {
-        .kinds = LINK_SET_BASIC, .page_url = &base, .most = 2};
+    struct link_options o = {.kinds = LINK_SET_BASIC,
+                             .page_url = &base,
+                             .most = 2};
     struct page_info info;
 
     ck_assert_int_eq(link_parser_html(parser,
@@ -295,8 +296,8 @@ END_TEST
 
 static void check_text(struct bytes got, const char *want)
 {
-    ck_assert_msg(bytes_is(got, want), "want %s, got %.*s", want,
-                  (int)got.len, got.at);
+    ck_assert_msg(bytes_is(got, want), "want %s, got %.*s", want, (int)got.len,
+                  got.at);
 }
 
 START_TEST(l7_directions_for_robots_are_told_and_hide_nothing)
@@ -354,9 +355,11 @@ static void add_repeated(struct buf *b, const char *s, size_t times)
 
 START_TEST(ours_depth_costs_nothing)
 {
-    static const char *const tags[] = {"<div>", "<svg>", "<svg><g>", "<b>",
+    static const char *const tags[] = {"<div>",           "<svg>",
+                                       "<svg><g>",        "<b>",
                                        "<table><tr><td>", "<math><mi>",
-                                       "<select>", "<template>", "<ul><li>"};
+                                       "<select>",        "<template>",
+                                       "<ul><li>"};
 
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         struct buf page;
@@ -471,8 +474,9 @@ START_TEST(ours_kinds_have_names)
     enum link_kind k;
 
     for (int i = 0; i < LINK_KIND_COUNT_; i++) {
-        ck_assert(link_kind_of_name(
-            bytes_of_str(link_kind_name((enum link_kind)i)), &k));
+        ck_assert(
+            link_kind_of_name(bytes_of_str(link_kind_name((enum link_kind)i)),
+                              &k));
         ck_assert_int_eq(k, i);
     }
     ck_assert(!link_kind_of_name(bytes_of_str("A"), &k));

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_bench.c - `urlweir filter bench`: one table of all kinds. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/filter_commands.h"
+#include "cli/filter_measure.h"
+#include "filter/block.h"
+
+struct bench_settings {
+    double keys, start, fpr;
+    struct option_list kinds;
+    bool json;
+    uint8_t from[5];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "keys",
+     .type = OPTION_FRACTION,
+     .at = offsetof(struct bench_settings, keys),
+     .fallback = "1000000",
+     .min = 1000,
+     .max = 0x1p36,
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "N",
+     .help = "keys each filter gets"},
+    {.name = "start",
+     .type = OPTION_FRACTION,
+     .at = offsetof(struct bench_settings, start),
+     .fallback = "0",
+     .min = 0,
+     .max = 0x1p36,
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "N",
+     .help = "keys those that grow are made for at first; 0: a hundredth of "
+             "--keys"},
+    {.name = "fpr",
+     .type = OPTION_FRACTION,
+     .at = offsetof(struct bench_settings, fpr),
+     .fallback = "0.001",
+     .min = 1e-9,
+     .max = 0.5,
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "P",
+     .help = "the rate they promise"},
+    {.name = "kind",
+     .type = OPTION_LIST,
+     .at = offsetof(struct bench_settings, kinds),
+     .words = filter_kind_words,
+     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .section = "What",
+     .arg = "KIND,...",
+     .help = "only these; default all"},
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct bench_settings, json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "one JSON object a line (docs/formats/filter.md)"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct bench_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "filter bench",
+    .synopsis = "filter bench [--keys N] [--start N] [--fpr P] "
+                "[--kind KIND,...] [--json]",
+    .about = "Fills a filter of each kind and asks it two million times for "
+             "keys it has and for keys it has not. Times are nanoseconds a "
+             "key, in batches of 1024 and one by one; one thread.",
+    .table = &table,
+    .most = 0,
+    .operand = "nothing else",
+};
+
+static bool wanted(const struct option_list *kinds, const char *kind)
+{
+    for (size_t i = 0; i < kinds->count; i++)
+        if (strcmp(kinds->item[i], kind) == 0)
+            return true;
+    return kinds->count == 0;
+}
+
+static void print_json(const struct filter_measured *m)
+{
+    const struct filter_stats *s = &m->stats;
+    json_t *o = json_pack(
+        "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+        "s:I, s:s, s:b}",
+        "kind", s->kind, "count", (json_int_t)s->count, "insert_ns", m->insert,
+        "hit_ns", m->hit, "miss_ns", m->miss, "hit_single_ns", m->hit_single,
+        "miss_single_ns", m->miss_single, "bits_per_key",
+        (double)s->bits / (double)s->count, "fpr_promised", s->fpr_promised,
+        "fpr_measured", (double)m->false_positives / (double)m->asked,
+        "fpr_low", m->fpr.low, "fpr_high", m->fpr.high, "fpr_predicted",
+        s->fpr_predicted, "false_negatives", (json_int_t)m->false_negatives,
+        "instructions", block_isa_name(), "huge_pages", s->huge_pages);
+
+    json_dumpf(o, stdout, JSON_REAL_PRECISION(6));
+    putchar('\n');
+    fflush(stdout);
+    json_decref(o);
+}
+
+static void print_head(const struct bench_settings *s)
+{
+    printf("%.0f keys, %g promised, %s; ns a key\n\n", s->keys, s->fpr,
+           block_isa_name());
+    printf("%-9s %6s %6s %6s %8s %8s %6s  %s\n", "kind", "insert", "hit",
+           "miss", "1 hit", "1 miss", "bits", "false maybe, 95 %");
+}
+
+static void print_row(const struct filter_measured *m)
+{
+    const struct filter_stats *s = &m->stats;
+
+    printf("%-9s %6.1f %6.1f %6.1f %8.1f %8.1f %6.2f  %.3g to %.3g\n", s->kind,
+           m->insert, m->hit, m->miss, m->hit_single, m->miss_single,
+           (double)s->bits / (double)s->count, m->fpr.low, m->fpr.high);
+    fflush(stdout);
+}
+
+static int bench(const struct bench_settings *s)
+{
+    const struct filter_traits *kind;
+    uint64_t keys = (uint64_t)s->keys;
+    int code = EXIT_DONE;
+
+    if (!s->json)
+        print_head(s);
+    for (size_t i = 0; (kind = filter_kind(i)) != NULL; i++) {
+        struct filter_measured m;
+        uint64_t start = s->start > 0 ? (uint64_t)s->start : keys / 100;
+        enum status st;
+
+        if (!wanted(&s->kinds, kind->name))
+            continue;
+        st = filter_measure(&m, kind->name, kind->grows ? start : keys, keys,
+                            s->fpr);
+        if (st != STATUS_OK) {
+            fprintf(stderr, "urlweir filter bench: %s: %s\n", kind->name,
+                    status_text(st));
+            code = EXIT_CANNOT;
+            continue;
+        }
+        (s->json ? print_json : print_row)(&m);
+        if (m.false_negatives > 0)
+            code = EXIT_DAMAGED; /* must never be seen */
+    }
+    return code;
+}
+
+int filter_bench_command(int argc, char **argv)
+{
+    struct bench_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    code = bench(&s);
+    option_list_free(&operands);
+    option_fini(&table, &s);
+    return code;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_measure.c - what one kind of filter costs on this machine.
+ *
+ * Keys are made outside the clock. Questions go to all of the filter in random
+ * order, or caches would answer instead of memory.
+ */
+#include "cli/filter_measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define BATCH 1024
+#define ASKED UINT64_C(2000000)
+
+int64_t filter_measure_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+uint64_t filter_measure_key(uint64_t n)
+{
+    uint64_t x = (n + 1) * UINT64_C(0x9e3779b97f4a7c15); /* SplitMix64 */
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* What the exact set is in a crawl: the filter's keys, by prefix, with no time
+ * lost in finding them. */
+struct known {
+    uint64_t *keys[4096];
+    uint32_t count[4096], cap[4096];
+};
+
+static void known_add(struct known *k, uint64_t key)
+{
+    uint32_t p = (uint32_t)(key >> 52);
+
+    if (k->count[p] == k->cap[p]) {
+        k->cap[p] = k->cap[p] + k->cap[p] / 2 + 64;
+        k->keys[p] = xrealloc(k->keys[p], k->cap[p] * sizeof(uint64_t));
+    }
+    k->keys[p][k->count[p]++] = key;
+}
+
+static enum status known_keys(void *ctx, uint64_t first, uint64_t last,
+                              void (*visit)(void *to, const uint64_t *keys,
+                                            size_t n),
+                              void *to)
+{
+    struct known *k = ctx;
+
+    for (uint64_t p = first >> 52; p <= last >> 52; p++)
+        if (k->count[p] > 0)
+            visit(to, k->keys[p], k->count[p]);
+    return STATUS_OK;
+}
+
+static void known_free(struct known *k)
+{
+    for (size_t i = 0; i < 4096; i++)
+        free(k->keys[i]);
+    free(k);
+}
+
+static enum status insert_all(struct filter *f, struct known *known, uint64_t n,
+                              struct filter_measured *out)
+{
+    uint64_t keys[BATCH];
+    int64_t all = 0, worst = 0;
+
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        size_t m = n - i < BATCH ? (size_t)(n - i) : BATCH;
+        enum status st;
+        int64_t t;
+
+        for (size_t j = 0; j < m; j++) {
+            keys[j] = filter_measure_key(i + j);
+            if (known != NULL)
+                known_add(known, keys[j]);
+        }
+        t = filter_measure_now();
+        st = filter_add(f, keys, m, NULL);
+        t = filter_measure_now() - t;
+        all += t;
+        worst = t > worst ? t : worst;
+        if (st != STATUS_OK && st != STATUS_LIMIT)
+            return st;
+    }
+    out->insert = (double)all / (double)n;
+    out->insert_worst_ms = (double)worst / 1e6;
+    return STATUS_OK;
+}
+
+/* ns a question; `held`: about keys 0 .. held - 1, else about new ones. How
+ * many were "maybe" into *maybes. */
+static double ask_batched(const struct filter *f, uint64_t held,
+                          uint64_t *maybes)
+{
+    uint64_t keys[BATCH];
+    bool maybe[BATCH];
+    int64_t all = 0;
+
+    *maybes = 0;
+    for (uint64_t i = 0; i < ASKED; i += BATCH) {
+        int64_t t;
+
+        for (uint64_t j = 0; j < BATCH; j++)
+            keys[j] =
+                filter_measure_key(held > 0 ? filter_measure_key(i + j) % held
+                                            : (UINT64_C(1) << 62) + i + j);
+        t = filter_measure_now();
+        filter_check(f, keys, BATCH, maybe);
+        all += filter_measure_now() - t;
+        for (size_t j = 0; j < BATCH; j++)
+            *maybes += maybe[j];
+    }
+    return (double)all / (double)(ASKED / BATCH * BATCH + BATCH);
+}
+
+static double ask_single(const struct filter *f, uint64_t held)
+{
+    enum { ROUNDS = 200000 };
+    uint64_t *keys = xmalloc(ROUNDS * sizeof *keys);
+    unsigned seen = 0;
+    int64_t t;
+
+    for (uint64_t i = 0; i < ROUNDS; i++)
+        keys[i] =
+            filter_measure_key(held > 0 ? filter_measure_key(i + ASKED) % held
+                                        : (UINT64_C(1) << 61) + i);
+    t = filter_measure_now();
+    for (size_t i = 0; i < ROUNDS; i++)
+        seen += filter_check_one(f, keys[(i + seen % 2) % ROUNDS]);
+    t = filter_measure_now() - t;
+    free(keys);
+    return (double)t / ROUNDS;
+}
+
+enum status filter_measure(struct filter_measured *out, const char *kind,
+                           uint64_t start, uint64_t keys, double fpr)
+{
+    struct filter_options o = {.kind = kind, .expect = start, .fpr = fpr};
+    const struct filter_traits *traits = filter_kind_named(kind);
+    struct known *known = NULL;
+    struct filter *f = NULL;
+    uint64_t maybes;
+    enum status st;
+
+    memset(out, 0, sizeof *out);
+    if (traits == NULL)
+        return STATUS_ARG;
+    if (traits->needs_keys && start < keys) {
+        known = xcalloc(1, sizeof *known);
+        o.source = (struct filter_source){known_keys, known};
+    }
+    o.keep_nothing = known == NULL;
+    st = filter_new(&f, &o);
+    if (st == STATUS_OK)
+        st = insert_all(f, known, keys, out);
+    if (st == STATUS_OK) {
+        out->asked = (ASKED + BATCH - 1) / BATCH * BATCH;
+        out->miss = ask_batched(f, 0, &out->false_positives);
+        out->hit = ask_batched(f, keys, &maybes);
+        out->false_negatives = out->asked - maybes;
+        out->miss_single = ask_single(f, 0);
+        out->hit_single = ask_single(f, keys);
+        out->fpr = sizing_wilson(out->false_positives, out->asked, SIZING_Z95);
+        filter_stats(f, &out->stats);
+    }
+    filter_free(f);
+    if (known != NULL)
+        known_free(known);
+    return st;
+}

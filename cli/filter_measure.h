@@ -1,0 +1,35 @@
+/*
+ * filter_measure.h - what one kind of filter costs on this machine.
+ *
+ * Behind `urlweir filter bench` and bench/bench_filter.c: one thread, keys as
+ * a crawl has them (64 random bits), batches as a crawl asks them. Times are
+ * CPU time of the thread, so that other work on the machine shows less.
+ */
+#ifndef URLWEIR_CLI_FILTER_MEASURE_H
+#define URLWEIR_CLI_FILTER_MEASURE_H
+
+#include "base/status.h"
+#include "filter/filter.h"
+#include "filter/sizing.h"
+
+struct filter_measured {
+    /* Nanoseconds a key, in batches of 1024 and one by one. */
+    double insert, hit, miss;
+    double hit_single, miss_single;
+    double insert_worst_ms; /* the slowest batch of 1024 */
+    uint64_t asked, false_positives, false_negatives;
+    struct sizing_interval fpr; /* 95 % */
+    struct filter_stats stats;
+};
+
+/* `start`: keys the filter is made for, `keys`: those it gets. */
+MUST_CHECK enum status filter_measure(struct filter_measured *out,
+                                      const char *kind, uint64_t start,
+                                      uint64_t keys, double fpr);
+
+/* CPU time of this thread in nanoseconds. */
+int64_t filter_measure_now(void);
+/* The nth key of the measurement's stream, for others to use the same. */
+uint64_t filter_measure_key(uint64_t n);
+
+#endif

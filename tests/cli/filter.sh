@@ -1,0 +1,193 @@
+#!/bin/sh
+# `urlweir filter`: keys of a file are never called new, whatever the kind; and
+# what does not fit together is refused.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+filter() { "$URLWEIR" filter "$@"; }
+
+# refuses STATUS TEXT ARG...: nothing on stdout, TEXT on stderr.
+refuses() {
+    refuses_want=$1 refuses_text=$2
+    shift 2
+    exits "$refuses_want" "$URLWEIR" filter "$@"
+    [ ! -s out ] || fail "an error on stdout: $*"
+    says err "$refuses_text"
+}
+
+seq 1 3000 | sed 's,^,http://example.com/page/,' >keys
+seq 1 3000 | sed 's,^,http://example.org/page/,' >others
+
+# ---- every kind: add, tell, check, info --------------------------------------
+
+for kind in scalable bloom stacked counting cuckoo; do
+    filter create "$kind" --kind $kind --capacity 3000 --fpr 1e-3
+    filter add "$kind" <keys
+    filter check "$kind" <keys >got
+    sed 's/^/maybe\t/' keys | cmp - got || fail "$kind: a key is called new"
+    filter check "$kind" <others >got
+    [ "$(grep -c '^new	' got)" -gt 2980 ] || fail "$kind: too many maybes"
+    cut -f 2- got | cmp - others || fail "$kind: keys changed on their way"
+    filter info "$kind" --json >got
+    python3 - "$kind" <<'PYTHON' || fail "$kind: info --json: $(cat got)"
+import json, sys
+o = json.load(open("got"))
+assert o["kind"] == sys.argv[1], o
+assert 2990 <= o["count"] <= 3010, o
+assert o["fpr_promised"] == 0.001 and o["fpr_predicted"] < 0.0012, o
+assert abs(o["bits_per_key"] - o["bits"] / o["count"]) < 0.01, o
+assert {"capacity", "bits", "segments"} <= o.keys(), o
+PYTHON
+    exits 0 "$URLWEIR" filter info "$kind"
+    says out "kind           $kind"
+done
+
+# Inside one stream too, and only the first time.
+filter create tell --capacity 10
+printf 'a\nb\na\n\nb\n' | filter add tell --tell >got
+printf 'new\ta\nnew\tb\nmaybe\ta\nnew\t\nmaybe\tb\n' | cmp - got ||
+    fail "add --tell: $(cat got)"
+# A key at the end needs no line end; other octets are octets.
+printf 'c\r\nd' | filter add tell
+printf 'c\nc\r\nd\n' | filter check tell >got
+printf 'new\tc\nmaybe\tc\r\nmaybe\td\n' | cmp - got || fail "octets: $(cat got)"
+
+# A program may write a key and wait for its answer.
+mkfifo ask answer
+filter check tell <ask >answer &
+exec 3>ask 4<answer
+printf 'd\n' >&3
+read -r line <&4
+[ "$line" = "maybe	d" ] || fail "no answer before the end: $line"
+exec 3>&- 4<&-
+wait $!
+
+# Behind its length, a key may hold anything.
+printf '\003\000\000\000a\nb\000\000\000\000\003\000\000\000a\nb' >binary
+filter add tell --binary --tell <binary >got
+printf 'new\nmaybe\nmaybe\n' | cmp - got || fail "binary: $(cat got)"
+printf '\003\000\000\000a' >cut
+cp tell before
+exits 1 sh -c '"$URLWEIR" filter add tell --binary <cut'
+says err "ends inside a key"
+cmp tell before || fail "a stream that was cut changed the file"
+
+# ---- removing -----------------------------------------------------------------
+
+for kind in counting cuckoo; do
+    head -n 1000 keys | filter remove $kind
+    tail -n 2000 keys | filter check $kind >got
+    ! grep -q '^new' got || fail "$kind: removal took another key too"
+    head -n 1000 keys | filter check $kind >got
+    [ "$(grep -c '^new	' got)" -gt 990 ] || fail "$kind: nothing was removed"
+done
+printf '%s\n' http://example.com/page/2000 never | filter remove cuckoo --tell >got
+printf 'removed\thttp://example.com/page/2000\nabsent\tnever\n' | cmp - got ||
+    fail "remove --tell: $(cat got)"
+refuses 1 "cannot remove keys" remove bloom
+
+# ---- merging ------------------------------------------------------------------
+
+for kind in scalable bloom stacked counting cuckoo; do
+    filter create a.$kind --kind $kind --capacity 6000 --fpr 1e-3
+    filter create b.$kind --kind $kind --capacity 6000 --fpr 1e-3
+    filter add a.$kind <keys
+    filter add b.$kind <others
+    filter merge ab.$kind a.$kind b.$kind
+    cat keys others | filter check ab.$kind >got
+    ! grep -q '^new' got || fail "$kind: merging lost a key"
+done
+filter create seed --kind bloom --capacity 6000 --fpr 1e-3 --seed other
+filter create rate --kind bloom --capacity 6000 --fpr 1e-2
+filter create size --kind bloom --capacity 60000 --fpr 1e-3
+refuses 1 "the seed of their hash" merge out.1 a.bloom seed
+refuses 1 "size or rate" merge out.1 a.bloom rate
+refuses 1 "size or rate" merge out.1 a.bloom size
+refuses 1 "their kind" merge out.1 a.bloom a.cuckoo
+refuses 2 "there already" merge a.bloom b.bloom size
+[ ! -e out.1 ] || fail "a refused merge left a file"
+
+# A seed is needed once only.
+printf 'k\n' | filter add seed
+printf 'k\n' | filter check seed >got
+printf 'maybe\tk\n' | cmp - got || fail "seed: $(cat got)"
+
+# ---- full, damaged, absent ----------------------------------------------------
+
+filter create small --kind bloom --capacity 100 --fpr 1e-3
+filter add small <keys 2>err
+says err "past its promise"
+exits 0 "$URLWEIR" filter info small
+says out "It is overfull"
+filter check small <keys >got 2>err
+! grep -q '^new' got || fail "an overfull filter lost a key"
+
+refuses 2 "there already" create small --capacity 10
+refuses 2 "no such file" check nowhere
+refuses 2 "not a filter file" check keys
+refuses 1 "--capacity is needed" create new
+refuses 1 "is 'check' meant" chek small
+filter create wide --kind bloom --capacity 300000
+filter add wide <keys
+printf 'x' | dd of=wide bs=1 seek=3000 conv=notrunc 2>dd
+exits 6 sh -c '"$URLWEIR" filter check wide <keys'
+! grep -q '^new' out || fail "a damaged filter lost a key"
+says err "make the filter anew"
+printf 'x' | dd of=bloom bs=1 seek=3000 conv=notrunc 2>dd
+refuses 6 "damaged beyond use" check bloom
+# Kept keys mend what they can.
+printf 'x' | dd of=scalable bs=1 seek=3000 conv=notrunc 2>dd
+filter check scalable <keys >got 2>err
+says err "rebuilt=1"
+! grep -q '^new' got || fail "a mended filter lost a key"
+
+# Two at a time: one waits, none is lost.
+filter create both --capacity 10
+filter add both <keys &
+filter add both <others
+wait $!
+cat keys others | filter check both >got
+! grep -q '^new' got || fail "of two that add at once one was lost"
+
+# ---- killed while writing -------------------------------------------------------
+
+for point in filter-checkpoint-begin filter-checkpoint-half filter-checkpoint-end \
+    file-written file-synced file-renamed; do
+    rm -f kill
+    filter create kill --capacity 10
+    filter add kill <keys
+    killed=0
+    URLWEIR_KILL_AT=$point "$URLWEIR" filter add kill <others 2>err || killed=$?
+    [ "$killed" = 137 ] || fail "$point was not passed: $killed"
+    filter check kill <keys >got 2>err
+    ! grep -q '^new' got || fail "killed at $point: a key is called new"
+    [ ! -s err ] || fail "killed at $point: $(cat err)"
+    filter check kill <others | cut -f 1 | sort | uniq -c | sort -rn >got
+    case $point in
+    file-renamed) grep -q '3000 maybe' got || fail "$point: $(cat got)" ;;
+    *) grep -q '[0-9]* new' got || fail "$point: half a change: $(cat got)" ;;
+    esac
+    filter add kill <others
+    filter check kill <others >got
+    ! grep -q '^new' got || fail "after $point: a key is called new"
+done
+
+# ---- before making one ---------------------------------------------------------
+
+exits 0 "$URLWEIR" filter predict --capacity 1e6 --fpr 0.01
+says out "plain      7        9.59  1.1 MiB"
+says out "bloom      8       10.10"
+exits 0 "$URLWEIR" filter predict --capacity 1e9 --fpr 1e-3 --json
+python3 - <<'PYTHON' || fail "predict --json: $(cat out)"
+import json
+o = json.load(open("out"))
+kinds = {k["kind"]: k for k in o["kinds"]}
+assert kinds["plain"]["k"] == 10 and kinds["plain"]["bytes"] == 1797198446
+assert abs(o["overfill"][1]["fpr_predicted"] - 0.001) < 1e-6
+assert o["overfill"][-1]["fpr_predicted"] > 0.9
+PYTHON
+exits 0 "$URLWEIR" filter bench --keys 20000 --kind bloom,cuckoo
+says out "bloom "
+exits 0 "$URLWEIR" filter bench --keys 20000 --kind scalable --json
+python3 -c 'import json; o = json.load(open("out")); assert o["false_negatives"] == 0' ||
+    fail "bench --json: $(cat out)"
