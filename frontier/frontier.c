@@ -6,7 +6,8 @@
  * when half of the URLs that may be in flight are acknowledged but not yet
  * durable, or when commit_interval has passed: the first keeps the number of
  * pages that a crash makes us fetch again within in_flight, the second bounds
- * their age.
+ * their age. What a host said of its delays, or that it wants to be left alone,
+ * is committed in the same turn, before its next URL goes out.
  */
 #include "frontier/frontier.h"
 
@@ -146,6 +147,7 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     if (durable != NULL)
         *durable = f->uncommitted;
     f->uncommitted = 0;
+    f->urgent = false;
     f->admitted = 0;
     forget_idle_hosts(f, now);
     return STATUS_OK;
@@ -167,7 +169,8 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
         f->dirty_since = now;
-    if (!force && !full && now - f->dirty_since < f->o.commit_interval)
+    if (!force && !full && !f->urgent &&
+        now - f->dirty_since < f->o.commit_interval)
         return STATUS_OK;
     return commit(f, now, durable);
 }

@@ -39,8 +39,8 @@ static enum status remember(struct frontier *f, const struct host_queue *h,
         .fetched = h->counted,
     };
 
-    if (h->blocked_until > now)
-        s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS;
+    if (h->blocked_until > now) /* 2: wall_ms and the quotient are cut */
+        s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
     if (h->why_blocked != NULL)
         snprintf(s.reason, sizeof s.reason, "%s", h->why_blocked);
     return frontier_store_set_queue_state(f->store, h->queue, &s);
@@ -88,8 +88,10 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     }
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);
-    if (st == STATUS_OK && changed)
+    if (st == STATUS_OK && changed) {
         st = remember(f, h, now, wall_ms);
+        f->urgent = true; /* else a crash now would forget it */
+    }
     return st;
 }
 

@@ -61,7 +61,7 @@ struct frontier {
     struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
-    size_t host_looked; /* where forgetting idle ones goes on */
+    size_t host_looked;     /* where forgetting idle ones goes on */
     uint32_t queues_before; /* queues there were when the crawl was opened */
     int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
@@ -73,6 +73,7 @@ struct frontier {
     bool broken;          /* a write failed: only close is allowed */
     int64_t dirty_since;  /* `now` of the first change since the commit */
     uint64_t uncommitted; /* acks since then */
+    bool urgent;          /* what was learnt of a host is not durable yet */
     uint64_t admitted;    /* URLs since then */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;

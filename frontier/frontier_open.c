@@ -367,7 +367,7 @@ static void take_queue_state(void *ctx, uint32_t queue,
 static int64_t last_asked(const struct frontier *f, int64_t now,
                           int64_t wall_ms)
 {
-    int64_t ago_ms = wall_ms - f->manifest.written_at_ms;
+    int64_t ago_ms = wall_ms - f->manifest.written_at_ms - 1; /* it was cut */
 
     return f->manifest.clean && ago_ms > 0 ? now - ago_ms * NS_PER_MS : now;
 }

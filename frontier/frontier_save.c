@@ -123,10 +123,10 @@ static enum status prepare(struct frontier *f, const char *state, bool clean,
     job->f = f;
     job->filter_path = frontier_path(f, "filter.ckpt");
     job->manifest_path = frontier_path(f, "manifest");
-    job->id = (struct checkpoint_id){
-        .seed_print = checkpoint_seed_print(&f->key),
-        .generation = f->generation,
-        .covers = frontier_store_last_id(f->store)};
+    job->id =
+        (struct checkpoint_id){.seed_print = checkpoint_seed_print(&f->key),
+                               .generation = f->generation,
+                               .covers = frontier_store_last_id(f->store)};
     job->manifest = (struct manifest){
         .generation = f->generation,
         .urls = frontier_store_last_id(f->store),

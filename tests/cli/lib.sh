@@ -36,6 +36,10 @@ says() {
 # In $WORK: `log`, each arrival at the server; `truth`, what a crawl should do;
 # `crawl.out` and `crawl.err` of the last crawl.
 
+# Commands for the script's end, whatever comes of them.
+at_exit=:
+trap 'set +e; eval "$at_exit" 2>/dev/null' EXIT
+
 # serve SITE_OPTION...: the test web in the background, its $port, its $seed,
 # its truth. Ends with the script.
 serve() {
@@ -45,7 +49,7 @@ serve() {
     # shellcheck disable=SC2086
     "$SITE" serve $web --log log --max-time "${LIMIT:-600}" >port 2>site.err &
     server=$!
-    trap 'kill "$server" 2>/dev/null || :' EXIT
+    at_exit="$at_exit; kill $server"
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://127.0.0.1:$port/
