@@ -42,10 +42,10 @@ serve() {
     web=$*
     rm -f log
     : >port
-    # A pipe from this shell: it ends when the script does, whatever happens.
     # shellcheck disable=SC2086
     "$SITE" serve $web --log log --max-time "${LIMIT:-600}" >port 2>site.err &
     server=$!
+    trap 'kill "$server" 2>/dev/null || :' EXIT
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://127.0.0.1:$port/
@@ -173,4 +173,27 @@ is_whole() {
     2) grep -qE "no crawl in|same .urlweir crawl. command" verify.out && return ;;
     esac
     fail "${2:+$2: }verify says $verified: $(cat verify.out)"
+}
+
+# since_mark FILE: what has arrived since the last `mark`.
+mark() {
+    sleep 0.15 # the server writes its log ten times a second
+    marked=$(wc -l <log)
+}
+since_mark() {
+    sleep 0.15
+    tail -n +$((marked + 1)) log >"$1"
+}
+
+# flip FILE OFFSET: flip one bit there; a negative offset counts from the end.
+flip() {
+    python3 - "$1" "$2" <<'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    at = int(sys.argv[2])
+    f.seek(at, 2 if at < 0 else 0)
+    byte = f.read(1)[0]
+    f.seek(-1, 1)
+    f.write(bytes([byte ^ 4]))
+PYTHON
 }
