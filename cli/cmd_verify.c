@@ -128,6 +128,18 @@ static void verify_store(struct verdicts *v, struct reader *r)
         say(v, "BAD", "exact set: pages do not agree with their index");
 }
 
+static void verify_links(struct verdicts *v, struct reader *r)
+{
+    uint64_t count = 0;
+
+    if (link_store_verify(r->links, frontier_store_last_id(r->store), &count) !=
+        STATUS_OK)
+        say(v, "BAD", "links: a row names no URL");
+    else if (link_store_recorded(r->links) != LINK_RECORD_NONE)
+        say(v, "ok", "links: %" PRIu64 " recorded, each between two URLs",
+            count);
+}
+
 /* A crawl with --filter none has no filter file to miss. */
 static bool goes_without_filter(struct reader *r)
 {
@@ -301,6 +313,7 @@ int cmd_verify(int argc, char **argv)
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
         verify_store(&v, &r);
+        verify_links(&v, &r);
         store_bad = v.bad;
         verify_records(&v, &r);
         verify_manifest(&v, &r);

@@ -38,10 +38,13 @@ static inline bool id_bits_has(const struct id_bits *b, uint64_t id)
     return id <= b->most && (b->bits[id / 8] >> id % 8 & 1) != 0;
 }
 
-static inline void id_bits_add(struct id_bits *b, uint64_t id)
+/* False: it is past `most`, and still in no set. */
+static inline bool id_bits_add(struct id_bits *b, uint64_t id)
 {
-    if (id <= b->most)
-        b->bits[id / 8] |= (uint8_t)(1U << id % 8);
+    if (id > b->most)
+        return false;
+    b->bits[id / 8] |= (uint8_t)(1U << id % 8);
+    return true;
 }
 
 #endif

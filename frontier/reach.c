@@ -13,10 +13,8 @@ static bool follow(void *ctx, const struct link_row *l)
     struct walk *w = ctx;
 
     if (id_bits_has(w->reached, l->from) && !id_bits_has(w->reached, l->to) &&
-        !id_bits_has(w->without, l->to)) {
-        id_bits_add(w->reached, l->to);
+        !id_bits_has(w->without, l->to) && id_bits_add(w->reached, l->to))
         w->grew = true;
-    }
     return true;
 }
 

@@ -130,3 +130,33 @@ enum status link_store_seen_again(struct link_store *s, uint64_t to,
     sqlite3_finalize(q);
     return st;
 }
+
+struct check {
+    uint64_t last, count;
+    bool bad;
+};
+
+static bool check_row(void *ctx, const struct link_row *l)
+{
+    struct check *c = ctx;
+
+    c->count++;
+    c->bad = l->from == 0 || l->from > c->last || l->to == 0 || l->to > c->last;
+    return !c->bad;
+}
+
+enum status link_store_verify(struct link_store *s, uint64_t last,
+                              uint64_t *count)
+{
+    struct check c = {.last = last};
+    enum status st = link_store_each(s, check_row, &c);
+
+    *count = c.count;
+    if (st != STATUS_OK)
+        return st;
+    if (c.bad)
+        return db_damaged("link", (int64_t)c.count, "names no URL");
+    if (c.count > 0 && s->recorded == LINK_RECORD_NONE)
+        return db_damaged("link", 1, "nothing was recorded");
+    return STATUS_OK;
+}

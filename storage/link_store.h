@@ -51,4 +51,9 @@ MUST_CHECK enum status link_store_each(
 MUST_CHECK enum status link_store_seen_again(struct link_store *s, uint64_t to,
                                              uint64_t via, uint64_t *count);
 
+/* Each row names two URLs that exist, `last` being the last one's id; none
+ * where nothing was recorded. STATUS_DAMAGED with one log line. */
+MUST_CHECK enum status link_store_verify(struct link_store *s, uint64_t last,
+                                         uint64_t *count);
+
 #endif

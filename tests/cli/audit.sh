@@ -48,6 +48,7 @@ has pages_only_through_lost null
 exits 0 "$URLWEIR" audit plain
 says out "not checked, there is no filter file"
 exits 0 "$URLWEIR" verify d
+says out "links: 8 recorded"
 exits 0 "$URLWEIR" verify plain
 
 # ---- false positives and a false negative, planted ----
@@ -78,6 +79,13 @@ if command -v sqlite3 >/dev/null; then
     exits 5 "$URLWEIR" audit changed --json
     has false_negatives 1
     exits 6 "$URLWEIR" verify changed
+
+    # A link to nowhere.
+    cp -r d dangling
+    sqlite3 dangling/frontier.db 'INSERT INTO link VALUES(1, 99, 0)'
+    exits 6 "$URLWEIR" verify dangling
+    says out "links: a row names no URL"
+    exits 6 "$URLWEIR" export dangling --what links
 fi
 
 # Another crawl's filter file is not believed.

@@ -122,3 +122,19 @@ if [ -w /dev/full ]; then
     "$URLWEIR" export d >/dev/full 2>err && fail "a full disk is no failure"
     says err "cannot write the output"
 fi
+
+# ---- a link graph in part ----
+
+# Recording that a resume switches on leaves a part of the graph, and says so.
+small_web
+# shellcheck disable=SC2086
+crawl part $small --limit 1
+ended 3
+resume part --record links --limit none
+ended 0
+serve_no_more
+exits 0 "$URLWEIR" export part --what links
+says err "a part of the crawl ran without --record links"
+says out "/a.html\", \"dst\": \"$seed\""
+exits 0 "$URLWEIR" audit part --json
+says out '"pages_only_through_lost": null'

@@ -292,7 +292,8 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
     static const struct link_row rows[] = {{3, 4, LINK_A},
                                            {2, 3, LINK_A},
                                            {1, 2, LINK_A},
-                                           {4, 5, LINK_A}};
+                                           {4, 5, LINK_A},
+                                           {1, 99, LINK_A}};
     struct rig r;
     struct reader reader;
     struct id_bits without, reached;
@@ -301,7 +302,7 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
     rig_create(&r);
     rig_seed(&r, "http://w.test/");
     rig_stop(&r);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         char text[128];
 
         snprintf(text, sizeof text, "INSERT INTO link VALUES(%d, %d, 0)",

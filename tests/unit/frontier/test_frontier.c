@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "frontier/frontier.h"
+#include "frontier/reader.h"
 
 #define PAGES     3000
 #define HOSTS     37
@@ -307,6 +308,44 @@ START_TEST(
     ck_assert_uint_ge(s.crashes, 20);
     check_all_fetched(&s);
     finish(&s);
+}
+END_TEST
+
+static unsigned links_of[PAGES + 1];
+
+static bool count_link(void *ctx, const struct link_row *l)
+{
+    (void)ctx;
+    if (l->from > PAGES)
+        ck_abort_msg("a link of no page");
+    links_of[l->from]++;
+    return true;
+}
+
+/* A page that a crash made us fetch again has its links once, too. */
+START_TEST(a_recorded_link_graph_is_whole_after_crashes)
+{
+    static struct sim s;
+    struct reader r;
+
+    start(&s, 0);
+    s.o.record_links = true;
+    s.e->ops->close(s.e);
+    reopen(&s);
+    while (step(&s))
+        if (s.crashes < 20 && rnd(&s) % 20 == 0)
+            crash(&s);
+    ck_assert_uint_ge(s.crashes, 5);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    s.e->ops->close(s.e);
+    ck_assert_int_eq(reader_open(&r, dir), STATUS_OK);
+    ck_assert_int_eq(link_store_recorded(r.links), LINK_RECORD_ALL);
+    ck_assert_int_eq(link_store_each(r.links, count_link, NULL), STATUS_OK);
+    reader_close(&r);
+    for (unsigned id = 1; id <= PAGES; id++)
+        if (links_of[id] != LINKS)
+            ck_abort_msg("page %u has %u links", id, links_of[id]);
 }
 END_TEST
 
@@ -803,6 +842,7 @@ Suite *suite_frontier(void)
     tcase_add_test(
         t,
         loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight);
+    tcase_add_test(t, a_recorded_link_graph_is_whole_after_crashes);
     tcase_add_test(t, hosts_without_delay_are_asked_one_url_at_a_time_too);
     tcase_add_test(
         t,
