@@ -86,6 +86,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
     --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
     --compare-text --dup-content report --record links --checkpoint 5s \
+    --warc --warc-size 2M --warc-prefix test --cdxj \
     --quiet --no-verbose --progress none
 [ ! -s out ] || fail "a crawl writes to stdout"
 sed -e '/^#/d' -e '/^$/d' d/crawl.yaml >got.yaml
@@ -152,6 +153,10 @@ fpr: 0.01
 compare-text: true
 dup-content: report
 record: links
+warc: true
+warc-size: 2M
+warc-prefix: "test"
+cdxj: true
 checkpoint: 5s
 END
 diff want.yaml got.yaml || fail "crawl.yaml is not what was said"

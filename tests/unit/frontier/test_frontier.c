@@ -602,6 +602,50 @@ START_TEST(per_host_budget_gives_the_rest_their_last_word)
 }
 END_TEST
 
+START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
+{
+    static struct sim s;
+    char keys[4][64], urls[4][64];
+    struct engine_item found[4];
+    struct engine_done d[1];
+    struct engine_stats st;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.skip_same_content = true;
+    reopen(&s);
+    for (unsigned i = 0; i < 4; i++)
+        found[i] = item_of(&s, i + 1, keys[i], urls[i], sizeof keys[i], 1);
+    d[0] = (struct engine_done){.id = lease_one(&s).id,
+                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                                .row = {.body_digest = {1, 2}, .links = 2},
+                                .found = found,
+                                .found_count = 2,
+                                .host = {.ended = s.now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* the same body, other links */
+    d[0].found = found + 2;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "same_content"),
+                      1);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* another body */
+    d[0].row.body_digest.lo++;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 5);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 /* ---- what is found on disk ---- */
 
 static void crawl_some(struct sim *s)
@@ -702,6 +746,51 @@ START_TEST(an_empty_directory_holds_no_crawl)
 }
 END_TEST
 
+struct herald {
+    unsigned asked;
+    enum status answer;
+};
+
+static enum status ask_herald(void *ctx)
+{
+    struct herald *h = ctx;
+
+    h->asked++;
+    return h->answer;
+}
+
+/* What a row names (its WARC record, say) is durable before the row is. */
+START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
+{
+    static struct sim s;
+    struct herald h = {.answer = STATUS_OK};
+    struct engine_stats stats;
+    struct engine_item item;
+    char key[64], url[64];
+
+    options(&s, 0);
+    s.o.before_commit = ask_herald;
+    s.o.before_commit_ctx = &h;
+    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    for (unsigned page = 0; page < 2; page++) {
+        h.asked = 0;
+        h.answer = page == 0 ? STATUS_OK : STATUS_IO;
+        item = item_of(&s, page, key, url, sizeof key, 1);
+        ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 0, &item, 1, WALL, NULL),
+                         STATUS_OK);
+        ck_assert_uint_eq(h.asked, 0);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, 0, WALL, NULL), h.answer);
+        ck_assert_uint_eq(h.asked, 1);
+    }
+    s.e->ops->close(s.e);
+    s.o.before_commit = NULL;
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    s.e->ops->stats(s.e, &stats);
+    ck_assert_uint_eq(stats.urls, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 Suite *suite_frontier(void)
 {
     Suite *s = suite_create("frontier");
@@ -731,6 +820,8 @@ Suite *suite_frontier(void)
     tcase_add_test(u, a_redirect_back_to_its_own_chain_is_a_loop);
     tcase_add_test(u, the_page_limit_is_never_overrun);
     tcase_add_test(u, per_host_budget_gives_the_rest_their_last_word);
+    tcase_add_test(
+        u, links_of_a_body_seen_before_are_not_admitted_where_that_is_asked);
     suite_add_tcase(s, u);
     tcase_set_timeout(d, 30);
     tcase_add_checked_fixture(d, make_dir, remove_dir);
@@ -739,6 +830,7 @@ Suite *suite_frontier(void)
     tcase_add_test(
         d, a_missing_emptied_or_cut_store_is_refused_and_never_made_anew);
     tcase_add_test(d, an_empty_directory_holds_no_crawl);
+    tcase_add_test(d, nothing_is_committed_that_before_commit_does_not_allow);
     suite_add_tcase(s, d);
     return s;
 }
