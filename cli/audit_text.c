@@ -118,7 +118,7 @@ void audit_print_json(FILE *to, const struct audit *a, const char *what)
                         a->links_recorded
                             ? json_integer((json_int_t)a->only_through_lost)
                             : json_null());
-    json_dumpf(o, to, JSON_INDENT(2));
+    json_dumpf(o, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     fputc('\n', to);
     json_decref(o);
 }

@@ -82,7 +82,9 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     k->engine = e;
     k->scope = c->scope;
     k->key_mode = s->queue_key;
+    crawl_unblock_signals(); /* a pipe may have no end */
     st = seeds_all(&seeds, &s->seeds, s->input);
+    crawl_block_signals();
     if (st == STATUS_OK && k->n > 0)
         st = put_batch(k);
     for (size_t i = 0; i < k->n; i++)

@@ -148,7 +148,17 @@ static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
     return st;
 }
 
-static enum status tell_admitted(struct story *s, uint64_t id)
+static const char *filter_said(const struct crawl_settings *settings, bool fp)
+{
+    if (fp)
+        return "maybe seen: a false positive, settled by the exact set";
+    if (settings != NULL && settings->filter == FILTER_NONE)
+        return "not asked";
+    return "certainly new";
+}
+
+static enum status tell_admitted(struct story *s, uint64_t id,
+                                 const struct crawl_settings *settings)
 {
     struct bytes crawl, key;
     struct url_row row;
@@ -166,9 +176,7 @@ static enum status tell_admitted(struct story *s, uint64_t id)
     json_object_set_new(s->out, "redirects_before", json_integer(row.hops));
     frontier_store_queue_name(s->r->store, row.queue, &crawl, &key);
     set_text(s->out, "queue", key);
-    set_str(s->out, "filter",
-            fp ? "maybe seen: a false positive, settled by the exact set"
-               : "certainly new");
+    set_str(s->out, "filter", filter_said(settings, fp));
     json_object_set_new(s->out, "false_positive", json_boolean(fp));
     set_str(s->out, "status", "queued");
     set_url_of(s, s->out, "via", row.via);
@@ -324,7 +332,7 @@ static enum status tell(struct story *s, const char *dir)
     set_text(s->out, "url", url_text(&s->url));
     json_object_set_new(s->out, "history", json_array());
     if (st == STATUS_OK)
-        st = id != 0 ? tell_admitted(s, id)
+        st = id != 0 ? tell_admitted(s, id, have ? &settings : NULL)
                      : tell_unknown(s, have ? &settings : NULL);
     if (st == STATUS_OK)
         ask_robots(s, have ? &settings : NULL);

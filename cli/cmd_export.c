@@ -191,7 +191,8 @@ static void put_page(struct job *j, const struct fetch_row *f,
     record_text(&j->out, "lang", some(f->lang));
     record_uint(&j->out, "body_bytes", f->body_bytes);
     record_uint(&j->out, "wire_bytes", f->wire_bytes);
-    record_str(&j->out, "body_digest", f->body_bytes > 0 ? digest : NULL);
+    record_str(&j->out, "body_digest",
+               (f->body_digest.hi | f->body_digest.lo) != 0 ? digest : NULL);
     record_uint(&j->out, "links", f->links);
     record_uint(&j->out, "depth", u->depth);
     record_uint(&j->out, "tries", f->tries);

@@ -48,10 +48,17 @@ static bool is_finished(struct engine *e)
     return s.queued == 0;
 }
 
+/* It may have been killed before its last checkpoint, and opening it may have
+ * mended its filter: what is on disk is made to agree. */
 static int already_finished(struct engine *e, const char *dir)
 {
     struct engine_stats s;
+    enum status st = frontier_checkpoint_now(e, "finished", true, clock_mono(),
+                                             clock_wall_ms());
 
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir resume: cannot write a checkpoint in %s: %s\n",
+                dir, status_text(st));
     e->ops->stats(e, &s);
     fprintf(stderr,
             "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "

@@ -20,6 +20,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
+#include "cli/settings.h"
 #include "cli/verify_warc.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit.h"
@@ -127,6 +128,25 @@ static void verify_store(struct verdicts *v, struct reader *r)
         say(v, "BAD", "exact set: pages do not agree with their index");
 }
 
+/* A crawl with --filter none has no filter file to miss. */
+static bool goes_without_filter(struct reader *r)
+{
+    char *argv[] = {(char *)"resume", r->dir, NULL};
+    char *path = reader_path(r, "filter.ckpt");
+    struct crawl_settings s, before;
+    int code;
+    bool without = false;
+
+    if (access(path, F_OK) != 0 &&
+        settings_of_resume(&s, &before, 2, argv, &code)) {
+        without = s.filter == FILTER_NONE;
+        settings_fini(&s);
+        settings_fini(&before);
+    }
+    free(path);
+    return without;
+}
+
 /* Every row against the exact set, and against the filter file. */
 static void verify_digests(struct verdicts *v, struct reader *r)
 {
@@ -145,7 +165,9 @@ static void verify_digests(struct verdicts *v, struct reader *r)
             a.missing, urls, a.exact_count);
     else
         say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs", urls);
-    if (!a.filter_checked)
+    if (!a.filter_checked && goes_without_filter(r))
+        say(v, "ok", "filter.ckpt: none, as --filter none asks");
+    else if (!a.filter_checked)
         say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
     else if (a.filter_covers > urls)
         say(v, "mend", "filter.ckpt: runs ahead of the store; it is rebuilt");

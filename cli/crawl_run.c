@@ -51,12 +51,19 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     return st == STATUS_OK;
 }
 
+/* Not those that whoever started us has us ignore: nohup(1) SIGHUP, a shell
+ * SIGINT for what it starts in the background. */
 static void watched_signals(sigset_t *set)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
     sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGHUP);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now;
+
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(set, signals[i]);
+    }
 }
 
 void crawl_block_signals(void)
@@ -66,6 +73,14 @@ void crawl_block_signals(void)
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+void crawl_unblock_signals(void)
+{
+    sigset_t set;
+
+    watched_signals(&set);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int crawl_open_failed(enum status st, const char *dir)

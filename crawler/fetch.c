@@ -475,7 +475,8 @@ static bool is_transient(enum fetch_end end, CURLcode code)
     case FETCH_DNS:
         return code != CURLE_URL_MALFORMAT;
     case FETCH_TLS:
-        return code != CURLE_PEER_FAILED_VERIFICATION;
+        return code != CURLE_PEER_FAILED_VERIFICATION &&
+               code != CURLE_SSL_CACERT_BADFILE; /* no ca-certificates here */
     case FETCH_CONNECT:
     case FETCH_TIMEOUT:
     case FETCH_RESET:

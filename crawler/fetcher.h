@@ -43,7 +43,6 @@ struct fetcher_options {
     size_t resolve_count;
     /* limits */
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
-    int64_t time_left_ms; /* reserved for a deadline; 0: none */
     uint64_t max_body;    /* decoded octets */
     uint32_t max_redirects;
     uint64_t limit_rate;     /* octets a second, this fetcher's; 0: none */
@@ -57,7 +56,6 @@ struct fetcher_options {
                                 "text/" for all of a family; none: all */
     size_t mime_count;
     uint64_t links_most;   /* a page's links looked at; 0: all */
-    bool dup_content_skip; /* links of a body seen before: not followed */
     bool record_links;     /* send every link in scope, also repeats */
     bool warc;             /* reports carry records; all bodies are kept */
     size_t robots_memory;  /* for rules, this fetcher's; 0: 16 MiB */

@@ -1,126 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checkpoint.c - the on-disk form of any filter.
- *
- *     0                header, 256 octets
- *     256              octets of the units, one after the other
- *     end - 256 - 64u  directory, 64 octets for each of u units
- *     end - 256        the header again
- *
- *     header  0 magic "urlweirF"   8 version u32     12 its length u32
- *            16 kind, 16 octets   32 hash, 32 octets
- *            64 seed print        72 generation      80 covers
- *            88 keys expected     96 rate, as IEEE 754 binary64
- *           104 growth           112 tightening     120 fingerprint bits
- *           128 shape, 8 numbers 192 units
- *           200 seed, 32 octets  232 whether it is there, 1 or 0
- *           248 XXH3-64 of 0..247
- *
- *     entry   0 unit              8 offset           16 length
- *            24 three numbers of the kind's
- *            48 XXH3-64 of the unit's octets, seeded with its number
- *            56 XXH3-64 of 0..55
+ * checkpoint.c - writing a filter to a file (checkpoint_format.h has the
+ * drawing; checkpoint_load.c reads it).
  *
  * Sizes are known only once the last unit has been copied, since the filter
- * lives on meanwhile; so the directory stands behind. With two headers and an
- * entry that vouches for itself, no single bit is needed by more than one unit.
+ * lives on meanwhile; so the directory stands behind the units.
  */
 #include "filter/checkpoint.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/fault.h"
 #include "base/file.h"
-#include "base/logger.h"
 #include "base/mem.h"
+#include "filter/checkpoint_format.h"
 #include "filter/kind.h"
 
-#define MAGIC       "urlweirF"
-#define VERSION     1
-#define HASH        "xxh3-128 secret 1"
-#define HEADER_SIZE 256
-#define ENTRY_SIZE  64
-#define WRITE_SIZE  ((size_t)1 << 20)
-
-enum header_at {
-    AT_VERSION = 8,
-    AT_LENGTH = 12,
-    AT_KIND = 16,
-    AT_HASH = 32,
-    AT_SEED = 64,
-    AT_GENERATION = 72,
-    AT_COVERS = 80,
-    AT_EXPECT = 88,
-    AT_RATE = 96,
-    AT_GROWTH = 104,
-    AT_TIGHTENING = 112,
-    AT_FINGERPRINT = 120,
-    AT_SHAPE = 128,
-    AT_UNITS = 192,
-    AT_OPEN_SEED = 200,
-    AT_HAS_SEED = 232,
-    AT_SUM = 248
-};
+#define WRITE_SIZE ((size_t)1 << 20)
 
 uint64_t checkpoint_seed_print(const struct digest_key *k)
 {
     return digest_bytes(k, bytes_of_str("urlweir seed print")).lo;
 }
-
-/* ---- numbers ---- */
-
-static void put_u64(unsigned char *to, uint64_t v)
-{
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(v >> (8 * i));
-}
-
-static uint64_t get_u64(const unsigned char *from)
-{
-    uint64_t v = 0;
-
-    for (int i = 7; i >= 0; i--)
-        v = v << 8 | from[i];
-    return v;
-}
-
-static void put_u32(unsigned char *to, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (unsigned char)(v >> (8 * i));
-}
-
-static uint32_t get_u32(const unsigned char *from)
-{
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 |
-           (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
-static void put_double(unsigned char *to, double v)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &v, sizeof bits);
-    put_u64(to, bits);
-}
-
-static double get_double(const unsigned char *from)
-{
-    uint64_t bits = get_u64(from);
-    double v;
-
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-/* ---- saving ---- */
 
 /* How many units go with the shape it tells. */
 static uint64_t make_header(unsigned char *h, const struct filter *f,
@@ -128,41 +31,42 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
 {
     uint64_t shape[FILTER_SHAPE] = {0}, units = f->ops->shape(f, shape);
 
-    memset(h, 0, HEADER_SIZE);
-    memcpy(h, MAGIC, 8);
-    put_u32(h + AT_VERSION, VERSION);
-    put_u32(h + AT_LENGTH, HEADER_SIZE);
+    memset(h, 0, CHECKPOINT_HEADER_SIZE);
+    memcpy(h, CHECKPOINT_MAGIC, 8);
+    checkpoint_put_u32(h + AT_VERSION, CHECKPOINT_VERSION);
+    checkpoint_put_u32(h + AT_LENGTH, CHECKPOINT_HEADER_SIZE);
     memcpy(h + AT_KIND, f->opt.kind, strlen(f->opt.kind));
-    memcpy(h + AT_HASH, HASH, strlen(HASH));
-    put_u64(h + AT_SEED, id->seed_print);
-    put_u64(h + AT_GENERATION, id->generation);
-    put_u64(h + AT_COVERS, id->covers);
-    put_u64(h + AT_EXPECT, f->opt.expect);
-    put_double(h + AT_RATE, f->opt.fpr);
-    put_double(h + AT_GROWTH, f->opt.growth);
-    put_double(h + AT_TIGHTENING, f->opt.tightening);
-    put_u64(h + AT_FINGERPRINT, f->opt.fingerprint_bits);
+    memcpy(h + AT_HASH, CHECKPOINT_HASH, strlen(CHECKPOINT_HASH));
+    checkpoint_put_u64(h + AT_SEED, id->seed_print);
+    checkpoint_put_u64(h + AT_GENERATION, id->generation);
+    checkpoint_put_u64(h + AT_COVERS, id->covers);
+    checkpoint_put_u64(h + AT_EXPECT, f->opt.expect);
+    checkpoint_put_double(h + AT_RATE, f->opt.fpr);
+    checkpoint_put_double(h + AT_GROWTH, f->opt.growth);
+    checkpoint_put_double(h + AT_TIGHTENING, f->opt.tightening);
+    checkpoint_put_u64(h + AT_FINGERPRINT, f->opt.fingerprint_bits);
     for (size_t i = 0; i < FILTER_SHAPE; i++)
-        put_u64(h + AT_SHAPE + 8 * i, shape[i]);
-    put_u64(h + AT_UNITS, units);
+        checkpoint_put_u64(h + AT_SHAPE + 8 * i, shape[i]);
+    checkpoint_put_u64(h + AT_UNITS, units);
     if (id->has_seed) {
         memcpy(h + AT_OPEN_SEED, id->seed, DIGEST_SEED_SIZE);
-        put_u64(h + AT_HAS_SEED, 1);
+        checkpoint_put_u64(h + AT_HAS_SEED, 1);
     }
-    put_u64(h + AT_SUM, XXH3_64bits(h, AT_SUM));
+    checkpoint_put_u64(h + AT_SUM, XXH3_64bits(h, AT_SUM));
     return units;
 }
 
 static void make_entry(unsigned char *e, uint64_t unit, uint64_t offset,
                        const uint64_t meta[FILTER_META], struct bytes octets)
 {
-    put_u64(e, unit);
-    put_u64(e + 8, offset);
-    put_u64(e + 16, octets.len);
+    checkpoint_put_u64(e, unit);
+    checkpoint_put_u64(e + 8, offset);
+    checkpoint_put_u64(e + 16, octets.len);
     for (size_t i = 0; i < FILTER_META; i++)
-        put_u64(e + 24 + 8 * i, meta[i]);
-    put_u64(e + 48, XXH3_64bits_withSeed(octets.at, octets.len, unit));
-    put_u64(e + 56, XXH3_64bits(e, 56));
+        checkpoint_put_u64(e + 24 + 8 * i, meta[i]);
+    checkpoint_put_u64(e + 48,
+                       XXH3_64bits_withSeed(octets.at, octets.len, unit));
+    checkpoint_put_u64(e + 56, XXH3_64bits(e, 56));
 }
 
 static enum status flush(struct file_writer *w, struct buf *b)
@@ -180,7 +84,7 @@ static enum status flush(struct file_writer *w, struct buf *b)
 static enum status save_units(struct file_writer *w, struct filter *f,
                               uint64_t units, unsigned char *directory)
 {
-    uint64_t offset = HEADER_SIZE;
+    uint64_t offset = CHECKPOINT_HEADER_SIZE;
     enum status st = STATUS_OK;
     struct buf b;
 
@@ -194,7 +98,7 @@ static enum status save_units(struct file_writer *w, struct filter *f,
         st = f->ops->get_unit(f, i, &b, meta);
         if (st != STATUS_OK)
             break;
-        make_entry(directory + i * ENTRY_SIZE, i, offset, meta,
+        make_entry(directory + i * CHECKPOINT_ENTRY_SIZE, i, offset, meta,
                    bytes_of(b.at + before, b.len - before));
         offset += b.len - before;
         if (b.len >= WRITE_SIZE)
@@ -209,9 +113,9 @@ static enum status save_units(struct file_writer *w, struct filter *f,
 static enum status save_all(struct file_writer *w, struct filter *f,
                             const struct checkpoint_id *id)
 {
-    unsigned char header[HEADER_SIZE];
+    unsigned char header[CHECKPOINT_HEADER_SIZE];
     uint64_t units = make_header(header, f, id);
-    unsigned char *directory = try_calloc(units, ENTRY_SIZE);
+    unsigned char *directory = try_calloc(units, CHECKPOINT_ENTRY_SIZE);
     enum status st;
 
     if (directory == NULL)
@@ -220,7 +124,7 @@ static enum status save_all(struct file_writer *w, struct filter *f,
     if (st == STATUS_OK)
         st = save_units(w, f, units, directory);
     if (st == STATUS_OK)
-        st = file_writer_write(w, directory, units * ENTRY_SIZE);
+        st = file_writer_write(w, directory, units * CHECKPOINT_ENTRY_SIZE);
     if (st == STATUS_OK)
         st = file_writer_write(w, header, sizeof header);
     free(directory);
@@ -246,267 +150,4 @@ enum status checkpoint_save(const char *path, struct filter *f,
         st = file_writer_commit(w);
     file_writer_close(w);
     return st;
-}
-
-/* ---- loading ---- */
-
-struct reader {
-    const char *path;
-    int fd;
-    uint64_t size;
-    unsigned char header[HEADER_SIZE];
-};
-
-static enum status refuse(const char *path, enum status st, const char *why)
-{
-    log_error("filter file refused", "path=%s why=\"%s\"", path, why);
-    return st;
-}
-
-/* False where the file is shorter, or the disk does not answer. */
-static bool read_at(const struct reader *r, uint64_t offset, void *to,
-                    size_t len)
-{
-    unsigned char *at = to;
-
-    while (len > 0) {
-        ssize_t n = pread(r->fd, at, len, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-static bool read_header(struct reader *r, uint64_t offset)
-{
-    return read_at(r, offset, r->header, HEADER_SIZE) &&
-           memcmp(r->header, MAGIC, 8) == 0 &&
-           get_u64(r->header + AT_SUM) == XXH3_64bits(r->header, AT_SUM);
-}
-
-/* Text of a header field: zero-padded, never unterminated. */
-static bool field_is(const struct reader *r, enum header_at at, size_t size,
-                     const char *text)
-{
-    return strlen(text) < size &&
-           strncmp((const char *)r->header + at, text, size) == 0;
-}
-
-static enum status check_header(struct reader *r)
-{
-    uint64_t units;
-
-    if (r->size < 2 * HEADER_SIZE)
-        return refuse(r->path, STATUS_FORMAT, "shorter than its headers");
-    if (!read_header(r, 0) && !read_header(r, r->size - HEADER_SIZE)) {
-        char magic[8];
-
-        if (read_at(r, 0, magic, 8) && memcmp(magic, MAGIC, 8) == 0)
-            return refuse(r->path, STATUS_DAMAGED, "damaged header");
-        return refuse(r->path, STATUS_FORMAT, "not a filter file");
-    }
-    if (get_u32(r->header + AT_VERSION) > VERSION)
-        return refuse(r->path, STATUS_VERSION, "of a newer release");
-    if (get_u32(r->header + AT_VERSION) != VERSION ||
-        get_u32(r->header + AT_LENGTH) != HEADER_SIZE)
-        return refuse(r->path, STATUS_FORMAT, "unknown version");
-    if (!field_is(r, AT_HASH, 32, HASH))
-        return refuse(r->path, STATUS_FORMAT, "made with another hash");
-    units = get_u64(r->header + AT_UNITS);
-    if (units > (r->size - 2 * HEADER_SIZE) / ENTRY_SIZE)
-        return refuse(r->path, STATUS_DAMAGED, "cut short");
-    return STATUS_OK;
-}
-
-static enum status reader_open(struct reader *r, const char *path)
-{
-    struct stat sb;
-    enum status st;
-
-    *r = (struct reader){.path = path};
-    r->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (r->fd < 0 || fstat(r->fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
-        st = r->fd < 0 ? status_of_errno(errno) : STATUS_FORMAT;
-        if (st != STATUS_NOT_FOUND) /* that one is for the caller to judge */
-            (void)refuse(path, st, "cannot be read");
-    } else {
-        r->size = (uint64_t)sb.st_size;
-        st = check_header(r);
-    }
-    if (st != STATUS_OK && r->fd >= 0)
-        close(r->fd);
-    return st;
-}
-
-static void fill_info(const struct reader *r, struct checkpoint_info *info)
-{
-    memset(info, 0, sizeof *info);
-    info->id.seed_print = get_u64(r->header + AT_SEED);
-    info->id.generation = get_u64(r->header + AT_GENERATION);
-    info->id.covers = get_u64(r->header + AT_COVERS);
-    info->id.has_seed = get_u64(r->header + AT_HAS_SEED) == 1;
-    memcpy(info->id.seed, r->header + AT_OPEN_SEED, DIGEST_SEED_SIZE);
-    info->bytes = r->size;
-    info->units = get_u64(r->header + AT_UNITS);
-}
-
-static enum status make_from_header(const struct reader *r,
-                                    const struct filter_source *source,
-                                    uint64_t most_bytes, struct filter **out)
-{
-    struct filter_options o = {.expect = get_u64(r->header + AT_EXPECT),
-                               .fpr = get_double(r->header + AT_RATE),
-                               .most_bytes = most_bytes,
-                               .growth = get_double(r->header + AT_GROWTH),
-                               .tightening =
-                                   get_double(r->header + AT_TIGHTENING),
-                               .fingerprint_bits = (unsigned)get_u64(
-                                   r->header + AT_FINGERPRINT)};
-    uint64_t shape[FILTER_SHAPE], units = get_u64(r->header + AT_UNITS);
-    char kind[17] = {0};
-    enum status st;
-
-    memcpy(kind, r->header + AT_KIND, 16);
-    o.kind = kind;
-    if (source != NULL)
-        o.source = *source;
-    for (size_t i = 0; i < FILTER_SHAPE; i++)
-        shape[i] = get_u64(r->header + AT_SHAPE + 8 * i);
-    if (filter_complete_options(&o) != STATUS_OK)
-        return refuse(r->path, STATUS_FORMAT, "unknown kind or settings");
-    st = filter_ops_named(kind)->make_shaped(out, &o, shape, units, r->size);
-    if (st == STATUS_FORMAT)
-        return refuse(r->path, st, "shape does not fit the kind");
-    return st;
-}
-
-/* Read unit i into `octets` and hand it to the filter. STATUS_DAMAGED: it does
- * not verify. */
-static enum status load_unit(const struct reader *r, struct filter *f,
-                             uint64_t i, struct buf *octets)
-{
-    uint64_t units = get_u64(r->header + AT_UNITS);
-    uint64_t directory = r->size - HEADER_SIZE - units * ENTRY_SIZE;
-    unsigned char e[ENTRY_SIZE];
-    uint64_t offset, length, meta[FILTER_META];
-    char *room;
-
-    if (!read_at(r, directory + i * ENTRY_SIZE, e, sizeof e) ||
-        get_u64(e + 56) != XXH3_64bits(e, 56) || get_u64(e) != i)
-        return STATUS_DAMAGED;
-    offset = get_u64(e + 8);
-    length = get_u64(e + 16);
-    for (size_t j = 0; j < FILTER_META; j++)
-        meta[j] = get_u64(e + 24 + 8 * j);
-    if (offset < HEADER_SIZE || offset > directory ||
-        length > directory - offset)
-        return STATUS_DAMAGED;
-    buf_clear(octets);
-    room = buf_room(octets, length);
-    if (room == NULL)
-        return STATUS_NOMEM;
-    if (!read_at(r, offset, room, length) ||
-        get_u64(e + 48) != XXH3_64bits_withSeed(room, length, i))
-        return STATUS_DAMAGED;
-    return f->ops->put_unit(f, i, bytes_of(room, length), meta);
-}
-
-/* All units, noting in bad[] which did not verify. */
-static enum status load_units(const struct reader *r, struct filter *f,
-                              bool *bad, struct checkpoint_info *info)
-{
-    enum status st = STATUS_OK;
-    struct buf octets;
-
-    buf_init(&octets, SIZE_MAX / 2);
-    for (uint64_t i = 0; i < info->units && st == STATUS_OK; i++) {
-        st = load_unit(r, f, i, &octets);
-        if (st == STATUS_DAMAGED) {
-            bad[i] = true;
-            if (info->damaged < CHECKPOINT_LISTED)
-                info->listed[info->damaged] = i;
-            info->damaged++;
-            st = STATUS_OK;
-        }
-    }
-    buf_fini(&octets);
-    return st;
-}
-
-static enum status mend_units(const struct reader *r, struct filter *f,
-                              const bool *bad, struct checkpoint_info *info)
-{
-    for (uint64_t i = 0; i < info->units; i++) {
-        enum status st = bad[i] ? f->ops->mend_unit(f, i) : STATUS_OK;
-
-        if (st == STATUS_NOT_FOUND)
-            info->lost++;
-        else if (st != STATUS_OK)
-            return st;
-    }
-    if (info->damaged > 0)
-        log_warn("filter file damaged",
-                 "path=%s units=%llu damaged=%llu rebuilt=%llu first=%llu",
-                 r->path, (unsigned long long)info->units,
-                 (unsigned long long)info->damaged,
-                 (unsigned long long)(info->damaged - info->lost),
-                 (unsigned long long)info->listed[0]);
-    return f->ops->loaded(f);
-}
-
-enum status checkpoint_load(struct filter **out, const char *path,
-                            uint64_t seed_print,
-                            const struct filter_source *source,
-                            uint64_t most_bytes, struct checkpoint_info *info)
-{
-    struct checkpoint_info own;
-    struct filter *f = NULL;
-    bool *bad = NULL;
-    struct reader r;
-    enum status st = reader_open(&r, path);
-
-    if (st != STATUS_OK)
-        return st;
-    fill_info(&r, &own);
-    if (own.id.seed_print != seed_print)
-        st = refuse(path, STATUS_FORMAT, "of another crawl or seed");
-    if (st == STATUS_OK)
-        st = make_from_header(&r, source, most_bytes, &f);
-    if (st != STATUS_OK)
-        goto out;
-    bad = try_calloc(own.units, sizeof *bad);
-    st = bad == NULL ? STATUS_NOMEM : load_units(&r, f, bad, &own);
-    if (st == STATUS_OK && own.damaged == own.units)
-        st = refuse(path, STATUS_DAMAGED, "no part of it verifies");
-    if (st == STATUS_OK)
-        st = mend_units(&r, f, bad, &own);
-    if (st == STATUS_OK) {
-        if (info != NULL)
-            *info = own;
-        *out = f;
-        f = NULL;
-    }
-out:
-    free(bad);
-    filter_free(f);
-    close(r.fd);
-    return st;
-}
-
-enum status checkpoint_peek(const char *path, struct checkpoint_info *info)
-{
-    struct reader r;
-    enum status st = reader_open(&r, path);
-
-    if (st != STATUS_OK)
-        return st;
-    fill_info(&r, info);
-    close(r.fd);
-    return STATUS_OK;
 }

@@ -20,87 +20,19 @@
  * takes it only to swap a segment or to move some, never to set bits.
  */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "filter/block.h"
-#include "filter/kept.h"
-#include "filter/kind.h"
-#include "filter/sizing.h"
-#include "filter/slab.h"
+#include "filter/scalable_impl.h"
 
-#define SEGMENTS KEPT_PARTS
-#define GROWTH   1.125
 /* Sized for this share of the promise: what is left makes room for the
  * interval of a measurement. A full segment then stands at 1.14 p. */
 #define AIM         0.84
-#define NEVER       UINT32_MAX
 #define FILL_SAMPLE 16 /* blocks of a segment looked at for filter_stats() */
-
-struct scalable {
-    struct filter base;
-    struct slab_run runs[SEGMENTS];
-    uint32_t count[SEGMENTS]; /* fresh keys; the saving thread reads them */
-    uint32_t limit[SEGMENTS]; /* rebuilt when count passes it */
-    bool starving[SEGMENTS], lost[SEGMENTS];
-    struct slab slab;
-    pthread_mutex_t moving;
-    struct kept *kept; /* NULL: the caller's source has the keys */
-    struct filter_source source;
-    double load; /* keys a block when a segment is full */
-    unsigned k;
-    uint64_t rebuilds, starved, n_lost;
-    bool reduced;
-    struct sizing_curve curve;
-};
-
-static uint32_t segment_of(uint64_t key)
-{
-    return kept_part(key);
-}
-
-static uint64_t *block_of(const struct slab_run *r, uint64_t key)
-{
-    return r->at + block_index(key << KEPT_BITS, r->blocks) * BLOCK_LANES;
-}
-
-/* ---- sizes ---- */
-
-static uint32_t room_for(const struct scalable *c, uint32_t blocks)
-{
-    double keys = blocks * c->load;
-
-    return keys < NEVER ? (uint32_t)keys : NEVER - 1;
-}
-
-/* The least rung of segment s's ladder above `blocks`. */
-static uint32_t rung_above(uint32_t s, uint32_t blocks)
-{
-    /* Multiples of the golden ratio spread evenly over [0, 1). */
-    double phase = (double)(uint32_t)(s * UINT32_C(2654435769)) / 4294967296.0;
-    double step = floor(log(fmax(blocks, 1)) / log(GROWTH) - phase) - 1;
-    double rung;
-
-    do
-        rung = ceil(pow(GROWTH, ++step + phase) - 1e-9);
-    while (rung <= blocks);
-    return rung < UINT32_MAX ? (uint32_t)rung : UINT32_MAX;
-}
-
-static uint32_t rung_for(const struct scalable *c, uint32_t s, uint32_t blocks,
-                         uint64_t keys)
-{
-    do
-        blocks = rung_above(s, blocks);
-    while (room_for(c, blocks) < keys && blocks < UINT32_MAX);
-    return blocks;
-}
 
 /* ---- making ---- */
 
-static void scalable_free(struct filter *f)
+void scalable_free(struct filter *f)
 {
     struct scalable *c = (struct scalable *)f;
 
@@ -110,9 +42,9 @@ static void scalable_free(struct filter *f)
     free(c);
 }
 
-static enum status new_empty(struct scalable **out,
-                             const struct filter_options *o, unsigned k,
-                             bool whole)
+enum status scalable_new_empty(struct scalable **out,
+                               const struct filter_options *o, unsigned k,
+                               bool whole)
 {
     struct scalable *c = try_calloc(1, sizeof *c);
 
@@ -127,7 +59,8 @@ static enum status new_empty(struct scalable **out,
     c->base.opt = *o;
     c->source = c->kept != NULL ? kept_source(c->kept) : o->source;
     c->k = k;
-    c->load = sizing_growing_load(k, BLOCK_CELLS, AIM * o->fpr, GROWTH);
+    c->load =
+        sizing_growing_load(k, BLOCK_CELLS, AIM * o->fpr, SCALABLE_GROWTH);
     sizing_curve_init(&c->curve, k, BLOCK_CELLS, c->load);
     slab_init(&c->slab, o->most_bytes / BLOCK_BYTES);
     pthread_mutex_init(&c->moving, NULL);
@@ -135,24 +68,17 @@ static enum status new_empty(struct scalable **out,
     return STATUS_OK;
 }
 
-static void set_run(struct scalable *c, uint32_t s, struct slab_run run,
-                    uint32_t count)
-{
-    c->runs[s] = run;
-    __atomic_store_n(&c->count[s], count, __ATOMIC_RELAXED);
-    c->limit[s] = room_for(c, run.blocks);
-}
-
 static enum status take_all(struct scalable *c, double keys)
 {
-    for (uint32_t s = 0; s < SEGMENTS; s++) {
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
         struct slab_run run;
         enum status st =
-            slab_take(&c->slab, rung_for(c, s, 0, (uint64_t)ceil(keys)), &run);
+            slab_take(&c->slab, scalable_rung(c, s, 0, (uint64_t)ceil(keys)),
+                      &run);
 
         if (st != STATUS_OK)
             return st;
-        set_run(c, s, run, 0);
+        scalable_set_run(c, s, run, 0);
     }
     return STATUS_OK;
 }
@@ -161,9 +87,10 @@ static enum status scalable_make(struct filter **out,
                                  const struct filter_options *o)
 {
     struct scalable *c = NULL;
-    double load, keys = (double)o->expect / SEGMENTS;
+    double load, keys = (double)o->expect / SCALABLE_SEGMENTS;
     enum status st =
-        new_empty(&c, o, sizing_block_best(BLOCK_CELLS, o->fpr, &load), true);
+        scalable_new_empty(&c, o, sizing_block_best(BLOCK_CELLS, o->fpr, &load),
+                           true);
 
     if (st != STATUS_OK)
         return st;
@@ -181,138 +108,13 @@ static enum status scalable_make(struct filter **out,
     return STATUS_OK;
 }
 
-/* ---- building one segment anew ---- */
-
-/* A segment being built, not yet seen by anybody. */
-struct building {
-    const struct scalable *filter;
-    uint32_t segment;
-    struct slab_run run;
-    uint64_t seen, fresh; /* keys set, and those of them that changed a bit */
-};
-
-static void build_visit(void *to, const uint64_t *keys, size_t n)
-{
-    struct building *b = to;
-    uint64_t *at[BLOCK_WINDOW], own[BLOCK_WINDOW];
-    bool new[BLOCK_WINDOW];
-    size_t w = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (segment_of(keys[i]) == b->segment) {
-            own[w] = keys[i];
-            at[w] = block_of(&b->run, keys[i]);
-            __builtin_prefetch(at[w++]);
-        }
-        if (w == BLOCK_WINDOW || i + 1 == n) {
-            block_set(b->filter->k, at, own, w, new);
-            b->seen += w;
-            for (size_t j = 0; j < w; j++)
-                b->fresh += new[j];
-            w = 0;
-        }
-    }
-}
-
-/* Kept keys are put in order as they are read, so the saving thread must not
- * read them meanwhile. */
-static enum status all_keys_of(struct scalable *c, uint32_t s,
-                               void (*visit)(void *, const uint64_t *, size_t),
-                               void *to)
-{
-    uint64_t first = (uint64_t)s << (64 - KEPT_BITS);
-    enum status st;
-
-    if (c->source.keys_of == NULL)
-        return STATUS_NOT_FOUND;
-    if (c->kept != NULL)
-        pthread_mutex_lock(&c->moving);
-    st = c->source.keys_of(c->source.ctx, first,
-                           first | (UINT64_MAX >> KEPT_BITS), visit, to);
-    if (c->kept != NULL)
-        pthread_mutex_unlock(&c->moving);
-    return st;
-}
-
-static void replace(struct scalable *c, uint32_t s, struct slab_run run,
-                    uint64_t count)
-{
-    struct slab_run old = c->runs[s];
-
-    pthread_mutex_lock(&c->moving);
-    set_run(c, s, run, count < NEVER ? (uint32_t)count : NEVER - 1);
-    if (old.blocks > 0)
-        slab_give(&c->slab, &old);
-    slab_tidy(&c->slab, c->runs, SEGMENTS);
-    pthread_mutex_unlock(&c->moving);
-    c->rebuilds++;
-}
-
-/* Leave the segment as it is and try again an eighth later: until then it
- * answers "maybe" more often than promised, which costs time, never a key. */
-static void starve(struct scalable *c, uint32_t s, enum status why)
-{
-    uint64_t next = (uint64_t)c->count[s] + c->count[s] / 8 + 1;
-
-    c->limit[s] = next < NEVER ? (uint32_t)next : NEVER;
-    if (why == STATUS_LIMIT)
-        c->reduced = true;
-    else if (!c->starving[s])
-        c->starved++;
-    c->starving[s] |= why != STATUS_LIMIT;
-}
-
-/* Set all keys of b's segment; how many there are into *count. `keys` are those
- * of the running call so far, which the caller's source may not have yet. */
-static enum status build(struct scalable *c, struct building *b,
-                         const uint64_t *keys, size_t n, uint64_t *count)
-{
-    enum status st = all_keys_of(c, b->segment, build_visit, b);
-
-    *count = b->seen;
-    if (c->kept == NULL) {
-        b->fresh = 0;
-        build_visit(b, keys, n);
-        *count += b->fresh;
-    }
-    /* Fewer than were counted: the source has lost some. One or two may be
-     * false positives of the new blocks. */
-    if (st == STATUS_OK && *count + 2 < c->count[b->segment])
-        st = STATUS_DAMAGED;
-    return st;
-}
-
-static void grow(struct scalable *c, uint32_t s, const uint64_t *keys, size_t n)
-{
-    struct building b = {.filter = c, .segment = s};
-    uint64_t count = 0;
-    enum status st = STATUS_NOT_FOUND;
-
-    if (c->source.keys_of != NULL)
-        st = slab_take(&c->slab, rung_for(c, s, c->runs[s].blocks, c->count[s]),
-                       &b.run);
-
-    if (st == STATUS_OK) {
-        st = build(c, &b, keys, n, &count);
-        if (st != STATUS_OK)
-            slab_give(&c->slab, &b.run);
-    }
-    if (st != STATUS_OK) {
-        starve(c, s, st);
-        return;
-    }
-    c->starved -= c->starving[s];
-    c->starving[s] = false;
-    replace(c, s, b.run, count);
-}
-
 /* ---- adding and asking ---- */
 
 static void place(const struct scalable *c, const uint64_t *keys, size_t n,
                   uint64_t **at)
 {
     for (size_t i = 0; i < n; i++) {
-        at[i] = block_of(&c->runs[segment_of(keys[i])], keys[i]);
+        at[i] = scalable_block(&c->runs[scalable_segment(keys[i])], keys[i]);
         __builtin_prefetch(at[i]);
     }
 }
@@ -333,7 +135,7 @@ static size_t count_fresh(struct scalable *c, const uint64_t *keys,
     size_t over = 0;
 
     for (size_t i = 0; i < n; i++) {
-        uint32_t s = segment_of(keys[i]);
+        uint32_t s = scalable_segment(keys[i]);
         uint32_t count = c->count[s] + new[i];
 
         __atomic_store_n(&c->count[s], count, __ATOMIC_RELAXED);
@@ -362,7 +164,7 @@ static enum status scalable_add(struct filter *f, const uint64_t *keys,
         over = count_fresh(c, keys + i, new, w, due);
         for (size_t j = 0; j < over; j++)
             if (c->count[due[j]] > c->limit[due[j]])
-                grow(c, due[j], keys, i + w);
+                scalable_grow(c, due[j], keys, i + w);
     }
     if (c->starved > 0)
         return filter_say_overfull(f, "segments without keys or memory");
@@ -388,7 +190,7 @@ static void scalable_check(const struct filter *f, const uint64_t *keys,
 
 static bool same_sizes(const struct scalable *a, const struct scalable *b)
 {
-    for (uint32_t s = 0; s < SEGMENTS; s++)
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++)
         if (a->runs[s].blocks != b->runs[s].blocks)
             return false;
     return a->k == b->k;
@@ -428,7 +230,7 @@ static enum status scalable_merge(struct filter *into,
     }
     if (a->kept != NULL || !same_sizes(a, b))
         return STATUS_ARG;
-    for (uint32_t s = 0; s < SEGMENTS; s++) {
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
         const struct slab_run *x = &a->runs[s], *y = &b->runs[s];
         size_t words = (size_t)x->blocks * BLOCK_LANES;
         uint64_t set = 0;
@@ -456,7 +258,7 @@ static double load_of(const struct scalable *c, uint32_t s)
     uint32_t sample = r->blocks < FILL_SAMPLE ? r->blocks : FILL_SAMPLE;
     uint64_t set = 0;
 
-    if (c->count[s] <= room_for(c, r->blocks))
+    if (c->count[s] <= scalable_room(c, r->blocks))
         return (double)c->count[s] / r->blocks;
     for (uint32_t i = 0; i < sample * BLOCK_LANES; i++)
         set += (uint64_t)__builtin_popcountll(r->at[i]);
@@ -469,7 +271,7 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
     const struct scalable *c = (const struct scalable *)f;
     double rate = 0, fill = 0;
 
-    for (uint32_t s = 0; s < SEGMENTS; s++) {
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
         double load = c->lost[s] ? 0 : load_of(c, s);
 
         out->count += (uint64_t)(load * c->runs[s].blocks + 0.5);
@@ -478,168 +280,15 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
     }
     out->bits = c->slab.total * BLOCK_BYTES * 8 + sizeof c->runs * 8;
     out->key_bits = c->kept != NULL ? kept_bytes(c->kept) * 8 : 0;
-    out->fill = fill / SEGMENTS;
-    out->fpr_predicted = rate / SEGMENTS;
+    out->fill = fill / SCALABLE_SEGMENTS;
+    out->fpr_predicted = rate / SCALABLE_SEGMENTS;
     out->k = c->k;
-    out->segments = SEGMENTS;
+    out->segments = SCALABLE_SEGMENTS;
     out->rebuilds = c->rebuilds;
     out->starved = c->starved;
     out->lost = c->n_lost;
     out->reduced = c->reduced;
     out->huge_pages = slab_huge(&c->slab);
-}
-
-/* ---- saving: units 0..4095 are segments, behind them kept keys if any ---- */
-
-static uint64_t scalable_shape(const struct filter *f,
-                               uint64_t shape[FILTER_SHAPE])
-{
-    const struct scalable *c = (const struct scalable *)f;
-
-    shape[0] = SEGMENTS;
-    shape[1] = c->k;
-    return c->kept != NULL ? 2 * SEGMENTS : SEGMENTS;
-}
-
-static enum status add_words(struct buf *to, const uint64_t *words, size_t n)
-{
-    char *room = buf_room(to, n * 8);
-
-    if (room == NULL)
-        return STATUS_NOMEM;
-    block_export((unsigned char *)room, words, n);
-    buf_grew(to, n * 8);
-    return STATUS_OK;
-}
-
-static enum status scalable_get_unit(struct filter *f, uint64_t i,
-                                     struct buf *to, uint64_t meta[FILTER_META])
-{
-    struct scalable *c = (struct scalable *)f;
-    uint32_t s = (uint32_t)(i % SEGMENTS);
-    enum status st = STATUS_OK;
-
-    pthread_mutex_lock(&c->moving);
-    if (i < SEGMENTS) {
-        meta[0] = c->runs[s].blocks;
-        meta[1] = __atomic_load_n(&c->count[s], __ATOMIC_RELAXED);
-        meta[2] = c->lost[s];
-        st = add_words(to, c->runs[s].at,
-                       (size_t)c->runs[s].blocks * BLOCK_LANES);
-    } else {
-        const uint64_t *keys;
-        size_t n;
-
-        meta[0] = kept_get(c->kept, s, &keys, &n);
-        if (meta[0] != 0 && n > 0)
-            st = add_words(to, keys, n);
-    }
-    pthread_mutex_unlock(&c->moving);
-    return st;
-}
-
-static enum status scalable_make_shaped(struct filter **out,
-                                        const struct filter_options *o,
-                                        const uint64_t shape[FILTER_SHAPE],
-                                        uint64_t units, uint64_t most)
-{
-    struct scalable *c = NULL;
-    struct filter_options own = *o;
-    enum status st;
-
-    (void)most; /* memory is taken as units are put */
-    if (shape[0] != SEGMENTS || shape[1] < 4 || shape[1] > SIZING_MOST_K ||
-        shape[1] % 4 != 0 || (units != SEGMENTS && units != 2 * SEGMENTS))
-        return STATUS_FORMAT;
-    own.keep_nothing = units == SEGMENTS;
-    st = new_empty(&c, &own, (unsigned)shape[1], false);
-    if (st == STATUS_OK)
-        *out = &c->base;
-    return st;
-}
-
-static enum status put_segment(struct scalable *c, uint32_t s,
-                               struct bytes from, const uint64_t *meta)
-{
-    struct slab_run run;
-    enum status st;
-
-    if (meta[0] < 1 || meta[0] > UINT32_MAX || meta[1] > UINT32_MAX - 1 ||
-        meta[2] > 1 || from.len / BLOCK_BYTES != meta[0] ||
-        from.len % BLOCK_BYTES != 0)
-        return STATUS_DAMAGED;
-    if (meta[2] != 0)
-        return STATUS_DAMAGED; /* was lost before: try to mend it now */
-    st = slab_take(&c->slab, (uint32_t)meta[0], &run);
-    if (st != STATUS_OK)
-        return st;
-    block_import(run.at, (const unsigned char *)from.at,
-                 (size_t)meta[0] * BLOCK_LANES);
-    set_run(c, s, run, (uint32_t)meta[1]);
-    return STATUS_OK;
-}
-
-static enum status scalable_put_unit(struct filter *f, uint64_t i,
-                                     struct bytes from,
-                                     const uint64_t meta[FILTER_META])
-{
-    struct scalable *c = (struct scalable *)f;
-
-    if (i < SEGMENTS)
-        return put_segment(c, (uint32_t)i, from, meta);
-    if (c->kept == NULL)
-        return STATUS_OK; /* the caller's source has them */
-    if (meta[0] != 1)
-        return STATUS_DAMAGED;
-    return kept_put(c->kept, (uint32_t)(i - SEGMENTS), from);
-}
-
-static void count_visit(void *to, const uint64_t *keys, size_t n)
-{
-    (void)keys;
-    *(uint64_t *)to += n;
-}
-
-static enum status scalable_mend_unit(struct filter *f, uint64_t i)
-{
-    struct scalable *c = (struct scalable *)f;
-    uint32_t s = (uint32_t)i;
-    struct building b = {.filter = c, .segment = s};
-    uint64_t keys = 0;
-    enum status st;
-
-    if (i >= SEGMENTS)
-        return STATUS_NOT_FOUND; /* the segment answers, but cannot grow */
-    st = all_keys_of(c, s, count_visit, &keys);
-    if (st == STATUS_OK)
-        st = slab_take(&c->slab, rung_for(c, s, 0, keys), &b.run);
-    if (st == STATUS_OK) {
-        st = all_keys_of(c, s, build_visit, &b);
-        if (st == STATUS_OK) {
-            replace(c, s, b.run, b.seen);
-            return STATUS_OK;
-        }
-        slab_give(&c->slab, &b.run);
-    }
-    st = slab_take(&c->slab, 1, &b.run);
-    if (st != STATUS_OK)
-        return st;
-    memset(b.run.at, 0xff, BLOCK_BYTES);
-    set_run(c, s, b.run, 0);
-    c->limit[s] = NEVER;
-    c->lost[s] = true;
-    c->n_lost++;
-    return STATUS_NOT_FOUND;
-}
-
-static enum status scalable_loaded(struct filter *f)
-{
-    struct scalable *c = (struct scalable *)f;
-
-    for (uint32_t s = 0; s < SEGMENTS; s++)
-        if (c->runs[s].blocks == 0)
-            return STATUS_DAMAGED;
-    return STATUS_OK;
 }
 
 const struct filter_ops scalable_ops = {

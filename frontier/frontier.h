@@ -34,6 +34,7 @@ struct frontier_options {
     bool record_links; /* keep the whole link graph (storage/link_store.h) */
     double fpr;        /* promised false-positive rate */
     uint64_t memory;   /* bytes this engine may hold */
+    bool skip_same_content;      /* links of a body seen before: not admitted */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
     /* Queued URLs are asked about again when they are leased: scope was

@@ -291,10 +291,26 @@ static uint64_t repeats_of(const struct engine_done *d)
     return d->row.links > sent ? d->row.links - sent : 0;
 }
 
+/* --dup-content skip: was this body fetched before, in an earlier call or by
+ * an earlier page of this one? Then its links are known too. */
+static bool has_known_body(struct frontier *f, const struct engine_done *done,
+                           size_t i)
+{
+    struct digest body = done[i].row.body_digest;
+
+    if (!f->o.skip_same_content || (body.hi | body.lo) == 0 ||
+        done[i].outcome.status != OUTCOME_FETCHED)
+        return false;
+    for (size_t k = 0; k < i; k++)
+        if (digest_equal(done[k].row.body_digest, body))
+            return true;
+    return page_store_first_with_body(f->pages, body) != 0;
+}
+
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
-static size_t gather(const struct engine_done *done, size_t n,
-                     struct admission **list, size_t *first)
+static size_t gather(struct frontier *f, const struct engine_done *done,
+                     size_t n, struct admission **list, size_t *first)
 {
     size_t total = 0, at = 0;
 
@@ -303,11 +319,15 @@ static size_t gather(const struct engine_done *done, size_t n,
     *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n; i++) {
         first[i] = at;
+        if (has_known_body(f, done, i)) {
+            frontier_store_add(f->store, "same_content", 1);
+            continue;
+        }
         for (size_t k = 0; k < done[i].found_count; k++)
             (*list)[at++] = (struct admission){.item = &done[i].found[k],
                                                .via = done[i].id};
     }
-    return total;
+    return at;
 }
 
 /* The first page of a run says whether this run keeps links; every page whose
@@ -339,7 +359,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     uint64_t repeats = 0;
     enum status st = frontier_touch(f, now);
 
-    total = gather(done, n, &list, first);
+    total = gather(f, done, n, &list, first);
     if (st == STATUS_OK)
         st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
     fault_point("ack-admitted");
@@ -348,7 +368,9 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
         fresh += list[i].fresh;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        uint64_t target = done[i].found_count > 0 ? list[first[i]].id : 0;
+        bool redirects = done[i].outcome.status == OUTCOME_REDIRECT &&
+                         done[i].found_count > 0;
+        uint64_t target = redirects ? list[first[i]].id : 0;
 
         repeats += repeats_of(&done[i]);
         st = settle_one(f, &done[i], target, now, wall_ms);

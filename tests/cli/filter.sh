@@ -149,6 +149,29 @@ wait $!
 cat keys others | filter check both >got
 ! grep -q '^new' got || fail "of two that add at once one was lost"
 
+# ---- killed while writing -------------------------------------------------------
+
+for point in filter-checkpoint-begin filter-checkpoint-half filter-checkpoint-end \
+    file-written file-synced file-renamed; do
+    rm -f kill
+    filter create kill --capacity 10
+    filter add kill <keys
+    killed=0
+    URLWEIR_KILL_AT=$point "$URLWEIR" filter add kill <others 2>err || killed=$?
+    [ "$killed" = 137 ] || fail "$point was not passed: $killed"
+    filter check kill <keys >got 2>err
+    ! grep -q '^new' got || fail "killed at $point: a key is called new"
+    [ ! -s err ] || fail "killed at $point: $(cat err)"
+    filter check kill <others | cut -f 1 | sort | uniq -c | sort -rn >got
+    case $point in
+    file-renamed) grep -q '3000 maybe' got || fail "$point: $(cat got)" ;;
+    *) grep -q '[0-9]* new' got || fail "$point: half a change: $(cat got)" ;;
+    esac
+    filter add kill <others
+    filter check kill <others >got
+    ! grep -q '^new' got || fail "after $point: a key is called new"
+done
+
 # ---- before making one ---------------------------------------------------------
 
 exits 0 "$URLWEIR" filter predict --capacity 1e6 --fpr 0.01

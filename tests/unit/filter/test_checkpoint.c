@@ -288,6 +288,31 @@ START_TEST(peeking_tells_who_wrote_it)
 }
 END_TEST
 
+/* A file written today is to be read by any later release: who changes the
+ * format, or the bits in it, sees it here and raises the version. */
+START_TEST(ours_files_never_change)
+{
+    static const struct {
+        const char *kind;
+        uint64_t sum;
+    } known[] = {{"scalable", UINT64_C(0x119e5b9c709c8b63)},
+                 {"bloom", UINT64_C(0x4e1b66ac9a87e81b)},
+                 {"stacked", UINT64_C(0xcd12f3c59f1af2b7)},
+                 {"counting", UINT64_C(0x2a50e9a0a37d3740)},
+                 {"cuckoo", UINT64_C(0xb662bf4f59d1cf00)}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct filter *f = saved(known[i].kind, 500, NULL);
+        struct buf b = file_content();
+        uint64_t sum = XXH3_64bits(b.at, b.len);
+
+        ck_assert_msg(sum == known[i].sum, "%s: %#" PRIx64, known[i].kind, sum);
+        buf_fini(&b);
+        filter_free(f);
+    }
+}
+END_TEST
+
 START_TEST(an_open_seed_is_kept_in_the_file)
 {
     struct checkpoint_id open = {.has_seed = true, .seed = "not a secret"};
@@ -337,6 +362,7 @@ Suite *suite_checkpoint(void)
     tcase_add_test(t, headers_that_lie_are_refused);
     tcase_add_test(t, what_is_no_filter_file_is_refused);
     tcase_add_test(t, peeking_tells_who_wrote_it);
+    tcase_add_test(t, ours_files_never_change);
     tcase_add_test(t, an_open_seed_is_kept_in_the_file);
     tcase_add_test(t, memory_that_fails_while_loading_leaves_nothing);
     suite_add_tcase(s, t);

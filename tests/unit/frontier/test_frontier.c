@@ -602,6 +602,50 @@ START_TEST(per_host_budget_gives_the_rest_their_last_word)
 }
 END_TEST
 
+START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
+{
+    static struct sim s;
+    char keys[4][64], urls[4][64];
+    struct engine_item found[4];
+    struct engine_done d[1];
+    struct engine_stats st;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.skip_same_content = true;
+    reopen(&s);
+    for (unsigned i = 0; i < 4; i++)
+        found[i] = item_of(&s, i + 1, keys[i], urls[i], sizeof keys[i], 1);
+    d[0] = (struct engine_done){.id = lease_one(&s).id,
+                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                                .row = {.body_digest = {1, 2}, .links = 2},
+                                .found = found,
+                                .found_count = 2,
+                                .host = {.ended = s.now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* the same body, other links */
+    d[0].found = found + 2;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "same_content"),
+                      1);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* another body */
+    d[0].row.body_digest.lo++;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 5);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 /* ---- what is found on disk ---- */
 
 static void crawl_some(struct sim *s)
@@ -776,6 +820,8 @@ Suite *suite_frontier(void)
     tcase_add_test(u, a_redirect_back_to_its_own_chain_is_a_loop);
     tcase_add_test(u, the_page_limit_is_never_overrun);
     tcase_add_test(u, per_host_budget_gives_the_rest_their_last_word);
+    tcase_add_test(
+        u, links_of_a_body_seen_before_are_not_admitted_where_that_is_asked);
     suite_add_tcase(s, u);
     tcase_set_timeout(d, 30);
     tcase_add_checked_fixture(d, make_dir, remove_dir);
