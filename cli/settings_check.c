@@ -190,16 +190,17 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
     return STATUS_OK;
 }
 
-/* What says how WARC files are made, while none are. */
+/* What says how WARC files are made, while none are. A --no-warc wins over what
+ * the crawl, or a file, said of them. */
 static enum status check_warc(const struct crawl_settings *s, struct buf *error)
 {
     const char *name = NULL;
 
     if (s->warc)
         return STATUS_OK;
-    if (s->cdxj)
+    if (s->cdxj && !outranks(s, "warc", "cdxj"))
         name = "cdxj";
-    else if (s->warc_prefix != NULL)
+    else if (s->warc_prefix != NULL && !outranks(s, "warc", "warc-prefix"))
         name = "warc-prefix";
     else if (source(s, "warc-size") == OPTION_FROM_LINE)
         name = "warc-size";

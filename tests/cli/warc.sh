@@ -22,7 +22,7 @@ every_row_has_its_record() {
 
 # ---- a crawl from start to end ------------------------------------------------
 
-serve --hosts 10 --pages 600 --profile variants,redirects,robots,errors,types
+serve --hosts 10 --pages 600 --profile variants,redirects,robots,types
 crawl whole
 ended 0
 "$URLWEIR" verify whole >verify.out
@@ -39,6 +39,10 @@ answers=$(gzip -dc whole/warc/*.warc.gz | grep -acE '^WARC-Type: (response|revis
 [ "$(wc -l <whole/warc/index.cdxj)" = "$answers" ] || fail "the index lacks lines"
 ! ls whole/warc | grep -v -e '\.warc\.gz$' -e '^index\.cdxj$' || fail "left over"
 
+# --no-warc wins over what the crawl had said of WARC files.
+resume whole --no-warc
+ended 0
+
 # What is damaged is told, and where.
 file=$(ls whole/warc/test-*-00001-*)
 printf X | dd of="$file" bs=1 seek=5000 conv=notrunc 2>dd.err
@@ -49,10 +53,10 @@ judge
 
 # ---- killed again and again ----------------------------------------------------
 
-serve --hosts 40 --pages 4000 --size 4000 --latency 20 --seed 9
+serve --hosts 40 --pages 3000 --size 4000 --latency 20 --seed 9
 : >crawl.err
 killed=0
-for moment in $(random "$moments" 8 0.1 0.5); do
+for moment in $(random "$moments" 6 0.1 0.4); do
     (
         if [ -e d/warc ]; then
             exec "$URLWEIR" resume d --progress none
@@ -74,6 +78,20 @@ for moment in $(random "$moments" 8 0.1 0.5); do
     case $status in
     0 | 3) ;;
     *) fail "verify says $status after kill $killed: $(cat verify.out)" ;;
+    esac
+done
+# Stopped between a record and its row, and between the sync and the commit.
+for point in warc-appended:50 warc-synced:3; do
+    status=0
+    URLWEIR_KILL_AT=$point "$URLWEIR" resume d --progress none \
+        >crawl.out 2>crawl.err </dev/null || status=$?
+    ended 137 "killed at $point"
+    killed=$((killed + 1))
+    status=0
+    "$URLWEIR" verify d >verify.out 2>&1 || status=$?
+    case $status in
+    0 | 3) ;;
+    *) fail "verify says $status after $point: $(cat verify.out)" ;;
     esac
 done
 # A kill leaves no torn record behind, for what was written is with the system;
