@@ -43,7 +43,7 @@ struct fetcher_options {
     size_t resolve_count;
     /* limits */
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
-    uint64_t max_body;    /* decoded octets */
+    uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
     uint64_t limit_rate;     /* octets a second, this fetcher's; 0: none */
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
@@ -55,10 +55,10 @@ struct fetcher_options {
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;   /* a page's links looked at; 0: all */
-    bool record_links;     /* send every link in scope, also repeats */
-    bool warc;             /* reports carry records; all bodies are kept */
-    size_t robots_memory;  /* for rules, this fetcher's; 0: 16 MiB */
+    uint64_t links_most;  /* a page's links looked at; 0: all */
+    bool record_links;    /* send every link in scope, also repeats */
+    bool warc;            /* reports carry records; all bodies are kept */
+    size_t robots_memory; /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
     struct scope *scope;       /* thread-safe */

@@ -204,7 +204,7 @@ static void *tiny_accept(void *arg)
 
 /* From now on `r` is answered so. */
 static inline void tiny_answer(struct tiny_server *s, struct route *r,
-                        const char *answer)
+                               const char *answer)
 {
     pthread_mutex_lock(&s->mtx);
     r->answer = answer;
