@@ -341,7 +341,7 @@ static enum status check_warc_prefix(const char *prefix, struct buf *error)
     size_t n = strspn(prefix, "abcdefghijklmnopqrstuvwxyz0123456789._-"
                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-    if (prefix[n] == '\0' && n <= WARC_PREFIX_MOST && prefix[0] != '.' &&
+    if (n <= WARC_PREFIX_MOST && prefix[n] == '\0' && prefix[0] != '.' &&
         prefix[0] != '-')
         return STATUS_OK;
     return no(error, "warc-prefix", prefix,

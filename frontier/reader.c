@@ -158,7 +158,7 @@ void reader_close(struct reader *r)
 static enum status find_under(struct reader *r, struct bytes key,
                               struct bytes url, struct buf *text, uint64_t *id)
 {
-    struct url_row row;
+    struct url_row row = {.id = 0};
     enum status st = STATUS_OK;
 
     for (uint8_t salt = 0; st == STATUS_OK && salt <= URL_ROW_SALT_MOST;
