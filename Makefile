@@ -132,7 +132,7 @@ check-tree: | build/deps-check.stamp
 	$(Q)CC="$(CC)" tools/check-headers.sh
 
 check-unit: build/deps-check.stamp $B/unit
-	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t $B/unit || exit 1; done
+	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t CK_DEFAULT_TIMEOUT=120 $B/unit || exit 1; done
 
 check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 	$(Q)tests/replay.sh $B/fuzz
