@@ -34,6 +34,7 @@
 #define TRANSFER_MAGIC UINT32_C(0x7472616e) /* "tran" */
 #define MULTI_MAGIC    UINT32_C(0x6d756c74) /* "mult" */
 #define EVENTS_MOST    64
+#define WISHES_WAIT    (100 * NS_PER_MS)
 
 struct socket {
     uint32_t armed;  /* epoll events it stands in the set with; 0: not in it */
@@ -53,7 +54,6 @@ struct multi {
     int64_t timer;          /* when curl wants to be called; INT64_MAX: never */
     struct socket *sockets; /* by descriptor */
     size_t socket_count;
-    uint64_t refusals_seen;
 };
 
 static struct multi *multi_of(void *p)
@@ -328,16 +328,18 @@ static void run_socket(struct multi *m, int fd, uint32_t events)
     curl_multi_socket_action(m->curl, fd, ready, &running);
 }
 
-/* epoll counts in milliseconds, rounded up so that we never spin. */
+/* epoll counts in milliseconds, rounded up so that we never spin. Other
+ * fetchers' wishes for a place are looked at now and then. */
 static int wait_ms(const struct multi *m, int64_t until)
 {
     int64_t now = clock_mono();
     int64_t ns = (m->timer < until ? m->timer : until) - now;
+    int64_t most = m->o.ip_limit != NULL ? WISHES_WAIT : 60 * NS_PER_S;
 
     if (m->timer <= now || until <= now)
         return 0;
-    if (ns > 60 * NS_PER_S)
-        return 60 * 1000;
+    if (ns > most)
+        ns = most;
     return (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
@@ -357,11 +359,8 @@ void multi_turn(struct multi *m, int64_t until)
         m->timer = INT64_MAX;
         curl_multi_socket_action(m->curl, CURL_SOCKET_TIMEOUT, 0, &running);
     }
-    if (m->o.ip_limit != NULL &&
-        ip_limit_refusals(m->o.ip_limit) != m->refusals_seen) {
-        m->refusals_seen = ip_limit_refusals(m->o.ip_limit);
+    if (m->o.ip_limit != NULL && ip_limit_is_wished(m->o.ip_limit))
         yield_idle(m);
-    }
 }
 
 void multi_wake(struct multi *m)

@@ -113,12 +113,12 @@ done
 
 # Two names of one address.
 for conns in 1 8; do
-    serve --hosts 1 --pages 40 --size 500 --latency 30 --seed 83
+    serve --hosts 1 --pages 30 --size 500 --latency 30 --seed 83
     "$URLWEIR" crawl "http://a.test:$port/" "http://b.test:$port/" -o ip-$conns \
         --resolve "a.test:$port:127.0.0.1" --resolve "b.test:$port:127.0.0.1" \
         --allow-private --delay 0 --min-disk 0 --progress none \
         --conns-per-ip $conns >crawl.out 2>crawl.err || fail "$(cat crawl.err)"
     pages=$(wc -l <log)
-    [ "$pages" -ge 20 ] || fail "only $pages requests"
+    [ "$pages" -ge 60 ] || fail "only $pages requests"
     asked_at_once $((conns > 1 ? 2 : 1)) "--conns-per-ip $conns"
 done
