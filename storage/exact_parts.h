@@ -53,8 +53,9 @@ struct exact_set {
     struct exact_part parts[PARTS];
     struct page_cache *cache;
     uint64_t delta_most;
-    uint64_t last_id; /* highest id added */
-    uint64_t delta_count;
+    uint64_t last_id;            /* highest id added */
+    uint64_t count, delta_count; /* entries in all, in memory only */
+    uint64_t memory;             /* octets of deltas and fences */
     sqlite3_stmt *read_page, *write_page, *write_part;
     /* merging (exact_merge.c) */
     uint32_t next_part;

@@ -40,6 +40,8 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
         p->pages != (p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES)
         return bad_part((uint32_t)number);
     p->fences = xmalloc(octets);
+    s->memory += octets;
+    s->count += p->count;
     for (uint32_t i = 0; i < p->pages; i++)
         p->fences[i] = packed_get(fences + 8 * (size_t)i, 8);
     return STATUS_OK;
@@ -132,7 +134,10 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
         return; /* replayed, and this part has it in its pages */
     exact_key(entry, digest);
     packed_put(entry + KEY_SIZE, id, ID_SIZE);
+    s->memory -= exact_delta_memory(&p->delta);
     exact_delta_add(&p->delta, entry);
+    s->memory += exact_delta_memory(&p->delta);
+    s->count++;
     s->delta_count++;
 }
 
@@ -232,22 +237,13 @@ enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
 
 struct exact_set_stats exact_set_stats(const struct exact_set *s)
 {
-    struct exact_set_stats a = {
+    return (struct exact_set_stats){
         .delta = s->delta_count,
-        .count = s->delta_count,
+        .count = s->count,
         .finds = s->finds,
         .page_hits = s->page_hits,
         .page_reads = s->page_reads,
-        .memory = sizeof *s + page_cache_memory(s->cache) + s->old_cap +
-                  s->merged_cap + s->order_cap * sizeof *s->order,
+        .memory = sizeof *s + s->memory + page_cache_memory(s->cache) +
+                  s->old_cap + s->merged_cap + s->order_cap * sizeof *s->order,
     };
-
-    for (uint32_t i = 0; i < PARTS; i++) {
-        const struct exact_part *p = &s->parts[i];
-
-        a.count += p->count;
-        a.memory +=
-            p->pages * sizeof *p->fences + exact_delta_memory(&p->delta);
-    }
-    return a;
 }

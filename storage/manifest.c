@@ -109,7 +109,7 @@ static bool take_state(struct bytes *rest, char out[16])
         return false;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         if (bytes_is(v, states[i])) {
-            strcpy(out, states[i]);
+            memcpy(out, states[i], strlen(states[i]) + 1);
             return true;
         }
     }

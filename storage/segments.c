@@ -121,7 +121,7 @@ static enum status take_meta(struct segments *s, sqlite3_stmt *row)
                     (uint64_t)sqlite3_column_int64(row, 2),
                     (uint64_t)sqlite3_column_int64(row, 3));
 
-    s->list = xrealloc(s->list, (s->count + 1) * sizeof *s->list);
+    s->list = xrealloc(s->list, (s->count + 1) * sizeof(struct segment *));
     s->list[s->count++] = g;
     g->ids = (uint64_t)sqlite3_column_int64(row, 4);
     if (number < 0 || number >= UINT32_MAX || g->first != before + 1 ||
