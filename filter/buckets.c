@@ -159,11 +159,10 @@ static bool swap_slot(struct buckets *b, uint64_t bucket, uint32_t was,
 
 bool buckets_have(const struct buckets *b, const struct bucket_place *p)
 {
-    /* Both are looked at: a branch between them costs more than it saves. */
     bool first = bucket_has(b, p->first, p->print);
-    bool second = bucket_has(b, p->second, p->print);
 
-    return first || second;
+    /* Both are asked: what the first says cannot be foretold. */
+    return (bucket_has(b, p->second, p->print) ? 1 : 0) | (first ? 1 : 0);
 }
 
 unsigned buckets_copies(const struct buckets *b, const struct bucket_place *p)

@@ -120,10 +120,11 @@ done
 crawl d -c $in_flight -i seeds --time 1ms
 ended 3
 kills=0
+stand_at 5s status-sweep exact-merge
 for name in $names; do
     case $name in
     queue-flush) ;; # a flush needs many new URLs
-    queue-* | exact-merge | status-sweep) stand_at 5s "$name" ;;
+    queue-*) stand_at 5s "$name" ;;
     esac
 done
 resume d -c 64 --time none
