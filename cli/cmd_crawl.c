@@ -23,6 +23,7 @@
 #include "frontier/frontier.h"
 #include "frontier/queue_key.h"
 #include "frontier/reader.h"
+#include "frontier/url_params.h"
 
 #define SEED_BATCH 256
 
@@ -30,6 +31,7 @@ struct seed_sink {
     struct engine *engine;
     struct scope *scope;
     enum queue_key_mode key_mode;
+    const struct option_list *drop; /* --drop-params */
     uint64_t fresh;
     size_t n;
     struct engine_item items[SEED_BATCH];
@@ -54,9 +56,8 @@ static enum status put_batch(struct seed_sink *k)
     return st;
 }
 
-static enum status take_seed(void *ctx, const struct url *u)
+static enum status take_canonical(struct seed_sink *k, const struct url *u)
 {
-    struct seed_sink *k = ctx;
     struct bytes text = url_text(u), key = queue_key_of(k->key_mode, u);
     struct bytes crawl = bytes_of_str(CRAWL_ID);
     char *copy = xstrndup(text.at, text.len);
@@ -72,6 +73,23 @@ static enum status take_seed(void *ctx, const struct url *u)
     return ++k->n == SEED_BATCH ? put_batch(k) : STATUS_OK;
 }
 
+static enum status take_seed(void *ctx, const struct url *u)
+{
+    struct seed_sink *k = ctx;
+    struct url own; /* u is only lent */
+    enum status st = STATUS_OK;
+
+    if (k->drop->count == 0)
+        return take_canonical(k, u);
+    url_init(&own);
+    if (url_parse(&own, url_text(u), NULL, NULL) == URL_OK) {
+        url_drop_params(&own, k->drop->item, k->drop->count);
+        st = take_canonical(k, &own);
+    }
+    url_fini(&own);
+    return st;
+}
+
 static enum status read_seeds(struct engine *e, struct crawl_setup *c,
                               const struct crawl_settings *s, int *code)
 {
@@ -82,6 +100,7 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     k->engine = e;
     k->scope = c->scope;
     k->key_mode = s->queue_key;
+    k->drop = &s->drop_params;
     crawl_unblock_signals(); /* a pipe may have no end */
     st = seeds_all(&seeds, &s->seeds, s->input);
     crawl_block_signals();

@@ -22,6 +22,7 @@
 #include "crawler/links.h"
 #include "crawler/robots.h"
 #include "frontier/outcome.h"
+#include "frontier/url_params.h"
 
 #define EXAMPLES 10 /* drops of one URL that are shown, the latest */
 
@@ -327,7 +328,12 @@ static enum status tell(struct story *s, const char *dir)
     uint64_t id = 0;
     int code;
     bool have = settings_of_resume(&settings, &before, 2, argv, &code);
-    enum status st = reader_find(s->r, &s->url, &id);
+    enum status st;
+
+    if (have)
+        url_drop_params(&s->url, settings.drop_params.item,
+                        settings.drop_params.count);
+    st = reader_find(s->r, &s->url, &id);
 
     set_text(s->out, "url", url_text(&s->url));
     json_object_set_new(s->out, "history", json_array());

@@ -79,6 +79,8 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .kinds = settings_link_kinds(s),
+        .drop_params = s->drop_params.item,
+        .drop_param_count = s->drop_params.count,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
         /* A repeat is told by its digest alone, on its page too. */

@@ -257,6 +257,10 @@ static const struct option_spec specs[] = {
      .fallback = "report", .section = DEDUPE,
      .help = "links of a page whose body was seen before: followed, or not"},
 
+    {.name = "drop-params", LIST(drop_params), .flags = OPTION_COMMAS,
+     .section = DEDUPE, .arg = "NAME,...",
+     .help = "leave these parameters out of queries; NAME* is a beginning"},
+
     {.name = "record", CHOICE(record, enum record_choice), .fallback = "none",
      .section = OUTPUT,
      .help = "keep the whole link graph, repeats too"},

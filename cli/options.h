@@ -25,7 +25,7 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 59 /* rows of the table */
+#define CRAWL_OPTIONS 60 /* rows of the table */
 
 enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
@@ -96,6 +96,7 @@ struct crawl_settings {
     enum filter_choice filter;
     double fpr;                   /* false-positive rate asked of the filter */
     bool compare_text;            /* stored text as well as the digest */
+    struct option_list drop_params; /* left out of queries; "utm_*" */
     enum dup_content dup_content; /* links of a page whose body was seen */
 
     /* ---- output ---- */

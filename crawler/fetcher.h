@@ -56,6 +56,8 @@ struct fetcher_options {
                                 "text/" for all of a family; none: all */
     size_t mime_count;
     uint64_t links_most;  /* a page's links looked at; 0: all */
+    const char *const *drop_params; /* see url_params.h */
+    size_t drop_param_count;
     bool record_links;    /* send every link in scope, also repeats */
     bool warc;            /* reports carry records; all bodies are kept */
     size_t robots_memory; /* for rules, this fetcher's; 0: 16 MiB */

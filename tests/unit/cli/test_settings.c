@@ -173,9 +173,10 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
-        "--redis",   "--expect",      "--block-filter", "--block-exact",
-        "--sitemap", "--sitemap-url", "--assets",       "--traps",
-        "--metrics", "--drop-params", "--jsonl",        "-j",
+        "--redis",       "--expect",  "--block-filter",
+        "--block-exact", "--sitemap", "--sitemap-url",
+        "--assets",      "--traps",   "--metrics",
+        "--jsonl",       "-j",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
