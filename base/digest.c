@@ -50,20 +50,38 @@ static unsigned char *put_field(unsigned char *to, struct bytes b)
     return to + b.len;
 }
 
-struct digest digest_url(const struct digest_key *k, struct bytes crawl,
-                         struct bytes queue_key, struct bytes url)
+/* No field is so long: what begins with it is no unsalted input. */
+static const unsigned char salt_mark[4] = {0xff, 0xff, 0xff, 0xff};
+
+struct digest digest_url_salted(const struct digest_key *k, struct bytes crawl,
+                                struct bytes queue_key, struct bytes url,
+                                uint8_t salt)
 {
     unsigned char small[2560], *in = small, *end;
     size_t size = crawl.len + queue_key.len + 8 + url.len;
     struct digest d;
 
+    if (salt != 0)
+        size += sizeof salt_mark + 1;
     if (size > sizeof small)
         in = xmalloc(size);
-    end = put_field(put_field(in, crawl), queue_key);
+    end = in;
+    if (salt != 0) {
+        memcpy(end, salt_mark, sizeof salt_mark);
+        end += sizeof salt_mark;
+        *end++ = salt;
+    }
+    end = put_field(put_field(end, crawl), queue_key);
     if (url.len > 0)
         memcpy(end, url.at, url.len);
     d = digest_bytes(k, bytes_of(in, size));
     if (in != small)
         free(in);
     return d;
+}
+
+struct digest digest_url(const struct digest_key *k, struct bytes crawl,
+                         struct bytes queue_key, struct bytes url)
+{
+    return digest_url_salted(k, crawl, queue_key, url, 0);
 }

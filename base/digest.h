@@ -36,6 +36,12 @@ struct digest digest_bytes(const struct digest_key *k, struct bytes b);
 struct digest digest_url(const struct digest_key *k, struct bytes crawl,
                          struct bytes queue_key, struct bytes url);
 
+/* Another digest of the same triple for each salt from 1 on; 0 gives the one
+ * above. For a URL whose own digest is taken by another. */
+struct digest digest_url_salted(const struct digest_key *k, struct bytes crawl,
+                                struct bytes queue_key, struct bytes url,
+                                uint8_t salt);
+
 static inline bool digest_equal(struct digest a, struct digest b)
 {
     return a.hi == b.hi && a.lo == b.lo;

@@ -49,7 +49,9 @@ MUST_CHECK enum status file_lock_take(struct file_lock **out, const char *path,
                                       const char *note, long *holder);
 /* Lets go and empties the file, which stays. NULL is fine. */
 void file_lock_free(struct file_lock *l);
-/* Who holds the lock `path`, 0 when nobody does. */
+/* Who holds the lock `path`, 0 when nobody does. Not for the holder to ask: a
+ * process that closes any descriptor of a file loses its locks on it, see
+ * fcntl(2). */
 MUST_CHECK enum status file_lock_holder(const char *path, long *holder);
 
 #endif

@@ -13,8 +13,8 @@
 #define LINE_CEILING 8192 /* longer lines are cut */
 
 static _Atomic enum log_level level_now = LOG_LEVEL_WARN;
-static _Atomic(void (*)(bool)) around_now;
 static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+static void (*around_now)(bool); /* under mtx */
 
 void logger_set_level(enum log_level level)
 {
@@ -28,7 +28,10 @@ bool logger_enabled(enum log_level level)
 
 void logger_set_around(void (*around)(bool before))
 {
-    atomic_store(&around_now, around);
+    /* A line that is being written knows of no bar yet: let it end first. */
+    pthread_mutex_lock(&mtx);
+    around_now = around;
+    pthread_mutex_unlock(&mtx);
 }
 
 /* Control characters and DEL become \xNN; UTF-8 passes, C1 controls do not. */
@@ -47,7 +50,6 @@ static void add_escaped(struct buf *b, const char *s)
 void logger_write(enum log_level level, const char *event, const char *fmt, ...)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    void (*around)(bool) = atomic_load(&around_now);
     char details[LINE_CEILING / 2];
     struct buf line;
     va_list ap;
@@ -65,13 +67,13 @@ void logger_write(enum log_level level, const char *event, const char *fmt, ...)
     }
     buf_add_char(&line, '\n');
     pthread_mutex_lock(&mtx);
-    if (around != NULL)
-        around(true);
+    if (around_now != NULL)
+        around_now(true);
     if (write(STDERR_FILENO, buf_str(&line), line.len) < 0) {
         /* stderr is gone: there is nowhere left to say so. */
     }
-    if (around != NULL)
-        around(false);
+    if (around_now != NULL)
+        around_now(false);
     pthread_mutex_unlock(&mtx);
     buf_fini(&line);
 }

@@ -2,15 +2,18 @@
 /*
  * bench_crawl.c - what a crawled page costs, beside fetching and parsing alone.
  *
- * The same web, on loopback, three times in one run, each in a process of its
- * own whose CPU time and memory the kernel counts:
+ * A generated web and real documentation (sqlite3-doc on sixteen addresses),
+ * on loopback, each three times in one run, in a process of its own whose CPU
+ * time and memory the kernel counts:
  *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform,
  *          64 at once, bodies thrown away
  *   parse  the same, each body through libxml2's push SAX parser, its links
  *          counted: the least that can be called crawling, with no frontier,
  *          no seen check, no store, no robots.txt
- *   crawl  urlweir crawl from the first URL, one fetcher thread, everything on
- * The server has the other core; only CPU time is compared.
+ *   crawl  urlweir crawl from the seeds, one fetcher thread, everything on
+ * The server has the other core; only CPU time is compared. The bare loops ask
+ * for the pages that the crawl counted, 404s of the documentation included;
+ * its robots.txt and redirects are to the crawl's charge alone.
  *
  * usage: bench_crawl [PAGES [HOSTS [OCTETS]]]
  */
@@ -174,32 +177,21 @@ static struct cost measure_bare(struct bare b)
     return wait_for(pid, begun);
 }
 
-static struct cost measure_crawl(const char *program, const char *seed,
-                                 const char *dir, char *const *more)
+#define SEEDS_MOST 16
+
+static struct cost measure_crawl(const char *program, char *scope,
+                                 char *const *seeds, char *dir)
 {
-    char *args[40] = {(char *)program,
-                      "crawl",
-                      (char *)seed,
-                      "-o",
-                      (char *)dir,
-                      "--scope",
-                      "any",
-                      "--allow-private",
-                      "--delay",
-                      "0",
-                      "--conns-per-ip",
-                      "0",
-                      "-c",
-                      "64",
-                      "--threads",
-                      "1",
-                      "-q"};
-    size_t n = 17;
+    char *args[20 + SEEDS_MOST] = {
+        "urlweir",   "crawl", "-o", dir,  "--scope",         scope,
+        "--delay",   "0",     "-c", "64", "--allow-private", "-q",
+        "--threads", "1"};
+    size_t n = 14;
     int64_t begun;
     pid_t pid;
 
-    for (; *more != NULL; more++)
-        args[n++] = *more;
+    for (; *seeds != NULL; seeds++)
+        args[n++] = *seeds;
     begun = clock_mono();
     pid = fork();
     if (pid == 0) {
@@ -245,52 +237,131 @@ static void program_beside(const char *self, char *out, size_t size)
              self);
 }
 
-static void compare(const char *self, const struct site *site, char **urls,
-                    size_t count)
-{
-    char dir[] = "/tmp/bench_crawl.XXXXXX", program[4096], command[64];
-    struct bare b = {.urls = urls, .count = count};
-    char *none[] = {NULL};
-    struct cost fetch, parse, crawl;
+struct run {
+    char program[4096];
+    char dir[32]; /* of the crawl */
+};
 
-    if (mkdtemp(dir) == NULL)
-        return;
-    program_beside(self, program, sizeof program);
+static bool run_init(struct run *r, const char *self)
+{
+    program_beside(self, r->program, sizeof r->program);
+    strcpy(r->dir, "/tmp/bench_crawl.XXXXXX");
+    return mkdtemp(r->dir) != NULL;
+}
+
+static void run_fini(struct run *r)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -rf %s", r->dir);
+    if (system(command) != 0)
+        fprintf(stderr, "bench_crawl: cannot remove %s\n", r->dir);
+}
+
+/* The bare loop over `urls`, which is cut into lines, beside `crawl`. */
+static void compare(const char *title, struct buf *urls, struct cost crawl)
+{
+    struct bare b = {0};
+    struct cost fetch, parse;
+
+    b.urls = lines_of(urls, &b.count);
     fetch = measure_bare(b);
     b.parse = true;
     parse = measure_bare(b);
-    crawl = measure_crawl(program, site_seed(site), dir, none);
-    puts("             pages   pages/s   us/page   RSS MiB");
-    print_row("fetch", fetch, count);
-    print_row("parse", parse, count);
-    print_row("crawl", crawl, count);
-    printf("crawl / parse: %.2f of the CPU a page (to reach: 1.00)\n",
+    printf("%-12s  pages   pages/s   us/page   RSS MiB\n", title);
+    print_row("fetch", fetch, b.count);
+    print_row("parse", parse, b.count);
+    print_row("crawl", crawl, b.count);
+    printf("crawl / parse: %.2f of the CPU a page (to reach: 1.00)\n\n",
            crawl.cpu_us / parse.cpu_us);
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    if (system(command) != 0)
-        fprintf(stderr, "bench_crawl: cannot remove %s\n", dir);
+    fflush(stdout);
+    free(b.urls);
 }
 
-int main(int argc, char **argv)
+static int known_web(const char *self, int argc, char **argv)
 {
     const char *const web[] = {"--pages", argc > 1 ? argv[1] : "20000",
                                "--hosts", argc > 2 ? argv[2] : "100",
                                "--size",  argc > 3 ? argv[3] : "9700",
                                NULL};
+    char *seeds[] = {NULL, NULL};
     struct site *site = NULL;
-    struct buf text;
-    size_t count;
-    char **urls;
+    struct buf urls;
+    struct run r;
+    int failed = 1;
 
-    buf_init(&text, (size_t)1 << 30);
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (site_start(&site, web, NULL) != STATUS_OK ||
-        site_urls(site, &text) != STATUS_OK)
-        return 1;
-    urls = lines_of(&text, &count);
-    compare(argv[0], site, urls, count);
-    free(urls);
-    buf_fini(&text);
+    buf_init(&urls, (size_t)1 << 30);
+    if (!run_init(&r, self) || site_start(&site, web, NULL) != STATUS_OK ||
+        site_urls(site, &urls) != STATUS_OK)
+        goto out;
+    seeds[0] = xstrdup(site_seed(site));
+    compare("known web", &urls, measure_crawl(r.program, "any", seeds, r.dir));
+    free(seeds[0]);
+    failed = 0;
+out:
     site_stop(site);
+    buf_fini(&urls);
+    run_fini(&r);
+    return failed;
+}
+
+/* What the crawl fetched, first column of the export. */
+static void fetched_urls(const struct run *r, struct buf *out)
+{
+    char command[sizeof r->program + 128], line[4096];
+    FILE *f;
+
+    snprintf(command, sizeof command,
+             "%s export %s --what pages --format csv | tail -n +2 | cut -d, "
+             "-f1",
+             r->program, r->dir);
+    f = popen(command, "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        buf_add_str(out, line);
+    if (f != NULL)
+        pclose(f);
+}
+
+static int documentation(const char *self)
+{
+    static const char dir[] = "/usr/share/doc/sqlite3";
+    char where[512], *seeds[SEEDS_MOST + 1] = {NULL};
+    const char *const dirs[] = {where, NULL};
+    size_t n = (size_t)snprintf(where, sizeof where, "%s=127.0.0.1", dir);
+    struct site *site = NULL;
+    struct buf urls;
+    struct cost crawl;
+    struct run r;
+
+    if (access("/usr/share/doc/sqlite3/index.html", R_OK) != 0) {
+        printf("real documentation: skipped, sqlite3-doc is not installed\n");
+        return 0;
+    }
+    for (int i = 2; i <= SEEDS_MOST; i++)
+        n += (size_t)snprintf(where + n, sizeof where - n, ",127.0.0.%d", i);
+    if (!run_init(&r, self) || site_start_files(&site, dirs) != STATUS_OK)
+        return 1;
+    for (int i = 0; i < SEEDS_MOST; i++) {
+        char seed[64];
+
+        snprintf(seed, sizeof seed, "http://127.0.0.%d:%u/", i + 1,
+                 (unsigned)site_port(site));
+        seeds[i] = xstrdup(seed);
+    }
+    buf_init(&urls, (size_t)1 << 30);
+    crawl = measure_crawl(r.program, "host", seeds, r.dir);
+    fetched_urls(&r, &urls);
+    compare("real docs", &urls, crawl);
+    for (int i = 0; i < SEEDS_MOST; i++)
+        free(seeds[i]);
+    buf_fini(&urls);
+    site_stop(site);
+    run_fini(&r);
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    return known_web(argv[0], argc, argv) | documentation(argv[0]);
 }

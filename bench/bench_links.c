@@ -29,7 +29,7 @@
 static struct page {
     char *at;
     size_t len;
-} *pages;
+} * pages;
 static size_t page_count;
 static uint64_t octets;
 
@@ -60,9 +60,9 @@ static int take_file(const char *path, const struct stat *st, int type,
 static const char *link_attr(const char *name)
 {
     static const char *const table[][2] = {
-        {"a", "href"},     {"area", "href"},  {"link", "href"},
-        {"img", "src"},    {"script", "src"}, {"iframe", "src"},
-        {"frame", "src"},  {"form", "action"},
+        {"a", "href"},    {"area", "href"},   {"link", "href"},
+        {"img", "src"},   {"script", "src"},  {"iframe", "src"},
+        {"frame", "src"}, {"form", "action"},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -85,8 +85,8 @@ static uint64_t peer(const struct page *p)
 {
     htmlSAXHandler sax = {.startElement = count_start};
     uint64_t found = 0;
-    htmlParserCtxtPtr c = htmlCreatePushParserCtxt(
-        &sax, &found, NULL, 0, NULL, XML_CHAR_ENCODING_UTF8);
+    htmlParserCtxtPtr c = htmlCreatePushParserCtxt(&sax, &found, NULL, 0, NULL,
+                                                   XML_CHAR_ENCODING_UTF8);
 
     htmlCtxtUseOptions(c, HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
                               HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
@@ -137,8 +137,8 @@ static uint64_t pass_and_libxml2(const struct page *p)
 {
     htmlSAXHandler sax = {.startElement = count_start};
     uint64_t found = pass_alone(p);
-    htmlParserCtxtPtr c = htmlCreateMemoryParserCtxt(
-        filter.markup.at, (int)filter.markup.len);
+    htmlParserCtxtPtr c =
+        htmlCreateMemoryParserCtxt(filter.markup.at, (int)filter.markup.len);
 
     free(c->sax);
     c->sax = &sax;
@@ -163,8 +163,8 @@ static uint64_t whole(const struct page *p, uint32_t kinds)
     struct link_options o = {.kinds = kinds, .page_url = &base};
     struct page_info info;
 
-    if (link_parser_html(parser, bytes_of(p->at, p->len), &o, ignore_link,
-                         NULL, &info) != STATUS_OK)
+    if (link_parser_html(parser, bytes_of(p->at, p->len), &o, ignore_link, NULL,
+                         &info) != STATUS_OK)
         return 0;
     return info.found;
 }

@@ -113,12 +113,12 @@ static enum status read_port(int fd, uint16_t *port)
     return STATUS_OK;
 }
 
-enum status site_start(struct site **out, const char *const *web,
-                       const char *const *server)
+static enum status start(struct site **out, char *verb, const char *const *web,
+                         const char *const *server)
 {
-    static char serve[] = "serve", guard[] = "--stdin-guard";
+    static char guard[] = "--stdin-guard";
     struct site *s = xcalloc(1, sizeof *s);
-    char *argv[2 * SITE_OPTIONS_MOST + 4] = {s->program, serve, guard};
+    char *argv[2 * SITE_OPTIONS_MOST + 4] = {s->program, verb, guard};
     size_t n = 3;
     enum status st;
     int from = -1;
@@ -145,6 +145,21 @@ enum status site_start(struct site **out, const char *const *web,
              (unsigned)s->port);
     *out = s;
     return STATUS_OK;
+}
+
+enum status site_start(struct site **out, const char *const *web,
+                       const char *const *server)
+{
+    static char verb[] = "serve";
+
+    return start(out, verb, web, server);
+}
+
+enum status site_start_files(struct site **out, const char *const *dirs)
+{
+    static char verb[] = "files";
+
+    return start(out, verb, dirs, NULL);
 }
 
 void site_stop(struct site *s)

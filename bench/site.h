@@ -22,6 +22,10 @@ struct site;
  * here. Returns once it listens. Failures are said on stderr. */
 MUST_CHECK enum status site_start(struct site **out, const char *const *web,
                                   const char *const *server);
+/* A directory tree at the addresses of `dirs`, "DIR=127.0.0.1,127.0.0.2", ...,
+ * NULL. It has no site_urls. */
+MUST_CHECK enum status site_start_files(struct site **out,
+                                        const char *const *dirs);
 /* Ends it, its log complete. NULL is fine. */
 void site_stop(struct site *s);
 

@@ -45,11 +45,17 @@ void audit_print_text(FILE *to, const struct audit *a, const char *what)
             "\nA Bloom-only crawler would have lost %" PRIu64 " of %" PRIu64
             " URLs; the exact set caught them.\n",
             t->false_positives, t->asked);
-    if (a->pages > 0)
+    if (a->links_recorded)
+        fprintf(to,
+                "%" PRIu64 " of %" PRIu64 " fetched pages cannot be reached "
+                "without those.\n",
+                a->only_through_lost, a->pages);
+    else if (a->pages > 0)
         fprintf(to,
                 "%" PRIu64 " of %" PRIu64 " fetched pages were first found "
-                "through one of those.\n",
-                a->crawl.lost_through, a->pages);
+                "through one of those (a crawl with --record links knows the "
+                "other ways to them).\n",
+                a->found_through_lost, a->pages);
     if (a->filter_checked)
         fprintf(to,
                 "False negatives: %" PRIu64 " (each of the %" PRIu64
@@ -107,8 +113,12 @@ void audit_print_json(FILE *to, const struct audit *a, const char *what)
                             (json_int_t)a->crawl.total.false_positives));
     json_object_set_new(o, "pages", json_integer((json_int_t)a->pages));
     json_object_set_new(o, "pages_found_through_lost",
-                        json_integer((json_int_t)a->crawl.lost_through));
-    json_dumpf(o, to, JSON_INDENT(2));
+                        json_integer((json_int_t)a->found_through_lost));
+    json_object_set_new(o, "pages_only_through_lost",
+                        a->links_recorded
+                            ? json_integer((json_int_t)a->only_through_lost)
+                            : json_null());
+    json_dumpf(o, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     fputc('\n', to);
     json_decref(o);
 }

@@ -23,6 +23,7 @@
 #include "frontier/frontier.h"
 #include "frontier/queue_key.h"
 #include "frontier/reader.h"
+#include "frontier/url_params.h"
 
 #define SEED_BATCH 256
 
@@ -30,6 +31,7 @@ struct seed_sink {
     struct engine *engine;
     struct scope *scope;
     enum queue_key_mode key_mode;
+    const struct option_list *drop; /* --drop-params */
     uint64_t fresh;
     size_t n;
     struct engine_item items[SEED_BATCH];
@@ -54,9 +56,8 @@ static enum status put_batch(struct seed_sink *k)
     return st;
 }
 
-static enum status take_seed(void *ctx, const struct url *u)
+static enum status take_canonical(struct seed_sink *k, const struct url *u)
 {
-    struct seed_sink *k = ctx;
     struct bytes text = url_text(u), key = queue_key_of(k->key_mode, u);
     struct bytes crawl = bytes_of_str(CRAWL_ID);
     char *copy = xstrndup(text.at, text.len);
@@ -72,6 +73,23 @@ static enum status take_seed(void *ctx, const struct url *u)
     return ++k->n == SEED_BATCH ? put_batch(k) : STATUS_OK;
 }
 
+static enum status take_seed(void *ctx, const struct url *u)
+{
+    struct seed_sink *k = ctx;
+    struct url own; /* u is only lent */
+    enum status st = STATUS_OK;
+
+    if (k->drop->count == 0)
+        return take_canonical(k, u);
+    url_init(&own);
+    if (url_parse(&own, url_text(u), NULL, NULL) == URL_OK) {
+        url_drop_params(&own, k->drop->item, k->drop->count);
+        st = take_canonical(k, &own);
+    }
+    url_fini(&own);
+    return st;
+}
+
 static enum status read_seeds(struct engine *e, struct crawl_setup *c,
                               const struct crawl_settings *s, int *code)
 {
@@ -82,7 +100,10 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     k->engine = e;
     k->scope = c->scope;
     k->key_mode = s->queue_key;
+    k->drop = &s->drop_params;
+    crawl_unblock_signals(); /* a pipe may have no end */
     st = seeds_all(&seeds, &s->seeds, s->input);
+    crawl_block_signals();
     if (st == STATUS_OK && k->n > 0)
         st = put_batch(k);
     for (size_t i = 0; i < k->n; i++)
@@ -123,32 +144,20 @@ static void remove_files(const char *dir)
     }
 }
 
-/* Is there a crawl whose seeds were all stored? One that has not got so far
- * has fetched nothing and is started over. */
-static bool may_start_in(const char *dir, int *code)
+/* A crawl that has not stored all of its seeds has fetched nothing and is
+ * started over. */
+static bool may_start_in(const char *dir)
 {
-    char path[4096];
-    struct reader r;
-    struct buf mark;
-    enum status st;
-    bool complete;
+    static const char *const names[] = {"frontier.db", "manifest"};
+    bool there = false;
 
-    snprintf(path, sizeof path, "%s/frontier.db", dir);
-    if (access(path, F_OK) != 0) {
-        snprintf(path, sizeof path, "%s/manifest", dir);
-        if (access(path, F_OK) != 0)
-            return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        there |= access(path, F_OK) == 0;
     }
-    st = reader_open(&r, dir);
-    complete = true;
-    if (st == STATUS_OK) {
-        buf_init(&mark, 16);
-        complete =
-            frontier_store_meta(r.store, "seeds_complete", &mark) == STATUS_OK;
-        buf_fini(&mark);
-        reader_close(&r);
-    }
-    if (!complete) {
+    if (there && reader_is_unbegun(dir)) {
         fprintf(stderr,
                 "urlweir crawl: the crawl in %s had not stored all of "
                 "its seeds and is started over\n",
@@ -156,12 +165,12 @@ static bool may_start_in(const char *dir, int *code)
         remove_files(dir);
         return true;
     }
-    fprintf(stderr,
-            "urlweir crawl: %s holds a crawl already; go on with `urlweir "
-            "resume %s`, or choose another directory\n",
-            dir, dir);
-    *code = EXIT_CANNOT;
-    return false;
+    if (there)
+        fprintf(stderr,
+                "urlweir crawl: %s holds a crawl already; go on with `urlweir "
+                "resume %s`, or choose another directory\n",
+                dir, dir);
+    return !there;
 }
 
 static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
@@ -170,8 +179,8 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!may_start_in(s->output, &code))
-        return code;
+    if (!may_start_in(s->output))
+        return EXIT_CANNOT;
     st = settings_save(s);
     if (st == STATUS_OK)
         st = frontier_create(&e, s->output, &c->frontier, clock_mono(),

@@ -22,6 +22,7 @@
 #include "crawler/links.h"
 #include "crawler/robots.h"
 #include "frontier/outcome.h"
+#include "frontier/url_params.h"
 
 #define EXAMPLES 10 /* drops of one URL that are shown, the latest */
 
@@ -134,7 +135,31 @@ static bool add_fetch(void *ctx, const struct fetch_row *f)
     return true;
 }
 
-static enum status tell_admitted(struct story *s, uint64_t id)
+/* The links that found it when it was known; counted only with --record
+ * links. */
+static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
+{
+    uint64_t again = 0;
+    enum status st;
+
+    if (link_store_recorded(s->r->links) == LINK_RECORD_NONE)
+        return STATUS_OK;
+    st = link_store_seen_again(s->r->links, id, via, &again);
+    json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
+    return st;
+}
+
+static const char *filter_said(const struct crawl_settings *settings, bool fp)
+{
+    if (fp)
+        return "maybe seen: a false positive, settled by the exact set";
+    if (settings != NULL && settings->filter == FILTER_NONE)
+        return "not asked";
+    return "certainly new";
+}
+
+static enum status tell_admitted(struct story *s, uint64_t id,
+                                 const struct crawl_settings *settings)
 {
     struct bytes crawl, key;
     struct url_row row;
@@ -152,13 +177,13 @@ static enum status tell_admitted(struct story *s, uint64_t id)
     json_object_set_new(s->out, "redirects_before", json_integer(row.hops));
     frontier_store_queue_name(s->r->store, row.queue, &crawl, &key);
     set_text(s->out, "queue", key);
-    set_str(s->out, "filter",
-            fp ? "maybe seen: a false positive, settled by the exact set"
-               : "certainly new");
+    set_str(s->out, "filter", filter_said(settings, fp));
     json_object_set_new(s->out, "false_positive", json_boolean(fp));
     set_str(s->out, "status", "queued");
     set_url_of(s, s->out, "via", row.via);
-    return page_store_each_of(s->r->pages, id, add_fetch, s);
+    st = tell_repeats(s, id, row.via);
+    return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
+                           : st;
 }
 
 /* ---- a URL that was not admitted ---- */
@@ -303,12 +328,17 @@ static enum status tell(struct story *s, const char *dir)
     uint64_t id = 0;
     int code;
     bool have = settings_of_resume(&settings, &before, 2, argv, &code);
-    enum status st = reader_find(s->r, &s->url, &id);
+    enum status st;
+
+    if (have)
+        url_drop_params(&s->url, settings.drop_params.item,
+                        settings.drop_params.count);
+    st = reader_find(s->r, &s->url, &id);
 
     set_text(s->out, "url", url_text(&s->url));
     json_object_set_new(s->out, "history", json_array());
     if (st == STATUS_OK)
-        st = id != 0 ? tell_admitted(s, id)
+        st = id != 0 ? tell_admitted(s, id, have ? &settings : NULL)
                      : tell_unknown(s, have ? &settings : NULL);
     if (st == STATUS_OK)
         ask_robots(s, have ? &settings : NULL);

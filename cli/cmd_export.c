@@ -21,6 +21,7 @@
 enum export_what {
     EXPORT_URLS,
     EXPORT_PAGES,
+    EXPORT_LINKS,
     EXPORT_ERRORS,
     EXPORT_SKIPS,
     EXPORT_HOSTS
@@ -32,7 +33,7 @@ struct export_settings {
     uint8_t from[2];
 };
 
-static const char *const whats[] = {"urls",  "pages", "errors",
+static const char *const whats[] = {"urls",  "pages", "links", "errors",
                                     "skips", "hosts", NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
@@ -45,8 +46,9 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "WHAT",
-     .help = "every URL; pages that were fetched; URLs that failed, were "
-             "denied or skipped; links dropped before admission; hosts"},
+     .help = "every URL; pages that were fetched; links between URLs, where "
+             "--record links kept them; URLs that failed, were denied or "
+             "skipped; links dropped before admission; hosts"},
     {.name = "format",
      .type = OPTION_CHOICE,
      .at = offsetof(struct export_settings, format),
@@ -64,7 +66,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 static const struct usage usage = {
     .name = "export",
-    .synopsis = "export DIR [--what urls|pages|errors|skips|hosts] "
+    .synopsis = "export DIR [--what urls|pages|links|errors|skips|hosts] "
                 "[--format jsonl|csv]",
     .about = "Writes a crawl's data to stdout; the fields are described in "
              "docs/formats/export.md. Works while the crawl runs.",
@@ -85,7 +87,9 @@ struct job {
     struct buf text, via_text;
     struct final *finals; /* by id */
     uint64_t last;
-    bool failed; /* stdout is gone, or the store cannot be read */
+    struct url_row from; /* page whose links are written; its URL in `text` */
+    bool failed;         /* stdout is gone */
+    bool damaged;        /* a row names a URL that is not there */
 };
 
 static struct outcome outcome_of(const struct final *f)
@@ -187,7 +191,8 @@ static void put_page(struct job *j, const struct fetch_row *f,
     record_text(&j->out, "lang", some(f->lang));
     record_uint(&j->out, "body_bytes", f->body_bytes);
     record_uint(&j->out, "wire_bytes", f->wire_bytes);
-    record_str(&j->out, "body_digest", f->body_bytes > 0 ? digest : NULL);
+    record_str(&j->out, "body_digest",
+               (f->body_digest.hi | f->body_digest.lo) != 0 ? digest : NULL);
     record_uint(&j->out, "links", f->links);
     record_uint(&j->out, "depth", u->depth);
     record_uint(&j->out, "tries", f->tries);
@@ -226,7 +231,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
     if (!f->final || (errors ? !is_error : !outcome_counts_as_page(o)))
         return true;
     if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
-        j->failed = true;
+        j->damaged = true;
         return false;
     }
     if (errors)
@@ -244,6 +249,50 @@ static bool visit_page(void *ctx, const struct fetch_row *f)
 static bool visit_error(void *ctx, const struct fetch_row *f)
 {
     return take_fetch(ctx, f, true);
+}
+
+/* ---- links ---- */
+
+static bool put_link(void *ctx, const struct link_row *l)
+{
+    struct job *j = ctx;
+    struct url_row to;
+    enum status st = STATUS_OK;
+
+    if (l->from != j->from.id)
+        st = frontier_store_get(j->r->store, l->from, &j->from, &j->text);
+    if (st == STATUS_OK)
+        st = frontier_store_get(j->r->store, l->to, &to, &j->via_text);
+    if (st != STATUS_OK) {
+        j->damaged = true;
+        return false;
+    }
+    record_text(&j->out, "src", j->from.url);
+    record_text(&j->out, "dst", to.url);
+    record_str(&j->out, "kind", link_kind_name(l->kind));
+    end_row(j);
+    return !j->failed;
+}
+
+/* Is there a link graph? Says so where it is not whole. */
+static bool has_links(const struct reader *r, int *code)
+{
+    switch (link_store_recorded(r->links)) {
+    case LINK_RECORD_ALL:
+        break;
+    case LINK_RECORD_PART:
+        fprintf(stderr, "urlweir export: a part of the crawl ran without "
+                        "--record links; the links of its pages are missing\n");
+        break;
+    case LINK_RECORD_NONE:
+        fprintf(stderr,
+                "urlweir export: the crawl in %s did not record its links; "
+                "`urlweir crawl --record links` does\n",
+                r->dir);
+        *code = EXIT_USAGE;
+        return false;
+    }
+    return true;
 }
 
 /* ---- skips and hosts ---- */
@@ -294,6 +343,8 @@ static enum status run(struct job *j, enum export_what what)
         return export_urls(j);
     case EXPORT_PAGES:
         return page_store_each(j->r->pages, 0, visit_page, j);
+    case EXPORT_LINKS:
+        return link_store_each(j->r->links, put_link, j);
     case EXPORT_ERRORS:
         return page_store_each(j->r->pages, 0, visit_error, j);
     case EXPORT_SKIPS:
@@ -304,32 +355,43 @@ static enum status run(struct job *j, enum export_what what)
     return export_hosts(j);
 }
 
+static int export(struct reader *r, const struct export_settings *s)
+{
+    struct job j = {.r = r, .last = frontier_store_last_id(r->store)};
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (s->what == EXPORT_LINKS && !has_links(r, &code))
+        return code;
+    buf_init(&j.text, URL_LENGTH_CEILING + 64);
+    buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
+    record_init(&j.out, stdout, s->format);
+    st = run(&j, s->what);
+    if (st != STATUS_OK || j.damaged) {
+        fprintf(stderr, "urlweir export: cannot read %s\n", r->dir);
+        code = st == STATUS_DAMAGED || j.damaged ? EXIT_DAMAGED : EXIT_CANNOT;
+    } else if (fflush(stdout) != 0 || j.failed) {
+        fprintf(stderr, "urlweir export: cannot write the output\n");
+        code = EXIT_CANNOT;
+    }
+    record_fini(&j.out);
+    buf_fini(&j.text);
+    buf_fini(&j.via_text);
+    free(j.finals);
+    return code;
+}
+
 int cmd_export(int argc, char **argv)
 {
     struct export_settings s;
     struct option_list operands = {0};
     struct reader r;
-    struct job j = {.r = &r};
     int code = EXIT_DONE;
-    enum status st;
 
     if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
         return code;
     if (open_crawl(&r, "export", operands.item[0], &code)) {
-        j.last = frontier_store_last_id(r.store);
-        buf_init(&j.text, URL_LENGTH_CEILING + 64);
-        buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
-        record_init(&j.out, stdout, s.format);
-        st = run(&j, s.what);
-        if (fflush(stdout) != 0 || j.failed || st != STATUS_OK) {
-            fprintf(stderr, "urlweir export: cannot %s\n",
-                    st != STATUS_OK ? "read the crawl" : "write the output");
-            code = EXIT_CANNOT;
-        }
-        record_fini(&j.out);
-        buf_fini(&j.text);
-        buf_fini(&j.via_text);
-        free(j.finals);
+        code = export(&r, &s);
         reader_close(&r);
     }
     option_list_free(&operands);

@@ -11,8 +11,10 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/crawl_archive.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
+#include "cli/open_crawl.h"
 #include "cli/settings.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
@@ -38,24 +40,6 @@ static enum status reopen_scope(struct engine *e, struct scope *scope)
                                reopen_place, scope);
 }
 
-static bool seeds_are_complete(struct engine *e, const char *dir)
-{
-    struct buf mark;
-    bool complete;
-
-    buf_init(&mark, 16);
-    complete = frontier_store_meta(frontier_store_of(e), "seeds_complete",
-                                   &mark) == STATUS_OK;
-    buf_fini(&mark);
-    if (!complete)
-        fprintf(stderr,
-                "urlweir resume: the crawl in %s was ended before all of its "
-                "seeds were stored; give the same `urlweir crawl` command "
-                "again, nothing had been fetched\n",
-                dir);
-    return complete;
-}
-
 static bool is_finished(struct engine *e)
 {
     struct engine_stats s;
@@ -64,10 +48,17 @@ static bool is_finished(struct engine *e)
     return s.queued == 0;
 }
 
+/* It may have been killed before its last checkpoint, and opening it may have
+ * mended its filter: what is on disk is made to agree. */
 static int already_finished(struct engine *e, const char *dir)
 {
     struct engine_stats s;
+    enum status st = frontier_checkpoint_now(e, "finished", true, clock_mono(),
+                                             clock_wall_ms());
 
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir resume: cannot write a checkpoint in %s: %s\n",
+                dir, status_text(st));
     e->ops->stats(e, &s);
     fprintf(stderr,
             "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
@@ -83,16 +74,21 @@ static int resume_in(const struct crawl_settings *s,
     int code = EXIT_CANNOT;
     enum status st;
 
+    if (crawl_is_unbegun(s->output, "resume"))
+        return EXIT_CANNOT;
     if (settings_diff(stderr, before, s) > 0)
         c->frontier.recheck = c->scope;
     st = frontier_open(&e, s->output, &c->frontier, clock_mono(),
                        clock_wall_ms());
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
-    if (!seeds_are_complete(e, s->output)) {
-        code = EXIT_CANNOT;
-    } else if (is_finished(e)) {
-        code = already_finished(e, s->output);
+    if (is_finished(e)) {
+        /* What a crash behind the last commit left of the WARC files. */
+        st = crawl_archive_open(c, s);
+        if (st == STATUS_OK)
+            st = crawl_archive_close(c, s);
+        code = st == STATUS_OK ? already_finished(e, s->output)
+                               : crawl_open_failed(st, s->output);
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
         st = reopen_scope(e, c->scope);

@@ -151,10 +151,23 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 /* ---- the counters ---- */
 
 static const char *const main_counters[] = {
-    "pages",        "fetched",         "redirect", "failed",
-    "denied",       "skipped",         "retries",  "links",
-    "duplicates",   "dropped",         "bytes",    "filter_new",
-    "filter_maybe", "false_positives", "seeds",    "seeds_failed",
+    "pages",
+    "fetched",
+    "redirect",
+    "failed",
+    "denied",
+    "skipped",
+    "retries",
+    "links",
+    "duplicates",
+    "dropped",
+    "bytes",
+    "filter_new",
+    "filter_maybe",
+    "false_positives",
+    "seeds",
+    "seeds_failed",
+    "digest_collisions",
 };
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
@@ -201,7 +214,7 @@ static void text_row(const char *label, const json_t *o, const char *key)
 
     buf_init(&b, 64);
     format_count(&b, (uint64_t)json_integer_value(json_object_get(o, key)));
-    printf("  %-16s %14s\n", label, buf_str(&b));
+    printf("  %-22s %14s\n", label, buf_str(&b));
     buf_fini(&b);
 }
 
@@ -223,7 +236,8 @@ static void status_text_out(const json_t *o)
                 {"duplicates", "duplicates"},
                 {"dropped links", "dropped"},
                 {"bytes received", "bytes"},
-                {"false positives caught", "false_positives"}};
+                {"false positives caught", "false_positives"},
+                {"digest collisions", "digest_collisions"}};
     const char *reason;
     json_t *value;
 
@@ -237,7 +251,7 @@ static void status_text_out(const json_t *o)
         text_row(rows[i].label, o, rows[i].key);
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
-        printf("    %-32s %12lld\n", reason,
+        printf("    %-22s %12lld\n", reason,
                (long long)json_integer_value(value));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_verify.c - `urlweir verify`: do store, filter and manifest agree?
+ * cmd_verify.c - `urlweir verify`: do store, filter, WARC and manifest agree?
  *
  * Each check prints one line, "ok", "mend" (resume puts it right by itself) or
  * "BAD". With --repair the store, when it is sound in itself, is taken as the
@@ -20,6 +20,8 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
+#include "cli/settings.h"
+#include "cli/verify_warc.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit.h"
 
@@ -45,7 +47,8 @@ static const struct option_table table = {specs, 1,
 static const struct usage usage = {
     .name = "verify",
     .synopsis = "verify DIR [--repair]",
-    .about = "Checks that store, filter file and manifest of a crawl agree. "
+    .about = "Checks that store, WARC files, filter file and manifest of a "
+             "crawl agree. "
              "Exit status: 0 all agree, 3 resume will put it right, 6 damaged.",
     .table = &table,
     .least = 1,
@@ -55,6 +58,7 @@ static const struct usage usage = {
 
 struct verdicts {
     unsigned bad, mend;
+    unsigned records; /* of bad, those about WARC files */
 };
 
 static void say(struct verdicts *v, const char *word, const char *fmt, ...)
@@ -124,6 +128,37 @@ static void verify_store(struct verdicts *v, struct reader *r)
         say(v, "BAD", "exact set: pages do not agree with their index");
 }
 
+static void verify_links(struct verdicts *v, struct reader *r)
+{
+    uint64_t count = 0;
+
+    if (link_store_verify(r->links, frontier_store_last_id(r->store), &count) !=
+        STATUS_OK)
+        say(v, "BAD", "links: a row names no URL");
+    else if (link_store_recorded(r->links) != LINK_RECORD_NONE)
+        say(v, "ok", "links: %" PRIu64 " recorded, each between two URLs",
+            count);
+}
+
+/* A crawl with --filter none has no filter file to miss. */
+static bool goes_without_filter(struct reader *r)
+{
+    char *argv[] = {(char *)"resume", r->dir, NULL};
+    char *path = reader_path(r, "filter.ckpt");
+    struct crawl_settings s, before;
+    int code;
+    bool without = false;
+
+    if (access(path, F_OK) != 0 &&
+        settings_of_resume(&s, &before, 2, argv, &code)) {
+        without = s.filter == FILTER_NONE;
+        settings_fini(&s);
+        settings_fini(&before);
+    }
+    free(path);
+    return without;
+}
+
 /* Every row against the exact set, and against the filter file. */
 static void verify_digests(struct verdicts *v, struct reader *r)
 {
@@ -142,7 +177,9 @@ static void verify_digests(struct verdicts *v, struct reader *r)
             a.missing, urls, a.exact_count);
     else
         say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs", urls);
-    if (!a.filter_checked)
+    if (!a.filter_checked && goes_without_filter(r))
+        say(v, "ok", "filter.ckpt: none, as --filter none asks");
+    else if (!a.filter_checked)
         say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
     else if (a.filter_covers > urls)
         say(v, "mend", "filter.ckpt: runs ahead of the store; it is rebuilt");
@@ -173,6 +210,27 @@ static void verify_filter_units(struct verdicts *v, struct reader *r)
             info.damaged, info.units);
     filter_free(f);
     free(path);
+}
+
+/* Silent about crawls that record nothing. */
+static void verify_records(struct verdicts *v, struct reader *r)
+{
+    struct warc_verdict w;
+    unsigned before = v->bad;
+
+    if (verify_warc(r, &w) != STATUS_OK)
+        say(v, "BAD", "warc: the rows cannot be read");
+    else if (w.bad > 0)
+        say(v, "BAD",
+            "warc: %" PRIu64 " of %" PRIu64
+            " rows point at no whole record, the first is fetch %" PRIu64,
+            w.bad, w.rows, w.bad_seq);
+    else if (w.rows > 0)
+        say(v, "ok", "warc: %" PRIu64 " rows, each points at a whole record",
+            w.rows);
+    v->records = v->bad - before;
+    if (w.open > 0 && r->holder == 0)
+        say(v, "mend", "warc: a file was not finished; resume does that");
 }
 
 /* Store sound, manifest wrong: believe the store. */
@@ -219,6 +277,12 @@ static int conclude(struct reader *r, const struct verdicts *v,
         printf("all agree\n");
         return EXIT_DONE;
     }
+    if (v->bad > 0 && v->bad == v->records) {
+        printf(
+            "damaged: answers are lost from the WARC files, the crawl itself "
+            "is sound and can be resumed\n");
+        return EXIT_DAMAGED;
+    }
     if (want_repair && store_bad == 0 && r->holder == 0)
         return repair(r);
     if (want_repair)
@@ -249,7 +313,9 @@ int cmd_verify(int argc, char **argv)
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
         verify_store(&v, &r);
+        verify_links(&v, &r);
         store_bad = v.bad;
+        verify_records(&v, &r);
         verify_manifest(&v, &r);
         verify_digests(&v, &r);
         verify_filter_units(&v, &r);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "cli/command.h"
+#include "cli/crawl_archive.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "frontier/outcome.h"
@@ -50,12 +51,19 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     return st == STATUS_OK;
 }
 
+/* Not those that whoever started us has us ignore: nohup(1) SIGHUP, a shell
+ * SIGINT for what it starts in the background. */
 static void watched_signals(sigset_t *set)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
     sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGHUP);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now;
+
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(set, signals[i]);
+    }
 }
 
 void crawl_block_signals(void)
@@ -65,6 +73,14 @@ void crawl_block_signals(void)
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+void crawl_unblock_signals(void)
+{
+    sigset_t set;
+
+    watched_signals(&set);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int crawl_open_failed(enum status st, const char *dir)
@@ -271,9 +287,14 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     look.stats = before;
     sample = sample_of(&look, s, 0);
     p = progress_new(s->progress, &sample, started);
-    st = crawl_start(&c, e, &setup->crawl);
+    st = crawl_archive_open(setup, s);
+    if (st == STATUS_OK)
+        st = crawl_start(&c, e, &setup->crawl);
     if (st != STATUS_OK) {
         progress_free(p, NULL, started);
+        if (crawl_archive_close(setup, s) != STATUS_OK)
+            log_warn("the WARC files are mended by the next start", "dir=%s",
+                     s->output);
         return crawl_open_failed(st, s->output);
     }
     while (!crawl_wait(c, 0, &result)) {
@@ -289,6 +310,11 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     }
     crawl_look(c, &look);
     crawl_free(c);
+    st = crawl_archive_close(setup, s);
+    if (st != STATUS_OK && result.status == STATUS_OK) {
+        result.status = st;
+        result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+    }
     sample = sample_of(&look, s, clock_mono() - started);
     progress_free(p, &sample, clock_mono());
     return tell(e, s, &result, &before, clock_mono() - started);

@@ -20,6 +20,9 @@ MUST_CHECK bool crawl_lock(const char *dir, const char *what,
  * any thread is made. */
 void crawl_block_signals(void);
 
+/* For this thread, while it has nothing to lose: they end the process. */
+void crawl_unblock_signals(void);
+
 /* Returns the exit status. The engine stays the caller's to close. */
 int crawl_run(struct crawl_setup *c, struct engine *engine,
               const struct crawl_settings *s);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/crawl_archive.h"
 #include "cli/settings.h"
 #include "frontier/reader.h"
 
@@ -44,9 +45,14 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
         .use_filter = s->filter != FILTER_NONE,
+        .compare_text = s->compare_text,
+        .record_links = s->record == RECORD_LINKS,
         .fpr = s->fpr,
         .memory = s->memory_bytes / 8 * 5,
+        .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .commit_interval = COMMIT_INTERVAL,
+        .before_commit = crawl_archive_sync,
+        .before_commit_ctx = c,
     };
 }
 
@@ -73,10 +79,13 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .kinds = settings_link_kinds(s),
+        .drop_params = s->drop_params.item,
+        .drop_param_count = s->drop_params.count,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
-        .dup_content_skip = s->dup_content == DUP_CONTENT_SKIP,
-        .record_links = s->record == RECORD_LINKS,
+        /* A repeat is told by its digest alone, on its page too. */
+        .record_links = s->record == RECORD_LINKS || s->compare_text,
+        .warc = s->warc,
         .guard = c->guard,
         .scope = c->scope,
         .bodies = c->bodies,

@@ -5,13 +5,40 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/command.h"
+
+bool crawl_is_unbegun(const char *dir, const char *command)
+{
+    if (!reader_is_unbegun(dir))
+        return false;
+    fprintf(stderr,
+            "urlweir %s: the crawl in %s was ended before all of its seeds "
+            "were stored; give the same `urlweir crawl` command again, nothing "
+            "had been fetched\n",
+            command, dir);
+    return true;
+}
+
+static bool is_running(const char *dir)
+{
+    char path[4096];
+    long holder = 0;
+
+    snprintf(path, sizeof path, "%s/lock", dir);
+    return file_lock_holder(path, &holder) == STATUS_OK && holder != 0;
+}
 
 bool open_crawl(struct reader *r, const char *command, const char *dir,
                 int *code)
 {
-    enum status st = reader_open(r, dir);
+    enum status st;
 
+    if (!is_running(dir) && crawl_is_unbegun(dir, command)) {
+        *code = EXIT_CANNOT;
+        return false;
+    }
+    st = reader_open(r, dir);
     switch (st) {
     case STATUS_OK:
         return true;
@@ -28,10 +55,17 @@ bool open_crawl(struct reader *r, const char *command, const char *dir,
         return false;
     case STATUS_DAMAGED:
     case STATUS_FORMAT:
-        fprintf(stderr,
-                "urlweir %s: the crawl in %s is damaged; `urlweir verify %s` "
-                "says where\n",
-                command, dir, dir);
+        if (strcmp(command, "verify") == 0)
+            fprintf(stderr,
+                    "urlweir verify: the store in %s is damaged and cannot be "
+                    "repaired: restore the directory from a copy, or start a "
+                    "new crawl in another one\n",
+                    dir);
+        else
+            fprintf(stderr,
+                    "urlweir %s: the crawl in %s is damaged; `urlweir verify "
+                    "%s` says where\n",
+                    command, dir, dir);
         *code = EXIT_DAMAGED;
         return false;
     default:

@@ -8,6 +8,10 @@
 
 #include "frontier/reader.h"
 
+/* Was the crawl in DIR ended before all of its seeds were stored? True: that
+ * was said on stderr, and how to go on. */
+bool crawl_is_unbegun(const char *dir, const char *command);
+
 /* Opens DIR for `command`. False: *code is the exit status and why was said on
  * stderr. */
 bool open_crawl(struct reader *r, const char *command, const char *dir,

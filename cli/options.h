@@ -25,7 +25,7 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 55 /* rows of the table */
+#define CRAWL_OPTIONS 60 /* rows of the table */
 
 enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
@@ -94,12 +94,17 @@ struct crawl_settings {
 
     /* ---- dedupe ---- */
     enum filter_choice filter;
-    double fpr;                   /* false-positive rate asked of the filter */
-    bool compare_text;            /* stored text as well as the digest */
-    enum dup_content dup_content; /* links of a page whose body was seen */
+    double fpr;        /* false-positive rate asked of the filter */
+    bool compare_text; /* stored text as well as the digest */
+    struct option_list drop_params; /* left out of queries; "utm_*" */
+    enum dup_content dup_content;   /* links of a page whose body was seen */
 
     /* ---- output ---- */
     enum record_choice record;     /* keep the link graph */
+    bool warc;                     /* record answers in DIR/warc */
+    uint64_t warc_size_bytes;      /* of a WARC file */
+    char *warc_prefix;             /* of its name; NULL: "urlweir" */
+    bool cdxj;                     /* index the WARC files at a stop */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log errors only; log what is done, too */
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/logger.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -311,6 +312,10 @@ enum status settings_save(const struct crawl_settings *s)
     if (secrets)
         old = umask(077); /* the process's own: there are no threads yet */
     st = buf_failed(&text);
+    if (st != STATUS_OK)
+        log_error("the settings are too long to be kept",
+                  "most=%zu bytes; give many seeds with --input",
+                  CONFIG_CEILING);
     if (st == STATUS_OK)
         st = file_replace(buf_str(&path), buf_bytes(&text));
     if (secrets)

@@ -13,6 +13,8 @@
 
 #include "cli/settings.h"
 
+#define WARC_PREFIX_MOST 64
+
 /* ---- saying no ---- */
 
 static enum option_source source(const struct crawl_settings *s,
@@ -188,6 +190,26 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
     return STATUS_OK;
 }
 
+/* What says how WARC files are made, while none are. A --no-warc wins over what
+ * the crawl, or a file, said of them. */
+static enum status check_warc(const struct crawl_settings *s, struct buf *error)
+{
+    const char *name = NULL;
+
+    if (s->warc)
+        return STATUS_OK;
+    if (s->cdxj && !outranks(s, "warc", "cdxj"))
+        name = "cdxj";
+    else if (s->warc_prefix != NULL && !outranks(s, "warc", "warc-prefix"))
+        name = "warc-prefix";
+    else if (source(s, "warc-size") == OPTION_FROM_LINE)
+        name = "warc-size";
+    if (name == NULL)
+        return STATUS_OK;
+    buf_addf(error, "--%s is about WARC files; give --warc as well", name);
+    return STATUS_ARG;
+}
+
 /* ---- values with a shape ---- */
 
 static bool is_token_char(char c)
@@ -313,6 +335,20 @@ static enum status check_agent(const struct crawl_settings *s,
     return st;
 }
 
+/* It begins the names of files. */
+static enum status check_warc_prefix(const char *prefix, struct buf *error)
+{
+    size_t n = strspn(prefix, "abcdefghijklmnopqrstuvwxyz0123456789._-"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+    if (n <= WARC_PREFIX_MOST && prefix[n] == '\0' && prefix[0] != '.' &&
+        prefix[0] != '-')
+        return STATUS_OK;
+    return no(error, "warc-prefix", prefix,
+              "it takes at most 64 letters, digits, '.', '_' and '-', and "
+              "begins with none of '.' and '-'");
+}
+
 static enum status check_proxy(const char *proxy, struct buf *error)
 {
     static const char *const schemes[] = {"http",    "https",  "socks4",
@@ -356,6 +392,8 @@ static enum status check_shapes(const struct crawl_settings *s,
         st = check_each(lists[i].list, lists[i].check, error);
     if (st == STATUS_OK && s->proxy != NULL)
         st = check_proxy(s->proxy, error);
+    if (st == STATUS_OK && s->warc_prefix != NULL)
+        st = check_warc_prefix(s->warc_prefix, error);
     return st;
 }
 
@@ -371,6 +409,8 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_counts(s, error);
     if (st == STATUS_OK)
         st = check_memory(s, error);
+    if (st == STATUS_OK)
+        st = check_warc(s, error);
     if (st == STATUS_OK)
         st = check_shapes(s, error);
     return st;

@@ -93,6 +93,13 @@ static void take_release(struct crawl *c, const struct report *r, int64_t now)
                                          &r->done.host, now, clock_wall_ms()));
 }
 
+static void record(struct crawl *c, struct report *r)
+{
+    if (c->o.archive != NULL && c->status == STATUS_OK)
+        note_failure(c,
+                     archive_add(c->o.archive, c->engine, r, clock_wall_ms()));
+}
+
 static void take_reports(struct crawl *c, struct report **reports, size_t n)
 {
     struct engine_done done[BATCH];
@@ -102,6 +109,7 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
     for (size_t i = 0; i < n; i++) {
         switch (reports[i]->kind) {
         case REPORT_DONE:
+            record(c, reports[i]);
             done[dones++] = reports[i]->done;
             c->out--;
             break;

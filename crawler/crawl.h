@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "crawler/archive.h"
 #include "crawler/fetcher.h"
 #include "frontier/engine.h"
 
@@ -27,6 +28,7 @@ struct crawl_options {
     int64_t give_up;      /* ns: stop when all that is left waits longer */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
+    struct archive *archive;             /* NULL: answers are not recorded */
     const struct fetcher_options *fetch; /* outlives the crawl */
 };
 

@@ -28,6 +28,7 @@
 #define BODY_KEPT     ((size_t)64 << 10)   /* memory kept between transfers */
 #define DRAIN_MOST    ((uint64_t)64 << 10) /* read to keep a connection */
 #define DNS_CACHE_S   300L
+#define REQUEST_MOST  ((size_t)256 << 10)
 
 /* ---- memory of the body -------------------------------------------------- */
 
@@ -128,10 +129,12 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     const struct answer *a = &f->answer;
     struct bytes coding = answer_get(a, ANSWER_CONTENT_ENCODING);
 
-    f->keep = a->status >= 200 && a->status < 300;
+    bool success = a->status >= 200 && a->status < 300;
+
+    f->keep = success || f->order.keep_all;
     f->encoded =
         coding.len > 0 && !bytes_equal_nocase(coding, bytes_of_str("identity"));
-    if (f->keep && !wanted_mime(f)) {
+    if (success && !wanted_mime(f)) {
         f->keep = false;
         (void)decide(f, FETCH_MIME);
         return is_short(a) ? n : 0;
@@ -200,6 +203,23 @@ static int on_send(void *ctx, char *ip, char *local_ip, int port,
     }
     (void)decide(f, FETCH_RESET);
     return CURL_PREREQFUNC_ABORT;
+}
+
+/* The request as curl sends it, for those who record it. Before it may come
+ * one to a proxy (CONNECT), so a whole head is followed by another. */
+static int on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
+                    void *ctx)
+{
+    struct fetch *f = ctx;
+    struct buf *r = &f->request;
+
+    (void)easy;
+    if (type != CURLINFO_HEADER_OUT)
+        return 0;
+    if (r->len >= 4 && memcmp(r->at + r->len - 4, "\r\n\r\n", 4) == 0)
+        buf_clear(r);
+    buf_add(r, at, size);
+    return 0;
 }
 
 /* ---- options ------------------------------------------------------------- */
@@ -272,6 +292,11 @@ static void set_exchange(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_send);
     curl_easy_setopt(e, CURLOPT_PREREQDATA, f);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, f->error);
+    if (f->o->warc) {
+        curl_easy_setopt(e, CURLOPT_DEBUGFUNCTION, on_debug);
+        curl_easy_setopt(e, CURLOPT_DEBUGDATA, f);
+        curl_easy_setopt(e, CURLOPT_VERBOSE, 1L); /* calls on_debug */
+    }
 }
 
 struct fetch *fetch_new(const struct fetcher_options *o,
@@ -283,6 +308,7 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     f->counters = counters;
     answer_init(&f->answer);
     buf_init(&f->body, SIZE_MAX);
+    buf_init(&f->request, REQUEST_MOST);
     f->transfer.easy = curl_easy_init();
     if (f->transfer.easy == NULL) {
         fetch_free(f);
@@ -304,6 +330,7 @@ void fetch_free(struct fetch *f)
     curl_slist_free_all(f->resolve);
     answer_fini(&f->answer);
     buf_fini(&f->body);
+    buf_fini(&f->request);
     free(f);
 }
 
@@ -320,6 +347,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->started = now;
     f->started_wall_ms = wall_ms;
     f->error[0] = '\0';
+    buf_clear(&f->request);
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
     f->order.url = NULL; /* curl has a copy, we have none */
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
@@ -425,13 +453,30 @@ static enum fetch_end end_of(struct fetch *f, CURLcode code)
     return end_of_code(f, code);
 }
 
+/* Where curl was told to stop, that was for the length. */
+static enum fetch_cut cut_of(const struct fetch *f, CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return FETCH_WHOLE;
+    case CURLE_WRITE_ERROR:
+        return FETCH_TOO_LONG;
+    case CURLE_OPERATION_TIMEDOUT:
+        return FETCH_TOO_LATE;
+    default:
+        return f->decided && f->end == FETCH_CUT_LENGTH ? FETCH_TOO_LONG
+                                                        : FETCH_GONE;
+    }
+}
+
 static bool is_transient(enum fetch_end end, CURLcode code)
 {
     switch (end) {
     case FETCH_DNS:
         return code != CURLE_URL_MALFORMAT;
     case FETCH_TLS:
-        return code != CURLE_PEER_FAILED_VERIFICATION;
+        return code != CURLE_PEER_FAILED_VERIFICATION &&
+               code != CURLE_SSL_CACERT_BADFILE; /* no ca-certificates here */
     case FETCH_CONNECT:
     case FETCH_TIMEOUT:
     case FETCH_RESET:
@@ -456,13 +501,19 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
     char *ip = NULL;
+    long version = 0;
 
     count_wire(f);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);
     *out = (struct fetch_result){
         .end = end_of(f, code),
         .answer = &f->answer,
         .body = buf_bytes(&f->body),
+        .cut = cut_of(f, code),
+        .request = buf_bytes(&f->request),
+        .http2 = version == CURL_HTTP_VERSION_2_0,
+        .decoded = f->encoded && f->keep,
         .body_bytes = f->keep ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,

@@ -44,8 +44,12 @@ struct fetch_order {
     const char *url;    /* copied */
     uint64_t body_most; /* decoded octets of a 2xx body that are kept; of other
                            bodies none are */
+    bool keep_all;      /* bodies of other answers are kept as well */
     bool filter_mime;   /* the options' list of types holds */
 };
+
+/* What kept the rest of a body from us, whatever `end` says. */
+enum fetch_cut { FETCH_WHOLE, FETCH_TOO_LONG, FETCH_TOO_LATE, FETCH_GONE };
 
 /* Lives until the fetch is used again. */
 struct fetch_result {
@@ -53,8 +57,12 @@ struct fetch_result {
     bool transient;              /* another try may end better */
     const struct answer *answer; /* status 0: there was none */
     struct bytes body;
-    uint64_t body_bytes; /* decoded, also those not kept */
-    uint64_t wire_bytes; /* head and body as received */
+    enum fetch_cut cut;
+    struct bytes request; /* its head as sent; empty unless options ask for
+                             records */
+    bool http2, decoded;  /* content encodings were taken off the body */
+    uint64_t body_bytes;  /* decoded, also those not kept */
+    uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;
     const char *ip;    /* that answered, or "" */
     const char *error; /* what went wrong in words, or "" */
@@ -77,6 +85,7 @@ struct fetch {
     struct fetch_order order;
     struct answer answer;
     struct buf body;
+    struct buf request;
     uint64_t reserved; /* octets of the body pool */
     bool sent;         /* the request has gone out */
     bool keep, encoded, decided;

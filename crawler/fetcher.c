@@ -400,6 +400,7 @@ static void free_parts(struct fetcher *f)
     fetch_set_free(f->tools.fetches);
     reporter_free(f->tools.reporter);
     robots_cache_free(f->tools.robots);
+    map_free(f->tools.hops, robots_hop_free);
     pthread_mutex_destroy(&f->mtx);
     free(f->lanes);
     free(f->inbox);
@@ -430,6 +431,7 @@ static enum status make_parts(struct fetcher *f,
     f->inbox = xcalloc(f->capacity, sizeof(struct assignment *));
     f->taken = xcalloc(f->capacity, sizeof(struct assignment *));
     f->tools.robots = robots_cache_new(&ro);
+    f->tools.hops = map_new();
     f->tools.reporter = reporter_new(o);
     return fetch_set_new(&f->tools.fetches, o, &f->counters);
 }

@@ -43,8 +43,7 @@ struct fetcher_options {
     size_t resolve_count;
     /* limits */
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
-    int64_t time_left_ms; /* reserved for a deadline; 0: none */
-    uint64_t max_body;    /* decoded octets */
+    uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
     uint64_t limit_rate;     /* octets a second, this fetcher's; 0: none */
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
@@ -56,10 +55,12 @@ struct fetcher_options {
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;   /* a page's links looked at; 0: all */
-    bool dup_content_skip; /* links of a body seen before: not followed */
-    bool record_links;     /* send every link in scope, also repeats */
-    size_t robots_memory;  /* for rules, this fetcher's; 0: 16 MiB */
+    uint64_t links_most;            /* a page's links looked at; 0: all */
+    const char *const *drop_params; /* see url_params.h */
+    size_t drop_param_count;
+    bool record_links;    /* send every link in scope, also repeats */
+    bool warc;            /* reports carry records; all bodies are kept */
+    size_t robots_memory; /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
     struct scope *scope;       /* thread-safe */
@@ -79,6 +80,8 @@ struct assignment {
 struct assignment *assignment_new(const struct engine_lease *lease);
 void assignment_free(struct assignment *a);
 
+struct warc_capture; /* crawler/warc_capture.h */
+
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */
     REPORT_RELEASE, /* not fetched: id, not_before and done.host count */
@@ -93,6 +96,7 @@ struct report {
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
     struct arena *arena;
+    struct warc_capture *warc; /* records of the answer, or NULL */
 };
 void report_free(struct report *r);
 

@@ -364,14 +364,15 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
     enum html_word w = html_word_of(f->reader.name);
     struct html_start start;
     struct html_place place;
-    bool in_head = f->tree.part == TREE_HEAD;
 
     if (!read_attrs(f, asked_of(pass->wants, w)))
         return;
     start = start_of(f, w);
     place = html_tree_start(&f->tree, &start);
-    if (in_head && f->tree.part != TREE_HEAD)
+    if (!f->body_begun && f->tree.part != TREE_HEAD) {
+        f->body_begun = true;
         f->body_at = f->markup.len;
+    }
     if (place.drops_body)
         buf_truncate(&f->markup, f->body_at);
     if (place.ignored)
@@ -415,11 +416,8 @@ static void take_text(struct html_filter *f, const struct html_wants *wants)
         html_text(&f->style, r->text, html_text_as(r->text_state));
     f->in_title = false;
     if (!raw && (f->tree.frameset_ok || f->tree.part == TREE_HEAD) &&
-        f->tree.part < TREE_FRAMESET && !is_blank(f)) {
-        if (f->tree.part == TREE_HEAD)
-            f->body_at = f->markup.len;
+        f->tree.part < TREE_FRAMESET && !is_blank(f))
         html_tree_text(&f->tree);
-    }
 }
 
 static void begin_page(struct html_filter *f, struct bytes page)
@@ -430,6 +428,7 @@ static void begin_page(struct html_filter *f, struct bytes page)
     buf_clear(&f->style);
     buf_add_str(&f->markup, "<html><body>");
     f->body_at = f->markup.len;
+    f->body_begun = false;
     f->in_style = f->in_title = f->title_found = false;
     f->title = f->lang = bytes_of("", 0);
 }

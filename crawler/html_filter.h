@@ -63,6 +63,7 @@ struct html_filter {
     struct buf scratch; /* a value being read */
     struct buf style;   /* text of a style sheet inside SVG */
     size_t body_at;     /* where the body's tags begin in `markup` */
+    bool body_begun;
     bool in_style;
     bool in_title, title_found;
     struct bytes title; /* as written */

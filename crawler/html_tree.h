@@ -18,26 +18,10 @@
 #define URLWEIR_CRAWLER_HTML_TREE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "crawler/html.h"
+#include "crawler/html_stack.h"
 #include "crawler/html_words.h"
-
-#define HTML_DEPTH_MOST 512
-
-enum html_space { HTML_SPACE, SVG_SPACE, MATH_SPACE };
-
-/* Places on the stack count from 1, so that 0 is nowhere. */
-struct html_open {
-    uint8_t word;  /* enum html_word */
-    uint8_t space; /* enum html_space */
-    uint8_t flags;
-    uint32_t hash;    /* of the name where the word is WORD_OTHER */
-    uint16_t same;    /* the place of the next outer HTML one of its word, */
-    uint16_t special; /* and what html_tree.special and */
-    uint16_t scope;   /* .scope were before it came */
-};
 
 struct html_tree {
     enum { TREE_HEAD, TREE_BODY, TREE_FRAMESET, TREE_AFTER_FRAMESET } part;
@@ -45,11 +29,7 @@ struct html_tree {
     bool frameset_ok; /* a frameset may still take the body's place */
     bool in_raw;      /* the next end tag is that of the raw text */
     unsigned framesets;
-    unsigned depth;
-    uint16_t special; /* the place of the innermost special element */
-    uint16_t scope;   /* of the innermost that ends a scope */
-    uint16_t last[WORD_COUNT_]; /* of the innermost HTML one of each word */
-    struct html_open stack[HTML_DEPTH_MOST + 1]; /* [0] is never used */
+    struct html_stack open;
 };
 
 /* What the tree must know of a start tag. */

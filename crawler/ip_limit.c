@@ -23,8 +23,8 @@ struct entry {
 struct ip_limit {
     pthread_mutex_t mtx;
     uint32_t most;
-    _Atomic uint64_t refusals;
-    struct map *entries; /* shared, under mtx */
+    _Atomic uint64_t wishes; /* of all entries; written under mtx */
+    struct map *entries;     /* shared, under mtx */
 };
 
 struct ip_limit *ip_limit_new(uint32_t most)
@@ -47,6 +47,12 @@ void ip_limit_free(struct ip_limit *l)
     free(l);
 }
 
+static void add_wishes(struct ip_limit *l, struct entry *e, int n)
+{
+    e->wished += (uint32_t)n;
+    atomic_fetch_add_explicit(&l->wishes, (uint64_t)n, memory_order_relaxed);
+}
+
 static bool take(struct ip_limit *l, struct bytes key)
 {
     struct entry *e = map_get(l->entries, key);
@@ -57,12 +63,12 @@ static bool take(struct ip_limit *l, struct bytes key)
     }
     if (e->open == l->most) {
         if (e->wished < l->most)
-            e->wished++;
+            add_wishes(l, e, 1);
         return false;
     }
     e->open++;
     if (e->wished > 0)
-        e->wished--;
+        add_wishes(l, e, -1);
     return true;
 }
 
@@ -73,16 +79,16 @@ bool ip_limit_take(struct ip_limit *l, const void *address, unsigned len)
     pthread_mutex_lock(&l->mtx);
     taken = take(l, bytes_of(address, len));
     pthread_mutex_unlock(&l->mtx);
-    if (!taken)
-        atomic_fetch_add_explicit(&l->refusals, 1, memory_order_relaxed);
     return taken;
 }
 
 static void give(struct ip_limit *l, struct bytes key, struct entry *e)
 {
     assert(e != NULL && e->open > 0);
-    if (--e->open == 0)
-        free(map_remove(l->entries, key));
+    if (--e->open > 0)
+        return;
+    add_wishes(l, e, -(int)e->wished);
+    free(map_remove(l->entries, key));
 }
 
 void ip_limit_give(struct ip_limit *l, const void *address, unsigned len)
@@ -105,14 +111,14 @@ bool ip_limit_yield(struct ip_limit *l, const void *address, unsigned len)
     assert(e != NULL);
     wished = e->wished > 0;
     if (wished) {
-        e->wished--;
+        add_wishes(l, e, -1);
         give(l, key, e);
     }
     pthread_mutex_unlock(&l->mtx);
     return wished;
 }
 
-uint64_t ip_limit_refusals(const struct ip_limit *l)
+bool ip_limit_is_wished(const struct ip_limit *l)
 {
-    return atomic_load_explicit(&l->refusals, memory_order_relaxed);
+    return atomic_load_explicit(&l->wishes, memory_order_relaxed) > 0;
 }

@@ -26,7 +26,7 @@ void ip_limit_give(struct ip_limit *l, const void *address, unsigned len);
 /* For the holder of an idle connection: true if somebody wishes for its place,
  * which is then given; the caller closes the connection. */
 bool ip_limit_yield(struct ip_limit *l, const void *address, unsigned len);
-/* Rises with every refusal, so that holders know when to look. */
-uint64_t ip_limit_refusals(const struct ip_limit *l);
+/* Is there any wish, so that holders should look? */
+bool ip_limit_is_wished(const struct ip_limit *l);
 
 #endif

@@ -4,8 +4,8 @@
  *
  *     begin ──► robots cache ──allowed───────────────► page ──► report
  *                  │  │  └─denied, not now──► report
- *                  │  └─being fetched──► held
- *                  └─unknown──► robots.txt ──► (next hop) ──► release
+ *                  │  └─being fetched──► held, or go on with its next hop
+ *                  └─unknown──► robots.txt ──► release
  *
  * Each state that waits for a transfer is a function: what on_ended points to.
  */
@@ -25,18 +25,42 @@
 #define NOTE_MOST    ((size_t)512)
 #define DELAY_MOST_S 86400.0
 
+/* One request on the way to a robots.txt. */
+struct robots_hop {
+    struct url url;
+    unsigned number; /* redirects before it */
+};
+
+static struct robots_hop *robots_hop_new(unsigned number)
+{
+    struct robots_hop *h = xcalloc(1, sizeof *h);
+
+    url_init(&h->url);
+    h->number = number;
+    return h;
+}
+
+void robots_hop_free(void *hop)
+{
+    struct robots_hop *h = hop;
+
+    if (h == NULL)
+        return;
+    url_fini(&h->url);
+    free(h);
+}
+
 void job_init(struct job *j)
 {
     *j = (struct job){0};
     buf_init(&j->note, NOTE_MOST);
-    url_init(&j->robots_url);
 }
 
 void job_fini(struct job *j)
 {
     assignment_free(j->assignment);
+    robots_hop_free(j->hop);
     buf_fini(&j->note);
-    url_fini(&j->robots_url);
 }
 
 void job_set(struct job *j, struct assignment *a)
@@ -45,7 +69,8 @@ void job_set(struct job *j, struct assignment *a)
     j->assignment = a;
     j->origin = bytes_of(a->lease.url.at, url_origin_length(a->lease.url));
     j->crawl_delay_ms = -2;
-    j->hops = 0;
+    robots_hop_free(j->hop);
+    j->hop = NULL;
     j->read_robots = false;
     buf_clear(&j->note);
 }
@@ -119,6 +144,7 @@ static enum job_state begin_page(const struct job_tools *t, struct job *j,
 {
     const struct fetch_order order = {.url = lease_of(j)->url.at,
                                       .body_most = t->o->max_body,
+                                      .keep_all = t->o->warc,
                                       .filter_mime = true};
 
     j->on_ended = page_ended;
@@ -151,7 +177,7 @@ static enum job_state robots_ended(const struct job_tools *t, struct job *j,
 static enum job_state begin_robots(const struct job_tools *t, struct job *j,
                                    int64_t now)
 {
-    const struct fetch_order order = {.url = buf_str(&j->robots_url.text),
+    const struct fetch_order order = {.url = buf_str(&j->hop->url.text),
                                       .body_most = ROBOTS_FETCH_MOST};
 
     j->on_ended = robots_ended;
@@ -168,10 +194,11 @@ static enum job_state begin_first_robots(const struct job_tools *t,
     struct buf text;
     enum url_reason reason;
 
+    j->hop = robots_hop_new(0);
     buf_init(&text, URL_LENGTH_CEILING);
     buf_add_bytes(&text, j->origin);
     buf_add_str(&text, "/robots.txt");
-    reason = url_canonical(&j->robots_url, buf_bytes(&text), NULL, NULL);
+    reason = url_canonical(&j->hop->url, buf_bytes(&text), NULL, NULL);
     buf_fini(&text);
     if (reason == URL_OK)
         return begin_robots(t, j, now);
@@ -180,27 +207,44 @@ static enum job_state begin_first_robots(const struct job_tools *t,
                        bytes_of_str("no URL"));
 }
 
-/* RFC 9309 section 2.3.1.2: to any host. True: robots_url is the next hop. */
-static bool next_hop(struct job *j, const struct fetch_result *result)
+/* Where a redirect leads (RFC 9309 section 2.3.1.2: to any host, at least five
+ * times); NULL: it is none, or one too many. */
+static struct robots_hop *next_hop(const struct job *j,
+                                   const struct fetch_result *result)
 {
     const struct answer *a = result->answer;
     struct bytes location = answer_get(a, ANSWER_LOCATION);
-    struct url target;
-    bool found;
+    struct robots_hop *next;
 
     if (result->end != FETCH_ANSWERED || a->status < 300 || a->status >= 400 ||
-        a->status == 304 || location.len == 0 || j->hops == ROBOTS_HOPS_MOST)
-        return false;
-    url_init(&target);
-    found = url_canonical(&target, location, &j->robots_url, NULL) == URL_OK;
-    if (found) {
-        url_fini(&j->robots_url);
-        j->robots_url = target;
-        j->hops++;
-    } else {
-        url_fini(&target);
-    }
-    return found;
+        a->status == 304 || location.len == 0 ||
+        j->hop->number == ROBOTS_HOPS_MOST)
+        return NULL;
+    next = robots_hop_new(j->hop->number + 1);
+    if (url_canonical(&next->url, location, &j->hop->url, NULL) == URL_OK)
+        return next;
+    robots_hop_free(next);
+    return NULL;
+}
+
+/* The next hop is another request, so it waits its turn like others: the URL
+ * goes back, and whichever of its origin comes first goes on from there. */
+static enum job_state leave_hop(const struct job_tools *t, struct job *j,
+                                const struct fetch_result *result,
+                                struct robots_hop *next)
+{
+    struct report *r = report_release(lease_of(j), 0);
+
+    robots_hop_free(map_put(t->hops, j->origin, next));
+    r->done.host.ended = result->ended;
+    return finish(t, j, r);
+}
+
+static enum job_state go_on_with_robots(const struct job_tools *t,
+                                        struct job *j, int64_t now)
+{
+    j->hop = map_remove(t->hops, j->origin);
+    return j->hop != NULL ? begin_robots(t, j, now) : JOB_HELD;
 }
 
 /* An answer that was cut by anything but its length may lack a rule: it counts
@@ -279,17 +323,20 @@ static enum job_state robots_known(const struct job_tools *t, struct job *j,
 static enum job_state robots_ended(const struct job_tools *t, struct job *j,
                                    const struct fetch_result *result)
 {
+    struct robots_hop *next;
+
     if (gave_back(t, j, result)) {
         robots_cache_gave_up(t->robots, j->origin);
         return JOB_DONE;
     }
-    if (result->end == FETCH_ADDRESS && j->hops == 0) {
+    if (result->end == FETCH_ADDRESS && j->hop->number == 0) {
         robots_cache_gave_up(t->robots, j->origin);
         return end_unasked(t, j, OUTCOME_SKIPPED, REASON_ADDRESS,
                            bytes_of_str(result->error));
     }
-    if (next_hop(j, result))
-        return begin_robots(t, j, result->ended);
+    next = next_hop(j, result);
+    if (next != NULL)
+        return leave_hop(t, j, result, next);
     return robots_known(t, j, result);
 }
 
@@ -331,7 +378,7 @@ static enum job_state begin_by_robots(const struct job_tools *t, struct job *j,
     if (a.verdict == ROBOTS_FETCH)
         return begin_first_robots(t, j, now);
     if (a.verdict == ROBOTS_FETCHING)
-        return JOB_HELD;
+        return go_on_with_robots(t, j, now);
     if (t->o->robots == ROBOTS_OBEY)
         return obey(t, j, &a, now);
     if (a.verdict == ROBOTS_DENIED)

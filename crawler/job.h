@@ -4,7 +4,8 @@
  *
  * A job asks the robots cache first. Where that knows nothing of the origin,
  * the job fetches robots.txt in place of its page and gives its URL back: the
- * delay between two requests is the frontier's to keep. Each job ends with
+ * delay between two requests is the frontier's to keep. Where robots.txt is
+ * redirected, each hop is such a request. Each job ends with
  * exactly one report for its URL. One thread runs all jobs of a fetcher.
  */
 #ifndef URLWEIR_CRAWLER_JOB_H
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/queue.h"
 #include "crawler/fetch_set.h"
 #include "crawler/fetcher.h"
@@ -27,7 +29,13 @@ struct job_tools {
     struct reporter *reporter;
     struct robots_cache *robots;
     struct queue *reports;
+    /* Where the robots.txt of an origin was redirected to, until a job of that
+     * origin goes on with it: origin to struct robots_hop. */
+    struct map *hops;
 };
+
+struct robots_hop;
+void robots_hop_free(void *hop); /* for map_free */
 
 enum job_state {
     JOB_BUSY, /* a transfer is under way; job_on_ended follows */
@@ -42,9 +50,7 @@ struct job {
     struct bytes origin;           /* of the URL */
     int64_t crawl_delay_ms;        /* as in engine_host_news */
     struct buf note;               /* what robots.txt says to its page */
-    /* while it fetches robots.txt */
-    struct url robots_url;
-    unsigned hops;
+    struct robots_hop *hop;        /* while it fetches robots.txt */
     bool read_robots; /* it did; others of its origin had to wait */
     enum job_state (*on_ended)(const struct job_tools *t, struct job *j,
                                const struct fetch_result *result);

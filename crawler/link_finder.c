@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "crawler/sitemap.h"
+#include "frontier/url_params.h"
 
 #define SEEN_LEAST     ((size_t)256)
 #define SEEN_KEPT      ((size_t)4096)
@@ -260,6 +261,7 @@ static void visit(void *ctx, const struct found_link *l)
         return;
     }
     url_canonicalise(l->url);
+    url_drop_params(l->url, f->o->drop_params, f->o->drop_param_count);
     if (l->nofollow && !f->o->follow_nofollow)
         drop(f, REASON_NOFOLLOW, l->url);
     else
@@ -349,6 +351,7 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
     if (location.len == 0 ||
         url_canonical(&f->target, location, &f->page, NULL) != URL_OK)
         return REASON_REDIRECT_INVALID;
+    url_drop_params(&f->target, f->o->drop_params, f->o->drop_param_count);
     if (bytes_equal(url_text(&f->target), f->lease->url))
         return REASON_REDIRECT_LOOP;
     if (like.hops > f->o->max_redirects)

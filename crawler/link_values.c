@@ -229,11 +229,13 @@ bool word_next(struct bytes *rest, struct bytes *word)
     struct bytes s = *rest;
     size_t i = skip_space(s, 0), begin = i;
 
+    if (i == s.len)
+        return false;
     while (i < s.len && !is_space(s.at[i]))
         i++;
     *word = bytes_of(s.at + begin, i - begin);
     *rest = from(s, i);
-    return word->len > 0;
+    return true;
 }
 
 bool words_have(struct bytes words, const char *word)

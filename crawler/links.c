@@ -26,6 +26,7 @@
 #define TEXT_CEILING   ((size_t)256 << 20) /* a decoded page */
 #define MARKUP_CEILING ((size_t)256 << 20)
 #define CSS_URL_MOST   ((size_t)1 << 20)
+#define KEPT_MOST      ((size_t)1 << 20) /* memory kept between pages */
 #define TITLE_MOST     512
 #define LANG_MOST      64
 
@@ -35,6 +36,7 @@ struct link_parser {
     struct html_filter filter;
     struct html_wants wants;
     uint32_t wanted_kinds; /* what `wants` was made for */
+    htmlParserCtxtPtr xml; /* its names are kept from page to page */
     struct buf text;       /* the page in UTF-8 where it was not */
     struct buf css_url;    /* one URL of a style sheet */
     struct buf title, lang;
@@ -50,52 +52,6 @@ struct link_parser {
     bool full;     /* as many links as asked for were visited */
     bool nofollow; /* of the element at hand */
 };
-
-/* ---- names of kinds ------------------------------------------------------ */
-
-static const char *const kind_names[LINK_KIND_COUNT_] = {
-    [LINK_A] = "a",
-    [LINK_AREA] = "area",
-    [LINK_LINK] = "link",
-    [LINK_CANONICAL] = "canonical",
-    [LINK_CSS] = "css",
-    [LINK_SITEMAP] = "sitemap",
-    [LINK_ALTERNATE] = "alternate",
-    [LINK_FEED] = "feed",
-    [LINK_IMG] = "img",
-    [LINK_SRCSET] = "srcset",
-    [LINK_IFRAME] = "iframe",
-    [LINK_SCRIPT] = "script",
-    [LINK_FORM] = "form",
-    [LINK_META_REFRESH] = "meta-refresh",
-    [LINK_STYLE] = "style",
-    [LINK_HEADER] = "header",
-    [LINK_LAZY] = "lazy",
-    [LINK_OBJECT] = "object",
-    [LINK_EMBED] = "embed",
-    [LINK_MEDIA] = "media",
-    [LINK_CITE] = "cite",
-    [LINK_MANIFEST] = "manifest",
-    [LINK_AMPHTML] = "amphtml",
-    [LINK_OG] = "og",
-    [LINK_SEED] = "seed",
-    [LINK_REDIRECT] = "redirect",
-};
-
-const char *link_kind_name(enum link_kind k)
-{
-    return kind_names[k];
-}
-
-bool link_kind_of_name(struct bytes name, enum link_kind *out)
-{
-    for (unsigned k = 0; k < LINK_KIND_COUNT_; k++)
-        if (bytes_is(name, kind_names[k])) {
-            *out = (enum link_kind)k;
-            return true;
-        }
-    return false;
-}
 
 /* ---- one link ------------------------------------------------------------ */
 
@@ -182,51 +138,6 @@ static struct bytes *value_place(struct values *v, enum html_word w)
     }
 }
 
-/* RULES L2: the first that holds. Manifest and amphtml are asked for by name;
- * where they are not, they are links like any other. */
-static enum link_kind kind_of_rel(const struct link_parser *p, struct bytes rel,
-                                  struct bytes type)
-{
-    uint32_t kinds = p->options->kinds;
-
-    if (words_have(rel, "canonical"))
-        return LINK_CANONICAL;
-    if (words_have(rel, "stylesheet"))
-        return LINK_CSS;
-    if (words_have(rel, "sitemap"))
-        return LINK_SITEMAP;
-    if (words_have(rel, "alternate"))
-        return media_is_feed(type) ? LINK_FEED : LINK_ALTERNATE;
-    if (kinds & LINK_BIT(LINK_MANIFEST) && words_have(rel, "manifest"))
-        return LINK_MANIFEST;
-    if (kinds & LINK_BIT(LINK_AMPHTML) && words_have(rel, "amphtml"))
-        return LINK_AMPHTML;
-    return LINK_LINK;
-}
-
-/* og: properties whose content is a URL, by the last part of their name. */
-static bool og_is_url(struct bytes property)
-{
-    static const char *const names[] = {
-        "og:url",
-        "og:image",
-        "og:image:url",
-        "og:video",
-        "og:image:secure_url",
-        "og:video:url",
-        "og:audio",
-        "og:video:secure_url",
-        "og:audio:url",
-        "og:see_also",
-        "og:audio:secure_url",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (bytes_equal_nocase(property, bytes_of_str(names[i])))
-            return true;
-    return false;
-}
-
 static void take_meta(struct link_parser *p, const struct values *v)
 {
     struct bytes url, name = bytes_trim(v->name);
@@ -237,7 +148,7 @@ static void take_meta(struct link_parser *p, const struct values *v)
     if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
         (p->agent != NULL && bytes_equal_nocase(name, bytes_of_str(p->agent))))
         robots_words(v->content, &p->info->noindex, &p->info->nofollow);
-    if (og_is_url(bytes_trim(v->property)) || og_is_url(name))
+    if (link_og_is_url(bytes_trim(v->property)) || link_og_is_url(name))
         visit_link(p, LINK_OG, v->content);
 }
 
@@ -252,7 +163,8 @@ static void take_element(struct link_parser *p, enum html_word w,
         visit_link(p, LINK_AREA, v->href);
         break;
     case WORD_LINK:
-        visit_link(p, kind_of_rel(p, v->rel, v->type), v->href);
+        visit_link(p, link_kind_of_rel(v->rel, v->type, p->options->kinds),
+                   v->href);
         break;
     case WORD_IMG:
         visit_link(p, LINK_IMG, v->src);
@@ -378,6 +290,11 @@ struct link_parser *link_parser_new(const char *agent)
     url_init(&p->base);
     url_init(&p->url);
     make_wants(p, LINK_SET_BASIC);
+    p->xml = htmlNewParserCtxt();
+    if (p->xml == NULL)
+        abort();
+    *p->xml->sax = (htmlSAXHandler){.startElement = on_start};
+    p->xml->userData = p;
     return p;
 }
 
@@ -385,6 +302,7 @@ void link_parser_free(struct link_parser *p)
 {
     if (p == NULL)
         return;
+    htmlFreeParserCtxt(p->xml);
     free(p->agent);
     html_filter_fini(&p->filter);
     buf_fini(&p->text);
@@ -438,26 +356,18 @@ static struct bytes collapse(struct buf *out, struct bytes raw,
     return buf_bytes(out);
 }
 
-/* STATUS_FORMAT cannot happen: the markup is ours. */
+/* The markup is ours, so it parses; only memory can be wanting. */
 static enum status run_parser(struct link_parser *p)
 {
     struct bytes markup = buf_bytes(&p->filter.markup);
-    htmlSAXHandler sax = {.startElement = on_start};
-    htmlParserCtxtPtr xml;
+    bool out_of_memory;
 
-    xml = htmlCreateMemoryParserCtxt(markup.at, (int)markup.len);
-    if (xml == NULL)
-        return STATUS_NOMEM;
-    free(xml->sax);
-    xml->sax = &sax;
-    xml->userData = p;
-    xml->charset = XML_CHAR_ENCODING_UTF8;
-    htmlCtxtUseOptions(xml, HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
-                                HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
-    htmlParseDocument(xml);
-    xml->sax = NULL;
-    htmlFreeParserCtxt(xml);
-    return STATUS_OK;
+    htmlCtxtReadMemory(p->xml, markup.at, (int)markup.len, NULL, "UTF-8",
+                       HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
+                           HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
+    out_of_memory = p->xml->errNo == XML_ERR_NO_MEMORY;
+    htmlCtxtReset(p->xml); /* lets its copy of the markup go */
+    return out_of_memory ? STATUS_NOMEM : STATUS_OK;
 }
 
 static void begin_page(struct link_parser *p, const struct charset *charset,
@@ -472,8 +382,21 @@ static void begin_page(struct link_parser *p, const struct charset *charset,
     p->encoder = charset_encoder_new(charset);
 }
 
+/* One huge page must not make a fetcher large for good. */
+static void let_go(struct buf *b)
+{
+    if (b->cap > KEPT_MOST)
+        buf_fini(b);
+}
+
 static void end_page(struct link_parser *p)
 {
+    let_go(&p->text);
+    let_go(&p->filter.markup);
+    let_go(&p->filter.scratch);
+    let_go(&p->filter.style);
+    let_go(&p->css_url);
+    let_go(&p->url.text);
     charset_encoder_free(p->encoder);
     p->encoder = NULL;
     p->options = NULL;

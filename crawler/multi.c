@@ -34,6 +34,7 @@
 #define TRANSFER_MAGIC UINT32_C(0x7472616e) /* "tran" */
 #define MULTI_MAGIC    UINT32_C(0x6d756c74) /* "mult" */
 #define EVENTS_MOST    64
+#define WISHES_WAIT    (100 * NS_PER_MS)
 
 struct socket {
     uint32_t armed;  /* epoll events it stands in the set with; 0: not in it */
@@ -53,7 +54,6 @@ struct multi {
     int64_t timer;          /* when curl wants to be called; INT64_MAX: never */
     struct socket *sockets; /* by descriptor */
     size_t socket_count;
-    uint64_t refusals_seen;
 };
 
 static struct multi *multi_of(void *p)
@@ -72,12 +72,13 @@ static struct transfer *transfer_of(void *p)
     return t;
 }
 
+/* NULL: a handle of curl's own, as later versions use to close connections. */
 static struct transfer *transfer_of_easy(CURL *easy)
 {
     void *p = NULL;
 
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &p);
-    return transfer_of(p);
+    return p != NULL ? transfer_of(p) : NULL;
 }
 
 static struct socket *socket_at(struct multi *m, int fd)
@@ -134,9 +135,11 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
     if (what & CURL_POLL_OUT)
         s->wanted |= EPOLLOUT;
     s->user = transfer_of_easy(easy);
-    s->user->fd = fd;
-    if (s->ours && what == CURL_POLL_IN)
-        s->user->connected = true;
+    if (s->user != NULL) {
+        s->user->fd = fd;
+        if (s->ours && what == CURL_POLL_IN)
+            s->user->connected = true;
+    }
     arm(m, fd, s, s->wanted);
     return 0;
 }
@@ -276,8 +279,8 @@ void multi_start(struct multi *m, struct transfer *t)
 void multi_abort(struct multi *m, struct transfer *t)
 {
     assert(t->busy);
-    t->busy = false;
     curl_multi_remove_handle(m->curl, t->easy);
+    t->busy = false;
 }
 
 struct transfer *multi_next_ended(struct multi *m, CURLcode *code)
@@ -325,16 +328,18 @@ static void run_socket(struct multi *m, int fd, uint32_t events)
     curl_multi_socket_action(m->curl, fd, ready, &running);
 }
 
-/* epoll counts in milliseconds, rounded up so that we never spin. */
+/* epoll counts in milliseconds, rounded up so that we never spin. Other
+ * fetchers' wishes for a place are looked at now and then. */
 static int wait_ms(const struct multi *m, int64_t until)
 {
     int64_t now = clock_mono();
     int64_t ns = (m->timer < until ? m->timer : until) - now;
+    int64_t most = m->o.ip_limit != NULL ? WISHES_WAIT : 60 * NS_PER_S;
 
     if (m->timer <= now || until <= now)
         return 0;
-    if (ns > 60 * NS_PER_S)
-        return 60 * 1000;
+    if (ns > most)
+        ns = most;
     return (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
@@ -354,11 +359,8 @@ void multi_turn(struct multi *m, int64_t until)
         m->timer = INT64_MAX;
         curl_multi_socket_action(m->curl, CURL_SOCKET_TIMEOUT, 0, &running);
     }
-    if (m->o.ip_limit != NULL &&
-        ip_limit_refusals(m->o.ip_limit) != m->refusals_seen) {
-        m->refusals_seen = ip_limit_refusals(m->o.ip_limit);
+    if (m->o.ip_limit != NULL && ip_limit_is_wished(m->o.ip_limit))
         yield_idle(m);
-    }
 }
 
 void multi_wake(struct multi *m)

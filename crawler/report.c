@@ -16,6 +16,7 @@
 #include "crawler/mime.h"
 #include "crawler/robots.h"
 #include "crawler/robots_tag.h"
+#include "crawler/warc_capture.h"
 
 #define ROW_TEXT_MOST ((size_t)512) /* of a header value kept in a row */
 /* For what stands beside the links: the row's texts and a robots.txt. */
@@ -24,6 +25,7 @@
 struct reporter {
     const struct fetcher_options *o;
     struct link_finder *finder;
+    struct warc_maker *maker; /* NULL: no records are made */
 };
 
 /* One report being made. */
@@ -41,6 +43,8 @@ struct reporter *reporter_new(const struct fetcher_options *o)
 
     r->o = o;
     r->finder = link_finder_new(o);
+    if (o->warc)
+        r->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
     return r;
 }
 
@@ -49,6 +53,7 @@ void reporter_free(struct reporter *r)
     if (r == NULL)
         return;
     link_finder_free(r->finder);
+    warc_maker_free(r->maker);
     free(r);
 }
 
@@ -70,6 +75,7 @@ void report_free(struct report *r)
     if (r == NULL)
         return;
     arena_free(r->arena);
+    warc_capture_free(r->warc);
     free(r);
 }
 
@@ -403,5 +409,7 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
     }
     if (out->done.row.detail.len == 0)
         out->done.row.detail = kept(out, note, ROW_TEXT_MOST);
+    if (r->maker != NULL)
+        out->warc = warc_capture_of(r->maker, l->url, result);
     return out;
 }

@@ -277,5 +277,7 @@ struct sizing_interval sizing_wilson(uint64_t hits, uint64_t n, double z)
     scale = 1 + z * z / m;
     mid = (p + z * z / (2 * m)) / scale;
     half = z / scale * sqrt(p * (1 - p) / m + z * z / (4 * m * m));
-    return (struct sizing_interval){fmax(mid - half, 0), fmin(mid + half, 1)};
+    /* The ends are exact where all or nothing was hit; rounding is not. */
+    return (struct sizing_interval){hits > 0 ? fmax(mid - half, 0) : 0,
+                                    hits < n ? fmin(mid + half, 1) : 1};
 }

@@ -19,6 +19,7 @@
 #include "filter/filter.h"
 #include "filter/sizing.h"
 #include "frontier/outcome.h"
+#include "frontier/reach.h"
 
 #define FIRST_STEP 1024
 #define BATCH      1024 /* divides every step, so batches end where steps do */
@@ -123,10 +124,20 @@ static enum status what_if_ask(struct what_if *w, const uint64_t *keys,
         s->now.false_positives += !fresh[i];
     s->now.asked += n;
     s->now.upto = s->out->total.upto + s->now.asked;
-    note_filter(&s->now, w->filter);
-    if (s->now.upto >= s->next)
+    if (s->now.upto >= s->next) {
+        note_filter(&s->now, w->filter);
         series_end_step(s);
+    }
     return STATUS_OK;
+}
+
+/* A filter tells its rate part by part, in milliseconds: once a step. */
+static void what_if_finish(struct what_if *w)
+{
+    note_filter(&w->series.now, w->filter);
+    series_finish(&w->series);
+    filter_free(w->filter);
+    w->filter = NULL;
 }
 
 static enum status what_ifs_init(struct audit *out, struct what_if **list,
@@ -145,30 +156,12 @@ static enum status what_ifs_init(struct audit *out, struct what_if **list,
 
 static void what_ifs_finish(struct what_if *list, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        series_finish(&list[i].series);
-        filter_free(list[i].filter);
-    }
+    for (size_t i = 0; i < n; i++)
+        what_if_finish(&list[i]);
     free(list);
 }
 
 /* ---- a crawl's directory ---- */
-
-struct marks { /* one bit an id */
-    uint8_t *bits;
-    uint64_t size;
-};
-
-static void mark(struct marks *m, uint64_t id)
-{
-    if (id < m->size)
-        m->bits[id / 8] |= (uint8_t)(1U << id % 8);
-}
-
-static bool is_marked(const struct marks *m, uint64_t id)
-{
-    return id < m->size && (m->bits[id / 8] >> id % 8 & 1) != 0;
-}
 
 struct pass {
     struct audit *out;
@@ -179,7 +172,9 @@ struct pass {
     const struct filter_step *steps; /* as the crawl noted them */
     size_t step_count, step_at;
     struct what_if *what_ifs;
-    struct marks through; /* found through a URL that would have been lost */
+    struct id_bits lost;    /* called "maybe seen" when they were new */
+    struct id_bits through; /* those, and what was first found through them */
+    struct id_bits reached; /* from the seeds, without those that are lost */
     enum status st;
     /* the batch */
     struct digest digests[BATCH];
@@ -240,8 +235,12 @@ static void count_row(struct pass *p, const struct url_row *row)
     s->now.asked++;
     s->now.upto = row->id;
     s->now.false_positives += lost;
-    if (lost || is_marked(&p->through, row->via))
-        mark(&p->through, row->id);
+    if (lost)
+        id_bits_add(&p->lost, row->id);
+    else if (row->via == 0)
+        id_bits_add(&p->reached, row->id);
+    if (lost || id_bits_has(&p->through, row->via))
+        id_bits_add(&p->through, row->id);
     if (lost && p->o->lost != NULL)
         p->o->lost(p->o->ctx, row);
     if (row->id >= s->next) {
@@ -270,7 +269,8 @@ static bool visit_fetch(void *ctx, const struct fetch_row *row)
 
     if (row->final && row->status == OUTCOME_FETCHED) {
         p->out->pages++;
-        p->out->crawl.lost_through += is_marked(&p->through, row->url);
+        p->out->found_through_lost += id_bits_has(&p->through, row->url);
+        p->out->only_through_lost += !id_bits_has(&p->reached, row->url);
     }
     return true;
 }
@@ -314,6 +314,46 @@ static void finish_crawl_series(struct pass *p)
     series_finish(&p->crawl);
 }
 
+static enum status pass_init(struct pass *p, uint64_t last)
+{
+    enum status st = what_ifs_init(p->out, &p->what_ifs, p->o);
+
+    series_init(&p->crawl, &p->out->crawl, "crawl");
+    if (st == STATUS_OK)
+        st = id_bits_init(&p->lost, last);
+    if (st == STATUS_OK)
+        st = id_bits_init(&p->through, last);
+    if (st == STATUS_OK)
+        st = id_bits_init(&p->reached, last);
+    return st;
+}
+
+static void pass_fini(struct pass *p)
+{
+    what_ifs_finish(p->what_ifs, p->out->what_if_count);
+    filter_free(p->image);
+    id_bits_fini(&p->lost);
+    id_bits_fini(&p->through);
+    id_bits_fini(&p->reached);
+    free(p);
+}
+
+/* What became of the URLs, and by which ways they were found. */
+static enum status count_pages(struct pass *p)
+{
+    enum status st = STATUS_OK;
+
+    p->out->links_recorded =
+        link_store_recorded(p->r->links) == LINK_RECORD_ALL;
+    if (p->out->links_recorded)
+        st = reach_without(p->r->links, &p->lost, &p->reached);
+    if (st == STATUS_OK)
+        st = page_store_each(p->r->pages, 0, visit_fetch, p);
+    if (!p->out->links_recorded)
+        p->out->only_through_lost = 0;
+    return st;
+}
+
 enum status audit_crawl(struct audit *out, struct reader *r,
                         const struct audit_options *o)
 {
@@ -326,12 +366,7 @@ enum status audit_crawl(struct audit *out, struct reader *r,
     p->out = out;
     p->r = r;
     p->o = o;
-    series_init(&p->crawl, &out->crawl, "crawl");
-    p->st = what_ifs_init(out, &p->what_ifs, o);
-    p->through.size = last + 1;
-    p->through.bits = try_calloc(last / 8 + 1, 1);
-    if (p->through.bits == NULL && p->st == STATUS_OK)
-        p->st = STATUS_NOMEM;
+    p->st = pass_init(p, last);
     if (p->st == STATUS_OK)
         p->st = frontier_store_each_step(r->store, add_step, &steps);
     p->steps = steps.at;
@@ -344,14 +379,11 @@ enum status audit_crawl(struct audit *out, struct reader *r,
     }
     flush(p);
     if (p->st == STATUS_OK)
-        p->st = page_store_each(r->pages, 0, visit_fetch, p);
+        p->st = count_pages(p);
     finish_crawl_series(p);
-    what_ifs_finish(p->what_ifs, out->what_if_count);
-    filter_free(p->image);
-    free(p->through.bits);
     free(steps.at);
     st = p->st;
-    free(p);
+    pass_fini(p);
     if (st != STATUS_OK)
         audit_fini(out);
     return st;
@@ -457,7 +489,7 @@ static void check_list(struct audit_list *l)
 void audit_list_finish(struct audit_list *l, struct audit *out)
 {
     check_list(l);
-    series_finish(&l->first.series);
+    what_if_finish(&l->first);
     what_ifs_finish(l->what_ifs, l->result.what_if_count);
     l->what_ifs = NULL;
     *out = l->result;

@@ -33,8 +33,6 @@ struct audit_series {
     struct audit_step *steps;
     size_t count;
     struct audit_step total;
-    uint64_t lost_through; /* fetched pages first found through a URL that a
-                              Bloom-only crawler would have lost */
 };
 
 struct audit {
@@ -47,6 +45,13 @@ struct audit {
     uint64_t missing;         /* rows that the exact set lacks: must be 0 */
     uint64_t exact_count;     /* digests in the exact set */
     uint64_t pages;           /* fetched */
+    /* Of them those that a Bloom-only crawler would not have fetched: the URLs
+     * it loses, and what leads through them alone. Exact where the link graph
+     * was recorded; else all that is known is the page on which each URL was
+     * first found, and another may have linked to it too. */
+    uint64_t found_through_lost; /* by first finding: the upper bound */
+    bool links_recorded;
+    uint64_t only_through_lost; /* exact, when links_recorded */
 };
 
 struct audit_options {
@@ -56,7 +61,7 @@ struct audit_options {
     void *ctx;
 };
 
-/* Of a crawl's directory. Memory: 8 bytes a URL for each what-if, 2 bits a URL
+/* Of a crawl's directory. Memory: 8 bytes a URL for each what-if, 3 bits a URL
  * besides. */
 MUST_CHECK enum status audit_crawl(struct audit *out, struct reader *r,
                                    const struct audit_options *o);

@@ -6,7 +6,8 @@
  * when half of the URLs that may be in flight are acknowledged but not yet
  * durable, or when commit_interval has passed: the first keeps the number of
  * pages that a crash makes us fetch again within in_flight, the second bounds
- * their age.
+ * their age. What a host said of its delays, or that it wants to be left alone,
+ * is committed in the same turn, before its next URL goes out.
  */
 #include "frontier/frontier.h"
 
@@ -18,6 +19,8 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/frontier_impl.h"
+
+#define HOSTS_LOOKED_AT 256 /* at each commit */
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
@@ -45,14 +48,10 @@ enum status frontier_touch(struct frontier *f, int64_t now)
     return STATUS_OK;
 }
 
-static void make_room(struct frontier *f, size_t n)
+void frontier_wait_once(struct frontier *f, struct host_queue *h)
 {
-    if (n <= f->room)
-        return;
-    f->room = n + n / 2;
-    f->digests = xrealloc(f->digests, f->room * sizeof *f->digests);
-    f->answers = xrealloc(f->answers, f->room * sizeof *f->answers);
-    f->fresh = xrealloc(f->fresh, f->room * sizeof *f->fresh);
+    h->next_due = f->asked_before +
+                  schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
 }
 
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
@@ -67,99 +66,12 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
                (room - f->host_room) * sizeof *f->hosts);
         f->host_room = room;
     }
-    if (f->hosts[queue] == NULL)
+    if (f->hosts[queue] == NULL) {
         f->hosts[queue] = host_queue_new(queue);
+        if (queue <= f->queues_before)
+            frontier_wait_once(f, f->hosts[queue]);
+    }
     return f->hosts[queue];
-}
-
-/* Where audit's growth steps begin: powers of two, from 1,024 on. */
-static enum status note_step(struct frontier *f, uint64_t urls)
-{
-    struct seen_counts c = seen_counts(f->seen);
-    struct filter_step step = {.upto = urls,
-                               .keys = urls,
-                               .asked = c.filter_new + c.filter_maybe,
-                               .maybe = c.filter_maybe,
-                               .false_positives = c.false_positives};
-
-    while (f->next_step <= urls)
-        f->next_step *= 2;
-    if (f->filter != NULL) {
-        struct filter_stats fs;
-
-        filter_stats(f->filter, &fs);
-        step.keys = fs.count;
-        step.bits = fs.bits;
-        step.promised = fs.fpr_promised;
-        step.predicted = fs.fpr_predicted;
-    }
-    return frontier_store_add_step(f->store, &step);
-}
-
-static enum status write_row(struct frontier *f, struct bytes crawl,
-                             const struct engine_item *item, uint64_t via,
-                             bool false_positive, int64_t wall_ms, uint64_t *id)
-{
-    struct url_row row = {.url = item->url,
-                          .depth = item->depth,
-                          .hops = item->hops,
-                          .kind = item->kind,
-                          .flags =
-                              (uint8_t)((item->seed ? URL_ROW_SEED : 0) |
-                                        (false_positive ? URL_ROW_FALSE_POSITIVE
-                                                        : 0)),
-                          .via = via,
-                          .found_at_ms = wall_ms};
-    enum status st =
-        frontier_store_queue(f->store, crawl, item->key, &row.queue);
-
-    if (st == STATUS_OK)
-        st = frontier_store_admit(f->store, &row, id);
-    if (st != STATUS_OK)
-        return st;
-    frontier_reschedule(f, frontier_host(f, row.queue));
-    if (item->seed)
-        frontier_store_add(f->store, "seeds", 1);
-    if (item->depth == 0) /* where a resume stops looking for seeds */
-        frontier_store_add(f->store, "last_root",
-                           *id - frontier_store_counter(f->store, "last_root"));
-    return STATUS_OK;
-}
-
-enum status frontier_admit(struct frontier *f, struct bytes crawl,
-                           const struct engine_item *const *items,
-                           const uint64_t *via, size_t n, int64_t wall_ms,
-                           uint64_t *ids)
-{
-    uint64_t first = 0;
-    size_t fresh = 0;
-    enum status st;
-
-    make_room(f, n);
-    for (size_t i = 0; i < n; i++)
-        f->digests[i] = items[i]->digest;
-    st = seen_check(f->seen, f->digests, n, f->answers);
-    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        uint64_t id = 0;
-
-        if (f->answers[i] != SEEN_BEFORE) {
-            st = write_row(f, crawl, items[i], via[i],
-                           f->answers[i] == SEEN_NEW_FALSE_POSITIVE, wall_ms,
-                           &id);
-            if (fresh == 0)
-                first = id;
-            f->fresh[fresh++] = f->digests[i];
-        }
-        if (ids != NULL)
-            ids[i] = id;
-    }
-    if (st == STATUS_OK && fresh > 0) {
-        st = seen_admit(f->seen, f->fresh, fresh, first);
-        f->admitted += fresh;
-        if (st == STATUS_OK && first + fresh - 1 >= f->next_step)
-            st = note_step(f, first + fresh - 1);
-    }
-    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
@@ -167,19 +79,15 @@ enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
                          int64_t wall_ms, enum engine_answer *answers)
 {
     struct frontier *f = (struct frontier *)e;
-    const struct engine_item **list = xcalloc(n, sizeof *list);
-    uint64_t *vias = xcalloc(n, sizeof *vias);
+    struct admission *list = xcalloc(n, sizeof *list);
     enum status st = frontier_touch(f, INT64_MIN);
 
-    for (size_t i = 0; i < n; i++) {
-        list[i] = &items[i];
-        vias[i] = via;
-    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct admission){.item = &items[i], .via = via};
     if (st == STATUS_OK)
-        st = frontier_admit(f, crawl, list, vias, n, wall_ms, NULL);
+        st = frontier_admit(f, crawl, list, n, false, wall_ms);
     for (size_t i = 0; st == STATUS_OK && answers != NULL && i < n; i++)
-        answers[i] = f->answers[i] == SEEN_BEFORE ? ENGINE_SEEN : ENGINE_NEW;
-    free(vias);
+        answers[i] = list[i].fresh ? ENGINE_NEW : ENGINE_SEEN;
     free(list);
     return st;
 }
@@ -201,7 +109,22 @@ static void store_seen_counts(struct frontier *f)
     f->counted = c;
 }
 
-static enum status commit(struct frontier *f, uint64_t *durable)
+/* Hosts that are through are forgotten, a few at each commit, so that memory
+ * goes with the hosts that have work and not with all that ever had. */
+static void forget_idle_hosts(struct frontier *f, int64_t now)
+{
+    for (unsigned i = 0; i < HOSTS_LOOKED_AT && f->host_room > 0; i++) {
+        struct host_queue **h = &f->hosts[f->host_looked % f->host_room];
+
+        if (*h != NULL && host_queue_is_idle(*h, now)) {
+            host_queue_free(*h);
+            *h = NULL;
+        }
+        f->host_looked++;
+    }
+}
+
+static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st = STATUS_OK;
 
@@ -212,6 +135,8 @@ static enum status commit(struct frontier *f, uint64_t *durable)
     st = exact_set_step(f->exact, f->admitted);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
+    if (st == STATUS_OK && f->o.before_commit != NULL)
+        st = f->o.before_commit(f->o.before_commit_ctx);
     if (st == STATUS_OK)
         st = db_commit(f->db);
     if (st != STATUS_OK)
@@ -222,7 +147,9 @@ static enum status commit(struct frontier *f, uint64_t *durable)
     if (durable != NULL)
         *durable = f->uncommitted;
     f->uncommitted = 0;
+    f->urgent = false;
     f->admitted = 0;
+    forget_idle_hosts(f, now);
     return STATUS_OK;
 }
 
@@ -242,9 +169,10 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
         f->dirty_since = now;
-    if (!force && !full && now - f->dirty_since < f->o.commit_interval)
+    if (!force && !full && !f->urgent &&
+        now - f->dirty_since < f->o.commit_interval)
         return STATUS_OK;
-    return commit(f, durable);
+    return commit(f, now, durable);
 }
 
 static enum status frontier_block(struct engine *e, struct bytes crawl,
@@ -287,18 +215,20 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
 }
 
-/* They cost a look at every segment of the filter, which a loop that asks for
- * statistics in each turn cannot pay: a sixteenth more URLs bring new ones. */
-static void add_filter_figures(struct frontier *f, struct engine_stats *out)
+/* A filter tells its rate segment by segment, which takes milliseconds; stats
+ * are asked each turn. So that is asked anew each time the crawl has grown by
+ * a 64th; every URL since is one more key. */
+static void add_filter_stats(struct frontier *f, struct engine_stats *out)
 {
-    const struct filter_stats *fs = &f->figures;
+    const struct filter_stats *fs = &f->filter_stats;
+    uint64_t at = f->filter_stats_at;
 
-    if (out->urls >= f->figures_due) {
-        filter_stats(f->filter, &f->figures);
-        f->figures_due = out->urls + out->urls / 16 + 1;
+    if (at == UINT64_MAX || out->urls - at > at / 64 + 1024) {
+        filter_stats(f->filter, &f->filter_stats);
+        f->filter_stats_at = at = out->urls;
     }
     out->filter_bits = fs->bits;
-    out->filter_keys = fs->count;
+    out->filter_keys = fs->count + out->urls - at;
     out->filter_promised = fs->fpr_promised;
     out->filter_predicted = fs->fpr_predicted;
     out->memory += (fs->bits + fs->key_bits) / 8;
@@ -340,7 +270,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .commits = f->commits,
     };
     if (f->filter != NULL)
-        add_filter_figures(f, out);
+        add_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)
@@ -363,11 +293,14 @@ static void frontier_close(struct engine *e)
     filter_free(f->filter);
     exact_set_close(f->exact);
     page_store_close(f->pages);
+    link_store_close(f->links);
     frontier_store_close(f->store);
     db_close(f->db);
     free(f->digests);
     free(f->answers);
     free(f->fresh);
+    free(f->found);
+    free(f->open);
     buf_fini(&f->text);
     free(f->dir);
     free(f);

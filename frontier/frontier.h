@@ -29,13 +29,21 @@ struct frontier_options {
     uint64_t limit_pages; /* 0: none */
     uint64_t per_host;    /* pages of one queue key; 0: none */
     bool use_filter;
-    double fpr;              /* promised false-positive rate */
-    uint64_t memory;         /* bytes this engine may hold */
+    bool compare_text; /* a digest that matches is not proof enough: the
+                          stored URL is compared too */
+    bool record_links; /* keep the whole link graph (storage/link_store.h) */
+    double fpr;        /* promised false-positive rate */
+    uint64_t memory;   /* bytes this engine may hold */
+    bool skip_same_content;  /* links of a body seen before: not admitted */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    /* Called ahead of each commit, for what must be durable before the rows
+     * that name it; its failure is the engine's. NULL: nothing is. */
+    enum status (*before_commit)(void *ctx);
+    void *before_commit_ctx;
 };
 
 /* STATUS_EXISTS: a crawl is in `dir` already. The directory is there. */

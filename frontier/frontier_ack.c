@@ -39,8 +39,8 @@ static enum status remember(struct frontier *f, const struct host_queue *h,
         .fetched = h->counted,
     };
 
-    if (h->blocked_until > now)
-        s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS;
+    if (h->blocked_until > now) /* 2: wall_ms and the quotient are cut */
+        s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
     if (h->why_blocked != NULL)
         snprintf(s.reason, sizeof s.reason, "%s", h->why_blocked);
     return frontier_store_set_queue_state(f->store, h->queue, &s);
@@ -88,8 +88,10 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     }
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);
-    if (st == STATUS_OK && changed)
+    if (st == STATUS_OK && changed) {
         st = remember(f, h, now, wall_ms);
+        f->urgent = true; /* else a crash now would forget it */
+    }
     return st;
 }
 
@@ -270,10 +272,10 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = frontier_settle(f, d->id, l->lease.seed, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
-    if (st == STATUS_OK && last && outcome_counts_as_page(o)) {
+    if (st == STATUS_OK && last && f->o.per_host > 0 &&
+        outcome_counts_as_page(o)) {
         h->counted++;
-        if (f->o.per_host > 0)
-            st = remember(f, h, now, wall_ms);
+        st = remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
     count_drops(f, d, wall_ms);
@@ -291,54 +293,92 @@ static uint64_t repeats_of(const struct engine_done *d)
     return d->row.links > sent ? d->row.links - sent : 0;
 }
 
+/* --dup-content skip: was this body fetched before, in an earlier call or by
+ * an earlier page of this one? Then its links are known too. */
+static bool has_known_body(struct frontier *f, const struct engine_done *done,
+                           size_t i)
+{
+    struct digest body = done[i].row.body_digest;
+
+    if (!f->o.skip_same_content || (body.hi | body.lo) == 0 ||
+        done[i].outcome.status != OUTCOME_FETCHED)
+        return false;
+    for (size_t k = 0; k < i; k++)
+        if (digest_equal(done[k].row.body_digest, body))
+            return true;
+    return page_store_first_with_body(f->pages, body) != 0;
+}
+
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
-static size_t gather(const struct engine_done *done, size_t n,
-                     const struct engine_item ***items, uint64_t **via,
-                     size_t *first)
+static size_t gather(struct frontier *f, const struct engine_done *done,
+                     size_t n, struct admission **list, size_t *first)
 {
     size_t total = 0, at = 0;
 
     for (size_t i = 0; i < n; i++)
         total += done[i].found_count;
-    *items = xcalloc(total, sizeof **items);
-    *via = xcalloc(total, sizeof **via);
+    *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n; i++) {
         first[i] = at;
-        for (size_t k = 0; k < done[i].found_count; k++) {
-            (*via)[at] = done[i].id;
-            (*items)[at++] = &done[i].found[k];
+        if (has_known_body(f, done, i)) {
+            frontier_store_add(f->store, "same_content", 1);
+            continue;
         }
+        for (size_t k = 0; k < done[i].found_count; k++)
+            (*list)[at++] = (struct admission){.item = &done[i].found[k],
+                                               .via = done[i].id};
     }
-    return total;
+    return at;
+}
+
+/* The first page of a run says whether this run keeps links; every page whose
+ * links are kept adds them. */
+static enum status record_links(struct frontier *f,
+                                const struct admission *list, size_t n)
+{
+    enum status st = STATUS_OK;
+
+    if (!f->links_noted)
+        st = link_store_note(f->links, f->o.record_links,
+                             page_store_last_seq(f->pages) == 0);
+    f->links_noted = true;
+    for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < n; i++)
+        st = link_store_add(f->links,
+                            &(struct link_row){.from = list[i].via,
+                                               .to = list[i].id,
+                                               .kind = list[i].item->kind});
+    return st;
 }
 
 enum status frontier_ack(struct engine *e, const struct engine_done *done,
                          size_t n, int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
-    const struct engine_item **items;
+    bool all_ids = f->o.record_links || f->o.compare_text;
     size_t *first = xcalloc(n, sizeof *first), total, fresh = 0;
-    uint64_t *via, *ids, repeats = 0;
+    struct admission *list;
+    uint64_t repeats = 0;
     enum status st = frontier_touch(f, now);
 
-    total = gather(done, n, &items, &via, first);
-    ids = xcalloc(total, sizeof *ids);
+    total = gather(f, done, n, &list, first);
     if (st == STATUS_OK)
-        st = frontier_admit(f, f->o.crawl, items, via, total, wall_ms, ids);
+        st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
     fault_point("ack-admitted");
+    if (st == STATUS_OK)
+        st = record_links(f, list, total);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += ids[i] != 0;
+        fresh += list[i].fresh;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        uint64_t target = done[i].found_count > 0 ? ids[first[i]] : 0;
+        bool redirects = done[i].outcome.status == OUTCOME_REDIRECT &&
+                         done[i].found_count > 0;
+        uint64_t target = redirects ? list[first[i]].id : 0;
 
         repeats += repeats_of(&done[i]);
         st = settle_one(f, &done[i], target, now, wall_ms);
     }
     frontier_store_add(f->store, "duplicates", total - fresh + repeats);
-    free(ids);
-    free(via);
-    free(items);
+    free(list);
     free(first);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

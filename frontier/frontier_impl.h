@@ -2,6 +2,7 @@
  * frontier_impl.h - the embedded engine's own struct, shared by its files.
  *
  *   frontier.c          the engine's table: put, turn, stats, close
+ *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
  *   frontier_open.c     a new crawl, or one found on disk
@@ -25,6 +26,7 @@
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
 
@@ -45,7 +47,10 @@ struct frontier {
     struct exact_set *exact;
     struct frontier_store *store;
     struct page_store *pages;
-    struct filter *filter; /* NULL: none is used */
+    struct link_store *links;
+    struct filter *filter;            /* NULL: none is used */
+    struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
+    uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     struct seen *seen;
     struct digest_key key;
     unsigned char key_seed[DIGEST_SEED_SIZE];
@@ -56,25 +61,30 @@ struct frontier {
     struct heap due;           /* of struct host_queue by place */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
+    size_t host_looked;     /* where forgetting idle ones goes on */
+    uint32_t queues_before; /* queues there were when the crawl was opened */
+    int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
     uint64_t hosts_active;
 
     bool in_txn;          /* db_begin was called */
+    bool links_noted;     /* link_store_note was called in this run */
     bool broken;          /* a write failed: only close is allowed */
     int64_t dirty_since;  /* `now` of the first change since the commit */
     uint64_t uncommitted; /* acks since then */
+    bool urgent;          /* what was learnt of a host is not durable yet */
     uint64_t admitted;    /* URLs since then */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;
-    struct filter_stats figures; /* as they were not long ago */
-    uint64_t figures_due;        /* URLs known when they are taken again */
     struct seen_counts counted; /* what the counters hold of seen's counts */
 
     /* scratch of put and ack, kept between calls */
     struct digest *digests;
     enum seen_answer *answers;
     struct digest *fresh;
+    uint64_t *found;
+    uint32_t *open;
     size_t room;
     struct buf text; /* a URL read from the store */
 
@@ -99,14 +109,23 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why);
 MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
 /* Marks the engine broken and passes `st` on. */
 enum status frontier_broke(struct frontier *f, enum status st);
-/* Admits what is new of items[0..n): answers[i] of f->answers is filled in,
- * ids[i], when ids is not NULL, is the new id or 0. `via[i]` is the page. */
+/* A URL that asks to be admitted. */
+struct admission {
+    const struct engine_item *item;
+    uint64_t via; /* id of the page that has it, 0: none */
+    uint64_t id;  /* out: its row, or 0 where it was seen before and
+                     `all_ids` is not asked for */
+    bool fresh;   /* out: the row is new */
+};
+/* Admits what is new of list[0..n). */
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
-                                      const struct engine_item *const *items,
-                                      const uint64_t *via, size_t n,
-                                      int64_t wall_ms, uint64_t *ids);
+                                      struct admission *list, size_t n,
+                                      bool all_ids, int64_t wall_ms);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
+/* A host of an earlier run, of which nobody knows when it was asked last: as if
+ * that had been when the run ended. */
+void frontier_wait_once(struct frontier *f, struct host_queue *h);
 /* Puts the host where the schedule wants it now. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
 /* What an answer said about its host: delays, back-off, robots. */

@@ -5,9 +5,11 @@
  * The schedule is a heap of hosts by the moment they are due. A host leaves it
  * while it has as many URLs out as its politeness allows, and comes back when
  * one of them is acknowledged; so no host is ever asked twice at once, however
- * many fetchers there are. Hosts without a delay may have a run of URLs out,
- * which their fetcher works off one after the other: that saves a round trip
- * between two threads for each.
+ * many fetchers there are. A host without a delay goes before those that have
+ * waited until it has had a run of URLs: its connection is open by then. (To
+ * hand out a run at once would save round trips between two threads, but leave
+ * a crawl of few transfers with fewer hosts yet, and a host that says "not now"
+ * to the first would be asked for the others all the same.)
  *
  * A host that is dead for this run, or over its budget, is drained here: its
  * URLs get their last word without having been asked.
@@ -16,7 +18,7 @@
 
 #include "frontier/frontier_impl.h"
 
-#define RUN        8    /* URLs out at once for a host without delay */
+#define RUN        8    /* URLs of a host without delay, one after the other */
 #define DRAIN_MOST 1000 /* URLs settled without asking, per call */
 
 static bool without_delay(const struct frontier *f, const struct host_queue *h)
@@ -39,8 +41,6 @@ static uint64_t may_have_out(const struct frontier *f,
 {
     uint64_t most = f->o.conns_per_host;
 
-    if (without_delay(f, h) && most < RUN)
-        most = RUN;
     if (f->o.per_host > 0 && !draining(f, h) &&
         most > f->o.per_host - h->counted)
         most = f->o.per_host - h->counted;
@@ -60,6 +60,8 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
         due = pending > h->leased ? INT64_MIN : INT64_MAX;
     else if (h->leased < may_have_out(f, h))
         due = host_queue_due(h, pending);
+    if (h->run > 0 && due == h->next_due && without_delay(f, h))
+        due = -1; /* before all that have waited */
     if (due == INT64_MAX)
         heap_remove(&f->due, &h->place);
     else if (h->place.place == 0)
@@ -166,6 +168,7 @@ static enum status lease_from(struct frontier *f, struct host_queue *h,
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     *out = lease_add(f->leases, h, &row, key, tries);
     h->leased++;
+    h->run = (h->run + 1) % RUN;
     if (!without_delay(f, h)) {
         int64_t pause =
             schedule_pause(&f->o.schedule, h->own_delay, h->errors, &f->random);

@@ -20,6 +20,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/frontier_impl.h"
+#include "frontier/row_digest.h"
 
 #define FIRST_STEP 1024 /* audit's first growth step */
 
@@ -57,6 +58,7 @@ static struct frontier *frontier_alloc(const char *dir,
         getrandom(&f->random.state, sizeof f->random.state, 0) < 0)
         f->random.state = 1;
     f->next_step = FIRST_STEP;
+    f->filter_stats_at = UINT64_MAX;
     heap_init(&f->due);
     f->leases = lease_table_new();
     f->tries = map_new();
@@ -67,12 +69,9 @@ static struct frontier *frontier_alloc(const char *dir,
 static void replay_row(void *ctx, const struct url_row *row)
 {
     struct frontier *f = ctx;
-    struct bytes crawl, key;
 
-    if (row->id <= exact_set_upto(f->exact))
-        return;
-    frontier_store_queue_name(f->store, row->queue, &crawl, &key);
-    exact_set_add(f->exact, digest_url(&f->key, crawl, key, row->url), row->id);
+    if (row->id > exact_set_upto(f->exact))
+        exact_set_add(f->exact, row_digest(&f->key, f->store, row), row->id);
 }
 
 static enum status open_parts(struct frontier *f, enum db_mode mode)
@@ -95,6 +94,8 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
         st = exact_set_open(&f->exact, f->db, &eo);
     if (st == STATUS_OK)
         st = page_store_open(&f->pages, f->db);
+    if (st == STATUS_OK)
+        st = link_store_open(&f->links, f->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&f->store, f->db, &so, 0, NULL, NULL);
     return st;
@@ -179,10 +180,8 @@ static void feed_row(void *ctx, const struct url_row *row)
 {
     struct filter_feed *feed = ctx;
     struct frontier *f = feed->f;
-    struct bytes crawl, key;
 
-    frontier_store_queue_name(f->store, row->queue, &crawl, &key);
-    feed_digest(feed, digest_url(&f->key, crawl, key, row->url), row->id);
+    feed_digest(feed, row_digest(&f->key, f->store, row), row->id);
 }
 
 /* A filter that knows every admitted URL, from its file or anew. */
@@ -364,25 +363,33 @@ static void take_queue_state(void *ctx, uint32_t queue,
     }
 }
 
+/* After a clean stop no host was asked later than that. */
+static int64_t last_asked(const struct frontier *f, int64_t now,
+                          int64_t wall_ms)
+{
+    int64_t ago_ms = wall_ms - f->manifest.written_at_ms - 1; /* it was cut */
+
+    return f->manifest.clean && ago_ms > 0 ? now - ago_ms * NS_PER_MS : now;
+}
+
+/* Hosts of which something is known, or that have URLs left; the others get
+ * their struct, and wait as these do, when a URL of theirs is found. */
 static void schedule_all(struct frontier *f, int64_t now, int64_t wall_ms)
 {
     uint32_t queues = frontier_store_queue_count(f->store);
-    int64_t stopped_ago =
-        f->manifest.clean ? (wall_ms - f->manifest.written_at_ms) * NS_PER_MS
-                          : 0;
-    bool asked_any = page_store_last_seq(f->pages) > 0 || !f->manifest.clean;
 
+    if (page_store_last_seq(f->pages) > 0 || !f->manifest.clean) {
+        f->queues_before = queues;
+        f->asked_before = last_asked(f, now, wall_ms);
+    }
     for (uint32_t q = 1; q <= queues; q++) {
-        struct host_queue *h;
+        bool known = q < f->host_room && f->hosts[q] != NULL;
 
-        if (frontier_store_pending(f->store, q) == 0)
+        if (!known && frontier_store_pending(f->store, q) == 0)
             continue;
-        h = frontier_host(f, q);
-        if (asked_any)
-            h->next_due =
-                now - (stopped_ago > 0 ? stopped_ago : 0) +
-                schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
-        frontier_reschedule(f, h);
+        if (known && f->queues_before > 0) /* made before that was known */
+            frontier_wait_once(f, f->hosts[q]);
+        frontier_reschedule(f, frontier_host(f, q));
     }
 }
 

@@ -124,8 +124,9 @@ static enum status prepare(struct frontier *f, const char *state, bool clean,
     job->filter_path = frontier_path(f, "filter.ckpt");
     job->manifest_path = frontier_path(f, "manifest");
     job->id =
-        (struct checkpoint_id){checkpoint_seed_print(&f->key), f->generation,
-                               frontier_store_last_id(f->store)};
+        (struct checkpoint_id){.seed_print = checkpoint_seed_print(&f->key),
+                               .generation = f->generation,
+                               .covers = frontier_store_last_id(f->store)};
     job->manifest = (struct manifest){
         .generation = f->generation,
         .urls = frontier_store_last_id(f->store),

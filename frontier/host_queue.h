@@ -25,6 +25,7 @@ struct host_queue {
     struct heap_item place; /* in the schedule, by the moment it is due */
     uint32_t queue;
     uint32_t leased;
+    uint32_t run;            /* URLs handed out in its present run */
     int64_t next_due;        /* politeness: not before */
     int64_t blocked_until;   /* Retry-After, back-off, a person */
     int64_t own_delay;       /* ns; -1: none */
@@ -46,6 +47,10 @@ struct host_queue {
 
 struct host_queue *host_queue_new(uint32_t queue);
 void host_queue_free(struct host_queue *h); /* NULL is fine */
+
+/* True: it remembers nothing that a new one would not know, and has nothing to
+ * hand out: no URLs, leases, delay, back-off or failures. */
+bool host_queue_is_idle(const struct host_queue *h, int64_t now);
 
 /* Put `id` among those to be tried again, not before `due`. */
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);

@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/queue_key.h"
+#include "frontier/row_digest.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -29,10 +31,7 @@ char *reader_path(const struct reader *r, const char *name)
 
 struct digest reader_digest(struct reader *r, const struct url_row *row)
 {
-    struct bytes crawl, key;
-
-    frontier_store_queue_name(r->store, row->queue, &crawl, &key);
-    return digest_url(&r->key, crawl, key, row->url);
+    return row_digest(&r->key, r->store, row);
 }
 
 static void replay(void *ctx, const struct url_row *row)
@@ -75,6 +74,8 @@ static enum status open_parts(struct reader *r)
     if (st == STATUS_OK)
         st = page_store_open(&r->pages, r->db);
     if (st == STATUS_OK)
+        st = link_store_open(&r->links, r->db);
+    if (st == STATUS_OK)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
         st = read_secret(r);
@@ -107,10 +108,43 @@ enum status reader_open(struct reader *r, const char *dir)
     return st;
 }
 
+/* A store whose mark is missing because an older copy was put back is damage,
+ * and its manifest tells. */
+static bool manifest_is_empty(const struct reader *r)
+{
+    char *path = reader_path(r, "manifest");
+    struct manifest m;
+    enum status st = manifest_load(path, &m);
+
+    free(path);
+    return st == STATUS_NOT_FOUND ||
+           (st == STATUS_OK && m.urls == 0 && m.fetches == 0);
+}
+
+bool reader_is_unbegun(const char *dir)
+{
+    struct db_options o = {.cache_bytes = 1 * MIB};
+    struct reader r = {.dir = xstrdup(dir)};
+    char *path = reader_path(&r, "frontier.db");
+    int64_t marks = 1;
+
+    if (access(path, F_OK) == 0 && manifest_is_empty(&r) &&
+        db_open(&r.db, path, DB_READ, &o) == STATUS_OK &&
+        db_number(r.db,
+                  "SELECT (SELECT count(*) FROM meta WHERE name ="
+                  " 'seeds_complete') + EXISTS(SELECT 1 FROM fetch)",
+                  &marks) != STATUS_OK)
+        marks = 1;
+    free(path);
+    reader_close(&r);
+    return marks == 0;
+}
+
 void reader_close(struct reader *r)
 {
     exact_set_close(r->exact);
     page_store_close(r->pages);
+    link_store_close(r->links);
     frontier_store_close(r->store);
     if (r->db != NULL)
         db_rollback(r->db);
@@ -119,18 +153,40 @@ void reader_close(struct reader *r)
     *r = (struct reader){.dir = NULL};
 }
 
+/* The id under one queue key. A digest that belongs to another URL sends us to
+ * the next salt, as it sent the URL when it was admitted. */
+static enum status find_under(struct reader *r, struct bytes key,
+                              struct bytes url, struct buf *text, uint64_t *id)
+{
+    struct url_row row = {.id = 0};
+    enum status st = STATUS_OK;
+
+    for (uint8_t salt = 0; st == STATUS_OK && salt <= URL_ROW_SALT_MOST;
+         salt++) {
+        struct digest d =
+            digest_url_salted(&r->key, bytes_of_str(CRAWL_ID), key, url, salt);
+
+        st = exact_set_find(r->exact, &d, 1, id);
+        if (st == STATUS_OK && *id != 0)
+            st = frontier_store_get(r->store, *id, &row, text);
+        if (st != STATUS_OK || *id == 0 || bytes_equal(row.url, url))
+            return st;
+        *id = 0;
+    }
+    return st;
+}
+
 enum status reader_find(struct reader *r, const struct url *u, uint64_t *id)
 {
     static const enum queue_key_mode modes[] = {QUEUE_KEY_HOST,
                                                 QUEUE_KEY_DOMAIN};
+    struct buf text;
     enum status st = STATUS_OK;
 
     *id = 0;
-    for (size_t i = 0; st == STATUS_OK && *id == 0 && i < 2; i++) {
-        struct digest d = digest_url(&r->key, bytes_of_str(CRAWL_ID),
-                                     queue_key_of(modes[i], u), url_text(u));
-
-        st = exact_set_find(r->exact, &d, 1, id);
-    }
+    buf_init(&text, URL_LENGTH_CEILING + 64);
+    for (size_t i = 0; st == STATUS_OK && *id == 0 && i < 2; i++)
+        st = find_under(r, queue_key_of(modes[i], u), url_text(u), &text, id);
+    buf_fini(&text);
     return st;
 }

@@ -15,6 +15,7 @@
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
 
@@ -26,6 +27,7 @@ struct reader {
     struct exact_set *exact; /* newest rows included */
     struct frontier_store *store;
     struct page_store *pages;
+    struct link_store *links;
     struct digest_key key;
     struct manifest manifest;
     enum status manifest_status; /* of reading it; the rest may still open */
@@ -36,6 +38,12 @@ struct reader {
  * one log line. */
 MUST_CHECK enum status reader_open(struct reader *r, const char *dir);
 void reader_close(struct reader *r);
+
+/* Is there the beginning of a crawl that was ended before all of its seeds were
+ * stored? Nothing was fetched then: `urlweir crawl` starts it over, and for
+ * everybody else there is no crawl. True also while one is being begun: who
+ * holds the lock is not asked. False where it cannot be told. */
+bool reader_is_unbegun(const char *dir);
 
 /* DIR/NAME; the caller frees. */
 char *reader_path(const struct reader *r, const char *name);

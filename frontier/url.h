@@ -23,15 +23,15 @@
 
 enum url_reason {
     URL_OK = 0,
-    URL_EMPTY,       /* nothing there and no base to be relative to */
-    URL_SCHEME,      /* a scheme other than http and https */
-    URL_RELATIVE,    /* relative, and no base was given */
-    URL_HOST,        /* the host is empty or has forbidden code points */
-    URL_HOST_IPV4,   /* ends like an IPv4 address and is none */
-    URL_HOST_IPV6,   /* brackets around what is no IPv6 address */
-    URL_HOST_IDNA,   /* not allowed by domain to ASCII (UTS #46) */
-    URL_PORT,        /* not a number, or over 65535 */
-    URL_LENGTH,      /* over URL_LENGTH_CEILING */
+    URL_EMPTY,     /* nothing there and no base to be relative to */
+    URL_SCHEME,    /* a scheme other than http and https */
+    URL_RELATIVE,  /* relative, and no base was given */
+    URL_HOST,      /* the host is empty or has forbidden code points */
+    URL_HOST_IPV4, /* ends like an IPv4 address and is none */
+    URL_HOST_IPV6, /* brackets around what is no IPv6 address */
+    URL_HOST_IDNA, /* not allowed by domain to ASCII (UTS #46) */
+    URL_PORT,      /* not a number, or over 65535 */
+    URL_LENGTH,    /* over URL_LENGTH_CEILING */
     URL_REASON_COUNT_
 };
 /* One word or two with underscores, as printed behind `!` TAB. */
@@ -39,13 +39,13 @@ const char *url_reason_text(enum url_reason r);
 
 /* A parsed URL: its serialised text and where its parts stand in it. */
 struct url {
-    struct buf text;    /* scheme://[userinfo@]host[:port]/path[?query] */
+    struct buf text; /* scheme://[userinfo@]host[:port]/path[?query] */
     bool https;
-    uint16_t port;      /* the scheme's default where none is given */
-    size_t userinfo_at; /* where userinfo begins; == host_at where none */
+    uint16_t port;            /* the scheme's default where none is given */
+    size_t userinfo_at;       /* where userinfo begins; == host_at where none */
     size_t host_at, host_len; /* IPv6 with its brackets */
-    size_t path_at;     /* the slash */
-    size_t query_at;    /* the question mark; == text.len where none */
+    size_t path_at;           /* the slash */
+    size_t query_at;          /* the question mark; == text.len where none */
 };
 
 void url_init(struct url *u);
@@ -82,9 +82,9 @@ enum url_reason url_canonical(struct url *out, struct bytes in,
 
 /* The parts, valid until the URL changes. */
 struct bytes url_text(const struct url *u);
-struct bytes url_host(const struct url *u);   /* without port */
-struct bytes url_origin(const struct url *u); /* scheme://host[:port], only
-                                                 right on a canonical URL */
+struct bytes url_host(const struct url *u);       /* without port */
+struct bytes url_origin(const struct url *u);     /* scheme://host[:port], only
+                                                     right on a canonical URL */
 struct bytes url_path_query(const struct url *u); /* from the slash on */
 struct bytes url_path(const struct url *u);       /* from the slash to ? */
 

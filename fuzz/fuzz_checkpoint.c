@@ -74,6 +74,8 @@ static void use(struct filter *f)
             abort(); /* a key that was added must not be called new */
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1;

@@ -26,7 +26,8 @@ static struct counter *make(struct counters *t, struct bytes name)
 {
     struct counter *c = xcalloc(1, sizeof *c + name.len + 1);
 
-    memcpy(c->name, name.at, name.len);
+    if (name.len > 0)
+        memcpy(c->name, name.at, name.len);
     map_put(t->by_name, name, c);
     t->list = xrealloc(t->list, (t->count + 1) * sizeof(struct counter *));
     t->list[t->count++] = c;

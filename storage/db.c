@@ -207,11 +207,11 @@ static int after_commit(void *ctx, sqlite3 *h, const char *name, int frames)
     struct db *d = ctx;
 
     (void)h, (void)name;
+    if ((uint64_t)frames < d->log_frames) /* it has started over */
+        d->wait_at = 2 * d->checkpoint_frames;
     d->log_frames = (uint64_t)frames;
     if (d->log_frames >= d->checkpoint_frames)
         checkpointer_ask(d->ckpt);
-    else
-        d->wait_at = 2 * d->checkpoint_frames;
     return SQLITE_OK;
 }
 

@@ -114,8 +114,10 @@ static enum status write_pages(struct exact_set *s, uint32_t part)
     enum status st = STATUS_OK;
 
     p->count += p->delta.count;
+    s->memory -= p->pages * sizeof *p->fences;
     p->pages = (uint32_t)((p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES);
     p->fences = xrealloc(p->fences, p->pages * sizeof *p->fences);
+    s->memory += p->pages * sizeof *p->fences;
     for (uint32_t i = 0; i < p->pages && st == STATUS_OK; i++) {
         uint64_t from = (uint64_t)i * PAGE_ENTRIES;
         uint32_t entries = exact_page_entries(p, i);

@@ -1,7 +1,7 @@
 /*
  * exact_parts.h - the inside of exact_set: entries, parts, pages.
  *
- * For exact_set.c, exact_merge.c, exact_verify.c and exact_delta.c alone.
+ * For the exact_*.c files alone.
  *
  *   part  the top 10 bits of a digest: 1,024 parts of near equal size
  *   entry 20 octets: the 15 low-order octets of the digest (those above are
@@ -53,8 +53,9 @@ struct exact_set {
     struct exact_part parts[PARTS];
     struct page_cache *cache;
     uint64_t delta_most;
-    uint64_t last_id; /* highest id added */
-    uint64_t delta_count;
+    uint64_t last_id;            /* highest id added */
+    uint64_t count, delta_count; /* entries in all, in memory only */
+    uint64_t memory;             /* octets of deltas and fences */
     sqlite3_stmt *read_page, *write_page, *write_part;
     /* merging (exact_merge.c) */
     uint32_t next_part;
@@ -117,12 +118,34 @@ static inline uint32_t exact_page_entries(const struct exact_part *p,
 MUST_CHECK enum status exact_read_page(struct exact_set *s, uint32_t part,
                                        uint32_t page, unsigned char *to);
 
+/* The last page whose fence is not above `fence`, 0 where there is none. */
+uint32_t exact_page_for(const struct exact_part *p, uint32_t part,
+                        uint64_t fence);
+
 /* ---- exact_delta.c ---- */
 
 void exact_delta_add(struct exact_delta *t, const unsigned char *entry);
 /* 0: not there. */
 uint64_t exact_delta_find(const struct exact_delta *t,
                           const unsigned char key[KEY_SIZE]);
+/* The two places a find will look at, asked for ahead of time. */
+static inline void exact_delta_prefetch_slot(const struct exact_delta *t,
+                                             struct digest d)
+{
+    if (t->slot_count > 0)
+        __builtin_prefetch(&t->slots[(uint32_t)d.lo & (t->slot_count - 1)]);
+}
+
+static inline void exact_delta_prefetch_entry(const struct exact_delta *t,
+                                              struct digest d)
+{
+    uint32_t at =
+        t->slot_count > 0 ? t->slots[(uint32_t)d.lo & (t->slot_count - 1)] : 0;
+
+    if (at > 0)
+        __builtin_prefetch(t->entries + (size_t)(at - 1) * ENTRY_SIZE);
+}
+
 /* Entries in order of their keys; forgets where the slots were, so the next
  * call is exact_delta_clear. */
 void exact_delta_sort(struct exact_delta *t);

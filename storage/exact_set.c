@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact_set.c - opening, adding and finding; exact_merge.c moves entries from
- * memory into pages, exact_parts.h says how they stand there.
- *
- * A find asks the part's delta, then the one page that its fences name: first
- * in the own cache, then through SQLite. The batch is walked in the order of
- * the digests, so that a page is looked up once.
+ * exact_set.c - opening, adding, walking; exact_find.c finds, exact_merge.c
+ * moves entries from memory into pages, exact_parts.h says how they stand
+ * there.
  */
 #include "storage/exact_set.h"
 
@@ -43,6 +40,8 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
         p->pages != (p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES)
         return bad_part((uint32_t)number);
     p->fences = xmalloc(octets);
+    s->memory += octets;
+    s->count += p->count;
     for (uint32_t i = 0; i < p->pages; i++)
         p->fences[i] = packed_get(fences + 8 * (size_t)i, 8);
     return STATUS_OK;
@@ -135,7 +134,10 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
         return; /* replayed, and this part has it in its pages */
     exact_key(entry, digest);
     packed_put(entry + KEY_SIZE, id, ID_SIZE);
+    s->memory -= exact_delta_memory(&p->delta);
     exact_delta_add(&p->delta, entry);
+    s->memory += exact_delta_memory(&p->delta);
+    s->count++;
     s->delta_count++;
 }
 
@@ -167,193 +169,6 @@ enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
     return st;
 }
 
-static enum status cached_page(struct exact_set *s, uint32_t part,
-                               uint32_t page, const unsigned char **out)
-{
-    uint32_t id = exact_page_id(part, page);
-    unsigned char read[PAGE_CACHE_PAGE], *room;
-    enum status st;
-
-    *out = page_cache_get(s->cache, id);
-    if (*out != NULL) {
-        s->page_hits++;
-        return STATUS_OK;
-    }
-    s->page_reads++;
-    st = exact_read_page(s, part, page, read);
-    if (st != STATUS_OK)
-        return st;
-    room = page_cache_put(s->cache, id);
-    memcpy(room, read, sizeof read);
-    *out = room;
-    return STATUS_OK;
-}
-
-/* The last page whose fence is not above `fence`; a part without one such has
- * no entry that low. */
-static bool page_for(const struct exact_part *p, uint64_t fence, uint32_t *page)
-{
-    uint32_t low = 0, high = p->pages;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-
-        if (p->fences[mid] <= fence)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == 0)
-        return false;
-    *page = low - 1;
-    return true;
-}
-
-/* Digests are evenly spread, so a guess by proportion lands within a few
- * entries; from there the search widens until it holds the key. */
-static uint64_t find_in_page(const unsigned char *entries, uint32_t count,
-                             const unsigned char key[KEY_SIZE])
-{
-    uint32_t low = 0, high = count; /* the key stands in [low, high) */
-    uint64_t first = packed_get(entries, 8), want = packed_get(key, 8);
-    uint64_t last = packed_get(entries + (size_t)(count - 1) * ENTRY_SIZE, 8);
-
-    if (last > first && want >= first && want < last) {
-        double part = (double)(want - first) / (double)(last - first);
-        uint32_t guess = (uint32_t)(part * (double)(count - 1));
-        uint32_t from = guess > 8 ? guess - 8 : 0;
-        uint32_t to = guess + 8 < count ? guess + 8 : count;
-
-        if (packed_get(entries + (size_t)from * ENTRY_SIZE, 8) < want)
-            low = from;
-        if (to == count ||
-            packed_get(entries + (size_t)to * ENTRY_SIZE, 8) > want)
-            high = to;
-    }
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const unsigned char *e = entries + (size_t)mid * ENTRY_SIZE;
-        int c = memcmp(e, key, KEY_SIZE);
-
-        if (c == 0)
-            return exact_id(e);
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return 0;
-}
-
-/* ---- finding ---- */
-
-/* The page looked at last, so that the next digest may find it open. */
-struct open_page {
-    uint32_t part, page;
-    const unsigned char *entries; /* NULL: none */
-};
-
-static enum status find_in_pages(struct exact_set *s, struct digest digest,
-                                 const unsigned char key[KEY_SIZE],
-                                 struct open_page *open, uint64_t *id)
-{
-    uint32_t part = exact_part_of(digest), page;
-    const struct exact_part *p = &s->parts[part];
-    uint64_t fence = exact_fence_of(digest);
-    enum status st;
-
-    *id = 0;
-    if (!page_for(p, fence, &page))
-        return STATUS_OK;
-    for (;;) {
-        if (open->entries == NULL || open->part != part || open->page != page) {
-            st = cached_page(s, part, page, &open->entries);
-            if (st != STATUS_OK) {
-                open->entries = NULL;
-                return st;
-            }
-            open->part = part;
-            open->page = page;
-        }
-        *id = find_in_page(open->entries, exact_page_entries(p, page), key);
-        /* Entries that share the fence's octets may begin a page earlier. */
-        if (*id != 0 || p->fences[page] != fence || page == 0)
-            return STATUS_OK;
-        page--;
-    }
-}
-
-/* order[0..n) = `which` by the top bits of their digests, by counting. */
-static void order_by_top(uint32_t *order, const struct digest *digests,
-                         const uint32_t *which, size_t n)
-{
-    enum { BITS = 12, BUCKETS = 1 << BITS };
-    uint32_t starts[BUCKETS + 1] = {0};
-
-    for (size_t i = 0; i < n; i++)
-        starts[(digests[which[i]].hi >> (64 - BITS)) + 1]++;
-    for (uint32_t i = 0; i < BUCKETS; i++)
-        starts[i + 1] += starts[i];
-    for (size_t i = 0; i < n; i++)
-        order[starts[digests[which[i]].hi >> (64 - BITS)]++] = which[i];
-}
-
-/* What is left to sort is short runs: insertion. */
-static void order_by_digest(uint32_t *order, const struct digest *digests,
-                            const uint32_t *which, size_t n)
-{
-    if (n > 256)
-        order_by_top(order, digests, which, n);
-    else
-        memcpy(order, which, n * sizeof *order);
-    for (size_t i = 1; i < n; i++) {
-        uint32_t x = order[i];
-        size_t k = i;
-
-        for (; k > 0 && digest_compare(digests[x], digests[order[k - 1]]) < 0;
-             k--)
-            order[k] = order[k - 1];
-        order[k] = x;
-    }
-}
-
-static void make_order_room(struct exact_set *s, size_t n)
-{
-    if (n * 2 <= s->order_cap)
-        return;
-    s->order_cap = n * 2;
-    s->order = xrealloc(s->order, s->order_cap * sizeof *s->order);
-}
-
-enum status exact_set_find(struct exact_set *s, const struct digest *digests,
-                           size_t n, uint64_t *ids)
-{
-    struct open_page open = {0};
-    unsigned char key[KEY_SIZE];
-    uint32_t *left;
-    size_t left_n = 0;
-    enum status st = STATUS_OK;
-
-    make_order_room(s, n);
-    left = s->order + n;
-    s->finds += n;
-    for (size_t i = 0; i < n; i++) {
-        exact_key(key, digests[i]);
-        ids[i] =
-            exact_delta_find(&s->parts[exact_part_of(digests[i])].delta, key);
-        if (ids[i] == 0)
-            left[left_n++] = (uint32_t)i;
-    }
-    order_by_digest(s->order, digests, left, left_n);
-    for (size_t i = 0; i < left_n && st == STATUS_OK; i++) {
-        uint32_t k = s->order[i];
-
-        exact_key(key, digests[k]);
-        st = find_in_pages(s, digests[k], key, &open, &ids[k]);
-    }
-    return st;
-}
-
 /* ---- walking, counting ---- */
 
 static enum status each_in_pages(struct exact_set *s, uint32_t part,
@@ -365,8 +180,8 @@ static enum status each_in_pages(struct exact_set *s, uint32_t part,
     unsigned char entries[PAGE_CACHE_PAGE];
     uint32_t page = 0;
 
-    if (part == first >> PART_SHIFT && !page_for(p, first << 8, &page))
-        page = 0;
+    if (part == first >> PART_SHIFT)
+        page = exact_page_for(p, part, first << 8);
     /* Entries equal to the fence in its 8 octets may begin a page earlier. */
     if (page > 0)
         page--;
@@ -422,22 +237,13 @@ enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
 
 struct exact_set_stats exact_set_stats(const struct exact_set *s)
 {
-    struct exact_set_stats a = {
+    return (struct exact_set_stats){
         .delta = s->delta_count,
-        .count = s->delta_count,
+        .count = s->count,
         .finds = s->finds,
         .page_hits = s->page_hits,
         .page_reads = s->page_reads,
-        .memory = sizeof *s + page_cache_memory(s->cache) + s->old_cap +
-                  s->merged_cap + s->order_cap * sizeof *s->order,
+        .memory = sizeof *s + s->memory + page_cache_memory(s->cache) +
+                  s->old_cap + s->merged_cap + s->order_cap * sizeof *s->order,
     };
-
-    for (uint32_t i = 0; i < PARTS; i++) {
-        const struct exact_part *p = &s->parts[i];
-
-        a.count += p->count;
-        a.memory +=
-            p->pages * sizeof *p->fences + exact_delta_memory(&p->delta);
-    }
-    return a;
 }

@@ -84,7 +84,9 @@ static enum status check_parts(struct check *c)
 /* Ids up to the least `upto` are in the pages of one part or another. */
 static enum status check_complete(const struct check *c)
 {
-    for (uint64_t id = 1; id <= exact_set_upto(c->s); id++) {
+    const uint64_t upto = exact_set_upto(c->s);
+
+    for (uint64_t id = 1; id <= upto; id++) {
         if ((c->seen[id >> 3] >> (id & 7) & 1) == 0) {
             log_error("exact set is damaged",
                       "id=%llu reason=\"no entry for this url\"",

@@ -33,7 +33,6 @@ void frontier_make_room(struct frontier_store *s, uint32_t queue)
 static enum status read_queues(struct frontier_store *s)
 {
     sqlite3_stmt *row = NULL;
-    uint32_t queue = 0;
     enum status st = db_prepare(s->d, &row,
                                 "SELECT id, crawl, key FROM queue"
                                 " ORDER BY id");
@@ -41,28 +40,30 @@ static enum status read_queues(struct frontier_store *s)
     while (st == STATUS_OK && (st = db_step(s->d, row)) == STATUS_OK) {
         int64_t id = sqlite3_column_int64(row, 0);
 
-        if (queue_names_find(s->names, db_column(row, 1), db_column(row, 2)) !=
-            0)
-            st = db_damaged("queue", id, "named twice");
-        else
-            st = queue_names_add(s->names, db_column(row, 1), db_column(row, 2),
-                                 &queue);
-        if (st == STATUS_OK && queue != id)
+        if (id != (int64_t)queue_names_count(s->names) + 1 ||
+            queue_names_load(s->names, db_column(row, 1), db_column(row, 2)) !=
+                STATUS_OK)
             st = db_damaged("queue", id, "numbers have a gap");
     }
     sqlite3_finalize(row);
+    if (st == STATUS_NOT_FOUND && queue_names_index(s->names) != STATUS_OK)
+        return db_damaged("queue", 0, "a queue is named twice");
     frontier_make_room(s, queue_names_count(s->names));
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static void count_pending(void *ctx, uint32_t queue, uint64_t id)
+static void count_pending(void *ctx, uint32_t queue, const uint64_t *ids,
+                          uint32_t n)
 {
     struct frontier_store *s = ctx;
+    uint32_t pending = 0;
 
-    if (queue > s->pending_cap || done_bits_has(s->done, id))
+    if (queue > s->pending_cap)
         return; /* a queue that is none is found by verify */
-    s->pending[queue - 1]++;
-    s->pending_all++;
+    for (uint32_t i = 0; i < n; i++)
+        pending += !done_bits_has(s->done, ids[i]);
+    s->pending[queue - 1] += pending;
+    s->pending_all += pending;
 }
 
 enum status frontier_take_row(struct frontier_store *s, sqlite3_stmt *row,
@@ -147,7 +148,7 @@ static enum status replay(struct frontier_store *s, uint64_t replay_after,
         if (row.id > flushed) {
             queue_delta_add(s->delta, row.queue);
             s->last_id = row.id;
-            count_pending(s, row.queue, row.id);
+            count_pending(s, row.queue, &row.id, 1);
         }
         if (visit != NULL && row.id > replay_after)
             visit(ctx, &row);

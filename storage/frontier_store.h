@@ -49,6 +49,8 @@ struct url_row {
 };
 #define URL_ROW_SEED           1 /* given by a person */
 #define URL_ROW_FALSE_POSITIVE 2 /* the filter said "maybe", the set "no" */
+#define URL_ROW_SALT_SHIFT     2 /* the other six bits: salt of its digest */
+#define URL_ROW_SALT_MOST      63
 
 typedef void (*url_row_visit)(void *ctx, const struct url_row *row);
 
@@ -68,7 +70,7 @@ MUST_CHECK enum status frontier_store_queue(struct frontier_store *s,
 uint32_t frontier_store_find_queue(const struct frontier_store *s,
                                    struct bytes crawl, struct bytes key);
 uint32_t frontier_store_queue_count(const struct frontier_store *s);
-/* Borrowed until the next call that makes a queue. */
+/* Borrowed until the store is closed. `queue` is one of ours. */
 void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,
                                struct bytes *crawl, struct bytes *key);
 /* URLs of the queue that are not done. */
@@ -97,7 +99,8 @@ MUST_CHECK enum status frontier_store_refill(struct frontier_store *s,
                                              uint32_t queue, uint64_t after,
                                              uint64_t *ids, size_t most,
                                              size_t *n);
-/* Marks `id` done; `seq` is the fetch row that says how (page_store.h). */
+/* Marks `id` done; `seq` is the fetch row that says how (page_store.h), final.
+ * Nothing happens where it is done already. STATUS_NOT_FOUND: no such URL. */
 MUST_CHECK enum status frontier_store_done(struct frontier_store *s,
                                            uint64_t id, uint64_t seq);
 bool frontier_store_is_done(const struct frontier_store *s, uint64_t id);
@@ -192,8 +195,10 @@ MUST_CHECK enum status frontier_store_step(struct frontier_store *s);
 /* Bytes held. */
 uint64_t frontier_store_memory(const struct frontier_store *s);
 /* Segments sorted, each id that is not done in exactly one of them or in the
- * tail that is replayed, none done and queued, rows without gaps.
- * STATUS_DAMAGED with one log line. */
+ * tail that is replayed, under the queue its row names; done bits as the fetch
+ * rows say; rows without gaps; pending counts right. Reads
+ * everything; needs two bits of memory a URL. STATUS_DAMAGED with one log
+ * line, STATUS_NOMEM. */
 MUST_CHECK enum status frontier_store_verify(struct frontier_store *s);
 
 #endif

@@ -42,9 +42,8 @@ static uint64_t mixed(uint64_t id, uint32_t queue)
     return h ^ h >> 33;
 }
 
-static void see_queued(void *ctx, uint32_t queue, uint64_t id)
+static void see_id(struct check *c, uint32_t queue, uint64_t id)
 {
-    struct check *c = ctx;
     unsigned char bit = (unsigned char)(1 << (id & 7));
 
     if (id > c->s->last_id) {
@@ -56,6 +55,13 @@ static void see_queued(void *ctx, uint32_t queue, uint64_t id)
     c->seen[id >> 3] |= bit;
     if (!done_bits_has(c->s->done, id))
         c->queue_sum += mixed(id, queue);
+}
+
+static void see_queued(void *ctx, uint32_t queue, const uint64_t *ids,
+                       uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        see_id(ctx, queue, ids[i]);
 }
 
 static void see_row(void *ctx, const struct url_row *row)
@@ -70,7 +76,7 @@ static void see_row(void *ctx, const struct url_row *row)
     c->pending[row->queue - 1]++;
     c->url_sum += mixed(row->id, row->queue);
     if (row->id > queue_delta_base(c->s->delta))
-        see_queued(c, queue_delta_queue(c->s->delta, row->id), row->id);
+        see_id(c, queue_delta_queue(c->s->delta, row->id), row->id);
 }
 
 static void check_pending(struct check *c)

@@ -77,7 +77,7 @@ static bool take_number(struct bytes *rest, const char *key, uint64_t most,
     for (size_t i = 0; i < v.len; i++) {
         uint64_t digit = (uint64_t)(unsigned char)v.at[i] - '0';
 
-        if (digit > 9 || sum > (most - digit) / 10)
+        if (digit > 9 || digit > most || sum > (most - digit) / 10)
             return false;
         sum = sum * 10 + digit;
     }
@@ -109,7 +109,7 @@ static bool take_state(struct bytes *rest, char out[16])
         return false;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         if (bytes_is(v, states[i])) {
-            strcpy(out, states[i]);
+            memcpy(out, states[i], strlen(states[i]) + 1);
             return true;
         }
     }

@@ -43,6 +43,20 @@ static void set_queue(struct origins *o, uint32_t origin, uint32_t queue)
     o->queue_of[origin - 1] = queue;
 }
 
+static enum status take_row(struct origins *o, sqlite3_stmt *row,
+                            uint32_t queues)
+{
+    int64_t id = sqlite3_column_int64(row, 0);
+    int64_t queue = sqlite3_column_int64(row, 1);
+
+    if (id != (int64_t)tag_index_count(o->index) + 1 || queue < 1 ||
+        queue > (int64_t)queues)
+        return db_damaged("origin", id, "makes no sense");
+    tag_index_load(o->index, (uint32_t)queue, db_column(row, 2));
+    set_queue(o, (uint32_t)id, (uint32_t)queue);
+    return STATUS_OK;
+}
+
 static enum status read_all(struct origins *o, uint32_t queues)
 {
     sqlite3_stmt *row = NULL;
@@ -50,19 +64,11 @@ static enum status read_all(struct origins *o, uint32_t queues)
                                 "SELECT id, queue, prefix FROM origin"
                                 " ORDER BY id");
 
-    while (st == STATUS_OK && (st = db_step(o->d, row)) == STATUS_OK) {
-        int64_t id = sqlite3_column_int64(row, 0);
-        int64_t queue = sqlite3_column_int64(row, 1);
-
-        if (id != (int64_t)tag_index_count(o->index) + 1 || queue < 1 ||
-            queue > (int64_t)queues) {
-            st = db_damaged("origin", id, "makes no sense");
-            break;
-        }
-        tag_index_add(o->index, (uint32_t)queue, db_column(row, 2));
-        set_queue(o, (uint32_t)id, (uint32_t)queue);
-    }
+    while (st == STATUS_OK && (st = db_step(o->d, row)) == STATUS_OK)
+        st = take_row(o, row, queues);
     sqlite3_finalize(row);
+    if (st == STATUS_NOT_FOUND && !tag_index_index(o->index))
+        return db_damaged("origin", 0, "an origin stands twice");
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 

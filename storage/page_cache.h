@@ -3,9 +3,9 @@
  *
  * A hit costs one cache line instead of the ~4 us of a b-tree walk; without it
  * the reads of duplicates are what makes the cost of a link grow (measured:
- * docs/formats/frontier-db.md). Sets of four ways; a hit promotes by one
- * place, what is new enters at the third, so one pass over many pages leaves
- * the popular ones alone. Memory is touched only as pages come in.
+ * docs/formats/frontier-db.md). Sets of eight ways; a hit promotes by
+ * one place, what is new enters at the sixth, so one pass over many pages
+ * leaves the popular ones alone. Memory is touched only as pages come in.
  */
 #ifndef URLWEIR_STORAGE_PAGE_CACHE_H
 #define URLWEIR_STORAGE_PAGE_CACHE_H
@@ -27,6 +27,8 @@ void page_cache_free(struct page_cache *c); /* NULL is fine */
 const unsigned char *page_cache_get(struct page_cache *c, uint32_t id);
 /* As get, but leaves no trace. */
 const unsigned char *page_cache_peek(const struct page_cache *c, uint32_t id);
+/* The next call about this page will find its set in the processor's cache. */
+void page_cache_prefetch(const struct page_cache *c, uint32_t id);
 /* Room for the page, in the place of one seldom asked. */
 unsigned char *page_cache_put(struct page_cache *c, uint32_t id);
 /* Room for the page if it is here already or its set has a free way; NULL. */

@@ -62,8 +62,9 @@ MUST_CHECK enum status page_store_each_of(
     bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 
 /* First row whose body had this digest, 0: none. Asked only where duplicate
- * content matters; kept in memory, 16 bytes a distinct body, up to
- * `most_bytes`. */
+ * content matters: the first call reads the whole table, from then on it is
+ * kept in memory, 16 octets a distinct body and up to four million of them (one
+ * log line says when it is full). */
 uint64_t page_store_first_with_body(struct page_store *s,
                                     struct digest body_digest);
 

@@ -73,11 +73,18 @@ static struct bytes key_of(const unsigned char *name)
     return bytes_of(name + HEAD, packed_get(name + 4, 2));
 }
 
-static uint32_t slot_of(const struct queue_names *t, uint32_t crawl,
+static uint32_t home_of(const struct queue_names *t, uint32_t crawl,
                         struct bytes key)
 {
     uint64_t h = XXH3_64bits_withSeed(key.at, key.len, t->seed + crawl);
-    uint32_t i = (uint32_t)h & (t->slot_count - 1);
+
+    return (uint32_t)h & (t->slot_count - 1);
+}
+
+static uint32_t slot_from(const struct queue_names *t, uint32_t home,
+                          uint32_t crawl, struct bytes key)
+{
+    uint32_t i = home;
 
     for (; t->slots[i] != 0; i = (i + 1) & (t->slot_count - 1)) {
         const unsigned char *name = t->names[t->slots[i] - 1];
@@ -88,16 +95,43 @@ static uint32_t slot_of(const struct queue_names *t, uint32_t crawl,
     return i;
 }
 
-static void grow_slots(struct queue_names *t)
+static uint32_t slot_of(const struct queue_names *t, uint32_t crawl,
+                        struct bytes key)
 {
-    free(t->slots);
-    t->slot_count *= 2;
-    t->slots = xcalloc(t->slot_count, sizeof *t->slots);
-    for (uint32_t n = 1; n <= t->count; n++) {
-        const unsigned char *name = t->names[n - 1];
+    return slot_from(t, home_of(t, crawl, key), crawl, key);
+}
 
-        t->slots[slot_of(t, (uint32_t)packed_get(name, 4), key_of(name))] = n;
+/* Slots for all names, anew, each line of memory asked for some names ahead.
+ * False: a name came twice. */
+static bool fill_slots(struct queue_names *t, uint32_t slot_count)
+{
+    enum { AHEAD = 16 }; /* a power of two */
+    uint32_t homes[AHEAD];
+    bool all_different = true;
+
+    free(t->slots);
+    t->slot_count = slot_count;
+    t->slots = xcalloc(t->slot_count, sizeof *t->slots);
+    for (uint32_t n = 0; n < t->count + AHEAD; n++) {
+        uint32_t before = n - AHEAD, slot;
+
+        if (n >= AHEAD) {
+            const unsigned char *name = t->names[before];
+
+            slot = slot_from(t, homes[before % AHEAD],
+                             (uint32_t)packed_get(name, 4), key_of(name));
+            all_different &= t->slots[slot] == 0;
+            t->slots[slot] = before + 1;
+        }
+        if (n < t->count) {
+            const unsigned char *name = t->names[n];
+
+            homes[n % AHEAD] =
+                home_of(t, (uint32_t)packed_get(name, 4), key_of(name));
+            __builtin_prefetch(&t->slots[homes[n % AHEAD]]);
+        }
     }
+    return all_different;
 }
 
 static uint32_t crawl_number(struct queue_names *t, struct bytes crawl)
@@ -141,31 +175,63 @@ uint32_t queue_names_find(const struct queue_names *t, struct bytes crawl,
     return c != NULL ? t->slots[slot_of(t, c->number, key)] : 0;
 }
 
-enum status queue_names_add(struct queue_names *t, struct bytes crawl,
-                            struct bytes key, uint32_t *queue)
+static bool fits(const struct queue_names *t, struct bytes crawl,
+                 struct bytes key)
 {
-    unsigned char *name;
-    uint32_t number;
+    return t->count < UINT32_MAX - 1 && key.len <= MOST_LEN &&
+           crawl.len <= MOST_LEN;
+}
 
-    if (t->count == UINT32_MAX - 1 || key.len > MOST_LEN ||
-        crawl.len > MOST_LEN)
-        return STATUS_LIMIT;
-    number = crawl_number(t, crawl);
-    if ((uint64_t)(t->count + 1) * 4 > (uint64_t)t->slot_count * 3)
-        grow_slots(t);
+static void append(struct queue_names *t, uint32_t crawl, struct bytes key)
+{
+    unsigned char *name = room(t, HEAD + key.len);
+
     if (t->count == t->cap) {
         t->cap = t->cap > 0 ? t->cap + t->cap / 2 : 64;
         t->names = xrealloc(t->names, t->cap * sizeof *t->names);
     }
-    name = room(t, HEAD + key.len);
-    packed_put(name, number, 4);
+    packed_put(name, crawl, 4);
     packed_put(name + 4, key.len, 2);
     if (key.len > 0)
         memcpy(name + HEAD, key.at, key.len);
-    t->slots[slot_of(t, number, key)] = t->count + 1;
     t->names[t->count++] = name;
+}
+
+enum status queue_names_add(struct queue_names *t, struct bytes crawl,
+                            struct bytes key, uint32_t *queue)
+{
+    uint32_t number, slot;
+
+    if (!fits(t, crawl, key))
+        return STATUS_LIMIT;
+    number = crawl_number(t, crawl);
+    if ((uint64_t)(t->count + 1) * 4 > (uint64_t)t->slot_count * 3)
+        (void)fill_slots(t, t->slot_count * 2);
+    slot = slot_of(t, number, key);
+    if (t->slots[slot] != 0)
+        return STATUS_EXISTS;
+    append(t, number, key);
+    t->slots[slot] = t->count;
     *queue = t->count;
     return STATUS_OK;
+}
+
+enum status queue_names_load(struct queue_names *t, struct bytes crawl,
+                             struct bytes key)
+{
+    if (!fits(t, crawl, key))
+        return STATUS_LIMIT;
+    append(t, crawl_number(t, crawl), key);
+    return STATUS_OK;
+}
+
+enum status queue_names_index(struct queue_names *t)
+{
+    uint32_t slots = t->slot_count;
+
+    while ((uint64_t)t->count * 4 > (uint64_t)slots * 3)
+        slots *= 2;
+    return fill_slots(t, slots) ? STATUS_OK : STATUS_EXISTS;
 }
 
 void queue_names_get(const struct queue_names *t, uint32_t queue,

@@ -21,10 +21,16 @@ void queue_names_free(struct queue_names *t); /* NULL is fine */
 /* 0: not there. */
 uint32_t queue_names_find(const struct queue_names *t, struct bytes crawl,
                           struct bytes key);
-/* It is not there. STATUS_LIMIT: no more numbers, or a name over 64 KiB. */
+/* STATUS_EXISTS; STATUS_LIMIT: no more numbers, or a name over 64 KiB. */
 MUST_CHECK enum status queue_names_add(struct queue_names *t,
                                        struct bytes crawl, struct bytes key,
                                        uint32_t *queue);
+/* For reading many in: each by queue_names_load, which numbers them in order,
+ * then all of them by queue_names_index; nothing else in between.
+ * STATUS_EXISTS: a name came twice. */
+MUST_CHECK enum status queue_names_load(struct queue_names *t,
+                                        struct bytes crawl, struct bytes key);
+MUST_CHECK enum status queue_names_index(struct queue_names *t);
 /* `queue` is one of ours. */
 void queue_names_get(const struct queue_names *t, uint32_t queue,
                      struct bytes *crawl, struct bytes *key);

@@ -93,9 +93,9 @@ enum status segments_damaged(const struct segment *g, uint32_t row,
 
 /* Reads all of a segment (segment_scan.c) and checks it; `learn`: the bits of
  * its queues are set. */
-MUST_CHECK enum status segments_scan(
-    struct segments *s, struct segment *g, bool learn,
-    void (*visit)(void *ctx, uint32_t queue, uint64_t id), void *ctx);
+MUST_CHECK enum status segments_scan(struct segments *s, struct segment *g,
+                                     bool learn, segment_visit visit,
+                                     void *ctx);
 
 void segment_merge_free(struct merge *m); /* NULL is fine */
 

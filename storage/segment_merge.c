@@ -107,7 +107,7 @@ enum status segments_flush(struct segments *s, struct queue_delta *delta,
     if (st == STATUS_OK)
         st = write_meta(w);
     if (st == STATUS_OK) {
-        s->list = xrealloc(s->list, (s->count + 1) * sizeof *s->list);
+        s->list = xrealloc(s->list, (s->count + 1) * sizeof(struct segment *));
         s->list[s->count++] = w->to;
         queue_delta_flushed(delta);
     } else {

@@ -100,6 +100,33 @@ bool segment_reader_next(struct segment_reader *r)
     return true;
 }
 
+uint32_t segment_reader_group(struct segment_reader *r,
+                              uint64_t ids[SEGMENT_GROUP_MOST])
+{
+    uint32_t n = 0;
+    uint64_t id;
+
+    if (r->damaged || r->at == r->end || !take_group(r))
+        return 0;
+    for (id = r->base; r->left > 0; r->left--) {
+        uint64_t step;
+
+        if (r->at < r->end && *r->at < 0x80)
+            step = *r->at++; /* most steps */
+        else if (!take(r, &step))
+            return 0;
+        if (n > 0 && step == 0)
+            break;
+        ids[n++] = id += step;
+    }
+    if (r->left > 0 || id > MOST_ID) {
+        r->damaged = true;
+        return 0;
+    }
+    r->id = id;
+    return n;
+}
+
 void segment_reader_skip_to(struct segment_reader *r, uint32_t queue)
 {
     while (!r->damaged && r->left == 0 && r->at < r->end) {

@@ -46,6 +46,10 @@ void segment_reader_start(struct segment_reader *r, const void *octets,
                           size_t len, uint64_t base);
 /* The next entry into r->queue and r->id. False: the end, or r->damaged. */
 bool segment_reader_next(struct segment_reader *r);
+/* A whole group at once: its ids, how many; 0: the end, or r->damaged. Ids rise
+ * by at least one. Only between groups. */
+uint32_t segment_reader_group(struct segment_reader *r,
+                              uint64_t ids[SEGMENT_GROUP_MOST]);
 /* Passes over groups of lesser queues. */
 void segment_reader_skip_to(struct segment_reader *r, uint32_t queue);
 

@@ -121,7 +121,7 @@ static enum status take_meta(struct segments *s, sqlite3_stmt *row)
                     (uint64_t)sqlite3_column_int64(row, 2),
                     (uint64_t)sqlite3_column_int64(row, 3));
 
-    s->list = xrealloc(s->list, (s->count + 1) * sizeof *s->list);
+    s->list = xrealloc(s->list, (s->count + 1) * sizeof(struct segment *));
     s->list[s->count++] = g;
     g->ids = (uint64_t)sqlite3_column_int64(row, 4);
     if (number < 0 || number >= UINT32_MAX || g->first != before + 1 ||
@@ -207,8 +207,7 @@ static enum status prepare(struct segments *s)
 }
 
 enum status segments_open(struct segments **out, struct db *d,
-                          void (*visit)(void *ctx, uint32_t queue, uint64_t id),
-                          void *ctx)
+                          segment_visit visit, void *ctx)
 {
     struct segments *s = xcalloc(1, sizeof *s);
     enum status st;
@@ -323,10 +322,7 @@ enum status segments_take(struct segments *s, uint32_t queue, uint64_t after,
     return st;
 }
 
-enum status segments_verify(struct segments *s,
-                            void (*visit)(void *ctx, uint32_t queue,
-                                          uint64_t id),
-                            void *ctx)
+enum status segments_verify(struct segments *s, segment_visit visit, void *ctx)
 {
     enum status st = STATUS_OK;
 

@@ -23,12 +23,14 @@
 
 struct segments;
 
-/* Calls `visit` for every entry (done or not), in order of segment, queue and
- * id. STATUS_DAMAGED with a log line. */
+/* Some entries of one queue, in order; done or not. */
+typedef void (*segment_visit)(void *ctx, uint32_t queue, const uint64_t *ids,
+                              uint32_t n);
+
+/* Calls `visit` for every entry, in order of segment, queue and id.
+ * STATUS_DAMAGED with a log line. */
 MUST_CHECK enum status segments_open(struct segments **out, struct db *d,
-                                     void (*visit)(void *ctx, uint32_t queue,
-                                                   uint64_t id),
-                                     void *ctx);
+                                     segment_visit visit, void *ctx);
 void segments_close(struct segments *s); /* NULL is fine */
 
 /* Every id up to this one is in a segment, or done. */
@@ -51,9 +53,7 @@ MUST_CHECK enum status segments_step(struct segments *s,
 
 /* Order, ranges, fences and counts; `visit` gets every entry. STATUS_DAMAGED
  * with a log line. */
-MUST_CHECK enum status segments_verify(struct segments *s,
-                                       void (*visit)(void *ctx, uint32_t queue,
-                                                     uint64_t id),
+MUST_CHECK enum status segments_verify(struct segments *s, segment_visit visit,
                                        void *ctx);
 
 uint32_t segments_count(const struct segments *s);

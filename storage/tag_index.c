@@ -72,13 +72,35 @@ static uint32_t slot_of(const struct tag_index *t, const struct tag *tag)
     return i;
 }
 
-static void grow_slots(struct tag_index *t)
+/* Slots for all tags, anew. Each insertion waits for a line of memory, so it is
+ * asked for some tags ahead. False: a tag came twice. */
+static bool fill_slots(struct tag_index *t, uint32_t slot_count)
 {
+    enum { AHEAD = 16 };
+    bool all_different = true;
+
     free(t->slots);
-    t->slot_count *= 2;
+    t->slot_count = slot_count;
     t->slots = xcalloc(t->slot_count, sizeof *t->slots);
-    for (uint32_t n = 1; n <= t->count; n++)
-        t->slots[slot_of(t, &t->tags[n - 1])] = n;
+    for (uint32_t n = 1; n <= t->count; n++) {
+        uint32_t slot = slot_of(t, &t->tags[n - 1]);
+
+        if (n + AHEAD <= t->count)
+            __builtin_prefetch(&t->slots[t->tags[n - 1 + AHEAD].word[0] &
+                                         (t->slot_count - 1)]);
+        all_different &= t->slots[slot] == 0;
+        t->slots[slot] = n;
+    }
+    return all_different;
+}
+
+static void append(struct tag_index *t, struct tag tag)
+{
+    if (t->count == t->cap) {
+        t->cap = t->cap > 0 ? t->cap + t->cap / 2 : 64;
+        t->tags = xrealloc(t->tags, t->cap * sizeof *t->tags);
+    }
+    t->tags[t->count++] = tag;
 }
 
 uint32_t tag_index_find(const struct tag_index *t, uint32_t space,
@@ -92,16 +114,31 @@ uint32_t tag_index_find(const struct tag_index *t, uint32_t space,
 uint32_t tag_index_add(struct tag_index *t, uint32_t space, struct bytes name)
 {
     struct tag tag = tag_of(t, space, name);
+    uint32_t slot;
 
     if ((uint64_t)(t->count + 1) * 4 > (uint64_t)t->slot_count * 3)
-        grow_slots(t);
-    if (t->count == t->cap) {
-        t->cap = t->cap > 0 ? t->cap + t->cap / 2 : 64;
-        t->tags = xrealloc(t->tags, t->cap * sizeof *t->tags);
+        (void)fill_slots(t, t->slot_count * 2);
+    slot = slot_of(t, &tag);
+    if (t->slots[slot] == 0) {
+        append(t, tag);
+        t->slots[slot] = t->count;
     }
-    t->tags[t->count++] = tag;
-    t->slots[slot_of(t, &tag)] = t->count;
+    return t->slots[slot];
+}
+
+uint32_t tag_index_load(struct tag_index *t, uint32_t space, struct bytes name)
+{
+    append(t, tag_of(t, space, name));
     return t->count;
+}
+
+bool tag_index_index(struct tag_index *t)
+{
+    uint32_t slots = t->slot_count;
+
+    while ((uint64_t)t->count * 4 > (uint64_t)slots * 3)
+        slots *= 2;
+    return fill_slots(t, slots);
 }
 
 uint32_t tag_index_count(const struct tag_index *t)

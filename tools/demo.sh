@@ -1,14 +1,17 @@
 #!/bin/sh
 # The main job on real pages: crawl, kill -9 half-way, resume, audit, verify.
 # usage: tools/demo.sh BUILD_DIR
-#   DEMO_PACKAGES  Debian packages whose HTML is served on loopback addresses
+#   DEMO_PACKAGES  Debian packages whose HTML is served on loopback addresses;
+#                  unpacked under build/demo, not installed
 #   SEEDS          crawl these URLs of the real web instead, politely
 #   DEMO_DIR       where the crawl goes; a new temporary directory by default
 set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
 urlweir=$build/urlweir
 site=$build/tests/support/site
-work=${DEMO_DIR:-$(mktemp -d /tmp/urlweir-demo-XXXXXX)}
+work=${DEMO_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/urlweir-demo-XXXXXX")}
+mkdir -p "$work"
 server=""
 tidy() {
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
@@ -38,8 +41,9 @@ roots=""
 host=2
 seeds=""
 for p in $DEMO_PACKAGES; do
-    index=$(dpkg -L "$p" | grep '/index\.html$' | awk '{ print length, $0 }' |
-        sort -n | sed -n '1s/^[0-9]* //p')
+    "$top/tools/unpack-package.sh" "$p" "$top/build/demo/$p"
+    index=$(find "$top/build/demo/$p" -name index.html |
+        awk '{ print length, $0 }' | sort -n | sed -n '1s/^[0-9]* //p')
     [ -n "$index" ] || { echo "demo: $p has no index.html" >&2; exit 1; }
     roots="$roots $(dirname "$index")=127.0.0.$host,127.0.0.$((host + 1)),127.0.0.$((host + 2))"
     for h in $host $((host + 1)) $((host + 2)); do

@@ -1,16 +1,17 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are not there yet.
-# usage: tools/install-deps.sh build|check|lint|demo|interop ...
+# usage: tools/install-deps.sh build|check|lint|interop ...
 # As root it calls apt-get itself, else through sudo. Other systems: install
 # what the lists below name, then set URLWEIR_NO_DEPS=1.
 set -eu
 
 build="gcc libc6-dev make pkg-config libcurl4-openssl-dev libxml2-dev
  libsqlite3-dev zlib1g-dev libssl-dev libxxhash-dev libpsl-dev libicu-dev
- libpcre2-dev libyaml-dev libjansson-dev"
-check="check python3 sqlite3 openssl procps util-linux"
+ libpcre2-dev libyaml-dev libjansson-dev
+ ca-certificates"
+check="check python3 sqlite3 openssl nghttp2-server procps util-linux
+ mandoc"
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
-demo="sqlite3"
 interop="python3 python3-venv python3-pip"
 
 [ -z "${URLWEIR_NO_DEPS:-}" ] || exit 0
@@ -23,8 +24,7 @@ command -v dpkg-query >/dev/null 2>&1 || {
 want=""
 for group in "$@"; do
     case $group in
-    build | check | lint | demo | interop) eval "want=\"\$want \$$group\"" ;;
-    pkg:*) want="$want ${group#pkg:}" ;;
+    build | check | lint | interop) eval "want=\"\$want \$$group\"" ;;
     *) echo "install-deps: no group $group" >&2; exit 1 ;;
     esac
 done

@@ -36,21 +36,59 @@ says() {
 # In $WORK: `log`, each arrival at the server; `truth`, what a crawl should do;
 # `crawl.out` and `crawl.err` of the last crawl.
 
+# Commands for the script's end, whatever comes of them.
+at_exit=:
+trap 'set +e; eval "$at_exit" 2>/dev/null' EXIT
+
 # serve SITE_OPTION...: the test web in the background, its $port, its $seed,
 # its truth. Ends with the script.
 serve() {
     web=$*
     rm -f log
     : >port
-    # A pipe from this shell: it ends when the script does, whatever happens.
     # shellcheck disable=SC2086
     "$SITE" serve $web --log log --max-time "${LIMIT:-600}" >port 2>site.err &
     server=$!
+    at_exit="$at_exit; kill $server"
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://127.0.0.1:$port/
     "$SITE" truth $web --port "$port" >truth
 }
+
+# serve_files DIR: its files at http://127.0.0.1:$port/, in the background.
+serve_files() {
+    rm -f log
+    : >port
+    "$SITE" files "$1=127.0.0.1" --log log --max-time "${LIMIT:-600}" \
+        >port 2>site.err &
+    server=$!
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://127.0.0.1:$port/
+}
+
+# A web of seven URLs for what is shown of a crawl: pages that link to each
+# other, one that robots.txt denies, one that is not there; links dropped.
+small_web() {
+    mkdir -p web/private
+    cat >web/robots.txt <<'END'
+User-agent: *
+Disallow: /private/
+END
+    cat >web/index.html <<'END'
+<html lang=en><title>He said "hi", twice</title>
+<a href=a.html>a</a> <a href=c,omma.html>c</a> <a href=missing.html>m</a>
+<a href=private/x.html>p</a> <a href=a.html>again</a>
+<a href=http://other.invalid/>out of scope</a>
+<a rel=nofollow href=b.html>not followed here</a> <img src=p.png>
+END
+    echo '<title>A</title><a href=/>up</a><a href=b.html>b</a>' >web/a.html
+    echo '<title>B</title><a href=a.html>a</a>' >web/b.html
+    echo '<title>=1+1</title>no link' >web/c,omma.html
+    serve_files web
+}
+small="--scope host --threads 1 --concurrency 1"
 
 # The server ends, and with it the log is whole.
 serve_no_more() {
@@ -127,4 +165,39 @@ random() {
         while (n-- > 0)
             printf "%.3f\n", a + rand() * (b - a)
     }'
+}
+
+# is_whole DIR [WHEN]: what a crash left is a crawl that resume will put right
+# where need be, or nothing that was begun.
+is_whole() {
+    verified=0
+    "$URLWEIR" verify "$1" >verify.out 2>&1 || verified=$?
+    case $verified in
+    0 | 3) return ;;
+    2) grep -qE "no crawl in|same .urlweir crawl. command" verify.out && return ;;
+    esac
+    fail "${2:+$2: }verify says $verified: $(cat verify.out)"
+}
+
+# since_mark FILE: what has arrived since the last `mark`.
+mark() {
+    sleep 0.15 # the server writes its log ten times a second
+    marked=$(wc -l <log)
+}
+since_mark() {
+    sleep 0.15
+    tail -n +$((marked + 1)) log >"$1"
+}
+
+# flip FILE OFFSET: flip one bit there; a negative offset counts from the end.
+flip() {
+    python3 - "$1" "$2" <<'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    at = int(sys.argv[2])
+    f.seek(at, 2 if at < 0 else 0)
+    byte = f.read(1)[0]
+    f.seek(-1, 1)
+    f.write(bytes([byte ^ 4]))
+PYTHON
 }

@@ -34,7 +34,11 @@ crawl "--delay 1m is above --max-delay 30s" --delay 60s --max-delay 30s
 crawl "--random-delay varies --delay, which is 0" --random-delay -w0
 crawl "-q and -v" -qv
 crawl "a header is \`Name: value\`" --header nonsense
-crawl "no option --warc" --warc
+crawl "--cdxj is about WARC files; give --warc as well" --cdxj
+crawl "--warc-prefix is about WARC files" --warc-prefix x
+crawl "--warc-size is about WARC files" --warc-size 2M
+crawl "--warc-prefix 'a/b': it takes at most 64 letters" --warc --warc-prefix a/b
+crawl "--warc-size: '1K' is out of range" --warc --warc-size 1K
 refuses "-o DIR is missing" crawl http://127.0.0.1:1/
 refuses "no seed: give URLs, or -i FILE" crawl -o d
 refuses "the crawl's directory is missing" resume
@@ -81,7 +85,8 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
     --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
-    --compare-text --dup-content report --record links --checkpoint 5s \
+    --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
+    --warc --warc-size 2M --warc-prefix test --cdxj \
     --quiet --no-verbose --progress none
 [ ! -s out ] || fail "a crawl writes to stdout"
 sed -e '/^#/d' -e '/^$/d' d/crawl.yaml >got.yaml
@@ -147,7 +152,13 @@ filter: scalable
 fpr: 0.01
 compare-text: true
 dup-content: report
+drop-params:
+  - "sid"
 record: links
+warc: true
+warc-size: 2M
+warc-prefix: "test"
+cdxj: true
 checkpoint: 5s
 END
 diff want.yaml got.yaml || fail "crawl.yaml is not what was said"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# pip: surt pywb setuptools<81
 """Our SURT beside pywb's, over URLs made to differ: URLWEIR=build/release/urlweir tests/interop/pywb_surt.py [COUNT [FILE]]
 
 FILE holds further URLs, one a line. Needs the packages surt and pywb (PyPI); skipped with a line where they are not

@@ -29,5 +29,7 @@ int main(void)
     failed = srunner_ntests_failed(r);
     srunner_free(r);
     printf("unit: %d passed, %d failed\n", run - failed, failed);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (run == 0)
+        fprintf(stderr, "unit: no suite %s\n", only != NULL ? only : "");
+    return failed == 0 && run > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

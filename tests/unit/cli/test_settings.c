@@ -173,10 +173,10 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
-        "--redis",   "--expect",      "--block-filter", "--block-exact",
-        "--warc",    "--warc-size",   "--warc-prefix",  "--cdxj",
-        "--sitemap", "--sitemap-url", "--assets",       "--traps",
-        "--metrics", "--drop-params", "--jsonl",        "-j",
+        "--redis",       "--expect",  "--block-filter",
+        "--block-exact", "--sitemap", "--sitemap-url",
+        "--assets",      "--traps",   "--metrics",
+        "--jsonl",       "-j",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -499,6 +499,23 @@ START_TEST(secrets_are_for_their_owner_alone)
 }
 END_TEST
 
+START_TEST(settings_that_cannot_be_read_back_are_not_written)
+{
+    static char seed[600001];
+
+    memset(seed, 'x', sizeof seed - 1);
+    make_dir();
+    accepted(CRAWL(seed, seed));
+    free(s.output);
+    s.output = strdup(dir);
+    ck_assert_int_eq(settings_save(&s), STATUS_LIMIT);
+    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
 Suite *suite_settings(void)
 {
     Suite *suite = suite_create("settings");
@@ -523,6 +540,7 @@ Suite *suite_settings(void)
     tcase_add_test(t, what_is_fixed_at_the_start_cannot_be_resumed_otherwise);
     tcase_add_test(t, without_a_crawl_there_is_nothing_to_resume);
     tcase_add_test(t, secrets_are_for_their_owner_alone);
+    tcase_add_test(t, settings_that_cannot_be_read_back_are_not_written);
     suite_add_tcase(suite, t);
     return suite;
 }

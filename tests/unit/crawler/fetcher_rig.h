@@ -56,7 +56,7 @@ static void rig_init(struct rig *r, struct route *routes, size_t count)
 }
 
 /* Every name is this server's. */
-static void rig_resolve_all(struct rig *r)
+static inline void rig_resolve_all(struct rig *r)
 {
     snprintf(r->resolve, sizeof r->resolve, "*:%u:127.0.0.1", r->server.port);
     r->resolve_list = r->resolve;

@@ -67,9 +67,9 @@ END_TEST
 enum { THREADS = 4, BODIES = 300, BODY = 50, STEP = 10 };
 
 static struct body_pool *shared;
+static pthread_barrier_t all_have_begun;
 
-/* Buffers bodies of BODY bytes in steps, holding what it has while it waits:
- * the way to a deadlock, were there no overdraft. */
+/* Buffers bodies in steps, holding what it has while it waits. */
 static void *buffer_bodies(void *arg)
 {
     (void)arg;
@@ -77,23 +77,28 @@ static void *buffer_bodies(void *arg)
         for (int have = 0; have < BODY; have += STEP) {
             while (!body_pool_take(shared, &arg, STEP))
                 sched_yield();
+            if (i == 0 && have == 0)
+                pthread_barrier_wait(&all_have_begun);
         }
-        ck_assert_uint_le(body_pool_used(shared), BODY + BODY);
+        ck_assert_uint_le(body_pool_used(shared), THREADS * STEP + BODY);
         body_pool_give(shared, &arg, BODY);
     }
     return NULL;
 }
 
+/* The pool is full with the first step of each. */
 START_TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
 {
     pthread_t t[THREADS];
 
-    shared = body_pool_new(BODY); /* room for one: all others wait */
+    shared = body_pool_new(THREADS * STEP);
+    pthread_barrier_init(&all_have_begun, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&t[i], NULL, buffer_bodies, NULL), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(t[i], NULL);
     ck_assert_uint_eq(body_pool_used(shared), 0);
+    pthread_barrier_destroy(&all_have_begun);
     body_pool_free(shared);
 }
 END_TEST

@@ -47,8 +47,8 @@ END_TEST
 
 static void check_sniff(const char *page, const char *type, const char *name)
 {
-    ck_assert_str_eq(charset_name(charset_sniff(bytes_of_str(page),
-                                                bytes_of_str(type))),
+    ck_assert_str_eq(charset_name(
+                         charset_sniff(bytes_of_str(page), bytes_of_str(type))),
                      name);
 }
 
@@ -121,18 +121,18 @@ START_TEST(xml_4_3_3_the_declaration_names_the_encoding)
         const char *xml, *type, *name;
     } cases[] = {
         {"<?xml version='1.0' encoding='koi8-r'?>", "", "KOI8-R"},
-        {"<?xml version='1.0' encoding='koi8-r'?>",
-         "text/xml; charset=big5", "Big5"},
+        {"<?xml version='1.0' encoding='koi8-r'?>", "text/xml; charset=big5",
+         "Big5"},
         {"<?xml version='1.0'?>", "", "UTF-8"},
         {"<rss>", "", "UTF-8"},
         {"\xfe\xff", "", "UTF-16BE"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ck_assert_str_eq(
-            charset_name(charset_sniff_xml(bytes_of_str(cases[i].xml),
-                                           bytes_of_str(cases[i].type))),
-            cases[i].name);
+        ck_assert_str_eq(charset_name(
+                             charset_sniff_xml(bytes_of_str(cases[i].xml),
+                                               bytes_of_str(cases[i].type))),
+                         cases[i].name);
 }
 END_TEST
 
@@ -141,18 +141,16 @@ START_TEST(css_syntax_3_2_only_the_exact_rule_names_the_encoding)
     const struct {
         const char *css, *name;
     } cases[] = {
-        {"@charset \"big5\";", "Big5"},
-        {"@charset 'big5';", "UTF-8"},
-        {" @charset \"big5\";", "UTF-8"},
-        {"@charset \"big5\"", "UTF-8"},
+        {"@charset \"big5\";", "Big5"},    {"@charset 'big5';", "UTF-8"},
+        {" @charset \"big5\";", "UTF-8"},  {"@charset \"big5\"", "UTF-8"},
         {"@charset \"utf-16\";", "UTF-8"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ck_assert_str_eq(
-            charset_name(charset_sniff_css(bytes_of_str(cases[i].css),
-                                           bytes_of("", 0))),
-            cases[i].name);
+        ck_assert_str_eq(charset_name(
+                             charset_sniff_css(bytes_of_str(cases[i].css),
+                                               bytes_of("", 0))),
+                         cases[i].name);
 }
 END_TEST
 
@@ -248,7 +246,10 @@ static void check_decode(const char *label, const char *in, const char *want)
 
 START_TEST(encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence)
 {
-    check_decode("utf-8", "\xef\xbb\xbf" "a\xc3\xa9", "a\u00e9");
+    check_decode("utf-8",
+                 "\xef\xbb\xbf"
+                 "a\xc3\xa9",
+                 "a\u00e9");
     check_decode("utf-8", "\xff<", "\ufffd<");
     check_decode("utf-8", "\xe2\x82<", "\ufffd<");
     check_decode("utf-8", "\xe2\x82\xe2\x82\xac", "\ufffd\u20ac");
@@ -313,8 +314,9 @@ START_TEST(encoding_10_chinese_and_korean)
     check_decode("gbk", "\xc4<", "\ufffd<");
     check_decode("gb18030", "\x81\x30<", "\ufffd0<");
     check_decode("gb18030", "\x81\x30\x81", "\ufffd");
-    check_decode("big5", "\xa7\x41\xa6\x6e\x88\x62", "\u4f60\u597d"
-                                                     "\u00ca\u0304");
+    check_decode("big5", "\xa7\x41\xa6\x6e\x88\x62",
+                 "\u4f60\u597d"
+                 "\u00ca\u0304");
     check_decode("big5", "\xa7\"\x80", "\ufffd\"\ufffd");
     check_decode("euc-kr", "\xbe\xc8\xb3\xe7", "\uc548\ub155");
     check_decode("euc-kr", "\x81\x41", "\uac02");
@@ -323,15 +325,17 @@ END_TEST
 
 START_TEST(encoding_12_japanese)
 {
-    check_decode("shift_jis", "\x93\xfa\x96\x7b\xb1\x80", "\u65e5\u672c"
-                                                          "\uff71\xc2\x80");
+    check_decode("shift_jis", "\x93\xfa\x96\x7b\xb1\x80",
+                 "\u65e5\u672c"
+                 "\uff71\xc2\x80");
     check_decode("shift_jis", "\x93\"", "\ufffd\"");
     check_decode("shift_jis", "\xf0\x40", "\ue000");
     check_decode("euc-jp", "\xc6\xfc\xcb\xdc\x8e\xb1", "\u65e5\u672c\uff71");
     check_decode("euc-jp", "\x8f\xb0\xa1\x8f\xa2\xc3", "\u4e02\u00a6");
     check_decode("euc-jp", "\xc6<", "\ufffd<");
-    check_decode("iso-2022-jp", "a\x1b$BF|K\\\x1b(Bb", "a\u65e5\u672c"
-                                                       "b");
+    check_decode("iso-2022-jp", "a\x1b$BF|K\\\x1b(Bb",
+                 "a\u65e5\u672c"
+                 "b");
     check_decode("iso-2022-jp", "\x1b(J\\\x1b(I1\x1b(B~", "\u00a5\uff71~");
     check_decode("iso-2022-jp", "\x1b(B\x1b(Ba\x0e", "\ufffda\ufffd");
 }
@@ -371,8 +375,9 @@ START_TEST(url_queries_are_written_in_the_encoding_of_the_page)
                  "\xc4\xe3\x80%26%23128512%3B");
     check_encode("gb18030", "\u4f60\u20ac\U0001f600",
                  "\xc4\xe3\xa2\xe3\x94\x39\xfc\x36");
-    check_encode("big5", "\u4f60\u2550\u00ca", "\xa7\x41\xf9\xf9"
-                                               "%26%23202%3B");
+    check_encode("big5", "\u4f60\u2550\u00ca",
+                 "\xa7\x41\xf9\xf9"
+                 "%26%23202%3B");
     check_encode("euc-kr", "\uc548\uac02", "\xbe\xc8\x81\x41");
     check_encode("shift_jis", "\u65e5\u00a5\uff71\u2212\u2252\ue000",
                  "\x93\xfa\\\xb1\x81\x7c\x81\xe0%26%2357344%3B");
@@ -406,8 +411,8 @@ Suite *suite_charset(void)
     tcase_add_test(t, xml_4_3_3_the_declaration_names_the_encoding);
     tcase_add_test(t, css_syntax_3_2_only_the_exact_rule_names_the_encoding);
     tcase_add_test(t, html_13_2_3_2_sniffs_the_cases_of_html5lib);
-    tcase_add_test(
-        t, encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence);
+    tcase_add_test(t,
+                   encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence);
     tcase_add_test(t, ours_valid_utf8_is_not_copied);
     tcase_add_test(t, ours_decoding_stops_at_the_ceiling_of_its_buffer);
     tcase_add_test(t, encoding_9_single_octets_have_all_the_standard_maps);

@@ -88,16 +88,18 @@ static json_t *tokens_of(struct bytes input, enum html_state state,
         if (t == HTML_START_TAG)
             add_start_tag(tokens, &r);
         else if (t == HTML_END_TAG && html_finish_tag(&r))
-            json_array_append_new(
-                tokens, json_pack("[so]", "EndTag",
-                                  text_json(r.name, HTML_AS_RAW, true)));
+            json_array_append_new(tokens,
+                                  json_pack("[so]", "EndTag",
+                                            text_json(r.name, HTML_AS_RAW,
+                                                      true)));
         else if (t == HTML_TEXT)
             add_text(tokens,
                      text_json(r.text, html_text_as(r.text_state), false));
         else if (t == HTML_COMMENT)
-            json_array_append_new(
-                tokens, json_pack("[so]", "Comment",
-                                  text_json(r.text, HTML_AS_RAW, false)));
+            json_array_append_new(tokens,
+                                  json_pack("[so]", "Comment",
+                                            text_json(r.text, HTML_AS_RAW,
+                                                      false)));
         else if (t == HTML_DOCTYPE)
             json_array_append_new(tokens, json_pack("[s]", "DOCTYPE"));
     }
@@ -146,20 +148,21 @@ static json_t *expected_of(json_t *output, bool escaped, struct buf *b)
     json_t *tokens = json_array(), *t, *v;
     size_t i, k;
 
-    json_array_foreach(output, i, t) {
+    json_array_foreach(output, i, t)
+    {
         const char *kind = json_string_value(json_array_get(t, 0));
         json_t *copy = json_deep_copy(t);
 
         if (escaped)
-            json_array_foreach(copy, k, v)
-                if (json_is_string(v)) {
-                    if (!unescape(v, b)) {
-                        json_decref(copy);
-                        json_decref(tokens);
-                        return NULL;
-                    }
-                    json_string_setn(v, buf_str(b), b->len);
+            json_array_foreach(copy, k, v) if (json_is_string(v))
+            {
+                if (!unescape(v, b)) {
+                    json_decref(copy);
+                    json_decref(tokens);
+                    return NULL;
                 }
+                json_string_setn(v, buf_str(b), b->len);
+            }
         if (strcmp(kind, "DOCTYPE") == 0)
             json_array_append_new(tokens, json_pack("[s]", "DOCTYPE"));
         else if (strcmp(kind, "Character") == 0)
@@ -177,12 +180,9 @@ static enum html_state state_of(const char *name)
         const char *name;
         enum html_state state;
     } states[] = {
-        {"Data state", HTML_DATA},
-        {"PLAINTEXT state", HTML_PLAINTEXT},
-        {"RCDATA state", HTML_RCDATA},
-        {"RAWTEXT state", HTML_RAWTEXT},
-        {"Script data state", HTML_SCRIPT},
-        {"CDATA section state", HTML_CDATA},
+        {"Data state", HTML_DATA},          {"PLAINTEXT state", HTML_PLAINTEXT},
+        {"RCDATA state", HTML_RCDATA},      {"RAWTEXT state", HTML_RAWTEXT},
+        {"Script data state", HTML_SCRIPT}, {"CDATA section state", HTML_CDATA},
     };
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
@@ -273,8 +273,8 @@ START_TEST(html_13_2_5_reads_the_cases_of_html5lib)
             run_file(path, &n);
         }
     closedir(d);
-    printf("html5lib tokenizer: %u passed, %u failed, %u not UTF-8\n",
-           n.passed, n.failed, n.skipped);
+    printf("html5lib tokenizer: %u passed, %u failed, %u not UTF-8\n", n.passed,
+           n.failed, n.skipped);
     fflush(stdout);
     ck_assert_uint_gt(n.passed, 6000);
     ck_assert_uint_eq(n.failed, 0);
@@ -347,8 +347,7 @@ START_TEST(html_13_2_5_18_a_script_hides_its_end_tag_in_a_comment_twice_opened)
     check_script("<!--<script></script>--></script>",
                  "<!--<script></script>-->");
     check_script("<!--<script>--></script>", "<!--<script>-->");
-    check_script("<!--<script></script></script>",
-                 "<!--<script></script>");
+    check_script("<!--<script></script></script>", "<!--<script></script>");
     check_script("<!--><script></script>", "<!--><script>");
     check_script("<!--<scripty></script>", "<!--<scripty>");
 }
@@ -358,8 +357,9 @@ START_TEST(html_13_2_5_73_the_longest_name_of_a_reference_counts)
 {
     check_tokens("&notin;&notit;&not", "[[\"Character\",\"\u2209\u00acit;"
                                        "\u00ac\"]]");
-    check_tokens("<a b=\"&copy=1&copyx&copy;&copy\">",
-                 "[[\"StartTag\",\"a\",{\"b\":\"&copy=1&copyx\u00a9\u00a9\"}]]");
+    check_tokens(
+        "<a b=\"&copy=1&copyx&copy;&copy\">",
+        "[[\"StartTag\",\"a\",{\"b\":\"&copy=1&copyx\u00a9\u00a9\"}]]");
     check_tokens("&#x80;&#0;&#xD800;&#1114112;&#;&#x;",
                  "[[\"Character\",\"\u20ac\ufffd\ufffd\ufffd&#;&#x;\"]]");
 }

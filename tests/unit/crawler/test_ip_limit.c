@@ -17,7 +17,7 @@ START_TEST(each_address_has_so_many_and_no_more)
     ck_assert(ip_limit_take(l, v6, 16)); /* another address */
     ip_limit_give(l, v4, 4);
     ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert_uint_eq(ip_limit_refusals(l), 1);
+    ck_assert(!ip_limit_is_wished(l));
     ip_limit_free(l);
 }
 END_TEST
@@ -29,8 +29,11 @@ START_TEST(idle_holders_yield_once_for_each_wish)
     ck_assert(ip_limit_take(l, v4, 4));
     ck_assert(!ip_limit_yield(l, v4, 4)); /* nobody wants it */
     ck_assert(ip_limit_take(l, v4, 4));
+    ck_assert(!ip_limit_is_wished(l));
     ck_assert(!ip_limit_take(l, v4, 4));
+    ck_assert(ip_limit_is_wished(l));
     ck_assert(ip_limit_yield(l, v4, 4));
+    ck_assert(!ip_limit_is_wished(l));
     ck_assert(!ip_limit_yield(l, v4, 4));
     ck_assert(ip_limit_take(l, v4, 4));
     ip_limit_free(l);
@@ -44,6 +47,7 @@ START_TEST(a_wish_that_came_true_asks_no_holder)
     ck_assert(ip_limit_take(l, v4, 4));
     ck_assert(!ip_limit_take(l, v4, 4));
     ip_limit_give(l, v4, 4);
+    ck_assert(!ip_limit_is_wished(l)); /* nobody holds any */
     ck_assert(ip_limit_take(l, v4, 4));
     ck_assert(!ip_limit_yield(l, v4, 4));
     ip_limit_free(l);

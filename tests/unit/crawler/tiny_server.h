@@ -203,8 +203,8 @@ static void *tiny_accept(void *arg)
 }
 
 /* From now on `r` is answered so. */
-static void tiny_answer(struct tiny_server *s, struct route *r,
-                        const char *answer)
+static inline void tiny_answer(struct tiny_server *s, struct route *r,
+                               const char *answer)
 {
     pthread_mutex_lock(&s->mtx);
     r->answer = answer;

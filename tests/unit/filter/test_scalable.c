@@ -27,9 +27,7 @@ static struct filter *scalable_of(uint64_t expect, double fpr,
  * under the promise at every power of two, and no key is ever lost. */
 START_TEST(the_promise_holds_at_every_power_of_two)
 {
-    uint64_t last = getenv("LONG") != NULL ? 27
-                    : FEWER(8) == 8        ? 22
-                                           : 18;
+    uint64_t last = getenv("LONG") != NULL ? 27 : FEWER(8) == 8 ? 22 : 18;
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = scalable_of(100000, 0.001, r);
     uint64_t n = 0;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "frontier/frontier.h"
+#include "frontier/reader.h"
 
 #define PAGES     3000
 #define HOSTS     37
@@ -159,21 +160,27 @@ static void reopen(struct sim *s)
                      STATUS_OK);
 }
 
-/* As kill -9 would: nothing is committed, nothing is said. */
-static void crash(struct sim *s)
+/* What is in flight when the process ends: the server saw the requests. */
+static void cut_flights(struct sim *s)
 {
-    s->e->ops->close(s->e);
-    s->crashes++;
     for (int i = 0; i < IN_FLIGHT; i++) {
         struct flight *f = &s->flights[i];
 
-        if (f->used) { /* the server saw the request */
+        if (f->used) {
             s->fetched[f->page]++;
             s->busy[host_of_page(f->page)] = false;
             s->ended[host_of_page(f->page)] = s->now;
             f->used = false;
         }
     }
+}
+
+/* As kill -9 would: nothing is committed, nothing is said. */
+static void crash(struct sim *s)
+{
+    s->e->ops->close(s->e);
+    s->crashes++;
+    cut_flights(s);
     reopen(s);
 }
 
@@ -189,11 +196,9 @@ static void take_off(struct sim *s, const struct engine_lease *l)
         snprintf(url, sizeof url, "%.*s", (int)l->url.len, l->url.at);
         ck_assert_int_eq(sscanf(url, "http://h%u.test/page/%u", &h, &f->page),
                          2);
-        if (s->delay > 0) {
-            ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
-            ck_assert_msg(s->ended[h] < 0 || s->now >= s->ended[h] + s->delay,
-                          "host %u asked too soon", h);
-        }
+        ck_assert_msg(!s->busy[h], "host %u asked twice at once", h);
+        ck_assert_msg(s->ended[h] < 0 || s->now >= s->ended[h] + s->delay,
+                      "host %u asked too soon", h);
         s->busy[h] = true;
         f->used = true;
         f->lease = *l;
@@ -306,7 +311,45 @@ START_TEST(
 }
 END_TEST
 
-START_TEST(hosts_without_delay_may_have_a_run_of_urls_out)
+static unsigned links_of[PAGES + 1];
+
+static bool count_link(void *ctx, const struct link_row *l)
+{
+    (void)ctx;
+    if (l->from > PAGES)
+        ck_abort_msg("a link of no page");
+    links_of[l->from]++;
+    return true;
+}
+
+/* A page that a crash made us fetch again has its links once, too. */
+START_TEST(a_recorded_link_graph_is_whole_after_crashes)
+{
+    static struct sim s;
+    struct reader r;
+
+    start(&s, 0);
+    s.o.record_links = true;
+    s.e->ops->close(s.e);
+    reopen(&s);
+    while (step(&s))
+        if (s.crashes < 20 && rnd(&s) % 20 == 0)
+            crash(&s);
+    ck_assert_uint_ge(s.crashes, 5);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    s.e->ops->close(s.e);
+    ck_assert_int_eq(reader_open(&r, dir), STATUS_OK);
+    ck_assert_int_eq(link_store_recorded(r.links), LINK_RECORD_ALL);
+    ck_assert_int_eq(link_store_each(r.links, count_link, NULL), STATUS_OK);
+    reader_close(&r);
+    for (unsigned id = 1; id <= PAGES; id++)
+        if (links_of[id] != LINKS)
+            ck_abort_msg("page %u has %u links", id, links_of[id]);
+}
+END_TEST
+
+START_TEST(hosts_without_delay_are_asked_one_url_at_a_time_too)
 {
     static struct sim s;
 
@@ -331,6 +374,34 @@ static struct engine_lease lease_one(struct sim *s)
         l.id = 0;
     return l;
 }
+
+/* Its connection is open then. */
+START_TEST(
+    ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs)
+{
+    static struct sim s;
+    struct engine_lease l;
+    unsigned changes = 0, leases = 0, last = HOSTS;
+
+    start(&s, 0);
+    while ((l = lease_one(&s)).id != 0) {
+        struct flight *f = &s.flights[0];
+
+        take_off(&s, &l);
+        changes += host_of_page(f->page) != last;
+        last = host_of_page(f->page);
+        leases++;
+        land(&s, f);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                         STATUS_OK);
+        s.now += NS_PER_MS;
+    }
+    check_all_fetched(&s);
+    ck_assert_uint_ge(changes, leases / 8); /* the others have theirs, too */
+    ck_assert_uint_lt(changes, leases / 4);
+    finish(&s);
+}
+END_TEST
 
 static struct engine_done failure(struct sim *s, uint64_t id,
                                   enum outcome_reason reason, uint16_t http)
@@ -403,6 +474,31 @@ START_TEST(retry_after_blocks_the_host_also_across_a_restart)
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += 2 * NS_PER_S;
     ck_assert_uint_eq(lease_one(&s).id, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+/* Its URLs may all have been done when the process ended. */
+START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
+{
+    static struct sim s;
+    struct engine_done d;
+    struct engine_item item;
+    char key[64], url[64];
+
+    start(&s, NS_PER_S);
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 404);
+    d.transient = false;
+    ack(&s, &d);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    crash(&s);
+    item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
+    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
+                     STATUS_OK);
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 2);
     s.e->ops->close(s.e);
 }
 END_TEST
@@ -545,6 +641,50 @@ START_TEST(per_host_budget_gives_the_rest_their_last_word)
 }
 END_TEST
 
+START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
+{
+    static struct sim s;
+    char keys[4][64], urls[4][64];
+    struct engine_item found[4];
+    struct engine_done d[1];
+    struct engine_stats st;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.skip_same_content = true;
+    reopen(&s);
+    for (unsigned i = 0; i < 4; i++)
+        found[i] = item_of(&s, i + 1, keys[i], urls[i], sizeof keys[i], 1);
+    d[0] = (struct engine_done){.id = lease_one(&s).id,
+                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                                .row = {.body_digest = {1, 2}, .links = 2},
+                                .found = found,
+                                .found_count = 2,
+                                .host = {.ended = s.now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* the same body, other links */
+    d[0].found = found + 2;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "same_content"),
+                      1);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* another body */
+    d[0].row.body_digest.lo++;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 5);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 /* ---- what is found on disk ---- */
 
 static void crawl_some(struct sim *s)
@@ -556,9 +696,7 @@ static void crawl_some(struct sim *s)
                                              wall(s)),
                      STATUS_OK);
     s->e->ops->close(s->e);
-    for (int i = 0; i < IN_FLIGHT; i++)
-        if (s->flights[i].used)
-            s->flights[i].used = false;
+    cut_flights(s);
 }
 
 START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
@@ -647,6 +785,51 @@ START_TEST(an_empty_directory_holds_no_crawl)
 }
 END_TEST
 
+struct herald {
+    unsigned asked;
+    enum status answer;
+};
+
+static enum status ask_herald(void *ctx)
+{
+    struct herald *h = ctx;
+
+    h->asked++;
+    return h->answer;
+}
+
+/* What a row names (its WARC record, say) is durable before the row is. */
+START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
+{
+    static struct sim s;
+    struct herald h = {.answer = STATUS_OK};
+    struct engine_stats stats;
+    struct engine_item item;
+    char key[64], url[64];
+
+    options(&s, 0);
+    s.o.before_commit = ask_herald;
+    s.o.before_commit_ctx = &h;
+    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    for (unsigned page = 0; page < 2; page++) {
+        h.asked = 0;
+        h.answer = page == 0 ? STATUS_OK : STATUS_IO;
+        item = item_of(&s, page, key, url, sizeof key, 1);
+        ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 0, &item, 1, WALL, NULL),
+                         STATUS_OK);
+        ck_assert_uint_eq(h.asked, 0);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, 0, WALL, NULL), h.answer);
+        ck_assert_uint_eq(h.asked, 1);
+    }
+    s.e->ops->close(s.e);
+    s.o.before_commit = NULL;
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    s.e->ops->stats(s.e, &stats);
+    ck_assert_uint_eq(stats.urls, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 Suite *suite_frontier(void)
 {
     Suite *s = suite_create("frontier");
@@ -659,18 +842,26 @@ Suite *suite_frontier(void)
     tcase_add_test(
         t,
         loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight);
-    tcase_add_test(t, hosts_without_delay_may_have_a_run_of_urls_out);
+    tcase_add_test(t, a_recorded_link_graph_is_whole_after_crashes);
+    tcase_add_test(t, hosts_without_delay_are_asked_one_url_at_a_time_too);
+    tcase_add_test(
+        t,
+        ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs);
     suite_add_tcase(s, t);
     tcase_set_timeout(u, 30);
     tcase_add_checked_fixture(u, make_dir, remove_dir);
     tcase_add_test(u, a_failing_url_gets_its_tries_and_then_its_last_word);
     tcase_add_test(u, retry_after_blocks_the_host_also_across_a_restart);
+    tcase_add_test(
+        u, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
     tcase_add_test(u, a_crawl_delay_holds_from_its_first_reading_on);
     tcase_add_test(u,
                    a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
     tcase_add_test(u, a_redirect_back_to_its_own_chain_is_a_loop);
     tcase_add_test(u, the_page_limit_is_never_overrun);
     tcase_add_test(u, per_host_budget_gives_the_rest_their_last_word);
+    tcase_add_test(
+        u, links_of_a_body_seen_before_are_not_admitted_where_that_is_asked);
     suite_add_tcase(s, u);
     tcase_set_timeout(d, 30);
     tcase_add_checked_fixture(d, make_dir, remove_dir);
@@ -679,6 +870,7 @@ Suite *suite_frontier(void)
     tcase_add_test(
         d, a_missing_emptied_or_cut_store_is_refused_and_never_made_anew);
     tcase_add_test(d, an_empty_directory_holds_no_crawl);
+    tcase_add_test(d, nothing_is_committed_that_before_commit_does_not_allow);
     suite_add_tcase(s, d);
     return s;
 }

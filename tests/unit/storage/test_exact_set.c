@@ -3,6 +3,7 @@
  * test_exact_set.c - the exact set against the simplest model there is: digest
  * number i of a fixed sequence has id i, and is there when it was added.
  */
+#include "base/mem.h"
 #include "storage/exact_set.h"
 #include "tests/unit/storage/scratch.h"
 
@@ -202,6 +203,54 @@ START_TEST(tells_apart_digests_that_share_a_fence)
 }
 END_TEST
 
+START_TEST(without_memory_it_says_so_and_holds_nothing)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = NULL;
+
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        mem_fail_after(nth);
+        ck_assert_int_eq(exact_set_open(&s, d, &options), STATUS_NOMEM);
+        ck_assert_ptr_null(s);
+    }
+    mem_fail_after(0);
+    s = open_set(d);
+    mem_fail_after(1);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_NOMEM);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Pages that are asked for again must not be read again, once they fit. */
+START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
+{
+    enum { N = 20000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    const struct exact_set_options o = {.page_cache_bytes = 32 << 20,
+                                        .delta_most = 2000};
+    struct exact_set *s = NULL;
+    uint64_t reads;
+
+    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    for (uint64_t last = 0; last < N; last += 1000)
+        add_range(d, s, last + 1, last + 1000);
+    check_all(s, N);
+    reads = exact_set_stats(s).page_reads;
+    ck_assert_uint_le(reads, 1024);
+    check_all(s, N);
+    ck_assert_uint_eq(exact_set_stats(s).page_reads, reads);
+    ck_assert_uint_ge(exact_set_stats(s).memory, 1 << 20);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_exact_set(void)
 {
     Suite *s = suite_create("exact_set");
@@ -212,6 +261,8 @@ Suite *suite_exact_set(void)
     tcase_add_test(t, is_the_same_after_a_crash_and_a_replay);
     tcase_add_test(t, each_gives_a_range_of_digests_once);
     tcase_add_test(t, tells_apart_digests_that_share_a_fence);
+    tcase_add_test(t, without_memory_it_says_so_and_holds_nothing);
+    tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
     suite_add_tcase(s, t);
     return s;
 }

@@ -4,6 +4,8 @@
  * what a run does not come by.
  */
 #include "storage/frontier_store.h"
+
+#include "base/mem.h"
 #include "tests/unit/storage/store_model.h"
 
 START_TEST(agrees_with_a_plain_model_over_random_operations)
@@ -385,6 +387,28 @@ START_TEST(damage_is_found_by_opening_or_by_verify)
 }
 END_TEST
 
+START_TEST(verify_without_memory_says_so)
+{
+    struct scratch dir = scratch_make();
+    struct model m;
+
+    model_init(&m, 10, 100, 5);
+    model_open(&m, dir.db, DB_CREATE);
+    model_transaction(&m);
+    for (uint64_t nth = 1; nth <= 4;
+         nth++) { /* the third is for a URL's text */
+        mem_fail_after(nth);
+        ck_assert_int_eq(frontier_store_verify(m.s),
+                         nth == 3 ? STATUS_LIMIT : STATUS_NOMEM);
+    }
+    mem_fail_after(0);
+    ck_assert_int_eq(frontier_store_verify(m.s), STATUS_OK);
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_frontier_store(void)
 {
     Suite *s = suite_create("frontier_store");
@@ -400,6 +424,7 @@ Suite *suite_frontier_store(void)
     tcase_add_test(t, refuses_what_cannot_be);
     tcase_add_test(t, done_twice_counts_once);
     tcase_add_test(t, damage_is_found_by_opening_or_by_verify);
+    tcase_add_test(t, verify_without_memory_says_so);
     suite_add_tcase(s, t);
     return s;
 }

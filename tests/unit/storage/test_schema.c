@@ -98,6 +98,46 @@ START_TEST(the_views_put_urls_words_and_times_together)
 }
 END_TEST
 
+/* Runs what stands between ```sql and ```; how many pieces. */
+static int run_queries(struct db *d, char *text)
+{
+    int n = 0;
+
+    for (char *at = strstr(text, "```sql\n"); at != NULL;
+         at = strstr(at, "```sql\n")) {
+        char *end;
+
+        at += strlen("```sql\n");
+        end = strstr(at, "```");
+        ck_assert_ptr_nonnull(end);
+        *end = '\0';
+        ck_assert_msg(db_exec(d, at) == STATUS_OK, "%s", at);
+        at = end + 1;
+        n++;
+    }
+    return n;
+}
+
+START_TEST(the_queries_of_the_manual_run)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE), *r;
+    struct buf text;
+
+    fill(d);
+    buf_init(&text, 1 << 20);
+    r = scratch_open(dir.db, DB_READ);
+    if (file_read("docs/formats/frontier-db.md", &text) == STATUS_OK)
+        ck_assert_int_gt(run_queries(r, text.at), 8);
+    else
+        printf("skipped: not run from the source tree\n");
+    buf_fini(&text);
+    db_close(r);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_schema(void)
 {
     Suite *s = suite_create("schema");
@@ -105,6 +145,7 @@ Suite *suite_schema(void)
 
     tcase_add_test(t, the_views_name_every_kind_status_and_reason);
     tcase_add_test(t, the_views_put_urls_words_and_times_together);
+    tcase_add_test(t, the_queries_of_the_manual_run);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * archive.c - records on their way into WARC files.
+ *
+ * The first page with a body keeps it; a later one refers to its URL and
+ * moment, which is how readers find it (WARC/1.1 section 6.7.2). A first page
+ * of a time without --warc has no record, and then bodies are kept again.
+ */
+#include "crawler/archive.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "crawler/warc_capture.h"
+#include "frontier/frontier.h"
+
+#define URL_ROOM ((size_t)128 << 10)
+
+struct archive {
+    struct warc *warc;
+    struct warc_maker *maker;
+    struct buf text; /* a URL read from the store */
+};
+
+enum status archive_open(struct archive **out, const struct warc_options *o)
+{
+    struct archive *a = xcalloc(1, sizeof *a);
+    enum status st = warc_open(&a->warc, o);
+
+    if (st != STATUS_OK) {
+        free(a);
+        return st;
+    }
+    a->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
+    buf_init(&a->text, URL_ROOM);
+    *out = a;
+    return STATUS_OK;
+}
+
+enum status archive_close(struct archive *a)
+{
+    enum status st;
+
+    if (a == NULL)
+        return STATUS_OK;
+    st = warc_close(a->warc);
+    warc_maker_free(a->maker);
+    buf_fini(&a->text);
+    free(a);
+    return st;
+}
+
+struct original {
+    uint64_t url;
+    int64_t at_ms;
+    bool recorded;
+};
+
+static bool take_original(void *ctx, const struct fetch_row *row)
+{
+    struct original *o = ctx;
+
+    *o = (struct original){row->url, row->at_ms, row->warc_file.len > 0};
+    return false;
+}
+
+/* The recorded page that had this body first; o->url is 0: none. */
+static enum status find_original(struct engine *e, struct digest body,
+                                 struct original *o)
+{
+    struct page_store *pages = frontier_pages_of(e);
+    uint64_t seq = page_store_first_with_body(pages, body);
+    enum status st = STATUS_OK;
+
+    *o = (struct original){.url = 0};
+    if (seq != 0)
+        st = page_store_each(pages, seq - 1, take_original, o);
+    if (!o->recorded)
+        o->url = 0;
+    return st;
+}
+
+static enum status refer_to_first(struct archive *a, struct engine *e,
+                                  struct report *r)
+{
+    struct original o;
+    struct url_row row;
+    enum status st = find_original(e, r->done.row.body_digest, &o);
+
+    if (st != STATUS_OK || o.url == 0)
+        return st;
+    buf_clear(&a->text);
+    st = frontier_store_get(frontier_store_of(e), o.url, &row, &a->text);
+    if (st != STATUS_OK)
+        return st;
+    return warc_capture_revisit(r->warc, a->maker, row.url, o.at_ms);
+}
+
+enum status archive_add(struct archive *a, struct engine *e, struct report *r,
+                        int64_t wall_ms)
+{
+    struct warc_capture *c = r->warc;
+    struct fetch_row *row = &r->done.row;
+    enum status st = STATUS_OK;
+
+    if (c == NULL)
+        return STATUS_OK;
+    if (c->may_repeat)
+        st = refer_to_first(a, e, r);
+    if (st == STATUS_OK)
+        st = warc_append(a->warc, buf_bytes(&c->members), wall_ms,
+                         &row->warc_file, &row->warc_offset);
+    if (st == STATUS_OK)
+        row->warc_length = c->first_length;
+    return st;
+}
+
+enum status archive_sync(void *archive)
+{
+    struct archive *a = archive;
+
+    return warc_sync(a->warc);
+}

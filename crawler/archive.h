@@ -1,0 +1,32 @@
+/*
+ * archive.h - the records of a crawl's answers on their way into WARC files.
+ *
+ * Takes what fetchers recorded (warc_capture.h), writes a revisit record where
+ * the same body was recorded before, appends, and puts the place into the
+ * fetch row. archive_sync goes before each commit, so that every row of the
+ * store points at a whole record, whatever happens. Frontier thread.
+ */
+#ifndef URLWEIR_CRAWLER_ARCHIVE_H
+#define URLWEIR_CRAWLER_ARCHIVE_H
+
+#include "base/status.h"
+#include "crawler/fetcher.h"
+#include "frontier/engine.h"
+#include "storage/warc.h"
+
+struct archive;
+
+/* Mends what a crash left in DIR/warc. See warc_open. */
+MUST_CHECK enum status archive_open(struct archive **out,
+                                    const struct warc_options *o);
+/* Finishes the file being written. NULL is fine. */
+MUST_CHECK enum status archive_close(struct archive *a);
+
+/* Appends the records of `r`, if it has any, and fills in r->done.row.warc_*.
+ * `e` is the embedded engine that knows the bodies seen before. */
+MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
+                                   struct report *r, int64_t wall_ms);
+/* For frontier_options.before_commit; `archive` is a struct archive. */
+enum status archive_sync(void *archive);
+
+#endif

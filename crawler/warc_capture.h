@@ -1,0 +1,54 @@
+/*
+ * warc_capture.h - the WARC records of one answer, made where it was fetched.
+ *
+ * libcurl takes chunking and content encodings off the body, so the recorded
+ * head is corrected to what follows it: Transfer-Encoding goes, Content-
+ * Encoding goes where the body was decoded, Content-Length is true. What was
+ * changed stands, as the wire had it, in the record's WARC-X-As-Received.
+ * Answers by HTTP/2 are written as HTTP/1.1, with WARC-Protocol: h2. Line ends
+ * are CRLF throughout. The request is what curl sent, without
+ * Proxy-Authorization.
+ *
+ * Compressing happens on the fetcher's thread; the frontier thread only
+ * appends, or puts a small revisit record in the answer's place where its body
+ * was recorded before.
+ */
+#ifndef URLWEIR_CRAWLER_WARC_CAPTURE_H
+#define URLWEIR_CRAWLER_WARC_CAPTURE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "crawler/fetch.h"
+#include "storage/warc_record.h"
+
+#define WARC_CAPTURE_LEVEL                                                     \
+    1 /* of gzip: a page costs about as much as its                            \
+         fetch; level 6 is a tenth smaller and takes                           \
+         three times as long */
+
+struct warc_capture {
+    struct buf members;  /* response (or revisit), then request */
+    size_t first_length; /* octets of the first */
+    int64_t date_ms;
+    bool may_repeat; /* whole, with a body: it may be one recorded before */
+    /* what a revisit record needs */
+    struct buf head; /* corrected */
+    char *uri, *ip, *as_received;
+    const char *protocol;
+    char id[WARC_ID_SIZE], payload_digest[WARC_DIGEST_SIZE];
+};
+
+/* NULL: the answer has no whole head, or there is no memory; a log line says
+ * the latter. */
+struct warc_capture *warc_capture_of(struct warc_maker *m, struct bytes url,
+                                     const struct fetch_result *result);
+void warc_capture_free(struct warc_capture *c); /* NULL is fine */
+
+/* Puts a revisit record in the place of the response: the same payload was
+ * recorded for `uri` at `date_ms`. */
+MUST_CHECK enum status warc_capture_revisit(struct warc_capture *c,
+                                            struct warc_maker *m,
+                                            struct bytes uri, int64_t date_ms);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_answer.c - the head of an answer, and what reads its fields.
+ *
+ * Input: the lines of one or more heads. Beside not crashing: every field's
+ * value stands in the head, has no white space around it and no line end
+ * within, and the first of all values is the one that counts.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "crawler/answer.h"
+#include "crawler/http_time.h"
+#include "crawler/link_header.h"
+#include "crawler/link_values.h"
+#include "crawler/mime.h"
+#include "crawler/robots_tag.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_value(const struct answer *a, struct bytes v)
+{
+    if (v.len == 0)
+        return;
+    assert(v.at >= a->raw.at && v.at + v.len <= a->raw.at + a->raw.len);
+    assert(bytes_trim(v).len == v.len);
+    assert(memchr(v.at, '\n', v.len) == NULL);
+}
+
+struct seen {
+    const struct answer *answer;
+    struct bytes first;
+    size_t count;
+};
+
+static void see(void *ctx, struct bytes value)
+{
+    struct seen *s = ctx;
+
+    check_value(s->answer, value);
+    if (s->count++ == 0)
+        s->first = value;
+}
+
+static void read_links(struct bytes value)
+{
+    struct bytes target, whole = value;
+    bool nofollow;
+
+    while (link_header_next(&value, &target, &nofollow))
+        assert(target.len == 0 ||
+               (target.at >= whole.at &&
+                target.at + target.len <= whole.at + whole.len));
+    assert(value.len <= whole.len);
+}
+
+static void read_fields(const struct answer *a)
+{
+    bool noindex = false, nofollow = false;
+    char mime[MIME_SIZE];
+    struct bytes essence, url;
+
+    for (int f = 0; f < ANSWER_FIELD_COUNT_; f++) {
+        struct seen s = {.answer = a, .first = bytes_of("", 0)};
+
+        answer_each(a, (enum answer_field)f, see, &s);
+        assert(bytes_equal(s.first, answer_get(a, (enum answer_field)f)));
+        assert(s.count == a->fields[f].count);
+    }
+    essence = mime_essence(answer_get(a, ANSWER_CONTENT_TYPE), mime);
+    assert(essence.len < MIME_SIZE);
+    read_links(answer_get(a, ANSWER_LINK));
+    robots_tag_header(answer_get(a, ANSWER_X_ROBOTS_TAG),
+                      bytes_of_str("urlweir"), &noindex, &nofollow);
+    (void)refresh_url(answer_get(a, ANSWER_REFRESH), &url);
+    assert(http_retry_after_ms(answer_get(a, ANSWER_RETRY_AFTER), 0) <=
+           HTTP_TIME_DAY_MS);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *at = (const char *)data;
+    struct answer a;
+
+    answer_init(&a);
+    while (size > 0) {
+        const char *lf = memchr(at, '\n', size);
+        size_t len = lf != NULL ? (size_t)(lf - at) + 1 : size;
+
+        if (!answer_line(&a, bytes_of(at, len)))
+            break;
+        at += len;
+        size -= len;
+    }
+    read_fields(&a);
+    answer_fini(&a);
+    return 0;
+}

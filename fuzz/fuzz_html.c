@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_html.c - any octets as a page, through tokenizer, tree and filter.
+ *
+ * Asserted beside memory safety: tokens stand in the page one behind the
+ * other, and what the filter writes is whole tags with nothing between them.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/html_filter.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool every_other_base(void *ctx, struct bytes href)
+{
+    unsigned *n = ctx;
+
+    (void)href;
+    return ++*n % 2 == 0;
+}
+
+static void check_inside(struct bytes part, struct bytes page)
+{
+    if (part.len > 0)
+        assert(part.at >= page.at && part.at + part.len <= page.at + page.len);
+}
+
+static void read_tokens(struct bytes page)
+{
+    struct html_reader r;
+    struct html_attr a;
+    enum html_token t;
+    const char *at;
+
+    html_begin(&r, page);
+    for (at = r.at; (t = html_next(&r)) != HTML_PAGE_END; at = r.at) {
+        if (t == HTML_START_TAG || t == HTML_END_TAG) {
+            check_inside(r.name, page);
+            while (html_next_attr(&r, &a)) {
+                check_inside(a.name, page);
+                check_inside(a.value, page);
+            }
+        } else if (t != HTML_DOCTYPE) {
+            check_inside(r.text, page);
+        }
+        assert(r.at > at && r.at <= r.end);
+    }
+}
+
+static void check_markup(struct bytes markup)
+{
+    struct html_reader r;
+    enum html_token t;
+
+    html_begin(&r, markup);
+    while ((t = html_next(&r)) != HTML_PAGE_END) {
+        assert(t == HTML_START_TAG || t == HTML_END_TAG);
+        assert(html_finish_tag(&r));
+    }
+    assert(r.at == r.end && r.tag_whole);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct html_filter f;
+    static struct html_wants wants;
+    struct bytes page = bytes_of(data, size);
+    unsigned bases = 0;
+
+    for (unsigned w = 1; w < WORD_COUNT_; w++)
+        wants.of[w] = ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_REL;
+    wants.of_any = ATTR_STYLE | ATTR_DATA_SRC;
+    wants.style_text = wants.og = true;
+    wants.agent = "bot";
+    read_tokens(page);
+    html_filter_init(&f, size % 7 == 0 ? 200 : (size_t)64 << 20);
+    if (html_filter_page(&f, page, &wants, every_other_base, &bases) ==
+        STATUS_OK)
+        check_markup(buf_bytes(&f.markup));
+    assert(f.tree.open.depth <= HTML_DEPTH_MOST);
+    check_inside(f.title, page);
+    check_inside(f.lang, page);
+    html_filter_fini(&f);
+    return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_links.c - any octets as a page, to its links.
+ *
+ * Asserted beside memory safety: links are http or https and printable, are of
+ * a kind that was asked for, and the same page gives the same links again.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/links.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct sum {
+    uint32_t kinds;
+    uint64_t links, hash;
+};
+
+static void visit(void *ctx, const struct found_link *link)
+{
+    struct sum *s = ctx;
+    struct bytes text = url_text(link->url);
+
+    assert(LINK_BIT(link->kind) & s->kinds);
+    assert(bytes_starts_with(text, "http://") ||
+           bytes_starts_with(text, "https://"));
+    for (size_t i = 0; i < text.len; i++) {
+        assert(text.at[i] > ' ' && text.at[i] < 0x7f);
+        s->hash = s->hash * 31 + (unsigned char)text.at[i];
+    }
+    s->links++;
+    url_canonicalise(link->url);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct link_parser *p;
+    static struct url base;
+    struct link_options o = {.page_url = &base};
+    struct page_info info;
+    struct sum once = {0}, again = {0};
+    struct bytes page = bytes_of(data, size);
+
+    if (p == NULL) {
+        p = link_parser_new("bot");
+        url_init(&base);
+        if (url_parse(&base, bytes_of_str("http://h/d/p?q"), NULL, NULL) !=
+            URL_OK)
+            return 0;
+    }
+    o.kinds = size % 3 == 0 ? LINK_SET_FOLLOW : LINK_SET_ALL;
+    once.kinds = again.kinds = o.kinds;
+    if (link_parser_html(p, page, &o, visit, &once, &info) == STATUS_OK)
+        assert(info.found == once.links);
+    assert(info.title.len <= 512 && info.lang.len <= 64);
+    (void)!link_parser_html(p, page, &o, visit, &again, &info);
+    assert(once.links == again.links && once.hash == again.hash);
+    return 0;
+}

@@ -1,0 +1,144 @@
+#!/bin/sh
+# A crawl that is ended at any named step of a commit, of a checkpoint, of the
+# store's upkeep (base/fault.h) goes on as if it had not been: no URL lost, at
+# most --concurrency asked again. Every name in the sources is stood at, at its
+# first passage in a small crawl, at a later one in a larger.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+in_flight=16
+names=$(cd "$TOP" && grep -rhoE 'fault_point\("[a-z-]+"\)' --include='*.c' \
+    base filter storage frontier crawler config cli service 2>/dev/null |
+    sed 's/.*"\(.*\)".*/\1/' | sort -u)
+[ "$(echo "$names" | wc -l)" -ge 20 ] || fail "too few points: $names"
+plain=$quick
+quick="$quick --warc" # some of the points are in its writer
+
+# killed POINT COMMAND...: run it until it stands there. False: it never did.
+killed() {
+    export URLWEIR_KILL_AT="$1"
+    shift
+    "$@"
+    unset URLWEIR_KILL_AT
+    [ "$status" = 137 ]
+}
+
+# Go on by what the commands themselves say.
+to_the_end() {
+    resume d -c $in_flight
+    if [ "$status" = 2 ]; then
+        grep -qE 'no crawl (to resume )?in|same .urlweir crawl. command' crawl.err ||
+            ended 0 "after a kill at $1"
+        crawl d -c $in_flight
+    fi
+    ended 0 "after a kill at $1"
+}
+
+# ---- the first passage, in a small crawl ------------------------------------
+
+serve --hosts 5 --pages 80 --size 1000 --seed 31
+mv truth truth.small
+reached=
+for name in $names; do
+    case $name in
+    queue-* | status-sweep) continue ;; # of many URLs, below
+    esac
+    rm -rf d
+    before=$(wc -l <log)
+    killed "$name" crawl d -c $in_flight || ended 137 "at $name"
+    is_whole d "$name"
+    to_the_end "$name"
+    reached="$reached $name"
+    sleep 0.15 # the server writes its log ten times a second
+    is_whole d "the end"
+    tail -n +$((before + 1)) log >log.part
+    "$SITE" check --truth truth.small --log log.part --kills 1 \
+        --in-flight $in_flight >check.out 2>check.err ||
+        fail "after a kill at $name: $(cat check.out check.err)"
+done
+serve_no_more
+
+# stand_at TIME POINT...: resume d again and again, killed at each in turn; a
+# run that does not come there ends after TIME, with one more checkpoint.
+stand_at() {
+    most=$1
+    shift
+    for point; do
+        killed "$point" resume d -c $in_flight --time "$most" || {
+            case $status in # it ended by its limit of time, or for good
+            0 | 3 | 5) echo "not at $point: $status"; continue ;;
+            esac
+            ended 3 "never at $point"
+        }
+        is_whole d "$point"
+        echo "stood at $point"
+        kills=$((kills + 1))
+        reached="$reached ${point%:*}"
+    done
+}
+
+# ---- later passages, one after the other in one crawl ------------------------
+
+serve --hosts 20 --pages 5000 --size 1000 --latency 40 --seed 32
+rm -rf d
+kills=1
+killed turn-after-commit:9 crawl d -c $in_flight || ended 137
+for name in $names; do
+    case $name in
+    queue-* | exact-merge | status-sweep | seeds-read | store-made) ;;
+    checkpoint-* | file-* | filter-* | wal-*) stand_at 1100ms "$name:2" ;;
+    *) stand_at 1100ms "$name:12" ;;
+    esac
+done
+resume d -c 64 --time none
+ended 0
+serve_no_more
+judge --kills $kills --in-flight $in_flight
+agrees d
+echo "$kills kills, $(sed -n 's/^duplicate //p' check.out) asked again"
+
+# ---- the store's upkeep, which begins with many URLs ---------------------------
+
+# 200,000 more seeds on a host where nobody listens: their queue is flushed and
+# merged as it grows, and drained, without a request for each.
+quick=$plain
+serve --hosts 20 --pages 1000 --size 1000 --latency 5 --seed 33
+awk -v port="$port" 'BEGIN {
+    for (i = 0; i < 200000; i++)
+        printf "http://127.200.0.1:%d/part-%d/page-%d\n", port, i % 100, i
+}' >seeds
+rm -rf d
+for name in $names; do
+    case $name in
+    queue-flush | exact-merge | store-made | seeds-read)
+        killed "$name" crawl d -c $in_flight -i seeds || ended 137 "at $name"
+        is_whole d "$name"
+        reached="$reached $name"
+        ;;
+    esac
+done
+crawl d -c $in_flight -i seeds --time 1ms
+ended 3
+kills=0
+stand_at 5s status-sweep exact-merge
+for name in $names; do
+    case $name in
+    queue-flush) ;; # a flush needs many new URLs
+    queue-*) stand_at 5s "$name" ;;
+    esac
+done
+resume d -c 64 --time none
+ended 5 # the dead seeds
+# How far a merge of queues comes before the dead host's URLs are through is a
+# matter of time; the suite store_crash stands at each of its steps for certain.
+reached="$reached queue-merge queue-switch queue-drop"
+serve_no_more
+judge --kills $kills --in-flight $in_flight
+agrees d
+
+for name in $names; do
+    case " $reached " in
+    *" $name "*) ;;
+    *) fail "no crawl here ever passes $name" ;;
+    esac
+done

@@ -1,0 +1,149 @@
+#!/bin/sh
+# The store is the only truth. Gone, emptied, cut, overwritten or behind its
+# manifest, it is refused with 6 and words on how to go on, no request is sent
+# and nothing is begun anew. Behind its manifest, or without one, it can be
+# accepted with `verify --repair`, and what it lacks is fetched again. A lost
+# tail of its log is either such a case or costs some pages asked twice.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+serve --hosts 10 --pages 800 --size 1000 --seed 51
+crawl other -n 50
+ended 3
+mark
+crawl early -n 100
+ended 3
+since_mark log.early
+cp -a early late
+mark
+resume late -n 300
+ended 3
+since_mark log.more
+
+# d is a copy of the crawl; each damage is done to it in turn.
+fresh() {
+    rm -rf d
+    cp -a late d
+}
+random_octets() { # FILE OFFSET COUNT
+    dd if=/dev/urandom of="$1" bs=1 seek="$2" count="$3" conv=notrunc 2>dd.err
+}
+half_of() {
+    truncate -s $(($(wc -c <"$1") / 2)) "$1"
+}
+put_back() { # the store of an earlier moment
+    rm -f d/frontier.db*
+    cp early/frontier.db d/
+}
+damage() {
+    case $1 in
+    "store gone") rm -f d/frontier.db* ;;
+    "store gone, its log left") rm d/frontier.db ;;
+    "store emptied") : >d/frontier.db ;;
+    "store cut to half") half_of d/frontier.db ;;
+    "store cut to one page") truncate -s 4096 d/frontier.db ;;
+    "header overwritten") random_octets d/frontier.db 0 100 ;;
+    "first page overwritten") random_octets d/frontier.db 0 4096 ;;
+    "store of another format") printf 'SQLite' >d/frontier.db ;;
+    "store of an empty database") rm d/frontier.db* && sqlite3 d/frontier.db 'CREATE TABLE t(a)' ;;
+    "store of another crawl") cp other/frontier.db d/ ;;
+    "store behind its manifest") put_back ;;
+    "manifest gone") rm d/manifest ;;
+    "manifest emptied") : >d/manifest ;;
+    "manifest overwritten") head -c 160 /dev/urandom >d/manifest ;;
+    "manifest with one bit flipped") flip d/manifest 70 ;;
+    "manifest of another crawl") cp other/manifest d/ ;;
+    esac
+}
+
+# refused HOW: resume and verify end with 6, say how to go on, touch nothing.
+refused() {
+    mark
+    find d -type f ! -empty ! -name lock ! -name '*-shm' -exec md5sum {} + | sort >before
+    resume d -n none
+    [ "$status" = 6 ] || fail "$1: resume ended with $status: $(cat crawl.err)"
+    grep -q "verify d" crawl.err || fail "$1: no way on: $(cat crawl.err)"
+    crawl d
+    [ "$status" = 2 ] || fail "$1: crawl ended with $status: $(cat crawl.err)"
+    verified=0
+    "$URLWEIR" verify d >verify.out 2>&1 || verified=$?
+    [ "$verified" = 6 ] || fail "$1: verify says $verified: $(cat verify.out)"
+    find d -type f ! -empty ! -name lock ! -name '*-shm' -exec md5sum {} + | sort >after
+    cmp -s before after || fail "$1: something was changed:
+$(diff before after)"
+    since_mark log.part
+    [ ! -s log.part ] || fail "$1: requests were sent: $(head -3 log.part)"
+}
+
+for how in "store gone" "store gone, its log left" "store emptied" \
+    "store cut to half" "store cut to one page" "header overwritten" \
+    "first page overwritten" "store of another format" \
+    "store of an empty database" "store of another crawl"; do
+    fresh
+    damage "$how"
+    refused "$how"
+    case $how in # that one is sound, and might be taken
+    "store of another crawl") continue ;;
+    esac
+    exits 6 "$URLWEIR" verify d --repair
+    grep -qiE "restore|copy" out err ||
+        fail "$how: verify --repair: $(cat out err)"
+done
+
+# What --repair can mend: the store is sound, the manifest disagrees.
+for how in "store behind its manifest" "manifest gone" "manifest emptied" \
+    "manifest overwritten" "manifest with one bit flipped" \
+    "manifest of another crawl"; do
+    fresh
+    damage "$how"
+    refused "$how"
+    exits 0 "$URLWEIR" verify d --repair
+    mark
+    resume d -n none
+    ended 0 "$how, repaired"
+    since_mark log.part
+    case $how in
+    store*) logs=log.early ;; # what came later is not known to have been asked
+    *) logs=log.early,log.more ;;
+    esac
+    "$SITE" check --truth truth --log $logs,log.part >check.out 2>check.err ||
+        fail "$how, repaired: $(cat check.out check.err)"
+    agrees d
+done
+
+# ---- the tail of the log is lost -----------------------------------------------
+
+# Killed, so that the log holds what the database does not.
+for how in whole "last octets" half all; do
+    rm -rf d
+    mark
+    URLWEIR_KILL_AT=turn-after-commit:30
+    export URLWEIR_KILL_AT
+    crawl d -c 16 --checkpoint 1h
+    unset URLWEIR_KILL_AT
+    ended 137
+    [ -s d/frontier.db-wal ] || fail "no log to cut"
+    case $how in
+    "last octets") truncate -s -3000 d/frontier.db-wal ;;
+    half) half_of d/frontier.db-wal ;;
+    all) rm d/frontier.db-wal d/frontier.db-shm ;;
+    esac
+    resume d
+    case $status in
+    0) ;;
+    6)
+        grep -q "verify d" crawl.err || fail "$how: $(cat crawl.err)"
+        exits 0 "$URLWEIR" verify d --repair
+        resume d
+        ended 0 "a log without $how, repaired"
+        ;;
+    *) ended 0 "a log without $how" ;;
+    esac
+    since_mark log.part
+    # Nothing is lost; what the log held is asked again.
+    "$SITE" check --truth truth --log log.part --kills 1 --in-flight 800 \
+        >check.out 2>check.err || fail "$how: $(cat check.out check.err)"
+    agrees d
+    again=$(sed -n 's/^duplicate //p' check.out)
+    [ "$how" != whole ] || [ "$again" -le 16 ] || fail "$again asked again"
+done

@@ -1,0 +1,115 @@
+#!/bin/sh
+# The documents tell the truth: what docs/promises.md names exists, links lead
+# somewhere, and the commands of README.md and docs/operating.md do what is said
+# there, on a small web, also while the crawl runs.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+docs=$TOP/docs
+
+# ---- what is named exists -----------------------------------------------------
+
+lacks() {
+    echo "promises.md names $1, which is not here" >>lacking
+}
+: >lacking
+grep -o '`[^`]*`' "$docs/promises.md" | tr -d '`' | sort -u >named
+while read -r name; do
+    case $name in
+    "suite/test" | tests/cli/x.sh | "make check-unit T="* | "make check-cli T="*) ;;
+    tests/* | .ci/*) [ -e "$TOP/$name" ] || lacks "$name" ;;
+    "make bench-"*)
+        [ -e "$TOP/bench/bench_${name#make bench-}.c" ] ||
+            lacks "$name"
+        ;;
+    "make "*)
+        grep -q "^${name#make }:" "$TOP/Makefile" || grep -q \
+            "^\.PHONY:.* ${name#make }\( \|\$\)" "$TOP/Makefile" ||
+            lacks "$name"
+        ;;
+    */*)
+        grep -qs "START_TEST(${name#*/})" "$TOP"/tests/unit/*/"test_${name%/*}.c" ||
+            lacks "unit test $name"
+        ;;
+    *)
+        set -- "$TOP"/tests/unit/*/"test_$name.c"
+        [ -e "$1" ] || lacks "suite $name"
+        ;;
+    esac
+done <named
+[ ! -s lacking ] || fail "$(cat lacking)"
+
+for page in "$TOP"/*.md "$docs"/*.md "$docs"/*/*.md; do
+    grep -o '](\([^)#:]*\)[)#]' "$page" | sed 's/^](//; s/[)#]$//' >links
+    while read -r to; do
+        [ -e "$(dirname "$page")/$to" ] || fail "$page: no $to"
+    done <links
+done
+
+# ---- README and the operating guide, command by command ----------------------
+
+serve --hosts 3 --pages 300 --size 2000 --latency 10
+cat >seeds.txt <<END
+# the site
+$seed
+END
+# Only what a loopback address needs is added to the commands of the guide.
+here="--allow-private --min-disk 0 -q"
+path=$(dirname "$URLWEIR"):$PATH
+PATH=$path
+
+# A crawl, from start to end; status, store and explain while it runs.
+# shellcheck disable=SC2086
+urlweir crawl -i seeds.txt -o crawl --contact https://example.org/bot \
+    --delay 30ms --scope any $here &
+crawler=$!
+waits_for 'urlweir status crawl >out 2>err' || fail "status: $(cat err)"
+says out running
+waits_for '[ "$(sqlite3 -readonly crawl/frontier.db \
+    "SELECT count(*) FROM fetches WHERE final")" -gt 20 ]' || fail "no fetches"
+exits 0 sqlite3 -readonly crawl/frontier.db \
+    "SELECT status, count(*) FROM fetches WHERE final GROUP BY status"
+says out fetched
+exits 0 sqlite3 -readonly crawl/frontier.db \
+    "SELECT url, found_at FROM urls WHERE false_positive"
+exits 0 sqlite3 crawl/frontier.db ".backup copy.db"
+exits 2 urlweir resume crawl
+kill -KILL $crawler
+wait $crawler 2>killed || :
+exits 0 urlweir resume crawl -q
+exits 0 urlweir resume crawl # finished: says so and sends nothing
+exits 0 urlweir status crawl
+says out finished
+exits 0 urlweir audit crawl --what-if 1e-2,1e-6
+exits 0 urlweir explain crawl "$seed"
+says out fetched
+exits 0 urlweir explain crawl http://example.org/elsewhere
+exits 0 urlweir export crawl --what pages --format csv
+exits 0 urlweir export crawl --what errors
+exits 0 urlweir export crawl --what skips
+exits 0 urlweir verify crawl
+
+# One host, and a domain with limits.
+# shellcheck disable=SC2086
+exits 0 urlweir crawl "$seed" -o one --delay 0 $here
+# shellcheck disable=SC2086
+exits 3 urlweir crawl -i seeds.txt -o two --scope domain --depth 5 --limit 20 \
+    --delay 0 $here
+exits 3 urlweir resume two --limit 40 -q
+exits 0 urlweir resume two --limit none -q
+
+# A crawl's directory, copied while it does not run, is a crawl.
+cp -r crawl copied
+exits 0 urlweir verify copied
+
+# What repair is for: no manifest, and a copy made by .backup.
+rm copied/manifest
+exits 6 urlweir resume copied
+exits 0 urlweir verify copied --repair
+exits 0 urlweir resume copied -q
+
+# ---- the store's documented queries -------------------------------------------
+
+awk '/^```sql$/ { on = 1; next } /^```$/ { if (on) print "SELECT '\''--'\'';"; on = 0 }
+    on' "$docs/formats/frontier-db.md" >queries.sql
+[ "$(grep -c ';' queries.sql)" -gt 10 ] || fail "no queries in frontier-db.md"
+exits 0 sqlite3 -readonly -bail crawl/frontier.db ".read queries.sql"

@@ -1,0 +1,140 @@
+#!/bin/sh
+# What export writes is what docs/formats/export.md says: fields, order, CSV
+# quoting, absent values; and the link graph only where it was recorded.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+small_web
+# shellcheck disable=SC2086
+crawl d $small --record links
+ended 0
+# shellcheck disable=SC2086
+crawl plain $small
+ended 0
+serve_no_more
+
+# Ports, times and figures that differ from run to run have names.
+plain() {
+    sed -E -e "s,$seed,/,g" -e 's/[0-9-]{10}T[0-9:.]{12}Z/TIME/g' \
+        -e 's/[0-9a-f]{32}/DIGEST/g' -e 's/("elapsed": )[0-9.]+/\1SECONDS/' \
+        -e 's/TIME,[0-9.]+,127/TIME,SECONDS,127/' \
+        -e 's/("wire_bytes": )[0-9]+/\1N/' -e 's/\r$/~/' <out
+}
+# writes WHAT FORMAT: stdin is what it writes, in full.
+writes() {
+    exits 0 "$URLWEIR" export d --what "$1" --format "$2"
+    cat >want
+    plain >got
+    diff want got >difference || fail "export --what $1 --format $2:
+$(cat difference)"
+}
+
+# ---- urls ----
+
+writes urls csv <<'END'
+url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via~
+/,fetched,,200,0,seed,true,false,TIME,1,~
+/a.html,fetched,,200,1,a,false,false,TIME,2,1~
+"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1~
+/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1~
+/private/x.html,denied,robots,,1,a,false,false,TIME,5,1~
+/b.html,fetched,,200,2,a,false,false,TIME,6,2~
+END
+exits 0 "$URLWEIR" export d
+plain >got
+cat >want <<'END'
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via": null}
+END
+head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
+[ "$(wc -l <got)" = 6 ] || fail "not six URLs: $(cat got)"
+
+# ---- pages ----
+
+writes pages jsonl <<'END'
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "He said \"hi\", twice", "lang": "en", "body_bytes": 290, "wire_bytes": N, "body_digest": "DIGEST", "links": 8, "depth": 0, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": null}
+{"url": "/a.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "A", "lang": null, "body_bytes": 53, "wire_bytes": N, "body_digest": "DIGEST", "links": 2, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/"}
+{"url": "/c,omma.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "=1+1", "lang": null, "body_bytes": 27, "wire_bytes": N, "body_digest": "DIGEST", "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/"}
+{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "mime": "text/html", "charset": null, "title": null, "lang": null, "body_bytes": 17, "wire_bytes": N, "body_digest": null, "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/"}
+{"url": "/b.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "B", "lang": null, "body_bytes": 37, "wire_bytes": N, "body_digest": "DIGEST", "links": 1, "depth": 2, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/a.html"}
+END
+# Quotes are doubled, what holds a comma or a quote stands in quotes.
+exits 0 "$URLWEIR" export d --what pages --format csv
+says out ',windows-1252,"He said ""hi"", twice",en,290,'
+says out "\"${seed}c,omma.html\",fetched,"
+
+# ---- links ----
+
+writes links csv <<'END'
+src,dst,kind~
+/,/a.html,a~
+/,"/c,omma.html",a~
+/,/missing.html,a~
+/,/private/x.html,a~
+/,/a.html,a~
+/a.html,/,a~
+/a.html,/b.html,a~
+/b.html,/a.html,a~
+END
+exits 0 "$URLWEIR" export d --what links
+plain >got
+says got '{"src": "/", "dst": "/c,omma.html", "kind": "a"}'
+[ "$(wc -l <got)" = 8 ] || fail "not eight links"
+exits 1 "$URLWEIR" export plain --what links
+says err "did not record its links"
+[ ! -s out ] || fail "links of a crawl that recorded none: $(cat out)"
+
+# ---- errors, skips, hosts ----
+
+writes errors csv <<'END'
+url,status,reason,http_status,detail,depth,tries,at,via~
+/missing.html,failed,http_404,404,,1,1,TIME,/~
+/private/x.html,denied,robots,,Disallow: /private/,1,1,TIME,/~
+END
+writes errors jsonl <<'END'
+{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "detail": null, "depth": 1, "tries": 1, "at": "TIME", "via": "/"}
+{"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "at": "TIME", "via": "/"}
+END
+writes skips csv <<'END'
+reason,host,count,example,via,at~
+scope,other.invalid,1,,,~
+nofollow,127.0.0.1,1,,,~
+kind,127.0.0.1,1,,,~
+scope,other.invalid,,http://other.invalid/,1,TIME~
+nofollow,127.0.0.1,,/b.html,1,TIME~
+kind,127.0.0.1,,/p.png,1,TIME~
+END
+exits 0 "$URLWEIR" export d --what skips
+says out '{"reason": "scope", "host": "other.invalid", "count": 1, "example": null, "via": null, "at": null}'
+writes hosts csv <<'END'
+host,queued~
+127.0.0.1,0~
+END
+writes hosts jsonl <<'END'
+{"host": "127.0.0.1", "queued": 0}
+END
+
+# ---- what cannot be done ----
+
+exits 1 "$URLWEIR" export d --what nothing
+exits 2 "$URLWEIR" export elsewhere
+[ ! -s out ] || fail "a crawl that is not there: $(cat out)"
+if [ -w /dev/full ]; then
+    "$URLWEIR" export d >/dev/full 2>err && fail "a full disk is no failure"
+    says err "cannot write the output"
+fi
+
+# ---- a link graph in part ----
+
+# Recording that a resume switches on leaves a part of the graph, and says so.
+small_web
+# shellcheck disable=SC2086
+crawl part $small --limit 1
+ended 3
+resume part --record links --limit none
+ended 0
+serve_no_more
+exits 0 "$URLWEIR" export part --what links
+says err "a part of the crawl ran without --record links"
+says out "/a.html\", \"dst\": \"$seed\""
+exits 0 "$URLWEIR" audit part --json
+says out '"pages_only_through_lost": null'

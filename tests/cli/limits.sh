@@ -1,0 +1,170 @@
+#!/bin/sh
+# Limits hold exactly, say which one it was, and end with 3; with larger ones
+# the crawl goes on. Scope decides what belongs to it. Seeds that fail, and
+# those that are none, have statuses of their own.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# pages_in LOG: answers that count for --limit.
+pages_in() {
+    awk -F'\t' '$6 ~ /^[245]/ && $7 !~ /^\/robots[^\/]*\.txt$/' "$1" | wc -l
+}
+
+# ---- how much ------------------------------------------------------------------
+
+serve --hosts 10 --pages 400 --size 2000 --profile redirects --seed 91
+crawl n -n 50
+ended 3
+says crawl.err "--limit"
+mark
+[ "$(pages_in log)" = 50 ] || fail "-n 50 gave $(pages_in log) pages"
+resume n # the same limit: nothing more
+ended 3
+since_mark log.part
+[ "$(pages_in log.part)" = 0 ] || fail "more pages than -n"
+resume n -n 120
+ended 3
+says crawl.err "limit: 50 -> 120"
+sleep 0.15
+[ "$(pages_in log)" = 120 ] || fail "-n 120 gave $(pages_in log) pages"
+resume n -n none
+ended 0
+serve_no_more
+judge
+
+serve --hosts 10 --pages 400 --size 2000 --latency 10 --seed 92
+crawl host --per-host 7
+ended 0 # what is left has a reason
+sleep 0.15
+awk -F'\t' '$7 != "/robots.txt" { n[$4]++ }
+    END { for (h in n) if (n[h] > 7) exit 1 }' log || fail "--per-host 7"
+exits 0 "$URLWEIR" status host --json
+says out skipped.budget
+
+mark
+crawl time --time 500ms --threads 1 -c 2
+ended 3
+says crawl.err "--time"
+resume time # it is a run's
+ended 3
+resume time --time none -c 64
+ended 0
+since_mark log.part
+"$SITE" check --truth truth --log log.part >check.out || fail "$(cat check.out)"
+
+mark
+crawl quota --quota 100K -c 4
+ended 3
+says crawl.err "--quota"
+since_mark log.part
+got=$(awk -F'\t' '{ n += $8 } END { print int(n / 1024) }' log.part)
+[ "$got" -ge 60 ] && [ "$got" -le 130 ] || fail "--quota 100K: $got K of bodies"
+resume quota --quota 1G
+ended 0
+since_mark log.part
+"$SITE" check --truth truth --log log.part >check.out || fail "$(cat check.out)"
+serve_no_more
+
+# ---- how long to wait ----------------------------------------------------------
+
+serve --hosts 16 --pages 160 --size 500 --profile robots --crawl-delay 60 --seed 93
+crawl patience --give-up 3s
+ended 3
+says crawl.err "--give-up"
+says crawl.err 127.0.0.14
+resume patience --max-crawl-delay 50ms
+ended 0
+serve_no_more
+judge --no-crawl-delay
+
+# ---- what belongs to it --------------------------------------------------------
+
+mkdir -p www/a www/b sub org
+echo "<a href=/a/>a</a>" >www/index.html
+: >www/b/two.html
+: >sub/s.html
+: >org/o.html
+: >port
+rm -f log
+"$SITE" files www=127.0.0.1 sub=127.0.0.2 org=127.0.0.3 --log log >port &
+server=$!
+at_exit="$at_exit; kill $server"
+waits_for 'grep -q "^port" port' || fail "no server"
+port=$(sed 's/port //' port)
+cat >www/a/index.html <<END
+<a href=one.html>1</a> <a href=../b/two.html>2</a> <a href=/gone>gone</a>
+<a href=http://sub.example.com:$port/s.html>s</a>
+<a href=http://example.org:$port/o.html>o</a>
+END
+{
+    echo "<a href=/a/deep>deep</a>"
+    head -c 5000 /dev/zero | tr '\0' x
+    echo "<a href=/behind>behind</a>"
+} >www/a/one.html
+names="--resolve www.example.com:$port:127.0.0.1 --resolve
+    sub.example.com:$port:127.0.0.2 --resolve example.org:$port:127.0.0.3
+    --allow-private --delay 0 --min-disk 0 --progress none"
+
+# asked_for PATHS OPTION...: a crawl from /a/ asks for these, and no others.
+asked_for() {
+    want=$1
+    shift
+    rm -rf scoped
+    mark
+    status=0
+    # shellcheck disable=SC2086
+    "$URLWEIR" crawl "http://www.example.com:$port/a/" -o scoped $names "$@" \
+        >crawl.out 2>crawl.err || status=$?
+    ended 0 "$*"
+    since_mark log.part
+    got=$(cut -f7 log.part | grep -v robots.txt | sort | tr '\n' ' ')
+    [ "$got" = "$want " ] || fail "$*: asked for $got, not $want"
+}
+asked_for "/a/" --scope seed
+asked_for "/a/ /a/deep /a/one.html" --scope prefix
+asked_for "/a/ /a/deep /a/one.html /b/two.html /behind /gone"
+asked_for "/a/ /a/deep /a/one.html /b/two.html /behind /gone /s.html" \
+    --scope domain
+asked_for "/a/ /a/deep /a/one.html /b/two.html /behind /gone /o.html /s.html" \
+    --scope any
+asked_for "/a/ /a/one.html /b/two.html /gone" --depth 1
+asked_for "/a/" --depth 0
+asked_for "/a/ /a/deep /a/one.html /b/two.html" -X 'behind' -X '^.*gone$'
+asked_for "/a/ /b/two.html" -I '/a/$' -I two
+asked_for "/a/ /a/deep /a/one.html /b/two.html /gone" --max-body 2K
+exits 0 "$URLWEIR" status scoped --json
+says out fetched.truncated_length
+asked_for "/a/ /gone" --max-url-len 35
+
+# ---- seeds -----------------------------------------------------------------------
+
+to() { # DIR SEED...
+    dir=$1
+    shift
+    status=0
+    # shellcheck disable=SC2086
+    "$URLWEIR" crawl "$@" -o "$dir" $names >crawl.out 2>crawl.err || status=$?
+}
+to failed "http://www.example.com:$port/gone" "http://www.example.com:$port/"
+ended 5
+to bad "not a url" ftp://www.example.com/
+ended 2
+says crawl.err "not a url"
+[ ! -e bad/frontier.db ] || fail "a crawl without a seed was begun"
+cat >seeds <<END
+# a comment
+
+http://www.example.com:$port/a/
+http://[::1
+http://www.example.com:$port/b/two.html
+END
+to listed -i seeds --depth 0
+ended 0
+says crawl.err "seeds:4"
+exits 0 "$URLWEIR" status listed --json
+[ "$(json fetched <out)" = 2 ] || fail "not two seeds: $(cat out)"
+to missing -i nowhere
+ended 2
+: >empty
+to none -i empty
+ended 2

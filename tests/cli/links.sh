@@ -1,0 +1,109 @@
+#!/bin/sh
+# `urlweir links`: the links of one file, KIND TAB absolute URL.
+# usage: URLWEIR=build/release/urlweir tests/cli/links.sh
+set -u
+: "${URLWEIR:?the path of urlweir}"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+in=$dir/in out=$dir/out err=$dir/err want=$dir/want
+
+fail() {
+    echo "links: $1"
+    [ -s "$want" ] && diff "$want" "$out" | head -n 5
+    exit 1
+}
+
+# check WHAT STATUS ARGS...: output as $want says
+check() {
+    what=$1 status=$2
+    shift 2
+    "$URLWEIR" links "$@" <"$in" >"$out" 2>"$err"
+    got=$?
+    [ $got = "$status" ] || fail "$what: exit $got, want $status"
+    cmp -s "$want" "$out" || fail "$what: other output"
+}
+
+# refused WHAT SAYS ARGS...: exit 1, nothing on stdout, SAYS on stderr
+refused() {
+    what=$1 says=$2
+    shift 2
+    : >"$want"
+    check "$what" 1 "$@"
+    grep -q -e "$says" "$err" || fail "$what: stderr lacks '$says'"
+}
+
+base=http://h.example/dir/page.html
+
+cat >"$in" <<'PAGE'
+<!DOCTYPE html><html lang=en><head><title><a href=no></title>
+<link rel=canonical href="/c"><link rel="stylesheet" href=s.css>
+<link rel=alternate type=application/rss+xml href=feed><link rel=sitemap href=m.xml>
+<link rel=manifest href=w.json><base href="../sub/">
+<style>@import "i.css"; p { background: url(b.png) }</style></head>
+<body><!-- <a href=no> --><a href="x?a&amp;b#f">x</a><img src=i srcset="i 1x, j,k 2x">
+<form action=f></form><iframe src=r><a href=no></iframe><noscript><a href=n></a></noscript>
+<area href="//other.example"><script src=t.js>'<a href=no>'</script><a href="mailto:x">
+<video src=v></video><img data-src=l></body></html><a href=after>
+PAGE
+cat >"$want" <<'ROWS'
+canonical	http://h.example/c
+css	http://h.example/sub/s.css
+feed	http://h.example/sub/feed
+sitemap	http://h.example/sub/m.xml
+link	http://h.example/sub/w.json
+a	http://h.example/sub/x?a&b
+img	http://h.example/sub/i
+srcset	http://h.example/sub/i
+srcset	http://h.example/sub/j,k
+form	http://h.example/sub/f
+iframe	http://h.example/sub/r
+a	http://h.example/sub/n
+area	http://other.example/
+script	http://h.example/sub/t.js
+a	http://h.example/sub/after
+ROWS
+check "a page on stdin" 0 --url $base -
+check "a page in a file" 0 --url=$base "$in"
+check "options after the file" 0 "$in" --url $base --content-type text/html
+
+sed -e '/w.json/s/^link/manifest/' "$want" >"$dir/all"
+cat >>"$dir/all" <<'ROWS'
+style	http://h.example/sub/i.css
+style	http://h.example/sub/b.png
+media	http://h.example/sub/v
+lazy	http://h.example/sub/l
+ROWS
+sort "$dir/all" >"$want"
+"$URLWEIR" links --url $base --all "$in" | sort >"$out"
+cmp -s "$want" "$out" || fail "--all prints the other kinds too"
+
+printf '<meta charset=koi8-r><a href="\301?\301">' >"$in"
+printf 'a\thttp://h.example/dir/%%D0%%B0?%%C1\n' >"$want"
+check "the page's own encoding" 0 --url $base -
+printf 'a\thttp://h.example/dir/%%C3%%81?%%C1\n' >"$want"
+check "--content-type wins over it" 0 --url $base --content-type 'text/html; charset=latin1' -
+
+printf 'p{background:url("a\\"b")}/*url(c)*/@import url(d);' >"$in"
+printf 'style\thttp://h.example/dir/a%%22b\nstyle\thttp://h.example/dir/d\n' >"$want"
+check "a style sheet" 0 --all --url $base --content-type 'Text/CSS; charset=utf-8' -
+: >"$want"
+check "a style sheet has links of kind style only" 0 --url $base --content-type text/css -
+: >"$in"
+check "an empty file has none" 0 --url $base -
+printf '<a href=x' >"$in"
+check "a tag cut short is none" 0 --url $base -
+
+printf '<a href=http://u:p@H.example:80/%%7e/../x>' >"$in"
+printf 'a\thttp://u:p@h.example/x\n' >"$want"
+check "URLs are in the standard's form, not the canonical one" 0 --url $base -
+
+refused "without --url" "--url is missing" -
+refused "a base that is none" "--url is no http or https URL" --url mailto:x -
+refused "without a file" "needs one FILE" --url $base
+refused "two files" "needs one FILE" --url $base "$in" "$in"
+refused "an unknown option" "--al1" --url $base --al1 -
+refused "no such file" "$dir/none" --url $base "$dir/none"
+"$URLWEIR" links --help >"$out" || fail "--help"
+grep -q -e '--content-type' "$out" || fail "--help names its options"
+"$URLWEIR" links --url $base "$in" >/dev/full 2>"$err" && fail "a full disk is an error"
+echo "links: all passed"

@@ -1,0 +1,124 @@
+#!/bin/sh
+# A host is asked once at a time, and not before its delay has passed since the
+# end of its last answer: --delay, its own Crawl-delay, Retry-After. robots.txt
+# counts like a page, and a kill and a restart in between change nothing.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# gaps_after STATUS...: milliseconds from each such answer to the next request
+# of its host.
+gaps_after() {
+    awk -F'\t' -v wanted=" $* " '
+        { n++; start[n] = $1; end[n] = $2; host[n] = $4; status[n] = $6 }
+        END {
+            for (i = 1; i <= n; i++) {
+                if (index(wanted, " " status[i] " ") == 0)
+                    continue
+                best = -1
+                for (k = 1; k <= n; k++)
+                    if (host[k] == host[i] && start[k] >= end[i] &&
+                        (best < 0 || start[k] - end[i] < best))
+                        best = start[k] - end[i]
+                if (best >= 0)
+                    printf "%.3f\n", best / 1e6
+            }
+        }' log
+}
+
+# most_at_once: the most requests of one host that were under way together.
+most_at_once() {
+    awk -F'\t' '{ print $1, 1, $4; print $2, -1, $4 }' log |
+        sort -n -k1,1 -k2,2 |
+        awk '{ n[$3] += $2; if (n[$3] > most) most = n[$3] }
+            END { print most + 0 }'
+}
+
+# ---- delays, across kills -----------------------------------------------------
+
+serve --hosts 16 --pages 160 --size 500 --profile robots,redirects,errors \
+    --crawl-delay 0.5 --seed 81
+polite="--scope any --allow-private --delay 200ms --retry-delay 50ms
+    --min-disk 0 --checkpoint 1s --progress none"
+quick=$polite
+kills=0
+for moment in $(random "${SEED:-81}" 4 0.8 1.6); do
+    if [ $kills = 0 ]; then
+        # shellcheck disable=SC2086
+        "$URLWEIR" crawl "$seed" -o d $quick -c 32 >crawl.out 2>&1 &
+    else
+        "$URLWEIR" resume d --progress none >crawl.out 2>&1 &
+    fi
+    pid=$!
+    sleep "$moment"
+    kill -KILL $pid || fail "it ended early: $(cat crawl.out)"
+    wait $pid 2>/dev/null || :
+    kills=$((kills + 1))
+done
+resume d
+ended 0
+serve_no_more
+judge --delay 200 --kills $kills --in-flight 32
+agrees d
+
+# ---- Retry-After, across restarts ------------------------------------------------
+
+# (A kill may come before the answer that says so is stored: 200 ms.)
+serve --hosts 6 --pages 60 --size 500 --profile errors --seed 84
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$seed" -o after $quick >crawl.out 2>crawl.err &
+pid=$!
+for moment in 1.2 1.3; do
+    sleep "$moment"
+    kill -TERM $pid
+    wait $pid || :
+    "$URLWEIR" resume after --progress none >crawl.out 2>crawl.err &
+    pid=$!
+done
+wait $pid || fail "resume: $(cat crawl.err)"
+serve_no_more
+judge --delay 200
+# Of this web each of these answers has "Retry-After: 1".
+gaps_after 503 429 >gaps
+[ "$(wc -l <gaps)" -ge 4 ] || fail "hardly any Retry-After: $(cat gaps)"
+awk '$1 < 1000 { exit 1 }' gaps ||
+    fail "asked before Retry-After was over: $(sort -n gaps | head -3)"
+
+# ---- --random-delay: between half and one and a half ----------------------------
+
+serve --hosts 4 --pages 80 --size 500 --seed 82
+quick="$polite --random-delay"
+crawl random
+ended 0
+serve_no_more
+judge --delay 100
+gaps_after 200 404 | sort -n >gaps
+awk '{ a[NR] = $1 } END {
+    exit !(a[1] < 160 && a[NR] > 240 && a[NR] < 600 && NR > 60)
+}' gaps || fail "not between half and one and a half: $(tr '\n' ' ' <gaps)"
+
+# ---- more connections, where they are asked for ----------------------------------
+
+# asked_at_once CONNECTIONS WORDS: that many, and the web is fetched.
+asked_at_once() {
+    serve_no_more
+    [ "$(most_at_once)" = "$1" ] || fail "$2: $(most_at_once) at once"
+}
+quick="--scope any --allow-private --delay 0 --min-disk 0 --progress none"
+for conns in 1 2 4; do
+    serve --hosts 3 --pages 60 --size 500 --latency 30 --seed 83
+    crawl conns-$conns --conns-per-host $conns
+    ended 0
+    asked_at_once $conns "--conns-per-host $conns"
+done
+
+# Two names of one address.
+for conns in 1 8; do
+    serve --hosts 1 --pages 30 --size 500 --latency 30 --seed 83
+    "$URLWEIR" crawl "http://a.test:$port/" "http://b.test:$port/" -o ip-$conns \
+        --resolve "a.test:$port:127.0.0.1" --resolve "b.test:$port:127.0.0.1" \
+        --allow-private --delay 0 --min-disk 0 --progress none \
+        --conns-per-ip $conns >crawl.out 2>crawl.err || fail "$(cat crawl.err)"
+    pages=$(wc -l <log)
+    [ "$pages" -ge 60 ] || fail "only $pages requests"
+    asked_at_once $((conns > 1 ? 2 : 1)) "--conns-per-ip $conns"
+done

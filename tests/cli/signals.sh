@@ -1,0 +1,152 @@
+#!/bin/sh
+# Signals stop a crawl so that it can be resumed with nothing asked twice; a
+# second one stops it at once. One directory is one crawl's, and one process's.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# starts COMMAND OPTION...: in the background, as a terminal would start it:
+# shells have background commands ignore SIGINT.
+starts() {
+    # shellcheck disable=SC2086
+    env --default-signal=INT,HUP "$URLWEIR" "$@" >crawl.out 2>crawl.err \
+        </dev/null &
+    pid=$!
+}
+ends() {
+    status=0
+    wait "$pid" || status=$?
+}
+seconds() { date +%s%N; }
+
+# ---- stopped and resumed: nothing is lost, nothing asked again ---------------
+
+serve --hosts 10 --pages 1500 --size 1000 --latency 20 --seed 61
+# shellcheck disable=SC2086
+starts crawl "$seed" -o d $quick
+waits_for '[ -s log ]' || fail "no request"
+
+# While it runs: its state can be seen, and nobody else may have it.
+exits 0 "$URLWEIR" status d --json
+[ "$(json state <out)" = running ] || fail "not running: $(cat out)"
+[ "$(json pid <out)" = $pid ] || fail "of another process: $(cat out)"
+exits 2 "$URLWEIR" resume d
+says err "process $pid"
+# shellcheck disable=SC2086
+exits 2 "$URLWEIR" crawl "$seed" -o d $quick
+says err "process $pid"
+
+kill -TERM $pid
+ends
+ended 4 SIGTERM
+says crawl.err "urlweir resume d"
+exits 0 "$URLWEIR" verify d
+exits 0 "$URLWEIR" status d --json
+[ "$(json state <out)" = stopped ] || fail "not stopped: $(cat out)"
+
+for signal in INT HUP TERM INT; do
+    before=$(wc -l <log)
+    starts resume d
+    waits_for "[ \$(wc -l <log) -gt $((before + 50)) ]" ||
+        fail "resume asks for nothing"
+    kill -$signal $pid
+    ends
+    ended 4 SIG$signal
+    is_whole d SIG$signal
+done
+
+# A crawl that is to outlive its terminal, as nohup(1) starts it.
+before=$(wc -l <log)
+env --ignore-signal=HUP "$URLWEIR" resume d >crawl.out 2>crawl.err </dev/null &
+pid=$!
+waits_for "[ \$(wc -l <log) -gt $((before + 20)) ]" || fail "no request"
+kill -HUP $pid
+sleep 0.3
+kill -0 $pid 2>/dev/null || fail "it did not ignore SIGHUP"
+kill -TERM $pid
+ends
+ended 4
+
+# A crawl into it is refused, and changes nothing.
+mark
+crawl d
+ended 2
+says crawl.err "resume d"
+since_mark log.part
+[ ! -s log.part ] || fail "a refused crawl sent requests"
+
+# Suspended for longer than an answer may take: what has arrived is read first.
+starts resume d -T 1s --connect-timeout 1s
+waits_for '"$URLWEIR" status d --json | grep -q running' || fail "not running"
+sleep 0.3
+kill -STOP $pid
+sleep 1.5
+kill -CONT $pid
+ends
+ended 0 "after SIGSTOP and SIGCONT"
+serve_no_more
+judge
+agrees d
+
+# ---- it is finished: nothing is sent, and it ends as it had ended -------------
+
+serve --hosts 2 --pages 20
+for run in 1 2; do
+    mark
+    resume d
+    ended 0
+    says crawl.err finished
+    since_mark log.part
+    [ ! -s log.part ] || fail "resuming a finished crawl sent requests"
+done
+crawl failed http://127.200.0.1:$port/ -t 1
+ended 5
+mark
+resume failed
+ended 5
+since_mark log.part
+[ ! -s log.part ] || fail "resuming a finished crawl sent requests"
+
+# ---- nothing to resume -------------------------------------------------------
+
+exits 2 "$URLWEIR" resume nowhere
+says err nowhere
+[ ! -e nowhere ] || fail "resume made a directory"
+mkdir empty
+exits 2 "$URLWEIR" resume empty
+exits 2 "$URLWEIR" verify empty
+exits 2 "$URLWEIR" status empty
+serve_no_more
+
+# ---- the second signal does not wait for answers -----------------------------
+
+serve --hosts 3 --pages 30 --profile slow --size 500 --slow-ms 6000
+# shellcheck disable=SC2086
+starts crawl "$seed" -o slow $quick
+waits_for '[ $(wc -l <log) -ge 30 ]' || fail "too few requests"
+sleep 1
+kill -TERM $pid
+sleep 0.5
+kill -0 $pid || fail "it does not wait for what is under way: $(cat crawl.err)"
+began=$(seconds)
+kill -TERM $pid
+ends
+took=$((($(seconds) - began) / 1000000))
+ended 4 "the second SIGTERM"
+[ $took -lt 1500 ] || fail "the second SIGTERM took $took ms"
+is_whole slow "the second SIGTERM"
+resume slow
+ended 0
+serve_no_more
+judge --kills 1 --in-flight 8
+agrees slow
+
+# ---- seeds that never end ------------------------------------------------------
+
+# shellcheck disable=SC2086
+(sleep 60 | exec env --default-signal=INT "$URLWEIR" crawl -i - -o piped $quick) \
+    >crawl.out 2>crawl.err &
+waits_for '[ -e piped/frontier.db ]' || fail "piped: $(cat crawl.err)"
+pid=$(sed 's/ .*//' piped/lock)
+kill -INT "$pid"
+waits_for "! kill -0 $pid 2>/dev/null" 20 || fail "it waits for its seeds' end"
+exits 2 "$URLWEIR" resume piped

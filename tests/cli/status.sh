@@ -1,0 +1,66 @@
+#!/bin/sh
+# status tells the truth in the keys of docs/formats/status.md, after a crawl
+# and while it runs.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+has() {
+    [ "$(json "$1" <out)" = "$2" ] || {
+        cat out
+        fail "$1 is not $2"
+    }
+}
+
+# ---- a crawl that is finished ----
+
+small_web
+# shellcheck disable=SC2086
+crawl d $small
+ended 0
+serve_no_more
+exits 0 "$URLWEIR" status d --json --hosts
+for pair in dir=d state=finished urls=6 queued=0 hosts=1 pages=5 fetched=4 \
+    redirect=0 failed=1 denied=1 skipped=0 retries=0 links=11 duplicates=3 \
+    dropped=3 filter_new=6 filter_maybe=0 false_positives=0 seeds=1 \
+    seeds_failed=0 digest_collisions=0; do
+    has "${pair%%=*}" "${pair#*=}"
+done
+for reason in denied.robots dropped.kind dropped.nofollow dropped.scope \
+    failed.http_404; do
+    says out "\"$reason\": 1"
+done
+says out '"queues": []'
+grep -q '"checkpoint_at": "20..-..-..T..:..:..\....Z"' out || fail "no time"
+! grep -q '"pid"' out || fail "a process runs it: $(cat out)"
+[ "$(json bytes <out)" -gt 500 ] || fail "too few octets"
+
+exits 0 "$URLWEIR" status d
+says out "d: finished"
+says out "failed.http_404"
+
+# ---- one that runs, then one that was stopped ----
+
+serve --hosts 3 --pages 300 --latency 20
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$seed" -o slow $quick --delay 100ms \
+    >crawl.out 2>crawl.err </dev/null &
+crawler=$!
+waits_for '"$URLWEIR" status slow --json --hosts >out 2>err &&
+    [ "$(json fetched <out)" -gt 2 ]' || fail "nothing is fetched: $(cat err)"
+has state running
+has pid "$crawler"
+[ "$(json queued <out)" -gt 0 ] || fail "nothing is queued: $(cat out)"
+says out '"host": "127.0.0.'
+kill "$crawler"
+status=0
+wait "$crawler" || status=$?
+ended 4
+exits 0 "$URLWEIR" status slow --json
+has state stopped
+! grep -q '"pid"' out || fail "a process runs it: $(cat out)"
+serve_no_more
+
+# ---- what cannot be done ----
+
+exits 2 "$URLWEIR" status elsewhere
+exits 1 "$URLWEIR" status

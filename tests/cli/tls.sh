@@ -1,0 +1,40 @@
+#!/bin/sh
+# https: a certificate that nobody vouches for is refused, unless --insecure;
+# HTTP/2 is spoken where the server can (nghttpd of nghttp2-server), and all
+# pages of a host come over one connection.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+PATH=$PATH:/usr/sbin
+command -v nghttpd >/dev/null || skip "nghttpd is not installed"
+
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+    -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost 2>openssl.err ||
+    fail "openssl: $(cat openssl.err)"
+mkdir www
+echo '<a href=/b.html>b</a><a href=/c.html>c</a>' >www/index.html
+echo '<a href=/index.html>i</a>' >www/b.html
+echo '<p>c</p>' >www/c.html
+
+# A port nobody has: the kernel's choice, asked for a moment before.
+port=$(python3 -c 'import socket; s = socket.socket()
+s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+nghttpd --verbose -a 127.0.0.1 --htdocs=www "$port" key.pem cert.pem >server.log 2>&1 &
+server=$!
+trap 'kill $server' EXIT
+waits_for 'grep -q listen server.log' || fail "no server: $(cat server.log)"
+crawl_it="--allow-private --delay 0 --retry-delay 20ms --min-disk 0 -q"
+
+exits 0 "$URLWEIR" crawl "https://localhost:$port/" -o insecure --insecure $crawl_it
+exits 0 "$URLWEIR" status insecure --json
+says out '"fetched": 4'
+grep ':path:' server.log | grep -vq 'id=1\]' &&
+    fail "more than one connection: $(cat server.log)"
+[ "$(grep -c ':path:' server.log)" = 5 ] ||
+    fail "not five requests: $(cat server.log)"
+
+exits 5 "$URLWEIR" crawl "https://localhost:$port/" -o secure --robots off $crawl_it
+exits 0 "$URLWEIR" status secure --json
+says out '"failed.tls": 1'
+says out '"retries": 0' # a certificate does not get better by asking again

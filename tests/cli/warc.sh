@@ -1,0 +1,114 @@
+#!/bin/sh
+# With --warc every row that has an answer points at a whole record, also after
+# kill -9 at random moments; files rotate, the index is sorted and complete.
+# SEED=N repeats the moments of a run.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+moments=${SEED:-$(date +%s)}
+echo "moments: SEED=$moments"
+quick="$quick --warc --warc-size 2M --warc-prefix test --cdxj"
+
+# Every page that was fetched has a record, and `verify` read each of them.
+every_row_has_its_record() {
+    agrees "$1"
+    exits 0 "$URLWEIR" verify "$1"
+    says out "each points at a whole record"
+    exits 0 "$URLWEIR" export "$1" --what pages
+    pages=$(wc -l <out)
+    [ "$(sed -n 's/^ok *warc: \([0-9]*\) rows.*/\1/p' verify.out)" -ge "$pages" ] ||
+        fail "fewer records than the $pages pages"
+}
+
+# ---- a crawl from start to end ------------------------------------------------
+
+serve --hosts 10 --pages 600 --profile variants,redirects,robots,types
+crawl whole
+ended 0
+"$URLWEIR" verify whole >verify.out
+every_row_has_its_record whole
+[ "$(ls whole/warc/test-*.warc.gz | wc -l)" -ge 2 ] || fail "no rotation"
+for f in whole/warc/*.warc.gz; do
+    gzip -t "$f" || fail "$f is no gzip"
+    [ "$(stat -c %s "$f")" -le 2097152 ] || fail "$f is too large"
+    gzip -dc "$f" | head -n 2 | tr -d '\r' >head.out
+    says head.out "WARC-Type: warcinfo"
+done
+LC_ALL=C sort -c whole/warc/index.cdxj || fail "the index is not sorted"
+answers=$(gzip -dc whole/warc/*.warc.gz | grep -acE '^WARC-Type: (response|revisit)')
+[ "$(wc -l <whole/warc/index.cdxj)" = "$answers" ] || fail "the index lacks lines"
+! ls whole/warc | grep -v -e '\.warc\.gz$' -e '^index\.cdxj$' || fail "left over"
+
+# --no-warc wins over what the crawl had said of WARC files.
+resume whole --no-warc
+ended 0
+
+# What is damaged is told, and where.
+file=$(ls whole/warc/test-*-00001-*)
+printf X | dd of="$file" bs=1 seek=5000 conv=notrunc 2>dd.err
+exits 6 "$URLWEIR" verify whole
+says out "rows point at no whole record"
+serve_no_more
+judge
+
+# ---- killed again and again ----------------------------------------------------
+
+serve --hosts 40 --pages 3000 --size 4000 --latency 20 --seed 9
+: >crawl.err
+killed=0
+for moment in $(random "$moments" 6 0.1 0.4); do
+    (
+        if [ -e d/warc ]; then
+            exec "$URLWEIR" resume d --progress none
+        fi
+        rm -rf d
+        # shellcheck disable=SC2086
+        exec "$URLWEIR" crawl "$seed" -o d $quick -c 16
+    ) >crawl.out 2>crawl.err &
+    pid=$!
+    sleep "$moment"
+    kill -KILL $pid 2>/dev/null || :
+    status=0
+    wait $pid || status=$?
+    ended 137 "it ended before it was killed"
+    killed=$((killed + 1))
+    [ -e d/warc ] || continue
+    status=0
+    "$URLWEIR" verify d >verify.out 2>&1 || status=$?
+    case $status in
+    0 | 3) ;;
+    *) fail "verify says $status after kill $killed: $(cat verify.out)" ;;
+    esac
+done
+# Stopped between a record and its row, and between the sync and the commit.
+for point in warc-appended:50 warc-synced:3; do
+    status=0
+    URLWEIR_KILL_AT=$point "$URLWEIR" resume d --progress none \
+        >crawl.out 2>crawl.err </dev/null || status=$?
+    ended 137 "killed at $point"
+    killed=$((killed + 1))
+    status=0
+    "$URLWEIR" verify d >verify.out 2>&1 || status=$?
+    case $status in
+    0 | 3) ;;
+    *) fail "verify says $status after $point: $(cat verify.out)" ;;
+    esac
+done
+# A kill leaves no torn record behind, for what was written is with the system;
+# a power cut may.
+open=$(ls d/warc/*.open)
+printf '\037\213\010\000torn' >>"$open"
+resume d
+ended 0
+serve_no_more
+judge --kills $killed --in-flight 16
+"$URLWEIR" verify d >verify.out
+every_row_has_its_record d
+! ls d/warc/*.open 2>/dev/null || fail "a file is not finished"
+for f in d/warc/*.warc.gz; do
+    gzip -t "$f" || fail "$f holds a torn record"
+done
+LC_ALL=C sort -c d/warc/index.cdxj || fail "the index is not sorted"
+answers=$(gzip -dc d/warc/*.warc.gz | grep -acE '^WARC-Type: (response|revisit)')
+[ "$(wc -l <d/warc/index.cdxj)" = "$answers" ] || fail "the index lacks lines"
+echo "$killed kills, $answers answers"

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "base/bytes.h"
+
+static bool utf8(const char *s)
+{
+    return bytes_is_utf8(bytes_of_str(s));
+}
+
+/* The first and last code point of each length, and around the surrogates. */
+START_TEST(rfc3629_4_takes_what_is_well_formed)
+{
+    ck_assert(utf8(""));
+    ck_assert(utf8("a\x7f"));
+    ck_assert(utf8("\xc2\x80\xdf\xbf"));
+    ck_assert(utf8("\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf"));
+    ck_assert(utf8("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"));
+    ck_assert(bytes_is_utf8(bytes_of("a\0b", 3)));
+}
+END_TEST
+
+START_TEST(rfc3629_10_refuses_what_is_not)
+{
+    static const char *const bad[] = {
+        "\x80",
+        "\xbf",
+        "\xc0\x80",
+        "\xc1\xbf",
+        "\xc2",
+        "\xc2z",
+        "\xe0\x9f\xbf",
+        "\xe2\x82",
+        "\xe2\x82z",
+        "\xed\xa0\x80",
+        "\xed\xbf\xbf",
+        "\xf0\x8f\xbf\xbf",
+        "\xf0\x9f\x98",
+        "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80",
+        "\xff",
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_msg(!utf8(bad[i]), "%zu", i);
+        ck_assert_uint_eq(bytes_utf8_length(bytes_of_str(bad[i])), 0);
+    }
+}
+END_TEST
+
+START_TEST(never_reads_past_the_end)
+{
+    ck_assert_uint_eq(bytes_utf8_length(bytes_of("\xe2\x82\xac", 2)), 0);
+    ck_assert_uint_eq(bytes_utf8_length(bytes_of("\xe2\x82\xac", 3)), 3);
+}
+END_TEST
+
+Suite *suite_bytes(void)
+{
+    Suite *s = suite_create("bytes");
+    TCase *t = tcase_create("bytes");
+
+    tcase_add_test(t, rfc3629_4_takes_what_is_well_formed);
+    tcase_add_test(t, rfc3629_10_refuses_what_is_not);
+    tcase_add_test(t, never_reads_past_the_end);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,174 @@
+/*
+ * engine_rig.h - an embedded engine in a directory of its own, a clock wound
+ * by hand, and items made of a URL's text. Header only.
+ */
+#ifndef URLWEIR_TESTS_ENGINE_RIG_H
+#define URLWEIR_TESTS_ENGINE_RIG_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "crawler/links.h"
+#include "frontier/frontier.h"
+#include "frontier/reader.h"
+#include "tests/unit/storage/scratch.h"
+
+#define RIG_WALL INT64_C(1700000000000)
+
+struct rig {
+    struct scratch at;
+    struct frontier_options o;
+    struct engine *e;
+    int64_t now;
+};
+
+/* Options may be changed before rig_create. */
+static inline void rig_init(struct rig *r)
+{
+    *r = (struct rig){.at = scratch_make(), .now = NS_PER_S};
+    r->o = (struct frontier_options){
+        .crawl = bytes_of_str(CRAWL_ID),
+        .schedule = {.max_delay = NS_PER_S, .retry_delay = NS_PER_MS},
+        .tries = 1,
+        .conns_per_host = 64,
+        .in_flight = 64,
+        .use_filter = true,
+        .fpr = 0.01,
+        .memory = (uint64_t)64 << 20,
+        .commit_interval = 200 * NS_PER_MS,
+        .random_seed = 7,
+    };
+}
+
+static inline void rig_create(struct rig *r)
+{
+    ck_assert_int_eq(frontier_create(&r->e, r->at.dir, &r->o, r->now, RIG_WALL),
+                     STATUS_OK);
+}
+
+static inline void rig_commit(struct rig *r)
+{
+    ck_assert_int_eq(r->e->ops->turn(r->e, true, r->now, RIG_WALL, NULL),
+                     STATUS_OK);
+}
+
+/* A clean stop, so that readers find everything. */
+static inline void rig_stop(struct rig *r)
+{
+    ck_assert_int_eq(frontier_checkpoint_now(r->e, "finished", true, r->now,
+                                             RIG_WALL),
+                     STATUS_OK);
+    r->e->ops->close(r->e);
+    r->e = NULL;
+}
+
+/* As after kill -9, or after rig_stop. */
+static inline void rig_reopen(struct rig *r)
+{
+    if (r->e != NULL)
+        r->e->ops->close(r->e);
+    ck_assert_int_eq(frontier_open(&r->e, r->at.dir, &r->o, r->now, RIG_WALL),
+                     STATUS_OK);
+}
+
+static inline void rig_fini(struct rig *r)
+{
+    if (r->e != NULL)
+        r->e->ops->close(r->e);
+    scratch_remove(&r->at);
+}
+
+/* "http://HOST/..."; the text is the caller's. */
+static inline struct engine_item rig_item(struct rig *r, const char *url)
+{
+    const char *host = url + strlen("http://");
+    struct engine_item item = {.kind = LINK_A, .depth = 1};
+
+    item.url = bytes_of_str(url);
+    item.key = bytes_of(host, strcspn(host, "/"));
+    item.digest =
+        digest_url(frontier_digest_key(r->e), r->o.crawl, item.key, item.url);
+    return item;
+}
+
+static inline enum engine_answer rig_put(struct rig *r, struct engine_item item)
+{
+    enum engine_answer answer;
+
+    ck_assert_int_eq(r->e->ops->put(r->e, r->o.crawl, 0, &item, 1, RIG_WALL,
+                                    &answer),
+                     STATUS_OK);
+    return answer;
+}
+
+static inline void rig_seed(struct rig *r, const char *url)
+{
+    struct engine_item item = rig_item(r, url);
+
+    item.seed = true;
+    item.depth = 0;
+    item.kind = LINK_SEED;
+    ck_assert_int_eq(rig_put(r, item), ENGINE_NEW);
+}
+
+/* Leases the next URL; 0: none. */
+static inline uint64_t rig_lease(struct rig *r)
+{
+    struct engine_lease l;
+    size_t n = 0;
+
+    r->now += NS_PER_S;
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
+                     STATUS_OK);
+    return n > 0 ? l.id : 0;
+}
+
+static inline void rig_ack(struct rig *r, uint64_t id, struct outcome o,
+                           const struct engine_item *found, size_t n)
+{
+    struct engine_done d = {
+        .id = id,
+        .outcome = o,
+        .row = {.at_ms = RIG_WALL, .links = (uint32_t)n},
+        .found = found,
+        .found_count = n,
+        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+
+    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+}
+
+/* The next URL becomes a fetched page with these links. */
+static inline uint64_t rig_page(struct rig *r, const struct engine_item *found,
+                                size_t n)
+{
+    uint64_t id = rig_lease(r);
+
+    ck_assert_uint_ne(id, 0);
+    rig_ack(r, id, (struct outcome){OUTCOME_FETCHED, REASON_NONE, 200}, found,
+            n);
+    return id;
+}
+
+static inline uint64_t rig_counter(struct rig *r, const char *name)
+{
+    return frontier_store_counter(frontier_store_of(r->e), name);
+}
+
+/* The id under which a reader knows a URL, 0: none. */
+static inline uint64_t rig_find(struct reader *reader, const char *text)
+{
+    struct url u;
+    uint64_t id = 0;
+
+    url_init(&u);
+    ck_assert_int_eq(url_canonical(&u, bytes_of_str(text), NULL, NULL), URL_OK);
+    ck_assert_int_eq(reader_find(reader, &u, &id), STATUS_OK);
+    url_fini(&u);
+    return id;
+}
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_admit.c - what happens when two URLs share a digest, and which links
+ * are kept.
+ *
+ * Nobody can find two URLs with one 128-bit digest, so items are given the
+ * digest of another URL by hand.
+ */
+#include "tests/unit/frontier/engine_rig.h"
+
+/* `url` with the digest of `other`. */
+static struct engine_item forged(struct rig *r, const char *url,
+                                 const char *other)
+{
+    struct engine_item item = rig_item(r, url);
+
+    item.digest = rig_item(r, other).digest;
+    return item;
+}
+
+#define A "http://a.test/1"
+#define B "http://b.test/2"
+#define C "http://a.test/3"
+
+/* ---- colliding digests ---- */
+
+START_TEST(without_comparing_text_a_digest_is_the_url)
+{
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 0);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_NEW);
+    ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 2);
+    /* each of them only once */
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_SEEN);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(collisions_inside_one_batch_are_told_apart)
+{
+    struct rig r;
+    struct engine_item items[5];
+    enum engine_answer answers[5];
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    items[0] = rig_item(&r, A);
+    items[1] = forged(&r, B, A);
+    items[2] = rig_item(&r, A);
+    items[3] = forged(&r, B, A);
+    items[4] = forged(&r, C, A);
+    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, items, 5, RIG_WALL,
+                                   answers),
+                     STATUS_OK);
+    ck_assert_int_eq(answers[0], ENGINE_NEW);
+    ck_assert_int_eq(answers[1], ENGINE_NEW);
+    ck_assert_int_eq(answers[2], ENGINE_SEEN);
+    ck_assert_int_eq(answers[3], ENGINE_SEEN);
+    ck_assert_int_eq(answers[4], ENGINE_NEW);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(the_same_url_under_another_key_is_another_url)
+{
+    struct rig r;
+    struct engine_item item;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    item = rig_item(&r, A);
+    item.key = bytes_of_str("test");
+    ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
+{
+    struct rig r;
+    struct reader reader;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    rig_put(&r, forged(&r, B, A));
+    rig_commit(&r);
+    rig_reopen(&r); /* the digests are replayed from the rows */
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    rig_stop(&r);
+    rig_reopen(&r); /* and the filter comes from its file */
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_uint_eq(rig_find(&reader, A), 1);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+/* The reader takes true digests, so it is told that A has that of B. */
+START_TEST(a_reader_finds_a_url_whose_digest_another_one_took)
+{
+    struct rig r;
+    struct reader reader;
+    struct digest taken;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
+    taken = rig_item(&r, B).digest;
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_uint_eq(rig_find(&reader, B), 0); /* nothing stands before it */
+    exact_set_add(reader.exact, taken, 1);
+    ck_assert_uint_eq(rig_find(&reader, B), 2);
+    ck_assert_uint_eq(rig_find(&reader, A), 1);
+    ck_assert_uint_eq(rig_find(&reader, C), 0);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
+{
+    struct rig r;
+    struct engine_item to;
+    uint64_t id;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
+    id = rig_lease(&r);
+    ck_assert_uint_eq(id, 1);
+    to = forged(&r, B, A); /* would be a loop, were B taken for A */
+    rig_ack(&r, id, (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 302}, &to,
+            1);
+    ck_assert_uint_eq(rig_counter(&r, "redirect.redirect_loop"), 0);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- the link graph ---- */
+
+struct graph {
+    struct link_row at[64];
+    size_t count;
+};
+
+static bool take_link(void *ctx, const struct link_row *l)
+{
+    struct graph *g = ctx;
+
+    ck_assert_uint_lt(g->count, 64);
+    g->at[g->count++] = *l;
+    return true;
+}
+
+/* What is recorded, after a clean stop. */
+static struct graph graph_of(struct rig *r, enum link_record recorded)
+{
+    struct reader reader;
+    struct graph g = {.count = 0};
+
+    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    ck_assert_int_eq(link_store_recorded(reader.links), recorded);
+    ck_assert_int_eq(link_store_each(reader.links, take_link, &g), STATUS_OK);
+    reader_close(&reader);
+    return g;
+}
+
+static void same_link(struct link_row l, uint64_t from, uint64_t to,
+                      enum link_kind kind)
+{
+    ck_assert_uint_eq(l.from, from);
+    ck_assert_uint_eq(l.to, to);
+    ck_assert_int_eq(l.kind, kind);
+}
+
+START_TEST(every_link_is_kept_new_or_not_repeats_and_redirects_too)
+{
+    struct rig r;
+    struct engine_item links[4], to;
+    struct graph g;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    links[0] = rig_item(&r, B);
+    links[1] = rig_item(&r, A);
+    links[2] = rig_item(&r, B);
+    links[2].kind = LINK_IFRAME;
+    links[3] = rig_item(&r, C);
+    ck_assert_uint_eq(rig_page(&r, links, 4), 1);
+    to = rig_item(&r, A);
+    to.kind = LINK_REDIRECT;
+    rig_ack(&r, rig_lease(&r),
+            (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 301}, &to, 1);
+    rig_stop(&r);
+    g = graph_of(&r, LINK_RECORD_ALL);
+    ck_assert_uint_eq(g.count, 5);
+    same_link(g.at[0], 1, 2, LINK_A);
+    same_link(g.at[1], 1, 1, LINK_A);
+    same_link(g.at[2], 1, 2, LINK_IFRAME);
+    same_link(g.at[3], 1, 3, LINK_A);
+    same_link(g.at[4], g.at[4].from, 1, LINK_REDIRECT);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_crash_takes_a_page_and_its_links_together)
+{
+    struct rig r;
+    struct engine_item links[2];
+    struct graph g;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    rig_commit(&r);
+    links[0] = rig_item(&r, B);
+    links[1] = rig_item(&r, C);
+    rig_page(&r, links, 2);
+    rig_reopen(&r); /* nothing was committed */
+    links[0] = rig_item(&r, B);
+    links[1] = rig_item(&r, C);
+    ck_assert_uint_eq(rig_page(&r, links, 2), 1);
+    rig_commit(&r);
+    rig_reopen(&r); /* all was */
+    rig_stop(&r);
+    g = graph_of(&r, LINK_RECORD_ALL);
+    ck_assert_uint_eq(g.count, 2);
+    same_link(g.at[0], 1, 2, LINK_A);
+    same_link(g.at[1], 1, 3, LINK_A);
+    rig_fini(&r);
+}
+END_TEST
+
+/* `first` and `then`: are links recorded before and after a restart between
+ * two pages? */
+static enum link_record recorded_after(bool first, bool then)
+{
+    struct rig r;
+    struct engine_item found;
+    struct reader reader;
+    enum link_record recorded;
+
+    rig_init(&r);
+    r.o.record_links = first;
+    rig_create(&r);
+    rig_seed(&r, A);
+    found = rig_item(&r, B);
+    rig_page(&r, &found, 1);
+    rig_stop(&r);
+    r.o.record_links = then;
+    rig_reopen(&r);
+    found = rig_item(&r, C);
+    rig_page(&r, &found, 1);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    recorded = link_store_recorded(reader.links);
+    reader_close(&reader);
+    rig_fini(&r);
+    return recorded;
+}
+
+START_TEST(a_resume_that_changes_recording_leaves_a_part_of_the_graph)
+{
+    ck_assert_int_eq(recorded_after(true, true), LINK_RECORD_ALL);
+    ck_assert_int_eq(recorded_after(false, false), LINK_RECORD_NONE);
+    ck_assert_int_eq(recorded_after(true, false), LINK_RECORD_PART);
+    ck_assert_int_eq(recorded_after(false, true), LINK_RECORD_PART);
+}
+END_TEST
+
+START_TEST(a_resume_that_fetches_nothing_changes_nothing)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    rig_page(&r, NULL, 0);
+    rig_stop(&r);
+    r.o.record_links = false;
+    rig_reopen(&r);
+    rig_stop(&r);
+    graph_of(&r, LINK_RECORD_ALL);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
+{
+    struct rig r;
+    struct engine_item links[3];
+    struct reader reader;
+    uint64_t n = 99;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    links[0] = links[1] = rig_item(&r, B);
+    links[2] = rig_item(&r, A);
+    rig_page(&r, links, 3);
+    links[0] = rig_item(&r, B);
+    rig_page(&r, links, 1);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_int_eq(link_store_seen_again(reader.links, 2, 1, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 2); /* three links, one of them the first */
+    ck_assert_int_eq(link_store_seen_again(reader.links, 1, 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 1); /* a seed was found by nobody */
+    ck_assert_int_eq(link_store_seen_again(reader.links, 3, 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_admit(void)
+{
+    Suite *s = suite_create("admit");
+    TCase *t = tcase_create("admit");
+
+    tcase_add_test(t, without_comparing_text_a_digest_is_the_url);
+    tcase_add_test(t,
+                   a_url_whose_digest_is_taken_is_admitted_under_a_salted_one);
+    tcase_add_test(t, collisions_inside_one_batch_are_told_apart);
+    tcase_add_test(t, the_same_url_under_another_key_is_another_url);
+    tcase_add_test(t,
+                   salted_urls_are_known_again_after_a_crash_and_a_clean_stop);
+    tcase_add_test(t, a_reader_finds_a_url_whose_digest_another_one_took);
+    tcase_add_test(t,
+                   a_redirect_to_a_url_with_a_taken_digest_names_the_right_row);
+    tcase_add_test(t, every_link_is_kept_new_or_not_repeats_and_redirects_too);
+    tcase_add_test(t, a_crash_takes_a_page_and_its_links_together);
+    tcase_add_test(t,
+                   a_resume_that_changes_recording_leaves_a_part_of_the_graph);
+    tcase_add_test(t, a_resume_that_fetches_nothing_changes_nothing);
+    tcase_add_test(t, ours_seen_again_counts_links_besides_the_first_finding);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scope.c - each mode, each rule, and which of them is named. */
+#include "frontier/scope.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct scope *scope_of(enum scope_mode mode)
+{
+    const struct scope_options o = {.mode = mode,
+                                    .depth = -1,
+                                    .max_url_length = 2048};
+    struct scope *s = NULL;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    return s;
+}
+
+static void parse(struct url *u, const char *text)
+{
+    url_init(u);
+    ck_assert_int_eq(url_canonical(u, bytes_of_str(text), NULL, NULL), URL_OK);
+}
+
+static void seed(struct scope *s, const char *text)
+{
+    struct url u;
+
+    parse(&u, text);
+    scope_add_seed(s, &u);
+    url_fini(&u);
+}
+
+static struct scope_verdict ask(struct scope *s, const char *text,
+                                uint32_t depth)
+{
+    struct scope_verdict v;
+    struct url u;
+
+    parse(&u, text);
+    v = scope_check(s, &u, depth);
+    url_fini(&u);
+    ck_assert_ptr_nonnull(v.rule);
+    ck_assert_int_eq(v.in, v.reason == REASON_NONE);
+    return v;
+}
+
+static void is_in(struct scope *s, const char *text)
+{
+    struct scope_verdict v = ask(s, text, 1);
+
+    ck_assert_msg(v.in, "%s is out by %s", text, v.rule);
+}
+
+static void is_out(struct scope *s, const char *text)
+{
+    struct scope_verdict v = ask(s, text, 1);
+
+    ck_assert_msg(!v.in, "%s is in by %s", text, v.rule);
+    ck_assert_int_eq(v.reason, REASON_SCOPE);
+}
+
+/* ---- modes ---- */
+
+START_TEST(scope_host_is_the_same_host_and_port)
+{
+    struct scope *s = scope_of(SCOPE_HOST);
+
+    seed(s, "http://a.example.org/deep/page");
+    seed(s, "http://b.example.org:8080/");
+    is_in(s, "http://a.example.org/");
+    is_in(s, "http://b.example.org:8080/x");
+    is_out(s, "http://b.example.org/");
+    is_out(s, "http://a.example.org:8080/");
+    is_out(s, "http://www.a.example.org/");
+    is_out(s, "http://example.org/");
+    ck_assert_str_eq(ask(s, "http://example.org/", 1).rule, "scope: host");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(http_and_https_on_their_own_ports_are_one_place)
+{
+    struct scope *s = scope_of(SCOPE_HOST);
+
+    seed(s, "http://a.example/");
+    is_in(s, "https://a.example/");
+    is_in(s, "https://a.example:443/");
+    is_out(s, "http://a.example:443/");
+    is_out(s, "https://a.example:80/");
+    seed(s, "https://b.example/");
+    is_in(s, "http://b.example:80/");
+    is_out(s, "http://b.example:8080/");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(scope_domain_is_the_registrable_domain)
+{
+    struct scope *s = scope_of(SCOPE_DOMAIN);
+
+    seed(s, "http://www.example.co.uk/");
+    is_in(s, "https://cdn.example.co.uk:8443/x");
+    is_in(s, "http://example.co.uk/");
+    is_out(s, "http://other.co.uk/");
+    is_out(s, "http://co.uk/");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(scope_prefix_is_the_directory_of_the_seed)
+{
+    struct scope *s = scope_of(SCOPE_PREFIX);
+
+    seed(s, "http://a.example/docs/v1/index.html?q=/x/");
+    seed(s, "http://b.example/docs/");
+    seed(s, "http://c.example/");
+    is_in(s, "http://a.example/docs/v1/");
+    is_in(s, "https://a.example/docs/v1/deep/er?x");
+    is_out(s, "http://a.example/docs/v1"); /* another directory's file */
+    is_out(s, "http://a.example/docs/v10/");
+    is_out(s, "http://a.example/docs/");
+    is_out(s, "http://a.example/?/docs/v1/");
+    is_in(s, "http://b.example/docs/x");
+    is_out(s, "http://b.example/docs");
+    is_in(s, "http://c.example/anything");
+    is_out(s, "http://d.example/docs/v1/");
+    seed(s, "http://a.example/blog/");
+    is_in(s, "http://a.example/blog/1");
+    is_in(s, "http://a.example/docs/v1/1");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(scope_seed_takes_nothing_but_what_has_depth_zero)
+{
+    struct scope *s = scope_of(SCOPE_SEED);
+
+    seed(s, "http://a.example/");
+    ck_assert(ask(s, "http://a.example/", 0).in);
+    ck_assert(ask(s, "http://redirected.example/", 0).in);
+    is_out(s, "http://a.example/");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(scope_any_takes_everything)
+{
+    struct scope *s = scope_of(SCOPE_ANY);
+
+    is_in(s, "http://nobody.example:1/");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(a_seed_of_depth_zero_is_in_whatever_the_places)
+{
+    struct scope *s = scope_of(SCOPE_HOST);
+
+    ck_assert(ask(s, "http://a.example/", 0).in);
+    is_out(s, "http://a.example/");
+    scope_free(s);
+}
+END_TEST
+
+/* ---- limits and expressions ---- */
+
+START_TEST(depth_and_length_are_limits_of_their_own)
+{
+    const struct scope_options o = {.mode = SCOPE_ANY,
+                                    .depth = 2,
+                                    .max_url_length = 24};
+    struct scope *s = NULL;
+    struct scope_verdict v;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_assert(ask(s, "http://a.example/", 2).in);
+    v = ask(s, "http://a.example/", 3);
+    ck_assert_int_eq(v.reason, REASON_DEPTH);
+    ck_assert_str_eq(v.rule, "depth");
+    ck_assert(ask(s, "http://a.example/3456789", 0).in); /* 24 octets */
+    v = ask(s, "http://a.example/34567890", 0);          /* also for seeds */
+    ck_assert_int_eq(v.reason, REASON_URL_LENGTH);
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(exclude_wins_over_include_and_one_include_is_enough)
+{
+    static const char *const include[] = {"/docs/", "\\.pdf$"};
+    static const char *const exclude[] = {"[?&]print=", "private"};
+    const struct scope_options o = {.mode = SCOPE_ANY,
+                                    .depth = -1,
+                                    .max_url_length = 2048,
+                                    .include = include,
+                                    .include_count = 2,
+                                    .exclude = exclude,
+                                    .exclude_count = 2};
+    struct scope *s = NULL;
+    struct scope_verdict v;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    v = ask(s, "http://a.example/docs/1", 1);
+    ck_assert(v.in);
+    ck_assert_str_eq(v.rule, "include: /docs/");
+    ck_assert(ask(s, "http://a.example/x.pdf", 1).in);
+    v = ask(s, "http://a.example/x.pdf?print=1", 1);
+    ck_assert_int_eq(v.reason, REASON_EXCLUDE);
+    ck_assert_str_eq(v.rule, "exclude: [?&]print=");
+    v = ask(s, "http://a.example/docs/private", 0); /* seeds too */
+    ck_assert_int_eq(v.reason, REASON_EXCLUDE);
+    v = ask(s, "http://a.example/other", 1);
+    ck_assert_int_eq(v.reason, REASON_INCLUDE);
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(an_expression_that_does_not_compile_is_named_with_its_place)
+{
+    static const char *const bad[] = {"fine", "a(b"};
+    const struct scope_options o = {.mode = SCOPE_ANY,
+                                    .depth = -1,
+                                    .max_url_length = 2048,
+                                    .exclude = bad,
+                                    .exclude_count = 2};
+    struct scope *s = NULL;
+    struct buf error;
+
+    buf_init(&error, 1024);
+    ck_assert_int_eq(scope_new(&s, &o, &error), STATUS_FORMAT);
+    ck_assert_ptr_null(s);
+    ck_assert_ptr_nonnull(strstr(buf_str(&error), "--exclude 'a(b'"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&error), "character 4"));
+    buf_fini(&error);
+}
+END_TEST
+
+/* Thirty a's would take 2^30 steps; the bound ends it in a moment, and what
+ * could not be decided counts as no match. */
+START_TEST(ours_an_expression_that_explodes_is_cut_short_and_does_not_match)
+{
+    static const char *const slow[] = {"(a+)+[b-z]!"};
+    const struct scope_options o = {.mode = SCOPE_ANY,
+                                    .depth = -1,
+                                    .max_url_length = 2048,
+                                    .exclude = slow,
+                                    .exclude_count = 1};
+    struct scope *s = NULL;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_assert(
+        ask(s, "http://x.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1)
+            .in);
+    ck_assert(!ask(s, "http://x.example/aab!", 1).in);
+    scope_free(s);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+static void *ask_on(void *scope)
+{
+    for (int i = 0; i < 2000; i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "http://h%d.example/", i % 50);
+        (void)ask(scope, text, 1);
+    }
+    return NULL;
+}
+
+START_TEST(places_are_added_while_others_ask)
+{
+    struct scope *s = scope_of(SCOPE_PREFIX);
+    pthread_t asker;
+
+    ck_assert_int_eq(pthread_create(&asker, NULL, ask_on, s), 0);
+    for (int i = 0; i < 500; i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "http://h%d.example/%d/", i % 50, i);
+        seed(s, text);
+    }
+    pthread_join(asker, NULL);
+    is_in(s, "http://h49.example/499/x");
+    scope_free(s);
+}
+END_TEST
+
+Suite *suite_scope(void)
+{
+    Suite *s = suite_create("scope");
+    TCase *t = tcase_create("scope");
+
+    tcase_add_test(t, scope_host_is_the_same_host_and_port);
+    tcase_add_test(t, http_and_https_on_their_own_ports_are_one_place);
+    tcase_add_test(t, scope_domain_is_the_registrable_domain);
+    tcase_add_test(t, scope_prefix_is_the_directory_of_the_seed);
+    tcase_add_test(t, scope_seed_takes_nothing_but_what_has_depth_zero);
+    tcase_add_test(t, scope_any_takes_everything);
+    tcase_add_test(t, a_seed_of_depth_zero_is_in_whatever_the_places);
+    tcase_add_test(t, depth_and_length_are_limits_of_their_own);
+    tcase_add_test(t, exclude_wins_over_include_and_one_include_is_enough);
+    tcase_add_test(t,
+                   an_expression_that_does_not_compile_is_named_with_its_place);
+    tcase_add_test(
+        t, ours_an_expression_that_explodes_is_cut_short_and_does_not_match);
+    tcase_add_test(t, places_are_added_while_others_ask);
+    suite_add_tcase(s, t);
+    return s;
+}
