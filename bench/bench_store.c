@@ -45,6 +45,13 @@ struct window {
     uint32_t queue, at, n;
 };
 
+/* What the thread's CPU time went into. */
+enum phase { LEASE, CHECK, FETCH_ROWS, ADMIT, MERGE, UPKEEP, COMMIT, PHASES };
+static const char *const phase_names[PHASES] = {"lease",       "check",
+                                                "fetch rows",  "admit",
+                                                "exact merge", "queues",
+                                                "commit"};
+
 struct bench {
     uint64_t urls, hosts;
     uint64_t random;
@@ -66,13 +73,15 @@ struct bench {
     uint64_t *link; /* id, 0: new */
     struct digest *digests;
     uint64_t *found;
-    uint64_t text, links, asked, new_urls;
+    uint64_t text, links, asked, new_urls, page_reads;
     /* since the last line of the table */
     int64_t made_ns;
     int64_t *commit_ns;
     uint32_t commits;
     int64_t longest_ns;
     uint64_t wal_most;
+    int64_t phase_ns[PHASES], phase_start;
+    uint64_t phase_pages;
 };
 
 static uint64_t rnd(struct bench *b)
@@ -103,6 +112,15 @@ static int64_t thread_cpu(void)
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* What was done since the last call belongs to `phase`. */
+static void ends(struct bench *b, enum phase phase)
+{
+    int64_t now = thread_cpu();
+
+    b->phase_ns[phase] += now - b->phase_start;
+    b->phase_start = now;
 }
 
 static void must(enum status st)
@@ -280,6 +298,7 @@ static void commit_pages(struct bench *b)
     uint64_t new_urls = b->new_urls;
 
     b->new_urls = 0;
+    b->phase_start = thread_cpu();
     for (uint32_t i = 0; i < b->pages; i++) {
         struct fetch_row f = {
             .url = b->page[i],
@@ -301,6 +320,7 @@ static void commit_pages(struct bench *b)
         must(page_store_add(b->p, &f, &seq));
         must(frontier_store_done(b->s, b->page[i], seq));
     }
+    ends(b, FETCH_ROWS);
     for (uint64_t i = 0; i < new_urls; i++) {
         uint32_t page = (uint32_t)(i * b->pages / new_urls);
         bool same = unit(b) < 0.75;
@@ -314,24 +334,33 @@ static void commit_pages(struct bench *b)
             admit(b, a_host(b), b->page[page]);
         }
     }
+    ends(b, ADMIT);
     must(exact_set_step(b->set, frontier_store_last_id(b->s) - before));
+    ends(b, MERGE);
     must(frontier_store_step(b->s));
+    ends(b, UPKEEP);
 }
 
 static void turn(struct bench *b)
 {
     int64_t start = clock_mono(), made, begin, end;
 
+    b->phase_start = thread_cpu();
     lease_pages(b);
+    ends(b, LEASE);
     made = clock_mono();
     make_links(b);
     made = clock_mono() - made;
+    b->phase_start = thread_cpu();
     check_links(b);
+    ends(b, CHECK);
+    b->phase_pages += b->pages;
     must(db_begin(b->d));
     commit_pages(b);
     begin = clock_mono();
     must(db_commit(b->d));
     end = clock_mono();
+    ends(b, COMMIT);
     b->commit_ns[b->commits++] = end - begin;
     if (end - start - made > b->longest_ns)
         b->longest_ns = end - start - made;
@@ -369,7 +398,7 @@ static void print_line(struct bench *b, const char *path, int64_t cpu_ns,
     must(file_size(path, &size));
     qsort(b->commit_ns, b->commits, sizeof *b->commit_ns, by_size);
     printf("%9" PRIu64 "  %7.3f  %8.1f  %6.1f %6.1f %6.1f  %8.1f  %7.0f  "
-           "%6.1f  %6.1f  %5.1f  %5.0f\n",
+           "%6.1f  %6.1f  %5.2f  %5.1f  %5.0f\n",
            n, (double)cpu_ns / (double)links / 1e3,
            (double)cpu_ns / (double)links * LINKS / 1e3,
            (double)b->commit_ns[b->commits / 2] / 1e6,
@@ -377,12 +406,16 @@ static void print_line(struct bench *b, const char *path, int64_t cpu_ns,
            (double)b->commit_ns[b->commits - 1] / 1e6,
            (double)b->longest_ns / 1e6, (double)bytes / (double)new_urls,
            ((double)size - (double)b->text) / (double)n,
-           100.0 * (double)b->asked / (double)links, (double)b->wal_most / 1e6,
-           (double)mem_resident() / 1e6);
+           100.0 * (double)b->asked / (double)links,
+           100.0 *
+               (double)(exact_set_stats(b->set).page_reads - b->page_reads) /
+               (double)links,
+           (double)b->wal_most / 1e6, (double)mem_resident() / 1e6);
     fflush(stdout);
     b->commits = 0;
     b->longest_ns = 0;
     b->asked = 0;
+    b->page_reads = exact_set_stats(b->set).page_reads;
     b->wal_most = 0;
 }
 
@@ -415,7 +448,7 @@ static void crawl(struct bench *b, const char *path)
     must(db_commit(b->d));
     cpu = clock_cpu();
     printf("     URLs  us/link   us/page  commit ms: p50/p99/max  turn max  "
-           "B/new    B/URL+  asked%%    WAL    RSS\n");
+           "B/new    B/URL+  asked%%  read%%    WAL    RSS\n");
     while (frontier_store_last_id(b->s) < b->urls) {
         turn(b);
         if (file_size(log, &wal) == STATUS_OK && wal > b->wal_most)
@@ -426,6 +459,10 @@ static void crawl(struct bench *b, const char *path)
             print_line(b, path, now - cpu - b->made_ns, b->links - links,
                        written() - bytes, frontier_store_last_id(b->s) - urls);
             cpu = now;
+            if (next + step < b->urls) {
+                memset(b->phase_ns, 0, sizeof b->phase_ns);
+                b->phase_pages = 0;
+            }
             b->made_ns = 0;
             links = b->links;
             bytes = written();
@@ -434,6 +471,11 @@ static void crawl(struct bench *b, const char *path)
             next += step;
         }
     }
+    printf("us of the writer's thread a page, at the end:");
+    for (int i = 0; i < PHASES; i++)
+        printf(" %s %.1f%s", phase_names[i],
+               (double)b->phase_ns[i] / (double)b->phase_pages / 1e3,
+               i + 1 < PHASES ? "," : "\n");
     printf("memory: exact set %.1f MB, frontier store %.1f MB\n",
            (double)exact_set_stats(b->set).memory / 1e6,
            (double)frontier_store_memory(b->s) / 1e6);

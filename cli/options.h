@@ -94,10 +94,10 @@ struct crawl_settings {
 
     /* ---- dedupe ---- */
     enum filter_choice filter;
-    double fpr;                   /* false-positive rate asked of the filter */
-    bool compare_text;            /* stored text as well as the digest */
+    double fpr;        /* false-positive rate asked of the filter */
+    bool compare_text; /* stored text as well as the digest */
     struct option_list drop_params; /* left out of queries; "utm_*" */
-    enum dup_content dup_content; /* links of a page whose body was seen */
+    enum dup_content dup_content;   /* links of a page whose body was seen */
 
     /* ---- output ---- */
     enum record_choice record;     /* keep the link graph */

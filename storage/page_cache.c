@@ -11,10 +11,13 @@
 
 #include "base/mem.h"
 
-#define WAYS 4
-#define FREE UINT32_MAX
+#define WAYS       8
+#define ENTER      5 /* the place at which a new page enters its set */
+#define FREE       UINT32_MAX
 
-struct set {
+#define LEAST_SETS 8
+
+struct set { /* one line of the processor's cache */
     uint32_t id[WAYS];
     uint32_t slot[WAYS];
 };
@@ -32,13 +35,13 @@ enum status page_cache_new(struct page_cache **out, uint64_t bytes)
     struct page_cache *c = xcalloc(1, sizeof *c);
     uint64_t sets = bytes / (WAYS * (PAGE_CACHE_PAGE + 8));
 
-    if (sets < 16)
-        sets = 16;
+    if (sets < LEAST_SETS)
+        sets = LEAST_SETS;
     if (sets > UINT32_MAX / WAYS)
         sets = UINT32_MAX / WAYS;
     c->set_count = (uint32_t)sets;
     c->pages_size = sets * WAYS * PAGE_CACHE_PAGE;
-    c->sets = try_calloc(sets, sizeof *c->sets);
+    c->sets = try_pages(sets * sizeof *c->sets, NULL);
     c->pages = try_pages(c->pages_size, NULL);
     if (c->sets == NULL || c->pages == NULL) {
         page_cache_free(c);
@@ -57,7 +60,7 @@ void page_cache_free(struct page_cache *c)
     if (c == NULL)
         return;
     mem_free_pages(c->pages, c->pages_size);
-    free(c->sets);
+    mem_free_pages(c->sets, (uint64_t)c->set_count * sizeof *c->sets);
     free(c);
 }
 
@@ -141,8 +144,9 @@ unsigned char *page_cache_put(struct page_cache *c, uint32_t id)
         return page;
     s = set_of(c, id);
     s->id[WAYS - 1] = id;
-    swap(s, WAYS - 1, WAYS - 2);
-    return page_of(c, s->slot[WAYS - 2]);
+    for (int k = WAYS - 1; k > ENTER; k--)
+        swap(s, k, k - 1);
+    return page_of(c, s->slot[ENTER]);
 }
 
 uint64_t page_cache_memory(const struct page_cache *c)

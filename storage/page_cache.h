@@ -3,9 +3,9 @@
  *
  * A hit costs one cache line instead of the ~4 us of a b-tree walk; without it
  * the reads of duplicates are what makes the cost of a link grow (measured:
- * docs/formats/frontier-db.md). Sets of four ways; a hit promotes by one
- * place, what is new enters at the third, so one pass over many pages leaves
- * the popular ones alone. Memory is touched only as pages come in.
+ * docs/formats/frontier-db.md). Sets of eight ways; a hit promotes by
+ * one place, what is new enters at the sixth, so one pass over many pages
+ * leaves the popular ones alone. Memory is touched only as pages come in.
  */
 #ifndef URLWEIR_STORAGE_PAGE_CACHE_H
 #define URLWEIR_STORAGE_PAGE_CACHE_H

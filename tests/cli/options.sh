@@ -85,7 +85,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
     --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
-    --compare-text --dup-content report --record links --checkpoint 5s \
+    --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj \
     --quiet --no-verbose --progress none
 [ ! -s out ] || fail "a crawl writes to stdout"
@@ -152,6 +152,8 @@ filter: scalable
 fpr: 0.01
 compare-text: true
 dup-content: report
+drop-params:
+  - "sid"
 record: links
 warc: true
 warc-size: 2M

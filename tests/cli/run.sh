@@ -8,7 +8,7 @@
 #   TOP      the checkout
 # and passes by ending with 0. 77 means skipped, with the reason as its last
 # line. Two run at a time; one that takes longer than LIMIT seconds has failed
-# (default 120, 1800 when LONG is set). What a script leaves running is killed.
+# (default 400, 3600 when LONG is set). What a script leaves running is killed.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,7 +46,7 @@ build=$(cd "$1" && pwd)
 shift
 export URLWEIR="$build/urlweir" SITE="$build/tests/support/site"
 export TOP="${here%/tests/cli}"
-export LIMIT="${LIMIT:-$([ -n "${LONG:-}" ] && echo 1800 || echo 120)}"
+export LIMIT="${LIMIT:-$([ -n "${LONG:-}" ] && echo 3600 || echo 400)}"
 export LC_ALL=C.UTF-8
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-cli.XXXXXX")
