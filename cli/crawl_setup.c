@@ -3,8 +3,8 @@
  * crawl_setup.c - from settings to the parts of a crawl.
  *
  * --memory is shared out here: five eighths to the engine (store, filter,
- * caches), a quarter to bodies in flight; the rest is code, stacks, connections
- * and parsers.
+ * caches), a quarter to bodies in flight; the rest, an eighth but at least
+ * what that takes in a small crawl, is code, stacks, connections and parsers.
  */
 #include "cli/crawl_setup.h"
 
@@ -17,6 +17,7 @@
 #include "cli/settings.h"
 #include "frontier/reader.h"
 
+#define LEAST_REST      (UINT64_C(24) << 20)
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
 
 static unsigned thread_count(const struct crawl_settings *s)
@@ -28,6 +29,13 @@ static unsigned thread_count(const struct crawl_settings *s)
     if (n > s->concurrency)
         n = s->concurrency;
     return n < 1 ? 1 : (unsigned)n;
+}
+
+static uint64_t memory_for_engine(uint64_t memory)
+{
+    uint64_t rest = memory / 8 > LEAST_REST ? memory / 8 : LEAST_REST;
+
+    return memory - memory / 4 - rest;
 }
 
 static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
@@ -48,7 +56,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
         .fpr = s->fpr,
-        .memory = s->memory_bytes / 8 * 5,
+        .memory = memory_for_engine(s->memory_bytes),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .commit_interval = COMMIT_INTERVAL,
         .before_commit = crawl_archive_sync,

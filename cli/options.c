@@ -164,7 +164,7 @@ static const struct option_spec specs[] = {
     {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
      .max = 1024 * MIB, .section = LIMITS,
      .help = "cut an answer there, counted after decompression"},
-    {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 32 * MIB,
+    {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stay below this, whatever the size of the crawl"},
     {.name = "min-disk", SIZE(min_disk_bytes), .fallback = "1G", .min = 0,

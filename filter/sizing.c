@@ -210,6 +210,7 @@ double sizing_growing_load(unsigned k, unsigned cells, double fpr,
  * Poisson number of keys is e^(-load * this). */
 static double fill_exponent(unsigned k, unsigned cells)
 {
+    /* Whole draws are meant. NOLINTNEXTLINE(bugprone-integer-division) */
     double q = 1 - 1.0 / cells, each = pow(q, k / LANES);
 
     if (k % LANES == 0)

@@ -61,9 +61,9 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
 
         while (room <= queue)
             room *= 2;
-        f->hosts = xrealloc(f->hosts, room * sizeof *f->hosts);
+        f->hosts = xrealloc(f->hosts, room * sizeof(struct host_queue *));
         memset(f->hosts + f->host_room, 0,
-               (room - f->host_room) * sizeof *f->hosts);
+               (room - f->host_room) * sizeof(struct host_queue *));
         f->host_room = room;
     }
     if (f->hosts[queue] == NULL) {

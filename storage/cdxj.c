@@ -204,9 +204,8 @@ static struct map *indexed_files(const char *index)
     FILE *f = fopen(index, "re");
     char *line = NULL;
     size_t room = 0;
-    ssize_t n;
 
-    while (f != NULL && (n = getline(&line, &room, f)) > 0) {
+    while (f != NULL && getline(&line, &room, f) > 0) {
         char *at = strstr(line, before), *next = at;
 
         while (next != NULL && (next = strstr(next + 1, before)) != NULL)

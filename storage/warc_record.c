@@ -112,7 +112,7 @@ void warc_digest(struct warc_maker *m, struct bytes piece, struct bytes more,
 
     assert(ok); /* SHA-1 of memory has nothing to fail at */
     (void)ok;
-    memcpy(out, "sha1:", 5);
+    snprintf(out, WARC_DIGEST_SIZE, "sha1:");
     base32(sum, out + 5);
 }
 

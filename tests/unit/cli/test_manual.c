@@ -187,7 +187,7 @@ START_TEST(an_option_sets_its_own_field_and_no_other)
 {
     static const char *const values[] = {
         [OPTION_FLAG] = "true",     [OPTION_COUNT] = "7",
-        [OPTION_SIZE] = "64M",      [OPTION_TIME] = "7s",
+        [OPTION_SIZE] = "128M",     [OPTION_TIME] = "7s",
         [OPTION_FRACTION] = "0.25", [OPTION_TEXT] = "x",
         [OPTION_LIST] = "css",
     };

@@ -196,7 +196,7 @@ START_TEST(numbers_out_of_range_are_refused)
     refused("--fpr: '0.51' is out of range; it takes 1e-09 to 0.5",
             CRAWL("--fpr", "0.51"));
     refused("-n: '0' is out of range", CRAWL("-n", "0"));
-    refused("--memory: '1M' is out of range; it takes 32M",
+    refused("--memory: '1M' is out of range; it takes 96M",
             CRAWL("--memory", "1M"));
     refused("-w: '-1' is no time", CRAWL("-w", "-1"));
     refused("--tries: '0'", CRAWL("--tries", "0"));
@@ -264,8 +264,8 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
             CRAWL("--threads", "9", "-c", "4"));
     refused("--connect-timeout 30s is above --timeout 20s",
             CRAWL("--connect-timeout", "30"));
-    refused("--max-body 20M is more than a quarter of --memory 64M",
-            CRAWL("--max-body", "20M", "--memory", "64M"));
+    refused("--max-body 40M is more than a quarter of --memory 128M",
+            CRAWL("--max-body", "40M", "--memory", "128M"));
     refused("--fpr is the rate of a filter",
             CRAWL("--filter", "none", "--fpr", "0.1"));
     refused("--ignore takes away all of --follow",
