@@ -25,6 +25,13 @@ uint64_t checkpoint_seed_print(const struct digest_key *k)
     return digest_bytes(k, bytes_of_str("urlweir seed print")).lo;
 }
 
+/* A header's field is zeroed before, and longer than any of our texts. */
+static void put_text(unsigned char *field, const char *text)
+{
+    while (*text != '\0')
+        *field++ = (unsigned char)*text++;
+}
+
 /* How many units go with the shape it tells. */
 static uint64_t make_header(unsigned char *h, const struct filter *f,
                             const struct checkpoint_id *id)
@@ -32,11 +39,11 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
     uint64_t shape[FILTER_SHAPE] = {0}, units = f->ops->shape(f, shape);
 
     memset(h, 0, CHECKPOINT_HEADER_SIZE);
-    memcpy(h, CHECKPOINT_MAGIC, 8);
+    put_text(h, CHECKPOINT_MAGIC);
     checkpoint_put_u32(h + AT_VERSION, CHECKPOINT_VERSION);
     checkpoint_put_u32(h + AT_LENGTH, CHECKPOINT_HEADER_SIZE);
-    memcpy(h + AT_KIND, f->opt.kind, strlen(f->opt.kind));
-    memcpy(h + AT_HASH, CHECKPOINT_HASH, strlen(CHECKPOINT_HASH));
+    put_text(h + AT_KIND, f->opt.kind);
+    put_text(h + AT_HASH, CHECKPOINT_HASH);
     checkpoint_put_u64(h + AT_SEED, id->seed_print);
     checkpoint_put_u64(h + AT_GENERATION, id->generation);
     checkpoint_put_u64(h + AT_COVERS, id->covers);

@@ -13,21 +13,22 @@
 #include "filter/kind.h"
 
 static const struct filter_ops *const kinds[] = {
-    &scalable_ops, &bloom_ops, &stacked_ops, &counting_ops, &cuckoo_ops,
+    &scalable_ops, &bloom_ops, &stacked_ops, &counting_ops, &cuckoo_ops, NULL,
 };
-
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 const struct filter_traits *filter_kind(size_t i)
 {
-    return i < KINDS ? &kinds[i]->traits : NULL;
+    for (size_t k = 0; kinds[k] != NULL; k++)
+        if (k == i)
+            return &kinds[k]->traits;
+    return NULL;
 }
 
 const struct filter_ops *filter_ops_named(const char *name)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i]->traits.name, name) == 0)
-            return kinds[i];
+    for (size_t k = 0; kinds[k] != NULL; k++)
+        if (strcmp(kinds[k]->traits.name, name) == 0)
+            return kinds[k];
     return NULL;
 }
 

@@ -140,19 +140,18 @@ static void keep(struct scalable *c, const uint64_t *keys, const bool *new,
     pthread_mutex_unlock(&c->moving);
 }
 
-/* Count a window's fresh keys; which segments are over their limit now. */
-static size_t count_fresh(struct scalable *c, const uint64_t *keys,
-                          const bool *new, size_t n, uint32_t *due)
+/* Count a window's fresh keys; true: some segment is over its limit now. */
+static bool count_fresh(struct scalable *c, const uint64_t *keys,
+                        const bool *new, size_t n)
 {
-    size_t over = 0;
+    bool over = false;
 
     for (size_t i = 0; i < n; i++) {
         uint32_t s = scalable_segment(keys[i]);
         uint32_t count = c->count[s] + new[i];
 
         __atomic_store_n(&c->count[s], count, __ATOMIC_RELAXED);
-        due[over] = s;
-        over += count > c->limit[s];
+        over |= count > c->limit[s];
     }
     return over;
 }
@@ -162,21 +161,24 @@ static enum status scalable_add(struct filter *f, const uint64_t *keys,
 {
     struct scalable *c = (struct scalable *)f;
     uint64_t *at[BLOCK_WINDOW];
-    uint32_t due[BLOCK_WINDOW];
     bool own[BLOCK_WINDOW];
 
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
-        size_t w = block_window(n - i), over;
+        size_t w = block_window(n - i);
         bool *new = fresh != NULL ? fresh + i : own;
 
         place(c, keys + i, w, at);
         mark(c, at, keys + i, w, new, block_set);
         if (c->kept != NULL)
             keep(c, keys + i, new, w);
-        over = count_fresh(c, keys + i, new, w, due);
-        for (size_t j = 0; j < over; j++)
-            if (c->count[due[j]] > c->limit[due[j]])
-                scalable_grow(c, due[j], keys, i + w);
+        if (!count_fresh(c, keys + i, new, w))
+            continue;
+        for (size_t j = i; j < i + w; j++) {
+            uint32_t s = scalable_segment(keys[j]);
+
+            if (c->count[s] > c->limit[s])
+                scalable_grow(c, s, keys, i + w);
+        }
     }
     if (c->starved > 0)
         return filter_say_overfull(f, "segments without keys or memory");

@@ -96,7 +96,7 @@ enum { MOST_DRAWS = 4096 };
 static double whole_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load);
-    double sum = 0, weight[MOST_DRAWS];
+    double sum = 0, weight[MOST_DRAWS] = {0};
 
     if (s.last - s.first >= MOST_DRAWS)
         return 1; /* a load no filter is ever run at */
@@ -114,8 +114,9 @@ static double whole_lanes_rate(unsigned each, unsigned cells, double load)
 static double half_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load / 2);
-    double sum = 0, weight[MOST_DRAWS];
-    double full[MOST_DRAWS], part[MOST_DRAWS]; /* four lanes, by draws */
+    double sum = 0, weight[MOST_DRAWS] = {0};
+    /* Four lanes, by draws. */
+    double full[MOST_DRAWS] = {0}, part[MOST_DRAWS] = {0};
     unsigned most = (2 * each + 1) * s.last;
 
     if (most >= MOST_DRAWS)
