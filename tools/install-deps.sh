@@ -7,10 +7,12 @@ set -eu
 
 build="gcc libc6-dev make pkg-config libcurl4-openssl-dev libxml2-dev
  libsqlite3-dev zlib1g-dev libssl-dev libxxhash-dev libpsl-dev libicu-dev
- libpcre2-dev libyaml-dev libjansson-dev
+ libpcre2-dev libyaml-dev libjansson-dev libhiredis-dev
+ libmicrohttpd-dev libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler
+ protobuf-compiler
  ca-certificates"
-check="check python3 sqlite3 openssl nghttp2-server procps util-linux
- mandoc"
+check="check python3 sqlite3 openssl nghttp2-server redis-server procps
+ util-linux mandoc"
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
 interop="python3 python3-venv python3-pip"
 
