@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "crawler/sitemap_trust.h"
 #include "frontier/frontier.h"
 
 #define BATCH         256 /* reports taken at once: one seen check for all */
@@ -100,6 +101,26 @@ static void record(struct crawl *c, struct report *r)
                      archive_add(c->o.archive, c->engine, r, clock_wall_ms()));
 }
 
+/* What a sitemap says of other hosts. */
+static void sift(struct crawl *c, struct report *r)
+{
+    if (c->status == STATUS_OK)
+        sitemap_trust_sift(r, frontier_store_of(c->engine),
+                           frontier_pages_of(c->engine));
+}
+
+/* A URL that goes back to its queue as its robots.txt was read instead, which
+ * named sitemaps. */
+static struct engine_done named_by_robots(const struct report *r)
+{
+    return (struct engine_done){.id = r->id,
+                                .partial = true,
+                                .found = r->done.found,
+                                .found_count = r->done.found_count,
+                                .drops = r->done.drops,
+                                .drop_count = r->done.drop_count};
+}
+
 static void take_reports(struct crawl *c, struct report **reports, size_t n)
 {
     struct engine_done done[BATCH];
@@ -110,10 +131,17 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
         switch (reports[i]->kind) {
         case REPORT_DONE:
             record(c, reports[i]);
+            sift(c, reports[i]);
             done[dones++] = reports[i]->done;
             c->out--;
             break;
+        case REPORT_PART:
+            sift(c, reports[i]);
+            done[dones++] = reports[i]->done;
+            break;
         case REPORT_RELEASE:
+            if (reports[i]->done.found_count + reports[i]->done.drop_count > 0)
+                done[dones++] = named_by_robots(reports[i]);
             take_release(c, reports[i], now);
             break;
         case REPORT_GONE:

@@ -36,19 +36,28 @@
 static bool reserve(struct fetch *f, uint64_t bytes)
 {
     uint64_t want = f->reserved * 2;
+    uint64_t most = f->order.body_most + (f->taken ? f->order.take_memory : 0);
 
     if (bytes <= f->reserved)
         return true;
     if (want < RESERVE_LEAST)
         want = RESERVE_LEAST;
-    if (want > f->order.body_most)
-        want = f->order.body_most;
+    if (want > most)
+        want = most;
     if (want < bytes)
         want = bytes;
     if (!body_pool_take(f->o->bodies, f, want - f->reserved))
         return false;
     f->reserved = want;
     return true;
+}
+
+/* What the transfer holds once `more` octets of its body are kept. */
+static uint64_t memory_for(const struct fetch *f, uint64_t more)
+{
+    uint64_t kept = f->keep ? f->body.len + more : 0;
+
+    return kept + (f->taken ? f->order.take_memory : 0);
 }
 
 static void give_back(struct fetch *f)
@@ -123,6 +132,13 @@ static bool wanted_mime(const struct fetch *f)
            mime_accepted(type, f->o->mime, f->o->mime_count);
 }
 
+static bool is_html(const struct answer *a)
+{
+    char text[MIME_SIZE];
+
+    return mime_is_html(mime_essence(answer_get(a, ANSWER_CONTENT_TYPE), text));
+}
+
 /* The head is whole: is the body wanted? */
 static size_t on_head_complete(struct fetch *f, size_t n)
 {
@@ -131,11 +147,12 @@ static size_t on_head_complete(struct fetch *f, size_t n)
 
     bool success = a->status >= 200 && a->status < 300;
 
-    f->keep = success || f->order.keep_all;
+    f->taken = success && f->order.take != NULL;
+    f->keep = f->order.keep_all || (success && (!f->taken || is_html(a)));
     f->encoded =
         coding.len > 0 && !bytes_equal_nocase(coding, bytes_of_str("identity"));
     if (success && !wanted_mime(f)) {
-        f->keep = false;
+        f->keep = f->taken = false;
         (void)decide(f, FETCH_MIME);
         return is_short(a) ? n : 0;
     }
@@ -163,26 +180,37 @@ static size_t pass_over(struct fetch *f, size_t n)
     return f->decided ? 0 : decide(f, FETCH_ANSWERED);
 }
 
+static size_t hand_on(struct fetch *f, struct bytes octets)
+{
+    if (f->order.take(f->order.take_ctx, &f->answer, octets))
+        return octets.len;
+    return decide(f, FETCH_CUT_LENGTH);
+}
+
 static size_t on_body(char *at, size_t size, size_t count, void *ctx)
 {
     struct fetch *f = fetch_of(ctx);
     uint64_t room = f->order.body_most - f->body.len;
     size_t n = size * count, take = n < room ? n : (size_t)room;
+    uint64_t need = memory_for(f, f->keep ? take : 0);
 
-    if (f->keep && !reserve(f, f->body.len + take)) {
+    if (need > 0 && !reserve(f, need)) {
         f->waits |= FETCH_WAITS_MEMORY;
         if (!f->encoded)
             return CURL_WRITEFUNC_PAUSE;
-        if (f->body.len + take > f->reserved + CREDIT_MOST)
+        if (need > f->reserved + CREDIT_MOST)
             return decide(f, FETCH_STARVED);
     }
     f->body_bytes += n;
     count_wire(f);
-    if (!f->keep)
+    if (!f->keep && !f->taken)
         return pass_over(f, n);
-    buf_add(&f->body, at, take);
+    if (f->keep)
+        buf_add(&f->body, at, take);
     if (buf_failed(&f->body) != STATUS_OK)
         return decide(f, FETCH_STARVED);
+    if (f->taken)
+        return hand_on(f, bytes_of(at, n));
     return take == n ? n : decide(f, FETCH_CUT_LENGTH);
 }
 
@@ -341,7 +369,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
-    f->decided = f->keep = f->encoded = f->sent = false;
+    f->decided = f->keep = f->taken = f->encoded = f->sent = false;
     f->body_bytes = f->counted = 0;
     f->waits = 0;
     f->started = now;
@@ -364,11 +392,10 @@ bool fetch_wait(struct fetch *f, unsigned wish, bool on)
 
 bool fetch_memory_came(struct fetch *f)
 {
-    uint64_t want = f->body.len + RESERVE_LEAST;
+    uint64_t more = f->order.body_most - f->body.len;
 
-    if (want > f->order.body_most)
-        want = f->order.body_most;
-    return reserve(f, want);
+    return reserve(f,
+                   memory_for(f, more < RESERVE_LEAST ? more : RESERVE_LEAST));
 }
 
 /* How far it came before its time ran out. (CURLINFO_CONNECT_TIME_T is no help
@@ -469,6 +496,12 @@ static enum fetch_cut cut_of(const struct fetch *f, CURLcode code)
     }
 }
 
+/* Of a body that is taken as it comes, what is kept has a limit of its own. */
+static bool kept_short(const struct fetch *f)
+{
+    return f->taken && f->keep && f->body_bytes > f->body.len;
+}
+
 static bool is_transient(enum fetch_end end, CURLcode code)
 {
     switch (end) {
@@ -510,11 +543,11 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .end = end_of(f, code),
         .answer = &f->answer,
         .body = buf_bytes(&f->body),
-        .cut = cut_of(f, code),
+        .cut = kept_short(f) ? FETCH_TOO_LONG : cut_of(f, code),
         .request = buf_bytes(&f->request),
         .http2 = version == CURL_HTTP_VERSION_2_0,
-        .decoded = f->encoded && f->keep,
-        .body_bytes = f->keep ? f->body.len : f->body_bytes,
+        .decoded = f->encoded && (f->keep || f->taken),
+        .body_bytes = f->keep && !f->taken ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,
         .ended = now,

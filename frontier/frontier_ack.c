@@ -288,7 +288,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
 /* Links that a page repeats: its fetcher sends each once. */
 static uint64_t repeats_of(const struct engine_done *d)
 {
-    uint64_t sent = d->found_count + d->drop_count;
+    uint64_t sent = d->sent + d->found_count + d->drop_count;
 
     return d->row.links > sent ? d->row.links - sent : 0;
 }
@@ -351,6 +351,11 @@ static enum status record_links(struct frontier *f,
     return st;
 }
 
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->found_count > 0;
+}
+
 enum status frontier_ack(struct engine *e, const struct engine_done *done,
                          size_t n, int64_t now, int64_t wall_ms)
 {
@@ -370,12 +375,14 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
         fresh += list[i].fresh;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        bool redirects = done[i].outcome.status == OUTCOME_REDIRECT &&
-                         done[i].found_count > 0;
-        uint64_t target = redirects ? list[first[i]].id : 0;
+        if (done[i].partial) {
+            count_drops(f, &done[i], wall_ms);
+        } else {
+            uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
-        repeats += repeats_of(&done[i]);
-        st = settle_one(f, &done[i], target, now, wall_ms);
+            repeats += repeats_of(&done[i]);
+            st = settle_one(f, &done[i], target, now, wall_ms);
+        }
     }
     frontier_store_add(f->store, "duplicates", total - fresh + repeats);
     free(list);

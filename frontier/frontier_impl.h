@@ -26,6 +26,7 @@
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/hint_store.h"
 #include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
@@ -48,6 +49,7 @@ struct frontier {
     struct frontier_store *store;
     struct page_store *pages;
     struct link_store *links;
+    struct hint_store *hints;
     struct filter *filter;            /* NULL: none is used */
     struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
     uint64_t filter_stats_at;         /* UINT64_MAX: never asked */

@@ -113,7 +113,9 @@ static struct outcome still_wanted(struct frontier *f,
 
         url_init(&u);
         if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
-            v = scope_check(f->o.recheck, &u, row->depth);
+            v = (f->o.listings >> row->kind & 1) != 0
+                    ? scope_check_listing(f->o.recheck, &u, row->depth)
+                    : scope_check(f->o.recheck, &u, row->depth);
         url_fini(&u);
         if (!v.in) {
             *detail = v.rule;
