@@ -180,7 +180,7 @@ static const struct option_spec specs[] = {
      .help = "cut an answer there, counted after decompression"},
     {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
-     .help = "most links looked at on one page; the rest are dropped"},
+     .help = "most different links taken of one page; the rest are dropped"},
     {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stay below this, whatever the size of the crawl"},

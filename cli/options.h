@@ -65,7 +65,7 @@ struct crawl_settings {
     int64_t limit_time_ms;   /* of this run; 0: none */
     uint64_t quota_bytes;    /* octets received; 0: none */
     uint64_t max_body_bytes; /* of one answer, decoded */
-    int64_t max_links;       /* looked at on one page; 0: all */
+    int64_t max_links;       /* different ones taken of a page; 0: all */
     uint64_t memory_bytes;   /* resident, whole process */
     uint64_t min_disk_bytes; /* least left free on DIR's file system */
     int64_t give_up_ms;      /* stop when all that is left waits longer;

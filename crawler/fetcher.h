@@ -56,7 +56,8 @@ struct fetcher_options {
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;            /* a page's links looked at; 0: all */
+    uint64_t links_most;            /* different links taken of a page; 0: all
+                                     */
     const char *const *drop_params; /* see url_params.h */
     size_t drop_param_count;
     bool record_links;    /* send every link in scope, also repeats */

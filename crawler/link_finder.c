@@ -142,6 +142,10 @@ static enum outcome_reason offer(struct link_finder *f, struct found *to,
         digest_url(f->o->digest_key, f->o->crawl, like.key, url_text(u));
     if (seen_before(&f->seen, like.digest) && !f->o->record_links)
         return REASON_NONE;
+    if (f->o->links_most > 0 && f->seen.count > f->o->links_most) {
+        found_overflow(&f->found);
+        return REASON_LINK_COUNT;
+    }
     verdict = link_is_sitemap(like.kind) && url_same_site(&f->page, u)
                   ? scope_check_listing(f->o->scope, u, like.depth)
                   : scope_check(f->o->scope, u, like.depth);
@@ -189,7 +193,6 @@ static struct link_options options(const struct link_finder *f,
         .kinds = f->o->kinds | LINK_SET_BASIC, /* the others become drops */
         .content_type = content_type,
         .page_url = &f->page,
-        .most = f->o->links_most,
     };
 }
 
@@ -237,7 +240,7 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 {
     const struct sitemap_options so = {.base = &f->page,
                                        .content_type = content_type,
-                                       .entries_most = f->o->links_most};
+                                       .entries_most = SITEMAP_COUNT_MOST};
     struct sitemap_parser *p = sitemap_parser_new(&so, visit_entry, f);
     enum status st = sitemap_parser_push(p, body);
 

@@ -84,6 +84,8 @@ static bool on_default_port(const struct url *u)
 
 bool url_same_site(const struct url *a, const struct url *b)
 {
+    bool usual = on_default_port(a);
+
     return bytes_equal(url_host(a), url_host(b)) &&
-           (a->port == b->port || (on_default_port(a) && on_default_port(b)));
+           usual == on_default_port(b) && (usual || a->port == b->port);
 }

@@ -120,7 +120,7 @@ plain_site $here $there $third
 # A gzipped file knows no @PORT@.
 urlset /gz.html | sed "s/@PORT@/$port/" | gzip >web/$here/part.xml.gz
 
-quick="$quick --scope host"
+quick="$quick --scope host --sitemap auto"
 crawl d --threads 1
 ended 0
 for path in /linked.html /guess.html /gz.html /part.html /relative.html \

@@ -679,17 +679,14 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
         size_t found;
     } cases[] = {
         {"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n" SITEMAP,
-         LINK_A, LINK_SITEMAP, 1},
+         LINK_A, LINK_LISTED, 1},
         {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
          "http://x.test/a\n",
-         LINK_SITEMAP, LINK_SITEMAP, 1},
-        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-         "http://x.test/a\n",
-         LINK_A, LINK_SITEMAP, 0},
+         LINK_A, LINK_LISTED, 0},
         {"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n"
          "<rss><channel><item><link>http://x.test/a</link></item></channel>"
          "</rss>",
-         LINK_FEED, LINK_FEED, 1},
+         LINK_FEED, LINK_LISTED, 1},
         {"HTTP/1.1 200 OK\r\nContent-Type: image/svg+xml\r\n\r\n"
          "<svg><a href='http://x.test/a'/></svg>",
          LINK_A, LINK_A, 0},
@@ -715,6 +712,8 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
             assert_bytes(p->done.found[0].url, "http://x.test/a");
             ck_assert_uint_eq(p->done.found[0].kind, cases[i].kind);
             ck_assert_uint_eq(p->done.found[0].depth, 5);
+            /* a feed quotes whom it likes, a sitemap speaks for its host */
+            ck_assert_uint_eq(p->elsewhere, cases[i].found_as == LINK_A);
         }
         report_free(p);
     }
