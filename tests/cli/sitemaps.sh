@@ -5,18 +5,6 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-# plain_site ADDRESS...: the files of ./web/ADDRESS there, $port, $seed.
-plain_site() {
-    rm -f log
-    : >port
-    python3 "$TOP/tests/support/plain_site.py" web log "$@" >port 2>site.err &
-    server=$!
-    at_exit="$at_exit; kill $server"
-    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
-    port=$(sed 's/port //' port)
-    seed=http://$1:$port/
-}
-
 # urlset PATH...: a sitemap of these on 127.0.0.1.
 urlset() {
     echo '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
@@ -24,25 +12,6 @@ urlset() {
         echo "<url><loc>http://127.0.0.1:@PORT@$path</loc></url>"
     done
     echo '</urlset>'
-}
-
-# pages ADDRESS PATH...: an empty page at each.
-pages() {
-    at=web/$1
-    shift
-    for path in "$@"; do
-        mkdir -p "$at$(dirname "$path")"
-        echo "<title>$path</title>" >"$at$path"
-    done
-}
-
-# asked ADDRESS PATH / not_asked: it was requested exactly once, or never.
-asked() {
-    [ "$(grep -cxF "$1 $2" log)" = 1 ] || fail "$(cat log crawl.err)
-asked for $1 $2 not once"
-}
-not_asked() {
-    ! grep -qxF "$1 $2" log || fail "asked for $1 $2"
 }
 
 # of DIR URL: its row of export, in part.
