@@ -259,6 +259,8 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
         j->damaged = true;
         return false;
     }
+    if (!errors && link_is_sitemap(u.kind))
+        return true;
     if (errors)
         put_error(j, f, &u);
     else

@@ -165,7 +165,8 @@ static const struct option_spec specs[] = {
     {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
      .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,
      .arg = "N",
-     .help = "stop after N pages; robots files and redirects are not counted"},
+     .help = "stop after N pages; robots files, sitemaps and redirects are not "
+             "counted"},
     {.name = "per-host", COUNT(limit_per_host), .fallback = "none", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
      .help = "most pages of one host"},

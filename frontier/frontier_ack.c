@@ -95,7 +95,14 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     return st;
 }
 
-static void count_outcome(struct frontier *f, struct outcome o,
+/* A list of URLs, as a sitemap is, is a means to pages and none itself. */
+static bool counts_as_page(const struct frontier *f, struct outcome o,
+                           uint8_t kind)
+{
+    return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                           const struct fetch_row *row)
 {
     char reason[24], name[64];
@@ -107,14 +114,15 @@ static void count_outcome(struct frontier *f, struct outcome o,
                  reason);
         frontier_store_add(f->store, name, 1);
     }
-    if (outcome_counts_as_page(o))
+    if (counts_as_page(f, o, kind))
         frontier_store_add(f->store, "pages", 1);
     if (row->links > 0)
         frontier_store_add(f->store, "links", row->links);
 }
 
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
-                            struct fetch_row *row, struct outcome o)
+                            uint8_t kind, struct fetch_row *row,
+                            struct outcome o)
 {
     uint64_t seq;
     enum status st;
@@ -131,7 +139,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
         return st;
     if (map_count(f->tries) > 0)
         free(map_remove(f->tries, bytes_of(&id, sizeof id)));
-    count_outcome(f, o, row);
+    count_outcome(f, o, kind, row);
     if (seed && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", 1);
     return STATUS_OK;
@@ -269,11 +277,11 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         h->dead = o;
     last = !d->transient || row.tries >= f->o.tries;
     if (st == STATUS_OK && last)
-        st = frontier_settle(f, d->id, l->lease.seed, &row, o);
+        st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
-        outcome_counts_as_page(o)) {
+        counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
         st = remember(f, h, now, wall_ms);
     }

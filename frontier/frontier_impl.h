@@ -137,8 +137,8 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           int64_t now, int64_t wall_ms);
 /* A URL's last word: its row, its done mark and the counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
-                                       bool seed, struct fetch_row *row,
-                                       struct outcome o);
+                                       bool seed, uint8_t kind,
+                                       struct fetch_row *row, struct outcome o);
 /* Waits for a checkpoint under way; its status. */
 enum status frontier_save_wait(struct frontier *f);
 /* Is it done? Then joins it. */

@@ -85,7 +85,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
                           .at_ms = wall_ms,
                           .detail = bytes_of_str(detail)};
     enum status st =
-        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, &r, o);
+        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
+                        &r, o);
 
     frontier_reschedule(f, h);
     return st;

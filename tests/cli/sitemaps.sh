@@ -162,6 +162,15 @@ not_asked $here /relative.html
 asked $here /relative.txt
 of pages "http://$here:$port/relative.txt"
 says row '"status": "fetched"'
+! "$URLWEIR" export pages --what pages | grep -q relative.txt ||
+    fail "a sitemap is among the pages"
+
+# --limit and --per-host count pages.
+crawl limit --sitemap only -n 3
+ended 3
+[ "$("$URLWEIR" status limit --json | json pages)" = 3 ] || fail "not three pages"
+[ "$("$URLWEIR" export limit --what pages | wc -l)" = 3 ] ||
+    fail "not three pages: $("$URLWEIR" export limit --what pages)"
 
 # ---- a person names it; no seed is needed ----
 
@@ -305,6 +314,24 @@ echo "a sitemap of $(wc -c <web/$here/all.xml) octets: $(($(cat rss) / 1024)) Mi
 of large "http://$here:$port/all.xml"
 says row '"status": "fetched", "reason": null'
 agrees large
+
+# Killed while it is read, and again, nothing that it lists is lost.
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$seed" -o killed $quick --sitemap only -n 5 \
+    --limit-rate 20M >crawl.out 2>crawl.err </dev/null &
+pid=$!
+waits_for '"$URLWEIR" export killed 2>/dev/null | grep -q listed' ||
+    fail "no entry within ten seconds"
+kill -KILL $pid || fail "it ended early: $(cat crawl.err)"
+wait $pid 2>/dev/null || :
+known=$("$URLWEIR" export killed | grep -c '"kind": "listed"')
+[ "$known" -lt 50000 ] || fail "killed too late"
+echo "killed when $known of 50000 entries were known"
+resume killed
+ended 3
+[ "$("$URLWEIR" export killed | grep -c '"kind": "listed"')" = 50000 ] ||
+    fail "after a kill: $("$URLWEIR" export killed | wc -l) URLs are known"
+agrees killed
 
 # One more entry is one too many.
 sed "s,</urlset>,<url><loc>http://$here:$port/more.html</loc></url>&," \
