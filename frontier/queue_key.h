@@ -10,7 +10,10 @@
 #include "base/bytes.h"
 #include "frontier/url.h"
 
-enum queue_key_mode { QUEUE_KEY_HOST, QUEUE_KEY_DOMAIN };
+/* QUEUE_KEY_IP: a URL's key is its host, which does not depend on name servers;
+ * that hosts of one address are asked one after the other is the schedule's
+ * business (machine.h). */
+enum queue_key_mode { QUEUE_KEY_HOST, QUEUE_KEY_DOMAIN, QUEUE_KEY_IP };
 
 /* Borrowed from `u`, which is canonical. */
 struct bytes queue_key_of(enum queue_key_mode mode, const struct url *u);
