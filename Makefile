@@ -18,7 +18,7 @@ SHARED  ?= ../shared
 
 PKGS := libcurl libxml-2.0 sqlite3 zlib libcrypto libxxhash libpsl icu-uc \
         libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd libnghttp2 \
-        libprotobuf-c libssl
+        libprotobuf-c libssl libbrotlidec libzstd
 # Asked once, and only when a recipe needs it: the packages may not be there
 # while this file is read.
 PKG_CFLAGS   = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
