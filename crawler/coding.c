@@ -314,6 +314,7 @@ enum status coding_new(struct coding **out, struct bytes value)
     c->count = count;
     for (size_t i = 0; i < count; i++) {
         c->layers[i].kind = kinds[count - 1 - i];
+        c->layers[i].in = bytes_of("", 0);
         if (i > 0)
             c->layers[i].piece = xmalloc(PIECE);
     }
