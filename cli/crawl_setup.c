@@ -50,7 +50,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                      .retry_delay = s->retry_delay_ms * NS_PER_MS},
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
-        .by_address = s->queue_key == QUEUE_KEY_IP,
+        .group = s->queue_key,
         .in_flight = (size_t)s->concurrency,
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,

@@ -279,7 +279,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     machine_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &d->host, now, wall_ms);
-    if (st == STATUS_OK && f->o.by_address && d->host.ended != 0)
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && d->host.ended != 0)
         st = frontier_answered_from(f, h, row.ip, now);
     if (d->host.unreachable && host_is_dead(f, h))
         h->dead = o;

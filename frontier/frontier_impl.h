@@ -5,7 +5,7 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
- *   frontier_place.c    where hosts stand, when politeness goes by address
+ *   frontier_place.c    where hosts stand, when politeness groups them
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_save.c     filter file and manifest, beside the crawl
  *
@@ -61,9 +61,9 @@ struct frontier {
     struct schedule_random random;
 
     struct heap due;           /* of struct host_queue by place: all of them;
-                                  by_address: those that stand nowhere yet */
+                                  those that stand nowhere yet, if grouped */
     struct heap machines_due;  /* of struct machine by place */
-    struct machines *machines; /* NULL unless by_address */
+    struct machines *machines; /* NULL: hosts are not grouped */
     struct host_queue *aside;  /* due, but without an address; a list */
     struct host_queue **aside_end;
     uint64_t aside_count;      /* these, and those being looked up */
@@ -140,10 +140,10 @@ void frontier_unschedule(struct frontier *f, struct host_queue *h);
 /* Puts the host where the schedule wants it now. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
 void frontier_reschedule_machine(struct frontier *f, struct machine *m);
-/* by_address: to its machine if that is known, else set aside. */
+/* To its machine if that is known, else set aside. */
 MUST_CHECK enum status frontier_find_place(struct frontier *f,
                                            struct host_queue *h);
-/* To the machine that an earlier run knew it on, if any. */
+/* To its machine, where nobody has to be asked which that is. */
 MUST_CHECK enum status frontier_recall_place(struct frontier *f,
                                              struct host_queue *h);
 /* Its last answer came from `ip`, as text: there it stands from now on. */

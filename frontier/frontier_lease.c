@@ -14,9 +14,10 @@
  * A host that is dead for this run, or over its budget, is drained here: its
  * URLs get their last word without having been asked.
  *
- * When politeness goes by address there are two heaps: machines, each with a
- * heap of its hosts, and hosts of which nobody knows yet where they stand. One
- * of these that comes first is looked up, and leases nothing meanwhile.
+ * When politeness groups hosts (--queue-key domain, ip) there are two heaps:
+ * machines, each with a heap of its hosts, and hosts of which nobody knows yet
+ * where they stand. One of these that comes first is given its machine, or
+ * looked up, and leases nothing meanwhile.
  */
 #include <stdlib.h>
 
@@ -236,10 +237,10 @@ static size_t room_for_leases(const struct frontier *f, size_t most)
     return most;
 }
 
-/* Its address has to be known before it is asked. */
+/* Its machine has to be known before it is asked. */
 static bool stands_nowhere(const struct frontier *f, const struct host_queue *h)
 {
-    return f->o.by_address && h->machine == NULL && !draining(f, h);
+    return f->machines != NULL && h->machine == NULL && !draining(f, h);
 }
 
 /* The host that comes first, and when. As many hosts as URLs may be in flight

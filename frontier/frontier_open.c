@@ -61,7 +61,7 @@ static struct frontier *frontier_alloc(const char *dir,
     f->filter_stats_at = UINT64_MAX;
     heap_init(&f->due);
     heap_init(&f->machines_due);
-    f->machines = o->by_address ? machines_new() : NULL;
+    f->machines = o->group != QUEUE_KEY_HOST ? machines_new() : NULL;
     f->aside_end = &f->aside;
     f->leases = lease_table_new();
     f->tries = map_new();
@@ -394,7 +394,7 @@ static enum status schedule_all(struct frontier *f, int64_t now,
             continue;
         if (known && f->queues_before > 0) /* made before that was known */
             frontier_wait_once(f, f->hosts[q]);
-        if (known && f->o.by_address) /* it may hold others back as well */
+        if (known && f->machines != NULL) /* it may hold others back as well */
             st = frontier_recall_place(f, f->hosts[q]);
         frontier_reschedule(f, frontier_host(f, q));
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_place.c - where hosts stand, when politeness goes by address.
+ * frontier_place.c - where hosts stand, when politeness groups them.
+ *
+ * By domain that is written in their names. By address:
  *
  *     due ──► literal address? ──► remembered? ──► set aside ──► looked up
  *                  │                   │                            │
@@ -14,6 +16,7 @@
  */
 #include "base/logger.h"
 #include "frontier/frontier_impl.h"
+#include "frontier/host.h"
 
 /* `h` stands nowhere. A machine made after a restart may have been asked just
  * before, by a host that is not known to stand there. */
@@ -49,6 +52,15 @@ static void join_ip(struct frontier *f, struct host_queue *h,
     buf_fini(&name);
 }
 
+/* Queues of other programs' crawls have names that mean nothing to us. */
+static bool is_ours(struct frontier *f, const struct host_queue *h)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    return bytes_equal(crawl, f->o.crawl);
+}
+
 static enum status keep_place(struct frontier *f, const struct host_queue *h,
                               int64_t now)
 {
@@ -61,15 +73,21 @@ static enum status keep_place(struct frontier *f, const struct host_queue *h,
 
 enum status frontier_recall_place(struct frontier *f, struct host_queue *h)
 {
-    struct ip ip;
-    struct buf text;
-    bool literal = ip_parse(&ip, host_name(f, h));
+    struct bytes name = host_name(f, h);
     enum status st = STATUS_OK;
+    struct buf text;
+    struct ip ip;
 
     buf_init(&text, IP_TEXT);
-    if (!literal)
-        st = frontier_store_place(f->store, h->queue, &text);
-    if (st == STATUS_OK && (literal || ip_parse(&ip, buf_bytes(&text))))
+    if (!is_ours(f, h))
+        join(f, h, name);
+    else if (f->o.group == QUEUE_KEY_DOMAIN)
+        join(f, h, host_registrable(name));
+    else if (ip_parse(&ip, name))
+        join_ip(f, h, &ip);
+    else if ((st = frontier_store_place(f->store, h->queue, &text)) ==
+                 STATUS_OK &&
+             ip_parse(&ip, buf_bytes(&text)))
         join_ip(f, h, &ip);
     buf_fini(&text);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;

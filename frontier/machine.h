@@ -1,11 +1,12 @@
 /*
- * machine.h - the hosts of one network address, and when it may be asked.
+ * machine.h - hosts that politeness takes for one, and when they may be asked.
  *
  * With --queue-key ip politeness counts machines: of all hosts that share an
  * address one is asked at a time, with the delay between, and what one of them
- * says of delays (Crawl-delay, Retry-After, back-off) holds for all. Queues,
- * digests and everything a reader sees stay those of hosts: an address is where
- * a host stands for now, never what it is.
+ * says of delays (Crawl-delay, Retry-After, back-off) holds for all. With
+ * --queue-key domain the hosts of a registrable domain are taken for one
+ * machine. Queues, digests and everything a reader sees stay those of hosts: a
+ * machine is where a host stands for now, never what it is.
  *
  * A host that has no address stands alone, under its own name. Frontier thread
  * only.
@@ -27,7 +28,7 @@ struct machine {
     int64_t next_due;       /* politeness: not before */
     int64_t blocked_until;  /* Retry-After, back-off */
     uint32_t name_len;
-    char name[]; /* its address, as in a URL */
+    char name[]; /* its address, as in a URL; a domain */
 };
 
 struct machines; /* all of them, by name */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_machine.c - politeness by address: hosts that share one are asked as if
- * they were one host, and stay hosts in every other respect.
+ * test_machine.c - politeness by address or domain: hosts that share one are
+ * asked as if they were one host, and stay hosts in every other respect.
  *
  * Whoever runs the crawl looks names up; here that is a table, and a host's
  * number says its address: h0, h3, h6 ... stand at 192.0.2.0 and so on.
@@ -13,14 +13,19 @@
 #define DELAY     (100 * NS_PER_MS)
 #define ADDRESSES 3
 
-static void start(struct rig *r)
+static void start_grouped(struct rig *r, enum queue_key_mode group)
 {
     rig_init(r);
-    r->o.by_address = true;
+    r->o.group = group;
     r->o.conns_per_host = 1;
     r->o.schedule.delay = DELAY;
     r->o.schedule.max_crawl_delay = 60 * NS_PER_S;
     rig_create(r);
+}
+
+static void start(struct rig *r)
+{
+    start_grouped(r, QUEUE_KEY_IP);
 }
 
 static struct ip address(unsigned n)
@@ -372,6 +377,63 @@ START_TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
 }
 END_TEST
 
+/* ---- by domain ---- */
+
+START_TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
+{
+    struct engine_lease l[64];
+    struct bytes host;
+    struct rig r;
+    size_t n;
+
+    start_grouped(&r, QUEUE_KEY_DOMAIN);
+    put(&r, "http://www.example.co.uk/");
+    put(&r, "http://example.co.uk/");
+    put(&r, "http://a.b.example.co.uk/");
+    put(&r, "http://example.org/");
+    put(&r, "http://192.0.2.1/"); /* their own domains */
+    put(&r, "http://localhost/");
+    ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 4);
+    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
+    for (size_t i = 0; i < n; i++)
+        ack_page(&r, l[i].id);
+    r.now += DELAY - 1;
+    ck_assert_uint_eq(lease(&r, l), 0);
+    rig_commit(&r);
+    rig_reopen(&r);
+    r.now += DELAY;
+    ck_assert_uint_eq(lease(&r, l), 1);
+    ack_page(&r, l[0].id);
+    r.now += DELAY;
+    ck_assert_uint_eq(lease(&r, l), 1);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(queues_of_other_programs_stand_alone)
+{
+    struct engine_lease l[64];
+    struct engine_item item;
+    struct bytes host;
+    struct rig r;
+    size_t n;
+
+    start(&r);
+    item = rig_item(&r, "http://h0.test/");
+    item.digest.hi++;
+    ck_assert_int_eq(r.e->ops->put(r.e, bytes_of_str("theirs"), 0, &item, 1,
+                                   RIG_WALL, NULL),
+                     STATUS_OK);
+    ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
+    rig_fini(&r);
+}
+END_TEST
+
 /* ---- against a plain model ---- */
 
 #define HOSTS 40
@@ -498,6 +560,9 @@ Suite *suite_machine(void)
     tcase_add_test(t, a_dead_host_takes_no_other_of_its_address_with_it);
     tcase_add_test(
         t, as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight);
+    tcase_add_test(
+        t, hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere);
+    tcase_add_test(t, queues_of_other_programs_stand_alone);
     tcase_add_test(
         t,
         no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says);

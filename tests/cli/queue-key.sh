@@ -2,7 +2,8 @@
 # --queue-key ip: of all host names of one address one is asked at a time, with
 # the delay between, whether seeds, links or redirects led to them; addresses
 # do not wait for each other; a kill and a restart change nothing. What the
-# crawl knows a URL by does not depend on name servers.
+# crawl knows a URL by does not depend on name servers. --queue-key domain: the
+# same for the hosts of a domain; one that is dead takes no other with it.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -115,6 +116,30 @@ ended 0
 serve_no_more
 polite 15 100
 agrees killed
+
+# ---- by domain -----------------------------------------------------------------
+
+serve_web
+seeds=
+for i in 1 2 3; do
+    seeds="$seeds http://dead.x.test:$port/p$i.html http://www.x.test:$port/p$i.html
+        http://b.x.test:$port/p$i.html"
+done
+# shellcheck disable=SC2086
+"$URLWEIR" crawl $seeds -o domain $options --queue-key domain \
+    --scope seed --resolve "dead.x.test:$port:127.0.0.99" \
+    --resolve "www.x.test:$port:127.0.0.1" \
+    --resolve "b.x.test:$port:127.0.0.2" >crawl.out 2>crawl.err &&
+    status=0 || status=$?
+ended 5 "one of the hosts is dead"
+says crawl.err "3 of 9 seeds failed"
+serve_no_more
+# One after the other, on two addresses; robots.txt of both and six pages.
+awk -F'\t' '{ sub(/\.[0-9]*$/, ".0", $4); print }' OFS='\t' log >one && mv one log
+by_address
+awk '$2 == 8 && $3 == 1 && $4 >= 100 { ok = 1 } END { exit !ok || NR != 1 }' \
+    by_address || fail "a domain is not asked politely: $(cat by_address)"
+agrees domain
 
 # ---- a name without an address, and what cannot be ------------------------------
 
