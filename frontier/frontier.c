@@ -297,6 +297,7 @@ static void frontier_close(struct engine *e)
     exact_set_close(f->exact);
     page_store_close(f->pages);
     link_store_close(f->links);
+    hint_store_close(f->hints);
     frontier_store_close(f->store);
     db_close(f->db);
     free(f->digests);
