@@ -43,6 +43,8 @@ struct warc {
     struct bytes *names; /* all of this run, "warc/NAME" */
     size_t name_count;
     uint64_t size;
+    bool empty; /* but for its warcinfo record */
+    char info_id[WARC_ID_SIZE]; /* of that; of the next file's where none is */
     bool unsynced, new_name;
     enum status broken;
 };
@@ -218,6 +220,7 @@ enum status warc_open(struct warc **out, const struct warc_options *o)
     w->robots = xstrdup(o->robots != NULL ? o->robots : "");
     w->size_most = o->size_most;
     w->maker = warc_maker_new(1);
+    warc_new_id(w->info_id);
     st = file_make_dir(w->dir);
     if (st == STATUS_OK)
         st = look_around(w);
@@ -242,6 +245,7 @@ static enum status close_file(struct warc *w)
         st = complain("cannot sync WARC file", w->path);
     close(w->fd);
     w->fd = -1;
+    warc_new_id(w->info_id);
     w->unsynced = w->new_name = false;
     /* One that could not be made whole keeps its suffix, and is mended when
      * the crawl is opened again. */
@@ -298,17 +302,15 @@ static enum status write_warcinfo(struct warc *w, const char *name,
                                   int64_t wall_ms)
 {
     struct warc_record r = {.type = "warcinfo",
+                            .id = w->info_id,
                             .date_ms = wall_ms,
                             .filename = name,
                             .content_type = "application/warc-fields"};
-    char id[WARC_ID_SIZE];
     struct buf text, member;
     enum status st;
 
     buf_init(&text, 64 << 10);
     buf_init(&member, 256 << 10);
-    warc_new_id(id);
-    r.id = id;
     buf_addf(&text,
              "software: urlweir/%s\r\n"
              "format: WARC File Format 1.1\r\n"
@@ -371,20 +373,36 @@ static enum status begin_file(struct warc *w, int64_t wall_ms)
     return st;
 }
 
-enum status warc_append(struct warc *w, struct bytes members, int64_t wall_ms,
-                        struct bytes *file, uint64_t *offset)
+enum status warc_make_room(struct warc *w, uint64_t octets, int64_t wall_ms)
 {
     enum status st = w->broken;
 
-    if (st == STATUS_OK && w->fd >= 0 && w->size + members.len > w->size_most) {
+    if (st == STATUS_OK && w->fd >= 0 && !w->empty &&
+        w->size + octets > w->size_most) {
         st = close_file(w);
         if (st != STATUS_OK)
             (void)broke(w, st);
     }
-    if (st == STATUS_OK && w->fd < 0)
+    if (st == STATUS_OK && w->fd < 0) {
         st = begin_file(w, wall_ms);
+        w->empty = true;
+    }
+    return st;
+}
+
+const char *warc_info_id(const struct warc *w)
+{
+    return w->info_id;
+}
+
+enum status warc_append(struct warc *w, struct bytes members, int64_t wall_ms,
+                        struct bytes *file, uint64_t *offset)
+{
+    enum status st = warc_make_room(w, members.len, wall_ms);
+
     if (st != STATUS_OK)
         return st;
+    w->empty = false;
     *offset = w->size;
     *file = w->names[w->name_count - 1];
     st = write_all(w, members);

@@ -9,12 +9,19 @@
  *      CRLF CRLF
  *
  * A member's gzip header says nothing of time or system, so the same record
- * gives the same bytes. The deflate state is made once and reset: making it
- * costs more than compressing a small page.
+ * gives the same bytes.
+ *
+ * Compressing is what an archive costs. libdeflate's level 1 takes half of
+ * zlib's time for a page (29 us against 61 for 13 KB) and makes it smaller, but
+ * wants all of the record in one piece; so records that are large go through
+ * zlib, piece by piece, and no body of megabytes is copied for them. Either
+ * state is made once and used again: making one costs more than compressing a
+ * small page.
  */
 #include "storage/warc_record.h"
 
 #include <assert.h>
+#include <libdeflate.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
@@ -28,37 +35,64 @@
 #define GZIP_WINDOW  (15 + 16) /* zlib: write a gzip member */
 #define MEMORY_LEVEL 8
 #define HEAD_MOST    ((size_t)64 << 10)
+#define SMALL_MOST   ((size_t)256 << 10) /* of a record made in one piece */
+#define MOVED_MOST   ((size_t)1 << 31)   /* of one made again */
 
 struct warc_maker {
-    z_stream z;
+    int level;
+    struct libdeflate_compressor *small;
+    z_stream *large; /* NULL until one comes */
+    struct buf plain;
     EVP_MD_CTX *md;
     const EVP_MD *sha1;
     struct buf head;
 };
 
+static void no_memory(void)
+{
+    log_error("out of memory", "what=deflate");
+    abort(); /* as xmalloc does */
+}
+
 struct warc_maker *warc_maker_new(int level)
 {
     struct warc_maker *m = xcalloc(1, sizeof *m);
 
+    m->level = level;
     buf_init(&m->head, HEAD_MOST);
+    buf_init(&m->plain, MOVED_MOST);
     m->sha1 = EVP_sha1();
     m->md = EVP_MD_CTX_new();
-    if (m->md == NULL ||
-        deflateInit2(&m->z, level, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-        log_error("out of memory", "what=deflate");
-        abort();
-    }
+    m->small = libdeflate_alloc_compressor(level);
+    if (m->md == NULL || m->small == NULL)
+        no_memory();
     return m;
+}
+
+static z_stream *large_of(struct warc_maker *m)
+{
+    if (m->large != NULL) {
+        deflateReset(m->large);
+        return m->large;
+    }
+    m->large = xcalloc(1, sizeof *m->large);
+    if (deflateInit2(m->large, m->level, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        no_memory();
+    return m->large;
 }
 
 void warc_maker_free(struct warc_maker *m)
 {
     if (m == NULL)
         return;
-    deflateEnd(&m->z);
+    if (m->large != NULL)
+        deflateEnd(m->large);
+    free(m->large);
+    libdeflate_free_compressor(m->small);
     EVP_MD_CTX_free(m->md);
     buf_fini(&m->head);
+    buf_fini(&m->plain);
     free(m);
 }
 
@@ -165,6 +199,7 @@ static void lay_out_head(struct warc_maker *m, const struct warc_record *r)
     add_date(m, "WARC-Date", r->date_ms);
     add_bytes(m, "WARC-IP-Address", r->ip);
     add_text(m, "WARC-Filename", r->filename);
+    add_text(m, "WARC-Warcinfo-ID", r->warcinfo_id);
     add_text(m, "WARC-Concurrent-To", r->concurrent_to);
     add_text(m, "WARC-Profile", r->profile);
     add_bytes(m, "WARC-Refers-To-Target-URI", r->refers_to_uri);
@@ -182,43 +217,135 @@ static void lay_out_head(struct warc_maker *m, const struct warc_record *r)
 
 /* ---- the member ---- */
 
+static enum status pack_small(struct warc_maker *m, struct bytes plain,
+                              struct buf *out)
+{
+    size_t most = libdeflate_gzip_compress_bound(m->small, plain.len), n;
+    char *at = buf_room(out, most);
+
+    if (at == NULL)
+        return STATUS_LIMIT;
+    n = libdeflate_gzip_compress(m->small, plain.at, plain.len, at, most);
+    assert(n > 0); /* there was room for the most it can be */
+    buf_grew(out, n);
+    return STATUS_OK;
+}
+
 /* Room for all of it was made, so each piece is taken whole. */
-static void squeeze(struct warc_maker *m, struct bytes piece, int flush)
+static void squeeze(z_stream *z, struct bytes piece, int flush)
 {
     int rc;
 
-    m->z.next_in = (Bytef *)piece.at;
-    m->z.avail_in = (uInt)piece.len;
-    rc = deflate(&m->z, flush);
+    z->next_in = (Bytef *)piece.at;
+    z->avail_in = (uInt)piece.len;
+    rc = deflate(z, flush);
     assert(rc == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) ||
            (rc == Z_BUF_ERROR && piece.len == 0));
     (void)rc;
 }
 
+static enum status pack_large(struct warc_maker *m, const struct bytes *pieces,
+                              size_t n, size_t length, struct buf *out)
+{
+    z_stream *z = large_of(m);
+    uLong most = deflateBound(z, (uLong)length);
+    char *at = length <= UINT32_MAX / 2 ? buf_room(out, most) : NULL;
+
+    if (at == NULL)
+        return STATUS_LIMIT;
+    z->next_out = (Bytef *)at;
+    z->avail_out = (uInt)most;
+    for (size_t i = 0; i < n; i++)
+        squeeze(z, pieces[i], i + 1 < n ? Z_NO_FLUSH : Z_FINISH);
+    buf_grew(out, (size_t)(most - z->avail_out));
+    return STATUS_OK;
+}
+
 enum status warc_maker_add(struct warc_maker *m, const struct warc_record *r,
                            struct buf *out)
 {
-    size_t length;
-    uLong most;
-    char *at;
+    struct bytes pieces[4];
+    size_t length = 0;
 
     lay_out_head(m, r);
     if (buf_failed(&m->head) != STATUS_OK)
         return STATUS_LIMIT;
-    length = m->head.len + r->block.len + r->block_more.len + 4;
-    if (length > UINT32_MAX / 2)
+    pieces[0] = buf_bytes(&m->head);
+    pieces[1] = r->block;
+    pieces[2] = r->block_more;
+    pieces[3] = bytes_of("\r\n\r\n", 4);
+    for (size_t i = 0; i < 4; i++)
+        length += pieces[i].len;
+    if (length > SMALL_MOST)
+        return pack_large(m, pieces, 4, length, out);
+    buf_clear(&m->plain);
+    for (size_t i = 0; i < 4; i++)
+        buf_add_bytes(&m->plain, pieces[i]);
+    return pack_small(m, buf_bytes(&m->plain), out);
+}
+
+/* ---- into another file ---- */
+
+/* One member of *members into m->plain; *members is what follows it. */
+static enum status unpack(struct warc_maker *m, struct bytes *members)
+{
+    z_stream z = {.next_in = (Bytef *)members->at,
+                  .avail_in = (uInt)members->len};
+    int rc = inflateInit2(&z, GZIP_WINDOW);
+
+    buf_clear(&m->plain);
+    while (rc == Z_OK) {
+        char *at = buf_room(&m->plain, SMALL_MOST);
+
+        if (at == NULL)
+            break;
+        z.next_out = (Bytef *)at;
+        z.avail_out = SMALL_MOST;
+        rc = inflate(&z, Z_NO_FLUSH);
+        buf_grew(&m->plain, SMALL_MOST - z.avail_out);
+    }
+    *members = bytes_of(z.next_in, z.avail_in);
+    inflateEnd(&z);
+    if (rc == Z_OK || rc == Z_MEM_ERROR)
         return STATUS_LIMIT;
-    deflateReset(&m->z);
-    most = deflateBound(&m->z, (uLong)length);
-    at = buf_room(out, most);
-    if (at == NULL)
-        return STATUS_LIMIT;
-    m->z.next_out = (Bytef *)at;
-    m->z.avail_out = (uInt)most;
-    squeeze(m, buf_bytes(&m->head), Z_NO_FLUSH);
-    squeeze(m, r->block, Z_NO_FLUSH);
-    squeeze(m, r->block_more, Z_NO_FLUSH);
-    squeeze(m, bytes_of("\r\n\r\n", 4), Z_FINISH);
-    buf_grew(out, (size_t)(most - m->z.avail_out));
-    return STATUS_OK;
+    return rc == Z_STREAM_END ? STATUS_OK : STATUS_FORMAT;
+}
+
+/* In the head alone: a block may hold anything. */
+static bool change_info(struct bytes plain, const char *from, const char *to)
+{
+    static const char field[] = "WARC-Warcinfo-ID: ";
+    const char *end = memmem(plain.at, plain.len, "\r\n\r\n", 4);
+    size_t head = end != NULL ? (size_t)(end - plain.at) : 0;
+    char *at =
+        head > 0 ? memmem(plain.at, head, field, sizeof field - 1) : NULL;
+
+    assert(strlen(from) == strlen(to));
+    if (at == NULL ||
+        strncmp(at + sizeof field - 1, from, strlen(from)) != 0)
+        return false;
+    memcpy(at + sizeof field - 1, to, strlen(to));
+    return true;
+}
+
+enum status warc_maker_move(struct warc_maker *m, struct bytes members,
+                            const char *from, const char *to, struct buf *out)
+{
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && members.len > 0) {
+        struct bytes plain;
+
+        st = unpack(m, &members);
+        plain = buf_bytes(&m->plain);
+        if (st == STATUS_OK && !change_info(plain, from, to))
+            st = STATUS_FORMAT;
+        else if (st == STATUS_OK && plain.len <= SMALL_MOST)
+            st = pack_small(m, plain, out);
+        else if (st == STATUS_OK)
+            st = pack_large(m, &plain, 1, plain.len, out);
+    }
+    if (m->plain.cap > 2 * SMALL_MOST)
+        buf_fini(&m->plain);
+    return st;
 }
