@@ -25,7 +25,6 @@
 struct reporter {
     const struct fetcher_options *o;
     struct link_finder *finder;
-    struct warc_maker *maker; /* NULL: no records are made */
 };
 
 /* One report being made. */
@@ -43,8 +42,6 @@ struct reporter *reporter_new(const struct fetcher_options *o)
 
     r->o = o;
     r->finder = link_finder_new(o);
-    if (o->warc)
-        r->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
     return r;
 }
 
@@ -53,7 +50,6 @@ void reporter_free(struct reporter *r)
     if (r == NULL)
         return;
     link_finder_free(r->finder);
-    warc_maker_free(r->maker);
     free(r);
 }
 
@@ -76,6 +72,7 @@ void report_free(struct report *r)
         return;
     arena_free(r->arena);
     warc_capture_free(r->warc);
+    warc_capture_free(r->robots_warc);
     free(r);
 }
 
@@ -409,7 +406,5 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
     }
     if (out->done.row.detail.len == 0)
         out->done.row.detail = kept(out, note, ROW_TEXT_MOST);
-    if (r->maker != NULL)
-        out->warc = warc_capture_of(r->maker, l->url, result);
     return out;
 }

@@ -33,6 +33,12 @@ static void read_request(struct records *r)
     ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
 }
 
+static void read_metadata(struct records *r)
+{
+    ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
+    ck_assert(bytes_is(warc_field(r->found.head, "WARC-Type"), "metadata"));
+}
+
 static void read_no_more(struct records *r)
 {
     struct warc_found none;
@@ -85,6 +91,7 @@ START_TEST(an_answer_and_its_request_stand_as_they_were)
     assert_field(&r, "WARC-Type", "request");
     assert_field(&r, "WARC-Concurrent-To", id);
     assert_bytes(r.found.block, rig.server.head);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -115,6 +122,7 @@ START_TEST(decoded_bodies_stand_under_a_head_that_says_so)
                       strlen("HTTP/1.1 200 OK\r\nContent-Length: 44\r\n\r\n") +
                           CODED_LENGTH);
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -146,6 +154,7 @@ START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
                                 "12345678901234567890");
     ck_assert(!p->warc->may_repeat);
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     p = rig_ask(&rig, "/gone");
@@ -154,6 +163,7 @@ START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
     assert_bytes(r.found.block,
                  "HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\n1234");
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -175,6 +185,7 @@ START_TEST(iso28500_6_7_3_a_304_is_a_revisit)
     assert_field(&r, "WARC-Profile", WARC_NOT_MODIFIED);
     ck_assert(!p->warc->may_repeat);
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -207,6 +218,7 @@ START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
                  "HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 6\r\n\r\n");
     read_request(&r);
     assert_field(&r, "WARC-Concurrent-To", p->warc->id);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
