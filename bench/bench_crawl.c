@@ -3,18 +3,16 @@
  * bench_crawl.c - what a crawled page costs, beside fetching and parsing alone.
  *
  * A generated web and real documentation (sqlite3-doc on sixteen addresses),
- * on loopback, each in all four ways in one run, in a process of its own whose CPU
- * time and memory the kernel counts:
- *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform,
- *          64 at once, bodies thrown away
- *   parse  the same, each body through libxml2's push SAX parser, its links
- *          counted: the least that can be called crawling, with no frontier,
- *          no seen check, no store, no robots.txt
- *   crawl  urlweir crawl from the seeds, one fetcher thread, everything on
- *   warc   the same with --warc, gzip level 1: what an archive costs more
- * The server has the other core; only CPU time is compared. The bare loops ask
- * for the pages that the crawl counted, 404s of the documentation included;
- * its robots.txt and redirects are to the crawl's charge alone.
+ * on loopback, each in all four ways in one run, in a process of its own whose
+ * CPU time and memory the kernel counts: fetch  a plain curl multi loop over
+ * the known URLs: curl_multi_perform, 64 at once, bodies thrown away parse  the
+ * same, each body through libxml2's push SAX parser, its links counted: the
+ * least that can be called crawling, with no frontier, no seen check, no store,
+ * no robots.txt crawl  urlweir crawl from the seeds, one fetcher thread,
+ * everything on warc   the same with --warc, gzip level 1: what an archive
+ * costs more The server has the other core; only CPU time is compared. The bare
+ * loops ask for the pages that the crawl counted, 404s of the documentation
+ * included; its robots.txt and redirects are to the crawl's charge alone.
  *
  * usage: bench_crawl [PAGES [HOSTS [OCTETS]]]
  */

@@ -52,7 +52,7 @@ enum status archive_open(struct archive **out, const struct warc_options *o)
         free(a);
         return st;
     }
-    a->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
+    a->maker = warc_maker_new();
     buf_init(&a->text, URL_ROOM);
     pthread_mutex_init(&a->mtx, NULL);
     tell_info_id(a);
@@ -135,8 +135,8 @@ static enum status append(struct archive *a, struct warc_capture *c,
         st = warc_capture_move(c, a->maker, now);
     }
     if (st == STATUS_OK)
-        st = warc_append(a->warc, buf_bytes(&c->members), wall_ms, file,
-                         offset);
+        st =
+            warc_append(a->warc, buf_bytes(&c->members), wall_ms, file, offset);
     return st;
 }
 

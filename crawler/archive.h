@@ -28,7 +28,8 @@ MUST_CHECK enum status archive_close(struct archive *a);
 void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
 
 /* Appends the records of `r`, if it has any, and fills in r->done.row.warc_*
- * where it is of a page. `e` is the embedded engine that knows the bodies seen before. */
+ * where it is of a page. `e` is the embedded engine that knows the bodies seen
+ * before. */
 MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
                                    struct report *r, int64_t wall_ms);
 /* For frontier_options.before_commit; `archive` is a struct archive. */

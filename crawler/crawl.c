@@ -53,9 +53,9 @@ struct crawl {
     int64_t started, looked, disk_looked, checkpointed;
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
-    int stops_done; /* how far fetchers were told to stop */
-    unsigned gone;  /* fetchers that have ended */
-    size_t out;     /* URLs with fetchers */
+    int stops_done;      /* how far fetchers were told to stop */
+    unsigned gone;       /* fetchers that have ended */
+    size_t out;          /* URLs with fetchers */
     struct trail *trail; /* NULL: nothing is recorded */
     struct engine_lease *leases;
 };

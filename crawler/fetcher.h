@@ -60,10 +60,10 @@ struct fetcher_options {
     uint64_t links_most;            /* a page's links looked at; 0: all */
     const char *const *drop_params; /* see url_params.h */
     size_t drop_param_count;
-    bool record_links;    /* send every link in scope, also repeats */
-    bool warc;            /* reports carry records; all bodies are kept */
+    bool record_links;       /* send every link in scope, also repeats */
+    bool warc;               /* reports carry records; all bodies are kept */
     struct archive *archive; /* where they go; NULL: files are unknown yet */
-    size_t robots_memory; /* for rules, this fetcher's; 0: 16 MiB */
+    size_t robots_memory;    /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
     struct scope *scope;       /* thread-safe */
@@ -90,8 +90,8 @@ struct assignment {
 /* `by` may be NULL. */
 struct assignment *assignment_of(const struct engine_lease *lease,
                                  const struct found_by *by);
-static inline struct assignment *
-assignment_new(const struct engine_lease *lease)
+static inline struct assignment *assignment_new(
+    const struct engine_lease *lease)
 {
     return assignment_of(lease, NULL);
 }
@@ -113,7 +113,7 @@ struct report {
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
     struct arena *arena;
-    struct warc_capture *warc; /* records of the answer, or NULL */
+    struct warc_capture *warc;        /* records of the answer, or NULL */
     struct warc_capture *robots_warc; /* of a robots.txt fetched first */
 };
 void report_free(struct report *r);

@@ -331,10 +331,9 @@ static enum job_state robots_ended(const struct job_tools *t, struct job *j,
 {
     struct robots_hop *next;
 
-    j->robots_warc =
-        warc_recorder_robots(t->recorder, j->assignment,
-                             buf_bytes(&j->hop->url.text), j->hop->number,
-                             result);
+    j->robots_warc = warc_recorder_robots(t->recorder, j->assignment,
+                                          buf_bytes(&j->hop->url.text),
+                                          j->hop->number, result);
     if (gave_back(t, j, result)) {
         robots_cache_gave_up(t->robots, j->origin);
         return JOB_DONE;

@@ -12,9 +12,9 @@
  * are CRLF throughout. The request is what curl sent, without
  * Proxy-Authorization.
  *
- * Compressing happens on the fetcher's thread; the frontier thread only
- * appends, or puts a small revisit record in the answer's place where its body
- * was recorded before.
+ * Compressing, at gzip's level 1, happens on the fetcher's thread; the frontier
+ * thread only appends, or puts a small revisit record in the answer's place
+ * where its body was recorded before.
  */
 #ifndef URLWEIR_CRAWLER_WARC_CAPTURE_H
 #define URLWEIR_CRAWLER_WARC_CAPTURE_H
@@ -25,11 +25,6 @@
 #include "crawler/fetch.h"
 #include "crawler/warc_metadata.h"
 #include "storage/warc_record.h"
-
-#define WARC_CAPTURE_LEVEL                                                     \
-    1 /* of gzip: a page costs about as much as its                            \
-         fetch; level 6 is a tenth smaller and takes                           \
-         three times as long */
 
 struct warc_capture {
     struct buf members;  /* response (or revisit), request, metadata */

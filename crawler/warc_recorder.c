@@ -26,7 +26,7 @@ struct warc_recorder *warc_recorder_new(const struct fetcher_options *o)
     struct warc_recorder *w = xcalloc(1, sizeof *w);
 
     w->o = o;
-    w->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
+    w->maker = warc_maker_new();
     return w;
 }
 

@@ -5,7 +5,7 @@
  * compresses it. The maker trusts its caller for what the fields say, not for
  * their octets: control characters in a value become `?`, so that no URL or
  * header of a stranger can end a line. A maker belongs to one thread; its
- * memory is some 300 KB, and as much again while large records are made.
+ * memory is some 500 KB, whatever the size of a record.
  */
 #ifndef URLWEIR_STORAGE_WARC_RECORD_H
 #define URLWEIR_STORAGE_WARC_RECORD_H
@@ -49,9 +49,8 @@ struct warc_record {
 
 struct warc_maker;
 
-/* `level`: of gzip, 1 to 9. Ends the process when memory is gone, as xmalloc
- * does. */
-struct warc_maker *warc_maker_new(int level);
+/* Ends the process when memory is gone, as xmalloc does. */
+struct warc_maker *warc_maker_new(void);
 void warc_maker_free(struct warc_maker *m); /* NULL is fine */
 
 /* Appends the record to `out`, one whole gzip member with WARC-Block-Digest.

@@ -195,7 +195,7 @@ END_TEST
 START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
 {
     struct route route = {.path = "/a", .answer = PAGE};
-    struct warc_maker *m = warc_maker_new(1);
+    struct warc_maker *m = warc_maker_new();
     struct records r;
     struct report *p;
     struct rig rig;
