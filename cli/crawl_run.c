@@ -245,6 +245,8 @@ static int tell(struct engine *e, const struct crawl_settings *s,
                                     .elapsed_ms = elapsed / NS_PER_MS,
                                     .pages = now.pages,
                                     .pages_run = now.pages - before->pages,
+                                    .same_content = frontier_store_counter(
+                                        store, "same_content"),
                                     .fetched = now.fetched,
                                     .redirects = now.redirects,
                                     .failed = now.failed,

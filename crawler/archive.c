@@ -74,50 +74,24 @@ enum status archive_close(struct archive *a)
     return st;
 }
 
-struct original {
-    uint64_t url;
-    int64_t at_ms;
-    bool recorded;
-};
-
-static bool take_original(void *ctx, const struct fetch_row *row)
-{
-    struct original *o = ctx;
-
-    *o = (struct original){row->url, row->at_ms, row->warc_file.len > 0};
-    return false;
-}
-
-/* The recorded page that had this body first; o->url is 0: none. */
-static enum status find_original(struct engine *e, struct digest body,
-                                 struct original *o)
-{
-    struct page_store *pages = frontier_pages_of(e);
-    uint64_t seq = page_store_first_with_body(pages, body);
-    enum status st = STATUS_OK;
-
-    *o = (struct original){.url = 0};
-    if (seq != 0)
-        st = page_store_each(pages, seq - 1, take_original, o);
-    if (!o->recorded)
-        o->url = 0;
-    return st;
-}
-
+/* A first page without a record, of a run without --warc, has nothing to refer
+ * to. */
 static enum status refer_to_first(struct archive *a, struct engine *e,
                                   struct report *r)
 {
-    struct original o;
+    struct first_body first;
     struct url_row row;
-    enum status st = find_original(e, r->done.row.body_digest, &o);
+    enum status st =
+        page_store_first_with_body(frontier_pages_of(e),
+                                   r->done.row.body_digest, &first);
 
-    if (st != STATUS_OK || o.url == 0)
+    if (st != STATUS_OK || !first.recorded)
         return st;
     buf_clear(&a->text);
-    st = frontier_store_get(frontier_store_of(e), o.url, &row, &a->text);
+    st = frontier_store_get(frontier_store_of(e), first.url, &row, &a->text);
     if (st != STATUS_OK)
         return st;
-    return warc_capture_revisit(r->warc, a->maker, row.url, o.at_ms);
+    return warc_capture_revisit(r->warc, a->maker, row.url, first.at_ms);
 }
 
 /* Records that name another file's warcinfo record were overtaken by the end

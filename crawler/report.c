@@ -162,6 +162,7 @@ static void fill_row(struct draft *d)
 
     row->at_ms = result->started_wall_ms;
     row->elapsed_ms = elapsed_ms(result);
+    row->first_byte_ms = result->first_byte_ms;
     row->http_status = result->answer->status;
     row->wire_bytes = result->wire_bytes;
     row->body_bytes = result->body_bytes;
