@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
+#include "cli/jsonl.h"
 #include "cli/seeds.h"
 #include "cli/settings.h"
 #include "crawler/links.h"
@@ -179,7 +180,8 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!may_start_in(s->output))
+    if (!may_start_in(s->output) ||
+        (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
     st = settings_save(s);
     if (st == STATUS_OK)
