@@ -176,7 +176,6 @@ START_TEST(what_is_not_there_yet_is_refused_as_unknown)
         "--redis",       "--expect",  "--block-filter",
         "--block-exact", "--sitemap", "--sitemap-url",
         "--assets",      "--traps",   "--metrics",
-        "--jsonl",       "-j",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

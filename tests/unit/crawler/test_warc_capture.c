@@ -226,6 +226,65 @@ START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
 }
 END_TEST
 
+START_TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
+{
+    struct route route = {.path = "/a", .answer = PAGE};
+    struct report *p;
+    struct rig rig;
+    uint64_t used;
+
+    start_recording(&rig, &route, 1);
+    rig_start(&rig);
+    p = rig_ask(&rig, "/a");
+    /* The body's own reservation goes a moment after the report came. */
+    for (int i = 0; (used = body_pool_used(rig.o.bodies)) >= 32768 && i < 1000;
+         i++)
+        usleep(1000);
+    ck_assert_uint_ge(used, p->warc->members.len + p->warc->head.len);
+    ck_assert_uint_lt(used, 8192); /* the body is gone, no more is held */
+    report_free(p);
+    ck_assert_uint_eq(body_pool_used(rig.o.bodies), 0);
+    rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(robots_txt_is_recorded_with_the_report_it_was_needed_for)
+{
+    struct route routes[] = {
+        {.path = "/robots.txt",
+         .answer = "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno"},
+        {.path = "/a", .answer = PAGE}};
+    struct records r;
+    struct report *p;
+    struct rig rig;
+
+    start_recording(&rig, routes, 2);
+    rig.o.robots = ROBOTS_OBEY;
+    rig_start(&rig);
+    p = rig_ask(&rig, "/a");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_ptr_null(p->warc);
+    read_first(&r, p->robots_warc);
+    assert_field(&r, "WARC-Target-URI",
+                 rig_url(&rig, "127.0.0.1", "/robots.txt"));
+    assert_bytes(r.found.block,
+                 "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno");
+    ck_assert(!p->robots_warc->may_repeat);
+    read_request(&r);
+    read_metadata(&r);
+    ck_assert(bytes_starts_with(r.found.block, "via: http://127.0.0.1:"));
+    ck_assert_ptr_nonnull(memmem(r.found.block.at, r.found.block.len,
+                                 "\r\nhopsFromSeed: P\r\n", 19));
+    read_no_more(&r);
+    report_free(p);
+    p = rig_ask(&rig, "/a");
+    ck_assert_ptr_nonnull(p->warc);
+    ck_assert_ptr_null(p->robots_warc);
+    report_free(p);
+    rig_fini(&rig);
+}
+END_TEST
+
 Suite *suite_warc_capture(void)
 {
     Suite *s = suite_create("warc_capture");
@@ -236,6 +295,8 @@ Suite *suite_warc_capture(void)
     tcase_add_test(t, iso28500_5_13_a_body_that_was_cut_says_why);
     tcase_add_test(t, iso28500_6_7_3_a_304_is_a_revisit);
     tcase_add_test(t, iso28500_6_7_2_a_payload_recorded_before_is_referred_to);
+    tcase_add_test(t, records_count_in_the_pool_of_bodies_until_they_are_freed);
+    tcase_add_test(t, robots_txt_is_recorded_with_the_report_it_was_needed_for);
     tcase_set_timeout(t, 30);
     suite_add_tcase(s, t);
     return s;
