@@ -2,7 +2,7 @@
 /*
  * fuzz_cdxj.c - any record of a WARC file gives a line of the index, or none.
  *
- * A line is ASCII without control characters, has its fields in one JSON
+ * A line is ASCII without C0 controls, has its fields in one JSON
  * object, and names the place it was given. The input is a record as it stands
  * in a file: head, empty line, block.
  */
@@ -29,7 +29,7 @@ static void check_line(struct bytes line)
     json_t *o;
 
     for (size_t i = 0; i < line.len; i++)
-        assert(line.at[i] >= ' ' && line.at[i] < 0x7f);
+        assert(line.at[i] >= ' ' && (unsigned char)line.at[i] < 0x80);
     assert(brace != NULL);
     o = json_loadb(brace, line.len - (size_t)(brace - line.at), JSON_ALLOW_NUL,
                    &error);

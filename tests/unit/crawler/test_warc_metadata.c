@@ -6,8 +6,7 @@
 
 #include "crawler/links.h"
 
-START_TEST(
-    iso28500_6_6_says_how_it_was_found_how_long_it_took_and_where_it_leads)
+START_TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)
 {
     const struct engine_item found[] = {
         {.url = bytes_of_str("http://a.example/x"), .kind = LINK_A},
@@ -72,9 +71,7 @@ Suite *suite_warc_metadata(void)
     Suite *s = suite_create("warc_metadata");
     TCase *t = tcase_create("warc_metadata");
 
-    tcase_add_test(
-        t,
-        iso28500_6_6_says_how_it_was_found_how_long_it_took_and_where_it_leads);
+    tcase_add_test(t, iso28500_6_6_says_how_it_was_found_and_where_it_leads);
     tcase_add_test(t, a_seed_was_found_nowhere_and_took_no_steps);
     tcase_add_test(t, links_without_end_are_cut_between_two);
     suite_add_tcase(s, t);
