@@ -19,6 +19,7 @@
 
 #define LEAST_REST      (UINT64_C(24) << 20)
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
+#define LOOKUPS         16 /* names looked up at once, --queue-key ip */
 
 static unsigned thread_count(const struct crawl_settings *s)
 {
@@ -49,6 +50,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                      .retry_delay = s->retry_delay_ms * NS_PER_MS},
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
+        .group = s->queue_key,
         .in_flight = (size_t)s->concurrency,
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
@@ -83,7 +85,6 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .max_redirects = (uint32_t)s->max_redirects,
         .limit_rate = s->limit_rate_bytes / threads,
         .conns_per_host = (uint32_t)s->conns_per_host,
-
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .kinds = settings_link_kinds(s),
@@ -116,7 +117,15 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
         .give_up = s->give_up_ms * NS_PER_MS,
         .min_disk = s->min_disk_bytes,
         .checkpoint = s->checkpoint_ms * NS_PER_MS,
+        .resolve = s->queue_key == QUEUE_KEY_IP ? &c->resolve : NULL,
         .fetch = &c->fetch,
+    };
+    c->resolve = (struct resolver_options){
+        .threads = LOOKUPS,
+        .most = (size_t)s->concurrency,
+        .timeout = s->connect_timeout_ms * NS_PER_MS,
+        .own = s->resolve.item,
+        .own_count = s->resolve.count,
     };
 }
 

@@ -17,6 +17,7 @@
 struct crawl_setup {
     struct frontier_options frontier;
     struct fetcher_options fetch;
+    struct resolver_options resolve;
     struct crawl_options crawl;
     /* owned */
     struct guard *guard;

@@ -28,7 +28,8 @@ static const char *const robots_words[] = {
 static const char *const queue_key_words[] = {
     [QUEUE_KEY_HOST] = "host",
     [QUEUE_KEY_DOMAIN] = "domain",
-    [QUEUE_KEY_DOMAIN + 1] = NULL,
+    [QUEUE_KEY_IP] = "ip",
+    [QUEUE_KEY_IP + 1] = NULL,
 };
 static const char *const filter_words[] = {
     [FILTER_SCALABLE] = "scalable",
@@ -199,8 +200,8 @@ static const struct option_spec specs[] = {
      .help = "obey robots.txt, fetch and mark what it denies, or do not ask"},
     {.name = "queue-key", CHOICE(queue_key, enum queue_key_mode),
      .fallback = "host", .section = POLITENESS, .flags = OPTION_ON_START,
-     .help = "whose URLs are asked one after the other: a host's, or a "
-             "registrable domain's"},
+     .help = "whose URLs are asked one after the other: a host's, a "
+             "registrable domain's, or those of all hosts of an address"},
 
     {.name = "concurrency", .letter = 'c', COUNT(concurrency),
      .fallback = "64", .min = 1, .max = 10000, .section = FETCH, .arg = "N",

@@ -182,6 +182,12 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "asks for no filter");
         return STATUS_ARG;
     }
+    if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
+        buf_add_str(error, "--queue-key ip goes by the addresses that hosts "
+                           "are asked at, which only the proxy of --proxy "
+                           "knows; take host or domain");
+        return STATUS_ARG;
+    }
     if (s->follow.count > 0 && ignores_all(s)) {
         buf_add_str(error, "--ignore takes away all of --follow; to fetch the "
                            "seeds alone use --depth 0");

@@ -5,7 +5,7 @@
  *      fetchers ── reports ──► frontier thread ── assignments ──► fetchers
  *                                 │  ack, release, lease
  *                                 ▼
- *                               engine ──► store (one transaction a turn)
+ *   resolver ◄── hosts, places ── engine ──► store (one transaction a turn)
  *
  * The frontier thread never waits for anything but reports: giving an
  * assignment never blocks, since no fetcher gets more than `concurrency`. So a
@@ -36,6 +36,7 @@ struct crawl {
     struct crawl_options o;
     struct fetcher **fetchers;
     struct queue *reports;
+    struct resolver *resolver; /* NULL: nobody asks for addresses */
     pthread_t thread;
 
     /* any thread */
@@ -161,14 +162,12 @@ static void hand_over_robots(struct crawl *c, struct fetcher *f,
     buf_fini(&text);
 }
 
-static void lease_due(struct crawl *c)
+static void lease_once(struct crawl *c)
 {
     int64_t now = clock_mono();
     size_t n = 0;
     enum status st;
 
-    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
-        return;
     st = c->engine->ops->lease(c->engine, c->o.concurrency, now,
                                clock_wall_ms(), c->leases, &n);
     for (size_t i = 0; i < n; i++) {
@@ -180,6 +179,38 @@ static void lease_due(struct crawl *c)
     }
     c->out += n;
     note_failure(c, st);
+}
+
+/* With --queue-key ip the engine names hosts that are due and stand nowhere.
+ * True: some have a place now. */
+static bool place_hosts(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    struct resolver_answer a;
+    struct bytes host;
+    uint32_t queue;
+    bool placed = false;
+
+    if (c->resolver == NULL)
+        return false;
+    while (resolver_has_room(c->resolver) &&
+           (queue = frontier_next_unplaced(c->engine, &host)) != 0)
+        resolver_ask(c->resolver, queue, host, now);
+    while (resolver_take(c->resolver, now, &a)) {
+        note_failure(c, frontier_place(c->engine, a.queue,
+                                       a.found ? &a.ip : NULL, now));
+        placed = true;
+    }
+    return placed;
+}
+
+static void lease_due(struct crawl *c)
+{
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
+        return;
+    do {
+        lease_once(c);
+    } while (c->status == STATUS_OK && place_hosts(c));
 }
 
 /* ---- ends and limits ---- */
@@ -358,6 +389,8 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     if (o->archive != NULL)
         c->trail = trail_new(frontier_store_of(engine));
     c->reports = queue_new(o->concurrency + o->threads);
+    if (o->resolve != NULL)
+        c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
     pthread_mutex_init(&c->mtx, NULL);
@@ -430,6 +463,7 @@ void crawl_free(struct crawl *c)
         pthread_join(c->thread, NULL);
     for (unsigned i = 0; i < c->o.threads; i++)
         fetcher_free(c->fetchers[i]);
+    resolver_free(c->resolver);
     queue_free(c->reports);
     trail_free(c->trail);
     pthread_cond_destroy(&c->ended_cond);

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/heap.h"
 #include "crawler/answer.h"
+#include "crawler/coding.h"
 #include "crawler/fetcher.h"
 #include "crawler/multi.h"
 
@@ -89,9 +90,12 @@ struct fetch {
     struct buf request;
     uint64_t reserved; /* octets of the body pool */
     bool sent;         /* the request has gone out */
-    bool keep, encoded, decided;
-    bool broken;        /* curl refused to go on with it after a pause */
-    enum fetch_end end; /* once decided */
+    bool keep, decided;
+    struct coding *coding; /* what takes codings off the body; NULL: none */
+    size_t taken;          /* octets of curl's present piece that were */
+    const char *why;       /* the coding failed; static */
+    bool broken;           /* curl refused to go on with it after a pause */
+    enum fetch_end end;    /* once decided */
     uint64_t body_bytes, counted; /* of wire octets, in the counters */
     int64_t started, started_wall_ms;
     struct curl_slist *headers, *resolve;

@@ -66,6 +66,19 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     return true;
 }
 
+/* What one host of a machine wants holds for all. */
+static void tell_machine(struct host_queue *h,
+                         const struct engine_host_news *news)
+{
+    struct machine *m = h->machine;
+
+    if (m == NULL)
+        return;
+    m->next_due = h->next_due;
+    if (news->slow_down || news->retry_after_ms >= 0)
+        m->blocked_until = later(m->blocked_until, h->blocked_until);
+}
+
 enum status frontier_host_news(struct frontier *f, struct host_queue *h,
                                const struct engine_host_news *news, int64_t now,
                                int64_t wall_ms)
@@ -85,6 +98,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         changed |= take_back_off(f, h, news);
         h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
                                                    h->errors, &f->random);
+        tell_machine(h, news);
     }
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);
@@ -264,9 +278,11 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
     if (d->host.ended != 0)
         h->errors = is_error(o) ? h->errors + 1 : 0;
-    h->leased--;
+    machine_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &d->host, now, wall_ms);
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && d->host.ended != 0)
+        st = frontier_answered_from(f, h, row.ip, now);
     if (d->host.unreachable && host_is_dead(f, h))
         h->dead = o;
     last = !d->transient || row.tries >= f->o.tries;
@@ -417,7 +433,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     if (l == NULL)
         return STATUS_NOT_FOUND;
     h = l->host;
-    h->leased--;
+    machine_give_back(h);
     lease_end(f->leases, l);
     host_queue_retry(h, id, not_before);
     if (host != NULL) {

@@ -89,6 +89,7 @@ const char *const schema_sql[] = {
     "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
     " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
     " failures INTEGER, fetched INTEGER, reason TEXT);"
+    "CREATE TABLE place(queue INTEGER PRIMARY KEY, address TEXT);"
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"

@@ -56,11 +56,14 @@ serve() {
     "$SITE" truth $web --port "$port" >truth
 }
 
-# serve_files DIR: its files at http://127.0.0.1:$port/, in the background.
+# serve_files DIR [ADDRESS,... [OPTION...]]: its files at http://127.0.0.1:$port/,
+# or at these addresses, in the background.
 serve_files() {
+    files=$1=${2:-127.0.0.1}
+    shift $(($# < 2 ? $# : 2))
     rm -f log
     : >port
-    "$SITE" files "$1=127.0.0.1" --log log --max-time "${LIMIT:-600}" \
+    "$SITE" files "$files" "$@" --log log --max-time "${LIMIT:-600}" \
         >port 2>site.err &
     server=$!
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"

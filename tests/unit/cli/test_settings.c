@@ -182,7 +182,6 @@ START_TEST(what_is_not_there_yet_is_refused_as_unknown)
         refused("no option -", CRAWL((char *)names[i], "x"));
     refused("--filter: 'bloom' is not known; it takes one of scalable, none",
             CRAWL("--filter", "bloom"));
-    refused("--queue-key: 'ip' is not known", CRAWL("--queue-key", "ip"));
     refused("--follow: 'form' is not known", CRAWL("--follow", "a,form"));
 }
 END_TEST
@@ -271,6 +270,8 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
             CRAWL("--follow", "a,area", "--ignore", "area,a,link"));
     refused("--delay 2m is above --give-up 1m",
             CRAWL("-w", "2m", "--give-up", "1m"));
+    refused("--queue-key ip goes by the addresses that hosts are asked at",
+            CRAWL("--queue-key", "ip", "-x", "http://127.0.0.1:3128"));
 }
 END_TEST
 

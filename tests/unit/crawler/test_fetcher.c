@@ -257,7 +257,7 @@ END_TEST
             .len = sizeof(CODED_HEAD(coding, NAME##_LENGTH) NAME##_BODY) - 1   \
     }
 
-/* The same page in every coding curl was built with. */
+/* The same page in every coding. */
 START_TEST(content_codings_are_decoded)
 {
     struct route routes[] = {
@@ -307,6 +307,71 @@ START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
         ck_assert(!p->done.transient);
         if (i == 2) /* what was decoded before is read */
             ck_assert_uint_eq(p->done.found_count, 1);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+/* The last octets are missing, and Content-Length or the last chunk agree. */
+START_TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
+{
+#define SHORT(path, coding, length, body)                                      \
+    {                                                                          \
+        path, CODED_HEAD(coding, length) body,                                 \
+            .len = sizeof(CODED_HEAD(coding, length) body) - 9                 \
+    }
+#define CHUNKED                                                                \
+    OK_HTML "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"     \
+            "2a\r\n" GZIP_BODY
+    char chunked[sizeof CHUNKED + 8];
+    struct route routes[] = {
+        SHORT("/gzip", "gzip", "42", GZIP_BODY),
+        SHORT("/deflate", "deflate", "30", DEFLATE_BODY),
+        SHORT("/br", "br", "26", BROTLI_BODY),
+        SHORT("/zstd", "zstd", "44", ZSTD_BODY),
+        {"/chunked", chunked, .len = sizeof CHUNKED - 9 + 7},
+    };
+    struct rig r;
+
+    memcpy(chunked, CHUNKED, sizeof CHUNKED - 9);
+    memcpy(chunked + sizeof CHUNKED - 9, "\r\n0\r\n\r\n", 8);
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
+        ck_assert(!p->done.transient);
+        ck_assert(
+            bytes_is(p->done.row.detail, "the content coding ends too early"));
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+/* Neither of an error page nor of an answer without a body. */
+START_TEST(a_coding_matters_only_where_a_body_does)
+{
+    struct route routes[] = {
+        {"/404", "HTTP/1.1 404 No\r\nContent-Encoding: gzip\r\n"
+                 "Content-Length: 9\r\n\r\nnot gzip!"},
+        {"/strange", "HTTP/1.1 404 No\r\nContent-Encoding: strange\r\n"
+                     "Content-Length: 3\r\n\r\nabc"},
+        {"/none", OK_HTML "Content-Encoding: gzip\r\n" EMPTY},
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        if (i < 2)
+            assert_outcome(p, OUTCOME_FAILED, REASON_HTTP);
+        else
+            assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
         report_free(p);
     }
     rig_fini(&r);
@@ -945,7 +1010,8 @@ END_TEST
 
 /* Ten hosts, each with the same body, through a pool that is too small for
  * two: each comes whole, and the pool is never over by more than one body. */
-static void fetch_through_a_small_pool(struct route *route, uint64_t body)
+static void fetch_through_a_small_pool(struct route *route, uint64_t body,
+                                       enum outcome_reason reason)
 {
     enum { HOSTS = 10, POOL = 400 << 10 };
     struct rig r;
@@ -971,7 +1037,7 @@ static void fetch_through_a_small_pool(struct route *route, uint64_t body)
             most = used > most ? used : most;
         }
         p = item;
-        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        assert_outcome(p, OUTCOME_FETCHED, reason);
         ck_assert_uint_eq(p->done.row.body_bytes, body);
         report_free(p);
     }
@@ -984,7 +1050,7 @@ START_TEST(bodies_wait_for_each_other_when_memory_is_short)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};
 
-    fetch_through_a_small_pool(&route, 300000);
+    fetch_through_a_small_pool(&route, 300000, REASON_NONE);
 }
 END_TEST
 
@@ -999,7 +1065,8 @@ START_TEST(decoded_bodies_wait_for_each_other_too)
                           .repeat = 30,
                           .repeat_len = sizeof BOMB_SPACES - 1};
 
-    fetch_through_a_small_pool(&route, 31 * 16384);
+    /* The stream has no end, which nobody knows before the last octet. */
+    fetch_through_a_small_pool(&route, 31 * 16384, REASON_BAD_ENCODING);
 }
 END_TEST
 
@@ -1518,6 +1585,9 @@ Suite *suite_fetcher(void)
     tcase_add_test(t, a_body_cut_by_time_is_fetched_as_far_as_it_came);
     tcase_add_test(t, content_codings_are_decoded);
     tcase_add_test(t, what_does_not_decode_is_fetched_as_bad_encoding);
+    tcase_add_test(
+        t, a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length);
+    tcase_add_test(t, a_coding_matters_only_where_a_body_does);
     tcase_add_test(t,
                    broken_connections_are_resets_and_broken_http_is_protocol);
     tcase_add_test(t, hosts_that_cannot_be_reached_say_how);
