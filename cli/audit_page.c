@@ -98,6 +98,15 @@ static void add_bars(struct buf *out, const struct plot_bars *p,
 
 /* ---- the head ---- */
 
+static const char *judgement(const struct audit_step *t)
+{
+    if (t->low > t->promised)
+        return ". <span class=\"bad\">Above the promise.</span>";
+    if (t->high <= t->promised)
+        return ". <span class=\"good\">Promise kept.</span>";
+    return ": too few URLs to tell them apart.";
+}
+
 static void verdict(struct buf *out, const struct audit *a)
 {
     const struct audit_step *t = &a->crawl.total;
@@ -113,16 +122,14 @@ static void verdict(struct buf *out, const struct audit *a)
     plot_number(out, (double)t->false_positives);
     buf_add_str(out, " seen before: a rate of ");
     plot_number(out, t->measured);
-    buf_add_str(out, " (95 % interval ");
+    buf_add_str(out, " (95\u00a0% interval ");
     plot_number(out, t->low);
     buf_add_str(out, " to ");
     plot_number(out, t->high);
     if (t->promised > 0) {
         buf_add_str(out, ") against a promise of ");
         plot_number(out, t->promised);
-        buf_add_str(out, t->low > t->promised
-                             ? ". <span class=\"bad\">Above the promise.</span>"
-                             : ". <span class=\"good\">Promise kept.</span>");
+        buf_add_str(out, judgement(t));
     } else {
         buf_add_str(out, "). This crawl had no filter.");
     }
@@ -176,10 +183,11 @@ static void rate_plot(struct buf *out, const struct audit_series *s)
         lines[n++] = line_of(s, PREDICTED, "predicted from the fill", 2);
     }
     p.count = n;
-    add_plot(out, &p,
-             "Each point is a step of growth, the URLs since the one before; "
-             "the band is its 95 % Wilson interval. An empty marker on the "
-             "lower edge: none at all.");
+    add_plot(
+        out, &p,
+        "Each point is a step of growth, the URLs since the one before; "
+        "the band is its 95\u00a0% Wilson interval. An empty marker on the "
+        "lower edge: none, or less than can be shown.");
     free_lines(lines, n);
 }
 
@@ -295,8 +303,9 @@ static void group_plots(struct buf *out, const struct group *g)
 
     buf_add_str(out, "<div class=\"plots\">\n");
     compare_plot(out, g, MEASURED, &rate,
-                 "A filter that cannot grow, made for a tenth of what comes, "
-                 "leaves its promise behind at a tenth of the way.");
+                 "Each point is a step of growth. A filter that cannot grow "
+                 "leaves its promise behind where it holds more than it was "
+                 "made for.");
     compare_plot(out, g, FILL, &fill,
                  "At the end of each step. Those that grow keep theirs between "
                  "two bounds.");
@@ -344,11 +353,16 @@ static void series_row(struct buf *out, const struct audit_series *s)
 
 static void table(struct buf *out, const struct audit *a)
 {
-    static const char *const heads[] = {"filter",          "made for",
-                                        "would have lost", "measured",
-                                        "95 % interval",   "promised",
-                                        "predicted",       "fill",
-                                        "bits a URL",      "ns to add",
+    static const char *const heads[] = {"filter",
+                                        "made for",
+                                        "would have lost",
+                                        "measured",
+                                        "95\u00a0% interval",
+                                        "promised",
+                                        "predicted",
+                                        "fill",
+                                        "bits a URL",
+                                        "ns to add",
                                         "ns to check"};
 
     buf_add_str(out, "<div class=\"data whole\" role=\"region\" "

@@ -39,7 +39,7 @@ static const char page_style[] =
     "grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr))}\n"
     "figure{margin:0;min-width:0;max-width:46rem}\n"
     "figcaption{font-size:.9rem;margin:.25rem 0 .5rem}\n"
-    ".plot{display:block;width:100%;height:auto}\n";
+    ".plot{display:block;width:100%;max-width:36rem;height:auto}\n";
 
 static const char table_style[] =
     ".data{overflow:auto;max-height:15rem;border:1px solid var(--grid);"

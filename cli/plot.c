@@ -22,8 +22,8 @@
 #include "cli/plot_axis.h"
 
 enum {
-    LEFT = 56,
-    RIGHT = 14,
+    LEFT = 58,
+    RIGHT = 20,
     TOP = 50,
     INNER = 190,
     BELOW = 46, /* ticks and words of the x axis */
@@ -33,7 +33,7 @@ enum {
     BAR_TEXT = 64 /* room for a bar's number */
 };
 #define DECADES    1e5 /* between the ends of a logarithmic y axis, at most */
-#define CHAR_WIDTH 6.4 /* of a letter of 12 units, a little more than most */
+#define CHAR_WIDTH 6.9 /* of a letter of 13 units, a little more than most */
 
 struct frame {
     struct buf *out;
@@ -178,9 +178,9 @@ static bool has_value(const struct plot_point *a)
     return isfinite(a->x) && isfinite(a->y) && a->y >= 0;
 }
 
-static bool is_nowhere(const struct frame *f, const struct plot_point *a)
+static bool is_below(const struct frame *f, const struct plot_point *a)
 {
-    return f->y.log && a->y <= 0;
+    return f->y.log && a->y < f->y.low;
 }
 
 /* The upper edge from left to right, then the lower one back. */
@@ -202,7 +202,7 @@ static void draw_band(const struct frame *f, const struct plot_line *l)
     buf_add_str(f->out, letter == 'L' ? "z\"/>\n" : "\"/>\n");
 }
 
-/* On a logarithmic axis nothing leads down to 0: it is nowhere. */
+/* Nothing leads down to what lies below a logarithmic axis. */
 static void draw_line(const struct frame *f, const struct plot_line *l)
 {
     bool drawing = false;
@@ -210,7 +210,7 @@ static void draw_line(const struct frame *f, const struct plot_line *l)
     buf_addf(f->out, "<path class=\"h%u %s\" d=\"", l->hue,
              l->dashed ? "dash" : "line");
     for (size_t i = 0; i < l->count; i++) {
-        bool there = has_value(&l->at[i]) && !is_nowhere(f, &l->at[i]);
+        bool there = has_value(&l->at[i]) && !is_below(f, &l->at[i]);
 
         if (there)
             buf_addf(f->out, "%c%.1f %.1f", drawing ? 'L' : 'M',
@@ -221,7 +221,7 @@ static void draw_line(const struct frame *f, const struct plot_line *l)
     for (size_t i = 0; !l->dashed && i < l->count; i++)
         if (has_value(&l->at[i]))
             draw_marker(f->out, l->hue, x_of(f, l->at[i].x),
-                        y_of(f, l->at[i].y), is_nowhere(f, &l->at[i]));
+                        y_of(f, l->at[i].y), is_below(f, &l->at[i]));
 }
 
 /* ---- legend ---- */

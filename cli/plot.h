@@ -1,7 +1,7 @@
 /*
  * plot.h - plots as SVG, and the numbers behind them as HTML tables.
  *
- * A plot is some 440 units wide and as high as it needs: beside another one on
+ * A plot is some 400 units wide and as high as it needs: beside another one on
  * a desk, alone on a phone, its text can be read. Colours are classes: the
  * style (plot_style) holds them for light and dark, and each line has a marker
  * of its own shape, so that a print without colours can be read too. No script
@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 
-#define PLOT_WIDTH 440
+#define PLOT_WIDTH 420
 #define PLOT_HUES  7 /* colours and markers there are; the last one is grey */
 #define PLOT_GREY  (PLOT_HUES - 1)
 
@@ -57,8 +57,8 @@ struct plot_bars {
 };
 
 /* An <svg> element at (left, top) of the one around it, if any; its height. A
- * logarithmic y axis goes down five decades at most: what lies below them lies
- * on its lower edge, and what is 0 is an empty marker there. */
+ * logarithmic y axis goes down five decades at most: what is less, or 0, is an
+ * empty marker on its lower edge. */
 double plot_draw(struct buf *out, const struct plot *p, double left,
                  double top);
 double plot_draw_bars(struct buf *out, const struct plot_bars *p, double left,

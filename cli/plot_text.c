@@ -95,7 +95,7 @@ void plot_table(struct buf *out, const struct plot *p)
     for (size_t i = 0; i < p->count; i++) {
         head_cell(out, p->lines[i].name);
         if (p->lines[i].band)
-            head_cell(out, "95 % interval");
+            head_cell(out, "95\u00a0% interval");
     }
     buf_add_str(out, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < count; i++) {
@@ -142,11 +142,11 @@ const char *plot_style(void)
            ".h0{--h:var(--hue0)}.h1{--h:var(--hue1)}.h2{--h:var(--hue2)}"
            ".h3{--h:var(--hue3)}.h4{--h:var(--hue4)}.h5{--h:var(--hue5)}"
            ".h6{--h:var(--hue6)}\n"
-           ".plot text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,"
+           ".plot text{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,"
            "\"DejaVu Sans\",sans-serif;fill:var(--ink)}\n"
-           ".plot .title{font-size:14px;font-weight:600}\n"
+           ".plot .title{font-size:15px;font-weight:600}\n"
            ".plot .words,.plot .tick{fill:var(--soft)}\n"
-           ".plot .tick{font-size:11px;font-variant-numeric:tabular-nums}\n"
+           ".plot .tick{font-size:12px;font-variant-numeric:tabular-nums}\n"
            ".plot .mid{text-anchor:middle}.plot .end{text-anchor:end}\n"
            ".plot path{fill:none}\n"
            ".plot .grid{stroke:var(--grid)}.plot .axis{stroke:var(--soft)}\n"
