@@ -27,6 +27,24 @@ MUST_CHECK enum status filter_measure(struct filter_measured *out,
                                       const char *kind, uint64_t start,
                                       uint64_t keys, double fpr);
 
+/*
+ * The same in steps: a filter that is filled with keys 0, 1, 2, ... and asked
+ * in between. `most`: keys it will get at most. Filling: ns a key, and ms of
+ * the slowest batch, since the last time. The miss: ns a question in batches,
+ * at least `asked` of them about keys that it does not have; *maybes of them
+ * were answered "maybe".
+ */
+struct filter_probe;
+MUST_CHECK enum status filter_probe_new(struct filter_probe **out,
+                                        const char *kind, uint64_t start,
+                                        uint64_t most, double fpr);
+void filter_probe_free(struct filter_probe *p); /* NULL is fine */
+MUST_CHECK enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,
+                                         double *insert_ns, double *worst_ms);
+double filter_probe_miss(const struct filter_probe *p, uint64_t asked,
+                         uint64_t *maybes);
+const struct filter *filter_probe_filter(const struct filter_probe *p);
+
 /* CPU time of this thread in nanoseconds. */
 int64_t filter_measure_now(void);
 /* The nth key of the measurement's stream, for others to use the same. */
