@@ -113,9 +113,15 @@ void filter_probe_free(struct filter_probe *p)
     free(p);
 }
 
-const struct filter *filter_probe_filter(const struct filter_probe *p)
+struct filter *filter_probe_filter(struct filter_probe *p)
 {
     return p->filter;
+}
+
+struct filter_source filter_probe_source(const struct filter_probe *p)
+{
+    return (struct filter_source){p->known != NULL ? known_keys : NULL,
+                                  p->known};
 }
 
 enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,

@@ -43,7 +43,9 @@ MUST_CHECK enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,
                                          double *insert_ns, double *worst_ms);
 double filter_probe_miss(const struct filter_probe *p, uint64_t asked,
                          uint64_t *maybes);
-const struct filter *filter_probe_filter(const struct filter_probe *p);
+struct filter *filter_probe_filter(struct filter_probe *p);
+/* The keys it was filled with; all NULL where it needed none. */
+struct filter_source filter_probe_source(const struct filter_probe *p);
 
 /* CPU time of this thread in nanoseconds. */
 int64_t filter_measure_now(void);
