@@ -46,10 +46,16 @@ static bool is_long(void)
     return text != NULL && *text != '\0';
 }
 
-/* What was asked of the kernel, and what it said. */
-static const char *huge_word(const struct filter_stats *s)
+/* How much of it the kernel holds in huge pages. */
+static const char *huge_word(const struct filter_stats *s, uint64_t huge)
 {
-    return s->huge_pages ? "huge pages" : "small pages";
+    static char text[64];
+    uint64_t bytes = s->bits / 8;
+
+    snprintf(text, sizeof text, "%5.1f of %5.1f",
+             (double)(huge < bytes ? huge : bytes) / (1 << 20),
+             (double)bytes / (1 << 20));
+    return text;
 }
 
 static void print_machine(void)
@@ -62,8 +68,9 @@ static void print_machine(void)
             setting[strcspn(setting, "\n")] = '\0';
         fclose(f);
     }
-    printf("Instructions: %s. Transparent huge pages: %s; ours ask for them, "
-           "and each table says whether they were granted.\n\n",
+    printf("Instructions: %s. Transparent huge pages: %s; ours ask for them; "
+           "the last column is MiB\nthat the kernel gave in huge pages, of all "
+           "MiB of the filter.\n\n",
            block_isa_name(), setting);
 }
 
@@ -106,7 +113,7 @@ static void bench_ours(uint64_t n, double fpr, struct peer_result *best)
                                      .bits = (double)m.stats.bits / (double)n,
                                      .wrong = m.false_positives,
                                      .asked = m.asked};
-        print_fixed(names[isa], best, huge_word(&m.stats));
+        print_fixed(names[isa], best, huge_word(&m.stats, m.huge_bytes));
     }
 }
 
@@ -126,7 +133,7 @@ static void bench_fixed(const char *self, uint64_t n, double fpr)
 
     printf("Fixed size, %" PRIu64 " keys at %g\n\n", n, fpr);
     printf("%-26s %8s %8s %8s %7s   %s\n", "", "insert", "hit", "miss", "bits",
-           "false maybe, 95 %");
+           "false maybe, 95 %       huge MiB");
     bench_ours(n, fpr, &ours);
     has_bloom = peer_libbloom(&bloom, n, fpr, &why);
     print_peer("libbloom", has_bloom, &bloom, why);
@@ -293,7 +300,7 @@ static void bench_growth(const char *kind, uint64_t until, double fpr)
     printf("%s, made for 100000 keys, grown one by one, %g promised\n\n", kind,
            fpr);
     printf("%11s %8s %7s %7s   %-20s %10s %9s\n", "keys", "insert", "miss",
-           "bits", "false maybe, 95 %", "rebuild ms", "worst ms");
+           "bits", "false maybe, 95 %", "rebuild ms", "worst ms   huge MiB");
     for (uint64_t step = 1 << 17; n < until;
          step = step * 2 < until ? step * 2 : until) {
         struct sizing_interval w;
@@ -311,7 +318,7 @@ static void bench_growth(const char *kind, uint64_t until, double fpr)
                "  %s\n",
                n, (double)all / (double)more, miss, (double)s.bits / (double)n,
                w.low, w.high, below(p, (s.rebuilds - rebuilds) / 1000),
-               p->worst_ms, huge_word(&s));
+               p->worst_ms, huge_word(&s, filter_measure_huge()));
         fflush(stdout);
         rebuilds = s.rebuilds;
     }
@@ -361,7 +368,7 @@ static void bench_kinds(uint64_t n, double fpr)
            "hundredth\n\n",
            n, fpr);
     printf("%-9s %7s %7s %7s %7s %7s %7s   %s\n", "", "insert", "hit", "miss",
-           "1 hit", "1 miss", "bits", "false maybe, 95 %");
+           "1 hit", "1 miss", "bits", "false maybe, 95 %       huge MiB");
     for (size_t i = 0; (kind = filter_kind(i)) != NULL; i++) {
         struct filter_measured m;
 
@@ -371,7 +378,7 @@ static void bench_kinds(uint64_t n, double fpr)
         printf("%-9s %7.1f %7.1f %7.1f %7.1f %7.1f %7.2f   %.6f to %.6f  %s\n",
                kind->name, m.insert, m.hit, m.miss, m.hit_single, m.miss_single,
                (double)m.stats.bits / (double)m.stats.count, m.fpr.low,
-               m.fpr.high, huge_word(&m.stats));
+               m.fpr.high, huge_word(&m.stats, m.huge_bytes));
         fflush(stdout);
     }
     printf("\n");

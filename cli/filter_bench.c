@@ -109,7 +109,7 @@ static void print_json(const struct filter_measured *m)
     const struct filter_stats *s = &m->stats;
     json_t *o = json_pack(
         "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-        "s:f, s:I, s:s, s:b}",
+        "s:f, s:I, s:s, s:b, s:I}",
         "kind", s->kind, "count", (json_int_t)s->count, "insert_ns", m->insert,
         "insert_worst_ms", m->insert_worst_ms, "hit_ns", m->hit, "miss_ns",
         m->miss, "hit_single_ns", m->hit_single, "miss_single_ns",
@@ -118,7 +118,8 @@ static void print_json(const struct filter_measured *m)
         (double)m->false_positives / (double)m->asked, "fpr_low", m->fpr.low,
         "fpr_high", m->fpr.high, "fpr_predicted", s->fpr_predicted,
         "false_negatives", (json_int_t)m->false_negatives, "instructions",
-        block_isa_name(), "huge_pages", s->huge_pages);
+        block_isa_name(), "huge_pages", s->huge_pages, "huge_bytes",
+        (json_int_t)m->huge_bytes);
 
     json_dumpf(o, stdout, JSON_REAL_PRECISION(6));
     putchar('\n');

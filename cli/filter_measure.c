@@ -7,6 +7,7 @@
  */
 #include "cli/filter_measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +24,23 @@ int64_t filter_measure_now(void)
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* proc(5), smaps_rollup: "AnonHugePages:    2048 kB". */
+uint64_t filter_measure_huge(void)
+{
+    static const char name[] = "AnonHugePages:";
+    FILE *f = fopen("/proc/self/smaps_rollup", "re");
+    char line[256];
+    uint64_t kib = 0;
+
+    if (f == NULL)
+        return 0;
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, name, sizeof name - 1) == 0)
+            kib = strtoull(line + sizeof name - 1, NULL, 10);
+    fclose(f);
+    return kib << 10;
 }
 
 uint64_t filter_measure_key(uint64_t n)
@@ -228,6 +246,7 @@ enum status filter_measure(struct filter_measured *out, const char *kind,
         out->hit_single = ask_single(f, keys);
         out->fpr = sizing_wilson(out->false_positives, out->asked, SIZING_Z95);
         filter_stats(f, &out->stats);
+        out->huge_bytes = filter_measure_huge();
     }
     filter_probe_free(p);
     return st;

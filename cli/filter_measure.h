@@ -19,6 +19,7 @@ struct filter_measured {
     double insert_worst_ms; /* the slowest batch of 1024 */
     uint64_t asked, false_positives, false_negatives;
     struct sizing_interval fpr; /* 95 % */
+    uint64_t huge_bytes;        /* filter_measure_huge() while it was there */
     struct filter_stats stats;
 };
 
@@ -47,6 +48,10 @@ struct filter *filter_probe_filter(struct filter_probe *p);
 /* The keys it was filled with; all NULL where it needed none. */
 struct filter_source filter_probe_source(const struct filter_probe *p);
 
+/* Bytes of this process that the kernel holds in huge pages now: asking for
+ * them (base/mem.h) is one thing, getting them another. 0 where it does not
+ * tell. */
+uint64_t filter_measure_huge(void);
 /* CPU time of this thread in nanoseconds. */
 int64_t filter_measure_now(void);
 /* The nth key of the measurement's stream, for others to use the same. */
