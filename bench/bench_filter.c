@@ -18,6 +18,8 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "bench/filter_aims.h"
+#include "bench/filter_growth.h"
 #include "bench/filter_peers.h"
 #include "bench/filter_saved.h"
 #include "cli/filter_measure.h"
@@ -44,18 +46,6 @@ static bool is_long(void)
     const char *text = getenv("LONG");
 
     return text != NULL && *text != '\0';
-}
-
-/* How much of it the kernel holds in huge pages. */
-static const char *huge_word(const struct filter_stats *s, uint64_t huge)
-{
-    static char text[64];
-    uint64_t bytes = s->bits / 8;
-
-    snprintf(text, sizeof text, "%5.1f of %5.1f",
-             (double)(huge < bytes ? huge : bytes) / (1 << 20),
-             (double)bytes / (1 << 20));
-    return text;
 }
 
 static void print_machine(void)
@@ -113,7 +103,7 @@ static void bench_ours(uint64_t n, double fpr, struct peer_result *best)
                                      .bits = (double)m.stats.bits / (double)n,
                                      .wrong = m.false_positives,
                                      .asked = m.asked};
-        print_fixed(names[isa], best, huge_word(&m.stats, m.huge_bytes));
+        print_fixed(names[isa], best, growth_huge_word(&m.stats, m.huge_bytes));
     }
 }
 
@@ -152,184 +142,16 @@ static void bench_fixed(const char *self, uint64_t n, double fpr)
     print_times("SQLite B-tree", has_tree, &tree, &ours);
     print_times("Redis SETBIT", has_bits, &bits, &ours);
     print_times("Redis EVAL", has_script, &script, &ours);
-    printf("    rate at capacity     %6.2f of the promise\n\n",
-           (double)ours.wrong / (double)ours.asked / fpr);
-}
-
-/* ---- one that grows ---- */
-
-struct digests {
-    uint64_t *keys[4096];
-    uint32_t count[4096], cap[4096];
-};
-
-static void digests_add(struct digests *d, uint64_t key)
-{
-    uint32_t p = (uint32_t)(key >> 52);
-
-    if (d->count[p] == d->cap[p]) {
-        d->cap[p] = d->cap[p] * 2 + 64;
-        d->keys[p] = xrealloc(d->keys[p], d->cap[p] * sizeof(uint64_t));
-    }
-    d->keys[p][d->count[p]++] = key;
-}
-
-static enum status digests_of(void *ctx, uint64_t first, uint64_t last,
-                              void (*visit)(void *to, const uint64_t *keys,
-                                            size_t n),
-                              void *to)
-{
-    struct digests *d = ctx;
-
-    for (uint64_t p = first >> 52; p <= last >> 52; p++)
-        visit(to, d->keys[p], d->count[p]);
-    return STATUS_OK;
-}
-
-/* How long single inserts took, in steps of a microsecond. */
-enum { MOST_US = 20000 };
-struct pauses {
-    uint64_t of[MOST_US + 1];
-    double worst_ms;
-};
-
-static void note(struct pauses *p, int64_t ns)
-{
-    uint64_t us = ns > 0 ? (uint64_t)ns / 1000 : 0;
-
-    p->of[us < MOST_US ? us : MOST_US]++;
-    if ((double)ns / 1e6 > p->worst_ms)
-        p->worst_ms = (double)ns / 1e6;
-}
-
-/* ms that all but `rank` inserts stayed below. */
-static double below(const struct pauses *p, uint64_t rank)
-{
-    uint64_t seen = 0;
-    size_t us = MOST_US;
-
-    while (us > 0 && (seen += p->of[us]) <= rank)
-        us--;
-    return (double)(us + 1) / 1000;
-}
-
-static double measure_rate(const struct filter *f, struct sizing_interval *w)
-{
-    uint64_t keys[1024], wrong = 0;
-    bool maybe[1024];
-    int64_t all = 0;
-
-    for (uint64_t i = 0; i < ASKED; i += 1024) {
-        int64_t t;
-
-        for (uint64_t j = 0; j < 1024; j++)
-            keys[j] = filter_measure_key((UINT64_C(1) << 62) + i + j);
-        t = filter_measure_now();
-        filter_check(f, keys, 1024, maybe);
-        all += filter_measure_now() - t;
-        for (size_t j = 0; j < 1024; j++)
-            wrong += maybe[j];
-    }
-    *w = sizing_wilson(wrong, (ASKED + 1023) / 1024 * 1024, SIZING_Z95);
-    return (double)all / ((ASKED + 1023) / 1024 * 1024);
-}
-
-/* What asking the clock twice takes. */
-static int64_t clock_cost(void)
-{
-    enum { TIMES = 10000 };
-    int64_t t = filter_measure_now();
-
-    for (int i = 0; i < TIMES; i++)
-        (void)filter_measure_now();
-    return (filter_measure_now() - t) / TIMES;
-}
-
-/* One key a call, as the worst pause needs it. */
-static void add_single(struct filter *f, struct digests *d, uint64_t from,
-                       uint64_t until, struct pauses *p, int64_t *all)
-{
-    int64_t clock = clock_cost();
-
-    for (uint64_t i = from; i < until; i++) {
-        uint64_t key = filter_measure_key(i);
-        int64_t t;
-
-        digests_add(d, key);
-        t = filter_measure_now();
-        if (filter_add(f, &key, 1, NULL) != STATUS_OK)
-            abort();
-        t = filter_measure_now() - t - clock;
-        *all += t;
-        note(p, t);
-    }
-}
-
-/* Of all keys, how many are called new: must be 0. */
-static uint64_t count_lost(const struct filter *f, uint64_t n)
-{
-    uint64_t keys[1024], lost = 0;
-    bool maybe[1024];
-
-    for (uint64_t i = 0; i < n; i += 1024) {
-        size_t m = n - i < 1024 ? (size_t)(n - i) : 1024;
-
-        for (size_t j = 0; j < m; j++)
-            keys[j] = filter_measure_key(i + j);
-        filter_check(f, keys, m, maybe);
-        for (size_t j = 0; j < m; j++)
-            lost += !maybe[j];
-    }
-    return lost;
-}
-
-static void bench_growth(const char *kind, uint64_t until, double fpr)
-{
-    struct digests *d = xcalloc(1, sizeof *d);
-    struct pauses *p = xcalloc(1, sizeof *p);
-    struct filter_options o = {.kind = kind,
-                               .expect = 100000,
-                               .fpr = fpr,
-                               .source = {digests_of, d}};
-    uint64_t n = 0, rebuilds = 0;
-    struct filter *f = NULL;
-    struct filter_stats s;
-
-    if (filter_new(&f, &o) != STATUS_OK)
-        abort();
-    printf("%s, made for 100000 keys, grown one by one, %g promised\n\n", kind,
-           fpr);
-    printf("%11s %8s %7s %7s   %-20s %10s %9s\n", "keys", "insert", "miss",
-           "bits", "false maybe, 95 %", "rebuild ms", "worst ms   huge MiB");
-    for (uint64_t step = 1 << 17; n < until;
-         step = step * 2 < until ? step * 2 : until) {
-        struct sizing_interval w;
-        uint64_t more = step - n;
-        int64_t all = 0;
-        double miss;
-
-        memset(p, 0, sizeof *p);
-        add_single(f, d, n, step, p, &all);
-        n = step;
-        miss = measure_rate(f, &w);
-        filter_stats(f, &s);
-        /* Rebuilds are the longest inserts; the 99.9th percentile of them. */
-        printf("%11" PRIu64 " %8.1f %7.1f %7.2f   %.6f to %.6f %10.3f %9.2f"
-               "  %s\n",
-               n, (double)all / (double)more, miss, (double)s.bits / (double)n,
-               w.low, w.high, below(p, (s.rebuilds - rebuilds) / 1000),
-               p->worst_ms, huge_word(&s, filter_measure_huge()));
-        fflush(stdout);
-        rebuilds = s.rebuilds;
-    }
-    printf("\nKeys that were added and are called new: %" PRIu64 " of %" PRIu64
-           "\n\n",
-           count_lost(f, n), n);
-    filter_free(f);
-    for (size_t i = 0; i < 4096; i++)
-        free(d->keys[i]);
-    free(d);
-    free(p);
+    printf("\n");
+    aim_note("fixed size: rate at capacity, of the promise",
+             (double)ours.wrong / (double)ours.asked / fpr, AIM_AT_MOST, 1.05,
+             "x");
+    if (has_bloom)
+        aim_note("fixed size: libbloom's miss, in ours", bloom.miss / ours.miss,
+                 AIM_AT_LEAST, 5, "x");
+    if (has_rocks)
+        aim_note("fixed size: RocksDB's batched miss, in ours",
+                 rocks.miss / ours.miss, AIM_AT_LEAST, 1.5, "x");
 }
 
 /* ---- cuckoo tables ---- */
@@ -354,6 +176,10 @@ static void bench_cuckoo(uint64_t n, double fpr)
                (double)m.stats.bits / (double)sizes[i], m.fpr.low, m.fpr.high,
                m.stats.stuck);
         fflush(stdout);
+        aim_note("cuckoo: load at every size", 100 * m.stats.fill, AIM_AT_LEAST,
+                 94.9, "%");
+        aim_note("cuckoo: memory", (double)m.stats.bits / (double)sizes[i],
+                 AIM_AT_MOST, 17, "bits a key");
     }
     printf("\n");
 }
@@ -378,7 +204,7 @@ static void bench_kinds(uint64_t n, double fpr)
         printf("%-9s %7.1f %7.1f %7.1f %7.1f %7.1f %7.2f   %.6f to %.6f  %s\n",
                kind->name, m.insert, m.hit, m.miss, m.hit_single, m.miss_single,
                (double)m.stats.bits / (double)m.stats.count, m.fpr.low,
-               m.fpr.high, huge_word(&m.stats, m.huge_bytes));
+               m.fpr.high, growth_huge_word(&m.stats, m.huge_bytes));
         fflush(stdout);
     }
     printf("\n");
@@ -393,10 +219,11 @@ int main(int argc, char **argv)
     logger_set_level(LOG_LEVEL_ERROR);
     print_machine();
     bench_fixed(argv[0], n, fpr);
-    bench_growth("scalable", most, fpr);
-    bench_growth("stacked", n, fpr);
+    bench_growth("scalable", n, most, fpr);
+    bench_growth("stacked", n, n, fpr);
     bench_cuckoo(n, fpr);
     bench_kinds(n, fpr);
     bench_saved(most, fpr);
+    aims_print();
     return 0;
 }
