@@ -67,25 +67,29 @@ static void save_beside(struct filter_probe *p, const char *path, uint64_t keys)
 {
     struct saving s = {.f = filter_probe_filter(p), .path = path};
     uint64_t upto = keys, last = keys + keys / 100;
-    double worst = 0;
+    double worst = 0, worst_wall = 0;
     pthread_t thread;
 
     if (pthread_create(&thread, NULL, save, &s) != 0)
         abort();
     while (upto < last) {
-        double ns, ms;
+        double ns, ms, wall;
         uint64_t next = upto + 1024 < last ? upto + 1024 : last;
+        int64_t t = clock_mono();
 
         must(filter_probe_fill(p, next, &ns, &ms), "adding");
+        wall = ms_since(t);
         worst = ms > worst ? ms : worst;
+        worst_wall = wall > worst_wall ? wall : worst_wall;
         upto = next;
     }
     pthread_join(thread, NULL);
     line("an image, on a thread of its own", (double)s.took / 1e6, "ms");
-    line("1 % of the keys added meanwhile: the slowest batch of 1024", worst,
-         "ms");
-    aim_note("checkpoint, 1 % changed: the crawl is held up at most", worst,
-             AIM_AT_MOST, 10, "ms");
+    line("1 % of the keys added meanwhile: the slowest 1024, CPU", worst, "ms");
+    line("    the same by the clock on the wall, other programs included",
+         worst_wall, "ms");
+    aim_note("checkpoint, 1 % changed: the crawl is held up at most",
+             worst_wall, AIM_AT_MOST, 10, "ms");
 }
 
 /* Keys until .. from the image on, as a restart adds them. */
