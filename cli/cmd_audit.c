@@ -288,9 +288,10 @@ static void choose_kinds(struct audit_options *o,
 }
 
 static int open_and_audit(const struct audit_settings *s, const char *dir,
-                          struct audit_options *o)
+                          const struct audit_options *without_lost)
 {
     struct lost lost = {.to = NULL};
+    struct audit_options o = *without_lost;
     int code;
 
     if (s->lost != NULL && (lost.to = fopen(s->lost, "we")) == NULL) {
@@ -299,10 +300,10 @@ static int open_and_audit(const struct audit_settings *s, const char *dir,
         return EXIT_CANNOT;
     }
     buf_init(&lost.page, (size_t)64 << 20);
-    o->lost = visit_lost;
-    o->ctx = &lost;
-    code = dir == NULL ? audit_a_list(s, o, &lost)
-                       : audit_a_crawl(dir, s, o, &lost);
+    o.lost = visit_lost;
+    o.ctx = &lost;
+    code = s->urls != NULL ? audit_a_list(s, &o, &lost)
+                           : audit_a_crawl(dir, s, &o, &lost);
     if (lost.to != NULL && fclose(lost.to) != 0) {
         fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
                 strerror(errno));

@@ -34,9 +34,9 @@ static void fit_linear(struct plot_axis *a, double low, double high)
 static double step_value(long place)
 {
     static const double step[] = {1, 2, 5};
-    long decade = place >= 0 ? place / 3 : -((2 - place) / 3);
+    long i = (place % 3 + 3) % 3, decade = (place - i) / 3;
 
-    return step[place - 3 * decade] * pow(10, (double)decade);
+    return step[i] * pow(10, (double)decade);
 }
 
 /* The last place whose value is not above `v`. */
