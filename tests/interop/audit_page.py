@@ -3,9 +3,10 @@ width, in light and dark, and on paper.
 
 The browser is driven over a pipe (Chrome DevTools Protocol), so nothing but
 Chromium itself is needed. What is asked of it: the page's own style holds under
-its content security policy, no octet of a URL runs, nothing is fetched, nothing
-overflows, every text of a plot lies within it and upon no other, and the colour
-of text stands out from its ground.
+its content security policy, nothing of a URL or of a name is markup, nothing
+could run if it were, nothing is fetched, nothing overflows, every text of a
+plot lies within it and upon no other, and the colour of text stands out from
+its ground.
 """
 import json
 import os
@@ -73,6 +74,7 @@ class Browser:
         return r["result"].get("value")
 
     def open(self, url):
+        self.session = None
         target = self.call("Target.createTarget", url="about:blank")
         self.session = self.call("Target.attachToTarget", flatten=True,
                                  targetId=target["targetId"])["sessionId"]
@@ -158,10 +160,11 @@ def main():
         skip("no chromium is installed (apt-get install chromium)")
     home = tempfile.mkdtemp(prefix="urlweir-browser.")
     os.chdir(home)
-    with open("list", "w") as f:
+    name = "<img src=x onerror=window.hit=1>"
+    with open(name, "w") as f:
         for i in range(300000):
             f.write("http://a.example/?<img src=x onerror=window.hit=1>&%d\n" % i)
-    subprocess.run([URLWEIR, "audit", "--urls", "list", "--fpr", "0.3",
+    subprocess.run([URLWEIR, "audit", "--urls", name, "--fpr", "0.3",
                     "--what-if", "0.3,1e-3", "--html", "page.html",
                     "--lost", "lost"],
                    check=True, stdout=subprocess.DEVNULL)
@@ -193,6 +196,15 @@ def main():
                        "e.scrollHeight <= e.clientHeight + 1)")
         pdf = b.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
         assert len(pdf["data"]) > 20000
+        # Were the escaping ever to fail, the policy still lets nothing run.
+        with open("page.html") as f, open("broken.html", "w") as broken:
+            broken.write(f.read().replace(
+                "<h1>", "<script>window.hit=1</script>"
+                "<img src='http://127.0.0.1:9/x' onerror='window.hit=1'><h1>"))
+        b.events.clear()
+        b.open("file://" + os.path.join(home, "broken.html"))
+        assert b.value("document.querySelectorAll('img,script').length") == 2
+        assert b.value("typeof window.hit") == "undefined", "the policy fails"
     finally:
         b.close()
     shutil.rmtree(home, ignore_errors=True)
