@@ -133,8 +133,10 @@ static void verdict(struct buf *out, const struct audit *a)
     } else {
         buf_add_str(out, "). This crawl had no filter.");
     }
-    buf_add_str(out, "</p>\n<p>A Bloom-only crawler would have lost those; the "
-                     "exact set caught them.</p>\n");
+    buf_add_str(out, "</p>\n");
+    if (t->false_positives > 0)
+        buf_add_str(out, "<p>A Bloom-only crawler would have lost those; the "
+                         "exact set caught them.</p>\n");
 }
 
 static void figures(struct buf *out, const struct audit *a)

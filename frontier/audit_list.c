@@ -38,7 +38,7 @@ enum status audit_list_new(struct audit_list **out, double fpr,
     digest_key_init(&l->key, seed);
     l->room = 1024;
     l->table = xcalloc(l->room, sizeof *l->table);
-    st = audit_run_init(&l->first, &l->result.crawl, "list", &fo);
+    st = audit_run_init(&l->first, &l->result.crawl, "list", &fo, NULL);
     if (st != STATUS_OK) {
         audit_list_free(l);
         return st;

@@ -24,8 +24,11 @@
 /* ---- one filter ---- */
 
 enum status audit_run_init(struct audit_run *run, struct audit_series *out,
-                           const char *name, const struct filter_options *o)
+                           const char *name, const struct filter_options *o,
+                           int64_t (*now)(void))
 {
+    run->now = now;
+    run->added_in = 0;
     audit_tally_init(&run->tally, out, name);
     out->kind = filter_kind_named(o->kind)->name;
     out->fpr = o->fpr;
@@ -38,8 +41,10 @@ enum status audit_run_ask(struct audit_run *run, const uint64_t *keys, size_t n,
 {
     struct audit_tally *t = &run->tally;
     uint64_t before = t->out->total.upto + t->now.asked;
+    int64_t began = run->now != NULL ? run->now() : 0;
     enum status st = filter_add(run->filter, keys, n, fresh);
 
+    run->added_in += run->now != NULL ? run->now() - began : 0;
     if (st != STATUS_OK && st != STATUS_LIMIT)
         return st;
     for (size_t i = 0; i < n; i++)
@@ -87,7 +92,7 @@ void audit_keys_fini(struct audit_keys *k)
 /* What is needed to replay one filter. */
 struct replay {
     const struct audit_keys *keys;
-    int64_t (*now)(void); /* NULL: costs are not measured */
+    int64_t (*now)(void); /* as in audit_options */
     struct audit_run run;
 };
 
@@ -125,21 +130,18 @@ static enum status replay_keys(struct replay *r)
     const struct audit_keys *keys = r->keys;
     struct audit_series *out = r->run.tally.out;
     bool fresh[BATCH];
-    int64_t all = 0;
 
     for (uint64_t i = 0; i < keys->count; i += BATCH) {
         uint64_t left = keys->count - i;
-        int64_t t = r->now != NULL ? r->now() : 0;
         enum status st =
             audit_run_ask(&r->run, keys->at + i,
                           left < BATCH ? (size_t)left : BATCH, fresh);
 
         if (st != STATUS_OK)
             return st;
-        all += r->now != NULL ? r->now() - t : 0;
     }
     if (r->now != NULL && keys->count > 0) {
-        out->add_ns = (double)all / (double)keys->count;
+        out->add_ns = (double)r->run.added_in / (double)keys->count;
         out->check_ns = check_cost(r->run.filter, r->now);
     }
     return STATUS_OK;
@@ -152,7 +154,7 @@ static enum status replay_one(struct audit *out, struct replay *r,
     enum status st;
 
     out->what_if = xrealloc(out->what_if, (n + 1) * sizeof *out->what_if);
-    st = audit_run_init(&r->run, &out->what_if[n], name, o);
+    st = audit_run_init(&r->run, &out->what_if[n], name, o, r->now);
     if (st != STATUS_OK)
         return st;
     out->what_if_count = n + 1;

@@ -15,13 +15,16 @@
 struct audit_run {
     struct filter *filter;
     struct audit_tally tally;
+    int64_t (*now)(void); /* NULL: what it costs is not measured */
+    int64_t added_in;     /* ns that adding has taken */
 };
 
 /* STATUS_ARG, STATUS_NOMEM: as filter_new; nothing to finish then. */
 MUST_CHECK enum status audit_run_init(struct audit_run *run,
                                       struct audit_series *out,
                                       const char *name,
-                                      const struct filter_options *o);
+                                      const struct filter_options *o,
+                                      int64_t (*now)(void));
 /* Keys that follow what was asked before; a step ends with them or does not end
  * inside. fresh[i]: it was called certainly new. */
 MUST_CHECK enum status audit_run_ask(struct audit_run *run,
