@@ -109,12 +109,13 @@ static void print_json(const struct filter_measured *m)
     const struct filter_stats *s = &m->stats;
     json_t *o = json_pack(
         "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-        "s:f, s:I, s:s, s:b, s:I}",
+        "s:f, s:f, s:I, s:s, s:b, s:I}",
         "kind", s->kind, "count", (json_int_t)s->count, "insert_ns", m->insert,
-        "insert_worst_ms", m->insert_worst_ms, "hit_ns", m->hit, "miss_ns",
-        m->miss, "hit_single_ns", m->hit_single, "miss_single_ns",
-        m->miss_single, "bits_per_key", (double)s->bits / (double)s->count,
-        "fpr_promised", s->fpr_promised, "fpr_measured",
+        "insert_single_ns", m->insert_single, "insert_worst_ms",
+        m->insert_worst_ms, "hit_ns", m->hit, "miss_ns", m->miss,
+        "hit_single_ns", m->hit_single, "miss_single_ns", m->miss_single,
+        "bits_per_key", (double)s->bits / (double)s->count, "fpr_promised",
+        s->fpr_promised, "fpr_measured",
         (double)m->false_positives / (double)m->asked, "fpr_low", m->fpr.low,
         "fpr_high", m->fpr.high, "fpr_predicted", s->fpr_predicted,
         "false_negatives", (json_int_t)m->false_negatives, "instructions",
@@ -131,17 +132,19 @@ static void print_head(const struct bench_settings *s)
 {
     printf("%.0f keys, %g promised, %s; ns a key\n\n", s->keys, s->fpr,
            block_isa_name());
-    printf("%-9s %6s %6s %6s %8s %8s %6s  %-9s %s\n", "kind", "insert", "hit",
-           "miss", "1 hit", "1 miss", "bits", "rate", "95 % interval");
+    printf("%-9s %6s %6s %6s %8s %8s %8s %6s  %-9s %s\n", "kind", "insert",
+           "hit", "miss", "1 insert", "1 hit", "1 miss", "bits", "rate",
+           "95 % interval");
 }
 
 static void print_row(const struct filter_measured *m)
 {
     const struct filter_stats *s = &m->stats;
 
-    printf("%-9s %6.1f %6.1f %6.1f %8.1f %8.1f %6.2f  %-9.3g %.3g to %.3g\n",
-           s->kind, m->insert, m->hit, m->miss, m->hit_single, m->miss_single,
-           (double)s->bits / (double)s->count,
+    printf("%-9s %6.1f %6.1f %6.1f %8.1f %8.1f %8.1f %6.2f  %-9.3g %.3g to "
+           "%.3g\n",
+           s->kind, m->insert, m->hit, m->miss, m->insert_single, m->hit_single,
+           m->miss_single, (double)s->bits / (double)s->count,
            (double)m->false_positives / (double)m->asked, m->fpr.low,
            m->fpr.high);
     fflush(stdout);

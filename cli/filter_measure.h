@@ -15,7 +15,7 @@
 struct filter_measured {
     /* Nanoseconds a key, in batches of 1024 and one by one. */
     double insert, hit, miss;
-    double hit_single, miss_single;
+    double insert_single, hit_single, miss_single;
     double insert_worst_ms; /* the slowest batch of 1024 */
     uint64_t asked, false_positives, false_negatives;
     struct sizing_interval fpr; /* 95 % */
