@@ -51,6 +51,7 @@ struct job {
     int64_t crawl_delay_ms;        /* as in engine_host_news */
     struct buf note;               /* what robots.txt says to its page */
     struct robots_hop *hop;        /* while it fetches robots.txt */
+    struct sitemap_stream *list;   /* its page is read as it comes, or NULL */
     bool read_robots; /* it did; others of its origin had to wait */
     enum job_state (*on_ended)(const struct job_tools *t, struct job *j,
                                const struct fetch_result *result);

@@ -117,6 +117,7 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
         struct host_queue **h = &f->hosts[f->host_looked % f->host_room];
 
         if (*h != NULL && host_queue_is_idle(*h, now)) {
+            (void)machine_leave(f->machines, *h, now);
             host_queue_free(*h);
             *h = NULL;
         }
@@ -284,6 +285,8 @@ static void frontier_close(struct engine *e)
     if (f->in_txn)
         db_rollback(f->db);
     heap_fini(&f->due);
+    heap_fini(&f->machines_due);
+    machines_free(f->machines);
     for (size_t i = 0; i < f->host_room; i++)
         host_queue_free(f->hosts[i]);
     free(f->hosts);
@@ -294,6 +297,7 @@ static void frontier_close(struct engine *e)
     exact_set_close(f->exact);
     page_store_close(f->pages);
     link_store_close(f->links);
+    hint_store_close(f->hints);
     frontier_store_close(f->store);
     db_close(f->db);
     free(f->digests);

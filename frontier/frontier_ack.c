@@ -66,6 +66,19 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     return true;
 }
 
+/* What one host of a machine wants holds for all. */
+static void tell_machine(struct host_queue *h,
+                         const struct engine_host_news *news)
+{
+    struct machine *m = h->machine;
+
+    if (m == NULL)
+        return;
+    m->next_due = h->next_due;
+    if (news->slow_down || news->retry_after_ms >= 0)
+        m->blocked_until = later(m->blocked_until, h->blocked_until);
+}
+
 enum status frontier_host_news(struct frontier *f, struct host_queue *h,
                                const struct engine_host_news *news, int64_t now,
                                int64_t wall_ms)
@@ -85,6 +98,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         changed |= take_back_off(f, h, news);
         h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
                                                    h->errors, &f->random);
+        tell_machine(h, news);
     }
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);
@@ -95,7 +109,14 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     return st;
 }
 
-static void count_outcome(struct frontier *f, struct outcome o,
+/* A list of URLs, as a sitemap is, is a means to pages and none itself. */
+static bool counts_as_page(const struct frontier *f, struct outcome o,
+                           uint8_t kind)
+{
+    return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                           const struct fetch_row *row)
 {
     char reason[24], name[64];
@@ -107,14 +128,15 @@ static void count_outcome(struct frontier *f, struct outcome o,
                  reason);
         frontier_store_add(f->store, name, 1);
     }
-    if (outcome_counts_as_page(o))
+    if (counts_as_page(f, o, kind))
         frontier_store_add(f->store, "pages", 1);
     if (row->links > 0)
         frontier_store_add(f->store, "links", row->links);
 }
 
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
-                            struct fetch_row *row, struct outcome o)
+                            uint8_t kind, struct fetch_row *row,
+                            struct outcome o)
 {
     uint64_t seq;
     enum status st;
@@ -131,7 +153,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
         return st;
     if (map_count(f->tries) > 0)
         free(map_remove(f->tries, bytes_of(&id, sizeof id)));
-    count_outcome(f, o, row);
+    count_outcome(f, o, kind, row);
     if (seed && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", 1);
     return STATUS_OK;
@@ -262,18 +284,20 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
     if (d->host.ended != 0)
         h->errors = is_error(o) ? h->errors + 1 : 0;
-    h->leased--;
+    machine_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &d->host, now, wall_ms);
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && d->host.ended != 0)
+        st = frontier_answered_from(f, h, row.ip, now);
     if (d->host.unreachable && host_is_dead(f, h))
         h->dead = o;
     last = !d->transient || row.tries >= f->o.tries;
     if (st == STATUS_OK && last)
-        st = frontier_settle(f, d->id, l->lease.seed, &row, o);
+        st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
-        outcome_counts_as_page(o)) {
+        counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
         st = remember(f, h, now, wall_ms);
     }
@@ -288,7 +312,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
 /* Links that a page repeats: its fetcher sends each once. */
 static uint64_t repeats_of(const struct engine_done *d)
 {
-    uint64_t sent = d->found_count + d->drop_count;
+    uint64_t sent = d->sent + d->found_count + d->drop_count;
 
     return d->row.links > sent ? d->row.links - sent : 0;
 }
@@ -351,6 +375,11 @@ static enum status record_links(struct frontier *f,
     return st;
 }
 
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->found_count > 0;
+}
+
 enum status frontier_ack(struct engine *e, const struct engine_done *done,
                          size_t n, int64_t now, int64_t wall_ms)
 {
@@ -370,12 +399,14 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
         fresh += list[i].fresh;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        bool redirects = done[i].outcome.status == OUTCOME_REDIRECT &&
-                         done[i].found_count > 0;
-        uint64_t target = redirects ? list[first[i]].id : 0;
+        if (done[i].partial) {
+            count_drops(f, &done[i], wall_ms);
+        } else {
+            uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
-        repeats += repeats_of(&done[i]);
-        st = settle_one(f, &done[i], target, now, wall_ms);
+            repeats += repeats_of(&done[i]);
+            st = settle_one(f, &done[i], target, now, wall_ms);
+        }
     }
     frontier_store_add(f->store, "duplicates", total - fresh + repeats);
     free(list);
@@ -395,7 +426,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     if (l == NULL)
         return STATUS_NOT_FOUND;
     h = l->host;
-    h->leased--;
+    machine_give_back(h);
     lease_end(f->leases, l);
     host_queue_retry(h, id, not_before);
     if (host != NULL) {
