@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
+#include "cli/jsonl.h"
 #include "cli/seed_sink.h"
 #include "cli/settings.h"
 #include "frontier/frontier.h"
@@ -94,7 +95,8 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!may_start_in(s->output))
+    if (!may_start_in(s->output) ||
+        (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
     st = settings_save(s);
     if (st == STATUS_OK)

@@ -127,6 +127,8 @@ static bool add_fetch(void *ctx, const struct fetch_row *f)
     if (f->links > 0)
         json_object_set_new(e, "links", json_integer(f->links));
     set_url_of(s, e, "redirect_to", f->redirect_to);
+    if (f->same_as != 0)
+        set_url_of(s, e, "same_as", page_store_url_of(s->r->pages, f->same_as));
     json_array_append_new(json_object_get(s->out, "history"), e);
     if (f->final) {
         set_str(s->out, "status", outcome_status_name(o.status));

@@ -103,8 +103,9 @@ static int resume_in(const struct crawl_settings *s,
         st = crawl_archive_open(c, s);
         if (st == STATUS_OK)
             st = crawl_archive_close(c, s);
-        code = st == STATUS_OK ? already_finished(e, s->output)
-                               : crawl_open_failed(st, s->output);
+        code = st == STATUS_OK
+                   ? crawl_run_lines(s, already_finished(e, s->output))
+                   : crawl_open_failed(st, s->output);
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
         crawl_setup_open_sitemaps(c->scope, s);

@@ -294,6 +294,10 @@ static const struct option_spec specs[] = {
     {.name = "cdxj", FLAG(cdxj), .section = OUTPUT,
      .help = "index the WARC files in DIR/warc/index.cdxj when the crawl "
              "stops"},
+    {.name = "jsonl", .letter = 'j', TEXT(jsonl), .section = OUTPUT,
+     .arg = "FILE",
+     .help = "a JSON line for each URL that is done, when that is on disk; -: "
+             "stdout"},
     {.name = "checkpoint", TIME(checkpoint_ms), .fallback = "60s",
      .min = SECOND, .max = DAY, .section = OUTPUT,
      .help = "between two checkpoints of the filter"},

@@ -25,7 +25,7 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 64 /* rows of the table */
+#define CRAWL_OPTIONS 65 /* rows of the table */
 
 enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
@@ -110,6 +110,7 @@ struct crawl_settings {
     uint64_t warc_size_bytes;      /* of a WARC file */
     char *warc_prefix;             /* of its name; NULL: "urlweir" */
     bool cdxj;                     /* index the WARC files at a stop */
+    char *jsonl;                   /* file for lines, "-": stdout; or NULL */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log errors only; log what is done, too */
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */

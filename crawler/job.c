@@ -64,6 +64,7 @@ void job_fini(struct job *j)
     assignment_free(j->assignment);
     robots_hop_free(j->hop);
     sitemap_stream_free(j->list);
+    warc_capture_free(j->robots_warc);
     buf_fini(&j->note);
 }
 
@@ -92,6 +93,8 @@ static enum job_state finish(const struct job_tools *t, struct job *j,
                              struct report *r)
 {
     r->done.host.crawl_delay_ms = j->crawl_delay_ms;
+    r->robots_warc = j->robots_warc;
+    j->robots_warc = NULL;
     if (queue_send(t->reports, r) != STATUS_OK)
         report_free(r); /* the frontier has gone, and its leases with it */
     return JOB_DONE;
@@ -138,11 +141,14 @@ static enum job_state end_unasked(const struct job_tools *t, struct job *j,
 static enum job_state page_ended(const struct job_tools *t, struct job *j,
                                  const struct fetch_result *result)
 {
+    struct report *r;
+
     if (gave_back(t, j, result))
         return JOB_DONE;
-    return finish(t, j,
-                  reporter_done(t->reporter, lease_of(j), result, j->list,
-                                buf_bytes(&j->note)));
+    r = reporter_done(t->reporter, lease_of(j), result, j->list,
+                      buf_bytes(&j->note));
+    r->warc = warc_recorder_page(t->recorder, j->assignment, &r->done, result);
+    return finish(t, j, r);
 }
 
 /* Sitemaps may be far larger than pages, and are read as they come. */
@@ -198,7 +204,8 @@ static enum job_state begin_robots(const struct job_tools *t, struct job *j,
                                    int64_t now)
 {
     const struct fetch_order order = {.url = buf_str(&j->hop->url.text),
-                                      .body_most = ROBOTS_FETCH_MOST};
+                                      .body_most = ROBOTS_FETCH_MOST,
+                                      .keep_all = t->o->warc};
 
     j->on_ended = robots_ended;
     j->read_robots = true;
@@ -348,6 +355,9 @@ static enum job_state robots_ended(const struct job_tools *t, struct job *j,
 {
     struct robots_hop *next;
 
+    j->robots_warc = warc_recorder_robots(t->recorder, j->assignment,
+                                          buf_bytes(&j->hop->url.text),
+                                          j->hop->number, result);
     if (gave_back(t, j, result)) {
         robots_cache_gave_up(t->robots, j->origin);
         return JOB_DONE;

@@ -25,7 +25,6 @@
 struct reporter {
     const struct fetcher_options *o;
     struct link_finder *finder;
-    struct warc_maker *maker; /* NULL: no records are made */
 };
 
 /* One report being made. */
@@ -45,8 +44,6 @@ struct reporter *reporter_new(const struct fetcher_options *o)
 
     r->o = o;
     r->finder = link_finder_new(o);
-    if (o->warc)
-        r->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
     return r;
 }
 
@@ -55,7 +52,6 @@ void reporter_free(struct reporter *r)
     if (r == NULL)
         return;
     link_finder_free(r->finder);
-    warc_maker_free(r->maker);
     free(r);
 }
 
@@ -78,6 +74,7 @@ void report_free(struct report *r)
         return;
     arena_free(r->arena);
     warc_capture_free(r->warc);
+    warc_capture_free(r->robots_warc);
     free(r);
 }
 
@@ -181,6 +178,7 @@ static void fill_row(struct draft *d)
 
     row->at_ms = result->started_wall_ms;
     row->elapsed_ms = elapsed_ms(result);
+    row->first_byte_ms = result->first_byte_ms;
     row->http_status = result->answer->status;
     row->wire_bytes = result->wire_bytes;
     row->body_bytes = result->body_bytes;
@@ -478,7 +476,5 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
     }
     if (out->done.row.detail.len == 0)
         out->done.row.detail = kept(out, note, ROW_TEXT_MOST);
-    if (r->maker != NULL)
-        out->warc = warc_capture_of(r->maker, l->url, result);
     return out;
 }

@@ -82,7 +82,7 @@ const char *const schema_sql[] = {
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
-    " warc_length INTEGER);"
+    " warc_length INTEGER, first_byte INTEGER, same INTEGER);"
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB);"
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
@@ -102,10 +102,13 @@ const char *const schema_sql[] = {
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
-    /* ---- the exact set ---- */
+    /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"
     "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);"
+    "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
+    " count INTEGER, fences BLOB);"
+    "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB);"
     /* ---- drops before admission ---- */
     "CREATE TABLE skip_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER);"
@@ -130,7 +133,8 @@ const char *const schema_sql[] = {
     " " WORD("f.charset") " AS charset, " WORD("f.lang") " AS lang,"
     " " WORD("f.ip") " AS ip, f.title, f.detail, f.etag,"
     " f.modified AS last_modified, " WORD("f.warc") " AS warc_file,"
-    " f.warc_offset, f.warc_length"
+    " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
+    " f.same AS same_as"
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin;"
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"

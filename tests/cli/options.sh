@@ -87,7 +87,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
     --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
     --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
-    --warc --warc-size 2M --warc-prefix test --cdxj \
+    --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --progress none
 [ ! -s out ] || fail "a crawl writes to stdout"
 sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/crawl.yaml >got.yaml
@@ -166,6 +166,7 @@ warc: true
 warc-size: 2M
 warc-prefix: "test"
 cdxj: true
+jsonl: "lines.jsonl"
 checkpoint: 5s
 END
 diff want.yaml got.yaml || fail "crawl.yaml is not what was said"

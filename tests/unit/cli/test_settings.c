@@ -177,8 +177,8 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
-        "--redis", "--expect",  "--block-filter", "--block-exact",
-        "--traps", "--metrics", "--jsonl",        "-j",
+        "--redis",       "--expect", "--block-filter",
+        "--block-exact", "--traps",  "--metrics",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
