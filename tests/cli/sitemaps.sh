@@ -172,6 +172,17 @@ ended 3
 [ "$("$URLWEIR" export limit --what pages | wc -l)" = 3 ] ||
     fail "not three pages: $("$URLWEIR" export limit --what pages)"
 
+# A resume asks the scope again, of sitemaps as of sitemaps.
+: >log
+crawl again --sitemap only -n 1 --threads 1 --concurrency 1
+ended 3
+not_asked $here /deep/part.xml
+resume again --include guess -n none
+ended 0
+asked $here /deep/part.xml
+not_asked $here /part.html
+dropped again include "http://$here:$port/part.html"
+
 # ---- a person names it; no seed is needed ----
 
 : >log
