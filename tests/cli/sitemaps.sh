@@ -311,6 +311,8 @@ of hints "http://$here:$port/p9.html"
 says row '"priority": 0.9, "lastmod": null, "changefreq": null'
 exits 0 "$URLWEIR" explain hints "http://$here:$port/p9.html"
 says out 'priority           0.9'
+exits 0 "$URLWEIR" explain hints "http://$here:$port/p9.html" --json
+says out '"priority": 0.9,'
 
 # ---- fifty megabytes ----
 
