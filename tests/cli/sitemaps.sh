@@ -386,4 +386,41 @@ ended 0
 of bomb "http://$here:$port/all.xml"
 says row '"status": "fetched", "reason": "truncated_length"'
 
+# ---- LONG: many at once ----
+
+if [ -n "${LONG:-}" ]; then
+    kill "$server"
+    wait "$server" 2>/dev/null || :
+    hosts=$(seq -f 127.0.0.%g 1 30)
+    for host in $hosts; do
+        rm -rf "web/$host"
+        mkdir -p "web/$host"
+        echo "Sitemap: http://$host:@PORT@/all.xml" >"web/$host/robots.txt"
+    done
+    # shellcheck disable=SC2086
+    plain_site $hosts
+    for host in $hosts; do
+        awk -v at="http://$host:$port" 'BEGIN {
+            print "<urlset>"
+            for (i = 0; i < 50000; i++)
+                printf "<url><loc>%s/a/page/of/some/length/%d.html</loc>" \
+                    "<priority>0.%d</priority></url>\n", at, i, i % 10
+            print "</urlset>"
+        }' >"web/$host/all.xml"
+        echo "http://$host:$port/"
+    done >seeds
+    python3 - "$URLWEIR" crawl -i seeds -o many $quick --sitemap only \
+        --memory 96M -n 50 >rss 2>crawl.err <<'PYTHON' || status=$?
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+PYTHON
+    ended 3
+    echo "30 sitemaps of 50,000 entries at once: $(($(cat rss) / 1024)) MiB"
+    [ "$(cat rss)" -lt $((96 * 1024)) ] || fail "$(cat rss) KiB"
+    agrees many
+fi
+
 echo "sitemaps.sh: all agree"
