@@ -16,8 +16,8 @@ SHARED  ?= ../shared
 
 # ---- flags -----------------------------------------------------------------
 
-PKGS := libcurl libxml-2.0 sqlite3 zlib libcrypto libxxhash libpsl icu-uc \
-        libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd libnghttp2 \
+PKGS := libcurl libxml-2.0 sqlite3 zlib libisal libcrypto libxxhash libpsl \
+        icu-uc libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd libnghttp2 \
         libprotobuf-c libssl libbrotlidec libzstd
 # Asked once, and only when a recipe needs it: the packages may not be there
 # while this file is read.
@@ -184,6 +184,12 @@ fuzz: ## libFuzzer on target T for TIME seconds (needs clang)
 bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one table each
 bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 	$(Q)$<
+
+# A peer in C++: built where its compiler and its headers are, else left out.
+bench-filter: $B/bench/peer_rocksdb
+$B/bench/peer_rocksdb: bench/peer_rocksdb.cc
+	@mkdir -p $(@D)
+	$(Q)g++ -std=c++17 -O2 -o $@ $< -lrocksdb 2>$@.log || rm -f $@
 
 # ---- demo ------------------------------------------------------------------
 

@@ -169,23 +169,11 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 /* ---- the counters ---- */
 
 static const char *const main_counters[] = {
-    "pages",
-    "fetched",
-    "redirect",
-    "failed",
-    "denied",
-    "skipped",
-    "retries",
-    "links",
-    "duplicates",
-    "dropped",
-    "bytes",
-    "filter_new",
-    "filter_maybe",
-    "false_positives",
-    "seeds",
-    "seeds_failed",
-    "digest_collisions",
+    "pages",        "fetched",           "redirect", "failed",
+    "denied",       "skipped",           "retries",  "links",
+    "duplicates",   "dropped",           "bytes",    "filter_new",
+    "filter_maybe", "false_positives",   "seeds",    "seeds_failed",
+    "same_content", "digest_collisions",
 };
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
@@ -254,6 +242,7 @@ static void status_text_out(const json_t *o)
                 {"duplicates", "duplicates"},
                 {"dropped links", "dropped"},
                 {"bytes received", "bytes"},
+                {"same body as before", "same_content"},
                 {"false positives caught", "false_positives"},
                 {"digest collisions", "digest_collisions"}};
     const char *reason;

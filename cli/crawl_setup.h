@@ -33,4 +33,9 @@ MUST_CHECK bool crawl_setup_init(struct crawl_setup *c,
                                  const struct crawl_settings *s, int *code);
 void crawl_setup_fini(struct crawl_setup *c);
 
+/* Where no seed is given, the sitemaps of --sitemap-url say which hosts the
+ * crawl is about. At the start, and again whenever the scope is asked anew. */
+void crawl_setup_open_sitemaps(struct scope *scope,
+                               const struct crawl_settings *s);
+
 #endif

@@ -41,6 +41,12 @@ static const char *const dup_content_words[] = {
     [DUP_CONTENT_SKIP] = "skip",
     [DUP_CONTENT_SKIP + 1] = NULL,
 };
+static const char *const sitemap_words[] = {
+    [SITEMAPS_AUTO] = "auto",
+    [SITEMAPS_ONLY] = "only",
+    [SITEMAPS_OFF] = "off",
+    [SITEMAPS_OFF + 1] = NULL,
+};
 static const char *const record_words[] = {
     [RECORD_NONE] = "none",
     [RECORD_LINKS] = "links",
@@ -148,11 +154,20 @@ static const struct option_spec specs[] = {
     {.name = "ignore", LIST(ignore), .section = SCOPE, .arg = "KINDS",
      .flags = OPTION_COMMAS, .words = kind_words,
      .help = "kinds taken out of --follow"},
+    {.name = "assets", FLAG(assets), .section = SCOPE,
+     .help = "follow img, srcset, script, css and media too"},
+    {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
+     .fallback = "auto", .section = SCOPE,
+     .help = "read the sitemaps that robots.txt names and /sitemap.xml; crawl "
+             "only what sitemaps list; read none"},
+    {.name = "sitemap-url", LIST(sitemap_url), .section = SCOPE, .arg = "URL",
+     .help = "read this sitemap, sitemap index or feed too"},
 
     {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
      .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,
      .arg = "N",
-     .help = "stop after N pages; robots files and redirects are not counted"},
+     .help = "stop after N pages; robots files, sitemaps and redirects are not "
+             "counted"},
     {.name = "per-host", COUNT(limit_per_host), .fallback = "none", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
      .help = "most pages of one host"},
@@ -165,6 +180,9 @@ static const struct option_spec specs[] = {
     {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
      .max = 1024 * MIB, .section = LIMITS,
      .help = "cut an answer there, counted after decompression"},
+    {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
+     .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
+     .help = "most different links taken of one page; the rest are dropped"},
     {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stay below this, whatever the size of the crawl"},
@@ -276,6 +294,10 @@ static const struct option_spec specs[] = {
     {.name = "cdxj", FLAG(cdxj), .section = OUTPUT,
      .help = "index the WARC files in DIR/warc/index.cdxj when the crawl "
              "stops"},
+    {.name = "jsonl", .letter = 'j', TEXT(jsonl), .section = OUTPUT,
+     .arg = "FILE",
+     .help = "a JSON line for each URL that is done, when that is on disk; -: "
+             "stdout"},
     {.name = "checkpoint", TIME(checkpoint_ms), .fallback = "60s",
      .min = SECOND, .max = DAY, .section = OUTPUT,
      .help = "between two checkpoints of the filter"},

@@ -138,7 +138,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
-    f->decided = f->keep = f->sent = false;
+    f->decided = f->keep = f->streamed = f->sent = false;
     f->why = NULL;
     f->taken = 0;
     f->body_bytes = f->counted = 0;
@@ -166,28 +166,38 @@ bool fetch_memory_came(struct fetch *f)
     return fetch_reserve_more(f);
 }
 
+/* Of a body that is taken as it comes, what is kept has a limit of its own. */
+static bool kept_short(const struct fetch *f)
+{
+    return f->streamed && f->keep && f->body_bytes > f->body.len;
+}
+
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
     char *ip = NULL;
+    curl_off_t first_us = 0;
     long version = 0;
 
     fetch_count_wire(f);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_STARTTRANSFER_TIME_T,
+                      &first_us);
     *out = (struct fetch_result){
         .end = fetch_end_of(f, code),
         .answer = &f->answer,
         .body = buf_bytes(&f->body),
-        .cut = fetch_cut_of(f, code),
+        .cut = kept_short(f) ? FETCH_TOO_LONG : fetch_cut_of(f, code),
         .request = buf_bytes(&f->request),
         .http2 = version == CURL_HTTP_VERSION_2_0,
-        .decoded = f->coding != NULL && f->keep,
-        .body_bytes = f->keep ? f->body.len : f->body_bytes,
+        .decoded = f->coding != NULL && (f->keep || f->streamed),
+        .body_bytes = f->keep && !f->streamed ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,
         .ended = now,
         .started_wall_ms = f->started_wall_ms,
+        .first_byte_ms = (uint32_t)(first_us / 1000),
         .ip = ip != NULL ? ip : "",
     };
     out->transient = fetch_is_transient(out->end, code);

@@ -43,6 +43,9 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
+                          scope_check_listing, and no pages where pages are
+                          counted */
     /* Called ahead of each commit, for what must be durable before the rows
      * that name it; its failure is the engine's. NULL: nothing is. */
     enum status (*before_commit)(void *ctx);

@@ -28,6 +28,7 @@
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/hint_store.h"
 #include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
@@ -50,6 +51,7 @@ struct frontier {
     struct frontier_store *store;
     struct page_store *pages;
     struct link_store *links;
+    struct hint_store *hints;
     struct filter *filter;            /* NULL: none is used */
     struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
     uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
@@ -157,8 +159,8 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           int64_t now, int64_t wall_ms);
 /* A URL's last word: its row, its done mark and the counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
-                                       bool seed, struct fetch_row *row,
-                                       struct outcome o);
+                                       bool seed, uint8_t kind,
+                                       struct fetch_row *row, struct outcome o);
 /* Waits for a checkpoint under way; its status. */
 enum status frontier_save_wait(struct frontier *f);
 /* Is it done? Then joins it. */

@@ -98,7 +98,11 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
     if (st == STATUS_OK)
         st = page_store_open(&f->pages, f->db);
     if (st == STATUS_OK)
+        st = page_store_watch_bodies(f->pages, share(f, 1, MIB / 4, 256 * MIB));
+    if (st == STATUS_OK)
         st = link_store_open(&f->links, f->db);
+    if (st == STATUS_OK)
+        st = hint_store_open(&f->hints, f->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&f->store, f->db, &so, 0, NULL, NULL);
     return st;
