@@ -105,47 +105,66 @@ static bool was_restarted(struct redis_filter *r)
 
 /* ---- becoming whole ---- */
 
+/* Keys from the source on their way, so that many small parts are one call. */
 struct filling {
     struct redis_filter *r;
     enum status st;
+    size_t n;
+    uint64_t keys[REDIS_BATCH * 4];
 };
+
+static void flush_filling(struct filling *fill)
+{
+    if (fill->n > 0 && fill->st == STATUS_OK)
+        fill->st = redis_bloom_add(fill->r->bloom,
+                                   (struct redis_keys){.digest = fill->keys},
+                                   fill->n, NULL);
+    if (fill->st == STATUS_OK && was_restarted(fill->r))
+        fill->st = STATUS_AGAIN;
+    fill->n = 0;
+}
 
 static void fill_visit(void *to, const uint64_t *keys, size_t n)
 {
     struct filling *fill = to;
 
-    if (fill->st == STATUS_OK)
-        fill->st =
-            redis_bloom_add(fill->r->bloom, (struct redis_keys){.digest = keys},
-                            n, NULL);
+    for (size_t i = 0; i < n; i++) {
+        fill->keys[fill->n++] = keys[i];
+        if (fill->n == sizeof fill->keys / sizeof *fill->keys)
+            flush_filling(fill);
+    }
 }
 
-static enum status fill_part(struct redis_filter *r, unsigned part)
-{
-    const struct filter_source *s = &r->base.opt.source;
-    uint64_t first = (uint64_t)part << 52;
-    struct filling fill = {r, STATUS_OK};
-    enum status st;
-
-    if (s->keys_of == NULL)
-        return STATUS_NOT_FOUND;
-    st = s->keys_of(s->ctx, first, first | (UINT64_MAX >> 12), fill_visit,
-                    &fill);
-    return fill.st != STATUS_OK ? fill.st : st;
-}
-
+/* As many parts as a slice of time allows; they count once they are in. */
 static enum status fill_some(struct redis_filter *r)
 {
+    const struct filter_source *s = &r->base.opt.source;
     int64_t until = clock_mono() + SLICE;
+    struct filling *fill;
+    unsigned part = r->filled;
     enum status st = STATUS_OK;
 
-    while (st == STATUS_OK && r->filled < PARTS && clock_mono() < until) {
-        st = fill_part(r, r->filled);
-        if (st == STATUS_OK && was_restarted(r))
-            st = STATUS_AGAIN;
-        if (st == STATUS_OK)
-            r->filled++;
+    if (part == PARTS)
+        return STATUS_OK;
+    if (s->keys_of == NULL)
+        return STATUS_NOT_FOUND;
+    fill = xmalloc(sizeof *fill);
+    fill->r = r;
+    fill->st = STATUS_OK;
+    fill->n = 0;
+    while (st == STATUS_OK && fill->st == STATUS_OK && part < PARTS &&
+           clock_mono() < until) {
+        uint64_t first = (uint64_t)part++ << 52;
+
+        st = s->keys_of(s->ctx, first, first | UINT64_MAX >> 12, fill_visit,
+                        fill);
     }
+    flush_filling(fill);
+    if (st == STATUS_OK)
+        st = fill->st;
+    if (st == STATUS_OK)
+        r->filled = part;
+    free(fill);
     return st;
 }
 

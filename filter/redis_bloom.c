@@ -213,6 +213,7 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
     redisReply *r = NULL;
     enum status st;
 
+    memcpy(known, b->record.epoch, sizeof known);
     snprintf(t.bits, sizeof t.bits, "%" PRIu64, g->bits);
     snprintf(t.bytes, sizeof t.bytes, "%" PRIu64, (g->bits + 7) / 8);
     snprintf(t.k, sizeof t.k, "%u", g->k);
@@ -223,7 +224,9 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
     t.seed[0] = '\0';
     if (b->has_seed)
         hex_of(t.seed, b->seed, DIGEST_SEED_SIZE);
-    const char *const args[] = {b->mode == REDIS_BLOOM_NEW ? "new" : "make",
+    const char *const args[] = {b->mode == REDIS_BLOOM_NEW ? "new"
+                                : known[0] != '\0'         ? "again"
+                                                           : "make",
                                 t.bits,
                                 t.ttl,
                                 "v",
@@ -256,7 +259,6 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
 
     for (size_t i = 0; i < sizeof args / sizeof *args; i++)
         list[i] = bytes_of_str(args[i]);
-    memcpy(known, b->record.epoch, sizeof known);
     b->record.epoch[0] = '\0'; /* whatever is there is the one from now on */
     st = redis_call(b, &redis_script_open, 3, list, sizeof args / sizeof *args,
                     &r);

@@ -67,6 +67,8 @@ const struct redis_script redis_script_open = {
     "  end\n"
     "  if ARGV[1] == 'open' then return 'NONE' end\n"
     "  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])\n"
+    "elseif ARGV[1] == 'again' then\n"
+    "  redis.call('DEL', KEYS[1], KEYS[3])\n"
     "elseif redis.call('EXISTS', KEYS[1]) == 1 then\n"
     "  if ARGV[1] == 'open' then return 'FOREIGN' end\n"
     "  return 'TAKEN'\n"

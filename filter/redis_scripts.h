@@ -19,9 +19,11 @@
 
 #include "filter/redis_link.h"
 
-/* ARGV: mode open|make|new, bits, ttl in ms, then field, value... of a new
- * record. Gives the record as HGETALL does; NONE: nothing is there; FOREIGN:
- * bits without a record; TAKEN: what is there is not to be touched. */
+/* ARGV: mode open|make|new|again, bits, ttl in ms, then field, value... of a
+ * new record. Gives the record as HGETALL does; NONE: nothing is there;
+ * FOREIGN: bits without a record; TAKEN: what is there is not to be touched.
+ * `again` is `make` by one who knows that bits without a record are what was
+ * left of a filter. */
 extern const struct redis_script redis_script_open;
 /* ARGV: epoch, generation, batch ID or "", k, offsets, offsets for the bits
  * being rebuilt or "", their k. Gives {batches, keys, "0110..."}: which were
