@@ -190,6 +190,33 @@ START_TEST(a_filter_that_was_flushed_is_filled_again)
 }
 END_TEST
 
+/* Its counters say nothing then: another process has added since. */
+START_TEST(a_server_that_came_back_with_older_keys_is_filled_again)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f, *other;
+
+    NEEDS_SERVER;
+    f = make(r);
+    add_and_remember(f, r, 0, 1000);
+    (void)redis_server_do(&server, "SAVE");
+    add_and_remember(f, r, 1000, 1000);
+    redis_server_kill(&server);
+    redis_server_run(&server);
+    other = make(NULL);
+    for (uint64_t i = 0; i < 50; i++)
+        ck_assert_int_eq(add_range(other, 90000 + i, 1), STATUS_OK);
+    filter_free(other);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(count_maybe(f, 0, 2000), 2000);
+        ck_assert(becomes_whole(f));
+    }
+    ck_assert_uint_le(count_maybe(f, 50000, 5000), 10);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
 START_TEST(a_server_that_is_not_there_at_the_start_is_used_once_it_is)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -511,6 +538,7 @@ Suite *suite_redis(void)
     tcase_add_test(t, after_a_broken_connection_only_what_was_missed_is_added);
     tcase_add_test(t, more_missed_keys_than_are_kept_are_taken_from_the_source);
     tcase_add_test(t, a_filter_that_was_flushed_is_filled_again);
+    tcase_add_test(t, a_server_that_came_back_with_older_keys_is_filled_again);
     tcase_add_test(t,
                    a_server_that_is_not_there_at_the_start_is_used_once_it_is);
     tcase_add_test(t, a_dead_server_does_not_slow_questions_down);
