@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/crawl_archive.h"
 #include "cli/settings.h"
+#include "frontier/blocklist.h"
 #include "frontier/reader.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
@@ -53,6 +54,9 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
         .use_filter = s->filter != FILTER_NONE,
+        .filter_kind = settings_filter_kind(s),
+        .expect = (uint64_t)s->expect,
+        .redis = s->redis,
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
         .fpr = s->fpr,
@@ -181,6 +185,7 @@ void crawl_setup_fini(struct crawl_setup *c)
 {
     guard_free(c->guard);
     scope_free(c->scope);
+    blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);
     buf_fini(&c->user_agent);

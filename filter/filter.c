@@ -128,6 +128,11 @@ void filter_stats(const struct filter *f, struct filter_stats *out)
                     (out->capacity > 0 && out->count > out->capacity);
 }
 
+uint64_t filter_unsure(const struct filter *f)
+{
+    return f->ops->unsure != NULL ? f->ops->unsure(f) : 0;
+}
+
 enum status filter_say_overfull(struct filter *f, const char *why)
 {
     struct filter_stats s;

@@ -142,5 +142,8 @@ MUST_CHECK enum status filter_merge(struct filter *into,
                                     const struct filter *from);
 
 void filter_stats(const struct filter *f, struct filter_stats *out);
+/* `unsure` of them alone, quickly: asked before and after a check, it tells
+ * whether these answers say anything. */
+uint64_t filter_unsure(const struct filter *f);
 
 #endif

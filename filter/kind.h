@@ -29,6 +29,7 @@ struct filter_ops {
     enum status (*merge)(struct filter *into,
                          const struct filter *from); /* NULL: cannot */
     void (*stats)(const struct filter *f, struct filter_stats *out);
+    uint64_t (*unsure)(const struct filter *f); /* NULL: always asked */
 
     /* ---- saving; on the saving thread; NULL, as all below, where the kind
      * is remote ---- */

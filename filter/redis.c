@@ -321,6 +321,8 @@ static enum status redis_add(struct filter *f, const uint64_t *keys, size_t n,
     }
     if (fresh != NULL && (was_behind || r->behind))
         memset(fresh, 0, n * sizeof *fresh);
+    if (st == STATUS_OK && redis_bloom_is_overfull(r->bloom))
+        return filter_say_overfull(f, "it cannot grow by itself");
     return r->base.opt.source.keys_of != NULL ? STATUS_OK : st;
 }
 
@@ -361,6 +363,11 @@ static void redis_stats(const struct filter *f, struct filter_stats *out)
     out->unsure = r->unsure;
 }
 
+static uint64_t redis_unsure(const struct filter *f)
+{
+    return of(f)->unsure;
+}
+
 const struct filter_ops redis_ops = {
     .traits = {.name = "redis",
                .summary = "bits in a Redis string, shared by processes",
@@ -370,6 +377,7 @@ const struct filter_ops redis_ops = {
     .add = redis_add,
     .check = redis_check,
     .stats = redis_stats,
+    .unsure = redis_unsure,
 };
 
 /* ---- known again after a restart of ours ---- */

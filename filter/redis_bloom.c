@@ -635,6 +635,11 @@ uint64_t redis_bloom_restarts(const struct redis_bloom *b)
     return b->restarts;
 }
 
+bool redis_bloom_is_overfull(const struct redis_bloom *b)
+{
+    return b->record.epoch[0] != '\0' && b->record.count > b->record.expect;
+}
+
 void redis_bloom_known(const struct redis_bloom *b,
                        struct redis_bloom_info *out)
 {

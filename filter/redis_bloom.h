@@ -112,6 +112,9 @@ MUST_CHECK enum status redis_bloom_ready(struct redis_bloom *b);
 /* How often the server was found restarted since the filter was opened. */
 uint64_t redis_bloom_restarts(const struct redis_bloom *b);
 
+/* Has it more keys than it was made for? As last told by the server. */
+bool redis_bloom_is_overfull(const struct redis_bloom *b);
+
 struct redis_bloom_info {
     enum redis_layout layout;
     enum redis_hash hash;

@@ -42,6 +42,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_NOFOLLOW] = "nofollow",
     [REASON_KIND] = "kind",
     [REASON_LINK_COUNT] = "link_count",
+    [REASON_BLOCKLIST] = "blocklist",
 };
 
 const char *outcome_status_name(enum outcome_status s)

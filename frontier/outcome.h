@@ -59,6 +59,7 @@ enum outcome_reason {
     REASON_NOFOLLOW,
     REASON_KIND,
     REASON_LINK_COUNT,
+    REASON_BLOCKLIST, /* also skipped, where a resume brought the list */
     REASON_COUNT_
 };
 
