@@ -146,7 +146,8 @@ static enum status read_record(struct redis_bloom *b, struct redis_record *out)
     return st;
 }
 
-/* Connected, and to the server we know; else looks what it still has. */
+/* Connected, and to the server we know; else looks what it still has.
+ * STATUS_CLOSED: no server within the link's patience. */
 static enum status meet(struct redis_bloom *b)
 {
     struct redis_record now;
@@ -161,7 +162,7 @@ static enum status meet(struct redis_bloom *b)
         if (st == STATUS_OK && now.adds < b->record.adds)
             st = STATUS_DAMAGED;
         if (st == STATUS_CLOSED)
-            return st;
+            return STATUS_AGAIN; /* gone again: meet it once more */
     }
     if (b->run_id[0] != '\0')
         b->restarts++;
@@ -178,12 +179,18 @@ enum status redis_call(struct redis_bloom *b, const struct redis_script *s,
 
     for (unsigned i = 0; i < nkeys; i++)
         keys[i] = redis_name(b, i);
-    for (int i = 0; i < REDIS_TRIES && st == STATUS_CLOSED; i++) {
+    for (int i = 0; i < REDIS_TRIES; i++) {
         st = meet(b);
+        if (st == STATUS_CLOSED)
+            return st;
         if (st == STATUS_OK)
             st = redis_link_run(b->link, s, keys, nkeys, args, nargs, out);
+        if (st != STATUS_CLOSED && st != STATUS_AGAIN)
+            break;
     }
-    return st == STATUS_OK ? judge(out) : st;
+    if (st == STATUS_OK)
+        return judge(out);
+    return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }
 
 enum status redis_reload(struct redis_bloom *b)
@@ -287,10 +294,14 @@ static enum status open_there(struct redis_bloom *b)
 {
     enum status st = STATUS_CLOSED;
 
-    for (int i = 0; i < REDIS_TRIES && st == STATUS_CLOSED; i++) {
+    for (int i = 0; i < REDIS_TRIES; i++) {
         st = meet(b);
+        if (st == STATUS_CLOSED)
+            return st;
         if (st == STATUS_OK)
             st = read_record(b, &b->record);
+        if (st != STATUS_CLOSED && st != STATUS_AGAIN)
+            break;
     }
     return st == STATUS_ARG && redis_link_is_open(b->link) ? take_foreign(b)
                                                            : st;
@@ -513,6 +524,8 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
         redisReply *reply = NULL;
 
         st = meet(b);
+        if (st == STATUS_CLOSED)
+            return st;
         if (st == STATUS_OK) {
             prepare(b, r, c, &call);
             st = redis_link_run(b->link, call.script, call.keys, call.nkeys,
@@ -538,6 +551,8 @@ static enum status run_window(struct redis_bloom *b, const struct run *r,
     enum status st = n > 1 ? meet(b) : STATUS_OK;
     struct call call;
 
+    if (st != STATUS_OK && st != STATUS_AGAIN)
+        return st;
     for (size_t i = 0; n > 1 && st == STATUS_OK && i < n; i++) {
         prepare(b, r, &chunks[i], &call);
         chunks[i].sent =
@@ -627,7 +642,9 @@ enum status redis_bloom_ready(struct redis_bloom *b)
 {
     enum status st = meet(b);
 
-    return st == STATUS_OK && b->record.epoch[0] != '\0' ? redis_reload(b) : st;
+    if (st == STATUS_OK && b->record.epoch[0] != '\0')
+        st = redis_reload(b);
+    return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }
 
 uint64_t redis_bloom_restarts(const struct redis_bloom *b)

@@ -79,6 +79,28 @@ START_TEST(plain_salted_hashing_puts_the_number_behind_the_key)
 }
 END_TEST
 
+/* By Python's mmh3 5.3.1, in 20,000 bits: hash64(key + bytes([i]), 0,
+ * signed=False)[0] % 20000; and (h1 + i * h2) % 2**64 % 20000. */
+START_TEST(another_implementation_finds_the_same_offsets)
+{
+    static const uint32_t salted[] = {4696,  15662, 2805,  13479, 2418,
+                                      14147, 3138,  17800, 9261,  10652,
+                                      6570,  16073, 15125, 3684};
+    static const uint32_t doubled[] = {5197,  14959, 4721,  14483, 4245,
+                                       14007, 3769,  13531, 3293,  13055,
+                                       2817,  12579, 2341,  12103};
+    struct redis_geometry g = {REDIS_PLAIN, REDIS_SALTED, 14, 20000};
+    struct bytes key = bytes_of_str("http://a.example/");
+    uint32_t offsets[REDIS_MOST_K];
+
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    ck_assert_mem_eq(offsets, salted, sizeof salted);
+    g.hash = REDIS_DOUBLE;
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    ck_assert_mem_eq(offsets, doubled, sizeof doubled);
+}
+END_TEST
+
 START_TEST(offsets_stay_below_2_to_the_32)
 {
     struct redis_geometry g[] = {{REDIS_BLOCKED, REDIS_DOUBLE, 24,
@@ -139,6 +161,7 @@ Suite *suite_redis_bits(void)
     tcase_add_test(t, blocked_bits_are_those_of_a_filter_in_memory);
     tcase_add_test(t, plain_double_hashing_is_h1_plus_i_h2);
     tcase_add_test(t, plain_salted_hashing_puts_the_number_behind_the_key);
+    tcase_add_test(t, another_implementation_finds_the_same_offsets);
     tcase_add_test(t, offsets_stay_below_2_to_the_32);
     tcase_add_test(t, a_geometry_is_fitted_or_refused);
     suite_add_tcase(s, t);
