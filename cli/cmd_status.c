@@ -151,11 +151,26 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 /* ---- the counters ---- */
 
 static const char *const main_counters[] = {
-    "pages",        "fetched",           "redirect",      "failed",
-    "denied",       "skipped",           "retries",       "links",
-    "duplicates",   "dropped",           "bytes",         "filter_new",
-    "filter_maybe", "false_positives",   "filter_unsure", "seeds",
-    "seeds_failed", "digest_collisions",
+    "pages",
+    "fetched",
+    "redirect",
+    "failed",
+    "denied",
+    "skipped",
+    "retries",
+    "links",
+    "duplicates",
+    "dropped",
+    "bytes",
+    "filter_new",
+    "filter_maybe",
+    "false_positives",
+    "filter_unsure",
+    "blocklist_false_positives",
+    "blocklist_unsure",
+    "seeds",
+    "seeds_failed",
+    "digest_collisions",
 };
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
