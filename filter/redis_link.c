@@ -175,6 +175,13 @@ static void *bounded_array(const redisReadTask *task, int elements)
     return r;
 }
 
+void redis_link_bound(redisReader *r, redisReplyObjectFunctions *makers)
+{
+    *makers = *r->fn;
+    makers->createArray = bounded_array;
+    r->fn = makers;
+}
+
 /* Keep a SIGPIPE of this thread's own making from it. */
 static int write_quietly(redisContext *c, int *done)
 {
@@ -393,9 +400,7 @@ static enum status connect_once(struct redis_link *l)
     if (l->c->err != 0)
         return lost(l, l->c->errstr);
     (void)redisSetTimeout(l->c, limit);
-    l->makers = *l->c->reader->fn;
-    l->makers.createArray = bounded_array;
-    l->c->reader->fn = &l->makers;
+    redis_link_bound(l->c->reader, &l->makers);
     st = sign_in(l);
     if (st == STATUS_OK)
         st = learn(l);

@@ -79,6 +79,10 @@ MUST_CHECK enum status redis_link_send(struct redis_link *l,
 MUST_CHECK enum status redis_link_receive(struct redis_link *l,
                                           redisReply **out);
 
+/* Let a reader make no array longer than LINK_ELEMENTS_MOST: each link's does;
+ * here for fuzzing. `makers` lives as long as the reader. */
+void redis_link_bound(redisReader *r, redisReplyObjectFunctions *makers);
+
 /* Of the server last connected to; "" before the first. */
 const char *redis_link_run_id(const struct redis_link *l);
 /* The last failure in words, without secrets; "" before the first. */
