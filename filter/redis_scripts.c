@@ -2,9 +2,10 @@
 /*
  * redis_scripts.c - what a Redis server does for a shared Bloom filter, in Lua.
  *
- * One BITFIELD a key: it sets k bits and answers with what they were. GETRANGE
- * and SETRANGE of the 64-byte block, with the bits set in Lua, took twice the
- * server's time; SETBIT for each bit takes k commands.
+ * One BITFIELD a key: it sets k bits and answers with what they were, wherever
+ * they are, so that both layouts have the same scripts. SETBIT for each bit
+ * would take k commands a key. What does not change is a string from the start:
+ * the server formats each number it is handed, at a fifth of the call's cost.
  */
 #include "filter/redis_scripts.h"
 
@@ -28,7 +29,7 @@
     "  local cmd, out = {'BITFIELD', key}, {}\n"                               \
     "  local fmt = '>' .. string.rep('I4', k)\n"                               \
     "  for j = 1, k do\n"                                                      \
-    "    cmd[4*j-1], cmd[4*j], cmd[4*j+2] = 'SET', 'u1', 1\n"                  \
+    "    cmd[4*j-1], cmd[4*j], cmd[4*j+2] = 'SET', 'u1', '1'\n"                  \
     "  end\n"                                                                  \
     "  for at = 1, #offsets, 4 * k do\n"                                       \
     "    local bit, fresh = {struct.unpack(fmt, offsets, at)}, '0'\n"          \

@@ -50,6 +50,7 @@ static void read_answers(const char *octets, size_t size)
     redisReaderFree(reader);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text;
