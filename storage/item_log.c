@@ -232,16 +232,6 @@ enum status item_log_metadata(struct item_log *l, uint64_t seq, struct buf *out)
     return st;
 }
 
-enum status item_log_since(struct item_log *l, uint64_t seq, uint64_t *since)
-{
-    enum status st = find_update(l, seq);
-
-    if (st == STATUS_OK)
-        *since = update_of(l->read_update).since;
-    sqlite3_reset(l->read_update);
-    return st;
-}
-
 enum status item_log_each_url(struct item_log *l,
                               void (*visit)(void *ctx, uint64_t id,
                                             uint32_t origin, int64_t at_ms),

@@ -65,10 +65,6 @@ MUST_CHECK enum status item_log_set_queue(struct item_log *l, uint32_t queue,
 /* Appends the metadata of an update. STATUS_DAMAGED: there is no such row. */
 MUST_CHECK enum status item_log_metadata(struct item_log *l, uint64_t seq,
                                          struct buf *out);
-/* The `since` of an update. */
-MUST_CHECK enum status item_log_since(struct item_log *l, uint64_t seq,
-                                      uint64_t *since);
-
 /* Every row, by seq. Updates come without metadata. */
 MUST_CHECK enum status item_log_each_url(struct item_log *l,
                                          void (*visit)(void *ctx, uint64_t id,
