@@ -45,6 +45,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_NO_SITEMAP] = "no_sitemap",
     [REASON_CROSS_HOST] = "cross_host",
     [REASON_NESTED_INDEX] = "nested_index",
+    [REASON_BLOCKLIST] = "blocklist",
 };
 
 const char *outcome_status_name(enum outcome_status s)
