@@ -199,6 +199,19 @@ static void put_via(struct job *j, const struct url_row *row)
     record_text(&j->out, "via", via.url);
 }
 
+/* The URL whose body this one repeats. */
+static void put_same(struct job *j, const struct fetch_row *f)
+{
+    uint64_t id =
+        f->same_as != 0 ? page_store_url_of(j->r->pages, f->same_as) : 0;
+    struct url_row first = {.url = {NULL, 0}};
+
+    if (id != 0 &&
+        frontier_store_get(j->r->store, id, &first, &j->via_text) != STATUS_OK)
+        first.url = bytes_of(NULL, 0);
+    record_text(&j->out, "same_as", first.url);
+}
+
 static void put_page(struct job *j, const struct fetch_row *f,
                      const struct url_row *u)
 {
@@ -227,6 +240,8 @@ static void put_page(struct job *j, const struct fetch_row *f,
     record_text(&j->out, "etag", some(f->etag));
     record_text(&j->out, "last_modified", some(f->last_modified));
     put_via(j, u);
+    record_seconds(&j->out, "first_byte", f->first_byte_ms);
+    put_same(j, f);
     end_row(j);
 }
 

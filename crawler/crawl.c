@@ -24,6 +24,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/sitemap_trust.h"
+#include "crawler/trail.h"
 #include "frontier/frontier.h"
 
 #define BATCH         256 /* reports taken at once: one seen check for all */
@@ -55,9 +56,10 @@ struct crawl {
     int64_t started, looked, disk_looked, checkpointed;
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
-    int stops_done; /* how far fetchers were told to stop */
-    unsigned gone;  /* fetchers that have ended */
-    size_t out;     /* URLs with fetchers */
+    int stops_done;      /* how far fetchers were told to stop */
+    unsigned gone;       /* fetchers that have ended */
+    size_t out;          /* URLs with fetchers */
+    struct trail *trail; /* NULL: nothing is recorded */
     struct engine_lease *leases;
 };
 
@@ -154,9 +156,9 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
 
     done.count = done.links = 0;
     for (size_t i = 0; i < n; i++) {
+        record(c, reports[i]);
         switch (reports[i]->kind) {
         case REPORT_DONE:
-            record(c, reports[i]);
             sift(c, reports[i]);
             add_done(c, &done, reports[i]->done, now);
             c->out--;
@@ -181,6 +183,16 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
 }
 
 /* ---- leases ---- */
+
+/* How it was found is for the records of its answer alone. */
+static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
+{
+    struct found_by by = {{"", 0}, {"", 0}};
+
+    if (c->trail != NULL)
+        note_failure(c, trail_of(c->trail, l, &by));
+    return assignment_of(l, &by);
+}
 
 /* Rules of the host from an earlier run, so that resuming asks for no
  * robots.txt that is still fresh. */
@@ -214,7 +226,7 @@ static void lease_once(struct crawl *c)
         struct fetcher *f = c->fetchers[l->queue % c->o.threads];
 
         hand_over_robots(c, f, l);
-        fetcher_give(f, assignment_new(l));
+        fetcher_give(f, assign(c, l));
     }
     c->out += n;
     note_failure(c, st);
@@ -425,6 +437,8 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
 
     c->engine = engine;
     c->o = *o;
+    if (o->archive != NULL)
+        c->trail = trail_new(frontier_store_of(engine));
     c->reports = queue_new(o->concurrency + o->threads);
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);
@@ -502,6 +516,7 @@ void crawl_free(struct crawl *c)
         fetcher_free(c->fetchers[i]);
     resolver_free(c->resolver);
     queue_free(c->reports);
+    trail_free(c->trail);
     pthread_cond_destroy(&c->ended_cond);
     pthread_mutex_destroy(&c->mtx);
     free(c->fetchers);

@@ -176,11 +176,14 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
     char *ip = NULL;
+    curl_off_t first_us = 0;
     long version = 0;
 
     fetch_count_wire(f);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_STARTTRANSFER_TIME_T,
+                      &first_us);
     *out = (struct fetch_result){
         .end = fetch_end_of(f, code),
         .answer = &f->answer,
@@ -194,6 +197,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .started = f->started,
         .ended = now,
         .started_wall_ms = f->started_wall_ms,
+        .first_byte_ms = (uint32_t)(first_us / 1000),
         .ip = ip != NULL ? ip : "",
     };
     out->transient = fetch_is_transient(out->end, code);

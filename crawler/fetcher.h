@@ -26,6 +26,8 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
+struct archive; /* crawler/archive.h */
+
 enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
 
 /* Shared by all fetchers of a crawl; outlives them; read-only but for what
@@ -60,9 +62,10 @@ struct fetcher_options {
                                      */
     const char *const *drop_params; /* see url_params.h */
     size_t drop_param_count;
-    bool record_links;    /* send every link in scope, also repeats */
-    bool warc;            /* reports carry records; all bodies are kept */
-    size_t robots_memory; /* for rules, this fetcher's; 0: 16 MiB */
+    bool record_links;       /* send every link in scope, also repeats */
+    bool warc;               /* reports carry records; all bodies are kept */
+    struct archive *archive; /* where they go; NULL: files are unknown yet */
+    size_t robots_memory;    /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
     struct scope *scope;       /* thread-safe */
@@ -73,13 +76,27 @@ struct fetcher_options {
     enum queue_key_mode key_mode;
 };
 
+/* How a URL was found, for those who record it: the URL of the page that has
+ * it, and a letter for each step from a seed (trail.h). Both may be empty. */
+struct found_by {
+    struct bytes via, path;
+};
+
 /* A leased URL on its way to a fetcher; freed with assignment_free by who
- * holds it last. lease.url and lease.key point into it. */
+ * holds it last. Its bytes point into it. */
 struct assignment {
     struct engine_lease lease;
+    struct found_by found_by;
     char text[];
 };
-struct assignment *assignment_new(const struct engine_lease *lease);
+/* `by` may be NULL. */
+struct assignment *assignment_of(const struct engine_lease *lease,
+                                 const struct found_by *by);
+static inline struct assignment *assignment_new(
+    const struct engine_lease *lease)
+{
+    return assignment_of(lease, NULL);
+}
 void assignment_free(struct assignment *a);
 
 struct warc_capture; /* crawler/warc_capture.h */
@@ -103,7 +120,8 @@ struct report {
     size_t elsewhere; /* the last so many of done.found stand on other hosts
                          than the sitemap that lists them (sitemap_trust.h) */
     struct arena *arena;
-    struct warc_capture *warc; /* records of the answer, or NULL */
+    struct warc_capture *warc;        /* records of the answer, or NULL */
+    struct warc_capture *robots_warc; /* of a robots.txt fetched first */
 };
 void report_free(struct report *r);
 

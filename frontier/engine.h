@@ -52,6 +52,7 @@ enum engine_answer {
  * gives it back. The bytes live until then. */
 struct engine_lease {
     uint64_t id;
+    uint64_t via; /* id of the page it was found on, 0: none */
     uint32_t queue;
     uint32_t depth;
     uint16_t hops;

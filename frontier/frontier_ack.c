@@ -132,6 +132,8 @@ static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
         frontier_store_add(f->store, "pages", 1);
     if (row->links > 0)
         frontier_store_add(f->store, "links", row->links);
+    if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
+        frontier_store_add(f->store, "same_content", 1);
 }
 
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
@@ -317,43 +319,62 @@ static uint64_t repeats_of(const struct engine_done *d)
     return d->row.links > sent ? d->row.links - sent : 0;
 }
 
+/* Were the links of a page with this outcome looked at? */
+static bool had_links_read(struct outcome o)
+{
+    return o.status == OUTCOME_FETCHED ||
+           (o.status == OUTCOME_SKIPPED && o.reason == REASON_NOINDEX);
+}
+
 /* --dup-content skip: was this body fetched before, in an earlier call or by
  * an earlier page of this one? Then its links are known too. */
-static bool has_known_body(struct frontier *f, const struct engine_done *done,
-                           size_t i)
+static enum status has_known_body(struct frontier *f,
+                                  const struct engine_done *done, size_t i,
+                                  bool *known)
 {
-    struct digest body = done[i].row.body_digest;
+    const struct fetch_row *row = &done[i].row;
+    struct first_body first;
+    enum status st;
 
-    if (!f->o.skip_same_content || (body.hi | body.lo) == 0 ||
-        done[i].outcome.status != OUTCOME_FETCHED)
-        return false;
-    for (size_t k = 0; k < i; k++)
-        if (digest_equal(done[k].row.body_digest, body))
-            return true;
-    return page_store_first_with_body(f->pages, body) != 0;
+    *known = false;
+    if (!f->o.skip_same_content ||
+        (row->body_digest.hi | row->body_digest.lo) == 0 ||
+        !had_links_read(done[i].outcome))
+        return STATUS_OK;
+    for (size_t k = 0; k < i && !*known; k++)
+        *known = digest_equal(done[k].row.body_digest, row->body_digest) &&
+                 had_links_read(done[k].outcome);
+    if (*known)
+        return STATUS_OK;
+    st = page_store_first_with_body(f->pages, row->body_digest, &first);
+    *known = first.seq != 0 &&
+             had_links_read((struct outcome){first.status, first.reason, 0});
+    return st;
 }
 
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
-static size_t gather(struct frontier *f, const struct engine_done *done,
-                     size_t n, struct admission **list, size_t *first)
+static enum status gather(struct frontier *f, const struct engine_done *done,
+                          size_t n, struct admission **list, size_t *first,
+                          size_t *count)
 {
     size_t total = 0, at = 0;
+    enum status st = STATUS_OK;
 
     for (size_t i = 0; i < n; i++)
         total += done[i].found_count;
     *list = xcalloc(total, sizeof **list);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && st == STATUS_OK; i++) {
+        bool known;
+
         first[i] = at;
-        if (has_known_body(f, done, i)) {
-            frontier_store_add(f->store, "same_content", 1);
-            continue;
-        }
-        for (size_t k = 0; k < done[i].found_count; k++)
+        st = has_known_body(f, done, i, &known);
+        for (size_t k = 0; !known && k < done[i].found_count; k++)
             (*list)[at++] = (struct admission){.item = &done[i].found[k],
                                                .via = done[i].id};
     }
-    return at;
+    *count = at;
+    return st;
 }
 
 /* The first page of a run says whether this run keeps links; every page whose
@@ -368,10 +389,11 @@ static enum status record_links(struct frontier *f,
                              page_store_last_seq(f->pages) == 0);
     f->links_noted = true;
     for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < n; i++)
-        st = link_store_add(f->links,
-                            &(struct link_row){.from = list[i].via,
-                                               .to = list[i].id,
-                                               .kind = list[i].item->kind});
+        if (!list[i].blocked)
+            st = link_store_add(f->links,
+                                &(struct link_row){.from = list[i].via,
+                                                   .to = list[i].id,
+                                                   .kind = list[i].item->kind});
     return st;
 }
 
@@ -385,19 +407,20 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
 {
     struct frontier *f = (struct frontier *)e;
     bool all_ids = f->o.record_links || f->o.compare_text;
-    size_t *first = xcalloc(n, sizeof *first), total, fresh = 0;
-    struct admission *list;
+    size_t *first = xcalloc(n, sizeof *first), total = 0, fresh = 0;
+    struct admission *list = NULL;
     uint64_t repeats = 0;
     enum status st = frontier_touch(f, now);
 
-    total = gather(f, done, n, &list, first);
+    if (st == STATUS_OK)
+        st = gather(f, done, n, &list, first, &total);
     if (st == STATUS_OK)
         st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
     fault_point("ack-admitted");
     if (st == STATUS_OK)
         st = record_links(f, list, total);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += list[i].fresh;
+        fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
             count_drops(f, &done[i], wall_ms);

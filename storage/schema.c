@@ -47,7 +47,8 @@
     " WHEN 18 THEN 'embed' WHEN 19 THEN 'media' WHEN 20 THEN 'cite'"           \
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
     " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect'"                             \
-    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' END"
+    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put' "   \
+    "END"
 
 #define CHANGEFREQ_NAME(n)                                                     \
     "CASE " n " WHEN 1 THEN 'always' WHEN 2 THEN 'hourly'"                     \
@@ -82,7 +83,7 @@ const char *const schema_sql[] = {
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
-    " warc_length INTEGER);"
+    " warc_length INTEGER, first_byte INTEGER, same INTEGER);"
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB);"
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
@@ -102,10 +103,21 @@ const char *const schema_sql[] = {
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
-    /* ---- the exact set ---- */
+    /* ---- URLs of other programs ---- */
+    "CREATE TABLE item_update(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " due INTEGER, since INTEGER, metadata BLOB);"
+    "CREATE TABLE item_lease(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " at INTEGER, until INTEGER);"
+    "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
+    " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
+    " completed_most INTEGER, served INTEGER);"
+    /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"
     "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);"
+    "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
+    " count INTEGER, fences BLOB);"
+    "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB);"
     /* ---- drops before admission ---- */
     "CREATE TABLE skip_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER);"
@@ -130,7 +142,8 @@ const char *const schema_sql[] = {
     " " WORD("f.charset") " AS charset, " WORD("f.lang") " AS lang,"
     " " WORD("f.ip") " AS ip, f.title, f.detail, f.etag,"
     " f.modified AS last_modified, " WORD("f.warc") " AS warc_file,"
-    " f.warc_offset, f.warc_length"
+    " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
+    " f.same AS same_as"
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin;"
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"

@@ -70,6 +70,42 @@ END_TEST
 
 #define EMPTY "Content-Length: 0\r\n\r\n"
 
+START_TEST(title_and_language_stand_in_the_row)
+{
+    struct route routes[] = {
+        {.path = "/header",
+         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                   "Content-Language: de-AT \r\nContent-Length: 30\r\n\r\n"
+                   "<title>Gr&uuml;&szlig;</title>"},
+        {.path = "/none",
+         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                   "Content-Length: 3\r\n\r\n<p>"},
+        {.path = "/plain",
+         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                   "Content-Language: fr\r\n"
+                   "Content-Length: 16\r\n\r\n<title>x</title>"},
+    };
+    struct report *p;
+    struct rig r;
+
+    rig_init(&r, routes, 3);
+    rig_start(&r);
+    p = rig_ask(&r, "/header");
+    assert_bytes(p->done.row.title, "Gr\u00fc\u00df");
+    assert_bytes(p->done.row.lang, "de-AT");
+    report_free(p);
+    p = rig_ask(&r, "/none");
+    ck_assert_uint_eq(p->done.row.title.len, 0);
+    ck_assert_uint_eq(p->done.row.lang.len, 0);
+    report_free(p);
+    p = rig_ask(&r, "/plain");
+    ck_assert_uint_eq(p->done.row.title.len, 0);
+    assert_bytes(p->done.row.lang, "fr");
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(statuses_have_the_outcome_of_the_table)
 {
     static const struct {
@@ -1609,6 +1645,7 @@ Suite *suite_fetcher(void)
 
     tcase_set_timeout(t, 30);
     tcase_add_test(t, a_page_is_fetched_with_all_that_is_told_of_it);
+    tcase_add_test(t, title_and_language_stand_in_the_row);
     tcase_add_test(t, statuses_have_the_outcome_of_the_table);
     tcase_add_test(t, retry_after_is_taken_from_429_and_5xx_only);
     tcase_add_test(t, a_body_over_the_limit_is_cut_and_what_came_is_read);

@@ -77,7 +77,8 @@ START_TEST(sitemaps_org_another_host_counts_where_its_robots_txt_names_it)
                "User-agent: nobody\nDisallow: /\nsitemap: HTTP://A.test:80/"
                "%73.xml#x\n");
     ck_assert(may_list(&b, b.sitemap, "http://b.test/"));
-    ck_assert(!may_list(&b, b.sitemap, "https://b.test/"));
+    ck_assert(may_list(&b, b.sitemap, "https://b.test/"));
+    ck_assert(!may_list(&b, b.sitemap, "http://b.test:81/"));
     ck_assert(!may_list(&b, b.sitemap, "http://c.test/"));
     set_robots(&b, "http://b.test", 404, "Sitemap: " SITEMAP);
     ck_assert(!may_list(&b, b.sitemap, "http://b.test/"));
