@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/crawl_block.h"
 #include "cli/crawl_setup.h"
 #include "cli/format.h"
 #include "cli/open_crawl.h"
@@ -151,6 +152,23 @@ static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
     return st;
 }
 
+/* What a sitemap says of it. */
+static enum status tell_hint(struct story *s, uint64_t id)
+{
+    struct url_hint h;
+    enum status st = hint_store_get(s->r->hints, id, &h);
+
+    if (st != STATUS_OK)
+        return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    if (h.priority != HINT_NO_PRIORITY)
+        json_object_set_new(s->out, "priority", json_real(h.priority / 1000.0));
+    if (h.lastmod_ms != HINT_NO_LASTMOD)
+        set_time(s->out, "lastmod", h.lastmod_ms);
+    set_str(s->out, "changefreq",
+            changefreq_name((enum url_changefreq)h.changefreq));
+    return STATUS_OK;
+}
+
 static const char *filter_said(const struct crawl_settings *settings, bool fp)
 {
     if (fp)
@@ -183,7 +201,9 @@ static enum status tell_admitted(struct story *s, uint64_t id,
     json_object_set_new(s->out, "false_positive", json_boolean(fp));
     set_str(s->out, "status", "queued");
     set_url_of(s, s->out, "via", row.via);
-    st = tell_repeats(s, id, row.via);
+    st = tell_hint(s, id);
+    if (st == STATUS_OK)
+        st = tell_repeats(s, id, row.via);
     return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
                            : st;
 }
@@ -210,6 +230,7 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
         frontier_store_each(s->r->store, 1,
                             frontier_store_counter(s->r->store, "last_root"),
                             reopen_place, setup.scope) == STATUS_OK) {
+        crawl_setup_open_sitemaps(setup.scope, settings);
         v = scope_check(setup.scope, &s->url, 1);
         json_object_set_new(s->out, "in_scope", json_boolean(v.in));
         set_str(s->out, "scope_rule", v.rule);
@@ -217,6 +238,30 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
             set_str(s->out, "reason", outcome_reason_name(v.reason));
     }
     crawl_setup_fini(&setup);
+}
+
+/* Would the blocklist keep it out now? */
+static void ask_blocklist(struct story *s,
+                          const struct crawl_settings *settings)
+{
+    struct bytes url = url_text(&s->url);
+    struct blocklist *b;
+    bool blocked = false;
+    int code;
+
+    if (settings->block_filter == NULL ||
+        !crawl_block_open(&b, "explain", settings, &code))
+        return;
+    if (blocklist_check(b, &url, 1, &blocked) == STATUS_OK &&
+        blocklist_counts(b).unsure == 0) {
+        json_object_set_new(s->out, "blocked", json_boolean(blocked));
+        if (blocked)
+            set_str(s->out, "reason", outcome_reason_name(REASON_BLOCKLIST));
+        if (blocked && settings->block_exact == NULL)
+            set_str(s->out, "block_check",
+                    "by the filter alone, which may be a false positive");
+    }
+    blocklist_close(b);
 }
 
 static void find_example(void *ctx, const struct skip_row *row)
@@ -247,6 +292,8 @@ static enum status tell_unknown(struct story *s,
     set_str(s->out, "status", "not admitted");
     if (settings != NULL)
         ask_scope(s, settings);
+    if (settings != NULL)
+        ask_blocklist(s, settings);
     st = frontier_store_each_skip(s->r->store, true, find_example, s);
     if (s->dropped > 0)
         json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));
@@ -289,6 +336,8 @@ static void print_value(const char *name, const json_t *v)
         printf("  %-18s %s\n", name, json_string_value(v));
     else if (json_is_integer(v))
         printf("  %-18s %lld\n", name, (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        printf("  %-18s %.3g\n", name, json_real_value(v));
     else if (json_is_boolean(v))
         printf("  %-18s %s\n", name, json_is_true(v) ? "yes" : "no");
 }

@@ -15,6 +15,8 @@
 #include "cli/command.h"
 #include "cli/crawl_archive.h"
 #include "cli/settings.h"
+#include "crawler/link_kinds.h"
+#include "frontier/blocklist.h"
 #include "frontier/reader.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
@@ -55,10 +57,14 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
         .use_filter = s->filter != FILTER_NONE,
+        .filter_kind = settings_filter_kind(s),
+        .expect = (uint64_t)s->expect,
+        .redis = s->redis,
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
         .fpr = s->fpr,
         .memory = memory_for_engine(s->memory_bytes),
+        .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .commit_interval = COMMIT_INTERVAL,
         .before_commit = crawl_archive_sync,
@@ -88,6 +94,8 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .kinds = settings_link_kinds(s),
+        .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
+        .links_most = (uint64_t)s->max_links,
         .drop_params = s->drop_params.item,
         .drop_param_count = s->drop_params.count,
         .mime = s->mime.item,
@@ -186,10 +194,26 @@ bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
     return st == STATUS_OK;
 }
 
+void crawl_setup_open_sitemaps(struct scope *scope,
+                               const struct crawl_settings *s)
+{
+    struct url u;
+
+    if (s->seeds.count > 0 || s->input != NULL)
+        return;
+    url_init(&u);
+    for (size_t i = 0; i < s->sitemap_url.count; i++)
+        if (url_canonical(&u, bytes_of_str(s->sitemap_url.item[i]), NULL,
+                          NULL) == URL_OK)
+            scope_add_seed(scope, &u);
+    url_fini(&u);
+}
+
 void crawl_setup_fini(struct crawl_setup *c)
 {
     guard_free(c->guard);
     scope_free(c->scope);
+    blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);
     buf_fini(&c->user_agent);

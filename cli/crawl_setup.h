@@ -22,6 +22,7 @@ struct crawl_setup {
     /* owned */
     struct guard *guard;
     struct scope *scope;
+    struct blocklist *blocklist; /* opened by crawl_block_start() */
     struct body_pool *bodies;
     struct ip_limit *ip_limit;
     struct buf user_agent, product_token;
@@ -32,5 +33,10 @@ struct crawl_setup {
 MUST_CHECK bool crawl_setup_init(struct crawl_setup *c,
                                  const struct crawl_settings *s, int *code);
 void crawl_setup_fini(struct crawl_setup *c);
+
+/* Where no seed is given, the sitemaps of --sitemap-url say which hosts the
+ * crawl is about. At the start, and again whenever the scope is asked anew. */
+void crawl_setup_open_sitemaps(struct scope *scope,
+                               const struct crawl_settings *s);
 
 #endif

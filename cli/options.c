@@ -32,14 +32,21 @@ static const char *const queue_key_words[] = {
     [QUEUE_KEY_IP + 1] = NULL,
 };
 static const char *const filter_words[] = {
-    [FILTER_SCALABLE] = "scalable",
-    [FILTER_NONE] = "none",
-    [FILTER_NONE + 1] = NULL,
+    [FILTER_SCALABLE] = "scalable", [FILTER_STACKED] = "stacked",
+    [FILTER_BLOOM] = "bloom",       [FILTER_COUNTING] = "counting",
+    [FILTER_CUCKOO] = "cuckoo",     [FILTER_REDIS] = "redis",
+    [FILTER_NONE] = "none",         [FILTER_NONE + 1] = NULL,
 };
 static const char *const dup_content_words[] = {
     [DUP_CONTENT_REPORT] = "report",
     [DUP_CONTENT_SKIP] = "skip",
     [DUP_CONTENT_SKIP + 1] = NULL,
+};
+static const char *const sitemap_words[] = {
+    [SITEMAPS_AUTO] = "auto",
+    [SITEMAPS_ONLY] = "only",
+    [SITEMAPS_OFF] = "off",
+    [SITEMAPS_OFF + 1] = NULL,
 };
 static const char *const record_words[] = {
     [RECORD_NONE] = "none",
@@ -148,11 +155,20 @@ static const struct option_spec specs[] = {
     {.name = "ignore", LIST(ignore), .section = SCOPE, .arg = "KINDS",
      .flags = OPTION_COMMAS, .words = kind_words,
      .help = "kinds taken out of --follow"},
+    {.name = "assets", FLAG(assets), .section = SCOPE,
+     .help = "follow img, srcset, script, css and media too"},
+    {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
+     .fallback = "auto", .section = SCOPE,
+     .help = "read the sitemaps that robots.txt names and /sitemap.xml; crawl "
+             "only what sitemaps list; read none"},
+    {.name = "sitemap-url", LIST(sitemap_url), .section = SCOPE, .arg = "URL",
+     .help = "read this sitemap, sitemap index or feed too"},
 
     {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
      .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,
      .arg = "N",
-     .help = "stop after N pages; robots files and redirects are not counted"},
+     .help = "stop after N pages; robots files, sitemaps and redirects are not "
+             "counted"},
     {.name = "per-host", COUNT(limit_per_host), .fallback = "none", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
      .help = "most pages of one host"},
@@ -165,6 +181,9 @@ static const struct option_spec specs[] = {
     {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
      .max = 1024 * MIB, .section = LIMITS,
      .help = "cut an answer there, counted after decompression"},
+    {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
+     .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
+     .help = "most different links taken of one page; the rest are dropped"},
     {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stay below this, whatever the size of the crawl"},
@@ -252,12 +271,26 @@ static const struct option_spec specs[] = {
     {.name = "fpr", FRACTION(fpr), .fallback = "0.001", .min = 1e-9,
      .max = 0.5, .section = DEDUPE, .arg = "RATE",
      .help = "false-positive rate of the filter; costs time, never a URL"},
+    {.name = "expect", COUNT(expect), .fallback = "1000000", .min = 1,
+     .max = 1e12, .section = DEDUPE, .arg = "N",
+     .help = "URLs that a filter which cannot grow is made for: bloom, "
+             "counting, redis"},
+    {.name = "redis", TEXT(redis), .section = DEDUPE, .arg = "URL",
+     .flags = OPTION_SECRET,
+     .help = "where --filter redis keeps its bits: "
+             "redis://host:port/db?key=NAME"},
     {.name = "compare-text", FLAG(compare_text), .section = DEDUPE,
      .help = "compare the stored URL too where 128 bits of digest agree"},
     {.name = "dup-content", CHOICE(dup_content, enum dup_content),
      .fallback = "report", .section = DEDUPE,
      .help = "links of a page whose body was seen before: followed, or not"},
 
+    {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
+     .arg = "FILE", .flags = OPTION_SECRET,
+     .help = "keep out the URLs in this filter, a file or a Redis URL"},
+    {.name = "block-exact", TEXT(block_exact), .section = DEDUPE,
+     .arg = "FILE",
+     .help = "of these, only those that stand in FILE, one a line"},
     {.name = "drop-params", LIST(drop_params), .flags = OPTION_COMMAS,
      .section = DEDUPE, .arg = "NAME,...",
      .help = "leave these parameters out of queries; NAME* is a beginning"},

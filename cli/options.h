@@ -25,10 +25,19 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 61 /* rows of the table */
+#define CRAWL_OPTIONS 69 /* rows of the table */
 
-enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
+enum filter_choice {
+    FILTER_SCALABLE,
+    FILTER_STACKED,
+    FILTER_BLOOM,
+    FILTER_COUNTING,
+    FILTER_CUCKOO,
+    FILTER_REDIS,
+    FILTER_NONE
+};
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
+enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum record_choice { RECORD_NONE, RECORD_LINKS };
 enum progress_choice {
     PROGRESS_AUTO, /* a bar on a terminal, else a line now and then */
@@ -54,6 +63,9 @@ struct crawl_settings {
     bool allow_private;         /* private, loopback ... addresses too */
     struct option_list allow_net, deny_net; /* CIDR, as guard_new takes them */
     struct option_list follow, ignore;      /* see settings_link_kinds() */
+    bool assets;                            /* what pages are shown with, too */
+    enum sitemap_choice sitemap;
+    struct option_list sitemap_url; /* sitemaps given by a person */
 
     /* ---- limits ---- */
     int64_t limit_pages;     /* pages fetched; 0: none */
@@ -61,6 +73,7 @@ struct crawl_settings {
     int64_t limit_time_ms;   /* of this run; 0: none */
     uint64_t quota_bytes;    /* octets received; 0: none */
     uint64_t max_body_bytes; /* of one answer, decoded */
+    int64_t max_links;       /* different ones taken of a page; 0: all */
     uint64_t memory_bytes;   /* resident, whole process */
     uint64_t min_disk_bytes; /* least left free on DIR's file system */
     int64_t give_up_ms;      /* stop when all that is left waits longer;
@@ -94,8 +107,12 @@ struct crawl_settings {
 
     /* ---- dedupe ---- */
     enum filter_choice filter;
-    double fpr;        /* false-positive rate asked of the filter */
-    bool compare_text; /* stored text as well as the digest */
+    double fpr;         /* false-positive rate asked of the filter */
+    int64_t expect;     /* capacity of a filter that cannot grow */
+    char *redis;        /* where the filter is, of FILTER_REDIS; else NULL */
+    char *block_filter; /* file or Redis URL: what is in it stays out */
+    char *block_exact;  /* file of URLs: only these do */
+    bool compare_text;  /* stored text as well as the digest */
     struct option_list drop_params; /* left out of queries; "utm_*" */
     enum dup_content dup_content;   /* links of a page whose body was seen */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/settings.h"
+#include "filter/redis_url.h"
 
 #define WARC_PREFIX_MOST 64
 
@@ -167,6 +168,56 @@ static bool ignores_all(const struct crawl_settings *s)
     return true;
 }
 
+static bool cannot_grow(enum filter_choice filter)
+{
+    return filter == FILTER_BLOOM || filter == FILTER_COUNTING ||
+           filter == FILTER_REDIS;
+}
+
+/* A Redis URL that cannot be one is refused now, not when it is needed. */
+static enum status check_redis(const char *url, const char *option,
+                               struct buf *error)
+{
+    struct redis_place place;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 2048);
+    st = redis_url_parse(&place, url, &why);
+    if (st != STATUS_OK)
+        buf_addf(error, "--%s: %s", option, buf_str(&why));
+    buf_fini(&why);
+    return st == STATUS_OK ? STATUS_OK : STATUS_ARG;
+}
+
+static enum status check_filter(const struct crawl_settings *s,
+                                struct buf *error)
+{
+    enum status st = STATUS_OK;
+
+    if (s->filter == FILTER_REDIS && s->redis == NULL)
+        buf_add_str(error, "--filter redis needs --redis "
+                           "redis://host:port/db?key=NAME");
+    else if (s->filter != FILTER_REDIS && s->redis != NULL &&
+             source(s, "redis") == OPTION_FROM_LINE)
+        buf_add_str(error, "--redis is where --filter redis keeps its bits, "
+                           "and another filter is asked for");
+    else if (source(s, "expect") == OPTION_FROM_LINE && !cannot_grow(s->filter))
+        buf_add_str(error, "--expect is the capacity of a filter that cannot "
+                           "grow: bloom, counting or redis");
+    else if (s->block_exact != NULL && s->block_filter == NULL)
+        buf_add_str(error, "--block-exact is the second check of "
+                           "--block-filter, which is missing");
+    if (error->len > 0)
+        return STATUS_ARG;
+    if (s->filter == FILTER_REDIS)
+        st = check_redis(s->redis, "redis", error);
+    if (st == STATUS_OK && s->block_filter != NULL &&
+        redis_url_is_one(s->block_filter))
+        st = check_redis(s->block_filter, "block-filter", error);
+    return st;
+}
+
 static enum status check_pairs(struct crawl_settings *s, struct buf *error)
 {
     if (s->quiet && s->verbose) {
@@ -182,18 +233,42 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "asks for no filter");
         return STATUS_ARG;
     }
+    if (check_filter(s, error) != STATUS_OK)
+        return STATUS_ARG;
     if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
         buf_add_str(error, "--queue-key ip goes by the addresses that hosts "
                            "are asked at, which only the proxy of --proxy "
                            "knows; take host or domain");
         return STATUS_ARG;
     }
-    if (s->follow.count > 0 && ignores_all(s)) {
+    if (s->follow.count > 0 && !s->assets && ignores_all(s)) {
         buf_add_str(error, "--ignore takes away all of --follow; to fetch the "
                            "seeds alone use --depth 0");
         return STATUS_ARG;
     }
     return STATUS_OK;
+}
+
+static enum status check_sitemaps(const struct crawl_settings *s,
+                                  struct buf *error)
+{
+    bool only = s->sitemap == SITEMAPS_ONLY, given = s->sitemap_url.count > 0;
+    const char *why = NULL;
+
+    if (given && s->sitemap == SITEMAPS_OFF)
+        why = "--sitemap-url names a sitemap, and --sitemap off reads none";
+    else if (only && has(&s->ignore, "sitemap"))
+        why = "--sitemap only is about sitemaps, and --ignore takes them away";
+    else if (given && !only &&
+             (!has(&s->follow, "sitemap") || has(&s->ignore, "sitemap")))
+        why = "--sitemap-url needs the kind sitemap among those of --follow";
+    else if ((only || given) && (s->scope == SCOPE_SEED || s->depth == 0))
+        why = "what sitemaps list is one link from a seed: neither --scope "
+              "seed nor --depth 0 leaves any of it";
+    if (why == NULL)
+        return STATUS_OK;
+    buf_add_str(error, why);
+    return STATUS_ARG;
 }
 
 /* What says how WARC files are made, while none are. A --no-warc wins over what
@@ -278,6 +353,20 @@ static enum status check_mime(const char *type, struct buf *error)
         if (*p >= 'A' && *p <= 'Z')
             *p = (char)(*p + ('a' - 'A'));
     return STATUS_OK;
+}
+
+static enum status check_sitemap_url(const char *text, struct buf *error)
+{
+    enum url_reason why;
+    struct url u;
+
+    url_init(&u);
+    why = url_canonical(&u, bytes_of_str(text), NULL, NULL);
+    url_fini(&u);
+    return why == URL_OK ? STATUS_OK
+                         : no(error, "sitemap-url", text,
+                              "it takes an http or https URL, as in "
+                              "https://example.org/sitemap.xml");
 }
 
 /* The guard reads networks in full; here only what cannot be one. */
@@ -390,7 +479,7 @@ static enum status check_shapes(const struct crawl_settings *s,
     } lists[] = {
         {&s->header, check_header},       {&s->mime, check_mime},
         {&s->allow_net, check_allow_net}, {&s->deny_net, check_deny_net},
-        {&s->resolve, check_resolve},
+        {&s->resolve, check_resolve},     {&s->sitemap_url, check_sitemap_url},
     };
     enum status st = check_agent(s, error);
 
@@ -415,6 +504,8 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_counts(s, error);
     if (st == STATUS_OK)
         st = check_memory(s, error);
+    if (st == STATUS_OK)
+        st = check_sitemaps(s, error);
     if (st == STATUS_OK)
         st = check_warc(s, error);
     if (st == STATUS_OK)

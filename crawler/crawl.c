@@ -23,10 +23,12 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "crawler/sitemap_trust.h"
 #include "crawler/trail.h"
 #include "frontier/frontier.h"
 
 #define BATCH         256 /* reports taken at once: one seen check for all */
+#define LINKS_MOST    ((size_t)1 << 15) /* and their links, about */
 #define LOOK_INTERVAL (100 * NS_PER_MS)
 #define DISK_INTERVAL NS_PER_S
 #define LONGEST_NAP   (200 * NS_PER_MS)
@@ -103,20 +105,71 @@ static void record(struct crawl *c, struct report *r)
                      archive_add(c->o.archive, c->engine, r, clock_wall_ms()));
 }
 
+/* What a sitemap says of other hosts. */
+static void sift(struct crawl *c, struct report *r)
+{
+    if (c->status == STATUS_OK)
+        sitemap_trust_sift(r, frontier_store_of(c->engine),
+                           frontier_pages_of(c->engine));
+}
+
+/* A URL that goes back to its queue as its robots.txt was read instead, which
+ * named sitemaps. */
+static struct engine_done named_by_robots(const struct report *r)
+{
+    return (struct engine_done){.id = r->id,
+                                .partial = true,
+                                .found = r->done.found,
+                                .found_count = r->done.found_count,
+                                .drops = r->done.drops,
+                                .drop_count = r->done.drop_count};
+}
+
+/* What is acknowledged together: all that came, but where sitemaps pour in
+ * no more links than a turn should take. */
+struct done_batch {
+    struct engine_done at[BATCH];
+    size_t count, links;
+};
+
+static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
+{
+    if (b->count > 0 && c->status == STATUS_OK)
+        note_failure(c, c->engine->ops->ack(c->engine, b->at, b->count, now,
+                                            clock_wall_ms()));
+    b->count = b->links = 0;
+}
+
+static void add_done(struct crawl *c, struct done_batch *b,
+                     struct engine_done done, int64_t now)
+{
+    if (b->links >= LINKS_MOST)
+        ack_batch(c, b, now);
+    b->at[b->count++] = done;
+    b->links += done.found_count;
+}
+
 static void take_reports(struct crawl *c, struct report **reports, size_t n)
 {
-    struct engine_done done[BATCH];
+    struct done_batch done;
     int64_t now = clock_mono();
-    size_t dones = 0;
 
+    done.count = done.links = 0;
     for (size_t i = 0; i < n; i++) {
         record(c, reports[i]);
         switch (reports[i]->kind) {
         case REPORT_DONE:
-            done[dones++] = reports[i]->done;
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
             c->out--;
             break;
+        case REPORT_PART:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            break;
         case REPORT_RELEASE:
+            if (reports[i]->done.found_count + reports[i]->done.drop_count > 0)
+                add_done(c, &done, named_by_robots(reports[i]), now);
             take_release(c, reports[i], now);
             break;
         case REPORT_GONE:
@@ -124,9 +177,7 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
             break;
         }
     }
-    if (dones > 0 && c->status == STATUS_OK)
-        note_failure(c, c->engine->ops->ack(c->engine, done, dones, now,
-                                            clock_wall_ms()));
+    ack_batch(c, &done, now);
     for (size_t i = 0; i < n; i++)
         report_free(reports[i]);
 }

@@ -138,7 +138,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
-    f->decided = f->keep = f->sent = false;
+    f->decided = f->keep = f->streamed = f->sent = false;
     f->why = NULL;
     f->taken = 0;
     f->body_bytes = f->counted = 0;
@@ -166,6 +166,12 @@ bool fetch_memory_came(struct fetch *f)
     return fetch_reserve_more(f);
 }
 
+/* Of a body that is taken as it comes, what is kept has a limit of its own. */
+static bool kept_short(const struct fetch *f)
+{
+    return f->streamed && f->keep && f->body_bytes > f->body.len;
+}
+
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
@@ -182,11 +188,11 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .end = fetch_end_of(f, code),
         .answer = &f->answer,
         .body = buf_bytes(&f->body),
-        .cut = fetch_cut_of(f, code),
+        .cut = kept_short(f) ? FETCH_TOO_LONG : fetch_cut_of(f, code),
         .request = buf_bytes(&f->request),
         .http2 = version == CURL_HTTP_VERSION_2_0,
-        .decoded = f->coding != NULL && f->keep,
-        .body_bytes = f->keep ? f->body.len : f->body_bytes,
+        .decoded = f->coding != NULL && (f->keep || f->streamed),
+        .body_bytes = f->keep && !f->streamed ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,
         .ended = now,

@@ -47,6 +47,13 @@ struct fetch_order {
                            bodies none are */
     bool keep_all;      /* bodies of other answers are kept as well */
     bool filter_mime;   /* the options' list of types holds */
+    /* Takes a 2xx body as it comes, decoded, whatever its length; false: it
+     * has enough, and the answer ends as FETCH_CUT_LENGTH. Of the body no more
+     * is kept then than body_most, and nothing unless it says that it is HTML
+     * or keep_all. NULL: the body is kept. */
+    bool (*take)(void *ctx, const struct answer *a, struct bytes octets);
+    void *take_ctx;
+    uint64_t take_memory; /* what it may need meanwhile, out of the pool */
 };
 
 /* What kept the rest of a body from us, whatever `end` says. */
@@ -91,6 +98,7 @@ struct fetch {
     uint64_t reserved; /* octets of the body pool */
     bool sent;         /* the request has gone out */
     bool keep, decided;
+    bool streamed;         /* goes to order.take */
     struct coding *coding; /* what takes codings off the body; NULL: none */
     size_t taken;          /* octets of curl's present piece that were */
     const char *why;       /* the coding failed; static */

@@ -26,13 +26,15 @@
 bool fetch_reserve(struct fetch *f, uint64_t bytes)
 {
     uint64_t want = f->reserved * 2;
+    uint64_t most =
+        f->order.body_most + (f->streamed ? f->order.take_memory : 0);
 
     if (bytes <= f->reserved)
         return true;
     if (want < RESERVE_LEAST)
         want = RESERVE_LEAST;
-    if (want > f->order.body_most)
-        want = f->order.body_most;
+    if (want > most)
+        want = most;
     if (want < bytes)
         want = bytes;
     if (!body_pool_take(f->o->bodies, f, want - f->reserved))
@@ -41,13 +43,21 @@ bool fetch_reserve(struct fetch *f, uint64_t bytes)
     return true;
 }
 
+/* What the transfer holds once `more` octets of its body are kept. */
+static uint64_t memory_for(const struct fetch *f, uint64_t more)
+{
+    uint64_t kept = f->keep ? f->body.len + more : 0;
+
+    return kept + (f->streamed ? f->order.take_memory : 0);
+}
+
 bool fetch_reserve_more(struct fetch *f)
 {
-    uint64_t want = f->body.len + RESERVE_LEAST;
+    uint64_t more = f->order.body_most - f->body.len;
 
-    if (want > f->order.body_most)
-        want = f->order.body_most;
-    return fetch_reserve(f, want);
+    return fetch_reserve(f,
+                         memory_for(f, more < RESERVE_LEAST ? more
+                                                            : RESERVE_LEAST));
 }
 
 void fetch_give_back(struct fetch *f)
@@ -122,6 +132,13 @@ static bool wanted_mime(const struct fetch *f)
            mime_accepted(type, f->o->mime, f->o->mime_count);
 }
 
+static bool is_html(const struct answer *a)
+{
+    char text[MIME_SIZE];
+
+    return mime_is_html(mime_essence(answer_get(a, ANSWER_CONTENT_TYPE), text));
+}
+
 static void add_codings(void *ctx, struct bytes value)
 {
     buf_add_bytes(ctx, value);
@@ -146,7 +163,7 @@ static bool make_coding(struct fetch *f)
 /* A body that nobody wants: `end` it is, and its octets are read if few. */
 static size_t do_without(struct fetch *f, enum fetch_end end, size_t n)
 {
-    f->keep = false;
+    f->keep = f->streamed = false;
     (void)decide(f, end);
     return is_short(&f->answer) ? n : 0;
 }
@@ -157,7 +174,8 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     const struct answer *a = &f->answer;
     bool success = a->status >= 200 && a->status < 300;
 
-    f->keep = success || f->order.keep_all;
+    f->streamed = success && f->order.take != NULL;
+    f->keep = f->order.keep_all || (success && (!f->streamed || is_html(a)));
     if (success && !wanted_mime(f))
         return do_without(f, FETCH_MIME, n);
     if (make_coding(f))
@@ -192,15 +210,15 @@ static size_t pass_over(struct fetch *f, size_t n)
 static size_t room_for_piece(struct fetch *f)
 {
     uint64_t left = f->order.body_most - f->body.len;
-    uint64_t want = left < PIECE ? left : PIECE;
+    uint64_t want = left < PIECE ? left : PIECE, held = memory_for(f, 0);
 
-    if (!f->keep)
-        return PIECE;
+    if (!f->keep || (f->streamed && left == 0))
+        return fetch_reserve(f, held) ? PIECE : 0;
     if (left == 0)
         return 1;
-    if (f->reserved > f->body.len && f->reserved - f->body.len < want)
-        want = f->reserved - f->body.len;
-    return fetch_reserve(f, f->body.len + want) ? (size_t)want : 0;
+    if (f->reserved > held && f->reserved - held < want)
+        want = f->reserved - held;
+    return fetch_reserve(f, held + want) ? (size_t)want : 0;
 }
 
 /* The next octets of the body, at most `room`, off the front of *in; none:
@@ -221,16 +239,36 @@ static enum status next_piece(struct fetch *f, struct bytes *in, size_t room,
     return st;
 }
 
+static bool keep_piece(struct fetch *f, struct bytes piece)
+{
+    buf_add_bytes(&f->body, piece);
+    return buf_failed(&f->body) == STATUS_OK || decide(f, FETCH_STARVED) != 0;
+}
+
+/* Of a body that somebody takes as it comes, what is kept may be less. */
+static bool hand_on(struct fetch *f, struct bytes piece)
+{
+    uint64_t left = f->order.body_most - f->body.len;
+    size_t kept = piece.len < left ? piece.len : (size_t)left;
+
+    if (f->keep && !keep_piece(f, bytes_of(piece.at, kept)))
+        return false;
+    return piece.len == 0 ||
+           f->order.take(f->order.take_ctx, &f->answer, piece) ||
+           decide(f, FETCH_CUT_LENGTH) != 0;
+}
+
 /* False: no more of them, and how the fetch ends is decided. */
 static bool take_piece(struct fetch *f, struct bytes piece)
 {
     f->body_bytes += piece.len;
+    if (f->streamed)
+        return hand_on(f, piece);
     if (!f->keep)
         return pass_over(f, 1) != 0;
     if (f->body.len == f->order.body_most && piece.len > 0)
         return decide(f, FETCH_CUT_LENGTH) != 0;
-    buf_add_bytes(&f->body, piece);
-    return buf_failed(&f->body) == STATUS_OK || decide(f, FETCH_STARVED) != 0;
+    return keep_piece(f, piece);
 }
 
 static size_t undecodable(struct fetch *f, enum status st)

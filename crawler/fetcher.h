@@ -53,11 +53,13 @@ struct fetcher_options {
     /* policy */
     enum robots_policy robots;
     bool follow_nofollow;    /* links marked nofollow are followed */
+    bool find_sitemaps;      /* those that a robots.txt names are asked for */
     uint32_t kinds;          /* LINK_BIT set that is followed */
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;            /* a page's links looked at; 0: all */
+    uint64_t links_most;            /* different links taken of a page; 0: all
+                                     */
     const char *const *drop_params; /* see url_params.h */
     size_t drop_param_count;
     bool record_links;       /* send every link in scope, also repeats */
@@ -101,7 +103,10 @@ struct warc_capture; /* crawler/warc_capture.h */
 
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */
-    REPORT_RELEASE, /* not fetched: id, not_before and done.host count */
+    REPORT_RELEASE, /* not fetched: id, not_before and done.host count, and
+                       what robots.txt lists in done.found */
+    REPORT_PART,    /* some of what a sitemap lists: done.found and .drops; the
+                       URL's last word is still to come */
     REPORT_GONE     /* the fetcher's thread has ended; no id */
 };
 
@@ -112,6 +117,8 @@ struct report {
     uint64_t id;
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
+    size_t elsewhere; /* the last so many of done.found stand on other hosts
+                         than the sitemap that lists them (sitemap_trust.h) */
     struct arena *arena;
     struct warc_capture *warc;        /* records of the answer, or NULL */
     struct warc_capture *robots_warc; /* of a robots.txt fetched first */

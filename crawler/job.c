@@ -18,6 +18,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/http_time.h"
+#include "crawler/links.h"
+#include "crawler/sitemap_lines.h"
+#include "crawler/sitemap_stream.h"
 #include "frontier/host.h"
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
@@ -60,6 +63,7 @@ void job_fini(struct job *j)
 {
     assignment_free(j->assignment);
     robots_hop_free(j->hop);
+    sitemap_stream_free(j->list);
     warc_capture_free(j->robots_warc);
     buf_fini(&j->note);
 }
@@ -72,6 +76,8 @@ void job_set(struct job *j, struct assignment *a)
     j->crawl_delay_ms = -2;
     robots_hop_free(j->hop);
     j->hop = NULL;
+    sitemap_stream_free(j->list);
+    j->list = NULL;
     j->read_robots = false;
     buf_clear(&j->note);
 }
@@ -139,19 +145,34 @@ static enum job_state page_ended(const struct job_tools *t, struct job *j,
 
     if (gave_back(t, j, result))
         return JOB_DONE;
-    r = reporter_done(t->reporter, lease_of(j), result, buf_bytes(&j->note));
+    r = reporter_done(t->reporter, lease_of(j), result, j->list,
+                      buf_bytes(&j->note));
     r->warc = warc_recorder_page(t->recorder, j->assignment, &r->done, result);
     return finish(t, j, r);
+}
+
+/* Sitemaps may be far larger than pages, and are read as they come. */
+static bool is_read_as_it_comes(const struct job_tools *t, const struct job *j)
+{
+    return link_is_sitemap(lease_of(j)->kind) &&
+           (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
 }
 
 static enum job_state begin_page(const struct job_tools *t, struct job *j,
                                  int64_t now)
 {
-    const struct fetch_order order = {.url = lease_of(j)->url.at,
-                                      .body_most = t->o->max_body,
-                                      .keep_all = t->o->warc,
-                                      .filter_mime = true};
+    struct fetch_order order = {.url = lease_of(j)->url.at,
+                                .body_most = t->o->max_body,
+                                .keep_all = t->o->warc,
+                                .filter_mime = true};
 
+    if (is_read_as_it_comes(t, j)) {
+        j->list = sitemap_stream_new(t->o, t->reports, lease_of(j));
+        order.filter_mime = false;
+        order.take = sitemap_stream_take;
+        order.take_ctx = j->list;
+        order.take_memory = SITEMAP_STREAM_MEMORY;
+    }
     j->on_ended = page_ended;
     if (fetch_set_start(t->fetches, &order, j, now, clock_wall_ms()))
         return JOB_BUSY;
@@ -160,13 +181,14 @@ static enum job_state begin_page(const struct job_tools *t, struct job *j,
 
 /* ---- robots.txt ---------------------------------------------------------- */
 
-static struct robots_answer ask_cache(const struct job_tools *t, struct job *j)
+static struct robots_answer ask_cache(const struct job_tools *t, struct job *j,
+                                      int64_t wall_ms)
 {
     struct bytes url = lease_of(j)->url;
     struct bytes path =
         bytes_of(url.at + j->origin.len, url.len - j->origin.len);
     struct robots_answer a =
-        robots_cache_ask(t->robots, j->origin, path, clock_wall_ms());
+        robots_cache_ask(t->robots, j->origin, path, wall_ms);
 
     if (a.verdict == ROBOTS_ALLOWED || a.verdict == ROBOTS_DENIED)
         j->crawl_delay_ms =
@@ -291,13 +313,16 @@ static struct report *report_unreachable(struct job *j,
 
 /* What becomes of the URL now that its origin's rules are known, or known to
  * be out of reach. Where it may be fetched, that is for another time: a
- * request has just been sent to its host. */
+ * request has just been sent to its host. The cache is asked at the moment it
+ * was told: a moment later the retry may be due, and it would have us fetch
+ * again what nobody here fetches. */
 static struct report *report_after_robots(const struct job_tools *t,
                                           struct job *j,
                                           const struct fetch_result *result,
-                                          const struct robots_fetch *f)
+                                          const struct robots_fetch *f,
+                                          int64_t wall_ms)
 {
-    struct robots_answer a = ask_cache(t, j);
+    struct robots_answer a = ask_cache(t, j, wall_ms);
 
     if (t->o->robots == ROBOTS_OBEY && a.verdict == ROBOTS_DENIED)
         return report_of(lease_of(j), OUTCOME_DENIED, REASON_ROBOTS, a.line,
@@ -314,7 +339,7 @@ static enum job_state robots_known(const struct job_tools *t, struct job *j,
     const int64_t wall_ms = clock_wall_ms();
     struct robots_row row;
     bool keep = robots_cache_told(t->robots, j->origin, &f, wall_ms, &row);
-    struct report *r = report_after_robots(t, j, result, &f);
+    struct report *r = report_after_robots(t, j, result, &f, wall_ms);
     struct engine_host_news *host = &r->done.host;
 
     host->ended = result->ended;
@@ -323,6 +348,9 @@ static enum job_state robots_known(const struct job_tools *t, struct job *j,
         host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);
     if (keep)
         report_set_robots(r, &row);
+    if (t->o->find_sitemaps)
+        sitemap_lines_report(t->o, lease_of(j), j->origin,
+                             robots_cache_rules(t->robots, j->origin), r);
     return finish(t, j, r);
 }
 
@@ -380,7 +408,7 @@ static enum job_state obey(const struct job_tools *t, struct job *j,
 static enum job_state begin_by_robots(const struct job_tools *t, struct job *j,
                                       int64_t now)
 {
-    struct robots_answer a = ask_cache(t, j);
+    struct robots_answer a = ask_cache(t, j, clock_wall_ms());
 
     if (a.verdict == ROBOTS_ALLOWED)
         return begin_page(t, j, now);

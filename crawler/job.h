@@ -47,12 +47,13 @@ enum job_state {
 };
 
 struct job {
-    struct assignment *assignment;    /* freed by job_fini */
-    struct job *next;                 /* for the fetcher's lists */
-    struct bytes origin;              /* of the URL */
-    int64_t crawl_delay_ms;           /* as in engine_host_news */
-    struct buf note;                  /* what robots.txt says to its page */
-    struct robots_hop *hop;           /* while it fetches robots.txt */
+    struct assignment *assignment; /* freed by job_fini */
+    struct job *next;              /* for the fetcher's lists */
+    struct bytes origin;           /* of the URL */
+    int64_t crawl_delay_ms;        /* as in engine_host_news */
+    struct buf note;               /* what robots.txt says to its page */
+    struct robots_hop *hop;        /* while it fetches robots.txt */
+    struct sitemap_stream *list;   /* its page is read as it comes, or NULL */
     struct warc_capture *robots_warc; /* the records of that, until reported */
     bool read_robots; /* it did; others of its origin had to wait */
     enum job_state (*on_ended)(const struct job_tools *t, struct job *j,

@@ -32,6 +32,8 @@ struct draft {
     struct reporter *r;
     const struct engine_lease *lease;
     const struct fetch_result *result;
+    struct sitemap_stream *list;
+    bool is_page; /* and no list of URLs */
     struct report *out;
     struct engine_done *done;
 };
@@ -76,6 +78,13 @@ void report_free(struct report *r)
     free(r);
 }
 
+struct arena *report_arena(struct report *r)
+{
+    if (r->arena == NULL)
+        r->arena = arena_new(REPORT_MOST + REPORT_SLACK);
+    return r->arena;
+}
+
 /* A copy in the report's arena, cut to `most` octets. */
 static struct bytes kept(struct report *r, struct bytes s, size_t most)
 {
@@ -84,9 +93,7 @@ static struct bytes kept(struct report *r, struct bytes s, size_t most)
 
     if (len == 0)
         return bytes_of("", 0);
-    if (r->arena == NULL)
-        r->arena = arena_new(REPORT_MOST + REPORT_SLACK);
-    at = arena_try_copy(r->arena, s.at, len);
+    at = arena_try_copy(report_arena(r), s.at, len);
     return at != NULL ? bytes_of(at, len) : bytes_of("", 0);
 }
 
@@ -124,6 +131,15 @@ struct report *report_release(const struct engine_lease *l, int64_t not_before)
     struct report *out = report_new(REPORT_RELEASE, l->id);
 
     out->not_before = not_before;
+    return out;
+}
+
+struct report *report_part(const struct engine_lease *l, struct arena *arena)
+{
+    struct report *out = report_new(REPORT_PART, l->id);
+
+    out->done.partial = true;
+    out->arena = arena;
     return out;
 }
 
@@ -176,7 +192,7 @@ static void fill_row(struct draft *d)
     row->etag = header(d, ANSWER_ETAG);
     row->last_modified = header(d, ANSWER_LAST_MODIFIED);
     row->lang = header(d, ANSWER_CONTENT_LANGUAGE);
-    if (result->body.len > 0)
+    if (result->body.len > 0 && d->list == NULL) /* which is not kept whole */
         row->body_digest = digest_bytes(d->r->o->digest_key, result->body);
     d->done->outcome.http_status = result->answer->status;
 }
@@ -229,11 +245,48 @@ static void read_html(struct draft *d, struct tags *tags)
     tags->nofollow = tags->nofollow || info.nofollow;
 }
 
-/* Only who was told that it is a sitemap may take plain text for one. */
+/* Only who was told that it is a feed may take anything for one. */
 static bool may_be_sitemap(const struct draft *d)
 {
-    return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_SITEMAP ||
-           d->lease->kind == LINK_FEED;
+    return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_FEED;
+}
+
+/* The limits of a sitemap, and what its gzip came to. */
+static enum outcome_reason list_reason(const struct sitemap_end *end)
+{
+    if (end->status == STATUS_OK)
+        return REASON_NONE;
+    if (end->status == STATUS_FORMAT)
+        return REASON_BAD_ENCODING;
+    return end->too_many ? REASON_LINK_COUNT : REASON_TRUNCATED_LENGTH;
+}
+
+/* Was it asked for only because that is where sitemaps often are? */
+static bool was_guess(const struct engine_lease *l)
+{
+    size_t origin = url_origin_length(l->url);
+    struct bytes path = bytes_of(l->url.at + origin, l->url.len - origin);
+
+    return l->kind == LINK_SITEMAP && (!l->seed || l->depth == 0) &&
+           bytes_is(path, SITEMAP_GUESS);
+}
+
+/* A body that was read as it came. False: it was no sitemap, and whoever
+ * called it one may have meant a page. */
+static bool read_list(struct draft *d)
+{
+    struct sitemap_end end = sitemap_stream_end(d->list);
+    enum outcome_reason reason = list_reason(&end);
+
+    d->done->sent = end.sent;
+    link_finder_count(d->r->finder, end.links);
+    if (reason != REASON_NONE && (d->result->end == FETCH_ANSWERED ||
+                                  d->result->end == FETCH_CUT_LENGTH))
+        set_outcome(d->done, OUTCOME_FETCHED, reason);
+    if (end.is_sitemap || !was_guess(d->lease))
+        return end.is_sitemap;
+    set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
+    return true;
 }
 
 /* What kind of document it is decides who reads it. */
@@ -245,6 +298,9 @@ static void read_document(struct draft *d, struct tags *tags)
 
     if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
         row->mime = bytes_of_str("text/html");
+    d->is_page = d->list == NULL || !read_list(d);
+    if (!d->is_page)
+        return;
     if (mime_is_html(row->mime))
         read_html(d, tags);
     else if (bytes_is(row->mime, "text/css"))
@@ -299,6 +355,8 @@ static bool is_accepted(const struct draft *d)
     const struct fetcher_options *o = d->r->o;
     struct bytes mime = d->done->row.mime;
 
+    if (d->list != NULL)
+        return true; /* --mime is about pages */
     if (mime.len == 0 && d->result->body.len == 0)
         return true;
     return mime_accepted(mime, o->mime, o->mime_count);
@@ -315,8 +373,11 @@ static void report_page(struct draft *d)
     read_head(d);
     if (!is_accepted(d))
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
-    else if (tags.noindex)
+    else if (tags.noindex && d->is_page)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
+    if (d->done->outcome.reason == REASON_NONE &&
+        link_finder_is_full(d->r->finder))
+        set_outcome(d->done, OUTCOME_FETCHED, REASON_LINK_COUNT);
     if (tags.nofollow && !o->follow_nofollow)
         link_finder_forbid(d->r->finder);
 }
@@ -342,6 +403,9 @@ static void report_answer(struct draft *d)
         report_page(d);
     } else if (status < 400) {
         report_redirect(d);
+    } else if (was_guess(d->lease) && status < 500 && status != 408 &&
+               status != 429) {
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
     } else {
         set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
         d->done->transient =
@@ -391,17 +455,22 @@ static void report_end(struct draft *d)
 
 struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
                              const struct fetch_result *result,
-                             struct bytes note)
+                             struct sitemap_stream *list, struct bytes note)
 {
     struct report *out = report_new(REPORT_DONE, l->id);
-    struct draft d = {r, l, result, out, &out->done};
+    struct draft d = {.r = r,
+                      .lease = l,
+                      .result = result,
+                      .list = list,
+                      .out = out,
+                      .done = &out->done};
 
     out->arena = arena_new(REPORT_MOST + REPORT_SLACK);
     fill_row(&d);
     fill_host_news(&d);
     if (link_finder_begin(r->finder, l, out->arena, REPORT_MOST)) {
         report_end(&d);
-        link_finder_end(r->finder, &out->done);
+        out->elsewhere = link_finder_end(r->finder, &out->done);
     } else {
         set_outcome(&out->done, OUTCOME_FAILED, REASON_PROTOCOL);
     }

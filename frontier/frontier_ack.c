@@ -109,7 +109,14 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     return st;
 }
 
-static void count_outcome(struct frontier *f, struct outcome o,
+/* A list of URLs, as a sitemap is, is a means to pages and none itself. */
+static bool counts_as_page(const struct frontier *f, struct outcome o,
+                           uint8_t kind)
+{
+    return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                           const struct fetch_row *row)
 {
     char reason[24], name[64];
@@ -121,7 +128,7 @@ static void count_outcome(struct frontier *f, struct outcome o,
                  reason);
         frontier_store_add(f->store, name, 1);
     }
-    if (outcome_counts_as_page(o))
+    if (counts_as_page(f, o, kind))
         frontier_store_add(f->store, "pages", 1);
     if (row->links > 0)
         frontier_store_add(f->store, "links", row->links);
@@ -130,7 +137,8 @@ static void count_outcome(struct frontier *f, struct outcome o,
 }
 
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
-                            struct fetch_row *row, struct outcome o)
+                            uint8_t kind, struct fetch_row *row,
+                            struct outcome o)
 {
     uint64_t seq;
     enum status st;
@@ -147,7 +155,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
         return st;
     if (map_count(f->tries) > 0)
         free(map_remove(f->tries, bytes_of(&id, sizeof id)));
-    count_outcome(f, o, row);
+    count_outcome(f, o, kind, row);
     if (seed && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", 1);
     return STATUS_OK;
@@ -287,11 +295,11 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         h->dead = o;
     last = !d->transient || row.tries >= f->o.tries;
     if (st == STATUS_OK && last)
-        st = frontier_settle(f, d->id, l->lease.seed, &row, o);
+        st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
-        outcome_counts_as_page(o)) {
+        counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
         st = remember(f, h, now, wall_ms);
     }
@@ -306,7 +314,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
 /* Links that a page repeats: its fetcher sends each once. */
 static uint64_t repeats_of(const struct engine_done *d)
 {
-    uint64_t sent = d->found_count + d->drop_count;
+    uint64_t sent = d->sent + d->found_count + d->drop_count;
 
     return d->row.links > sent ? d->row.links - sent : 0;
 }
@@ -381,11 +389,17 @@ static enum status record_links(struct frontier *f,
                              page_store_last_seq(f->pages) == 0);
     f->links_noted = true;
     for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < n; i++)
-        st = link_store_add(f->links,
-                            &(struct link_row){.from = list[i].via,
-                                               .to = list[i].id,
-                                               .kind = list[i].item->kind});
+        if (!list[i].blocked)
+            st = link_store_add(f->links,
+                                &(struct link_row){.from = list[i].via,
+                                                   .to = list[i].id,
+                                                   .kind = list[i].item->kind});
     return st;
+}
+
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->found_count > 0;
 }
 
 enum status frontier_ack(struct engine *e, const struct engine_done *done,
@@ -406,14 +420,16 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     if (st == STATUS_OK)
         st = record_links(f, list, total);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += list[i].fresh;
+        fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        bool redirects = done[i].outcome.status == OUTCOME_REDIRECT &&
-                         done[i].found_count > 0;
-        uint64_t target = redirects ? list[first[i]].id : 0;
+        if (done[i].partial) {
+            count_drops(f, &done[i], wall_ms);
+        } else {
+            uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
-        repeats += repeats_of(&done[i]);
-        st = settle_one(f, &done[i], target, now, wall_ms);
+            repeats += repeats_of(&done[i]);
+            st = settle_one(f, &done[i], target, now, wall_ms);
+        }
     }
     frontier_store_add(f->store, "duplicates", total - fresh + repeats);
     free(list);

@@ -123,7 +123,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
                           .at_ms = wall_ms,
                           .detail = bytes_of_str(detail)};
     enum status st =
-        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, &r, o);
+        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
+                        &r, o);
 
     frontier_reschedule(f, h);
     return st;
@@ -145,13 +146,23 @@ static struct outcome still_wanted(struct frontier *f,
         *detail = "per-host";
         return (struct outcome){OUTCOME_SKIPPED, REASON_BUDGET, 0};
     }
+    if (f->o.blocklist != NULL && row->id <= f->old_urls) {
+        bool blocked = false;
+
+        if (blocklist_check(f->o.blocklist, &row->url, 1, &blocked) ==
+                STATUS_OK &&
+            blocked)
+            return (struct outcome){OUTCOME_SKIPPED, REASON_BLOCKLIST, 0};
+    }
     if (f->o.recheck != NULL) {
         struct scope_verdict v = {.in = true};
         struct url u;
 
         url_init(&u);
         if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
-            v = scope_check(f->o.recheck, &u, row->depth);
+            v = (f->o.listings >> row->kind & 1) != 0
+                    ? scope_check_listing(f->o.recheck, &u, row->depth)
+                    : scope_check(f->o.recheck, &u, row->depth);
         url_fini(&u);
         if (!v.in) {
             *detail = v.rule;

@@ -37,7 +37,7 @@ static void replay(void *ctx, const struct url_row *row)
 {
     struct reader *r = ctx;
 
-    exact_set_add(r->exact, reader_digest(r, row), row->id);
+    row_to_exact_set(r->exact, &r->key, r->store, row);
 }
 
 static enum status read_secret(struct reader *r)
@@ -74,6 +74,8 @@ static enum status open_parts(struct reader *r)
         st = page_store_open(&r->pages, r->db);
     if (st == STATUS_OK)
         st = link_store_open(&r->links, r->db);
+    if (st == STATUS_OK)
+        st = hint_store_open(&r->hints, r->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
@@ -144,6 +146,7 @@ void reader_close(struct reader *r)
     exact_set_close(r->exact);
     page_store_close(r->pages);
     link_store_close(r->links);
+    hint_store_close(r->hints);
     frontier_store_close(r->store);
     if (r->db != NULL)
         db_rollback(r->db);

@@ -34,7 +34,9 @@
     " WHEN 20 THEN 'budget' WHEN 21 THEN 'noindex' WHEN 22 THEN 'scope'"       \
     " WHEN 23 THEN 'depth' WHEN 24 THEN 'exclude' WHEN 25 THEN 'include'"      \
     " WHEN 26 THEN 'url_length' WHEN 27 THEN 'nofollow' WHEN 28 THEN 'kind'"   \
-    " WHEN 29 THEN 'link_count' END"
+    " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
+    " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
+    " WHEN 33 THEN 'blocklist' END"
 
 #define KIND_NAME(n)                                                           \
     "CASE " n " WHEN 0 THEN 'a' WHEN 1 THEN 'area' WHEN 2 THEN 'link'"         \
@@ -45,7 +47,14 @@
     " WHEN 15 THEN 'header' WHEN 16 THEN 'lazy' WHEN 17 THEN 'object'"         \
     " WHEN 18 THEN 'embed' WHEN 19 THEN 'media' WHEN 20 THEN 'cite'"           \
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
-    " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect' END"
+    " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect'"                             \
+    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put' "   \
+    "END"
+
+#define CHANGEFREQ_NAME(n)                                                     \
+    "CASE " n " WHEN 1 THEN 'always' WHEN 2 THEN 'hourly'"                     \
+    " WHEN 3 THEN 'daily' WHEN 4 THEN 'weekly' WHEN 5 THEN 'monthly'"          \
+    " WHEN 6 THEN 'yearly' WHEN 7 THEN 'never' END"
 
 /* A word is its number in table word, or the text itself. */
 #define WORD(column)                                                           \
@@ -85,6 +94,8 @@ const char *const schema_sql[] = {
     "BLOB);"
     /* no key of its own: appended, and read from end to end */
     "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER);"
+    "CREATE TABLE hint(url INTEGER PRIMARY KEY, priority INTEGER,"
+    " lastmod INTEGER, changefreq INTEGER);"
     /* ---- queues ---- */
     "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
     " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
@@ -93,6 +104,14 @@ const char *const schema_sql[] = {
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
+    /* ---- URLs of other programs ---- */
+    "CREATE TABLE item_update(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " due INTEGER, since INTEGER, metadata BLOB);"
+    "CREATE TABLE item_lease(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " at INTEGER, until INTEGER);"
+    "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
+    " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
+    " completed_most INTEGER, served INTEGER);"
     /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"
@@ -132,7 +151,12 @@ const char *const schema_sql[] = {
     " o.prefix || u.path AS dst, " KIND_NAME("l.kind") " AS kind,"
     " l.src AS src_id, l.dst AS dst_id FROM link l"
     " JOIN url su ON su.id = l.src JOIN origin so ON so.id = su.origin"
-    " JOIN url u ON u.id = l.dst JOIN origin o ON o.id = u.origin;"
+    " JOIN url u ON u.id = l.dst JOIN origin o ON o.id = u.origin;",
+    "CREATE VIEW hints AS SELECT o.prefix || u.path AS url,"
+    " h.priority / 1000.0 AS priority, " TIME("h.lastmod") " AS lastmod,"
+    " " CHANGEFREQ_NAME("h.changefreq") " AS changefreq, h.url AS id"
+    " FROM hint h JOIN url u ON u.id = h.url"
+    " JOIN origin o ON o.id = u.origin;"
     "CREATE VIEW skips AS SELECT r.name AS reason, s.host, s.count"
     " FROM skip s JOIN skip_reason r ON r.id = s.reason;"
     "CREATE VIEW skip_examples AS SELECT r.name AS reason, e.url, e.host,"

@@ -32,18 +32,18 @@ $(cat difference)"
 # ---- urls ----
 
 writes urls csv <<'END'
-url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via~
-/,fetched,,200,0,seed,true,false,TIME,1,~
-/a.html,fetched,,200,1,a,false,false,TIME,2,1~
-"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1~
-/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1~
-/private/x.html,denied,robots,,1,a,false,false,TIME,5,1~
-/b.html,fetched,,200,2,a,false,false,TIME,6,2~
+url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via,priority,lastmod,changefreq~
+/,fetched,,200,0,seed,true,false,TIME,1,,,,~
+/a.html,fetched,,200,1,a,false,false,TIME,2,1,,,~
+"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1,,,~
+/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1,,,~
+/private/x.html,denied,robots,,1,a,false,false,TIME,5,1,,,~
+/b.html,fetched,,200,2,a,false,false,TIME,6,2,,,~
 END
 exits 0 "$URLWEIR" export d
 plain >got
 cat >want <<'END'
-{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via": null}
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via": null, "priority": null, "lastmod": null, "changefreq": null}
 END
 head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
 [ "$(wc -l <got)" = 6 ] || fail "not six URLs: $(cat got)"

@@ -71,6 +71,38 @@ serve_files() {
     seed=http://127.0.0.1:$port/
 }
 
+# plain_site ADDRESS...: the files of ./web/ADDRESS there (plain_site.py), $port,
+# $seed; `log` says who was asked for what.
+plain_site() {
+    rm -f log
+    : >port
+    python3 "$TOP/tests/support/plain_site.py" web log "$@" >port 2>site.err &
+    server=$!
+    at_exit="$at_exit; kill $server"
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://$1:$port/
+}
+
+# pages ADDRESS PATH...: an empty page at each.
+pages() {
+    at=web/$1
+    shift
+    for path in "$@"; do
+        mkdir -p "$at$(dirname "$path")"
+        echo "<title>$path</title>" >"$at$path"
+    done
+}
+
+# asked ADDRESS PATH / not_asked: it was requested exactly once, or never.
+asked() {
+    [ "$(grep -cxF "$1 $2" log)" = 1 ] || fail "$(cat log crawl.err)
+asked for $1 $2 not once"
+}
+not_asked() {
+    ! grep -qxF "$1 $2" log || fail "asked for $1 $2"
+}
+
 # A web of seven URLs for what is shown of a crawl: pages that link to each
 # other, one that robots.txt denies, one that is not there; links dropped.
 small_web() {
@@ -109,9 +141,9 @@ waits_for() {
     done
 }
 
-# What a crawl of the test web needs: loopback addresses, no needless waiting.
-# A script may append to it.
-quick="--scope any --allow-private --delay 0 --retry-delay 50ms --max-delay 100ms
+# What a crawl of the test web needs: loopback addresses, no needless waiting,
+# no request for a sitemap that is not there. A script may append to it.
+quick="--scope any --allow-private --sitemap off --delay 0 --retry-delay 50ms --max-delay 100ms
     --min-disk 0 --checkpoint 1s --progress none"
 
 # crawl DIR OPTION...; resume DIR OPTION...: the status in $status.
@@ -204,3 +236,26 @@ with open(sys.argv[1], "r+b") as f:
     f.write(bytes([byte ^ 4]))
 PYTHON
 }
+
+# ---- a Redis server of the script's own, on a Unix socket ----------------------
+
+# redis_up [OPTION...]: it runs, $redis_pid, and `redis+unix://$redis_socket`
+# leads to it. Again after redis_kill: the same data, if it kept any.
+redis_up() {
+    [ -n "$(command -v redis-server)" ] || skip "no redis-server"
+    redis_socket=$WORK/redis.socket
+    redis_url=redis+unix://$redis_socket
+    mkdir -p redis-data
+    redis-server --port 0 --unixsocket "$redis_socket" --dir redis-data \
+        --save '' --appendonly yes --appendfsync always "$@" \
+        >>redis.log 2>&1 &
+    redis_pid=$!
+    at_exit="$at_exit; kill -KILL $redis_pid"
+    waits_for 'redis-cli -s "$redis_socket" ping 2>/dev/null | grep -q PONG' ||
+        fail "no Redis: $(cat redis.log)"
+}
+redis_kill() {
+    kill -KILL "$redis_pid"
+    wait "$redis_pid" 2>/dev/null || :
+}
+redis() { redis-cli -s "$redis_socket" "$@"; }

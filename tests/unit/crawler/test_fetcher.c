@@ -671,6 +671,37 @@ START_TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
 }
 END_TEST
 
+START_TEST(a_page_gives_no_more_links_than_are_taken)
+{
+    struct route route = {"/",
+                          OK_HTML "\r\n<a href=/1></a><a href=/2></a>"
+                                  "<a href=/1></a><a href=/2#x></a>"
+                                  "<a href=/3></a><a href=/4></a>",
+                          .after = CLOSE};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.o.links_most = 2;
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_LINK_COUNT);
+    ck_assert_uint_eq(p->done.found_count, 2);
+    ck_assert_uint_eq(p->done.drop_count, 1); /* which names the page */
+    ck_assert_int_eq(p->done.drops[0].reason, REASON_LINK_COUNT);
+    assert_bytes(p->done.drops[0].url, rig_url(&r, "127.0.0.1", "/"));
+    report_free(p);
+    tiny_answer(&r.server, &route,
+                OK_HTML "\r\n<a href=/1></a><a href=/2></a><a href=/1></a>");
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert_uint_eq(p->done.found_count, 2);
+    ck_assert_uint_eq(p->done.drop_count, 0);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(noindex_skips_the_page_and_nofollow_its_links)
 {
     static const struct {
@@ -780,17 +811,14 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
         size_t found;
     } cases[] = {
         {"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n" SITEMAP,
-         LINK_A, LINK_SITEMAP, 1},
+         LINK_A, LINK_LISTED, 1},
         {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
          "http://x.test/a\n",
-         LINK_SITEMAP, LINK_SITEMAP, 1},
-        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-         "http://x.test/a\n",
-         LINK_A, LINK_SITEMAP, 0},
+         LINK_A, LINK_LISTED, 0},
         {"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n"
          "<rss><channel><item><link>http://x.test/a</link></item></channel>"
          "</rss>",
-         LINK_FEED, LINK_FEED, 1},
+         LINK_FEED, LINK_LISTED, 1},
         {"HTTP/1.1 200 OK\r\nContent-Type: image/svg+xml\r\n\r\n"
          "<svg><a href='http://x.test/a'/></svg>",
          LINK_A, LINK_A, 0},
@@ -816,6 +844,8 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
             assert_bytes(p->done.found[0].url, "http://x.test/a");
             ck_assert_uint_eq(p->done.found[0].kind, cases[i].kind);
             ck_assert_uint_eq(p->done.found[0].depth, 5);
+            /* a feed quotes whom it likes, a sitemap speaks for its host */
+            ck_assert_uint_eq(p->elsewhere, cases[i].found_as == LINK_A);
         }
         report_free(p);
     }
@@ -1230,6 +1260,43 @@ START_TEST(robots_txt_comes_first_and_its_url_is_given_back)
 }
 END_TEST
 
+/* "User-agent: *", "Disallow: /no", by gzip(1). */
+#define GZIPPED_RULES                                                          \
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x0b\x2d\x4e\x2d\xd2"             \
+    "\x4d\x4c\x4f\xcd\x2b\xb1\x52\xd0\xe2\x72\xc9\x2c\x4e\xcc\xc9"             \
+    "\xc9\x2f\xb7\x52\xd0\xcf\xcb\xe7\x02\x00\x6f\x0a\x2d\x24\x1c"             \
+    "\x00\x00\x00"
+#define GZIPPED_RULES_LENGTH "48"
+
+START_TEST(robots_txt_is_read_whatever_its_type_and_coding)
+{
+    static const char coded[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip"
+        "\r\nContent-Length: " GZIPPED_RULES_LENGTH "\r\n\r\n" GZIPPED_RULES;
+    struct route routes[] = {
+        {"/robots.txt", coded, .len = sizeof coded - 1},
+        {"/yes", OK_HTML EMPTY},
+    };
+    const char *only = "text/html"; /* --mime is about pages */
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    r.o.mime = &only;
+    r.o.mime_count = 1;
+    rig_start(&r);
+    p = rig_ask(&r, "/no");
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+    assert_bytes(p->done.row.detail, "Disallow: /no");
+    report_free(p);
+    p = rig_ask(&r, "/yes");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(a_url_its_robots_txt_denies_is_denied_at_once)
 {
     struct route routes[] = {{"/robots.txt", RULES}};
@@ -1597,6 +1664,7 @@ Suite *suite_fetcher(void)
     tcase_add_test(t, redirects_that_lead_nowhere_say_why);
     tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);
     tcase_add_test(t, each_link_is_an_item_once_or_a_drop_with_its_reason);
+    tcase_add_test(t, a_page_gives_no_more_links_than_are_taken);
     tcase_add_test(t, noindex_skips_the_page_and_nofollow_its_links);
     tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
     tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
@@ -1617,6 +1685,7 @@ Suite *suite_fetcher(void)
     tcase_add_test(t, conns_per_host_are_used_at_once);
     tcase_add_test(t, an_address_has_no_more_connections_than_allowed);
     tcase_add_test(t, robots_txt_comes_first_and_its_url_is_given_back);
+    tcase_add_test(t, robots_txt_is_read_whatever_its_type_and_coding);
     tcase_add_test(t, a_url_its_robots_txt_denies_is_denied_at_once);
     tcase_add_test(t, all_that_wait_for_one_robots_txt_are_given_back);
     tcase_add_test(
