@@ -423,7 +423,7 @@ static int explain(const char *dir, const char *text, bool json)
                 status_text(st));
         code = st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
     } else if (json) {
-        json_dumpf(s.out, stdout, JSON_INDENT(2));
+        json_dumpf(s.out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
         putchar('\n');
     } else {
         print_text(s.out);

@@ -28,7 +28,7 @@
 #include "frontier/frontier.h"
 
 #define BATCH         256 /* reports taken at once: one seen check for all */
-#define LINKS_MOST    ((size_t)1 << 15) /* and their links, about */
+#define LINKS_MOST    ((size_t)1 << 14) /* and their links, about */
 #define LOOK_INTERVAL (100 * NS_PER_MS)
 #define DISK_INTERVAL NS_PER_S
 #define LONGEST_NAP   (200 * NS_PER_MS)

@@ -22,8 +22,8 @@
 #include "crawler/sitemap_hint.h"
 #include "frontier/url_params.h"
 
-#define PART_ENTRIES ((size_t)2048)
-#define PART_TEXT    ((size_t)256 << 10) /* a part is sent when it has more */
+#define PART_ENTRIES ((size_t)1024)
+#define PART_TEXT    ((size_t)128 << 10) /* a part is sent when it has more */
 #define PART_MOST    ((size_t)1 << 20)
 
 struct sitemap_stream {

@@ -3,8 +3,8 @@
  *
  * Takes the octets of an answer, hands them to the parser (sitemap.h), brings
  * what is listed to canonical form, asks the scope, and sends it on in reports
- * of a few thousand entries, REPORT_PART, each ordered by what the sitemap says
- * of its URLs (sitemap_hint.h). So memory does not go with the sitemap's size,
+ * of a thousand entries, REPORT_PART, each ordered by what the sitemap says of
+ * its URLs (sitemap_hint.h). So memory does not go with the sitemap's size,
  * and a body that breaks off has said what it could. The limits are those of
  * the protocol: 50 MiB uncompressed, 50,000 entries.
  *

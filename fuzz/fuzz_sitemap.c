@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "crawler/sitemap.h"
+#include "crawler/sitemap_hint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,6 +28,7 @@ static void add(struct sum *s, struct bytes b)
 
 static void visit(void *ctx, const struct sitemap_entry *entry)
 {
+    struct url_hint hint;
     struct sum *s = ctx;
     struct bytes url = url_text(entry->url);
 
@@ -37,6 +39,9 @@ static void visit(void *ctx, const struct sitemap_entry *entry)
     add(s, entry->lastmod);
     add(s, entry->priority);
     add(s, entry->changefreq);
+    (void)sitemap_hint(entry, &hint);
+    assert(hint.priority >= HINT_NO_PRIORITY && hint.priority <= 1000);
+    assert(hint.changefreq < CHANGEFREQ_COUNT_);
 }
 
 static enum status parse(struct bytes in, size_t piece, struct sum *sum)

@@ -172,6 +172,17 @@ ended 3
 [ "$("$URLWEIR" export limit --what pages | wc -l)" = 3 ] ||
     fail "not three pages: $("$URLWEIR" export limit --what pages)"
 
+# A resume asks the scope again, of sitemaps as of sitemaps.
+: >log
+crawl again --sitemap only -n 1 --threads 1 --concurrency 1
+ended 3
+not_asked $here /deep/part.xml
+resume again --include guess -n none
+ended 0
+asked $here /deep/part.xml
+not_asked $here /part.html
+dropped again include "http://$here:$port/part.html"
+
 # ---- a person names it; no seed is needed ----
 
 : >log
@@ -300,6 +311,8 @@ of hints "http://$here:$port/p9.html"
 says row '"priority": 0.9, "lastmod": null, "changefreq": null'
 exits 0 "$URLWEIR" explain hints "http://$here:$port/p9.html"
 says out 'priority           0.9'
+exits 0 "$URLWEIR" explain hints "http://$here:$port/p9.html" --json
+says out '"priority": 0.9,'
 
 # ---- fifty megabytes ----
 
@@ -372,5 +385,42 @@ crawl bomb --sitemap only
 ended 0
 of bomb "http://$here:$port/all.xml"
 says row '"status": "fetched", "reason": "truncated_length"'
+
+# ---- LONG: many at once ----
+
+if [ -n "${LONG:-}" ]; then
+    kill "$server"
+    wait "$server" 2>/dev/null || :
+    hosts=$(seq -f 127.0.0.%g 1 30)
+    for host in $hosts; do
+        rm -rf "web/$host"
+        mkdir -p "web/$host"
+        echo "Sitemap: http://$host:@PORT@/all.xml" >"web/$host/robots.txt"
+    done
+    # shellcheck disable=SC2086
+    plain_site $hosts
+    for host in $hosts; do
+        awk -v at="http://$host:$port" 'BEGIN {
+            print "<urlset>"
+            for (i = 0; i < 50000; i++)
+                printf "<url><loc>%s/a/page/of/some/length/%d.html</loc>" \
+                    "<priority>0.%d</priority></url>\n", at, i, i % 10
+            print "</urlset>"
+        }' >"web/$host/all.xml"
+        echo "http://$host:$port/"
+    done >seeds
+    python3 - "$URLWEIR" crawl -i seeds -o many $quick --sitemap only \
+        --memory 96M -n 50 >rss 2>crawl.err <<'PYTHON' || status=$?
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+PYTHON
+    ended 3
+    echo "30 sitemaps of 50,000 entries at once: $(($(cat rss) / 1024)) MiB"
+    [ "$(cat rss)" -lt $((96 * 1024)) ] || fail "$(cat rss) KiB"
+    agrees many
+fi
 
 echo "sitemaps.sh: all agree"
