@@ -119,7 +119,7 @@ START_TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
         char origin[40];
 
         snprintf(origin, sizeof origin, "http://h%d.test", i);
-        snprintf(urls[i], sizeof urls[i], "%s/", origin);
+        snprintf(urls[i], sizeof urls[i], "%.37s/", origin);
         items[i] = rig_item(&b.r, urls[i]);
         set_robots(&b, origin, 200, "Sitemap: " SITEMAP);
     }
