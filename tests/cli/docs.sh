@@ -21,6 +21,9 @@ while read -r name; do
     case $name in
     "suite/test" | tests/cli/x.sh | "make check-unit T="* | "make check-cli T="*) ;;
     tests/* | .ci/*) [ -e "$TOP/$name" ] || lacks "$name" ;;
+    "make fuzz T="*)
+        [ -e "$TOP/fuzz/fuzz_${name#make fuzz T=}.c" ] || lacks "$name"
+        ;;
     "make bench-"*)
         [ -e "$TOP/bench/bench_${name#make bench-}.c" ] ||
             lacks "$name"
