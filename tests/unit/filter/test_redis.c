@@ -92,7 +92,7 @@ START_TEST(behind_the_interface_it_is_a_filter_like_any_other)
     ck_assert_uint_eq(s.capacity, 20000);
     ck_assert(!s.overfull && s.unsure == 0);
     ck_assert_int_eq(filter_remove(f, keys, 1, NULL), STATUS_ARG);
-    ck_assert_int_eq(add_range(f, 10000, 20000), STATUS_OK);
+    ck_assert_int_eq(add_range(f, 10000, 20000), STATUS_LIMIT);
     filter_stats(f, &s);
     ck_assert(s.overfull);
     filter_free(f);
