@@ -29,7 +29,7 @@ static const struct command parts[] = {
      "give a filter in Redis another size while others use it"},
     {"drop", filter_drop_command, "drop REDIS_URL", "delete a filter in Redis"},
     {"bench", filter_bench_command,
-     "bench [--keys N] [--fpr P] [--kind KIND] [--json]",
+     "bench [--keys N] [--fpr P] [--kind KIND] [--plot FILE] [--json]",
      "measure each kind on this machine"},
 };
 
