@@ -251,7 +251,7 @@ static enum status keep_hints(struct frontier *f, const struct admission *list,
     enum status st = STATUS_OK;
 
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        if (list[i].item->hint != NULL)
+        if (list[i].item->hint != NULL && !list[i].blocked)
             st = hint_store_set(f->hints, list[i].id, list[i].item->hint);
     return st;
 }
