@@ -136,6 +136,8 @@ void option_defaults(const struct option_table *t, void *settings)
             *(char **)field(s, settings) = NULL;
         else if (s->type == OPTION_LIST)
             *(struct option_list *)field(s, settings) = (struct option_list){0};
+        else if (s->type == OPTION_FLAG)
+            *(bool *)field(s, settings) = false;
         *source_of(t, i, settings) = OPTION_FROM_DEFAULT;
         if (s->fallback == NULL)
             continue;

@@ -97,18 +97,14 @@ static enum status check_complete(const struct check *c)
     return STATUS_OK;
 }
 
-enum status exact_set_verify(struct exact_set *s)
+enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
 {
-    struct check c = {.s = s};
-    int64_t last = 0, rows = 0;
-    enum status st =
-        db_number(s->d, "SELECT ifnull(max(id), 0) FROM url", &last);
+    struct check c = {.s = s, .last_id = last_id};
+    int64_t rows = 0;
+    enum status st = db_number(s->d, "SELECT count(*) FROM seenpage", &rows);
 
-    if (st == STATUS_OK)
-        st = db_number(s->d, "SELECT count(*) FROM seenpage", &rows);
     if (st != STATUS_OK)
         return st;
-    c.last_id = (uint64_t)last;
     if (exact_set_upto(s) > c.last_id) {
         log_error("exact set is damaged",
                   "reason=\"ahead of the urls\" upto=%llu urls=%llu",
@@ -126,4 +122,13 @@ enum status exact_set_verify(struct exact_set *s)
         st = check_complete(&c);
     free(c.seen);
     return st;
+}
+
+enum status exact_set_verify(struct exact_set *s)
+{
+    int64_t last = 0;
+    enum status st =
+        db_number(s->d, "SELECT ifnull(max(id), 0) FROM url", &last);
+
+    return st == STATUS_OK ? exact_set_verify_upto(s, (uint64_t)last) : st;
 }
