@@ -522,7 +522,8 @@ static enum status leave_little_to_replay(struct dedupe *d)
 
 /* The manifest is written while SQLite's log still stands: behind db_close() a
  * crash would leave one that says "running" beside a database without a log.
- * Where writing it fails the log is left too. */
+ * So the log also stays where the manifest was not written, be it that writing
+ * failed or that the set was refused. */
 enum status dedupe_state_end(struct dedupe *d, bool clean)
 {
     struct dedupe_state *s = d->state;
@@ -531,7 +532,7 @@ enum status dedupe_state_end(struct dedupe *d, bool clean)
 
     if (s->running && !db_broken(d->db))
         wrote = write_manifest(d, "stopped", clean && st == STATUS_OK);
-    s->keep_log = wrote != STATUS_OK;
+    s->keep_log = !s->running || wrote != STATUS_OK;
     return st == STATUS_OK ? wrote : st;
 }
 
@@ -557,7 +558,9 @@ void dedupe_state_free(struct dedupe *d, uint64_t *disk)
 
     sqlite3_finalize(s->put_batch);
     sqlite3_finalize(s->put_meta);
-    if (!s->keep_log) /* else it stays open to the end of the process */
+    if (s->keep_log)
+        db_close_as_is(d->db);
+    else
         db_close(d->db);
     if (disk != NULL)
         *disk = dedupe_state_disk(s);

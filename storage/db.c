@@ -374,24 +374,31 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     return STATUS_OK;
 }
 
-void db_close(struct db *d)
+static void close_it(struct db *d, bool checkpoint)
 {
     if (d == NULL)
         return;
     db_rollback(d);
-    if (db_broken(d)) {
-        /* What failed once is not written to again. */
-        if (d->h != NULL)
-            sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        checkpointer_stop(d->ckpt);
-    } else if (d->ckpt != NULL) {
-        checkpointer_stop(d->ckpt);
+    checkpointer_stop(d->ckpt);
+    if (!checkpoint && d->h != NULL)
+        sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else if (d->ckpt != NULL)
         sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
                                   NULL);
-    }
     sqlite3_close(d->h);
     free(d->path);
     free(d);
+}
+
+void db_close(struct db *d)
+{
+    /* What failed once is not written to again. */
+    close_it(d, d != NULL && !db_broken(d));
+}
+
+void db_close_as_is(struct db *d)
+{
+    close_it(d, false);
 }
 
 enum status db_verify(struct db *d)

@@ -72,6 +72,8 @@ MUST_CHECK enum status db_open(struct db **out, const char *path,
 /* Ends the checkpoint thread. A write connection checkpoints the WAL first, so
  * that a clean stop leaves one file. NULL is fine. */
 void db_close(struct db *d);
+/* Leaves file and log as a crash would, all that is committed in them. */
+void db_close_as_is(struct db *d);
 
 /* On a reader: from here to db_commit every module sees one moment. */
 MUST_CHECK enum status db_begin(struct db *d);
