@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/logger.h"
 #include "base/mem.h"
 #include "cli/dedupe_pipe.h"
 #include "cli/dedupe_report.h"
@@ -484,6 +485,8 @@ enum exit_code dedupe_run(const struct dedupe_command *c)
     enum exit_code code;
     bool reader_gone;
 
+    /* A filter that has reached its share of memory is no news here. */
+    logger_set_level(LOG_LEVEL_ERROR);
     r->c = c;
     r->start = r->committed_at = clock_mono();
     r->out.at = xmalloc(OUT_BYTES);

@@ -202,10 +202,6 @@ static enum status build_filter(struct dedupe *d)
     struct key_feed feed = {.visit = fill, .to = &filling};
     enum status st = filter_new(&d->filter, &o);
 
-    if (st == STATUS_LIMIT) { /* too small a share: start small and grow */
-        o.expect = 1;
-        st = filter_new(&d->filter, &o);
-    }
     if (st != STATUS_OK)
         return st;
     filling.filter = d->filter;
