@@ -250,6 +250,7 @@ START_TEST(lines_of_any_length_come_whole_or_in_pieces)
     ck_assert_uint_eq(long_lines, too_long);
     free(f);
     f = file_of("f", bytes_of(text.at, text.len - 1)); /* no final LF */
+    files[0] = f;
     reads(files, 1, buf_bytes(&text), n);
     free(f);
     buf_fini(&text);
