@@ -23,6 +23,13 @@ zipf() {
     }'
 }
 
+# ---- the manual ------------------------------------------------------------------
+
+"$URLWEIR" dedupe --help | sed -n 's/^ .*--\([a-z]*\).*/\1/p' | grep -v help |
+    sort >options
+sed -n 's/^\.It .*Fl -\([a-z]*\).*/\1/p' "$TOP/docs/man/urlweir-dedupe.1" |
+    sort | diff options - || fail "the manual has other options than --help"
+
 # ---- the same lines as awk prints ----------------------------------------------
 
 zipf 1 250000 >urls
