@@ -100,7 +100,7 @@ START_TEST(the_summary_says_what_was_kept_where_it_was)
                      "  unique           2,345,678\n"
                      "  duplicates       9,999,990   81.0 %\n"
                      "  invalid                 10\n"
-                     "  memory     40 MiB, disk 1.5 MiB\n");
+                     "  memory     40.0 MiB, disk 1.5 MiB\n");
     s.dir = "seen";
     s.interrupted = true;
     buf_clear(&b);
