@@ -95,7 +95,7 @@ START_TEST(the_summary_says_what_was_kept_where_it_was)
     dedupe_summary_text(&b, &s);
     ck_assert_str_eq(buf_str(&b),
                      "urlweir dedupe: finished\n"
-                     "  lines           12,345,678   in 12.3s, 1,003,713 a "
+                     "  lines           12,345,678   in 12.3s, 1,003,714 a "
                      "second\n"
                      "  unique           2,345,678\n"
                      "  duplicates       9,999,990   81.0 %\n"
