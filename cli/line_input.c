@@ -476,7 +476,8 @@ static bool take_lines(struct line_input *in, struct line_batch *b)
     in->start += len;
     if (is_full(b))
         return true;
-    if (b->count > 0 && memchr(in->window + in->start, '\n', in->end - in->start))
+    if (b->count > 0 &&
+        memchr(in->window + in->start, '\n', in->end - in->start))
         return true; /* the next line does not fit */
     if (in->end - in->start > LINE_MOST)
         cut_piece(in, b);

@@ -596,6 +596,7 @@ Suite *suite_dedupe(void)
     tcase_add_test(t, the_first_of_a_batch_is_new_and_its_repeats_are_not);
     tcase_add_test(t, spellings_of_a_url_are_one_and_octets_are_not);
     suite_add_tcase(s, t);
+    tcase_set_timeout(crash, 600);
     tcase_add_checked_fixture(crash, setup, teardown);
     tcase_add_test(crash, a_crash_keeps_what_was_committed_and_nothing_else);
     tcase_add_test(crash, a_run_that_gives_up_keeps_what_was_committed);
