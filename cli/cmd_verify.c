@@ -109,6 +109,8 @@ static void verify_manifest(struct verdicts *v, struct reader *r)
 
 static void verify_store(struct verdicts *v, struct reader *r)
 {
+    uint64_t bodies = 0;
+
     if (db_verify(r->db) == STATUS_OK)
         say(v, "ok", "frontier.db: SQLite finds it sound");
     else
@@ -126,6 +128,11 @@ static void verify_store(struct verdicts *v, struct reader *r)
             exact_set_stats(r->exact).count);
     else
         say(v, "BAD", "exact set: pages do not agree with their index");
+    if (page_store_verify_bodies(r->pages, &bodies) == STATUS_OK)
+        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
+            bodies);
+    else
+        say(v, "BAD", "bodies: their index does not agree with the fetches");
 }
 
 static void verify_links(struct verdicts *v, struct reader *r)
