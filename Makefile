@@ -185,6 +185,12 @@ bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one 
 bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 	$(Q)$<
 
+# A peer in C++: built where its compiler and its headers are, else left out.
+bench-filter: $B/bench/peer_rocksdb
+$B/bench/peer_rocksdb: bench/peer_rocksdb.cc
+	@mkdir -p $(@D)
+	$(Q)g++ -std=c++17 -O2 -o $@ $< -lrocksdb 2>$@.log || rm -f $@
+
 # ---- demo ------------------------------------------------------------------
 
 .PHONY: demo

@@ -25,7 +25,7 @@ static const struct command parts[] = {
      "predict --capacity N [--fpr P] [--json]",
      "tell sizes and rates before making one"},
     {"bench", filter_bench_command,
-     "bench [--keys N] [--fpr P] [--kind KIND] [--json]",
+     "bench [--keys N] [--fpr P] [--kind KIND] [--plot FILE] [--json]",
      "measure each kind on this machine"},
 };
 
