@@ -164,7 +164,7 @@ tsan: ## the tests that have threads under TSan
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact links robots sitemap signals url
-THREAD_SUITES := queue resolver body_pool checkpoint fetcher frontier progress scope url_any db
+THREAD_SUITES := shared queue resolver body_pool checkpoint fetcher frontier progress scope url_any db
 
 # ---- fuzzing ---------------------------------------------------------------
 

@@ -24,6 +24,7 @@
 #include "cli/verify_warc.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit.h"
+#include "storage/item_log.h"
 
 struct verify_settings {
     bool repair;
@@ -135,6 +136,18 @@ static void verify_store(struct verdicts *v, struct reader *r)
         say(v, "BAD", "bodies: their index does not agree with the fetches");
 }
 
+static void verify_items(struct verdicts *v, struct reader *r)
+{
+    uint64_t urls = 0;
+
+    if (item_log_verify(r->db, &urls) != STATUS_OK)
+        say(v, "BAD", "put URLs: updates, leases and rows do not agree");
+    else if (urls > 0)
+        say(v, "ok",
+            "put URLs: %" PRIu64 ", each update and lease is of one of them",
+            urls);
+}
+
 static void verify_links(struct verdicts *v, struct reader *r)
 {
     uint64_t count = 0;
@@ -147,18 +160,21 @@ static void verify_links(struct verdicts *v, struct reader *r)
             count);
 }
 
-/* A crawl with --filter none has no filter file to miss. */
-static bool goes_without_filter(struct reader *r)
+/* A crawl with --filter none or redis has no filter file to miss: which of them
+ * it is, or NULL. */
+static const char *goes_without_file(struct reader *r)
 {
     char *argv[] = {(char *)"resume", r->dir, NULL};
     char *path = reader_path(r, "filter.ckpt");
     struct crawl_settings s, before;
     int code;
-    bool without = false;
+    const char *without = NULL;
 
     if (access(path, F_OK) != 0 &&
         settings_of_resume(&s, &before, 2, argv, &code)) {
-        without = s.filter == FILTER_NONE;
+        without = s.filter == FILTER_NONE    ? "none"
+                  : s.filter == FILTER_REDIS ? "redis"
+                                             : NULL;
         settings_fini(&s);
         settings_fini(&before);
     }
@@ -172,6 +188,7 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     struct audit_options o = {.what_if = NULL};
     struct audit a;
     uint64_t urls = frontier_store_last_id(r->store);
+    const char *without;
 
     if (audit_crawl(&a, r, &o) != STATUS_OK) {
         say(v, "BAD", "digests: the rows cannot be read");
@@ -184,8 +201,9 @@ static void verify_digests(struct verdicts *v, struct reader *r)
             a.missing, urls, a.exact_count);
     else
         say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs", urls);
-    if (!a.filter_checked && goes_without_filter(r))
-        say(v, "ok", "filter.ckpt: none, as --filter none asks");
+    without = a.filter_checked ? NULL : goes_without_file(r);
+    if (without != NULL)
+        say(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
     else if (!a.filter_checked)
         say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
     else if (a.filter_covers > urls)
@@ -320,6 +338,7 @@ int cmd_verify(int argc, char **argv)
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
         verify_store(&v, &r);
+        verify_items(&v, &r);
         verify_links(&v, &r);
         store_bad = v.bad;
         verify_records(&v, &r);

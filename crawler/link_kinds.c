@@ -33,6 +33,7 @@ static const char *const kind_names[LINK_KIND_COUNT_] = {
     [LINK_REDIRECT] = "redirect",
     [LINK_SITEMAP_PART] = "sitemap-part",
     [LINK_LISTED] = "listed",
+    [LINK_PUT] = "put",
 };
 
 const char *link_kind_name(enum link_kind k)

@@ -41,6 +41,7 @@ enum link_kind {
     LINK_REDIRECT,     /* Location of a 3xx answer */
     LINK_SITEMAP_PART, /* a sitemap that a sitemap index lists */
     LINK_LISTED,       /* a page that a sitemap or a feed lists */
+    LINK_PUT, /* by another program, through the service; no page has it */
     LINK_KIND_COUNT_
 };
 /* A sitemap, however it was found; what it redirects to is one too. */

@@ -35,7 +35,8 @@
     " WHEN 23 THEN 'depth' WHEN 24 THEN 'exclude' WHEN 25 THEN 'include'"      \
     " WHEN 26 THEN 'url_length' WHEN 27 THEN 'nofollow' WHEN 28 THEN 'kind'"   \
     " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
-    " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index' END"
+    " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
+    " WHEN 33 THEN 'blocklist' END"
 
 #define KIND_NAME(n)                                                           \
     "CASE " n " WHEN 0 THEN 'a' WHEN 1 THEN 'area' WHEN 2 THEN 'link'"         \
@@ -47,7 +48,8 @@
     " WHEN 18 THEN 'embed' WHEN 19 THEN 'media' WHEN 20 THEN 'cite'"           \
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
     " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect'"                             \
-    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' END"
+    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put' "   \
+    "END"
 
 #define CHANGEFREQ_NAME(n)                                                     \
     "CASE " n " WHEN 1 THEN 'always' WHEN 2 THEN 'hourly'"                     \
@@ -102,6 +104,14 @@ const char *const schema_sql[] = {
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
+    /* ---- URLs of other programs ---- */
+    "CREATE TABLE item_update(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " due INTEGER, since INTEGER, metadata BLOB);"
+    "CREATE TABLE item_lease(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " at INTEGER, until INTEGER);"
+    "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
+    " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
+    " completed_most INTEGER, served INTEGER);"
     /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"
