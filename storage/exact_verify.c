@@ -119,7 +119,7 @@ static enum status check_complete(const struct check *c)
     return STATUS_OK;
 }
 
-enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
+static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
 {
     struct check c = {.s = s, .last_id = last_id};
     int64_t rows = 0;
@@ -143,7 +143,7 @@ enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
     st = check_parts(&c);
     if (st == STATUS_OK && (uint64_t)rows != c.pages)
         st = bad(PARTS, 0, "pages that belong to no part");
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && urls)
         st = mark_replaced(&c);
     if (st == STATUS_OK)
         st = check_complete(&c);
@@ -160,5 +160,10 @@ enum status exact_set_verify(struct exact_set *s)
                             : "SELECT ifnull(max(id), 0) FROM url",
                   &last);
 
-    return st == STATUS_OK ? exact_set_verify_upto(s, (uint64_t)last) : st;
+    return st == STATUS_OK ? verify(s, (uint64_t)last, true) : st;
+}
+
+enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
+{
+    return verify(s, last_id, false);
 }
