@@ -27,6 +27,7 @@ struct command {
 
 int cmd_audit(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
+int cmd_dedupe(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);

@@ -20,6 +20,8 @@ static const struct command commands[] = {
     {"export", cmd_export,
      "export DIR [--what urls|pages|errors|skips|hosts] [--format jsonl|csv]",
      "write a crawl's data as JSON Lines or CSV"},
+    {"dedupe", cmd_dedupe, "dedupe [FILE...] [--state DIR]",
+     "print each line whose URL is new; for lists larger than memory"},
     {"filter", cmd_filter,
      "filter create|add|check|remove|merge|info|predict|bench ...",
      "the filter library from the shell"},
