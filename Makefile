@@ -164,7 +164,7 @@ tsan: ## the tests that have threads under TSan
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact links robots sitemap signals url
-THREAD_SUITES := queue resolver body_pool checkpoint fetcher frontier progress scope url_any db
+THREAD_SUITES := shared queue resolver body_pool checkpoint fetcher frontier progress scope url_any db
 
 # ---- fuzzing ---------------------------------------------------------------
 
@@ -184,6 +184,12 @@ fuzz: ## libFuzzer on target T for TIME seconds (needs clang)
 bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one table each
 bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
 	$(Q)$<
+
+# A peer in C++: built where its compiler and its headers are, else left out.
+bench-filter: $B/bench/peer_rocksdb
+$B/bench/peer_rocksdb: bench/peer_rocksdb.cc
+	@mkdir -p $(@D)
+	$(Q)g++ -std=c++17 -O2 -o $@ $< -lrocksdb 2>$@.log || rm -f $@
 
 # ---- demo ------------------------------------------------------------------
 

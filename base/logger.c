@@ -21,6 +21,11 @@ void logger_set_level(enum log_level level)
     atomic_store(&level_now, level);
 }
 
+enum log_level logger_level(void)
+{
+    return atomic_load(&level_now);
+}
+
 bool logger_enabled(enum log_level level)
 {
     return level <= atomic_load_explicit(&level_now, memory_order_relaxed);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_filter.c - membership filters: ours of a fixed size beside libbloom
- * (where it is installed), the one that grows at every power of two, and all
- * kinds in one table.
+ * bench_filter.c - membership filters: one of a fixed size beside its peers,
+ * those that grow at every power of two, cuckoo tables at their load, all kinds
+ * in one table, and what saving costs.
  *
  * KEYS=N and FPR=P change the size (10M) and the rate (0.001) of the tables;
- * LONG=1 grows to 100M. Times are nanoseconds of CPU a key, on one thread.
- * libbloom has no batches and hashes what it is given, 8 octets here; ours is
- * given the digest a crawl has already.
+ * LONG=1 grows to 100M. Times are nanoseconds of CPU a key, on one thread. Ours
+ * is given the digest that a crawl has already; libbloom and RocksDB hash the 8
+ * octets of a key. SQLite and Redis get a tenth and a hundredth of the keys:
+ * they would take minutes.
  */
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,15 +18,12 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "bench/filter_aims.h"
+#include "bench/filter_growth.h"
+#include "bench/filter_peers.h"
+#include "bench/filter_saved.h"
 #include "cli/filter_measure.h"
 #include "filter/block.h"
-
-#if __has_include(<bloom.h>)
-#include <bloom.h>
-#define HAVE_LIBBLOOM 1
-#else
-#define HAVE_LIBBLOOM 0
-#endif
 
 #define ASKED 2000000
 
@@ -44,279 +41,147 @@ static double env_rate(void)
     return text != NULL ? strtod(text, NULL) : 0.001;
 }
 
-/* ---- fixed size, and libbloom ---- */
-
-static void print_fixed(const char *name, double insert, double hit,
-                        double miss, double bits, uint64_t wrong,
-                        uint64_t asked, double than)
+static bool is_long(void)
 {
-    struct sizing_interval w = sizing_wilson(wrong, asked, SIZING_Z95);
+    const char *text = getenv("LONG");
 
-    printf("%-16s %7.1f %7.1f %7.1f %7.2f   %.5f to %.5f", name, insert, hit,
-           miss, bits, w.low, w.high);
-    if (than > 0)
-        printf("   %5.1f x", than / miss);
-    printf("\n");
+    return text != NULL && *text != '\0';
+}
+
+static void print_machine(void)
+{
+    char setting[128] = "unknown";
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+
+    if (f != NULL) {
+        if (fgets(setting, sizeof setting, f) != NULL)
+            setting[strcspn(setting, "\n")] = '\0';
+        fclose(f);
+    }
+    printf("Instructions: %s. Transparent huge pages: %s; ours ask for them; "
+           "the last column is MiB\nthat the kernel gave in huge pages, of all "
+           "MiB of the filter.\n\n",
+           block_isa_name(), setting);
+}
+
+/* ---- fixed size, and the peers ---- */
+
+static void print_fixed(const char *name, const struct peer_result *r,
+                        const char *pages)
+{
+    struct sizing_interval w = sizing_wilson(r->wrong, r->asked, SIZING_Z95);
+
+    printf("%-26s %8.1f %8.1f %8.1f %7.2f   %.5f to %.5f  %s\n", name,
+           r->insert, r->hit, r->miss, r->bits, w.low, w.high, pages);
     fflush(stdout);
 }
 
-#if HAVE_LIBBLOOM
-
-struct libbloom {
-    int (*init)(struct bloom *b, int entries, double error);
-    int (*check)(struct bloom *b, const void *key, int len);
-    int (*add)(struct bloom *b, const void *key, int len);
-    void (*fini)(struct bloom *b);
-};
-
-/* Looked up by name, so that the benchmark is built without it. */
-static bool find_libbloom(struct libbloom *l)
+static void print_peer(const char *name, bool is_there,
+                       const struct peer_result *r, const char *why)
 {
-    void *lib = dlopen("libbloom.so.1", RTLD_NOW);
-
-    if (lib == NULL)
-        return false;
-    *(void **)&l->init = dlsym(lib, "bloom_init");
-    *(void **)&l->check = dlsym(lib, "bloom_check");
-    *(void **)&l->add = dlsym(lib, "bloom_add");
-    *(void **)&l->fini = dlsym(lib, "bloom_free");
-    return l->init != NULL && l->check != NULL && l->add != NULL &&
-           l->fini != NULL;
+    if (is_there)
+        print_fixed(name, r, "");
+    else
+        printf("%-26s skipped: %s\n", name, why);
 }
 
-static double ask_libbloom(const struct libbloom *l, struct bloom *b,
-                           uint64_t held, uint64_t *maybes)
-{
-    uint64_t *keys = xmalloc(ASKED * sizeof *keys);
-    int64_t t;
-
-    for (uint64_t i = 0; i < ASKED; i++)
-        keys[i] = filter_measure_key(held > 0 ? filter_measure_key(i) % held
-                                              : (UINT64_C(1) << 62) + i);
-    *maybes = 0;
-    t = filter_measure_now();
-    for (size_t i = 0; i < ASKED; i++)
-        *maybes += l->check(b, &keys[i], 8) == 1;
-    t = filter_measure_now() - t;
-    free(keys);
-    return (double)t / ASKED;
-}
-
-/* Its miss in ns, 0: it is not there. */
-static double bench_libbloom(uint64_t n, double fpr)
-{
-    struct libbloom l;
-    struct bloom b;
-    uint64_t wrong, right;
-    double insert, hit, miss;
-    int64_t t;
-
-    if (!find_libbloom(&l) || l.init(&b, (int)n, fpr) != 0)
-        return 0;
-    t = filter_measure_now();
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t key = filter_measure_key(i);
-
-        l.add(&b, &key, 8);
-    }
-    insert = (double)(filter_measure_now() - t) / (double)n;
-    miss = ask_libbloom(&l, &b, 0, &wrong);
-    hit = ask_libbloom(&l, &b, n, &right);
-    print_fixed("libbloom", insert, hit, miss, 8.0 * b.bytes / (double)n, wrong,
-                ASKED, 0);
-    l.fini(&b);
-    return miss;
-}
-
-#else
-
-static double bench_libbloom(uint64_t n, double fpr)
-{
-    (void)n;
-    (void)fpr;
-    return 0;
-}
-
-#endif
-
-static void bench_fixed(uint64_t n, double fpr)
+/* The last one is the best that this machine has. */
+static void bench_ours(uint64_t n, double fpr, struct peer_result *best)
 {
     static const char *const names[] = {"bloom, scalar", "bloom, avx2",
                                         "bloom, avx512"};
-    double than;
 
-    printf("Fixed size, %" PRIu64 " keys at %g\n\n", n, fpr);
-    printf("%-16s %7s %7s %7s %7s   %s\n", "", "insert", "hit", "miss", "bits",
-           "false maybe, 95 %");
-    than = bench_libbloom(n, fpr);
-    if (than == 0)
-        printf("%-16s not installed\n", "libbloom");
     for (int isa = BLOCK_SCALAR; isa <= BLOCK_AVX512; isa++) {
         struct filter_measured m;
 
         if (!block_use((enum block_isa)isa) ||
             filter_measure(&m, "bloom", n, n, fpr) != STATUS_OK)
             continue;
-        print_fixed(names[isa], m.insert, m.hit, m.miss,
-                    (double)m.stats.bits / (double)n, m.false_positives,
-                    m.asked, than);
+        *best = (struct peer_result){.insert = m.insert,
+                                     .hit = m.hit,
+                                     .miss = m.miss,
+                                     .bits = (double)m.stats.bits / (double)n,
+                                     .wrong = m.false_positives,
+                                     .asked = m.asked};
+        print_fixed(names[isa], best, growth_huge_word(&m.stats, m.huge_bytes));
     }
+}
+
+static void print_times(const char *name, bool is_there,
+                        const struct peer_result *peer,
+                        const struct peer_result *ours)
+{
+    if (is_there)
+        printf("    %-20s %6.1f x\n", name, peer->miss / ours->miss);
+}
+
+static void bench_fixed(const char *self, uint64_t n, double fpr)
+{
+    struct peer_result ours = {.miss = 1}, bloom, rocks, tree, bits, script;
+    bool has_bloom, has_rocks, has_tree, has_bits, has_script;
+    const char *why = "";
+
+    printf("Fixed size, %" PRIu64 " keys at %g\n\n", n, fpr);
+    printf("%-26s %8s %8s %8s %7s   %s\n", "", "insert", "hit", "miss", "bits",
+           "false maybe, 95 %       huge MiB");
+    bench_ours(n, fpr, &ours);
+    has_bloom = peer_libbloom(&bloom, n, fpr, &why);
+    print_peer("libbloom", has_bloom, &bloom, why);
+    has_rocks = peer_rocksdb(&rocks, self, n, ours.bits, &why);
+    print_peer("RocksDB, batched", has_rocks, &rocks, why);
+    has_tree = peer_sqlite(&tree, n / 10, &why);
+    print_peer("SQLite B-tree, 1/10", has_tree, &tree, why);
+    has_bits = peer_redis(&bits, n / 100, fpr, false, &why);
+    print_peer("Redis SETBIT, 1/100", has_bits, &bits, why);
+    has_script = peer_redis(&script, n / 100, fpr, true, &why);
+    print_peer("Redis EVAL, 1/100", has_script, &script, why);
+    printf(
+        "\nA miss of theirs in misses of ours, the last row of `bloom`:\n\n");
+    print_times("libbloom", has_bloom, &bloom, &ours);
+    print_times("RocksDB, batched", has_rocks, &rocks, &ours);
+    print_times("SQLite B-tree", has_tree, &tree, &ours);
+    print_times("Redis SETBIT", has_bits, &bits, &ours);
+    print_times("Redis EVAL", has_script, &script, &ours);
     printf("\n");
+    aim_note("fixed size: rate at capacity, of the promise",
+             (double)ours.wrong / (double)ours.asked / fpr, AIM_AT_MOST, 1.05,
+             "x");
+    if (has_bloom)
+        aim_note("fixed size: libbloom's miss, in ours", bloom.miss / ours.miss,
+                 AIM_AT_LEAST, 5, "x");
+    if (has_rocks)
+        aim_note("fixed size: RocksDB's batched miss, in ours",
+                 rocks.miss / ours.miss, AIM_AT_LEAST, 1.5, "x");
 }
 
-/* ---- one that grows ---- */
+/* ---- cuckoo tables ---- */
 
-struct digests {
-    uint64_t *keys[4096];
-    uint32_t count[4096], cap[4096];
-};
-
-static void digests_add(struct digests *d, uint64_t key)
+/* Sizes far from powers of two: a table of any number of buckets fills as far
+ * as one of a power of two does. */
+static void bench_cuckoo(uint64_t n, double fpr)
 {
-    uint32_t p = (uint32_t)(key >> 52);
+    const uint64_t sizes[] = {n / 100, n / 30, n / 10, n * 6 / 10, n};
 
-    if (d->count[p] == d->cap[p]) {
-        d->cap[p] = d->cap[p] * 2 + 64;
-        d->keys[p] = xrealloc(d->keys[p], d->cap[p] * sizeof(uint64_t));
-    }
-    d->keys[p][d->count[p]++] = key;
-}
+    printf("Cuckoo of 16 bits, filled to what it was made for\n\n");
+    printf("%11s %8s %7s %7s %7s   %-22s %s\n", "keys", "insert", "miss",
+           "load %", "bits", "false maybe, 95 %", "without a place");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct filter_measured m;
 
-static enum status digests_of(void *ctx, uint64_t first, uint64_t last,
-                              void (*visit)(void *to, const uint64_t *keys,
-                                            size_t n),
-                              void *to)
-{
-    struct digests *d = ctx;
-
-    for (uint64_t p = first >> 52; p <= last >> 52; p++)
-        visit(to, d->keys[p], d->count[p]);
-    return STATUS_OK;
-}
-
-/* How long single inserts took, in steps of a microsecond. */
-enum { MOST_US = 20000 };
-struct pauses {
-    uint64_t of[MOST_US + 1];
-    double worst_ms;
-};
-
-static void note(struct pauses *p, int64_t ns)
-{
-    uint64_t us = ns > 0 ? (uint64_t)ns / 1000 : 0;
-
-    p->of[us < MOST_US ? us : MOST_US]++;
-    if ((double)ns / 1e6 > p->worst_ms)
-        p->worst_ms = (double)ns / 1e6;
-}
-
-/* ms that all but `rank` inserts stayed below. */
-static double below(const struct pauses *p, uint64_t rank)
-{
-    uint64_t seen = 0;
-    size_t us = MOST_US;
-
-    while (us > 0 && (seen += p->of[us]) <= rank)
-        us--;
-    return (double)(us + 1) / 1000;
-}
-
-static double measure_rate(const struct filter *f, struct sizing_interval *w)
-{
-    uint64_t keys[1024], wrong = 0;
-    bool maybe[1024];
-    int64_t all = 0;
-
-    for (uint64_t i = 0; i < ASKED; i += 1024) {
-        int64_t t;
-
-        for (uint64_t j = 0; j < 1024; j++)
-            keys[j] = filter_measure_key((UINT64_C(1) << 62) + i + j);
-        t = filter_measure_now();
-        filter_check(f, keys, 1024, maybe);
-        all += filter_measure_now() - t;
-        for (size_t j = 0; j < 1024; j++)
-            wrong += maybe[j];
-    }
-    *w = sizing_wilson(wrong, (ASKED + 1023) / 1024 * 1024, SIZING_Z95);
-    return (double)all / ((ASKED + 1023) / 1024 * 1024);
-}
-
-/* What asking the clock twice takes. */
-static int64_t clock_cost(void)
-{
-    enum { TIMES = 10000 };
-    int64_t t = filter_measure_now();
-
-    for (int i = 0; i < TIMES; i++)
-        (void)filter_measure_now();
-    return (filter_measure_now() - t) / TIMES;
-}
-
-/* One key a call, as the worst pause needs it. */
-static void add_single(struct filter *f, struct digests *d, uint64_t from,
-                       uint64_t until, struct pauses *p, int64_t *all)
-{
-    int64_t clock = clock_cost();
-
-    for (uint64_t i = from; i < until; i++) {
-        uint64_t key = filter_measure_key(i);
-        int64_t t;
-
-        digests_add(d, key);
-        t = filter_measure_now();
-        if (filter_add(f, &key, 1, NULL) != STATUS_OK)
-            abort();
-        t = filter_measure_now() - t - clock;
-        *all += t;
-        note(p, t);
-    }
-}
-
-static void bench_growth(const char *kind, uint64_t until, double fpr)
-{
-    struct digests *d = xcalloc(1, sizeof *d);
-    struct pauses *p = xcalloc(1, sizeof *p);
-    struct filter_options o = {.kind = kind,
-                               .expect = 100000,
-                               .fpr = fpr,
-                               .source = {digests_of, d}};
-    uint64_t n = 0, rebuilds = 0;
-    struct filter *f = NULL;
-    struct filter_stats s;
-
-    if (filter_new(&f, &o) != STATUS_OK)
-        abort();
-    printf("%s, made for 100000 keys, grown one by one, %g promised\n\n", kind,
-           fpr);
-    printf("%11s %8s %7s %7s   %-20s %10s %9s\n", "keys", "insert", "miss",
-           "bits", "false maybe, 95 %", "rebuild ms", "worst ms");
-    for (uint64_t step = 1 << 17; n < until;
-         step = step * 2 < until ? step * 2 : until) {
-        struct sizing_interval w;
-        uint64_t more = step - n;
-        int64_t all = 0;
-        double miss;
-
-        memset(p, 0, sizeof *p);
-        add_single(f, d, n, step, p, &all);
-        n = step;
-        miss = measure_rate(f, &w);
-        filter_stats(f, &s);
-        /* Rebuilds are the longest inserts; the 99.9th percentile of them. */
-        printf("%11" PRIu64 " %8.1f %7.1f %7.2f   %.6f to %.6f %10.3f %9.2f\n",
-               n, (double)all / (double)more, miss, (double)s.bits / (double)n,
-               w.low, w.high, below(p, (s.rebuilds - rebuilds) / 1000),
-               p->worst_ms);
+        if (filter_measure(&m, "cuckoo", sizes[i], sizes[i], fpr) != STATUS_OK)
+            continue;
+        printf("%11" PRIu64 " %8.1f %7.1f %7.2f %7.2f   %.6f to %.6f   %" PRIu64
+               "\n",
+               sizes[i], m.insert, m.miss, 100 * m.stats.fill,
+               (double)m.stats.bits / (double)sizes[i], m.fpr.low, m.fpr.high,
+               m.stats.stuck);
         fflush(stdout);
-        rebuilds = s.rebuilds;
+        aim_note("cuckoo: load at every size", 100 * m.stats.fill, AIM_AT_LEAST,
+                 94.9, "%");
+        aim_note("cuckoo: memory", (double)m.stats.bits / (double)sizes[i],
+                 AIM_AT_MOST, 17, "bits a key");
     }
     printf("\n");
-    filter_free(f);
-    for (size_t i = 0; i < 4096; i++)
-        free(d->keys[i]);
-    free(d);
-    free(p);
 }
 
 /* ---- all kinds ---- */
@@ -329,30 +194,36 @@ static void bench_kinds(uint64_t n, double fpr)
            "hundredth\n\n",
            n, fpr);
     printf("%-9s %7s %7s %7s %7s %7s %7s   %s\n", "", "insert", "hit", "miss",
-           "1 hit", "1 miss", "bits", "false maybe, 95 %");
+           "1 hit", "1 miss", "bits", "false maybe, 95 %       huge MiB");
     for (size_t i = 0; (kind = filter_kind(i)) != NULL; i++) {
         struct filter_measured m;
 
         if (filter_measure(&m, kind->name, kind->grows ? n / 100 : n, n, fpr) !=
             STATUS_OK)
             continue;
-        printf("%-9s %7.1f %7.1f %7.1f %7.1f %7.1f %7.2f   %.6f to %.6f\n",
+        printf("%-9s %7.1f %7.1f %7.1f %7.1f %7.1f %7.2f   %.6f to %.6f  %s\n",
                kind->name, m.insert, m.hit, m.miss, m.hit_single, m.miss_single,
                (double)m.stats.bits / (double)m.stats.count, m.fpr.low,
-               m.fpr.high);
+               m.fpr.high, growth_huge_word(&m.stats, m.huge_bytes));
         fflush(stdout);
     }
+    printf("\n");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    uint64_t n = env_number("KEYS", 1e7);
+    uint64_t n = env_number("KEYS", 1e7), most = is_long() ? 10 * n : n;
     double fpr = env_rate();
 
+    (void)argc;
     logger_set_level(LOG_LEVEL_ERROR);
-    bench_fixed(n, fpr);
-    bench_growth("scalable", getenv("LONG") != NULL ? 100000000 : n, fpr);
-    bench_growth("stacked", n, fpr);
+    print_machine();
+    bench_fixed(argv[0], n, fpr);
+    bench_growth("scalable", n, most, fpr);
+    bench_growth("stacked", n, n, fpr);
+    bench_cuckoo(n, fpr);
     bench_kinds(n, fpr);
+    bench_saved(most, fpr);
+    aims_print();
     return 0;
 }

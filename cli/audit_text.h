@@ -11,4 +11,6 @@ void audit_print_text(FILE *to, const struct audit *a, const char *what);
 /* docs/formats/audit.md */
 void audit_print_json(FILE *to, const struct audit *a, const char *what);
 
+double audit_bits_per_key(const struct audit_step *s);
+
 #endif

@@ -6,24 +6,27 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "cli/audit_page.h"
 #include "cli/audit_text.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/filter_commands.h"
+#include "cli/filter_measure.h"
 #include "cli/open_crawl.h"
 #include "frontier/audit.h"
 
 struct audit_settings {
-    char *urls, *lost;
+    char *urls, *lost, *html;
     double fpr;
-    struct option_list what_if;
+    struct option_list what_if, filters;
     bool json;
-    uint8_t from[5];
+    uint8_t from[7];
 };
 
 static const struct option_spec specs[] = {
@@ -51,6 +54,15 @@ static const struct option_spec specs[] = {
      .section = "What",
      .arg = "P,...",
      .help = "replay the same URLs through filters of these rates"},
+    {.name = "filters",
+     .type = OPTION_LIST,
+     .at = offsetof(struct audit_settings, filters),
+     .words = filter_kind_words,
+     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .section = "What",
+     .arg = "KIND,...",
+     .help = "replay them through filters of these kinds, at each rate of "
+             "--what-if or at that of the crawl"},
     {.name = "lost",
      .type = OPTION_TEXT,
      .at = offsetof(struct audit_settings, lost),
@@ -58,6 +70,14 @@ static const struct option_spec specs[] = {
      .section = "Output",
      .arg = "FILE",
      .help = "write the URLs that a Bloom-only crawler would have lost"},
+    {.name = "html",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct audit_settings, html),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FILE",
+     .help = "write one page with plots; replays all kinds unless --filters "
+             "names some"},
     {.name = "json",
      .type = OPTION_FLAG,
      .at = offsetof(struct audit_settings, json),
@@ -72,8 +92,9 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 static const struct usage usage = {
     .name = "audit",
-    .synopsis = "audit DIR [--what-if P,...] [--lost FILE] [--json]\n"
-                "audit --urls FILE [--fpr P] [--what-if P,...] [--json]",
+    .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] "
+                "[--html FILE] ...\n"
+                "audit --urls FILE [--fpr P] ...",
     .about = "Measures the dedupe miss rate of the filter against what it "
              "promised, for each growth step, with a 95 % Wilson interval, and "
              "checks that it has no false negative.",
@@ -83,16 +104,63 @@ static const struct usage usage = {
     .operand = "a crawl's directory",
 };
 
-struct lost_file {
-    FILE *to; /* NULL: not wanted */
+/* The URLs that would have been lost, on their way out. */
+struct lost {
+    FILE *to;        /* all of them; NULL: not wanted */
+    struct buf page; /* the first of them, for --html */
+    uint64_t listed; /* in the page */
 };
 
-static void write_lost(void *ctx, const struct url_row *row)
+static void put_lost(struct lost *l, struct bytes url)
 {
-    struct lost_file *f = ctx;
+    if (l->to != NULL)
+        fprintf(l->to, "%.*s\n", (int)url.len, url.at);
+    if (l->listed < AUDIT_PAGE_LOST) {
+        l->listed++;
+        buf_add_bytes(&l->page, url);
+        buf_add_char(&l->page, '\n');
+    }
+}
 
-    if (f->to != NULL)
-        fprintf(f->to, "%.*s\n", (int)row->url.len, row->url.at);
+static void visit_lost(void *ctx, const struct url_row *row)
+{
+    put_lost(ctx, row->url);
+}
+
+static int write_page(const char *path, const struct audit *a, const char *what,
+                      const struct lost *lost)
+{
+    struct buf out;
+    enum status st;
+
+    buf_init(&out, (size_t)256 << 20);
+    audit_page(&out, a, what, &lost->page);
+    st = buf_failed(&out);
+    if (st == STATUS_OK)
+        st = file_replace(path, buf_bytes(&out));
+    buf_fini(&out);
+    if (st == STATUS_OK)
+        return EXIT_DONE;
+    fprintf(stderr, "urlweir audit: cannot write %s: %s\n", path,
+            status_text(st));
+    return EXIT_CANNOT;
+}
+
+/* Everything that was asked for; what the audit found is the exit status. */
+static int tell(const struct audit_settings *s, const struct audit *a,
+                const char *what, const struct lost *lost)
+{
+    int code = EXIT_DONE;
+
+    if (s->json)
+        audit_print_json(stdout, a, what);
+    else
+        audit_print_text(stdout, a, what);
+    if (s->html != NULL)
+        code = write_page(s->html, a, what, lost);
+    if (a->false_negatives > 0 || a->missing > 0)
+        code = EXIT_SEEDS; /* 5: a false negative was found */
+    return code;
 }
 
 /* --what-if as numbers; NULL with *code set where one is none. */
@@ -118,7 +186,7 @@ static double *rates_of(const struct option_list *l, int *code)
 }
 
 static int audit_a_crawl(const char *dir, const struct audit_settings *s,
-                         const struct audit_options *o)
+                         const struct audit_options *o, const struct lost *lost)
 {
     struct audit a;
     struct reader r;
@@ -133,12 +201,7 @@ static int audit_a_crawl(const char *dir, const struct audit_settings *s,
                 status_text(st));
         code = st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
     } else {
-        if (s->json)
-            audit_print_json(stdout, &a, dir);
-        else
-            audit_print_text(stdout, &a, dir);
-        if (a.false_negatives > 0 || a.missing > 0)
-            code = EXIT_SEEDS; /* 5: a false negative was found */
+        code = tell(s, &a, dir, lost);
         audit_fini(&a);
     }
     reader_close(&r);
@@ -146,7 +209,7 @@ static int audit_a_crawl(const char *dir, const struct audit_settings *s,
 }
 
 static enum status add_line(struct audit_list *l, struct url *u, char *line,
-                            size_t len, uint64_t *bad, FILE *lost)
+                            size_t len, uint64_t *bad, struct lost *lost)
 {
     bool fresh, would_be_lost;
     enum status st;
@@ -160,13 +223,13 @@ static enum status add_line(struct audit_list *l, struct url *u, char *line,
         return STATUS_OK;
     }
     st = audit_list_add(l, url_text(u), &fresh, &would_be_lost);
-    if (st == STATUS_OK && would_be_lost && lost != NULL)
-        fprintf(lost, "%s\n", buf_str(&u->text));
+    if (st == STATUS_OK && would_be_lost)
+        put_lost(lost, url_text(u));
     return st;
 }
 
 static int audit_a_list(const struct audit_settings *s,
-                        const struct audit_options *o, FILE *lost)
+                        const struct audit_options *o, struct lost *lost)
 {
     bool is_stdin = strcmp(s->urls, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(s->urls, "re");
@@ -189,13 +252,10 @@ static int audit_a_list(const struct audit_settings *s,
     st = audit_list_new(&l, s->fpr, o);
     while (st == STATUS_OK && (len = getline(&line, &room, in)) >= 0)
         st = add_line(l, &u, line, (size_t)len, &bad, lost);
+    if (st == STATUS_OK)
+        st = audit_list_finish(l, &a);
     if (st == STATUS_OK) {
-        audit_list_finish(l, &a);
-        if (s->json)
-            audit_print_json(stdout, &a, s->urls);
-        else
-            audit_print_text(stdout, &a, s->urls);
-        code = a.false_negatives > 0 ? EXIT_SEEDS : EXIT_DONE;
+        code = tell(s, &a, s->urls, lost);
         audit_fini(&a);
     } else {
         fprintf(stderr, "urlweir audit: %s\n", status_text(st));
@@ -214,12 +274,49 @@ static int audit_a_list(const struct audit_settings *s,
     return code;
 }
 
+/* What --filters names; a page shows all kinds when it names none. */
+static void choose_kinds(struct audit_options *o,
+                         const struct audit_settings *s)
+{
+    o->kinds = (const char *const *)s->filters.item;
+    o->kind_count = s->filters.count;
+    if (s->html == NULL || o->kind_count > 0)
+        return;
+    o->kinds = filter_kind_words;
+    while (filter_kind_words[o->kind_count] != NULL)
+        o->kind_count++;
+}
+
+static int open_and_audit(const struct audit_settings *s, const char *dir,
+                          const struct audit_options *without_lost)
+{
+    struct lost lost = {.to = NULL};
+    struct audit_options o = *without_lost;
+    int code;
+
+    if (s->lost != NULL && (lost.to = fopen(s->lost, "we")) == NULL) {
+        fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
+                strerror(errno));
+        return EXIT_CANNOT;
+    }
+    buf_init(&lost.page, (size_t)64 << 20);
+    o.lost = visit_lost;
+    o.ctx = &lost;
+    code = s->urls != NULL ? audit_a_list(s, &o, &lost)
+                           : audit_a_crawl(dir, s, &o, &lost);
+    if (lost.to != NULL && fclose(lost.to) != 0) {
+        fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
+                strerror(errno));
+        code = EXIT_CANNOT;
+    }
+    buf_fini(&lost.page);
+    return code;
+}
+
 static int run(const struct audit_settings *s, const struct option_list *dirs)
 {
-    struct lost_file lost = {NULL};
     struct audit_options o = {.what_if_count = s->what_if.count,
-                              .lost = write_lost,
-                              .ctx = &lost};
+                              .now = filter_measure_now};
     double *rates;
     int code = EXIT_DONE;
 
@@ -232,20 +329,8 @@ static int run(const struct audit_settings *s, const struct option_list *dirs)
     if (rates == NULL)
         return code;
     o.what_if = rates;
-    if (s->lost != NULL && (lost.to = fopen(s->lost, "we")) == NULL) {
-        fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
-                strerror(errno));
-        code = EXIT_CANNOT;
-    } else if (s->urls != NULL) {
-        code = audit_a_list(s, &o, lost.to);
-    } else {
-        code = audit_a_crawl(dirs->item[0], s, &o);
-    }
-    if (lost.to != NULL && fclose(lost.to) != 0) {
-        fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
-                strerror(errno));
-        code = EXIT_CANNOT;
-    }
+    choose_kinds(&o, s);
+    code = open_and_audit(s, s->urls != NULL ? NULL : dirs->item[0], &o);
     free(rates);
     return code;
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "cli/command.h"
+#include "cli/crawl_block.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
 #include "cli/jsonl.h"
@@ -50,7 +51,8 @@ static void remove_files(const char *dir)
 {
     static const char *const names[] = {"manifest",        "frontier.db",
                                         "frontier.db-wal", "frontier.db-shm",
-                                        "filter.ckpt",     "crawl.yaml"};
+                                        "filter.ckpt",     "crawl.yaml",
+                                        "block-exact"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];
@@ -98,6 +100,8 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
     if (!may_start_in(s->output) ||
         (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
+    if (!crawl_block_start(c, s, &code))
+        return code;
     st = settings_save(s);
     if (st == STATUS_OK)
         st = frontier_create(&e, s->output, &c->frontier, clock_mono(),

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/crawl_block.h"
 #include "cli/crawl_setup.h"
 #include "cli/format.h"
 #include "cli/open_crawl.h"
@@ -239,6 +240,30 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
     crawl_setup_fini(&setup);
 }
 
+/* Would the blocklist keep it out now? */
+static void ask_blocklist(struct story *s,
+                          const struct crawl_settings *settings)
+{
+    struct bytes url = url_text(&s->url);
+    struct blocklist *b;
+    bool blocked = false;
+    int code;
+
+    if (settings->block_filter == NULL ||
+        !crawl_block_open(&b, "explain", settings, &code))
+        return;
+    if (blocklist_check(b, &url, 1, &blocked) == STATUS_OK &&
+        blocklist_counts(b).unsure == 0) {
+        json_object_set_new(s->out, "blocked", json_boolean(blocked));
+        if (blocked)
+            set_str(s->out, "reason", outcome_reason_name(REASON_BLOCKLIST));
+        if (blocked && settings->block_exact == NULL)
+            set_str(s->out, "block_check",
+                    "by the filter alone, which may be a false positive");
+    }
+    blocklist_close(b);
+}
+
 static void find_example(void *ctx, const struct skip_row *row)
 {
     struct story *s = ctx;
@@ -267,6 +292,8 @@ static enum status tell_unknown(struct story *s,
     set_str(s->out, "status", "not admitted");
     if (settings != NULL)
         ask_scope(s, settings);
+    if (settings != NULL)
+        ask_blocklist(s, settings);
     st = frontier_store_each_skip(s->r->store, true, find_example, s);
     if (s->dropped > 0)
         json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));

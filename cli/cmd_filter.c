@@ -24,8 +24,12 @@ static const struct command parts[] = {
     {"predict", filter_predict_command,
      "predict --capacity N [--fpr P] [--json]",
      "tell sizes and rates before making one"},
+    {"rebuild", filter_rebuild_command,
+     "rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
+     "give a filter in Redis another size while others use it"},
+    {"drop", filter_drop_command, "drop REDIS_URL", "delete a filter in Redis"},
     {"bench", filter_bench_command,
-     "bench [--keys N] [--fpr P] [--kind KIND] [--json]",
+     "bench [--keys N] [--fpr P] [--kind KIND] [--plot FILE] [--json]",
      "measure each kind on this machine"},
 };
 
@@ -39,7 +43,9 @@ static void help(FILE *to)
         "A filter answers `new` for a key that was certainly never added, "
         "and\n`maybe` for all others, in a few bits a key. Here it lives in a "
         "file; keys\nare lines, of any octets. Changes to a file are "
-        "atomic.\n\n",
+        "atomic.\nInstead of FILE a Redis URL may stand, such as "
+        "redis://localhost/0?key=NAME:\ncreate, add, check and info then work "
+        "on a filter that processes share.\n\n",
         to);
     for (size_t i = 0; i < PARTS; i++)
         fprintf(to, "  filter %s\n        %s\n", parts[i].usage,

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/crawl_archive.h"
+#include "cli/crawl_block.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
 #include "cli/open_crawl.h"
@@ -85,6 +86,8 @@ static int resume_in(const struct crawl_settings *s,
 
     if (crawl_is_unbegun(s->output, "resume"))
         return EXIT_CANNOT;
+    if (!crawl_block_start(c, s, &code))
+        return code;
     if (settings_diff(stderr, before, s) > 0)
         c->frontier.recheck = c->scope;
     st = frontier_open(&e, s->output, &c->frontier, clock_mono(),

@@ -169,11 +169,27 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 /* ---- the counters ---- */
 
 static const char *const main_counters[] = {
-    "pages",        "fetched",           "redirect", "failed",
-    "denied",       "skipped",           "retries",  "links",
-    "duplicates",   "dropped",           "bytes",    "filter_new",
-    "filter_maybe", "false_positives",   "seeds",    "seeds_failed",
-    "same_content", "digest_collisions",
+    "pages",
+    "fetched",
+    "redirect",
+    "failed",
+    "denied",
+    "skipped",
+    "retries",
+    "links",
+    "duplicates",
+    "dropped",
+    "bytes",
+    "filter_new",
+    "filter_maybe",
+    "false_positives",
+    "filter_unsure",
+    "blocklist_false_positives",
+    "blocklist_unsure",
+    "seeds",
+    "seeds_failed",
+    "same_content",
+    "digest_collisions",
 };
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
@@ -203,6 +219,9 @@ static json_t *status_json(struct reader *r)
         json_object_set_new(o, main_counters[i],
                             json_integer((json_int_t)frontier_store_counter(
                                 r->store, main_counters[i])));
+    json_object_set_new(
+        o, "filter_overfull",
+        json_boolean(frontier_store_counter(r->store, "filter_overfull") != 0));
     frontier_store_each_counter(r->store, add_reason, reasons);
     json_object_set_new(o, "reasons", reasons);
     if (r->manifest_status == STATUS_OK) {
@@ -244,7 +263,8 @@ static void status_text_out(const json_t *o)
                 {"bytes received", "bytes"},
                 {"same body as before", "same_content"},
                 {"false positives caught", "false_positives"},
-                {"digest collisions", "digest_collisions"}};
+                {"digest collisions", "digest_collisions"},
+                {"filter out of reach", "filter_unsure"}};
     const char *reason;
     json_t *value;
 
@@ -256,6 +276,9 @@ static void status_text_out(const json_t *o)
     putchar('\n');
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         text_row(rows[i].label, o, rows[i].key);
+    if (json_is_true(json_object_get(o, "filter_overfull")))
+        printf("  the filter has more URLs than it was made for (--expect): "
+               "slower, no URL is lost\n");
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
         printf("    %-22s %12lld\n", reason,

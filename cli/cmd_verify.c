@@ -156,18 +156,21 @@ static void verify_links(struct verdicts *v, struct reader *r)
             count);
 }
 
-/* A crawl with --filter none has no filter file to miss. */
-static bool goes_without_filter(struct reader *r)
+/* A crawl with --filter none or redis has no filter file to miss: which of them
+ * it is, or NULL. */
+static const char *goes_without_file(struct reader *r)
 {
     char *argv[] = {(char *)"resume", r->dir, NULL};
     char *path = reader_path(r, "filter.ckpt");
     struct crawl_settings s, before;
     int code;
-    bool without = false;
+    const char *without = NULL;
 
     if (access(path, F_OK) != 0 &&
         settings_of_resume(&s, &before, 2, argv, &code)) {
-        without = s.filter == FILTER_NONE;
+        without = s.filter == FILTER_NONE    ? "none"
+                  : s.filter == FILTER_REDIS ? "redis"
+                                             : NULL;
         settings_fini(&s);
         settings_fini(&before);
     }
@@ -181,6 +184,7 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     struct audit_options o = {.what_if = NULL};
     struct audit a;
     uint64_t urls = frontier_store_last_id(r->store);
+    const char *without;
 
     if (audit_crawl(&a, r, &o) != STATUS_OK) {
         say(v, "BAD", "digests: the rows cannot be read");
@@ -194,8 +198,9 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     else
         say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
             urls - a.replaced);
-    if (!a.filter_checked && goes_without_filter(r))
-        say(v, "ok", "filter.ckpt: none, as --filter none asks");
+    without = a.filter_checked ? NULL : goes_without_file(r);
+    if (without != NULL)
+        say(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
     else if (!a.filter_checked)
         say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
     else if (a.filter_covers > urls)

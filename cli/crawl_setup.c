@@ -16,6 +16,7 @@
 #include "cli/crawl_archive.h"
 #include "cli/settings.h"
 #include "crawler/link_kinds.h"
+#include "frontier/blocklist.h"
 #include "frontier/reader.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
@@ -56,6 +57,9 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
         .use_filter = s->filter != FILTER_NONE,
+        .filter_kind = settings_filter_kind(s),
+        .expect = (uint64_t)s->expect,
+        .redis = s->redis,
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
         .fpr = s->fpr,
@@ -209,6 +213,7 @@ void crawl_setup_fini(struct crawl_setup *c)
 {
     guard_free(c->guard);
     scope_free(c->scope);
+    blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);
     buf_fini(&c->user_agent);

@@ -34,6 +34,11 @@ static void seed_of(unsigned char seed[DIGEST_SEED_SIZE], const char *text)
     }
 }
 
+void filter_file_seed(unsigned char *seed, const char *text)
+{
+    seed_of(seed, text != NULL ? text : fixed_seed);
+}
+
 static void use_seed(struct filter_file *f)
 {
     digest_key_init(&f->key, f->info.id.seed);
@@ -48,7 +53,7 @@ bool filter_file_new(struct filter_file *f, const char *command,
 
     *f = (struct filter_file){.command = command, .path = path, .lock = -1};
     f->info.id.has_seed = true;
-    seed_of(f->info.id.seed, seed != NULL ? seed : fixed_seed);
+    filter_file_seed(f->info.id.seed, seed);
     use_seed(f);
     st = filter_new(&f->filter, o);
     if (st == STATUS_OK)

@@ -12,10 +12,16 @@
 #include "cli/command_line.h"
 #include "cli/filter_commands.h"
 #include "cli/filter_file.h"
+#include "cli/filter_redis.h"
 #include "cli/format.h"
 
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
                                          "counting", "cuckoo", NULL};
+
+/* Where it is made in Redis, the operand says so; the word is taken too. */
+static const char *const create_words[] = {"scalable", "bloom",  "stacked",
+                                           "counting", "cuckoo", "redis",
+                                           NULL};
 
 /* ---- create ---- */
 
@@ -33,10 +39,10 @@ static const struct option_spec create_specs[] = {
      .type = OPTION_CHOICE,
      .at = offsetof(struct create_settings, kind),
      .fallback = "scalable",
-     .words = filter_kind_words,
+     .words = create_words,
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
-     .help = "what it can do"},
+     .help = "what it can do; redis: FILE is a Redis URL"},
     {.name = "capacity",
      .type = OPTION_FRACTION,
      .at = offsetof(struct create_settings, capacity),
@@ -113,7 +119,9 @@ static const struct usage create_usage = {
                 "[--seed S]",
     .about = "Makes an empty filter in FILE, which must not be there. The seed "
              "is the same for all files unless given, so that they can be "
-             "merged.",
+             "merged. FILE may be a Redis URL, redis://host:port/db?key=NAME: "
+             "then the filter is a string there, shared by processes "
+             "(docs/formats/redis-filter.md).",
     .table = &create_table,
     .least = 1,
     .most = 1,
@@ -129,9 +137,24 @@ static bool is_free(const struct usage *u, const char *path)
     return false;
 }
 
+static int create_in_redis(const char *url, const struct create_settings *s)
+{
+    unsigned char seed[DIGEST_SEED_SIZE];
+
+    if (s->from[0] == OPTION_FROM_LINE &&
+        strcmp(create_words[s->kind], "redis") != 0)
+        return usage_error(&create_usage,
+                           "in Redis there is a filter of one kind: leave "
+                           "--kind %s out",
+                           create_words[s->kind]);
+    filter_file_seed(seed, s->seed);
+    return filter_redis_create(create_usage.name, url,
+                               (uint64_t)ceil(s->capacity), s->fpr, seed);
+}
+
 static int create(const char *path, const struct create_settings *s)
 {
-    struct filter_options o = {.kind = filter_kind_words[s->kind],
+    struct filter_options o = {.kind = create_words[s->kind],
                                .expect = (uint64_t)ceil(s->capacity),
                                .fpr = s->fpr,
                                .keep_nothing = s->fixed,
@@ -143,6 +166,12 @@ static int create(const char *path, const struct create_settings *s)
 
     if (s->capacity < 1)
         return usage_error(&create_usage, "--capacity is needed, at least 1");
+    if (redis_url_is_one(path))
+        return create_in_redis(path, s);
+    if (strcmp(create_words[s->kind], "redis") == 0)
+        return usage_error(&create_usage,
+                           "--kind redis is made at a Redis URL, such as "
+                           "redis://localhost/0?key=NAME");
     if (!is_free(&create_usage, path))
         return EXIT_CANNOT;
     if (!filter_file_new(&f, create_usage.name, path, &o, s->seed, &code))
@@ -349,7 +378,10 @@ int filter_info_command(int argc, char **argv)
 
     if (!command_line_parse(&info_usage, argc, argv, &set, &operands, &code))
         return code;
-    if (filter_file_open(&f, info_usage.name, operands.item[0], false, &code)) {
+    if (redis_url_is_one(operands.item[0])) {
+        code = filter_redis_info(info_usage.name, operands.item[0], set.json);
+    } else if (filter_file_open(&f, info_usage.name, operands.item[0], false,
+                                &code)) {
         filter_stats(f.filter, &s);
         (set.json ? print_json : print_text)(&f, &s);
         code = filter_file_verdict(&f);

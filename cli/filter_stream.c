@@ -18,6 +18,7 @@
 #include "cli/filter_commands.h"
 #include "cli/filter_file.h"
 #include "cli/filter_keys.h"
+#include "cli/filter_redis.h"
 
 struct stream_settings {
     bool tell, binary;
@@ -91,7 +92,11 @@ struct run {
     const char *yes, *no; /* words for true and false */
     enum status (*ask)(struct filter *f, const uint64_t *keys, size_t n,
                        bool *answers);
-    bool says; /* prints answers */
+    /* The same of one in Redis, where the operand is one; NULL: cannot. */
+    enum status (*ask_redis)(struct filter_redis *f,
+                             const struct filter_keys *keys, bool *answers);
+    struct filter_redis redis; /* bloom == NULL: it is a file */
+    bool says;                 /* prints answers */
     enum status st;
 };
 
@@ -118,12 +123,17 @@ static void answer(void *ctx, const struct filter_keys *keys)
 {
     struct run *r = ctx;
     bool answers[FILTER_KEY_BATCH];
-    enum status st = r->ask(r->file.filter, keys->key, keys->n, answers);
+    enum status st;
 
+    if (r->st != STATUS_OK)
+        return;
+    st = r->redis.bloom != NULL
+             ? r->ask_redis(&r->redis, keys, answers)
+             : r->ask(r->file.filter, keys->key, keys->n, answers);
     /* An overfull filter holds its keys all the same, and was logged. */
     if (st != STATUS_OK && st != STATUS_LIMIT)
         r->st = st;
-    if (!r->says)
+    if (!r->says || r->st != STATUS_OK)
         return;
     for (size_t i = 0; i < keys->n; i++) {
         fputs(answers[i] ? r->yes : r->no, stdout);
@@ -166,6 +176,31 @@ static int stream(struct run *r, bool change)
     return code == EXIT_DONE ? filter_file_verdict(&r->file) : code;
 }
 
+/* Each batch is in once it is answered; there is nothing to save. */
+static int stream_redis(struct run *r, const struct usage *u, const char *url)
+{
+    enum status st;
+    int code = EXIT_DONE;
+
+    if (r->ask_redis == NULL)
+        return usage_error(u, "a filter in Redis cannot remove keys");
+    if (!filter_redis_open(&r->redis, u->name, url, &code))
+        return code;
+    st =
+        filter_keys_each(STDIN_FILENO, r->set.binary, &r->redis.key, answer, r);
+    r->file.command = u->name;
+    if (r->st != STATUS_OK) {
+        code = filter_redis_failed(&r->redis, r->st);
+    } else if (st != STATUS_OK) {
+        code = read_error(r, st);
+    } else if (ferror(stdout)) {
+        fprintf(stderr, "urlweir %s: cannot write answers\n", u->name);
+        code = EXIT_CANNOT;
+    }
+    filter_redis_close(&r->redis);
+    return code;
+}
+
 static int run_stream(const struct usage *u, struct run *r, bool change,
                       int argc, char **argv)
 {
@@ -175,7 +210,10 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
     if (!command_line_parse(u, argc, argv, &r->set, &operands, &code))
         return code;
     r->says = !change || r->set.tell;
-    if (filter_file_open(&r->file, u->name, operands.item[0], change, &code)) {
+    if (redis_url_is_one(operands.item[0])) {
+        code = stream_redis(r, u, operands.item[0]);
+    } else if (filter_file_open(&r->file, u->name, operands.item[0], change,
+                                &code)) {
         const char *kind = filter_options(r->file.filter)->kind;
 
         if (r->ask == ask_remove && !filter_kind_named(kind)->removes)
@@ -190,14 +228,20 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
 
 int filter_add_command(int argc, char **argv)
 {
-    struct run r = {.yes = "new", .no = "maybe", .ask = ask_add};
+    struct run r = {.yes = "new",
+                    .no = "maybe",
+                    .ask = ask_add,
+                    .ask_redis = filter_redis_add};
 
     return run_stream(&add_usage, &r, true, argc, argv);
 }
 
 int filter_check_command(int argc, char **argv)
 {
-    struct run r = {.yes = "maybe", .no = "new", .ask = ask_check};
+    struct run r = {.yes = "maybe",
+                    .no = "new",
+                    .ask = ask_check,
+                    .ask_redis = filter_redis_check};
 
     return run_stream(&check_usage, &r, false, argc, argv);
 }

@@ -171,3 +171,37 @@ void format_terminal(struct buf *out, struct bytes s)
         s = bytes_of(s.at + n, s.len - n);
     }
 }
+
+/* The one octet that HTML reads as something else, and what stands for it. */
+static const char *html_entity(struct bytes s)
+{
+    switch (s.at[0]) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void format_html(struct buf *out, struct bytes s)
+{
+    while (s.len > 0) {
+        size_t n = bytes_utf8_length(s);
+        const char *entity = html_entity(s);
+
+        n += n == 0;
+        if (entity != NULL)
+            buf_add_str(out, entity);
+        else
+            format_terminal(out, bytes_of(s.at, n));
+        s = bytes_of(s.at + n, s.len - n);
+    }
+}

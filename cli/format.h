@@ -1,6 +1,6 @@
 /*
- * format.h - numbers, sizes and times for people; JSON, CSV and terminal text
- * for bytes that strangers wrote.
+ * format.h - numbers, sizes and times for people; JSON, CSV, HTML and terminal
+ * text for bytes that strangers wrote.
  *
  * Everything is appended to a buffer; nothing else changes, no locale is asked.
  * Any thread.
@@ -33,5 +33,8 @@ void format_csv(struct buf *out, struct bytes s);
 /* For a terminal: control characters, what turns the direction of writing, and
  * what is not UTF-8 become \xNN, octet by octet. */
 void format_terminal(struct buf *out, struct bytes s);
+/* For text and quoted attributes of HTML and SVG: what format_terminal escapes
+ * is escaped so, and & < > " ' stand as entities. */
+void format_html(struct buf *out, struct bytes s);
 
 #endif

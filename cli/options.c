@@ -32,9 +32,10 @@ static const char *const queue_key_words[] = {
     [QUEUE_KEY_IP + 1] = NULL,
 };
 static const char *const filter_words[] = {
-    [FILTER_SCALABLE] = "scalable",
-    [FILTER_NONE] = "none",
-    [FILTER_NONE + 1] = NULL,
+    [FILTER_SCALABLE] = "scalable", [FILTER_STACKED] = "stacked",
+    [FILTER_BLOOM] = "bloom",       [FILTER_COUNTING] = "counting",
+    [FILTER_CUCKOO] = "cuckoo",     [FILTER_REDIS] = "redis",
+    [FILTER_NONE] = "none",         [FILTER_NONE + 1] = NULL,
 };
 static const char *const dup_content_words[] = {
     [DUP_CONTENT_REPORT] = "report",
@@ -270,12 +271,26 @@ static const struct option_spec specs[] = {
     {.name = "fpr", FRACTION(fpr), .fallback = "0.001", .min = 1e-9,
      .max = 0.5, .section = DEDUPE, .arg = "RATE",
      .help = "false-positive rate of the filter; costs time, never a URL"},
+    {.name = "expect", COUNT(expect), .fallback = "1000000", .min = 1,
+     .max = 1e12, .section = DEDUPE, .arg = "N",
+     .help = "URLs that a filter which cannot grow is made for: bloom, "
+             "counting, redis"},
+    {.name = "redis", TEXT(redis), .section = DEDUPE, .arg = "URL",
+     .flags = OPTION_SECRET,
+     .help = "where --filter redis keeps its bits: "
+             "redis://host:port/db?key=NAME"},
     {.name = "compare-text", FLAG(compare_text), .section = DEDUPE,
      .help = "compare the stored URL too where 128 bits of digest agree"},
     {.name = "dup-content", CHOICE(dup_content, enum dup_content),
      .fallback = "report", .section = DEDUPE,
      .help = "links of a page whose body was seen before: followed, or not"},
 
+    {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
+     .arg = "FILE", .flags = OPTION_SECRET,
+     .help = "keep out the URLs in this filter, a file or a Redis URL"},
+    {.name = "block-exact", TEXT(block_exact), .section = DEDUPE,
+     .arg = "FILE",
+     .help = "of these, only those that stand in FILE, one a line"},
     {.name = "drop-params", LIST(drop_params), .flags = OPTION_COMMAS,
      .section = DEDUPE, .arg = "NAME,...",
      .help = "leave these parameters out of queries; NAME* is a beginning"},

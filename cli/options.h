@@ -25,9 +25,17 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 65 /* rows of the table */
+#define CRAWL_OPTIONS 69 /* rows of the table */
 
-enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
+enum filter_choice {
+    FILTER_SCALABLE,
+    FILTER_STACKED,
+    FILTER_BLOOM,
+    FILTER_COUNTING,
+    FILTER_CUCKOO,
+    FILTER_REDIS,
+    FILTER_NONE
+};
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
 enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum record_choice { RECORD_NONE, RECORD_LINKS };
@@ -99,8 +107,12 @@ struct crawl_settings {
 
     /* ---- dedupe ---- */
     enum filter_choice filter;
-    double fpr;        /* false-positive rate asked of the filter */
-    bool compare_text; /* stored text as well as the digest */
+    double fpr;         /* false-positive rate asked of the filter */
+    int64_t expect;     /* capacity of a filter that cannot grow */
+    char *redis;        /* where the filter is, of FILTER_REDIS; else NULL */
+    char *block_filter; /* file or Redis URL: what is in it stays out */
+    char *block_exact;  /* file of URLs: only these do */
+    bool compare_text;  /* stored text as well as the digest */
     struct option_list drop_params; /* left out of queries; "utm_*" */
     enum dup_content dup_content;   /* links of a page whose body was seen */
 

@@ -94,7 +94,12 @@ static enum status put(struct seed_sink *k, const struct url *u,
 
 static enum status put_guess(struct seed_sink *k, const struct url *seed)
 {
-    const struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
+    /* With --sitemap only it stands for the seed, which is not fetched: where
+     * it redirects to is in scope, and it fails as a seed fails. */
+    bool stands_in = k->s->sitemap == SITEMAPS_ONLY;
+    const struct engine_item like = {.depth = stands_in ? 0 : 1,
+                                     .kind = LINK_SITEMAP,
+                                     .seed = stands_in};
     enum status st = STATUS_OK;
     struct buf text;
     struct url u;

@@ -367,6 +367,13 @@ unsigned settings_diff(FILE *to, const struct crawl_settings *before,
 
 /* ---- what follows ---- */
 
+const char *settings_filter_kind(const struct crawl_settings *s)
+{
+    return s->filter == FILTER_NONE
+               ? NULL
+               : crawl_options.spec[index_of("filter")].words[s->filter];
+}
+
 void settings_user_agent(const struct crawl_settings *s, struct buf *out)
 {
     const char *agent = s->user_agent;

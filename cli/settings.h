@@ -54,6 +54,8 @@ unsigned settings_diff(FILE *to, const struct crawl_settings *before,
 /* --follow and --assets without --ignore, as LINK_BIT set; --sitemap may take
  * sitemaps out, or all but them. LINK_REDIRECT is always in. */
 uint32_t settings_link_kinds(const struct crawl_settings *s);
+/* The name of --filter, as filter/filter.h has it; NULL: none. */
+const char *settings_filter_kind(const struct crawl_settings *s);
 /* Value of the User-Agent header: as given, else "urlweir/VERSION", with
  * " (+CONTACT)" behind it where there is a contact. */
 void settings_user_agent(const struct crawl_settings *s, struct buf *out);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/settings.h"
+#include "filter/redis_url.h"
 
 #define WARC_PREFIX_MOST 64
 
@@ -167,6 +168,56 @@ static bool ignores_all(const struct crawl_settings *s)
     return true;
 }
 
+static bool cannot_grow(enum filter_choice filter)
+{
+    return filter == FILTER_BLOOM || filter == FILTER_COUNTING ||
+           filter == FILTER_REDIS;
+}
+
+/* A Redis URL that cannot be one is refused now, not when it is needed. */
+static enum status check_redis(const char *url, const char *option,
+                               struct buf *error)
+{
+    struct redis_place place;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 2048);
+    st = redis_url_parse(&place, url, &why);
+    if (st != STATUS_OK)
+        buf_addf(error, "--%s: %s", option, buf_str(&why));
+    buf_fini(&why);
+    return st == STATUS_OK ? STATUS_OK : STATUS_ARG;
+}
+
+static enum status check_filter(const struct crawl_settings *s,
+                                struct buf *error)
+{
+    enum status st = STATUS_OK;
+
+    if (s->filter == FILTER_REDIS && s->redis == NULL)
+        buf_add_str(error, "--filter redis needs --redis "
+                           "redis://host:port/db?key=NAME");
+    else if (s->filter != FILTER_REDIS && s->redis != NULL &&
+             source(s, "redis") == OPTION_FROM_LINE)
+        buf_add_str(error, "--redis is where --filter redis keeps its bits, "
+                           "and another filter is asked for");
+    else if (source(s, "expect") == OPTION_FROM_LINE && !cannot_grow(s->filter))
+        buf_add_str(error, "--expect is the capacity of a filter that cannot "
+                           "grow: bloom, counting or redis");
+    else if (s->block_exact != NULL && s->block_filter == NULL)
+        buf_add_str(error, "--block-exact is the second check of "
+                           "--block-filter, which is missing");
+    if (error->len > 0)
+        return STATUS_ARG;
+    if (s->filter == FILTER_REDIS)
+        st = check_redis(s->redis, "redis", error);
+    if (st == STATUS_OK && s->block_filter != NULL &&
+        redis_url_is_one(s->block_filter))
+        st = check_redis(s->block_filter, "block-filter", error);
+    return st;
+}
+
 static enum status check_pairs(struct crawl_settings *s, struct buf *error)
 {
     if (s->quiet && s->verbose) {
@@ -182,6 +233,8 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "asks for no filter");
         return STATUS_ARG;
     }
+    if (check_filter(s, error) != STATUS_OK)
+        return STATUS_ARG;
     if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
         buf_add_str(error, "--queue-key ip goes by the addresses that hosts "
                            "are asked at, which only the proxy of --proxy "

@@ -181,13 +181,14 @@ static enum job_state begin_page(const struct job_tools *t, struct job *j,
 
 /* ---- robots.txt ---------------------------------------------------------- */
 
-static struct robots_answer ask_cache(const struct job_tools *t, struct job *j)
+static struct robots_answer ask_cache(const struct job_tools *t, struct job *j,
+                                      int64_t wall_ms)
 {
     struct bytes url = lease_of(j)->url;
     struct bytes path =
         bytes_of(url.at + j->origin.len, url.len - j->origin.len);
     struct robots_answer a =
-        robots_cache_ask(t->robots, j->origin, path, clock_wall_ms());
+        robots_cache_ask(t->robots, j->origin, path, wall_ms);
 
     if (a.verdict == ROBOTS_ALLOWED || a.verdict == ROBOTS_DENIED)
         j->crawl_delay_ms =
@@ -312,13 +313,16 @@ static struct report *report_unreachable(struct job *j,
 
 /* What becomes of the URL now that its origin's rules are known, or known to
  * be out of reach. Where it may be fetched, that is for another time: a
- * request has just been sent to its host. */
+ * request has just been sent to its host. The cache is asked at the moment it
+ * was told: a moment later the retry may be due, and it would have us fetch
+ * again what nobody here fetches. */
 static struct report *report_after_robots(const struct job_tools *t,
                                           struct job *j,
                                           const struct fetch_result *result,
-                                          const struct robots_fetch *f)
+                                          const struct robots_fetch *f,
+                                          int64_t wall_ms)
 {
-    struct robots_answer a = ask_cache(t, j);
+    struct robots_answer a = ask_cache(t, j, wall_ms);
 
     if (t->o->robots == ROBOTS_OBEY && a.verdict == ROBOTS_DENIED)
         return report_of(lease_of(j), OUTCOME_DENIED, REASON_ROBOTS, a.line,
@@ -335,7 +339,7 @@ static enum job_state robots_known(const struct job_tools *t, struct job *j,
     const int64_t wall_ms = clock_wall_ms();
     struct robots_row row;
     bool keep = robots_cache_told(t->robots, j->origin, &f, wall_ms, &row);
-    struct report *r = report_after_robots(t, j, result, &f);
+    struct report *r = report_after_robots(t, j, result, &f, wall_ms);
     struct engine_host_news *host = &r->done.host;
 
     host->ended = result->ended;
@@ -404,7 +408,7 @@ static enum job_state obey(const struct job_tools *t, struct job *j,
 static enum job_state begin_by_robots(const struct job_tools *t, struct job *j,
                                       int64_t now)
 {
-    struct robots_answer a = ask_cache(t, j);
+    struct robots_answer a = ask_cache(t, j, clock_wall_ms());
 
     if (a.verdict == ROBOTS_ALLOWED)
         return begin_page(t, j, now);

@@ -271,23 +271,3 @@ bool media_is_feed(struct bytes content_type)
            bytes_equal_nocase(s, bytes_of_str("atom+xml")) ||
            bytes_equal_nocase(s, bytes_of_str("feed+json"));
 }
-
-void robots_words(struct bytes content, bool *noindex, bool *nofollow)
-{
-    size_t begin = 0;
-
-    for (size_t i = 0; i <= content.len; i++) {
-        struct bytes w;
-
-        if (i < content.len && content.at[i] != ',' && !is_space(content.at[i]))
-            continue;
-        w = bytes_of(content.at + begin, i - begin);
-        begin = i + 1;
-        if (bytes_equal_nocase(w, bytes_of_str("none")))
-            *noindex = *nofollow = true;
-        else if (bytes_equal_nocase(w, bytes_of_str("noindex")))
-            *noindex = true;
-        else if (bytes_equal_nocase(w, bytes_of_str("nofollow")))
-            *nofollow = true;
-    }
-}

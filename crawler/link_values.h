@@ -31,7 +31,4 @@ struct bytes media_essence(struct bytes content_type);
 /* rss+xml, atom+xml or feed+json. */
 bool media_is_feed(struct bytes content_type);
 
-/* "noindex, nofollow", "none": sets what is said, clears nothing. */
-void robots_words(struct bytes content, bool *noindex, bool *nofollow);
-
 #endif

@@ -21,6 +21,7 @@
 #include "crawler/css.h"
 #include "crawler/html_filter.h"
 #include "crawler/link_values.h"
+#include "crawler/robots_tag.h"
 
 #define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
 #define TEXT_CEILING   ((size_t)256 << 20) /* a decoded page */
@@ -147,7 +148,8 @@ static void take_meta(struct link_parser *p, const struct values *v)
         visit_link(p, LINK_META_REFRESH, url);
     if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
         (p->agent != NULL && bytes_equal_nocase(name, bytes_of_str(p->agent))))
-        robots_words(v->content, &p->info->noindex, &p->info->nofollow);
+        robots_tag_directives(v->content, &p->info->noindex,
+                              &p->info->nofollow);
     if (link_og_is_url(bytes_trim(v->property)) || link_og_is_url(name))
         visit_link(p, LINK_OG, v->content);
 }

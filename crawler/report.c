@@ -33,6 +33,7 @@ struct draft {
     const struct engine_lease *lease;
     const struct fetch_result *result;
     struct sitemap_stream *list;
+    bool is_page; /* and no list of URLs */
     struct report *out;
     struct engine_done *done;
 };
@@ -266,10 +267,12 @@ static bool was_guess(const struct engine_lease *l)
     size_t origin = url_origin_length(l->url);
     struct bytes path = bytes_of(l->url.at + origin, l->url.len - origin);
 
-    return l->kind == LINK_SITEMAP && !l->seed && bytes_is(path, SITEMAP_GUESS);
+    return l->kind == LINK_SITEMAP && (!l->seed || l->depth == 0) &&
+           bytes_is(path, SITEMAP_GUESS);
 }
 
-/* A body that was read as it came. False: it was no sitemap. */
+/* A body that was read as it came. False: it was no sitemap, and whoever
+ * called it one may have meant a page. */
 static bool read_list(struct draft *d)
 {
     struct sitemap_end end = sitemap_stream_end(d->list);
@@ -280,9 +283,10 @@ static bool read_list(struct draft *d)
     if (reason != REASON_NONE && (d->result->end == FETCH_ANSWERED ||
                                   d->result->end == FETCH_CUT_LENGTH))
         set_outcome(d->done, OUTCOME_FETCHED, reason);
-    if (!end.is_sitemap && was_guess(d->lease))
-        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
-    return end.is_sitemap;
+    if (end.is_sitemap || !was_guess(d->lease))
+        return end.is_sitemap;
+    set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
+    return true;
 }
 
 /* What kind of document it is decides who reads it. */
@@ -294,7 +298,8 @@ static void read_document(struct draft *d, struct tags *tags)
 
     if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
         row->mime = bytes_of_str("text/html");
-    if (d->list != NULL && read_list(d))
+    d->is_page = d->list == NULL || !read_list(d);
+    if (!d->is_page)
         return;
     if (mime_is_html(row->mime))
         read_html(d, tags);
@@ -368,7 +373,7 @@ static void report_page(struct draft *d)
     read_head(d);
     if (!is_accepted(d))
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
-    else if (tags.noindex)
+    else if (tags.noindex && d->is_page)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
     if (d->done->outcome.reason == REASON_NONE &&
         link_finder_is_full(d->r->finder))
@@ -453,7 +458,12 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
                              struct sitemap_stream *list, struct bytes note)
 {
     struct report *out = report_new(REPORT_DONE, l->id);
-    struct draft d = {r, l, result, list, out, &out->done};
+    struct draft d = {.r = r,
+                      .lease = l,
+                      .result = result,
+                      .list = list,
+                      .out = out,
+                      .done = &out->done};
 
     out->arena = arena_new(REPORT_MOST + REPORT_SLACK);
     fill_row(&d);

@@ -106,6 +106,12 @@ static void send_part(struct sitemap_stream *s)
 
 /* ---- entries ------------------------------------------------------------- */
 
+/* That of the sitemap; what one lists is no seed, though. */
+static uint32_t entry_depth(const struct sitemap_stream *s)
+{
+    return s->lease->depth > 0 ? s->lease->depth : 1;
+}
+
 /* Why it is not wanted; REASON_NONE: it is. */
 static enum outcome_reason refusal(const struct sitemap_stream *s,
                                    enum link_kind kind, const struct url *u)
@@ -113,10 +119,10 @@ static enum outcome_reason refusal(const struct sitemap_stream *s,
     if (s->nofollow && !s->o->follow_nofollow)
         return REASON_NOFOLLOW;
     if (kind == LINK_LISTED)
-        return scope_check(s->o->scope, u, s->lease->depth).reason;
+        return scope_check(s->o->scope, u, entry_depth(s)).reason;
     if (s->lease->kind == LINK_SITEMAP_PART)
         return REASON_NESTED_INDEX;
-    return scope_check_listing(s->o->scope, u, s->lease->depth).reason;
+    return scope_check_listing(s->o->scope, u, entry_depth(s)).reason;
 }
 
 static void take_entry(void *ctx, const struct sitemap_entry *e)
@@ -124,7 +130,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     struct sitemap_stream *s = ctx;
     enum link_kind kind =
         e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED;
-    struct engine_item like = {.depth = s->lease->depth, .kind = (uint8_t)kind};
+    struct engine_item like = {.depth = entry_depth(s), .kind = (uint8_t)kind};
     enum outcome_reason no;
     struct url_hint hint;
 

@@ -8,6 +8,7 @@
  */
 #include "crawler/sitemap_trust.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,24 @@ static bool is_named(struct sifter *s, struct bytes origin)
     return named;
 }
 
+/* http and https on their own ports are one place here as in scope.h, and a
+ * crawl may have asked for the robots.txt of either. */
+static bool is_named_somewhere(struct sifter *s, const struct url *u,
+                               struct bytes origin)
+{
+    char other[300];
+    struct bytes host = url_host(u);
+    int n;
+
+    if (is_named(s, origin))
+        return true;
+    if (u->port != (u->https ? 443 : 80) || host.len > 256)
+        return false;
+    n = snprintf(other, sizeof other, "%s://%.*s", u->https ? "http" : "https",
+                 (int)host.len, host.at);
+    return is_named(s, bytes_of(other, (size_t)n));
+}
+
 static bool may_list(struct sifter *s, struct bytes text)
 {
     struct bytes origin = bytes_of(text.at, url_origin_length(text));
@@ -89,7 +108,7 @@ static bool may_list(struct sifter *s, struct bytes text)
         return known == &yes;
     url_init(&u);
     if (url_parse(&u, text, NULL, NULL) == URL_OK)
-        may = is_on_the_way(s, &u) || is_named(s, origin);
+        may = is_on_the_way(s, &u) || is_named_somewhere(s, &u, origin);
     url_fini(&u);
     map_put(s->verdicts, origin, may ? &yes : &no);
     return may;

@@ -87,6 +87,9 @@ static const struct {
     [LINK_OG] = {'L', "meta/@content"},
     [LINK_SEED] = {'L', "seed"},
     [LINK_REDIRECT] = {'R', "location"},
+    [LINK_SITEMAP_PART] = {'M', "sitemap"},
+    [LINK_LISTED] = {'M', "sitemap"},
+    [LINK_PUT] = {'L', "put"},
 };
 
 char trail_letter(enum link_kind kind)

@@ -142,7 +142,8 @@ enum status checkpoint_save(const char *path, struct filter *f,
                             const struct checkpoint_id *id)
 {
     struct file_writer *w = NULL;
-    enum status st = file_writer_open(&w, path);
+    enum status st =
+        f->ops->traits.remote ? STATUS_ARG : file_writer_open(&w, path);
 
     if (st != STATUS_OK)
         return st;

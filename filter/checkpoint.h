@@ -50,7 +50,7 @@ uint64_t checkpoint_seed_print(const struct digest_key *k);
 
 /* Write `f` to `path`. May run beside the thread that owns the filter
  * (filter.h says what that means). STATUS_IO, STATUS_FULL, STATUS_NOMEM: the
- * old file, if any, still stands. */
+ * old file, if any, still stands. STATUS_ARG: the kind is remote. */
 MUST_CHECK enum status checkpoint_save(const char *path, struct filter *f,
                                        const struct checkpoint_id *id);
 

@@ -151,7 +151,8 @@ static enum status make_from_header(const struct reader *r,
         o.source = *source;
     for (size_t i = 0; i < FILTER_SHAPE; i++)
         shape[i] = checkpoint_get_u64(r->header + AT_SHAPE + 8 * i);
-    if (filter_complete_options(&o) != STATUS_OK)
+    if (filter_complete_options(&o) != STATUS_OK ||
+        filter_kind_named(o.kind)->remote)
         return refuse(r->path, STATUS_FORMAT, "unknown kind or settings");
     st = filter_ops_named(kind)->make_shaped(out, &o, shape, units, r->size);
     if (st == STATUS_FORMAT)

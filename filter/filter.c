@@ -26,6 +26,8 @@ const struct filter_traits *filter_kind(size_t i)
 
 const struct filter_ops *filter_ops_named(const char *name)
 {
+    if (strcmp(redis_ops.traits.name, name) == 0)
+        return &redis_ops;
     for (size_t k = 0; kinds[k] != NULL; k++)
         if (strcmp(kinds[k]->traits.name, name) == 0)
             return kinds[k];
@@ -111,7 +113,7 @@ enum status filter_remove(struct filter *f, const uint64_t *keys, size_t n,
 
 enum status filter_merge(struct filter *into, const struct filter *from)
 {
-    if (into->ops != from->ops || into == from)
+    if (into->ops != from->ops || into == from || into->ops->merge == NULL)
         return STATUS_ARG;
     return into->ops->merge(into, from);
 }
@@ -124,6 +126,11 @@ void filter_stats(const struct filter *f, struct filter_stats *out)
     f->ops->stats(f, out);
     out->overfull = out->fpr_predicted > 1.05 * out->fpr_promised ||
                     (out->capacity > 0 && out->count > out->capacity);
+}
+
+uint64_t filter_unsure(const struct filter *f)
+{
+    return f->ops->unsure != NULL ? f->ops->unsure(f) : 0;
 }
 
 enum status filter_say_overfull(struct filter *f, const char *why)

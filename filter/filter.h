@@ -22,6 +22,7 @@
  *   stacked   grows by adding layers (Almeida et al. 2007); needs no keys
  *   counting  fixed size, removes keys; four bits a mark
  *   cuckoo    removes keys in less space; holds fingerprints
+ *   redis     bits in a Redis string, shared by many processes (redis.h)
  */
 #ifndef URLWEIR_FILTER_FILTER_H
 #define URLWEIR_FILTER_FILTER_H
@@ -68,6 +69,8 @@ struct filter_options {
     double growth;     /* stacked: size of each layer to the last; 0: 2 */
     double tightening; /* stacked: rate of each layer to the last; 0: 0.5 */
     unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: what fpr asks */
+    const char *redis; /* redis: where, as filter/redis_url.h has it; read by
+                          filter_new() alone */
 };
 
 struct filter_traits {
@@ -75,6 +78,8 @@ struct filter_traits {
     bool grows, removes;
     bool needs_keys; /* to grow: from its source, or kept by itself */
     bool waits_for_saving;
+    bool remote; /* lives elsewhere: takes no memory, has no checkpoint, can
+                    be out of reach */
 };
 
 struct filter_stats {
@@ -91,18 +96,22 @@ struct filter_stats {
     uint64_t starved;  /* parts that could not grow: no keys or no memory */
     uint64_t stuck;    /* counters or slots that removal no longer changes */
     uint64_t lost;     /* damaged parts that now answer "maybe" to all */
+    uint64_t unsure;   /* questions answered "maybe" without being asked: redis,
+                          while it is out of reach or lacks keys */
     /* Predicted is more than 5 % above promised, or count above capacity. */
     bool overfull;
     bool reduced;    /* most_bytes was reached */
     bool huge_pages; /* the kernel granted them for all large parts */
 };
 
-/* The kinds there are, NULL past the last; and the one of a name, or NULL. */
+/* The kinds that live in memory, NULL past the last; and the one of a name, be
+ * it `redis`, or NULL. */
 const struct filter_traits *filter_kind(size_t i);
 const struct filter_traits *filter_kind_named(const char *name);
 
 /* The caller owns *out. STATUS_ARG: out of range or no such kind;
- * STATUS_NOMEM: too large for memory; STATUS_LIMIT: for most_bytes. */
+ * STATUS_NOMEM: too large for memory; STATUS_LIMIT: for most_bytes. Of redis
+ * also what redis.h says, with one line in the log. */
 MUST_CHECK enum status filter_new(struct filter **out,
                                   const struct filter_options *o);
 void filter_free(struct filter *f); /* NULL is fine */
@@ -133,5 +142,8 @@ MUST_CHECK enum status filter_merge(struct filter *into,
                                     const struct filter *from);
 
 void filter_stats(const struct filter *f, struct filter_stats *out);
+/* `unsure` of them alone, quickly: asked before and after a check, it tells
+ * whether these answers say anything. */
+uint64_t filter_unsure(const struct filter *f);
 
 #endif

@@ -26,10 +26,13 @@ struct filter_ops {
                   bool *maybe);
     enum status (*remove)(struct filter *f, const uint64_t *keys, size_t n,
                           bool *removed); /* NULL: cannot; removed may be */
-    enum status (*merge)(struct filter *into, const struct filter *from);
+    enum status (*merge)(struct filter *into,
+                         const struct filter *from); /* NULL: cannot */
     void (*stats)(const struct filter *f, struct filter_stats *out);
+    uint64_t (*unsure)(const struct filter *f); /* NULL: always asked */
 
-    /* ---- saving; on the saving thread ---- */
+    /* ---- saving; on the saving thread; NULL, as all below, where the kind
+     * is remote ---- */
     /* The shape as it is now; how many units a filter of that shape has. */
     uint64_t (*shape)(const struct filter *f, uint64_t shape[FILTER_SHAPE]);
     /* Append unit i to `to`. */
@@ -61,7 +64,7 @@ struct filter {
 };
 
 extern const struct filter_ops bloom_ops, scalable_ops, stacked_ops,
-    counting_ops, cuckoo_ops;
+    counting_ops, cuckoo_ops, redis_ops;
 
 const struct filter_ops *filter_ops_named(const char *name);
 /* STATUS_ARG where an option is out of range; else defaults filled in. */

@@ -1,179 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit.c - measured dedupe miss rate against the promised one.
+ * audit.c - measured dedupe miss rate against the promised one, of a crawl.
  *
  * One pass over the url rows in order of arrival does everything: the flags
  * that the crawl left in them are counted, each digest is looked up in the
- * exact set and in the saved filter, and the what-if filters are asked the same
- * questions in the same order. Steps end at powers of two from 1,024 on, which
- * is where the crawl noted the state of its filter.
+ * exact set and in the saved filter, and kept for the filters that are to be
+ * asked the same questions in the same order afterwards (audit_replay.c).
  */
 #include "frontier/audit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "filter/checkpoint.h"
 #include "filter/filter.h"
-#include "filter/sizing.h"
+#include "frontier/audit_replay.h"
+#include "frontier/audit_tally.h"
 #include "frontier/outcome.h"
 #include "frontier/reach.h"
 #include "storage/url_kind.h"
 
-#define FIRST_STEP 1024
-#define BATCH      1024 /* divides every step, so batches end where steps do */
-
-/* ---- a series of steps in the making ---- */
-
-struct series {
-    struct audit_series *out;
-    struct audit_step now; /* the step that is being counted */
-    uint64_t next;         /* upto at which it ends */
-};
-
-static void series_init(struct series *s, struct audit_series *out,
-                        const char *name)
-{
-    *s = (struct series){.out = out, .next = FIRST_STEP};
-    s->now.first = 1;
-    s->out->total.first = 1;
-    snprintf(out->name, sizeof out->name, "%s", name);
-}
-
-static void measure(struct audit_step *step)
-{
-    struct sizing_interval i =
-        sizing_wilson(step->false_positives, step->asked, 1.959964);
-
-    step->measured = step->asked > 0
-                         ? (double)step->false_positives / (double)step->asked
-                         : 0.0;
-    step->low = i.low;
-    step->high = i.high;
-}
-
-static void series_end_step(struct series *s)
-{
-    struct audit_series *out = s->out;
-    uint64_t upto = s->now.upto;
-
-    if (s->now.asked == 0)
-        return;
-    measure(&s->now);
-    out->steps = xrealloc(out->steps, (out->count + 1) * sizeof *out->steps);
-    out->steps[out->count++] = s->now;
-    out->total.upto = upto;
-    out->total.asked += s->now.asked;
-    out->total.false_positives += s->now.false_positives;
-    out->total.promised = s->now.promised;
-    out->total.predicted = s->now.predicted;
-    out->total.keys = s->now.keys;
-    out->total.bits = s->now.bits;
-    s->now = (struct audit_step){.first = upto + 1};
-    while (s->next <= upto)
-        s->next *= 2;
-}
-
-static void series_finish(struct series *s)
-{
-    series_end_step(s);
-    measure(&s->out->total);
-}
-
-static void note_filter(struct audit_step *step, const struct filter *f)
-{
-    struct filter_stats fs;
-
-    filter_stats(f, &fs);
-    step->promised = fs.fpr_promised;
-    step->predicted = fs.fpr_predicted;
-    step->keys = fs.count;
-    step->bits = fs.bits;
-}
-
-/* ---- what-if: another filter, asked the same questions ---- */
-
-struct what_if {
-    struct filter *filter;
-    struct series series;
-};
-
-static enum status what_if_init(struct what_if *w, struct audit_series *out,
-                                double fpr)
-{
-    struct filter_options o = {.kind = "scalable", .expect = 1, .fpr = fpr};
-    char name[48];
-
-    snprintf(name, sizeof name, "%s fpr=%g", o.kind, fpr);
-    series_init(&w->series, out, name);
-    return filter_new(&w->filter, &o);
-}
-
-/* Keys of ids that follow what was asked before; a step ends with them or does
- * not end inside. */
-static enum status what_if_ask(struct what_if *w, const uint64_t *keys,
-                               size_t n, bool *fresh)
-{
-    struct series *s = &w->series;
-    enum status st = filter_add(w->filter, keys, n, fresh);
-
-    if (st != STATUS_OK && st != STATUS_LIMIT)
-        return st;
-    for (size_t i = 0; i < n; i++)
-        s->now.false_positives += !fresh[i];
-    s->now.asked += n;
-    s->now.upto = s->out->total.upto + s->now.asked;
-    if (s->now.upto >= s->next) {
-        note_filter(&s->now, w->filter);
-        series_end_step(s);
-    }
-    return STATUS_OK;
-}
-
-/* A filter tells its rate part by part, in milliseconds: once a step. */
-static void what_if_finish(struct what_if *w)
-{
-    note_filter(&w->series.now, w->filter);
-    series_finish(&w->series);
-    filter_free(w->filter);
-    w->filter = NULL;
-}
-
-static enum status what_ifs_init(struct audit *out, struct what_if **list,
-                                 const struct audit_options *o)
-{
-    enum status st = STATUS_OK;
-
-    *list = xcalloc(o->what_if_count, sizeof **list);
-    out->what_if = xcalloc(o->what_if_count, sizeof *out->what_if);
-    for (size_t i = 0; st == STATUS_OK && i < o->what_if_count; i++) {
-        st = what_if_init(&(*list)[i], &out->what_if[i], o->what_if[i]);
-        out->what_if_count += st == STATUS_OK;
-    }
-    return st;
-}
-
-static void what_ifs_finish(struct what_if *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        what_if_finish(&list[i]);
-    free(list);
-}
-
-/* ---- a crawl's directory ---- */
+#define BATCH 1024
 
 struct pass {
     struct audit *out;
     struct reader *r;
     const struct audit_options *o;
     struct filter *image; /* filter.ckpt, or NULL */
-    struct series crawl;
+    struct audit_tally crawl;
     const struct filter_step *steps; /* as the crawl noted them */
     size_t step_count, step_at;
-    struct what_if *what_ifs;
-    struct id_bits lost;    /* called "maybe seen" when they were new */
+    struct audit_keys replayed; /* what the other filters will be asked */
+    struct id_bits lost;        /* called "maybe seen" when they were new */
     struct id_bits through; /* those, and what was first found through them */
     struct id_bits reached; /* from the seeds, without those that are lost */
     uint64_t moved;         /* rows whose digest is another's */
@@ -210,8 +68,9 @@ static void flush(struct pass *p)
         check_exact(p);
     if (p->st == STATUS_OK)
         check_image(p);
-    for (size_t i = 0; p->st == STATUS_OK && i < p->out->what_if_count; i++)
-        p->st = what_if_ask(&p->what_ifs[i], p->keys, p->n, p->answers);
+    if (audit_replay_wanted(p->o))
+        for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++)
+            p->st = audit_keys_add(&p->replayed, p->keys[i]);
     p->n = 0;
 }
 
@@ -233,13 +92,11 @@ static void take_note(struct pass *p, struct audit_step *step)
 
 static void count_row(struct pass *p, const struct url_row *row)
 {
-    struct series *s = &p->crawl;
+    struct audit_tally *t = &p->crawl;
     bool lost = (row->flags & URL_ROW_FALSE_POSITIVE) != 0;
 
     p->out->replaced += row->kind == URL_KIND_PUT && row->via != 0;
-    s->now.asked++;
-    s->now.upto = row->id;
-    s->now.false_positives += lost;
+    audit_tally_count(t, row->id, lost);
     if (lost)
         id_bits_add(&p->lost, row->id);
     else if (row->via == 0)
@@ -248,9 +105,9 @@ static void count_row(struct pass *p, const struct url_row *row)
         id_bits_add(&p->through, row->id);
     if (lost && p->o->lost != NULL)
         p->o->lost(p->o->ctx, row);
-    if (row->id >= s->next) {
-        take_note(p, &s->now);
-        series_end_step(s);
+    if (audit_tally_is_due(t)) {
+        take_note(p, &t->now);
+        audit_tally_end_step(t);
     }
 }
 
@@ -313,19 +170,17 @@ static void finish_crawl_series(struct pass *p)
     struct audit_step *now = &p->crawl.now;
 
     if (p->image != NULL)
-        note_filter(now, p->image);
+        audit_step_note(now, p->image);
     else
         take_note(p, now);
-    series_finish(&p->crawl);
+    audit_tally_finish(&p->crawl);
 }
 
 static enum status pass_init(struct pass *p, uint64_t last)
 {
-    enum status st = what_ifs_init(p->out, &p->what_ifs, p->o);
+    enum status st = id_bits_init(&p->lost, last);
 
-    series_init(&p->crawl, &p->out->crawl, "crawl");
-    if (st == STATUS_OK)
-        st = id_bits_init(&p->lost, last);
+    audit_tally_init(&p->crawl, &p->out->crawl, "crawl");
     if (st == STATUS_OK)
         st = id_bits_init(&p->through, last);
     if (st == STATUS_OK)
@@ -335,7 +190,7 @@ static enum status pass_init(struct pass *p, uint64_t last)
 
 static void pass_fini(struct pass *p)
 {
-    what_ifs_finish(p->what_ifs, p->out->what_if_count);
+    audit_keys_fini(&p->replayed);
     filter_free(p->image);
     id_bits_fini(&p->lost);
     id_bits_fini(&p->through);
@@ -357,6 +212,31 @@ static enum status count_pages(struct pass *p)
     if (!p->out->links_recorded)
         p->out->only_through_lost = 0;
     return st;
+}
+
+static void count_answers(struct pass *p)
+{
+    struct frontier_store *s = p->r->store;
+    uint64_t maybe = frontier_store_counter(s, "filter_maybe");
+    uint64_t wrong = frontier_store_counter(s, "false_positives");
+
+    p->out->answers = (struct audit_answers){
+        .repeats = frontier_store_counter(s, "answered_in_batch") +
+                   frontier_store_counter(s, "answered_hot"),
+        .fresh = frontier_store_counter(s, "filter_new"),
+        .known = maybe > wrong ? maybe - wrong : 0,
+        .false_positives = wrong};
+}
+
+/* The other filters; a crawl without a filter promised nothing. */
+static enum status replay(struct pass *p)
+{
+    double promised = p->out->crawl.total.promised;
+
+    filter_free(p->image); /* room for theirs */
+    p->image = NULL;
+    return audit_replay(p->out, &p->replayed, p->o,
+                        promised > 0 ? promised : 0.001);
 }
 
 enum status audit_crawl(struct audit *out, struct reader *r,
@@ -388,132 +268,15 @@ enum status audit_crawl(struct audit *out, struct reader *r,
     if (p->st == STATUS_OK)
         p->st = count_pages(p);
     finish_crawl_series(p);
+    count_answers(p);
+    if (p->st == STATUS_OK)
+        p->st = replay(p);
     free(steps.at);
     st = p->st;
     pass_fini(p);
     if (st != STATUS_OK)
         audit_fini(out);
     return st;
-}
-
-/* ---- a list of URLs ---- */
-
-struct audit_list {
-    struct digest_key key;
-    struct what_if first; /* the rate to promise */
-    struct what_if *what_ifs;
-    struct audit result;
-    struct digest *table; /* the exact set: open addressing */
-    uint64_t room, count;
-};
-
-enum status audit_list_new(struct audit_list **out, double fpr,
-                           const struct audit_options *o)
-{
-    static const unsigned char seed[DIGEST_SEED_SIZE] = "urlweir audit list";
-    struct audit_list *l = xcalloc(1, sizeof *l);
-    enum status st;
-
-    digest_key_init(&l->key, seed);
-    l->room = 1024;
-    l->table = xcalloc(l->room, sizeof *l->table);
-    st = what_ifs_init(&l->result, &l->what_ifs, o);
-    if (st == STATUS_OK)
-        st = what_if_init(&l->first, &l->result.crawl, fpr);
-    if (st != STATUS_OK) {
-        audit_list_free(l);
-        return st;
-    }
-    snprintf(l->result.crawl.name, sizeof l->result.crawl.name, "list");
-    *out = l;
-    return STATUS_OK;
-}
-
-static struct digest *slot_of(const struct audit_list *l, struct digest d)
-{
-    uint64_t i = d.lo & (l->room - 1);
-
-    while ((l->table[i].hi | l->table[i].lo) != 0 &&
-           !digest_equal(l->table[i], d))
-        i = (i + 1) & (l->room - 1);
-    return &l->table[i];
-}
-
-static enum status grow(struct audit_list *l)
-{
-    struct digest *old = l->table;
-    uint64_t old_room = l->room;
-    struct digest *table = try_calloc(old_room * 2, sizeof *table);
-
-    if (table == NULL)
-        return STATUS_NOMEM;
-    l->table = table;
-    l->room *= 2;
-    for (uint64_t i = 0; i < old_room; i++)
-        if ((old[i].hi | old[i].lo) != 0)
-            *slot_of(l, old[i]) = old[i];
-    free(old);
-    return STATUS_OK;
-}
-
-enum status audit_list_add(struct audit_list *l, struct bytes url, bool *fresh,
-                           bool *lost)
-{
-    struct digest d = digest_bytes(&l->key, url);
-    struct digest *slot = slot_of(l, d);
-    enum status st = STATUS_OK;
-    bool is_new;
-
-    *fresh = (slot->hi | slot->lo) == 0;
-    *lost = false;
-    if (!*fresh)
-        return STATUS_OK;
-    *slot = d;
-    if (++l->count * 4 > l->room * 3)
-        st = grow(l);
-    if (st == STATUS_OK)
-        st = what_if_ask(&l->first, &d.hi, 1, &is_new);
-    if (st != STATUS_OK)
-        return st;
-    *lost = !is_new;
-    l->result.exact_count = l->count;
-    for (size_t i = 0; st == STATUS_OK && i < l->result.what_if_count; i++)
-        st = what_if_ask(&l->what_ifs[i], &d.hi, 1, &is_new);
-    return st;
-}
-
-/* Every key that was added must be called "maybe" now. */
-static void check_list(struct audit_list *l)
-{
-    for (uint64_t i = 0; i < l->room; i++)
-        if ((l->table[i].hi | l->table[i].lo) != 0 &&
-            !filter_check_one(l->first.filter, l->table[i].hi))
-            l->result.false_negatives++;
-    l->result.filter_checked = true;
-    l->result.filter_covers = l->count;
-}
-
-void audit_list_finish(struct audit_list *l, struct audit *out)
-{
-    check_list(l);
-    what_if_finish(&l->first);
-    what_ifs_finish(l->what_ifs, l->result.what_if_count);
-    l->what_ifs = NULL;
-    *out = l->result;
-    memset(&l->result, 0, sizeof l->result);
-}
-
-void audit_list_free(struct audit_list *l)
-{
-    if (l == NULL)
-        return;
-    for (size_t i = 0; l->what_ifs != NULL && i < l->result.what_if_count; i++)
-        filter_free(l->what_ifs[i].filter);
-    free(l->what_ifs);
-    filter_free(l->first.filter);
-    audit_fini(&l->result);
-    free(l->table);
-    free(l);
 }
 
 void audit_fini(struct audit *a)

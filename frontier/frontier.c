@@ -92,6 +92,17 @@ enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
     return st;
 }
 
+static void store_blocklist_counts(struct frontier *f)
+{
+    struct blocklist_counts c = blocklist_counts(f->o.blocklist);
+
+    frontier_store_add(f->store, "blocklist_false_positives",
+                       c.false_positives - f->blocks_counted.false_positives);
+    frontier_store_add(f->store, "blocklist_unsure",
+                       c.unsure - f->blocks_counted.unsure);
+    f->blocks_counted = c;
+}
+
 /* Moves what the seen check has counted since into the store's counters. */
 static void store_seen_counts(struct frontier *f)
 {
@@ -106,6 +117,9 @@ static void store_seen_counts(struct frontier *f)
     frontier_store_add(f->store, "answered_in_batch",
                        c.in_batch - f->counted.in_batch);
     frontier_store_add(f->store, "answered_hot", c.hot - f->counted.hot);
+    frontier_store_add(f->store, "filter_unsure", c.unsure - f->counted.unsure);
+    if (f->o.blocklist != NULL)
+        store_blocklist_counts(f);
     f->counted = c;
 }
 
@@ -234,7 +248,8 @@ static void add_filter_stats(struct frontier *f, struct engine_stats *out)
     out->filter_keys = fs->count + out->urls - at;
     out->filter_promised = fs->fpr_promised;
     out->filter_predicted = fs->fpr_predicted;
-    out->memory += (fs->bits + fs->key_bits) / 8;
+    if (!f->filter_is_remote)
+        out->memory += (fs->bits + fs->key_bits) / 8;
 }
 
 static void frontier_stats(struct engine *e, struct engine_stats *out)
@@ -308,6 +323,8 @@ static void frontier_close(struct engine *e)
     free(f->fresh);
     free(f->found);
     free(f->open);
+    free(f->asked);
+    free(f->blocked);
     buf_fini(&f->text);
     free(f->dir);
     free(f);

@@ -22,6 +22,8 @@
 #include "storage/frontier_store.h"
 #include "storage/manifest.h"
 
+struct blocklist;
+
 struct frontier_options {
     struct bytes crawl; /* crawl ID */
     struct schedule_options schedule;
@@ -32,6 +34,11 @@ struct frontier_options {
     uint64_t limit_pages;      /* 0: none */
     uint64_t per_host;         /* pages of one queue; 0: none */
     bool use_filter;
+    const char *filter_kind; /* NULL: "scalable" */
+    uint64_t expect; /* capacity of kinds that cannot grow; 0: what is there */
+    const char *redis;           /* of kind redis: where (filter/redis_url.h) */
+    struct blocklist *blocklist; /* borrowed; URLs in it are dropped ahead of
+                                    admission. NULL: none */
     bool compare_text; /* a digest that matches is not proof enough: the
                           stored URL is compared too */
     bool record_links; /* keep the whole link graph (storage/link_store.h) */

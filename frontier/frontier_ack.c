@@ -389,10 +389,11 @@ static enum status record_links(struct frontier *f,
                              page_store_last_seq(f->pages) == 0);
     f->links_noted = true;
     for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < n; i++)
-        st = link_store_add(f->links,
-                            &(struct link_row){.from = list[i].via,
-                                               .to = list[i].id,
-                                               .kind = list[i].item->kind});
+        if (!list[i].blocked)
+            st = link_store_add(f->links,
+                                &(struct link_row){.from = list[i].via,
+                                                   .to = list[i].id,
+                                                   .kind = list[i].item->kind});
     return st;
 }
 
@@ -419,7 +420,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     if (st == STATUS_OK)
         st = record_links(f, list, total);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += list[i].fresh;
+        fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
             count_drops(f, &done[i], wall_ms);

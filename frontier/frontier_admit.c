@@ -25,6 +25,8 @@ static void make_room(struct frontier *f, size_t n)
     f->fresh = xrealloc(f->fresh, f->room * sizeof *f->fresh);
     f->found = xrealloc(f->found, f->room * sizeof *f->found);
     f->open = xrealloc(f->open, f->room * sizeof *f->open);
+    f->asked = xrealloc(f->asked, f->room * sizeof *f->asked);
+    f->blocked = xrealloc(f->blocked, f->room * sizeof *f->blocked);
 }
 
 /* Where audit's growth steps begin: powers of two, from 1,024 on. */
@@ -93,6 +95,58 @@ static uint8_t flags_of(const struct engine_item *item, enum seen_answer answer,
     return (uint8_t)flags;
 }
 
+/* ---- kept out ---- */
+
+static void drop_blocked(struct frontier *f, struct admission *a,
+                         int64_t wall_ms)
+{
+    const struct engine_item *item = a->item;
+
+    a->blocked = true;
+    if (item->seed)
+        log_warn("a seed is on the blocklist", "url=\"%.*s\"",
+                 (int)item->url.len, item->url.at);
+    frontier_store_skip(f->store, outcome_reason_name(REASON_BLOCKLIST),
+                        item->key, item->url, a->via, wall_ms);
+    frontier_store_add(f->store, "dropped.blocklist", 1);
+    frontier_store_add(f->store, "dropped", 1);
+}
+
+/* Of the `n` open ones, those that are new are asked for; who is blocked counts
+ * as not new. */
+static enum status keep_out(struct frontier *f, struct admission *list,
+                            size_t n, int64_t wall_ms)
+{
+    size_t asked = 0, at = 0;
+    enum status st;
+
+    if (f->o.blocklist == NULL)
+        return STATUS_OK;
+    for (size_t i = 0; i < n; i++)
+        if (f->answers[i] != SEEN_BEFORE)
+            f->asked[asked++] = list[f->open[i]].item->url;
+    st = blocklist_check(f->o.blocklist, f->asked, asked, f->blocked);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        if (f->answers[i] == SEEN_BEFORE || !f->blocked[at++])
+            continue;
+        drop_blocked(f, &list[f->open[i]], wall_ms);
+        f->answers[i] = SEEN_BEFORE;
+    }
+    return st;
+}
+
+/* A URL that has no row: blocked, or the repeat of one that is. The list itself
+ * is not asked again, for a filter in Redis may say otherwise now. */
+static bool is_blocked(const struct frontier *f, const struct admission *list,
+                       size_t n, const struct admission *a)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[f->open[i]].blocked &&
+            digest_equal(list[f->open[i]].item->digest, a->item->digest))
+            return true;
+    return false;
+}
+
 /* Rows for what is new of the `n` open ones, whose digests are in f->digests.
  */
 static enum status admit_open(struct frontier *f, struct bytes crawl,
@@ -103,6 +157,8 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
     size_t fresh = 0;
     enum status st = seen_check(f->seen, f->digests, n, f->answers);
 
+    if (st == STATUS_OK)
+        st = keep_out(f, list, n, wall_ms);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct admission *a = &list[f->open[i]];
 
@@ -132,6 +188,10 @@ static enum status find_ids(struct frontier *f, struct admission *list,
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct admission *a = &list[f->open[i]];
 
+        if (f->found[i] == 0 && is_blocked(f, list, n, a)) {
+            a->blocked = true;
+            continue;
+        }
         if (f->found[i] == 0) {
             log_error("the exact set has lost a URL", "url=\"%.*s\"",
                       (int)a->item->url.len, a->item->url.at);
@@ -168,7 +228,7 @@ static enum status keep_collisions(struct frontier *f, struct bytes crawl,
     for (size_t i = 0; st == STATUS_OK && i < *n; i++) {
         const struct admission *a = &list[f->open[i]];
 
-        if (a->fresh)
+        if (a->fresh || a->blocked)
             continue;
         st = is_same_url(f, crawl, a, &same);
         if (st != STATUS_OK || same)

@@ -7,6 +7,7 @@
  *   frontier_lease.c    which URL goes out next
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   frontier_open.c     a new crawl, or one found on disk
+ *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl
  *
  * Nobody else includes this.
@@ -20,6 +21,7 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "filter/filter.h"
+#include "frontier/blocklist.h"
 #include "frontier/frontier.h"
 #include "frontier/host_queue.h"
 #include "frontier/lease.h"
@@ -53,6 +55,7 @@ struct frontier {
     struct link_store *links;
     struct hint_store *hints;
     struct filter *filter;            /* NULL: none is used */
+    bool filter_is_remote;            /* and has no file */
     struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
     uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     struct seen *seen;
@@ -85,9 +88,11 @@ struct frontier {
     uint64_t uncommitted; /* acks since then */
     bool urgent;          /* what was learnt of a host is not durable yet */
     uint64_t admitted;    /* URLs since then */
+    uint64_t old_urls;    /* ids up to here were there when it was opened */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;
     struct seen_counts counted; /* what the counters hold of seen's counts */
+    struct blocklist_counts blocks_counted; /* and of the blocklist's */
 
     /* scratch of put and ack, kept between calls */
     struct digest *digests;
@@ -95,6 +100,8 @@ struct frontier {
     struct digest *fresh;
     uint64_t *found;
     uint32_t *open;
+    struct bytes *asked;
+    bool *blocked;
     size_t room;
     struct buf text; /* a URL read from the store */
 
@@ -126,6 +133,7 @@ struct admission {
     uint64_t id;  /* out: its row, or 0 where it was seen before and
                      `all_ids` is not asked for */
     bool fresh;   /* out: the row is new */
+    bool blocked; /* out: the blocklist keeps it out, it has no row */
 };
 /* Admits what is new of list[0..n). */
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
@@ -167,11 +175,12 @@ MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
 enum status frontier_save_wait(struct frontier *f);
 /* Is it done? Then joins it. */
 void frontier_save_poll(struct frontier *f);
-/* filter.ckpt into f->filter, after the store is open. */
-MUST_CHECK enum status frontier_load_filter(struct frontier *f,
-                                            uint64_t *covers);
-/* Where the filter takes keys from when it rebuilds a part of itself. */
-struct filter_source frontier_filter_source(struct frontier *f);
+/* A filter that knows every admitted URL into f->filter, after the store is
+ * open: from its file, from Redis, or anew. */
+MUST_CHECK enum status frontier_bring_up_filter(struct frontier *f);
+/* Before the commit of a checkpoint: tells who reads the store how the filter
+ * stands, and notes what one in Redis is to be known by. */
+MUST_CHECK enum status frontier_mark_filter(struct frontier *f);
 char *frontier_path(const struct frontier *f, const char *name);
 
 #endif

@@ -146,6 +146,14 @@ static struct outcome still_wanted(struct frontier *f,
         *detail = "per-host";
         return (struct outcome){OUTCOME_SKIPPED, REASON_BUDGET, 0};
     }
+    if (f->o.blocklist != NULL && row->id <= f->old_urls) {
+        bool blocked = false;
+
+        if (blocklist_check(f->o.blocklist, &row->url, 1, &blocked) ==
+                STATUS_OK &&
+            blocked)
+            return (struct outcome){OUTCOME_SKIPPED, REASON_BLOCKLIST, 0};
+    }
     if (f->o.recheck != NULL) {
         struct scope_verdict v = {.in = true};
         struct url u;

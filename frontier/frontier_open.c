@@ -107,118 +107,12 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
     return st;
 }
 
-/* The filter asks for the keys of a range when it rebuilds a part of itself. */
-struct key_batch {
-    void (*visit)(void *to, const uint64_t *keys, size_t n);
-    void *to;
-    uint64_t keys[512];
-    size_t n;
-};
-
-static void add_to_batch(void *ctx, struct digest digest, uint64_t id)
-{
-    struct key_batch *b = ctx;
-
-    (void)id;
-    b->keys[b->n++] = digest.hi;
-    if (b->n == sizeof b->keys / sizeof *b->keys) {
-        b->visit(b->to, b->keys, b->n);
-        b->n = 0;
-    }
-}
-
-static enum status keys_of(void *ctx, uint64_t first, uint64_t last,
-                           void (*visit)(void *to, const uint64_t *keys,
-                                         size_t n),
-                           void *to)
-{
-    struct frontier *f = ctx;
-    struct key_batch b = {.visit = visit, .to = to};
-    enum status st = exact_set_each(f->exact, first, last, add_to_batch, &b);
-
-    if (st == STATUS_OK && b.n > 0)
-        visit(to, b.keys, b.n);
-    return st;
-}
-
-struct filter_source frontier_filter_source(struct frontier *f)
-{
-    return (struct filter_source){keys_of, f};
-}
-
-static struct filter_options filter_wanted(struct frontier *f)
-{
-    return (struct filter_options){.kind = "scalable",
-                                   .expect =
-                                       frontier_store_last_id(f->store) + 1,
-                                   .fpr = f->o.fpr,
-                                   .most_bytes = f->o.memory / 4,
-                                   .source = frontier_filter_source(f)};
-}
-
-struct filter_feed {
-    struct frontier *f;
-    enum status st;
-    uint64_t keys[512];
-    size_t n;
-};
-
-static void flush_feed(struct filter_feed *feed)
-{
-    if (feed->n > 0 && feed->st == STATUS_OK)
-        feed->st = filter_add(feed->f->filter, feed->keys, feed->n, NULL);
-    if (feed->st == STATUS_LIMIT)
-        feed->st = STATUS_OK; /* overfull: slower, not wrong */
-    feed->n = 0;
-}
-
-static void feed_digest(void *ctx, struct digest digest, uint64_t id)
-{
-    struct filter_feed *feed = ctx;
-
-    (void)id;
-    feed->keys[feed->n++] = digest.hi;
-    if (feed->n == sizeof feed->keys / sizeof *feed->keys)
-        flush_feed(feed);
-}
-
-static void feed_row(void *ctx, const struct url_row *row)
-{
-    struct filter_feed *feed = ctx;
-    struct frontier *f = feed->f;
-
-    feed_digest(feed, row_digest(&f->key, f->store, row), row->id);
-}
-
-/* A filter that knows every admitted URL, from its file or anew. */
-static enum status bring_up_filter(struct frontier *f)
-{
-    uint64_t covers = 0, last = frontier_store_last_id(f->store);
-    struct filter_feed feed = {.f = f};
-    struct filter_options wanted;
-    enum status st = frontier_load_filter(f, &covers);
-
-    if (st == STATUS_OK) {
-        if (covers < last)
-            st = frontier_store_each(f->store, covers + 1, last, feed_row,
-                                     &feed);
-        flush_feed(&feed);
-        return st == STATUS_OK ? feed.st : st;
-    }
-    wanted = filter_wanted(f);
-    st = filter_new(&f->filter, &wanted);
-    if (st == STATUS_OK && last > 0)
-        st = exact_set_each(f->exact, 0, UINT64_MAX, feed_digest, &feed);
-    flush_feed(&feed);
-    return st == STATUS_OK ? feed.st : st;
-}
-
 static enum status start_seen(struct frontier *f)
 {
     enum status st = STATUS_OK;
 
     if (f->o.use_filter)
-        st = bring_up_filter(f);
+        st = frontier_bring_up_filter(f);
     if (st == STATUS_OK)
         st = seen_new(&f->seen, f->filter, f->exact,
                       share(f, 4, 1 * MIB, 1024 * MIB));
@@ -428,6 +322,7 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
     if (st == STATUS_OK)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
     if (st == STATUS_OK) {
+        f->old_urls = frontier_store_last_id(f->store);
         find_next_step(f);
         st = schedule_all(f, now, wall_ms);
     }

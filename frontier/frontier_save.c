@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/logger.h"
@@ -40,7 +39,7 @@ static void save(struct save_job *job)
     enum status st = STATUS_OK;
 
     fault_point("checkpoint-begin");
-    if (job->f->filter != NULL)
+    if (job->f->filter != NULL && !job->f->filter_is_remote)
         st = checkpoint_save(job->filter_path, job->f->filter, &job->id);
     fault_point("checkpoint-filter-saved");
     if (st == STATUS_OK)
@@ -115,6 +114,8 @@ static enum status prepare(struct frontier *f, const char *state, bool clean,
     if (st == STATUS_OK)
         st = frontier_store_set_meta(f->store, "state", bytes_of_str(state));
     if (st == STATUS_OK)
+        st = frontier_mark_filter(f);
+    if (st == STATUS_OK)
         st = f->engine.ops->turn(&f->engine, true, now, wall_ms, NULL);
     if (st != STATUS_OK)
         return frontier_broke(f, st);
@@ -186,44 +187,4 @@ enum status frontier_checkpoint_now(struct engine *e, const char *state,
     f->job = job;
     save(job);
     return finish(f);
-}
-
-enum status frontier_load_filter(struct frontier *f, uint64_t *covers)
-{
-    char *path = frontier_path(f, "filter.ckpt");
-    uint64_t last = frontier_store_last_id(f->store);
-    struct filter_source source = frontier_filter_source(f);
-    struct checkpoint_info info;
-    enum status st =
-        checkpoint_load(&f->filter, path, checkpoint_seed_print(&f->key),
-                        &source, f->o.memory / 4, &info);
-
-    if (st == STATUS_OK &&
-        (info.id.covers > last || info.id.generation > f->generation + 1)) {
-        /* Of a store that has lost its newest rows since: ids it covers will
-         * be given to other URLs, which it would then call new wrongly. It
-         * goes at once, for the next start may no longer see that. */
-        log_warn("the filter file runs ahead of the store",
-                 "path=%s covers=%llu urls=%llu", path,
-                 (unsigned long long)info.id.covers, (unsigned long long)last);
-        (void)unlink(path);
-        st = STATUS_DAMAGED;
-    } else if (st == STATUS_OK) {
-        struct filter_stats fs;
-
-        filter_stats(f->filter, &fs);
-        if (fs.fpr_promised != f->o.fpr || strcmp(fs.kind, "scalable") != 0)
-            st = STATUS_ARG; /* other settings: made anew, no damage */
-    }
-    if (st == STATUS_OK)
-        *covers = info.id.covers;
-    else if (f->filter != NULL) {
-        filter_free(f->filter);
-        f->filter = NULL;
-    }
-    if (st != STATUS_OK && st != STATUS_ARG && last > 0)
-        log_warn("rebuilding the filter from the store", "path=%s urls=%llu",
-                 path, (unsigned long long)last);
-    free(path);
-    return st;
 }

@@ -45,6 +45,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_NO_SITEMAP] = "no_sitemap",
     [REASON_CROSS_HOST] = "cross_host",
     [REASON_NESTED_INDEX] = "nested_index",
+    [REASON_BLOCKLIST] = "blocklist",
 };
 
 const char *outcome_status_name(enum outcome_status s)
@@ -80,9 +81,10 @@ bool outcome_fails_seed(struct outcome o)
     case OUTCOME_REDIRECT:
         return o.reason == REASON_REDIRECT_LIMIT ||
                o.reason == REASON_REDIRECT_LOOP;
+    case OUTCOME_SKIPPED: /* a guess that was wrong says nothing of its host */
+        return o.reason != REASON_NO_SITEMAP;
     case OUTCOME_FAILED:
     case OUTCOME_DENIED:
-    case OUTCOME_SKIPPED:
         return true;
     default:
         return false;

@@ -63,6 +63,7 @@ enum outcome_reason {
     REASON_CROSS_HOST,   /* of another host than its sitemap, whose robots.txt
                             does not name that */
     REASON_NESTED_INDEX, /* a sitemap index within another */
+    REASON_BLOCKLIST,    /* also skipped, where a resume brought the list */
     REASON_COUNT_
 };
 

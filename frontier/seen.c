@@ -165,14 +165,24 @@ static size_t take_easy_ones(struct seen *s, const struct digest *digests,
     return left;
 }
 
-/* Keeps those of s->rest that the filter calls "maybe". */
-static size_t ask_filter(struct seen *s, size_t left, enum seen_answer *answers)
+/* Keeps those of s->rest that the filter calls "maybe". *asked: it was there to
+ * be asked; else all are kept, and no answer of its is counted. */
+static size_t ask_filter(struct seen *s, size_t left, enum seen_answer *answers,
+                         bool *asked)
 {
     size_t maybe = 0;
+    uint64_t unsure;
 
-    if (s->filter == NULL)
+    *asked = false;
+    if (s->filter == NULL || left == 0)
         return left;
+    unsure = filter_unsure(s->filter);
     filter_check(s->filter, s->keys, left, s->maybe);
+    if (filter_unsure(s->filter) != unsure) {
+        s->counts.unsure += left;
+        return left;
+    }
+    *asked = true;
     for (size_t i = 0; i < left; i++) {
         if (s->maybe[i])
             s->rest[maybe++] = s->rest[i];
@@ -189,12 +199,13 @@ enum status seen_check(struct seen *s, const struct digest *digests, size_t n,
 {
     size_t left;
     enum status st;
+    bool asked;
 
     assert(n < UINT32_MAX);
     make_room(s, n);
     s->counts.asked += n;
     left = take_easy_ones(s, digests, n, answers);
-    left = ask_filter(s, left, answers);
+    left = ask_filter(s, left, answers, &asked);
     if (left == 0)
         return STATUS_OK;
     for (size_t i = 0; i < left; i++)
@@ -205,7 +216,7 @@ enum status seen_check(struct seen *s, const struct digest *digests, size_t n,
     for (size_t i = 0; i < left; i++) {
         if (s->ids[i] != 0) {
             hot_add(s, s->ask[i]);
-        } else if (s->filter == NULL) {
+        } else if (!asked) {
             answers[s->rest[i]] = SEEN_NEW;
         } else {
             answers[s->rest[i]] = SEEN_NEW_FALSE_POSITIVE;

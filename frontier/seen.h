@@ -49,6 +49,7 @@ struct seen_counts {
     uint64_t filter_new;      /* "certainly new" */
     uint64_t filter_maybe;    /* "maybe seen": settled by the exact set */
     uint64_t false_positives; /* of them new after all */
+    uint64_t unsure; /* the filter could not be asked: left to the exact set */
 };
 struct seen_counts seen_counts(const struct seen *s);
 uint64_t seen_memory(const struct seen *s);

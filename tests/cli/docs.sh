@@ -84,6 +84,8 @@ exits 0 urlweir resume crawl # finished: says so and sends nothing
 exits 0 urlweir status crawl
 says out finished
 exits 0 urlweir audit crawl --what-if 1e-2,1e-6
+exits 0 urlweir audit crawl --html audit.html
+grep -q '<svg' audit.html || fail "audit.html has no plot"
 exits 0 urlweir explain crawl "$seed"
 says out fetched
 exits 0 urlweir explain crawl http://example.org/elsewhere
@@ -110,6 +112,19 @@ rm copied/manifest
 exits 6 urlweir resume copied
 exits 0 urlweir verify copied --repair
 exits 0 urlweir resume copied -q
+
+# ---- docs/filters.md -----------------------------------------------------------
+
+printf '%s\n' b a c >keys
+exits 0 urlweir filter create seen --capacity 1000
+[ "$(urlweir filter add seen --tell <keys | grep -c '^new')" = 3 ] ||
+    fail "three keys are not three new ones"
+printf '%s\n' b d >blocklist.sorted
+exits 0 urlweir filter create block --kind bloom --capacity 5000000 --fpr 1e-4
+urlweir filter add block <blocklist.sorted
+[ "$(urlweir filter check block <keys | sed -n 's/^maybe\t//p' | sort |
+    comm -12 - blocklist.sorted)" = b ] || fail "the blocklist does not hold"
+exits 0 urlweir audit crawl --what-if 1e-2,1e-3 --html audit.html
 
 # ---- the store's documented queries -------------------------------------------
 

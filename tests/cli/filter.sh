@@ -208,3 +208,13 @@ says out "bloom "
 exits 0 "$URLWEIR" filter bench --keys 20000 --start 100 --kind scalable --json
 python3 -c 'import json; o = json.load(open("out")); assert o["false_negatives"] == 0' ||
     fail "bench --json: $(cat out)"
+exits 0 "$URLWEIR" filter bench --keys 20000 --plot plot.svg
+python3 - <<'PYTHON' || fail "bench --plot: plot.svg is not what it should be"
+import xml.dom.minidom
+plots = xml.dom.minidom.parse("plot.svg").getElementsByTagName("svg")[1:]
+assert len(plots) == 4
+lines = [sum("line" in p.getAttribute("class").split()
+             for p in plot.getElementsByTagName("path")) for plot in plots]
+assert lines == [10, 10, 10, 10], lines # five kinds, and the legend
+PYTHON
+exits 2 "$URLWEIR" filter bench --keys 2000 --kind bloom --plot no/plot.svg

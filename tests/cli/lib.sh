@@ -236,3 +236,26 @@ with open(sys.argv[1], "r+b") as f:
     f.write(bytes([byte ^ 4]))
 PYTHON
 }
+
+# ---- a Redis server of the script's own, on a Unix socket ----------------------
+
+# redis_up [OPTION...]: it runs, $redis_pid, and `redis+unix://$redis_socket`
+# leads to it. Again after redis_kill: the same data, if it kept any.
+redis_up() {
+    [ -n "$(command -v redis-server)" ] || skip "no redis-server"
+    redis_socket=$WORK/redis.socket
+    redis_url=redis+unix://$redis_socket
+    mkdir -p redis-data
+    redis-server --port 0 --unixsocket "$redis_socket" --dir redis-data \
+        --save '' --appendonly yes --appendfsync always "$@" \
+        >>redis.log 2>&1 &
+    redis_pid=$!
+    at_exit="$at_exit; kill -KILL $redis_pid"
+    waits_for 'redis-cli -s "$redis_socket" ping 2>/dev/null | grep -q PONG' ||
+        fail "no Redis: $(cat redis.log)"
+}
+redis_kill() {
+    kill -KILL "$redis_pid"
+    wait "$redis_pid" 2>/dev/null || :
+}
+redis() { redis-cli -s "$redis_socket" "$@"; }

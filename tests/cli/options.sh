@@ -85,7 +85,8 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --threads 2 --tries 2 --retry-delay 10ms --timeout 5s \
     --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
-    --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
+    --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
+    --expect 5000 --redis '' --block-filter '' --block-exact '' \
     --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --progress none
@@ -155,10 +156,14 @@ proxy: ""
 insecure: true
 resolve:
   - "example.org:80:127.0.0.1"
-filter: scalable
+filter: bloom
 fpr: 0.01
+expect: 5000
+redis: ""
 compare-text: true
 dup-content: report
+block-filter: ""
+block-exact: ""
 drop-params:
   - "sid"
 record: links

@@ -199,6 +199,21 @@ resume named
 ended 0
 [ ! -s log ] || fail "a finished crawl asks again: $(cat log)"
 
+# The sitemap stands for the seed: it may redirect to where the site is.
+mkdir -p web/$third
+printf '301\nLocation: http://127.0.0.1:@PORT@/by-page.xml\n' \
+    >web/$third/sitemap.xml.head
+seed=http://$third:$port/
+: >log
+crawl moved --sitemap only
+ended 0
+asked $here /by-page.html
+asked $third /sitemap.xml
+not_asked $third /
+seed=http://127.0.0.9:$port/
+crawl nobody --sitemap only --tries 1
+ended 5 "no such host"
+
 # ---- one that was only guessed, and is not there ----
 
 kill "$server"
@@ -213,13 +228,14 @@ ended 0 "a guess that is wrong counts for nothing"
 asked $here /sitemap.xml
 of guess "http://$here:$port/sitemap.xml"
 says row '"status": "skipped", "reason": "no_sitemap", "http_status": 404'
-echo '<p>Not here, but said with 200.' >web/$here/sitemap.xml
+echo '<p>Not here, but said with 200. <a href=/never.html>' >web/$here/sitemap.xml
 printf '200\nContent-Type: text/html\n' >web/$here/sitemap.xml.head
 : >log
 crawl soft
 ended 0
 of soft "http://$here:$port/sitemap.xml"
 says row '"status": "skipped", "reason": "no_sitemap", "http_status": 200'
+not_asked $here /never.html
 
 # ---- hosts speak for themselves ----
 
@@ -308,7 +324,9 @@ sys.exit(status)
 PYTHON
 ended 3
 echo "a sitemap of $(wc -c <web/$here/all.xml) octets: $(($(cat rss) / 1024)) MiB"
-[ "$(cat rss)" -lt $((96 * 1024)) ] || fail "$(cat rss) KiB"
+case $URLWEIR in
+*/release/*) [ "$(cat rss)" -lt $((96 * 1024)) ] || fail "$(cat rss) KiB" ;;
+esac # a sanitizer needs memory of its own
 [ "$("$URLWEIR" export large | grep -c '"kind": "listed"')" = 50000 ] ||
     fail "$("$URLWEIR" export large | wc -l) URLs are known"
 of large "http://$here:$port/all.xml"

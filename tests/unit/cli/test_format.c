@@ -159,6 +159,19 @@ START_TEST(nothing_a_stranger_wrote_reaches_the_terminal_as_a_command)
 }
 END_TEST
 
+/* HTML, 13.2.5: in text only & and < begin something else, in a quoted value &
+ * and the quote. */
+START_TEST(nothing_a_stranger_wrote_is_markup)
+{
+    format_html(&b, bytes_of_str("a<script>&amp;\"'"));
+    is("a&lt;script&gt;&amp;amp;&quot;&#39;");
+    format_html(&b, bytes_of_str("\xc3\xa9\xe2\x80\xae\xff\n"));
+    is("\xc3\xa9\\xe2\\x80\\xae\\xff\\x0a");
+    format_html(&b, bytes_of("<\0>", 3));
+    is("&lt;\\x00&gt;");
+}
+END_TEST
+
 Suite *suite_format(void)
 {
     Suite *s = suite_create("format");
@@ -174,6 +187,7 @@ Suite *suite_format(void)
     tcase_add_test(t, rfc4180_2_fields_are_quoted_where_they_must_be);
     tcase_add_test(t,
                    nothing_a_stranger_wrote_reaches_the_terminal_as_a_command);
+    tcase_add_test(t, nothing_a_stranger_wrote_is_markup);
     suite_add_tcase(s, t);
     return s;
 }

@@ -177,14 +177,14 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
-        "--redis",       "--expect", "--block-filter",
-        "--block-exact", "--traps",  "--metrics",
+        "--traps",
+        "--metrics",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         refused("no option -", CRAWL((char *)names[i], "x"));
-    refused("--filter: 'bloom' is not known; it takes one of scalable, none",
-            CRAWL("--filter", "bloom"));
+    refused("--filter: 'blom' is not known; it takes one of scalable, stacked",
+            CRAWL("--filter", "blom"));
     refused("--follow: 'form' is not known", CRAWL("--follow", "a,form"));
 }
 END_TEST
@@ -248,6 +248,14 @@ END_TEST
 
 START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
 {
+    refused("--filter redis needs --redis", CRAWL("--filter", "redis"));
+    refused("--redis: a Redis URL is",
+            CRAWL("--filter", "redis", "--redis", "http://h/"));
+    refused("another filter is asked for", CRAWL("--redis", "redis://h"));
+    refused("cannot grow", CRAWL("--expect", "10"));
+    refused("second check", CRAWL("--block-exact", "list"));
+    refused("--block-filter: a Redis URL is",
+            CRAWL("--block-filter", "redis://h?x=y"));
     refused("--delay 1m is above --max-delay 30s, the most a delay may grow "
             "to; raise --max-delay or lower --delay",
             CRAWL("-w", "1m", "--max-delay", "30s"));

@@ -175,6 +175,42 @@ START_TEST(with_keys_at_hand_it_grows)
 }
 END_TEST
 
+/* A key's two buckets hold eight of its fingerprints; the ninth must neither be
+ * refused nor make the table grow, and grow, for nothing. */
+START_TEST(one_that_grows_does_not_grow_for_repeats_of_one_key)
+{
+    for (int own = 0; own < 2; own++) {
+        struct remembered *r = xcalloc(1, sizeof *r);
+        struct filter_options o = {.kind = "cuckoo",
+                                   .expect = 1000,
+                                   .fpr = 0.001,
+                                   .fingerprint_bits = 16};
+        uint64_t key = nth_key(0);
+        struct filter *f = NULL;
+        struct filter_stats before, after;
+
+        if (own == 0)
+            o.source = source_of(r);
+        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        remember_range(r, 0, 900);
+        ck_assert_int_eq(add_range(f, 0, 900), STATUS_OK);
+        filter_stats(f, &before);
+        for (int i = 0; i < 20000; i++)
+            ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+        filter_stats(f, &after);
+        ck_assert_uint_le(after.rebuilds, before.rebuilds + 1);
+        ck_assert_uint_le(after.bits, 3 * before.bits);
+        ck_assert(!after.overfull);
+        ck_assert_uint_eq(count_maybe(f, 0, 900), 900);
+        remember_range(r, 900, 20000);
+        ck_assert_int_eq(add_range(f, 900, 20000), STATUS_OK);
+        ck_assert_uint_eq(count_maybe(f, 0, 20900), 20900);
+        filter_free(f);
+        forget_all(r);
+    }
+}
+END_TEST
+
 START_TEST(with_its_own_keys_it_is_exact_about_what_is_added_and_removed)
 {
     struct filter_options o = {.kind = "cuckoo",
@@ -255,6 +291,7 @@ Suite *suite_cuckoo(void)
     tcase_add_test(t, the_same_key_again_and_again_is_never_refused);
     tcase_add_test(t, past_its_capacity_it_says_so_and_keeps_every_key);
     tcase_add_test(t, with_keys_at_hand_it_grows);
+    tcase_add_test(t, one_that_grows_does_not_grow_for_repeats_of_one_key);
     tcase_add_test(
         t, with_its_own_keys_it_is_exact_about_what_is_added_and_removed);
     tcase_add_test(t, without_keys_or_memory_it_goes_on_as_it_is);

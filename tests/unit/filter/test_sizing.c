@@ -20,7 +20,15 @@ START_TEST(sizes_beyond_32_bits_are_exact)
 {
     ck_assert_uint_eq(sizing_plain_bits(UINT64_C(10000000000), 0.001),
                       UINT64_C(143775875661));
+    /* The largest filter there may be: 2^40 keys at 1e-9. */
+    ck_assert_uint_eq(sizing_plain_bits(UINT64_C(1) << 40, 1e-9),
+                      UINT64_C(47424974124723));
+    ck_assert_uint_eq(sizing_plain_hashes(UINT64_C(47424974124723), UINT64_C(1)
+                                                                        << 40),
+                      30);
     ck_assert_uint_eq(sizing_blocks(UINT64_C(1) << 40, 32), UINT64_C(1) << 35);
+    ck_assert_uint_eq(sizing_blocks((UINT64_C(1) << 40) + 1, 32),
+                      (UINT64_C(1) << 35) + 1);
     ck_assert_double_eq_tol(sizing_plain_rate(UINT64_C(143775875661), 10,
                                               UINT64_C(10000000000)),
                             1e-3, 1e-5);

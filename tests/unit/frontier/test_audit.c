@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "filter/filter.h"
+#include "frontier/audit_replay.h"
 #include "frontier/reach.h"
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -347,7 +348,9 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
         fresh_count += fresh;
         lost_count += lost;
     }
-    audit_list_finish(l, &a);
+    ck_assert_int_eq(audit_list_finish(l, &a), STATUS_OK);
+    ck_assert_uint_eq(a.answers.repeats, 20000);
+    ck_assert_uint_eq(a.answers.fresh + a.answers.false_positives, 20000);
     ck_assert_uint_eq(a.crawl.total.asked, fresh_count);
     ck_assert_uint_eq(a.crawl.total.false_positives, lost_count);
     ck_assert_uint_eq(a.exact_count, 20000);
@@ -355,6 +358,69 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
     ck_assert_uint_eq(a.what_if[0].total.asked, 20000);
     audit_fini(&a);
     audit_list_free(l);
+}
+END_TEST
+
+/* What a filter of this kind and size calls "maybe", key by key, beside what
+ * the replay says of it. */
+static uint64_t lost_by(const char *kind, uint64_t made_for, double fpr,
+                        const uint64_t *keys, size_t n)
+{
+    struct filter_options o = {.kind = kind,
+                               .expect = made_for,
+                               .fpr = fpr,
+                               .keep_nothing = true};
+    struct filter *f = NULL;
+    uint64_t lost = 0;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    for (size_t i = 0; i < n; i++) {
+        enum status st;
+
+        lost += filter_check_one(f, keys[i]);
+        st = filter_add(f, &keys[i], 1, NULL);
+        ck_assert(st == STATUS_OK || st == STATUS_LIMIT);
+    }
+    filter_free(f);
+    return lost;
+}
+
+START_TEST(each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give)
+{
+    static const char *const kinds[] = {"bloom", "counting", "cuckoo",
+                                        "stacked"};
+    static const double rates[] = {0.02, 0.3};
+    static const struct audit_options o = {.what_if = rates,
+                                           .what_if_count = 2,
+                                           .kinds = kinds,
+                                           .kind_count = 4};
+    enum { N = 30000 };
+    struct audit_keys keys = {.at = NULL};
+    struct audit a = {.what_if = NULL};
+
+    for (uint64_t i = 0; i < N; i++)
+        ck_assert_int_eq(audit_keys_add(&keys,
+                                        (i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+                                            i << 40),
+                         STATUS_OK);
+    ck_assert_int_eq(audit_replay(&a, &keys, &o, 0.5), STATUS_OK);
+    ck_assert_uint_eq(a.what_if_count, 10);
+    for (size_t i = 0; i < 10; i++) {
+        const struct audit_series *s = &a.what_if[i];
+        static const uint64_t made_for[] = {N, N / 10, N, N, 1024};
+
+        ck_assert_double_eq(s->fpr, rates[i / 5]);
+        ck_assert_uint_eq(s->made_for, made_for[i % 5]);
+        ck_assert_uint_eq(s->total.asked, N);
+        ck_assert_uint_eq(s->steps[s->count - 1].upto, N);
+        ck_assert_uint_eq(s->total.false_positives,
+                          lost_by(s->kind, s->made_for, s->fpr, keys.at, N));
+        ck_assert_double_eq(s->check_ns, 0); /* no clock was given */
+    }
+    ck_assert_str_eq(a.what_if[1].name, "bloom fpr=0.02 for a tenth");
+    ck_assert_double_gt(a.what_if[1].total.low, 0.02);
+    audit_keys_fini(&keys);
+    audit_fini(&a);
 }
 END_TEST
 
@@ -376,6 +442,8 @@ Suite *suite_audit(void)
     tcase_add_test(
         t, a_way_that_stands_in_the_wrong_order_is_found_by_another_pass);
     tcase_add_test(t, a_list_counts_each_url_once_and_has_no_false_negative);
+    tcase_add_test(
+        t, each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give);
     suite_add_tcase(s, t);
     return s;
 }

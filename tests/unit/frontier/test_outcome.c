@@ -68,6 +68,8 @@ static const struct {
     {{OUTCOME_SKIPPED, REASON_TRAP, 0}, false, true},
     {{OUTCOME_SKIPPED, REASON_BUDGET, 0}, false, true},
     {{OUTCOME_SKIPPED, REASON_NOINDEX, 200}, false, true},
+    {{OUTCOME_SKIPPED, REASON_NO_SITEMAP, 404}, false, false},
+    {{OUTCOME_FETCHED, REASON_LINK_COUNT, 200}, true, false},
 };
 
 START_TEST(limits_and_seeds_go_by_the_table_of_outcomes)

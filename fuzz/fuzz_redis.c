@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_redis.c - a Redis URL is what somebody typed, a server's answer what
+ * anybody made of it.
+ *
+ * The first octet of an input says which: even, the rest is a URL; odd, it is
+ * what a server sends, read by hiredis within our bounds, and each whole answer
+ * is taken for a filter's record.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/redis_impl.h"
+
+static void read_url(const char *text)
+{
+    struct redis_place place;
+    struct buf out;
+
+    buf_init(&out, 4096);
+    if (redis_url_parse(&place, text, &out) == STATUS_OK) {
+        redis_url_show(&place, &out);
+        if (strlen(place.host) >= sizeof place.host ||
+            place.bits > REDIS_MOST_BITS || place.k > REDIS_MOST_K)
+            abort();
+    } else if (out.len == 0) {
+        abort(); /* refused without a word */
+    }
+    buf_fini(&out);
+}
+
+static void read_answers(const char *octets, size_t size)
+{
+    redisReader *reader = redisReaderCreate();
+    redisReplyObjectFunctions makers;
+    void *reply = NULL;
+
+    redis_link_bound(reader, &makers);
+    (void)redisReaderFeed(reader, octets, size);
+    while (redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL) {
+        struct redis_record record;
+
+        if (redis_record_read(&record, reply) == STATUS_OK &&
+            !redis_geometry_is_valid(&record.now))
+            abort();
+        freeReplyObject(reply);
+        reply = NULL;
+    }
+    redisReaderFree(reader);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text;
+
+    if (size < 1)
+        return 0;
+    text = malloc(size);
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    if (data[0] % 2 == 0)
+        read_url(text);
+    else
+        read_answers(text, size - 1);
+    free(text);
+    return 0;
+}

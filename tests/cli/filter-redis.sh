@@ -1,0 +1,167 @@
+#!/bin/sh
+# `urlweir filter` at a Redis URL: a filter that processes share. A key is never
+# called new twice, whatever happens to the server; bitmaps of other programs
+# are read.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+filter() { "$URLWEIR" filter "$@"; }
+refuses() {
+    refuses_want=$1 refuses_text=$2
+    shift 2
+    exits "$refuses_want" "$URLWEIR" filter "$@"
+    [ ! -s out ] || fail "an error on stdout: $*"
+    says err "$refuses_text"
+}
+
+redis_up
+f="$redis_url?key=seen"
+seq 1 3000 | sed 's,^,http://example.com/page/,' >keys
+seq 1 3000 | sed 's,^,http://example.org/page/,' >others
+
+# ---- create, add, check, info -------------------------------------------------
+
+filter create "$f" --kind redis --capacity 3000 --fpr 1e-3
+filter add "$f" <keys
+filter check "$f" <keys >got
+sed 's/^/maybe\t/' keys | cmp - got || fail "a key is called new"
+filter check "$f" <others >got
+[ "$(grep -c '^new	' got)" -gt 2980 ] || fail "too many maybes"
+cut -f 2- got | cmp - others || fail "keys changed on their way"
+filter info "$f" --json >got
+python3 - <<'PYTHON' || fail "info --json: $(cat got)"
+import json
+o = json.load(open("got"))
+assert o["kind"] == "redis" and o["layout"] == "blocked", o
+assert 2990 <= o["count"] <= 3000 and o["capacity"] == 3000, o
+assert o["fpr_predicted"] < 0.0011 and not o["overfull"], o
+assert 0.2 < o["fill"] < 0.6 and "ttl" not in o, o
+PYTHON
+exits 0 "$URLWEIR" filter info "$f"
+says out "kind           redis, blocked layout"
+printf 'a\nb\na\n' | filter add "$f" --tell >got
+printf 'new\ta\nnew\tb\nmaybe\ta\n' | cmp - got || fail "--tell: $(cat got)"
+filter add "$f" <others 2>err
+exits 0 "$URLWEIR" filter info "$f"
+says out "It is overfull"
+
+# A file of the same seed has the same keys: its bits are the string's.
+filter create file --kind bloom --capacity 3000 --fpr 1e-3
+filter create "$redis_url?key=twin" --capacity 3000 --fpr 1e-3
+filter add file <keys
+filter add "$redis_url?key=twin" <keys
+redis --raw get twin | head -c -1 >string
+python3 - <<'PYTHON' || fail "file and string differ"
+assert open("string", "rb").read() in open("file", "rb").read()
+PYTHON
+
+# ---- what is refused -----------------------------------------------------------
+
+refuses 2 "there already" create "$f" --capacity 10
+refuses 2 "no such filter" check "$redis_url?key=nowhere"
+refuses 1 "cannot remove keys" remove "$f"
+refuses 1 "offset 2^32-1" create "$redis_url?key=big" --capacity 1e9
+refuses 1 "is made at a Redis URL" create here --kind redis --capacity 9
+refuses 1 "leave --kind cuckoo out" create "$redis_url?key=c" --kind cuckoo \
+    --capacity 9
+refuses 1 "settings are key" check "$redis_url?colour=red"
+refuses 1 "TLS" check "rediss://localhost/"
+refuses 2 "no such filter" check "$redis_url?key=nowhere"
+redis set plain x >/dev/null
+refuses 1 "say layout=plain" check "$redis_url?key=plain"
+refuses 2 "there already" create "$redis_url?key=plain" --capacity 10
+refuses 1 "not ours to delete" drop "$redis_url?key=plain&layout=plain&bits=8"
+refuses 1 "no Redis URL" drop keys
+refuses 2 "No such file" info "redis+unix:///nowhere?timeout=1s"
+
+# ---- shared: exactly one is told that a key is new ---------------------------
+
+filter create "$redis_url?key=race" --capacity 20000
+seq 1 10000 >numbers
+for i in 1 2 3; do
+    sort -R numbers | filter add "$redis_url?key=race" --tell >tell.$i &
+    eval "racer$i=\$!"
+done
+for i in 1 2 3; do eval "wait \$racer$i" || fail "racer $i"; done
+cat tell.* | sed -n 's/^new	//p' | sort | uniq -d >twice
+[ ! -s twice ] || fail "told twice: $(head twice)"
+[ "$(cat tell.* | grep -c '^new	')" -gt 9980 ] || fail "too few were told"
+
+# ---- the server is killed mid-stream, and comes back ----------------------------
+
+filter create "$redis_url?key=kill" --capacity 300000
+seq 1 200000 >numbers
+filter add "$redis_url?key=kill" --tell <numbers >tell &
+adder=$!
+for i in 1 2 3; do
+    sleep 0.15
+    redis_kill
+    redis_up
+done
+wait $adder || fail "the adder gave up: $(cat redis.log)"
+[ "$(grep -c '^new	' tell)" -gt 199700 ] || fail "keys were told as seen"
+filter check "$redis_url?key=kill" <numbers | grep -c '^maybe' >got
+[ "$(cat got)" = 200000 ] || fail "lost: $(cat got)"
+
+# ---- expiry, loss, deleting ------------------------------------------------------
+
+filter create "$redis_url?key=short&ttl=2s" --capacity 100
+echo a | filter add "$redis_url?key=short"
+filter info "$redis_url?key=short" | grep -q '^ends in' || fail "no end"
+waits_for '[ "$(redis exists short short:meta)" = 0 ]' || fail "no expiry"
+refuses 2 "no such filter" add "$redis_url?key=short"
+redis del seen >/dev/null
+refuses 2 "no such filter" check "$f"
+filter drop "$redis_url?key=race"
+[ "$(redis exists race race:meta)" = 0 ] || fail "drop left something"
+
+# ---- another size while others write ----------------------------------------------
+
+g="$redis_url?key=grow"
+filter create "$g" --capacity 1000
+seq 1 1000 | filter add "$g"
+(
+    seq 1 1000
+    sleep 0.5
+) | filter rebuild "$g" --capacity 50000 &
+builder=$!
+waits_for '[ "$(redis exists grow:next)" = 1 ]' || fail "no rebuild"
+seq 1001 20000 | filter add "$g" 2>err
+wait $builder || fail "the rebuild failed"
+[ "$(redis exists grow:next)" = 0 ] || fail "no swap"
+seq 1 20000 | filter check "$g" >got
+! grep -q '^new' got || fail "the swap lost a key"
+filter info "$g" --json | grep -q '"capacity": 50000' || fail "no new size"
+
+# ---- bitmaps of other programs ---------------------------------------------------
+
+# 14 hashes, the number behind the key, as go-zero's core/bloom sets them: the
+# offsets of http://a.example/ in 20,000 bits, by Python's mmh3 5.3.1,
+# hash64(key + bytes([i]), 0, signed=False)[0] % 20000.
+for bit in 4696 15662 2805 13479 2418 14147 3138 17800 9261 10652 6570 16073 \
+    15125 3684; do
+    redis setbit theirs "$bit" 1 >/dev/null
+done
+h="$redis_url?key=theirs&layout=plain&hash=salted&bits=20000"
+printf 'http://a.example/\nhttp://b.example/\n' | filter check "$h" >got
+printf 'maybe\thttp://a.example/\nnew\thttp://b.example/\n' | cmp - got ||
+    fail "their bitmap: $(cat got)"
+printf 'http://b.example/\n' | filter add "$h" --tell >got
+printf 'new\thttp://b.example/\n' | cmp - got || fail "add: $(cat got)"
+[ "$(redis bitcount theirs)" -gt 14 ] || fail "nothing was set"
+exits 0 "$URLWEIR" filter info "$h"
+says out "a bitmap of another program"
+
+# A plain layout of our own, with the hash most libraries use.
+p="$redis_url?key=ours&layout=plain"
+filter create "$p" --capacity 3000
+filter add "$p" <keys
+filter check "$p" <keys | grep -q '^new' && fail "plain: a key is called new"
+filter check "$p" <others | grep -c '^maybe' >got || :
+[ "$(cat got)" -lt 20 ] || fail "plain: $(cat got) false positives"
+
+# A password is used, and never told.
+redis config set requirepass secret >/dev/null
+refuses 1 "NOAUTH" check "$f"
+exits 1 "$URLWEIR" filter check "redis+unix://:wrong-one@$redis_socket?key=ours"
+! grep -q "wrong-one" err || fail "a password is told: $(cat err)"

@@ -1,0 +1,190 @@
+#!/bin/sh
+# The same crawl with every kind of filter is exact: every page once, also when
+# it is killed and resumed, also when a filter of a fixed size has far more URLs
+# than it was made for, also when a Redis goes away, comes back empty, or is
+# shared by two crawls.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+pages=400 in_flight=8
+[ -z "${LONG:-}" ] || pages=6000
+web="--hosts 20 --pages $pages --profile variants,redirects,robots --seed 31"
+
+# whole CRAWL: it has finished, and was exact; the server ends with it.
+whole() {
+    ended 0 "$1"
+    serve_no_more
+    judge --kills "${2:-0}" --in-flight $in_flight
+    agrees "$1"
+}
+
+# ---- each kind, in one go, made for far fewer URLs than there are ---------------
+
+for kind in stacked bloom counting cuckoo; do
+    serve $web
+    case $kind in
+    bloom | counting) expect="--expect 100" ;;
+    *) expect= ;;
+    esac
+    # shellcheck disable=SC2086
+    crawl $kind --filter $kind $expect
+    whole $kind
+    [ -e $kind/filter.ckpt ] || fail "$kind: no checkpoint"
+    exits 0 "$URLWEIR" status $kind --json
+    over=false
+    [ -z "$expect" ] || over=true
+    grep -q "\"filter_overfull\": $over" out || fail "$kind: $(cat out)"
+    if [ $over = true ]; then
+        says crawl.err "filter is past its promise"
+        exits 0 "$URLWEIR" status $kind
+        says out "more URLs than it was made for"
+    fi
+done
+
+# ---- each kind, killed and resumed -------------------------------------------------
+
+# go_on DIR OPTION...: the crawl begins, or goes on where it is.
+go_on() {
+    dir=$1
+    shift
+    if "$URLWEIR" status "$dir" >/dev/null 2>&1; then
+        exec "$URLWEIR" resume "$dir" --progress none
+    else
+        # shellcheck disable=SC2086
+        exec "$URLWEIR" crawl "$seed" -o "$dir" $quick -c $in_flight "$@"
+    fi
+}
+
+# killed_and_resumed DIR OPTION...; $each, if set, is run after each kill.
+killed_and_resumed() {
+    kills=0
+    for moment in 0.3 0.2 0.3; do
+        (go_on "$@") >crawl.out 2>crawl.err &
+        pid=$!
+        sleep $moment
+        kill -KILL $pid 2>/dev/null || :
+        status=0
+        wait $pid || status=$?
+        [ $status = 137 ] || ended 0 "$1 was not killed"
+        kills=$((kills + 1))
+        is_whole "$1" "kill $kills"
+        eval "${each:-:}"
+    done
+    status=0
+    (go_on "$@") >crawl.out 2>crawl.err || status=$?
+    whole "$1" $kills
+}
+
+slow="$web --latency 40"
+for kind in stacked bloom counting cuckoo; do
+    serve $slow
+    killed_and_resumed killed-$kind --filter $kind
+done
+
+# Another kind from a resume on: the filter is made anew.
+serve $slow
+each='sed -i "s/^filter: .*/filter: stacked/" change/crawl.yaml'
+killed_and_resumed change --filter scalable
+each=
+
+# ---- in Redis ------------------------------------------------------------------------
+
+redis_up
+serve $web
+crawl redis --filter redis --redis "$redis_url?key=one" --expect 20000
+whole redis
+exits 0 "$URLWEIR" status redis --json
+[ "$(json filter_unsure <out)" -lt 50 ] || fail "unsure: $(cat out)"
+[ "$(json filter_new <out)" -gt $((pages / 2)) ] || fail "not asked: $(cat out)"
+exits 0 "$URLWEIR" filter info "$redis_url?key=one"
+[ ! -e redis/filter.ckpt ] || fail "a file of a filter that is in Redis"
+exits 0 "$URLWEIR" verify redis
+says out "none, as --filter redis asks"
+
+serve $slow
+killed_and_resumed killed-redis --filter redis --redis "$redis_url?key=two" \
+    --expect 20000
+
+# Our restart finds the filter as it was: it is not filled again.
+serve $slow
+"$URLWEIR" crawl "$seed" -o again $quick -c $in_flight --filter redis \
+    --redis "$redis_url?key=again" >crawl.out 2>crawl.err &
+pid=$!
+sleep 0.5
+kill -INT $pid
+wait $pid || :
+before=$(redis hget again:meta adds)
+resume again -v
+whole again 1
+exits 0 "$URLWEIR" status again --json
+[ "$(json filter_unsure <out)" -lt 50 ] || fail "filled again: $(cat out)"
+[ "$before" -gt 0 ] || fail "nothing was added before"
+
+# Flushed, killed and started empty while the crawl is killed, too.
+serve $slow
+each='redis flushall >/dev/null'
+killed_and_resumed flushed --filter redis --redis "$redis_url?key=three"
+serve $slow
+each='redis_kill; rm -rf redis-data; redis_up'
+killed_and_resumed emptied --filter redis --redis "$redis_url?key=four"
+each=
+
+# It goes away in the middle of a crawl and comes back empty, twice.
+serve $slow
+"$URLWEIR" crawl "$seed" -o away $quick -c $in_flight --filter redis \
+    --redis "$redis_url?key=five" >crawl.out 2>crawl.err &
+pid=$!
+for i in 1 2; do
+    sleep 0.3
+    redis_kill
+    rm -rf redis-data
+    sleep 0.5
+    redis_up
+done
+status=0
+wait $pid || status=$?
+whole away
+says crawl.err "the Redis filter cannot be asked"
+[ "$(grep -c 'cannot be asked' crawl.err)" -le 2 ] || fail "said too often"
+exits 0 "$URLWEIR" status away --json
+[ "$(json filter_unsure <out)" -gt 0 ] || fail "nothing unsure: $(cat out)"
+
+# It is not there at all.
+redis_kill
+serve $web
+crawl never --filter redis --redis "$redis_url?key=six"
+whole never
+exits 0 "$URLWEIR" status never
+says out "filter out of reach"
+redis_up
+
+# Two crawls of one key: each is exact by its own exact set.
+serve $web
+"$URLWEIR" crawl "$seed" -o both1 $quick --filter redis --expect 20000 \
+    --redis "$redis_url?key=both" >both.out 2>both.err &
+pid=$!
+sleep 0.1
+crawl both2 --filter redis --redis "$redis_url?key=both" --expect 20000
+ended 0 both2
+wait $pid || fail "both1: $(cat both.err)"
+serve_no_more
+agrees both1
+agrees both2
+for key in pages urls; do
+    "$URLWEIR" status both1 --json | json $key >one
+    "$URLWEIR" status both2 --json | json $key | cmp - one ||
+        fail "two crawls of one web differ in $key"
+done
+
+# What cannot be is refused before anything is made.
+exits 1 "$URLWEIR" crawl "$seed" -o no --filter redis
+says err "--filter redis needs --redis"
+exits 1 "$URLWEIR" crawl "$seed" -o no --redis "$redis_url"
+says err "another filter is asked for"
+exits 1 "$URLWEIR" crawl "$seed" -o no --filter redis --redis http://x/
+says err "a Redis URL is"
+exits 1 "$URLWEIR" crawl "$seed" -o no --expect 5
+says err "cannot grow"
+exits 1 "$URLWEIR" crawl "$seed" -o no --block-exact list
+says err "second check"
+[ ! -e no ] || fail "a directory was made"

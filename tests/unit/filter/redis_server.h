@@ -1,0 +1,129 @@
+/*
+ * redis_server.h - a real redis-server for a test, on a Unix socket of its own.
+ *
+ * It is killed with the test, whatever becomes of that. Where there is no
+ * redis-server, redis_server_missing() says so once and the test passes over.
+ */
+#ifndef URLWEIR_TESTS_FILTER_REDIS_SERVER_H
+#define URLWEIR_TESTS_FILTER_REDIS_SERVER_H
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/logger.h"
+#include "filter/redis_bloom.h"
+#include "filter/redis_link.h"
+
+struct redis_server {
+    char dir[64], socket[96], url[160];
+    pid_t pid;
+    bool logged; /* an append-only file, synced with every write */
+};
+
+/* What these tests provoke is logged, and would fill the screen. */
+static inline void redis_server_quiet(void)
+{
+    int out = open("/dev/null", O_WRONLY);
+
+    dup2(out, 2);
+    close(out);
+}
+
+static inline bool redis_server_missing(void)
+{
+    if (access("/usr/bin/redis-server", X_OK) == 0)
+        return false;
+    fprintf(stderr, "no redis-server: tests with one are skipped\n");
+    return true;
+}
+
+static inline struct redis_place redis_server_place(
+    const struct redis_server *s, const char *settings)
+{
+    struct redis_place p;
+    struct buf error;
+    char url[512];
+
+    buf_init(&error, 1000);
+    snprintf(url, sizeof url, "%s?key=test%s%s", s->url,
+             settings[0] != '\0' ? "&" : "", settings);
+    ck_assert_msg(redis_url_parse(&p, url, &error) == STATUS_OK, "%s",
+                  buf_str(&error));
+    buf_fini(&error);
+    return p;
+}
+
+static inline void redis_server_run(struct redis_server *s)
+{
+    const struct redis_place p = redis_server_place(s, "");
+    struct redis_link *l = redis_link_new(&p, 20000);
+
+    s->pid = fork();
+    ck_assert_int_ge(s->pid, 0);
+    if (s->pid == 0) {
+        int out = open("/dev/null", O_WRONLY);
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(out, 1);
+        dup2(out, 2);
+        execl("/usr/bin/redis-server", "redis-server", "--port", "0",
+              "--unixsocket", s->socket, "--dir", s->dir, "--save", "",
+              "--appendonly", s->logged ? "yes" : "no", "--appendfsync",
+              "always", "--enable-debug-command", "yes", (char *)NULL);
+        _exit(127);
+    }
+    ck_assert_int_eq(redis_link_ready(l), STATUS_OK);
+    redis_link_free(l);
+}
+
+static inline void redis_server_start(struct redis_server *s, bool logged)
+{
+    logger_set_level(LOG_LEVEL_ERROR);
+    snprintf(s->dir, sizeof s->dir, "/tmp/urlweir-redis.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(s->dir));
+    snprintf(s->socket, sizeof s->socket, "%s/socket", s->dir);
+    snprintf(s->url, sizeof s->url, "redis+unix://%s", s->socket);
+    s->logged = logged;
+    redis_server_run(s);
+}
+
+static inline void redis_server_kill(struct redis_server *s)
+{
+    kill(s->pid, SIGKILL);
+    waitpid(s->pid, NULL, 0);
+}
+
+static inline void redis_server_end(struct redis_server *s)
+{
+    char command[128];
+
+    redis_server_kill(s);
+    snprintf(command, sizeof command, "rm -rf %s", s->dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* One plain command, given as words; its integer, or -1. */
+static inline long long redis_server_do(const struct redis_server *s,
+                                        const char *command)
+{
+    redisContext *c = redisConnectUnix(s->socket);
+    redisReply *r;
+    long long n = -1;
+
+    ck_assert(c != NULL && c->err == 0);
+    r = redisCommand(c, command);
+    ck_assert_ptr_nonnull(r);
+    if (r->type == REDIS_REPLY_INTEGER)
+        n = r->integer;
+    freeReplyObject(r);
+    redisFree(c);
+    return n;
+}
+
+#endif
