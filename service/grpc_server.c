@@ -6,9 +6,8 @@
  *      └─────► open ─► messages ─► half closed ─► finish() ─► trailers ─► ended
  *                └── deadline, RST_STREAM, connection gone ─────────────► ended
  *
- * A stream's octets are consumed when all complete messages among them have
- * been given out: a paused call consumes nothing, so its caller can send one
- * window and no more.
+ * A stream's octets are consumed as the messages among them are given out: a
+ * paused call consumes nothing, so its caller can send one window and no more.
  */
 #include "service/grpc_server.h"
 
@@ -262,14 +261,22 @@ static void give_half_close(struct grpc_call *c)
         grpc_call_finish(c, GRPC_INTERNAL, "no request message");
 }
 
-/* Gives out what is here, and opens the window unless that was paused. */
+/* Gives out what is here, and opens the window by as much; of a message that
+ * is still coming in, by what has come. */
 static void pump(struct grpc_call *c)
 {
+    size_t kept;
+
     give_all(c);
-    if (c->finished || c->paused)
+    if (c->finished)
         return;
-    http2_stream_consume(c->stream, c->received);
-    c->received = 0;
+    kept = c->paused ? grpc_reader_held(&c->reader) : 0;
+    if (kept > c->received)
+        kept = c->received;
+    http2_stream_consume(c->stream, c->received - kept);
+    c->received = kept;
+    if (c->paused)
+        return;
     if (c->no_more && !c->half_closed)
         give_half_close(c);
 }

@@ -49,6 +49,7 @@ struct grpc_method {
     void (*stopping)(struct grpc_call *c); /* the server is: come to an end */
     /* Finished, cancelled, timed out or cut off: nobody listens any more. */
     void (*ended)(struct grpc_call *c);
+    const void *spec; /* the method's own */
 };
 
 struct grpc_table {

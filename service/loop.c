@@ -229,6 +229,18 @@ static bool run_posts(struct loop *l)
     return !stopped;
 }
 
+void loop_run_posted(struct loop *l)
+{
+    bool any = true;
+
+    while (any) {
+        run_posts(l);
+        pthread_mutex_lock(&l->mtx);
+        any = l->first != NULL;
+        pthread_mutex_unlock(&l->mtx);
+    }
+}
+
 void loop_at_turn_end(struct loop *l, void (*call)(void *ctx), void *ctx)
 {
     l->turn_end = call;

@@ -60,6 +60,8 @@ void loop_at_turn_end(struct loop *l, void (*call)(void *ctx), void *ctx);
 
 /* Runs until loop_stop. */
 void loop_run(struct loop *l);
+/* What was posted and has not run, after loop_run or instead of it. */
+void loop_run_posted(struct loop *l);
 
 /* ---- any thread ---- */
 
