@@ -31,6 +31,7 @@ static const char *const kind_names[LINK_KIND_COUNT_] = {
     [LINK_OG] = "og",
     [LINK_SEED] = "seed",
     [LINK_REDIRECT] = "redirect",
+    [LINK_PUT] = "put",
 };
 
 const char *link_kind_name(enum link_kind k)

@@ -39,6 +39,7 @@ enum link_kind {
     LINK_OG,
     LINK_SEED,     /* given by a person; no page has it */
     LINK_REDIRECT, /* Location of a 3xx answer */
+    LINK_PUT,      /* by another program, through the service; no page has it */
     LINK_KIND_COUNT_
 };
 /* "a", "meta-refresh"; static. */

@@ -70,8 +70,7 @@ static void replay_row(void *ctx, const struct url_row *row)
 {
     struct frontier *f = ctx;
 
-    if (row->id > exact_set_upto(f->exact))
-        exact_set_add(f->exact, row_digest(&f->key, f->store, row), row->id);
+    row_to_exact_set(f->exact, &f->key, f->store, row);
 }
 
 static enum status open_parts(struct frontier *f, enum db_mode mode)

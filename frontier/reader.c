@@ -38,7 +38,7 @@ static void replay(void *ctx, const struct url_row *row)
 {
     struct reader *r = ctx;
 
-    exact_set_add(r->exact, reader_digest(r, row), row->id);
+    row_to_exact_set(r->exact, &r->key, r->store, row);
 }
 
 static enum status read_secret(struct reader *r)

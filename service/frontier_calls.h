@@ -216,6 +216,7 @@ struct frontier_call {
     /* STATUS_NOT_FOUND: URL_STATUS knows no such URL; SET_LIMIT no such queue;
      *   SETTLE no such lease, or it has run out. (Where the API wants unknown
      *   names to be nothing, they are STATUS_OK and nothing.)
+     * STATUS_LIMIT: the names asked for take more than 64 MiB.
      * STATUS_ARG: no key can be derived (URL_STATUS).
      * STATUS_IO, _FULL, _DAMAGED: the store failed; nothing is to be had any
      *   more, every item of a PUT is FRONTIER_ACK_FAIL.

@@ -59,6 +59,15 @@ uint64_t exact_delta_find(const struct exact_delta *t,
     return at > 0 ? exact_id(t->entries + (size_t)(at - 1) * ENTRY_SIZE) : 0;
 }
 
+bool exact_delta_move(struct exact_delta *t, const unsigned char *entry)
+{
+    uint32_t at = t->count > 0 ? t->slots[slot_of(t, entry)] : 0;
+
+    if (at > 0)
+        memcpy(t->entries + (size_t)(at - 1) * ENTRY_SIZE, entry, ENTRY_SIZE);
+    return at > 0;
+}
+
 static int compare_entries(const void *a, const void *b)
 {
     return memcmp(a, b, KEY_SIZE);
@@ -73,6 +82,7 @@ void exact_delta_sort(struct exact_delta *t)
 void exact_delta_clear(struct exact_delta *t)
 {
     t->count = 0;
+    t->replacing = 0;
     if (t->slot_count > 0)
         memset(t->slots, 0, t->slot_count * sizeof *t->slots);
 }

@@ -58,9 +58,10 @@ static enum status read_all(struct exact_set *s, uint32_t part)
     return STATUS_OK;
 }
 
-/* s->merged = s->old and the sorted delta, in order. STATUS_DAMAGED: a digest
- * was added that was there. */
-static enum status merge_in_order(struct exact_set *s, uint32_t part)
+/* s->merged = s->old and the sorted delta, in order, *replaced how many of the
+ * old gave way. STATUS_DAMAGED: a digest was added that was there. */
+static enum status merge_in_order(struct exact_set *s, uint32_t part,
+                                  uint32_t *replaced)
 {
     const struct exact_part *p = &s->parts[part];
     const unsigned char *a = s->old, *a_end = a + p->count * ENTRY_SIZE;
@@ -68,6 +69,7 @@ static enum status merge_in_order(struct exact_set *s, uint32_t part)
     const unsigned char *b_end = b + (size_t)p->delta.count * ENTRY_SIZE;
     unsigned char *to;
 
+    *replaced = 0;
     make_room(&s->merged, &s->merged_cap,
               (p->count + p->delta.count) * ENTRY_SIZE);
     to = s->merged;
@@ -79,6 +81,11 @@ static enum status merge_in_order(struct exact_set *s, uint32_t part)
         if (a > from)
             memcpy(to, from, (size_t)(a - from));
         to += a - from;
+        if (a < a_end && memcmp(a, b, KEY_SIZE) == 0 &&
+            *replaced < p->delta.replacing && exact_id(a) < exact_id(b)) {
+            a += ENTRY_SIZE;
+            ++*replaced;
+        }
         if ((a < a_end && memcmp(a, b, KEY_SIZE) == 0) ||
             (to > s->merged && memcmp(to - ENTRY_SIZE, b, KEY_SIZE) == 0)) {
             log_error("exact set is damaged",
@@ -107,13 +114,14 @@ static enum status write_page(struct exact_set *s, uint32_t part, uint32_t page,
 }
 
 /* Writes what changed of the merged entries, and the part's new fences. */
-static enum status write_pages(struct exact_set *s, uint32_t part)
+static enum status write_pages(struct exact_set *s, uint32_t part,
+                               uint32_t replaced)
 {
     struct exact_part *p = &s->parts[part];
     uint64_t before = p->count;
     enum status st = STATUS_OK;
 
-    p->count += p->delta.count;
+    p->count += p->delta.count - replaced;
     s->memory -= p->pages * sizeof *p->fences;
     p->pages = (uint32_t)((p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES);
     p->fences = xrealloc(p->fences, p->pages * sizeof *p->fences);
@@ -154,6 +162,7 @@ static enum status write_part(struct exact_set *s, uint32_t part)
 static enum status merge_part(struct exact_set *s, uint32_t part)
 {
     struct exact_part *p = &s->parts[part];
+    uint32_t replaced = 0;
     enum status st = STATUS_OK;
 
     if (p->count + p->delta.count > (uint64_t)MOST_PAGES * PAGE_ENTRIES)
@@ -162,15 +171,16 @@ static enum status merge_part(struct exact_set *s, uint32_t part)
         exact_delta_sort(&p->delta);
         st = read_all(s, part);
         if (st == STATUS_OK)
-            st = merge_in_order(s, part);
+            st = merge_in_order(s, part, &replaced);
         if (st == STATUS_OK)
-            st = write_pages(s, part);
+            st = write_pages(s, part, replaced);
     }
     p->upto = s->last_id;
     if (st == STATUS_OK)
         st = write_part(s, part);
     fault_point("exact-merge");
     s->delta_count -= p->delta.count;
+    s->count -= replaced;
     exact_delta_clear(&p->delta);
     return st;
 }

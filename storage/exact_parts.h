@@ -36,6 +36,7 @@ _Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
     uint32_t count, cap;
+    uint32_t replacing;     /* of them may be in the pages, with a lower id */
     uint32_t *slots;     /* hash table of index + 1, 0: free */
     uint32_t slot_count; /* a power of two, or 0 */
 };
@@ -146,6 +147,8 @@ static inline void exact_delta_prefetch_entry(const struct exact_delta *t,
         __builtin_prefetch(t->entries + (size_t)(at - 1) * ENTRY_SIZE);
 }
 
+/* Gives the entry of that key another id; false: there is none. */
+bool exact_delta_move(struct exact_delta *t, const unsigned char *entry);
 /* Entries in order of their keys; forgets where the slots were, so the next
  * call is exact_delta_clear. */
 void exact_delta_sort(struct exact_delta *t);

@@ -141,6 +141,23 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
     s->delta_count++;
 }
 
+void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
+{
+    struct exact_part *p = &s->parts[exact_part_of(digest)];
+    unsigned char entry[ENTRY_SIZE];
+
+    exact_key(entry, digest);
+    packed_put(entry + KEY_SIZE, id, ID_SIZE);
+    if (id > p->upto && exact_delta_move(&p->delta, entry)) {
+        if (id > s->last_id)
+            s->last_id = id;
+        return;
+    }
+    if (id > p->upto)
+        p->delta.replacing++;
+    exact_set_add(s, digest, id);
+}
+
 /* ---- pages ---- */
 
 enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
@@ -202,7 +219,8 @@ static enum status each_in_pages(struct exact_set *s, uint32_t part,
             const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
             struct digest d = exact_digest(part, e);
 
-            if (d.hi >= first && d.hi <= last)
+            if (d.hi >= first && d.hi <= last &&
+                (p->delta.replacing == 0 || exact_delta_find(&p->delta, e) == 0))
                 visit(ctx, d, exact_id(e));
         }
     }

@@ -38,6 +38,9 @@ uint64_t exact_set_upto(const struct exact_set *s);
 /* `digest` is not in the set; ids rise by one from call to call. The caller
  * has written the url row in the same transaction, or is replaying it. */
 void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id);
+/* As exact_set_add, but `digest` may be in the set, with a lower id, whose URL
+ * was removed: from now on it is this one's. */
+void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id);
 
 /* ids[i] = the id of digests[i], 0 where it is absent. Sorts inside, so that a
  * page is read once for the whole batch. */

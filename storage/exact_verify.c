@@ -11,6 +11,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/exact_parts.h"
+#include "storage/url_kind.h"
 
 struct check {
     struct exact_set *s;
@@ -81,6 +82,26 @@ static enum status check_parts(struct check *c)
     return STATUS_OK;
 }
 
+/* A removed URL's entry went to the row that was put after it. */
+static enum status mark_replaced(struct check *c)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(c->s->d, &row,
+                                "SELECT via FROM url WHERE kind = ?"
+                                " AND via IS NOT NULL");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int(row, 1, URL_KIND_PUT);
+    while (st == STATUS_OK && (st = db_step(c->s->d, row)) == STATUS_OK) {
+        uint64_t id = (uint64_t)sqlite3_column_int64(row, 0);
+
+        if (id > 0 && id <= c->last_id)
+            c->seen[id >> 3] |= (unsigned char)(1 << (id & 7));
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 /* Ids up to the least `upto` are in the pages of one part or another. */
 static enum status check_complete(const struct check *c)
 {
@@ -122,6 +143,8 @@ enum status exact_set_verify(struct exact_set *s)
     st = check_parts(&c);
     if (st == STATUS_OK && (uint64_t)rows != c.pages)
         st = bad(PARTS, 0, "pages that belong to no part");
+    if (st == STATUS_OK)
+        st = mark_replaced(&c);
     if (st == STATUS_OK)
         st = check_complete(&c);
     free(c.seen);

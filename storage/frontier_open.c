@@ -12,6 +12,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/frontier_state.h"
+#include "storage/url_kind.h"
 
 #define FLUSH_LEAST 4096
 #define MERGE_ROWS  48 /* a step, and one more for each 256 URLs admitted */
@@ -64,6 +65,14 @@ static void count_pending(void *ctx, uint32_t queue, const uint64_t *ids,
         pending += !done_bits_has(s->done, ids[i]);
     s->pending[queue - 1] += pending;
     s->pending_all += pending;
+}
+
+void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
+                      uint8_t kind)
+{
+    queue_delta_add(s->delta, kind == URL_KIND_PUT ? 0 : queue);
+    if (kind != URL_KIND_PUT)
+        count_pending(s, queue, &id, 1);
 }
 
 enum status frontier_take_row(struct frontier_store *s, sqlite3_stmt *row,
@@ -146,9 +155,8 @@ static enum status replay(struct frontier_store *s, uint64_t replay_after,
         }
         from = row.id;
         if (row.id > flushed) {
-            queue_delta_add(s->delta, row.queue);
             s->last_id = row.id;
-            count_pending(s, row.queue, &row.id, 1);
+            frontier_enqueue(s, row.id, row.queue, row.kind);
         }
         if (visit != NULL && row.id > replay_after)
             visit(ctx, &row);

@@ -50,6 +50,9 @@ struct frontier_store {
 
 /* Room to count the queue's URLs. */
 void frontier_make_room(struct frontier_store *s, uint32_t queue);
+/* The next id, to its queue, if it goes to one. */
+void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
+                      uint8_t kind);
 /* The row that stands in `row` (columns id to at); row->url is put together in
  * `text`. STATUS_DAMAGED. */
 MUST_CHECK enum status frontier_take_row(struct frontier_store *s,

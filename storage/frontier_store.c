@@ -60,6 +60,12 @@ void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,
     queue_names_get(s->names, queue, crawl, key);
 }
 
+uint32_t frontier_store_origin_queue(const struct frontier_store *s,
+                                     uint32_t origin)
+{
+    return origins_queue(s->origins, origin);
+}
+
 uint64_t frontier_store_pending(const struct frontier_store *s, uint32_t queue)
 {
     return queue >= 1 && queue <= s->pending_cap ? s->pending[queue - 1] : 0;
@@ -103,10 +109,8 @@ enum status frontier_store_admit(struct frontier_store *s,
     st = db_run(s->d, q);
     if (st != STATUS_OK)
         return st;
-    queue_delta_add(s->delta, row->queue);
-    s->pending[row->queue - 1]++;
-    s->pending_all++;
     s->last_id = n;
+    frontier_enqueue(s, n, row->queue, row->kind);
     s->admitted++;
     *id = n;
     return STATUS_OK;

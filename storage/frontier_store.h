@@ -44,7 +44,8 @@ struct url_row {
     uint16_t hops;       /* redirects on the way since the last real link */
     uint8_t kind;        /* enum link_kind, how it was first found */
     uint8_t flags;       /* URL_ROW_* */
-    uint64_t via;        /* id of the page it was first found on, 0: none */
+    uint64_t via;        /* id of the page it was first found on, 0: none;
+                            of URL_KIND_PUT see url_kind.h */
     int64_t found_at_ms; /* wall clock */
 };
 #define URL_ROW_SEED           1 /* given by a person */
@@ -73,6 +74,9 @@ uint32_t frontier_store_queue_count(const struct frontier_store *s);
 /* Borrowed until the store is closed. `queue` is one of ours. */
 void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,
                                struct bytes *crawl, struct bytes *key);
+/* The queue of an origin (url.origin); 0: there is no such origin. */
+uint32_t frontier_store_origin_queue(const struct frontier_store *s,
+                                     uint32_t origin);
 /* URLs of the queue that are not done. */
 uint64_t frontier_store_pending(const struct frontier_store *s, uint32_t queue);
 uint64_t frontier_store_pending_all(const struct frontier_store *s);

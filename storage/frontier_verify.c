@@ -13,6 +13,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/frontier_state.h"
+#include "storage/url_kind.h"
 
 struct check {
     struct frontier_store *s;
@@ -71,7 +72,7 @@ static void see_row(void *ctx, const struct url_row *row)
     if (row->id != c->last_id + 1)
         bad(c, row->id, "ids have a gap");
     c->last_id = row->id;
-    if (done_bits_has(c->s->done, row->id))
+    if (row->kind == URL_KIND_PUT || done_bits_has(c->s->done, row->id))
         return;
     c->pending[row->queue - 1]++;
     c->url_sum += mixed(row->id, row->queue);

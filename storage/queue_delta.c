@@ -64,13 +64,15 @@ void queue_delta_add(struct queue_delta *t, uint32_t queue)
     uint32_t i = t->count, tail;
 
     make_room(t, queue);
-    tail = t->tails[queue - 1];
+    t->count++;
     t->queue_of[i] = queue;
+    if (queue == 0)
+        return;
+    tail = t->tails[queue - 1];
     t->next[i] = tail > 0 ? t->next[tail - 1] : i;
     if (tail > 0)
         t->next[tail - 1] = i;
     t->tails[queue - 1] = i + 1;
-    t->count++;
 }
 
 uint64_t queue_delta_base(const struct queue_delta *t)
@@ -126,7 +128,7 @@ void queue_delta_each(struct queue_delta *t, const struct done_bits *done,
     uint32_t *queues = xmalloc(t->count * sizeof *queues), n = 0;
 
     for (uint32_t i = 0; i < t->count; i++) {
-        if (t->tails[t->queue_of[i] - 1] == i + 1)
+        if (t->queue_of[i] > 0 && t->tails[t->queue_of[i] - 1] == i + 1)
             queues[n++] = t->queue_of[i];
     }
     qsort(queues, n, sizeof *queues, compare_queues);
@@ -144,8 +146,10 @@ void queue_delta_each(struct queue_delta *t, const struct done_bits *done,
 
 void queue_delta_flushed(struct queue_delta *t)
 {
-    for (uint32_t i = 0; i < t->count; i++)
-        t->tails[t->queue_of[i] - 1] = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->queue_of[i] > 0)
+            t->tails[t->queue_of[i] - 1] = 0;
+    }
     t->base += t->count;
     t->count = 0;
 }

@@ -19,11 +19,11 @@ struct queue_delta;
 struct queue_delta *queue_delta_new(uint64_t base);
 void queue_delta_free(struct queue_delta *t); /* NULL is fine */
 
-/* Appends the next id, base + count + 1. */
+/* Appends the next id, base + count + 1; queue 0: it stands in none. */
 void queue_delta_add(struct queue_delta *t, uint32_t queue);
 uint64_t queue_delta_base(const struct queue_delta *t);
 uint64_t queue_delta_count(const struct queue_delta *t);
-/* 0: not here. */
+/* 0: not here, or in no queue. */
 uint32_t queue_delta_queue(const struct queue_delta *t, uint64_t id);
 
 /* Up to `most` ids of `queue` greater than `after` that are not done; how

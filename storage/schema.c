@@ -45,7 +45,7 @@
     " WHEN 15 THEN 'header' WHEN 16 THEN 'lazy' WHEN 17 THEN 'object'"         \
     " WHEN 18 THEN 'embed' WHEN 19 THEN 'media' WHEN 20 THEN 'cite'"           \
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
-    " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect' END"
+    " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect' WHEN 26 THEN 'put' END"
 
 /* A word is its number in table word, or the text itself. */
 #define WORD(column)                                                           \
@@ -92,6 +92,14 @@ const char *const schema_sql[] = {
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
+    /* ---- URLs of other programs ---- */
+    "CREATE TABLE item_update(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " due INTEGER, since INTEGER, metadata BLOB);"
+    "CREATE TABLE item_lease(seq INTEGER PRIMARY KEY, url INTEGER,"
+    " at INTEGER, until INTEGER);"
+    "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
+    " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
+    " completed_most INTEGER, served INTEGER);"
     /* ---- the exact set ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"

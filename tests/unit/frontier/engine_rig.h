@@ -81,6 +81,18 @@ static inline void rig_fini(struct rig *r)
     scratch_remove(&r->at);
 }
 
+/* Store and exact set are sound, as a reader finds them. */
+static inline void rig_verify(struct rig *r)
+{
+    struct reader reader;
+
+    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    ck_assert_int_eq(db_verify(reader.db), STATUS_OK);
+    ck_assert_int_eq(frontier_store_verify(reader.store), STATUS_OK);
+    ck_assert_int_eq(exact_set_verify(reader.exact), STATUS_OK);
+    reader_close(&reader);
+}
+
 /* "http://HOST/..."; the text is the caller's. */
 static inline struct engine_item rig_item(struct rig *r, const char *url)
 {

@@ -1,0 +1,57 @@
+/*
+ * frontier_state.h - the inside of the service, for frontier_calls.c and
+ * frontier_execute.c alone.
+ */
+#ifndef URLWEIR_SERVICE_FRONTIER_STATE_H
+#define URLWEIR_SERVICE_FRONTIER_STATE_H
+
+#include <pthread.h>
+
+#include "frontier/items.h"
+#include "service/frontier_calls.h"
+
+struct call_list {
+    struct frontier_call *head, *tail;
+};
+
+struct frontier_service {
+    struct frontier_service_options o; /* strings are our own */
+    char *node;
+    pthread_t thread;
+
+    /* shared, under mtx */
+    pthread_mutex_t mtx;
+    pthread_cond_t arrived;
+    struct call_list waiting;
+    size_t waiting_items;
+    bool asleep;  /* the frontier thread waits for `arrived` */
+    bool refused; /* somebody was told STATUS_AGAIN */
+    bool stopping;
+    struct frontier_service_sample sample;
+
+    /* frontier thread */
+    struct engine *engine;
+    struct items *items;
+    enum status broken;       /* STATUS_OK, or what the store failed with */
+    struct call_list done;    /* to be told after the commit */
+    struct call_list unready; /* go on after the commit */
+    struct item_put *puts;    /* of the group that is being gathered */
+    struct frontier_item **put_items;
+    size_t put_count, put_room;
+    int64_t next_checkpoint; /* monotonic */
+    enum status stopped;     /* of the last checkpoint */
+};
+
+void call_list_add(struct call_list *l, struct frontier_call *call);
+struct frontier_call *call_list_take(struct call_list *l);
+
+/* Carries out a call that is no PUT. False: it has more to do, and is to be
+ * given here again. */
+bool frontier_execute(struct frontier_service *s, struct frontier_call *call,
+                      int64_t now);
+/* Adds the items of a PUT to the group. */
+void frontier_gather(struct frontier_service *s, struct frontier_call *call);
+/* Puts the group. */
+void frontier_put_group(struct frontier_service *s, int64_t now);
+
+#endif
