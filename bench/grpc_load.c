@@ -50,8 +50,9 @@ static ssize_t on_read(nghttp2_session *ng, int32_t id, uint8_t *to, size_t len,
         buf_clear(&s->message);
         if (!s->next(s, &s->message))
             break;
-        if (s->out_at == s->out.len) {
-            buf_clear(&s->out);
+        if (s->out_at > CHUNK || (s->out_at > 0 && s->out_at == s->out.len)) {
+            memmove(s->out.at, s->out.at + s->out_at, s->out.len - s->out_at);
+            buf_truncate(&s->out, s->out.len - s->out_at);
             s->out_at = 0;
         }
         for (int i = 0; i < 4; i++)
@@ -106,9 +107,11 @@ static int on_header(nghttp2_session *ng, const nghttp2_frame *f,
 
     (void)flags;
     (void)ctx;
-    (void)value_len;
     if (bytes_is(bytes_of(name, name_len), "grpc-status"))
         s->status = atoi((const char *)value);
+    else if (bytes_is(bytes_of(name, name_len), "grpc-message"))
+        fprintf(stderr, "grpc_load: %.*s\n", (int)value_len,
+                (const char *)value);
     return 0;
 }
 
