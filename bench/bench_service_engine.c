@@ -308,6 +308,7 @@ int main(int argc, char **argv)
         frontier_call_init(&slots[i].call, FRONTIER_PUT, put_done, &slots[i]);
         b.free_slots[b.free_count++] = i;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0);
     printf("%" PRIu64 " URLs of %" PRIu64 " hosts, each put twice\n", b.urls,
            b.hosts);
 

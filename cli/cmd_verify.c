@@ -24,6 +24,7 @@
 #include "cli/verify_warc.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit.h"
+#include "storage/item_log.h"
 
 struct verify_settings {
     bool repair;
@@ -126,6 +127,18 @@ static void verify_store(struct verdicts *v, struct reader *r)
             exact_set_stats(r->exact).count);
     else
         say(v, "BAD", "exact set: pages do not agree with their index");
+}
+
+static void verify_items(struct verdicts *v, struct reader *r)
+{
+    uint64_t urls = 0;
+
+    if (item_log_verify(r->db, &urls) != STATUS_OK)
+        say(v, "BAD", "put URLs: updates, leases and rows do not agree");
+    else if (urls > 0)
+        say(v, "ok",
+            "put URLs: %" PRIu64 ", each update and lease is of one of them",
+            urls);
 }
 
 static void verify_links(struct verdicts *v, struct reader *r)
@@ -313,6 +326,7 @@ int cmd_verify(int argc, char **argv)
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
         verify_store(&v, &r);
+        verify_items(&v, &r);
         verify_links(&v, &r);
         store_bad = v.bad;
         verify_records(&v, &r);

@@ -33,9 +33,17 @@
 
 struct items;
 
+struct items_options {
+    uint64_t
+        sweep_from; /* rows of a log that are not worth a sweep; 0: 4,096 */
+};
+
 /* Reads what the store of `e`, an embedded engine, holds. `e` outlives it. */
 MUST_CHECK enum status items_open(struct items **out, struct engine *e,
-                                  int64_t now);
+                                  const struct items_options *o, int64_t now);
+/* The store was just made and holds all it must: commits a mark that says so
+ * (see reader_is_unbegun). */
+MUST_CHECK enum status items_begin(struct items *t, int64_t now);
 void items_close(struct items *t); /* commits nothing; NULL is fine */
 /* One transaction with all that was done since the last; one step of upkeep.
  * Does nothing where nothing was. */

@@ -106,6 +106,7 @@ struct items {
     uint64_t logged;     /* URLs with a row in item_update */
     int64_t last_at_ms;  /* when the last URL was put: never goes back */
     int64_t default_delay_ms;
+    uint64_t sweep_from;
     bool active;
     bool changed; /* since the last commit */
     int64_t now;  /* of the call under way */

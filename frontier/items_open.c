@@ -14,6 +14,8 @@
 #include "base/mem.h"
 #include "frontier/items_impl.h"
 
+#define SWEEP_FROM 4096
+
 static void take_queue(void *ctx, uint32_t number,
                        const struct item_queue_row *row)
 {
@@ -221,13 +223,15 @@ static enum status read_store(struct items *t)
     return STATUS_OK;
 }
 
-enum status items_open(struct items **out, struct engine *e, int64_t now)
+enum status items_open(struct items **out, struct engine *e,
+                       const struct items_options *o, int64_t now)
 {
     struct items *t = xcalloc(1, sizeof *t);
     enum status st;
 
     t->f = (struct frontier *)e;
     t->now = now;
+    t->sweep_from = o->sweep_from > 0 ? o->sweep_from : SWEEP_FROM;
     t->default_delay_ms = DEFAULT_DELAY_MS;
     t->crawl_of = map_new();
     t->holds = map_new();

@@ -127,6 +127,8 @@ static enum status find_ids(struct items *t, const struct item_put *list,
         t->open[asked] = (uint32_t)i;
         t->asked[asked++] = t->digests[i];
     }
+    if (asked == 0)
+        return STATUS_OK;
     st = exact_set_find(t->f->exact, t->asked, asked, t->found);
     for (size_t k = 0; st == STATUS_OK && k < asked; k++)
         t->ids[t->open[k]] = t->found[k];

@@ -8,7 +8,6 @@
  */
 #include "frontier/items_impl.h"
 
-#define SWEEP_FROM 4096 /* rows that are not worth a sweep */
 #define SWEEP_MOST 4096
 
 static enum status write_queues(struct items *t)
@@ -85,9 +84,9 @@ static enum status sweep(struct items *t)
     struct item_log_counts c = item_log_counts(t->log);
     enum status st = STATUS_OK;
 
-    if (c.updates > 2 * t->logged + SWEEP_FROM)
+    if (c.updates > 2 * t->logged + t->sweep_from)
         st = item_log_sweep_updates(t->log, sweep_rows(c.new_updates), &keep);
-    if (st == STATUS_OK && c.leases > 2 * map_count(t->holds) + SWEEP_FROM)
+    if (st == STATUS_OK && c.leases > 2 * map_count(t->holds) + t->sweep_from)
         st = item_log_sweep_leases(t->log, sweep_rows(c.new_leases), &keep);
     return st;
 }
@@ -111,6 +110,16 @@ enum status items_commit(struct items *t, int64_t now)
         return frontier_broke(t->f, st);
     t->changed = false;
     return STATUS_OK;
+}
+
+enum status items_begin(struct items *t, int64_t now)
+{
+    enum status st = items_touch(t, now);
+
+    if (st == STATUS_OK)
+        st = frontier_store_set_meta(t->f->store, "seeds_complete",
+                                     bytes_of_str("1"));
+    return st == STATUS_OK ? items_commit(t, now) : frontier_broke(t->f, st);
 }
 
 bool items_dirty(const struct items *t)

@@ -316,27 +316,6 @@ static void *run(void *arg)
 
 /* ---- opening and closing ---- */
 
-static enum status open_engine(struct frontier_service *s)
-{
-    struct frontier_options o = {
-        .crawl = bytes_of_str("DEFAULT"),
-        .tries = 1,
-        .conns_per_host = 1,
-        .in_flight = 1,
-        .use_filter = true,
-        .fpr = s->o.fpr,
-        .memory = s->o.memory,
-    };
-    int64_t mono = clock_mono(), wall = wall_ms(s);
-    enum status st = frontier_open(&s->engine, s->o.dir, &o, mono, wall);
-
-    if (st == STATUS_NOT_FOUND)
-        st = frontier_create(&s->engine, s->o.dir, &o, mono, wall);
-    if (st == STATUS_OK)
-        st = items_open(&s->items, s->engine, wall);
-    return st;
-}
-
 static void set_defaults(struct frontier_service_options *o)
 {
     if (o->memory == 0)
@@ -387,7 +366,7 @@ enum status frontier_service_open(struct frontier_service **out,
                                   const struct frontier_service_options *o)
 {
     struct frontier_service *s = service_alloc(o);
-    enum status st = open_engine(s);
+    enum status st = frontier_open_store(s, wall_ms(s));
     int err;
 
     if (st == STATUS_OK) {

@@ -1,6 +1,6 @@
 /*
- * frontier_state.h - the inside of the service, for frontier_calls.c and
- * frontier_execute.c alone.
+ * frontier_state.h - the inside of the service, for frontier_calls.c,
+ * frontier_execute.c and frontier_begin.c alone.
  */
 #ifndef URLWEIR_SERVICE_FRONTIER_STATE_H
 #define URLWEIR_SERVICE_FRONTIER_STATE_H
@@ -41,6 +41,10 @@ struct frontier_service {
     int64_t next_checkpoint; /* monotonic */
     enum status stopped;     /* of the last checkpoint */
 };
+
+/* The store in s->o.dir, made when there is none (frontier_begin.c). */
+MUST_CHECK enum status frontier_open_store(struct frontier_service *s,
+                                           int64_t now);
 
 void call_list_add(struct call_list *l, struct frontier_call *call);
 struct frontier_call *call_list_take(struct call_list *l);

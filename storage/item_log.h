@@ -103,4 +103,9 @@ MUST_CHECK enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
 MUST_CHECK enum status item_log_sweep_leases(struct item_log *l, uint64_t most,
                                              const struct item_log_keep *keep);
 
+/* Does every row belong to a URL that was put, or to a queue, and is no seq in
+ * both logs? Reads everything. *urls: how many URLs were put. STATUS_DAMAGED
+ * with one log line. */
+MUST_CHECK enum status item_log_verify(struct db *d, uint64_t *urls);
+
 #endif

@@ -14,6 +14,7 @@
 #include "crawler/links.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
+#include "storage/item_log.h"
 #include "tests/unit/storage/scratch.h"
 
 #define RIG_WALL INT64_C(1700000000000)
@@ -85,11 +86,13 @@ static inline void rig_fini(struct rig *r)
 static inline void rig_verify(struct rig *r)
 {
     struct reader reader;
+    uint64_t put;
 
     ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
     ck_assert_int_eq(db_verify(reader.db), STATUS_OK);
     ck_assert_int_eq(frontier_store_verify(reader.store), STATUS_OK);
     ck_assert_int_eq(exact_set_verify(reader.exact), STATUS_OK);
+    ck_assert_int_eq(item_log_verify(reader.db, &put), STATUS_OK);
     reader_close(&reader);
 }
 

@@ -22,7 +22,7 @@ struct m_url {
     uint64_t arrival;
     int64_t created, due; /* due 0: completed */
     int64_t held_until, held_at;
-    char metadata[16];
+    char metadata[96];
 };
 
 struct m_queue {

@@ -7,6 +7,9 @@
 
 #include "tests/unit/frontier/items_model.h"
 
+/* Logs so short that they are swept all the time. */
+static const struct items_options options = {.sweep_from = 10};
+
 struct play {
     struct rig rig;
     struct items *t;
@@ -51,7 +54,7 @@ struct heard {
         url[CRAWLS * KEYS * URLS];
     size_t n, stop; /* 0: never */
     int64_t due, created;
-    char metadata[16];
+    char metadata[96];
     uint64_t lease;
 };
 
@@ -96,7 +99,7 @@ static bool hear(void *ctx, const struct item_view *v)
 static void put(struct play *p)
 {
     struct item_put list[6] = {{0}};
-    char text[6][32], metadata[6][16];
+    char text[6][32], metadata[6][96];
     bool fresh[6];
     size_t n = 1 + below(p, 6);
 
@@ -326,7 +329,7 @@ static void reopen(struct play *p)
 {
     items_close(p->t);
     rig_reopen(&p->rig);
-    SAME(items_open(&p->t, p->rig.e, p->now), STATUS_OK);
+    SAME(items_open(&p->t, p->rig.e, &options, p->now), STATUS_OK);
     p->m = p->committed;
     m_restart(&p->m);
     p->committed = p->m;
@@ -382,7 +385,7 @@ START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
 
     rig_init(&p.rig);
     rig_create(&p.rig);
-    SAME(items_open(&p.t, p.rig.e, p.now), STATUS_OK);
+    SAME(items_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
     m_init(&p.m);
     p.committed = p.m;
     for (uint64_t i = 0; i < steps; i++)

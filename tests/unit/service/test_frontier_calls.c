@@ -802,7 +802,7 @@ START_TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
     struct frontier_call calls[64];
     struct frontier_item items[64][100];
     struct service_wait waits[64];
-    char urls[64][100][12];
+    char urls[64][100][24];
     bool refused = false;
 
     service_init(&r);

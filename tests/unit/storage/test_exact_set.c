@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "storage/exact_set.h"
+#include "storage/url_kind.h"
 #include "tests/unit/storage/scratch.h"
 
 static const struct exact_set_options options = {
@@ -64,6 +65,72 @@ static void check_all(struct exact_set *s, uint64_t last)
     free(digests);
     free(ids);
 }
+
+/* A row of URL number `url`, put again after row `before` was removed. */
+static void replace_row(struct db *d, struct exact_set *s, uint64_t url,
+                        uint64_t before, uint64_t id)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql,
+             "INSERT INTO url(id, kind, via) VALUES(%llu, %d,"
+             " %llu)",
+             (unsigned long long)id, URL_KIND_PUT, (unsigned long long)before);
+    SAME(db_exec(d, sql), STATUS_OK);
+    exact_set_replace(s, scratch_digest(url), id);
+}
+
+static void count_each(void *ctx, struct digest digest, uint64_t id)
+{
+    (void)digest, (void)id;
+    ++*(uint64_t *)ctx;
+}
+
+/* In pages, in memory, twice, and again after reopening. */
+START_TEST(a_digest_moves_to_the_row_put_after_the_removed_one)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t n = 20000, last = n, ids[100], all = 0;
+    struct digest ask[100];
+
+    add_range(d, s, 1, n);
+    for (unsigned round = 0; round < 30; round++) {
+        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        for (uint64_t i = 1; i <= 100; i++, last++)
+            replace_row(d, s, i * 150, round == 0 ? i * 150 : last - 99,
+                        last + 1);
+        ck_assert_int_eq(exact_set_step(s, 3000), STATUS_OK);
+        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        for (uint64_t i = 0; i < 100; i++)
+            ask[i] = scratch_digest((i + 1) * 150);
+        ck_assert_int_eq(exact_set_find(s, ask, 100, ids), STATUS_OK);
+        for (uint64_t i = 0; i < 100; i++)
+            SAME(ids[i], last - 99 + i);
+    }
+    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
+                     STATUS_OK);
+    SAME(all, n);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    s = open_set(d);
+    for (uint64_t id = exact_set_upto(s) + 1; id <= last; id++) {
+        if (id <= n)
+            exact_set_add(s, scratch_digest(id), id);
+        else
+            exact_set_replace(s, scratch_digest(((id - n - 1) % 100 + 1) * 150),
+                              id);
+    }
+    ck_assert_int_eq(exact_set_find(s, ask, 100, ids), STATUS_OK);
+    for (uint64_t i = 0; i < 100; i++)
+        SAME(ids[i], last - 99 + i);
+    SAME(exact_set_stats(s).count >= n, true);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
 
 START_TEST(finds_what_was_added_and_nothing_else)
 {
@@ -258,6 +325,7 @@ Suite *suite_exact_set(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_test(t, finds_what_was_added_and_nothing_else);
+    tcase_add_test(t, a_digest_moves_to_the_row_put_after_the_removed_one);
     tcase_add_test(t, is_the_same_after_a_crash_and_a_replay);
     tcase_add_test(t, each_gives_a_range_of_digests_once);
     tcase_add_test(t, tells_apart_digests_that_share_a_fence);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_begin.c - the service's store, opened or made.
+ *
+ * A store is made in several steps (database, first manifest), and a kill
+ * between them leaves something that looks damaged. So the last step sets a
+ * mark, the one that tells a crawl whose seeds are stored, and nothing is
+ * acknowledged before; what has no mark and an empty manifest is made anew.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "frontier/frontier.h"
+#include "frontier/reader.h"
+#include "service/frontier_state.h"
+
+static void remove_unbegun(const char *dir)
+{
+    static const char *const names[] = {"manifest", "frontier.db-wal",
+                                        "frontier.db-shm", "filter.ckpt",
+                                        "frontier.db"};
+
+    if (!reader_is_unbegun(dir))
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        (void)unlink(path);
+    }
+}
+
+enum status frontier_open_store(struct frontier_service *s, int64_t now)
+{
+    const struct items_options defaults = {0};
+    struct frontier_options o = {
+        .crawl = bytes_of_str("DEFAULT"),
+        .tries = 1,
+        .conns_per_host = 1,
+        .in_flight = 1,
+        .use_filter = true,
+        .fpr = s->o.fpr,
+        .memory = s->o.memory,
+    };
+    bool made = false;
+    enum status st;
+
+    remove_unbegun(s->o.dir);
+    st = frontier_open(&s->engine, s->o.dir, &o, clock_mono(), now);
+    if (st == STATUS_NOT_FOUND) {
+        st = frontier_create(&s->engine, s->o.dir, &o, clock_mono(), now);
+        made = st == STATUS_OK;
+    }
+    if (st == STATUS_OK)
+        st = items_open(&s->items, s->engine, &defaults, now);
+    if (st == STATUS_OK && made)
+        st = items_begin(s->items, now);
+    if (st == STATUS_OK && made) /* into the database itself: the mark must not
+                                    be lost with the log */
+        st = frontier_checkpoint_now(s->engine, "running", false, clock_mono(),
+                                     now);
+    return st;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * item_verify.c - do the logs of put URLs agree with the url rows?
+ *
+ * Counters are not stored, so there are none to compare.
+ */
+#include <stdio.h>
+
+#include "storage/item_log.h"
+#include "storage/url_kind.h"
+
+#define PUT_URLS(log)                                                          \
+    "SELECT l.seq FROM " log " l LEFT JOIN url u ON u.id = l.url"              \
+    " WHERE u.kind IS NOT 26 LIMIT 1"
+
+_Static_assert(URL_KIND_PUT == 26, "as it stands in the queries");
+
+/* `sql` names a row that cannot be right, or none. */
+static enum status expect_none(struct db *d, const char *sql, const char *table,
+                               const char *why)
+{
+    int64_t row = 0;
+    enum status st = db_number(d, sql, &row);
+
+    if (st == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    return st == STATUS_OK ? db_damaged(table, row, why) : st;
+}
+
+enum status item_log_verify(struct db *d, uint64_t *urls)
+{
+    static const struct {
+        const char *sql, *table, *why;
+    } checks[] = {
+        {PUT_URLS("item_update"), "item_update", "of a URL that was not put"},
+        {PUT_URLS("item_lease"), "item_lease", "of a URL that was not put"},
+        {"SELECT seq FROM item_update WHERE since >= seq OR due < 0 LIMIT 1",
+         "item_update", "since or due cannot be"},
+        {"SELECT seq FROM item_lease WHERE until < at LIMIT 1", "item_lease",
+         "ends before it begins"},
+        {"SELECT l.seq FROM item_lease l JOIN item_update u USING (seq)"
+         " LIMIT 1",
+         "item_lease", "seq stands in both logs"},
+        {"SELECT i.queue FROM item_queue i LEFT JOIN queue q ON q.id = i.queue"
+         " WHERE q.id IS NULL OR i.removed > (SELECT max(id) FROM url)"
+         " LIMIT 1",
+         "item_queue", "of no queue, or ahead of the URLs"},
+    };
+    int64_t n = 0;
+    enum status st =
+        db_number(d, "SELECT count(*) FROM url WHERE kind = 26", &n);
+
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (st == STATUS_OK)
+            st = expect_none(d, checks[i].sql, checks[i].table, checks[i].why);
+    }
+    *urls = (uint64_t)n;
+    return st;
+}
