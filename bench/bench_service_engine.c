@@ -316,7 +316,12 @@ int main(int argc, char **argv)
     put_stream(&b, slots, 2 * b.urls, 100, false,
                "put discovered, batches of 100");
     check("close", frontier_service_close(b.s));
+    open_service(&b, "restart, nothing but discovered");
+    drain(&b, 200);
+    check("close", frontier_service_close(b.s));
     remove_store(&b);
+    if (getenv("SHORT") != NULL)
+        return rmdir(b.dir);
 
     open_service(&b, NULL);
     put_stream(&b, slots, 2 * b.urls, 64, false, "put discovered, calls of 64");

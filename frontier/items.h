@@ -18,6 +18,9 @@
  * its delay. Frontier thread only. Nothing is durable, and no URL may be given
  * away, before items_commit. After an error nothing but closing is allowed.
  *
+ * URLs and metadata have at most ITEM_BYTES_MOST octets each; the caller sees
+ * to it.
+ *
  * Names: `crawl` is never blank here (item_name.h), `key` fits.
  */
 #ifndef URLWEIR_FRONTIER_ITEMS_H
@@ -32,6 +35,8 @@
 #include "frontier/engine.h"
 
 struct items;
+
+#define ITEM_BYTES_MOST ((size_t)8 << 20)
 
 struct items_options {
     uint64_t

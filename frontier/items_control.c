@@ -84,7 +84,7 @@ static enum status last_before(struct items *t, int64_t before_ms,
     while (low < high) {
         uint64_t middle = low + (high - low + 1) / 2;
         enum status st =
-            frontier_store_get(t->f->store, middle, &row, &t->f->text);
+            frontier_store_get(t->f->store, middle, &row, &t->text);
 
         if (st != STATUS_OK)
             return st;

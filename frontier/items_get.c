@@ -15,7 +15,7 @@ enum status items_show(struct items *t, uint32_t id, uint64_t lease,
     const struct item *i = item_at(t, id);
     struct item_view view = {.due_ms = i->due_ms, .lease = lease};
     struct url_row row;
-    enum status st = frontier_store_get(t->f->store, id, &row, &t->f->text);
+    enum status st = frontier_store_get(t->f->store, id, &row, &t->text);
 
     buf_clear(&t->metadata);
     if (st == STATUS_OK && item_seq(i) != 0)

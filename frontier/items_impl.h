@@ -118,7 +118,7 @@ struct items {
     uint64_t *ids, *found;
     uint32_t *open;
     size_t room;
-    struct buf metadata;
+    struct buf metadata, text;
     int64_t shown_created_ms; /* of the URL shown last */
 };
 

@@ -237,7 +237,8 @@ enum status items_open(struct items **out, struct engine *e,
     t->holds = map_new();
     heap_init(&t->waiting);
     heap_init(&t->until);
-    buf_init(&t->metadata, (size_t)16 << 20);
+    buf_init(&t->metadata, ITEM_BYTES_MOST);
+    buf_init(&t->text, ITEM_BYTES_MOST);
     st = db_begin(t->f->db);
     if (st == STATUS_OK) {
         st = read_store(t);
@@ -289,5 +290,6 @@ void items_close(struct items *t)
     free(t->found);
     free(t->open);
     buf_fini(&t->metadata);
+    buf_fini(&t->text);
     free(t);
 }

@@ -112,7 +112,7 @@ static enum status list_one(struct items *t, struct item_list *l, uint32_t id,
     struct url_row row;
 
     if (l->filtered) {
-        enum status st = frontier_store_get(t->f->store, id, &row, &t->f->text);
+        enum status st = frontier_store_get(t->f->store, id, &row, &t->text);
 
         if (st != STATUS_OK)
             return st;

@@ -231,15 +231,23 @@ static void take_sample(struct frontier_service *s, int64_t now)
     m->broken = s->broken != STATUS_OK;
 }
 
+static void count_crawl(void *ctx, struct bytes crawl)
+{
+    (void)crawl;
+    ++*(uint64_t *)ctx;
+}
+
 /* What takes longer to find out. */
 static void sample_memory(struct frontier_service *s)
 {
     struct engine_stats stats;
-    uint64_t memory = items_memory(s->items);
+    uint64_t memory = items_memory(s->items), crawls = 0;
 
     s->engine->ops->stats(s->engine, &stats);
+    items_each_crawl(s->items, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->sample.memory = memory + stats.memory;
+    s->sample.crawls = crawls;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -273,9 +281,10 @@ static void checkpoint_if_due(struct frontier_service *s)
     if (now < s->next_checkpoint)
         return;
     s->next_checkpoint = now + s->o.checkpoint_ms * NS_PER_MS;
-    if (s->broken != STATUS_OK)
+    if (s->broken != STATUS_OK || !s->uncovered)
         return;
     st = frontier_checkpoint(s->engine, now, wall_ms(s));
+    s->uncovered = st == STATUS_AGAIN; /* the last one is not done yet */
     if (st != STATUS_OK && st != STATUS_AGAIN)
         s->broken = st;
     sample_memory(s);
@@ -284,6 +293,7 @@ static void checkpoint_if_due(struct frontier_service *s)
 static void commit(struct frontier_service *s, int64_t now)
 {
     if (s->broken == STATUS_OK && items_dirty(s->items)) {
+        s->uncovered = true;
         fault_point("service-commit");
         s->broken = items_commit(s->items, now);
         fault_point("service-committed");

@@ -81,7 +81,8 @@ struct frontier_item {
     /* Verbatim, as it stands on the wire: the encoded entries of field 3 of
      * URLInfo, tags included, one after the other. So it is a URLInfo message
      * that has nothing but metadata, and can be parsed as one. Never looked at
-     * here, and handed out as it came in. At most 4 MiB. */
+     * here, and handed out as it came in. At most 8 MiB, as the URL: an item
+     * with more is SKIPPED. */
     struct bytes metadata;
     uint64_t refetch_s;    /* of KNOWN: seconds since 1970, 0: never again */
     enum frontier_ack ack; /* out */

@@ -127,7 +127,9 @@ void frontier_gather(struct frontier_service *s, struct frontier_call *call)
 
         item->ack = FRONTIER_ACK_SKIPPED;
         if (item->kind == FRONTIER_ITEM_NEITHER || !find_key(item, &key) ||
-            item->crawl.len > ITEM_CRAWL_MOST)
+            item->crawl.len > ITEM_CRAWL_MOST ||
+            item->url.len > ITEM_BYTES_MOST ||
+            item->metadata.len > ITEM_BYTES_MOST)
             continue;
         item->ack = FRONTIER_ACK_FAIL; /* until it is put */
         s->put_items[s->put_count] = item;

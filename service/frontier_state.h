@@ -39,6 +39,7 @@ struct frontier_service {
     struct frontier_item **put_items;
     size_t put_count, put_room;
     int64_t next_checkpoint; /* monotonic */
+    bool uncovered;          /* something was committed since the last one */
     enum status stopped;     /* of the last checkpoint */
 };
 

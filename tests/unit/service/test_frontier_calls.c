@@ -115,6 +115,39 @@ START_TEST(contract_2_an_empty_url_with_a_key_is_taken_and_served)
 }
 END_TEST
 
+/* Its length is bounded by the message only, whatever its shape. */
+START_TEST(contract_2_a_url_may_be_as_long_as_a_message)
+{
+    enum { LENGTH = 4 << 20 };
+    static const char *const fronts[] = {"http://h/", "http://", "x"};
+    struct service_rig r;
+    struct frontier_call call = service_new(FRONTIER_GET);
+    char *url = malloc(LENGTH + 1);
+    size_t n = 0;
+
+    service_make(&r);
+    for (int i = 0; i < 3; i++) {
+        memset(url, 'a', LENGTH);
+        memcpy(url, fronts[i], strlen(fronts[i]));
+        url[LENGTH] = '\0';
+        SAME(discover(&r, "c", "k", url), FRONTIER_ACK_OK);
+    }
+    service_restart(&r);
+    SAME(discover(&r, "c", "k", url), FRONTIER_ACK_SKIPPED);
+    call.in.get = (struct frontier_get){.any_crawl = true};
+    do {
+        service_call(&r, &call);
+        SAME(call.status, STATUS_OK);
+        for (size_t i = 0; i < call.url_count; i++, n++)
+            SAME(call.urls[i].url.len, LENGTH);
+    } while (call.more);
+    SAME(n, 3);
+    frontier_call_fini(&call);
+    service_fini(&r);
+    free(url);
+}
+END_TEST
+
 START_TEST(contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped)
 {
     struct service_rig r;
@@ -888,6 +921,7 @@ Suite *suite_frontier_calls(void)
         contract_2_identity_is_crawl_key_and_url_byte_by_byte,
         contract_2_items_that_say_nothing_or_have_no_key_are_skipped,
         contract_2_an_empty_url_with_a_key_is_taken_and_served,
+        contract_2_a_url_may_be_as_long_as_a_message,
         contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped,
         contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date,
         contract_2_a_queue_waits_its_delay_and_no_longer,
