@@ -27,11 +27,11 @@
 #include "base/mem.h"
 #include "bench/grpc_load.h"
 
-#define HOSTS       10000
+#define HOSTS        10000
 #define ON_THEIR_WAY 10000 /* of a stream */
-#define BATCH       100
-#define GETS        1000
-#define SECONDS(ns) ((double)(ns) / 1e9)
+#define BATCH        100
+#define GETS         1000
+#define SECONDS(ns)  ((double)(ns) / 1e9)
 
 static uint64_t urls = 1000000;
 static uint64_t random_state;
@@ -73,8 +73,8 @@ static struct server server_start(void)
     close(pipe_fd[1]);
     s.err = fdopen(pipe_fd[0], "r");
     while (fgets(line, sizeof line, s.err) != NULL)
-        if (sscanf(line, "urlweir serve: listening on 127.0.0.1:%u",
-                   &s.port) == 1)
+        if (sscanf(line, "urlweir serve: listening on 127.0.0.1:%u", &s.port) ==
+            1)
             return s;
     fprintf(stderr, "bench_grpc: no server; set URLWEIR to the binary\n");
     exit(1);
@@ -197,8 +197,9 @@ static void add_info(struct buf *b, uint64_t n)
     uint64_t host = n % HOSTS;
 
     snprintf(key, sizeof key, "www.site-%05" PRIu64 ".example.com", host);
-    snprintf(url, sizeof url, "https://%s/section-%" PRIu64 "/page-%" PRIu64
-             ".html", key, n % 97, n);
+    snprintf(url, sizeof url,
+             "https://%s/section-%" PRIu64 "/page-%" PRIu64 ".html", key,
+             n % 97, n);
     add_field(b, 1, bytes_of_str(url));
     add_field(b, 2, bytes_of_str(key));
     add_field(b, 4, bytes_of_str("DEFAULT"));
@@ -275,8 +276,9 @@ static void begin_put(struct putter *p, struct load *l, uint64_t n,
                       bool batches)
 {
     *p = (struct putter){.load = l, .left = n, .batches = batches};
-    p->stream = (struct load_stream){
-        .next = next_put, .answer = put_answered, .user = p};
+    p->stream = (struct load_stream){.next = next_put,
+                                     .answer = put_answered,
+                                     .user = p};
     buf_init(&p->info, 1000);
     buf_init(&p->item, 1000);
     load_start(l, &p->stream, batches ? "PutDiscovered" : "PutURLs");
@@ -359,8 +361,9 @@ static int64_t call(struct load *l, struct single *c, const char *method)
 
     c->sent = false;
     c->answers = 0;
-    c->stream = (struct load_stream){
-        .next = next_single, .answer = single_answered, .user = c};
+    c->stream = (struct load_stream){.next = next_single,
+                                     .answer = single_answered,
+                                     .user = c};
     load_start(l, &c->stream, method);
     load_finish(l, &c->stream);
     return clock_mono() - begun;
@@ -492,8 +495,9 @@ static void drain(struct server *s)
     no_delay(d.load);
     buf_init(&d.queued, (size_t)64 << 20);
     buf_init(&c.request, 1000);
-    d.puts = (struct load_stream){
-        .next = next_completed, .answer = completed, .user = &d};
+    d.puts = (struct load_stream){.next = next_completed,
+                                  .answer = completed,
+                                  .user = &d};
     load_start(d.load, &d.puts, "PutURLs");
     ask_get(&c, 10, 100);
     begun = clock_mono();

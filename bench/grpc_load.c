@@ -4,8 +4,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <nghttp2/nghttp2.h>
 #include <netinet/tcp.h>
+#include <nghttp2/nghttp2.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static int on_chunk(nghttp2_session *ng, uint8_t flags, int32_t id,
     buf_add(&s->in, data, len);
     while (s->in.len - at >= 5) {
         const unsigned char *p = (const unsigned char *)s->in.at + at;
-        size_t n = (size_t)p[1] << 24 | (size_t)p[2] << 16 |
-                   (size_t)p[3] << 8 | p[4];
+        size_t n =
+            (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
 
         if (s->in.len - at < 5 + n)
             break;
@@ -135,8 +135,8 @@ struct load *load_connect(unsigned port)
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const nghttp2_settings_entry window = {
-        NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW};
+    const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                           WINDOW};
     struct load *l = xcalloc(1, sizeof *l);
     nghttp2_session_callbacks *cb;
     int on = 1;
@@ -167,9 +167,8 @@ void load_free(struct load *l)
 
 static nghttp2_nv nv(const char *name, const char *value)
 {
-    return (nghttp2_nv){(uint8_t *)(uintptr_t)name,
-                        (uint8_t *)(uintptr_t)value, strlen(name),
-                        strlen(value), NGHTTP2_NV_FLAG_NONE};
+    return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value,
+                        strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
 
 void load_start(struct load *l, struct load_stream *s, const char *method)
@@ -191,8 +190,8 @@ void load_start(struct load *l, struct load_stream *s, const char *method)
     s->out_at = 0;
     s->waiting = s->closed = false;
     s->status = -1;
-    s->id = nghttp2_submit_request(l->ng, NULL, h, sizeof h / sizeof *h, &body,
-                                   s);
+    s->id =
+        nghttp2_submit_request(l->ng, NULL, h, sizeof h / sizeof *h, &body, s);
     if (s->id < 0)
         die("request");
 }
@@ -240,8 +239,8 @@ static void turn(struct load *l)
     n = recv(l->fd, l->chunk, CHUNK, MSG_DONTWAIT);
     if (n == 0 || (n < 0 && errno != EAGAIN))
         die("the connection is closed");
-    if (n > 0 && nghttp2_session_mem_recv(l->ng, (uint8_t *)l->chunk,
-                                          (size_t)n) != n)
+    if (n > 0 &&
+        nghttp2_session_mem_recv(l->ng, (uint8_t *)l->chunk, (size_t)n) != n)
         die("not HTTP/2");
 }
 

@@ -116,8 +116,9 @@ static int check_address(const struct serve_settings *s)
     bool loopback = false;
 
     if (service_is_loopback(s->listen, &loopback) != STATUS_OK)
-        return usage_error(&usage, "--listen: '%s' is no HOST:PORT of this "
-                                   "machine",
+        return usage_error(&usage,
+                           "--listen: '%s' is no HOST:PORT of this "
+                           "machine",
                            s->listen);
     if (loopback || s->allow_open || s->token_file != NULL ||
         s->client_ca != NULL)

@@ -77,8 +77,8 @@ static void on_request(void *ctx, struct http2_stream *s,
     (void)grpc_parse_timeout(http2_request_header(r, "grpc-timeout"), &ns);
     (void)grpc_content_type(http2_request_header(r, "content-type"));
     (void)auth_bearer(http2_request_header(r, "authorization"));
-    grpc_reader_init(reader,
-                     http2_request_header(r, "grpc-encoding").len > 0, WINDOW);
+    grpc_reader_init(reader, http2_request_header(r, "grpc-encoding").len > 0,
+                     WINDOW);
     http2_stream_set_user(s, reader);
     http2_stream_respond(s, h, 1, false);
 }
@@ -139,8 +139,12 @@ static void on_wake(void *conn)
 }
 
 static const struct http2_handler handler = {
-    .request = on_request, .data = on_data,    .end = on_end,
-    .turn = on_turn,       .drained = on_turn, .closed = on_closed,
+    .request = on_request,
+    .data = on_data,
+    .end = on_end,
+    .turn = on_turn,
+    .drained = on_turn,
+    .closed = on_closed,
     .wake = on_wake,
 };
 

@@ -4,6 +4,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct token {
 struct tokens {
     struct token *at;
     size_t count;
+    bool any_short;
 };
 
 struct auth {
@@ -67,8 +69,8 @@ static const char *take_line(struct tokens *t, struct bytes line)
     token = bytes_trim(bytes_of(line.at + n, line.len - n));
     if (role_of_name(role) == AUTH_NONE)
         return "a line is ROLE TOKEN, the role read, write or admin";
-    if (token.len < AUTH_TOKEN_LEAST)
-        return "a token has at least 16 characters";
+    if (token.len == 0)
+        return "a role without a token";
     if (token.len > AUTH_TOKEN_MOST)
         return "a token has at most 512 characters";
     for (size_t i = 0; i < token.len; i++)
@@ -77,6 +79,7 @@ static const char *take_line(struct tokens *t, struct bytes line)
     if (t->count == AUTH_TOKENS_MOST)
         return "more than 1024 tokens";
     SHA256((const unsigned char *)token.at, token.len, t->at[t->count].digest);
+    t->any_short = t->any_short || token.len < AUTH_TOKEN_SHORT;
     t->at[t->count++].role = role_of_name(role);
     return NULL;
 }
@@ -135,6 +138,9 @@ enum status auth_reload(struct auth *a)
         return st;
     }
     warn_if_open(a->path);
+    if (t.any_short)
+        log_warn("a token is short enough to be guessed", "path=\"%s\"",
+                 a->path);
     free(a->tokens.at);
     a->tokens = t;
     return STATUS_OK;

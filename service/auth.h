@@ -17,7 +17,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-#define AUTH_TOKEN_LEAST 16  /* octets */
+#define AUTH_TOKEN_SHORT 16  /* octets; shorter ones are warned of */
 #define AUTH_TOKEN_MOST  512 /* octets */
 #define AUTH_TOKENS_MOST 1024
 

@@ -12,8 +12,7 @@
 #define REQUEST_MOST 65536 /* octets of a request, unpacked */
 
 typedef Grpc__Health__V1__HealthCheckResponse__ServingStatus serving_status;
-#define SERVING                                                                \
-    GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
+#define SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
 #define NOT_SERVING                                                            \
     GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING
 #define SERVICE_UNKNOWN                                                        \
@@ -24,10 +23,12 @@ struct watch {
     struct grpc_call *call;
 };
 
+TAILQ_HEAD(watch_list, watch);
+
 struct grpc_health {
     const char *const *services;
     bool serving;
-    TAILQ_HEAD(, watch) watches;
+    struct watch_list watches;
 };
 
 struct grpc_health *grpc_health_new(const char *const *services)
@@ -137,7 +138,7 @@ void grpc_health_set(struct grpc_health *h, bool serving)
     h->serving = serving;
     /* One who does not read gets the change when it reads: a change is rare
      * and an answer a few octets. */
-    TAILQ_FOREACH (w, &h->watches, all)
+    for (w = TAILQ_FIRST(&h->watches); w != NULL; w = TAILQ_NEXT(w, all))
         answer(w->call, status_now(h));
 }
 

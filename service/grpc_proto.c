@@ -29,8 +29,7 @@ const void *grpc_unpack(struct grpc_call *c,
     const void *p = proto_unpack(d, a, m);
 
     if (p == NULL)
-        grpc_call_finish(c, GRPC_INTERNAL, "not a message of type %s",
-                         d->name);
+        grpc_call_finish(c, GRPC_INTERNAL, "not a message of type %s", d->name);
     return p;
 }
 

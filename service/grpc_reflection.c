@@ -26,6 +26,12 @@
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;
 typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 
+/* Members of the oneofs. */
+#define REQUEST(name)                                                          \
+    GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_##name
+#define RESPONSE(name)                                                         \
+    GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_##name
+
 struct grpc_reflection {
     struct arena *arena;
     struct map *files;   /* by file name, to struct bytes in the arena */
@@ -108,8 +114,8 @@ struct grpc_reflection *grpc_reflection_new(void)
     r->arena = arena_new(SET_MOST);
     r->files = map_new();
     r->symbols = map_new();
-    set = proto_unpack(&names__file_set__descriptor, r->arena,
-                       descriptor_set());
+    set =
+        proto_unpack(&names__file_set__descriptor, r->arena, descriptor_set());
     assert(set != NULL);
     for (size_t i = 0; i < set->n_file; i++)
         add_file(r, set->file[i]);
@@ -128,43 +134,54 @@ void grpc_reflection_free(struct grpc_reflection *r)
 
 /* ---- answers ---- */
 
-static void answer_error(struct grpc_call *c, response_message *out,
+static response_message answer_to(const request_message *q)
+{
+    response_message out =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__INIT;
+
+    out.valid_host = q->host;
+    out.original_request = (request_message *)(uintptr_t)q;
+    return out;
+}
+
+static void answer_error(struct grpc_call *c, const request_message *q,
                          enum grpc_code code, const char *text)
 {
+    response_message out = answer_to(q);
     Grpc__Reflection__V1__ErrorResponse e =
         GRPC__REFLECTION__V1__ERROR_RESPONSE__INIT;
 
     e.error_code = (int32_t)code;
     e.error_message = proto_data(bytes_of_str(text));
-    out->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_ERROR_RESPONSE;
-    out->error_response = &e;
-    grpc_pack(c, &out->base);
+    out.message_response_case = RESPONSE(ERROR_RESPONSE);
+    out.error_response = &e;
+    grpc_pack(c, &out.base);
 }
 
-static void answer_file(struct grpc_call *c, response_message *out,
+static void answer_file(struct grpc_call *c, const request_message *q,
                         const struct bytes *file)
 {
+    response_message out = answer_to(q);
     Grpc__Reflection__V1__FileDescriptorResponse f =
         GRPC__REFLECTION__V1__FILE_DESCRIPTOR_RESPONSE__INIT;
     ProtobufCBinaryData data;
 
     if (file == NULL) {
-        answer_error(c, out, GRPC_NOT_FOUND, "not known here");
+        answer_error(c, q, GRPC_NOT_FOUND, "not known here");
         return;
     }
     data = proto_data(*file);
     f.n_file_descriptor_proto = 1;
     f.file_descriptor_proto = &data;
-    out->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE;
-    out->file_descriptor_response = &f;
-    grpc_pack(c, &out->base);
+    out.message_response_case = RESPONSE(FILE_DESCRIPTOR_RESPONSE);
+    out.file_descriptor_response = &f;
+    grpc_pack(c, &out.base);
 }
 
-static void answer_services(struct grpc_call *c, response_message *out,
+static void answer_services(struct grpc_call *c, const request_message *q,
                             const struct grpc_reflection *r)
 {
+    response_message out = answer_to(q);
     Grpc__Reflection__V1__ListServiceResponse list =
         GRPC__REFLECTION__V1__LIST_SERVICE_RESPONSE__INIT;
     Grpc__Reflection__V1__ServiceResponse service[SERVICES_MOST];
@@ -177,39 +194,33 @@ static void answer_services(struct grpc_call *c, response_message *out,
     }
     list.n_service = r->service_count;
     list.service = at;
-    out->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_LIST_SERVICES_RESPONSE;
-    out->list_services_response = &list;
-    grpc_pack(c, &out->base);
+    out.message_response_case = RESPONSE(LIST_SERVICES_RESPONSE);
+    out.list_services_response = &list;
+    grpc_pack(c, &out.base);
 }
 
 static void answer(struct grpc_call *c, const request_message *q)
 {
     const struct grpc_reflection *r = grpc_call_ctx(c);
-    response_message out =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__INIT;
 
-    out.valid_host = q->host;
-    out.original_request = (request_message *)(uintptr_t)q;
     switch (q->message_request_case) {
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME:
-        answer_file(c, &out,
-                    map_get(r->files, proto_bytes(q->file_by_filename)));
+    case REQUEST(FILE_BY_FILENAME):
+        answer_file(c, q, map_get(r->files, proto_bytes(q->file_by_filename)));
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:
-        answer_file(c, &out,
+    case REQUEST(FILE_CONTAINING_SYMBOL):
+        answer_file(c, q,
                     map_get(r->symbols,
                             proto_bytes(q->file_containing_symbol)));
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES:
-        answer_services(c, &out, r);
+    case REQUEST(LIST_SERVICES):
+        answer_services(c, q, r);
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_EXTENSION:
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_ALL_EXTENSION_NUMBERS_OF_TYPE:
-        answer_error(c, &out, GRPC_NOT_FOUND, "there are no extensions here");
+    case REQUEST(FILE_CONTAINING_EXTENSION):
+    case REQUEST(ALL_EXTENSION_NUMBERS_OF_TYPE):
+        answer_error(c, q, GRPC_NOT_FOUND, "there are no extensions here");
         break;
     default:
-        answer_error(c, &out, GRPC_INVALID_ARGUMENT, "nothing was asked");
+        answer_error(c, q, GRPC_INVALID_ARGUMENT, "nothing was asked");
         break;
     }
 }

@@ -39,12 +39,12 @@ struct grpc_call {
     size_t reserved; /* of server->coming */
     struct bytes single;
     struct loop_timer timer;
-    int64_t deadline;   /* 0: none */
-    bool has_single;    /* the request of a GRPC_SINGLE is here */
-    bool no_more;       /* the caller has half-closed */
-    bool half_closed;   /* and the method was told */
+    int64_t deadline; /* 0: none */
+    bool has_single;  /* the request of a GRPC_SINGLE is here */
+    bool no_more;     /* the caller has half-closed */
+    bool half_closed; /* and the method was told */
     bool paused;
-    bool responded;     /* headers have been sent */
+    bool responded; /* headers have been sent */
     bool finished;
 };
 
@@ -77,8 +77,7 @@ static size_t status_headers(struct http2_header *h, enum grpc_code code,
     h[0] = header("grpc-status", digits);
     if (text->len == 0)
         return 1;
-    h[1] = (struct http2_header){bytes_of_str("grpc-message"),
-                                 buf_bytes(text)};
+    h[1] = (struct http2_header){bytes_of_str("grpc-message"), buf_bytes(text)};
     return 2;
 }
 
@@ -96,8 +95,7 @@ static void send_status_alone(struct http2_stream *t, enum grpc_code code,
     http2_stream_respond(t, h, n, true);
 }
 
-static void refuse(struct http2_stream *t, enum grpc_code code,
-                   const char *why)
+static void refuse(struct http2_stream *t, enum grpc_code code, const char *why)
 {
     struct buf text;
 
@@ -576,8 +574,7 @@ char *grpc_call_answer(struct grpc_call *c, size_t len)
     at = len <= UINT32_MAX ? http2_stream_write(c->stream, GRPC_PREFIX + len)
                            : NULL;
     if (at == NULL) {
-        grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED,
-                         "the answer is too large");
+        grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED, "the answer is too large");
         return NULL;
     }
     grpc_prefix(at, len);

@@ -44,7 +44,7 @@ struct grpc_method {
     /* The rest may be NULL. */
     void (*begun)(struct grpc_call *c);
     void (*half_closed)(struct grpc_call *c); /* GRPC_STREAM: no more come */
-    void (*turn)(struct grpc_call *c); /* behind the messages of one read */
+    void (*turn)(struct grpc_call *c);     /* behind the messages of one read */
     void (*drained)(struct grpc_call *c);  /* room again, see grpc_call_room */
     void (*stopping)(struct grpc_call *c); /* the server is: come to an end */
     /* Finished, cancelled, timed out or cut off: nobody listens any more. */
@@ -59,11 +59,11 @@ struct grpc_table {
 
 struct grpc_options {
     const struct grpc_table *tables; /* the last has no methods */
-    const struct auth *auth;  /* NULL: everybody may do everything */
+    const struct auth *auth;         /* NULL: everybody may do everything */
     struct http2_server_options http2;
-    size_t calls_most;     /* at once; 0: 4096 */
-    size_t messages_most;  /* octets of large messages coming in; 0: 128 MiB */
-    int64_t request_ns;    /* for the request of a GRPC_SINGLE; 0: 60 s */
+    size_t calls_most;    /* at once; 0: 4096 */
+    size_t messages_most; /* octets of large messages coming in; 0: 128 MiB */
+    int64_t request_ns;   /* for the request of a GRPC_SINGLE; 0: 60 s */
 };
 
 /* Listens. As http2_server_new. */

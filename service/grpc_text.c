@@ -21,13 +21,20 @@ void grpc_percent_encode(struct buf *out, struct bytes text)
 static int64_t unit_ns(char unit)
 {
     switch (unit) {
-    case 'H': return 3600 * NS_PER_S;
-    case 'M': return 60 * NS_PER_S;
-    case 'S': return NS_PER_S;
-    case 'm': return NS_PER_MS;
-    case 'u': return 1000;
-    case 'n': return 1;
-    default: return 0;
+    case 'H':
+        return 3600 * NS_PER_S;
+    case 'M':
+        return 60 * NS_PER_S;
+    case 'S':
+        return NS_PER_S;
+    case 'm':
+        return NS_PER_MS;
+    case 'u':
+        return 1000;
+    case 'n':
+        return 1;
+    default:
+        return 0;
     }
 }
 

@@ -498,7 +498,7 @@ static void send_goaway(struct loop_timer *t)
     struct http2_server *s = OF(struct http2_server, goaway, t);
     struct http2_conn *c;
 
-    TAILQ_FOREACH (c, &s->all, all)
+    for (c = TAILQ_FIRST(&s->all); c != NULL; c = TAILQ_NEXT(c, all))
         http2_session_goaway(c->session, true);
 }
 
@@ -515,7 +515,7 @@ void http2_server_drain(struct http2_server *s, void (*ended)(void *ctx),
         ended(ctx);
         return;
     }
-    TAILQ_FOREACH (c, &s->all, all)
+    for (c = TAILQ_FIRST(&s->all); c != NULL; c = TAILQ_NEXT(c, all))
         http2_session_goaway(c->session, false);
     s->goaway.fire = send_goaway;
     loop_timer_set(s->loop, &s->goaway, loop_now(s->loop) + NOTICE_TIME);
@@ -526,6 +526,6 @@ void http2_server_each(struct http2_server *s,
 {
     struct http2_conn *c;
 
-    TAILQ_FOREACH (c, &s->all, all)
+    for (c = TAILQ_FIRST(&s->all); c != NULL; c = TAILQ_NEXT(c, all))
         http2_session_each(c->session, visit);
 }

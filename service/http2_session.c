@@ -23,14 +23,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define HEADERS_MOST     128 /* fields of a block that are kept */
-#define TRAILERS_MOST    4
-#define BOMB             16        /* blocks this many times too large: go */
-#define OUT_CEILING      (32u << 20) /* one stream's answer */
-#define ALLOWANCE        2000      /* frames that cost the peer nothing ... */
-#define ALLOWANCE_A_S    200       /* ... and how many more each second */
-#define ACKS_MOST        1000      /* of PING and SETTINGS that wait to go */
-#define KEPT_CAP         65536     /* a larger `out` is freed when empty */
+#define HEADERS_MOST  128 /* fields of a block that are kept */
+#define TRAILERS_MOST 4
+#define BOMB          16          /* blocks this many times too large: go */
+#define OUT_CEILING   (32u << 20) /* one stream's answer */
+#define ALLOWANCE     2000        /* frames that cost the peer nothing ... */
+#define ALLOWANCE_A_S 200         /* ... and how many more each second */
+#define ACKS_MOST     1000        /* of PING and SETTINGS that wait to go */
+#define KEPT_CAP      65536       /* a larger `out` is freed when empty */
 
 struct http2_stream {
     struct http2_session *session;
@@ -98,8 +98,8 @@ static void refill(struct http2_session *s)
     if (more <= 0)
         return;
     s->refilled = s->now;
-    s->allowance = s->allowance + more < ALLOWANCE ? s->allowance + more
-                                                   : ALLOWANCE;
+    s->allowance =
+        s->allowance + more < ALLOWANCE ? s->allowance + more : ALLOWANCE;
 }
 
 static void calm_down(struct http2_session *s)
@@ -184,8 +184,7 @@ static int on_begin_headers(nghttp2_session *ng, const nghttp2_frame *f,
     struct http2_stream *t;
 
     block_clear(&s->block);
-    if (f->hd.type != NGHTTP2_HEADERS ||
-        f->headers.cat != NGHTTP2_HCAT_REQUEST)
+    if (f->hd.type != NGHTTP2_HEADERS || f->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
     t = xcalloc(1, sizeof *t);
     t->session = s;
@@ -253,8 +252,12 @@ static int on_frame_recv(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
 
     (void)ng;
     switch (f->hd.type) {
-    case NGHTTP2_HEADERS: got_headers(s, f); break;
-    case NGHTTP2_DATA: got_data(s, f); break;
+    case NGHTTP2_HEADERS:
+        got_headers(s, f);
+        break;
+    case NGHTTP2_DATA:
+        got_data(s, f);
+        break;
     case NGHTTP2_PING:
     case NGHTTP2_SETTINGS:
         s->ready = s->ready || f->hd.type == NGHTTP2_SETTINGS;
@@ -262,8 +265,11 @@ static int on_frame_recv(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
             charge(s);
         break;
     case NGHTTP2_RST_STREAM:
-    case NGHTTP2_PRIORITY: charge(s); break;
-    default: break;
+    case NGHTTP2_PRIORITY:
+        charge(s);
+        break;
+    default:
+        break;
     }
     return 0;
 }
@@ -406,8 +412,7 @@ static void set_callbacks(nghttp2_session_callbacks *cb)
     nghttp2_session_callbacks_set_on_frame_recv_callback(cb, on_frame_recv);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb,
                                                               on_data_chunk);
-    nghttp2_session_callbacks_set_on_stream_close_callback(cb,
-                                                           on_stream_close);
+    nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
     nghttp2_session_callbacks_set_on_frame_send_callback(cb, on_frame_send);
 }
 
@@ -575,10 +580,9 @@ void http2_session_ping(struct http2_session *s)
 void http2_session_goaway(struct http2_session *s, bool at_once)
 {
     if (at_once)
-        nghttp2_submit_goaway(
-            s->ng, NGHTTP2_FLAG_NONE,
-            nghttp2_session_get_last_proc_stream_id(s->ng), NGHTTP2_NO_ERROR,
-            NULL, 0);
+        nghttp2_submit_goaway(s->ng, NGHTTP2_FLAG_NONE,
+                              nghttp2_session_get_last_proc_stream_id(s->ng),
+                              NGHTTP2_NO_ERROR, NULL, 0);
     else
         nghttp2_submit_shutdown_notice(s->ng);
     wake(s);

@@ -173,9 +173,8 @@ static int wait_ms(const struct loop *l)
     left = i->key - clock_mono();
     if (left <= 0)
         return 0;
-    return left > 60 * NS_PER_S
-               ? 60000
-               : (int)((left + NS_PER_MS - 1) / NS_PER_MS);
+    return left > 60 * NS_PER_S ? 60000
+                                : (int)((left + NS_PER_MS - 1) / NS_PER_MS);
 }
 
 /* ---- from other threads ---- */

@@ -177,8 +177,10 @@ static enum status open_port(struct service *s)
 {
     const struct service_options *o = &s->options;
     const struct grpc_table tables[] = {
-        {urlfrontier_put_methods, s->api}, {urlfrontier_methods, s->api},
-        {grpc_health_methods, s->health},  {grpc_reflection_methods, s->reflection},
+        {urlfrontier_put_methods, s->api},
+        {urlfrontier_methods, s->api},
+        {grpc_health_methods, s->health},
+        {grpc_reflection_methods, s->reflection},
         {NULL, NULL},
     };
     struct grpc_options grpc = {.tables = tables, .auth = s->auth};

@@ -27,8 +27,9 @@ struct tls_conn {
     SSL *ssl;
 };
 
-static int choose_h2(SSL *ssl, const unsigned char **out, unsigned char *out_len,
-                     const unsigned char *in, unsigned in_len, void *ctx)
+static int choose_h2(SSL *ssl, const unsigned char **out,
+                     unsigned char *out_len, const unsigned char *in,
+                     unsigned in_len, void *ctx)
 {
     (void)ssl;
     (void)ctx;
@@ -53,7 +54,7 @@ static enum status complain(const char *what, const char *path)
 
 static enum status trust(SSL_CTX *ctx, const char *client_ca)
 {
-    STACK_OF(X509_NAME) *names;
+    STACK_OF(X509_NAME) * names;
 
     if (SSL_CTX_load_verify_locations(ctx, client_ca, NULL) != 1 ||
         (names = SSL_load_client_CA_file(client_ca)) == NULL)

@@ -9,11 +9,13 @@
 #include "base/mem.h"
 #include "service/urlfrontier_call.h"
 
+STAILQ_HEAD(call_list, api_call);
+
 struct urlfrontier_api {
     /* the loop's thread */
     struct loop *loop;
     struct frontier_service *frontier;
-    STAILQ_HEAD(, api_call) waiting; /* the frontier had no room */
+    struct call_list waiting; /* the frontier had no room */
     size_t put_octets;
 
     /* frontier thread and loop's */
@@ -135,7 +137,8 @@ static void try_waiting(struct urlfrontier_api *api)
 bool api_failed(struct api_call *a)
 {
     switch (a->call.status) {
-    case STATUS_OK: return false;
+    case STATUS_OK:
+        return false;
     case STATUS_NOT_FOUND:
         grpc_call_finish(a->grpc, GRPC_NOT_FOUND, "no such URL");
         break;
@@ -168,11 +171,17 @@ bool api_failed(struct api_call *a)
     }
 
 const struct grpc_method urlfrontier_methods[] = {
-    {.path = PATH("GetURLs"), .kind = GRPC_SINGLE, .role = AUTH_WRITE,
-     .message = urlfrontier_get_message, .drained = urlfrontier_list_drained,
+    {.path = PATH("GetURLs"),
+     .kind = GRPC_SINGLE,
+     .role = AUTH_WRITE,
+     .message = urlfrontier_get_message,
+     .drained = urlfrontier_list_drained,
      .ended = urlfrontier_list_ended},
-    {.path = PATH("ListURLs"), .kind = GRPC_SINGLE, .role = AUTH_READ,
-     .message = urlfrontier_list_message, .drained = urlfrontier_list_drained,
+    {.path = PATH("ListURLs"),
+     .kind = GRPC_SINGLE,
+     .role = AUTH_READ,
+     .message = urlfrontier_list_message,
+     .drained = urlfrontier_list_drained,
      .ended = urlfrontier_list_ended},
     UNARY("GetURLStatus", AUTH_READ, urlfrontier_get_url_status),
     UNARY("CountURLs", AUTH_READ, urlfrontier_count),

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier_call.h"
 #include "service/urlfrontier_url.h"
 

@@ -15,21 +15,22 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier_call.h"
 #include "service/urlfrontier_url.h"
 
-#define PUT_URLS_MOST    8192 /* on their way, of a stream of PutURLs */
-#define BATCH_URLS       1024 /* PutURLs: sent on, and another begun */
-#define DISCOVERED_MOST  1024 /* the reference service's limits */
-#define BATCHES_MOST     16
-#define STREAM_OCTETS    (8u << 20)   /* on their way, of one stream */
-#define ALL_OCTETS       (128u << 20) /* of all streams, more than one each */
-#define BATCH_MEMORY     (64u << 20)  /* one batch unpacked */
-#define BATCH_MARK       (1u << 20)   /* PutURLs: enough for one batch */
+#define PUT_URLS_MOST   8192 /* on their way, of a stream of PutURLs */
+#define BATCH_URLS      1024 /* PutURLs: sent on, and another begun */
+#define DISCOVERED_MOST 1024 /* the reference service's limits */
+#define BATCHES_MOST    16
+#define STREAM_OCTETS   (8u << 20)   /* on their way, of one stream */
+#define ALL_OCTETS      (128u << 20) /* of all streams, more than one each */
+#define BATCH_MEMORY    (64u << 20)  /* one batch unpacked */
+#define BATCH_MARK      (1u << 20)   /* PutURLs: enough for one batch */
 
 struct put_stream {
-    struct grpc_call *call; /* NULL: ended */
-    struct put_batch *open; /* PutURLs: being filled */
+    struct grpc_call *call;       /* NULL: ended */
+    struct put_batch *open;       /* PutURLs: being filled */
     size_t urls, octets, batches; /* on their way, `open` included */
     bool half_closed, stopping;
 };
@@ -240,8 +241,8 @@ static void discovered_message(struct grpc_call *c, struct bytes m)
 
     b->discovered = true;
     count_octets(b, m.len);
-    in = grpc_unpack(c, &urlfrontier__discovered_batch__descriptor, b->arena,
-                     m);
+    in =
+        grpc_unpack(c, &urlfrontier__discovered_batch__descriptor, b->arena, m);
     for (size_t i = 0; in != NULL && st == STATUS_OK && i < in->n_items; i++) {
         struct frontier_item *item = new_item(b);
 

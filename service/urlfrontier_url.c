@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "service/grpc_proto.h"
+#include "service/urlfrontier.pb-c.h"
 
 #define VARINT 0
 #define OCTETS 2
@@ -150,8 +151,7 @@ void urlfrontier_url_answer(struct grpc_call *c, struct buf *out)
     char *at;
 
     if (buf_failed(out) != STATUS_OK)
-        grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED,
-                         "the answer is too large");
+        grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED, "the answer is too large");
     at = grpc_call_answer(c, out->len);
     if (at != NULL && out->len > 0)
         memcpy(at, out->at, out->len);

@@ -13,13 +13,15 @@
 #include "base/buf.h"
 #include "service/frontier_calls.h"
 #include "service/grpc_server.h"
-#include "service/urlfrontier.pb-c.h"
+
+struct Urlfrontier__URLInfo; /* service/urlfrontier.pb-c.h, made while building
+                              */
 
 /* Fills in crawl, key, url and metadata. The bytes are those of `info` and of
  * `a`. STATUS_FORMAT: a string is not UTF-8. STATUS_LIMIT: no room in `a`. */
-MUST_CHECK enum status urlfrontier_url_take(struct frontier_item *item,
-                                            const Urlfrontier__URLInfo *info,
-                                            struct arena *a);
+MUST_CHECK enum status urlfrontier_url_take(
+    struct frontier_item *item, const struct Urlfrontier__URLInfo *info,
+    struct arena *a);
 
 /* Append a message of type URLInfo. */
 void urlfrontier_url_as_info(struct buf *out, const struct frontier_url *u);

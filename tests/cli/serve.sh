@@ -85,7 +85,7 @@ says err "--tls-cert"
 
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --token-file missing
 says err "cannot read the token file"
-echo "admin short" >tokens
+echo "root 0123456789abcdef" >tokens
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --token-file tokens
 says err "line=1"
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --tls-cert tokens --tls-key tokens

@@ -52,7 +52,6 @@ START_TEST(a_file_that_is_wrong_is_refused)
         "# nothing\n",
         "root " ADMIN "\n",
         "admin\n",
-        "admin short\n",
         ADMIN "\n",
         "admin two words-two words\n",
         "admin caf\xc3\xa9-caf\xc3\xa9-caf\xc3\xa9\n",
@@ -66,6 +65,18 @@ START_TEST(a_file_that_is_wrong_is_refused)
     }
     unlink(path);
     ck_assert_int_eq(auth_new(&a, path), STATUS_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(short_tokens_are_taken)
+{
+    struct auth *a = NULL;
+
+    write_file("admin x\n");
+    ck_assert_int_eq(auth_new(&a, path), STATUS_OK); /* with a warning */
+    unlink(path);
+    ck_assert_int_eq(role(a, "x"), AUTH_ADMIN);
+    auth_free(a);
 }
 END_TEST
 
@@ -113,6 +124,7 @@ Suite *suite_auth(void)
 
     tcase_add_test(t, each_token_has_its_role_and_others_none);
     tcase_add_test(t, a_file_that_is_wrong_is_refused);
+    tcase_add_test(t, short_tokens_are_taken);
     tcase_add_test(t, a_reload_takes_the_new_tokens_or_keeps_the_old_ones);
     tcase_add_test(t, rfc6750_2_1_the_token_stands_behind_the_scheme);
     suite_add_tcase(s, t);

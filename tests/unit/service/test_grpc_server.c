@@ -70,8 +70,13 @@ static void count_ended(struct grpc_call *c)
 }
 
 static const struct grpc_method methods[] = {
-    {.path = ECHO, .kind = GRPC_STREAM, .message = echo, .half_closed = done,
-     .drained = grpc_call_resume, .stopping = done, .ended = count_ended},
+    {.path = ECHO,
+     .kind = GRPC_STREAM,
+     .message = echo,
+     .half_closed = done,
+     .drained = grpc_call_resume,
+     .stopping = done,
+     .ended = count_ended},
     {.path = ONCE, .kind = GRPC_SINGLE, .message = once},
     {.path = HOLD, .kind = GRPC_SINGLE, .message = hold, .ended = count_ended},
     {.path = NULL},
@@ -126,8 +131,7 @@ static int on_header(nghttp2_session *s, const nghttp2_frame *f,
                      const uint8_t *name, size_t name_len, const uint8_t *value,
                      size_t value_len, uint8_t flags, void *ctx)
 {
-    struct answer *a =
-        nghttp2_session_get_stream_user_data(s, f->hd.stream_id);
+    struct answer *a = nghttp2_session_get_stream_user_data(s, f->hd.stream_id);
     struct bytes n = bytes_of(name, name_len);
 
     (void)flags;
@@ -220,9 +224,8 @@ static bool turn(int timeout_ms)
 
 static nghttp2_nv nv(const char *name, const char *value)
 {
-    return (nghttp2_nv){(uint8_t *)(uintptr_t)name,
-                        (uint8_t *)(uintptr_t)value, strlen(name),
-                        strlen(value), NGHTTP2_NV_FLAG_NONE};
+    return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value,
+                        strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
 
 struct body {
@@ -254,9 +257,12 @@ static const char *method_sent = "POST", *type_sent = "application/grpc",
 
 static void send_call(struct answer *a, const char *path, struct body *b)
 {
-    nghttp2_nv h[8] = {nv(":method", method_sent), nv(":scheme", "http"),
-                       nv(":path", path), nv(":authority", "a"),
-                       nv("content-type", type_sent), nv("te", "trailers")};
+    nghttp2_nv h[8] = {nv(":method", method_sent),
+                       nv(":scheme", "http"),
+                       nv(":path", path),
+                       nv(":authority", "a"),
+                       nv("content-type", type_sent),
+                       nv("te", "trailers")};
     nghttp2_data_provider p = {.source.ptr = b, .read_callback = give};
     size_t n = 6;
 

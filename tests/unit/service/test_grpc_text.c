@@ -54,12 +54,18 @@ END_TEST
 
 START_TEST(content_types_of_grpc_are_known_and_no_others)
 {
-    static const char *const ours[] = {
-        "application/grpc", "application/grpc+proto", "Application/GRPC",
-        "application/grpc;charset=utf-8", "application/grpc+proto ; x=y"};
-    static const char *const others[] = {
-        "", "application/grp", "application/json", "application/grpc-web",
-        "application/grpc+json", "application/grpcx", "text/plain"};
+    static const char *const ours[] = {"application/grpc",
+                                       "application/grpc+proto",
+                                       "Application/GRPC",
+                                       "application/grpc;charset=utf-8",
+                                       "application/grpc+proto ; x=y"};
+    static const char *const others[] = {"",
+                                         "application/grp",
+                                         "application/json",
+                                         "application/grpc-web",
+                                         "application/grpc+json",
+                                         "application/grpcx",
+                                         "text/plain"};
 
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         ck_assert_msg(grpc_content_type(bytes_of_str(ours[i])), "%s", ours[i]);
@@ -75,8 +81,7 @@ Suite *suite_grpc_text(void)
     Suite *s = suite_create("grpc_text");
     TCase *t = tcase_create("grpc_text");
 
-    tcase_add_test(
-        t, grpc_message_is_percent_encoded_outside_printable_ascii);
+    tcase_add_test(t, grpc_message_is_percent_encoded_outside_printable_ascii);
     tcase_add_test(t, grpc_timeout_is_eight_digits_at_most_and_a_unit);
     tcase_add_test(t, content_types_of_grpc_are_known_and_no_others);
     suite_add_tcase(s, t);

@@ -72,14 +72,18 @@ static void on_wake(void *conn)
 }
 
 static const struct http2_handler handler = {
-    .request = on_request, .data = on_data,       .end = on_end,
-    .turn = on_turn,       .drained = on_drained, .closed = on_closed,
+    .request = on_request,
+    .data = on_data,
+    .end = on_end,
+    .turn = on_turn,
+    .drained = on_drained,
+    .closed = on_closed,
     .wake = on_wake,
 };
 
 static struct http2_session *ours;
 static nghttp2_session *theirs;
-static size_t got_data;       /* octets of DATA the client was given */
+static size_t got_data;        /* octets of DATA the client was given */
 static uint32_t goaway, reset; /* error codes the client was sent + 1 */
 static bool got_trailer;
 
@@ -111,8 +115,10 @@ static int got_chunk(nghttp2_session *ng, uint8_t flags, int32_t id,
 
 static void start(void)
 {
-    const struct http2_limits limits = {
-        .streams = 10, .window = WINDOW, .header_most = 4096, .out_most = OUT};
+    const struct http2_limits limits = {.streams = 10,
+                                        .window = WINDOW,
+                                        .header_most = 4096,
+                                        .out_most = OUT};
     nghttp2_session_callbacks *cb;
     nghttp2_option *option;
 
@@ -192,9 +198,8 @@ static ssize_t give(nghttp2_session *ng, int32_t id, uint8_t *to, size_t len,
 
 static nghttp2_nv nv(const char *name, const char *value)
 {
-    return (nghttp2_nv){(uint8_t *)(uintptr_t)name,
-                        (uint8_t *)(uintptr_t)value, strlen(name),
-                        strlen(value), 0};
+    return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value,
+                        strlen(name), strlen(value), 0};
 }
 
 static int32_t request(size_t body, bool ends)
@@ -449,9 +454,9 @@ START_TEST(a_header_bomb_is_ended)
     nghttp2_hd_deflate_del(d);
     block[1] = (char)(unsigned char)(len >> 8);
     block[2] = (char)(unsigned char)len;
-    block[3] = 1;  /* HEADERS */
-    block[4] = 5;  /* END_STREAM, END_HEADERS */
-    block[8] = 1;  /* the stream */
+    block[3] = 1; /* HEADERS */
+    block[4] = 5; /* END_STREAM, END_HEADERS */
+    block[8] = 1; /* the stream */
     start();
     ck_assert(exchange());
     ck_assert(!raw(block, 9 + len));
