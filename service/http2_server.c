@@ -411,7 +411,7 @@ static enum status bind_to(struct http2_server *s, const struct addrinfo *a)
 
 static void find_address(struct http2_server *s)
 {
-    struct sockaddr_storage at;
+    struct sockaddr_storage at = {0};
     socklen_t len = sizeof at;
     char host[INET6_ADDRSTRLEN], port[8];
 
@@ -476,6 +476,7 @@ void http2_server_free(struct http2_server *s)
         return;
     s->ended = NULL;
     while ((c = TAILQ_FIRST(&s->all)) != NULL)
+        /* It leaves the list. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         conn_free(c);
     stop_listening(s);
     loop_timer_cancel(s->loop, &s->goaway);

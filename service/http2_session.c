@@ -490,6 +490,7 @@ void http2_session_free(struct http2_session *s)
         return;
     s->inside = true;
     while ((t = TAILQ_FIRST(&s->all)) != NULL)
+        /* It leaves the list. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         forget(t);
     nghttp2_session_del(s->ng);
     buf_fini(&s->block.text);

@@ -4,6 +4,8 @@
  *
  * The frontier answers in parts. The next one is asked for when the caller has
  * taken most of the last, so one who stops reading costs a part and no more.
+ * URLs got for a caller who has gone before they were written are given back,
+ * so that a call that was cancelled or came too late holds nothing up.
  */
 #include <stdlib.h>
 
@@ -30,6 +32,33 @@ static void free_list(struct list *l)
     free(l);
 }
 
+/* ---- what could not be delivered ---- */
+
+static void given_back(struct api_call *a)
+{
+    api_call_fini(a); /* a hold that has ended meanwhile is no harm */
+    free(a);
+}
+
+static void give_back_part(struct list *l)
+{
+    const struct frontier_call *call = &l->base.call;
+
+    for (size_t i = 0; i < call->url_count; i++) {
+        struct api_call *g = xcalloc(1, sizeof *g);
+
+        /* due again at once */
+        api_call_init(g, l->base.grpc, FRONTIER_SETTLE, given_back);
+        g->call.in.settle = (struct frontier_settle){
+            .lease = call->urls[i].lease,
+            .how = FRONTIER_SETTLE_FAIL,
+        };
+        api_submit(g);
+    }
+}
+
+/* ---- parts ---- */
+
 static void ask(struct list *l)
 {
     l->asked = true;
@@ -54,6 +83,9 @@ static void answered(struct api_call *a)
     struct list *l = (struct list *)a;
 
     l->asked = false;
+    if (grpc_call_has_ended(a->grpc) && a->call.verb == FRONTIER_GET &&
+        a->call.status == STATUS_OK)
+        give_back_part(l);
     if (!grpc_call_has_ended(a->grpc) && !api_failed(a)) {
         write_part(l);
         if (a->call.more && !grpc_call_has_ended(a->grpc)) {

@@ -232,6 +232,19 @@ static void acknowledge(struct put_batch *b)
 
 /* ---- PutDiscovered ---- */
 
+static void acknowledge_discovered(struct put_batch *b)
+{
+    Urlfrontier__BatchAck out = URLFRONTIER__BATCH_ACK__INIT;
+
+    out.id = proto_data(b->ids[0]);
+    out.n_statuses = b->n;
+    out.statuses = xcalloc(b->n > 0 ? b->n : 1, sizeof *out.statuses);
+    for (size_t i = 0; i < b->n; i++)
+        out.statuses[i] = (Urlfrontier__AckMessage__Status)b->items[i].ack;
+    grpc_pack(b->base.grpc, &out.base);
+    free(out.statuses);
+}
+
 static void discovered_message(struct grpc_call *c, struct bytes m)
 {
     struct put_stream *s = grpc_call_user(c);
@@ -256,24 +269,13 @@ static void discovered_message(struct grpc_call *c, struct bytes m)
     }
     b->ids = xmalloc(sizeof *b->ids);
     b->ids[0] = proto_bytes(in->id);
-    if (b->n == 0)
-        batch_answered(&b->base); /* nothing to ask */
-    else
+    if (b->n > 0) {
         submit(b);
+    } else { /* nothing to ask */
+        acknowledge_discovered(b);
+        free_batch(b);
+    }
     pause_if_full(s);
-}
-
-static void acknowledge_discovered(struct put_batch *b)
-{
-    Urlfrontier__BatchAck out = URLFRONTIER__BATCH_ACK__INIT;
-
-    out.id = proto_data(b->ids[0]);
-    out.n_statuses = b->n;
-    out.statuses = xcalloc(b->n > 0 ? b->n : 1, sizeof *out.statuses);
-    for (size_t i = 0; i < b->n; i++)
-        out.statuses[i] = (Urlfrontier__AckMessage__Status)b->items[i].ack;
-    grpc_pack(b->base.grpc, &out.base);
-    free(out.statuses);
 }
 
 /* ---- answers ---- */

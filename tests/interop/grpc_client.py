@@ -8,6 +8,7 @@ usage: grpc_client.py [PART_OF_A_NAME...]
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection
 import concurrent.futures
+import http.server
 import os
 import queue
 import re
@@ -1065,6 +1066,22 @@ def a_call_that_is_cancelled_ends_and_the_service_goes_on(f):
 
 
 @check
+def urls_got_for_a_call_that_was_given_up_are_given_back(f):
+    f.put_new(*(f"u{i}" for i in range(50)))
+    f.delay(0)
+    for _ in range(200):
+        try:
+            got = list(f.stub.GetURLs(pb.GetParams(
+                crawlID=f.crawl, delay_requestable=600), timeout=0.0005))
+        except grpc.RpcError:
+            got = []
+        for u in got:
+            f.put(f.known(u.url, 1000))
+    got = []
+    waits(3, lambda: got.extend(f.get(delay=600)) or len(got) == 50)
+
+
+@check
 def a_caller_that_reads_slowly_gets_all_of_a_long_list(f):
     n = 20000
     list(f.stub.PutDiscovered(
@@ -1426,6 +1443,34 @@ def certificates():
 def read(path):
     with open(path, "rb") as f:
         return f.read()
+
+
+@check_alone
+def the_fetcher_of_the_documentation_fetches():
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"x" * 99)
+
+        def log_message(self, *args):
+            pass
+
+    web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=web.serve_forever, daemon=True).start()
+    with open(TOP + "/docs/service.md") as file:
+        code = re.search("(?s)```python\n(.*?)```", file.read()).group(1)
+    with Server() as f:
+        urls = [f"http://127.0.0.1:{web.server_port}/{i}" for i in range(3)]
+        is_(f.put(*(f.new(u, f"q{i}") for i, u in enumerate(urls))), [OK] * 3)
+        out = subprocess.run(
+            [sys.executable, "-c", code.replace("127.0.0.1:7071",
+                                                f.server.address)],
+            cwd=WORK, capture_output=True, text=True, timeout=30)
+        is_((sorted(out.stdout.splitlines()), out.stderr),
+            ([f"{u} 99" for u in urls], ""))
+        is_(f.figures()[:3], (0, 0, 3))
+    web.shutdown()
 
 
 @check_alone
