@@ -17,9 +17,9 @@ SHARED  ?= ../shared
 
 # ---- flags -----------------------------------------------------------------
 
-PKGS := libcurl libxml-2.0 sqlite3 zlib libcrypto libxxhash libpsl icu-uc \
-        libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd libnghttp2 \
-        libprotobuf-c libssl
+PKGS := libcurl libxml-2.0 sqlite3 zlib libisal libcrypto libxxhash libpsl \
+        icu-uc libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd libnghttp2 \
+        libprotobuf-c libssl libbrotlidec libzstd
 # Asked once, and only when a recipe needs it: the packages may not be there
 # while this file is read.
 PKG_CFLAGS   = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
@@ -198,7 +198,7 @@ tsan: ## the tests that have threads under TSan
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact links robots sitemap signals url
-THREAD_SUITES := queue body_pool checkpoint fetcher frontier progress scope url_any db
+THREAD_SUITES := queue resolver body_pool checkpoint fetcher frontier progress scope url_any db
 
 # ---- fuzzing ---------------------------------------------------------------
 

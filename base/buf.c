@@ -52,6 +52,16 @@ char *buf_room(struct buf *b, size_t len)
     return at + b->len;
 }
 
+void buf_fit(struct buf *b)
+{
+    char *at = b->len + 1 < b->cap ? try_realloc(b->at, b->len + 1) : NULL;
+
+    if (at == NULL)
+        return;
+    b->at = at;
+    b->cap = b->len + 1;
+}
+
 void buf_grew(struct buf *b, size_t len)
 {
     b->len += len;

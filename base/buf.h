@@ -40,6 +40,9 @@ char *buf_room(struct buf *b, size_t len);
 void buf_grew(struct buf *b, size_t len);
 void buf_truncate(struct buf *b, size_t len);
 
+/* Gives back what memory it has beyond the content. */
+void buf_fit(struct buf *b);
+
 struct bytes buf_bytes(const struct buf *b);
 const char *buf_str(const struct buf *b); /* never NULL */
 /* STATUS_LIMIT if any append since the last clear was refused. */

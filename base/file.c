@@ -28,12 +28,14 @@ struct file_writer {
     bool committed;
 };
 
+/* Never STATUS_OK, whatever errno holds. */
 static enum status io_error(const char *what, const char *path)
 {
     int err = errno;
+    enum status st = status_of_errno(err);
 
     log_error(what, "path=%s error=\"%s\"", path, strerror(err));
-    return status_of_errno(err);
+    return st != STATUS_OK ? st : STATUS_IO;
 }
 
 enum status file_writer_open(struct file_writer **out, const char *path)

@@ -65,7 +65,7 @@ void heap_push(struct heap *h, struct heap_item *item, int64_t key)
     assert(item->place == 0);
     if (h->count == h->cap) {
         h->cap = h->cap > 0 ? h->cap * 2 : 16;
-        h->items = xrealloc(h->items, h->cap * sizeof *h->items);
+        h->items = xrealloc(h->items, h->cap * sizeof(struct heap_item *));
     }
     item->key = key;
     item->order = h->entered++;

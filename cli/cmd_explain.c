@@ -127,6 +127,8 @@ static bool add_fetch(void *ctx, const struct fetch_row *f)
     if (f->links > 0)
         json_object_set_new(e, "links", json_integer(f->links));
     set_url_of(s, e, "redirect_to", f->redirect_to);
+    if (f->same_as != 0)
+        set_url_of(s, e, "same_as", page_store_url_of(s->r->pages, f->same_as));
     json_array_append_new(json_object_get(s->out, "history"), e);
     if (f->final) {
         set_str(s->out, "status", outcome_status_name(o.status));
@@ -147,6 +149,23 @@ static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
     st = link_store_seen_again(s->r->links, id, via, &again);
     json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
     return st;
+}
+
+/* What a sitemap says of it. */
+static enum status tell_hint(struct story *s, uint64_t id)
+{
+    struct url_hint h;
+    enum status st = hint_store_get(s->r->hints, id, &h);
+
+    if (st != STATUS_OK)
+        return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    if (h.priority != HINT_NO_PRIORITY)
+        json_object_set_new(s->out, "priority", json_real(h.priority / 1000.0));
+    if (h.lastmod_ms != HINT_NO_LASTMOD)
+        set_time(s->out, "lastmod", h.lastmod_ms);
+    set_str(s->out, "changefreq",
+            changefreq_name((enum url_changefreq)h.changefreq));
+    return STATUS_OK;
 }
 
 static const char *filter_said(const struct crawl_settings *settings, bool fp)
@@ -181,7 +200,9 @@ static enum status tell_admitted(struct story *s, uint64_t id,
     json_object_set_new(s->out, "false_positive", json_boolean(fp));
     set_str(s->out, "status", "queued");
     set_url_of(s, s->out, "via", row.via);
-    st = tell_repeats(s, id, row.via);
+    st = tell_hint(s, id);
+    if (st == STATUS_OK)
+        st = tell_repeats(s, id, row.via);
     return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
                            : st;
 }
@@ -208,6 +229,7 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
         frontier_store_each(s->r->store, 1,
                             frontier_store_counter(s->r->store, "last_root"),
                             reopen_place, setup.scope) == STATUS_OK) {
+        crawl_setup_open_sitemaps(setup.scope, settings);
         v = scope_check(setup.scope, &s->url, 1);
         json_object_set_new(s->out, "in_scope", json_boolean(v.in));
         set_str(s->out, "scope_rule", v.rule);
@@ -287,6 +309,8 @@ static void print_value(const char *name, const json_t *v)
         printf("  %-18s %s\n", name, json_string_value(v));
     else if (json_is_integer(v))
         printf("  %-18s %lld\n", name, (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        printf("  %-18s %.3g\n", name, json_real_value(v));
     else if (json_is_boolean(v))
         printf("  %-18s %s\n", name, json_is_true(v) ? "yes" : "no");
 }

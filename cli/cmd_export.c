@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -88,6 +89,7 @@ struct job {
     struct final *finals; /* by id */
     uint64_t last;
     struct url_row from; /* page whose links are written; its URL in `text` */
+    bool hints;          /* some URL has one */
     bool failed;         /* stdout is gone */
     bool damaged;        /* a row names a URL that is not there */
 };
@@ -124,6 +126,26 @@ static bool take_final(void *ctx, const struct fetch_row *row)
     return true;
 }
 
+/* What a sitemap says of a URL; asked only where there are sitemaps. */
+static void put_hint(struct job *j, uint64_t id)
+{
+    struct url_hint h = {.priority = HINT_NO_PRIORITY,
+                         .lastmod_ms = HINT_NO_LASTMOD};
+    enum status st =
+        j->hints ? hint_store_get(j->r->hints, id, &h) : STATUS_NOT_FOUND;
+    bool dated = h.lastmod_ms != HINT_NO_LASTMOD;
+    char time[CLOCK_ISO_SIZE];
+
+    j->damaged |= st != STATUS_OK && st != STATUS_NOT_FOUND;
+    if (dated)
+        clock_iso(time, h.lastmod_ms);
+    record_thousandths(&j->out, "priority", h.priority);
+    record_str(&j->out, "lastmod", dated ? time : NULL);
+    record_str(&j->out, "changefreq",
+               h.changefreq != CHANGEFREQ_NONE ? changefreq_name(h.changefreq)
+                                               : NULL);
+}
+
 static void put_url(void *ctx, const struct url_row *row)
 {
     struct job *j = ctx;
@@ -140,6 +162,7 @@ static void put_url(void *ctx, const struct url_row *row)
     record_time(&j->out, "found_at", row->found_at_ms);
     record_uint(&j->out, "id", row->id);
     record_some(&j->out, "via", row->via);
+    put_hint(j, row->id);
     end_row(j);
 }
 
@@ -151,6 +174,8 @@ static enum status export_urls(struct job *j)
     if (j->finals == NULL)
         return STATUS_NOMEM;
     st = page_store_each(j->r->pages, 0, take_final, j);
+    if (st == STATUS_OK)
+        st = hint_store_any(j->r->hints, &j->hints);
     if (st == STATUS_OK && j->last > 0)
         st = frontier_store_each(j->r->store, 1, j->last, put_url, j);
     return st;
@@ -172,6 +197,19 @@ static void put_via(struct job *j, const struct url_row *row)
                                             &j->via_text) != STATUS_OK)
         via.url = bytes_of(NULL, 0);
     record_text(&j->out, "via", via.url);
+}
+
+/* The URL whose body this one repeats. */
+static void put_same(struct job *j, const struct fetch_row *f)
+{
+    uint64_t id =
+        f->same_as != 0 ? page_store_url_of(j->r->pages, f->same_as) : 0;
+    struct url_row first = {.url = {NULL, 0}};
+
+    if (id != 0 &&
+        frontier_store_get(j->r->store, id, &first, &j->via_text) != STATUS_OK)
+        first.url = bytes_of(NULL, 0);
+    record_text(&j->out, "same_as", first.url);
 }
 
 static void put_page(struct job *j, const struct fetch_row *f,
@@ -202,6 +240,8 @@ static void put_page(struct job *j, const struct fetch_row *f,
     record_text(&j->out, "etag", some(f->etag));
     record_text(&j->out, "last_modified", some(f->last_modified));
     put_via(j, u);
+    record_seconds(&j->out, "first_byte", f->first_byte_ms);
+    put_same(j, f);
     end_row(j);
 }
 
@@ -234,6 +274,8 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
         j->damaged = true;
         return false;
     }
+    if (!errors && link_is_sitemap(u.kind))
+        return true;
     if (errors)
         put_error(j, f, &u);
     else

@@ -15,6 +15,7 @@
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
 #include "cli/open_crawl.h"
+#include "cli/seed_sink.h"
 #include "cli/settings.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
@@ -38,6 +39,14 @@ static enum status reopen_scope(struct engine *e, struct scope *scope)
 
     return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
                                reopen_place, scope);
+}
+
+static bool same_sitemaps(const struct crawl_settings *a,
+                          const struct crawl_settings *b)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str("sitemap-url"));
+
+    return option_equal(&crawl_options.spec[i], a, b);
 }
 
 static bool is_finished(struct engine *e)
@@ -82,15 +91,24 @@ static int resume_in(const struct crawl_settings *s,
                        clock_wall_ms());
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
+    if (!same_sitemaps(before, s)) {
+        st = seed_sink_sitemaps(e, c, s);
+        if (st != STATUS_OK) {
+            e->ops->close(e);
+            return crawl_open_failed(st, s->output);
+        }
+    }
     if (is_finished(e)) {
         /* What a crash behind the last commit left of the WARC files. */
         st = crawl_archive_open(c, s);
         if (st == STATUS_OK)
             st = crawl_archive_close(c, s);
-        code = st == STATUS_OK ? already_finished(e, s->output)
-                               : crawl_open_failed(st, s->output);
+        code = st == STATUS_OK
+                   ? crawl_run_lines(s, already_finished(e, s->output))
+                   : crawl_open_failed(st, s->output);
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
+        crawl_setup_open_sitemaps(c->scope, s);
         st = reopen_scope(e, c->scope);
         code = st == STATUS_OK ? crawl_run(c, e, s)
                                : crawl_open_failed(st, s->output);

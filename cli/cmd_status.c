@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/format.h"
 #include "cli/open_crawl.h"
+#include "frontier/ip.h"
 
 struct status_settings {
     bool json, hosts;
@@ -54,6 +55,7 @@ struct host_line {
     uint32_t queue;
     uint64_t pending;
     struct queue_state state;
+    char address[IP_TEXT]; /* with --queue-key ip, when known; or "" */
 };
 
 struct host_lines {
@@ -67,6 +69,14 @@ static void take_state(void *ctx, uint32_t queue, const struct queue_state *s)
 
     if (queue >= 1 && queue <= l->count)
         l->at[queue - 1].state = *s;
+}
+
+static void take_place(void *ctx, uint32_t queue, struct bytes address)
+{
+    struct host_lines *l = ctx;
+
+    if (queue >= 1 && queue <= l->count && address.len < IP_TEXT)
+        memcpy(l->at[queue - 1].address, address.at, address.len);
 }
 
 static int by_pending(const void *a, const void *b)
@@ -91,6 +101,8 @@ static enum status load_hosts(struct reader *r, struct host_lines *l)
         l->at[i].state.delay_ms = -1;
     }
     st = frontier_store_each_queue_state(r->store, take_state, l);
+    if (st == STATUS_OK)
+        st = frontier_store_each_place(r->store, take_place, l);
     qsort(l->at, l->count, sizeof *l->at, by_pending);
     return st;
 }
@@ -108,6 +120,8 @@ static json_t *hosts_json(struct reader *r, const struct host_lines *l)
         frontier_store_queue_name(r->store, h->queue, &crawl, &key);
         json_object_set_new(o, "host", json_stringn(key.at, key.len));
         json_object_set_new(o, "queued", json_integer((json_int_t)h->pending));
+        if (h->address[0] != '\0')
+            json_object_set_new(o, "address", json_string(h->address));
         if (h->state.delay_ms >= 0)
             json_object_set_new(o, "delay",
                                 json_real((double)h->state.delay_ms / 1000.0));
@@ -135,6 +149,10 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
         frontier_store_queue_name(r->store, h->queue, &crawl, &key);
         buf_clear(&line);
         format_terminal(&line, key);
+        if (h->address[0] != '\0') {
+            buf_add_str(&line, " at ");
+            format_terminal(&line, bytes_of_str(h->address));
+        }
         if (h->state.delay_ms >= 0) {
             buf_add_str(&line, ", delay ");
             format_duration(&line, h->state.delay_ms);
@@ -151,23 +169,11 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 /* ---- the counters ---- */
 
 static const char *const main_counters[] = {
-    "pages",
-    "fetched",
-    "redirect",
-    "failed",
-    "denied",
-    "skipped",
-    "retries",
-    "links",
-    "duplicates",
-    "dropped",
-    "bytes",
-    "filter_new",
-    "filter_maybe",
-    "false_positives",
-    "seeds",
-    "seeds_failed",
-    "digest_collisions",
+    "pages",        "fetched",           "redirect", "failed",
+    "denied",       "skipped",           "retries",  "links",
+    "duplicates",   "dropped",           "bytes",    "filter_new",
+    "filter_maybe", "false_positives",   "seeds",    "seeds_failed",
+    "same_content", "digest_collisions",
 };
 
 static void add_reason(void *ctx, const char *name, uint64_t value)
@@ -236,6 +242,7 @@ static void status_text_out(const json_t *o)
                 {"duplicates", "duplicates"},
                 {"dropped links", "dropped"},
                 {"bytes received", "bytes"},
+                {"same body as before", "same_content"},
                 {"false positives caught", "false_positives"},
                 {"digest collisions", "digest_collisions"}};
     const char *reason;

@@ -23,9 +23,12 @@ enum status crawl_archive_open(struct crawl_setup *setup,
         .robots = robots[s->robots],
     };
 
-    if (!s->warc)
-        return STATUS_OK;
-    return archive_open(&setup->crawl.archive, &o);
+    enum status st = STATUS_OK;
+
+    if (s->warc)
+        st = archive_open(&setup->crawl.archive, &o);
+    setup->fetch.archive = setup->crawl.archive;
+    return st;
 }
 
 static bool key_of(void *ctx, struct bytes url, struct buf *out)

@@ -17,11 +17,13 @@
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/crawl_archive.h"
+#include "cli/jsonl.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "frontier/outcome.h"
 
-#define TICK (50 * NS_PER_MS) /* how long a signal may go unnoticed */
+#define TICK     (50 * NS_PER_MS) /* how long a signal may go unnoticed */
+#define PATIENCE (3 * NS_PER_S)   /* with a reader, after a stop */
 
 bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
                 int *code)
@@ -146,13 +148,18 @@ static struct progress_sample sample_of(const struct crawl_sample *c,
 }
 
 /* A signal that came, or none after at most TICK. */
-static void wait_for_signal(struct crawl *c, unsigned *stops)
+static bool signal_came(void)
 {
     const struct timespec tick = {.tv_nsec = TICK};
     sigset_t set;
 
     watched_signals(&set);
-    if (sigtimedwait(&set, NULL, &tick) < 0)
+    return sigtimedwait(&set, NULL, &tick) >= 0;
+}
+
+static void wait_for_signal(struct crawl *c, unsigned *stops)
+{
+    if (!signal_came())
         return;
     crawl_stop(c);
     if (++*stops == 1)
@@ -245,6 +252,9 @@ static int tell(struct engine *e, const struct crawl_settings *s,
                                     .elapsed_ms = elapsed / NS_PER_MS,
                                     .pages = now.pages,
                                     .pages_run = now.pages - before->pages,
+                                    .same_content =
+                                        frontier_store_counter(store,
+                                                               "same_content"),
                                     .fetched = now.fetched,
                                     .redirects = now.redirects,
                                     .failed = now.failed,
@@ -270,6 +280,61 @@ static int tell(struct engine *e, const struct crawl_settings *s,
     return code;
 }
 
+/* ---- the lines of --jsonl ---- */
+
+/* When they cannot be written there is nothing to crawl for. */
+static void stop_without_lines(struct jsonl *lines, struct crawl *c,
+                               unsigned *stops)
+{
+    if (lines == NULL || *stops > 0 || jsonl_status(lines) == STATUS_OK)
+        return;
+    crawl_stop(c);
+    *stops = 1;
+}
+
+/* Those that are left. A reader who does not take them is waited for until a
+ * signal comes, or, where that has `stopped` the crawl, for a little longer. */
+static enum status end_lines(struct jsonl *lines, bool stopped)
+{
+    int64_t until = stopped ? clock_mono() + PATIENCE : INT64_MAX;
+
+    if (lines == NULL)
+        return STATUS_OK;
+    jsonl_finish(lines);
+    while (!jsonl_is_done(lines))
+        if (signal_came() || clock_mono() >= until)
+            jsonl_give_up(lines);
+    return jsonl_close(lines);
+}
+
+int crawl_run_lines(const struct crawl_settings *s, int code)
+{
+    struct jsonl *lines = NULL;
+
+    if (s->jsonl == NULL)
+        return code;
+    if (!jsonl_open(&lines, s->output, s->jsonl, &code))
+        return code;
+    switch (end_lines(lines, false)) {
+    case STATUS_OK:
+        return code;
+    case STATUS_CLOSED:
+        return EXIT_INTERRUPTED;
+    case STATUS_FULL:
+        return EXIT_LIMIT;
+    default:
+        return EXIT_CANNOT;
+    }
+}
+
+/* What became of the lines is part of what became of the crawl. */
+static void add_lines(struct crawl_result *r, enum status lines)
+{
+    if (lines == STATUS_OK || r->status != STATUS_OK)
+        return;
+    r->end = lines == STATUS_FULL ? CRAWL_DISK : CRAWL_INTERRUPTED;
+}
+
 int crawl_run(struct crawl_setup *setup, struct engine *e,
               const struct crawl_settings *s)
 {
@@ -278,11 +343,15 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     struct engine_stats before;
     struct progress_sample sample;
     struct progress *p;
+    struct jsonl *lines = NULL;
     struct crawl *c = NULL;
     int64_t started = clock_mono();
     unsigned stops = 0;
     enum status st;
+    int code;
 
+    if (s->jsonl != NULL && !jsonl_open(&lines, s->output, s->jsonl, &code))
+        return code;
     e->ops->stats(e, &before);
     look.stats = before;
     sample = sample_of(&look, s, 0);
@@ -295,12 +364,14 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
         if (crawl_archive_close(setup, s) != STATUS_OK)
             log_warn("the WARC files are mended by the next start", "dir=%s",
                      s->output);
+        (void)end_lines(lines, true);
         return crawl_open_failed(st, s->output);
     }
     while (!crawl_wait(c, 0, &result)) {
         int64_t now;
 
         wait_for_signal(c, &stops);
+        stop_without_lines(lines, c, &stops);
         now = clock_mono();
         if (progress_due(p, now)) {
             crawl_look(c, &look);
@@ -317,5 +388,6 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     }
     sample = sample_of(&look, s, clock_mono() - started);
     progress_free(p, &sample, clock_mono());
+    add_lines(&result, end_lines(lines, stops > 0));
     return tell(e, s, &result, &before, clock_mono() - started);
 }

@@ -27,6 +27,10 @@ void crawl_unblock_signals(void);
 int crawl_run(struct crawl_setup *c, struct engine *engine,
               const struct crawl_settings *s);
 
+/* The lines of --jsonl that a crash kept from being written, for a crawl that
+ * is finished. The exit status is `code`, unless they cannot be written. */
+int crawl_run_lines(const struct crawl_settings *s, int code);
+
 /* The words and exit status of an engine that could not be made or opened. */
 int crawl_open_failed(enum status st, const char *dir);
 

@@ -15,10 +15,12 @@
 #include "cli/command.h"
 #include "cli/crawl_archive.h"
 #include "cli/settings.h"
+#include "crawler/link_kinds.h"
 #include "frontier/reader.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
+#define LOOKUPS         16 /* names looked up at once, --queue-key ip */
 
 static unsigned thread_count(const struct crawl_settings *s)
 {
@@ -49,6 +51,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                      .retry_delay = s->retry_delay_ms * NS_PER_MS},
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
+        .group = s->queue_key,
         .in_flight = (size_t)s->concurrency,
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
@@ -57,6 +60,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .record_links = s->record == RECORD_LINKS,
         .fpr = s->fpr,
         .memory = memory_for_engine(s->memory_bytes),
+        .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .commit_interval = COMMIT_INTERVAL,
         .before_commit = crawl_archive_sync,
@@ -83,10 +87,11 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .max_redirects = (uint32_t)s->max_redirects,
         .limit_rate = s->limit_rate_bytes / threads,
         .conns_per_host = (uint32_t)s->conns_per_host,
-
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .kinds = settings_link_kinds(s),
+        .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
+        .links_most = (uint64_t)s->max_links,
         .drop_params = s->drop_params.item,
         .drop_param_count = s->drop_params.count,
         .mime = s->mime.item,
@@ -116,7 +121,15 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
         .give_up = s->give_up_ms * NS_PER_MS,
         .min_disk = s->min_disk_bytes,
         .checkpoint = s->checkpoint_ms * NS_PER_MS,
+        .resolve = s->queue_key == QUEUE_KEY_IP ? &c->resolve : NULL,
         .fetch = &c->fetch,
+    };
+    c->resolve = (struct resolver_options){
+        .threads = LOOKUPS,
+        .most = (size_t)s->concurrency,
+        .timeout = s->connect_timeout_ms * NS_PER_MS,
+        .own = s->resolve.item,
+        .own_count = s->resolve.count,
     };
 }
 
@@ -175,6 +188,21 @@ bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
     fill_crawl(c, s, threads);
     buf_fini(&error);
     return st == STATUS_OK;
+}
+
+void crawl_setup_open_sitemaps(struct scope *scope,
+                               const struct crawl_settings *s)
+{
+    struct url u;
+
+    if (s->seeds.count > 0 || s->input != NULL)
+        return;
+    url_init(&u);
+    for (size_t i = 0; i < s->sitemap_url.count; i++)
+        if (url_canonical(&u, bytes_of_str(s->sitemap_url.item[i]), NULL,
+                          NULL) == URL_OK)
+            scope_add_seed(scope, &u);
+    url_fini(&u);
 }
 
 void crawl_setup_fini(struct crawl_setup *c)

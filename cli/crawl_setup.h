@@ -17,6 +17,7 @@
 struct crawl_setup {
     struct frontier_options frontier;
     struct fetcher_options fetch;
+    struct resolver_options resolve;
     struct crawl_options crawl;
     /* owned */
     struct guard *guard;
@@ -31,5 +32,10 @@ struct crawl_setup {
 MUST_CHECK bool crawl_setup_init(struct crawl_setup *c,
                                  const struct crawl_settings *s, int *code);
 void crawl_setup_fini(struct crawl_setup *c);
+
+/* Where no seed is given, the sitemaps of --sitemap-url say which hosts the
+ * crawl is about. At the start, and again whenever the scope is asked anew. */
+void crawl_setup_open_sitemaps(struct scope *scope,
+                               const struct crawl_settings *s);
 
 #endif

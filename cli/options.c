@@ -28,7 +28,8 @@ static const char *const robots_words[] = {
 static const char *const queue_key_words[] = {
     [QUEUE_KEY_HOST] = "host",
     [QUEUE_KEY_DOMAIN] = "domain",
-    [QUEUE_KEY_DOMAIN + 1] = NULL,
+    [QUEUE_KEY_IP] = "ip",
+    [QUEUE_KEY_IP + 1] = NULL,
 };
 static const char *const filter_words[] = {
     [FILTER_SCALABLE] = "scalable",
@@ -39,6 +40,12 @@ static const char *const dup_content_words[] = {
     [DUP_CONTENT_REPORT] = "report",
     [DUP_CONTENT_SKIP] = "skip",
     [DUP_CONTENT_SKIP + 1] = NULL,
+};
+static const char *const sitemap_words[] = {
+    [SITEMAPS_AUTO] = "auto",
+    [SITEMAPS_ONLY] = "only",
+    [SITEMAPS_OFF] = "off",
+    [SITEMAPS_OFF + 1] = NULL,
 };
 static const char *const record_words[] = {
     [RECORD_NONE] = "none",
@@ -147,11 +154,20 @@ static const struct option_spec specs[] = {
     {.name = "ignore", LIST(ignore), .section = SCOPE, .arg = "KINDS",
      .flags = OPTION_COMMAS, .words = kind_words,
      .help = "kinds taken out of --follow"},
+    {.name = "assets", FLAG(assets), .section = SCOPE,
+     .help = "follow img, srcset, script, css and media too"},
+    {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
+     .fallback = "auto", .section = SCOPE,
+     .help = "read the sitemaps that robots.txt names and /sitemap.xml; crawl "
+             "only what sitemaps list; read none"},
+    {.name = "sitemap-url", LIST(sitemap_url), .section = SCOPE, .arg = "URL",
+     .help = "read this sitemap, sitemap index or feed too"},
 
     {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
      .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,
      .arg = "N",
-     .help = "stop after N pages; robots files and redirects are not counted"},
+     .help = "stop after N pages; robots files, sitemaps and redirects are not "
+             "counted"},
     {.name = "per-host", COUNT(limit_per_host), .fallback = "none", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
      .help = "most pages of one host"},
@@ -164,6 +180,9 @@ static const struct option_spec specs[] = {
     {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
      .max = 1024 * MIB, .section = LIMITS,
      .help = "cut an answer there, counted after decompression"},
+    {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
+     .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
+     .help = "most different links taken of one page; the rest are dropped"},
     {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stay below this, whatever the size of the crawl"},
@@ -199,8 +218,8 @@ static const struct option_spec specs[] = {
      .help = "obey robots.txt, fetch and mark what it denies, or do not ask"},
     {.name = "queue-key", CHOICE(queue_key, enum queue_key_mode),
      .fallback = "host", .section = POLITENESS, .flags = OPTION_ON_START,
-     .help = "whose URLs are asked one after the other: a host's, or a "
-             "registrable domain's"},
+     .help = "whose URLs are asked one after the other: a host's, a "
+             "registrable domain's, or those of all hosts of an address"},
 
     {.name = "concurrency", .letter = 'c', COUNT(concurrency),
      .fallback = "64", .min = 1, .max = 10000, .section = FETCH, .arg = "N",
@@ -275,6 +294,10 @@ static const struct option_spec specs[] = {
     {.name = "cdxj", FLAG(cdxj), .section = OUTPUT,
      .help = "index the WARC files in DIR/warc/index.cdxj when the crawl "
              "stops"},
+    {.name = "jsonl", .letter = 'j', TEXT(jsonl), .section = OUTPUT,
+     .arg = "FILE",
+     .help = "a JSON line for each URL that is done, when that is on disk; -: "
+             "stdout"},
     {.name = "checkpoint", TIME(checkpoint_ms), .fallback = "60s",
      .min = SECOND, .max = DAY, .section = OUTPUT,
      .help = "between two checkpoints of the filter"},

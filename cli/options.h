@@ -25,10 +25,11 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 60 /* rows of the table */
+#define CRAWL_OPTIONS 65 /* rows of the table */
 
 enum filter_choice { FILTER_SCALABLE, FILTER_NONE };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
+enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum record_choice { RECORD_NONE, RECORD_LINKS };
 enum progress_choice {
     PROGRESS_AUTO, /* a bar on a terminal, else a line now and then */
@@ -54,6 +55,9 @@ struct crawl_settings {
     bool allow_private;         /* private, loopback ... addresses too */
     struct option_list allow_net, deny_net; /* CIDR, as guard_new takes them */
     struct option_list follow, ignore;      /* see settings_link_kinds() */
+    bool assets;                            /* what pages are shown with, too */
+    enum sitemap_choice sitemap;
+    struct option_list sitemap_url; /* sitemaps given by a person */
 
     /* ---- limits ---- */
     int64_t limit_pages;     /* pages fetched; 0: none */
@@ -61,6 +65,7 @@ struct crawl_settings {
     int64_t limit_time_ms;   /* of this run; 0: none */
     uint64_t quota_bytes;    /* octets received; 0: none */
     uint64_t max_body_bytes; /* of one answer, decoded */
+    int64_t max_links;       /* different ones taken of a page; 0: all */
     uint64_t memory_bytes;   /* resident, whole process */
     uint64_t min_disk_bytes; /* least left free on DIR's file system */
     int64_t give_up_ms;      /* stop when all that is left waits longer;
@@ -105,6 +110,7 @@ struct crawl_settings {
     uint64_t warc_size_bytes;      /* of a WARC file */
     char *warc_prefix;             /* of its name; NULL: "urlweir" */
     bool cdxj;                     /* index the WARC files at a stop */
+    char *jsonl;                   /* file for lines, "-": stdout; or NULL */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log errors only; log what is done, too */
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */

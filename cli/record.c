@@ -82,6 +82,15 @@ void record_bool(struct record *r, const char *name, bool b)
     buf_add_str(&r->line, b ? "true" : "false");
 }
 
+void record_thousandths(struct record *r, const char *name, int n)
+{
+    begin_field(r, name);
+    if (n < 0)
+        absent(r);
+    else
+        buf_addf(&r->line, "%.3g", n / 1000.0);
+}
+
 void record_seconds(struct record *r, const char *name, int64_t ms)
 {
     begin_field(r, name);

@@ -33,6 +33,8 @@ void record_uint(struct record *r, const char *name, uint64_t n);
 /* Absent when n is 0. */
 void record_some(struct record *r, const char *name, uint64_t n);
 void record_bool(struct record *r, const char *name, bool b);
+/* A fraction, given as thousandths; absent when < 0. */
+void record_thousandths(struct record *r, const char *name, int n);
 /* Seconds, given as milliseconds. */
 void record_seconds(struct record *r, const char *name, int64_t ms);
 /* ISO 8601; absent when 0. */

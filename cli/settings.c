@@ -126,7 +126,7 @@ static bool has_start(const struct crawl_settings *s, int *code)
                             "-o DIR is missing: where the crawl is kept");
         return false;
     }
-    if (s->seeds.count == 0 && s->input == NULL) {
+    if (s->seeds.count == 0 && s->input == NULL && s->sitemap_url.count == 0) {
         *code = usage_error(&crawl_usage,
                             "no seed: give URLs, or -i FILE with one a line");
         return false;

@@ -51,7 +51,8 @@ unsigned settings_diff(FILE *to, const struct crawl_settings *before,
 
 /* ---- what follows from settings ---- */
 
-/* --follow without --ignore, as LINK_BIT set; LINK_REDIRECT is always in. */
+/* --follow and --assets without --ignore, as LINK_BIT set; --sitemap may take
+ * sitemaps out, or all but them. LINK_REDIRECT is always in. */
 uint32_t settings_link_kinds(const struct crawl_settings *s);
 /* Value of the User-Agent header: as given, else "urlweir/VERSION", with
  * " (+CONTACT)" behind it where there is a contact. */

@@ -182,12 +182,40 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "asks for no filter");
         return STATUS_ARG;
     }
-    if (s->follow.count > 0 && ignores_all(s)) {
+    if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
+        buf_add_str(error, "--queue-key ip goes by the addresses that hosts "
+                           "are asked at, which only the proxy of --proxy "
+                           "knows; take host or domain");
+        return STATUS_ARG;
+    }
+    if (s->follow.count > 0 && !s->assets && ignores_all(s)) {
         buf_add_str(error, "--ignore takes away all of --follow; to fetch the "
                            "seeds alone use --depth 0");
         return STATUS_ARG;
     }
     return STATUS_OK;
+}
+
+static enum status check_sitemaps(const struct crawl_settings *s,
+                                  struct buf *error)
+{
+    bool only = s->sitemap == SITEMAPS_ONLY, given = s->sitemap_url.count > 0;
+    const char *why = NULL;
+
+    if (given && s->sitemap == SITEMAPS_OFF)
+        why = "--sitemap-url names a sitemap, and --sitemap off reads none";
+    else if (only && has(&s->ignore, "sitemap"))
+        why = "--sitemap only is about sitemaps, and --ignore takes them away";
+    else if (given && !only &&
+             (!has(&s->follow, "sitemap") || has(&s->ignore, "sitemap")))
+        why = "--sitemap-url needs the kind sitemap among those of --follow";
+    else if ((only || given) && (s->scope == SCOPE_SEED || s->depth == 0))
+        why = "what sitemaps list is one link from a seed: neither --scope "
+              "seed nor --depth 0 leaves any of it";
+    if (why == NULL)
+        return STATUS_OK;
+    buf_add_str(error, why);
+    return STATUS_ARG;
 }
 
 /* What says how WARC files are made, while none are. A --no-warc wins over what
@@ -272,6 +300,20 @@ static enum status check_mime(const char *type, struct buf *error)
         if (*p >= 'A' && *p <= 'Z')
             *p = (char)(*p + ('a' - 'A'));
     return STATUS_OK;
+}
+
+static enum status check_sitemap_url(const char *text, struct buf *error)
+{
+    enum url_reason why;
+    struct url u;
+
+    url_init(&u);
+    why = url_canonical(&u, bytes_of_str(text), NULL, NULL);
+    url_fini(&u);
+    return why == URL_OK ? STATUS_OK
+                         : no(error, "sitemap-url", text,
+                              "it takes an http or https URL, as in "
+                              "https://example.org/sitemap.xml");
 }
 
 /* The guard reads networks in full; here only what cannot be one. */
@@ -384,7 +426,7 @@ static enum status check_shapes(const struct crawl_settings *s,
     } lists[] = {
         {&s->header, check_header},       {&s->mime, check_mime},
         {&s->allow_net, check_allow_net}, {&s->deny_net, check_deny_net},
-        {&s->resolve, check_resolve},
+        {&s->resolve, check_resolve},     {&s->sitemap_url, check_sitemap_url},
     };
     enum status st = check_agent(s, error);
 
@@ -409,6 +451,8 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_counts(s, error);
     if (st == STATUS_OK)
         st = check_memory(s, error);
+    if (st == STATUS_OK)
+        st = check_sitemaps(s, error);
     if (st == STATUS_OK)
         st = check_warc(s, error);
     if (st == STATUS_OK)

@@ -16,6 +16,14 @@ static uint32_t kinds_of(const struct option_list *l)
 
 uint32_t settings_link_kinds(const struct crawl_settings *s)
 {
-    return (kinds_of(&s->follow) & ~kinds_of(&s->ignore)) |
-           LINK_BIT(LINK_REDIRECT);
+    uint32_t set = kinds_of(&s->follow);
+
+    if (s->assets)
+        set |= LINK_SET_ASSETS;
+    set &= ~kinds_of(&s->ignore);
+    if (s->sitemap == SITEMAPS_ONLY)
+        set = LINK_BIT(LINK_SITEMAP);
+    if (s->sitemap == SITEMAPS_OFF)
+        set &= ~LINK_BIT(LINK_SITEMAP);
+    return set | LINK_BIT(LINK_REDIRECT);
 }

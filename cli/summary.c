@@ -91,6 +91,11 @@ static void pages_row(FILE *to, const struct summary *s)
         format_rate(&b, (double)s->pages_run * 1000 / (double)s->elapsed_ms);
         buf_add_str(&b, " a second");
     }
+    if (s->same_content > 0) {
+        buf_add_str(&b, ", ");
+        format_count(&b, s->same_content);
+        buf_add_str(&b, " with a body seen before");
+    }
     row(to, "pages", s->pages, buf_str(&b));
     buf_fini(&b);
 }

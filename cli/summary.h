@@ -40,6 +40,7 @@ struct summary {
     /* what became of the URLs, all runs */
     uint64_t pages;     /* that count for --limit */
     uint64_t pages_run; /* of them in this run */
+    uint64_t same_content; /* fetched, with a body seen before */
     uint64_t fetched, redirects, failed, denied, skipped, queued;
     const struct summary_reason *failed_by, *denied_by, *skipped_by;
     size_t failed_reasons, denied_reasons, skipped_reasons; /* any order */

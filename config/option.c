@@ -9,6 +9,7 @@
 #include "config/option.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "config/nearest.h"
 #include "config/value.h"
@@ -123,6 +124,23 @@ bool option_given(const struct option_table *t, size_t i, const void *settings)
     return option_source(t, i, settings) >= OPTION_FROM_FILE;
 }
 
+/* What an option is worth of which neither table nor user says anything. */
+static void zero_field(const struct option_spec *s, void *at)
+{
+    static const size_t size[] = {
+        [OPTION_FLAG] = sizeof(bool),
+        [OPTION_COUNT] = sizeof(int64_t),
+        [OPTION_SIZE] = sizeof(uint64_t),
+        [OPTION_TIME] = sizeof(int64_t),
+        [OPTION_FRACTION] = sizeof(double),
+        [OPTION_CHOICE] = sizeof(int), /* any enum; see value.c */
+        [OPTION_TEXT] = sizeof(char *),
+        [OPTION_LIST] = sizeof(struct option_list),
+    };
+
+    memset(at, 0, size[s->type]);
+}
+
 void option_defaults(const struct option_table *t, void *settings)
 {
     struct buf error;
@@ -132,10 +150,7 @@ void option_defaults(const struct option_table *t, void *settings)
         const struct option_spec *s = &t->spec[i];
         enum status st;
 
-        if (s->type == OPTION_TEXT)
-            *(char **)field(s, settings) = NULL;
-        else if (s->type == OPTION_LIST)
-            *(struct option_list *)field(s, settings) = (struct option_list){0};
+        zero_field(s, field(s, settings));
         *source_of(t, i, settings) = OPTION_FROM_DEFAULT;
         if (s->fallback == NULL)
             continue;

@@ -4,7 +4,8 @@
  * Takes what fetchers recorded (warc_capture.h), writes a revisit record where
  * the same body was recorded before, appends, and puts the place into the
  * fetch row. archive_sync goes before each commit, so that every row of the
- * store points at a whole record, whatever happens. Frontier thread.
+ * store points at a whole record, whatever happens. Frontier thread, but for
+ * archive_info_id.
  */
 #ifndef URLWEIR_CRAWLER_ARCHIVE_H
 #define URLWEIR_CRAWLER_ARCHIVE_H
@@ -13,6 +14,7 @@
 #include "crawler/fetcher.h"
 #include "frontier/engine.h"
 #include "storage/warc.h"
+#include "storage/warc_record.h"
 
 struct archive;
 
@@ -22,8 +24,12 @@ MUST_CHECK enum status archive_open(struct archive **out,
 /* Finishes the file being written. NULL is fine. */
 MUST_CHECK enum status archive_close(struct archive *a);
 
-/* Appends the records of `r`, if it has any, and fills in r->done.row.warc_*.
- * `e` is the embedded engine that knows the bodies seen before. */
+/* The warcinfo record of the file being written. Any thread. */
+void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
+
+/* Appends the records of `r`, if it has any, and fills in r->done.row.warc_*
+ * where it is of a page. `e` is the embedded engine that knows the bodies seen
+ * before. */
 MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
                                    struct report *r, int64_t wall_ms);
 /* For frontier_options.before_commit; `archive` is a struct archive. */

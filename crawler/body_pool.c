@@ -60,6 +60,13 @@ bool body_pool_take(struct body_pool *p, const void *owner, uint64_t bytes)
     return taken;
 }
 
+void body_pool_hold(struct body_pool *p, uint64_t bytes)
+{
+    pthread_mutex_lock(&p->mtx);
+    p->used += bytes;
+    pthread_mutex_unlock(&p->mtx);
+}
+
 void body_pool_give(struct body_pool *p, const void *owner, uint64_t bytes)
 {
     pthread_mutex_lock(&p->mtx);

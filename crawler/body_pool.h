@@ -20,6 +20,10 @@ void body_pool_free(struct body_pool *p); /* NULL is fine */
 /* True: `bytes` are reserved for `owner` (any address that names the
  * transfer). False: wait and ask again. */
 bool body_pool_take(struct body_pool *p, const void *owner, uint64_t bytes);
+/* Counts `bytes` that are there already, and never refuses: for what takes the
+ * place of a body whose reservation is given back at once, and is not larger
+ * but for its heads. */
+void body_pool_hold(struct body_pool *p, uint64_t bytes);
 /* Gives back all that `owner` had: `bytes` in sum. */
 void body_pool_give(struct body_pool *p, const void *owner, uint64_t bytes);
 uint64_t body_pool_used(struct body_pool *p);

@@ -5,7 +5,7 @@
  *      fetchers ── reports ──► frontier thread ── assignments ──► fetchers
  *                                 │  ack, release, lease
  *                                 ▼
- *                               engine ──► store (one transaction a turn)
+ *   resolver ◄── hosts, places ── engine ──► store (one transaction a turn)
  *
  * The frontier thread never waits for anything but reports: giving an
  * assignment never blocks, since no fetcher gets more than `concurrency`. So a
@@ -23,9 +23,12 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "crawler/sitemap_trust.h"
+#include "crawler/trail.h"
 #include "frontier/frontier.h"
 
 #define BATCH         256 /* reports taken at once: one seen check for all */
+#define LINKS_MOST    ((size_t)1 << 15) /* and their links, about */
 #define LOOK_INTERVAL (100 * NS_PER_MS)
 #define DISK_INTERVAL NS_PER_S
 #define LONGEST_NAP   (200 * NS_PER_MS)
@@ -35,6 +38,7 @@ struct crawl {
     struct crawl_options o;
     struct fetcher **fetchers;
     struct queue *reports;
+    struct resolver *resolver; /* NULL: nobody asks for addresses */
     pthread_t thread;
 
     /* any thread */
@@ -52,9 +56,10 @@ struct crawl {
     int64_t started, looked, disk_looked, checkpointed;
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
-    int stops_done; /* how far fetchers were told to stop */
-    unsigned gone;  /* fetchers that have ended */
-    size_t out;     /* URLs with fetchers */
+    int stops_done;      /* how far fetchers were told to stop */
+    unsigned gone;       /* fetchers that have ended */
+    size_t out;          /* URLs with fetchers */
+    struct trail *trail; /* NULL: nothing is recorded */
     struct engine_lease *leases;
 };
 
@@ -100,20 +105,71 @@ static void record(struct crawl *c, struct report *r)
                      archive_add(c->o.archive, c->engine, r, clock_wall_ms()));
 }
 
+/* What a sitemap says of other hosts. */
+static void sift(struct crawl *c, struct report *r)
+{
+    if (c->status == STATUS_OK)
+        sitemap_trust_sift(r, frontier_store_of(c->engine),
+                           frontier_pages_of(c->engine));
+}
+
+/* A URL that goes back to its queue as its robots.txt was read instead, which
+ * named sitemaps. */
+static struct engine_done named_by_robots(const struct report *r)
+{
+    return (struct engine_done){.id = r->id,
+                                .partial = true,
+                                .found = r->done.found,
+                                .found_count = r->done.found_count,
+                                .drops = r->done.drops,
+                                .drop_count = r->done.drop_count};
+}
+
+/* What is acknowledged together: all that came, but where sitemaps pour in
+ * no more links than a turn should take. */
+struct done_batch {
+    struct engine_done at[BATCH];
+    size_t count, links;
+};
+
+static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
+{
+    if (b->count > 0 && c->status == STATUS_OK)
+        note_failure(c, c->engine->ops->ack(c->engine, b->at, b->count, now,
+                                            clock_wall_ms()));
+    b->count = b->links = 0;
+}
+
+static void add_done(struct crawl *c, struct done_batch *b,
+                     struct engine_done done, int64_t now)
+{
+    if (b->links >= LINKS_MOST)
+        ack_batch(c, b, now);
+    b->at[b->count++] = done;
+    b->links += done.found_count;
+}
+
 static void take_reports(struct crawl *c, struct report **reports, size_t n)
 {
-    struct engine_done done[BATCH];
+    struct done_batch done;
     int64_t now = clock_mono();
-    size_t dones = 0;
 
+    done.count = done.links = 0;
     for (size_t i = 0; i < n; i++) {
+        record(c, reports[i]);
         switch (reports[i]->kind) {
         case REPORT_DONE:
-            record(c, reports[i]);
-            done[dones++] = reports[i]->done;
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
             c->out--;
             break;
+        case REPORT_PART:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            break;
         case REPORT_RELEASE:
+            if (reports[i]->done.found_count + reports[i]->done.drop_count > 0)
+                add_done(c, &done, named_by_robots(reports[i]), now);
             take_release(c, reports[i], now);
             break;
         case REPORT_GONE:
@@ -121,14 +177,22 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
             break;
         }
     }
-    if (dones > 0 && c->status == STATUS_OK)
-        note_failure(c, c->engine->ops->ack(c->engine, done, dones, now,
-                                            clock_wall_ms()));
+    ack_batch(c, &done, now);
     for (size_t i = 0; i < n; i++)
         report_free(reports[i]);
 }
 
 /* ---- leases ---- */
+
+/* How it was found is for the records of its answer alone. */
+static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
+{
+    struct found_by by = {{"", 0}, {"", 0}};
+
+    if (c->trail != NULL)
+        note_failure(c, trail_of(c->trail, l, &by));
+    return assignment_of(l, &by);
+}
 
 /* Rules of the host from an earlier run, so that resuming asks for no
  * robots.txt that is still fresh. */
@@ -149,14 +213,12 @@ static void hand_over_robots(struct crawl *c, struct fetcher *f,
     buf_fini(&text);
 }
 
-static void lease_due(struct crawl *c)
+static void lease_once(struct crawl *c)
 {
     int64_t now = clock_mono();
     size_t n = 0;
     enum status st;
 
-    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
-        return;
     st = c->engine->ops->lease(c->engine, c->o.concurrency, now,
                                clock_wall_ms(), c->leases, &n);
     for (size_t i = 0; i < n; i++) {
@@ -164,10 +226,42 @@ static void lease_due(struct crawl *c)
         struct fetcher *f = c->fetchers[l->queue % c->o.threads];
 
         hand_over_robots(c, f, l);
-        fetcher_give(f, assignment_new(l));
+        fetcher_give(f, assign(c, l));
     }
     c->out += n;
     note_failure(c, st);
+}
+
+/* With --queue-key ip the engine names hosts that are due and stand nowhere.
+ * True: some have a place now. */
+static bool place_hosts(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    struct resolver_answer a;
+    struct bytes host;
+    uint32_t queue;
+    bool placed = false;
+
+    if (c->resolver == NULL)
+        return false;
+    while (resolver_has_room(c->resolver) &&
+           (queue = frontier_next_unplaced(c->engine, &host)) != 0)
+        resolver_ask(c->resolver, queue, host, now);
+    while (resolver_take(c->resolver, now, &a)) {
+        note_failure(c, frontier_place(c->engine, a.queue,
+                                       a.found ? &a.ip : NULL, now));
+        placed = true;
+    }
+    return placed;
+}
+
+static void lease_due(struct crawl *c)
+{
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
+        return;
+    do {
+        lease_once(c);
+    } while (c->status == STATUS_OK && place_hosts(c));
 }
 
 /* ---- ends and limits ---- */
@@ -343,7 +437,11 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
 
     c->engine = engine;
     c->o = *o;
+    if (o->archive != NULL)
+        c->trail = trail_new(frontier_store_of(engine));
     c->reports = queue_new(o->concurrency + o->threads);
+    if (o->resolve != NULL)
+        c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
     pthread_mutex_init(&c->mtx, NULL);
@@ -416,7 +514,9 @@ void crawl_free(struct crawl *c)
         pthread_join(c->thread, NULL);
     for (unsigned i = 0; i < c->o.threads; i++)
         fetcher_free(c->fetchers[i]);
+    resolver_free(c->resolver);
     queue_free(c->reports);
+    trail_free(c->trail);
     pthread_cond_destroy(&c->ended_cond);
     pthread_mutex_destroy(&c->mtx);
     free(c->fetchers);

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "crawler/archive.h"
 #include "crawler/fetcher.h"
+#include "crawler/resolver.h"
 #include "frontier/engine.h"
 
 struct crawl;
@@ -28,8 +29,10 @@ struct crawl_options {
     int64_t give_up;      /* ns: stop when all that is left waits longer */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
-    struct archive *archive;             /* NULL: answers are not recorded */
-    const struct fetcher_options *fetch; /* outlives the crawl */
+    struct archive *archive;                /* NULL: answers are not recorded */
+    const struct resolver_options *resolve; /* NULL: the engine does not go by
+                                               address */
+    const struct fetcher_options *fetch;    /* outlives the crawl */
 };
 
 enum crawl_end {

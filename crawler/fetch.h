@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/heap.h"
 #include "crawler/answer.h"
+#include "crawler/coding.h"
 #include "crawler/fetcher.h"
 #include "crawler/multi.h"
 
@@ -46,6 +47,13 @@ struct fetch_order {
                            bodies none are */
     bool keep_all;      /* bodies of other answers are kept as well */
     bool filter_mime;   /* the options' list of types holds */
+    /* Takes a 2xx body as it comes, decoded, whatever its length; false: it
+     * has enough, and the answer ends as FETCH_CUT_LENGTH. Of the body no more
+     * is kept then than body_most, and nothing unless it says that it is HTML
+     * or keep_all. NULL: the body is kept. */
+    bool (*take)(void *ctx, const struct answer *a, struct bytes octets);
+    void *take_ctx;
+    uint64_t take_memory; /* what it may need meanwhile, out of the pool */
 };
 
 /* What kept the rest of a body from us, whatever `end` says. */
@@ -64,6 +72,7 @@ struct fetch_result {
     uint64_t body_bytes;  /* decoded, also those not kept */
     uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;
+    uint32_t first_byte_ms; /* from `started` to the answer's first octet */
     const char *ip;    /* that answered, or "" */
     const char *error; /* what went wrong in words, or "" */
 };
@@ -88,9 +97,13 @@ struct fetch {
     struct buf request;
     uint64_t reserved; /* octets of the body pool */
     bool sent;         /* the request has gone out */
-    bool keep, encoded, decided;
-    bool broken;        /* curl refused to go on with it after a pause */
-    enum fetch_end end; /* once decided */
+    bool keep, decided;
+    bool streamed;         /* goes to order.take */
+    struct coding *coding; /* what takes codings off the body; NULL: none */
+    size_t taken;          /* octets of curl's present piece that were */
+    const char *why;       /* the coding failed; static */
+    bool broken;           /* curl refused to go on with it after a pause */
+    enum fetch_end end;    /* once decided */
     uint64_t body_bytes, counted; /* of wire octets, in the counters */
     int64_t started, started_wall_ms;
     struct curl_slist *headers, *resolve;

@@ -4,7 +4,9 @@
  *
  * Deadlines are ours, not curl's: only so can the time in which we ourselves
  * held a transfer back be given to it again, and a deadline be looked at after
- * what has already arrived was read.
+ * what has already arrived was read. Time in which this thread did not run at
+ * all (a suspended process, a laptop's lid) is no server's fault either: it
+ * does not pass for deadlines, which are kept in moments of "present" time.
  *
  * The rate limit is a token bucket of one second over all transfers: when it
  * is overdrawn, every transfer is paused until it is level again.
@@ -20,6 +22,8 @@
 
 #define IDLE_CONNECTIONS 256L
 #define MEMORY_RETRY     (20 * NS_PER_MS)
+#define TURN_MOST        (250 * NS_PER_MS) /* so that an absence is seen */
+#define ABSENCE_LEAST    (250 * NS_PER_MS) /* less is a busy machine */
 
 struct fetch_set {
     const struct fetcher_options *o;
@@ -28,7 +32,9 @@ struct fetch_set {
     struct fetch **all; /* ever made */
     size_t count, active;
     struct fetch *free;
-    struct heap due; /* active ones that are not paused */
+    struct heap due;   /* active ones that are not paused, by present time */
+    int64_t looked_at; /* at the clock, in or after a turn; 0: never */
+    int64_t absent;    /* time that did not pass for deadlines */
     bool aborting, some_broken;
     /* rate limit */
     double allowance; /* octets that may come now; negative: overdrawn */
@@ -103,7 +109,7 @@ bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
     s->active++;
     atomic_store_explicit(&s->counters->active, s->active,
                           memory_order_relaxed);
-    heap_push(&s->due, &f->due, now + s->o->timeout_ms * NS_PER_MS);
+    heap_push(&s->due, &f->due, now - s->absent + s->o->timeout_ms * NS_PER_MS);
     fetch_start(f, order, now, wall_ms);
     return true;
 }
@@ -191,9 +197,9 @@ static void attend_to_rate(struct fetch_set *s, int64_t now)
     s->refilled_at = now;
     s->charged = received;
     if (s->allowance < 0)
-        throttle(s, true, now);
+        throttle(s, true, now - s->absent);
     else if (s->throttled)
-        throttle(s, false, now);
+        throttle(s, false, now - s->absent);
 }
 
 /* ---- the turn ------------------------------------------------------------ */
@@ -204,24 +210,40 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /* The moment at which this set has something to do of its own accord. */
-static int64_t next_moment(const struct fetch_set *s, int64_t until)
+static int64_t next_moment(const struct fetch_set *s, int64_t until,
+                           int64_t now)
 {
     struct heap_item *first = heap_top(&s->due);
 
     if (first != NULL)
-        until = earlier(until, first->key);
+        until = earlier(until, first->key + s->absent);
     if (heap_count(&s->due) < s->active)
-        until = earlier(until, clock_mono() + MEMORY_RETRY);
+        until = earlier(until, now + MEMORY_RETRY);
+    if (s->active > 0)
+        until = earlier(until, now + TURN_MOST);
     return until;
+}
+
+/* We meant to look at the clock at `planned`, or at once: did we? */
+static int64_t look_at_clock(struct fetch_set *s, int64_t planned)
+{
+    int64_t now = clock_mono();
+    int64_t late = now - (planned > s->looked_at ? planned : s->looked_at);
+
+    if (s->looked_at != 0 && late >= ABSENCE_LEAST)
+        s->absent += late;
+    s->looked_at = now;
+    return now;
 }
 
 void fetch_set_turn(struct fetch_set *s, int64_t until)
 {
-    int64_t now;
+    int64_t now = look_at_clock(s, 0);
 
-    multi_turn(s->multi, next_moment(s, until));
-    now = clock_mono();
-    attend_to_memory(s, now);
+    until = next_moment(s, until, now);
+    multi_turn(s->multi, until);
+    now = look_at_clock(s, until);
+    attend_to_memory(s, now - s->absent);
     attend_to_rate(s, now);
 }
 
@@ -244,16 +266,16 @@ static struct fetch *next_broken(struct fetch_set *s, CURLcode *code)
     return NULL;
 }
 
-/* An active fetch that curl will not end for us. */
-static struct fetch *next_given_up(struct fetch_set *s, int64_t now,
-                                   CURLcode *code)
+/* An active fetch that curl will not end for us. Late is what was late when the
+ * turn ended: what came since then has not been read yet. */
+static struct fetch *next_given_up(struct fetch_set *s, CURLcode *code)
 {
     struct heap_item *first = heap_top(&s->due);
     struct fetch *f = NULL;
 
     if (s->aborting || s->some_broken)
         f = next_broken(s, code);
-    if (f != NULL || first == NULL || first->key > now)
+    if (f != NULL || first == NULL || first->key + s->absent > s->looked_at)
         return f;
     *code = CURLE_OPERATION_TIMEDOUT;
     return (struct fetch *)((char *)first - offsetof(struct fetch, due));
@@ -266,7 +288,7 @@ struct fetch *fetch_set_next_ended(struct fetch_set *s, int64_t now,
     struct fetch *f = (struct fetch *)multi_next_ended(s->multi, &code);
 
     if (f == NULL) {
-        f = next_given_up(s, now, &code);
+        f = next_given_up(s, &code);
         if (f == NULL)
             return NULL;
         multi_abort(s->multi, &f->transfer);

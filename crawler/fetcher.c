@@ -72,18 +72,35 @@ struct fetcher {
 
 /* ---- assignments --------------------------------------------------------- */
 
-struct assignment *assignment_new(const struct engine_lease *lease)
+/* `s` at *at, with a zero byte behind it; *at moves on. */
+static struct bytes put_text(char **at, struct bytes s)
 {
-    size_t key = lease->key.len, url = lease->url.len;
-    struct assignment *a = xmalloc(sizeof *a + key + url + 2);
+    char *to = *at;
 
+    if (s.len > 0)
+        memcpy(to, s.at, s.len);
+    to[s.len] = '\0';
+    *at = to + s.len + 1;
+    return bytes_of(to, s.len);
+}
+
+struct assignment *assignment_of(const struct engine_lease *lease,
+                                 const struct found_by *by)
+{
+    struct found_by none = {{"", 0}, {"", 0}};
+    struct assignment *a;
+    char *at;
+
+    if (by == NULL)
+        by = &none;
+    a = xmalloc(sizeof *a + lease->key.len + lease->url.len + by->via.len +
+                by->path.len + 4);
+    at = a->text;
     a->lease = *lease;
-    a->lease.key = bytes_of(a->text, key);
-    a->lease.url = bytes_of(a->text + key + 1, url);
-    memcpy(a->text, lease->key.at, key);
-    a->text[key] = '\0';
-    memcpy(a->text + key + 1, lease->url.at, url);
-    a->text[key + 1 + url] = '\0';
+    a->lease.key = put_text(&at, lease->key);
+    a->lease.url = put_text(&at, lease->url);
+    a->found_by.via = put_text(&at, by->via);
+    a->found_by.path = put_text(&at, by->path);
     return a;
 }
 
@@ -399,6 +416,7 @@ static void free_parts(struct fetcher *f)
     }
     fetch_set_free(f->tools.fetches);
     reporter_free(f->tools.reporter);
+    warc_recorder_free(f->tools.recorder);
     robots_cache_free(f->tools.robots);
     map_free(f->tools.hops, robots_hop_free);
     pthread_mutex_destroy(&f->mtx);
@@ -433,6 +451,7 @@ static enum status make_parts(struct fetcher *f,
     f->tools.robots = robots_cache_new(&ro);
     f->tools.hops = map_new();
     f->tools.reporter = reporter_new(o);
+    f->tools.recorder = o->warc ? warc_recorder_new(o) : NULL;
     return fetch_set_new(&f->tools.fetches, o, &f->counters);
 }
 

@@ -26,6 +26,8 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
+struct archive; /* crawler/archive.h */
+
 enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
 
 /* Shared by all fetchers of a crawl; outlives them; read-only but for what
@@ -51,16 +53,19 @@ struct fetcher_options {
     /* policy */
     enum robots_policy robots;
     bool follow_nofollow;    /* links marked nofollow are followed */
+    bool find_sitemaps;      /* those that a robots.txt names are asked for */
     uint32_t kinds;          /* LINK_BIT set that is followed */
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;            /* a page's links looked at; 0: all */
+    uint64_t links_most;            /* different links taken of a page; 0: all
+                                     */
     const char *const *drop_params; /* see url_params.h */
     size_t drop_param_count;
-    bool record_links;    /* send every link in scope, also repeats */
-    bool warc;            /* reports carry records; all bodies are kept */
-    size_t robots_memory; /* for rules, this fetcher's; 0: 16 MiB */
+    bool record_links;       /* send every link in scope, also repeats */
+    bool warc;               /* reports carry records; all bodies are kept */
+    struct archive *archive; /* where they go; NULL: files are unknown yet */
+    size_t robots_memory;    /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
     struct scope *scope;       /* thread-safe */
@@ -71,20 +76,37 @@ struct fetcher_options {
     enum queue_key_mode key_mode;
 };
 
+/* How a URL was found, for those who record it: the URL of the page that has
+ * it, and a letter for each step from a seed (trail.h). Both may be empty. */
+struct found_by {
+    struct bytes via, path;
+};
+
 /* A leased URL on its way to a fetcher; freed with assignment_free by who
- * holds it last. lease.url and lease.key point into it. */
+ * holds it last. Its bytes point into it. */
 struct assignment {
     struct engine_lease lease;
+    struct found_by found_by;
     char text[];
 };
-struct assignment *assignment_new(const struct engine_lease *lease);
+/* `by` may be NULL. */
+struct assignment *assignment_of(const struct engine_lease *lease,
+                                 const struct found_by *by);
+static inline struct assignment *assignment_new(
+    const struct engine_lease *lease)
+{
+    return assignment_of(lease, NULL);
+}
 void assignment_free(struct assignment *a);
 
 struct warc_capture; /* crawler/warc_capture.h */
 
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */
-    REPORT_RELEASE, /* not fetched: id, not_before and done.host count */
+    REPORT_RELEASE, /* not fetched: id, not_before and done.host count, and
+                       what robots.txt lists in done.found */
+    REPORT_PART,    /* some of what a sitemap lists: done.found and .drops; the
+                       URL's last word is still to come */
     REPORT_GONE     /* the fetcher's thread has ended; no id */
 };
 
@@ -95,8 +117,11 @@ struct report {
     uint64_t id;
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
+    size_t elsewhere; /* the last so many of done.found stand on other hosts
+                         than the sitemap that lists them (sitemap_trust.h) */
     struct arena *arena;
-    struct warc_capture *warc; /* records of the answer, or NULL */
+    struct warc_capture *warc;        /* records of the answer, or NULL */
+    struct warc_capture *robots_warc; /* of a robots.txt fetched first */
 };
 void report_free(struct report *r);
 

@@ -18,6 +18,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/http_time.h"
+#include "crawler/links.h"
+#include "crawler/sitemap_lines.h"
+#include "crawler/sitemap_stream.h"
 #include "frontier/host.h"
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
@@ -60,6 +63,8 @@ void job_fini(struct job *j)
 {
     assignment_free(j->assignment);
     robots_hop_free(j->hop);
+    sitemap_stream_free(j->list);
+    warc_capture_free(j->robots_warc);
     buf_fini(&j->note);
 }
 
@@ -71,6 +76,8 @@ void job_set(struct job *j, struct assignment *a)
     j->crawl_delay_ms = -2;
     robots_hop_free(j->hop);
     j->hop = NULL;
+    sitemap_stream_free(j->list);
+    j->list = NULL;
     j->read_robots = false;
     buf_clear(&j->note);
 }
@@ -86,6 +93,8 @@ static enum job_state finish(const struct job_tools *t, struct job *j,
                              struct report *r)
 {
     r->done.host.crawl_delay_ms = j->crawl_delay_ms;
+    r->robots_warc = j->robots_warc;
+    j->robots_warc = NULL;
     if (queue_send(t->reports, r) != STATUS_OK)
         report_free(r); /* the frontier has gone, and its leases with it */
     return JOB_DONE;
@@ -132,21 +141,38 @@ static enum job_state end_unasked(const struct job_tools *t, struct job *j,
 static enum job_state page_ended(const struct job_tools *t, struct job *j,
                                  const struct fetch_result *result)
 {
+    struct report *r;
+
     if (gave_back(t, j, result))
         return JOB_DONE;
-    return finish(t, j,
-                  reporter_done(t->reporter, lease_of(j), result,
-                                buf_bytes(&j->note)));
+    r = reporter_done(t->reporter, lease_of(j), result, j->list,
+                      buf_bytes(&j->note));
+    r->warc = warc_recorder_page(t->recorder, j->assignment, &r->done, result);
+    return finish(t, j, r);
+}
+
+/* Sitemaps may be far larger than pages, and are read as they come. */
+static bool is_read_as_it_comes(const struct job_tools *t, const struct job *j)
+{
+    return link_is_sitemap(lease_of(j)->kind) &&
+           (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
 }
 
 static enum job_state begin_page(const struct job_tools *t, struct job *j,
                                  int64_t now)
 {
-    const struct fetch_order order = {.url = lease_of(j)->url.at,
-                                      .body_most = t->o->max_body,
-                                      .keep_all = t->o->warc,
-                                      .filter_mime = true};
+    struct fetch_order order = {.url = lease_of(j)->url.at,
+                                .body_most = t->o->max_body,
+                                .keep_all = t->o->warc,
+                                .filter_mime = true};
 
+    if (is_read_as_it_comes(t, j)) {
+        j->list = sitemap_stream_new(t->o, t->reports, lease_of(j));
+        order.filter_mime = false;
+        order.take = sitemap_stream_take;
+        order.take_ctx = j->list;
+        order.take_memory = SITEMAP_STREAM_MEMORY;
+    }
     j->on_ended = page_ended;
     if (fetch_set_start(t->fetches, &order, j, now, clock_wall_ms()))
         return JOB_BUSY;
@@ -178,7 +204,8 @@ static enum job_state begin_robots(const struct job_tools *t, struct job *j,
                                    int64_t now)
 {
     const struct fetch_order order = {.url = buf_str(&j->hop->url.text),
-                                      .body_most = ROBOTS_FETCH_MOST};
+                                      .body_most = ROBOTS_FETCH_MOST,
+                                      .keep_all = t->o->warc};
 
     j->on_ended = robots_ended;
     j->read_robots = true;
@@ -317,6 +344,9 @@ static enum job_state robots_known(const struct job_tools *t, struct job *j,
         host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);
     if (keep)
         report_set_robots(r, &row);
+    if (t->o->find_sitemaps)
+        sitemap_lines_report(t->o, lease_of(j), j->origin,
+                             robots_cache_rules(t->robots, j->origin), r);
     return finish(t, j, r);
 }
 
@@ -325,6 +355,9 @@ static enum job_state robots_ended(const struct job_tools *t, struct job *j,
 {
     struct robots_hop *next;
 
+    j->robots_warc = warc_recorder_robots(t->recorder, j->assignment,
+                                          buf_bytes(&j->hop->url.text),
+                                          j->hop->number, result);
     if (gave_back(t, j, result)) {
         robots_cache_gave_up(t->robots, j->origin);
         return JOB_DONE;

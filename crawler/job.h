@@ -21,12 +21,14 @@
 #include "crawler/fetcher.h"
 #include "crawler/report.h"
 #include "crawler/robots_cache.h"
+#include "crawler/warc_recorder.h"
 
 /* What the jobs of a fetcher work with. */
 struct job_tools {
     const struct fetcher_options *o;
     struct fetch_set *fetches;
     struct reporter *reporter;
+    struct warc_recorder *recorder; /* NULL: answers are not recorded */
     struct robots_cache *robots;
     struct queue *reports;
     /* Where the robots.txt of an origin was redirected to, until a job of that
@@ -51,6 +53,8 @@ struct job {
     int64_t crawl_delay_ms;        /* as in engine_host_news */
     struct buf note;               /* what robots.txt says to its page */
     struct robots_hop *hop;        /* while it fetches robots.txt */
+    struct sitemap_stream *list;   /* its page is read as it comes, or NULL */
+    struct warc_capture *robots_warc; /* the records of that, until reported */
     bool read_robots; /* it did; others of its origin had to wait */
     enum job_state (*on_ended)(const struct job_tools *t, struct job *j,
                                const struct fetch_result *result);

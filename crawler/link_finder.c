@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crawler/found.h"
 #include "crawler/sitemap.h"
+#include "crawler/sitemap_hint.h"
 #include "frontier/url_params.h"
 
-#define SEEN_LEAST     ((size_t)256)
-#define SEEN_KEPT      ((size_t)4096)
-#define KEPT_COUNT     ((size_t)4096) /* room kept between pages */
-#define DROP_TEXT_MOST ((size_t)2048)
+#define SEEN_LEAST ((size_t)256)
+#define SEEN_KEPT  ((size_t)4096)
 
 /* Digests of the links of this page: open addressing, at most half full. */
 struct seen {
@@ -33,14 +33,9 @@ struct link_finder {
     /* this page */
     const struct engine_lease *lease;
     struct url page;
-    struct arena *arena;
-    size_t most;
-    bool full;
-    uint64_t found;
-    struct engine_item *items;
-    size_t item_count, item_cap;
-    struct engine_drop *drops;
-    size_t drop_count, drop_cap;
+    uint64_t count;
+    struct found found;
+    struct found elsewhere; /* what a sitemap lists of other hosts */
     struct seen seen;
 };
 
@@ -118,118 +113,27 @@ void link_finder_free(struct link_finder *f)
     link_parser_free(f->parser);
     url_fini(&f->page);
     url_fini(&f->target);
-    free(f->items);
-    free(f->drops);
+    found_fini(&f->found);
+    found_fini(&f->elsewhere);
     free(f->seen.slots);
     free(f);
-}
-
-static void trim(struct link_finder *f)
-{
-    if (f->item_cap > KEPT_COUNT) {
-        free(f->items);
-        f->items = NULL;
-        f->item_cap = 0;
-    }
-    if (f->drop_cap > KEPT_COUNT) {
-        free(f->drops);
-        f->drops = NULL;
-        f->drop_cap = 0;
-    }
 }
 
 bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
                        struct arena *arena, size_t most)
 {
-    trim(f);
+    found_begin(&f->found, lease, arena, most);
+    found_begin(&f->elsewhere, lease, arena, most);
     f->lease = lease;
-    f->arena = arena;
-    f->most = most;
-    f->full = false;
-    f->found = 0;
-    f->item_count = f->drop_count = 0;
+    f->count = 0;
     seen_reset(&f->seen);
     return url_parse(&f->page, lease->url, NULL, NULL) == URL_OK;
 }
 
-/* ---- items and drops ----------------------------------------------------- */
-
-/* Is there room for `len` octets and one more of both arrays? */
-static bool has_room(struct link_finder *f, size_t len)
-{
-    size_t arrays = (f->item_count + 1) * sizeof *f->items +
-                    (f->drop_count + 1) * sizeof *f->drops;
-
-    return !f->full && len <= f->most &&
-           arena_used(f->arena) + arrays <= f->most - len;
-}
-
-static struct engine_drop *new_drop(struct link_finder *f)
-{
-    if (f->drop_count == f->drop_cap) {
-        f->drop_cap = f->drop_cap > 0 ? f->drop_cap * 2 : 64;
-        f->drops = xrealloc(f->drops, f->drop_cap * sizeof *f->drops);
-    }
-    return &f->drops[f->drop_count++];
-}
-
-/* All further links of this page, in one drop that names the page. */
-static void overflow(struct link_finder *f)
-{
-    if (f->full)
-        return;
-    f->full = true;
-    *new_drop(f) =
-        (struct engine_drop){REASON_LINK_COUNT, f->lease->key, f->lease->url};
-}
-
-static void drop(struct link_finder *f, enum outcome_reason reason,
-                 const struct url *u)
-{
-    struct bytes text = url_text(u), host = url_host(u);
-    size_t len = text.len < DROP_TEXT_MOST ? text.len : DROP_TEXT_MOST;
-    size_t host_at = (size_t)(host.at - text.at);
-    char *at = has_room(f, len) ? arena_try_copy(f->arena, text.at, len) : NULL;
-
-    if (at == NULL) {
-        overflow(f);
-        return;
-    }
-    if (host_at + host.len > len)
-        host = bytes_of("", 0); /* cannot be: hosts are at most 253 octets */
-    else
-        host.at = at + host_at;
-    *new_drop(f) = (struct engine_drop){reason, host, bytes_of(at, len)};
-}
-
-static void add_item(struct link_finder *f, const struct engine_item *like,
-                     const struct url *u)
-{
-    struct bytes text = url_text(u);
-    size_t key_at = (size_t)(like->key.at - text.at);
-    char *at = has_room(f, text.len)
-                   ? arena_try_copy(f->arena, text.at, text.len)
-                   : NULL;
-    struct engine_item *item;
-
-    if (at == NULL) {
-        overflow(f);
-        return;
-    }
-    if (f->item_count == f->item_cap) {
-        f->item_cap = f->item_cap > 0 ? f->item_cap * 2 : 64;
-        f->items = xrealloc(f->items, f->item_cap * sizeof *f->items);
-    }
-    item = &f->items[f->item_count++];
-    *item = *like;
-    item->url = bytes_of(at, text.len);
-    item->key = bytes_of(at + key_at, like->key.len);
-}
-
 /* `like` says how the link was found; `u` is canonical. REASON_NONE: it is an
- * item now, or was one before. */
-static enum outcome_reason offer(struct link_finder *f, struct engine_item like,
-                                 const struct url *u)
+ * item of `to` now, or was one before. */
+static enum outcome_reason offer(struct link_finder *f, struct found *to,
+                                 struct engine_item like, const struct url *u)
 {
     struct scope_verdict verdict;
 
@@ -238,16 +142,35 @@ static enum outcome_reason offer(struct link_finder *f, struct engine_item like,
         digest_url(f->o->digest_key, f->o->crawl, like.key, url_text(u));
     if (seen_before(&f->seen, like.digest) && !f->o->record_links)
         return REASON_NONE;
-    verdict = scope_check(f->o->scope, u, like.depth);
+    if (f->o->links_most > 0 && f->seen.count > f->o->links_most) {
+        found_overflow(&f->found);
+        return REASON_LINK_COUNT;
+    }
+    verdict = link_is_sitemap(like.kind) && url_same_site(&f->page, u)
+                  ? scope_check_listing(f->o->scope, u, like.depth)
+                  : scope_check(f->o->scope, u, like.depth);
     if (!verdict.in) {
-        drop(f, verdict.reason, u);
+        found_drop(&f->found, verdict.reason, u);
         return verdict.reason;
     }
-    add_item(f, &like, u);
+    found_add(to, &like, u);
     return REASON_NONE;
 }
 
 /* ---- links --------------------------------------------------------------- */
+
+/* Is a link of this kind followed? Then it is brought to its form. */
+static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
+{
+    f->count++;
+    if ((f->o->kinds & LINK_BIT(kind)) == 0) {
+        found_drop(&f->found, REASON_KIND, u);
+        return false;
+    }
+    url_canonicalise(u);
+    url_drop_params(u, f->o->drop_params, f->o->drop_param_count);
+    return true;
+}
 
 static void visit(void *ctx, const struct found_link *l)
 {
@@ -255,17 +178,12 @@ static void visit(void *ctx, const struct found_link *l)
     const struct engine_item like = {.depth = f->lease->depth + 1,
                                      .kind = (uint8_t)l->kind};
 
-    f->found++;
-    if ((f->o->kinds & LINK_BIT(l->kind)) == 0) {
-        drop(f, REASON_KIND, l->url);
+    if (!prepare(f, l->kind, l->url))
         return;
-    }
-    url_canonicalise(l->url);
-    url_drop_params(l->url, f->o->drop_params, f->o->drop_param_count);
     if (l->nofollow && !f->o->follow_nofollow)
-        drop(f, REASON_NOFOLLOW, l->url);
+        found_drop(&f->found, REASON_NOFOLLOW, l->url);
     else
-        (void)offer(f, like, l->url);
+        (void)offer(f, &f->found, like, l->url);
 }
 
 static struct link_options options(const struct link_finder *f,
@@ -275,7 +193,6 @@ static struct link_options options(const struct link_finder *f,
         .kinds = f->o->kinds | LINK_SET_BASIC, /* the others become drops */
         .content_type = content_type,
         .page_url = &f->page,
-        .most = f->o->links_most,
     };
 }
 
@@ -285,7 +202,7 @@ void link_finder_html(struct link_finder *f, struct bytes body,
     const struct link_options lo = options(f, content_type);
 
     if (link_parser_html(f->parser, body, &lo, visit, f, info) != STATUS_OK)
-        overflow(f);
+        found_overflow(&f->found);
 }
 
 void link_finder_css(struct link_finder *f, struct bytes body,
@@ -294,16 +211,28 @@ void link_finder_css(struct link_finder *f, struct bytes body,
     const struct link_options lo = options(f, content_type);
 
     if (link_parser_css(f->parser, body, &lo, visit, f, info) != STATUS_OK)
-        overflow(f);
+        found_overflow(&f->found);
 }
 
+/* A sitemap or feed that was met as a page: what it lists is one link on. */
 static void visit_entry(void *ctx, const struct sitemap_entry *e)
 {
-    const struct found_link l = {e->kind == SITEMAP_ITEM ? LINK_FEED
-                                                         : LINK_SITEMAP,
-                                 false, e->url};
+    struct link_finder *f = ctx;
+    bool item = e->kind == SITEMAP_ITEM;
+    struct engine_item like = {
+        .depth = f->lease->depth + 1,
+        .kind = e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED,
+    };
+    struct url_hint hint;
 
-    visit(ctx, &l);
+    if (!prepare(f, item ? LINK_FEED : LINK_SITEMAP, e->url))
+        return;
+    if (sitemap_hint(e, &hint))
+        like.hint = &hint;
+    (void)offer(f,
+                item || url_same_site(&f->page, e->url) ? &f->found
+                                                        : &f->elsewhere,
+                like, e->url);
 }
 
 void link_finder_sitemap(struct link_finder *f, struct bytes body,
@@ -311,14 +240,14 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 {
     const struct sitemap_options so = {.base = &f->page,
                                        .content_type = content_type,
-                                       .entries_most = f->o->links_most};
+                                       .entries_most = SITEMAP_COUNT_MOST};
     struct sitemap_parser *p = sitemap_parser_new(&so, visit_entry, f);
     enum status st = sitemap_parser_push(p, body);
 
     if (st == STATUS_OK)
         st = sitemap_parser_finish(p);
     if (st == STATUS_LIMIT)
-        overflow(f);
+        found_overflow(&f->found);
     sitemap_parser_free(p);
 }
 
@@ -331,12 +260,21 @@ void link_finder_add(struct link_finder *f, struct bytes reference,
         visit(f, &l);
 }
 
+void link_finder_count(struct link_finder *f, uint64_t links)
+{
+    f->count += links;
+}
+
+bool link_finder_is_full(const struct link_finder *f)
+{
+    return f->found.full;
+}
+
 void link_finder_forbid(struct link_finder *f)
 {
-    for (size_t i = 0; i < f->item_count; i++)
-        *new_drop(f) = (struct engine_drop){REASON_NOFOLLOW, f->items[i].key,
-                                            f->items[i].url};
-    f->item_count = 0;
+    found_append(&f->found, &f->elsewhere);
+    found_begin(&f->elsewhere, f->lease, f->elsewhere.arena, 0);
+    found_forbid(&f->found, REASON_NOFOLLOW);
 }
 
 enum outcome_reason link_finder_redirect(struct link_finder *f,
@@ -345,7 +283,8 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
     const struct engine_item like = {
         .depth = f->lease->depth,
         .hops = (uint16_t)(f->lease->hops + 1),
-        .kind = LINK_REDIRECT,
+        .kind =
+            link_is_sitemap(f->lease->kind) ? f->lease->kind : LINK_REDIRECT,
     };
 
     if (location.len == 0 ||
@@ -358,27 +297,19 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
         return REASON_REDIRECT_LIMIT;
     if (f->lease->depth == 0)
         scope_add_seed(f->o->scope, &f->target);
-    if (offer(f, like, &f->target) != REASON_NONE)
+    if (offer(f, &f->found, like, &f->target) != REASON_NONE)
         return REASON_REDIRECT_SCOPE;
     return REASON_NONE;
 }
 
 /* ---- handing over -------------------------------------------------------- */
 
-static const void *in_arena(struct link_finder *f, const void *at, size_t size)
+size_t link_finder_end(struct link_finder *f, struct engine_done *done)
 {
-    void *to = size > 0 ? arena_try(f->arena, size) : NULL;
+    size_t elsewhere = f->elsewhere.item_count;
 
-    if (to != NULL)
-        memcpy(to, at, size);
-    return to;
-}
-
-void link_finder_end(struct link_finder *f, struct engine_done *done)
-{
-    done->found = in_arena(f, f->items, f->item_count * sizeof *f->items);
-    done->found_count = done->found != NULL ? f->item_count : 0;
-    done->drops = in_arena(f, f->drops, f->drop_count * sizeof *f->drops);
-    done->drop_count = done->drops != NULL ? f->drop_count : 0;
-    done->row.links = f->found < UINT32_MAX ? (uint32_t)f->found : UINT32_MAX;
+    found_append(&f->found, &f->elsewhere);
+    found_hand_over(&f->found, done);
+    done->row.links = f->count < UINT32_MAX ? (uint32_t)f->count : UINT32_MAX;
+    return elsewhere;
 }

@@ -40,6 +40,10 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 /* One link of a header field, relative to the URL asked. */
 void link_finder_add(struct link_finder *f, struct bytes reference,
                      enum link_kind kind, bool nofollow);
+/* Links that were found and sent on by others (sitemap_stream.h). */
+void link_finder_count(struct link_finder *f, uint64_t links);
+/* Were there more than are looked at? */
+bool link_finder_is_full(const struct link_finder *f);
 /* The page forbids to follow what it links to. */
 void link_finder_forbid(struct link_finder *f);
 
@@ -47,7 +51,8 @@ void link_finder_forbid(struct link_finder *f);
 enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location);
 
-/* Fills in found, drops and row.links of *done. */
-void link_finder_end(struct link_finder *f, struct engine_done *done);
+/* Fills in found, drops and row.links of *done. The last so many of found are
+ * as report.elsewhere has them. */
+size_t link_finder_end(struct link_finder *f, struct engine_done *done);
 
 #endif

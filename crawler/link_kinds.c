@@ -31,6 +31,8 @@ static const char *const kind_names[LINK_KIND_COUNT_] = {
     [LINK_OG] = "og",
     [LINK_SEED] = "seed",
     [LINK_REDIRECT] = "redirect",
+    [LINK_SITEMAP_PART] = "sitemap-part",
+    [LINK_LISTED] = "listed",
     [LINK_PUT] = "put",
 };
 

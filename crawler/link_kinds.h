@@ -37,11 +37,18 @@ enum link_kind {
     LINK_MANIFEST,
     LINK_AMPHTML,
     LINK_OG,
-    LINK_SEED,     /* given by a person; no page has it */
-    LINK_REDIRECT, /* Location of a 3xx answer */
-    LINK_PUT,      /* by another program, through the service; no page has it */
+    LINK_SEED,         /* given by a person; no page has it */
+    LINK_REDIRECT,     /* Location of a 3xx answer */
+    LINK_SITEMAP_PART, /* a sitemap that a sitemap index lists */
+    LINK_LISTED,       /* a page that a sitemap or a feed lists */
+    LINK_PUT, /* by another program, through the service; no page has it */
     LINK_KIND_COUNT_
 };
+/* A sitemap, however it was found; what it redirects to is one too. */
+static inline bool link_is_sitemap(unsigned kind)
+{
+    return kind == LINK_SITEMAP || kind == LINK_SITEMAP_PART;
+}
 /* "a", "meta-refresh"; static. */
 const char *link_kind_name(enum link_kind k);
 /* False: no kind of that name. */

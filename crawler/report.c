@@ -25,7 +25,6 @@
 struct reporter {
     const struct fetcher_options *o;
     struct link_finder *finder;
-    struct warc_maker *maker; /* NULL: no records are made */
 };
 
 /* One report being made. */
@@ -33,6 +32,7 @@ struct draft {
     struct reporter *r;
     const struct engine_lease *lease;
     const struct fetch_result *result;
+    struct sitemap_stream *list;
     struct report *out;
     struct engine_done *done;
 };
@@ -43,8 +43,6 @@ struct reporter *reporter_new(const struct fetcher_options *o)
 
     r->o = o;
     r->finder = link_finder_new(o);
-    if (o->warc)
-        r->maker = warc_maker_new(WARC_CAPTURE_LEVEL);
     return r;
 }
 
@@ -53,7 +51,6 @@ void reporter_free(struct reporter *r)
     if (r == NULL)
         return;
     link_finder_free(r->finder);
-    warc_maker_free(r->maker);
     free(r);
 }
 
@@ -76,7 +73,15 @@ void report_free(struct report *r)
         return;
     arena_free(r->arena);
     warc_capture_free(r->warc);
+    warc_capture_free(r->robots_warc);
     free(r);
+}
+
+struct arena *report_arena(struct report *r)
+{
+    if (r->arena == NULL)
+        r->arena = arena_new(REPORT_MOST + REPORT_SLACK);
+    return r->arena;
 }
 
 /* A copy in the report's arena, cut to `most` octets. */
@@ -87,9 +92,7 @@ static struct bytes kept(struct report *r, struct bytes s, size_t most)
 
     if (len == 0)
         return bytes_of("", 0);
-    if (r->arena == NULL)
-        r->arena = arena_new(REPORT_MOST + REPORT_SLACK);
-    at = arena_try_copy(r->arena, s.at, len);
+    at = arena_try_copy(report_arena(r), s.at, len);
     return at != NULL ? bytes_of(at, len) : bytes_of("", 0);
 }
 
@@ -130,6 +133,15 @@ struct report *report_release(const struct engine_lease *l, int64_t not_before)
     return out;
 }
 
+struct report *report_part(const struct engine_lease *l, struct arena *arena)
+{
+    struct report *out = report_new(REPORT_PART, l->id);
+
+    out->done.partial = true;
+    out->arena = arena;
+    return out;
+}
+
 struct report *report_gone(void)
 {
     return report_new(REPORT_GONE, 0);
@@ -165,6 +177,7 @@ static void fill_row(struct draft *d)
 
     row->at_ms = result->started_wall_ms;
     row->elapsed_ms = elapsed_ms(result);
+    row->first_byte_ms = result->first_byte_ms;
     row->http_status = result->answer->status;
     row->wire_bytes = result->wire_bytes;
     row->body_bytes = result->body_bytes;
@@ -178,7 +191,7 @@ static void fill_row(struct draft *d)
     row->etag = header(d, ANSWER_ETAG);
     row->last_modified = header(d, ANSWER_LAST_MODIFIED);
     row->lang = header(d, ANSWER_CONTENT_LANGUAGE);
-    if (result->body.len > 0)
+    if (result->body.len > 0 && d->list == NULL) /* which is not kept whole */
         row->body_digest = digest_bytes(d->r->o->digest_key, result->body);
     d->done->outcome.http_status = result->answer->status;
 }
@@ -231,11 +244,45 @@ static void read_html(struct draft *d, struct tags *tags)
     tags->nofollow = tags->nofollow || info.nofollow;
 }
 
-/* Only who was told that it is a sitemap may take plain text for one. */
+/* Only who was told that it is a feed may take anything for one. */
 static bool may_be_sitemap(const struct draft *d)
 {
-    return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_SITEMAP ||
-           d->lease->kind == LINK_FEED;
+    return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_FEED;
+}
+
+/* The limits of a sitemap, and what its gzip came to. */
+static enum outcome_reason list_reason(const struct sitemap_end *end)
+{
+    if (end->status == STATUS_OK)
+        return REASON_NONE;
+    if (end->status == STATUS_FORMAT)
+        return REASON_BAD_ENCODING;
+    return end->too_many ? REASON_LINK_COUNT : REASON_TRUNCATED_LENGTH;
+}
+
+/* Was it asked for only because that is where sitemaps often are? */
+static bool was_guess(const struct engine_lease *l)
+{
+    size_t origin = url_origin_length(l->url);
+    struct bytes path = bytes_of(l->url.at + origin, l->url.len - origin);
+
+    return l->kind == LINK_SITEMAP && !l->seed && bytes_is(path, SITEMAP_GUESS);
+}
+
+/* A body that was read as it came. False: it was no sitemap. */
+static bool read_list(struct draft *d)
+{
+    struct sitemap_end end = sitemap_stream_end(d->list);
+    enum outcome_reason reason = list_reason(&end);
+
+    d->done->sent = end.sent;
+    link_finder_count(d->r->finder, end.links);
+    if (reason != REASON_NONE && (d->result->end == FETCH_ANSWERED ||
+                                  d->result->end == FETCH_CUT_LENGTH))
+        set_outcome(d->done, OUTCOME_FETCHED, reason);
+    if (!end.is_sitemap && was_guess(d->lease))
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
+    return end.is_sitemap;
 }
 
 /* What kind of document it is decides who reads it. */
@@ -247,6 +294,8 @@ static void read_document(struct draft *d, struct tags *tags)
 
     if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
         row->mime = bytes_of_str("text/html");
+    if (d->list != NULL && read_list(d))
+        return;
     if (mime_is_html(row->mime))
         read_html(d, tags);
     else if (bytes_is(row->mime, "text/css"))
@@ -301,6 +350,8 @@ static bool is_accepted(const struct draft *d)
     const struct fetcher_options *o = d->r->o;
     struct bytes mime = d->done->row.mime;
 
+    if (d->list != NULL)
+        return true; /* --mime is about pages */
     if (mime.len == 0 && d->result->body.len == 0)
         return true;
     return mime_accepted(mime, o->mime, o->mime_count);
@@ -319,6 +370,9 @@ static void report_page(struct draft *d)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
     else if (tags.noindex)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
+    if (d->done->outcome.reason == REASON_NONE &&
+        link_finder_is_full(d->r->finder))
+        set_outcome(d->done, OUTCOME_FETCHED, REASON_LINK_COUNT);
     if (tags.nofollow && !o->follow_nofollow)
         link_finder_forbid(d->r->finder);
 }
@@ -344,6 +398,9 @@ static void report_answer(struct draft *d)
         report_page(d);
     } else if (status < 400) {
         report_redirect(d);
+    } else if (was_guess(d->lease) && status < 500 && status != 408 &&
+               status != 429) {
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
     } else {
         set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
         d->done->transient =
@@ -393,23 +450,21 @@ static void report_end(struct draft *d)
 
 struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
                              const struct fetch_result *result,
-                             struct bytes note)
+                             struct sitemap_stream *list, struct bytes note)
 {
     struct report *out = report_new(REPORT_DONE, l->id);
-    struct draft d = {r, l, result, out, &out->done};
+    struct draft d = {r, l, result, list, out, &out->done};
 
     out->arena = arena_new(REPORT_MOST + REPORT_SLACK);
     fill_row(&d);
     fill_host_news(&d);
     if (link_finder_begin(r->finder, l, out->arena, REPORT_MOST)) {
         report_end(&d);
-        link_finder_end(r->finder, &out->done);
+        out->elsewhere = link_finder_end(r->finder, &out->done);
     } else {
         set_outcome(&out->done, OUTCOME_FAILED, REASON_PROTOCOL);
     }
     if (out->done.row.detail.len == 0)
         out->done.row.detail = kept(out, note, ROW_TEXT_MOST);
-    if (r->maker != NULL)
-        out->warc = warc_capture_of(r->maker, l->url, result);
     return out;
 }

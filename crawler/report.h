@@ -13,6 +13,7 @@
 
 #include "crawler/fetch.h"
 #include "crawler/fetcher.h"
+#include "crawler/sitemap_stream.h"
 
 #define REPORT_MOST ((size_t)32 << 20)
 
@@ -22,12 +23,13 @@ struct reporter;
 struct reporter *reporter_new(const struct fetcher_options *o);
 void reporter_free(struct reporter *r); /* NULL is fine */
 
-/* Of an answer, or of none. `result` says neither FETCH_CROWDED nor _STARVED
+/* Of an answer, or of none. `list` is what was read of its body as it came, or
+ * NULL. `result` says neither FETCH_CROWDED nor _STARVED
  * nor _STOPPED. `note` is kept as the row's detail where nothing else explains
  * the outcome. host.crawl_delay_ms and host.robots are the caller's to set. */
 struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
                              const struct fetch_result *result,
-                             struct bytes note);
+                             struct sitemap_stream *list, struct bytes note);
 
 /* Of a URL that no request was sent for. */
 struct report *report_of(const struct engine_lease *l,
@@ -35,9 +37,14 @@ struct report *report_of(const struct engine_lease *l,
                          struct bytes detail, int64_t wall_ms);
 /* Back to its queue, not before `not_before`. */
 struct report *report_release(const struct engine_lease *l, int64_t not_before);
+/* A part of what a list of URLs holds, in `arena`, which is taken over; the
+ * caller fills in done.found and done.drops. */
+struct report *report_part(const struct engine_lease *l, struct arena *arena);
 struct report *report_gone(void);
 
 /* Keeps a copy of `row` in the report. */
 void report_set_robots(struct report *r, const struct robots_row *row);
+/* The arena of its own, made when missing. */
+struct arena *report_arena(struct report *r);
 
 #endif

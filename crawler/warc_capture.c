@@ -3,14 +3,15 @@
  * warc_capture.c - the WARC records of one answer.
  *
  * An answer becomes a response record, but a 304, which brought no body, a
- * revisit of profile server-not-modified. The request stands behind it and
- * names it (WARC-Concurrent-To), so that the place of the first is the place
- * of both.
+ * revisit of profile server-not-modified. The request and the metadata stand
+ * behind it and name it (WARC-Concurrent-To), so that the place of the first is
+ * the place of all.
  */
 #include "crawler/warc_capture.h"
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/warc_head.h"
@@ -18,6 +19,7 @@
 #define RESPONSE_TYPE "application/http;msgtype=response"
 #define REQUEST_TYPE  "application/http;msgtype=request"
 #define CHANGED_MOST  ((size_t)4 << 10)
+#define METADATA_TYPE "application/warc-fields"
 #define HEAD_ROOM     ((size_t)64 << 10) /* of record heads and gzip's own */
 
 static bool is_recordable(const struct fetch_result *r)
@@ -63,6 +65,7 @@ static struct warc_record record_of(const struct warc_capture *c)
         .date_ms = c->date_ms,
         .uri = bytes_of_str(c->uri),
         .ip = bytes_of_str(c->ip),
+        .warcinfo_id = c->info_id,
         .payload_digest = c->payload_digest,
         .protocol = c->protocol,
         .as_received = bytes_of_str(c->as_received),
@@ -98,6 +101,7 @@ static enum status add_request(struct warc_capture *c, struct warc_maker *m,
                             .date_ms = c->date_ms,
                             .uri = bytes_of_str(c->uri),
                             .ip = bytes_of_str(c->ip),
+                            .warcinfo_id = c->info_id,
                             .concurrent_to = c->id,
                             .protocol = c->protocol,
                             .content_type = REQUEST_TYPE};
@@ -117,7 +121,33 @@ static enum status add_request(struct warc_capture *c, struct warc_maker *m,
     return st;
 }
 
-static struct warc_capture *capture_new(struct bytes url,
+static enum status add_metadata(struct warc_capture *c, struct warc_maker *m,
+                                const struct warc_facts *facts,
+                                const struct fetch_result *result)
+{
+    struct warc_record r = {.type = "metadata",
+                            .date_ms = c->date_ms,
+                            .uri = bytes_of_str(c->uri),
+                            .warcinfo_id = c->info_id,
+                            .concurrent_to = c->id,
+                            .content_type = METADATA_TYPE};
+    char id[WARC_ID_SIZE];
+    struct buf block;
+    enum status st;
+
+    buf_init(&block, WARC_METADATA_MOST);
+    if (!warc_metadata(facts, (result->ended - result->started) / NS_PER_MS,
+                       &block))
+        r.truncated = "length";
+    warc_new_id(id);
+    r.id = id;
+    r.block = buf_bytes(&block);
+    st = warc_maker_add(m, &r, &c->members);
+    buf_fini(&block);
+    return st;
+}
+
+static struct warc_capture *capture_new(const char *info_id, struct bytes url,
                                         const struct fetch_result *result)
 {
     struct warc_capture *c = xcalloc(1, sizeof *c);
@@ -129,7 +159,8 @@ static struct warc_capture *capture_new(struct bytes url,
 
     /* deflateBound: stored blocks, five octets in 16 KB, are the worst */
     buf_init(&c->members, (result->body.len + 3 * ANSWER_MOST) * 9 / 8 +
-                              result->request.len * 2 + HEAD_ROOM);
+                              result->request.len * 2 + 2 * HEAD_ROOM +
+                              WARC_METADATA_MOST);
     buf_init(&c->head, a->raw.len * 2 + 256);
     buf_init(&changed, CHANGED_MOST);
     warc_response_head(buf_bytes(&a->raw), &body, &c->head, &changed);
@@ -141,11 +172,14 @@ static struct warc_capture *capture_new(struct bytes url,
     c->may_repeat = result->end == FETCH_ANSWERED &&
                     result->cut == FETCH_WHOLE && result->body.len > 0 &&
                     !body.none;
+    if (info_id != NULL)
+        snprintf(c->info_id, sizeof c->info_id, "%s", info_id);
     buf_fini(&changed);
     return c;
 }
 
-struct warc_capture *warc_capture_of(struct warc_maker *m, struct bytes url,
+struct warc_capture *warc_capture_of(struct warc_maker *m, const char *info_id,
+                                     const struct warc_facts *facts,
                                      const struct fetch_result *result)
 {
     struct warc_capture *c;
@@ -153,14 +187,18 @@ struct warc_capture *warc_capture_of(struct warc_maker *m, struct bytes url,
 
     if (!is_recordable(result))
         return NULL;
-    c = capture_new(url, result);
+    c = capture_new(info_id, facts->url, result);
     warc_new_id(c->id);
     warc_digest(m, result->body, bytes_of("", 0), c->payload_digest);
     st = add_answer(c, m, result);
     if (st == STATUS_OK)
         st = add_request(c, m, result->request);
     if (st == STATUS_OK)
+        st = add_metadata(c, m, facts, result);
+    if (st == STATUS_OK) {
+        buf_fit(&c->members);
         return c;
+    }
     log_warn("an answer could not be recorded", "url=%s error=\"%s\"", c->uri,
              status_text(st));
     warc_capture_free(c);
@@ -171,12 +209,35 @@ void warc_capture_free(struct warc_capture *c)
 {
     if (c == NULL)
         return;
+    if (c->pool != NULL)
+        body_pool_give(c->pool, c, c->held);
     buf_fini(&c->members);
     buf_fini(&c->head);
     free(c->uri);
     free(c->ip);
     free(c->as_received);
     free(c);
+}
+
+/* `members` in the place of its own, unless they could not be made. */
+static enum status replace(struct warc_capture *c, struct buf *members,
+                           size_t first_length, enum status st)
+{
+    if (st != STATUS_OK) {
+        buf_fini(members);
+        return st;
+    }
+    buf_fini(&c->members);
+    c->members = *members;
+    c->first_length = first_length;
+    return STATUS_OK;
+}
+
+void warc_capture_count(struct warc_capture *c, struct body_pool *pool)
+{
+    c->held = sizeof *c + c->members.cap + c->head.cap;
+    c->pool = pool;
+    body_pool_hold(pool, c->held);
 }
 
 enum status warc_capture_revisit(struct warc_capture *c, struct warc_maker *m,
@@ -199,12 +260,25 @@ enum status warc_capture_revisit(struct warc_capture *c, struct warc_maker *m,
             c->members.len - c->first_length);
     if (st == STATUS_OK)
         st = buf_failed(&members);
-    if (st != STATUS_OK) {
-        buf_fini(&members);
-        return st;
-    }
-    buf_fini(&c->members);
-    c->members = members;
-    c->first_length = first;
-    return STATUS_OK;
+    return replace(c, &members, first, st);
+}
+
+enum status warc_capture_move(struct warc_capture *c, struct warc_maker *m,
+                              const char *info_id)
+{
+    struct bytes first = bytes_of(c->members.at, c->first_length);
+    struct bytes rest = bytes_of(c->members.at + c->first_length,
+                                 c->members.len - c->first_length);
+    struct buf members;
+    size_t length;
+    enum status st;
+
+    buf_init(&members, c->members.ceiling);
+    st = warc_maker_move(m, first, c->info_id, info_id, &members);
+    length = members.len;
+    if (st == STATUS_OK)
+        st = warc_maker_move(m, rest, c->info_id, info_id, &members);
+    if (st == STATUS_OK)
+        snprintf(c->info_id, sizeof c->info_id, "%s", info_id);
+    return replace(c, &members, length, st);
 }

@@ -20,6 +20,7 @@
 #include "filter/sizing.h"
 #include "frontier/outcome.h"
 #include "frontier/reach.h"
+#include "storage/url_kind.h"
 
 #define FIRST_STEP 1024
 #define BATCH      1024 /* divides every step, so batches end where steps do */
@@ -175,6 +176,7 @@ struct pass {
     struct id_bits lost;    /* called "maybe seen" when they were new */
     struct id_bits through; /* those, and what was first found through them */
     struct id_bits reached; /* from the seeds, without those that are lost */
+    uint64_t moved;         /* rows whose digest is another's */
     enum status st;
     /* the batch */
     struct digest digests[BATCH];
@@ -186,8 +188,10 @@ struct pass {
 static void check_exact(struct pass *p)
 {
     p->st = exact_set_find(p->r->exact, p->digests, p->n, p->found);
-    for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++)
-        p->out->missing += p->found[i] != p->ids[i];
+    for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++) {
+        p->moved += p->found[i] > p->ids[i];
+        p->out->missing += p->found[i] < p->ids[i];
+    }
 }
 
 static void check_image(struct pass *p)
@@ -232,6 +236,7 @@ static void count_row(struct pass *p, const struct url_row *row)
     struct series *s = &p->crawl;
     bool lost = (row->flags & URL_ROW_FALSE_POSITIVE) != 0;
 
+    p->out->replaced += row->kind == URL_KIND_PUT && row->via != 0;
     s->now.asked++;
     s->now.upto = row->id;
     s->now.false_positives += lost;
@@ -378,6 +383,8 @@ enum status audit_crawl(struct audit *out, struct reader *r,
             p->st = st;
     }
     flush(p);
+    if (p->moved != out->replaced) /* an entry went to a row it is not of */
+        out->missing += p->moved + out->replaced;
     if (p->st == STATUS_OK)
         p->st = count_pages(p);
     finish_crawl_series(p);

@@ -25,6 +25,7 @@
 #include "base/digest.h"
 #include "base/status.h"
 #include "frontier/outcome.h"
+#include "storage/hint_store.h"
 #include "storage/page_store.h"
 
 struct engine;
@@ -38,6 +39,7 @@ struct engine_item {
     uint16_t hops; /* redirects since the last real link */
     uint8_t kind;  /* enum link_kind: how it was found */
     bool seed;
+    const struct url_hint *hint; /* what a sitemap says of it, or NULL */
 };
 
 enum engine_answer {
@@ -50,6 +52,7 @@ enum engine_answer {
  * gives it back. The bytes live until then. */
 struct engine_lease {
     uint64_t id;
+    uint64_t via; /* id of the page it was found on, 0: none */
     uint32_t queue;
     uint32_t depth;
     uint16_t hops;
@@ -82,6 +85,9 @@ struct engine_drop {
 /* What became of a leased URL: one transaction with the links it revealed. */
 struct engine_done {
     uint64_t id;
+    bool partial;  /* only `found` and `drops` count, more may follow, and the
+                      URL stays leased: of a list that is too long for memory */
+    uint64_t sent; /* of a last word: links of such calls before it */
     struct outcome outcome;
     bool transient;       /* worth another try, if tries are left */
     struct fetch_row row; /* seq, url, final, tries are the engine's */

@@ -117,6 +117,7 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
         struct host_queue **h = &f->hosts[f->host_looked % f->host_room];
 
         if (*h != NULL && host_queue_is_idle(*h, now)) {
+            (void)machine_leave(f->machines, *h, now);
             host_queue_free(*h);
             *h = NULL;
         }
@@ -133,6 +134,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     fault_point("turn-before-commit");
     store_seen_counts(f);
     st = exact_set_step(f->exact, f->admitted);
+    if (st == STATUS_OK)
+        st = page_store_step(f->pages);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
     if (st == STATUS_OK && f->o.before_commit != NULL)
@@ -266,7 +269,8 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .seeds = frontier_store_counter(s, "seeds"),
         .seeds_failed = frontier_store_counter(s, "seeds_failed"),
         .memory = frontier_store_memory(s) + seen_memory(f->seen) +
-                  exact_set_stats(f->exact).memory,
+                  exact_set_stats(f->exact).memory +
+                  page_store_memory(f->pages),
         .commits = f->commits,
     };
     if (f->filter != NULL)
@@ -284,6 +288,8 @@ static void frontier_close(struct engine *e)
     if (f->in_txn)
         db_rollback(f->db);
     heap_fini(&f->due);
+    heap_fini(&f->machines_due);
+    machines_free(f->machines);
     for (size_t i = 0; i < f->host_room; i++)
         host_queue_free(f->hosts[i]);
     free(f->hosts);
@@ -294,6 +300,7 @@ static void frontier_close(struct engine *e)
     exact_set_close(f->exact);
     page_store_close(f->pages);
     link_store_close(f->links);
+    hint_store_close(f->hints);
     frontier_store_close(f->store);
     db_close(f->db);
     free(f->digests);

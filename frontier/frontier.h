@@ -15,6 +15,8 @@
 
 #include "base/digest.h"
 #include "frontier/engine.h"
+#include "frontier/ip.h"
+#include "frontier/queue_key.h"
 #include "frontier/schedule.h"
 #include "frontier/scope.h"
 #include "storage/frontier_store.h"
@@ -25,9 +27,10 @@ struct frontier_options {
     struct schedule_options schedule;
     uint32_t tries; /* of one URL, in all */
     uint32_t conns_per_host;
-    size_t in_flight;     /* URLs leased or not yet durable, at most */
-    uint64_t limit_pages; /* 0: none */
-    uint64_t per_host;    /* pages of one queue key; 0: none */
+    enum queue_key_mode group; /* which hosts politeness takes for one */
+    size_t in_flight;          /* URLs leased or not yet durable, at most */
+    uint64_t limit_pages;      /* 0: none */
+    uint64_t per_host;         /* pages of one queue; 0: none */
     bool use_filter;
     bool compare_text; /* a digest that matches is not proof enough: the
                           stored URL is compared too */
@@ -40,6 +43,9 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
+                          scope_check_listing, and no pages where pages are
+                          counted */
     /* Called ahead of each commit, for what must be durable before the rows
      * that name it; its failure is the engine's. NULL: nothing is. */
     enum status (*before_commit)(void *ctx);
@@ -74,6 +80,13 @@ const struct manifest *frontier_manifest(struct engine *e);
 /* The parts, for robots rows, meta and seeds; on the frontier thread only. */
 struct frontier_store *frontier_store_of(struct engine *e);
 struct page_store *frontier_pages_of(struct engine *e);
+/* QUEUE_KEY_IP: a host that is due and whose address nobody knows; its queue,
+ * and its name, which lives as long as `e`. It is handed out by no lease until
+ * frontier_place is told where it stands. 0: there is none. */
+uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host);
+/* `address` NULL: it has none, and stands alone under its name. */
+MUST_CHECK enum status frontier_place(struct engine *e, uint32_t queue,
+                                      const struct ip *address, int64_t now);
 /* First time in this run that a queue is handed out? Answers true once. */
 bool frontier_first_lease(struct engine *e, uint32_t queue);
 

@@ -66,6 +66,19 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     return true;
 }
 
+/* What one host of a machine wants holds for all. */
+static void tell_machine(struct host_queue *h,
+                         const struct engine_host_news *news)
+{
+    struct machine *m = h->machine;
+
+    if (m == NULL)
+        return;
+    m->next_due = h->next_due;
+    if (news->slow_down || news->retry_after_ms >= 0)
+        m->blocked_until = later(m->blocked_until, h->blocked_until);
+}
+
 enum status frontier_host_news(struct frontier *f, struct host_queue *h,
                                const struct engine_host_news *news, int64_t now,
                                int64_t wall_ms)
@@ -85,6 +98,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         changed |= take_back_off(f, h, news);
         h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
                                                    h->errors, &f->random);
+        tell_machine(h, news);
     }
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);
@@ -95,7 +109,14 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     return st;
 }
 
-static void count_outcome(struct frontier *f, struct outcome o,
+/* A list of URLs, as a sitemap is, is a means to pages and none itself. */
+static bool counts_as_page(const struct frontier *f, struct outcome o,
+                           uint8_t kind)
+{
+    return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                           const struct fetch_row *row)
 {
     char reason[24], name[64];
@@ -107,14 +128,17 @@ static void count_outcome(struct frontier *f, struct outcome o,
                  reason);
         frontier_store_add(f->store, name, 1);
     }
-    if (outcome_counts_as_page(o))
+    if (counts_as_page(f, o, kind))
         frontier_store_add(f->store, "pages", 1);
     if (row->links > 0)
         frontier_store_add(f->store, "links", row->links);
+    if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
+        frontier_store_add(f->store, "same_content", 1);
 }
 
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
-                            struct fetch_row *row, struct outcome o)
+                            uint8_t kind, struct fetch_row *row,
+                            struct outcome o)
 {
     uint64_t seq;
     enum status st;
@@ -131,7 +155,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
         return st;
     if (map_count(f->tries) > 0)
         free(map_remove(f->tries, bytes_of(&id, sizeof id)));
-    count_outcome(f, o, row);
+    count_outcome(f, o, kind, row);
     if (seed && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", 1);
     return STATUS_OK;
@@ -262,18 +286,20 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
     if (d->host.ended != 0)
         h->errors = is_error(o) ? h->errors + 1 : 0;
-    h->leased--;
+    machine_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &d->host, now, wall_ms);
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && d->host.ended != 0)
+        st = frontier_answered_from(f, h, row.ip, now);
     if (d->host.unreachable && host_is_dead(f, h))
         h->dead = o;
     last = !d->transient || row.tries >= f->o.tries;
     if (st == STATUS_OK && last)
-        st = frontier_settle(f, d->id, l->lease.seed, &row, o);
+        st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
-        outcome_counts_as_page(o)) {
+        counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
         st = remember(f, h, now, wall_ms);
     }
@@ -288,48 +314,67 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
 /* Links that a page repeats: its fetcher sends each once. */
 static uint64_t repeats_of(const struct engine_done *d)
 {
-    uint64_t sent = d->found_count + d->drop_count;
+    uint64_t sent = d->sent + d->found_count + d->drop_count;
 
     return d->row.links > sent ? d->row.links - sent : 0;
 }
 
+/* Were the links of a page with this outcome looked at? */
+static bool had_links_read(struct outcome o)
+{
+    return o.status == OUTCOME_FETCHED ||
+           (o.status == OUTCOME_SKIPPED && o.reason == REASON_NOINDEX);
+}
+
 /* --dup-content skip: was this body fetched before, in an earlier call or by
  * an earlier page of this one? Then its links are known too. */
-static bool has_known_body(struct frontier *f, const struct engine_done *done,
-                           size_t i)
+static enum status has_known_body(struct frontier *f,
+                                  const struct engine_done *done, size_t i,
+                                  bool *known)
 {
-    struct digest body = done[i].row.body_digest;
+    const struct fetch_row *row = &done[i].row;
+    struct first_body first;
+    enum status st;
 
-    if (!f->o.skip_same_content || (body.hi | body.lo) == 0 ||
-        done[i].outcome.status != OUTCOME_FETCHED)
-        return false;
-    for (size_t k = 0; k < i; k++)
-        if (digest_equal(done[k].row.body_digest, body))
-            return true;
-    return page_store_first_with_body(f->pages, body) != 0;
+    *known = false;
+    if (!f->o.skip_same_content ||
+        (row->body_digest.hi | row->body_digest.lo) == 0 ||
+        !had_links_read(done[i].outcome))
+        return STATUS_OK;
+    for (size_t k = 0; k < i && !*known; k++)
+        *known = digest_equal(done[k].row.body_digest, row->body_digest) &&
+                 had_links_read(done[k].outcome);
+    if (*known)
+        return STATUS_OK;
+    st = page_store_first_with_body(f->pages, row->body_digest, &first);
+    *known = first.seq != 0 &&
+             had_links_read((struct outcome){first.status, first.reason, 0});
+    return st;
 }
 
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
-static size_t gather(struct frontier *f, const struct engine_done *done,
-                     size_t n, struct admission **list, size_t *first)
+static enum status gather(struct frontier *f, const struct engine_done *done,
+                          size_t n, struct admission **list, size_t *first,
+                          size_t *count)
 {
     size_t total = 0, at = 0;
+    enum status st = STATUS_OK;
 
     for (size_t i = 0; i < n; i++)
         total += done[i].found_count;
     *list = xcalloc(total, sizeof **list);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && st == STATUS_OK; i++) {
+        bool known;
+
         first[i] = at;
-        if (has_known_body(f, done, i)) {
-            frontier_store_add(f->store, "same_content", 1);
-            continue;
-        }
-        for (size_t k = 0; k < done[i].found_count; k++)
+        st = has_known_body(f, done, i, &known);
+        for (size_t k = 0; !known && k < done[i].found_count; k++)
             (*list)[at++] = (struct admission){.item = &done[i].found[k],
                                                .via = done[i].id};
     }
-    return at;
+    *count = at;
+    return st;
 }
 
 /* The first page of a run says whether this run keeps links; every page whose
@@ -351,17 +396,23 @@ static enum status record_links(struct frontier *f,
     return st;
 }
 
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->found_count > 0;
+}
+
 enum status frontier_ack(struct engine *e, const struct engine_done *done,
                          size_t n, int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
     bool all_ids = f->o.record_links || f->o.compare_text;
-    size_t *first = xcalloc(n, sizeof *first), total, fresh = 0;
-    struct admission *list;
+    size_t *first = xcalloc(n, sizeof *first), total = 0, fresh = 0;
+    struct admission *list = NULL;
     uint64_t repeats = 0;
     enum status st = frontier_touch(f, now);
 
-    total = gather(f, done, n, &list, first);
+    if (st == STATUS_OK)
+        st = gather(f, done, n, &list, first, &total);
     if (st == STATUS_OK)
         st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
     fault_point("ack-admitted");
@@ -370,12 +421,14 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
         fresh += list[i].fresh;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        bool redirects = done[i].outcome.status == OUTCOME_REDIRECT &&
-                         done[i].found_count > 0;
-        uint64_t target = redirects ? list[first[i]].id : 0;
+        if (done[i].partial) {
+            count_drops(f, &done[i], wall_ms);
+        } else {
+            uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
-        repeats += repeats_of(&done[i]);
-        st = settle_one(f, &done[i], target, now, wall_ms);
+            repeats += repeats_of(&done[i]);
+            st = settle_one(f, &done[i], target, now, wall_ms);
+        }
     }
     frontier_store_add(f->store, "duplicates", total - fresh + repeats);
     free(list);
@@ -395,7 +448,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     if (l == NULL)
         return STATUS_NOT_FOUND;
     h = l->host;
-    h->leased--;
+    machine_give_back(h);
     lease_end(f->leases, l);
     host_queue_retry(h, id, not_before);
     if (host != NULL) {

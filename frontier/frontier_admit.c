@@ -28,7 +28,7 @@ static void make_room(struct frontier *f, size_t n)
 }
 
 /* Where audit's growth steps begin: powers of two, from 1,024 on. */
-static enum status note_step(struct frontier *f, uint64_t urls)
+enum status frontier_note_step(struct frontier *f, uint64_t urls)
 {
     struct seen_counts c = seen_counts(f->seen);
     struct filter_step step = {.upto = urls,
@@ -119,7 +119,7 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
     st = seen_admit(f->seen, f->fresh, fresh, first);
     f->admitted += fresh;
     if (st == STATUS_OK && first + fresh - 1 >= f->next_step)
-        st = note_step(f, first + fresh - 1);
+        st = frontier_note_step(f, first + fresh - 1);
     return st;
 }
 
@@ -184,17 +184,33 @@ static enum status keep_collisions(struct frontier *f, struct bytes crawl,
     return st;
 }
 
+/* What sitemaps said of URLs whose ids are known. */
+static enum status keep_hints(struct frontier *f, const struct admission *list,
+                              size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (list[i].item->hint != NULL)
+            st = hint_store_set(f->hints, list[i].id, list[i].item->hint);
+    return st;
+}
+
 enum status frontier_admit(struct frontier *f, struct bytes crawl,
                            struct admission *list, size_t n, bool all_ids,
                            int64_t wall_ms)
 {
+    const size_t all = n;
+    bool hints = false;
     enum status st = STATUS_OK;
 
     make_room(f, n);
     for (size_t i = 0; i < n; i++) {
         f->open[i] = (uint32_t)i;
         f->digests[i] = list[i].item->digest;
+        hints |= list[i].item->hint != NULL;
     }
+    all_ids |= hints;
     for (uint8_t salt = 0; st == STATUS_OK && n > 0; salt++) {
         st = admit_open(f, crawl, list, n, salt, wall_ms);
         if (st == STATUS_OK && (all_ids || f->o.compare_text))
@@ -204,5 +220,7 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
         if (st == STATUS_OK)
             st = keep_collisions(f, crawl, list, &n, (uint8_t)(salt + 1));
     }
+    if (st == STATUS_OK && hints)
+        st = keep_hints(f, list, all);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

@@ -5,6 +5,7 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
+ *   frontier_place.c    where hosts stand, when politeness groups them
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_save.c     filter file and manifest, beside the crawl
  *
@@ -22,10 +23,12 @@
 #include "frontier/frontier.h"
 #include "frontier/host_queue.h"
 #include "frontier/lease.h"
+#include "frontier/machine.h"
 #include "frontier/seen.h"
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/hint_store.h"
 #include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
@@ -48,6 +51,7 @@ struct frontier {
     struct frontier_store *store;
     struct page_store *pages;
     struct link_store *links;
+    struct hint_store *hints;
     struct filter *filter;            /* NULL: none is used */
     struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
     uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
@@ -58,7 +62,13 @@ struct frontier {
     uint64_t generation;      /* of the last checkpoint begun */
     struct schedule_random random;
 
-    struct heap due;           /* of struct host_queue by place */
+    struct heap due;           /* of struct host_queue by place: all of them;
+                                  those that stand nowhere yet, if grouped */
+    struct heap machines_due;  /* of struct machine by place */
+    struct machines *machines; /* NULL: hosts are not grouped */
+    struct host_queue *aside;  /* due, but without an address; a list */
+    struct host_queue **aside_end;
+    uint64_t aside_count;      /* these, and those being looked up */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
     size_t host_looked;     /* where forgetting idle ones goes on */
@@ -121,13 +131,29 @@ struct admission {
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       struct admission *list, size_t n,
                                       bool all_ids, int64_t wall_ms);
+/* Notes the state of the filter, for audit: `urls` reached f->next_step. */
+MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* A host of an earlier run, of which nobody knows when it was asked last: as if
  * that had been when the run ended. */
 void frontier_wait_once(struct frontier *f, struct host_queue *h);
+/* Takes the host, and its machine, out of the schedule; frontier_reschedule
+ * brings both back. */
+void frontier_unschedule(struct frontier *f, struct host_queue *h);
 /* Puts the host where the schedule wants it now. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
+void frontier_reschedule_machine(struct frontier *f, struct machine *m);
+/* To its machine if that is known, else set aside. */
+MUST_CHECK enum status frontier_find_place(struct frontier *f,
+                                           struct host_queue *h);
+/* To its machine, where nobody has to be asked which that is. */
+MUST_CHECK enum status frontier_recall_place(struct frontier *f,
+                                             struct host_queue *h);
+/* Its last answer came from `ip`, as text: there it stands from now on. */
+MUST_CHECK enum status frontier_answered_from(struct frontier *f,
+                                              struct host_queue *h,
+                                              struct bytes ip, int64_t now);
 /* What an answer said about its host: delays, back-off, robots. */
 MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           struct host_queue *h,
@@ -135,8 +161,8 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           int64_t now, int64_t wall_ms);
 /* A URL's last word: its row, its done mark and the counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
-                                       bool seed, struct fetch_row *row,
-                                       struct outcome o);
+                                       bool seed, uint8_t kind,
+                                       struct fetch_row *row, struct outcome o);
 /* Waits for a checkpoint under way; its status. */
 enum status frontier_save_wait(struct frontier *f);
 /* Is it done? Then joins it. */

@@ -13,6 +13,11 @@
  *
  * A host that is dead for this run, or over its budget, is drained here: its
  * URLs get their last word without having been asked.
+ *
+ * When politeness groups hosts (--queue-key domain, ip) there are two heaps:
+ * machines, each with a heap of its hosts, and hosts of which nobody knows yet
+ * where they stand. One of these that comes first is given its machine, or
+ * looked up, and leases nothing meanwhile.
  */
 #include <stdlib.h>
 
@@ -47,6 +52,29 @@ static uint64_t may_have_out(const struct frontier *f,
     return most;
 }
 
+static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
+{
+    return h->machine != NULL ? &h->machine->hosts : &f->due;
+}
+
+/* INT64_MAX: in no heap. */
+static void set_place(struct heap *heap, struct heap_item *item, int64_t due)
+{
+    if (due == INT64_MAX)
+        heap_remove(heap, item);
+    else if (item->place == 0)
+        heap_push(heap, item, due);
+    else if (item->key != due)
+        heap_move(heap, item, due);
+}
+
+void frontier_unschedule(struct frontier *f, struct host_queue *h)
+{
+    heap_remove(heap_of(f, h), &h->place);
+    if (h->machine != NULL)
+        heap_remove(&f->machines_due, &h->machine->place);
+}
+
 void frontier_reschedule(struct frontier *f, struct host_queue *h)
 {
     uint64_t pending = frontier_store_pending(f->store, h->queue);
@@ -62,18 +90,28 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
         due = host_queue_due(h, pending);
     if (h->run > 0 && due == h->next_due && without_delay(f, h))
         due = -1; /* before all that have waited */
-    if (due == INT64_MAX)
-        heap_remove(&f->due, &h->place);
-    else if (h->place.place == 0)
-        heap_push(&f->due, &h->place, due);
-    else if (h->place.key != due)
-        heap_move(&f->due, &h->place, due);
+    if (h->set_aside)
+        return; /* until its place is known */
+    set_place(heap_of(f, h), &h->place, due);
+    if (h->machine != NULL)
+        frontier_reschedule_machine(f, h->machine);
+}
+
+void frontier_reschedule_machine(struct frontier *f, struct machine *m)
+{
+    set_place(&f->machines_due, &m->place, machine_due(m, f->o.conns_per_host));
 }
 
 static struct host_queue *host_of(struct heap_item *item)
 {
     return (struct host_queue *)(void *)((char *)item -
                                          offsetof(struct host_queue, place));
+}
+
+static struct machine *machine_of(struct heap_item *item)
+{
+    return (struct machine *)(void *)((char *)item -
+                                      offsetof(struct machine, place));
 }
 
 /* Settle a URL that is not asked at all. */
@@ -85,7 +123,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
                           .at_ms = wall_ms,
                           .detail = bytes_of_str(detail)};
     enum status st =
-        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, &r, o);
+        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
+                        &r, o);
 
     frontier_reschedule(f, h);
     return st;
@@ -113,7 +152,9 @@ static struct outcome still_wanted(struct frontier *f,
 
         url_init(&u);
         if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
-            v = scope_check(f->o.recheck, &u, row->depth);
+            v = (f->o.listings >> row->kind & 1) != 0
+                    ? scope_check_listing(f->o.recheck, &u, row->depth)
+                    : scope_check(f->o.recheck, &u, row->depth);
         url_fini(&u);
         if (!v.in) {
             *detail = v.rule;
@@ -167,13 +208,15 @@ static enum status lease_from(struct frontier *f, struct host_queue *h,
     }
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     *out = lease_add(f->leases, h, &row, key, tries);
-    h->leased++;
+    machine_lease(h);
     h->run = (h->run + 1) % RUN;
     if (!without_delay(f, h)) {
         int64_t pause =
             schedule_pause(&f->o.schedule, h->own_delay, h->errors, &f->random);
 
         h->next_due = now + pause; /* until its answer sets it again */
+        if (h->machine != NULL)
+            h->machine->next_due = h->next_due;
     }
     return STATUS_OK;
 }
@@ -197,6 +240,31 @@ static size_t room_for_leases(const struct frontier *f, size_t most)
     return most;
 }
 
+/* Its machine has to be known before it is asked. */
+static bool stands_nowhere(const struct frontier *f, const struct host_queue *h)
+{
+    return f->machines != NULL && h->machine == NULL && !draining(f, h);
+}
+
+/* The host that comes first, and when. As many hosts as URLs may be in flight
+ * are looked up at once; the others that stand nowhere are passed over. */
+static struct host_queue *first_host(struct frontier *f, int64_t *due)
+{
+    struct heap_item *host = heap_top(&f->due);
+    struct heap_item *machine = heap_top(&f->machines_due);
+
+    if (f->aside_count >= f->o.in_flight)
+        host = NULL;
+    if (machine != NULL && (host == NULL || machine->key < host->key)) {
+        *due = machine->key;
+        return host_of(heap_top(&machine_of(machine)->hosts));
+    }
+    if (host == NULL)
+        return NULL;
+    *due = host->key;
+    return host_of(host);
+}
+
 enum status frontier_lease(struct engine *e, size_t most, int64_t now,
                            int64_t wall_ms, struct engine_lease *out, size_t *n)
 {
@@ -209,14 +277,16 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         return db_error(f->db);
     most = room_for_leases(f, most);
     while (*n < most && drained < DRAIN_MOST) {
-        struct heap_item *top = heap_top(&f->due);
         struct lease_record *r = NULL;
-        struct host_queue *h;
+        int64_t due;
+        struct host_queue *h = first_host(f, &due);
 
-        if (top == NULL || top->key > now)
+        if (h == NULL || due > now)
             break;
-        h = host_of(top);
-        st = lease_from(f, h, now, wall_ms, &r);
+        if (stands_nowhere(f, h))
+            st = frontier_find_place(f, h);
+        else
+            st = lease_from(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)
             return frontier_broke(f, st);
         if (r != NULL)
@@ -224,7 +294,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         else
             drained++;
         /* To the back of those that are due as well: round robin. */
-        heap_remove(&f->due, &h->place);
+        frontier_unschedule(f, h);
         frontier_reschedule(f, h);
     }
     return st;
@@ -233,12 +303,13 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
 int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
 {
     struct frontier *f = (struct frontier *)e;
-    struct heap_item *top = heap_top(&f->due);
+    int64_t due;
+    struct host_queue *h = first_host(f, &due);
     struct bytes crawl;
 
-    if (top == NULL || room_for_leases(f, 1) == 0)
+    if (h == NULL || room_for_leases(f, 1) == 0)
         return INT64_MAX; /* something in flight has to come back first */
     if (why != NULL)
-        frontier_store_queue_name(f->store, host_of(top)->queue, &crawl, why);
-    return top->key > now ? top->key : now;
+        frontier_store_queue_name(f->store, h->queue, &crawl, why);
+    return due > now ? due : now;
 }

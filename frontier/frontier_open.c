@@ -63,6 +63,9 @@ static struct frontier *frontier_alloc(const char *dir,
     f->next_step = FIRST_STEP;
     f->filter_stats_at = UINT64_MAX;
     heap_init(&f->due);
+    heap_init(&f->machines_due);
+    f->machines = o->group != QUEUE_KEY_HOST ? machines_new() : NULL;
+    f->aside_end = &f->aside;
     f->leases = lease_table_new();
     f->tries = map_new();
     buf_init(&f->text, TEXT_MOST);
@@ -97,7 +100,11 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
     if (st == STATUS_OK)
         st = page_store_open(&f->pages, f->db);
     if (st == STATUS_OK)
+        st = page_store_watch_bodies(f->pages, share(f, 1, MIB / 4, 256 * MIB));
+    if (st == STATUS_OK)
         st = link_store_open(&f->links, f->db);
+    if (st == STATUS_OK)
+        st = hint_store_open(&f->hints, f->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&f->store, f->db, &so, 0, NULL, NULL);
     return st;
@@ -376,23 +383,28 @@ static int64_t last_asked(const struct frontier *f, int64_t now,
 
 /* Hosts of which something is known, or that have URLs left; the others get
  * their struct, and wait as these do, when a URL of theirs is found. */
-static void schedule_all(struct frontier *f, int64_t now, int64_t wall_ms)
+static enum status schedule_all(struct frontier *f, int64_t now,
+                                int64_t wall_ms)
 {
     uint32_t queues = frontier_store_queue_count(f->store);
+    enum status st = STATUS_OK;
 
     if (page_store_last_seq(f->pages) > 0 || !f->manifest.clean) {
         f->queues_before = queues;
         f->asked_before = last_asked(f, now, wall_ms);
     }
-    for (uint32_t q = 1; q <= queues; q++) {
+    for (uint32_t q = 1; st == STATUS_OK && q <= queues; q++) {
         bool known = q < f->host_room && f->hosts[q] != NULL;
 
         if (!known && frontier_store_pending(f->store, q) == 0)
             continue;
         if (known && f->queues_before > 0) /* made before that was known */
             frontier_wait_once(f, f->hosts[q]);
+        if (known && f->machines != NULL) /* it may hold others back as well */
+            st = frontier_recall_place(f, f->hosts[q]);
         frontier_reschedule(f, frontier_host(f, q));
     }
+    return st;
 }
 
 static void find_next_step(struct frontier *f)
@@ -420,7 +432,7 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
     if (st == STATUS_OK) {
         find_next_step(f);
-        schedule_all(f, now, wall_ms);
+        st = schedule_all(f, now, wall_ms);
     }
     return st;
 }

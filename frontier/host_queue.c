@@ -35,8 +35,8 @@ void host_queue_free(struct host_queue *h)
 
 bool host_queue_is_idle(const struct host_queue *h, int64_t now)
 {
-    return !h->active && h->place.place == 0 && h->leased == 0 &&
-           h->retry_count == 0 && h->next_due <= now &&
+    return !h->active && !h->set_aside && h->place.place == 0 &&
+           h->leased == 0 && h->retry_count == 0 && h->next_due <= now &&
            h->blocked_until <= now && h->own_delay < 0 && h->backoffs == 0 &&
            h->errors == 0 && h->failures == 0 && h->counted == 0 &&
            h->dead.status == OUTCOME_QUEUED;

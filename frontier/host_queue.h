@@ -21,6 +21,8 @@ struct retry {
     int64_t due; /* monotonic */
 };
 
+struct machine; /* frontier/machine.h */
+
 struct host_queue {
     struct heap_item place; /* in the schedule, by the moment it is due */
     uint32_t queue;
@@ -37,6 +39,10 @@ struct host_queue {
     uint64_t counted;        /* pages that count for --per-host */
     bool told_robots;        /* its robots row was looked up in this run */
     bool active;             /* has URLs that are not done */
+    /* where it stands, when politeness goes by address */
+    struct machine *machine;  /* NULL: alone, or not known yet */
+    bool set_aside;           /* waits for its address, in no heap */
+    struct host_queue *after; /* set aside next */
     /* URLs */
     uint64_t cursor; /* ids up to here have left the store's queue */
     uint64_t *window;

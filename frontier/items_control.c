@@ -18,6 +18,7 @@ static void uncount(struct items *t, struct item_queue *q, uint32_t active,
 {
     items_count(t, q, -(int32_t)active, -(int32_t)completed, -(int32_t)held);
     q->logged -= logged;
+    t->removed = true;
     t->logged -= logged;
 }
 

@@ -108,6 +108,7 @@ struct items {
     int64_t default_delay_ms;
     uint64_t sweep_from;
     bool active;
+    bool removed; /* some URL was, ever */
     bool changed; /* since the last commit */
     int64_t now;  /* of the call under way */
     uint32_t *dirty;

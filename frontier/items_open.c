@@ -45,8 +45,10 @@ static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
     if (at_ms > t->last_at_ms)
         t->last_at_ms = at_ms;
     q = items_queue(t, number);
-    if (id <= q->removed_upto)
+    if (id <= q->removed_upto) {
+        t->removed = true;
         return;
+    }
     i = items_make_room(t, (uint32_t)id);
     *i = (struct item){.due_ms = at_ms, .queue = number, .flags = ITEM_LANE};
     q->gone = false;

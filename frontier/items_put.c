@@ -89,11 +89,16 @@ static enum status write_row(struct items *t, const struct item_put *p,
  * t->fresh. */
 static enum status admit_fresh(struct items *t, size_t *n, uint64_t first)
 {
-    enum status st =
-        *n > 0 ? seen_admit(t->f->seen, t->fresh, *n, first) : STATUS_OK;
+    uint64_t last = first + *n - 1;
+    enum status st;
 
+    if (*n == 0)
+        return STATUS_OK;
+    st = seen_admit(t->f->seen, t->fresh, *n, first);
     *n = 0;
-    return st;
+    return st == STATUS_OK && last >= t->f->next_step
+               ? frontier_note_step(t->f, last)
+               : st;
 }
 
 /* A URL that was there once. An item before it may have put it again. */
@@ -114,6 +119,14 @@ static enum status revive(struct items *t, struct item_put *p,
     return st;
 }
 
+/* It is there, and nothing happens to it. Where nothing was ever removed, that
+ * is all there is to know, which spares the exact set the most of a crawl's
+ * duplicates. */
+static bool is_idle(const struct items *t, const struct item_put *p)
+{
+    return !p->known && !p->fresh && !t->removed;
+}
+
 /* ids of those of the list that have none, in one question: t->ids. */
 static enum status find_ids(struct items *t, const struct item_put *list,
                             size_t n)
@@ -122,7 +135,7 @@ static enum status find_ids(struct items *t, const struct item_put *list,
     enum status st;
 
     for (size_t i = 0; i < n; i++) {
-        if (list[i].fresh || t->ids[i] != 0)
+        if (list[i].fresh || t->ids[i] != 0 || is_idle(t, &list[i]))
             continue;
         t->open[asked] = (uint32_t)i;
         t->asked[asked++] = t->digests[i];
@@ -163,7 +176,7 @@ static enum status check_found(const struct items *t,
                                const struct item_put *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (t->ids[i] != 0)
+        if (t->ids[i] != 0 || is_idle(t, &list[i]))
             continue;
         log_error("the exact set has lost a URL", "url=\"%.*s\"",
                   (int)list[i].url.len, list[i].url.at);
@@ -261,12 +274,13 @@ enum status items_update(struct items *t, uint32_t id, int64_t due_ms,
 
 static enum status apply(struct items *t, const struct item_put *p, uint32_t id)
 {
-    struct item_queue *q = t->queues[item_at(t, id)->queue];
+    struct item_queue *q;
 
     if (p->known)
         return items_update(t, id, p->due_ms, p->metadata);
     if (!p->fresh)
         return STATUS_OK;
+    q = t->queues[item_at(t, id)->queue];
     if (q->in_all.item.place == 0)
         items_place(t, q);
     return p->metadata.len > 0

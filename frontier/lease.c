@@ -46,6 +46,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     r->via = row->via;
     r->lease = (struct engine_lease){
         .id = row->id,
+        .via = row->via,
         .queue = row->queue,
         .depth = row->depth,
         .hops = row->hops,

@@ -42,6 +42,9 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_NOFOLLOW] = "nofollow",
     [REASON_KIND] = "kind",
     [REASON_LINK_COUNT] = "link_count",
+    [REASON_NO_SITEMAP] = "no_sitemap",
+    [REASON_CROSS_HOST] = "cross_host",
+    [REASON_NESTED_INDEX] = "nested_index",
 };
 
 const char *outcome_status_name(enum outcome_status s)

@@ -58,7 +58,11 @@ enum outcome_reason {
     REASON_URL_LENGTH,
     REASON_NOFOLLOW,
     REASON_KIND,
-    REASON_LINK_COUNT,
+    REASON_LINK_COUNT,   /* of a page: its links were more than are looked at */
+    REASON_NO_SITEMAP,   /* skipped: no sitemap at the place that was guessed */
+    REASON_CROSS_HOST,   /* of another host than its sitemap, whose robots.txt
+                            does not name that */
+    REASON_NESTED_INDEX, /* a sitemap index within another */
     REASON_COUNT_
 };
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_key.c - the politeness key of a URL. */
+/* queue_key.c - the queue of a URL. */
 #include "frontier/queue_key.h"
-
-#include "frontier/host.h"
 
 struct bytes queue_key_of(enum queue_key_mode mode, const struct url *u)
 {
-    struct bytes host = url_host(u);
-
-    return mode == QUEUE_KEY_DOMAIN ? host_registrable(host) : host;
+    (void)mode;
+    return url_host(u);
 }

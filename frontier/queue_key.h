@@ -1,8 +1,11 @@
 /*
- * queue_key.h - the politeness key of a URL: host, registrable domain or IP.
+ * queue_key.h - the queue of a URL, and what politeness makes of queues.
  *
- * URLs of one key are asked one after the other. The scheme and the port are
- * part of no key: https and http of a host are one machine to be polite to.
+ * A queue is a host's, whatever politeness goes by: what a host says of itself,
+ * whether it is dead, and its URLs' digests concern no other host. Which
+ * queues are asked one after the other is the schedule's business (machine.h).
+ * The scheme and the port are part of no key: https and http of a host are one
+ * machine to be polite to.
  */
 #ifndef URLWEIR_FRONTIER_QUEUE_KEY_H
 #define URLWEIR_FRONTIER_QUEUE_KEY_H
@@ -10,9 +13,11 @@
 #include "base/bytes.h"
 #include "frontier/url.h"
 
-enum queue_key_mode { QUEUE_KEY_HOST, QUEUE_KEY_DOMAIN };
+/* Asked one after the other: URLs of a host, of all hosts of a registrable
+ * domain, or of all hosts of a network address. */
+enum queue_key_mode { QUEUE_KEY_HOST, QUEUE_KEY_DOMAIN, QUEUE_KEY_IP };
 
-/* Borrowed from `u`, which is canonical. */
+/* Borrowed from `u`, which is canonical; the same in every mode. */
 struct bytes queue_key_of(enum queue_key_mode mode, const struct url *u);
 
 #endif

@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/queue_key.h"
 #include "frontier/row_digest.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -75,6 +74,8 @@ static enum status open_parts(struct reader *r)
         st = page_store_open(&r->pages, r->db);
     if (st == STATUS_OK)
         st = link_store_open(&r->links, r->db);
+    if (st == STATUS_OK)
+        st = hint_store_open(&r->hints, r->db);
     if (st == STATUS_OK)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
@@ -145,6 +146,7 @@ void reader_close(struct reader *r)
     exact_set_close(r->exact);
     page_store_close(r->pages);
     link_store_close(r->links);
+    hint_store_close(r->hints);
     frontier_store_close(r->store);
     if (r->db != NULL)
         db_rollback(r->db);
@@ -153,8 +155,8 @@ void reader_close(struct reader *r)
     *r = (struct reader){.dir = NULL};
 }
 
-/* The id under one queue key. A digest that belongs to another URL sends us to
- * the next salt, as it sent the URL when it was admitted. */
+/* The id in the queue of that key. A digest that belongs to another URL sends
+ * us to the next salt, as it sent the URL when it was admitted. */
 static enum status find_under(struct reader *r, struct bytes key,
                               struct bytes url, struct buf *text, uint64_t *id)
 {
@@ -178,15 +180,12 @@ static enum status find_under(struct reader *r, struct bytes key,
 
 enum status reader_find(struct reader *r, const struct url *u, uint64_t *id)
 {
-    static const enum queue_key_mode modes[] = {QUEUE_KEY_HOST,
-                                                QUEUE_KEY_DOMAIN};
     struct buf text;
-    enum status st = STATUS_OK;
+    enum status st;
 
     *id = 0;
     buf_init(&text, URL_LENGTH_CEILING + 64);
-    for (size_t i = 0; st == STATUS_OK && *id == 0 && i < 2; i++)
-        st = find_under(r, queue_key_of(modes[i], u), url_text(u), &text, id);
+    st = find_under(r, url_host(u), url_text(u), &text, id);
     buf_fini(&text);
     return st;
 }

@@ -15,6 +15,7 @@
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
+#include "storage/hint_store.h"
 #include "storage/link_store.h"
 #include "storage/manifest.h"
 #include "storage/page_store.h"
@@ -28,6 +29,7 @@ struct reader {
     struct frontier_store *store;
     struct page_store *pages;
     struct link_store *links;
+    struct hint_store *hints;
     struct digest_key key;
     struct manifest manifest;
     enum status manifest_status; /* of reading it; the rest may still open */

@@ -258,26 +258,74 @@ static struct scope_verdict out_because(enum outcome_reason reason,
     return (struct scope_verdict){false, reason, rule};
 }
 
-struct scope_verdict scope_check(struct scope *s, const struct url *u,
-                                 uint32_t depth)
+static struct scope_verdict in_because(const char *rule)
 {
-    struct bytes text = url_text(u);
-    const struct rule *rule;
+    return (struct scope_verdict){true, REASON_NONE, rule};
+}
 
-    if (text.len > s->max_url_length)
+static struct scope_verdict check_bounds(const struct scope *s,
+                                         const struct url *u, uint32_t depth)
+{
+    if (url_text(u).len > s->max_url_length)
         return out_because(REASON_URL_LENGTH, "max-url-len");
     if (s->depth >= 0 && depth > s->depth)
         return out_because(REASON_DEPTH, "depth");
+    return in_because(mode_rule(s->mode));
+}
+
+static struct scope_verdict check_exclude(const struct scope *s,
+                                          const struct url *u)
+{
+    const struct rule *rule = first_match(s, &s->exclude, url_text(u));
+
+    return rule != NULL ? out_because(REASON_EXCLUDE, rule->text)
+                        : in_because(mode_rule(s->mode));
+}
+
+static struct scope_verdict check_include(const struct scope *s,
+                                          const struct url *u)
+{
+    const struct rule *rule = first_match(s, &s->include, url_text(u));
+
+    if (rule == NULL && s->include.count > 0)
+        return out_because(REASON_INCLUDE, "include: none matches");
+    return in_because(rule != NULL ? rule->text : mode_rule(s->mode));
+}
+
+struct scope_verdict scope_check(struct scope *s, const struct url *u,
+                                 uint32_t depth)
+{
+    struct scope_verdict v = check_bounds(s, u, depth);
+
+    if (!v.in)
+        return v;
     if (depth > 0 && s->mode != SCOPE_ANY &&
         (s->mode == SCOPE_SEED || !place_is_in(s, u)))
         return out_because(REASON_SCOPE, mode_rule(s->mode));
-    rule = first_match(s, &s->exclude, text);
-    if (rule != NULL)
-        return out_because(REASON_EXCLUDE, rule->text);
-    rule = first_match(s, &s->include, text);
-    if (rule == NULL && s->include.count > 0)
-        return out_because(REASON_INCLUDE, "include: none matches");
-    return (struct scope_verdict){true, REASON_NONE,
-                                  rule != NULL ? rule->text
-                                               : mode_rule(s->mode)};
+    v = check_exclude(s, u);
+    return v.in ? check_include(s, u) : v;
+}
+
+struct scope_verdict scope_check_listing(struct scope *s, const struct url *u,
+                                         uint32_t depth)
+{
+    struct scope_verdict v = check_bounds(s, u, depth);
+
+    if (v.in && s->mode == SCOPE_SEED)
+        return out_because(REASON_SCOPE, mode_rule(s->mode));
+    return v.in ? check_exclude(s, u) : v;
+}
+
+bool scope_has_host(struct scope *s, const struct url *u)
+{
+    char store[512];
+    struct bytes place = place_of(s, u, store, sizeof store);
+    bool in;
+
+    if (s->mode == SCOPE_SEED || s->mode == SCOPE_ANY)
+        return s->mode == SCOPE_ANY;
+    pthread_rwlock_rdlock(&s->lock);
+    in = map_get(s->places, place) != NULL;
+    pthread_rwlock_unlock(&s->lock);
+    return in;
 }

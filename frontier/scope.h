@@ -54,9 +54,19 @@ struct scope_verdict {
     const char *rule;           /* "scope host", the expression; lives as long
                                    as the scope */
 };
+/* Do URLs of the host and port of `u` belong to the crawl by SCOPE_* alone,
+ * whatever their paths? */
+bool scope_has_host(struct scope *s, const struct url *u);
+
 /* `u` is canonical. A URL of depth 0 is in scope by SCOPE_* itself; include,
  * exclude and length still hold. */
 struct scope_verdict scope_check(struct scope *s, const struct url *u,
                                  uint32_t depth);
+
+/* The same for a list of URLs, as a sitemap is: what it lists has to be in
+ * scope, itself it may stand anywhere, and no include has to match. Depth,
+ * length and exclude hold; so does SCOPE_SEED, which has no use for lists. */
+struct scope_verdict scope_check_listing(struct scope *s, const struct url *u,
+                                         uint32_t depth);
 
 #endif

@@ -76,3 +76,16 @@ size_t url_origin_length(struct bytes canonical)
             return i > at ? i : 0;
     return 0;
 }
+
+static bool on_default_port(const struct url *u)
+{
+    return u->port == (u->https ? 443 : 80);
+}
+
+bool url_same_site(const struct url *a, const struct url *b)
+{
+    bool usual = on_default_port(a);
+
+    return bytes_equal(url_host(a), url_host(b)) &&
+           usual == on_default_port(b) && (usual || a->port == b->port);
+}

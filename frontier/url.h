@@ -88,6 +88,10 @@ struct bytes url_origin(const struct url *u);     /* scheme://host[:port], only
 struct bytes url_path_query(const struct url *u); /* from the slash on */
 struct bytes url_path(const struct url *u);       /* from the slash to ? */
 
+/* The same host and port; http and https on their default ports count as one.
+ */
+bool url_same_site(const struct url *a, const struct url *b);
+
 /* Where the path begins in canonical text, without parsing it again: the
  * length of scheme://host[:port]; 0 where the text is not of that shape. */
 size_t url_origin_length(struct bytes canonical);

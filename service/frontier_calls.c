@@ -29,7 +29,7 @@
 #include "frontier/frontier.h"
 #include "service/frontier_state.h"
 
-#define MEMORY        (UINT64_C(128) << 20)
+#define MEMORY        (UINT64_C(256) << 20)
 #define MOST_WAITING  65536
 #define FPR           0.001
 #define CHECKPOINT_MS 60000

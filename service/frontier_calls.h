@@ -257,7 +257,7 @@ void frontier_call_fini(struct frontier_call *call);
 
 struct frontier_service_options {
     const char *dir;       /* there, and locked by the caller */
-    uint64_t memory;       /* bytes the engine may hold; 0: 128 MiB */
+    uint64_t memory;       /* bytes the engine may hold; 0: 256 MiB */
     size_t most_waiting;   /* items in calls that wait; 0: 65,536 */
     double fpr;            /* of the filter before the exact set; 0: 0.001 */
     int64_t checkpoint_ms; /* between two checkpoints; 0: 60,000 */

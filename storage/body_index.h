@@ -1,32 +1,41 @@
 /*
  * body_index.h - bodies seen, by digest, to the first fetch that had them.
  *
- * Sixteen octets a distinct body at most three quarters full: 64 bits of the
- * digest and the seq. A match is confirmed by the caller from the row itself.
- * Past four million bodies no more are taken in, with one log line: content
- * seen first after that is not known again.
+ * An exact set (exact_set.h) over the digests of bodies, in tables of its own
+ * (bodypart, bodypage): on disk, whatever their number, 20 octets a distinct
+ * body, and no more memory than is asked for. What is newer than its pages is
+ * put in again by the owner after opening, from the fetch rows. Owned by the
+ * frontier thread.
  */
 #ifndef URLWEIR_STORAGE_BODY_INDEX_H
 #define URLWEIR_STORAGE_BODY_INDEX_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/digest.h"
-
-#define BODY_INDEX_MOST (UINT64_C(1) << 22)
+#include "storage/db.h"
 
 struct body_index;
 
-struct body_index *body_index_new(void);
-void body_index_free(struct body_index *x); /* NULL is fine */
+/* `memory`: octets for pages kept; some 10 MB more at most are for what is
+ * newer than the pages. */
+MUST_CHECK enum status body_index_open(struct body_index **out, struct db *d,
+                                       uint64_t memory);
+void body_index_close(struct body_index *x); /* NULL is fine */
 
-/* 0: not known. `confirm` answers whether that row has the whole digest. */
-uint64_t body_index_find(const struct body_index *x, struct digest d,
-                         bool (*confirm)(void *ctx, uint64_t seq,
-                                         struct digest d),
-                         void *ctx);
-/* It is not known. */
+/* Rows up to this seq are in the pages. */
+uint64_t body_index_upto(const struct body_index *x);
+/* *seq 0: not known. */
+MUST_CHECK enum status body_index_find(struct body_index *x, struct digest d,
+                                       uint64_t *seq);
+/* It is not known; seqs rise from call to call. */
 void body_index_add(struct body_index *x, struct digest d, uint64_t seq);
+/* Inside a transaction, before its commit: one bounded step of merging. */
+MUST_CHECK enum status body_index_step(struct body_index *x);
+
+uint64_t body_index_count(const struct body_index *x);
+uint64_t body_index_memory(const struct body_index *x);
+/* See exact_set_verify. */
+MUST_CHECK enum status body_index_verify(struct body_index *x);
 
 #endif

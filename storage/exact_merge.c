@@ -180,7 +180,6 @@ static enum status merge_part(struct exact_set *s, uint32_t part)
         st = write_part(s, part);
     fault_point("exact-merge");
     s->delta_count -= p->delta.count;
-    s->count -= replaced;
     exact_delta_clear(&p->delta);
     return st;
 }

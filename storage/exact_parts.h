@@ -51,6 +51,8 @@ struct exact_part {
 
 struct exact_set {
     struct db *d;
+    bool bodies;
+    const char *tables; /* "seen": seenpart, seenpage */
     struct exact_part parts[PARTS];
     struct page_cache *cache;
     uint64_t delta_most;

@@ -6,6 +6,7 @@
  */
 #include "storage/exact_set.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,9 @@
 
 /* ---- opening ---- */
 
-static enum status bad_part(uint32_t part)
+static enum status bad_part(const struct exact_set *s, uint32_t part)
 {
-    log_error("exact set is damaged", "table=seenpart part=%u", part);
+    log_error("exact set is damaged", "table=%spart part=%u", s->tables, part);
     return STATUS_DAMAGED;
 }
 
@@ -31,14 +32,14 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
     struct exact_part *p;
 
     if (number < 0 || number >= PARTS)
-        return bad_part((uint32_t)number);
+        return bad_part(s, (uint32_t)number);
     p = &s->parts[number];
     p->upto = (uint64_t)sqlite3_column_int64(row, 1);
     p->count = (uint64_t)sqlite3_column_int64(row, 2);
     p->pages = (uint32_t)(octets / 8);
     if (octets % 8 != 0 || p->upto > MOST_ID || p->pages > MOST_PAGES ||
         p->pages != (p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES)
-        return bad_part((uint32_t)number);
+        return bad_part(s, (uint32_t)number);
     p->fences = xmalloc(octets);
     s->memory += octets;
     s->count += p->count;
@@ -47,12 +48,20 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
     return STATUS_OK;
 }
 
+static enum status prepare(struct exact_set *s, sqlite3_stmt **out,
+                           const char *before, const char *behind)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "%s %s%s", before, s->tables, behind);
+    return db_prepare(s->d, out, sql);
+}
+
 static enum status read_parts(struct exact_set *s)
 {
     sqlite3_stmt *row = NULL;
-    enum status st = db_prepare(s->d, &row,
-                                "SELECT part, upto, count, fences"
-                                " FROM seenpart");
+    enum status st =
+        prepare(s, &row, "SELECT part, upto, count, fences FROM", "part");
 
     while (st == STATUS_OK) {
         st = db_step(s->d, row);
@@ -70,17 +79,19 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     enum status st;
 
     s->d = d;
+    s->bodies = o->bodies;
+    s->tables = o->bodies ? "body" : "seen";
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
     st = page_cache_new(&s->cache, o->page_cache_bytes);
     if (st == STATUS_OK)
-        st = db_prepare(d, &s->read_page,
-                        "SELECT entries FROM seenpage WHERE id = ?");
+        st = prepare(s, &s->read_page, "SELECT entries FROM",
+                     "page WHERE id = ?");
     if (st == STATUS_OK)
-        st = db_prepare(d, &s->write_page,
-                        "INSERT OR REPLACE INTO seenpage VALUES(?, ?)");
+        st = prepare(s, &s->write_page, "INSERT OR REPLACE INTO",
+                     "page VALUES(?, ?)");
     if (st == STATUS_OK)
-        st = db_prepare(d, &s->write_part,
-                        "INSERT OR REPLACE INTO seenpart VALUES(?, ?, ?, ?)");
+        st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
+                     "part VALUES(?, ?, ?, ?)");
     if (st == STATUS_OK)
         st = read_parts(s);
     if (st != STATUS_OK) {
@@ -153,8 +164,10 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
             s->last_id = id;
         return;
     }
-    if (id > p->upto)
+    if (id > p->upto) { /* one more in memory, and one less that counts */
         p->delta.replacing++;
+        s->count--;
+    }
     exact_set_add(s, digest, id);
 }
 
@@ -179,8 +192,8 @@ enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
     }
     sqlite3_reset(s->read_page);
     if (st == STATUS_NOT_FOUND || st == STATUS_DAMAGED) {
-        log_error("exact set is damaged", "table=seenpage part=%u page=%u",
-                  part, page);
+        log_error("exact set is damaged", "table=%spage part=%u page=%u",
+                  s->tables, part, page);
         st = STATUS_DAMAGED;
     }
     return st;

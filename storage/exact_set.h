@@ -22,6 +22,8 @@
 struct exact_set;
 
 struct exact_set_options {
+    bool bodies;               /* digests of bodies and seqs of fetch rows, in
+                                  tables bodypart and bodypage: body_index.h */
     uint64_t page_cache_bytes; /* own cache of pages, before SQLite's */
     uint64_t delta_most;       /* digests in memory before merging; 0: 500k */
 };
@@ -35,8 +37,8 @@ void exact_set_close(struct exact_set *s);
  * exact_set_add after opening. */
 uint64_t exact_set_upto(const struct exact_set *s);
 
-/* `digest` is not in the set; ids rise by one from call to call. The caller
- * has written the url row in the same transaction, or is replaying it. */
+/* `digest` is not in the set; ids rise from call to call. The caller has
+ * written its row in the same transaction, or is replaying it. */
 void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id);
 /* As exact_set_add, but `digest` may be in the set, with a lower id, whose URL
  * was removed: from now on it is this one's. */

@@ -15,7 +15,7 @@
 
 struct check {
     struct exact_set *s;
-    uint64_t last_id;    /* of the url rows */
+    uint64_t last_id;    /* of the rows */
     unsigned char *seen; /* a bit for each id up to last_id */
     uint64_t pages;
 };
@@ -102,10 +102,11 @@ static enum status mark_replaced(struct check *c)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* Ids up to the least `upto` are in the pages of one part or another. */
+/* Ids up to the least `upto` are in the pages of one part or another. Not each
+ * fetch has a body of its own: page_store_verify_bodies looks at those. */
 static enum status check_complete(const struct check *c)
 {
-    const uint64_t upto = exact_set_upto(c->s);
+    const uint64_t upto = c->s->bodies ? 0 : exact_set_upto(c->s);
 
     for (uint64_t id = 1; id <= upto; id++) {
         if ((c->seen[id >> 3] >> (id & 7) & 1) == 0) {
@@ -123,16 +124,22 @@ enum status exact_set_verify(struct exact_set *s)
     struct check c = {.s = s};
     int64_t last = 0, rows = 0;
     enum status st =
-        db_number(s->d, "SELECT ifnull(max(id), 0) FROM url", &last);
+        db_number(s->d,
+                  s->bodies ? "SELECT ifnull(max(seq), 0) FROM fetch"
+                            : "SELECT ifnull(max(id), 0) FROM url",
+                  &last);
 
     if (st == STATUS_OK)
-        st = db_number(s->d, "SELECT count(*) FROM seenpage", &rows);
+        st = db_number(s->d,
+                       s->bodies ? "SELECT count(*) FROM bodypage"
+                                 : "SELECT count(*) FROM seenpage",
+                       &rows);
     if (st != STATUS_OK)
         return st;
     c.last_id = (uint64_t)last;
     if (exact_set_upto(s) > c.last_id) {
         log_error("exact set is damaged",
-                  "reason=\"ahead of the urls\" upto=%llu urls=%llu",
+                  "reason=\"ahead of the rows\" upto=%llu rows=%llu",
                   (unsigned long long)exact_set_upto(s),
                   (unsigned long long)c.last_id);
         return STATUS_DAMAGED;

@@ -69,6 +69,75 @@ enum status frontier_store_each_queue_state(
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+/* ---- where hosts stand ---- */
+
+/* These are asked once a host and run, so a statement each time is no price.
+ * STATUS_NOT_FOUND: the store was made before there were places. */
+static enum status prepare_places(struct frontier_store *s, sqlite3_stmt **q,
+                                  const char *sql)
+{
+    int64_t there = 0;
+    enum status st =
+        db_number(s->d,
+                  "SELECT count(*) FROM sqlite_master WHERE name = 'place'",
+                  &there);
+
+    if (st == STATUS_OK && there == 0)
+        st = STATUS_NOT_FOUND;
+    return st == STATUS_OK ? db_prepare(s->d, q, sql) : st;
+}
+
+enum status frontier_store_place(struct frontier_store *s, uint32_t queue,
+                                 struct buf *out)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st =
+        prepare_places(s, &q, "SELECT address FROM place WHERE queue = ?");
+
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, queue);
+        st = db_step(s->d, q);
+    }
+    if (st == STATUS_OK)
+        buf_add_bytes(out, db_column(q, 0));
+    sqlite3_finalize(q);
+    return st;
+}
+
+enum status frontier_store_each_place(struct frontier_store *s,
+                                      void (*visit)(void *ctx, uint32_t queue,
+                                                    struct bytes address),
+                                      void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = prepare_places(s, &q, "SELECT queue, address FROM place");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        int64_t queue = sqlite3_column_int64(q, 0);
+
+        if (queue >= 1 && queue <= (int64_t)queue_names_count(s->names))
+            visit(ctx, (uint32_t)queue, db_column(q, 1));
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status frontier_store_set_place(struct frontier_store *s, uint32_t queue,
+                                     struct bytes address)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st =
+        db_prepare(s->d, &q, "INSERT OR REPLACE INTO place VALUES(?, ?)");
+
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, queue);
+        sqlite3_bind_text(q, 2, address.at, (int)address.len, SQLITE_STATIC);
+        st = db_run(s->d, q);
+    }
+    sqlite3_finalize(q);
+    return st;
+}
+
 /* ---- small facts ---- */
 
 enum status frontier_store_meta(struct frontier_store *s, const char *name,

@@ -138,6 +138,17 @@ MUST_CHECK enum status frontier_store_each_queue_state(
     void (*visit)(void *ctx, uint32_t queue, const struct queue_state *state),
     void *ctx);
 
+/* The network address a queue's host was last known at, where politeness goes
+ * by addresses (table place). `out` is appended to; STATUS_NOT_FOUND. */
+MUST_CHECK enum status frontier_store_place(struct frontier_store *s,
+                                            uint32_t queue, struct buf *out);
+MUST_CHECK enum status frontier_store_each_place(
+    struct frontier_store *s,
+    void (*visit)(void *ctx, uint32_t queue, struct bytes address), void *ctx);
+MUST_CHECK enum status frontier_store_set_place(struct frontier_store *s,
+                                                uint32_t queue,
+                                                struct bytes address);
+
 /* ---- small facts ---- */
 
 /* Text or blob by name (table meta). STATUS_NOT_FOUND. */

@@ -11,9 +11,9 @@
 
 #define PUT_URLS(log)                                                          \
     "SELECT l.seq FROM " log " l LEFT JOIN url u ON u.id = l.url"              \
-    " WHERE u.kind IS NOT 26 LIMIT 1"
+    " WHERE u.kind IS NOT 28 LIMIT 1"
 
-_Static_assert(URL_KIND_PUT == 26, "as it stands in the queries");
+_Static_assert(URL_KIND_PUT == 28, "as it stands in the queries");
 
 /* `sql` names a row that cannot be right, or none. */
 static enum status expect_none(struct db *d, const char *sql, const char *table,
@@ -48,7 +48,7 @@ enum status item_log_verify(struct db *d, uint64_t *urls)
     };
     int64_t n = 0;
     enum status st =
-        db_number(d, "SELECT count(*) FROM url WHERE kind = 26", &n);
+        db_number(d, "SELECT count(*) FROM url WHERE kind = 28", &n);
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         if (st == STATUS_OK)

@@ -16,14 +16,15 @@
 #include "storage/packed.h"
 #include "storage/words.h"
 
-#define ROBOTS_MOST (500 << 10)
+#define ROBOTS_MOST   (500 << 10)
+#define VERIFY_MEMORY (UINT64_C(4) << 20)
 
 struct page_store {
     struct db *d;
     uint64_t last_seq;
     struct words *words;
-    struct body_index *bodies; /* NULL until asked */
-    sqlite3_stmt *add, *digest_of, *set_robots, *read_robots;
+    struct body_index *bodies; /* NULL: bodies are not watched */
+    sqlite3_stmt *add, *first, *set_robots, *read_robots;
 };
 
 /* ---- opening ---- */
@@ -37,9 +38,11 @@ static enum status prepare(struct page_store *s)
         {&s->add, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
                   " http, at, elapsed, wire, body, digest, redirect, links,"
                   " mime, charset, lang, ip, title, detail, etag, modified,"
-                  " warc, warc_offset, warc_length) VALUES(?, ?, ?, ?, ?, ?,"
-                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-        {&s->digest_of, "SELECT digest FROM fetch WHERE seq = ?"},
+                  " warc, warc_offset, warc_length, first_byte, same)"
+                  " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
+                    " FROM fetch WHERE seq = ?"},
         {&s->set_robots, "INSERT OR REPLACE INTO robots"
                          " VALUES(?, ?, ?, ?, ?, ?)"},
         {&s->read_robots, "SELECT fetched_at, expires_at, unreachable_since,"
@@ -78,11 +81,11 @@ void page_store_close(struct page_store *s)
     if (s == NULL)
         return;
     sqlite3_finalize(s->add);
-    sqlite3_finalize(s->digest_of);
+    sqlite3_finalize(s->first);
     sqlite3_finalize(s->set_robots);
     sqlite3_finalize(s->read_robots);
     words_close(s->words);
-    body_index_free(s->bodies);
+    body_index_close(s->bodies);
     free(s);
 }
 
@@ -142,9 +145,19 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     bind_text(q, 22, row->last_modified);
     bind_number(q, 24, row->warc_offset);
     bind_number(q, 25, row->warc_length);
+    bind_number(q, 26, row->first_byte_ms);
+    bind_number(q, 27, row->same_as);
 }
 
-enum status page_store_add(struct page_store *s, const struct fetch_row *row,
+static enum status find_same(struct page_store *s, struct fetch_row *row)
+{
+    row->same_as = 0;
+    if (s->bodies == NULL || !has_body(row->body_digest))
+        return STATUS_OK;
+    return body_index_find(s->bodies, row->body_digest, &row->same_as);
+}
+
+enum status page_store_add(struct page_store *s, struct fetch_row *row,
                            uint64_t *seq)
 {
     const struct {
@@ -156,7 +169,7 @@ enum status page_store_add(struct page_store *s, const struct fetch_row *row,
                  {18, row->ip},
                  {23, row->warc_file}};
     unsigned char digest[16];
-    enum status st = STATUS_OK;
+    enum status st = find_same(s, row);
 
     bind_plain(s->add, row, s->last_seq + 1, digest);
     for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
@@ -167,8 +180,7 @@ enum status page_store_add(struct page_store *s, const struct fetch_row *row,
     if (st != STATUS_OK)
         return st;
     *seq = ++s->last_seq;
-    if (s->bodies != NULL && has_body(row->body_digest) &&
-        page_store_first_with_body(s, row->body_digest) == 0)
+    if (s->bodies != NULL && has_body(row->body_digest) && row->same_as == 0)
         body_index_add(s->bodies, row->body_digest, *seq);
     return STATUS_OK;
 }
@@ -186,7 +198,7 @@ static struct digest column_digest(sqlite3_stmt *q, int column)
 #define FETCH_COLUMNS                                                          \
     "seq, url, final, status, reason, tries, http, at, elapsed, wire, body,"   \
     " digest, redirect, links, mime, charset, lang, ip, title, detail, etag,"  \
-    " modified, warc, warc_offset, warc_length"
+    " modified, warc, warc_offset, warc_length, first_byte, same"
 
 static void take_row(const struct page_store *s, sqlite3_stmt *q,
                      struct fetch_row *row)
@@ -217,6 +229,8 @@ static void take_row(const struct page_store *s, sqlite3_stmt *q,
         .warc_file = words_column(s->words, q, 22),
         .warc_offset = (uint64_t)sqlite3_column_int64(q, 23),
         .warc_length = (uint64_t)sqlite3_column_int64(q, 24),
+        .first_byte_ms = (uint32_t)sqlite3_column_int64(q, 25),
+        .same_as = (uint64_t)sqlite3_column_int64(q, 26),
     };
 }
 
@@ -263,40 +277,129 @@ enum status page_store_each_of(struct page_store *s, uint64_t url,
 
 /* ---- bodies ---- */
 
-/* Does row `seq` have this body? */
-static bool row_has_body(void *store, uint64_t seq, struct digest d)
+/* Rows past those in the index's pages; a repeat names the first. */
+static enum status replay_bodies(struct page_store *s, struct body_index *x)
 {
-    struct page_store *s = store;
-    bool same = false;
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT seq, digest FROM fetch WHERE seq > ?"
+                                " AND digest IS NOT NULL AND same IS NULL"
+                                " ORDER BY seq");
 
-    sqlite3_bind_int64(s->digest_of, 1, (int64_t)seq);
-    if (db_step(s->d, s->digest_of) == STATUS_OK)
-        same = digest_equal(column_digest(s->digest_of, 0), d);
-    sqlite3_reset(s->digest_of);
-    return same;
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)body_index_upto(x));
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
+        body_index_add(x, column_digest(q, 1),
+                       (uint64_t)sqlite3_column_int64(q, 0));
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static bool index_body(void *store, const struct fetch_row *row)
+static enum status open_bodies(struct page_store *s, uint64_t memory,
+                               struct body_index **out)
 {
-    struct page_store *s = store;
+    enum status st = body_index_open(out, s->d, memory);
 
-    if (has_body(row->body_digest) &&
-        page_store_first_with_body(s, row->body_digest) == 0)
-        body_index_add(s->bodies, row->body_digest, row->seq);
-    return true;
+    if (st == STATUS_OK)
+        st = replay_bodies(s, *out);
+    return st;
 }
 
-uint64_t page_store_first_with_body(struct page_store *s,
-                                    struct digest body_digest)
+enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
 {
-    if (!has_body(body_digest))
-        return 0;
-    if (s->bodies == NULL) {
-        s->bodies = body_index_new();
-        if (page_store_each(s, 0, index_body, s) != STATUS_OK)
-            return 0; /* logged; the connection is broken from now on */
+    return open_bodies(s, memory, &s->bodies);
+}
+
+enum status page_store_step(struct page_store *s)
+{
+    return s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
+}
+
+uint64_t page_store_memory(const struct page_store *s)
+{
+    return s->bodies != NULL ? body_index_memory(s->bodies) : 0;
+}
+
+static enum status read_first(struct page_store *s, struct first_body *first)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->first, 1, (int64_t)first->seq);
+    st = db_step(s->d, s->first);
+    if (st == STATUS_OK) {
+        first->url = (uint64_t)sqlite3_column_int64(s->first, 0);
+        first->at_ms = sqlite3_column_int64(s->first, 1);
+        first->status = (uint8_t)sqlite3_column_int(s->first, 2);
+        first->reason = (uint8_t)sqlite3_column_int(s->first, 3);
+        first->recorded = sqlite3_column_int(s->first, 4) != 0;
+    } else if (st == STATUS_NOT_FOUND) {
+        log_error("the index of bodies names no row", "seq=%llu",
+                  (unsigned long long)first->seq);
+        st = STATUS_DAMAGED;
     }
-    return body_index_find(s->bodies, body_digest, row_has_body, s);
+    sqlite3_reset(s->first);
+    return st;
+}
+
+uint64_t page_store_url_of(struct page_store *s, uint64_t seq)
+{
+    struct first_body row = {.seq = seq};
+
+    return read_first(s, &row) == STATUS_OK ? row.url : 0;
+}
+
+enum status page_store_first_with_body(struct page_store *s,
+                                       struct digest body_digest,
+                                       struct first_body *first)
+{
+    enum status st = STATUS_OK;
+
+    *first = (struct first_body){.seq = 0};
+    if (s->bodies != NULL && has_body(body_digest))
+        st = body_index_find(s->bodies, body_digest, &first->seq);
+    if (st == STATUS_OK && first->seq != 0)
+        st = read_first(s, first);
+    return st;
+}
+
+/* Each row with a body is one the index has: itself, or the one it names. */
+static enum status check_rows(struct page_store *s, struct body_index *x)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT seq, digest, same FROM fetch"
+                                " WHERE digest IS NOT NULL");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0), found = 0;
+        uint64_t same = (uint64_t)sqlite3_column_int64(q, 2);
+
+        st = body_index_find(x, column_digest(q, 1), &found);
+        if (st == STATUS_OK && found != (same != 0 ? same : seq)) {
+            log_error("the index of bodies does not agree with a row",
+                      "seq=%llu first=%llu indexed=%llu",
+                      (unsigned long long)seq, (unsigned long long)same,
+                      (unsigned long long)found);
+            st = STATUS_DAMAGED;
+        }
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
+{
+    struct body_index *x = NULL;
+    enum status st = open_bodies(s, VERIFY_MEMORY, &x);
+
+    if (st == STATUS_OK)
+        st = body_index_verify(x);
+    if (st == STATUS_OK)
+        st = check_rows(s, x);
+    if (st == STATUS_OK)
+        *count = body_index_count(x);
+    body_index_close(x);
+    return st;
 }
 
 /* ---- robots.txt ---- */

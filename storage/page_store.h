@@ -45,11 +45,13 @@ struct fetch_row {
     struct bytes etag, last_modified;
     struct bytes warc_file; /* empty: none */
     uint64_t warc_offset, warc_length;
+    uint32_t first_byte_ms; /* from request to the answer's first octet */
+    uint64_t same_as; /* seq of the first row with this body, 0: this is it */
 };
 
+/* Fills in row->same_as, if bodies are watched. */
 MUST_CHECK enum status page_store_add(struct page_store *s,
-                                      const struct fetch_row *row,
-                                      uint64_t *seq);
+                                      struct fetch_row *row, uint64_t *seq);
 uint64_t page_store_last_seq(const struct page_store *s);
 /* Rows after `after`, in order of seq; bytes are borrowed during the visit.
  * `visit` answers false to stop. */
@@ -61,12 +63,30 @@ MUST_CHECK enum status page_store_each_of(
     struct page_store *s, uint64_t url,
     bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 
-/* First row whose body had this digest, 0: none. Asked only where duplicate
- * content matters: the first call reads the whole table, from then on it is
- * kept in memory, 16 octets a distinct body and up to four million of them (one
- * log line says when it is full). */
-uint64_t page_store_first_with_body(struct page_store *s,
-                                    struct digest body_digest);
+/* Bodies are known again from here on, those of rows that are there already
+ * too. `memory`: octets for the index, see body_index_open. */
+MUST_CHECK enum status page_store_watch_bodies(struct page_store *s,
+                                               uint64_t memory);
+/* Inside a transaction, before its commit. */
+MUST_CHECK enum status page_store_step(struct page_store *s);
+uint64_t page_store_memory(const struct page_store *s);
+/* *first: the first row whose body had this digest, its seq 0 where there is
+ * none. Only with page_store_watch_bodies. */
+struct first_body {
+    uint64_t seq, url;
+    int64_t at_ms;
+    uint8_t status, reason;
+    bool recorded; /* in a WARC file */
+};
+MUST_CHECK enum status page_store_first_with_body(struct page_store *s,
+                                                  struct digest body_digest,
+                                                  struct first_body *first);
+/* The URL of row `seq`; 0: there is no such row. */
+uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
+/* The index agrees with itself and names rows that have the bodies; *count is
+ * of distinct ones. STATUS_DAMAGED. For a reader, too. */
+MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
+                                                uint64_t *count);
 
 struct robots_row {
     struct bytes origin; /* scheme://host[:port] */

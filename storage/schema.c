@@ -34,7 +34,8 @@
     " WHEN 20 THEN 'budget' WHEN 21 THEN 'noindex' WHEN 22 THEN 'scope'"       \
     " WHEN 23 THEN 'depth' WHEN 24 THEN 'exclude' WHEN 25 THEN 'include'"      \
     " WHEN 26 THEN 'url_length' WHEN 27 THEN 'nofollow' WHEN 28 THEN 'kind'"   \
-    " WHEN 29 THEN 'link_count' END"
+    " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
+    " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index' END"
 
 #define KIND_NAME(n)                                                           \
     "CASE " n " WHEN 0 THEN 'a' WHEN 1 THEN 'area' WHEN 2 THEN 'link'"         \
@@ -45,7 +46,14 @@
     " WHEN 15 THEN 'header' WHEN 16 THEN 'lazy' WHEN 17 THEN 'object'"         \
     " WHEN 18 THEN 'embed' WHEN 19 THEN 'media' WHEN 20 THEN 'cite'"           \
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
-    " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect' WHEN 26 THEN 'put' END"
+    " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect'"                             \
+    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put' "   \
+    "END"
+
+#define CHANGEFREQ_NAME(n)                                                     \
+    "CASE " n " WHEN 1 THEN 'always' WHEN 2 THEN 'hourly'"                     \
+    " WHEN 3 THEN 'daily' WHEN 4 THEN 'weekly' WHEN 5 THEN 'monthly'"          \
+    " WHEN 6 THEN 'yearly' WHEN 7 THEN 'never' END"
 
 /* A word is its number in table word, or the text itself. */
 #define WORD(column)                                                           \
@@ -75,7 +83,7 @@ const char *const schema_sql[] = {
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
-    " warc_length INTEGER);"
+    " warc_length INTEGER, first_byte INTEGER, same INTEGER);"
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB);"
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
@@ -85,10 +93,13 @@ const char *const schema_sql[] = {
     "BLOB);"
     /* no key of its own: appended, and read from end to end */
     "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER);"
+    "CREATE TABLE hint(url INTEGER PRIMARY KEY, priority INTEGER,"
+    " lastmod INTEGER, changefreq INTEGER);"
     /* ---- queues ---- */
     "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
     " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
     " failures INTEGER, fetched INTEGER, reason TEXT);"
+    "CREATE TABLE place(queue INTEGER PRIMARY KEY, address TEXT);"
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB);"
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
     " first INTEGER, last INTEGER, ids INTEGER, fences BLOB);"
@@ -100,10 +111,13 @@ const char *const schema_sql[] = {
     "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
     " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
     " completed_most INTEGER, served INTEGER);"
-    /* ---- the exact set ---- */
+    /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"
     "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);"
+    "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
+    " count INTEGER, fences BLOB);"
+    "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB);"
     /* ---- drops before admission ---- */
     "CREATE TABLE skip_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER);"
@@ -128,14 +142,20 @@ const char *const schema_sql[] = {
     " " WORD("f.charset") " AS charset, " WORD("f.lang") " AS lang,"
     " " WORD("f.ip") " AS ip, f.title, f.detail, f.etag,"
     " f.modified AS last_modified, " WORD("f.warc") " AS warc_file,"
-    " f.warc_offset, f.warc_length"
+    " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
+    " f.same AS same_as"
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin;"
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"
     " o.prefix || u.path AS dst, " KIND_NAME("l.kind") " AS kind,"
     " l.src AS src_id, l.dst AS dst_id FROM link l"
     " JOIN url su ON su.id = l.src JOIN origin so ON so.id = su.origin"
-    " JOIN url u ON u.id = l.dst JOIN origin o ON o.id = u.origin;"
+    " JOIN url u ON u.id = l.dst JOIN origin o ON o.id = u.origin;",
+    "CREATE VIEW hints AS SELECT o.prefix || u.path AS url,"
+    " h.priority / 1000.0 AS priority, " TIME("h.lastmod") " AS lastmod,"
+    " " CHANGEFREQ_NAME("h.changefreq") " AS changefreq, h.url AS id"
+    " FROM hint h JOIN url u ON u.id = h.url"
+    " JOIN origin o ON o.id = u.origin;"
     "CREATE VIEW skips AS SELECT r.name AS reason, s.host, s.count"
     " FROM skip s JOIN skip_reason r ON r.id = s.reason;"
     "CREATE VIEW skip_examples AS SELECT r.name AS reason, e.url, e.host,"

@@ -11,6 +11,6 @@
  * own fetchers and has no done bit; what is to be known of it is in the tables
  * of item_log.h. Its `via` is the removed row of the same URL that it comes
  * after, if any. */
-#define URL_KIND_PUT 26
+#define URL_KIND_PUT 28
 
 #endif

@@ -2,6 +2,9 @@
 /*
  * warc.c - the WARC files of a crawl.
  *
+ * Appends are gathered: handing a page's few kilobytes over one by one costs
+ * more than copying them.
+ *
  * A file is finished in an order that a crash cannot upset: its content is
  * synced, then it is renamed, then the directory is synced. A row names the
  * file without `.open`, whichever name it still has.
@@ -26,9 +29,12 @@
 #include "storage/warc_reader.h"
 #include "storage/warc_record.h"
 
-#define SUFFIX      ".warc.gz"
-#define OPEN_SUFFIX ".warc.gz.open"
-#define NAME_MOST   ((size_t)255)
+#define SUFFIX       ".warc.gz"
+#define OPEN_SUFFIX  ".warc.gz.open"
+#define NAME_MOST    ((size_t)255)
+
+#define PENDING_MOST ((size_t)256 << 10)
+#define ALONE_LEAST  ((size_t)32 << 10) /* written without being gathered */
 
 struct warc {
     char *dir; /* DIR/warc */
@@ -42,7 +48,10 @@ struct warc {
     char *finished;      /* without */
     struct bytes *names; /* all of this run, "warc/NAME" */
     size_t name_count;
-    uint64_t size;
+    uint64_t written;   /* octets of it */
+    struct buf pending; /* that follow them, not given to the system yet */
+    bool empty;         /* but for its warcinfo record */
+    char info_id[WARC_ID_SIZE]; /* of that; of the next file's where none is */
     bool unsynced, new_name;
     enum status broken;
 };
@@ -170,6 +179,62 @@ static enum status look_around(struct warc *w)
     return st;
 }
 
+/* ---- writing ---- */
+
+static enum status broke(struct warc *w, enum status st)
+{
+    if (w->broken == STATUS_OK)
+        w->broken = st;
+    return st;
+}
+
+static uint64_t size_of(const struct warc *w)
+{
+    return w->written + w->pending.len;
+}
+
+static enum status write_all(struct warc *w, struct bytes b)
+{
+    size_t done = 0;
+
+    while (done < b.len) {
+        ssize_t n = pwrite(w->fd, b.at + done, b.len - done,
+                           (off_t)(w->written + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return broke(w, complain("cannot write WARC file", w->path));
+        done += (size_t)n;
+    }
+    w->written += b.len;
+    return STATUS_OK;
+}
+
+static enum status flush(struct warc *w)
+{
+    enum status st = write_all(w, buf_bytes(&w->pending));
+
+    buf_clear(&w->pending);
+    return st;
+}
+
+static enum status put(struct warc *w, struct bytes b)
+{
+    enum status st = STATUS_OK;
+
+    w->unsynced = true;
+    if (w->pending.len + b.len > PENDING_MOST || b.len >= ALONE_LEAST)
+        st = flush(w);
+    if (st == STATUS_OK && b.len >= ALONE_LEAST)
+        return write_all(w, b);
+    if (st == STATUS_OK)
+        buf_add_bytes(&w->pending, b);
+    if (st == STATUS_OK && buf_failed(&w->pending) != STATUS_OK)
+        st = broke(w, STATUS_NOMEM);
+    return st;
+}
+
 /* ---- opening and closing ---- */
 
 /* This machine's name, without what has no place in a file name. */
@@ -194,6 +259,7 @@ static void warc_free(struct warc *w)
     for (size_t i = 0; i < w->name_count; i++)
         free((char *)w->names[i].at);
     warc_maker_free(w->maker);
+    buf_fini(&w->pending);
     free(w->names);
     free(w->path);
     free(w->finished);
@@ -217,7 +283,9 @@ enum status warc_open(struct warc **out, const struct warc_options *o)
     w->user_agent = xstrdup(o->user_agent != NULL ? o->user_agent : "");
     w->robots = xstrdup(o->robots != NULL ? o->robots : "");
     w->size_most = o->size_most;
-    w->maker = warc_maker_new(1);
+    w->maker = warc_maker_new();
+    buf_init(&w->pending, PENDING_MOST);
+    warc_new_id(w->info_id);
     st = file_make_dir(w->dir);
     if (st == STATUS_OK)
         st = look_around(w);
@@ -235,18 +303,21 @@ static enum status close_file(struct warc *w)
 
     if (w->fd < 0)
         return STATUS_OK;
-    if (w->broken != STATUS_OK && ftruncate(w->fd, (off_t)w->size) != 0)
+    if (w->broken == STATUS_OK)
+        (void)flush(w); /* its failure is w->broken */
+    if (w->broken != STATUS_OK && ftruncate(w->fd, (off_t)w->written) != 0)
         st = complain("cannot cut WARC file", w->path);
     if (st == STATUS_OK && (w->unsynced || w->broken != STATUS_OK) &&
         fsync(w->fd) != 0)
         st = complain("cannot sync WARC file", w->path);
     close(w->fd);
     w->fd = -1;
+    warc_new_id(w->info_id);
     w->unsynced = w->new_name = false;
     /* One that could not be made whole keeps its suffix, and is mended when
      * the crawl is opened again. */
     if (st == STATUS_OK)
-        st = finish_file(w->path, w->finished, w->size);
+        st = finish_file(w->path, w->finished, w->written);
     free(w->path);
     free(w->finished);
     w->path = w->finished = NULL;
@@ -266,49 +337,21 @@ enum status warc_close(struct warc *w)
     return st;
 }
 
-/* ---- writing ---- */
-
-static enum status broke(struct warc *w, enum status st)
-{
-    if (w->broken == STATUS_OK)
-        w->broken = st;
-    return st;
-}
-
-static enum status write_all(struct warc *w, struct bytes b)
-{
-    size_t done = 0;
-
-    while (done < b.len) {
-        ssize_t n =
-            pwrite(w->fd, b.at + done, b.len - done, (off_t)(w->size + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return broke(w, complain("cannot write WARC file", w->path));
-        done += (size_t)n;
-    }
-    w->size += b.len;
-    w->unsynced = true;
-    return STATUS_OK;
-}
+/* ---- records ---- */
 
 static enum status write_warcinfo(struct warc *w, const char *name,
                                   int64_t wall_ms)
 {
     struct warc_record r = {.type = "warcinfo",
+                            .id = w->info_id,
                             .date_ms = wall_ms,
                             .filename = name,
                             .content_type = "application/warc-fields"};
-    char id[WARC_ID_SIZE];
     struct buf text, member;
     enum status st;
 
     buf_init(&text, 64 << 10);
     buf_init(&member, 256 << 10);
-    warc_new_id(id);
-    r.id = id;
     buf_addf(&text,
              "software: urlweir/%s\r\n"
              "format: WARC File Format 1.1\r\n"
@@ -322,7 +365,7 @@ static enum status write_warcinfo(struct warc *w, const char *name,
         buf_addf(&text, "robots: %s\r\n", w->robots);
     r.block = buf_bytes(&text);
     st = warc_maker_add(w->maker, &r, &member);
-    st = st == STATUS_OK ? write_all(w, buf_bytes(&member)) : broke(w, st);
+    st = st == STATUS_OK ? put(w, buf_bytes(&member)) : broke(w, st);
     buf_fini(&member);
     buf_fini(&text);
     return st;
@@ -355,7 +398,7 @@ static enum status begin_file(struct warc *w, int64_t wall_ms)
 
     w->finished = text_of("%s/%s", w->dir, name);
     w->path = text_of("%s.open", w->finished);
-    w->size = 0;
+    w->written = 0;
     w->fd = open(w->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (w->fd < 0) {
         st = broke(w, complain("cannot make WARC file", w->path));
@@ -371,23 +414,39 @@ static enum status begin_file(struct warc *w, int64_t wall_ms)
     return st;
 }
 
-enum status warc_append(struct warc *w, struct bytes members, int64_t wall_ms,
-                        struct bytes *file, uint64_t *offset)
+enum status warc_make_room(struct warc *w, uint64_t octets, int64_t wall_ms)
 {
     enum status st = w->broken;
 
-    if (st == STATUS_OK && w->fd >= 0 && w->size + members.len > w->size_most) {
+    if (st == STATUS_OK && w->fd >= 0 && !w->empty &&
+        size_of(w) + octets > w->size_most) {
         st = close_file(w);
         if (st != STATUS_OK)
             (void)broke(w, st);
     }
-    if (st == STATUS_OK && w->fd < 0)
+    if (st == STATUS_OK && w->fd < 0) {
         st = begin_file(w, wall_ms);
+        w->empty = true;
+    }
+    return st;
+}
+
+const char *warc_info_id(const struct warc *w)
+{
+    return w->info_id;
+}
+
+enum status warc_append(struct warc *w, struct bytes members, int64_t wall_ms,
+                        struct bytes *file, uint64_t *offset)
+{
+    enum status st = warc_make_room(w, members.len, wall_ms);
+
     if (st != STATUS_OK)
         return st;
-    *offset = w->size;
+    w->empty = false;
+    *offset = size_of(w);
     *file = w->names[w->name_count - 1];
-    st = write_all(w, members);
+    st = put(w, members);
     fault_point("warc-appended");
     return st;
 }
@@ -398,7 +457,8 @@ enum status warc_sync(struct warc *w)
 
     if (w->broken != STATUS_OK || w->fd < 0)
         return w->broken;
-    if (w->unsynced && fdatasync(w->fd) != 0)
+    st = flush(w);
+    if (st == STATUS_OK && w->unsynced && fdatasync(w->fd) != 0)
         st = broke(w, complain("cannot sync WARC file", w->path));
     if (st == STATUS_OK && w->new_name) {
         st = file_sync_parent(w->path);

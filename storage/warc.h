@@ -3,8 +3,8 @@
  *
  * Records go to DIR/warc/PREFIX-TIME-SERIAL-HOST.warc.gz, which carries the
  * suffix `.open` while it is written. A file begins with its warcinfo record;
- * a new one is begun when the next record would pass the size asked for, so
- * only a single larger record makes a file larger.
+ * a new one is begun when what comes next would pass the size asked for, so
+ * only records that are larger when they are alone make a file larger.
  *
  * What warc_append was given is durable after warc_sync, which the owner calls
  * before the commit of the rows that name it. A crash leaves an `.open` file:
@@ -40,6 +40,12 @@ MUST_CHECK enum status warc_open(struct warc **out,
 /* Syncs, and drops the suffix of the file being written. NULL is fine. */
 MUST_CHECK enum status warc_close(struct warc *w);
 
+/* Begins another file if `octets` more would make this one too large. Then, as
+ * after warc_open, warc_info_id names the warcinfo record of the file that the
+ * next append goes to, if it is of no more octets. */
+MUST_CHECK enum status warc_make_room(struct warc *w, uint64_t octets,
+                                      int64_t wall_ms);
+const char *warc_info_id(const struct warc *w);
 /* Appends whole members, `members` in all, that stay together in one file.
  * *file, as fetch rows name it ("warc/NAME.warc.gz"), lives until warc_close;
  * *offset is where they begin. */

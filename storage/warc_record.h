@@ -5,7 +5,7 @@
  * compresses it. The maker trusts its caller for what the fields say, not for
  * their octets: control characters in a value become `?`, so that no URL or
  * header of a stranger can end a line. A maker belongs to one thread; its
- * memory is some 300 KB, whatever the size of a record.
+ * memory is some 500 KB, whatever the size of a record.
  */
 #ifndef URLWEIR_STORAGE_WARC_RECORD_H
 #define URLWEIR_STORAGE_WARC_RECORD_H
@@ -33,6 +33,7 @@ struct warc_record {
     struct bytes uri;           /* WARC-Target-URI */
     struct bytes ip;            /* WARC-IP-Address */
     const char *content_type;   /* of the block */
+    const char *warcinfo_id;    /* of the file's warcinfo record */
     const char *concurrent_to;  /* id of the other record */
     const char *payload_digest; /* warc_digest */
     const char *truncated;      /* "length", "time", "disconnect" */
@@ -48,9 +49,8 @@ struct warc_record {
 
 struct warc_maker;
 
-/* `level`: of zlib, 1 to 9. Ends the process when memory is gone, as xmalloc
- * does. */
-struct warc_maker *warc_maker_new(int level);
+/* Ends the process when memory is gone, as xmalloc does. */
+struct warc_maker *warc_maker_new(void);
 void warc_maker_free(struct warc_maker *m); /* NULL is fine */
 
 /* Appends the record to `out`, one whole gzip member with WARC-Block-Digest.
@@ -58,6 +58,13 @@ void warc_maker_free(struct warc_maker *m); /* NULL is fine */
 MUST_CHECK enum status warc_maker_add(struct warc_maker *m,
                                       const struct warc_record *r,
                                       struct buf *out);
+
+/* `members`, whole ones of warc_maker_add, once more, with `to` in the place of
+ * the id of their warcinfo record, which is `from`. STATUS_FORMAT: they are no
+ * such members. STATUS_LIMIT: as above. */
+MUST_CHECK enum status warc_maker_move(struct warc_maker *m,
+                                       struct bytes members, const char *from,
+                                       const char *to, struct buf *out);
 
 /* A fresh random UUID (RFC 4122 section 4.4). */
 void warc_new_id(char out[WARC_ID_SIZE]);

@@ -16,7 +16,8 @@ step() { # NAME COMMAND...: prints what it says only when it fails
     else
         bad=1
         echo "lint: $name:" >&2
-        tail -n 60 "$out/log" >&2
+        grep -E 'error:|warning:' "$out/log" | sort -u | head -n 40 >&2 || true
+        tail -n 20 "$out/log" >&2
     fi
 }
 each() { # FILES on stdin, one command each

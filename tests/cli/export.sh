@@ -16,7 +16,7 @@ serve_no_more
 # Ports, times and figures that differ from run to run have names.
 plain() {
     sed -E -e "s,$seed,/,g" -e 's/[0-9-]{10}T[0-9:.]{12}Z/TIME/g' \
-        -e 's/[0-9a-f]{32}/DIGEST/g' -e 's/("elapsed": )[0-9.]+/\1SECONDS/' \
+        -e 's/[0-9a-f]{32}/DIGEST/g' -e 's/("(elapsed|first_byte)": )[0-9.]+/\1SECONDS/g' \
         -e 's/TIME,[0-9.]+,127/TIME,SECONDS,127/' \
         -e 's/("wire_bytes": )[0-9]+/\1N/' -e 's/\r$/~/' <out
 }
@@ -32,18 +32,18 @@ $(cat difference)"
 # ---- urls ----
 
 writes urls csv <<'END'
-url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via~
-/,fetched,,200,0,seed,true,false,TIME,1,~
-/a.html,fetched,,200,1,a,false,false,TIME,2,1~
-"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1~
-/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1~
-/private/x.html,denied,robots,,1,a,false,false,TIME,5,1~
-/b.html,fetched,,200,2,a,false,false,TIME,6,2~
+url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via,priority,lastmod,changefreq~
+/,fetched,,200,0,seed,true,false,TIME,1,,,,~
+/a.html,fetched,,200,1,a,false,false,TIME,2,1,,,~
+"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1,,,~
+/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1,,,~
+/private/x.html,denied,robots,,1,a,false,false,TIME,5,1,,,~
+/b.html,fetched,,200,2,a,false,false,TIME,6,2,,,~
 END
 exits 0 "$URLWEIR" export d
 plain >got
 cat >want <<'END'
-{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via": null}
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via": null, "priority": null, "lastmod": null, "changefreq": null}
 END
 head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
 [ "$(wc -l <got)" = 6 ] || fail "not six URLs: $(cat got)"
@@ -51,11 +51,11 @@ head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
 # ---- pages ----
 
 writes pages jsonl <<'END'
-{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "He said \"hi\", twice", "lang": "en", "body_bytes": 290, "wire_bytes": N, "body_digest": "DIGEST", "links": 8, "depth": 0, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": null}
-{"url": "/a.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "A", "lang": null, "body_bytes": 53, "wire_bytes": N, "body_digest": "DIGEST", "links": 2, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/"}
-{"url": "/c,omma.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "=1+1", "lang": null, "body_bytes": 27, "wire_bytes": N, "body_digest": "DIGEST", "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/"}
-{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "mime": "text/html", "charset": null, "title": null, "lang": null, "body_bytes": 17, "wire_bytes": N, "body_digest": null, "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/"}
-{"url": "/b.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "B", "lang": null, "body_bytes": 37, "wire_bytes": N, "body_digest": "DIGEST", "links": 1, "depth": 2, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/a.html"}
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "He said \"hi\", twice", "lang": "en", "body_bytes": 290, "wire_bytes": N, "body_digest": "DIGEST", "links": 8, "depth": 0, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": null, "first_byte": SECONDS, "same_as": null}
+{"url": "/a.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "A", "lang": null, "body_bytes": 53, "wire_bytes": N, "body_digest": "DIGEST", "links": 2, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null}
+{"url": "/c,omma.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "=1+1", "lang": null, "body_bytes": 27, "wire_bytes": N, "body_digest": "DIGEST", "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null}
+{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "mime": "text/html", "charset": null, "title": null, "lang": null, "body_bytes": 17, "wire_bytes": N, "body_digest": null, "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null}
+{"url": "/b.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "B", "lang": null, "body_bytes": 37, "wire_bytes": N, "body_digest": "DIGEST", "links": 1, "depth": 2, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/a.html", "first_byte": SECONDS, "same_as": null}
 END
 # Quotes are doubled, what holds a comma or a quote stands in quotes.
 exits 0 "$URLWEIR" export d --what pages --format csv

@@ -56,16 +56,51 @@ serve() {
     "$SITE" truth $web --port "$port" >truth
 }
 
-# serve_files DIR: its files at http://127.0.0.1:$port/, in the background.
+# serve_files DIR [ADDRESS,... [OPTION...]]: its files at http://127.0.0.1:$port/,
+# or at these addresses, in the background.
 serve_files() {
+    files=$1=${2:-127.0.0.1}
+    shift $(($# < 2 ? $# : 2))
     rm -f log
     : >port
-    "$SITE" files "$1=127.0.0.1" --log log --max-time "${LIMIT:-600}" \
+    "$SITE" files "$files" "$@" --log log --max-time "${LIMIT:-600}" \
         >port 2>site.err &
     server=$!
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://127.0.0.1:$port/
+}
+
+# plain_site ADDRESS...: the files of ./web/ADDRESS there (plain_site.py), $port,
+# $seed; `log` says who was asked for what.
+plain_site() {
+    rm -f log
+    : >port
+    python3 "$TOP/tests/support/plain_site.py" web log "$@" >port 2>site.err &
+    server=$!
+    at_exit="$at_exit; kill $server"
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://$1:$port/
+}
+
+# pages ADDRESS PATH...: an empty page at each.
+pages() {
+    at=web/$1
+    shift
+    for path in "$@"; do
+        mkdir -p "$at$(dirname "$path")"
+        echo "<title>$path</title>" >"$at$path"
+    done
+}
+
+# asked ADDRESS PATH / not_asked: it was requested exactly once, or never.
+asked() {
+    [ "$(grep -cxF "$1 $2" log)" = 1 ] || fail "$(cat log crawl.err)
+asked for $1 $2 not once"
+}
+not_asked() {
+    ! grep -qxF "$1 $2" log || fail "asked for $1 $2"
 }
 
 # A web of seven URLs for what is shown of a crawl: pages that link to each
@@ -106,9 +141,9 @@ waits_for() {
     done
 }
 
-# What a crawl of the test web needs: loopback addresses, no needless waiting.
-# A script may append to it.
-quick="--scope any --allow-private --delay 0 --retry-delay 50ms --max-delay 100ms
+# What a crawl of the test web needs: loopback addresses, no needless waiting,
+# no request for a sitemap that is not there. A script may append to it.
+quick="--scope any --allow-private --sitemap off --delay 0 --retry-delay 50ms --max-delay 100ms
     --min-disk 0 --checkpoint 1s --progress none"
 
 # crawl DIR OPTION...; resume DIR OPTION...: the status in $status.

@@ -103,7 +103,7 @@ END
 } >www/a/one.html
 names="--resolve www.example.com:$port:127.0.0.1 --resolve
     sub.example.com:$port:127.0.0.2 --resolve example.org:$port:127.0.0.3
-    --allow-private --delay 0 --min-disk 0 --progress none"
+    --allow-private --sitemap off --delay 0 --min-disk 0 --progress none"
 
 # asked_for PATHS OPTION...: a crawl from /a/ asks for these, and no others.
 asked_for() {

@@ -76,8 +76,9 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --depth 30 --scope any --include '^http' --exclude '/none$' \
     --exclude 'also-none' --mime text/html,text/ --max-url-len 1000 \
     --allow-private --allow-net 127.0.0.0/8 --deny-net 127.0.0.9 \
-    --follow a,area,link --ignore area --limit 1000 --per-host 500 \
-    --time 90s --quota 100M --max-body 1M --memory 128M --min-disk 1M \
+    --follow a,area,link,sitemap --ignore area --assets --sitemap auto \
+    --sitemap-url "$site" --limit 1000 --per-host 500 \
+    --time 90s --quota 100M --max-body 1M --max-links 99 --memory 128M --min-disk 1M \
     --give-up 50s --delay 1ms --random-delay --max-delay 2s \
     --max-crawl-delay 3s --conns-per-host 1 --conns-per-ip 4 \
     --limit-rate 100M --robots report --queue-key host --concurrency 8 \
@@ -86,10 +87,10 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
     --resolve example.org:80:127.0.0.1 --filter scalable --fpr 1e-2 \
     --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
-    --warc --warc-size 2M --warc-prefix test --cdxj \
+    --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --progress none
 [ ! -s out ] || fail "a crawl writes to stdout"
-sed -e '/^#/d' -e '/^$/d' d/crawl.yaml >got.yaml
+sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/crawl.yaml >got.yaml
 cat >want.yaml <<'END'
 seeds: []
 input: "seeds.txt"
@@ -113,13 +114,19 @@ follow:
   - "a"
   - "area"
   - "link"
+  - "sitemap"
 ignore:
   - "area"
+assets: true
+sitemap: auto
+sitemap-url:
+  - "@"
 limit: 1000
 per-host: 500
 time: 90s
 quota: 100M
 max-body: 1M
+max-links: 99
 memory: 128M
 min-disk: 1M
 give-up: 50s
@@ -159,6 +166,7 @@ warc: true
 warc-size: 2M
 warc-prefix: "test"
 cdxj: true
+jsonl: "lines.jsonl"
 checkpoint: 5s
 END
 diff want.yaml got.yaml || fail "crawl.yaml is not what was said"

@@ -37,7 +37,7 @@ most_at_once() {
 
 serve --hosts 16 --pages 160 --size 500 --profile robots,redirects,errors \
     --crawl-delay 0.5 --seed 81
-polite="--scope any --allow-private --delay 200ms --retry-delay 50ms
+polite="--scope any --allow-private --sitemap off --delay 200ms --retry-delay 50ms
     --min-disk 0 --checkpoint 1s --progress none"
 quick=$polite
 kills=0
@@ -103,7 +103,8 @@ asked_at_once() {
     serve_no_more
     [ "$(most_at_once)" = "$1" ] || fail "$2: $(most_at_once) at once"
 }
-quick="--scope any --allow-private --delay 0 --min-disk 0 --progress none"
+quick="--scope any --allow-private --sitemap off --delay 0 --min-disk 0
+    --progress none"
 for conns in 1 2 4; do
     serve --hosts 3 --pages 60 --size 500 --latency 30 --seed 83
     crawl conns-$conns --conns-per-host $conns

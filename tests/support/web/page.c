@@ -155,7 +155,7 @@ static void write_body_link(struct writer *p, size_t i)
 {
     static const char *const REL[] = {" rel=\"nofollow\"",
                                       " rel='external  NoFollow'",
-                                      " rel=nofollow",
+                                      " rel=nofollow ", /* no slash behind */
                                       " rel=\"ugc\nnofollow\""};
     const struct link *l = &p->links.at[i];
 

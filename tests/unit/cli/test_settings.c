@@ -94,6 +94,10 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(s.max_url_length, 2048);
     ck_assert_int_eq(s.limit_pages, 0);
     ck_assert_uint_eq(s.max_body_bytes, 4 << 20);
+    ck_assert_int_eq(s.max_links, 50000);
+    ck_assert_int_eq(s.sitemap, SITEMAPS_AUTO);
+    ck_assert_uint_eq(s.sitemap_url.count, 0);
+    ck_assert(!s.assets);
     ck_assert_uint_eq(s.memory_bytes, 512 << 20);
     ck_assert_uint_eq(s.min_disk_bytes, 1 << 30);
     ck_assert_int_eq(s.give_up_ms, 300000);
@@ -173,17 +177,14 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
-        "--redis",       "--expect",  "--block-filter",
-        "--block-exact", "--sitemap", "--sitemap-url",
-        "--assets",      "--traps",   "--metrics",
-        "--jsonl",       "-j",
+        "--redis",       "--expect", "--block-filter",
+        "--block-exact", "--traps",  "--metrics",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         refused("no option -", CRAWL((char *)names[i], "x"));
     refused("--filter: 'bloom' is not known; it takes one of scalable, none",
             CRAWL("--filter", "bloom"));
-    refused("--queue-key: 'ip' is not known", CRAWL("--queue-key", "ip"));
     refused("--follow: 'form' is not known", CRAWL("--follow", "a,form"));
 }
 END_TEST
@@ -272,6 +273,8 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
             CRAWL("--follow", "a,area", "--ignore", "area,a,link"));
     refused("--delay 2m is above --give-up 1m",
             CRAWL("-w", "2m", "--give-up", "1m"));
+    refused("--queue-key ip goes by the addresses that hosts are asked at",
+            CRAWL("--queue-key", "ip", "-x", "http://127.0.0.1:3128"));
 }
 END_TEST
 
@@ -345,6 +348,37 @@ START_TEST(follows_the_kinds_it_was_told_to)
                                                    LINK_BIT(LINK_MEDIA) |
                                                    LINK_BIT(LINK_REDIRECT));
     settings_fini(&s);
+    accepted(CRAWL("--assets", "--ignore", "media"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_SET_FOLLOW |
+                          (LINK_SET_ASSETS & ~LINK_BIT(LINK_MEDIA)));
+    settings_fini(&s);
+}
+END_TEST
+
+START_TEST(reads_the_sitemaps_it_was_told_to)
+{
+    accepted(CRAWL("--sitemap", "off"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_SET_FOLLOW & ~LINK_BIT(LINK_SITEMAP));
+    settings_fini(&s);
+    accepted(CRAWL("--sitemap", "only"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_REDIRECT));
+    settings_fini(&s);
+    accepted((char *[]){"crawl", "-o", "x", "--sitemap-url",
+                        "https://h.example/s.xml", NULL}); /* and no seed */
+    settings_fini(&s);
+    refused("--sitemap-url 'x': it takes an http or https URL",
+            CRAWL("--sitemap-url", "x"));
+    refused("--sitemap off reads none",
+            CRAWL("--sitemap", "off", "--sitemap-url", "http://h/"));
+    refused("--ignore takes them away",
+            CRAWL("--sitemap", "only", "--ignore", "sitemap"));
+    refused("needs the kind sitemap",
+            CRAWL("--follow", "a", "--sitemap-url", "http://h/"));
+    refused("neither --scope seed nor --depth 0",
+            CRAWL("--sitemap", "only", "--depth", "0"));
 }
 END_TEST
 
@@ -533,6 +567,7 @@ Suite *suite_settings(void)
     tcase_add_test(t, values_have_the_shape_they_need);
     tcase_add_test(t, introduces_itself);
     tcase_add_test(t, follows_the_kinds_it_was_told_to);
+    tcase_add_test(t, reads_the_sitemaps_it_was_told_to);
     tcase_add_test(t, knows_the_kinds_that_links_has);
     tcase_add_test(t, a_resume_goes_on_as_it_was_started);
     tcase_add_test(t, a_resume_prints_what_it_changes);

@@ -28,6 +28,7 @@ static const struct summary whole = {
     .elapsed_ms = 123000,
     .pages = 12345,
     .pages_run = 12345,
+    .same_content = 1024,
     .fetched = 12325,
     .redirects = 120,
     .failed = 30,
@@ -52,7 +53,8 @@ START_TEST(tells_what_happened_and_what_comes_next)
     ck_assert_str_eq(
         text,
         "stopped by --limit\n"
-        "  pages              12,345   100 a second\n"
+        "  pages              12,345   100 a second, 1,024 with a body seen "
+        "before\n"
         "  redirects             120\n"
         "  failed                 30   http_404 20, tls 7, dns 3\n"
         "  denied                 12   robots 12\n"
@@ -81,7 +83,7 @@ START_TEST(a_resumed_crawl_tells_its_own_share)
     ck_assert_ptr_nonnull(
         strstr(text, "finished, but some seeds could not be fetched\n"));
     ck_assert_ptr_nonnull(
-        strstr(text, "12,345   246 of them in this run, 2.0 a second\n"));
+        strstr(text, "12,345   246 of them in this run, 2.0 a second, 1,024 "));
     ck_assert_ptr_nonnull(strstr(text, "in 1h02m\n  1 of 3 seeds failed\n"
                                        "exit status 5; to see what failed: "
                                        "urlweir export docs --what errors\n"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <string.h>
 
 #include "tests/unit/config/toy_options.h"
 
@@ -8,6 +9,7 @@ static struct buf error;
 
 static void setup(void)
 {
+    memset(&toy, 0xa5, sizeof toy); /* as a stack leaves it */
     option_defaults(&toy_table, &toy);
     buf_init(&error, 10000);
 }

@@ -29,7 +29,7 @@ static const char *const toy_kinds[] = {"a", "img", "meta", NULL};
 /* clang-format off */
 static const struct option_spec toy_specs[] = {
     {.name = "loud", .letter = 'l', .type = OPTION_FLAG, TOY_AT(loud),
-     .fallback = "false", .section = "Toys", .help = "make noise"},
+     .section = "Toys", .help = "make noise"},
     {.name = "count", .letter = 'c', .type = OPTION_COUNT, TOY_AT(count),
      .fallback = "none", .min = 0, .max = 10, .bare = "none",
      .section = "Toys", .arg = "N", .help = "how many"},

@@ -157,7 +157,7 @@ static struct report *rig_ask_url(struct rig *r, const char *url)
     return report;
 }
 
-static struct report *rig_ask(struct rig *r, const char *path)
+static inline struct report *rig_ask(struct rig *r, const char *path)
 {
     return rig_ask_url(r, rig_url(r, "127.0.0.1", path));
 }

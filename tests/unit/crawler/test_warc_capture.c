@@ -33,6 +33,12 @@ static void read_request(struct records *r)
     ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
 }
 
+static void read_metadata(struct records *r)
+{
+    ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
+    ck_assert(bytes_is(warc_field(r->found.head, "WARC-Type"), "metadata"));
+}
+
 static void read_no_more(struct records *r)
 {
     struct warc_found none;
@@ -85,6 +91,7 @@ START_TEST(an_answer_and_its_request_stand_as_they_were)
     assert_field(&r, "WARC-Type", "request");
     assert_field(&r, "WARC-Concurrent-To", id);
     assert_bytes(r.found.block, rig.server.head);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -115,6 +122,7 @@ START_TEST(decoded_bodies_stand_under_a_head_that_says_so)
                       strlen("HTTP/1.1 200 OK\r\nContent-Length: 44\r\n\r\n") +
                           CODED_LENGTH);
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -146,6 +154,7 @@ START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
                                 "12345678901234567890");
     ck_assert(!p->warc->may_repeat);
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     p = rig_ask(&rig, "/gone");
@@ -154,6 +163,7 @@ START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
     assert_bytes(r.found.block,
                  "HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\n1234");
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -175,6 +185,7 @@ START_TEST(iso28500_6_7_3_a_304_is_a_revisit)
     assert_field(&r, "WARC-Profile", WARC_NOT_MODIFIED);
     ck_assert(!p->warc->may_repeat);
     read_request(&r);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
@@ -184,7 +195,7 @@ END_TEST
 START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
 {
     struct route route = {.path = "/a", .answer = PAGE};
-    struct warc_maker *m = warc_maker_new(1);
+    struct warc_maker *m = warc_maker_new();
     struct records r;
     struct report *p;
     struct rig rig;
@@ -207,10 +218,70 @@ START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
                  "HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 6\r\n\r\n");
     read_request(&r);
     assert_field(&r, "WARC-Concurrent-To", p->warc->id);
+    read_metadata(&r);
     read_no_more(&r);
     report_free(p);
     rig_fini(&rig);
     warc_maker_free(m);
+}
+END_TEST
+
+START_TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
+{
+    struct route route = {.path = "/a", .answer = PAGE};
+    struct report *p;
+    struct rig rig;
+    uint64_t used;
+
+    start_recording(&rig, &route, 1);
+    rig_start(&rig);
+    p = rig_ask(&rig, "/a");
+    /* The body's own reservation goes a moment after the report came. */
+    for (int i = 0; (used = body_pool_used(rig.o.bodies)) >= 32768 && i < 1000;
+         i++)
+        usleep(1000);
+    ck_assert_uint_ge(used, p->warc->members.len + p->warc->head.len);
+    ck_assert_uint_lt(used, 8192); /* the body is gone, no more is held */
+    report_free(p);
+    ck_assert_uint_eq(body_pool_used(rig.o.bodies), 0);
+    rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(robots_txt_is_recorded_with_the_report_it_was_needed_for)
+{
+    struct route routes[] = {
+        {.path = "/robots.txt",
+         .answer = "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno"},
+        {.path = "/a", .answer = PAGE}};
+    struct records r;
+    struct report *p;
+    struct rig rig;
+
+    start_recording(&rig, routes, 2);
+    rig.o.robots = ROBOTS_OBEY;
+    rig_start(&rig);
+    p = rig_ask(&rig, "/a");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_ptr_null(p->warc);
+    read_first(&r, p->robots_warc);
+    assert_field(&r, "WARC-Target-URI",
+                 rig_url(&rig, "127.0.0.1", "/robots.txt"));
+    assert_bytes(r.found.block,
+                 "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno");
+    ck_assert(!p->robots_warc->may_repeat);
+    read_request(&r);
+    read_metadata(&r);
+    ck_assert(bytes_starts_with(r.found.block, "via: http://127.0.0.1:"));
+    ck_assert_ptr_nonnull(memmem(r.found.block.at, r.found.block.len,
+                                 "\r\nhopsFromSeed: P\r\n", 19));
+    read_no_more(&r);
+    report_free(p);
+    p = rig_ask(&rig, "/a");
+    ck_assert_ptr_nonnull(p->warc);
+    ck_assert_ptr_null(p->robots_warc);
+    report_free(p);
+    rig_fini(&rig);
 }
 END_TEST
 
@@ -224,6 +295,8 @@ Suite *suite_warc_capture(void)
     tcase_add_test(t, iso28500_5_13_a_body_that_was_cut_says_why);
     tcase_add_test(t, iso28500_6_7_3_a_304_is_a_revisit);
     tcase_add_test(t, iso28500_6_7_2_a_payload_recorded_before_is_referred_to);
+    tcase_add_test(t, records_count_in_the_pool_of_bodies_until_they_are_freed);
+    tcase_add_test(t, robots_txt_is_recorded_with_the_report_it_was_needed_for);
     tcase_set_timeout(t, 30);
     suite_add_tcase(s, t);
     return s;

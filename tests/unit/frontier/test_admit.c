@@ -169,6 +169,101 @@ START_TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
 }
 END_TEST
 
+/* ---- hints and parts ---- */
+
+static struct url_hint hint_at(struct rig *r, uint64_t id)
+{
+    struct url_hint h = {.priority = -2};
+    struct reader reader;
+
+    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    if (hint_store_get(reader.hints, id, &h) == STATUS_NOT_FOUND)
+        h.priority = -2;
+    reader_close(&reader);
+    return h;
+}
+
+START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
+{
+    const struct url_hint first = {.priority = 800, .lastmod_ms = 1234567},
+                          later = {.priority = HINT_NO_PRIORITY,
+                                   .lastmod_ms = HINT_NO_LASTMOD,
+                                   .changefreq = CHANGEFREQ_DAILY};
+    struct rig r;
+    struct engine_item items[3];
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    items[0] = rig_item(&r, A);
+    items[0].hint = &first;
+    items[1] = rig_item(&r, B); /* nothing is said of it */
+    items[2] = rig_item(&r, C);
+    items[2].hint = &later;
+    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 1, items, 3, RIG_WALL, NULL),
+                     STATUS_OK);
+    rig_commit(&r);
+    ck_assert_int_eq(hint_at(&r, 1).priority, 800);
+    ck_assert_int_eq(hint_at(&r, 1).lastmod_ms, 1234567);
+    ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_NONE);
+    ck_assert_int_eq(hint_at(&r, 2).priority, -2);
+    ck_assert_int_eq(hint_at(&r, 3).priority, HINT_NO_PRIORITY);
+    ck_assert(hint_at(&r, 3).lastmod_ms == HINT_NO_LASTMOD);
+    ck_assert_int_eq(hint_at(&r, 3).changefreq, CHANGEFREQ_DAILY);
+    items[0].hint = &later; /* the later word holds */
+    ck_assert_int_eq(rig_put(&r, items[0]), ENGINE_SEEN);
+    rig_commit(&r);
+    ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_DAILY);
+    ck_assert_int_eq(hint_at(&r, 1).priority, HINT_NO_PRIORITY);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
+{
+    struct rig r;
+    struct engine_item found[2];
+    struct engine_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
+                               bytes_of_str("http://x.test/")};
+    struct engine_done part = {.partial = true, .found = found};
+    struct engine_stats s;
+    uint64_t id;
+
+    rig_init(&r);
+    rig_create(&r);
+    rig_seed(&r, A);
+    id = rig_lease(&r);
+    found[0] = rig_item(&r, B);
+    found[1] = rig_item(&r, A);
+    part.id = id;
+    part.found_count = 2;
+    part.drops = &drop;
+    part.drop_count = 1;
+    ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);
+    r.e->ops->stats(r.e, &s);
+    ck_assert_uint_eq(s.urls, 2);
+    ck_assert_uint_eq(s.leased, 1);
+    ck_assert_uint_eq(s.duplicates, 1);
+    ck_assert_uint_eq(s.dropped, 1);
+    ck_assert_uint_eq(s.pages, 0);
+    /* the last word counts the links, not what was sent of them again */
+    part = (struct engine_done){.id = id,
+                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                                .row = {.at_ms = RIG_WALL, .links = 3},
+                                .sent = 3,
+                                .host = {.ended = r.now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+    ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);
+    r.e->ops->stats(r.e, &s);
+    ck_assert_uint_eq(s.leased, 0);
+    ck_assert_uint_eq(s.links, 3);
+    ck_assert_uint_eq(s.duplicates, 1);
+    ck_assert_uint_eq(s.pages, 1);
+    rig_fini(&r);
+}
+END_TEST
+
 /* ---- the link graph ---- */
 
 struct graph {
@@ -356,6 +451,8 @@ Suite *suite_admit(void)
     Suite *s = suite_create("admit");
     TCase *t = tcase_create("admit");
 
+    tcase_add_test(t, what_a_sitemap_says_is_kept_also_of_urls_known_before);
+    tcase_add_test(t, a_part_admits_its_links_and_leaves_its_url_leased);
     tcase_add_test(t, without_comparing_text_a_digest_is_the_url);
     tcase_add_test(t,
                    a_url_whose_digest_is_taken_is_admitted_under_a_salted_one);

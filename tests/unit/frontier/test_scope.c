@@ -98,6 +98,81 @@ START_TEST(http_and_https_on_their_own_ports_are_one_place)
 }
 END_TEST
 
+static struct scope_verdict ask_listing(struct scope *s, const char *text,
+                                        uint32_t depth)
+{
+    struct scope_verdict v;
+    struct url u;
+
+    parse(&u, text);
+    v = scope_check_listing(s, &u, depth);
+    url_fini(&u);
+    return v;
+}
+
+START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
+{
+    const char *include = "/articles/", *exclude = "secret";
+    struct scope_options o = {.mode = SCOPE_PREFIX,
+                              .depth = 1,
+                              .max_url_length = 60,
+                              .include = &include,
+                              .include_count = 1,
+                              .exclude = &exclude,
+                              .exclude_count = 1};
+    struct scope *s = NULL;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    seed(s, "http://a.example/articles/");
+    ck_assert(ask_listing(s, "http://cdn.example/s.xml", 1).in);
+    ck_assert_int_eq(ask_listing(s, "http://a.example/s.xml", 2).reason,
+                     REASON_DEPTH);
+    ck_assert_int_eq(ask_listing(s, "http://a.example/secret.xml", 1).reason,
+                     REASON_EXCLUDE);
+    ck_assert_int_eq(ask_listing(s,
+                                 "http://a.example/articles/articles/articles/"
+                                 "articles/articles/s.xml",
+                                 1)
+                         .reason,
+                     REASON_URL_LENGTH);
+    scope_free(s);
+    s = scope_of(SCOPE_SEED);
+    ck_assert_int_eq(ask_listing(s, "http://a.example/s.xml", 1).reason,
+                     REASON_SCOPE);
+    scope_free(s);
+}
+END_TEST
+
+static bool has_host(struct scope *s, const char *text)
+{
+    struct url u;
+    bool has;
+
+    parse(&u, text);
+    has = scope_has_host(s, &u);
+    url_fini(&u);
+    return has;
+}
+
+START_TEST(a_host_is_in_scope_when_some_of_its_urls_are)
+{
+    struct scope *s = scope_of(SCOPE_PREFIX);
+
+    seed(s, "http://a.example/docs/");
+    ck_assert(has_host(s, "https://a.example/robots.txt"));
+    ck_assert(!has_host(s, "http://a.example:81/"));
+    ck_assert(!has_host(s, "http://b.example/docs/"));
+    scope_free(s);
+    s = scope_of(SCOPE_ANY);
+    ck_assert(has_host(s, "http://b.example/"));
+    scope_free(s);
+    s = scope_of(SCOPE_SEED);
+    seed(s, "http://a.example/");
+    ck_assert(!has_host(s, "http://a.example/"));
+    scope_free(s);
+}
+END_TEST
+
 START_TEST(scope_domain_is_the_registrable_domain)
 {
     struct scope *s = scope_of(SCOPE_DOMAIN);
@@ -295,6 +370,9 @@ Suite *suite_scope(void)
     Suite *s = suite_create("scope");
     TCase *t = tcase_create("scope");
 
+    tcase_add_test(t,
+                   a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded);
+    tcase_add_test(t, a_host_is_in_scope_when_some_of_its_urls_are);
     tcase_add_test(t, scope_host_is_the_same_host_and_port);
     tcase_add_test(t, http_and_https_on_their_own_ports_are_one_place);
     tcase_add_test(t, scope_domain_is_the_registrable_domain);

@@ -142,7 +142,7 @@ static void write_warc(const char *dir, int records)
                                    .prefix = "t",
                                    .host = "h",
                                    .size_most = 1500};
-    struct warc_maker *m = warc_maker_new(1);
+    struct warc_maker *m = warc_maker_new();
     struct warc *w = NULL;
 
     ck_assert_int_eq(warc_open(&w, &o), STATUS_OK);

@@ -216,6 +216,66 @@ START_TEST(the_state_of_a_queue_is_remembered)
 }
 END_TEST
 
+static void same_place(void *ctx, uint32_t queue, struct bytes address)
+{
+    uint32_t *seen = ctx;
+
+    ck_assert_uint_eq(queue, 1);
+    ck_assert(bytes_is(address, "192.0.2.2"));
+    ++*seen;
+}
+
+START_TEST(where_a_host_stands_is_remembered)
+{
+    struct scratch dir;
+    struct model m;
+    struct buf text;
+    uint32_t queue = 0, seen = 0;
+
+    begin(&m, &dir);
+    buf_init(&text, 64);
+    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    ck_assert_int_eq(frontier_store_queue(m.s, bytes_of_str(""),
+                                          bytes_of_str("a.test"), &queue),
+                     STATUS_OK);
+    ck_assert_int_eq(frontier_store_place(m.s, queue, &text), STATUS_NOT_FOUND);
+    ck_assert_int_eq(frontier_store_set_place(m.s, queue,
+                                              bytes_of_str("192.0.2.1")),
+                     STATUS_OK);
+    ck_assert_int_eq(frontier_store_set_place(m.s, queue,
+                                              bytes_of_str("192.0.2.2")),
+                     STATUS_OK);
+    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    reopen(&m, &dir);
+    ck_assert_int_eq(frontier_store_place(m.s, queue, &text), STATUS_OK);
+    ck_assert_str_eq(buf_str(&text), "192.0.2.2");
+    ck_assert_int_eq(frontier_store_each_place(m.s, same_place, &seen),
+                     STATUS_OK);
+    ck_assert_uint_eq(seen, 1);
+    buf_fini(&text);
+    end(&m, &dir);
+}
+END_TEST
+
+START_TEST(a_store_without_places_knows_none)
+{
+    struct scratch dir;
+    struct model m;
+    struct buf text;
+    uint32_t seen = 0;
+
+    begin(&m, &dir);
+    buf_init(&text, 64);
+    ck_assert_int_eq(db_exec(m.d, "DROP TABLE place"), STATUS_OK);
+    ck_assert_int_eq(frontier_store_place(m.s, 1, &text), STATUS_NOT_FOUND);
+    ck_assert_int_eq(frontier_store_each_place(m.s, same_place, &seen),
+                     STATUS_OK);
+    ck_assert_uint_eq(seen, 0);
+    buf_fini(&text);
+    end(&m, &dir);
+}
+END_TEST
+
 START_TEST(small_facts_may_be_any_octets)
 {
     struct scratch dir;
@@ -287,6 +347,8 @@ Suite *suite_frontier_facts(void)
     tcase_add_test(t, hosts_without_end_are_counted_together_past_a_ceiling);
     tcase_add_test(t, counters_are_kept_and_unknown_ones_are_zero);
     tcase_add_test(t, the_state_of_a_queue_is_remembered);
+    tcase_add_test(t, where_a_host_stands_is_remembered);
+    tcase_add_test(t, a_store_without_places_knows_none);
     tcase_add_test(t, small_facts_may_be_any_octets);
     tcase_add_test(t, the_steps_of_the_filter_come_back_in_order);
     suite_add_tcase(s, t);

@@ -177,66 +177,129 @@ START_TEST(words_without_end_do_not_grow_the_table_without_end)
 }
 END_TEST
 
-START_TEST(the_first_page_with_a_body_is_known_also_after_opening_again)
+/* ---- bodies ---- */
+
+#define MEMORY (UINT64_C(1) << 18)
+
+static void watch(struct pages *p)
 {
+    ck_assert_int_eq(page_store_watch_bodies(p->s, MEMORY), STATUS_OK);
+}
+
+static uint64_t first_of(struct pages *p, struct digest d)
+{
+    struct first_body first;
+
+    SAME(page_store_first_with_body(p->s, d, &first), STATUS_OK);
+    if (first.seq != 0) {
+        SAME(first.url, first.seq * 10);
+        SAME(page_store_url_of(p->s, first.seq), first.seq * 10);
+    }
+    return first.seq;
+}
+
+static uint64_t add_body(struct pages *p, struct digest d)
+{
+    struct fetch_row row = {.url = (page_store_last_seq(p->s) + 1) * 10,
+                            .body_digest = d};
+    uint64_t seq;
+
+    SAME(page_store_add(p->s, &row, &seq), STATUS_OK);
+    return row.same_as;
+}
+
+/* What was rolled back is forgotten, what was committed is not, whatever of it
+ * had been merged into pages. */
+START_TEST(bodies_are_known_as_a_plain_table_knows_them)
+{
+    enum { BODIES = 15000, ROUNDS = 300 };
+    uint64_t *first = xcalloc(BODIES, sizeof *first), count = 0, seed = 7;
+    uint64_t *saved = xcalloc(BODIES, sizeof *saved);
     struct pages p = make();
-    uint64_t seq = 0;
 
-    for (uint64_t i = 0; i < 3000; i++) {
-        struct fetch_row row = {.url = i + 1,
-                                .body_digest = scratch_digest(i % 1000)};
+    watch(&p);
+    for (int round = 0; round < ROUNDS; round++) {
+        bool keep = round % 7 != 3;
 
-        SAME(page_store_add(p.s, &row, &seq), STATUS_OK);
-        if (i == 1500) {
-            for (uint64_t k = 0; k < 1000; k++)
-                SAME(page_store_first_with_body(p.s, scratch_digest(k)), k + 1);
+        memcpy(saved, first, BODIES * sizeof *first);
+        ck_assert_int_eq(db_begin(p.d), STATUS_OK);
+        for (int i = 0; i < 200; i++) {
+            uint64_t k;
+
+            seed = seed * UINT64_C(6364136223846793005) + 1;
+            k = (seed >> 33) % BODIES;
+            SAME(add_body(&p, scratch_digest(k)), first[k]);
+            if (first[k] == 0)
+                first[k] = page_store_last_seq(p.s);
+        }
+        ck_assert_int_eq(page_store_step(p.s), STATUS_OK);
+        if (keep) {
+            ck_assert_int_eq(db_commit(p.d), STATUS_OK);
+        } else {
+            db_rollback(p.d);
+            memcpy(first, saved, BODIES * sizeof *first);
+        }
+        if (!keep || round % 50 == 0) {
+            reopen(&p, DB_WRITE);
+            watch(&p);
         }
     }
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint64_t k = 0; k < 1000; k++)
-            SAME(page_store_first_with_body(p.s, scratch_digest(k)), k + 1);
-        SAME(page_store_first_with_body(p.s, scratch_digest(5000)), 0);
-        SAME(page_store_first_with_body(p.s, (struct digest){0, 0}), 0);
-        reopen(&p, DB_WRITE);
+    for (uint64_t k = 0; k < BODIES; k++) {
+        SAME(first_of(&p, scratch_digest(k)), first[k]);
+        count += first[k] != 0;
     }
+    SAME(first_of(&p, (struct digest){0, 0}), 0);
+    ck_assert_uint_gt(page_store_memory(p.s), 0);
+    ck_assert_uint_lt(page_store_memory(p.s), 4 << 20);
+    ck_assert_int_eq(page_store_verify_bodies(p.s, &seed), STATUS_OK);
+    ck_assert_uint_eq(seed, count);
+    free(first);
+    free(saved);
     done(&p);
 }
 END_TEST
 
-/* 64 bits of a digest address the index; the row has the last word. */
+START_TEST(an_index_of_bodies_that_lies_is_found)
+{
+    struct pages p = make();
+    uint64_t count = 0;
+
+    scratch_quiet();
+    watch(&p);
+    for (uint64_t i = 0; i < 20; i++)
+        ck_assert_uint_eq(add_body(&p, scratch_digest(i % 10)),
+                          i < 10 ? 0 : i - 9);
+    ck_assert_int_eq(page_store_verify_bodies(p.s, &count), STATUS_OK);
+    ck_assert_uint_eq(count, 10);
+    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET same = 3 WHERE seq = 15"),
+                     STATUS_OK);
+    ck_assert_int_eq(page_store_verify_bodies(p.s, &count), STATUS_DAMAGED);
+    done(&p);
+}
+END_TEST
+
 START_TEST(bodies_that_share_half_a_digest_are_two)
 {
     struct pages p = make();
-    struct fetch_row a = {.url = 1, .body_digest = {1, 42}};
-    struct fetch_row b = {.url = 2, .body_digest = {2, 42}};
-    uint64_t seq = 0;
+    struct digest a = {1, 42}, b = {2, 42};
 
-    ck_assert_uint_eq(page_store_first_with_body(p.s, a.body_digest), 0);
-    ck_assert_int_eq(page_store_add(p.s, &a, &seq), STATUS_OK);
-    ck_assert_uint_eq(page_store_first_with_body(p.s, b.body_digest), 0);
-    ck_assert_int_eq(page_store_add(p.s, &b, &seq), STATUS_OK);
-    ck_assert_uint_eq(page_store_first_with_body(p.s, a.body_digest), 1);
-    ck_assert_uint_eq(page_store_first_with_body(p.s, b.body_digest), 2);
+    watch(&p);
+    ck_assert_uint_eq(add_body(&p, a), 0);
+    ck_assert_uint_eq(first_of(&p, b), 0);
+    ck_assert_uint_eq(add_body(&p, b), 0);
+    ck_assert_uint_eq(first_of(&p, a), 1);
+    ck_assert_uint_eq(first_of(&p, b), 2);
     done(&p);
 }
 END_TEST
 
-START_TEST(without_memory_duplicate_content_is_missed_and_nothing_else)
+START_TEST(who_does_not_watch_bodies_is_told_of_none)
 {
     struct pages p = make();
-    struct fetch_row row = {.url = 1};
-    uint64_t seq = 0;
 
-    ck_assert_uint_eq(page_store_first_with_body(p.s, scratch_digest(0)), 0);
-    mem_fail_after(1);
-    for (uint64_t i = 0; i < 2000; i++) {
-        row.body_digest = scratch_digest(i);
-        SAME(page_store_add(p.s, &row, &seq), STATUS_OK);
-    }
-    ck_assert_uint_eq(mem_fail_after(0), 0);
-    ck_assert_uint_eq(page_store_first_with_body(p.s, scratch_digest(5)), 6);
-    ck_assert_uint_eq(page_store_first_with_body(p.s, scratch_digest(1999)), 0);
-    ck_assert_uint_eq(page_store_last_seq(p.s), 2000);
+    ck_assert_uint_eq(add_body(&p, scratch_digest(1)), 0);
+    ck_assert_uint_eq(add_body(&p, scratch_digest(1)), 0);
+    ck_assert_uint_eq(first_of(&p, scratch_digest(1)), 0);
     done(&p);
 }
 END_TEST
@@ -292,11 +355,10 @@ Suite *suite_page_store(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_row_comes_back_as_it_went_in);
     tcase_add_test(t, words_without_end_do_not_grow_the_table_without_end);
-    tcase_add_test(
-        t, the_first_page_with_a_body_is_known_also_after_opening_again);
+    tcase_add_test(t, bodies_are_known_as_a_plain_table_knows_them);
+    tcase_add_test(t, an_index_of_bodies_that_lies_is_found);
     tcase_add_test(t, bodies_that_share_half_a_digest_are_two);
-    tcase_add_test(t,
-                   without_memory_duplicate_content_is_missed_and_nothing_else);
+    tcase_add_test(t, who_does_not_watch_bodies_is_told_of_none);
     tcase_add_test(t, a_robots_file_is_kept_whole_and_replaced);
     suite_add_tcase(s, t);
     return s;

@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "base/mem.h"
 #include "storage/warc_reader.h"
 #include "storage/warc_record.h"
 #include "tests/unit/storage/scratch.h"
@@ -42,7 +43,7 @@ static const char example_text[] =
 
 static void make(const struct warc_record *r, struct buf *out)
 {
-    struct warc_maker *m = warc_maker_new(1);
+    struct warc_maker *m = warc_maker_new();
 
     ck_assert_int_eq(warc_maker_add(m, r, out), STATUS_OK);
     warc_maker_free(m);
@@ -79,7 +80,7 @@ END_TEST
 
 START_TEST(digests_are_those_of_sha1sum)
 {
-    struct warc_maker *m = warc_maker_new(1);
+    struct warc_maker *m = warc_maker_new();
     char out[WARC_DIGEST_SIZE];
 
     warc_digest(m, bytes_of("", 0), bytes_of("", 0), out);
@@ -116,6 +117,85 @@ START_TEST(no_value_of_a_stranger_ends_a_line)
     ck_assert_ptr_nonnull(
         strstr(buf_str(&text), "http://a/??WARC-Type: request\r\n"));
     buf_fini(&gz);
+    buf_fini(&text);
+}
+END_TEST
+
+/* Text, which compresses, and noise, which does not, around the sizes at which
+ * a compressor begins something new. */
+START_TEST(a_block_of_any_size_comes_out_as_it_went_in)
+{
+    static const size_t sizes[] = {0,     1,     2,     257,    8191,   32768,
+                                   32769, 65535, 65536, 131073, 262144, 900001};
+    struct warc_maker *m = warc_maker_new();
+    struct warc_record r = example();
+    char *body = xmalloc(900001);
+    uint64_t x = 1;
+    struct buf gz, text;
+
+    buf_init(&gz, 4 << 20);
+    buf_init(&text, 4 << 20);
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i / 2];
+
+        for (size_t k = 0; k < n; k++) {
+            x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+            body[k] = i % 2 ? (char)(x >> 56) : "abcdefgh"[x >> 61];
+        }
+        r.block_more = bytes_of(body, n);
+        buf_clear(&gz);
+        buf_clear(&text);
+        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+        unpack(buf_bytes(&gz), &text);
+        ck_assert_uint_gt(text.len, n + 4);
+        ck_assert_mem_eq(text.at + text.len - 4 - n, body, n);
+        ck_assert_mem_eq(text.at + text.len - 4, "\r\n\r\n", 4);
+        ck_assert_uint_le(gz.len, n + 1000); /* noise grows by a little */
+    }
+    free(body);
+    warc_maker_free(m);
+    buf_fini(&gz);
+    buf_fini(&text);
+}
+END_TEST
+
+#define ID_A "<urn:uuid:00000000-0000-4000-8000-00000000000a>"
+#define ID_B "<urn:uuid:00000000-0000-4000-8000-00000000000b>"
+
+START_TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
+{
+    struct warc_maker *m = warc_maker_new();
+    struct warc_record r = example();
+    struct buf gz, there, want, text;
+
+    buf_init(&gz, 1 << 20);
+    buf_init(&there, 1 << 20);
+    buf_init(&want, 2 << 20);
+    buf_init(&text, 2 << 20);
+    r.block_more = bytes_of_str("WARC-Warcinfo-ID: " ID_A); /* not this one */
+    r.warcinfo_id = ID_B;
+    ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+    unpack(buf_bytes(&gz), &want);
+    buf_clear(&gz);
+    r.warcinfo_id = ID_A;
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+    ck_assert_int_eq(warc_maker_move(m, buf_bytes(&gz), ID_A, ID_B, &there),
+                     STATUS_OK);
+    ck_assert_uint_eq(there.len % 2, 0); /* twice the same */
+    ck_assert_mem_eq(there.at, there.at + there.len / 2, there.len / 2);
+    unpack(bytes_of(there.at, there.len / 2), &text);
+    ck_assert_str_eq(buf_str(&text), buf_str(&want));
+    /* Of another file, or torn: refused. */
+    ck_assert_int_eq(warc_maker_move(m, buf_bytes(&gz), ID_B, ID_A, &text),
+                     STATUS_FORMAT);
+    ck_assert_int_eq(warc_maker_move(m, bytes_of(gz.at, gz.len - 1), ID_A, ID_B,
+                                     &text),
+                     STATUS_FORMAT);
+    warc_maker_free(m);
+    buf_fini(&gz);
+    buf_fini(&there);
+    buf_fini(&want);
     buf_fini(&text);
 }
 END_TEST
@@ -188,6 +268,7 @@ START_TEST(names_tell_time_serial_and_host_and_end_in_open_while_written)
     ck_assert_uint_gt(offset, 0); /* warcinfo comes first */
     snprintf(path, sizeof path, "%s/%s", s.dir, file.at);
     ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_eq(warc_sync(w), STATUS_OK);
     assert_record_at(s.dir, file, offset, gz.len); /* found all the same */
     ck_assert_int_eq(warc_close(w), STATUS_OK);
     ck_assert_int_eq(access(path, F_OK), 0);
@@ -222,6 +303,42 @@ START_TEST(files_rotate_before_they_grow_past_their_size)
     append(w, buf_bytes(&gz), &file[0], &offset[0]);
     snprintf(s.other, sizeof s.other, "-%05d-here", (int)files + 1);
     ck_assert_ptr_nonnull(strstr(file[0].at, s.other));
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
+START_TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
+{
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, 2000);
+    struct warc_record r = example();
+    char announced[WARC_ID_SIZE];
+    struct warc_reader *reader;
+    struct warc_found found;
+    struct bytes file;
+    struct buf gz;
+    uint64_t offset;
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    for (int i = 0; i < 12; i++) {
+        int fd;
+
+        ck_assert_int_eq(warc_make_room(w, gz.len, DATE), STATUS_OK);
+        snprintf(announced, sizeof announced, "%s", warc_info_id(w));
+        append(w, buf_bytes(&gz), &file, &offset);
+        ck_assert_str_eq(warc_info_id(w), announced);
+        ck_assert_int_eq(warc_sync(w), STATUS_OK);
+        fd = warc_open_named(s.dir, file);
+        reader = warc_reader_new(fd);
+        ck_assert_int_eq(warc_reader_next(reader, &found), STATUS_OK);
+        ck_assert(
+            bytes_is(warc_field(found.head, "WARC-Record-ID"), announced));
+        warc_reader_free(reader);
+        close(fd);
+    }
     ck_assert_int_eq(warc_close(w), STATUS_OK);
     buf_fini(&gz);
     remove_all(&s);
@@ -333,8 +450,11 @@ START_TEST(a_full_disk_leaves_whole_records_and_stays_refused)
     make(&r, &gz);
     scratch_limit_files(3000);
     w = open_in(s.dir, 1 << 20);
-    for (int i = 0; i < 20 && st == STATUS_OK; i++)
+    for (int i = 0; i < 20 && st == STATUS_OK; i++) {
         st = warc_append(w, buf_bytes(&gz), DATE, &file, &offset);
+        if (st == STATUS_OK)
+            st = warc_sync(w);
+    }
     ck_assert_int_ne(st, STATUS_OK);
     ck_assert_int_eq(warc_append(w, buf_bytes(&gz), DATE, &file, &offset), st);
     ck_assert_int_eq(warc_sync(w), st);
@@ -367,6 +487,11 @@ Suite *suite_warc(void)
     tcase_add_test(t, digests_are_those_of_sha1sum);
     tcase_add_test(t, rfc4122_4_4_ids_are_random_uuids);
     tcase_add_test(t, no_value_of_a_stranger_ends_a_line);
+    tcase_add_test(t, a_block_of_any_size_comes_out_as_it_went_in);
+    tcase_add_test(
+        t, records_moved_to_another_file_name_its_warcinfo_record_alone);
+    tcase_add_test(
+        t, each_file_begins_with_the_warcinfo_record_it_was_announced_with);
     tcase_add_test(
         t, names_tell_time_serial_and_host_and_end_in_open_while_written);
     tcase_add_test(t, files_rotate_before_they_grow_past_their_size);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * found.c - what one answer revealed: links to admit, and links dropped.
+ *
+ * The arrays grow outside the arena, so that no dead copy of them fills it,
+ * and are kept between pages unless one page made them large.
+ */
+#include "crawler/found.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define KEPT_COUNT     ((size_t)4096) /* room kept between pages */
+#define DROP_TEXT_MOST ((size_t)2048)
+
+void found_fini(struct found *f)
+{
+    free(f->items);
+    free(f->drops);
+}
+
+static void trim(struct found *f)
+{
+    if (f->item_cap > KEPT_COUNT) {
+        free(f->items);
+        f->items = NULL;
+        f->item_cap = 0;
+    }
+    if (f->drop_cap > KEPT_COUNT) {
+        free(f->drops);
+        f->drops = NULL;
+        f->drop_cap = 0;
+    }
+}
+
+void found_begin(struct found *f, const struct engine_lease *lease,
+                 struct arena *arena, size_t most)
+{
+    trim(f);
+    f->lease = lease;
+    f->arena = arena;
+    f->most = most;
+    f->full = false;
+    f->item_count = f->drop_count = 0;
+}
+
+/* ---- room ---------------------------------------------------------------- */
+
+/* Is there room for `len` octets and one more of both arrays? */
+static bool has_room(const struct found *f, size_t len)
+{
+    size_t arrays = (f->item_count + 1) * sizeof *f->items +
+                    (f->drop_count + 1) * sizeof *f->drops;
+
+    return !f->full && len <= f->most &&
+           arena_used(f->arena) + arrays <= f->most - len;
+}
+
+static struct engine_drop *new_drop(struct found *f)
+{
+    if (f->drop_count == f->drop_cap) {
+        f->drop_cap = f->drop_cap > 0 ? f->drop_cap * 2 : 64;
+        f->drops = xrealloc(f->drops, f->drop_cap * sizeof *f->drops);
+    }
+    return &f->drops[f->drop_count++];
+}
+
+static struct engine_item *new_item(struct found *f)
+{
+    if (f->item_count == f->item_cap) {
+        f->item_cap = f->item_cap > 0 ? f->item_cap * 2 : 64;
+        f->items = xrealloc(f->items, f->item_cap * sizeof *f->items);
+    }
+    return &f->items[f->item_count++];
+}
+
+/* ---- adding -------------------------------------------------------------- */
+
+void found_overflow(struct found *f)
+{
+    if (f->full)
+        return;
+    f->full = true;
+    *new_drop(f) =
+        (struct engine_drop){REASON_LINK_COUNT, f->lease->key, f->lease->url};
+}
+
+void found_drop(struct found *f, enum outcome_reason reason,
+                const struct url *u)
+{
+    struct bytes text = url_text(u), host = url_host(u);
+    size_t len = text.len < DROP_TEXT_MOST ? text.len : DROP_TEXT_MOST;
+    size_t host_at = (size_t)(host.at - text.at);
+    char *at = has_room(f, len) ? arena_try_copy(f->arena, text.at, len) : NULL;
+
+    if (at == NULL) {
+        found_overflow(f);
+        return;
+    }
+    if (host_at + host.len > len)
+        host = bytes_of("", 0); /* cannot be: hosts are at most 253 octets */
+    else
+        host.at = at + host_at;
+    *new_drop(f) = (struct engine_drop){reason, host, bytes_of(at, len)};
+}
+
+void found_add(struct found *f, const struct engine_item *like,
+               const struct url *u)
+{
+    struct bytes text = url_text(u);
+    size_t key_at = (size_t)(like->key.at - text.at);
+    size_t extra = like->hint != NULL ? sizeof *like->hint : 0;
+    bool room = has_room(f, text.len + extra);
+    char *at = room ? arena_try_copy(f->arena, text.at, text.len) : NULL;
+    struct url_hint *hint =
+        room && extra > 0 ? arena_try(f->arena, extra) : NULL;
+    struct engine_item *item;
+
+    if (at == NULL) {
+        found_overflow(f);
+        return;
+    }
+    if (hint != NULL)
+        *hint = *like->hint;
+    item = new_item(f);
+    *item = *like;
+    item->url = bytes_of(at, text.len);
+    item->key = bytes_of(at + key_at, like->key.len);
+    item->hint = hint;
+}
+
+void found_forbid(struct found *f, enum outcome_reason reason)
+{
+    for (size_t i = 0; i < f->item_count; i++)
+        *new_drop(f) =
+            (struct engine_drop){reason, f->items[i].key, f->items[i].url};
+    f->item_count = 0;
+}
+
+/* ---- order --------------------------------------------------------------- */
+
+struct ranked {
+    struct engine_item item;
+    size_t at;
+};
+
+struct order {
+    int (*compare)(const struct engine_item *a, const struct engine_item *b);
+};
+
+static int compare_ranked(const void *x, const void *y, void *ctx)
+{
+    const struct ranked *a = x, *b = y;
+    int c = ((const struct order *)ctx)->compare(&a->item, &b->item);
+
+    return c != 0 ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+void found_sort(struct found *f, int (*compare)(const struct engine_item *a,
+                                                const struct engine_item *b))
+{
+    struct order order = {compare};
+    struct ranked *list = xmalloc((f->item_count + 1) * sizeof *list);
+
+    for (size_t i = 0; i < f->item_count; i++)
+        list[i] = (struct ranked){f->items[i], i};
+    qsort_r(list, f->item_count, sizeof *list, compare_ranked, &order);
+    for (size_t i = 0; i < f->item_count; i++)
+        f->items[i] = list[i].item;
+    free(list);
+}
+
+void found_append(struct found *to, const struct found *from)
+{
+    for (size_t i = 0; i < from->item_count; i++)
+        *new_item(to) = from->items[i];
+}
+
+/* ---- handing over -------------------------------------------------------- */
+
+static const void *in_arena(struct found *f, const void *at, size_t size)
+{
+    void *to = size > 0 ? arena_try(f->arena, size) : NULL;
+
+    if (to != NULL)
+        memcpy(to, at, size);
+    return to;
+}
+
+void found_hand_over(struct found *f, struct engine_done *done)
+{
+    done->found = in_arena(f, f->items, f->item_count * sizeof *f->items);
+    done->found_count = done->found != NULL ? f->item_count : 0;
+    done->drops = in_arena(f, f->drops, f->drop_count * sizeof *f->drops);
+    done->drop_count = done->drops != NULL ? f->drop_count : 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sitemap_lines.c - the sitemaps that a robots.txt names.
+ *
+ * sitemaps.org wants whole URLs there; a relative one is taken as relative to
+ * the file. Their depth is 1, as if the origin's first page linked to them, and
+ * what they list has the same: --depth 0 asks for no sitemap.
+ */
+#include "crawler/sitemap_lines.h"
+
+#include "crawler/found.h"
+#include "crawler/links.h"
+#include "crawler/report.h"
+#include "frontier/scope.h"
+
+/* For the texts; a robots.txt is at most ROBOTS_READ_MOST. */
+#define LINES_MEMORY (2 * ROBOTS_READ_MOST)
+
+/* The URL of line `i`, which is the caller's to free with url_fini. */
+static bool line_url(const struct robots *rules, size_t i,
+                     const struct url *robots, struct url *out)
+{
+    return url_canonical(out, robots_sitemap(rules, i), robots, NULL) == URL_OK;
+}
+
+static bool robots_url(struct bytes origin, struct url *out)
+{
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, URL_LENGTH_CEILING);
+    buf_add_bytes(&text, origin);
+    buf_add_str(&text, "/robots.txt");
+    ok = url_canonical(out, buf_bytes(&text), NULL, NULL) == URL_OK;
+    buf_fini(&text);
+    return ok;
+}
+
+static void add_line(const struct fetcher_options *o, struct found *f,
+                     const struct url *u)
+{
+    struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
+    struct scope_verdict v = scope_check_listing(o->scope, u, like.depth);
+
+    if (!v.in) {
+        found_drop(f, v.reason, u);
+        return;
+    }
+    like.key = queue_key_of(o->key_mode, u);
+    like.digest = digest_url(o->digest_key, o->crawl, like.key, url_text(u));
+    found_add(f, &like, u);
+}
+
+void sitemap_lines_report(const struct fetcher_options *o,
+                          const struct engine_lease *l, struct bytes origin,
+                          const struct robots *rules, struct report *r)
+{
+    size_t count = rules != NULL ? robots_sitemap_count(rules) : 0;
+    struct arena *arena = count > 0 ? report_arena(r) : NULL;
+    struct url robots, u;
+    struct found f = {0};
+
+    if (count == 0)
+        return;
+    url_init(&robots);
+    url_init(&u);
+    found_begin(&f, l, arena, arena_used(arena) + LINES_MEMORY);
+    if (robots_url(origin, &robots) && scope_has_host(o->scope, &robots)) {
+        for (size_t i = 0; i < count && i < SITEMAP_LINES_MOST; i++) {
+            if (line_url(rules, i, &robots, &u))
+                add_line(o, &f, &u);
+        }
+        if (count > SITEMAP_LINES_MOST)
+            found_overflow(&f);
+    }
+    found_hand_over(&f, &r->done);
+    found_fini(&f);
+    url_fini(&u);
+    url_fini(&robots);
+}
+
+bool sitemap_lines_name(const struct robots *rules, struct bytes origin,
+                        struct bytes url)
+{
+    size_t count = robots_sitemap_count(rules);
+    struct url robots, u;
+    bool named = false;
+
+    url_init(&robots);
+    url_init(&u);
+    if (robots_url(origin, &robots))
+        for (size_t i = 0; !named && i < count; i++)
+            named = line_url(rules, i, &robots, &u) &&
+                    bytes_equal(url_text(&u), url);
+    url_fini(&u);
+    url_fini(&robots);
+    return named;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sitemap_stream.c - a sitemap on its way into the frontier, as it arrives.
+ *
+ * The alternative, to spool the body to disk and read it at its end, would need
+ * 50 MiB of disk a transfer and stall the fetcher's other transfers while it is
+ * parsed. Sent in parts, a report's worth is parsed between two reads of the
+ * socket. Parts are reports of their own, ahead of the sitemap's, so what the
+ * sitemap lists is in the store no later than the sitemap is done.
+ */
+#include "crawler/sitemap_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crawler/found.h"
+#include "crawler/links.h"
+#include "crawler/report.h"
+#include "crawler/robots_tag.h"
+#include "crawler/sitemap.h"
+#include "crawler/sitemap_hint.h"
+#include "frontier/url_params.h"
+
+#define PART_ENTRIES ((size_t)2048)
+#define PART_TEXT    ((size_t)256 << 10) /* a part is sent when it has more */
+#define PART_MOST    ((size_t)1 << 20)
+
+struct sitemap_stream {
+    const struct fetcher_options *o;
+    struct queue *reports;
+    const struct engine_lease *lease;
+    struct url page;
+    struct sitemap_parser *parser; /* NULL: nothing has come yet */
+    enum status status;
+    bool nofollow; /* X-Robots-Tag */
+    uint64_t links, sent;
+    /* the part at hand */
+    struct arena *arena;         /* NULL: it is empty */
+    struct found own, elsewhere; /* on the sitemap's host; on others */
+};
+
+struct sitemap_stream *sitemap_stream_new(const struct fetcher_options *o,
+                                          struct queue *reports,
+                                          const struct engine_lease *l)
+{
+    struct sitemap_stream *s = xcalloc(1, sizeof *s);
+
+    s->o = o;
+    s->reports = reports;
+    s->lease = l;
+    url_init(&s->page);
+    if (url_parse(&s->page, l->url, NULL, NULL) != URL_OK)
+        s->status = STATUS_FORMAT; /* only a damaged store has such a row */
+    return s;
+}
+
+void sitemap_stream_free(struct sitemap_stream *s)
+{
+    if (s == NULL)
+        return;
+    sitemap_parser_free(s->parser);
+    found_fini(&s->own);
+    found_fini(&s->elsewhere);
+    arena_free(s->arena);
+    url_fini(&s->page);
+    free(s);
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
+static size_t part_count(const struct sitemap_stream *s)
+{
+    return s->own.item_count + s->own.drop_count + s->elsewhere.item_count;
+}
+
+static void begin_part(struct sitemap_stream *s)
+{
+    s->arena = arena_new(2 * PART_MOST);
+    found_begin(&s->own, s->lease, s->arena, PART_MOST);
+    found_begin(&s->elsewhere, s->lease, s->arena, PART_MOST);
+}
+
+static int by_hint(const struct engine_item *a, const struct engine_item *b)
+{
+    return sitemap_hint_order(a->hint, b->hint);
+}
+
+static void send_part(struct sitemap_stream *s)
+{
+    struct report *r;
+
+    if (s->arena == NULL)
+        return;
+    s->sent += part_count(s);
+    r = report_part(s->lease, s->arena);
+    r->elsewhere = s->elsewhere.item_count;
+    found_sort(&s->own, by_hint);
+    found_sort(&s->elsewhere, by_hint);
+    found_append(&s->own, &s->elsewhere);
+    found_hand_over(&s->own, &r->done);
+    s->arena = NULL;
+    if (queue_send(s->reports, r) != STATUS_OK)
+        report_free(r); /* the frontier has gone */
+}
+
+/* ---- entries ------------------------------------------------------------- */
+
+/* Why it is not wanted; REASON_NONE: it is. */
+static enum outcome_reason refusal(const struct sitemap_stream *s,
+                                   enum link_kind kind, const struct url *u)
+{
+    if (s->nofollow && !s->o->follow_nofollow)
+        return REASON_NOFOLLOW;
+    if (kind == LINK_LISTED)
+        return scope_check(s->o->scope, u, s->lease->depth).reason;
+    if (s->lease->kind == LINK_SITEMAP_PART)
+        return REASON_NESTED_INDEX;
+    return scope_check_listing(s->o->scope, u, s->lease->depth).reason;
+}
+
+static void take_entry(void *ctx, const struct sitemap_entry *e)
+{
+    struct sitemap_stream *s = ctx;
+    enum link_kind kind =
+        e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED;
+    struct engine_item like = {.depth = s->lease->depth, .kind = (uint8_t)kind};
+    enum outcome_reason no;
+    struct url_hint hint;
+
+    s->links++;
+    if (s->arena != NULL &&
+        (part_count(s) >= PART_ENTRIES || arena_used(s->arena) >= PART_TEXT))
+        send_part(s);
+    if (s->arena == NULL)
+        begin_part(s);
+    url_canonicalise(e->url);
+    url_drop_params(e->url, s->o->drop_params, s->o->drop_param_count);
+    no = refusal(s, kind, e->url);
+    if (no != REASON_NONE) {
+        found_drop(&s->own, no, e->url);
+        return;
+    }
+    like.key = queue_key_of(s->o->key_mode, e->url);
+    like.digest =
+        digest_url(s->o->digest_key, s->o->crawl, like.key, url_text(e->url));
+    if (sitemap_hint(e, &hint))
+        like.hint = &hint;
+    /* Feeds quote whom they like; a sitemap speaks for its host. */
+    found_add(e->kind == SITEMAP_ITEM || url_same_site(&s->page, e->url)
+                  ? &s->own
+                  : &s->elsewhere,
+              &like, e->url);
+}
+
+/* ---- octets -------------------------------------------------------------- */
+
+static void take_robots_tag(void *ctx, struct bytes value)
+{
+    struct sitemap_stream *s = ctx;
+    bool noindex = false;
+
+    robots_tag_header(value, bytes_of_str(s->o->product_token), &noindex,
+                      &s->nofollow);
+}
+
+static void begin(struct sitemap_stream *s, const struct answer *a)
+{
+    const struct sitemap_options so = {
+        .base = &s->page,
+        .content_type = answer_get(a, ANSWER_CONTENT_TYPE),
+        .entries_most = SITEMAP_COUNT_MOST,
+    };
+
+    answer_each(a, ANSWER_X_ROBOTS_TAG, take_robots_tag, s);
+    s->parser = sitemap_parser_new(&so, take_entry, s);
+}
+
+bool sitemap_stream_take(void *stream, const struct answer *a,
+                         struct bytes octets)
+{
+    struct sitemap_stream *s = stream;
+
+    if (s->status != STATUS_OK)
+        return false;
+    if (s->parser == NULL)
+        begin(s, a);
+    s->status = sitemap_parser_push(s->parser, octets);
+    return s->status == STATUS_OK;
+}
+
+/* Lines of text of which none is a URL are no list of URLs. */
+static bool is_sitemap(const struct sitemap_stream *s)
+{
+    enum sitemap_format format = sitemap_parser_format(s->parser);
+
+    return format > SITEMAP_TEXT || (format == SITEMAP_TEXT && s->links > 0);
+}
+
+struct sitemap_end sitemap_stream_end(struct sitemap_stream *s)
+{
+    struct sitemap_end end = {.status = s->status};
+    enum status st;
+
+    if (s->parser == NULL)
+        return end;
+    st = sitemap_parser_finish(s->parser);
+    send_part(s);
+    end.status = end.status == STATUS_OK ? st : end.status;
+    end.is_sitemap = is_sitemap(s);
+    end.too_many = end.status == STATUS_LIMIT && s->links >= SITEMAP_COUNT_MOST;
+    end.links = s->links;
+    end.sent = s->sent;
+    return end;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trail.c - how a URL was found.
+ *
+ * The path of a page is that of the page it was found on and one letter more.
+ * Pages are leased after those that link to them, so the latter's path is
+ * mostly here still: a table of paths by id, where a newer one takes the place
+ * of an older. What is missing is walked back to, row by row, but no further
+ * than WALK_MOST; beyond that the row's own depth is the number of steps.
+ */
+#include "crawler/trail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "frontier/url.h"
+
+#define SLOTS     4096 /* a power of two */
+#define WALK_MOST 256
+#define PATH_SIZE (TRAIL_LETTERS + 16)
+
+struct path {
+    uint64_t id; /* 0: free */
+    uint32_t over, count;
+    char letters[TRAIL_LETTERS]; /* the last of them */
+};
+
+struct trail {
+    struct frontier_store *store;
+    struct path *slots;
+    struct buf via, text;
+    char path[PATH_SIZE];
+};
+
+struct trail *trail_new(struct frontier_store *store)
+{
+    struct trail *t = xcalloc(1, sizeof *t);
+
+    t->store = store;
+    t->slots = xcalloc(SLOTS, sizeof *t->slots);
+    buf_init(&t->via, URL_LENGTH_CEILING + 64);
+    buf_init(&t->text, URL_LENGTH_CEILING + 64);
+    return t;
+}
+
+void trail_free(struct trail *t)
+{
+    if (t == NULL)
+        return;
+    buf_fini(&t->via);
+    buf_fini(&t->text);
+    free(t->slots);
+    free(t);
+}
+
+/* ---- what a kind is called ---- */
+
+static const struct {
+    char letter;
+    const char *context;
+} kinds[LINK_KIND_COUNT_] = {
+    [LINK_A] = {'L', "a/@href"},
+    [LINK_AREA] = {'L', "area/@href"},
+    [LINK_LINK] = {'L', "link/@href"},
+    [LINK_CANONICAL] = {'L', "link/@href"},
+    [LINK_CSS] = {'E', "link/@href"},
+    [LINK_SITEMAP] = {'M', "sitemap"},
+    [LINK_ALTERNATE] = {'L', "link/@href"},
+    [LINK_FEED] = {'L', "link/@href"},
+    [LINK_IMG] = {'E', "img/@src"},
+    [LINK_SRCSET] = {'E', "img/@srcset"},
+    [LINK_IFRAME] = {'E', "iframe/@src"},
+    [LINK_SCRIPT] = {'E', "script/@src"},
+    [LINK_FORM] = {'S', "form/@action"},
+    [LINK_META_REFRESH] = {'R', "meta/@content"},
+    [LINK_STYLE] = {'E', "style"},
+    [LINK_HEADER] = {'L', "header"},
+    [LINK_LAZY] = {'E', "img/@data-src"},
+    [LINK_OBJECT] = {'E', "object/@data"},
+    [LINK_EMBED] = {'E', "embed/@src"},
+    [LINK_MEDIA] = {'E', "media/@src"},
+    [LINK_CITE] = {'L', "cite"},
+    [LINK_MANIFEST] = {'E', "link/@href"},
+    [LINK_AMPHTML] = {'L', "link/@href"},
+    [LINK_OG] = {'L', "meta/@content"},
+    [LINK_SEED] = {'L', "seed"},
+    [LINK_REDIRECT] = {'R', "location"},
+};
+
+char trail_letter(enum link_kind kind)
+{
+    return kind < LINK_KIND_COUNT_ ? kinds[kind].letter : 'L';
+}
+
+const char *trail_context(enum link_kind kind)
+{
+    return kind < LINK_KIND_COUNT_ ? kinds[kind].context : "a/@href";
+}
+
+/* ---- paths ---- */
+
+static struct path *slot_of(struct trail *t, uint64_t id)
+{
+    return &t->slots[id & (SLOTS - 1)];
+}
+
+static void step(struct path *p, char letter)
+{
+    if (p->count < TRAIL_LETTERS) {
+        p->letters[p->count++] = letter;
+        return;
+    }
+    memmove(p->letters, p->letters + 1, TRAIL_LETTERS - 1);
+    p->letters[TRAIL_LETTERS - 1] = letter;
+    p->over++;
+}
+
+/* A step of the walk: a URL whose path is not known. */
+struct unknown {
+    uint64_t id;
+    char letter;
+};
+
+/* *path: that of `id`, a page. */
+static enum status path_of_page(struct trail *t, uint64_t id, struct path *path)
+{
+    struct unknown walk[WALK_MOST];
+    struct url_row row = {.id = 0};
+    size_t n = 0;
+    enum status st = STATUS_OK;
+
+    *path = (struct path){.id = id};
+    while (id != 0 && slot_of(t, id)->id != id && n < WALK_MOST) {
+        buf_clear(&t->text);
+        st = frontier_store_get(t->store, id, &row, &t->text);
+        if (st != STATUS_OK)
+            return st;
+        walk[n++] =
+            (struct unknown){id, trail_letter((enum link_kind)row.kind)};
+        id = row.via;
+    }
+    if (id != 0 && slot_of(t, id)->id == id)
+        *path = *slot_of(t, id);
+    else if (id != 0) /* the walk was cut */
+        path->over = row.depth > 0 ? row.depth - 1 : 0;
+    for (bool at_seed = id == 0; n-- > 0; at_seed = false) {
+        if (!at_seed)
+            step(path, walk[n].letter);
+        path->id = walk[n].id;
+        *slot_of(t, path->id) = *path;
+    }
+    return STATUS_OK;
+}
+
+static struct bytes path_text(struct trail *t, const struct path *p)
+{
+    int n = 0;
+
+    if (p->over > 0)
+        n = snprintf(t->path, sizeof t->path, "%u+", p->over);
+    memcpy(t->path + n, p->letters, p->count);
+    return bytes_of(t->path, (size_t)n + p->count);
+}
+
+enum status trail_of(struct trail *t, const struct engine_lease *l,
+                     struct found_by *out)
+{
+    struct url_row via;
+    struct path path;
+    enum status st;
+
+    *out = (struct found_by){{"", 0}, {"", 0}};
+    if (l->via == 0)
+        return STATUS_OK;
+    st = path_of_page(t, l->via, &path);
+    buf_clear(&t->via);
+    if (st == STATUS_OK)
+        st = frontier_store_get(t->store, l->via, &via, &t->via);
+    if (st != STATUS_OK)
+        return st;
+    step(&path, trail_letter((enum link_kind)l->kind));
+    *slot_of(t, l->id) = path;
+    slot_of(t, l->id)->id = l->id;
+    *out = (struct found_by){via.url, path_text(t, &path)};
+    return STATUS_OK;
+}

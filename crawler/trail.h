@@ -1,0 +1,39 @@
+/*
+ * trail.h - how a URL was found: from which page, and over what kinds of links
+ * from a seed.
+ *
+ * The path is written as archives write it (WARC/1.1 section 6.6,
+ * hopsFromSeed): a letter for each step, L link, E embedded, R redirect, M
+ * entry of a sitemap, S form, P needed first (robots.txt), empty for a seed.
+ * Of a longer path than TRAIL_LETTERS the last letters are kept, behind the
+ * number of those before them: "12+LLE...".
+ *
+ * Paths of pages are remembered, so that most URLs cost one row of the store.
+ * Frontier thread.
+ */
+#ifndef URLWEIR_CRAWLER_TRAIL_H
+#define URLWEIR_CRAWLER_TRAIL_H
+
+#include "crawler/fetcher.h"
+#include "crawler/link_kinds.h"
+#include "storage/frontier_store.h"
+
+#define TRAIL_LETTERS 50
+
+struct trail;
+
+/* The store outlives the trail. */
+struct trail *trail_new(struct frontier_store *store);
+void trail_free(struct trail *t); /* NULL is fine */
+
+/* Of a leased URL. The bytes live until the next call. Errors are the
+ * store's. */
+MUST_CHECK enum status trail_of(struct trail *t, const struct engine_lease *l,
+                                struct found_by *out);
+
+/* The letter of one step. */
+char trail_letter(enum link_kind kind);
+/* Where on a page such a link stands, as archives write it: "a/@href". */
+const char *trail_context(enum link_kind kind);
+
+#endif

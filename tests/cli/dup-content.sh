@@ -1,0 +1,100 @@
+#!/bin/sh
+# Bodies that were seen before are known again, by digest, also after a resume:
+# status and summary count them, export and explain name the URL they repeat,
+# WARC files refer to it; their links are followed, unless --dup-content skip.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+mkdir -p web/one web/two web/other
+echo '<title>top</title><a href=one/>1</a><a href=two/>2</a><a href=other/>o</a>' \
+    >web/index.html
+echo '<title>twin</title><a href=deep.html>deep</a>' | tee web/one/index.html \
+    >web/two/index.html
+echo '<p>below one</p>' >web/one/deep.html
+echo '<p>below two</p>' >web/two/deep.html
+echo '<title>other</title><a href=deep.html>d</a>' >web/other/index.html
+echo '<p>below one</p>' >web/other/deep.html # the same as one/deep.html
+serve_files web
+one=--threads\ 1\ --concurrency\ 1
+
+# repeats DIR: "URL FIRST" of each page whose body was seen before.
+repeats() {
+    exits 0 "$URLWEIR" export "$1" --what pages
+    sed -n "s,.*\"url\": \"$seed\([^\"]*\)\".*\"same_as\": \"$seed\([^\"]*\)\".*,\1 \2,p" out |
+        sort
+}
+
+# ---- reported, and followed ----
+
+crawl report $one --warc
+ended 0
+says crawl.err "2 with a body seen before"
+exits 0 "$URLWEIR" status report --json
+[ "$(json same_content <out)" = 2 ] || fail "not two repeats: $(cat out)"
+repeats report >got
+diff - got <<'END' || fail "other pages repeat other pages"
+other/deep.html one/deep.html
+two/ one/
+END
+exits 0 "$URLWEIR" export report --what pages
+[ "$(wc -l <out)" = 7 ] || fail "not seven pages: $(cat out)"
+exits 0 "$URLWEIR" explain report "${seed}two/"
+says out "same_as=${seed}one/"
+gzip -dc report/warc/*.warc.gz | tr -d '\r' >records
+[ "$(grep -c '^WARC-Type: revisit' records)" = 2 ] || fail "not two revisits"
+says records "WARC-Refers-To-Target-URI: ${seed}one/"
+agrees report
+
+# ---- skipped: what only the twin links to is not found ----
+
+crawl skip $one --dup-content skip
+ended 0
+exits 0 "$URLWEIR" export skip
+says out "\"url\": \"${seed}one/deep.html\""
+! grep -qF "${seed}two/deep.html" out || fail "a twin's links are followed"
+exits 0 "$URLWEIR" status skip --json
+[ "$(json same_content <out)" = 2 ] || fail "not two repeats: $(cat out)"
+
+# ---- across a stop ----
+
+crawl later $one --limit 2
+ended 3
+resume later --limit none
+ended 0
+repeats later >got2
+diff got got2 || fail "after a resume others repeat"
+agrees later
+
+# ---- an error page that looks like a page is not one that was read ----
+#
+# With --warc bodies of errors are kept, and known again; the links of a page
+# with the same body were never looked at.
+
+cat >server.py <<'END'
+import http.server
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        same = b'<a href=/deep>deep</a>'
+        body = {'/': b'<a href=/a-missing>m</a><a href=/b-page>p</a>',
+                '/a-missing': same, '/b-page': same, '/deep': b'deep'}.get(self.path, b'')
+        self.send_response(404 if self.path not in ('/', '/b-page', '/deep') else 200)
+        self.send_header('Content-Type', 'text/html')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *a):
+        pass
+s = http.server.HTTPServer(('127.0.0.1', 0), H)
+open('server.port', 'w').write('port %d\n' % s.server_port)
+s.serve_forever()
+END
+python3 server.py &
+at_exit="$at_exit; kill $!"
+waits_for 'grep -q "^port" server.port 2>/dev/null' || fail "no server"
+seed=http://127.0.0.1:$(sed 's/port //' server.port)/
+crawl errors $one --warc --dup-content skip
+ended 0
+exits 0 "$URLWEIR" export errors
+says out "\"url\": \"${seed}deep\""
+echo "two repeats in each crawl"

@@ -1,0 +1,184 @@
+#!/bin/sh
+# --jsonl: one line for each URL that is done, the same as the rows of the
+# store, over crashes and resumes and whatever they do to the file's end; on
+# standard output nothing but lines; every line is JSON, whatever pages say.
+# SEED=N repeats the moments of a run.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+moments=${SEED:-$(date +%s)}
+echo "moments: SEED=$moments"
+
+# rows DIR FILE: the lines of FILE are JSON and those of the store: each seq of a
+# final row once, in order, with the URL and what became of it.
+rows() {
+    python3 - "$@" <<'END' || fail "the lines are not the rows of $1"
+import json, sqlite3, sys
+lines = open(sys.argv[2], encoding='utf-8', errors='strict').read()
+assert lines == '' or lines.endswith('\n'), 'a torn end'
+got = [json.loads(l) for l in lines.splitlines()]
+assert all(list(l)[:3] == ['seq', 'url', 'status'] for l in got)
+d = sqlite3.connect('file:%s/frontier.db?mode=ro' % sys.argv[1], uri=True)
+want = d.execute('SELECT seq, url, status, reason, http_status, tries, title, same_as, redirect_to, mime, warc_offset'
+                 ' FROM fetches WHERE final ORDER BY seq').fetchall()
+have = [(l['seq'], l['url'], l['status'], l['reason'], l['http_status'], l['tries'], l['title'], bool(l['same_as']),
+         bool(l['redirect_to']), l['mime'], l['warc_offset']) for l in got]
+want = [r[:7] + (bool(r[7]), bool(r[8])) + r[9:] for r in want]
+assert have == want, (len(have), len(want), [p for p in zip(have, want) if p[0] != p[1]][:2])
+print('%d lines' % len(got))
+END
+}
+
+# ---- a crawl from start to end ------------------------------------------------
+
+serve --hosts 10 --pages 400 --profile variants,redirects,robots,errors,types
+crawl whole -j whole.jsonl --warc
+ended 0
+serve_no_more
+[ ! -s crawl.out ] || fail "data on stdout without --jsonl -"
+rows whole whole.jsonl
+for field in '"via": "http' '"redirect_to": "http' '"first_byte": 0.0' '"depth": 3' \
+    '"reason": "http_404"' '"status": "denied"' '"kind": "seed"'; do
+    says whole.jsonl "$field"
+done
+# Nothing is left to do, but lines that were lost come back.
+cp whole.jsonl before
+head -c 100000 before >whole.jsonl
+resume whole
+ended 0
+cmp before whole.jsonl || fail "lost lines did not come back"
+# So they do in a new file.
+resume whole -j other.jsonl
+ended 0
+cmp before other.jsonl || fail "a new file does not have all lines"
+
+# ---- files of others are left alone ----------------------------------------------
+
+echo '{"seq": 1, "url": "http://elsewhere/", "status": "fetched"}' >foreign
+echo 'a line of text' >text
+printf 'no line' >text2
+for f in foreign text text2; do
+    cp $f $f.before
+    exits 2 "$URLWEIR" resume whole -j $f
+    says err "not a file of this crawl's lines"
+    cmp $f $f.before || fail "$f was changed"
+    exits 2 "$URLWEIR" crawl "$seed" -o never -j $f
+    says err "is not empty"
+    [ ! -e never/frontier.db ] || fail "a crawl was begun"
+done
+exits 2 "$URLWEIR" resume whole -j /nonexistent/x
+says err "cannot open"
+
+# ---- killed again and again -----------------------------------------------------
+
+serve --hosts 40 --pages 2500 --size 3000 --latency 10 --seed 3
+: >crawl.err
+killed=0
+for moment in $(random "$moments" 8 0.1 0.5); do
+    (
+        if [ -e d/frontier.db ]; then
+            exec "$URLWEIR" resume d --progress none
+        fi
+        # shellcheck disable=SC2086
+        exec "$URLWEIR" crawl "$seed" -o d $quick -c 16 -j d.jsonl
+    ) >crawl.out 2>crawl.err &
+    pid=$!
+    sleep "$moment"
+    kill -KILL $pid 2>/dev/null || :
+    status=0
+    wait $pid || status=$?
+    ended 137 "it ended before it was killed"
+    killed=$((killed + 1))
+    # No line without a row: each whole line is in the store.
+    [ -e d/frontier.db ] && [ -e d.jsonl ] || continue
+    python3 - <<'END' || fail "a line without a row after kill $killed"
+import json, sqlite3
+rows = dict(sqlite3.connect('file:d/frontier.db?mode=ro', uri=True).execute('SELECT seq, url FROM fetches WHERE final'))
+for line in open('d.jsonl'):
+    if line.endswith('\n'):
+        l = json.loads(line)
+        assert rows[l['seq']] == l['url'], line
+END
+    # What a power cut may make of the file's end.
+    case $((killed % 4)) in
+    1) printf '{"seq": 99' >>d.jsonl ;;
+    2) printf '\0\0\0\0\0\0' >>d.jsonl ;;
+    3) [ "$(wc -c <d.jsonl)" -lt 700 ] || truncate -s -650 d.jsonl ;;
+    esac
+done
+resume d
+ended 0
+serve_no_more
+judge --kills $killed --in-flight 16
+rows d d.jsonl
+echo "$killed kills"
+
+# ---- standard output ----------------------------------------------------------------
+
+serve --hosts 4 --pages 200
+crawl out1 -j - --progress json
+ended 0
+rows out1 crawl.out
+# What a run says is what the run did.
+crawl out2 -j - --limit 30
+ended 3
+cp crawl.out all.out
+resume out2 --limit none
+ended 0
+cat crawl.out >>all.out
+rows out2 all.out
+# A reader that goes ends the crawl, in order; one that sleeps holds up nothing.
+# shellcheck disable=SC2086
+{ status=0; "$URLWEIR" crawl "$seed" -o gone $quick --delay 20ms -j - 2>crawl.err || status=$?
+    echo $status >status; } | head -n 1 >first.out
+[ "$(cat status)" = 4 ] || fail "status $(cat status) after the reader has gone: $(cat crawl.err)"
+says crawl.err "nobody reads"
+is_whole gone
+mkfifo slow.pipe
+sleep 100 <slow.pipe &
+sleeper=$!
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$seed" -o slow $quick -j - >slow.pipe 2>crawl.err &
+crawler=$!
+waits_for '"$URLWEIR" status slow --json >out 2>err && [ "$(json queued <out)" = 0 ]' ||
+    fail "a reader that sleeps stops the crawl"
+kill $crawler
+status=0
+wait $crawler || status=$?
+case $status in # it may just have ended
+0 | 4) ;;
+*) fail "status $status: $(cat crawl.err)" ;;
+esac
+kill $sleeper
+is_whole slow
+serve_no_more
+
+# A full disk.
+if [ -c /dev/full ]; then
+    serve --hosts 4 --pages 200
+    # shellcheck disable=SC2086
+    exits 3 "$URLWEIR" crawl "$seed" -o full $quick -j /dev/full
+    says err "cannot write lines"
+    serve_no_more
+fi
+
+# ---- what pages say ------------------------------------------------------------------
+
+mkdir hostile
+printf '<title>"}\n{"seq": 1}\\ \033[31m \302\205 \342\200\256 \377\376 &#0; &#10; \360\237\230\200</title>' >hostile/index.html
+printf '<a href="a%%22%%0A.html">x</a><a href="q?%%00&#10;\303\251=%%ff">y</a>' >>hostile/index.html
+python3 -c "print('<html lang=\"' + 'e\"<n' * 100 + '\"><title>' + '\u00e9' * 3000 + '</title>')" >'hostile/a"
+.html'
+serve_files hostile
+crawl hostile-d -j hostile.jsonl
+serve_no_more
+rows hostile-d hostile.jsonl
+python3 - <<'END' || fail "hostile words"
+import json
+for line in open('hostile.jsonl', encoding='utf-8'):
+    assert not any(c < ' ' or c == '\x7f' or '\x80' <= c < '\xa0' for c in line[:-1]), line
+    l = json.loads(line)
+    if l['title']:
+        assert len(l['title'].encode()) <= 512, len(l['title'])
+        assert '\ufffd' not in l['title'][-1:], 'a title cut within a character'
+END

@@ -1,0 +1,159 @@
+#!/bin/sh
+# --queue-key ip: of all host names of one address one is asked at a time, with
+# the delay between, whether seeds, links or redirects led to them; addresses
+# do not wait for each other; a kill and a restart change nothing. What the
+# crawl knows a URL by does not depend on name servers. --queue-key domain: the
+# same for the hosts of a domain; one that is dead takes no other with it.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# by_address: what arrived at each address: "ADDRESS REQUESTS AT_ONCE GAP_MS",
+# the most at once and the shortest time from an answer to the next request.
+by_address() {
+    awk -F'\t' '{ print $1, 1, $4; print $2, -1, $4 }' log | sort -n -k1,1 |
+        awk '{
+            if ($2 > 0) {
+                asked[$3]++
+                gap = ($1 - ended[$3]) / 1e6
+                if ($3 in ended && (!($3 in least) || gap < least[$3]))
+                    least[$3] = gap
+            } else
+                ended[$3] = $1
+            n[$3] += $2
+            if (n[$3] > most[$3]) most[$3] = n[$3]
+        } END {
+            for (a in asked) printf "%s %d %d %.3f\n", a, asked[a], most[a],
+                least[a]
+        }' | sort >by_address
+}
+
+# polite REQUESTS DELAY_MS: each of three addresses was asked so often at least,
+# one at a time and no closer than that.
+polite() {
+    by_address
+    awk -v least="$1" -v delay="$2" '
+        $2 < least || $3 != 1 || $4 < delay { bad = 1 }
+        END { exit bad || NR != 3 }' by_address || {
+        cat by_address
+        fail "not as said: at least $1 requests, one at a time, $2 ms apart"
+    }
+}
+
+# Pages that link to each other; the first also to other names of this address.
+mkdir web
+for i in 1 2 3; do
+    echo "<title>$i</title><a href=/>up</a>" >web/p$i.html
+done
+{
+    for i in 1 2 3; do echo "<a href=/p$i.html>$i</a>"; done
+    for i in 1 2 3 4; do echo "<a href=http://n$i.localhost:PORT/p1.html>n</a>"; done
+} >index
+serve_web() {
+    cp index web/index.html
+    serve_files web 127.0.0.1,127.0.0.2,127.0.0.3 --latency 20
+    sed "s/PORT/$port/" index >web/index.html
+    names= resolve=
+    for i in 1 2 3 4 5 6 7 8 9; do
+        names="$names http://h$i.test:$port/"
+        resolve="$resolve --resolve h$i.test:$port:127.0.0.$((i % 3 + 1))"
+    done
+    names="$names http://127.0.0.2:$port/ http://[::ffff:127.0.0.3]:$port/"
+}
+options="--scope any --queue-key ip --allow-private --delay 100ms --min-disk 0
+    --retry-delay 50ms --progress none"
+
+# ---- one after the other, whatever the name ----------------------------------
+
+serve_web
+# shellcheck disable=SC2086
+exits 0 "$URLWEIR" crawl $names -o d $options $resolve -c 32
+serve_no_more
+polite 15 100
+# Three names and more, four pages and a robots.txt each: no name waited for a
+# name of another address.
+awk '{ n += $2 } END { exit !(n >= 60) }' by_address || fail "$(cat by_address)"
+agrees d
+exits 0 "$URLWEIR" explain d "http://n3.localhost:$port/p1.html"
+says out "fetched"
+exits 0 "$URLWEIR" export d --what hosts
+for host in h1.test n4.localhost 127.0.0.2; do
+    says out "\"$host\""
+done
+
+# By host, as is the default, names of one address are asked together.
+serve_web
+# shellcheck disable=SC2086
+exits 0 "$URLWEIR" crawl $names -o by-host $options $resolve -c 32 \
+    --queue-key host
+serve_no_more
+by_address
+awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
+    fail "this web would not show it: $(cat by_address)"
+
+# ---- across kills -------------------------------------------------------------
+
+serve_web
+kills=0
+for moment in 0.7 0.6 0.8; do
+    if [ $kills = 0 ]; then
+        # shellcheck disable=SC2086
+        "$URLWEIR" crawl $names -o killed $options $resolve -c 32 \
+            >crawl.out 2>&1 &
+    else
+        "$URLWEIR" resume killed --progress none >crawl.out 2>&1 &
+    fi
+    pid=$!
+    sleep "$moment"
+    kill -KILL $pid || fail "it ended early: $(cat crawl.out)"
+    wait $pid 2>/dev/null || :
+    kills=$((kills + 1))
+done
+exits 0 "$URLWEIR" status killed --hosts --json
+says out '"address": "127.0.0.1"'
+says out '"host": "[::ffff:7f00:3]"'
+resume killed
+ended 0
+serve_no_more
+polite 15 100
+agrees killed
+
+# ---- by domain -----------------------------------------------------------------
+
+serve_web
+seeds=
+for i in 1 2 3; do
+    seeds="$seeds http://dead.x.test:$port/p$i.html http://www.x.test:$port/p$i.html
+        http://b.x.test:$port/p$i.html"
+done
+# shellcheck disable=SC2086
+"$URLWEIR" crawl $seeds -o domain $options --queue-key domain \
+    --scope seed --resolve "dead.x.test:$port:127.0.0.99" \
+    --resolve "www.x.test:$port:127.0.0.1" \
+    --resolve "b.x.test:$port:127.0.0.2" >crawl.out 2>crawl.err &&
+    status=0 || status=$?
+ended 5 "one of the hosts is dead"
+says crawl.err "3 of 9 seeds failed"
+serve_no_more
+# One after the other, on two addresses; robots.txt of both and six pages.
+awk -F'\t' '{ sub(/\.[0-9]*$/, ".0", $4); print }' OFS='\t' log >one && mv one log
+by_address
+awk '$2 == 8 && $3 == 1 && $4 >= 100 { ok = 1 } END { exit !ok || NR != 1 }' \
+    by_address || fail "a domain is not asked politely: $(cat by_address)"
+agrees domain
+
+# ---- a name without an address, and what cannot be ------------------------------
+
+serve_web
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "http://h1.test:$port/p1.html" http://nowhere.invalid/ \
+    -o dead $options $resolve >crawl.out 2>crawl.err && status=0 || status=$?
+ended 5 "a seed has no address"
+exits 0 "$URLWEIR" explain dead http://nowhere.invalid/
+says out "Could not resolve host"
+serve_no_more
+
+exits 1 "$URLWEIR" crawl http://a.test/ -o no --queue-key ip \
+    --proxy http://127.0.0.1:3128
+says err "--queue-key ip goes by the addresses that hosts are asked at, which"
+exits 1 "$URLWEIR" resume d --queue-key host
+says err "it is fixed when a crawl starts"

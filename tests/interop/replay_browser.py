@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# pip: warcio pywb setuptools<81 websocket-client
+# apt: chromium
+"""A site crawled with --warc replays in a browser: tests/interop/replay_browser.py with URLWEIR and SITE set.
+
+A small site with an image, a style sheet, a script, compressed and chunked pages is crawled, its server is ended, pywb
+serves the archive, and Chromium without a window reads it: titles, the image's pixels, the colour the style sheet gives,
+what the script wrote, a link that is clicked, a page behind a redirect, one that repeats another's body. A picture of the
+page is taken, and holds the image's colour.
+"""
+import base64
+import gzip
+import http.server
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+import zlib
+
+BIN = os.path.dirname(sys.executable)
+RED = (220, 20, 60)
+
+
+def png(colour, size=64):
+    def chunk(kind, data):
+        return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+    rows = (b'\0' + bytes(colour) * size) * size
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', size, size, 8, 2, 0, 0, 0)) +
+            chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+
+
+TWIN = b'<!doctype html><title>twin</title><p id=p>the same</p>'
+FILES = {
+    '/': ('text/html; charset=utf-8', '''<!doctype html><title>Caf\u00e9 of the archive</title>
+<link rel=stylesheet href=/style.css><body><h1 id=h>Welcome</h1><img id=i src=/red.png>
+<a id=a href=/next.html>next</a> <a href=/moved>moved</a> <a href=/one/>1</a> <a href=/two/>2</a>
+<p id=s></p><script src=/script.js></script>'''.encode()),
+    '/style.css': ('text/css', b'#h { color: rgb(1, 2, 3) }'),
+    '/script.js': ('text/javascript', b'document.getElementById("s").textContent = "a script ran";'),
+    '/red.png': ('image/png', png(RED)),
+    '/next.html': ('text/html', b'<!doctype html><title>The next page</title><p>came over <a href=/>a link</a>'),
+    '/target.html': ('text/html', b'<!doctype html><title>Behind a redirect</title>'),
+    '/one/': ('text/html', TWIN),
+    '/two/': ('text/html', TWIN),
+    '/robots.txt': ('text/plain', b'User-agent: *\nDisallow:\n'),
+}
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        if self.path == '/moved':
+            self.send_response(302)
+            self.send_header('Location', '/target.html')
+            self.send_header('Content-Length', '0')
+            self.end_headers()
+            return
+        kind, body = FILES.get(self.path, ('text/html', b'nothing'))
+        self.send_response(200 if self.path in FILES else 404)
+        self.send_header('Content-Type', kind)
+        if self.path in ('/', '/style.css') and 'gzip' in self.headers.get('Accept-Encoding', ''):
+            body = gzip.compress(body)
+            self.send_header('Content-Encoding', 'gzip')
+        if self.path == '/next.html':
+            self.send_header('Transfer-Encoding', 'chunked')
+            self.end_headers()
+            self.wfile.write(b'%x\r\n%s\r\n0\r\n\r\n' % (len(body), body))
+            return
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *a):
+        pass
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+def wait_for(url, seconds=40):
+    end = time.time() + seconds
+    while True:
+        try:
+            return urllib.request.urlopen(url, timeout=5).read()
+        except OSError:
+            if time.time() > end:
+                raise
+            time.sleep(0.2)
+
+
+def crawl(work):
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    seed = 'http://127.0.0.1:%d/' % server.server_port
+    subprocess.run([os.environ['URLWEIR'], 'crawl', seed, '-o', work + '/d', '--allow-private', '--delay', '0', '--min-disk', '0', '-q',
+                    '--follow', 'a,link,img,css,script', '--threads', '1', '--concurrency', '1', '--warc', '--cdxj'], check=True)
+    server.shutdown()
+    server.server_close()  # from here on only the archive knows the site
+    collection = work + '/collections/site'
+    os.makedirs(collection + '/archive')
+    os.makedirs(collection + '/indexes')
+    with open(work + '/config.yaml', 'w', encoding='ascii') as f:
+        f.write('framed_replay: false\n')  # the page itself, without a frame around it
+    for name in os.listdir(work + '/d/warc'):
+        shutil.copy(work + '/d/warc/' + name, collection + ('/indexes' if name.endswith('.cdxj') else '/archive'))
+    return seed
+
+
+class Browser:
+    """One page of Chromium over its debugging protocol."""
+
+    def __init__(self, work):
+        import websocket
+        port = free_port()
+        self.process = subprocess.Popen(
+            [shutil.which('chromium'), '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
+             '--disable-background-networking', '--remote-debugging-port=%d' % port, '--remote-allow-origins=*',
+             '--user-data-dir=' + work + '/profile', '--window-size=800,600', 'about:blank'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for('http://127.0.0.1:%d/json/version' % port)
+        pages = json.loads(wait_for('http://127.0.0.1:%d/json/list' % port))
+        self.ws = websocket.create_connection([p for p in pages if p['type'] == 'page'][0]['webSocketDebuggerUrl'], timeout=40)
+        self.n = 0
+        self.call('Page.enable')
+
+    def call(self, method, **params):
+        self.n += 1
+        self.ws.send(json.dumps({'id': self.n, 'method': method, 'params': params}))
+        while True:
+            m = json.loads(self.ws.recv())
+            if m.get('id') == self.n:
+                assert 'error' not in m, m
+                return m['result']
+
+    def run(self, script):
+        r = self.call('Runtime.evaluate', expression=script, returnByValue=True, awaitPromise=True)
+        assert 'exceptionDetails' not in r, (script, r)
+        return r['result'].get('value')
+
+    def wait(self, script, seconds=40):
+        end = time.time() + seconds
+        while True:
+            try:
+                value = self.run(script)
+            except AssertionError:  # between two pages
+                value = None
+            if value:
+                return value
+            assert time.time() < end, 'not so in time: %s; the page: %s' % (script, self.run('document.documentElement.outerHTML')[:1500])
+            time.sleep(0.1)
+
+    def go(self, url):
+        self.call('Page.navigate', url=url)
+        self.wait('location.href == %s && document.readyState == "complete" && document.body != null' % json.dumps(url))
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def has_colour(picture, colour):
+    """Does a PNG (8 bits, RGB or RGBA) have a run of it?"""
+    at, data, width, depth = 8, b'', 0, 0
+    while at < len(picture):
+        n, kind = struct.unpack('>I4s', picture[at:at + 8])
+        body = picture[at + 8:at + 8 + n]
+        if kind == b'IHDR':
+            width, _, bits, kind_of = struct.unpack('>IIBB', body[:10])
+            assert bits == 8 and kind_of in (2, 6)
+            depth = 3 if kind_of == 2 else 4
+        elif kind == b'IDAT':
+            data += body
+        at += 12 + n
+    raw, stride, before, most = zlib.decompress(data), width * depth, bytes(width * depth), 0
+    for row in range(0, len(raw), stride + 1):
+        kind, line = raw[row], bytearray(raw[row + 1:row + 1 + stride])
+        for i in range(stride):
+            a = line[i - depth] if i >= depth else 0
+            b = before[i]
+            c = before[i - depth] if i >= depth else 0
+            p = a + b - c
+            paeth = a if abs(p - a) <= abs(p - b) and abs(p - a) <= abs(p - c) else b if abs(p - b) <= abs(p - c) else c
+            line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) & 255
+        before = line
+        most = max(most, sum(bytes(line[i:i + 3]) == bytes(colour) for i in range(0, stride, depth)))
+    return most >= 48  # of an image 64 pixels wide
+
+
+def check(b, base, seed):
+    b.go(base + seed)
+    assert b.run('document.title') == 'Caf\u00e9 of the archive'
+    b.wait('document.getElementById("i").complete')
+    assert b.run('document.getElementById("i").naturalWidth') == 64, 'the image is not there'
+    assert b.run('getComputedStyle(document.getElementById("h")).color') == 'rgb(1, 2, 3)', 'the style sheet is not there'
+    b.wait('document.getElementById("s").textContent == "a script ran"')
+    assert b.run('document.getElementById("i").src').startswith('http://127.0.0.1:'), 'the image came from elsewhere'
+    picture = base64.b64decode(b.call('Page.captureScreenshot', format='png')['data'])
+    assert has_colour(picture, RED), 'the image cannot be seen'
+    b.run('document.getElementById("a").click()')
+    b.wait('document.title == "The next page" && document.readyState == "complete"')
+    b.go(base + seed + 'one/')
+    assert b.run('document.title') == 'twin'
+    b.go(base + seed + 'two/')
+    assert b.run('document.getElementById("p").textContent') == 'the same', 'a revisit does not replay'
+    b.call('Page.navigate', url=base + seed + 'moved')
+    b.wait('document.title == "Behind a redirect"')
+
+
+def main():
+    if shutil.which('chromium') is None:
+        print('chromium is not installed')
+        sys.exit(77)
+    work = tempfile.mkdtemp(prefix='urlweir-replay-')
+    pywb = browser = None
+    try:
+        seed = crawl(work)
+        port = free_port()
+        pywb = subprocess.Popen([BIN + '/wayback', '-p', str(port), '-b', '127.0.0.1'], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for('http://127.0.0.1:%d/' % port)
+        with open(work + '/d/warc/index.cdxj', encoding='ascii') as f:
+            when = f.readline().split(' ')[1]
+        browser = Browser(work)
+        check(browser, 'http://127.0.0.1:%d/site/%s/' % (port, when), seed)
+    finally:
+        if browser:
+            browser.end()
+        if pywb:
+            pywb.kill()
+            pywb.wait()
+        shutil.rmtree(work, ignore_errors=True)
+    print('replay: title, image, style, script, link, redirect and revisit of an archived site are right in Chromium')
+
+
+if __name__ == '__main__':
+    main()

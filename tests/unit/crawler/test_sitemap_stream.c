@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sitemap_stream.c - sitemaps through a fetcher: parts and last words. */
+#include "crawler/sitemap_stream.h"
+
+#include "base/mem.h"
+#include "tests/unit/crawler/fetcher_rig.h"
+
+#define OK       "HTTP/1.1 200 OK\r\n"
+#define XML      OK "Content-Type: application/xml\r\n"
+#define LOC(url) "<url><loc>" url "</loc></url>"
+
+/* Asks for "/" as a URL of this kind; its parts, then its last word. */
+struct answers {
+    struct report *parts[64], *done;
+    size_t count;
+};
+
+static struct answers ask(struct rig *r, uint8_t kind, const char *path)
+{
+    struct answers a = {.count = 0};
+
+    rig_give_lease(r, (struct engine_lease){.kind = kind, .depth = 1},
+                   rig_url(r, "127.0.0.1", path));
+    while ((a.done = rig_receive(r))->kind == REPORT_PART) {
+        ck_assert(a.done->done.partial);
+        a.parts[a.count++] = a.done;
+    }
+    return a;
+}
+
+static void free_answers(struct answers *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        report_free(a->parts[i]);
+    report_free(a->done);
+}
+
+static void start(struct rig *r, struct route *route)
+{
+    rig_init(r, route, 1);
+    r->o.kinds |= LINK_BIT(LINK_SITEMAP);
+    rig_start(r);
+}
+
+START_TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
+{
+    struct route route = {"/s.xml",
+                          XML "\r\n<urlset>" LOC("http://127.0.0.1/%61")
+                              LOC("nothing") LOC("http://other.test/b")
+                                  LOC("https://127.0.0.1/c") "</urlset>",
+                          .after = CLOSE};
+    struct rig r;
+    struct answers a;
+    const struct engine_done *part;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert_uint_eq(a.done->done.found_count, 0);
+    ck_assert_uint_eq(a.done->done.row.links, 3);
+    ck_assert_uint_eq(a.done->done.sent, 3);
+    ck_assert_uint_eq(a.count, 1);
+    part = &a.parts[0]->done;
+    ck_assert_uint_eq(part->id, a.done->id);
+    ck_assert_uint_eq(part->found_count, 3);
+    /* the port of the sitemap is not 80: even 127.0.0.1 is another site */
+    ck_assert_uint_eq(a.parts[0]->elsewhere, 3);
+    assert_bytes(part->found[0].url, "http://127.0.0.1/a");
+    assert_bytes(part->found[2].url, "https://127.0.0.1/c");
+    ck_assert_uint_eq(part->found[0].depth, 1); /* its own */
+    ck_assert_uint_eq(part->found[0].kind, LINK_LISTED);
+    ck_assert_ptr_null(part->found[0].hint);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(an_index_lists_sitemaps_and_no_index_within_it)
+{
+    struct route route = {
+        "/i.xml",
+        XML "\r\n<sitemapindex><sitemap><loc>http://x.test/s.xml</loc>"
+            "</sitemap></sitemapindex>",
+        .after = CLOSE};
+    struct rig r;
+    struct answers a;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/i.xml");
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.found[0].kind, LINK_SITEMAP_PART);
+    ck_assert_uint_eq(a.parts[0]->done.found[0].depth, 1);
+    free_answers(&a);
+    a = ask(&r, LINK_SITEMAP_PART, "/i.xml");
+    assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 0);
+    ck_assert_uint_eq(a.parts[0]->done.drop_count, 1);
+    ck_assert_int_eq(a.parts[0]->done.drops[0].reason, REASON_NESTED_INDEX);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+/* 50,001 entries in text, 5 octets of overhead each. */
+START_TEST(sitemaps_org_more_than_50000_entries_are_not_read)
+{
+    struct route route = {"/s.txt", .after = CLOSE};
+    struct buf text;
+    struct rig r;
+    struct answers a;
+    size_t found = 0;
+
+    buf_init(&text, SIZE_MAX);
+    buf_add_str(&text, OK "Content-Type: text/plain\r\n\r\n");
+    for (int i = 0; i <= 50000; i++)
+        buf_addf(&text, "http://127.0.0.1/%d\n", i);
+    route.answer = buf_str(&text);
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/s.txt");
+    assert_outcome(a.done, OUTCOME_FETCHED, REASON_LINK_COUNT);
+    for (size_t i = 0; i < a.count; i++)
+        found += a.parts[i]->done.found_count;
+    ck_assert_uint_eq(found, 50000);
+    ck_assert_uint_eq(a.done->done.sent, 50000);
+    ck_assert_uint_gt(a.count, 20);
+    free_answers(&a);
+    rig_fini(&r);
+    buf_fini(&text);
+}
+END_TEST
+
+START_TEST(ours_each_part_is_in_order_of_priority_then_of_age)
+{
+#define SAYS(url, more) "<url><loc>" url "</loc>" more "</url>"
+    struct route route = {
+        "/s.xml",
+        XML "\r\n<urlset>" SAYS("http://a.test/1", "<priority>0.2</priority>")
+            SAYS("http://a.test/2", "")
+                SAYS("http://a.test/3", "<lastmod>2020-01-01</lastmod>")
+                    SAYS("http://a.test/4", "<priority>1.0</priority>")
+                        SAYS("http://a.test/5", "<priority>0.5</priority>")
+                            SAYS("http://a.test/6",
+                                 "<lastmod>2024-01-01</lastmod>"
+                                 "<changefreq>weekly</changefreq>") "</urlset>",
+        .after = CLOSE};
+    static const char want[] = "463251"; /* 0.5 where none is said */
+    struct rig r;
+    struct answers a;
+    const struct engine_item *found;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    found = a.parts[0]->done.found;
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 6);
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_int_eq(found[i].url.at[found[i].url.len - 1], want[i]);
+    ck_assert_int_eq(found[0].hint->priority, 1000);
+    ck_assert_int_eq(found[1].hint->lastmod_ms, INT64_C(1704067200000));
+    ck_assert_int_eq(found[1].hint->changefreq, CHANGEFREQ_WEEKLY);
+    ck_assert_ptr_null(found[3].hint);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_is_no_sitemap_is_told_apart)
+{
+    static const struct {
+        const char *path, *answer;
+        uint8_t kind;
+        enum outcome_status status;
+        enum outcome_reason reason;
+    } cases[] = {
+        /* a guess that was wrong, in three ways */
+        {"/sitemap.xml", "HTTP/1.1 404 No\r\n\r\n", LINK_SITEMAP,
+         OUTCOME_SKIPPED, REASON_NO_SITEMAP},
+        {"/sitemap.xml", OK "Content-Type: text/html\r\n\r\n<p>no",
+         LINK_SITEMAP, OUTCOME_SKIPPED, REASON_NO_SITEMAP},
+        {"/sitemap.xml", XML "Content-Length: 0\r\n\r\n", LINK_SITEMAP,
+         OUTCOME_SKIPPED, REASON_NO_SITEMAP},
+        /* an empty one is one */
+        {"/sitemap.xml", XML "\r\n<urlset/>", LINK_SITEMAP, OUTCOME_FETCHED,
+         REASON_NONE},
+        {"/sitemap.xml", "HTTP/1.1 503 No\r\n\r\n", LINK_SITEMAP,
+         OUTCOME_FAILED, REASON_HTTP},
+        /* others were named by somebody */
+        {"/other.xml", "HTTP/1.1 404 No\r\n\r\n", LINK_SITEMAP, OUTCOME_FAILED,
+         REASON_HTTP},
+        {"/sitemap.xml", "HTTP/1.1 404 No\r\n\r\n", LINK_A, OUTCOME_FAILED,
+         REASON_HTTP},
+        {"/other.xml", OK "Content-Type: text/plain\r\n\r\nno URL",
+         LINK_SITEMAP, OUTCOME_FETCHED, REASON_NONE},
+    };
+    struct route route = {.after = CLOSE};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answers a;
+
+        route.path = cases[i].path;
+        tiny_answer(&r.server, &route, cases[i].answer);
+        a = ask(&r, cases[i].kind, cases[i].path);
+        assert_outcome(a.done, cases[i].status, cases[i].reason);
+        free_answers(&a);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
+{
+    struct route route = {"/map",
+                          OK "Content-Type: text/html\r\n\r\n"
+                             "<title>All pages</title><a href=/a>a</a>",
+                          .after = CLOSE};
+    struct rig r;
+    struct answers a;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/map");
+    assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
+    assert_bytes(a.done->done.row.title, "All pages");
+    ck_assert_uint_eq(a.done->done.found_count, 1);
+    free_answers(&a);
+    /* and the other way round: XML sent as HTML is a sitemap */
+    tiny_answer(&r.server, &route,
+                OK "Content-Type: text/html\r\n\r\n<urlset>" LOC(
+                    "http://a.test/") "</urlset>");
+    a = ask(&r, LINK_SITEMAP, "/map");
+    ck_assert_uint_eq(a.count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(one_that_breaks_off_has_said_what_it_could)
+{
+    struct route route = {"/s.xml",
+                          XML "Content-Length: 9999\r\n\r\n<urlset>" LOC(
+                              "http://a.test/1") "<url><loc>http://a.te",
+                          .after = STALL};
+    struct rig r;
+    struct answers a;
+
+    rig_init(&r, &route, 1);
+    r.o.timeout_ms = 300;
+    rig_start(&r);
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    assert_outcome(a.done, OUTCOME_FETCHED, REASON_TRUNCATED_TIME);
+    ck_assert_uint_eq(a.count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
+{
+    struct route route = {"/s.xml",
+                          XML "X-Robots-Tag: nofollow\r\n\r\n<urlset>" LOC(
+                              "http://a.test/1") "</urlset>",
+                          .after = CLOSE};
+    struct rig r;
+    struct answers a;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 0);
+    ck_assert_int_eq(a.parts[0]->done.drops[0].reason, REASON_NOFOLLOW);
+    free_answers(&a);
+    tiny_answer(&r.server, &route,
+                XML "X-Robots-Tag: noindex\r\n\r\n<urlset>" LOC(
+                    "http://a.test/1") "</urlset>");
+    a = ask(&r, LINK_SITEMAP, "/s.xml");
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    assert_outcome(a.done, OUTCOME_SKIPPED, REASON_NOINDEX);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_a_sitemap_redirects_to_is_one_too)
+{
+    struct route route = {"/s.xml", "HTTP/1.1 301 There\r\nLocation: /t.xml\r\n"
+                                    "Content-Length: 0\r\n\r\n"};
+    struct rig r;
+    struct answers a;
+
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP_PART, "/s.xml");
+    assert_outcome(a.done, OUTCOME_REDIRECT, REASON_NONE);
+    ck_assert_uint_eq(a.done->done.found[0].kind, LINK_SITEMAP_PART);
+    ck_assert_uint_eq(a.done->done.found[0].hops, 1);
+    free_answers(&a);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
+{
+    /* "http://a.test/1\n", by gzip(1) */
+    static const unsigned char gz[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00,
+                                       0x00, 0x00, 0x02, 0x03, 0xcb, 0x28,
+                                       0x29, 0x29, 0xb0, 0xd2, 0xd7, 0x4f,
+                                       0xd4, 0x2b, 0x49, 0x2d, 0x2e, 0xd1,
+                                       0x37, 0xe4, 0x02, 0x00, 0x56, 0x96,
+                                       0x9e, 0x9e, 0x10, 0x00, 0x00, 0x00};
+    struct route route = {"/s.gz", .after = CLOSE};
+    struct buf answer;
+    struct rig r;
+    struct answers a;
+
+    buf_init(&answer, 1000);
+    buf_add_str(&answer, OK "Content-Type: application/gzip\r\n\r\n");
+    buf_add(&answer, gz, sizeof gz);
+    route.answer = buf_str(&answer);
+    route.len = answer.len;
+    start(&r, &route);
+    a = ask(&r, LINK_SITEMAP, "/s.gz");
+    ck_assert_uint_eq(a.count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    free_answers(&a);
+    rig_fini(&r);
+    buf_fini(&answer);
+}
+END_TEST
+
+/* ---- robots.txt ---------------------------------------------------------- */
+
+static struct report *ask_robots(struct rig *r, struct route *routes, size_t n,
+                                 enum scope_mode mode)
+{
+    rig_init(r, routes, n);
+    r->o.robots = ROBOTS_OBEY;
+    r->o.find_sitemaps = true;
+    r->so.mode = mode;
+    rig_start(r);
+    rig_give(r, rig_url(r, "127.0.0.1", "/"));
+    return rig_receive(r);
+}
+
+START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
+{
+    struct route routes[] = {
+        {"/robots.txt",
+         OK "Content-Length: 104\r\n\r\n"
+            "Sitemap: http://cdn.test/a.xml\nSITEMAP : /b.xml#x\n"
+            "Sitemap: ftp://no/\nUser-agent: *\nAllow: /\nsitemap:/%63"}};
+    struct rig r;
+    struct report *p = ask_robots(&r, routes, 1, SCOPE_ANY);
+
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_uint_eq(p->done.found_count, 3);
+    assert_bytes(p->done.found[0].url, "http://cdn.test/a.xml");
+    assert_bytes(p->done.found[1].url, rig_url(&r, "127.0.0.1", "/b.xml"));
+    assert_bytes(p->done.found[2].url, rig_url(&r, "127.0.0.1", "/c"));
+    ck_assert_uint_eq(p->done.found[0].kind, LINK_SITEMAP);
+    ck_assert_uint_eq(p->done.found[0].depth, 1);
+    assert_bytes(p->done.found[0].key, "cdn.test");
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(robots_txt_of_a_host_out_of_scope_names_no_sitemap)
+{
+    struct route routes[] = {{"/robots.txt",
+                              OK "Content-Length: 30\r\n\r\n"
+                                 "Sitemap: http://cdn.test/a.xml"}};
+    struct rig r;
+    struct report *p = ask_robots(&r, routes, 1, SCOPE_HOST);
+
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_uint_eq(p->done.found_count, 0);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_sitemap_stream(void)
+{
+    Suite *s = suite_create("sitemap_stream");
+    TCase *t = tcase_create("sitemap_stream");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, what_a_sitemap_lists_comes_ahead_of_its_last_word);
+    tcase_add_test(t, an_index_lists_sitemaps_and_no_index_within_it);
+    tcase_add_test(t, sitemaps_org_more_than_50000_entries_are_not_read);
+    tcase_add_test(t, ours_each_part_is_in_order_of_priority_then_of_age);
+    tcase_add_test(t, what_is_no_sitemap_is_told_apart);
+    tcase_add_test(t, a_page_that_was_called_a_sitemap_is_read_as_a_page);
+    tcase_add_test(t, one_that_breaks_off_has_said_what_it_could);
+    tcase_add_test(
+        t, nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not);
+    tcase_add_test(t, what_a_sitemap_redirects_to_is_one_too);
+    tcase_add_test(t, gzip_is_known_by_its_magic_whatever_the_type_says);
+    tcase_add_test(t,
+                   sitemaps_that_robots_txt_names_come_with_the_url_given_back);
+    tcase_add_test(t, robots_txt_of_a_host_out_of_scope_names_no_sitemap);
+    suite_add_tcase(s, t);
+    return s;
+}
