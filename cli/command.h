@@ -34,6 +34,7 @@ int cmd_filter(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_robots(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_sitemap(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_url(int argc, char **argv);
