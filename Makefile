@@ -11,6 +11,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 B       := build/$(MODE)
+GEN     := $B/gen
 Q       := $(if $(V),,@)
 SHARED  ?= ../shared
 
@@ -36,7 +37,7 @@ MODE_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
 MODE_tsan    := -O1 -g -fsanitize=thread
 MODE_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=all
-CPPFLAGS_ALL = -I. -D_GNU_SOURCE -DURLWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CPPFLAGS_ALL = -I. -I$(GEN) -D_GNU_SOURCE -DURLWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL   = -std=c17 -pthread $(WARN) $(MODE_$(MODE)) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL  = -pthread $(filter -fsanitize%,$(MODE_$(MODE))) $(LDFLAGS)
 LIBS         = $(PKG_LIBS) -lm
@@ -46,7 +47,9 @@ LIBS         = $(PKG_LIBS) -lm
 DIRS     := base filter storage frontier crawler service config cli
 SRC      := $(wildcard $(DIRS:%=%/*.c))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
-LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o)
+PROTO    := urlfrontier health reflection descriptor_names
+GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o
+LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
 SUITES   := $(patsubst test_%,%,$(notdir $(UNIT_SRC:.c=)))
@@ -76,6 +79,37 @@ $(DEPS): tools/install-deps.sh
 
 deps: ## install what building, tests and lint need (Debian packages)
 	$(Q)tools/install-deps.sh build check lint
+
+# ---- messages of the gRPC services, made from service/*.proto ----------------
+
+# The same on the wire as service/%.proto, see there.
+$(GEN)/wire/%.proto: service/%.proto tools/wire-proto.sh | $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)tools/wire-proto.sh <$< >$@
+$(GEN)/service/%.pb-c.c: $(GEN)/wire/%.proto
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  PROTO $*")
+	$(Q)protoc-c -I$(<D) --c_out=$(@D) $<
+$(GEN)/service/%.pb-c.h: $(GEN)/service/%.pb-c.c ;
+.PRECIOUS: $(GEN)/wire/%.proto $(GEN)/service/%.pb-c.c
+
+# What reflection answers from, as an array of C.
+$(GEN)/alpha/reflection_v1alpha.proto: service/reflection.proto
+	@mkdir -p $(@D)
+	$(Q)sed 's/^package .*/package grpc.reflection.v1alpha;/' $< >$@
+$(GEN)/descriptor_set: $(GEN)/alpha/reflection_v1alpha.proto $(wildcard service/*.proto) | $(DEPS)
+	$(Q)protoc -Iservice -I$(<D) --descriptor_set_out=$@ \
+	    urlfrontier.proto health.proto reflection.proto $(<F)
+$(GEN)/service/descriptor_set.c: $(GEN)/descriptor_set tools/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh service/descriptor_set.h descriptor_set <$< >$@
+
+$(GEN)/%.o: $(GEN)/%.c Makefile | $(DEPS)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -w -c -o $@ $<
+
+GEN_H := $(PROTO:%=$(GEN)/service/%.pb-c.h)
+$(filter $B/service/%,$(LIB_OBJ)) $(filter $B/tests/unit/service/%,$(UNIT_OBJ)) \
+    $(BENCH_SRC:%.c=$B/%.o) $(FUZZ_SRC:%.c=$B/%.o): | $(GEN_H)
 
 # ---- compiling and linking -------------------------------------------------
 
@@ -164,7 +198,7 @@ tsan: ## the tests that have threads under TSan
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact links robots sitemap signals url
-THREAD_SUITES := shared queue resolver body_pool checkpoint fetcher frontier progress scope url_any db
+THREAD_SUITES := shared queue resolver body_pool checkpoint fetcher frontier progress scope url_any db grpc_server frontier_calls
 
 # ---- fuzzing ---------------------------------------------------------------
 
@@ -204,8 +238,8 @@ C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/support/
 build/deps-lint.stamp: tools/install-deps.sh
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@
-lint: build/deps-lint.stamp ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
-	$(Q)CPPFLAGS='-I. -D_GNU_SOURCE -DURLWEIR_VERSION="$(VERSION)" $(PKG_CFLAGS)' tools/lint.sh $(SRC)
+lint: build/deps-lint.stamp $(GEN_H) ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
+	$(Q)CPPFLAGS='-I. -isystem $(GEN) -D_GNU_SOURCE -DURLWEIR_VERSION="$(VERSION)" $(PKG_CFLAGS)' tools/lint.sh $(SRC)
 
 format: build/deps-lint.stamp ## lay the code out with clang-format
 	$(Q)clang-format -i $(C_FILES)

@@ -6,6 +6,8 @@
  *   bench_service_engine [URLS [HOSTS [DIR]]]      default 500000 10000
  *   bench_service_engine restart DIR               of a store that KEEP=1 left
  *
+ * SHORT=1: the first part alone.
+ *
  * The stream is that of the contract's figures: twice as many puts as there
  * are URLs, on that many hosts. First all are put as discovered, in batches of
  * a hundred; then, in a new store, one by one as PutURLs would, sixteen under
@@ -282,6 +284,16 @@ static uint64_t disk(const struct bench *b)
     return stat(path, &s) == 0 ? (uint64_t)s.st_size : 0;
 }
 
+static int finish(const struct bench *b)
+{
+    if (getenv("KEEP") != NULL) {
+        printf("kept: %s\n", b->dir);
+        return 0;
+    }
+    remove_store(b);
+    return rmdir(b->dir);
+}
+
 int main(int argc, char **argv)
 {
     struct bench b = {.urls = argc > 1 ? strtoull(argv[1], NULL, 10) : 500000,
@@ -319,9 +331,9 @@ int main(int argc, char **argv)
     open_service(&b, "restart, nothing but discovered");
     drain(&b, 200);
     check("close", frontier_service_close(b.s));
-    remove_store(&b);
     if (getenv("SHORT") != NULL)
-        return rmdir(b.dir);
+        return finish(&b);
+    remove_store(&b);
 
     open_service(&b, NULL);
     put_stream(&b, slots, 2 * b.urls, 64, false, "put discovered, calls of 64");
@@ -337,10 +349,6 @@ int main(int argc, char **argv)
     open_service(&b, "restart");
     drain(&b, 200);
     check("close", frontier_service_close(b.s));
-    if (getenv("KEEP") != NULL)
-        printf("kept: %s\n", b.dir);
-    else
-        remove_store(&b), rmdir(b.dir);
     free(slots);
-    return 0;
+    return finish(&b);
 }

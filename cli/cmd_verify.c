@@ -110,17 +110,25 @@ static void verify_manifest(struct verdicts *v, struct reader *r)
 
 static void verify_store(struct verdicts *v, struct reader *r)
 {
+    uint64_t put = 0;
+
     uint64_t bodies = 0;
 
     if (db_verify(r->db) == STATUS_OK)
         say(v, "ok", "frontier.db: SQLite finds it sound");
     else
         say(v, "BAD", "frontier.db: SQLite finds it damaged");
+    if (item_log_verify(r->db, &put) != STATUS_OK)
+        say(v, "BAD", "put URLs: updates, leases and rows do not agree");
+    else if (put > 0)
+        say(v, "ok",
+            "put URLs: %" PRIu64 ", each update and lease is of one of them",
+            put);
     if (frontier_store_verify(r->store) == STATUS_OK)
         say(v, "ok",
             "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
             frontier_store_pending_all(r->store),
-            frontier_store_last_id(r->store) -
+            frontier_store_last_id(r->store) - put -
                 frontier_store_pending_all(r->store));
     else
         say(v, "BAD", "queues: rows, queues and done marks do not agree");
@@ -134,18 +142,6 @@ static void verify_store(struct verdicts *v, struct reader *r)
             bodies);
     else
         say(v, "BAD", "bodies: their index does not agree with the fetches");
-}
-
-static void verify_items(struct verdicts *v, struct reader *r)
-{
-    uint64_t urls = 0;
-
-    if (item_log_verify(r->db, &urls) != STATUS_OK)
-        say(v, "BAD", "put URLs: updates, leases and rows do not agree");
-    else if (urls > 0)
-        say(v, "ok",
-            "put URLs: %" PRIu64 ", each update and lease is of one of them",
-            urls);
 }
 
 static void verify_links(struct verdicts *v, struct reader *r)
@@ -194,13 +190,14 @@ static void verify_digests(struct verdicts *v, struct reader *r)
         say(v, "BAD", "digests: the rows cannot be read");
         return;
     }
-    if (a.missing > 0 || a.exact_count != urls)
+    if (a.missing > 0 || a.exact_count != urls - a.replaced)
         say(v, "BAD",
             "exact set: %" PRIu64 " of %" PRIu64
             " URLs missing or under another id; it holds %" PRIu64,
             a.missing, urls, a.exact_count);
     else
-        say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs", urls);
+        say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
+            urls - a.replaced);
     without = a.filter_checked ? NULL : goes_without_file(r);
     if (without != NULL)
         say(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
@@ -338,7 +335,6 @@ int cmd_verify(int argc, char **argv)
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
         verify_store(&v, &r);
-        verify_items(&v, &r);
         verify_links(&v, &r);
         store_bad = v.bad;
         verify_records(&v, &r);

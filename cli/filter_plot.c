@@ -112,11 +112,13 @@ static const struct plot panels[PANELS] = {
     [BITS] = {.title = "Memory by size",
               .x = "keys held",
               .y = "bits a key",
-              .x_log = true},
+              .x_log = true,
+              .y_log = true},
     [ADD] = {.title = "Cost to add by size",
              .x = "keys held",
              .y = "ns of CPU a key, growth included",
-             .x_log = true},
+             .x_log = true,
+             .y_log = true},
 };
 
 static struct plot_line line_of(const struct curves *c, enum panel which,

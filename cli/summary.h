@@ -38,8 +38,8 @@ struct summary {
     int64_t elapsed_ms, elapsed_all_ms; /* this run; all runs, 0: the same */
 
     /* what became of the URLs, all runs */
-    uint64_t pages;     /* that count for --limit */
-    uint64_t pages_run; /* of them in this run */
+    uint64_t pages;        /* that count for --limit */
+    uint64_t pages_run;    /* of them in this run */
     uint64_t same_content; /* fetched, with a body seen before */
     uint64_t fetched, redirects, failed, denied, skipped, queued;
     const struct summary_reason *failed_by, *denied_by, *skipped_by;

@@ -75,7 +75,8 @@ enum status archive_close(struct archive *a)
 }
 
 /* A first page without a record, of a run without --warc, has nothing to refer
- * to. */
+ * to; and one that was asked later, though it came first, is no page that this
+ * one visits again. */
 static enum status refer_to_first(struct archive *a, struct engine *e,
                                   struct report *r)
 {
@@ -85,7 +86,7 @@ static enum status refer_to_first(struct archive *a, struct engine *e,
         page_store_first_with_body(frontier_pages_of(e),
                                    r->done.row.body_digest, &first);
 
-    if (st != STATUS_OK || !first.recorded)
+    if (st != STATUS_OK || !first.recorded || first.at_ms > r->warc->date_ms)
         return st;
     buf_clear(&a->text);
     st = frontier_store_get(frontier_store_of(e), first.url, &row, &a->text);

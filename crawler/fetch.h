@@ -73,8 +73,8 @@ struct fetch_result {
     uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;
     uint32_t first_byte_ms; /* from `started` to the answer's first octet */
-    const char *ip;    /* that answered, or "" */
-    const char *error; /* what went wrong in words, or "" */
+    const char *ip;         /* that answered, or "" */
+    const char *error;      /* what went wrong in words, or "" */
 };
 
 /* Wishes of a fetch to wait, while any is set it is paused. */

@@ -9,8 +9,10 @@
  * every key that anyone adds, and takes the place of the old bits in one step.
  *
  * Cannot: know whether a server that was restarted forgot its newest writes,
- * other than by having seen more of them itself (redis_bloom_restarts); follow
- * a Redis Cluster; grow by itself. A string ends at 2^32 bits.
+ * other than by having seen more of them itself (redis_bloom_restarts); know
+ * that half a batch came back from a log that was cut (its keys are then
+ * "maybe" although nobody was told that they were new); follow a Redis Cluster;
+ * grow by itself. A string ends at 2^32 bits.
  *
  * Two layouts. `blocked` has the very bits of a `bloom` filter in memory:
  * block.h's 64-byte blocks, whose octets are those of a filter file's units.

@@ -16,7 +16,7 @@
     "if ARGV[1] == '' then\n"                                                  \
     "  if redis.call('EXISTS', KEYS[1]) == 0 then return 'LOST' end\n"         \
     "elseif m[1] ~= ARGV[1] or\n"                                              \
-    "    redis.call('STRLEN', KEYS[1]) < (tonumber(m[2]) or 0) then\n"         \
+    "    redis.call('STRLEN', KEYS[1]) ~= (tonumber(m[2]) or -1) then\n"       \
     "  return 'LOST'\n"                                                        \
     "end\n"
 
@@ -29,7 +29,7 @@
     "  local cmd, out = {'BITFIELD', key}, {}\n"                               \
     "  local fmt = '>' .. string.rep('I4', k)\n"                               \
     "  for j = 1, k do\n"                                                      \
-    "    cmd[4*j-1], cmd[4*j], cmd[4*j+2] = 'SET', 'u1', '1'\n"                  \
+    "    cmd[4*j-1], cmd[4*j], cmd[4*j+2] = 'SET', 'u1', '1'\n"                \
     "  end\n"                                                                  \
     "  for at = 1, #offsets, 4 * k do\n"                                       \
     "    local bit, fresh = {struct.unpack(fmt, offsets, at)}, '0'\n"          \
@@ -62,7 +62,8 @@ const struct redis_script redis_script_open = {
     "if #m > 0 then\n"
     "  local bytes = tonumber(redis.call('HGET', KEYS[2], 'bytes'))\n"
     "  if not bytes then return 'TAKEN' end\n"
-    "  if redis.call('STRLEN', KEYS[1]) >= bytes then\n"
+    "  if redis.call('STRLEN', KEYS[1]) == bytes and\n"
+    "      redis.call('HGET', KEYS[2], 'epoch') ~= '' then\n"
     "    if ARGV[1] == 'new' then return 'TAKEN' end\n"
     "    return m\n"
     "  end\n"
@@ -141,18 +142,21 @@ const struct redis_script redis_script_fill = {
                    "redis.call('HINCRBY', KEYS[2], 'next_count', n)\n"
                    "return {1}\n"};
 
+/* The epoch goes first and comes back last: of a server killed while it writes
+ * its log half of this may return, and must not pass for a filter. */
 const struct redis_script redis_script_swap = {
     5, "swap",
     REBUILDING
     "local ttl = redis.call('PTTL', KEYS[2])\n"
     "local v = redis.call('HMGET', KEYS[2], 'next_bits', 'next_bytes',\n"
     "  'next_k', 'next_expect', 'next_fpr', 'next_count')\n"
-    "redis.call('RENAME', KEYS[3], KEYS[1])\n"
-    "if ttl > 0 then redis.call('PEXPIRE', KEYS[1], ttl) end\n"
-    "redis.call('HSET', KEYS[2], 'bits', v[1], 'bytes', v[2], 'k', v[3],\n"
-    "  'expect', v[4], 'fpr', v[5], 'count', v[6],\n"
-    "  'built', ARGV[2])\n" FORGET_NEXT
+    "redis.call('HSET', KEYS[2], 'epoch', '')\n"
     "redis.call('HINCRBY', KEYS[2], 'gen', 1)\n"
+    "redis.call('RENAME', KEYS[3], KEYS[1])\n"
+    "if ttl > 0 then redis.call('PEXPIRE', KEYS[1], ttl) end\n" FORGET_NEXT
+    "redis.call('HSET', KEYS[2], 'bits', v[1], 'bytes', v[2], 'k', v[3],\n"
+    "  'expect', v[4], 'fpr', v[5], 'count', v[6], 'built', ARGV[2],\n"
+    "  'epoch', ARGV[1])\n"
     "return redis.call('HGETALL', KEYS[2])\n"};
 
 const struct redis_script redis_script_abort = {

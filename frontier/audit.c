@@ -18,6 +18,7 @@
 #include "frontier/audit_tally.h"
 #include "frontier/outcome.h"
 #include "frontier/reach.h"
+#include "storage/url_kind.h"
 
 #define BATCH 1024
 
@@ -33,6 +34,7 @@ struct pass {
     struct id_bits lost;        /* called "maybe seen" when they were new */
     struct id_bits through; /* those, and what was first found through them */
     struct id_bits reached; /* from the seeds, without those that are lost */
+    uint64_t moved;         /* rows whose digest is another's */
     enum status st;
     /* the batch */
     struct digest digests[BATCH];
@@ -44,8 +46,10 @@ struct pass {
 static void check_exact(struct pass *p)
 {
     p->st = exact_set_find(p->r->exact, p->digests, p->n, p->found);
-    for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++)
-        p->out->missing += p->found[i] != p->ids[i];
+    for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++) {
+        p->moved += p->found[i] > p->ids[i];
+        p->out->missing += p->found[i] < p->ids[i];
+    }
 }
 
 static void check_image(struct pass *p)
@@ -91,6 +95,7 @@ static void count_row(struct pass *p, const struct url_row *row)
     struct audit_tally *t = &p->crawl;
     bool lost = (row->flags & URL_ROW_FALSE_POSITIVE) != 0;
 
+    p->out->replaced += row->kind == URL_KIND_PUT && row->via != 0;
     audit_tally_count(t, row->id, lost);
     if (lost)
         id_bits_add(&p->lost, row->id);
@@ -258,6 +263,8 @@ enum status audit_crawl(struct audit *out, struct reader *r,
             p->st = st;
     }
     flush(p);
+    if (p->moved != out->replaced) /* an entry went to a row it is not of */
+        out->missing += p->moved + out->replaced;
     if (p->st == STATUS_OK)
         p->st = count_pages(p);
     finish_crawl_series(p);

@@ -60,6 +60,8 @@ struct audit {
     uint64_t filter_covers;   /* ids up to here are in it */
     uint64_t false_negatives; /* of them called new: must be 0 */
     uint64_t missing;         /* rows that the exact set lacks: must be 0 */
+    uint64_t replaced;        /* rows of removed URLs that were put again: their
+                                 entries are those of the later rows */
     uint64_t exact_count;     /* digests in the exact set */
     uint64_t pages;           /* fetched */
     /* Of them those that a Bloom-only crawler would not have fetched: the URLs

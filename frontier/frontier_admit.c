@@ -30,7 +30,7 @@ static void make_room(struct frontier *f, size_t n)
 }
 
 /* Where audit's growth steps begin: powers of two, from 1,024 on. */
-static enum status note_step(struct frontier *f, uint64_t urls)
+enum status frontier_note_step(struct frontier *f, uint64_t urls)
 {
     struct seen_counts c = seen_counts(f->seen);
     struct filter_step step = {.upto = urls,
@@ -175,7 +175,7 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
     st = seen_admit(f->seen, f->fresh, fresh, first);
     f->admitted += fresh;
     if (st == STATUS_OK && first + fresh - 1 >= f->next_step)
-        st = note_step(f, first + fresh - 1);
+        st = frontier_note_step(f, first + fresh - 1);
     return st;
 }
 
@@ -251,7 +251,7 @@ static enum status keep_hints(struct frontier *f, const struct admission *list,
     enum status st = STATUS_OK;
 
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        if (list[i].item->hint != NULL)
+        if (list[i].item->hint != NULL && !list[i].blocked)
             st = hint_store_set(f->hints, list[i].id, list[i].item->hint);
     return st;
 }

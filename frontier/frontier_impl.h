@@ -139,6 +139,8 @@ struct admission {
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       struct admission *list, size_t n,
                                       bool all_ids, int64_t wall_ms);
+/* Notes the state of the filter, for audit: `urls` reached f->next_step. */
+MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* A host of an earlier run, of which nobody knows when it was asked last: as if

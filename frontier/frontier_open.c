@@ -34,6 +34,9 @@ static uint64_t share(const struct frontier *f, unsigned parts_of_64,
 }
 
 #define MIB ((uint64_t)1 << 20)
+/* A URL as the store hands it out: other programs put longer ones than we
+ * crawl (URL_LENGTH_CEILING), and what was put must be read. */
+#define TEXT_MOST ((size_t)16 << 20)
 
 char *frontier_path(const struct frontier *f, const char *name)
 {
@@ -65,7 +68,7 @@ static struct frontier *frontier_alloc(const char *dir,
     f->aside_end = &f->aside;
     f->leases = lease_table_new();
     f->tries = map_new();
-    buf_init(&f->text, URL_LENGTH_CEILING + 64);
+    buf_init(&f->text, TEXT_MOST);
     return f;
 }
 

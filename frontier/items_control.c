@@ -229,10 +229,7 @@ enum status items_set_default_delay(struct items *t, int64_t delay_ms,
     if (st != STATUS_OK)
         return frontier_broke(t->f, st);
     t->default_delay_ms = delay_ms;
-    for (uint32_t n = 0; n < t->queue_room; n++) {
-        if (t->queues[n] != NULL && t->queues[n]->delay_ms < 0)
-            items_place(t, t->queues[n]);
-    }
+    items_place_all(t);
     return STATUS_OK;
 }
 

@@ -78,8 +78,11 @@ static void expire(struct items *t, struct hold *h)
 void items_tick(struct items *t, int64_t now)
 {
     struct heap_item *top;
+    bool back = now < t->now;
 
     t->now = now;
+    if (back) /* moments that were waited for are further away now */
+        items_place_all(t);
     while ((top = heap_top(&t->until)) != NULL && top->key <= now)
         expire(t, hold_at(top));
     while ((top = heap_top(&t->waiting)) != NULL && top->key <= now)

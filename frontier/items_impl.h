@@ -177,6 +177,7 @@ void items_append(struct items *t, struct item_queue *q, uint32_t id);
 void items_wait(struct items *t, struct item_queue *q, uint32_t id);
 /* Puts the queue where it belongs at t->now: its turn, a moment, or nowhere. */
 void items_place(struct items *t, struct item_queue *q);
+void items_place_all(struct items *t);
 /* Its number behind all others. */
 void items_queue_to_back(struct items *t, struct item_queue *q);
 /* The first moment at which it may be served, INT64_MAX: none is known. */

@@ -171,14 +171,6 @@ static void set_turns(struct items *t)
     free(order);
 }
 
-static void place_all(struct items *t)
-{
-    for (uint32_t i = 0; i < t->queue_room; i++) {
-        if (t->queues[i] != NULL)
-            items_place(t, t->queues[i]);
-    }
-}
-
 static enum status meta_number(struct items *t, const char *name, int64_t *v)
 {
     struct buf text;
@@ -221,7 +213,7 @@ static enum status read_store(struct items *t)
         return st;
     take_items(t);
     set_turns(t);
-    place_all(t);
+    items_place_all(t);
     return STATUS_OK;
 }
 

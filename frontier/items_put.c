@@ -89,11 +89,16 @@ static enum status write_row(struct items *t, const struct item_put *p,
  * t->fresh. */
 static enum status admit_fresh(struct items *t, size_t *n, uint64_t first)
 {
-    enum status st =
-        *n > 0 ? seen_admit(t->f->seen, t->fresh, *n, first) : STATUS_OK;
+    uint64_t last = first + *n - 1;
+    enum status st;
 
+    if (*n == 0)
+        return STATUS_OK;
+    st = seen_admit(t->f->seen, t->fresh, *n, first);
     *n = 0;
-    return st;
+    return st == STATUS_OK && last >= t->f->next_step
+               ? frontier_note_step(t->f, last)
+               : st;
 }
 
 /* A URL that was there once. An item before it may have put it again. */

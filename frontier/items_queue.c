@@ -240,14 +240,19 @@ static const struct due_entry *heap_head(struct items *t, struct item_queue *q)
     return e;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* What is due first; id 0: nothing waits. */
 static struct due_entry first_due(struct items *t, struct item_queue *q)
 {
     struct due_entry lane = {INT64_MAX, lane_head(t, q)};
     const struct due_entry *heap = heap_head(t, q);
 
-    if (lane.id != 0)
-        lane.due_ms = item_at(t, lane.id)->due_ms;
+    if (lane.id != 0) /* it was put already, whatever the clock says now */
+        lane.due_ms = earlier(item_at(t, lane.id)->due_ms, t->now);
     return heap != NULL && (lane.id == 0 || due_before(*heap, lane)) ? *heap
                                                                      : lane;
 }
@@ -290,10 +295,8 @@ int64_t items_queue_wake(struct items *t, struct item_queue *q)
     first = first_due(t, q);
     assert(first.id != 0);
     wake = later(first.due_ms, q->blocked_until_ms);
-    if (q->served_ms > 0) /* a clock set back is no reason to wait longer */
-        wake = later(wake, (q->served_ms < t->now ? q->served_ms : t->now) +
-                               items_delay_of(t, q));
-    return wake;
+    return q->served_ms > 0 ? later(wake, q->served_ms + items_delay_of(t, q))
+                            : wake;
 }
 
 void items_place(struct items *t, struct item_queue *q)
@@ -314,6 +317,21 @@ void items_place(struct items *t, struct item_queue *q)
         heap_push(&t->waiting, &q->waiting, wake);
     else if (q->waiting.key != wake)
         heap_move(&t->waiting, &q->waiting, wake);
+}
+
+void items_place_all(struct items *t)
+{
+    for (uint32_t i = 0; i < t->queue_room; i++) {
+        struct item_queue *q = t->queues[i];
+
+        if (q == NULL)
+            continue;
+        if (q->served_ms > t->now) { /* the clock was set back: no reason to */
+            q->served_ms = t->now;   /* wait longer than the delay */
+            items_queue_dirty(t, q);
+        }
+        items_place(t, q);
+    }
 }
 
 void items_queue_to_back(struct items *t, struct item_queue *q)

@@ -77,6 +77,11 @@ void seen_free(struct seen *s)
     free(s);
 }
 
+void seen_use_filter(struct seen *s, struct filter *filter)
+{
+    s->filter = filter;
+}
+
 static void make_room(struct seen *s, size_t n)
 {
     size_t table = s->table_size > 0 ? s->table_size : 256;

@@ -32,6 +32,8 @@ enum seen_answer {
 MUST_CHECK enum status seen_new(struct seen **out, struct filter *filter,
                                 struct exact_set *exact, uint64_t hot_bytes);
 void seen_free(struct seen *s); /* NULL is fine */
+/* Ask `filter` too from here on; it holds every digest of the exact set. */
+void seen_use_filter(struct seen *s, struct filter *filter);
 
 /* Of equal digests in one call the first may be new, the others are not. The
  * caller admits every new one with seen_admit before the next call. */

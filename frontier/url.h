@@ -80,6 +80,10 @@ enum url_reason url_canonical(struct url *out, struct bytes in,
                               const struct url *base,
                               const struct url_encoder *query_encoder);
 
+/* Rises when the canonical form of any URL becomes another: what keeps digests
+ * of canonical forms keeps this number beside them. */
+#define URL_CANONICAL_FORM 1
+
 /* The parts, valid until the URL changes. */
 struct bytes url_text(const struct url *u);
 struct bytes url_host(const struct url *u);       /* without port */

@@ -29,9 +29,17 @@
 #define LOG_SIZE_LIMIT     "67108864" /* the log file is cut back to this */
 #define READER_WAITS_MS    5000
 
+const struct db_kind db_frontier = {
+    .what = "frontier database",
+    .application_id = SCHEMA_APPLICATION_ID,
+    .format = DB_FORMAT,
+    .sql = schema_sql,
+};
+
 struct db {
     sqlite3 *h;
     char *path;
+    const struct db_kind *kind;
     enum db_mode mode;
     bool in_transaction;
     enum status failed;        /* the first final failure */
@@ -226,8 +234,9 @@ static enum status check_ours(struct db *d)
         st = db_number(d, "PRAGMA page_size", &page);
     if (st != STATUS_OK)
         return st;
-    if (id != SCHEMA_APPLICATION_ID || page != PAGE) {
-        log_error("not a frontier database", "path=%s", d->path);
+    if (id != d->kind->application_id || page != PAGE) {
+        log_error("this is another kind of file", "path=%s expected=\"%s\"",
+                  d->path, d->kind->what);
         return STATUS_DAMAGED;
     }
     st = db_number(d, "SELECT value FROM meta WHERE name = 'format'", &format);
@@ -235,10 +244,10 @@ static enum status check_ours(struct db *d)
         log_error("database names no format", "path=%s", d->path);
         return STATUS_DAMAGED;
     }
-    if (st == STATUS_OK && format > DB_FORMAT) {
+    if (st == STATUS_OK && format > d->kind->format) {
         log_error("database is of a newer format",
                   "path=%s format=%lld known=%d", d->path, (long long)format,
-                  DB_FORMAT);
+                  d->kind->format);
         return STATUS_VERSION;
     }
     return st;
@@ -294,6 +303,28 @@ static enum status check_file(const char *path)
     return st;
 }
 
+/* Nobody else sees the file and nothing survives the process, so there is no
+ * log, no sync and no lock; SQLite opens the file when its cache is full
+ * (https://www.sqlite.org/inmemorydb.html, "Temporary Databases"). */
+static enum status open_scratch(struct db *d, const struct db_options *o)
+{
+    int rc = sqlite3_open_v2("", &d->h,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                 SQLITE_OPEN_NOMUTEX,
+                             NULL);
+    enum status st;
+
+    if (rc != SQLITE_OK)
+        return fail(d, rc);
+    sqlite3_extended_result_codes(d->h, 1);
+    st = db_fill(d->h, d->path, d->kind);
+    if (st == STATUS_OK)
+        st = configure(d, o);
+    if (st == STATUS_OK)
+        st = db_exec(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+    return st;
+}
+
 static enum status open_there(struct db *d, const struct db_options *o)
 {
     int flags =
@@ -319,19 +350,21 @@ static enum status open_there(struct db *d, const struct db_options *o)
 enum status db_open(struct db **out, const char *path, enum db_mode mode,
                     const struct db_options *o)
 {
+    const struct db_kind *kind = o->kind != NULL ? o->kind : &db_frontier;
     struct db *d;
     uint64_t size;
     enum status st = STATUS_OK;
 
     if (mode == DB_CREATE)
-        st =
-            file_size(path, &size) == STATUS_OK ? STATUS_EXISTS : db_make(path);
+        st = file_size(path, &size) == STATUS_OK ? STATUS_EXISTS
+                                                 : db_make(path, kind);
     if (st != STATUS_OK)
         return st;
     d = xcalloc(1, sizeof *d);
     d->path = xstrdup(path);
+    d->kind = kind;
     d->mode = mode;
-    st = open_there(d, o);
+    st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
     if (st != STATUS_OK) {
         d->failed = st;
         db_close(d);
@@ -341,24 +374,31 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     return STATUS_OK;
 }
 
-void db_close(struct db *d)
+static void close_it(struct db *d, bool checkpoint)
 {
     if (d == NULL)
         return;
     db_rollback(d);
-    if (db_broken(d)) {
-        /* What failed once is not written to again. */
-        if (d->h != NULL)
-            sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        checkpointer_stop(d->ckpt);
-    } else if (d->ckpt != NULL) {
-        checkpointer_stop(d->ckpt);
+    checkpointer_stop(d->ckpt);
+    if (!checkpoint && d->h != NULL)
+        sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else if (d->ckpt != NULL)
         sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
                                   NULL);
-    }
     sqlite3_close(d->h);
     free(d->path);
     free(d);
+}
+
+void db_close(struct db *d)
+{
+    /* What failed once is not written to again. */
+    close_it(d, d != NULL && !db_broken(d));
+}
+
+void db_close_as_is(struct db *d)
+{
+    close_it(d, false);
 }
 
 enum status db_verify(struct db *d)

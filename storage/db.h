@@ -38,13 +38,31 @@ struct db;
 enum db_mode {
     DB_CREATE, /* STATUS_EXISTS if the file is there */
     DB_WRITE,  /* STATUS_NOT_FOUND if it is not, never makes one */
-    DB_READ    /* read-only, works beside a writer */
+    DB_READ,   /* read-only, works beside a writer */
+    /* A new database of this process alone: in memory as far as its cache goes,
+     * then in a file of $TMPDIR that has no name, so that it is gone with the
+     * process, however that ends. `path` is for messages; after a failed
+     * commit or a rollback its content is unspecified. */
+    DB_SCRATCH
 };
+
+/* What is in the file: frontier.db is one kind, a program's other database
+ * another. Every kind has a table meta(name, value) with the rows format,
+ * store_id and created_ms, which are written when the file is made. */
+struct db_kind {
+    const char *what;       /* for messages: "frontier database" */
+    int32_t application_id; /* octet 68 of the file */
+    int format;             /* meta.format; a newer one is refused */
+    const char *const
+        *sql; /* makes everything in an empty file; ends in NULL */
+};
+extern const struct db_kind db_frontier;
 
 struct db_options {
     uint64_t cache_bytes;      /* SQLite's page cache */
     uint64_t checkpoint_bytes; /* WAL size that asks for a checkpoint; 16 MiB */
     bool sync_normal;          /* false: synchronous=FULL, the default */
+    const struct db_kind *kind; /* NULL: db_frontier */
 };
 
 /* STATUS_DAMAGED: not a database, cut short, or not one of ours.
@@ -54,6 +72,8 @@ MUST_CHECK enum status db_open(struct db **out, const char *path,
 /* Ends the checkpoint thread. A write connection checkpoints the WAL first, so
  * that a clean stop leaves one file. NULL is fine. */
 void db_close(struct db *d);
+/* Leaves file and log as a crash would, all that is committed in them. */
+void db_close_as_is(struct db *d);
 
 /* On a reader: from here to db_commit every module sees one moment. */
 MUST_CHECK enum status db_begin(struct db *d);

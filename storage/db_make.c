@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * db_make.c - makes a new frontier.db, whole or not at all.
+ * db_make.c - makes a new database, whole or not at all.
  *
  * SQLite would fill a new file step by step, and a crash in between would leave
  * one that looks like a store which lost everything.
@@ -21,7 +21,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db.h"
-#include "storage/schema.h"
 #include "storage/sqlite_error.h"
 
 static enum status random_hex(char out[33])
@@ -59,7 +58,7 @@ static enum status run(sqlite3 *h, const char *sql, const char *path)
     return rc == SQLITE_OK ? STATUS_OK : sqlite_error(h, rc, path);
 }
 
-static enum status fill(sqlite3 *h, const char *path)
+enum status db_fill(sqlite3 *h, const char *path, const struct db_kind *kind)
 {
     char facts[256], id[33];
     enum status st = random_hex(id);
@@ -69,17 +68,18 @@ static enum status fill(sqlite3 *h, const char *path)
     snprintf(facts, sizeof facts,
              "PRAGMA application_id = %d; INSERT INTO meta VALUES"
              "('format', %d), ('store_id', '%s'), ('created_ms', %lld)",
-             SCHEMA_APPLICATION_ID, DB_FORMAT, id, (long long)clock_wall_ms());
+             (int)kind->application_id, kind->format, id,
+             (long long)clock_wall_ms());
     st = run(h,
              "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
              "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
              path);
-    for (size_t i = 0; st == STATUS_OK && schema_sql[i] != NULL; i++)
-        st = run(h, schema_sql[i], path);
+    for (size_t i = 0; st == STATUS_OK && kind->sql[i] != NULL; i++)
+        st = run(h, kind->sql[i], path);
     if (st == STATUS_OK)
         st = run(h, facts, path);
     if (st == STATUS_OK)
-        st = run(h, "COMMIT; PRAGMA journal_mode = WAL", path);
+        st = run(h, "COMMIT", path);
     return st;
 }
 
@@ -94,7 +94,7 @@ static enum status put_in_place(const char *unfinished, const char *path)
     return file_sync_parent(path);
 }
 
-enum status db_make(const char *path)
+enum status db_make(const char *path, const struct db_kind *kind)
 {
     size_t len = strlen(path) + sizeof ".new";
     char *unfinished = xmalloc(len);
@@ -109,7 +109,9 @@ enum status db_make(const char *path)
     if (rc != SQLITE_OK)
         st = sqlite_error(h, rc, unfinished);
     if (st == STATUS_OK)
-        st = fill(h, unfinished);
+        st = db_fill(h, unfinished, kind);
+    if (st == STATUS_OK)
+        st = run(h, "PRAGMA journal_mode = WAL", unfinished);
     sqlite3_close(h);
     if (st == STATUS_OK)
         st = put_in_place(unfinished, path);

@@ -206,7 +206,7 @@ static void order_by_digest(uint32_t *order, const struct digest *digests,
 {
     if (n > 256)
         order_by_top(order, digests, which, n);
-    else
+    else if (n > 0)
         memcpy(order, which, n * sizeof *order);
     for (size_t i = 1; i < n; i++) {
         uint32_t x = order[i];

@@ -175,27 +175,36 @@ static enum status merge_part(struct exact_set *s, uint32_t part)
         if (st == STATUS_OK)
             st = write_pages(s, part, replaced);
     }
-    p->upto = s->last_id;
+    /* While rows are replayed a part may be ahead of them; it stays so. */
+    if (p->upto < s->last_id)
+        p->upto = s->last_id;
     if (st == STATUS_OK)
         st = write_part(s, part);
     fault_point("exact-merge");
     s->delta_count -= p->delta.count;
-    s->count -= replaced;
     exact_delta_clear(&p->delta);
+    return st;
+}
+
+enum status exact_set_merge(struct exact_set *s, unsigned parts)
+{
+    enum status st = STATUS_OK;
+
+    for (; parts > 0 && st == STATUS_OK; parts--) {
+        st = merge_part(s, s->next_part);
+        s->next_part = (s->next_part + 1) % PARTS;
+    }
+    sqlite3_clear_bindings(s->write_page);
     return st;
 }
 
 enum status exact_set_step(struct exact_set *s, uint64_t admitted)
 {
     uint64_t limit = delta_limit(s);
-    enum status st = STATUS_OK;
+    unsigned parts = 0;
 
     s->owed += admitted * PARTS;
-    while (s->owed >= limit && st == STATUS_OK) {
-        s->owed -= limit;
-        st = merge_part(s, s->next_part);
-        s->next_part = (s->next_part + 1) % PARTS;
-    }
-    sqlite3_clear_bindings(s->write_page);
-    return st;
+    for (; s->owed >= limit; s->owed -= limit)
+        parts++;
+    return exact_set_merge(s, parts);
 }

@@ -21,7 +21,7 @@
 #include "storage/packed.h"
 #include "storage/page_cache.h"
 
-#define PARTS        1024
+#define PARTS        EXACT_SET_PARTS
 #define PART_SHIFT   54 /* digest.hi >> PART_SHIFT = the part */
 #define KEY_SIZE     15
 #define ID_SIZE      5

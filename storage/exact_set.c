@@ -164,8 +164,10 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
             s->last_id = id;
         return;
     }
-    if (id > p->upto)
+    if (id > p->upto) { /* one more in memory, and one less that counts */
         p->delta.replacing++;
+        s->count--;
+    }
     exact_set_add(s, digest, id);
 }
 

@@ -56,6 +56,13 @@ MUST_CHECK enum status exact_set_step(struct exact_set *s, uint64_t admitted);
 /* Undo what uncommitted steps did in memory, after a rollback: the set must be
  * closed and opened again; nothing else is promised then. */
 
+/* The next `parts` of EXACT_SET_PARTS parts, now: all that stands in memory
+ * goes into pages when all of them have had their turn. Inside a transaction.
+ * For a caller that decides by itself how much may stand in memory; delta_most
+ * holds for exact_set_step alone. */
+#define EXACT_SET_PARTS 1024
+MUST_CHECK enum status exact_set_merge(struct exact_set *s, unsigned parts);
+
 /* Every digest with first <= hi <= last, each once, in no order. This is where
  * a filter segment is rebuilt from. */
 MUST_CHECK enum status exact_set_each(
@@ -75,5 +82,9 @@ struct exact_set_stats exact_set_stats(const struct exact_set *s);
 /* Pages in order, fences true, counts right, ids distinct and in range.
  * STATUS_DAMAGED with one log line that names the first part that is not. */
 MUST_CHECK enum status exact_set_verify(struct exact_set *s);
+/* The same where the last id is known from elsewhere than the table of its
+ * rows. */
+MUST_CHECK enum status exact_set_verify_upto(struct exact_set *s,
+                                             uint64_t last_id);
 
 #endif

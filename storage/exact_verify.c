@@ -119,24 +119,17 @@ static enum status check_complete(const struct check *c)
     return STATUS_OK;
 }
 
-enum status exact_set_verify(struct exact_set *s)
+static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
 {
-    struct check c = {.s = s};
-    int64_t last = 0, rows = 0;
-    enum status st =
-        db_number(s->d,
-                  s->bodies ? "SELECT ifnull(max(seq), 0) FROM fetch"
-                            : "SELECT ifnull(max(id), 0) FROM url",
-                  &last);
+    struct check c = {.s = s, .last_id = last_id};
+    int64_t rows = 0;
+    enum status st = db_number(s->d,
+                               s->bodies ? "SELECT count(*) FROM bodypage"
+                                         : "SELECT count(*) FROM seenpage",
+                               &rows);
 
-    if (st == STATUS_OK)
-        st = db_number(s->d,
-                       s->bodies ? "SELECT count(*) FROM bodypage"
-                                 : "SELECT count(*) FROM seenpage",
-                       &rows);
     if (st != STATUS_OK)
         return st;
-    c.last_id = (uint64_t)last;
     if (exact_set_upto(s) > c.last_id) {
         log_error("exact set is damaged",
                   "reason=\"ahead of the rows\" upto=%llu rows=%llu",
@@ -150,10 +143,27 @@ enum status exact_set_verify(struct exact_set *s)
     st = check_parts(&c);
     if (st == STATUS_OK && (uint64_t)rows != c.pages)
         st = bad(PARTS, 0, "pages that belong to no part");
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && urls)
         st = mark_replaced(&c);
     if (st == STATUS_OK)
         st = check_complete(&c);
     free(c.seen);
     return st;
+}
+
+enum status exact_set_verify(struct exact_set *s)
+{
+    int64_t last = 0;
+    enum status st =
+        db_number(s->d,
+                  s->bodies ? "SELECT ifnull(max(seq), 0) FROM fetch"
+                            : "SELECT ifnull(max(id), 0) FROM url",
+                  &last);
+
+    return st == STATUS_OK ? verify(s, (uint64_t)last, true) : st;
+}
+
+enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
+{
+    return verify(s, last_id, false);
 }

@@ -17,36 +17,24 @@
 
 #define URL_OF(id) "(SELECT url FROM urls WHERE urls.id = " id ")"
 
+/* clang-format off */
 static const char sql[] =
     "SELECT f.seq, f.url, f.status, f.reason, f.http_status,"
-    " u.depth, u.kind, " URL_OF(
-        "u.via") " AS via,"
-                 " " URL_OF(
-                     "f.redirect_to") " AS redirect_to,"
-                                      " f.mime, f.charset, f.title, f.lang, "
-                                      "ifnull(f.body_bytes, 0) AS"
-                                      " body_bytes, ifnull(f.wire_bytes, 0) AS "
-                                      "wire_bytes, nullif(f.body_digest, '') AS"
-                                      " body_digest,"
-                                      " " URL_OF(
-                                          "(SELECT url FROM fetch WHERE seq = "
-                                          "f.same_as)") " AS same_as,"
-                                                        " ifnull(f.links, 0) "
-                                                        "AS links, f.tries, "
-                                                        "f.at AS fetched_at, "
-                                                        "f.elapsed,"
-                                                        " ifnull(f.first_byte, CASE WHEN f.http_status > 0 THEN 0.0 END)"
-    " AS first_byte, f.ip, "
-                                                        "f.etag, "
-                                                        "f.last_modified, "
-                                                        "f.detail, f.warc_file,"
-                                                        " f.warc_offset, "
-                                                        "f.warc_length"
-                                                        " FROM fetches f JOIN "
-                                                        "urls u ON u.id = f.id"
-                                                        " WHERE f.seq > ?1 AND "
-                                                        "f.final ORDER BY "
-                                                        "f.seq LIMIT ?2";
+    " u.depth, u.kind, " URL_OF("u.via") " AS via,"
+    " " URL_OF("f.redirect_to") " AS redirect_to,"
+    " f.mime, f.charset, f.title, f.lang,"
+    " ifnull(f.body_bytes, 0) AS body_bytes,"
+    " ifnull(f.wire_bytes, 0) AS wire_bytes,"
+    " nullif(f.body_digest, '') AS body_digest,"
+    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.same_as)") " AS same_as,"
+    " ifnull(f.links, 0) AS links, f.tries, f.at AS fetched_at, f.elapsed,"
+    " ifnull(f.first_byte, CASE WHEN f.http_status > 0 THEN 0.0 END)"
+    " AS first_byte,"
+    " f.ip, f.etag, f.last_modified, f.detail, f.warc_file,"
+    " f.warc_offset, f.warc_length"
+    " FROM fetches f JOIN urls u ON u.id = f.id"
+    " WHERE f.seq > ?1 AND f.final ORDER BY f.seq LIMIT ?2";
+/* clang-format on */
 
 struct outcome_rows {
     struct db *d;

@@ -116,6 +116,35 @@ exits 6 urlweir resume copied
 exits 0 urlweir verify copied --repair
 exits 0 urlweir resume copied -q
 
+# ---- the guide to dedupe, command by command ------------------------------------
+
+mkdir guide && cd guide # its files have names that others use too
+seq 300 | sed 's,^,http://example.com/,' >day1.txt
+seq 200 400 | sed 's,^,http://example.com/,' >day2.txt
+cat day1.txt day2.txt >urls.txt
+echo mailto:someone@example.com >>urls.txt
+seq 100 >words.txt
+gzip day1.txt day2.txt
+sed -n 's/^    \(.*urlweir dedupe.*\)/\1/p' "$docs/dedupe.md" >examples
+[ "$(wc -l <examples)" -gt 10 ] || fail "no commands in dedupe.md"
+while read -r command; do
+    exits 0 sh -c "$command"
+done <examples
+seq 400 | sed 's,^,http://example.com/,' | cmp - new.txt ||
+    fail "dedupe.md: new.txt is not each URL once"
+[ "$(wc -l <new1.txt) $(wc -l <new2.txt) $(wc -l <new3.txt)" = "300 100 0" ] ||
+    fail "dedupe.md: the runs print $(wc -l new?.txt)"
+grep -q mailto all.txt || fail "dedupe.md: --invalid keep"
+json lines <summary.json >lines
+[ "$(cat lines)" = 502 ] || fail "dedupe.md: summary.json: $(cat summary.json)"
+# What it says about the JSON is what there is.
+sed -n '/^## Summary as JSON/,/^## Progress/p' "$docs/formats/dedupe.md" |
+    awk -F '|' '/^\| `/ { gsub(/[`, ]+/, "\n", $2); print $2 }' | grep . |
+    sort >told
+sed -n 's/^  "\([a-z_]*\)":.*/\1/p' summary.json | sort >there
+diff told there || fail "formats/dedupe.md names other keys than there are"
+cd ..
+
 # ---- docs/filters.md -----------------------------------------------------------
 
 printf '%s\n' b a c >keys

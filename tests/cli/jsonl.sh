@@ -76,9 +76,10 @@ serve --hosts 40 --pages 2500 --size 3000 --latency 10 --seed 3
 killed=0
 for moment in $(random "$moments" 8 0.1 0.5); do
     (
-        if [ -e d/frontier.db ]; then
+        if [ -e d.jsonl ]; then # made when the seeds are stored
             exec "$URLWEIR" resume d --progress none
         fi
+        rm -rf d
         # shellcheck disable=SC2086
         exec "$URLWEIR" crawl "$seed" -o d $quick -c 16 -j d.jsonl
     ) >crawl.out 2>crawl.err &

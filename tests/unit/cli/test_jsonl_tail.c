@@ -77,7 +77,7 @@ START_TEST(zeros_of_a_power_cut_are_cut)
 {
     goes_on(LINE(1), "\0\0\0\0", 4, 1);
     goes_on(LINE(1), "{\"seq\": 2\0\0\0", 12, 1);
-    goes_on(LINE(1), "{\"seq\0\0\0\0\n{\"seq\": 4, \0\0\n{\"s", 29, 1);
+    goes_on(LINE(1), "{\"seq\0\0\0\0\n{\"seq\": 4, \0\0\n{\"s", 27, 1);
     goes_on("", "\0\0\0\0", 4, 0);
 }
 END_TEST

@@ -75,7 +75,7 @@ static inline void redis_server_run(struct redis_server *s)
         execl("/usr/bin/redis-server", "redis-server", "--port", "0",
               "--unixsocket", s->socket, "--dir", s->dir, "--save", "",
               "--appendonly", s->logged ? "yes" : "no", "--appendfsync",
-              "always", "--enable-debug-command", "yes", (char *)NULL);
+              "always", "--logfile", "log", (char *)NULL);
         _exit(127);
     }
     ck_assert_int_eq(redis_link_ready(l), STATUS_OK);

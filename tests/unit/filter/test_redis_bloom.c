@@ -222,9 +222,9 @@ static void join(const pid_t *racers, int n)
     }
 }
 
-/* Keys with more than one winner, and those with none: only false positives
- * may have none. */
-static void one_winner_each(const uint8_t *wins)
+/* No key has more than one winner; at most `most` have none, such as false
+ * positives. */
+static void one_winner_each(const uint8_t *wins, unsigned most)
 {
     unsigned none = 0;
 
@@ -232,7 +232,7 @@ static void one_winner_each(const uint8_t *wins)
         ck_assert_msg(wins[i] <= 1, "key %zu has %u winners", i, wins[i]);
         none += wins[i] == 0;
     }
-    ck_assert_uint_le(none, 30);
+    ck_assert_uint_le(none, most);
 }
 
 START_TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
@@ -245,7 +245,7 @@ START_TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
     for (unsigned i = 0; i < RACERS; i++)
         racers[i] = fork_racer(i, wins);
     join(racers, RACERS);
-    one_winner_each(wins);
+    one_winner_each(wins, 30);
 }
 END_TEST
 
@@ -257,7 +257,9 @@ static void rest_ms(long ms)
 }
 
 /* With appendfsync always, what was confirmed is there after the restart, and
- * what was not is asked for again: still one winner each. */
+ * what was not is asked for again. A log that was cut inside a batch gives half
+ * of it back at the second restart (Redis 7.0): its keys have no winner, and
+ * none has two. */
 START_TEST(a_server_killed_mid_batch_and_restarted_costs_no_key)
 {
     uint8_t *wins = shared_counts(RACE_KEYS);
@@ -277,7 +279,7 @@ START_TEST(a_server_killed_mid_batch_and_restarted_costs_no_key)
     b = make();
     ck_assert_uint_eq(maybes(b, 0, RACE_KEYS), RACE_KEYS);
     redis_bloom_free(b);
-    one_winner_each(wins);
+    one_winner_each(wins, 30 + 4 * RACERS * 500);
 }
 END_TEST
 
@@ -583,9 +585,10 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
         struct redis_bloom_info info;
 
         rest_ms(20);
-        memcpy(&written, shared + 8, sizeof written);
         ck_assert_int_eq(redis_bloom_rebuild(b, 100000 * i, 0.001), STATUS_OK);
-        /* All from before it began; the writer may have been one batch on. */
+        /* All from before it began; of the last batch the writer may not have
+         * told yet. */
+        memcpy(&written, shared + 8, sizeof written);
         for (uint64_t at = 0; at < RACE_KEYS + written + 100; at += 500) {
             nth_keys(keys, at, 500);
             ck_assert_int_eq(redis_bloom_refill(b, digests(keys), 500),
@@ -601,6 +604,24 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
     memcpy(&written, shared + 8, sizeof written);
     ck_assert_uint_gt(written, 0);
     ck_assert_uint_eq(maybes(b, 0, RACE_KEYS + written), RACE_KEYS + written);
+    redis_bloom_free(b);
+}
+END_TEST
+
+/* What a log that was cut may give back: a RENAME without the new record. */
+START_TEST(half_a_swap_is_not_taken_for_a_filter)
+{
+    struct redis_bloom *b;
+    uint64_t key = nth_key(0);
+    bool maybe;
+
+    NEEDS_SERVER;
+    b = make();
+    (void)add(b, 0, 100);
+    ck_assert_int_eq(redis_bloom_rebuild(b, 90000, 0.001), STATUS_OK);
+    (void)redis_server_do(&server, "RENAME test:next test");
+    ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe),
+                     STATUS_NOT_FOUND);
     redis_bloom_free(b);
 }
 END_TEST
@@ -657,6 +678,7 @@ Suite *suite_redis_bloom(void)
     tcase_add_test(t, a_password_and_a_database_are_used);
     tcase_add_test(t, a_bitmap_of_others_is_read_and_written);
     tcase_add_test(t, a_rebuild_misses_no_key_while_others_write);
+    tcase_add_test(t, half_a_swap_is_not_taken_for_a_filter);
     tcase_add_test(t, of_two_rebuilds_the_later_one_takes_place);
     suite_add_tcase(s, t);
     return s;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "crawler/links.h"
+#include "frontier/audit.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
 #include "storage/item_log.h"
@@ -86,6 +87,8 @@ static inline void rig_fini(struct rig *r)
 static inline void rig_verify(struct rig *r)
 {
     struct reader reader;
+    struct audit_options o = {.what_if = NULL};
+    struct audit a;
     uint64_t put;
 
     ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
@@ -93,6 +96,12 @@ static inline void rig_verify(struct rig *r)
     ck_assert_int_eq(frontier_store_verify(reader.store), STATUS_OK);
     ck_assert_int_eq(exact_set_verify(reader.exact), STATUS_OK);
     ck_assert_int_eq(item_log_verify(reader.db, &put), STATUS_OK);
+    ck_assert_int_eq(audit_crawl(&a, &reader, &o), STATUS_OK);
+    ck_assert_uint_eq(a.missing, 0);
+    ck_assert_uint_eq(a.false_negatives, 0);
+    ck_assert_uint_eq(a.exact_count,
+                      frontier_store_last_id(reader.store) - a.replaced);
+    audit_fini(&a);
     reader_close(&reader);
 }
 

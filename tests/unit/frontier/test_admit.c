@@ -6,6 +6,8 @@
  * Nobody can find two URLs with one 128-bit digest, so items are given the
  * digest of another URL by hand.
  */
+#include "filter/checkpoint.h"
+#include "frontier/blocklist.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 /* `url` with the digest of `other`. */
@@ -446,6 +448,95 @@ START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
 }
 END_TEST
 
+/* ---- kept out ---- */
+
+/* A blocklist of A alone, in the rig's directory. */
+static struct blocklist *block_a(struct rig *r)
+{
+    struct filter_options o = {.kind = "bloom", .expect = 10, .fpr = 1e-9};
+    struct checkpoint_id id = {.has_seed = true};
+    struct blocklist_options bo = {0};
+    struct digest_key key;
+    struct blocklist *b = NULL;
+    struct filter *f = NULL;
+    struct buf error;
+    char path[256];
+    uint64_t k;
+
+    snprintf(path, sizeof path, "%s/block", r->at.dir);
+    digest_key_init(&key, id.seed);
+    id.seed_print = checkpoint_seed_print(&key);
+    k = digest_bytes(&key, bytes_of_str(A)).hi;
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert_int_eq(filter_add(f, &k, 1, NULL), STATUS_OK);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    filter_free(f);
+    bo.filter = path;
+    buf_init(&error, 1000);
+    ck_assert_int_eq(blocklist_open(&b, &bo, &error), STATUS_OK);
+    buf_fini(&error);
+    return b;
+}
+
+/* It has no row and no id; nobody who asks for ids may stumble over that. */
+START_TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
+{
+    struct rig r;
+    struct blocklist *b;
+    struct engine_item items[4];
+    enum engine_answer answers[4];
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    r.o.record_links = true;
+    b = block_a(&r);
+    r.o.blocklist = b;
+    rig_create(&r);
+    items[0] = rig_item(&r, A);
+    items[1] = rig_item(&r, B);
+    items[2] = rig_item(&r, A); /* again, in the same batch */
+    items[3] = rig_item(&r, C);
+    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, items, 4, RIG_WALL,
+                                   answers),
+                     STATUS_OK);
+    ck_assert_int_eq(answers[0], ENGINE_SEEN);
+    ck_assert_int_eq(answers[1], ENGINE_NEW);
+    ck_assert_int_eq(answers[2], ENGINE_SEEN);
+    ck_assert_int_eq(answers[3], ENGINE_NEW);
+    ck_assert_uint_eq(rig_counter(&r, "dropped.blocklist"), 1);
+    (void)rig_page(&r, items, 4);
+    (void)rig_page(&r, items, 4);
+    ck_assert_uint_eq(rig_counter(&r, "dropped.blocklist"), 3);
+    ck_assert_uint_eq(frontier_store_last_id(frontier_store_of(r.e)), 2);
+    rig_commit(&r);
+    rig_reopen(&r);
+    rig_fini(&r);
+    blocklist_close(b);
+}
+END_TEST
+
+START_TEST(a_blocklist_that_comes_later_skips_what_is_queued)
+{
+    struct rig r;
+    struct blocklist *b;
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, B)), ENGINE_NEW);
+    rig_stop(&r);
+    b = block_a(&r);
+    r.o.blocklist = b;
+    rig_reopen(&r);
+    (void)rig_page(&r, NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_counter(&r, "skipped.blocklist"), 1);
+    ck_assert_uint_eq(rig_counter(&r, "fetched"), 1);
+    rig_fini(&r);
+    blocklist_close(b);
+}
+END_TEST
+
 Suite *suite_admit(void)
 {
     Suite *s = suite_create("admit");
@@ -453,6 +544,8 @@ Suite *suite_admit(void)
 
     tcase_add_test(t, what_a_sitemap_says_is_kept_also_of_urls_known_before);
     tcase_add_test(t, a_part_admits_its_links_and_leaves_its_url_leased);
+    tcase_add_test(t, a_blocked_url_is_dropped_each_time_and_has_no_row);
+    tcase_add_test(t, a_blocklist_that_comes_later_skips_what_is_queued);
     tcase_add_test(t, without_comparing_text_a_digest_is_the_url);
     tcase_add_test(t,
                    a_url_whose_digest_is_taken_is_admitted_under_a_salted_one);

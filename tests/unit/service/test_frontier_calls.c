@@ -220,6 +220,23 @@ START_TEST(contract_2_a_queue_waits_its_delay_and_no_longer)
 }
 END_TEST
 
+START_TEST(ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay)
+{
+    struct service_rig r;
+
+    service_make(&r);
+    discover(&r, "c", "k", "u0");
+    discover(&r, "c", "k", "u1");
+    ck_assert_str_eq(get_urls(&r, "c", "", 1, 1, 900), "u0");
+    pass(&r, -3600000);
+    SAME(discover(&r, "c", "k2", "u2"), FRONTIER_ACK_OK);
+    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 900), "u2"); /* due at once */
+    pass(&r, 1000);
+    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 900), "u1");
+    service_fini(&r);
+}
+END_TEST
+
 START_TEST(contract_2_a_cap_of_two_with_two_held_serves_nothing_of_three_three)
 {
     struct service_rig r;
@@ -925,6 +942,7 @@ Suite *suite_frontier_calls(void)
         contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped,
         contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date,
         contract_2_a_queue_waits_its_delay_and_no_longer,
+        ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay,
         contract_2_a_cap_of_two_with_two_held_serves_nothing_of_three_three,
         contract_2_a_hold_ends_with_a_known_update_or_at_its_date,
         contract_2_names_that_are_none_get_an_empty_answer,

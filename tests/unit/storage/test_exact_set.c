@@ -318,6 +318,73 @@ START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
 }
 END_TEST
 
+static void merge(struct db *d, struct exact_set *s, unsigned parts)
+{
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(exact_set_merge(s, parts), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+static void add_rows(struct db *d, struct exact_set *s, uint64_t first,
+                     uint64_t last)
+{
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t id = first; id <= last; id++) {
+        add_row(d, id);
+        exact_set_add(s, scratch_digest(id), id);
+    }
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+START_TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+
+    add_rows(d, s, 1, 5000);
+    merge(d, s, EXACT_SET_PARTS / 2);
+    ck_assert_uint_gt(exact_set_stats(s).delta, 2000);
+    ck_assert_uint_eq(exact_set_upto(s), 0);
+    merge(d, s, EXACT_SET_PARTS / 2);
+    ck_assert_uint_eq(exact_set_stats(s).delta, 0);
+    ck_assert_uint_eq(exact_set_upto(s), 5000);
+    check_all(s, 5000);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Half of the parts have ids up to 1000 in their pages when all are merged in
+ * the midst of a replay, at id 500. */
+START_TEST(a_merge_while_replaying_takes_no_part_back)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+
+    add_rows(d, s, 1, 1000);
+    merge(d, s, EXACT_SET_PARTS / 2);
+    add_rows(d, s, 1001, 2000);
+    exact_set_close(s);
+    s = open_set(d);
+    for (uint64_t id = 1; id <= 2000; id++) {
+        exact_set_add(s, scratch_digest(id), id);
+        if (id == 500)
+            merge(d, s, EXACT_SET_PARTS);
+    }
+    merge(d, s, EXACT_SET_PARTS);
+    ck_assert_uint_eq(exact_set_stats(s).count, 2000);
+    check_all(s, 2000);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_exact_set(void)
 {
     Suite *s = suite_create("exact_set");
@@ -331,6 +398,8 @@ Suite *suite_exact_set(void)
     tcase_add_test(t, tells_apart_digests_that_share_a_fence);
     tcase_add_test(t, without_memory_it_says_so_and_holds_nothing);
     tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
+    tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
+    tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * service.c - the parts of the service, in the order in which they begin and
+ * end.
+ *
+ * The port is bound before the store is opened, since the store is told its
+ * address; callers wait in the backlog meanwhile. At the end it is the other
+ * way round: connections go first, then the store answers what it still holds,
+ * then those answers are taken by the loop a last time, for nobody.
+ */
+#include "service/service.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "service/grpc_health.h"
+#include "service/grpc_reflection.h"
+#include "service/grpc_server.h"
+#include "service/loop.h"
+#include "service/tls.h"
+#include "service/urlfrontier_api.h"
+
+struct service {
+    struct loop_fd signals; /* first */
+    struct service_options options;
+    struct loop *loop;
+    struct auth *auth;
+    struct tls *tls;
+    struct grpc_health *health;
+    struct grpc_reflection *reflection;
+    struct urlfrontier_api *api;
+    struct grpc_server *grpc;
+    struct frontier_service *frontier;
+    struct loop_timer too_long;
+    bool stopping;
+    void (*on_stop)(void *ctx);
+    void *on_stop_ctx;
+};
+
+static const char *const service_names[] = {
+    "urlfrontier.URLFrontier",
+    "grpc.health.v1.Health",
+    NULL,
+};
+
+/* ---- addresses ---- */
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+
+        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    }
+    if (a->sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(
+            &((const struct sockaddr_in6 *)a)->sin6_addr);
+    return false;
+}
+
+enum status service_is_loopback(const char *listen_at, bool *loopback)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    struct bytes host, port;
+    char *name;
+    int rc;
+
+    if (!http2_split_address(bytes_of_str(listen_at), &host, &port))
+        return STATUS_ARG;
+    name = xstrndup(host.at, host.len);
+    rc = getaddrinfo(name, NULL, &hints, &found);
+    free(name);
+    if (rc != 0)
+        return STATUS_ARG;
+    *loopback = true;
+    for (const struct addrinfo *a = found; a != NULL; a = a->ai_next)
+        *loopback = *loopback && is_loopback(a->ai_addr);
+    freeaddrinfo(found);
+    return STATUS_OK;
+}
+
+/* ---- stopping ---- */
+
+static void all_gone(void *ctx)
+{
+    struct service *s = ctx;
+
+    loop_stop(s->loop);
+}
+
+static void too_long(struct loop_timer *t)
+{
+    struct service *s =
+        (struct service *)((char *)t - offsetof(struct service, too_long));
+
+    log_info("calls still run, they are cut off", "calls=%zu",
+             grpc_server_calls(s->grpc));
+    loop_stop(s->loop);
+}
+
+static void stop(struct service *s)
+{
+    if (s->stopping) {
+        loop_stop(s->loop);
+        return;
+    }
+    s->stopping = true;
+    log_info("stopping", "calls=%zu", grpc_server_calls(s->grpc));
+    if (s->on_stop != NULL)
+        s->on_stop(s->on_stop_ctx);
+    grpc_health_set(s->health, false);
+    s->too_long.fire = too_long;
+    loop_timer_set(s->loop, &s->too_long,
+                   loop_now(s->loop) + s->options.drain_ms * NS_PER_MS);
+    grpc_server_drain(s->grpc, all_gone, s);
+}
+
+static void reload(struct service *s)
+{
+    bool kept = false;
+
+    if (s->auth != NULL)
+        kept |= auth_reload(s->auth) != STATUS_OK;
+    if (s->tls != NULL)
+        kept |= tls_reload(s->tls) != STATUS_OK;
+    if (kept)
+        log_warn("not all was read anew, what was there stays", "%s", "");
+    else
+        log_info("tokens and certificates read anew", "%s", "");
+}
+
+static void signalled(struct loop_fd *f, uint32_t events)
+{
+    struct service *s = (struct service *)f;
+    struct signalfd_siginfo info;
+
+    (void)events;
+    while (read(f->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGHUP)
+            reload(s);
+        else
+            stop(s);
+    }
+}
+
+static enum status watch_signals(struct service *s, bool hangup)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    if (hangup)
+        sigaddset(&set, SIGHUP);
+    s->signals.ready = signalled;
+    s->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (s->signals.fd < 0)
+        return status_of_errno(errno);
+    return loop_watch(s->loop, &s->signals, EPOLLIN);
+}
+
+/* ---- starting ---- */
+
+static enum status open_port(struct service *s)
+{
+    const struct service_options *o = &s->options;
+    const struct grpc_table tables[] = {
+        {urlfrontier_put_methods, s->api},
+        {urlfrontier_methods, s->api},
+        {grpc_health_methods, s->health},
+        {grpc_reflection_methods, s->reflection},
+        {NULL, NULL},
+    };
+    struct grpc_options grpc = {.tables = tables, .auth = s->auth};
+
+    http2_server_options_init(&grpc.http2);
+    grpc.http2.listen = o->listen;
+    grpc.http2.tls = s->tls;
+    if (o->connections > 0)
+        grpc.http2.connections = o->connections;
+    return grpc_server_new(&s->grpc, s->loop, &grpc);
+}
+
+static enum status open_frontier(struct service *s)
+{
+    const struct service_options *o = &s->options;
+    const struct frontier_service_options f = {
+        .dir = o->dir,
+        .memory = o->memory,
+        .fpr = o->fpr,
+        .checkpoint_ms = o->checkpoint_ms,
+        .node = bytes_of_str(service_address(s)),
+        .room = urlfrontier_api_room,
+        .room_ctx = s->api,
+    };
+    enum status st = frontier_service_open(&s->frontier, &f);
+
+    if (st == STATUS_OK)
+        urlfrontier_api_connect(s->api, s->frontier);
+    return st;
+}
+
+enum status service_open(struct service **out, const struct service_options *o)
+{
+    struct service *s = xcalloc(1, sizeof *s);
+    enum status st;
+
+    s->options = *o;
+    s->signals.fd = -1;
+    st = loop_new(&s->loop);
+    if (st == STATUS_OK && o->token_file != NULL)
+        st = auth_new(&s->auth, o->token_file);
+    if (st == STATUS_OK && o->tls_cert != NULL)
+        st = tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
+    if (st == STATUS_OK) {
+        s->health = grpc_health_new(service_names);
+        s->reflection = grpc_reflection_new();
+        s->api = urlfrontier_api_new(s->loop);
+        st = open_port(s);
+    }
+    if (st == STATUS_OK)
+        st = open_frontier(s);
+    if (st != STATUS_OK) {
+        service_close(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+enum status service_run(struct service *s, bool hangup)
+{
+    enum status st = watch_signals(s, hangup);
+
+    if (st == STATUS_OK)
+        loop_run(s->loop);
+    return st;
+}
+
+enum status service_close(struct service *s)
+{
+    enum status st;
+
+    if (s == NULL)
+        return STATUS_OK;
+    if (s->grpc != NULL)
+        grpc_server_cut(s->grpc);
+    st = frontier_service_close(s->frontier);
+    if (s->loop != NULL)
+        loop_run_posted(s->loop);
+    grpc_server_free(s->grpc);
+    urlfrontier_api_free(s->api);
+    grpc_reflection_free(s->reflection);
+    grpc_health_free(s->health);
+    tls_free(s->tls);
+    auth_free(s->auth);
+    if (s->signals.fd >= 0)
+        close(s->signals.fd);
+    loop_free(s->loop);
+    free(s);
+    return st;
+}
+
+const char *service_address(const struct service *s)
+{
+    return http2_server_address(grpc_server_http2(s->grpc));
+}
+
+struct frontier_service *service_frontier(struct service *s)
+{
+    return s->frontier;
+}
+
+const struct auth *service_auth(const struct service *s)
+{
+    return s->auth;
+}
+
+void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx)
+{
+    s->on_stop = call;
+    s->on_stop_ctx = ctx;
+}

@@ -1,0 +1,59 @@
+/*
+ * service.h - the frontier as a service, put together: the store, its gRPC
+ * port, tokens, TLS, the signals that stop and reload it.
+ *
+ * service_open listens and opens the store; service_run serves until it is
+ * told to stop. In between others may be put beside it, as the HTTP side is:
+ * they share its frontier and its tokens.
+ *
+ * Stopping: no new connections, GOAWAY, calls that run are finished (streams of
+ * puts acknowledge what they took, then end with UNAVAILABLE), at most for
+ * `drain_ms`; then the store is checkpointed. Told twice, it does not wait.
+ */
+#ifndef URLWEIR_SERVICE_SERVICE_H
+#define URLWEIR_SERVICE_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "service/auth.h"
+#include "service/frontier_calls.h"
+
+struct service;
+
+struct service_options {
+    const char *dir;        /* there, and locked by the caller */
+    const char *listen;     /* "127.0.0.1:7071" */
+    const char *token_file; /* NULL: none */
+    const char *tls_cert, *tls_key, *client_ca; /* NULL: none */
+    unsigned connections;                       /* at once */
+    int64_t drain_ms;
+    uint64_t memory;       /* bytes the frontier may hold; 0: its default */
+    double fpr;            /* of its filter; 0: its default */
+    int64_t checkpoint_ms; /* 0: its default */
+};
+
+/* Does `listen` name loopback addresses alone? STATUS_ARG: it names none. */
+MUST_CHECK enum status service_is_loopback(const char *listen, bool *loopback);
+
+/* What is wrong is logged. Signals are blocked by the caller.
+ * STATUS_ARG: no address to listen on; STATUS_BUSY: it is taken; STATUS_FORMAT:
+ * a token file, certificate or key; else as frontier_service_open. */
+MUST_CHECK enum status service_open(struct service **out,
+                                    const struct service_options *o);
+/* Until SIGTERM or SIGINT; SIGHUP reads tokens and certificates anew.
+ * `hangup` false: SIGHUP is left alone, as nohup(1) asks. */
+MUST_CHECK enum status service_run(struct service *s, bool hangup);
+/* The status of the last checkpoint. NULL is fine. */
+enum status service_close(struct service *s);
+
+/* "127.0.0.1:7071", the port as it was found. */
+const char *service_address(const struct service *s);
+struct frontier_service *service_frontier(struct service *s);
+/* NULL: there are none, everybody may do everything. */
+const struct auth *service_auth(const struct service *s);
+/* Before service_run: called when a stop begins, on its thread. */
+void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx);
+
+#endif

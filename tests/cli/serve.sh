@@ -1,0 +1,103 @@
+#!/bin/sh
+# serve: says where it listens, keeps to loopback unless callers must show who
+# they are, has a directory of its own, and stops in good order.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# start OPTION...: in the background, $server; its address in $at.
+start() {
+    "$URLWEIR" serve d --listen 127.0.0.1:0 "$@" >serve.out 2>serve.err &
+    server=$!
+    at_exit="$at_exit; kill $server"
+    waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
+    at=$(sed -n 's/.*listening on //p' serve.err)
+}
+# stop SIGNAL STATUS
+stop() {
+    kill "-$1" "$server"
+    stopped=0
+    wait "$server" || stopped=$?
+    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+}
+
+# ---- it begins and ends -------------------------------------------------------
+
+start
+case $at in 127.0.0.1:[1-9]*) ;; *) fail "listens on '$at'" ;; esac
+[ "$(cat d/lock)" != "" ] || fail "no lock"
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0
+says err "in use by process $server"
+exits 2 "$URLWEIR" serve e --listen "$at"
+says err "cannot listen"
+stop TERM 0
+[ ! -s serve.out ] || fail "data on stdout"
+exits 0 "$URLWEIR" verify d
+start --quiet
+stop INT 0
+start # what SIGKILL leaves is opened again
+stop KILL 137
+start
+stop TERM 0
+
+# What speaks another protocol is cut off, and the service goes on.
+start
+python3 - "$at" <<'PYTHON' || fail "the service and strangers"
+import socket, sys
+host, port = sys.argv[1].split(":")
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"
+for text in (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01\x02\x00" * 50,
+             b"\0" * 100, PREFACE + b"\0\0\x08\x06\0\0\0\0\0aaaaaaaa" * 5000):
+    s = socket.create_connection((host, int(port)), 10)
+    try:
+        s.sendall(text)
+        while s.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+    s.close()
+s = socket.create_connection((host, int(port)), 10)
+s.sendall(PREFACE)
+assert s.recv(9)[3] == 4, "no SETTINGS"
+PYTHON
+stop TERM 0
+
+# ---- a directory of its own ---------------------------------------------------
+
+mkdir crawl
+: >crawl/crawl.yaml
+exits 2 "$URLWEIR" serve crawl --listen 127.0.0.1:0
+says err "holds a crawl"
+
+# ---- who may ------------------------------------------------------------------
+
+for address in 0.0.0.0:0 '[::]:0'; do
+    exits 1 "$URLWEIR" serve d --listen "$address"
+    says err "--token-file"
+done
+for address in nonsense 127.0.0.1 :7071 127.0.0.1:x ::1:7071 127.0.0.1:999999; do
+    exits 1 "$URLWEIR" serve d --listen "$address"
+    says err "--listen"
+done
+exits 1 "$URLWEIR" serve d --tls-cert x.pem
+says err "--tls-key"
+exits 1 "$URLWEIR" serve d --client-ca x.pem
+says err "--tls-cert"
+
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --token-file missing
+says err "cannot read the token file"
+echo "root 0123456789abcdef" >tokens
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --token-file tokens
+says err "line=1"
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --tls-cert tokens --tls-key tokens
+says err "cannot use the TLS certificate"
+
+echo "admin 0123456789abcdef" >tokens
+start --listen 0.0.0.0:0 --token-file tokens --verbose
+kill -HUP "$server"
+waits_for 'grep -q "read anew" serve.err' || fail "SIGHUP: $(cat serve.err)"
+echo nonsense >tokens
+kill -HUP "$server"
+waits_for 'grep -q "what was there stays" serve.err' || fail "SIGHUP: $(cat serve.err)"
+stop TERM 0
+start --listen 0.0.0.0:0 --allow-open
+stop TERM 0

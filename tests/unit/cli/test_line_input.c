@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_line_input.c - lines cut out of files against cutting a whole string.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/line_input.h"
+
+#define CEILING ((size_t)64 << 20)
+
+static char dir[64];
+static struct line_batch batch;
+static struct buf got; /* all lines, each with the LF it got */
+static uint64_t lines, long_lines, batches;
+
+static void setup(void)
+{
+    snprintf(dir, sizeof dir, "/tmp/urlweir-lines-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    line_batch_init(&batch);
+    buf_init(&got, CEILING);
+}
+
+static void teardown(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    ck_assert_int_eq(system(command), 0);
+    line_batch_fini(&batch);
+    buf_fini(&got);
+}
+
+/* A new file in dir; the caller frees its name. */
+static char *file_of(const char *name, struct bytes content)
+{
+    char *path = xmalloc(128);
+
+    snprintf(path, 128, "%s/%s", dir, name);
+    ck_assert_int_eq(file_replace(path, content), STATUS_OK);
+    return path;
+}
+
+static char *gzip_of(const char *name, struct bytes content, const char *mode)
+{
+    char *path = xmalloc(128);
+    gzFile z;
+
+    snprintf(path, 128, "%s/%s", dir, name);
+    z = gzopen(path, mode);
+    ck_assert_ptr_nonnull(z);
+    ck_assert_int_eq(gzwrite(z, content.at, (unsigned)content.len),
+                     (int)content.len);
+    ck_assert_int_eq(gzclose(z), Z_OK);
+    return path;
+}
+
+static void gather(void)
+{
+    size_t at = 0;
+
+    batches++;
+    ck_assert_uint_gt(batch.count, 0);
+    ck_assert_uint_le(batch.count, LINE_BATCH_LINES);
+    for (size_t i = 0; i < batch.count; i++) {
+        const struct line *l = &batch.lines[i];
+
+        ck_assert_uint_eq(l->at, at);
+        at += l->len;
+        if (at < batch.len && batch.text[at] == '\n')
+            at++;
+        lines += l->kind != LINE_LONG_MORE;
+        long_lines += l->kind == LINE_LONG_START;
+        if (l->kind == LINE_WHOLE) {
+            ck_assert_uint_le(l->len, LINE_MOST);
+            ck_assert_int_eq(batch.text[l->at + l->len], '\n');
+        }
+    }
+    ck_assert_uint_eq(at, batch.len);
+    buf_add(&got, batch.text, batch.len);
+}
+
+/* Everything, into `got`; the status that ended it. */
+static enum status read_all(const char *const *files, size_t n,
+                            struct buf *error)
+{
+    struct line_input *in = line_input_new(files, n, -1);
+    enum status st;
+
+    buf_clear(&got);
+    lines = long_lines = batches = 0;
+    while ((st = line_input_fill(in, &batch)) == STATUS_OK)
+        gather();
+    buf_add_str(error, line_input_error(in));
+    line_input_free(in);
+    return st;
+}
+
+static void reads(const char *const *files, size_t n, struct bytes want,
+                  uint64_t want_lines)
+{
+    struct buf error;
+
+    buf_init(&error, 1000);
+    ck_assert_msg(read_all(files, n, &error) == STATUS_CLOSED, "%s",
+                  buf_str(&error));
+    ck_assert_uint_eq(lines, want_lines);
+    ck_assert_uint_eq(got.len, want.len);
+    ck_assert(bytes_equal(buf_bytes(&got), want));
+    buf_fini(&error);
+}
+
+START_TEST(a_line_ends_at_lf_and_nowhere_else)
+{
+    char *f = file_of("f", bytes_of("a\r\n\nb\0c\n\rd\n", 11));
+    const char *files[] = {f};
+
+    reads(files, 1, bytes_of("a\r\n\nb\0c\n\rd\n", 11), 4);
+    ck_assert_uint_eq(batches, 1);
+    free(f);
+}
+END_TEST
+
+START_TEST(what_stands_behind_the_last_lf_of_a_file_is_a_line)
+{
+    char *a = file_of("a", bytes_of_str("1\n2"));
+    char *none = file_of("none", bytes_of_str(""));
+    char *b = file_of("b", bytes_of_str("3"));
+    const char *files[] = {a, none, b, a, b};
+
+    reads(files, 5, bytes_of_str("1\n2\n3\n1\n2\n3\n"), 6);
+    free(a);
+    free(none);
+    free(b);
+}
+END_TEST
+
+START_TEST(gzip_is_known_by_its_first_octets)
+{
+    char *a = gzip_of("packed", bytes_of_str("1\n2"), "wb");
+    char *b = file_of("plain.gz", bytes_of_str("3\n"));
+    char *c = file_of("nearly", bytes_of_str("\x1f"));
+    char *d = file_of("nearly2", bytes_of_str("\x1f\x8a\n"));
+    const char *files[] = {a, b, c, a, d};
+
+    reads(files, 5, bytes_of_str("1\n2\n3\n\x1f\n1\n2\n\x1f\x8a\n"), 7);
+    free(gzip_of("packed", bytes_of_str("5\n"), "ab")); /* a second member */
+    reads(files, 1, bytes_of_str("1\n25\n"), 2);
+    free(a);
+    free(b);
+    free(c);
+    free(d);
+}
+END_TEST
+
+START_TEST(a_gzip_bomb_takes_no_more_memory_than_a_line)
+{
+    const size_t n = (size_t)32 << 20;
+    char *zeros = calloc(n, 1);
+    char *f = gzip_of("bomb", bytes_of(zeros, n), "wb9");
+    const char *files[] = {f};
+    struct buf error;
+
+    buf_init(&error, 1000);
+    ck_assert_int_eq(read_all(files, 1, &error), STATUS_CLOSED);
+    ck_assert_uint_eq(lines, 1);
+    ck_assert_uint_eq(long_lines, 1);
+    ck_assert_uint_eq(got.len, n + 1);
+    ck_assert_uint_le(batch.room, 2 * LINE_MOST);
+    buf_fini(&error);
+    free(zeros);
+    free(f);
+}
+END_TEST
+
+START_TEST(gzip_that_is_cut_short_gives_what_can_be_read_and_an_error)
+{
+    struct buf text, packed, error;
+    char *f, *cut;
+    const char *files[2];
+
+    buf_init(&text, CEILING);
+    buf_init(&packed, CEILING);
+    buf_init(&error, 1000);
+    for (int i = 0; i < 50000; i++)
+        buf_addf(&text, "http://example.com/%d\n", i * 7919);
+    f = gzip_of("whole", buf_bytes(&text), "wb");
+    ck_assert_int_eq(file_read(f, &packed), STATUS_OK);
+    cut = file_of("cut", bytes_of(packed.at, packed.len / 2));
+    files[0] = cut;
+    files[1] = f;
+    ck_assert_int_eq(read_all(files, 2, &error), STATUS_IO);
+    ck_assert_uint_gt(lines, 10000);
+    ck_assert_int_eq(memcmp(got.at, text.at, got.len / 2), 0);
+    ck_assert_ptr_nonnull(strstr(buf_str(&error), "/cut: its gzip data is cut "
+                                                  "short or damaged"));
+    buf_fini(&text);
+    buf_fini(&packed);
+    buf_fini(&error);
+    free(f);
+    free(cut);
+}
+END_TEST
+
+/* Lengths around every edge: of a batch, of the longest line, of the window. */
+START_TEST(lines_of_any_length_come_whole_or_in_pieces)
+{
+    static const size_t lengths[] = {
+        0,
+        1,
+        LINE_BATCH_BYTES - 1,
+        LINE_BATCH_BYTES,
+        LINE_BATCH_BYTES + 1,
+        LINE_MOST - 1,
+        LINE_MOST,
+        LINE_MOST + 1,
+        LINE_MOST + LINE_BATCH_BYTES - 1,
+        LINE_MOST + LINE_BATCH_BYTES,
+        LINE_MOST + LINE_BATCH_BYTES + 1,
+        3 * LINE_MOST,
+    };
+    enum { N = sizeof lengths / sizeof *lengths };
+    struct buf text;
+    uint64_t n = 0, too_long = 0;
+    char *f;
+    const char *files[1];
+
+    buf_init(&text, CEILING);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t k = 0; k < 2; k++, n += 2) {
+            size_t len = lengths[(i + k * 5) % N];
+
+            memset(buf_room(&text, len + 1), 'a' + (int)i, len + 1);
+            buf_grew(&text, len);
+            buf_add_str(&text, "\nnext\n");
+            too_long += len > LINE_MOST;
+        }
+    }
+    f = file_of("f", buf_bytes(&text));
+    files[0] = f;
+    reads(files, 1, buf_bytes(&text), n);
+    ck_assert_uint_eq(long_lines, too_long);
+    free(f);
+    f = file_of("f", bytes_of(text.at, text.len - 1)); /* no final LF */
+    files[0] = f;
+    reads(files, 1, buf_bytes(&text), n);
+    free(f);
+    buf_fini(&text);
+}
+END_TEST
+
+/* ---- a pipe, filled in pieces of all sizes ---- */
+
+struct writer {
+    int fd;
+    struct bytes text;
+};
+
+static void *write_pieces(void *arg)
+{
+    struct writer *w = arg;
+    unsigned state = 1;
+
+    while (w->text.len > 0) {
+        size_t n;
+
+        state = state * 1664525 + 1013904223;
+        n = 1 + (state >> 8) % (1u << (state >> 28));
+        if (n > w->text.len)
+            n = w->text.len;
+        ck_assert_int_eq(write(w->fd, w->text.at, n), (ssize_t)n);
+        w->text = bytes_of(w->text.at + n, w->text.len - n);
+    }
+    close(w->fd);
+    return NULL;
+}
+
+START_TEST(a_pipe_gives_the_same_lines_however_it_is_filled)
+{
+    struct writer w;
+    struct buf text;
+    unsigned state = 7;
+    uint64_t n = 0;
+    pthread_t thread;
+    int ends[2];
+
+    buf_init(&text, CEILING);
+    for (; text.len < 3000000; n++) {
+        state = state * 1664525 + 1013904223;
+        for (unsigned k = (state >> 8) % (state >> 30 == 3 ? 3000 : 60); k > 0;
+             k--)
+            buf_add_char(&text, (char)('a' + k % 26));
+        buf_add_char(&text, '\n');
+    }
+    ck_assert_int_eq(pipe(ends), 0);
+    w = (struct writer){ends[1], buf_bytes(&text)};
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    pthread_create(&thread, NULL, write_pieces, &w);
+    reads(NULL, 0, buf_bytes(&text), n);
+    pthread_join(thread, NULL);
+    buf_fini(&text);
+}
+END_TEST
+
+START_TEST(a_line_is_handed_over_before_the_next_one_comes)
+{
+    struct line_input *in;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[0], STDIN_FILENO);
+    in = line_input_new(NULL, 0, -1);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(write(ends[1], "one\n", 4), 4);
+        ck_assert_int_eq(line_input_fill(in, &batch), STATUS_OK);
+        ck_assert_uint_eq(batch.count, 1);
+    }
+    line_input_free(in);
+}
+END_TEST
+
+static void *stop_soon(void *in)
+{
+    usleep(50000);
+    line_input_stop(in);
+    return NULL;
+}
+
+START_TEST(stopping_ends_the_wait_for_input)
+{
+    struct line_input *in;
+    pthread_t thread;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[0], STDIN_FILENO);
+    in = line_input_new(NULL, 0, -1);
+    ck_assert_int_eq(write(ends[1], "half a line", 11), 11);
+    pthread_create(&thread, NULL, stop_soon, in);
+    ck_assert_int_eq(line_input_fill(in, &batch), STATUS_CLOSED);
+    ck_assert_str_eq(line_input_error(in), "");
+    pthread_join(thread, NULL);
+    line_input_free(in);
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_is_named)
+{
+    const char *files[] = {"/nowhere/at\nall", dir};
+    struct line_input *in = line_input_new(files, 1, -1);
+
+    ck_assert_int_eq(line_input_check(in), STATUS_IO);
+    ck_assert_str_eq(line_input_error(in), "cannot read /nowhere/at\\x0aall: "
+                                           "No such file or directory");
+    line_input_free(in);
+    in = line_input_new(files + 1, 1, -1);
+    ck_assert_int_eq(line_input_check(in), STATUS_IO);
+    ck_assert_ptr_nonnull(strstr(line_input_error(in), ": Is a directory"));
+    line_input_free(in);
+}
+END_TEST
+
+Suite *suite_line_input(void)
+{
+    Suite *s = suite_create("line_input");
+    TCase *t = tcase_create("line_input");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_line_ends_at_lf_and_nowhere_else);
+    tcase_add_test(t, what_stands_behind_the_last_lf_of_a_file_is_a_line);
+    tcase_add_test(t, gzip_is_known_by_its_first_octets);
+    tcase_add_test(t, a_gzip_bomb_takes_no_more_memory_than_a_line);
+    tcase_add_test(t,
+                   gzip_that_is_cut_short_gives_what_can_be_read_and_an_error);
+    tcase_add_test(t, lines_of_any_length_come_whole_or_in_pieces);
+    tcase_add_test(t, a_pipe_gives_the_same_lines_however_it_is_filled);
+    tcase_add_test(t, a_line_is_handed_over_before_the_next_one_comes);
+    tcase_add_test(t, stopping_ends_the_wait_for_input);
+    tcase_add_test(t, what_cannot_be_read_is_named);
+    suite_add_tcase(s, t);
+    return s;
+}
