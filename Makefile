@@ -154,7 +154,7 @@ $(FUZZ_BIN): $B/fuzz/fuzz_%: $B/fuzz/fuzz_%.o $B/liburlweir.a
 
 # ---- tests -----------------------------------------------------------------
 
-.PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-long check-interop
+.PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-long check-interop
 build/deps-check.stamp: tools/install-deps.sh
 	$(Q)tools/install-deps.sh build check
 	$(Q)mkdir -p $(@D) && touch $@
@@ -168,6 +168,10 @@ check-tree: | build/deps-check.stamp
 
 check-unit: build/deps-check.stamp $B/unit
 	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t CK_DEFAULT_TIMEOUT=120 $B/unit || exit 1; done
+
+# The same, suites side by side: for builds that are slow.
+check-suites: build/deps-check.stamp $B/unit
+	$(Q)CK_DEFAULT_TIMEOUT=240 tests/unit/run.sh $B/unit $(or $(T),$(SUITES))
 
 check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 	$(Q)tests/replay.sh $B/fuzz
@@ -187,13 +191,13 @@ check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and reade
 
 .PHONY: asan ubsan tsan
 asan: ## unit tests, corpus and some command tests under ASan and UBSan
-	$(Q)$(MAKE) --no-print-directory MODE=asan check-unit check-fuzz
+	$(Q)$(MAKE) --no-print-directory MODE=asan check-suites check-fuzz
 	$(Q)$(MAKE) --no-print-directory MODE=asan check-cli T="$(SANITIZED_CLI)"
 ubsan: ## the same under UBSan alone
-	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-unit check-fuzz
+	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-suites check-fuzz
 	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-cli T="$(SANITIZED_CLI)"
 tsan: ## the tests that have threads under TSan
-	$(Q)$(MAKE) --no-print-directory MODE=tsan check-unit T="$(THREAD_SUITES)"
+	$(Q)$(MAKE) --no-print-directory MODE=tsan check-suites T="$(THREAD_SUITES)"
 	$(Q)$(MAKE) --no-print-directory MODE=tsan check-cli T="exact signals"
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
