@@ -555,7 +555,9 @@ static size_t leave_as_it_is(void *ctx, struct MHD_Connection *conn, char *s)
     return strlen(s);
 }
 
-static void library_says(void *ctx, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void library_says(void *ctx,
+                                                               const char *fmt,
+                                                               va_list args)
 {
     char text[300];
 

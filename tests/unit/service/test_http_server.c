@@ -262,8 +262,7 @@ START_TEST(strangers_are_refused_and_the_server_goes_on)
         "GET /v1/stats HTTP/1.1\r\nHost: evil.test\r\n\r\n",
         "GET /v1/stats%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-        "x\r\n\r\n",
+        "POST /v1/ack HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     };
 
