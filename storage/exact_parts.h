@@ -36,7 +36,7 @@ _Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
     uint32_t count, cap;
-    uint32_t replacing;     /* of them may be in the pages, with a lower id */
+    uint32_t replacing;  /* of them may be in the pages, with a lower id */
     uint32_t *slots;     /* hash table of index + 1, 0: free */
     uint32_t slot_count; /* a power of two, or 0 */
 };

@@ -233,7 +233,8 @@ static enum status each_in_pages(struct exact_set *s, uint32_t part,
             struct digest d = exact_digest(part, e);
 
             if (d.hi >= first && d.hi <= last &&
-                (p->delta.replacing == 0 || exact_delta_find(&p->delta, e) == 0))
+                (p->delta.replacing == 0 ||
+                 exact_delta_find(&p->delta, e) == 0))
                 visit(ctx, d, exact_id(e));
         }
     }

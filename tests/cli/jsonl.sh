@@ -141,7 +141,8 @@ sleeper=$!
 # shellcheck disable=SC2086
 "$URLWEIR" crawl "$seed" -o slow $quick -j - >slow.pipe 2>crawl.err &
 crawler=$!
-waits_for '"$URLWEIR" status slow --json >out 2>err && [ "$(json queued <out)" = 0 ]' ||
+waits_for '"$URLWEIR" status slow --json >out 2>err && [ "$(json queued <out)" = 0 ] &&
+    [ "$(json fetched <out)" -gt 100 ]' ||
     fail "a reader that sleeps stops the crawl"
 kill $crawler
 status=0
