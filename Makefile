@@ -18,7 +18,7 @@ SHARED  ?= ../shared
 # ---- flags -----------------------------------------------------------------
 
 PKGS := libcurl libxml-2.0 sqlite3 zlib libisal libcrypto libxxhash libpsl \
-        icu-uc libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd libnghttp2 \
+        icu-uc libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd gnutls libnghttp2 \
         libprotobuf-c libssl libbrotlidec libzstd
 # Asked once, and only when a recipe needs it: the packages may not be there
 # while this file is read.

@@ -67,7 +67,8 @@ static struct server server_start(void)
         dup2(pipe_fd[1], 2);
         close(pipe_fd[0]);
         execl(binary != NULL ? binary : "build/release/urlweir", "urlweir",
-              "serve", dir, "--listen", "127.0.0.1:0", (char *)NULL);
+              "serve", dir, "--listen", "127.0.0.1:0", "--http", "none",
+              (char *)NULL);
         _exit(127);
     }
     close(pipe_fd[1]);

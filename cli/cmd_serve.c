@@ -17,10 +17,11 @@
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "service/http_server.h"
 #include "service/service.h"
 
 struct serve_settings {
-    char *listen;
+    char *listen, *http;
     char *token_file, *tls_cert, *tls_key, *client_ca;
     bool allow_open;
     int64_t connections;
@@ -43,6 +44,10 @@ static const struct option_spec specs[] = {
      .fallback = "127.0.0.1:7071", .section = PORT, .arg = "HOST:PORT",
      .flags = OPTION_LINE_ONLY,
      .help = "where gRPC is served; port 0 picks one and says which"},
+    {.name = "http", .type = OPTION_TEXT, AT(http),
+     .fallback = "127.0.0.1:7072", .section = PORT, .arg = "HOST:PORT",
+     .flags = OPTION_LINE_ONLY,
+     .help = "where JSON over HTTP and /metrics are served; `none`: nowhere"},
     {.name = "token-file", .type = OPTION_TEXT, AT(token_file),
      .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
      .help = "one `ROLE TOKEN` a line, the role read, write or admin; callers "
@@ -97,12 +102,13 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 static const struct usage usage = {
     .name = "serve",
-    .synopsis = "serve DIR [--listen HOST:PORT] [--token-file FILE] "
-                "[options]",
+    .synopsis =
+        "serve DIR [--listen HOST:PORT] [--http HOST:PORT] [--token-file FILE] "
+        "[options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC,\n"
-        "its store in DIR, which is made when missing. SIGTERM ends it, with\n"
-        "all that was acknowledged on disk.",
+        "and JSON over HTTP. Its store is in DIR, which is made when missing.\n"
+        "SIGTERM ends it, with all that was acknowledged on disk.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -111,23 +117,28 @@ static const struct usage usage = {
 
 /* ---- what must hold before anything is opened ---- */
 
-static int check_address(const struct serve_settings *s)
+/* `option` is where it was given. */
+static int check_address(const struct serve_settings *s, const char *option,
+                         const char *address)
 {
     bool loopback = false;
 
-    if (service_is_loopback(s->listen, &loopback) != STATUS_OK)
-        return usage_error(&usage,
-                           "--listen: '%s' is no HOST:PORT of this "
-                           "machine",
-                           s->listen);
+    if (service_is_loopback(address, &loopback) != STATUS_OK)
+        return usage_error(&usage, "%s: '%s' is no HOST:PORT of this machine",
+                           option, address);
     if (loopback || s->allow_open || s->token_file != NULL ||
         s->client_ca != NULL)
         return EXIT_DONE;
     return usage_error(&usage,
-                       "--listen: others than this machine could use '%s', "
-                       "and nothing would stop them; give --token-file, or "
+                       "%s: others than this machine could use '%s', and "
+                       "nothing would stop them; give --token-file, or "
                        "--tls-cert with --client-ca, or --allow-open",
-                       s->listen);
+                       option, address);
+}
+
+static bool has_http(const struct serve_settings *s)
+{
+    return strcmp(s->http, "none") != 0;
 }
 
 static int check_settings(const struct serve_settings *s)
@@ -137,7 +148,9 @@ static int check_settings(const struct serve_settings *s)
     if (s->client_ca != NULL && s->tls_cert == NULL)
         return usage_error(&usage, "--client-ca needs --tls-cert and "
                                    "--tls-key");
-    return check_address(s);
+    if (check_address(s, "--listen", s->listen) != EXIT_DONE)
+        return EXIT_USAGE;
+    return has_http(s) ? check_address(s, "--http", s->http) : EXIT_DONE;
 }
 
 static void set_log_level(const struct serve_settings *s)
@@ -223,16 +236,56 @@ static int open_failed(const char *dir, enum status st)
     return EXIT_CANNOT;
 }
 
-static int run(struct service *s, const char *dir, bool hangup)
+static enum status open_http(struct http_server **http, struct service *s,
+                             const struct serve_settings *set)
 {
+    struct http_options o = {
+        .listen = set->http,
+        .auth = service_auth(s),
+        .tls_cert = set->tls_cert,
+        .tls_key = set->tls_key,
+        .client_ca = set->client_ca,
+        .connections = (unsigned)set->connections,
+        .drain_ms = set->drain_ms,
+        .frontier = service_frontier(s),
+    };
     enum status st;
 
-    fprintf(stderr, "urlweir serve: listening on %s\n", service_address(s));
-    st = service_run(s, hangup);
+    if (!has_http(set))
+        return STATUS_OK;
+    st = service_is_loopback(set->http, &o.loopback);
     if (st == STATUS_OK)
-        st = service_close(s);
-    else
+        st = http_server_open(http, &o);
+    if (st == STATUS_OK)
+        service_on_stop(s, http_server_stop, *http);
+    return st;
+}
+
+/* The line with gRPC's address is last: who waits for it finds both. */
+static void say_where(struct service *s, const struct http_server *http)
+{
+    if (http != NULL)
+        fprintf(stderr, "urlweir serve: HTTP on %s\n",
+                http_server_address(http));
+    fprintf(stderr, "urlweir serve: listening on %s\n", service_address(s));
+}
+
+static int run(struct service *s, const struct serve_settings *set,
+               const char *dir, bool hangup)
+{
+    struct http_server *http = NULL;
+    enum status closed, st = open_http(&http, s, set);
+
+    if (st != STATUS_OK) {
         service_close(s);
+        return open_failed(dir, st);
+    }
+    say_where(s, http);
+    st = service_run(s, hangup);
+    http_server_close(http);
+    closed = service_close(s);
+    if (st == STATUS_OK)
+        st = closed;
     if (st == STATUS_OK)
         return EXIT_DONE;
     fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n", dir,
@@ -263,7 +316,8 @@ static int serve(const struct serve_settings *s, const char *dir)
     if (!lock_dir(dir, &lock))
         return EXIT_CANNOT;
     st = service_open(&service, &o);
-    code = st == STATUS_OK ? run(service, dir, hangup) : open_failed(dir, st);
+    code =
+        st == STATUS_OK ? run(service, s, dir, hangup) : open_failed(dir, st);
     file_lock_free(lock);
     return code;
 }

@@ -4,6 +4,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ struct tokens {
 
 struct auth {
     char *path;
-    struct tokens tokens;
+    pthread_mutex_t mtx;
+    struct tokens tokens; /* under mtx */
 };
 
 static const char *const role_names[] = {
@@ -141,8 +143,10 @@ enum status auth_reload(struct auth *a)
     if (t.any_short)
         log_warn("a token is short enough to be guessed", "path=\"%s\"",
                  a->path);
+    pthread_mutex_lock(&a->mtx);
     free(a->tokens.at);
     a->tokens = t;
+    pthread_mutex_unlock(&a->mtx);
     return STATUS_OK;
 }
 
@@ -152,6 +156,7 @@ enum status auth_new(struct auth **out, const char *path)
     enum status st;
 
     a->path = xstrdup(path);
+    pthread_mutex_init(&a->mtx, NULL);
     st = auth_reload(a);
     if (st != STATUS_OK) {
         auth_free(a);
@@ -165,22 +170,29 @@ void auth_free(struct auth *a)
 {
     if (a == NULL)
         return;
+    pthread_mutex_destroy(&a->mtx);
     free(a->tokens.at);
     free(a->path);
     free(a);
 }
 
-size_t auth_count(const struct auth *a)
+size_t auth_count(struct auth *a)
 {
-    return a->tokens.count;
+    size_t n;
+
+    pthread_mutex_lock(&a->mtx);
+    n = a->tokens.count;
+    pthread_mutex_unlock(&a->mtx);
+    return n;
 }
 
-enum auth_role auth_role_of(const struct auth *a, struct bytes token)
+enum auth_role auth_role_of(struct auth *a, struct bytes token)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     unsigned found = AUTH_NONE;
 
     SHA256((const unsigned char *)token.at, token.len, digest);
+    pthread_mutex_lock(&a->mtx);
     for (size_t i = 0; i < a->tokens.count; i++) {
         const struct token *t = &a->tokens.at[i];
         int differs = CRYPTO_memcmp(t->digest, digest, sizeof digest);
@@ -188,6 +200,7 @@ enum auth_role auth_role_of(const struct auth *a, struct bytes token)
 
         found |= mask & (unsigned)t->role;
     }
+    pthread_mutex_unlock(&a->mtx);
     return (enum auth_role)found;
 }
 

@@ -7,7 +7,7 @@
  * the tokens are kept, and each is compared in constant time, all of them each
  * time, so that time tells nothing of a token.
  *
- * The loop's thread alone.
+ * Any thread may ask while one reloads.
  */
 #ifndef URLWEIR_SERVICE_AUTH_H
 #define URLWEIR_SERVICE_AUTH_H
@@ -36,10 +36,10 @@ MUST_CHECK enum status auth_new(struct auth **out, const char *path);
 void auth_free(struct auth *a); /* NULL is fine */
 /* Read the file anew; on failure all stays as it was. */
 MUST_CHECK enum status auth_reload(struct auth *a);
-size_t auth_count(const struct auth *a);
+size_t auth_count(struct auth *a);
 
 /* The role of `token`; AUTH_NONE: it is none of ours. */
-enum auth_role auth_role_of(const struct auth *a, struct bytes token);
+enum auth_role auth_role_of(struct auth *a, struct bytes token);
 /* The token of an Authorization header: "Bearer TOKEN" (RFC 6750 section 2.1,
  * the scheme in any case); {NULL, 0}: it is none. */
 struct bytes auth_bearer(struct bytes header);

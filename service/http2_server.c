@@ -9,9 +9,7 @@
  */
 #include "service/http2_server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
@@ -27,8 +25,8 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "service/listener.h"
 
-#define BACKLOG      1024
 #define ACCEPTS      32        /* in one turn */
 #define READ_CHUNK   65536     /* one read */
 #define READS        4         /* of one connection in one turn */
@@ -36,7 +34,6 @@
 #define OUT_CEILING  (1 << 20) /* OUT_MARK and one frame fit in it */
 #define ACCEPT_PAUSE (100 * NS_PER_MS)
 #define NOTICE_TIME  (100 * NS_PER_MS) /* from the GOAWAY notice to GOAWAY */
-#define ADDRESS_SIZE (INET6_ADDRSTRLEN + 16)
 
 struct http2_conn {
     struct loop_fd socket; /* first */
@@ -62,7 +59,7 @@ struct http2_server {
     struct loop *loop;
     struct http2_handler *handler;
     struct http2_server_options options;
-    char address[ADDRESS_SIZE];
+    char address[LISTENER_ADDRESS_SIZE];
     struct conn_list all, marked;
     unsigned count;
     struct loop_timer accept_again, goaway;
@@ -363,72 +360,11 @@ bool http2_split_address(struct bytes text, struct bytes *host,
     return true;
 }
 
-static enum status resolve(const char *listen_at, struct addrinfo **found)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct bytes host, port;
-    char *name, *service;
-    int rc = EAI_NONAME;
-
-    if (!http2_split_address(bytes_of_str(listen_at), &host, &port)) {
-        log_error("not an address to listen on",
-                  "address=\"%s\" want=HOST:PORT", listen_at);
-        return STATUS_ARG;
-    }
-    name = xstrndup(host.at, host.len);
-    service = xstrndup(port.at, port.len);
-    rc = getaddrinfo(name, service, &hints, found);
-    free(name);
-    free(service);
-    if (rc == 0)
-        return STATUS_OK;
-    log_error("not an address to listen on", "address=\"%s\" why=\"%s\"",
-              listen_at, gai_strerror(rc));
-    return STATUS_ARG;
-}
-
-static enum status bind_to(struct http2_server *s, const struct addrinfo *a)
-{
-    int on = 1;
-
-    s->listener.fd =
-        socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (s->listener.fd < 0)
-        return status_of_errno(errno);
-    setsockopt(s->listener.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(s->listener.fd, a->ai_addr, a->ai_addrlen) != 0 ||
-        listen(s->listener.fd, BACKLOG) != 0) {
-        enum status st =
-            errno == EADDRINUSE ? STATUS_BUSY : status_of_errno(errno);
-
-        log_error("cannot listen", "address=\"%s\" why=\"%s\"",
-                  s->options.listen, strerror(errno));
-        return st;
-    }
-    return STATUS_OK;
-}
-
-static void find_address(struct http2_server *s)
-{
-    struct sockaddr_storage at = {0};
-    socklen_t len = sizeof at;
-    char host[INET6_ADDRSTRLEN], port[8];
-
-    if (getsockname(s->listener.fd, (struct sockaddr *)&at, &len) != 0 ||
-        getnameinfo((struct sockaddr *)&at, len, host, sizeof host, port,
-                    sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return;
-    snprintf(s->address, sizeof s->address,
-             at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
-}
-
 enum status http2_server_new(struct http2_server **out, struct loop *l,
                              struct http2_handler *h,
                              const struct http2_server_options *o)
 {
     struct http2_server *s = xcalloc(1, sizeof *s);
-    struct addrinfo *found = NULL;
     enum status st;
 
     h->wake = mark;
@@ -439,19 +375,14 @@ enum status http2_server_new(struct http2_server **out, struct loop *l,
     s->accept_again.fire = accept_again;
     TAILQ_INIT(&s->all);
     TAILQ_INIT(&s->marked);
-    st = resolve(o->listen, &found);
-    if (st == STATUS_OK)
-        st = bind_to(s, found);
+    st = listener_open(o->listen, &s->listener.fd, s->address);
     if (st == STATUS_OK)
         st = loop_watch(l, &s->listener, EPOLLIN);
-    if (found != NULL)
-        freeaddrinfo(found);
     if (st != STATUS_OK) {
         http2_server_free(s);
         return st;
     }
     s->listening = true;
-    find_address(s);
     loop_at_turn_end(l, flush_marked, s);
     *out = s;
     return STATUS_OK;

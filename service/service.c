@@ -283,7 +283,7 @@ struct frontier_service *service_frontier(struct service *s)
     return s->frontier;
 }
 
-const struct auth *service_auth(const struct service *s)
+struct auth *service_auth(const struct service *s)
 {
     return s->auth;
 }

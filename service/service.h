@@ -52,7 +52,7 @@ enum status service_close(struct service *s);
 const char *service_address(const struct service *s);
 struct frontier_service *service_frontier(struct service *s);
 /* NULL: there are none, everybody may do everything. */
-const struct auth *service_auth(const struct service *s);
+struct auth *service_auth(const struct service *s);
 /* Before service_run: called when a stop begins, on its thread. */
 void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx);
 

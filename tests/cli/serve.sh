@@ -6,7 +6,7 @@ set -eu
 
 # start OPTION...: in the background, $server; its address in $at.
 start() {
-    "$URLWEIR" serve d --listen 127.0.0.1:0 "$@" >serve.out 2>serve.err &
+    "$URLWEIR" serve d --listen 127.0.0.1:0 --http none "$@" >serve.out 2>serve.err &
     server=$!
     at_exit="$at_exit; kill $server"
     waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
@@ -25,9 +25,9 @@ stop() {
 start
 case $at in 127.0.0.1:[1-9]*) ;; *) fail "listens on '$at'" ;; esac
 [ "$(cat d/lock)" != "" ] || fail "no lock"
-exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none
 says err "in use by process $server"
-exits 2 "$URLWEIR" serve e --listen "$at"
+exits 2 "$URLWEIR" serve e --listen "$at" --http none
 says err "cannot listen"
 stop TERM 0
 [ ! -s serve.out ] || fail "data on stdout"
@@ -65,17 +65,17 @@ stop TERM 0
 
 mkdir crawl
 : >crawl/crawl.yaml
-exits 2 "$URLWEIR" serve crawl --listen 127.0.0.1:0
+exits 2 "$URLWEIR" serve crawl --listen 127.0.0.1:0 --http none
 says err "holds a crawl"
 
 # ---- who may ------------------------------------------------------------------
 
 for address in 0.0.0.0:0 '[::]:0'; do
-    exits 1 "$URLWEIR" serve d --listen "$address"
+    exits 1 "$URLWEIR" serve d --listen "$address" --http none
     says err "--token-file"
 done
 for address in nonsense 127.0.0.1 :7071 127.0.0.1:x ::1:7071 127.0.0.1:999999; do
-    exits 1 "$URLWEIR" serve d --listen "$address"
+    exits 1 "$URLWEIR" serve d --listen "$address" --http none
     says err "--listen"
 done
 exits 1 "$URLWEIR" serve d --tls-cert x.pem
@@ -83,12 +83,12 @@ says err "--tls-key"
 exits 1 "$URLWEIR" serve d --client-ca x.pem
 says err "--tls-cert"
 
-exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --token-file missing
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --token-file missing
 says err "cannot read the token file"
 echo "root 0123456789abcdef" >tokens
-exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --token-file tokens
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --token-file tokens
 says err "line=1"
-exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --tls-cert tokens --tls-key tokens
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --tls-cert tokens --tls-key tokens
 says err "cannot use the TLS certificate"
 
 echo "admin 0123456789abcdef" >tokens

@@ -53,7 +53,8 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [os.environ["URLWEIR"], "serve", self.dir + "/d", "--listen",
+            [os.environ["URLWEIR"], "serve", self.dir + "/d",
+             "--http", "none", "--listen",
              "127.0.0.1:0", *self.args], stderr=subprocess.PIPE, text=True)
         self.lines = []
         for line in self.process.stderr:

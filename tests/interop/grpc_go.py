@@ -27,7 +27,8 @@ with tempfile.TemporaryDirectory() as work:
         print("cannot build a Go client:", lines[-1])
         sys.exit(77)
     server = subprocess.Popen(
-        [os.environ["URLWEIR"], "serve", work + "/d", "--listen",
+        [os.environ["URLWEIR"], "serve", work + "/d", "--http", "none",
+         "--listen",
          "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
     address = next(line.split("listening on ")[1].strip()
                    for line in server.stderr if "listening on " in line)

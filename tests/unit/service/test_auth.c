@@ -20,7 +20,7 @@ static void write_file(const char *text)
     logger_set_level(LOG_LEVEL_ERROR);
 }
 
-static enum auth_role role(const struct auth *a, const char *token)
+static enum auth_role role(struct auth *a, const char *token)
 {
     return auth_role_of(a, bytes_of_str(token));
 }

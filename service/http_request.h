@@ -1,0 +1,93 @@
+/*
+ * http_request.h - one HTTP request between the server's thread and the
+ * frontier's; private to the http_*.c files.
+ *
+ * A route's `ask` reads what came and either makes calls or answers; `reply`
+ * answers when all calls are done. All of it on the server's thread.
+ */
+#ifndef URLWEIR_SERVICE_HTTP_REQUEST_H
+#define URLWEIR_SERVICE_HTTP_REQUEST_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "service/auth.h"
+#include "service/frontier_calls.h"
+
+struct MHD_Connection;
+struct http_server;
+struct http_request;
+
+struct http_route {
+    const char *method, *path;
+    bool rest; /* `path` ends in '/', and a name comes behind it */
+    bool body; /* JSON; else the query is what was asked */
+    enum auth_role role;
+    void (*ask)(struct http_request *r);
+    void (*reply)(struct http_request *r);
+    int how; /* where routes share functions */
+};
+
+struct http_request {
+    struct http_server *server;
+    struct MHD_Connection *conn;
+    const struct http_route *route;
+    char *uri;  /* as it came */
+    char *path; /* up to the query, not decoded */
+    char *name; /* of a route with `rest`, decoded */
+    json_t *in; /* the body, or the query as an object of strings */
+    struct buf body;
+    enum { HTTP_ARRIVED, HTTP_READING, HTTP_WAITING, HTTP_ANSWERED } state;
+    bool no_room; /* the body was let go */
+
+    struct arena *arena; /* what calls point to */
+    struct frontier_item *items;
+    struct frontier_call *calls;
+    size_t call_count;
+    atomic_size_t pending;
+
+    unsigned status; /* 0: not answered yet */
+    const char *type;
+    const char *allow; /* of 405 */
+    char *out;         /* from malloc */
+    size_t out_len;
+};
+
+/* `n` calls, zeroed, for `ask` to fill in. */
+struct frontier_call *http_calls(struct http_request *r,
+                                 enum frontier_verb verb, size_t n);
+
+/* ---- answers; the first one counts ---- */
+
+/* Takes `j`. */
+void http_answer(struct http_request *r, unsigned status, json_t *j);
+/* Takes `text`, from malloc. */
+void http_answer_text(struct http_request *r, const char *type, char *text,
+                      size_t len);
+void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+/* By what the frontier said; false: it was STATUS_OK. */
+bool http_failed(struct http_request *r, enum status st);
+
+/* ---- the server's, for /metrics and /healthz ---- */
+
+struct http_sample {
+    unsigned connections;
+    uint64_t requests;
+    bool stopping;
+};
+void http_server_sample(struct http_server *s, struct http_sample *out);
+struct frontier_service *http_server_frontier(struct http_server *s);
+
+/* ---- the routes (http_api.c); ends with path NULL ---- */
+
+extern const struct http_route http_routes[];
+
+/* (http_metrics.c) */
+void http_ask_metrics(struct http_request *r);
+void http_ask_health(struct http_request *r);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * http_server.h - the service over HTTP/1.1, for people, scripts and monitors.
+ *
+ * libmicrohttpd on one thread of its own. A request is checked, then asks the
+ * frontier and is suspended until the answer is there; so one that waits for
+ * the disk holds up no other. The paths and bodies are those of
+ * docs/formats/http-api.md, errors are problem details (RFC 9457).
+ *
+ * Tokens and their roles are those of gRPC. On loopback addresses the Host
+ * header must name one, so that no page in somebody's browser gets here under a
+ * name of its own (DNS rebinding); what changes something needs a JSON body
+ * type or DELETE, which browsers do not send across origins unasked.
+ */
+#ifndef URLWEIR_SERVICE_HTTP_SERVER_H
+#define URLWEIR_SERVICE_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "service/auth.h"
+#include "service/frontier_calls.h"
+
+struct http_server;
+
+struct http_options {
+    const char *listen; /* "127.0.0.1:7072" */
+    bool loopback;      /* it names loopback addresses alone */
+    struct auth *auth;  /* NULL: no tokens */
+    const char *tls_cert, *tls_key, *client_ca; /* PEM files; NULL: none */
+    unsigned connections;                       /* at once; 0: 1000 */
+    int64_t drain_ms;
+    struct frontier_service *frontier; /* outlives the server */
+};
+
+/* Serves at once. What is wrong is logged. STATUS_ARG: no such address;
+ * STATUS_BUSY: it is taken; STATUS_FORMAT: certificate or key; STATUS_IO. */
+MUST_CHECK enum status http_server_open(struct http_server **out,
+                                        const struct http_options *o);
+/* Takes no more connections and answers 503 to what comes on old ones; any
+ * thread. For service_on_stop. */
+void http_server_stop(void *server);
+/* Lets requests finish, until drain_ms after the stop, then ends. Before the
+ * frontier is closed. NULL is fine. */
+void http_server_close(struct http_server *s);
+
+/* "127.0.0.1:7072", the port as it was found. */
+const char *http_server_address(const struct http_server *s);
+
+#endif

@@ -1,0 +1,94 @@
+#!/bin/sh
+# serve --http: JSON over HTTP and /metrics, beside gRPC. What was acknowledged
+# is so after a kill; tokens, Host, limits; errors as problem details.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# start OPTION...: in the background, $server; the address of HTTP in $at.
+start() {
+    : >serve.err
+    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 "$@" \
+        >serve.out 2>serve.err &
+    server=$!
+    at_exit="$at_exit; kill $server"
+    waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
+    at=$(sed -n 's/.*HTTP on //p' serve.err)
+}
+# stop SIGNAL STATUS
+stop() {
+    kill "-$1" "$server"
+    stopped=0
+    wait "$server" || stopped=$?
+    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+}
+# client NAME: a part of the client below, $at its server.
+client() {
+    python3 "$TOP/tests/support/http_client.py" "$at" "$@" || fail "client $*: $(cat serve.err)"
+}
+
+# ---- a fetcher's day, over kills ----------------------------------------------
+
+start
+client metrics
+client put
+stop KILL 137
+start
+client lease
+stop KILL 137
+start
+client acknowledged
+client names
+client errors
+client metrics
+stop TERM 0
+exits 0 "$URLWEIR" verify d
+
+# ---- stopping while somebody is there -----------------------------------------
+
+start
+client idle &
+idle=$!
+waits_for '[ -f idle ]' || fail "no idle client"
+stop TERM 0
+wait "$idle" || fail "the idle client"
+
+# ---- who may --------------------------------------------------------------------
+
+exits 1 "$URLWEIR" serve d --listen 127.0.0.1:0 --http 0.0.0.0:0
+says err "--http"
+exits 1 "$URLWEIR" serve d --listen 127.0.0.1:0 --http nonsense
+says err "--http"
+cat >tokens <<'END'
+read 0123456789abcdef-read
+write 0123456789abcdef-write
+admin 0123456789abcdef-admin
+END
+start --http 0.0.0.0:0 --token-file tokens
+at=127.0.0.1:${at##*:}
+client tokens
+echo "read 0123456789abcdef-other" >tokens
+kill -HUP "$server"
+waits_for 'client token_is 0123456789abcdef-other 200 >/dev/null 2>&1' || fail "SIGHUP"
+client token_is 0123456789abcdef-read 401
+exits 2 "$URLWEIR" serve e --listen 127.0.0.1:0 --http "127.0.0.1:${at##*:}"
+says err "cannot listen"
+stop TERM 0
+
+start --http none
+[ -z "$at" ] || fail "HTTP on $at"
+stop TERM 0
+
+# ---- TLS, and certificates of callers --------------------------------------------
+
+for name in server client; do
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout $name.key -out $name.pem \
+        -days 2 -subj "/CN=$name" -addext "subjectAltName=IP:127.0.0.1" 2>openssl.err ||
+        fail "$(cat openssl.err)"
+done
+start --tls-cert server.pem --tls-key server.key
+client tls none
+stop TERM 0
+start --tls-cert server.pem --tls-key server.key --client-ca client.pem
+client tls refused
+client tls shown
+stop TERM 0

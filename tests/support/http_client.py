@@ -1,0 +1,264 @@
+"""A client of `urlweir serve --http` for tests/cli/serve-http.sh.
+
+usage: http_client.py HOST:PORT PART [ARG...]; each part is a function below.
+"""
+import http.client
+import json
+import re
+import ssl
+import sys
+import time
+import urllib.parse
+
+address = sys.argv[1]
+
+
+def ask(method, path, body=None, headers=None, token=None, raw=False):
+    """(status, headers, body); JSON is read, also that of problems."""
+    connection = http.client.HTTPConnection(address, timeout=20)
+    headers = dict(headers or {})
+    if body is not None:
+        headers.setdefault("Content-Type", "application/json")
+        body = body if raw else json.dumps(body)
+    if token:
+        headers["Authorization"] = "Bearer " + token
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    kind = answer.getheader("Content-Type") or ""
+    if "json" in kind:
+        text = json.loads(text)
+    if answer.status >= 400:
+        assert kind == "application/problem+json", (path, kind)
+        assert text["status"] == answer.status and text["title"], text
+        assert set(text) == {"type", "title", "status", "detail"}, text
+    assert answer.getheader("Access-Control-Allow-Origin") is None
+    return answer.status, answer.headers, text
+
+
+def ok(method, path, body=None, **more):
+    status, _, answer = ask(method, path, body, **more)
+    assert status == 200, (path, answer)
+    return answer
+
+
+def get(path, **query):
+    return ok("GET", path + "?" + urllib.parse.urlencode(query))
+
+
+def facts(url, **query):
+    return get("/v1/url", url=url, **query)
+
+
+def statuses(answer):
+    return [r["status"] for r in answer["results"]]
+
+
+def put():
+    body = [{"url": "http://a.test/1", "metadata": {"depth": ["1", "\u00fc"]}},
+            {"url": "http://a.test/2", "kind": "discovered"},
+            {"url": "http://b.test/", "kind": "known",
+             "refetch_at": "2020-01-01T00:00:00Z"},
+            {"url": "http://c.test/", "kind": "known"},
+            {"url": "no url"}]
+    answer = ok("POST", "/v1/urls", body)
+    assert statuses(answer) == ["ok"] * 4 + ["skipped"], answer
+    assert answer["results"][1]["url"] == "http://a.test/2"
+    assert statuses(ok("POST", "/v1/urls", body[0])) == ["skipped"]
+
+
+def lease():
+    urls = ok("POST", "/v1/lease", {"hold_seconds": 600})
+    assert urls["more"] is False
+    urls = {u["url"]: u for u in urls["urls"]}
+    assert set(urls) == {"http://a.test/1", "http://b.test/"}, urls
+    one = urls["http://a.test/1"]
+    assert one["metadata"] == {"depth": ["1", "\u00fc"]}, one
+    assert one["key"] == "a.test" and one["crawl"] == "DEFAULT", one
+    assert ok("POST", "/v1/lease", {})["urls"] == []
+    answer = ok("POST", "/v1/ack", [
+        {"lease": one["lease"]},
+        {"lease": one["lease"]},
+        {"lease": urls["http://b.test/"]["lease"],
+         "refetch_at": "2099-01-01T00:00:00.5Z", "metadata": {"e": ["tag"]}}])
+    assert statuses(answer) == ["ok", "gone", "ok"], answer
+    time.sleep(1.1)
+    (two,) = ok("POST", "/v1/lease", {"key": "a.test"})["urls"]
+    assert two["url"] == "http://a.test/2", two
+    lease_of = {"lease": two["lease"]}
+    assert statuses(ok("POST", "/v1/extend",
+                       {**lease_of, "hold_seconds": 900})) == ["ok"]
+    assert statuses(ok("POST", "/v1/fail",
+                       {**lease_of, "retry_seconds": 3600})) == ["ok"]
+    assert statuses(ok("POST", "/v1/extend", lease_of)) == ["gone"]
+
+
+def acknowledged():
+    one = facts("http://a.test/1")
+    assert one["state"] == "completed" and one["due_at"] is None, one
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",
+                        one["created_at"]), one
+    b = facts("http://b.test/")
+    assert b["state"] == "queued" and b["metadata"] == {"e": ["tag"]}, b
+    assert b["due_at"].startswith("2099-01-01T00:00:00"), b
+    two = facts("http://a.test/2")
+    assert two["state"] == "queued" and two["leased_until"] is None, two
+    assert facts("http://c.test/")["state"] == "completed"
+    stats = get("/v1/stats")
+    assert stats["size"] == 2 and stats["completed"] == 2, stats
+    assert stats["in_process"] == 0, stats
+
+
+def names():
+    """Any UTF-8, slashes and spaces in names; queues are set and removed."""
+    crawl, key = "a/b c%\u00fc+\U0001f980", "k&=/\u00fc"
+    ok("POST", "/v1/urls", {"url": "http://x.test/", "crawl": crawl, "key": key})
+    assert crawl in get("/v1/crawls")["crawls"]
+    assert get("/v1/queues", crawl=crawl, include_inactive="true") == {
+        "crawl": crawl, "queues": [key]}
+    where = {"crawl": crawl, "key": key}
+    assert ok("POST", "/v1/queues/delay", {**where, "delay_seconds": 7}) == {}
+    ok("POST", "/v1/queues/limit", {**where, "limit": 5})
+    ok("POST", "/v1/queues/block", {**where, "until": "2098-01-01T00:00:00Z"})
+    # blocked to the end of that second, as the URLFrontier API has it
+    queue = facts("http://x.test/", **where)["queue"]
+    assert queue == {"blocked_until": "2098-01-01T00:00:01.000Z",
+                     "served_at": None, "delay_seconds": 7.0, "limit": 5}, queue
+    assert ok("POST", "/v1/lease", {"crawl": crawl})["urls"] == []
+    ok("POST", "/v1/queues/block", {**where, "until": None})
+    assert len(ok("POST", "/v1/lease", {"crawl": crawl})["urls"]) == 1
+    query = urllib.parse.urlencode(where)
+    assert ok("DELETE", "/v1/queues?" + query) == {"deleted": 1}
+    ok("POST", "/v1/urls", {"url": "http://x.test/", "crawl": crawl})
+    path = "/v1/crawls/" + urllib.parse.quote(crawl, safe="")
+    assert ok("DELETE", path) == {"deleted": 1}
+    assert crawl not in get("/v1/crawls")["crawls"]
+
+
+def refused(status, *args, **more):
+    got, headers, answer = ask(*args, **more)
+    assert got == status, (args, got, answer)
+    return headers, answer
+
+
+def errors():
+    refused(404, "GET", "/")
+    refused(404, "GET", "/v1/crawls/")
+    headers, _ = refused(405, "PUT", "/v1/lease", {})
+    assert headers["Allow"] == "POST"
+    refused(404, "GET", "/v1/url?url=http%3A%2F%2Fa.test%2Fnever")
+    for path in ("/v1/url", "/v1/url?url=%zz", "/v1/url?url=a&url=b",
+                 "/v1/stats?nonsense=1", "/v1/url?url=%ff", "/v1/url?url=a%00b",
+                 "/v1/queues?size=0", "/v1/queues?size=1e3",
+                 "/v1/queues?include_inactive=1"):
+        refused(400, "GET", path)
+    refused(400, "DELETE", "/v1/crawls/a%00b")
+    refused(400, "DELETE", "/v1/crawls/DEFAULT?sure=1")
+    refused(400, "DELETE", "/v1/queues?crawl=DEFAULT&key=")
+    for body in ("", "{", "[]", "[1]", "1", "{}", '{"url":1}', '{"url":"a","x":1}',
+                 '{"url":"a","url":"b"}', '{"url":"a","metadata":{"a":"b"}}',
+                 '{"url":"a","metadata":{"a":[1]}}', '{"url":"a","kind":"x"}',
+                 '{"url":"\\u0000"}', '{"url":"a","refetch_at":"yesterday"}',
+                 '{"url":"a","kind":"known","refetch_at":"2026-02-30T00:00:00Z"}',
+                 '{"url":"a","refetch_at":"2026-02-20T00:00:00Z"}',
+                 '{"url":"\xff"}'.encode("latin-1"), "[" * 100000):
+        refused(400, "POST", "/v1/urls", body, raw=True)
+    _, answer = refused(400, "POST", "/v1/urls", [{"url": "a"}, {"u\u00fc": 1}])
+    assert answer["detail"] == "item 1: there is no 'u\u00fc'", answer
+    for body in ({"lease": 1}, {"lease": "x"}, {"lease": "99999999999999999999"},
+                 {"lease": ""}, {"lease": "1", "seconds": 1}):
+        refused(400, "POST", "/v1/fail", body)
+    assert statuses(ok("POST", "/v1/ack", {"lease": str(2**64 - 1)})) == ["gone"]
+    refused(413, "POST", "/v1/urls", "", raw=True,
+            headers={"Content-Length": str((4 << 20) + 1)})
+    refused(413, "GET", "/v1/stats", "x", raw=True)
+    refused(413, "POST", "/v1/urls", [{"url": "a"}] * 16385)
+    assert len(ok("POST", "/v1/urls", [{"url": "a"}] * 16384)["results"]) == 16384
+    refused(415, "POST", "/v1/urls", "{}", raw=True,
+            headers={"Content-Type": "text/plain"})
+    for host in ("evil.test", "evil.test:80", "127.0.0.1.evil.test", "10.0.0.1",
+                 "localhost.evil.test", ""):
+        refused(421, "GET", "/v1/stats", headers={"Host": host})
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:7072", "[::1]:7"):
+        ask_status, _, _ = ask("GET", "/v1/stats", headers={"Host": host})
+        assert ask_status == 200, host
+    connection = http.client.HTTPConnection(address, timeout=20)
+    connection.request("HEAD", "/metrics")
+    answer = connection.getresponse()
+    assert answer.status == 200 and answer.read() == b""
+
+
+def metrics():
+    """Strict: HELP, TYPE, one sample, each family once, a line feed at the end."""
+    _, headers, text = ask("GET", "/metrics")
+    assert headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = text.decode()
+    assert text.endswith("\n") and "\n\n" not in text
+    lines = text[:-1].split("\n")
+    assert len(lines) % 3 == 0
+    seen, values = set(), {}
+    for help_line, type_line, sample in zip(*[iter(lines)] * 3):
+        m = re.fullmatch(r"# HELP (urlweir_[a-z_]+) \S.*", help_line)
+        assert m, help_line
+        name = m[1]
+        m = re.fullmatch(r"# TYPE (\S+) (counter|gauge)", type_line)
+        assert m and m[1] == name, type_line
+        assert (m[2] == "counter") == name.endswith("_total"), type_line
+        m = re.fullmatch(name + r'(\{[a-z]+="[^"\\]*"\})? ([0-9.]+)', sample)
+        assert m, sample
+        assert name not in seen, name
+        seen.add(name)
+        values[name] = float(m[2])
+    for name in ("frontier_urls", "frontier_calls_total", "frontier_commits_total",
+                 "frontier_waiting_items", "frontier_leased_urls",
+                 "frontier_memory_bytes", "http_connections"):
+        assert "urlweir_" + name in seen, name
+    assert values["urlweir_process_resident_memory_bytes"] > 1e6
+    assert values["urlweir_frontier_active"] == 1
+    assert ok("GET", "/healthz") == {"status": "ok"}
+
+
+def tokens():
+    body = {"url": "http://t.test/"}
+    needs = [("read", "GET", "/metrics", None), ("read", "GET", "/v1/stats", None),
+             ("write", "POST", "/v1/urls", body), ("write", "POST", "/v1/lease", {}),
+             ("admin", "DELETE", "/v1/crawls/DEFAULT", None)]
+    order = ["read", "write", "admin"]
+    for needed, *request in needs:
+        headers, _ = refused(401, *request)
+        assert headers["WWW-Authenticate"].startswith("Bearer")
+        refused(401, *request, token="0123456789abcdef-nobody")
+        for role in order:
+            enough = order.index(role) >= order.index(needed)
+            refused(200 if enough else 403, *request, token="0123456789abcdef-" + role)
+    assert ok("GET", "/healthz") == {"status": "ok"}
+
+
+def token_is(token, status):
+    refused(int(status), "GET", "/v1/stats", token=token)
+
+
+def idle():
+    """Connections that are open when the service stops are closed."""
+    first = http.client.HTTPConnection(address, timeout=20)
+    first.connect()
+    second = http.client.HTTPConnection(address, timeout=20)
+    second.request("GET", "/healthz")
+    second.getresponse().read()
+    open("idle", "w").close()
+    assert first.sock.recv(1) == b""
+
+
+def tls(certificate):
+    context = ssl.create_default_context(cafile="server.pem")
+    if certificate == "shown":
+        context.load_cert_chain("client.pem", "client.key")
+    connection = http.client.HTTPSConnection(address, timeout=20, context=context)
+    connection.request("GET", "/healthz")
+    answer = connection.getresponse()
+    assert answer.status == (403 if certificate == "refused" else 200), answer.status
+    assert connection.sock is None or connection.sock.version() in ("TLSv1.2", "TLSv1.3")
+
+
+globals()[sys.argv[2]](*sys.argv[3:])

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* The server on a loopback port, libcurl as its client. */
+#include <arpa/inet.h>
+#include <check.h>
+#include <curl/curl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "service/http_server.h"
+#include "tests/unit/service/service_rig.h"
+
+static struct service_rig rig;
+static struct http_server *server;
+
+static void set_up(void)
+{
+    struct http_options o = {.listen = "127.0.0.1:0",
+                             .loopback = true,
+                             .drain_ms = 500};
+
+    service_make(&rig);
+    o.frontier = rig.s;
+    ck_assert_int_eq(http_server_open(&server, &o), STATUS_OK);
+}
+
+static void tear_down(void)
+{
+    http_server_close(server);
+    service_fini(&rig);
+}
+
+/* ---- a client ---- */
+
+struct answer {
+    long status; /* 0: none came */
+    struct buf text;
+    json_t *json;
+};
+
+static size_t take(char *data, size_t size, size_t n, void *to)
+{
+    buf_add(to, data, size * n);
+    return size * n;
+}
+
+static CURL *request(struct answer *a, const char *path, const char *body)
+{
+    static struct curl_slist *json;
+    CURL *c = curl_easy_init();
+    char url[300];
+
+    if (json == NULL)
+        json = curl_slist_append(NULL, "Content-Type: application/json");
+    *a = (struct answer){0};
+    buf_init(&a->text, (size_t)1 << 24);
+    snprintf(url, sizeof url, "http://%s%s", http_server_address(server), path);
+    curl_easy_setopt(c, CURLOPT_URL, url);
+    curl_easy_setopt(c, CURLOPT_PROXY, "");
+    curl_easy_setopt(c, CURLOPT_TIMEOUT, 20L);
+    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->text);
+    curl_easy_setopt(c, CURLOPT_PRIVATE, a);
+    if (body != NULL) {
+        curl_easy_setopt(c, CURLOPT_COPYPOSTFIELDS, body);
+        curl_easy_setopt(c, CURLOPT_HTTPHEADER, json);
+    }
+    return c;
+}
+
+static void answered(CURL *c)
+{
+    struct answer *a = NULL;
+
+    curl_easy_getinfo(c, CURLINFO_PRIVATE, &a);
+    curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status);
+    a->json = json_loads(buf_str(&a->text), 0, NULL);
+    curl_easy_cleanup(c);
+}
+
+static struct answer ask(const char *path, const char *body)
+{
+    struct answer a;
+    CURL *c = request(&a, path, body);
+
+    curl_easy_perform(c);
+    answered(c);
+    return a;
+}
+
+static void forget(struct answer *a)
+{
+    json_decref(a->json);
+    buf_fini(&a->text);
+}
+
+static void says(const char *path, const char *body, long status,
+                 const char *text)
+{
+    struct answer a = ask(path, body);
+
+    ck_assert_msg(a.status == status && strstr(buf_str(&a.text), text) != NULL,
+                  "%s: %ld %s", path, a.status, buf_str(&a.text));
+    forget(&a);
+}
+
+/* ---- what it does ---- */
+
+START_TEST(a_url_is_put_leased_and_acknowledged)
+{
+    struct answer a;
+    char body[100];
+
+    says("/v1/urls",
+         "{\"url\":\"http://a.test/\",\"metadata\":{\"k\":[\"v\"]}}", 200,
+         "\"status\":\"ok\"");
+    a = ask("/v1/lease", "{}");
+    ck_assert_int_eq(a.status, 200);
+    snprintf(body, sizeof body, "{\"lease\":\"%s\"}",
+             json_string_value(json_object_get(
+                 json_array_get(json_object_get(a.json, "urls"), 0), "lease")));
+    forget(&a);
+    says("/v1/url?url=http://a.test/", NULL, 200, "\"state\":\"leased\"");
+    says("/v1/ack", body, 200, "\"status\":\"ok\"");
+    says("/v1/ack", body, 200, "\"status\":\"gone\"");
+    says("/v1/url?url=http://a.test/", NULL, 200, "\"state\":\"completed\"");
+}
+END_TEST
+
+START_TEST(a_lease_runs_out_by_the_frontiers_clock)
+{
+    struct answer a;
+
+    says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "ok");
+    says("/v1/lease", "{\"hold_seconds\":5}", 200, "http://a.test/");
+    atomic_fetch_add(&rig.now, 4000);
+    says("/v1/lease", "{}", 200, "\"urls\":[]");
+    atomic_fetch_add(&rig.now, 2000);
+    a = ask("/v1/lease", "{}");
+    ck_assert_uint_eq(json_array_size(json_object_get(a.json, "urls")), 1);
+    forget(&a);
+}
+END_TEST
+
+static size_t lease_all(bool *more)
+{
+    struct answer a = ask("/v1/lease", "{\"max_urls_per_queue\":1000}");
+    size_t n = json_array_size(json_object_get(a.json, "urls"));
+
+    *more = json_is_true(json_object_get(a.json, "more"));
+    forget(&a);
+    return n;
+}
+
+START_TEST(a_lease_has_one_part_and_the_rest_is_not_taken)
+{
+    struct buf body;
+    bool more = false;
+
+    buf_init(&body, (size_t)1 << 22);
+    for (unsigned i = 0; i < 1500; i++)
+        buf_addf(&body, "%c{\"url\":\"http://%u.test/%u\"}", i > 0 ? ',' : '[',
+                 i / 500, i);
+    buf_add_str(&body, "]");
+    says("/v1/urls", buf_str(&body), 200, "ok");
+    buf_fini(&body);
+    ck_assert_uint_eq(lease_all(&more), 1000);
+    ck_assert(more);
+    ck_assert_uint_eq(lease_all(&more), 500);
+    ck_assert(!more);
+    ck_assert_uint_eq(lease_all(&more), 0);
+}
+END_TEST
+
+#define AT_ONCE 60
+
+START_TEST(many_wait_for_the_disk_at_once)
+{
+    static struct answer a[AT_ONCE];
+    CURLM *m = curl_multi_init();
+    int running = 1, left;
+    CURLMsg *told;
+    char body[60];
+
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        snprintf(body, sizeof body, "{\"url\":\"http://a.test/%u\"}", i);
+        curl_multi_add_handle(m, request(&a[i], "/v1/urls", body));
+    }
+    while (running > 0) {
+        curl_multi_perform(m, &running);
+        curl_multi_poll(m, NULL, 0, 100, NULL);
+    }
+    while ((told = curl_multi_info_read(m, &left)) != NULL) {
+        CURL *c = told->easy_handle;
+
+        curl_multi_remove_handle(m, c);
+        answered(c);
+    }
+    curl_multi_cleanup(m);
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        ck_assert_int_eq(a[i].status, 200);
+        ck_assert_ptr_nonnull(strstr(buf_str(&a[i].text), "\"ok\""));
+        forget(&a[i]);
+    }
+    says("/v1/stats", NULL, 200, "\"size\":60,");
+}
+END_TEST
+
+/* ---- by hand, octet by octet ---- */
+
+static int dial(void)
+{
+    const char *address = http_server_address(server);
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct timeval wait = {.tv_sec = 20};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    to.sin_port = htons((uint16_t)atoi(strchr(address, ':') + 1));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+static void send_text(int fd, const char *text)
+{
+    ck_assert_int_eq(send(fd, text, strlen(text), MSG_NOSIGNAL),
+                     (ssize_t)strlen(text));
+}
+
+START_TEST(a_body_without_end_is_cut_off)
+{
+    static char chunk[65536 + 9] = "10000\r\n";
+    int fd = dial();
+    size_t sent = 0;
+    ssize_t n = 1;
+
+    memset(chunk + 7, 'x', 65536);
+    memcpy(chunk + 7 + 65536, "\r\n", 2);
+    send_text(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                  "Content-Type: application/json\r\n"
+                  "Transfer-Encoding: chunked\r\n\r\n");
+    while (n > 0 && sent < (size_t)64 << 20) {
+        n = send(fd, chunk, sizeof chunk, MSG_NOSIGNAL);
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    ck_assert_uint_lt(sent, (size_t)32 << 20);
+    close(fd);
+    says("/healthz", NULL, 200, "ok");
+}
+END_TEST
+
+START_TEST(strangers_are_refused_and_the_server_goes_on)
+{
+    static const char *const texts[] = {
+        "nonsense\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n", /* no Host */
+        "GET http://localhost/v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/stats HTTP/1.1\r\nHost: evil.test\r\n\r\n",
+        "GET /v1/stats%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "POST /v1/ack HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char got[1000] = "";
+        int fd = dial();
+        ssize_t n;
+
+        send_text(fd, texts[i]);
+        shutdown(fd, SHUT_WR);
+        n = recv(fd, got, sizeof got - 1, 0);
+        ck_assert_msg(n <= 0 || strstr(got, " 200 ") == NULL, "%zu: %s", i,
+                      got);
+        close(fd);
+    }
+    says("/healthz", NULL, 200, "ok");
+}
+END_TEST
+
+START_TEST(callers_who_leave_while_they_wait_do_no_harm)
+{
+    for (unsigned i = 0; i < 50; i++) {
+        const struct linger hard = {.l_onoff = 1};
+        int fd = dial();
+
+        send_text(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Type: application/json\r\n"
+                      "Content-Length: 24\r\n\r\n{\"url\":\"http://b.test/\"}");
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+        close(fd);
+    }
+    says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "\"ok\"");
+}
+END_TEST
+
+START_TEST(a_stop_waits_for_requests_no_longer_than_told)
+{
+    int fd = dial();
+    int64_t begin;
+    char got[200] = "";
+
+    /* half a request, which never ends */
+    send_text(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                  "Content-Type: application/json\r\n"
+                  "Content-Length: 24\r\n\r\n{");
+    says("/healthz", NULL, 200, "ok");
+    begin = clock_mono();
+    http_server_stop(server);
+    http_server_close(server);
+    server = NULL;
+    ck_assert_int_lt(clock_mono() - begin, 5 * NS_PER_S);
+    ck_assert_int_ge(clock_mono() - begin, 400 * NS_PER_MS);
+    ck_assert_int_le(recv(fd, got, sizeof got - 1, 0), 0);
+    close(fd);
+}
+END_TEST
+
+Suite *suite_http_server(void)
+{
+    Suite *s = suite_create("http_server");
+    TCase *c = tcase_create("http_server");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_url_is_put_leased_and_acknowledged);
+    tcase_add_test(c, a_lease_runs_out_by_the_frontiers_clock);
+    tcase_add_test(c, a_lease_has_one_part_and_the_rest_is_not_taken);
+    tcase_add_test(c, many_wait_for_the_disk_at_once);
+    tcase_add_test(c, a_body_without_end_is_cut_off);
+    tcase_add_test(c, strangers_are_refused_and_the_server_goes_on);
+    tcase_add_test(c, callers_who_leave_while_they_wait_do_no_harm);
+    tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
+    suite_add_tcase(s, c);
+    return s;
+}
