@@ -108,7 +108,6 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .bodies = c->bodies,
         .ip_limit = c->ip_limit,
         .crawl = bytes_of_str(CRAWL_ID),
-        .key_mode = s->queue_key,
     };
 }
 

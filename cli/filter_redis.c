@@ -81,6 +81,7 @@ static bool open_as(struct filter_redis *f, const char *command,
         }
     }
     buf_fini(&why);
+    o->place = NULL; /* it ends with this call */
     return st == STATUS_OK;
 }
 
@@ -116,8 +117,9 @@ void filter_redis_close(struct filter_redis *f)
 static struct redis_keys keys_of(const struct filter_redis *f,
                                  const struct filter_keys *keys)
 {
-    return f->by_text ? (struct redis_keys){.text = keys->text}
-                      : (struct redis_keys){.digest = keys->key};
+    if (f->by_text)
+        return (struct redis_keys){.text = keys->text};
+    return (struct redis_keys){.digest = keys->key};
 }
 
 enum status filter_redis_add(struct filter_redis *f,

@@ -78,7 +78,7 @@ static enum status put_batch(struct seed_sink *k)
 static enum status put(struct seed_sink *k, const struct url *u,
                        struct engine_item like)
 {
-    struct bytes text = url_text(u), key = queue_key_of(k->s->queue_key, u);
+    struct bytes text = url_text(u), key = queue_key_of(u);
     char *copy = xstrndup(text.at, text.len);
 
     like.url = bytes_of(copy, text.len);

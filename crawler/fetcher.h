@@ -73,7 +73,6 @@ struct fetcher_options {
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
     const struct digest_key *digest_key;
     struct bytes crawl; /* crawl ID */
-    enum queue_key_mode key_mode;
 };
 
 /* How a URL was found, for those who record it: the URL of the page that has

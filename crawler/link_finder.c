@@ -137,7 +137,7 @@ static enum outcome_reason offer(struct link_finder *f, struct found *to,
 {
     struct scope_verdict verdict;
 
-    like.key = queue_key_of(f->o->key_mode, u);
+    like.key = queue_key_of(u);
     like.digest =
         digest_url(f->o->digest_key, f->o->crawl, like.key, url_text(u));
     if (seen_before(&f->seen, like.digest) && !f->o->record_links)

@@ -46,7 +46,7 @@ static void add_line(const struct fetcher_options *o, struct found *f,
         found_drop(f, v.reason, u);
         return;
     }
-    like.key = queue_key_of(o->key_mode, u);
+    like.key = queue_key_of(u);
     like.digest = digest_url(o->digest_key, o->crawl, like.key, url_text(u));
     found_add(f, &like, u);
 }

@@ -147,7 +147,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
         found_drop(&s->own, no, e->url);
         return;
     }
-    like.key = queue_key_of(s->o->key_mode, e->url);
+    like.key = queue_key_of(e->url);
     like.digest =
         digest_url(s->o->digest_key, s->o->crawl, like.key, url_text(e->url));
     if (sitemap_hint(e, &hint))

@@ -490,7 +490,7 @@ static enum status take_reply(struct redis_bloom *b, const struct run *r,
 {
     enum status st = judge(&reply);
 
-    if (st != STATUS_OK)
+    if (st != STATUS_OK || reply == NULL)
         return st;
     if (!r->add) {
         st = reply->elements == 1 ? take_answers(reply->element[0], c, r->out)
@@ -692,7 +692,7 @@ enum status redis_bloom_look(struct redis_bloom *b,
     int64_t ttl = -1;
     uint64_t set = 0;
 
-    if (st != STATUS_OK)
+    if (st != STATUS_OK || r == NULL)
         return st;
     if (r->elements != 3 || r->element[1]->type != REDIS_REPLY_INTEGER ||
         r->element[2]->type != REDIS_REPLY_INTEGER)

@@ -162,7 +162,7 @@ static void *bounded_array(const redisReadTask *task, int elements)
     r->type = task->type;
     r->elements = (size_t)elements;
     if (elements > 0) {
-        r->element = try_calloc((size_t)elements, sizeof *r->element);
+        r->element = try_calloc((size_t)elements, sizeof(redisReply *));
         if (r->element == NULL) {
             free(r);
             return NULL;
@@ -444,7 +444,7 @@ static enum status load(struct redis_link *l, const struct redis_script *s)
     redisReply *r = NULL;
     enum status st = ask(l, 3, argv, &r);
 
-    if (st != STATUS_OK)
+    if (st != STATUS_OK || r == NULL)
         return st;
     if (r->type != REDIS_REPLY_STRING || r->len != SHA_SIZE)
         st = lost(l, "SCRIPT LOAD is not answered by a digest");

@@ -125,10 +125,14 @@ static enum status take_user(struct redis_place *p, struct bytes *rest,
     const char *at = NULL;
     struct bytes who, user;
 
-    for (size_t i = 0;
-         i < rest->len && rest->at[i] != '/' && rest->at[i] != '?'; i++)
-        if (rest->at[i] == '@')
+    for (size_t i = 0; i < rest->len; i++) {
+        char c = rest->at[i]; /* NOLINT: bytes with a length are somewhere */
+
+        if (c == '/' || c == '?')
+            break;
+        if (c == '@')
             at = rest->at + i;
+    }
     if (at == NULL)
         return STATUS_OK;
     who = bytes_of(rest->at, (size_t)(at - rest->at));

@@ -149,7 +149,8 @@ static void take_items(struct items *t)
 
 static void set_turns(struct items *t)
 {
-    struct item_queue **order = xcalloc(t->queue_room + 1, sizeof *order);
+    struct item_queue **order =
+        xcalloc(t->queue_room + 1, sizeof(struct item_queue *));
     size_t n = 0;
 
     for (uint32_t i = 0; i < t->queue_room; i++) {
@@ -163,7 +164,7 @@ static void set_turns(struct items *t)
         add_counts(&items_crawl_of(t, order[i])->counts, order[i]);
         add_counts(&t->counts, order[i]);
     }
-    qsort(order, n, sizeof *order, by_last_served);
+    qsort(order, n, sizeof(struct item_queue *), by_last_served);
     for (size_t i = 0; i < n; i++) {
         t->turn++;
         order[i]->turn = t->turn;

@@ -20,7 +20,8 @@ struct item *items_make_room(struct items *t, uint32_t id)
 
     if (chunk >= t->chunk_cap) {
         t->chunk_cap = chunk + chunk / 2 + 16;
-        t->chunks = xrealloc(t->chunks, t->chunk_cap * sizeof *t->chunks);
+        t->chunks =
+            xrealloc(t->chunks, t->chunk_cap * sizeof(struct item_chunk *));
     }
     while (t->chunk_count <= chunk)
         t->chunks[t->chunk_count++] = xcalloc(1, sizeof **t->chunks);
@@ -36,8 +37,8 @@ static uint32_t crawl_number(struct items *t, struct bytes name)
     if (c == NULL) {
         c = xcalloc(1, sizeof *c);
         c->name = name; /* the store's own bytes */
-        t->crawls =
-            xrealloc(t->crawls, (t->crawl_count + 1) * sizeof *t->crawls);
+        t->crawls = xrealloc(t->crawls, (t->crawl_count + 1) *
+                                            sizeof(struct item_crawl *));
         t->crawls[t->crawl_count++] = c;
         c->number = t->crawl_count - 1;
         map_put(t->crawl_of, name, c);
@@ -55,9 +56,9 @@ struct item_queue *items_queue(struct items *t, uint32_t number)
 
         if (room <= number)
             room = number + 64;
-        t->queues = xrealloc(t->queues, room * sizeof *t->queues);
+        t->queues = xrealloc(t->queues, room * sizeof(struct item_queue *));
         memset(t->queues + t->queue_room, 0,
-               (room - t->queue_room) * sizeof *t->queues);
+               (room - t->queue_room) * sizeof(struct item_queue *));
         t->queue_room = room;
     }
     if (t->queues[number] != NULL)

@@ -17,7 +17,7 @@
  * domain, or of all hosts of a network address. */
 enum queue_key_mode { QUEUE_KEY_HOST, QUEUE_KEY_DOMAIN, QUEUE_KEY_IP };
 
-/* Borrowed from `u`, which is canonical; the same in every mode. */
-struct bytes queue_key_of(enum queue_key_mode mode, const struct url *u);
+/* Borrowed from `u`, which is canonical. */
+struct bytes queue_key_of(const struct url *u);
 
 #endif

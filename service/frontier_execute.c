@@ -118,8 +118,8 @@ void frontier_gather(struct frontier_service *s, struct frontier_call *call)
     if (s->put_count + in->n > s->put_room) {
         s->put_room = s->put_count + in->n + s->put_room / 2;
         s->puts = xrealloc(s->puts, s->put_room * sizeof *s->puts);
-        s->put_items =
-            xrealloc(s->put_items, s->put_room * sizeof *s->put_items);
+        s->put_items = xrealloc(s->put_items,
+                                s->put_room * sizeof(struct frontier_item *));
     }
     for (size_t i = 0; i < in->n; i++) {
         struct frontier_item *item = &in->items[i];

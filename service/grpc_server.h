@@ -59,7 +59,7 @@ struct grpc_table {
 
 struct grpc_options {
     const struct grpc_table *tables; /* the last has no methods */
-    struct auth *auth;         /* NULL: everybody may do everything */
+    struct auth *auth;               /* NULL: everybody may do everything */
     struct http2_server_options http2;
     size_t calls_most;    /* at once; 0: 4096 */
     size_t messages_most; /* octets of large messages coming in; 0: 128 MiB */

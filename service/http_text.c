@@ -241,7 +241,8 @@ static enum status take_metadata(Urlfrontier__URLInfo *info, json_t *metadata,
     if (!json_is_object(metadata))
         return STATUS_FORMAT;
     at = arena_try(a, (n + 1) * sizeof *at);
-    info->metadata = arena_try(a, (n + 1) * sizeof *info->metadata);
+    info->metadata =
+        arena_try(a, (n + 1) * sizeof(Urlfrontier__URLInfo__MetadataEntry *));
     if (at == NULL || info->metadata == NULL)
         return STATUS_LIMIT;
     json_object_foreach(metadata, key, values)

@@ -50,7 +50,6 @@ static void rig_init(struct rig *r, struct route *routes, size_t count)
         .kinds = LINK_SET_FOLLOW,
         .digest_key = &r->key,
         .crawl = bytes_of_str("test"),
-        .key_mode = QUEUE_KEY_HOST,
     };
     r->reports = queue_new(1000);
 }
@@ -134,7 +133,7 @@ static uint64_t rig_give_lease(struct rig *r, struct engine_lease l,
     ck_assert_int_eq(url_canonical(&u, bytes_of_str(url), NULL, NULL), URL_OK);
     l.id = ++r->next_id;
     l.url = url_text(&u);
-    l.key = queue_key_of(QUEUE_KEY_HOST, &u);
+    l.key = queue_key_of(&u);
     for (size_t i = 0; i < l.key.len; i++)
         l.queue = l.queue * 31 + (unsigned char)l.key.at[i];
     fetcher_give(r->fetcher, assignment_new(&l));

@@ -10,13 +10,11 @@ static void has_key(const char *text, const char *key)
 
     url_init(&u);
     ck_assert_int_eq(url_canonical(&u, bytes_of_str(text), NULL, NULL), URL_OK);
-    for (enum queue_key_mode mode = QUEUE_KEY_HOST; mode <= QUEUE_KEY_IP;
-         mode++)
-        ck_assert_msg(bytes_is(queue_key_of(mode, &u), key), "%s", text);
+    ck_assert_msg(bytes_is(queue_key_of(&u), key), "%s", text);
     url_fini(&u);
 }
 
-START_TEST(a_queue_is_a_hosts_whatever_politeness_goes_by)
+START_TEST(a_queue_is_a_hosts)
 {
     has_key("http://www.example.org/x", "www.example.org");
     has_key("http://127.0.0.1:8080/", "127.0.0.1");
@@ -44,7 +42,7 @@ Suite *suite_queue_key(void)
     Suite *s = suite_create("queue_key");
     TCase *t = tcase_create("queue_key");
 
-    tcase_add_test(t, a_queue_is_a_hosts_whatever_politeness_goes_by);
+    tcase_add_test(t, a_queue_is_a_hosts);
     tcase_add_test(t, scheme_and_port_are_part_of_no_key);
     tcase_add_test(t, spellings_of_a_host_share_a_key);
     suite_add_tcase(s, t);
