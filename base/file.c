@@ -42,7 +42,7 @@ static enum status io_error(const char *what, const char *path)
 }
 
 static enum status writer_open(struct file_writer **out, const char *path,
-                               mode_t mode)
+                               bool private)
 {
     struct file_writer *w = xcalloc(1, sizeof *w);
     size_t size = strlen(path) + sizeof ".tmp";
@@ -50,9 +50,10 @@ static enum status writer_open(struct file_writer **out, const char *path,
     w->path = xstrdup(path);
     w->tmp = xmalloc(size);
     snprintf(w->tmp, size, "%s.tmp", path);
-    (void)unlink(w->tmp); /* of a crash; its mode may be another */
-    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    if (w->fd < 0) {
+    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                 private ? 0600 : 0644);
+    /* One that a crash left may be for all. */
+    if (w->fd < 0 || (private && fchmod(w->fd, 0600) != 0)) {
         enum status st = io_error("cannot create file", w->tmp);
 
         file_writer_close(w);
@@ -64,7 +65,7 @@ static enum status writer_open(struct file_writer **out, const char *path,
 
 enum status file_writer_open(struct file_writer **out, const char *path)
 {
-    return writer_open(out, path, 0644);
+    return writer_open(out, path, false);
 }
 
 enum status file_writer_write(struct file_writer *w, const void *bytes,
@@ -159,10 +160,10 @@ enum status file_read(const char *path, struct buf *out)
     return st;
 }
 
-static enum status replace(const char *path, struct bytes content, mode_t mode)
+static enum status replace(const char *path, struct bytes content, bool private)
 {
     struct file_writer *w = NULL;
-    enum status st = writer_open(&w, path, mode);
+    enum status st = writer_open(&w, path, private);
 
     if (st == STATUS_OK)
         st = file_writer_write(w, content.at, content.len);
@@ -174,12 +175,12 @@ static enum status replace(const char *path, struct bytes content, mode_t mode)
 
 enum status file_replace(const char *path, struct bytes content)
 {
-    return replace(path, content, 0644);
+    return replace(path, content, false);
 }
 
 enum status file_replace_private(const char *path, struct bytes content)
 {
-    return replace(path, content, 0600);
+    return replace(path, content, true);
 }
 
 enum status file_make_dir(const char *path)
