@@ -115,11 +115,29 @@ static enum status start(struct http_server *s)
     return o->tls_cert != NULL ? STATUS_FORMAT : STATUS_IO;
 }
 
+static enum status listen_at(struct http_server *s)
+{
+    const struct http_options *o = &s->options;
+    struct bytes host, port;
+    enum status st;
+
+    if (o->socket != NULL) {
+        s->host = xstrdup("localhost");
+        s->options.loopback = true;
+        st = socket_file_open(&s->socket, o->socket);
+        if (st == STATUS_OK)
+            s->fd = socket_file_fd(s->socket);
+        return st;
+    }
+    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
+        s->host = xstrndup(host.at, host.len);
+    return listener_open(o->listen, &s->fd, s->address);
+}
+
 enum status http_server_open(struct http_server **out,
                              const struct http_options *o)
 {
     struct http_server *s = xcalloc(1, sizeof *s);
-    struct bytes host, port;
     enum status st;
 
     s->options = *o;
@@ -129,11 +147,9 @@ enum status http_server_open(struct http_server **out,
     buf_init(&s->cert, PEM_MOST);
     buf_init(&s->key, PEM_MOST);
     buf_init(&s->client_ca, PEM_MOST);
-    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
-        s->host = xstrndup(host.at, host.len);
     st = read_pems(s);
     if (st == STATUS_OK)
-        st = listener_open(o->listen, &s->fd, s->address);
+        st = listen_at(s);
     if (st == STATUS_OK)
         st = start(s);
     if (st != STATUS_OK) {
@@ -187,8 +203,9 @@ void http_server_close(struct http_server *s)
         wait_for_requests(s);
         MHD_stop_daemon(s->daemon);
     }
-    if (s->fd >= 0)
+    if (s->fd >= 0 && s->socket == NULL)
         close(s->fd);
+    socket_file_close(s->socket);
     if (s->key.at != NULL)
         OPENSSL_cleanse(s->key.at, s->key.cap);
     buf_fini(&s->cert);
@@ -202,7 +219,7 @@ void http_server_close(struct http_server *s)
 
 const char *http_server_address(const struct http_server *s)
 {
-    return s->address;
+    return s->socket != NULL ? s->options.socket : s->address;
 }
 
 struct frontier_service *http_server_frontier(struct http_server *s)

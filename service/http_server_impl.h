@@ -19,6 +19,7 @@
 #include "service/http_request.h"
 #include "service/http_server.h"
 #include "service/listener.h"
+#include "service/socket_file.h"
 
 struct http_server {
     struct http_options options;
@@ -26,6 +27,7 @@ struct http_server {
     struct buf cert, key, client_ca;
     char *host; /* of the address it listens on */
     char address[LISTENER_ADDRESS_SIZE];
+    struct socket_file *socket; /* NULL: `fd` is not a Unix socket */
     int fd;
 
     pthread_mutex_t mtx; /* what follows */
