@@ -24,6 +24,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/sitemap_trust.h"
+#include "crawler/task.h"
 #include "crawler/trail.h"
 #include "frontier/frontier.h"
 
@@ -44,6 +45,7 @@ struct crawl {
     /* any thread */
     _Atomic int stops;
     _Atomic bool paused;
+    struct task_list tasks;
 
     /* shared, under mtx */
     pthread_mutex_t mtx;
@@ -264,6 +266,41 @@ static void lease_due(struct crawl *c)
     } while (c->status == STATUS_OK && place_hosts(c));
 }
 
+/* ---- tasks ---- */
+
+/* Those whose work is committed, or needs not be. */
+static void end_tasks(struct crawl *c, struct crawl_task *all, bool closed)
+{
+    for (struct crawl_task *t = all, *next; t != NULL; t = next) {
+        next = t->next;
+        if (closed)
+            t->status = STATUS_CLOSED;
+        else if (t->status == STATUS_OK && t->durable)
+            t->status = c->status;
+        t->done(t);
+    }
+}
+
+/* Posted work, and, where some of it has to be durable, a commit. */
+static void run_tasks(struct crawl *c)
+{
+    struct crawl_task *all = task_list_take(&c->tasks);
+    int64_t now = clock_mono(), wall = clock_wall_ms();
+    bool commit = false;
+
+    if (all == NULL)
+        return;
+    for (struct crawl_task *t = all; t != NULL; t = t->next) {
+        t->status = c->status != STATUS_OK ? c->status
+                                           : t->run(t, c->engine, now, wall);
+        commit |= t->durable;
+    }
+    if (commit && c->status == STATUS_OK)
+        note_failure(c, c->engine->ops->turn(c->engine, true, clock_mono(),
+                                             wall, NULL));
+    end_tasks(c, all, false);
+}
+
 /* ---- ends and limits ---- */
 
 static bool disk_is_low(struct crawl *c, int64_t now)
@@ -282,6 +319,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     struct bytes why = {"", 0};
     int64_t due;
 
+    if (c->o.stay)
+        return CRAWL_RUNNING;
     if (s->queued == 0)
         return CRAWL_FINISHED;
     due = c->engine->ops->next_due(c->engine, now, &why);
@@ -335,7 +374,8 @@ static void pass_on_stop(struct crawl *c)
 
 static void publish(struct crawl *c, int64_t now, bool force)
 {
-    struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING};
+    struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING,
+                             .paused = atomic_load(&c->paused)};
 
     if (!force && now - c->looked < LOOK_INTERVAL)
         return;
@@ -383,6 +423,7 @@ static void frontier_turn_once(struct crawl *c)
     size_t n = queue_receive(c->reports, (void **)batch, BATCH, nap(c, now));
 
     take_reports(c, batch, n);
+    run_tasks(c);
     now = clock_mono();
     if (c->status == STATUS_OK)
         note_failure(c, c->engine->ops->turn(c->engine, false, now,
@@ -396,15 +437,24 @@ static void frontier_turn_once(struct crawl *c)
     publish(c, now, false);
 }
 
+static bool nothing_left(struct crawl *c)
+{
+    struct engine_stats s;
+
+    c->engine->ops->stats(c->engine, &s);
+    return s.queued == 0;
+}
+
 static void last_words(struct crawl *c)
 {
     int64_t now = clock_mono();
 
+    task_list_close(&c->tasks);
+    end_tasks(c, task_list_take(&c->tasks), true);
     if (c->status == STATUS_OK)
         note_failure(c, frontier_checkpoint_now(c->engine,
-                                                c->end == CRAWL_FINISHED
-                                                    ? "finished"
-                                                    : "stopped",
+                                                nothing_left(c) ? "finished"
+                                                                : "stopped",
                                                 true, now, clock_wall_ms()));
     publish(c, now, true);
     pthread_mutex_lock(&c->mtx);
@@ -444,6 +494,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
         c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
+    task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -478,6 +529,15 @@ void crawl_pause(struct crawl *c, bool pause)
 {
     atomic_store(&c->paused, pause);
     queue_wake(c->reports);
+}
+
+enum status crawl_post(struct crawl *c, struct crawl_task *task)
+{
+    enum status st = task_list_add(&c->tasks, task);
+
+    if (st == STATUS_OK)
+        queue_wake(c->reports);
+    return st;
 }
 
 void crawl_look(struct crawl *c, struct crawl_sample *out)
@@ -519,6 +579,7 @@ void crawl_free(struct crawl *c)
     trail_free(c->trail);
     pthread_cond_destroy(&c->ended_cond);
     pthread_mutex_destroy(&c->mtx);
+    task_list_fini(&c->tasks);
     free(c->fetchers);
     free(c->leases);
     free(c);

@@ -15,6 +15,7 @@
 #include "crawler/archive.h"
 #include "crawler/fetcher.h"
 #include "crawler/resolver.h"
+#include "crawler/task.h"
 #include "frontier/engine.h"
 
 struct crawl;
@@ -29,6 +30,8 @@ struct crawl_options {
     int64_t give_up;      /* ns: stop when all that is left waits longer */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
+    bool stay; /* goes on when nothing is left, as more may be put; give_up is
+                  not asked then */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by
                                                address */
@@ -62,6 +65,7 @@ struct crawl_sample {
     uint64_t wire_bytes;  /* received in this run */
     uint64_t connections; /* opened in this run */
     bool draining;        /* stopping: finishing what is under way */
+    bool paused;
 };
 
 /* `engine` is handed to the frontier thread until crawl_free. */
@@ -71,6 +75,9 @@ MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
  * give up what is under way. Both resumable. Async-signal-unsafe. */
 void crawl_stop(struct crawl *c);
 void crawl_pause(struct crawl *c, bool pause);
+/* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
+ * ended, the task is still the caller's. */
+MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
 void crawl_look(struct crawl *c, struct crawl_sample *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */

@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "service/auth.h"
+#include "service/crawls.h"
 #include "service/frontier_calls.h"
 
 struct http_server;
@@ -30,7 +31,14 @@ struct http_options {
     const char *tls_cert, *tls_key, *client_ca; /* PEM files; NULL: none */
     unsigned connections;                       /* at once; 0: 1000 */
     int64_t drain_ms;
-    struct frontier_service *frontier; /* outlives the server */
+    /* Both outlive the server; one may be NULL, and what needs it is 404. */
+    struct frontier_service *frontier;
+    struct crawls *crawls;
+    /* A Unix socket instead of `listen`, for whoever may use the directory it
+     * is in; made with mode 0600, removed at the end. NULL: none. */
+    const char *socket;
+    /* The role of callers where there is no `auth`; AUTH_NONE: AUTH_ADMIN. */
+    enum auth_role open_role;
 };
 
 /* Serves at once. What is wrong is logged. STATUS_ARG: no such address;
