@@ -45,6 +45,10 @@ struct http_options {
  * STATUS_BUSY: it is taken; STATUS_FORMAT: certificate or key; STATUS_IO. */
 MUST_CHECK enum status http_server_open(struct http_server **out,
                                         const struct http_options *o);
+/* Reads the files of TLS again, for connections to come; those that are there
+ * go on. After an error, which is logged, all stays as it was. Any thread. For
+ * service_on_reload. */
+MUST_CHECK enum status http_server_reload(void *server);
 /* Takes no more connections and answers 503 to what comes on old ones; any
  * thread. For service_on_stop. */
 void http_server_stop(void *server);
