@@ -4,6 +4,7 @@
  */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,6 +18,8 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
+
+#define DEPTH_MOST 100 /* of directories that are removed */
 
 struct file_writer {
     char *path, *tmp;
@@ -35,7 +38,8 @@ static enum status io_error(const char *what, const char *path)
     return st != STATUS_OK ? st : STATUS_IO;
 }
 
-enum status file_writer_open(struct file_writer **out, const char *path)
+static enum status writer_open(struct file_writer **out, const char *path,
+                               bool private)
 {
     struct file_writer *w = xcalloc(1, sizeof *w);
     size_t size = strlen(path) + sizeof ".tmp";
@@ -43,8 +47,10 @@ enum status file_writer_open(struct file_writer **out, const char *path)
     w->path = xstrdup(path);
     w->tmp = xmalloc(size);
     snprintf(w->tmp, size, "%s.tmp", path);
-    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (w->fd < 0) {
+    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                 private ? 0600 : 0644);
+    /* One that a crash left may be for all. */
+    if (w->fd < 0 || (private && fchmod(w->fd, 0600) != 0)) {
         enum status st = io_error("cannot create file", w->tmp);
 
         file_writer_close(w);
@@ -52,6 +58,11 @@ enum status file_writer_open(struct file_writer **out, const char *path)
     }
     *out = w;
     return STATUS_OK;
+}
+
+enum status file_writer_open(struct file_writer **out, const char *path)
+{
+    return writer_open(out, path, false);
 }
 
 enum status file_writer_write(struct file_writer *w, const void *bytes,
@@ -146,10 +157,10 @@ enum status file_read(const char *path, struct buf *out)
     return st;
 }
 
-enum status file_replace(const char *path, struct bytes content)
+static enum status replace(const char *path, struct bytes content, bool private)
 {
     struct file_writer *w = NULL;
-    enum status st = file_writer_open(&w, path);
+    enum status st = writer_open(&w, path, private);
 
     if (st == STATUS_OK)
         st = file_writer_write(w, content.at, content.len);
@@ -157,6 +168,16 @@ enum status file_replace(const char *path, struct bytes content)
         st = file_writer_commit(w);
     file_writer_close(w);
     return st;
+}
+
+enum status file_replace(const char *path, struct bytes content)
+{
+    return replace(path, content, false);
+}
+
+enum status file_replace_private(const char *path, struct bytes content)
+{
+    return replace(path, content, true);
 }
 
 enum status file_make_dir(const char *path)
@@ -178,6 +199,43 @@ enum status file_make_dir(const char *path)
         st = STATUS_EXISTS;
     free(p);
     return st;
+}
+
+/* What stands in the open directory, which is closed; `depth` ends loops that
+ * mounts could make. */
+static bool empty_dir(int fd, unsigned depth)
+{
+    DIR *d = fdopendir(fd);
+    struct dirent *e;
+    bool ok = d != NULL && depth < DEPTH_MOST;
+
+    while (ok && (e = readdir(d)) != NULL) {
+        int sub;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        sub = openat(fd, e->d_name,
+                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        ok = sub < 0 ? unlinkat(fd, e->d_name, 0) == 0
+                     : empty_dir(sub, depth + 1) &&
+                           unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0;
+    }
+    if (d != NULL)
+        closedir(d);
+    else
+        close(fd);
+    return ok;
+}
+
+enum status file_remove_tree(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return STATUS_OK;
+    if (fd < 0 || !empty_dir(fd, 0) || rmdir(path) != 0)
+        return io_error("cannot remove directory", path);
+    return file_sync_parent(path);
 }
 
 enum status file_disk_free(const char *path, uint64_t *free_bytes)

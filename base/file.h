@@ -31,9 +31,15 @@ void file_writer_close(struct file_writer *w);
 MUST_CHECK enum status file_read(const char *path, struct buf *out);
 /* file_writer_* in one call. */
 MUST_CHECK enum status file_replace(const char *path, struct bytes content);
+/* The same, readable by its owner alone. */
+MUST_CHECK enum status file_replace_private(const char *path,
+                                            struct bytes content);
 
 /* Make a directory and its missing parents; one that is there is fine. */
 MUST_CHECK enum status file_make_dir(const char *path);
+/* Removes a directory and all in it; follows no symbolic link. Missing is fine.
+ */
+MUST_CHECK enum status file_remove_tree(const char *path);
 /* Sync the directory entry of `path`, so that a new name survives. */
 MUST_CHECK enum status file_sync_parent(const char *path);
 /* Free bytes for this user on the file system that holds `path`. */
