@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - replace a file whole or not at all; read one; lock a directory.
- *
- * The lock is an fcntl record lock: unlike the mere presence of a file it is
- * gone with its holder, and unlike flock(2) the kernel tells who holds it.
+ * file.c - replace a file whole or not at all; read one. file_lock.c has locks.
  */
 #include "base/file.h"
 
@@ -259,72 +256,4 @@ enum status file_size(const char *path, uint64_t *size)
         return status_of_errno(errno);
     *size = (uint64_t)sb.st_size;
     return STATUS_OK;
-}
-
-struct file_lock {
-    int fd;
-};
-
-static struct flock whole_file(short type)
-{
-    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
-}
-
-enum status file_lock_holder(const char *path, long *holder)
-{
-    struct flock fl = whole_file(F_WRLCK);
-    enum status st = STATUS_OK;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-
-    *holder = 0;
-    if (fd < 0)
-        return errno == ENOENT ? STATUS_OK : status_of_errno(errno);
-    if (fcntl(fd, F_GETLK, &fl) != 0)
-        st = status_of_errno(errno);
-    else if (fl.l_type != F_UNLCK)
-        *holder = (long)fl.l_pid;
-    close(fd);
-    return st;
-}
-
-enum status file_lock_take(struct file_lock **out, const char *path,
-                           const char *note, long *holder)
-{
-    struct flock fl = whole_file(F_WRLCK);
-    struct file_lock *l;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-
-    if (fd < 0)
-        return io_error("cannot open lock", path);
-    if (fcntl(fd, F_SETLK, &fl) != 0) {
-        enum status st = errno == EACCES || errno == EAGAIN
-                             ? STATUS_BUSY
-                             : io_error("cannot lock", path);
-
-        close(fd);
-        if (st == STATUS_BUSY && holder != NULL &&
-            file_lock_holder(path, holder) != STATUS_OK)
-            *holder = 0;
-        return st;
-    }
-    if (ftruncate(fd, 0) != 0 ||
-        dprintf(fd, "%ld %s\n", (long)getpid(), note) < 0) {
-        /* The lock holds all the same; its text is for people only. */
-        log_warn("cannot write lock note", "path=%s", path);
-    }
-    l = xcalloc(1, sizeof *l);
-    l->fd = fd;
-    *out = l;
-    return STATUS_OK;
-}
-
-void file_lock_free(struct file_lock *l)
-{
-    if (l == NULL)
-        return;
-    if (ftruncate(l->fd, 0) != 0) {
-        /* What it says is out of date then; the lock itself still goes. */
-    }
-    close(l->fd);
-    free(l);
 }

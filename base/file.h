@@ -50,14 +50,17 @@ MUST_CHECK enum status file_size(const char *path, uint64_t *size);
 /* An exclusive lock that the kernel drops when its holder dies. */
 struct file_lock;
 /* Takes the lock file `path`, made when missing, and writes our process id and
- * `note` into it. STATUS_BUSY: *holder, when not NULL, is the other's id. */
+ * `note`, one line, into it. STATUS_BUSY: *holder, when not NULL, is the id of
+ * who has it, which may be this process. */
 MUST_CHECK enum status file_lock_take(struct file_lock **out, const char *path,
                                       const char *note, long *holder);
+/* Another note instead of the one it was taken with. */
+void file_lock_note(struct file_lock *l, const char *note);
 /* Lets go and empties the file, which stays. NULL is fine. */
 void file_lock_free(struct file_lock *l);
-/* Who holds the lock `path`, 0 when nobody does. Not for the holder to ask: a
- * process that closes any descriptor of a file loses its locks on it, see
- * fcntl(2). */
+/* Who holds the lock `path`, 0 when nobody does; the holder may ask, too.
+ * Nobody else in the holder's process may open that file: to close any
+ * descriptor of it ends the lock, see fcntl(2). */
 MUST_CHECK enum status file_lock_holder(const char *path, long *holder);
 
 #endif
