@@ -187,8 +187,10 @@ struct frontier_call *http_calls(struct http_request *r,
 {
     r->calls = xcalloc(n > 0 ? n : 1, sizeof *r->calls);
     r->call_count = n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         frontier_call_init(&r->calls[i], verb, told, r);
+        r->calls[i].via = FRONTIER_VIA_HTTP;
+    }
     return r->calls;
 }
 
