@@ -53,6 +53,8 @@ struct crawl {
     pthread_cond_t ended_cond;
     struct crawl_sample sample;
     struct crawl_result result;
+    struct crawl_answer *recent; /* a ring */
+    uint64_t answers;            /* ever put there */
     bool ended;
 
     /* frontier thread */
@@ -107,6 +109,45 @@ static void record(struct crawl *c, struct report *r)
     if (c->o.archive != NULL && c->status == STATUS_OK)
         note_failure(c,
                      archive_add(c->o.archive, c->engine, r, clock_wall_ms()));
+}
+
+/* As much of `s` as has room, in whole characters of UTF-8. */
+static void keep_text(char *to, size_t size, struct bytes s)
+{
+    size_t n = s.len < size - 1 ? s.len : size - 1;
+
+    while (n > 0 && n < s.len && ((unsigned char)s.at[n] & 0xc0) == 0x80)
+        n--;
+    if (n > 0)
+        memcpy(to, s.at, n);
+    to[n] = '\0';
+}
+
+static void remember(struct crawl *c, const struct engine_done *d)
+{
+    struct bytes url = frontier_leased_url(c->engine, d->id);
+    struct crawl_answer *a;
+
+    pthread_mutex_lock(&c->mtx);
+    a = &c->recent[c->answers++ % CRAWL_RECENT];
+    a->at_ms = d->row.at_ms;
+    a->outcome = d->outcome;
+    a->elapsed_ms = d->row.elapsed_ms;
+    a->bytes = d->row.wire_bytes;
+    keep_text(a->url, sizeof a->url, url);
+    keep_text(a->title, sizeof a->title, d->row.title);
+    pthread_mutex_unlock(&c->mtx);
+}
+
+size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&c->mtx);
+    for (; n < most && n < CRAWL_RECENT && n < c->answers; n++)
+        out[n] = c->recent[(c->answers - 1 - n) % CRAWL_RECENT];
+    pthread_mutex_unlock(&c->mtx);
+    return n;
 }
 
 /* What a sitemap says of other hosts. */
@@ -164,6 +205,7 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
         switch (reports[i]->kind) {
         case REPORT_DONE:
             sift(c, reports[i]);
+            remember(c, &reports[i]->done);
             add_done(c, &done, reports[i]->done, now);
             c->out--;
             break;
@@ -374,6 +416,29 @@ static void pass_on_stop(struct crawl *c)
 
 /* ---- the loop ---- */
 
+/* Into the list, most first; what has no room goes to the last, "other". */
+static void add_error(void *ctx, const char *name, uint64_t value)
+{
+    static const char prefix[] = "failed.";
+    struct crawl_sample *s = ctx;
+    unsigned at;
+
+    if (value == 0 || strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return;
+    if (s->error_count == CRAWL_ERRORS) {
+        struct crawl_count *last = &s->errors[CRAWL_ERRORS - 1];
+
+        last->count += value;
+        snprintf(last->name, sizeof last->name, "other");
+        return;
+    }
+    for (at = s->error_count++; at > 0 && s->errors[at - 1].count < value; at--)
+        s->errors[at] = s->errors[at - 1];
+    s->errors[at].count = value;
+    snprintf(s->errors[at].name, sizeof s->errors[at].name, "%s",
+             name + sizeof prefix - 1);
+}
+
 static void publish(struct crawl *c, int64_t now, bool force)
 {
     struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING,
@@ -383,6 +448,8 @@ static void publish(struct crawl *c, int64_t now, bool force)
         return;
     c->looked = now;
     c->engine->ops->stats(c->engine, &s.stats);
+    frontier_filter_look(c->engine, &s.filter);
+    frontier_store_each_counter(frontier_store_of(c->engine), add_error, &s);
     if (force || now - c->watched >= WATCH_INTERVAL) {
         frontier_watch(c->engine, now, &c->watch);
         c->watched = now;
@@ -501,6 +568,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
+    c->recent = xcalloc(CRAWL_RECENT, sizeof *c->recent);
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
     task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
@@ -592,5 +660,6 @@ void crawl_free(struct crawl *c)
     task_list_fini(&c->tasks);
     free(c->fetchers);
     free(c->leases);
+    free(c->recent);
     free(c);
 }

@@ -12,6 +12,7 @@
 #include "frontier/frontier.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "filter/sizing.h"
 #include "frontier/frontier_impl.h"
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
@@ -332,6 +334,36 @@ static void frontier_close(struct engine *e)
     buf_fini(&f->text);
     free(f->dir);
     free(f);
+}
+
+void frontier_filter_look(struct engine *e, struct frontier_filter *out)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct engine_stats s;
+    struct sizing_interval i;
+
+    memset(out, 0, sizeof *out);
+    if (f->filter == NULL)
+        return;
+    frontier_stats(e, &s);
+    out->asked = s.filter_new + s.false_positives;
+    i = sizing_wilson(s.false_positives, out->asked, SIZING_Z95);
+    out->low = i.low;
+    out->high = i.high;
+    if (out->asked > 0)
+        out->measured = (double)s.false_positives / (double)out->asked;
+    snprintf(out->kind, sizeof out->kind, "%s", f->filter_stats.kind);
+    out->segments = f->filter_stats.segments;
+    out->groups = f->filter_stats.groups;
+    memcpy(out->fill, f->filter_stats.group_fill, sizeof out->fill);
+}
+
+struct bytes frontier_leased_url(struct engine *e, uint64_t id)
+{
+    const struct lease_record *l =
+        lease_find(((struct frontier *)e)->leases, id);
+
+    return l != NULL ? l->lease.url : bytes_of("", 0);
 }
 
 const struct engine_ops frontier_ops = {
