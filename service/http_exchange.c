@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "service/http_server_impl.h"
 #include "service/http_text.h"
@@ -244,11 +245,11 @@ void *http_exchange_begin(void *server, const char *uri,
 
     r->server = s;
     r->conn = conn;
+    r->began = clock_mono();
     r->uri = xstrdup(uri);
     buf_init(&r->body, BODY_MOST);
     pthread_mutex_lock(&s->mtx);
     s->open++;
-    s->requests++;
     pthread_mutex_unlock(&s->mtx);
     return r;
 }

@@ -77,9 +77,8 @@ static void take_stat(struct process_facts *out)
         started = field(&stat, 22); /* ticks since the machine was */
         out->virtual_bytes = field(&stat, 23);
         if (boot > 0 && ticks > 0)
-            out->started_ns =
-                boot * (uint64_t)NS_PER_S +
-                started * ((uint64_t)NS_PER_S / ticks);
+            out->started_ns = boot * (uint64_t)NS_PER_S +
+                              started * ((uint64_t)NS_PER_S / ticks);
     }
     buf_fini(&stat);
 }

@@ -15,7 +15,8 @@ struct process_facts {
     uint64_t resident_bytes, virtual_bytes;
     uint64_t open_fds, max_fds;
     uint64_t threads;
-    uint64_t started_ns; /* wall clock, since 1970; to a hundredth of a second */
+    uint64_t
+        started_ns; /* wall clock, since 1970; to a hundredth of a second */
 };
 void process_facts(struct process_facts *out);
 
