@@ -43,7 +43,8 @@ void metrics_add_http(struct metrics_text *m, struct http_server *s)
         struct histogram_sample h = {{0}, 0};
 
         histogram_look(&t->took[g], &h);
-        metrics_histogram(m, METRICS_LABELS({"route", t->names[g]}), &h);
+        if (histogram_count(&h) > 0)
+            metrics_histogram(m, METRICS_LABELS({"route", t->names[g]}), &h);
     }
     metrics_one(m, HTTP, "connections", METRICS_GAUGE,
                 "Connections that are open.", v.connections);
