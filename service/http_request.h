@@ -18,6 +18,7 @@
 #include "service/frontier_calls.h"
 
 struct MHD_Connection;
+struct http_page;
 struct http_server;
 struct http_request;
 
@@ -54,6 +55,7 @@ struct http_request {
     const char *allow; /* of 405 */
     char *out;         /* from malloc */
     size_t out_len;
+    struct http_page *page; /* of the dashboard's files (http_dashboard.h) */
 };
 
 /* `n` calls, zeroed, for `ask` to fill in. */
