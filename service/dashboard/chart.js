@@ -15,11 +15,13 @@ function shape(name, attributes, text) {
 
 const near = (n) => Math.round(n * 10) / 10;
 
-// The least of 1, 2, 5 times a power of ten that is not below n.
-export function niceCeiling(n) {
+// The least of 1, 2, 5 times a power of ten that is not below n; of octets, as
+// many of their unit.
+function niceCeiling(n, octets) {
     if (!(n > 0))
         return 1;
-    const power = 10 ** Math.floor(Math.log10(n));
+    const unit = octets ? 1024 ** Math.max(Math.floor(Math.log2(n) / 10), 0) : 1;
+    const power = 10 ** Math.floor(Math.log10(n / unit)) * unit;
     return [1, 2, 5, 10].map((f) => f * power).find((f) => f >= n * 0.9999);
 }
 
@@ -49,9 +51,9 @@ const SPAN_MS = 5 * 60 * 1000;
 const GAP_MS = 5000;
 const BOTTOM = 16, TOP = 8;
 
-// format(value) -> text. update(points) with [{t, v}], oldest first; read(text)
+// format(value) -> text; octets: the axis is theirs. update(points) with [{t, v}], oldest first; read(text)
 // is told what is under the pointer, or null.
-export function lineChart(box, format, read) {
+export function lineChart(box, format, read, octets) {
     let points = [], now = 0, width = 0;
     const xOf = (t) => near(width - (now - t) / SPAN_MS * width);
 
@@ -75,7 +77,7 @@ export function lineChart(box, format, read) {
 
     const again = canvas(box, 112, (w, height) => {
         width = w;
-        const top = niceCeiling(Math.max(...points.map((p) => p.v), 0));
+        const top = niceCeiling(Math.max(...points.map((p) => p.v), 0), octets);
         const {line, area, yOf} = paths(top, height);
         const out = [0, 0.5, 1].map((part) =>
             shape('path', {class: 'grid', d: `M0 ${yOf(top * part)}H${width}`}));
@@ -132,7 +134,7 @@ const log = (n) => Math.log10(n);
 function decades(values) {
     const positive = values.filter((v) => v > 0);
     const low = Math.floor(log(Math.min(...positive, 0.1)) + 1e-9);
-    const high = Math.ceil(log(Math.max(...positive)) - 1e-9);
+    const high = Math.ceil(log(Math.max(...positive)) + 0.1); // room behind the last
     return [low, Math.max(high, low + 1)];
 }
 
@@ -150,6 +152,8 @@ export function intervalChart(box, format) {
         for (let d = from; d <= to; d++) {
             const anchor = d === from ? 'start' : d === to ? 'end' : 'middle';
             out.push(shape('path', {class: 'grid', d: `M${xOf(10 ** d)} 4V42`}));
+            for (let f = 2; f < 10 && d < to; f++)
+                out.push(shape('path', {class: 'grid', d: `M${xOf(f * 10 ** d)} 37V42`}));
             if ((d - from) % Math.ceil((to - from) * 56 / width) === 0)
                 out.push(shape('text', {class: 'tick', x: anchor === 'middle' ? xOf(10 ** d) : anchor === 'start' ? 0 : width,
                     y: 56, 'text-anchor': anchor}, format(10 ** d)));

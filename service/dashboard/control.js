@@ -4,12 +4,12 @@
 // What is refused is said where it was asked. A dialog stays open with what was
 // typed until the service has agreed.
 
-import {byId, el, setText} from './dom.js';
+import {byId, el, foreign, setText} from './dom.js';
 import {change, crawlPath, get, mayDo} from './api.js';
 
 export function say(text, bad = false) {
     byId('said').className = bad ? 'bad' : '';
-    setText(byId('said'), text);
+    byId('said').replaceChildren(...(text === '' ? [] : [foreign(text)]));
 }
 
 // Whatever this token cannot do is switched off.
@@ -39,7 +39,7 @@ function makeField(f) {
     if (f.kind !== 'check' && f.kind !== 'select' && f.value !== undefined && f.value !== null)
         input.value = f.value;
     input.disabled = Boolean(f.disabled);
-    const label = el('label', {for: id}, f.label);
+    const label = el('label', {for: id}, foreign(f.label));
     const help = f.help ? el('small', {id: `${id}-help`}, f.help) : null;
     const wide = f.wide || f.kind === 'lines' ? ' wide' : '';
     return f.kind === 'check' ? el('div', {class: `field check${wide}`}, input, label, help)
@@ -58,7 +58,7 @@ export function dialog({title, text = [], fields: all = [], button, danger = fal
         const form = el('form', {}, all.map(makeGroup), wrong,
             el('div', {class: 'buttons'}, el('button', {type: 'button', onclick: () => box.close()}, 'Cancel'), go));
         const box = el('dialog', {'aria-labelledby': 'dialog-title'},
-            el('h2', {id: 'dialog-title'}, title), [text].flat().map((t) => el('p', {}, t)), form);
+            el('h2', {id: 'dialog-title'}, foreign(title)), [text].flat().map((t) => el('p', {}, t)), form);
         const values = () => Object.fromEntries([...form.elements].filter((e) => e.name && !e.disabled)
             .map((e) => [e.name, e.type === 'checkbox' ? e.checked : e.value]));
         const look = () => check?.(values(), form, go);
@@ -71,7 +71,7 @@ export function dialog({title, text = [], fields: all = [], button, danger = fal
                 result = await act(values(), form);
                 box.close();
             } catch (e) {
-                setText(wrong, e.message);
+                wrong.replaceChildren(foreign(e.message));
             } finally {
                 go.removeAttribute('aria-busy');
             }
@@ -143,16 +143,18 @@ export function addSeeds(name) {
 }
 
 export function remove(name, own) {
+    const shown = foreign(name).textContent; // what is not seen, written out
+    const isName = (typed) => typed === name || typed === shown;
     return dialog({
         title: `Delete ${name}?`, button: 'Delete for good', danger: true,
         text: own ? 'The crawl is stopped, and its directory with all it found is removed. This cannot be undone.'
             : 'All URLs and queues of this crawl are removed. This cannot be undone.',
         fields: [{name: 'typed', label: `To go on, type its name: ${name}`, required: true}],
         check: (v, form, go) => {
-            go.disabled = v.typed !== name;
+            go.disabled = !isName(v.typed);
         },
         act: async (v) => {
-            if (v.typed !== name)
+            if (!isName(v.typed))
                 throw new Error('This is another name.');
             const {deleted} = await change('DELETE', crawlPath(name), undefined, 'admin');
             say(`${name} is deleted, ${deleted} URLs`);

@@ -44,7 +44,7 @@ export class History {
 export function plot(id, format) {
     const read = byId(`${id}-read`);
     return lineChart(byId(`${id}-plot`), format, (p) =>
-        setText(read, p === null ? '' : `${clock(new Date(p.t))}  ${format(p.v)}`));
+        setText(read, p === null ? '' : `${clock(new Date(p.t))}  ${format(p.v)}`), format === bytes);
 }
 
 let plots = null;
@@ -109,7 +109,7 @@ function renderSeen(c) {
 // ---- the filter ----
 
 function verdict(f) {
-    if (!(f.fpr_high > 0))
+    if (typeof f.fpr_measured !== 'number')
         return ['', 'nothing measured yet'];
     if (f.fpr_low > f.fpr_promised)
         return ['bad', 'above the promise'];
@@ -131,11 +131,12 @@ function renderFilter(f) {
         predicted: percent(f.fpr_predicted),
     });
     const shares = f.fill ?? [];
+    byId('fill').hidden = shares.length === 0;
     plots.fill(shares);
     setText(byId('fill-read'), shares.length === 0 ? '' :
         `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))} of the bits set`);
     setText(byId('filter-note'), [
-        `${f.kind} filter`, `${count(f.keys)} keys`, `${bytes(f.bits / 8)}`,
+        f.kind, `${count(f.keys)} keys`, `${bytes(f.bits / 8)}`,
         f.keys > 0 ? `${rough(f.bits / f.keys)} bits a key` : null,
         f.segments > 0 ? `${count(f.segments)} segments` : null,
     ].filter(Boolean).join(', '));

@@ -155,16 +155,17 @@ export function time(iso) {
 
 // ---- tables ----
 
-// columns: [{name, of(row) -> node or text, number}]. Narrow screens show each
-// row as a block with the columns' names (dashboard.css), so the roles are said
-// again for what is no table there. Who was on a button stays on it.
+// columns: [{name, of(row) -> node or text, kind}], kind one of the classes
+// number, tight, wide. Narrow screens show each row as a block with the columns'
+// names (dashboard.css), so the roles are said again for what is no table there.
+// Who was on a button stays on it.
 export function renderTable(table, columns, rows, keyOf, nothing) {
     const held = table.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
     const head = el('tr', {role: 'row'}, columns.map((c) =>
-        el('th', {role: 'columnheader', scope: 'col', class: c.number ? 'number' : null}, c.name)));
+        el('th', {role: 'columnheader', scope: 'col', class: c.kind}, c.name)));
     const body = rows.map((row) => {
         const tr = el('tr', {role: 'row'}, columns.map((c) =>
-            el('td', {role: 'cell', 'data-label': c.name, class: c.number ? 'number' : c.class}, c.of(row))));
+            el('td', {role: 'cell', 'data-label': c.name, class: c.kind}, c.of(row))));
         const button = tr.querySelector('button');
         if (button)
             button.dataset.key = keyOf(row);

@@ -31,12 +31,12 @@ export async function renderNames(names, steer, remove, mayRemove) {
     const shown = names.slice(0, NAMES_SHOWN);
     const rows = await Promise.all(shown.map(async (name) => ({name, ...await get('v1/stats', {crawl: name})})));
     renderTable(byId('names-table'), [
-        {name: 'crawl', of: (r) => foreign(r.name)},
-        {name: 'to serve', number: true, of: (r) => count(r.size)},
-        {name: 'leased', number: true, of: (r) => count(r.in_process)},
-        {name: 'completed', number: true, of: (r) => count(r.completed)},
-        {name: 'queues', number: true, of: (r) => count(r.queues)},
-        {name: 'active', number: true, of: (r) => count(r.active_queues)},
+        {name: 'crawl', kind: 'wide', of: (r) => foreign(r.name)},
+        {name: 'to serve', kind: 'number', of: (r) => count(r.size)},
+        {name: 'leased', kind: 'number', of: (r) => count(r.in_process)},
+        {name: 'completed', kind: 'number', of: (r) => count(r.completed)},
+        {name: 'queues', kind: 'number', of: (r) => count(r.queues)},
+        {name: 'active', kind: 'number', of: (r) => count(r.active_queues)},
         {name: 'steer', of: (r) => el('span', {},
             el('button', {type: 'button', class: 'small', 'data-role': 'write', onclick: () => steer(r.name)}, 'Queue…'), ' ',
             el('button', {type: 'button', class: 'small danger', 'data-role': 'admin', disabled: !mayRemove(), onclick: () => remove(r.name)}, 'Delete…'))},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tables.js - hosts, latest answers, and the story of one URL of a crawl.
 
-import {address, bytes, count, el, foreign, renderTable, seconds, setText, time, byId} from './dom.js';
+import {address, bytes, count, el, foreign, renderTable, seconds, time, byId} from './dom.js';
 
 // ---- hosts ----
 
@@ -9,15 +9,15 @@ const STATES = {ready: '', busy: '', waiting: 'soft', blocked: 'warn', dead: 'ba
 
 export function renderHosts(hosts, steer, maySteer) {
     renderTable(byId('hosts-table'), [
-        {name: 'host', of: (h) => foreign(h.host)},
+        {name: 'host', kind: 'wide', of: (h) => foreign(h.host)},
         {name: 'state', of: (h) => el('span', {class: STATES[h.state] ?? ''}, h.state,
             h.why ? [': ', foreign(h.why.replaceAll('_', ' '))] : [])},
-        {name: 'queued', number: true, of: (h) => count(h.queued)},
-        {name: 'fetched', number: true, of: (h) => count(h.fetched)},
-        {name: 'failures', number: true, of: (h) => count(h.failures)},
-        {name: 'answers in', number: true, of: (h) => seconds(h.latency_seconds)},
-        {name: 'delay', number: true, of: (h) => seconds(h.delay_seconds)},
-        {name: 'due', class: 'tight', of: (h) => time(h.due_at)},
+        {name: 'queued', kind: 'number', of: (h) => count(h.queued)},
+        {name: 'fetched', kind: 'number', of: (h) => count(h.fetched)},
+        {name: 'failures', kind: 'number', of: (h) => count(h.failures)},
+        {name: 'answers in', kind: 'number', of: (h) => seconds(h.latency_seconds)},
+        {name: 'delay', kind: 'number', of: (h) => seconds(h.delay_seconds)},
+        {name: 'due', kind: 'tight', of: (h) => time(h.due_at)},
         {name: 'steer', of: (h) => el('button', {type: 'button', class: 'small', 'data-role': 'write', disabled: !maySteer(),
             'aria-label': `Change ${h.host}`, onclick: () => steer(h)}, 'Change…')},
     ], hosts, (h) => h.host, 'No such host.');
@@ -33,13 +33,13 @@ function outcome(r) {
 
 export function renderRecent(recent, lookUp) {
     renderTable(byId('recent-table'), [
-        {name: 'at', class: 'tight', of: (r) => time(r.at)},
-        {name: 'URL', of: (r) => address(r.url)},
-        {name: 'title', of: (r) => r.title ? foreign(r.title, 200) : ''},
+        {name: 'at', kind: 'tight', of: (r) => time(r.at)},
+        {name: 'URL', kind: 'wide', of: (r) => address(r.url)},
+        {name: 'title', kind: 'wide', of: (r) => r.title ? foreign(r.title, 200) : ''},
         {name: 'became', of: outcome},
-        {name: 'HTTP', number: true, of: (r) => r.http_status ? String(r.http_status) : ''},
-        {name: 'in', number: true, of: (r) => seconds(r.elapsed_seconds)},
-        {name: 'bytes', number: true, of: (r) => bytes(r.bytes)},
+        {name: 'HTTP', kind: 'number', of: (r) => r.http_status ? String(r.http_status) : ''},
+        {name: 'in', kind: 'number', of: (r) => seconds(r.elapsed_seconds)},
+        {name: 'bytes', kind: 'number', of: (r) => bytes(r.bytes)},
         {name: 'story', of: (r) => el('button', {type: 'button', class: 'small',
             'aria-label': `Story of ${r.url}`, onclick: () => lookUp(r.url)}, 'Story')},
     ], recent, (r) => `${r.at} ${r.url}`, 'Nothing was answered yet.');
@@ -90,6 +90,5 @@ export function story(x) {
 }
 
 export function problem(box, message) {
-    box.replaceChildren(el('p', {class: 'bad'}));
-    setText(box.firstChild, message);
+    box.replaceChildren(el('p', {class: 'bad'}, foreign(message)));
 }
