@@ -28,11 +28,12 @@
 #include "crawler/trail.h"
 #include "frontier/frontier.h"
 
-#define BATCH         256 /* reports taken at once: one seen check for all */
-#define LINKS_MOST    ((size_t)1 << 14) /* and their links, about */
-#define LOOK_INTERVAL (100 * NS_PER_MS)
-#define DISK_INTERVAL NS_PER_S
-#define LONGEST_NAP   (200 * NS_PER_MS)
+#define BATCH          256 /* reports taken at once: one seen check for all */
+#define LINKS_MOST     ((size_t)1 << 14) /* and their links, about */
+#define LOOK_INTERVAL  (100 * NS_PER_MS)
+#define WATCH_INTERVAL NS_PER_S
+#define DISK_INTERVAL  NS_PER_S
+#define LONGEST_NAP    (200 * NS_PER_MS)
 
 struct crawl {
     struct engine *engine;
@@ -57,7 +58,8 @@ struct crawl {
     bool ended;
 
     /* frontier thread */
-    int64_t started, looked, disk_looked, checkpointed;
+    int64_t started, looked, watched, disk_looked, checkpointed;
+    struct frontier_watch watch; /* as of `watched` */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
     int stops_done;      /* how far fetchers were told to stop */
@@ -448,6 +450,11 @@ static void publish(struct crawl *c, int64_t now, bool force)
     c->engine->ops->stats(c->engine, &s.stats);
     frontier_filter_look(c->engine, &s.filter);
     frontier_store_each_counter(frontier_store_of(c->engine), add_error, &s);
+    if (force || now - c->watched >= WATCH_INTERVAL) {
+        frontier_watch(c->engine, now, &c->watch);
+        c->watched = now;
+    }
+    s.watch = c->watch;
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
 
@@ -455,6 +462,7 @@ static void publish(struct crawl *c, int64_t now, bool force)
         s.requests += atomic_load(&k->requests);
         s.wire_bytes += atomic_load(&k->wire_bytes);
         s.connections += atomic_load(&k->connections);
+        fetch_tally_look(fetcher_tally(c->fetchers[i]), &s.tally);
     }
     pthread_mutex_lock(&c->mtx);
     c->sample = s;
@@ -571,6 +579,8 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     for (unsigned i = 0; st == STATUS_OK && i < o->threads; i++)
         st = fetcher_start(&c->fetchers[i], i, o->fetch, o->concurrency,
                            c->reports);
+    if (st == STATUS_OK) /* nobody ever sees less than earlier runs had */
+        publish(c, clock_mono(), true);
     if (st == STATUS_OK &&
         pthread_create(&c->thread, NULL, frontier_thread, c) != 0)
         st = STATUS_NOMEM;

@@ -13,12 +13,14 @@
 
 #include "base/status.h"
 #include "crawler/archive.h"
+#include "crawler/fetch_tally.h"
 #include "crawler/fetcher.h"
 #include "crawler/resolver.h"
 #include "crawler/task.h"
 #include "frontier/engine.h"
 #include "frontier/frontier.h"
 #include "frontier/outcome.h"
+#include "frontier/watch.h"
 
 struct crawl;
 
@@ -72,11 +74,13 @@ struct crawl_sample {
     struct crawl_count errors[CRAWL_ERRORS]; /* of URLs that failed, most first
                                               */
     unsigned error_count;
-    uint64_t active;      /* transfers under way */
-    uint64_t requests;    /* of this run */
-    uint64_t wire_bytes;  /* received in this run */
-    uint64_t connections; /* opened in this run */
-    bool draining;        /* stopping: finishing what is under way */
+    uint64_t active;                 /* transfers under way */
+    uint64_t requests;               /* of this run */
+    uint64_t wire_bytes;             /* received in this run */
+    uint64_t connections;            /* opened in this run */
+    struct fetch_tally_sample tally; /* of this run */
+    struct frontier_watch watch;     /* at most a second old */
+    bool draining;                   /* stopping: finishing what is under way */
     bool paused;
 };
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
@@ -144,9 +145,11 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st = STATUS_OK;
+    int64_t began;
 
     if (!f->in_txn)
         return STATUS_OK;
+    began = clock_mono(); /* to be told, not to decide by */
     fault_point("turn-before-commit");
     store_seen_counts(f);
     st = exact_set_step(f->exact, f->admitted);
@@ -163,6 +166,7 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     fault_point("turn-after-commit");
     f->in_txn = false;
     f->commits++;
+    histogram_note(&f->commit_times, clock_mono() - began);
     if (durable != NULL)
         *durable = f->uncommitted;
     f->uncommitted = 0;
@@ -237,7 +241,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
 /* A filter tells its rate segment by segment, which takes milliseconds; stats
  * are asked each turn. So that is asked anew each time the crawl has grown by
  * a 64th; every URL since is one more key. */
-static void add_filter_stats(struct frontier *f, struct engine_stats *out)
+void frontier_filter_stats(struct frontier *f, struct engine_stats *out)
 {
     const struct filter_stats *fs = &f->filter_stats;
     uint64_t at = f->filter_stats_at;
@@ -291,7 +295,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .commits = f->commits,
     };
     if (f->filter != NULL)
-        add_filter_stats(f, out);
+        frontier_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)

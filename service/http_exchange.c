@@ -224,6 +224,8 @@ static enum MHD_Result ask(struct http_request *r)
     r->arena = arena_new(ARENA_MOST);
     if (r->status == 0)
         r->route->ask(r);
+    if (r->call_count > 0 && r->server->options.frontier == NULL)
+        http_problem(r, 404, "this process has no frontier for others");
     if (r->status != 0)
         return http_send(r);
     submit(r);

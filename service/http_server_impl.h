@@ -5,6 +5,7 @@
  *   http_exchange.c  one request, from its first line to its answer
  *   http_guard.c     may this caller ask this
  *   http_answer.c    answers and problems, and sending them
+ *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
  *   http_api.c       the routes; http_metrics.c two of them
  */
@@ -18,14 +19,17 @@
 #include "base/bytes.h"
 #include "service/http_request.h"
 #include "service/http_server.h"
+#include "service/http_tls.h"
 #include "service/listener.h"
+#include "service/socket_file.h"
 
 struct http_server {
     struct http_options options;
     struct MHD_Daemon *daemon;
-    struct buf cert, key, client_ca;
-    char *host; /* of the address it listens on */
+    struct http_tls *tls; /* NULL: plain */
+    char *host;           /* of the address it listens on */
     char address[LISTENER_ADDRESS_SIZE];
+    struct socket_file *socket; /* NULL: `fd` is not a Unix socket */
     int fd;
 
     pthread_mutex_t mtx; /* what follows */
