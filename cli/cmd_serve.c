@@ -247,6 +247,7 @@ static int open_failed(const char *dir, enum status st)
 
 /* All that runs. */
 struct serving {
+    const char *dir;
     struct service *service;
     struct serve_crawls *crawls;
     struct http_server *http; /* NULL: none */
@@ -274,6 +275,8 @@ static enum status open_http(struct serving *all,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
         .crawls = serve_crawls_of(all->crawls),
+        .grpc = service_grpc(all->service),
+        .dir = all->dir,
     };
     enum status st;
 
@@ -311,20 +314,20 @@ static enum status close_all(struct serving *all, enum status st)
 }
 
 static int run(struct serving *all, const struct serve_settings *set,
-               const char *dir, bool hangup)
+               bool hangup)
 {
     enum status st = open_http(all, set);
 
     if (st != STATUS_OK) {
         (void)close_all(all, st);
-        return open_failed(dir, st);
+        return open_failed(all->dir, st);
     }
     say_where(all->service, all->http);
     st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
         return EXIT_DONE;
-    fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n", dir,
-            status_text(st));
+    fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n",
+            all->dir, status_text(st));
     return EXIT_CANNOT;
 }
 
@@ -343,7 +346,7 @@ static int serve(const struct serve_settings *s, const char *dir)
         .checkpoint_ms = s->checkpoint_ms,
     };
     bool hangup = block_signals();
-    struct serving all = {.service = NULL};
+    struct serving all = {.dir = dir};
     struct file_lock *lock = NULL;
     int code = EXIT_CANNOT;
     enum status st;
@@ -355,7 +358,7 @@ static int serve(const struct serve_settings *s, const char *dir)
         code = open_failed(dir, st);
     else if (serve_crawls_open(&all.crawls, dir, &s->crawl, s->drain_ms,
                                s->quiet, &code))
-        code = run(&all, s, dir, hangup);
+        code = run(&all, s, hangup);
     else
         service_close(all.service);
     file_lock_free(lock);
