@@ -622,6 +622,14 @@ enum status crawl_post(struct crawl *c, struct crawl_task *task)
     return st;
 }
 
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l)
+{
+    c->o.limit_pages = l->limit_pages;
+    c->o.quota = l->quota;
+    c->o.time_limit = l->time_limit;
+    c->o.give_up = l->give_up;
+}
+
 /* Who waits for a task. */
 struct performance {
     pthread_mutex_t mtx;

@@ -98,6 +98,12 @@ MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
 /* The same, and waits until it is done; t->done is not called. The task's
  * status. */
 MUST_CHECK enum status crawl_perform(struct crawl *c, struct crawl_task *t);
+/* Other limits, as in crawl_options; on the frontier thread, from a task. */
+struct crawl_limits {
+    uint64_t limit_pages, quota;
+    int64_t time_limit, give_up;
+};
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l);
 void crawl_look(struct crawl *c, struct crawl_sample *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */
