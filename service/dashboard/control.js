@@ -134,9 +134,12 @@ export function addSeeds(name) {
         act: async (v) => {
             const urls = seedsOf(v.urls);
             const {results} = await change('POST', crawlPath(name, '/seeds'), {urls}, 'write');
-            const bad = results.filter((r) => r.status !== 'ok' && r.status !== 'added');
-            const first = bad[0] ? `; ${bad.length} not: ${bad[0].url} ${bad[0].reason ?? bad[0].status}` : '';
-            say(`${name}: ${results.length - bad.length} seeds added${first}`, bad.length === results.length);
+            const of = (status) => results.filter((r) => r.status === status);
+            const failed = of('failed');
+            say([`${name}: ${of('ok').length} seeds added`,
+                of('skipped').length > 0 ? `, ${of('skipped').length} known before` : '',
+                failed.length > 0 ? `, ${failed.length} refused: ${failed[0].url} (${failed[0].reason ?? 'no URL'})` : '',
+            ].join(''), failed.length > 0);
             return true;
         },
     });
