@@ -96,8 +96,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     if (news->ended != 0) {
         h->failures = news->unreachable ? h->failures + 1 : 0;
         changed |= take_back_off(f, h, news);
-        h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
-                                                   h->errors, &f->random);
+        h->next_due = news->ended + frontier_pause(f, h);
         tell_machine(h, news);
     }
     if (news->robots != NULL)
@@ -305,6 +304,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
     count_drops(f, d, wall_ms);
+    lent_end_hold(f, l);
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
     f->uncommitted++;
@@ -450,6 +450,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
         return STATUS_NOT_FOUND;
     h = l->host;
     machine_give_back(h);
+    lent_end_hold(f, l);
     lease_end(f->leases, l);
     host_queue_retry(h, id, not_before);
     if (host != NULL) {
