@@ -202,7 +202,7 @@ tsan: ## the tests that have threads under TSan
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact links robots sitemap signals url
-THREAD_SUITES := shared queue resolver body_pool checkpoint fetcher frontier progress scope url_any db grpc_server frontier_calls
+THREAD_SUITES := shared queue resolver body_pool task checkpoint fetcher frontier progress scope url_any db grpc_server frontier_calls
 
 # ---- fuzzing ---------------------------------------------------------------
 

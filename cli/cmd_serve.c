@@ -256,9 +256,11 @@ static enum status open_http(struct http_server **http, struct service *s,
     st = service_is_loopback(set->http, &o.loopback);
     if (st == STATUS_OK)
         st = http_server_open(http, &o);
-    if (st == STATUS_OK)
-        service_on_stop(s, http_server_stop, *http);
-    return st;
+    if (st != STATUS_OK)
+        return st;
+    service_on_stop(s, http_server_stop, *http);
+    service_on_reload(s, http_server_reload, *http);
+    return STATUS_OK;
 }
 
 /* The line with gRPC's address is last: who waits for it finds both. */

@@ -66,6 +66,21 @@ static const char *explain(enum url_reason why)
     }
 }
 
+/* To who asked to be told himself. */
+static enum status refuse(struct seeds *s, struct bytes text, const char *what,
+                          enum url_reason why)
+{
+    struct buf line;
+    enum status st;
+
+    buf_init(&line, SIZE_MAX);
+    buf_add_str(&line, what);
+    add_meant(&line, text, why);
+    st = s->refuse(s->ctx, text, buf_str(&line));
+    buf_fini(&line);
+    return st;
+}
+
 static enum status bad_seed(struct seeds *s, struct bytes text,
                             const char *place, const char *what,
                             enum url_reason why)
@@ -74,6 +89,8 @@ static enum status bad_seed(struct seeds *s, struct bytes text,
     size_t shown = text.len < SHOWN_MOST ? text.len : SHOWN_MOST;
 
     s->bad++;
+    if (s->refuse != NULL)
+        return refuse(s, text, what, why);
     if (s->bad == SEEDS_REPORTED + 1)
         fprintf(s->report, "urlweir: more bad seeds follow; only their number "
                            "is kept\n");

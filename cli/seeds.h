@@ -27,9 +27,14 @@
  * the reading and is passed on. */
 typedef enum status (*seed_visit)(void *ctx, const struct url *u);
 
+/* What is wrong with a bad one, in words; `text` as it came. */
+typedef enum status (*seed_refuse)(void *ctx, struct bytes text,
+                                   const char *why);
+
 struct seeds {
     FILE *report; /* where bad seeds are named, usually stderr */
     seed_visit visit;
+    seed_refuse refuse; /* told of bad seeds instead; or NULL */
     void *ctx;
     uint64_t good, bad; /* so far; both start at 0 */
 };

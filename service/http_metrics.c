@@ -100,7 +100,8 @@ void http_ask_metrics(struct http_request *r)
     char *text;
 
     buf_init(&out, PAGE_MOST);
-    add_frontier(&out, http_server_frontier(r->server));
+    if (http_server_frontier(r->server) != NULL)
+        add_frontier(&out, http_server_frontier(r->server));
     add_process(&out, r->server);
     text = buf_take(&out, &len);
     http_answer_text(r, "text/plain; version=0.0.4; charset=utf-8", text, len);
@@ -109,12 +110,13 @@ void http_ask_metrics(struct http_request *r)
 
 void http_ask_health(struct http_request *r)
 {
-    struct frontier_service_sample frontier;
+    struct frontier_service_sample frontier = {.broken = false};
     struct http_sample http;
     const char *is = "ok";
     json_t *j = json_object();
 
-    frontier_service_sample(http_server_frontier(r->server), &frontier);
+    if (http_server_frontier(r->server) != NULL)
+        frontier_service_sample(http_server_frontier(r->server), &frontier);
     http_server_sample(r->server, &http);
     if (http.stopping)
         is = "stopping";

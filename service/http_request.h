@@ -80,6 +80,7 @@ struct http_sample {
     bool stopping;
 };
 void http_server_sample(struct http_server *s, struct http_sample *out);
+/* NULL: there is none. */
 struct frontier_service *http_server_frontier(struct http_server *s);
 
 /* ---- the routes (http_api.c); ends with path NULL ---- */

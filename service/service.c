@@ -46,6 +46,8 @@ struct service {
     bool stopping;
     void (*on_stop)(void *ctx);
     void *on_stop_ctx;
+    enum status (*on_reload)(void *ctx);
+    void *on_reload_ctx;
 };
 
 static const char *const service_names[] = {
@@ -135,6 +137,8 @@ static void reload(struct service *s)
         kept |= auth_reload(s->auth) != STATUS_OK;
     if (s->tls != NULL)
         kept |= tls_reload(s->tls) != STATUS_OK;
+    if (s->on_reload != NULL)
+        kept |= s->on_reload(s->on_reload_ctx) != STATUS_OK;
     if (kept)
         log_warn("not all was read anew, what was there stays", "%s", "");
     else
@@ -292,4 +296,11 @@ void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx)
 {
     s->on_stop = call;
     s->on_stop_ctx = ctx;
+}
+
+void service_on_reload(struct service *s, enum status (*call)(void *ctx),
+                       void *ctx)
+{
+    s->on_reload = call;
+    s->on_reload_ctx = ctx;
 }

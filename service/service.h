@@ -55,5 +55,9 @@ struct frontier_service *service_frontier(struct service *s);
 struct auth *service_auth(const struct service *s);
 /* Before service_run: called when a stop begins, on its thread. */
 void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx);
+/* Before service_run: called on SIGHUP, on its thread. What it keeps as it was
+ * it has logged. */
+void service_on_reload(struct service *s, enum status (*call)(void *ctx),
+                       void *ctx);
 
 #endif

@@ -46,6 +46,14 @@ enum status item_log_verify(struct db *d, uint64_t *urls)
          " WHERE q.id IS NULL OR i.removed > (SELECT max(id) FROM url)"
          " LIMIT 1",
          "item_queue", "of no queue, or ahead of the URLs"},
+        {"SELECT queue FROM item_queue WHERE removed < 0 OR delay < -1"
+         " OR blocked_until < 0 OR completed_most < 0 OR served < 0"
+         " OR gone NOT IN (0, 1) LIMIT 1",
+         "item_queue", "a setting cannot be"},
+        {"SELECT i.queue FROM item_queue i LEFT JOIN url u ON u.id = i.removed"
+         " LEFT JOIN origin o ON o.id = u.origin WHERE i.removed > 0"
+         " AND (u.kind IS NOT 28 OR o.queue IS NOT i.queue) LIMIT 1",
+         "item_queue", "removed up to a URL that is not its own"},
     };
     int64_t n = 0;
     enum status st =

@@ -6,6 +6,7 @@ a parser with HTML5 tree construction, through the Python package selectolax; th
 those of `urlweir links` must be the same set. Skipped with a line where the package is not there. URLs are resolved by
 `urlweir url --whatwg`, so what is compared is which links there are. COUNT=N reads N pages at most, evenly chosen.
 """
+# pip: selectolax
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ try:
     from selectolax.lexbor import LexborHTMLParser
 except ImportError:
     print('links: skipped, the Python package selectolax is not installed')
-    sys.exit(0)
+    sys.exit(77)
 
 BIN = os.environ.get('URLWEIR', 'build/release/urlweir')
 PAGE = 'http://docs.example/folder/page.html'
@@ -131,7 +132,11 @@ def pages(folders):
 
 def main():
     read = links = skipped = bad = 0
-    for path in pages(sys.argv[1:] or ['/usr/share/doc']):
+    paths = pages(sys.argv[1:] or ['/usr/share/doc'])
+    if not paths:
+        print('links: skipped, no HTML pages in the folders')
+        sys.exit(77)
+    for path in paths:
         with open(path, 'rb') as f:
             octets = f.read()
         text = text_of(octets)

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_exchange.c - one request, from its first line to its answer.
+ *
+ *   server's thread: arrive() ─► read_body() ─► ask() ─► suspend, submit
+ *   frontier thread:                                done ─► resume
+ *   server's thread: reply() ◄──────────────────────────────┘
+ *
+ * The library decodes nothing: paths and queries are taken from the request
+ * line as it came (http_text.c), so that a name with a zero byte or bad UTF-8
+ * is refused and not shortened.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "service/http_server_impl.h"
+#include "service/http_text.h"
+
+#define BODY_MOST   ((size_t)4 << 20)
+#define BODIES_MOST ((size_t)64 << 20) /* of all requests at once */
+#define ARENA_MOST  ((size_t)32 << 20) /* what one body becomes */
+
+/* ---- what is asked for ---- */
+
+static bool has_method(const struct http_route *route, const char *method)
+{
+    return strcmp(route->method, method) == 0 ||
+           (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
+}
+
+static bool has_path(const struct http_route *route, const char *path)
+{
+    size_t n = strlen(route->path);
+
+    if (!route->rest)
+        return strcmp(route->path, path) == 0;
+    return strncmp(route->path, path, n) == 0 && path[n] != '\0';
+}
+
+static void find_route(struct http_request *r, const char *method)
+{
+    for (const struct http_route *at = http_routes; at->path != NULL; at++) {
+        if (!has_path(at, r->path))
+            continue;
+        r->allow = at->method;
+        r->route = at;
+        if (has_method(at, method)) {
+            r->allow = NULL;
+            return;
+        }
+    }
+    if (r->route == NULL)
+        http_problem(r, 404, "there is nothing at this path");
+    else
+        http_problem(r, 405, "this path does not know the method %s", method);
+}
+
+static void read_query(struct http_request *r)
+{
+    const char *query = strchr(r->uri, '?');
+
+    r->in = http_query(bytes_of_str(query != NULL ? query + 1 : ""));
+    if (r->in == NULL)
+        http_problem(r, 400, "the query cannot be read");
+    if (r->in != NULL && (r->route->body || r->route->rest) &&
+        json_object_size(r->in) > 0)
+        http_problem(r, 400, "this path takes no query");
+    if (!r->route->rest)
+        return;
+    r->name =
+        http_decode(bytes_of_str(r->path + strlen(r->route->path)), false);
+    if (r->name == NULL)
+        http_problem(r, 400, "the name in the path cannot be read");
+}
+
+static bool is_json(struct bytes type)
+{
+    const char *end = type.len > 0 ? memchr(type.at, ';', type.len) : NULL;
+
+    if (end != NULL)
+        type.len = (size_t)(end - type.at);
+    return bytes_equal_nocase(bytes_trim(type),
+                              bytes_of_str("application/json"));
+}
+
+static void check_body(struct http_request *r)
+{
+    struct bytes length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+    if (length.len > 0 &&
+        strtoull(length.at, NULL, 10) > (r->route->body ? BODY_MOST : 0))
+        http_problem(r, 413, "a body has at most %zu octets here",
+                     r->route->body ? BODY_MOST : 0);
+    else if (r->route->body &&
+             !is_json(http_header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
+        http_problem(r, 415, "Content-Type must be application/json");
+}
+
+/* All that can be refused before the body is read. */
+static void arrive(struct http_request *r, const char *method)
+{
+    struct http_server *s = r->server;
+    bool stopping;
+
+    r->state = HTTP_READING;
+    pthread_mutex_lock(&s->mtx);
+    stopping = s->stopping;
+    pthread_mutex_unlock(&s->mtx);
+    r->path = xstrndup(r->uri, strcspn(r->uri, "?"));
+    http_guard_caller(r);
+    if (r->status == 0)
+        find_route(r, method);
+    if (r->status == 0)
+        http_guard_role(r);
+    if (stopping && (r->route == NULL || r->route->role != AUTH_NONE))
+        http_problem(r, 503, "the service is stopping");
+    if (r->status == 0)
+        check_body(r);
+    if (r->status == 0)
+        read_query(r);
+}
+
+static void let_body_go(struct http_request *r)
+{
+    r->server->bodies -= r->body.len;
+    buf_fini(&r->body);
+}
+
+/* False: it has no end. */
+static bool read_body(struct http_request *r, const char *data, size_t len)
+{
+    if (!r->route->body || len > BODY_MOST - r->body.len)
+        return false;
+    if (r->no_room)
+        return true;
+    if (r->server->bodies + len > BODIES_MOST) {
+        r->no_room = true;
+        let_body_go(r);
+        return true;
+    }
+    r->server->bodies += len;
+    buf_add(&r->body, data, len);
+    return true;
+}
+
+static void parse_body(struct http_request *r)
+{
+    json_error_t wrong;
+
+    json_decref(r->in);
+    r->in = json_loadb(buf_str(&r->body), r->body.len, JSON_REJECT_DUPLICATES,
+                       &wrong);
+    let_body_go(r);
+    if (r->in == NULL)
+        http_problem(r, 400, "the body is no JSON: line %d, column %d: %s",
+                     wrong.line, wrong.column, wrong.text);
+}
+
+/* ---- asking the frontier ---- */
+
+static void resume(struct http_request *r)
+{
+    struct http_server *s = r->server;
+
+    MHD_resume_connection(r->conn); /* `r` may be gone from here on */
+    pthread_mutex_lock(&s->mtx);
+    s->waiting--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+/* One of its calls; the last one goes on with it. */
+static void call_done(struct http_request *r)
+{
+    if (atomic_fetch_sub(&r->pending, 1) == 1)
+        resume(r);
+}
+
+static void told(struct frontier_call *call)
+{
+    call_done(call->ctx);
+}
+
+struct frontier_call *http_calls(struct http_request *r,
+                                 enum frontier_verb verb, size_t n)
+{
+    r->calls = xcalloc(n > 0 ? n : 1, sizeof *r->calls);
+    r->call_count = n;
+    for (size_t i = 0; i < n; i++)
+        frontier_call_init(&r->calls[i], verb, told, r);
+    return r->calls;
+}
+
+static void submit(struct http_request *r)
+{
+    struct http_server *s = r->server;
+
+    r->state = HTTP_WAITING;
+    pthread_mutex_lock(&s->mtx);
+    s->waiting++;
+    pthread_mutex_unlock(&s->mtx);
+    MHD_suspend_connection(r->conn);
+    atomic_store(&r->pending, r->call_count + 1);
+    for (size_t i = 0; i < r->call_count; i++) {
+        enum status st =
+            frontier_service_submit(s->options.frontier, &r->calls[i]);
+
+        if (st == STATUS_OK)
+            continue;
+        r->calls[i].status = st;
+        atomic_fetch_sub(&r->pending, 1); /* the loop's own keeps it above 0 */
+    }
+    call_done(r);
+}
+
+/* The whole request is there. */
+static enum MHD_Result ask(struct http_request *r)
+{
+    if (r->no_room)
+        http_problem(r, 503, "too many bodies at once; try again");
+    if (r->status == 0 && r->route->body)
+        parse_body(r);
+    r->arena = arena_new(ARENA_MOST);
+    if (r->status == 0)
+        r->route->ask(r);
+    if (r->call_count > 0 && r->server->options.frontier == NULL)
+        http_problem(r, 404, "this process has no frontier for others");
+    if (r->status != 0)
+        return http_send(r);
+    submit(r);
+    return MHD_YES;
+}
+
+/* ---- the library's callbacks ---- */
+
+void *http_exchange_begin(void *server, const char *uri,
+                          struct MHD_Connection *conn)
+{
+    struct http_server *s = server;
+    struct http_request *r = xcalloc(1, sizeof *r);
+
+    r->server = s;
+    r->conn = conn;
+    r->uri = xstrdup(uri);
+    buf_init(&r->body, BODY_MOST);
+    pthread_mutex_lock(&s->mtx);
+    s->open++;
+    s->requests++;
+    pthread_mutex_unlock(&s->mtx);
+    return r;
+}
+
+void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
+                       enum MHD_RequestTerminationCode how)
+{
+    struct http_server *s = server;
+    struct http_request *r = *ctx;
+
+    (void)conn;
+    (void)how;
+    if (r == NULL)
+        return;
+    *ctx = NULL;
+    let_body_go(r);
+    for (size_t i = 0; i < r->call_count; i++)
+        frontier_call_fini(&r->calls[i]);
+    free(r->calls);
+    free(r->items);
+    json_decref(r->in);
+    arena_free(r->arena);
+    free(r->out);
+    free(r->name);
+    free(r->path);
+    free(r->uri);
+    free(r);
+    pthread_mutex_lock(&s->mtx);
+    s->open--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
+                                   const char *url, const char *method,
+                                   const char *version, const char *data,
+                                   size_t *len, void **ctx)
+{
+    struct http_request *r = *ctx;
+
+    (void)server;
+    (void)conn;
+    (void)url;
+    (void)version;
+    switch (r->state) {
+    case HTTP_ARRIVED:
+        arrive(r, method);
+        return r->status != 0 ? http_send(r) : MHD_YES;
+    case HTTP_READING:
+        if (*len == 0)
+            return ask(r);
+        if (!read_body(r, data, *len))
+            return MHD_NO;
+        break;
+    case HTTP_WAITING:
+        r->route->reply(r);
+        return http_send(r);
+    case HTTP_ANSWERED:
+        break;
+    }
+    *len = 0;
+    return MHD_YES;
+}

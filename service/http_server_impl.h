@@ -1,0 +1,74 @@
+/*
+ * http_server_impl.h - the inside of the HTTP server, shared by its files.
+ *
+ *   http_server.c    the library's daemon, its beginning and end
+ *   http_exchange.c  one request, from its first line to its answer
+ *   http_guard.c     may this caller ask this
+ *   http_answer.c    answers and problems, and sending them
+ *   http_tls.c       certificates, read anew
+ *   http_text.c      paths, queries, times, names
+ *   http_api.c       the routes; http_metrics.c two of them
+ */
+#ifndef URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
+#define URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "service/http_request.h"
+#include "service/http_server.h"
+#include "service/http_tls.h"
+#include "service/listener.h"
+#include "service/socket_file.h"
+
+struct http_server {
+    struct http_options options;
+    struct MHD_Daemon *daemon;
+    struct http_tls *tls; /* NULL: plain */
+    char *host;           /* of the address it listens on */
+    char address[LISTENER_ADDRESS_SIZE];
+    struct socket_file *socket; /* NULL: `fd` is not a Unix socket */
+    int fd;
+
+    pthread_mutex_t mtx; /* what follows */
+    pthread_cond_t fewer;
+    unsigned open;    /* requests */
+    unsigned waiting; /* of them suspended */
+    uint64_t requests;
+    bool stopping;
+    int64_t stop_by; /* monotonic */
+
+    size_t bodies; /* octets held; the server's thread */
+};
+
+/* ---- the library's callbacks (http_exchange.c); ctx: struct http_server ----
+ */
+
+/* The request line is there: makes the request. */
+void *http_exchange_begin(void *server, const char *uri,
+                          struct MHD_Connection *conn);
+/* Header fields, each piece of the body, its end, and after a wait. */
+enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
+                                   const char *url, const char *method,
+                                   const char *version, const char *data,
+                                   size_t *len, void **request);
+void http_exchange_end(void *server, struct MHD_Connection *conn,
+                       void **request, enum MHD_RequestTerminationCode how);
+
+/* ---- who may (http_guard.c); a problem is answered where not ---- */
+
+/* Host header, and certificate where one is needed. */
+void http_guard_caller(struct http_request *r);
+/* The token, against r->route. */
+void http_guard_role(struct http_request *r);
+
+/* ---- both ---- */
+
+/* The value of a header field; empty: there is none. */
+struct bytes http_header(struct http_request *r, const char *name);
+/* Sends what was answered (http_answer.c). */
+enum MHD_Result http_send(struct http_request *r);
+
+#endif
