@@ -367,6 +367,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         return CRAWL_RUNNING;
     if (s->queued == 0)
         return CRAWL_FINISHED;
+    if (s->leased > 0) /* lent to other programs, which may bring links */
+        return CRAWL_RUNNING;
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* The end of time may be meant either way: nothing is due, or a queue is
      * drained without asking, which is always due. */
@@ -616,6 +618,11 @@ enum status crawl_post(struct crawl *c, struct crawl_task *task)
     if (st == STATUS_OK)
         queue_wake(c->reports);
     return st;
+}
+
+const struct fetcher_options *crawl_fetching(const struct crawl *c)
+{
+    return c->o.fetch;
 }
 
 void crawl_look(struct crawl *c, struct crawl_sample *out)

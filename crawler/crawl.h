@@ -94,6 +94,8 @@ void crawl_pause(struct crawl *c, bool pause);
 /* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
  * ended, the task is still the caller's. */
 MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
+/* What its fetchers go by, for who puts URLs as they would; any thread. */
+const struct fetcher_options *crawl_fetching(const struct crawl *c);
 void crawl_look(struct crawl *c, struct crawl_sample *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */

@@ -231,8 +231,8 @@ static enum status follow_redirect(struct frontier *f,
     return STATUS_OK;
 }
 
-static void count_drops(struct frontier *f, const struct engine_done *done,
-                        int64_t wall_ms)
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms)
 {
     uint64_t by_reason[REASON_COUNT_] = {0};
 
@@ -303,7 +303,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
-    count_drops(f, d, wall_ms);
+    frontier_count_drops(f, d, wall_ms);
     lent_end_hold(f, l);
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
@@ -423,7 +423,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
         fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
-            count_drops(f, &done[i], wall_ms);
+            frontier_count_drops(f, &done[i], wall_ms);
         } else {
             uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 

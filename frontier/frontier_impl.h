@@ -220,6 +220,9 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           struct host_queue *h,
                                           const struct engine_host_news *news,
                                           int64_t now, int64_t wall_ms);
+/* Counts the drops of `done` by reason, and keeps examples. */
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms);
 /* A URL's last word: its row, its done mark and the counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,

@@ -340,11 +340,9 @@ static enum status visit_all(struct lending *l)
 
         if (frontier_stands_nowhere(l->f, h)) {
             st = frontier_find_place(l->f, h);
-            if (h->set_aside)
-                continue;
-        } else {
-            st = visit(l, h);
+            continue;
         }
+        st = visit(l, h);
         served += *l->n > before;
         frontier_unschedule(l->f, h);
         h->after = seen;
@@ -519,14 +517,33 @@ enum status lent_say(struct engine *e, uint64_t id, const struct lent_word *w,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-enum status lent_drop(struct engine *e, const struct engine_drop *drops,
-                      size_t n, int64_t now, int64_t wall_ms)
+enum status lent_discover(struct engine *e, const struct engine_item *items,
+                          size_t n, const struct engine_drop *drops,
+                          size_t drop_count, int64_t now, int64_t wall_ms,
+                          uint64_t *ids)
 {
-    const struct engine_done done = {.partial = true,
-                                     .drops = drops,
-                                     .drop_count = n};
+    struct frontier *f = (struct frontier *)e;
+    const struct engine_done dropped = {.drops = drops,
+                                        .drop_count = drop_count};
+    struct admission *list = xcalloc(n + 1, sizeof *list);
+    uint64_t repeats = 0;
+    enum status st = frontier_touch(f, now);
 
-    return frontier_ack(e, &done, 1, now, wall_ms);
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct admission){.item = &items[i]};
+    if (st == STATUS_OK && n > 0)
+        st = frontier_admit(f, f->o.crawl, list, n, false, wall_ms);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        ids[i] = list[i].fresh ? list[i].id : 0;
+        repeats += !list[i].fresh && !list[i].blocked;
+    }
+    if (st == STATUS_OK) {
+        frontier_count_drops(f, &dropped, wall_ms);
+        frontier_store_add(f->store, "links", n + drop_count);
+        frontier_store_add(f->store, "duplicates", repeats);
+    }
+    free(list);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 /* ---- people's delays ---- */
@@ -543,14 +560,9 @@ enum status lent_set_delay(struct frontier *f, struct host_queue *h)
 
 /* ---- restart and upkeep ---- */
 
-/* The last row of a URL. */
-struct row_found {
-    struct item_lease row;
-};
-
 struct restart {
     struct frontier *f;
-    struct map *rows; /* of struct row_found by id */
+    struct map *rows; /* of struct item_lease by id: the last of each URL */
     int64_t now, wall_ms;
     enum status st;
 };
@@ -558,16 +570,16 @@ struct restart {
 static void find_row(void *ctx, const struct item_lease *e)
 {
     struct restart *r = ctx;
-    struct row_found *found = xcalloc(1, sizeof *found);
+    struct item_lease *found = xcalloc(1, sizeof *found);
 
-    found->row = *e;
+    *found = *e;
     free(map_put(r->rows, bytes_of(&e->url, sizeof e->url), found));
 }
 
 static bool take_row(void *ctx, struct bytes key, void *value)
 {
     struct restart *r = ctx;
-    const struct item_lease *e = &((struct row_found *)value)->row;
+    const struct item_lease *e = value;
     struct lease_record *lease = NULL;
 
     (void)key;

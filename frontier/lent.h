@@ -81,10 +81,14 @@ enum lent_said {
 MUST_CHECK enum status lent_say(struct engine *e, uint64_t id,
                                 const struct lent_word *word, int64_t now,
                                 int64_t wall_ms, enum lent_said *said);
-/* Links of no page of ours, that were dropped; counted and kept as examples. */
-MUST_CHECK enum status lent_drop(struct engine *e,
-                                 const struct engine_drop *drops, size_t n,
-                                 int64_t now, int64_t wall_ms);
+/* Links that another program found: canonical and in scope, and drops that are
+ * counted and kept as examples. ids[i]: the row made for items[i]; 0: it was
+ * known before, or is on the blocklist. */
+MUST_CHECK enum status lent_discover(struct engine *e,
+                                     const struct engine_item *items, size_t n,
+                                     const struct engine_drop *drops,
+                                     size_t drop_count, int64_t now,
+                                     int64_t wall_ms, uint64_t *ids);
 
 /* ---- asking ---- */
 
