@@ -48,7 +48,7 @@ static void add_meant(struct buf *out, struct bytes text, enum url_reason why)
     url_fini(&u);
 }
 
-static const char *explain(enum url_reason why)
+const char *seeds_explain(enum url_reason why)
 {
     switch (why) {
     case URL_RELATIVE:
@@ -121,7 +121,7 @@ enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
     url_init(&u);
     why = url_canonical(&u, text, NULL, NULL);
     if (why != URL_OK) {
-        st = bad_seed(s, text, place, explain(why), why);
+        st = bad_seed(s, text, place, seeds_explain(why), why);
     } else {
         s->good++;
         st = s->visit(s->ctx, &u);

@@ -39,6 +39,8 @@ struct seeds {
     uint64_t good, bad; /* so far; both start at 0 */
 };
 
+/* What is wrong with a URL as a seed, for people; static. */
+const char *seeds_explain(enum url_reason why);
 /* One seed; `place` names where it stood: "seeds.txt:12". NULL: an operand. */
 MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
                                   const char *place);

@@ -312,6 +312,8 @@ static void lease_due(struct crawl *c)
 
 /* ---- tasks ---- */
 
+static void publish(struct crawl *c, int64_t now, bool force);
+
 /* Those whose work is committed, or needs not be. */
 static void end_tasks(struct crawl *c, struct crawl_task *all, bool closed)
 {
@@ -342,6 +344,7 @@ static void run_tasks(struct crawl *c)
     if (commit && c->status == STATUS_OK)
         note_failure(c, c->engine->ops->turn(c->engine, true, clock_mono(),
                                              wall, NULL));
+    publish(c, clock_mono(), true); /* who is answered sees what he did */
     end_tasks(c, all, false);
 }
 
@@ -564,6 +567,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
 
     c->engine = engine;
     c->o = *o;
+    c->paused = o->paused;
     if (o->archive != NULL)
         c->trail = trail_new(frontier_store_of(engine));
     c->reports = queue_new(o->concurrency + o->threads);
@@ -623,6 +627,42 @@ enum status crawl_post(struct crawl *c, struct crawl_task *task)
 const struct fetcher_options *crawl_fetching(const struct crawl *c)
 {
     return c->o.fetch;
+}
+
+/* Who waits for a task. */
+struct performance {
+    pthread_mutex_t mtx;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void performed(struct crawl_task *t)
+{
+    struct performance *p = t->waiter;
+
+    pthread_mutex_lock(&p->mtx);
+    p->done = true;
+    pthread_cond_signal(&p->cond);
+    pthread_mutex_unlock(&p->mtx);
+}
+
+enum status crawl_perform(struct crawl *c, struct crawl_task *t)
+{
+    struct performance p = {.done = false};
+    enum status st;
+
+    pthread_mutex_init(&p.mtx, NULL);
+    pthread_cond_init(&p.cond, NULL);
+    t->waiter = &p;
+    t->done = performed;
+    st = crawl_post(c, t);
+    pthread_mutex_lock(&p.mtx);
+    while (st == STATUS_OK && !p.done)
+        pthread_cond_wait(&p.cond, &p.mtx);
+    pthread_mutex_unlock(&p.mtx);
+    pthread_cond_destroy(&p.cond);
+    pthread_mutex_destroy(&p.mtx);
+    return st == STATUS_OK ? t->status : st;
 }
 
 void crawl_look(struct crawl *c, struct crawl_sample *out)

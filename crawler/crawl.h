@@ -34,8 +34,9 @@ struct crawl_options {
     int64_t give_up;      /* ns: stop when all that is left waits longer */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
-    bool stay; /* goes on when nothing is left, as more may be put; give_up is
-                  not asked then */
+    bool stay;   /* goes on when nothing is left, as more may be put; give_up is
+                    not asked then */
+    bool paused; /* begins so, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by
                                                address */
@@ -94,6 +95,9 @@ void crawl_pause(struct crawl *c, bool pause);
 /* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
  * ended, the task is still the caller's. */
 MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
+/* The same, and waits until it is done; t->done is not called. The task's
+ * status. */
+MUST_CHECK enum status crawl_perform(struct crawl *c, struct crawl_task *t);
 /* What its fetchers go by, for who puts URLs as they would; any thread. */
 const struct fetcher_options *crawl_fetching(const struct crawl *c);
 void crawl_look(struct crawl *c, struct crawl_sample *out);

@@ -166,6 +166,7 @@ void frontier_watch(struct engine *e, int64_t now, struct frontier_watch *out)
 {
     struct frontier *f = (struct frontier *)e;
 
+    frontier_save_poll(f);
     memset(out, 0, sizeof *out);
     frontier_store_each_counter(f->store, take_counter, out);
     out->retries = frontier_store_counter(f->store, "retries");
@@ -177,4 +178,5 @@ void frontier_watch(struct engine *e, int64_t now, struct frontier_watch *out)
     histogram_look(&f->checkpoint_times, &out->checkpoints);
     out->checkpoints_failed = f->checkpoints_failed;
     out->checkpoint_ms = f->manifest.written_at_ms;
+    out->saving = f->job != NULL;
 }

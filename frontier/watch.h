@@ -50,6 +50,7 @@ struct frontier_watch {
     struct histogram_sample checkpoints; /* those that succeeded */
     uint64_t checkpoints_failed;
     int64_t checkpoint_ms; /* wall clock, of the last one; 0: none yet */
+    bool saving;           /* one is being written */
 };
 
 /* Of the embedded engine (frontier.h). */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http_server_impl.h"
@@ -134,6 +135,9 @@ enum MHD_Result http_send(struct http_request *r)
     enum MHD_Result sent;
 
     r->state = HTTP_ANSWERED;
+    http_tally_note(&r->server->tally,
+                    http_tally_group(&r->server->tally, r->route), r->status,
+                    clock_mono() - r->began);
     if (m == NULL)
         return MHD_NO;
     r->out = NULL; /* the response's now */

@@ -150,6 +150,7 @@ enum status http_server_open(struct http_server **out,
     enum status st = STATUS_OK;
 
     s->options = *o;
+    http_tally_init(&s->tally, http_routes);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
     pthread_cond_init(&s->fewer, NULL);
@@ -237,6 +238,16 @@ struct frontier_service *http_server_frontier(struct http_server *s)
     return s->options.frontier;
 }
 
+const struct http_options *http_server_options(const struct http_server *s)
+{
+    return &s->options;
+}
+
+const struct http_tally *http_server_tally(const struct http_server *s)
+{
+    return &s->tally;
+}
+
 void http_server_sample(struct http_server *s, struct http_sample *out)
 {
     const union MHD_DaemonInfo *info =
@@ -246,7 +257,6 @@ void http_server_sample(struct http_server *s, struct http_sample *out)
     if (info != NULL)
         out->connections = info->num_connections;
     pthread_mutex_lock(&s->mtx);
-    out->requests = s->requests;
     out->stopping = s->stopping;
     pthread_mutex_unlock(&s->mtx);
 }

@@ -22,6 +22,7 @@
 #include "service/crawls.h"
 #include "service/frontier_calls.h"
 
+struct grpc_server;
 struct http_server;
 
 struct http_options {
@@ -34,6 +35,9 @@ struct http_options {
     /* Both outlive the server; one may be NULL, and what needs it is 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
+    /* What /metrics tells of as well; either may be NULL. */
+    const struct grpc_server *grpc;
+    const char *dir; /* whose disk */
     /* A Unix socket instead of `listen` (socket_file.h), for this user alone;
      * the Host header must be a local one. Outlives the server. NULL: none. */
     const char *socket;

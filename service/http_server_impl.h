@@ -36,11 +36,11 @@ struct http_server {
     pthread_cond_t fewer;
     unsigned open;    /* requests */
     unsigned waiting; /* of them suspended */
-    uint64_t requests;
     bool stopping;
     int64_t stop_by; /* monotonic */
 
-    size_t bodies; /* octets held; the server's thread */
+    size_t bodies;           /* octets held; the server's thread */
+    struct http_tally tally; /* the same, read by any */
 };
 
 /* ---- the library's callbacks (http_exchange.c); ctx: struct http_server ----
