@@ -138,6 +138,9 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
                              int64_t wall_ms);
 int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why);
 
+/* What holds for one host: a person may have set its delay. */
+struct schedule_options frontier_schedule(const struct frontier *f,
+                                          const struct host_queue *h);
 /* How long its host is left alone after an answer. */
 int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
 /* The host that comes first, and when; NULL: nobody has anything. */

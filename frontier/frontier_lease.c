@@ -33,7 +33,8 @@ static bool without_delay(const struct frontier *f, const struct host_queue *h)
     return all == 0 && h->own_delay <= 0 && h->errors == 0;
 }
 
-int64_t frontier_pause(struct frontier *f, const struct host_queue *h)
+struct schedule_options frontier_schedule(const struct frontier *f,
+                                          const struct host_queue *h)
 {
     struct schedule_options o = f->o.schedule;
 
@@ -41,6 +42,13 @@ int64_t frontier_pause(struct frontier *f, const struct host_queue *h)
         o.delay = h->set_delay;
         o.random_delay = false;
     }
+    return o;
+}
+
+int64_t frontier_pause(struct frontier *f, const struct host_queue *h)
+{
+    const struct schedule_options o = frontier_schedule(f, h);
+
     return schedule_pause(&o, h->own_delay, h->errors, &f->random);
 }
 

@@ -123,6 +123,7 @@ static void begin_question(struct hub_get *g)
 
     frontier_call_fini(&g->sub);
     frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
+    g->sub.via = g->call->via;
     *in = g->call->in.get;
     in->any_crawl = s->name[0] == '\0';
     in->crawl = bytes_of_str(s->name);
