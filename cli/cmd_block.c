@@ -185,7 +185,7 @@ static int read_until(const struct steer *t, uint64_t *until)
 
 static int block(struct steer *t, struct buf *key)
 {
-    char what[64 + CLOCK_ISO_SIZE];
+    char iso[CLOCK_ISO_SIZE], what[64];
     uint64_t until = 0;
     json_t *moment;
     int code = read_until(t, &until);
@@ -194,8 +194,9 @@ static int block(struct steer *t, struct buf *key)
         code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
-    moment = http_seconds_json(until);
-    snprintf(what, sizeof what, "blocked until %s", json_string_value(moment));
+    clock_iso(iso, (int64_t)until * 1000);
+    moment = until != 0 ? json_sprintf("%.19sZ", iso) : json_null();
+    snprintf(what, sizeof what, "blocked until %.19sZ", iso);
     code = set_queue(t, "/v1/queues/block", "until", moment, key);
     if (code == EXIT_DONE)
         tell(t, key, until != 0 ? what : "blocked no longer");

@@ -11,7 +11,7 @@
 #include "cli/format.h"
 #include "service/auth.h"
 
-#define ANSWER_MOST     ((size_t)64 << 20)
+#define ANSWER_MOST     ((size_t)16 << 20)
 #define TOKEN_FILE_MOST ((size_t)1 << 20)
 #define CONNECT_MS      10000L
 #define DETAIL_MOST     ((size_t)4096)

@@ -160,6 +160,15 @@ static int none_is_own(struct steer *t)
     return steer_failed(t, STATUS_NOT_FOUND);
 }
 
+/* The only one there is, or that which is meant where none is named. */
+static int choose_served(struct steer *t)
+{
+    if (json_array_size(t->crawls) != 1)
+        return choose_named(t, "DEFAULT", true);
+    t->crawl = json_array_get(t->crawls, 0);
+    return EXIT_DONE;
+}
+
 int steer_choose(struct steer *t, bool served)
 {
     const char *name = t->s.crawl != NULL ? t->s.crawl : t->place->crawl;
@@ -180,7 +189,7 @@ int steer_choose(struct steer *t, bool served)
         return EXIT_DONE;
     t->crawl = NULL;
     if (n == 0)
-        return served ? choose_named(t, "DEFAULT", true) : none_is_own(t);
+        return served ? choose_served(t) : none_is_own(t);
     buf_addf(&t->why, "which of the %zu crawls is meant? Give --crawl NAME", n);
     add_names(&t->why, t->crawls, false);
     return steer_failed(t, STATUS_ARG);

@@ -272,6 +272,7 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     json_decref(r->in);
     arena_free(r->arena);
     free(r->out);
+    free(r->page);
     free(r->name);
     free(r->path);
     free(r->uri);

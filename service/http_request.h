@@ -20,6 +20,7 @@
 
 struct MHD_Connection;
 struct http_options;
+struct http_page;
 struct http_server;
 struct http_request;
 
@@ -57,6 +58,7 @@ struct http_request {
     const char *allow; /* of 405 */
     char *out;         /* from malloc */
     size_t out_len;
+    struct http_page *page; /* of the dashboard's files (http_dashboard.h) */
 };
 
 /* `n` calls, zeroed, for `ask` to fill in. */

@@ -7,7 +7,8 @@
  *   http_answer.c    answers and problems, and sending them
  *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
- *   http_api.c       the routes; http_metrics.c two of them
+ *   http_api.c       the routes; http_metrics.c two of them, and
+ *   http_dashboard.c the page at "/"
  */
 #ifndef URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
 #define URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
