@@ -21,27 +21,6 @@
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
 
-/* Seeds, and what seeds redirected to, open the scope's places again. */
-static void reopen_place(void *ctx, const struct url_row *row)
-{
-    struct url u;
-
-    if (row->depth != 0)
-        return;
-    url_init(&u);
-    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
-        scope_add_seed(ctx, &u);
-    url_fini(&u);
-}
-
-static enum status reopen_scope(struct engine *e, struct scope *scope)
-{
-    struct frontier_store *s = frontier_store_of(e);
-
-    return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
-                               reopen_place, scope);
-}
-
 static bool same_sitemaps(const struct crawl_settings *a,
                           const struct crawl_settings *b)
 {
@@ -111,8 +90,7 @@ static int resume_in(const struct crawl_settings *s,
                    : crawl_open_failed(st, s->output);
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
-        crawl_setup_open_sitemaps(c->scope, s);
-        st = reopen_scope(e, c->scope);
+        st = crawl_setup_reopen_scope(e, c->scope, s);
         code = st == STATUS_OK ? crawl_run(c, e, s)
                                : crawl_open_failed(st, s->output);
     }

@@ -236,7 +236,8 @@ static int open_failed(const char *dir, enum status st)
     return EXIT_CANNOT;
 }
 
-static enum status open_http(struct http_server **http, struct service *s,
+static enum status open_http(struct http_server **http, const char *dir,
+                             struct service *s,
                              const struct serve_settings *set)
 {
     struct http_options o = {
@@ -248,6 +249,8 @@ static enum status open_http(struct http_server **http, struct service *s,
         .connections = (unsigned)set->connections,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(s),
+        .grpc = service_grpc(s),
+        .dir = dir,
     };
     enum status st;
 
@@ -276,7 +279,7 @@ static int run(struct service *s, const struct serve_settings *set,
                const char *dir, bool hangup)
 {
     struct http_server *http = NULL;
-    enum status closed, st = open_http(&http, s, set);
+    enum status closed, st = open_http(&http, dir, s, set);
 
     if (st != STATUS_OK) {
         service_close(s);

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/format.h"
+#include "cli/live_state.h"
 #include "cli/open_crawl.h"
 #include "cli/service_status.h"
 #include "frontier/ip.h"
@@ -206,10 +207,11 @@ static void add_reason(void *ctx, const char *name, uint64_t value)
 static json_t *status_json(struct reader *r)
 {
     json_t *o = json_object(), *reasons = json_object();
-    char at[CLOCK_ISO_SIZE];
+    char at[CLOCK_ISO_SIZE], live[LIVE_STATE_SIZE];
+    bool lives = r->holder > 0 && live_state(r->dir, live);
 
     json_object_set_new(o, "dir", json_string(r->dir));
-    json_object_set_new(o, "state", json_string(crawl_state(r)));
+    json_object_set_new(o, "state", json_string(lives ? live : crawl_state(r)));
     if (r->holder > 0)
         json_object_set_new(o, "pid", json_integer(r->holder));
     json_object_set_new(o, "urls",

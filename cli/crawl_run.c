@@ -144,6 +144,7 @@ static struct progress_sample sample_of(const struct crawl_sample *c,
         .limit_pages = (uint64_t)s->limit_pages,
         .limit_time_ms = s->limit_time_ms,
         .quota_bytes = s->quota_bytes,
+        .paused = c->paused,
     };
 }
 

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/fetch_parts.h"
 
@@ -172,6 +173,23 @@ static bool kept_short(const struct fetch *f)
     return f->streamed && f->keep && f->body_bytes > f->body.len;
 }
 
+/* From the beginning until a connection made for it was ready for the request:
+ * its name looked up, TLS agreed on. -1: there is none. */
+static int64_t connect_time(CURL *e)
+{
+    curl_off_t tcp_us = 0, tls_us = 0;
+    long made = 0;
+
+    curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &made);
+    if (made == 0)
+        return -1;
+    curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &tcp_us);
+    curl_easy_getinfo(e, CURLINFO_APPCONNECT_TIME_T, &tls_us);
+    if (tcp_us == 0)
+        return -1;
+    return (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
+}
+
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
@@ -197,7 +215,8 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .started = f->started,
         .ended = now,
         .started_wall_ms = f->started_wall_ms,
-        .first_byte_ms = (uint32_t)(first_us / 1000),
+        .first_byte_ns = first_us * NS_PER_US,
+        .connect_ns = connect_time(f->transfer.easy),
         .ip = ip != NULL ? ip : "",
     };
     out->transient = fetch_is_transient(out->end, code);

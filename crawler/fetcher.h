@@ -132,6 +132,7 @@ struct fetcher_counters {        /* written by the fetcher, read by anybody */
 };
 
 struct fetcher;
+struct fetch_tally;
 
 /* Starts its thread. `reports` is the frontier thread's inbox; `capacity` is
  * the most URLs that are with this fetcher at once. */
@@ -152,6 +153,8 @@ void fetcher_stop(struct fetcher *f);
 void fetcher_free(struct fetcher *f);
 
 const struct fetcher_counters *fetcher_counters(const struct fetcher *f);
+/* What its requests came to (fetch_tally.h). Any thread. */
+const struct fetch_tally *fetcher_tally(const struct fetcher *f);
 
 /* Once per process, before threads: libcurl, libxml2, ICU. */
 MUST_CHECK enum status fetcher_global_init(void);

@@ -12,12 +12,15 @@
 #include "frontier/frontier.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "filter/sizing.h"
 #include "frontier/frontier_impl.h"
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
@@ -142,9 +145,11 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st = STATUS_OK;
+    int64_t began;
 
     if (!f->in_txn)
         return STATUS_OK;
+    began = clock_mono(); /* to be told, not to decide by */
     fault_point("turn-before-commit");
     store_seen_counts(f);
     st = exact_set_step(f->exact, f->admitted);
@@ -161,6 +166,7 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     fault_point("turn-after-commit");
     f->in_txn = false;
     f->commits++;
+    histogram_note(&f->commit_times, clock_mono() - began);
     if (durable != NULL)
         *durable = f->uncommitted;
     f->uncommitted = 0;
@@ -235,7 +241,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
 /* A filter tells its rate segment by segment, which takes milliseconds; stats
  * are asked each turn. So that is asked anew each time the crawl has grown by
  * a 64th; every URL since is one more key. */
-static void add_filter_stats(struct frontier *f, struct engine_stats *out)
+void frontier_filter_stats(struct frontier *f, struct engine_stats *out)
 {
     const struct filter_stats *fs = &f->filter_stats;
     uint64_t at = f->filter_stats_at;
@@ -289,7 +295,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .commits = f->commits,
     };
     if (f->filter != NULL)
-        add_filter_stats(f, out);
+        frontier_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)
@@ -328,6 +334,36 @@ static void frontier_close(struct engine *e)
     buf_fini(&f->text);
     free(f->dir);
     free(f);
+}
+
+void frontier_filter_look(struct engine *e, struct frontier_filter *out)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct engine_stats s;
+    struct sizing_interval i;
+
+    memset(out, 0, sizeof *out);
+    if (f->filter == NULL)
+        return;
+    frontier_stats(e, &s);
+    out->asked = s.filter_new + s.false_positives;
+    i = sizing_wilson(s.false_positives, out->asked, SIZING_Z95);
+    out->low = i.low;
+    out->high = i.high;
+    if (out->asked > 0)
+        out->measured = (double)s.false_positives / (double)out->asked;
+    snprintf(out->kind, sizeof out->kind, "%s", f->filter_stats.kind);
+    out->segments = f->filter_stats.segments;
+    out->groups = f->filter_stats.groups;
+    memcpy(out->fill, f->filter_stats.group_fill, sizeof out->fill);
+}
+
+struct bytes frontier_leased_url(struct engine *e, uint64_t id)
+{
+    const struct lease_record *l =
+        lease_find(((struct frontier *)e)->leases, id);
+
+    return l != NULL ? l->lease.url : bytes_of("", 0);
 }
 
 const struct engine_ops frontier_ops = {

@@ -265,6 +265,16 @@ static bool is_error(struct outcome o)
             (o.reason == REASON_TIMEOUT || o.reason == REASON_RESET));
 }
 
+/* A mean in which the latest eight answers weigh most. */
+static void note_latency(struct host_queue *h, uint32_t elapsed_ms)
+{
+    uint64_t us = (uint64_t)elapsed_ms * 1000 + 1; /* 0 is "none yet" */
+
+    h->answers++;
+    us = h->latency_us == 0 ? us : ((uint64_t)h->latency_us * 7 + us) / 8;
+    h->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
 static enum status settle_one(struct frontier *f, const struct engine_done *d,
                               uint64_t target, int64_t now, int64_t wall_ms)
 {
@@ -286,6 +296,8 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
     if (d->host.ended != 0)
         h->errors = is_error(o) ? h->errors + 1 : 0;
+    if (o.http_status != 0)
+        note_latency(h, row.elapsed_ms);
     machine_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &d->host, now, wall_ms);

@@ -5,10 +5,12 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
+ *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl
+ *   frontier_watch.c    what a monitor is told
  *
  * Nobody else includes this.
  */
@@ -19,6 +21,7 @@
 
 #include "base/buf.h"
 #include "base/heap.h"
+#include "base/histogram.h"
 #include "base/map.h"
 #include "filter/filter.h"
 #include "frontier/blocklist.h"
@@ -27,6 +30,7 @@
 #include "frontier/lease.h"
 #include "frontier/machine.h"
 #include "frontier/seen.h"
+#include "frontier/watch.h"
 #include "storage/db.h"
 #include "storage/exact_set.h"
 #include "storage/frontier_store.h"
@@ -39,6 +43,12 @@
 struct tries_entry {
     uint32_t tries;
     int64_t due; /* monotonic */
+};
+
+/* A lap over all hosts (watch.h). */
+struct frontier_census {
+    size_t at; /* in f->hosts */
+    struct watch_hosts counting, last;
 };
 
 struct save_job; /* frontier_save.c */
@@ -91,6 +101,9 @@ struct frontier {
     uint64_t old_urls;    /* ids up to here were there when it was opened */
     uint64_t next_step;   /* next url count at which filter_step is noted */
     uint64_t commits;
+    struct histogram commit_times, checkpoint_times;
+    uint64_t checkpoints_failed;
+    struct frontier_census census;
     struct seen_counts counted; /* what the counters hold of seen's counts */
     struct blocklist_counts blocks_counted; /* and of the blocklist's */
 
@@ -141,6 +154,8 @@ MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       bool all_ids, int64_t wall_ms);
 /* Notes the state of the filter, for audit: `urls` reached f->next_step. */
 MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
+/* How its filter stands, into the fields for it; out->urls is set. */
+void frontier_filter_stats(struct frontier *f, struct engine_stats *out);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* A host of an earlier run, of which nobody knows when it was asked last: as if

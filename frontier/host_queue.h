@@ -36,6 +36,8 @@ struct host_queue {
     uint32_t errors;         /* consecutive 5xx, time-outs, resets */
     uint32_t failures;       /* consecutive failures to reach it */
     struct outcome dead;     /* status QUEUED: alive */
+    uint32_t answers;        /* in this run */
+    uint32_t latency_us;     /* moving mean of their times; 0: none yet */
     uint64_t counted;        /* pages that count for --per-host */
     bool told_robots;        /* its robots row was looked up in this run */
     bool active;             /* has URLs that are not done */

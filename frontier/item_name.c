@@ -40,11 +40,13 @@ static struct bytes without_userinfo(struct bytes authority)
 struct bytes item_key_of_url(struct bytes url)
 {
     const char *at = url.len > 0 ? memmem(url.at, url.len, "://", 3) : NULL;
-    struct bytes rest;
+    struct bytes rest = url;
     const char *end;
 
-    if (at == NULL)
-        return (struct bytes){NULL, 0};
+    if (at == NULL) { /* no authority: no userinfo, no brackets */
+        rest.len = length_until(rest, ":/?&");
+        return rest;
+    }
     rest = bytes_of(at + 3, url.len - (size_t)(at + 3 - url.at));
     rest.len = length_until(rest, "/?&");
     rest = without_userinfo(rest);

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "service/http_dashboard.h"
 #include "service/http_server_impl.h"
 #include "service/http_text.h"
 
@@ -134,11 +136,17 @@ enum MHD_Result http_send(struct http_request *r)
     enum MHD_Result sent;
 
     r->state = HTTP_ANSWERED;
+    http_tally_note(&r->server->tally,
+                    http_tally_group(&r->server->tally, r->route), r->status,
+                    clock_mono() - r->began);
     if (m == NULL)
         return MHD_NO;
     r->out = NULL; /* the response's now */
     add_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
-    add_header(m, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (r->page != NULL)
+        http_page_headers(r->page, m);
+    else
+        add_header(m, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     add_header(m, "X-Content-Type-Options", "nosniff");
     if (r->status == 401)
         add_header(m, MHD_HTTP_HEADER_WWW_AUTHENTICATE,

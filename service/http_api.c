@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "service/http_dashboard.h"
 #include "service/http_request.h"
 #include "service/http_text.h"
 
@@ -507,6 +508,10 @@ static void reply_url(struct http_request *r)
 const struct http_route http_routes[] = {
     {.method = "GET", .path = "/healthz", .role = AUTH_NONE,
      .ask = http_ask_health},
+    {.method = "GET", .path = "/", .role = AUTH_NONE,
+     .ask = http_ask_dashboard},
+    {.method = "GET", .path = "/dashboard/", .rest = true, .role = AUTH_NONE,
+     .ask = http_ask_dashboard},
     {GET, .path = "/metrics", .ask = http_ask_metrics},
     {POST, .path = "/v1/urls", .role = AUTH_WRITE,
      .ask = ask_put, .reply = reply_put},

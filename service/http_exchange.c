@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "service/http_server_impl.h"
 #include "service/http_text.h"
@@ -187,8 +188,10 @@ struct frontier_call *http_calls(struct http_request *r,
 {
     r->calls = xcalloc(n > 0 ? n : 1, sizeof *r->calls);
     r->call_count = n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         frontier_call_init(&r->calls[i], verb, told, r);
+        r->calls[i].via = FRONTIER_VIA_HTTP;
+    }
     return r->calls;
 }
 
@@ -224,6 +227,8 @@ static enum MHD_Result ask(struct http_request *r)
     r->arena = arena_new(ARENA_MOST);
     if (r->status == 0)
         r->route->ask(r);
+    if (r->call_count > 0 && r->server->options.frontier == NULL)
+        http_problem(r, 404, "this process has no frontier for others");
     if (r->status != 0)
         return http_send(r);
     submit(r);
@@ -240,11 +245,11 @@ void *http_exchange_begin(void *server, const char *uri,
 
     r->server = s;
     r->conn = conn;
+    r->began = clock_mono();
     r->uri = xstrdup(uri);
     buf_init(&r->body, BODY_MOST);
     pthread_mutex_lock(&s->mtx);
     s->open++;
-    s->requests++;
     pthread_mutex_unlock(&s->mtx);
     return r;
 }
@@ -268,6 +273,7 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     json_decref(r->in);
     arena_free(r->arena);
     free(r->out);
+    free(r->page);
     free(r->name);
     free(r->path);
     free(r->uri);

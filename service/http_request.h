@@ -16,8 +16,11 @@
 #include "base/buf.h"
 #include "service/auth.h"
 #include "service/frontier_calls.h"
+#include "service/http_tally.h"
 
 struct MHD_Connection;
+struct http_options;
+struct http_page;
 struct http_server;
 struct http_request;
 
@@ -49,11 +52,13 @@ struct http_request {
     size_t call_count;
     atomic_size_t pending;
 
+    int64_t began;   /* monotonic */
     unsigned status; /* 0: not answered yet */
     const char *type;
     const char *allow; /* of 405 */
     char *out;         /* from malloc */
     size_t out_len;
+    struct http_page *page; /* of the dashboard's files (http_dashboard.h) */
 };
 
 /* `n` calls, zeroed, for `ask` to fill in. */
@@ -76,11 +81,13 @@ bool http_failed(struct http_request *r, enum status st);
 
 struct http_sample {
     unsigned connections;
-    uint64_t requests;
     bool stopping;
 };
 void http_server_sample(struct http_server *s, struct http_sample *out);
+const struct http_tally *http_server_tally(const struct http_server *s);
+/* NULL: there is none. */
 struct frontier_service *http_server_frontier(struct http_server *s);
+const struct http_options *http_server_options(const struct http_server *s);
 
 /* ---- the routes (http_api.c); ends with path NULL ---- */
 

@@ -124,23 +124,40 @@ static enum status start(struct http_server *s)
     return STATUS_IO;
 }
 
+static enum status listen_at(struct http_server *s)
+{
+    const struct http_options *o = &s->options;
+    struct bytes host, port;
+    enum status st;
+
+    if (o->socket != NULL) {
+        s->host = xstrdup("localhost");
+        s->options.loopback = true;
+        st = socket_file_open(&s->socket, o->socket);
+        if (st == STATUS_OK)
+            s->fd = socket_file_fd(s->socket);
+        return st;
+    }
+    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
+        s->host = xstrndup(host.at, host.len);
+    return listener_open(o->listen, &s->fd, s->address);
+}
+
 enum status http_server_open(struct http_server **out,
                              const struct http_options *o)
 {
     struct http_server *s = xcalloc(1, sizeof *s);
-    struct bytes host, port;
     enum status st = STATUS_OK;
 
     s->options = *o;
+    http_tally_init(&s->tally, http_routes);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
     pthread_cond_init(&s->fewer, NULL);
-    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
-        s->host = xstrndup(host.at, host.len);
     if (o->tls_cert != NULL)
         st = http_tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
     if (st == STATUS_OK)
-        st = listener_open(o->listen, &s->fd, s->address);
+        st = listen_at(s);
     if (st == STATUS_OK)
         st = start(s);
     if (st != STATUS_OK) {
@@ -201,8 +218,9 @@ void http_server_close(struct http_server *s)
         wait_for_requests(s);
         MHD_stop_daemon(s->daemon);
     }
-    if (s->fd >= 0)
+    if (s->fd >= 0 && s->socket == NULL)
         close(s->fd);
+    socket_file_close(s->socket);
     http_tls_free(s->tls);
     pthread_cond_destroy(&s->fewer);
     pthread_mutex_destroy(&s->mtx);
@@ -212,12 +230,22 @@ void http_server_close(struct http_server *s)
 
 const char *http_server_address(const struct http_server *s)
 {
-    return s->address;
+    return s->socket != NULL ? s->options.socket : s->address;
 }
 
 struct frontier_service *http_server_frontier(struct http_server *s)
 {
     return s->options.frontier;
+}
+
+const struct http_options *http_server_options(const struct http_server *s)
+{
+    return &s->options;
+}
+
+const struct http_tally *http_server_tally(const struct http_server *s)
+{
+    return &s->tally;
 }
 
 void http_server_sample(struct http_server *s, struct http_sample *out)
@@ -229,7 +257,6 @@ void http_server_sample(struct http_server *s, struct http_sample *out)
     if (info != NULL)
         out->connections = info->num_connections;
     pthread_mutex_lock(&s->mtx);
-    out->requests = s->requests;
     out->stopping = s->stopping;
     pthread_mutex_unlock(&s->mtx);
 }

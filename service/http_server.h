@@ -22,6 +22,7 @@
 #include "service/crawls.h"
 #include "service/frontier_calls.h"
 
+struct grpc_server;
 struct http_server;
 
 struct http_options {
@@ -34,8 +35,11 @@ struct http_options {
     /* Both outlive the server; one may be NULL, and what needs it is 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
-    /* A Unix socket instead of `listen`, for whoever may use the directory it
-     * is in; made with mode 0600, removed at the end. NULL: none. */
+    /* What /metrics tells of as well; either may be NULL. */
+    const struct grpc_server *grpc;
+    const char *dir; /* whose disk */
+    /* A Unix socket instead of `listen` (socket_file.h), for this user alone;
+     * the Host header must be a local one. Outlives the server. NULL: none. */
     const char *socket;
     /* The role of callers where there is no `auth`; AUTH_NONE: AUTH_ADMIN. */
     enum auth_role open_role;
@@ -56,7 +60,7 @@ void http_server_stop(void *server);
  * frontier is closed. NULL is fine. */
 void http_server_close(struct http_server *s);
 
-/* "127.0.0.1:7072", the port as it was found. */
+/* "127.0.0.1:7072", the port as it was found; or the path of the socket. */
 const char *http_server_address(const struct http_server *s);
 
 #endif

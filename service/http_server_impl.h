@@ -7,7 +7,8 @@
  *   http_answer.c    answers and problems, and sending them
  *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
- *   http_api.c       the routes; http_metrics.c two of them
+ *   http_api.c       the routes; http_metrics.c two of them, and
+ *   http_dashboard.c the page at "/"
  */
 #ifndef URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
 #define URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
@@ -21,6 +22,7 @@
 #include "service/http_server.h"
 #include "service/http_tls.h"
 #include "service/listener.h"
+#include "service/socket_file.h"
 
 struct http_server {
     struct http_options options;
@@ -28,17 +30,18 @@ struct http_server {
     struct http_tls *tls; /* NULL: plain */
     char *host;           /* of the address it listens on */
     char address[LISTENER_ADDRESS_SIZE];
+    struct socket_file *socket; /* NULL: `fd` is not a Unix socket */
     int fd;
 
     pthread_mutex_t mtx; /* what follows */
     pthread_cond_t fewer;
     unsigned open;    /* requests */
     unsigned waiting; /* of them suspended */
-    uint64_t requests;
     bool stopping;
     int64_t stop_by; /* monotonic */
 
-    size_t bodies; /* octets held; the server's thread */
+    size_t bodies;           /* octets held; the server's thread */
+    struct http_tally tally; /* the same, read by any */
 };
 
 /* ---- the library's callbacks (http_exchange.c); ctx: struct http_server ----

@@ -287,6 +287,11 @@ struct frontier_service *service_frontier(struct service *s)
     return s->frontier;
 }
 
+const struct grpc_server *service_grpc(const struct service *s)
+{
+    return s->grpc;
+}
+
 struct auth *service_auth(const struct service *s)
 {
     return s->auth;

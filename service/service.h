@@ -20,6 +20,7 @@
 #include "service/auth.h"
 #include "service/frontier_calls.h"
 
+struct grpc_server;
 struct service;
 
 struct service_options {
@@ -51,6 +52,8 @@ enum status service_close(struct service *s);
 /* "127.0.0.1:7071", the port as it was found. */
 const char *service_address(const struct service *s);
 struct frontier_service *service_frontier(struct service *s);
+/* Its gRPC port, for a sample of it. */
+const struct grpc_server *service_grpc(const struct service *s);
 /* NULL: there are none, everybody may do everything. */
 struct auth *service_auth(const struct service *s);
 /* Before service_run: called when a stop begins, on its thread. */

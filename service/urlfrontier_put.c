@@ -29,15 +29,17 @@
 #define BATCH_MARK      (1u << 20)   /* PutURLs: enough for one batch */
 
 struct put_stream {
-    struct grpc_call *call;       /* NULL: ended */
-    struct put_batch *open;       /* PutURLs: being filled */
-    size_t urls, octets, batches; /* on their way, `open` included */
+    struct grpc_call *call;         /* NULL: ended */
+    struct put_batch *open;         /* PutURLs: being filled */
+    struct put_batch *first, *last; /* sent on, the oldest first */
+    size_t urls, octets, batches;   /* on their way, `open` included */
     bool half_closed, stopping;
 };
 
 struct put_batch {
     struct api_call base; /* first */
     struct put_stream *stream;
+    struct put_batch *next; /* of the stream's, sent on after it */
     struct arena *arena;
     struct frontier_item *items;
     struct bytes *ids; /* PutURLs: of each item; PutDiscovered: one */
@@ -46,6 +48,7 @@ struct put_batch {
                      once go in pieces */
     size_t octets;
     bool discovered;
+    bool answered; /* and acknowledged when those before it are */
 };
 
 /* ---- streams ---- */
@@ -152,6 +155,18 @@ static struct frontier_item *new_item(struct put_batch *b)
     return item;
 }
 
+/* Acknowledgements go out in this order. */
+static void line_up(struct put_batch *b)
+{
+    struct put_stream *s = b->stream;
+
+    if (s->last != NULL)
+        s->last->next = b;
+    else
+        s->first = b;
+    s->last = b;
+}
+
 static void submit(struct put_batch *b)
 {
     size_t left = b->n - b->given;
@@ -169,8 +184,10 @@ static void send_open(struct grpc_call *c)
     struct put_batch *b = s->open;
 
     s->open = NULL;
-    if (b != NULL)
-        submit(b);
+    if (b == NULL)
+        return;
+    line_up(b);
+    submit(b);
 }
 
 /* STATUS_FORMAT: a string is not UTF-8. */
@@ -245,6 +262,25 @@ static void acknowledge_discovered(struct put_batch *b)
     free(out.statuses);
 }
 
+/* `b` is answered: acknowledge it, and what was waiting for it; unless one
+ * before it is not. */
+static void acknowledge_answered(struct put_stream *s, struct put_batch *b)
+{
+    b->answered = true;
+    while ((b = s->first) != NULL && b->answered) {
+        s->first = b->next;
+        if (s->first == NULL)
+            s->last = NULL;
+        if (s->call != NULL && !grpc_call_has_ended(s->call)) {
+            if (b->discovered)
+                acknowledge_discovered(b);
+            else
+                acknowledge(b);
+        }
+        free_batch(b);
+    }
+}
+
 static void discovered_message(struct grpc_call *c, struct bytes m)
 {
     struct put_stream *s = grpc_call_user(c);
@@ -269,12 +305,11 @@ static void discovered_message(struct grpc_call *c, struct bytes m)
     }
     b->ids = xmalloc(sizeof *b->ids);
     b->ids[0] = proto_bytes(in->id);
-    if (b->n > 0) {
+    line_up(b);
+    if (b->n > 0)
         submit(b);
-    } else { /* nothing to ask */
-        acknowledge_discovered(b);
-        free_batch(b);
-    }
+    else /* nothing to ask */
+        acknowledge_answered(s, b);
     pause_if_full(s);
 }
 
@@ -301,13 +336,7 @@ static void batch_answered(struct api_call *a)
         submit(b);
         return;
     }
-    if (s->call != NULL && !grpc_call_has_ended(s->call)) {
-        if (b->discovered)
-            acknowledge_discovered(b);
-        else
-            acknowledge(b);
-    }
-    free_batch(b);
+    acknowledge_answered(s, b);
     if (s->call == NULL)
         free_if_over(s);
     else if (!grpc_call_has_ended(s->call))

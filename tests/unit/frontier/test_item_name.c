@@ -22,8 +22,18 @@ START_TEST(contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark)
     key_is("x://y", "y");
     key_is("http:///x", "");
     key_is("http://:80/", "");
-    key_is("mailto:x", "");
+    key_is("/x", "");
     key_is("", "");
+}
+END_TEST
+
+START_TEST(ours_without_a_scheme_it_is_what_the_reference_service_takes)
+{
+    key_is("a.example/x", "a.example");
+    key_is("a.example:80", "a.example");
+    key_is("mailto:u@a.example", "mailto");
+    key_is("nothing", "nothing");
+    key_is("?q", "");
 }
 END_TEST
 
@@ -73,6 +83,8 @@ Suite *suite_item_name(void)
         t, contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark);
     tcase_add_test(
         t, contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key);
+    tcase_add_test(
+        t, ours_without_a_scheme_it_is_what_the_reference_service_takes);
     tcase_add_test(t, contract_2_a_key_has_255_utf16_units_at_most);
     tcase_add_test(t,
                    contract_2_a_blank_crawl_is_default_others_are_as_they_are);

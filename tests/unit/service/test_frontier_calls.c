@@ -85,7 +85,7 @@ START_TEST(contract_2_items_that_say_nothing_or_have_no_key_are_skipped)
 
     service_make(&r);
     SAME(put_item(&r, neither), FRONTIER_ACK_SKIPPED);
-    SAME(discover(&r, "c", "", "no scheme"), FRONTIER_ACK_SKIPPED);
+    SAME(discover(&r, "c", "", "/no/host"), FRONTIER_ACK_SKIPPED);
     SAME(discover(&r, "c", "", "http:///path"), FRONTIER_ACK_SKIPPED);
     SAME(discover(&r, "c", "", ""), FRONTIER_ACK_SKIPPED);
     memset(key, 'k', 256);
@@ -460,7 +460,7 @@ START_TEST(contract_2_status_of_what_is_unknown_is_not_found)
     service_call(&r, &call);
     SAME(call.status, STATUS_NOT_FOUND);
     call.in.url.key = text("");
-    call.in.url.url = text("no key in here");
+    call.in.url.url = text("/no/key/in/here");
     service_call(&r, &call);
     SAME(call.status, STATUS_ARG);
     frontier_call_fini(&call);

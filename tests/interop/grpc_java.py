@@ -1,0 +1,71 @@
+"""A crawl in Java with the API's own classes (tests/interop/grpc_java) against
+`urlweir serve`; skipped where there is no Java, no Maven, or the classes cannot
+be had."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grpc_java")
+for tool in ("java", "mvn"):
+    if shutil.which(tool) is None:
+        print("no " + tool)
+        sys.exit(77)
+
+
+def start(directory, listen):
+    server = subprocess.Popen(
+        [os.environ["URLWEIR"], "serve", directory, "--http", "none",
+         "--listen", listen], stderr=subprocess.PIPE, text=True)
+    return server, next(line.split("listening on ")[1].strip()
+                        for line in server.stderr if "listening on " in line)
+
+
+with tempfile.TemporaryDirectory() as work:
+    try:
+        found = subprocess.run(
+            ["mvn", "-B", "-q", "-f", here, "dependency:build-classpath",
+             "-Dmdep.outputFile=" + work + "/classpath"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=120)
+    except subprocess.TimeoutExpired:
+        print("getting the API's classes takes too long here")
+        sys.exit(77)
+    if found.returncode != 0:
+        print("cannot get the API's classes:", *[
+            line for line in found.stdout.splitlines() if "ERROR" in line][:1])
+        sys.exit(77)
+    with open(work + "/classpath") as f:
+        classpath = f.read().strip()
+    # javac beside java, or else the launcher that compiles by itself
+    built = subprocess.run(["javac", "-cp", classpath, "-d", work,
+                            here + "/Crawl.java"], capture_output=True,
+                           text=True, timeout=60) \
+        if shutil.which("javac") else None
+    if built is not None and built.returncode != 0:
+        print(built.stderr)
+        sys.exit(1)
+    program = ["-cp", classpath + ":" + work, "Crawl"] if built \
+        else ["-cp", classpath, here + "/Crawl.java"]
+    server, address = start(work + "/d", "127.0.0.1:0")
+    client = subprocess.Popen(["java", *program, address],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True)
+    try:
+        for line in client.stdout:
+            if line == "RESTART\n":
+                server.kill()
+                server.wait()
+                server, address = start(work + "/d", address)
+                client.stdin.write("\n")
+                client.stdin.flush()
+            else:
+                print(line, end="")
+        code = client.wait(10)
+    finally:
+        client.kill()
+        server.send_signal(signal.SIGTERM)
+    assert server.wait(20) == 0, "the server ended badly"
+    sys.exit(code)
