@@ -48,7 +48,9 @@ DIRS     := base filter storage frontier crawler service config cli
 SRC      := $(wildcard $(DIRS:%=%/*.c))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names
-GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o
+PAGE     := $(notdir $(wildcard service/dashboard/*))
+GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o \
+            $(PAGE:%=$(GEN)/service/dashboard/%.o)
 LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
@@ -103,6 +105,12 @@ $(GEN)/descriptor_set: $(GEN)/alpha/reflection_v1alpha.proto $(wildcard service/
 $(GEN)/service/descriptor_set.c: $(GEN)/descriptor_set tools/embed.sh
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh service/descriptor_set.h descriptor_set <$< >$@
+
+# The dashboard's files, each as an array of C.
+$(GEN)/service/dashboard/%.c: service/dashboard/% tools/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh service/dashboard_files.h dashboard_$(subst .,_,$*) <$< >$@
+.PRECIOUS: $(GEN)/service/dashboard/%.c
 
 $(GEN)/%.o: $(GEN)/%.c Makefile | $(DEPS)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -w -c -o $@ $<

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - replace a file whole or not at all; read one; lock a directory.
- *
- * The lock is an fcntl record lock: unlike the mere presence of a file it is
- * gone with its holder, and unlike flock(2) the kernel tells who holds it.
+ * file.c - replace a file whole or not at all; read one. file_lock.c has locks.
  */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -20,6 +18,8 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
+
+#define DEPTH_MOST 100 /* of directories that are removed */
 
 struct file_writer {
     char *path, *tmp;
@@ -38,7 +38,8 @@ static enum status io_error(const char *what, const char *path)
     return st != STATUS_OK ? st : STATUS_IO;
 }
 
-enum status file_writer_open(struct file_writer **out, const char *path)
+static enum status writer_open(struct file_writer **out, const char *path,
+                               bool private)
 {
     struct file_writer *w = xcalloc(1, sizeof *w);
     size_t size = strlen(path) + sizeof ".tmp";
@@ -46,8 +47,10 @@ enum status file_writer_open(struct file_writer **out, const char *path)
     w->path = xstrdup(path);
     w->tmp = xmalloc(size);
     snprintf(w->tmp, size, "%s.tmp", path);
-    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (w->fd < 0) {
+    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                 private ? 0600 : 0644);
+    /* One that a crash left may be for all. */
+    if (w->fd < 0 || (private && fchmod(w->fd, 0600) != 0)) {
         enum status st = io_error("cannot create file", w->tmp);
 
         file_writer_close(w);
@@ -55,6 +58,11 @@ enum status file_writer_open(struct file_writer **out, const char *path)
     }
     *out = w;
     return STATUS_OK;
+}
+
+enum status file_writer_open(struct file_writer **out, const char *path)
+{
+    return writer_open(out, path, false);
 }
 
 enum status file_writer_write(struct file_writer *w, const void *bytes,
@@ -149,10 +157,10 @@ enum status file_read(const char *path, struct buf *out)
     return st;
 }
 
-enum status file_replace(const char *path, struct bytes content)
+static enum status replace(const char *path, struct bytes content, bool private)
 {
     struct file_writer *w = NULL;
-    enum status st = file_writer_open(&w, path);
+    enum status st = writer_open(&w, path, private);
 
     if (st == STATUS_OK)
         st = file_writer_write(w, content.at, content.len);
@@ -160,6 +168,16 @@ enum status file_replace(const char *path, struct bytes content)
         st = file_writer_commit(w);
     file_writer_close(w);
     return st;
+}
+
+enum status file_replace(const char *path, struct bytes content)
+{
+    return replace(path, content, false);
+}
+
+enum status file_replace_private(const char *path, struct bytes content)
+{
+    return replace(path, content, true);
 }
 
 enum status file_make_dir(const char *path)
@@ -183,6 +201,43 @@ enum status file_make_dir(const char *path)
     return st;
 }
 
+/* What stands in the open directory, which is closed; `depth` ends loops that
+ * mounts could make. */
+static bool empty_dir(int fd, unsigned depth)
+{
+    DIR *d = fdopendir(fd);
+    struct dirent *e;
+    bool ok = d != NULL && depth < DEPTH_MOST;
+
+    while (ok && (e = readdir(d)) != NULL) {
+        int sub;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        sub = openat(fd, e->d_name,
+                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        ok = sub < 0 ? unlinkat(fd, e->d_name, 0) == 0
+                     : empty_dir(sub, depth + 1) &&
+                           unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0;
+    }
+    if (d != NULL)
+        closedir(d);
+    else
+        close(fd);
+    return ok;
+}
+
+enum status file_remove_tree(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return STATUS_OK;
+    if (fd < 0 || !empty_dir(fd, 0) || rmdir(path) != 0)
+        return io_error("cannot remove directory", path);
+    return file_sync_parent(path);
+}
+
 enum status file_disk_free(const char *path, uint64_t *free_bytes)
 {
     struct statvfs v;
@@ -201,72 +256,4 @@ enum status file_size(const char *path, uint64_t *size)
         return status_of_errno(errno);
     *size = (uint64_t)sb.st_size;
     return STATUS_OK;
-}
-
-struct file_lock {
-    int fd;
-};
-
-static struct flock whole_file(short type)
-{
-    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
-}
-
-enum status file_lock_holder(const char *path, long *holder)
-{
-    struct flock fl = whole_file(F_WRLCK);
-    enum status st = STATUS_OK;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-
-    *holder = 0;
-    if (fd < 0)
-        return errno == ENOENT ? STATUS_OK : status_of_errno(errno);
-    if (fcntl(fd, F_GETLK, &fl) != 0)
-        st = status_of_errno(errno);
-    else if (fl.l_type != F_UNLCK)
-        *holder = (long)fl.l_pid;
-    close(fd);
-    return st;
-}
-
-enum status file_lock_take(struct file_lock **out, const char *path,
-                           const char *note, long *holder)
-{
-    struct flock fl = whole_file(F_WRLCK);
-    struct file_lock *l;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-
-    if (fd < 0)
-        return io_error("cannot open lock", path);
-    if (fcntl(fd, F_SETLK, &fl) != 0) {
-        enum status st = errno == EACCES || errno == EAGAIN
-                             ? STATUS_BUSY
-                             : io_error("cannot lock", path);
-
-        close(fd);
-        if (st == STATUS_BUSY && holder != NULL &&
-            file_lock_holder(path, holder) != STATUS_OK)
-            *holder = 0;
-        return st;
-    }
-    if (ftruncate(fd, 0) != 0 ||
-        dprintf(fd, "%ld %s\n", (long)getpid(), note) < 0) {
-        /* The lock holds all the same; its text is for people only. */
-        log_warn("cannot write lock note", "path=%s", path);
-    }
-    l = xcalloc(1, sizeof *l);
-    l->fd = fd;
-    *out = l;
-    return STATUS_OK;
-}
-
-void file_lock_free(struct file_lock *l)
-{
-    if (l == NULL)
-        return;
-    if (ftruncate(l->fd, 0) != 0) {
-        /* What it says is out of date then; the lock itself still goes. */
-    }
-    close(l->fd);
-    free(l);
 }

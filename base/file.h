@@ -31,9 +31,15 @@ void file_writer_close(struct file_writer *w);
 MUST_CHECK enum status file_read(const char *path, struct buf *out);
 /* file_writer_* in one call. */
 MUST_CHECK enum status file_replace(const char *path, struct bytes content);
+/* The same, readable by its owner alone. */
+MUST_CHECK enum status file_replace_private(const char *path,
+                                            struct bytes content);
 
 /* Make a directory and its missing parents; one that is there is fine. */
 MUST_CHECK enum status file_make_dir(const char *path);
+/* Removes a directory and all in it; follows no symbolic link. Missing is fine.
+ */
+MUST_CHECK enum status file_remove_tree(const char *path);
 /* Sync the directory entry of `path`, so that a new name survives. */
 MUST_CHECK enum status file_sync_parent(const char *path);
 /* Free bytes for this user on the file system that holds `path`. */
@@ -44,14 +50,17 @@ MUST_CHECK enum status file_size(const char *path, uint64_t *size);
 /* An exclusive lock that the kernel drops when its holder dies. */
 struct file_lock;
 /* Takes the lock file `path`, made when missing, and writes our process id and
- * `note` into it. STATUS_BUSY: *holder, when not NULL, is the other's id. */
+ * `note`, one line, into it. STATUS_BUSY: *holder, when not NULL, is the id of
+ * who has it, which may be this process. */
 MUST_CHECK enum status file_lock_take(struct file_lock **out, const char *path,
                                       const char *note, long *holder);
+/* Another note instead of the one it was taken with. */
+void file_lock_note(struct file_lock *l, const char *note);
 /* Lets go and empties the file, which stays. NULL is fine. */
 void file_lock_free(struct file_lock *l);
-/* Who holds the lock `path`, 0 when nobody does. Not for the holder to ask: a
- * process that closes any descriptor of a file loses its locks on it, see
- * fcntl(2). */
+/* Who holds the lock `path`, 0 when nobody does; the holder may ask, too.
+ * Nobody else in the holder's process may open that file: to close any
+ * descriptor of it ends the lock, see fcntl(2). */
 MUST_CHECK enum status file_lock_holder(const char *path, long *holder);
 
 #endif

@@ -21,27 +21,6 @@
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
 
-/* Seeds, and what seeds redirected to, open the scope's places again. */
-static void reopen_place(void *ctx, const struct url_row *row)
-{
-    struct url u;
-
-    if (row->depth != 0)
-        return;
-    url_init(&u);
-    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
-        scope_add_seed(ctx, &u);
-    url_fini(&u);
-}
-
-static enum status reopen_scope(struct engine *e, struct scope *scope)
-{
-    struct frontier_store *s = frontier_store_of(e);
-
-    return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
-                               reopen_place, scope);
-}
-
 static bool same_sitemaps(const struct crawl_settings *a,
                           const struct crawl_settings *b)
 {
@@ -77,8 +56,23 @@ static int already_finished(struct engine *e, const char *dir)
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 
+static int run_controlled(struct crawl_setup *c, struct engine *e,
+                          const struct crawl_settings *s,
+                          struct file_lock *lock)
+{
+    struct crawl_control *control = NULL;
+    int code;
+
+    if (!crawl_control_open(&control, "resume", s, lock, &code))
+        return code;
+    code = crawl_run(c, e, s, control);
+    crawl_control_close(control);
+    return code;
+}
+
 static int resume_in(const struct crawl_settings *s,
-                     const struct crawl_settings *before, struct crawl_setup *c)
+                     const struct crawl_settings *before, struct crawl_setup *c,
+                     struct file_lock *lock)
 {
     struct engine *e = NULL;
     int code = EXIT_CANNOT;
@@ -111,9 +105,8 @@ static int resume_in(const struct crawl_settings *s,
                    : crawl_open_failed(st, s->output);
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
-        crawl_setup_open_sitemaps(c->scope, s);
-        st = reopen_scope(e, c->scope);
-        code = st == STATUS_OK ? crawl_run(c, e, s)
+        st = crawl_setup_reopen_scope(e, c->scope, s);
+        code = st == STATUS_OK ? run_controlled(c, e, s, lock)
                                : crawl_open_failed(st, s->output);
     }
     e->ops->close(e);
@@ -132,7 +125,7 @@ int cmd_resume(int argc, char **argv)
     crawl_block_signals();
     if (crawl_setup_init(&c, &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
-        code = resume_in(&s, &before, &c);
+        code = resume_in(&s, &before, &c, lock);
     file_lock_free(lock);
     crawl_setup_fini(&c);
     settings_fini(&before);

@@ -26,17 +26,23 @@ struct command {
 };
 
 int cmd_audit(int argc, char **argv);
+int cmd_block(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
 int cmd_dedupe(int argc, char **argv);
+int cmd_delay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);
 int cmd_links(int argc, char **argv);
+int cmd_pause(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_robots(int argc, char **argv);
+int cmd_seed(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_sitemap(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_unpause(int argc, char **argv);
 int cmd_url(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 

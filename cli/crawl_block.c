@@ -9,24 +9,35 @@
 #include "cli/command.h"
 #include "cli/format.h"
 
-bool crawl_block_open(struct blocklist **out, const char *command,
-                      const struct crawl_settings *s, int *code)
+enum status crawl_block_make(struct blocklist **out,
+                             const struct crawl_settings *s, struct buf *why)
 {
-    struct buf kept, error, safe;
     struct blocklist_options o = {.filter = s->block_filter,
                                   .exact = s->block_exact,
                                   .memory = s->memory_bytes / 4};
+    struct buf kept;
     enum status st;
 
     *out = NULL;
     if (s->block_filter == NULL)
-        return true;
+        return STATUS_OK;
     buf_init(&kept, 8192);
-    buf_init(&error, 8192);
-    buf_init(&safe, 65536);
     buf_addf(&kept, "%s/block-exact", s->output);
     o.kept = buf_str(&kept);
-    st = blocklist_open(out, &o, &error);
+    st = blocklist_open(out, &o, why);
+    buf_fini(&kept);
+    return st;
+}
+
+bool crawl_block_open(struct blocklist **out, const char *command,
+                      const struct crawl_settings *s, int *code)
+{
+    struct buf error, safe;
+    enum status st;
+
+    buf_init(&error, 8192);
+    buf_init(&safe, 65536);
+    st = crawl_block_make(out, s, &error);
     if (st != STATUS_OK) {
         format_terminal(&safe, buf_bytes(&error));
         fprintf(stderr, "urlweir %s: the blocklist cannot be used: %s\n",
@@ -34,7 +45,6 @@ bool crawl_block_open(struct blocklist **out, const char *command,
         *code =
             st == STATUS_ARG || st == STATUS_FORMAT ? EXIT_USAGE : EXIT_CANNOT;
     }
-    buf_fini(&kept);
     buf_fini(&error);
     buf_fini(&safe);
     return st == STATUS_OK;

@@ -163,33 +163,43 @@ static enum status make_shared(struct crawl_setup *c,
     return STATUS_OK;
 }
 
-bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
-                      int *code)
+enum status crawl_setup_make(struct crawl_setup *c,
+                             const struct crawl_settings *s, struct buf *why)
 {
     unsigned threads = thread_count(s);
-    struct buf error;
     enum status st;
 
     *c = (struct crawl_setup){.guard = NULL};
     buf_init(&c->user_agent, 4096);
     buf_init(&c->product_token, 4096);
-    buf_init(&error, 4096);
     settings_user_agent(s, &c->user_agent);
     settings_product_token(s, &c->product_token);
-    st = make_shared(c, s, &error);
-    if (st != STATUS_OK) {
-        fprintf(stderr, "urlweir: %s\n",
-                error.len > 0 ? buf_str(&error) : status_text(st));
-        *code = EXIT_USAGE;
-    } else if (fetcher_global_init() != STATUS_OK) {
-        fprintf(stderr, "urlweir: libcurl cannot be started\n");
-        *code = EXIT_CANNOT;
-        st = STATUS_IO;
-    }
+    st = make_shared(c, s, why);
+    if (st != STATUS_OK && why->len == 0)
+        buf_add_str(why, status_text(st));
+    if (st == STATUS_OK)
+        st = fetcher_global_init();
+    if (st != STATUS_OK && why->len == 0)
+        buf_add_str(why, "libcurl cannot be started");
     fill_frontier(c, s);
     fill_fetch(c, s, threads);
     fill_crawl(c, s, threads);
-    buf_fini(&error);
+    return st;
+}
+
+bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
+                      int *code)
+{
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 4096);
+    st = crawl_setup_make(c, s, &why);
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir: %s\n", buf_str(&why));
+        *code = c->scope == NULL ? EXIT_USAGE : EXIT_CANNOT;
+    }
+    buf_fini(&why);
     return st == STATUS_OK;
 }
 
@@ -206,6 +216,30 @@ void crawl_setup_open_sitemaps(struct scope *scope,
                           NULL) == URL_OK)
             scope_add_seed(scope, &u);
     url_fini(&u);
+}
+
+/* Seeds, and what seeds redirected to, open the scope's places again. */
+static void reopen_place(void *ctx, const struct url_row *row)
+{
+    struct url u;
+
+    if (row->depth != 0)
+        return;
+    url_init(&u);
+    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        scope_add_seed(ctx, &u);
+    url_fini(&u);
+}
+
+enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
+                                     const struct crawl_settings *s)
+{
+    struct frontier_store *store = frontier_store_of(e);
+
+    crawl_setup_open_sitemaps(scope, s);
+    return frontier_store_each(store, 1,
+                               frontier_store_counter(store, "last_root"),
+                               reopen_place, scope);
 }
 
 void crawl_setup_fini(struct crawl_setup *c)

@@ -32,11 +32,20 @@ struct crawl_setup {
  * was said on stderr. crawl_setup_fini is needed either way. */
 MUST_CHECK bool crawl_setup_init(struct crawl_setup *c,
                                  const struct crawl_settings *s, int *code);
+/* The same for who says it himself: STATUS_FORMAT or STATUS_ARG, and `why`. */
+MUST_CHECK enum status crawl_setup_make(struct crawl_setup *c,
+                                        const struct crawl_settings *s,
+                                        struct buf *why);
 void crawl_setup_fini(struct crawl_setup *c);
 
 /* Where no seed is given, the sitemaps of --sitemap-url say which hosts the
  * crawl is about. At the start, and again whenever the scope is asked anew. */
 void crawl_setup_open_sitemaps(struct scope *scope,
                                const struct crawl_settings *s);
+
+/* What the scope is about, in a crawl that is gone on with. */
+MUST_CHECK enum status crawl_setup_reopen_scope(struct engine *e,
+                                                struct scope *scope,
+                                                const struct crawl_settings *s);
 
 #endif

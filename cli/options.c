@@ -326,6 +326,15 @@ static const struct option_spec specs[] = {
      .fallback = "auto", .section = OUTPUT, .flags = OPTION_OF_RUN,
      .help = "on stderr: a bar on a terminal and lines elsewhere, always a "
              "bar, JSON lines, nothing"},
+    {.name = "metrics", TEXT(metrics), .section = OUTPUT, .arg = "HOST:PORT",
+     .flags = OPTION_OF_RUN,
+     .help = "serve /metrics for Prometheus, the dashboard and all that can be "
+             "read of the crawl over HTTP there; port 0 picks one and says "
+             "which"},
+    {.name = "metrics-open", FLAG(metrics_open), .section = OUTPUT,
+     .flags = OPTION_OF_RUN,
+     .help = "--metrics may be on other than loopback addresses, where others "
+             "can read it"},
 };
 /* clang-format on */
 

@@ -25,7 +25,7 @@
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
 
-#define CRAWL_OPTIONS 69 /* rows of the table */
+#define CRAWL_OPTIONS 71 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -126,6 +126,8 @@ struct crawl_settings {
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log errors only; log what is done, too */
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */
+    char *metrics;                 /* HOST:PORT where HTTP is served, or NULL */
+    bool metrics_open;             /* also to others than this machine */
 
     /* who said each, an enum option_source, in the order of the table */
     uint8_t from[CRAWL_OPTIONS];

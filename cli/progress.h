@@ -38,6 +38,7 @@ struct progress_sample {
     uint64_t limit_pages;  /* 0: none, here and below */
     int64_t limit_time_ms;
     uint64_t quota_bytes;
+    bool paused; /* `urlweir pause`: asks for nothing until it goes on */
 };
 
 struct progress_rates {

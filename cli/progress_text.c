@@ -93,8 +93,12 @@ static void add_parts(struct part parts[PARTS], const struct progress_sample *s,
     format_count(&b, s->pages);
     buf_add_str(&b, s->pages == 1 ? " page" : " pages");
     keep(&parts[0], 0, &b);
-    format_rate(&b, r->pages);
-    buf_add_str(&b, "/s");
+    if (s->paused) {
+        buf_add_str(&b, "paused");
+    } else {
+        format_rate(&b, r->pages);
+        buf_add_str(&b, "/s");
+    }
     keep(&parts[1], 1, &b);
     format_count(&b, s->queued);
     buf_add_str(&b, " queued");
@@ -112,7 +116,7 @@ static void add_parts(struct part parts[PARTS], const struct progress_sample *s,
     keep(&parts[6], 6, &b);
     format_duration(&b, s->elapsed_ms);
     keep(&parts[7], 8, &b);
-    if (r->eta_ms >= 0) {
+    if (r->eta_ms >= 0 && !s->paused) {
         buf_add_str(&b, "ends in ");
         format_duration(&b, r->eta_ms);
     }
@@ -155,6 +159,8 @@ void progress_line(struct buf *out, const struct progress_sample *s,
 {
     buf_add_str(out, "urlweir: progress: elapsed=");
     format_duration(out, s->elapsed_ms);
+    if (s->paused)
+        buf_add_str(out, " paused=yes");
     buf_addf(out, " pages=%" PRIu64 " pages_per_second=%.1f", s->pages,
              r->pages);
     buf_addf(out, " queued=%" PRIu64 " hosts=%" PRIu64 " errors=%" PRIu64,
@@ -195,5 +201,6 @@ void progress_json(struct buf *out, const struct progress_sample *s,
         format_seconds(out, r->eta_ms);
     else
         buf_add_str(out, "null");
-    buf_addf(out, ",\"last\":%s}\n", last ? "true" : "false");
+    buf_addf(out, ",\"paused\":%s,\"last\":%s}\n", s->paused ? "true" : "false",
+             last ? "true" : "false");
 }

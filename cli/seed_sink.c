@@ -32,9 +32,11 @@ struct seed_sink {
     const struct crawl_settings *s;
     bool guesses;      /* at sitemaps */
     struct buf origin; /* of the last guess */
+    struct seed *asks; /* for whom URLs are put now, or NULL */
     size_t n;
     struct engine_item items[BATCH];
     char *urls[BATCH];
+    struct seed *askers[BATCH];
 };
 
 static struct seed_sink *sink_new(struct engine *e, struct crawl_setup *c,
@@ -62,12 +64,16 @@ static void sink_free(struct seed_sink *k)
 
 static enum status put_batch(struct seed_sink *k)
 {
+    enum engine_answer answers[BATCH];
     int64_t wall = clock_wall_ms();
     enum status st = k->engine->ops->put(k->engine, bytes_of_str(CRAWL_ID), 0,
-                                         k->items, k->n, wall, NULL);
+                                         k->items, k->n, wall, answers);
 
-    for (size_t i = 0; i < k->n; i++)
+    for (size_t i = 0; i < k->n; i++) {
+        if (st == STATUS_OK && k->askers[i] != NULL)
+            k->askers[i]->fresh = answers[i] == ENGINE_NEW;
         free(k->urls[i]);
+    }
     k->n = 0;
     /* Large lists are committed on the way; the mark comes at the end. */
     if (st == STATUS_OK)
@@ -86,6 +92,7 @@ static enum status put(struct seed_sink *k, const struct url *u,
     like.digest = digest_url(frontier_digest_key(k->engine),
                              bytes_of_str(CRAWL_ID), key, text);
     k->urls[k->n] = copy;
+    k->askers[k->n] = like.seed ? k->asks : NULL;
     k->items[k->n] = like;
     return ++k->n == BATCH ? put_batch(k) : STATUS_OK;
 }
@@ -165,28 +172,74 @@ static enum status put_seed(void *ctx, const struct url *u)
     return st;
 }
 
-static enum status put_all(struct seed_sink *k)
+static enum status put_all(struct seed_sink *k, bool *none)
 {
     struct seeds seeds = {.report = stderr, .visit = put_seed, .ctx = k};
     enum status st = put_sitemaps(k);
 
     if (st == STATUS_OK)
         st = seeds_all(&seeds, &k->s->seeds, k->s->input);
-    if (st != STATUS_OK || seeds.good > 0 || k->s->sitemap_url.count > 0)
+    *none = seeds.good == 0 && k->s->sitemap_url.count == 0;
+    return st;
+}
+
+static enum status sink_all(struct engine *e, struct crawl_setup *c,
+                            const struct crawl_settings *s, bool *none)
+{
+    struct seed_sink *k = sink_new(e, c, s);
+    enum status st;
+
+    crawl_setup_open_sitemaps(c->scope, s);
+    st = put_all(k, none);
+    if (st == STATUS_OK && k->n > 0)
+        st = put_batch(k);
+    sink_free(k);
+    return st;
+}
+
+enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
+                          const struct crawl_settings *s)
+{
+    bool none = false;
+    enum status st = sink_all(e, c, s, &none);
+
+    if (st != STATUS_OK || !none)
         return st;
     fprintf(stderr, "urlweir crawl: no valid seed: give URLs such as "
                     "https://example.org/ as arguments, or -i FILE\n");
     return STATUS_NOT_FOUND;
 }
 
-enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
-                          const struct crawl_settings *s)
+enum status seed_sink_given(struct engine *e, struct crawl_setup *c,
+                            const struct crawl_settings *s)
+{
+    bool none;
+
+    return sink_all(e, c, s, &none);
+}
+
+enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
+                           const struct crawl_settings *s, struct seed *seeds,
+                           size_t n)
 {
     struct seed_sink *k = sink_new(e, c, s);
-    enum status st;
+    enum status st = STATUS_OK;
+    struct url u;
 
-    crawl_setup_open_sitemaps(c->scope, s);
-    st = put_all(k);
+    url_init(&u);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        enum url_reason why = URL_OK;
+
+        k->asks = &seeds[i];
+        seeds[i].why = bytes_is_utf8(seeds[i].text) ? NULL : "it is not UTF-8";
+        if (seeds[i].why == NULL)
+            why = url_canonical(&u, seeds[i].text, NULL, NULL);
+        if (why != URL_OK)
+            seeds[i].why = seeds_explain(why);
+        if (seeds[i].why == NULL)
+            st = put_seed(k, &u);
+    }
+    url_fini(&u);
     if (st == STATUS_OK && k->n > 0)
         st = put_batch(k);
     sink_free(k);

@@ -48,7 +48,7 @@ static void add_meant(struct buf *out, struct bytes text, enum url_reason why)
     url_fini(&u);
 }
 
-static const char *explain(enum url_reason why)
+const char *seeds_explain(enum url_reason why)
 {
     switch (why) {
     case URL_RELATIVE:
@@ -66,6 +66,21 @@ static const char *explain(enum url_reason why)
     }
 }
 
+/* To who asked to be told himself. */
+static enum status refuse(struct seeds *s, struct bytes text, const char *what,
+                          enum url_reason why)
+{
+    struct buf line;
+    enum status st;
+
+    buf_init(&line, SIZE_MAX);
+    buf_add_str(&line, what);
+    add_meant(&line, text, why);
+    st = s->refuse(s->ctx, text, buf_str(&line));
+    buf_fini(&line);
+    return st;
+}
+
 static enum status bad_seed(struct seeds *s, struct bytes text,
                             const char *place, const char *what,
                             enum url_reason why)
@@ -74,6 +89,8 @@ static enum status bad_seed(struct seeds *s, struct bytes text,
     size_t shown = text.len < SHOWN_MOST ? text.len : SHOWN_MOST;
 
     s->bad++;
+    if (s->refuse != NULL)
+        return refuse(s, text, what, why);
     if (s->bad == SEEDS_REPORTED + 1)
         fprintf(s->report, "urlweir: more bad seeds follow; only their number "
                            "is kept\n");
@@ -104,7 +121,7 @@ enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
     url_init(&u);
     why = url_canonical(&u, text, NULL, NULL);
     if (why != URL_OK) {
-        st = bad_seed(s, text, place, explain(why), why);
+        st = bad_seed(s, text, place, seeds_explain(why), why);
     } else {
         s->good++;
         st = s->visit(s->ctx, &u);

@@ -27,13 +27,20 @@
  * the reading and is passed on. */
 typedef enum status (*seed_visit)(void *ctx, const struct url *u);
 
+/* What is wrong with a bad one, in words; `text` as it came. */
+typedef enum status (*seed_refuse)(void *ctx, struct bytes text,
+                                   const char *why);
+
 struct seeds {
     FILE *report; /* where bad seeds are named, usually stderr */
     seed_visit visit;
+    seed_refuse refuse; /* told of bad seeds instead; or NULL */
     void *ctx;
     uint64_t good, bad; /* so far; both start at 0 */
 };
 
+/* What is wrong with a URL as a seed, for people; static. */
+const char *seeds_explain(enum url_reason why);
 /* One seed; `place` names where it stood: "seeds.txt:12". NULL: an operand. */
 MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
                                   const char *place);

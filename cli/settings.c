@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -19,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/format.h"
+#include "cli/open_crawl.h"
 #include "config/config.h"
 
 static const struct usage crawl_usage = {
@@ -165,6 +165,8 @@ static int no_settings(const char *dir)
     uint64_t size;
     int code = EXIT_CANNOT;
 
+    if (dir_is_service(dir, "resume"))
+        return code;
     buf_init(&path, 8192);
     buf_init(&safe, 40000);
     format_terminal(&safe, bytes_of_str(dir));
@@ -302,24 +304,20 @@ enum status settings_save(const struct crawl_settings *s)
 {
     struct buf path, text;
     enum status st;
-    mode_t old = 0;
-    bool secrets = has_secrets(s);
 
     buf_init(&path, 8192);
     buf_init(&text, CONFIG_CEILING);
     path_in(&path, s->output, "crawl.yaml");
     settings_to_yaml(s, &text);
-    if (secrets)
-        old = umask(077); /* the process's own: there are no threads yet */
     st = buf_failed(&text);
     if (st != STATUS_OK)
         log_error("the settings are too long to be kept",
                   "most=%zu bytes; give many seeds with --input",
                   CONFIG_CEILING);
     if (st == STATUS_OK)
-        st = file_replace(buf_str(&path), buf_bytes(&text));
-    if (secrets)
-        umask(old);
+        st = has_secrets(s)
+                 ? file_replace_private(buf_str(&path), buf_bytes(&text))
+                 : file_replace(buf_str(&path), buf_bytes(&text));
     buf_fini(&path);
     buf_fini(&text);
     return st;

@@ -40,8 +40,8 @@ MUST_CHECK enum status settings_check(struct crawl_settings *s,
 
 /* DIR/crawl.yaml, DIR being s->output: what the crawl was started with,
  * defaults included. Readable by its owner alone where it holds headers,
- * cookies or a proxy. Before there are threads. STATUS_LIMIT: more text than
- * can be read back (CONFIG_CEILING). */
+ * cookies or a proxy. STATUS_LIMIT: more text than can be read back
+ * (CONFIG_CEILING). */
 MUST_CHECK enum status settings_save(const struct crawl_settings *s);
 void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
 /* One line for each setting of the crawl that differs, "depth: 3 -> 5", or

@@ -13,6 +13,7 @@
 
 #include "cli/settings.h"
 #include "filter/redis_url.h"
+#include "service/service.h"
 
 #define WARC_PREFIX_MOST 64
 
@@ -291,6 +292,30 @@ static enum status check_warc(const struct crawl_settings *s, struct buf *error)
     return STATUS_ARG;
 }
 
+/* What is served can only be read, but by whom is for a person to say. */
+static enum status check_metrics(const struct crawl_settings *s,
+                                 struct buf *error)
+{
+    bool loopback = false;
+
+    if (s->metrics == NULL) {
+        if (!s->metrics_open || source(s, "metrics-open") != OPTION_FROM_LINE)
+            return STATUS_OK;
+        buf_add_str(error, "--metrics-open says who may read what --metrics "
+                           "HOST:PORT serves, which is missing");
+        return STATUS_ARG;
+    }
+    if (service_is_loopback(s->metrics, &loopback) != STATUS_OK)
+        return no(error, "metrics", s->metrics,
+                  "it takes HOST:PORT of this machine, as in 127.0.0.1:9464");
+    if (loopback || s->metrics_open)
+        return STATUS_OK;
+    return no(error, "metrics", s->metrics,
+              "others than this machine could read the crawl there; if they "
+              "may, give --metrics-open, else an address such as "
+              "127.0.0.1:9464");
+}
+
 /* ---- values with a shape ---- */
 
 static bool is_token_char(char c)
@@ -508,6 +533,8 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_sitemaps(s, error);
     if (st == STATUS_OK)
         st = check_warc(s, error);
+    if (st == STATUS_OK)
+        st = check_metrics(s, error);
     if (st == STATUS_OK)
         st = check_shapes(s, error);
     return st;

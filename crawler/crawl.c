@@ -28,11 +28,12 @@
 #include "crawler/trail.h"
 #include "frontier/frontier.h"
 
-#define BATCH         256 /* reports taken at once: one seen check for all */
-#define LINKS_MOST    ((size_t)1 << 14) /* and their links, about */
-#define LOOK_INTERVAL (100 * NS_PER_MS)
-#define DISK_INTERVAL NS_PER_S
-#define LONGEST_NAP   (200 * NS_PER_MS)
+#define BATCH          256 /* reports taken at once: one seen check for all */
+#define LINKS_MOST     ((size_t)1 << 14) /* and their links, about */
+#define LOOK_INTERVAL  (100 * NS_PER_MS)
+#define WATCH_INTERVAL NS_PER_S
+#define DISK_INTERVAL  NS_PER_S
+#define LONGEST_NAP    (200 * NS_PER_MS)
 
 struct crawl {
     struct engine *engine;
@@ -52,10 +53,13 @@ struct crawl {
     pthread_cond_t ended_cond;
     struct crawl_sample sample;
     struct crawl_result result;
+    struct crawl_answer *recent; /* a ring */
+    uint64_t answers;            /* ever put there */
     bool ended;
 
     /* frontier thread */
-    int64_t started, looked, disk_looked, checkpointed;
+    int64_t started, looked, watched, disk_looked, checkpointed;
+    struct frontier_watch watch; /* as of `watched` */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
     int stops_done;      /* how far fetchers were told to stop */
@@ -105,6 +109,45 @@ static void record(struct crawl *c, struct report *r)
     if (c->o.archive != NULL && c->status == STATUS_OK)
         note_failure(c,
                      archive_add(c->o.archive, c->engine, r, clock_wall_ms()));
+}
+
+/* As much of `s` as has room, in whole characters of UTF-8. */
+static void keep_text(char *to, size_t size, struct bytes s)
+{
+    size_t n = s.len < size - 1 ? s.len : size - 1;
+
+    while (n > 0 && n < s.len && ((unsigned char)s.at[n] & 0xc0) == 0x80)
+        n--;
+    if (n > 0)
+        memcpy(to, s.at, n);
+    to[n] = '\0';
+}
+
+static void remember(struct crawl *c, const struct engine_done *d)
+{
+    struct bytes url = frontier_leased_url(c->engine, d->id);
+    struct crawl_answer *a;
+
+    pthread_mutex_lock(&c->mtx);
+    a = &c->recent[c->answers++ % CRAWL_RECENT];
+    a->at_ms = d->row.at_ms;
+    a->outcome = d->outcome;
+    a->elapsed_ms = d->row.elapsed_ms;
+    a->bytes = d->row.wire_bytes;
+    keep_text(a->url, sizeof a->url, url);
+    keep_text(a->title, sizeof a->title, d->row.title);
+    pthread_mutex_unlock(&c->mtx);
+}
+
+size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&c->mtx);
+    for (; n < most && n < CRAWL_RECENT && n < c->answers; n++)
+        out[n] = c->recent[(c->answers - 1 - n) % CRAWL_RECENT];
+    pthread_mutex_unlock(&c->mtx);
+    return n;
 }
 
 /* What a sitemap says of other hosts. */
@@ -162,6 +205,7 @@ static void take_reports(struct crawl *c, struct report **reports, size_t n)
         switch (reports[i]->kind) {
         case REPORT_DONE:
             sift(c, reports[i]);
+            remember(c, &reports[i]->done);
             add_done(c, &done, reports[i]->done, now);
             c->out--;
             break;
@@ -268,6 +312,8 @@ static void lease_due(struct crawl *c)
 
 /* ---- tasks ---- */
 
+static void publish(struct crawl *c, int64_t now, bool force);
+
 /* Those whose work is committed, or needs not be. */
 static void end_tasks(struct crawl *c, struct crawl_task *all, bool closed)
 {
@@ -298,6 +344,7 @@ static void run_tasks(struct crawl *c)
     if (commit && c->status == STATUS_OK)
         note_failure(c, c->engine->ops->turn(c->engine, true, clock_mono(),
                                              wall, NULL));
+    publish(c, clock_mono(), true); /* who is answered sees what he did */
     end_tasks(c, all, false);
 }
 
@@ -319,10 +366,12 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     struct bytes why = {"", 0};
     int64_t due;
 
-    if (c->o.stay)
-        return CRAWL_RUNNING;
+    if (c->o.stay || atomic_load(&c->paused))
+        return CRAWL_RUNNING; /* more may come, or it is told to go on */
     if (s->queued == 0)
         return CRAWL_FINISHED;
+    if (s->leased > 0) /* lent to other programs, which may bring links */
+        return CRAWL_RUNNING;
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* The end of time may be meant either way: nothing is due, or a queue is
      * drained without asking, which is always due. */
@@ -372,6 +421,29 @@ static void pass_on_stop(struct crawl *c)
 
 /* ---- the loop ---- */
 
+/* Into the list, most first; what has no room goes to the last, "other". */
+static void add_error(void *ctx, const char *name, uint64_t value)
+{
+    static const char prefix[] = "failed.";
+    struct crawl_sample *s = ctx;
+    unsigned at;
+
+    if (value == 0 || strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return;
+    if (s->error_count == CRAWL_ERRORS) {
+        struct crawl_count *last = &s->errors[CRAWL_ERRORS - 1];
+
+        last->count += value;
+        snprintf(last->name, sizeof last->name, "other");
+        return;
+    }
+    for (at = s->error_count++; at > 0 && s->errors[at - 1].count < value; at--)
+        s->errors[at] = s->errors[at - 1];
+    s->errors[at].count = value;
+    snprintf(s->errors[at].name, sizeof s->errors[at].name, "%s",
+             name + sizeof prefix - 1);
+}
+
 static void publish(struct crawl *c, int64_t now, bool force)
 {
     struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING,
@@ -381,6 +453,13 @@ static void publish(struct crawl *c, int64_t now, bool force)
         return;
     c->looked = now;
     c->engine->ops->stats(c->engine, &s.stats);
+    frontier_filter_look(c->engine, &s.filter);
+    frontier_store_each_counter(frontier_store_of(c->engine), add_error, &s);
+    if (force || now - c->watched >= WATCH_INTERVAL) {
+        frontier_watch(c->engine, now, &c->watch);
+        c->watched = now;
+    }
+    s.watch = c->watch;
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
 
@@ -388,6 +467,7 @@ static void publish(struct crawl *c, int64_t now, bool force)
         s.requests += atomic_load(&k->requests);
         s.wire_bytes += atomic_load(&k->wire_bytes);
         s.connections += atomic_load(&k->connections);
+        fetch_tally_look(fetcher_tally(c->fetchers[i]), &s.tally);
     }
     pthread_mutex_lock(&c->mtx);
     c->sample = s;
@@ -487,12 +567,14 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
 
     c->engine = engine;
     c->o = *o;
+    c->paused = o->paused;
     if (o->archive != NULL)
         c->trail = trail_new(frontier_store_of(engine));
     c->reports = queue_new(o->concurrency + o->threads);
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
+    c->recent = xcalloc(CRAWL_RECENT, sizeof *c->recent);
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
     task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
@@ -503,6 +585,8 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     for (unsigned i = 0; st == STATUS_OK && i < o->threads; i++)
         st = fetcher_start(&c->fetchers[i], i, o->fetch, o->concurrency,
                            c->reports);
+    if (st == STATUS_OK) /* nobody ever sees less than earlier runs had */
+        publish(c, clock_mono(), true);
     if (st == STATUS_OK &&
         pthread_create(&c->thread, NULL, frontier_thread, c) != 0)
         st = STATUS_NOMEM;
@@ -538,6 +622,55 @@ enum status crawl_post(struct crawl *c, struct crawl_task *task)
     if (st == STATUS_OK)
         queue_wake(c->reports);
     return st;
+}
+
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l)
+{
+    c->o.limit_pages = l->limit_pages;
+    c->o.quota = l->quota;
+    c->o.time_limit = l->time_limit;
+    c->o.give_up = l->give_up;
+}
+
+const struct fetcher_options *crawl_fetching(const struct crawl *c)
+{
+    return c->o.fetch;
+}
+
+/* Who waits for a task. */
+struct performance {
+    pthread_mutex_t mtx;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void performed(struct crawl_task *t)
+{
+    struct performance *p = t->waiter;
+
+    pthread_mutex_lock(&p->mtx);
+    p->done = true;
+    pthread_cond_signal(&p->cond);
+    pthread_mutex_unlock(&p->mtx);
+}
+
+enum status crawl_perform(struct crawl *c, struct crawl_task *t)
+{
+    struct performance p = {.done = false};
+    enum status st;
+
+    pthread_mutex_init(&p.mtx, NULL);
+    pthread_cond_init(&p.cond, NULL);
+    t->waiter = &p;
+    t->done = performed;
+    st = crawl_post(c, t);
+    pthread_mutex_lock(&p.mtx);
+    while (st == STATUS_OK && !p.done)
+        pthread_cond_wait(&p.cond, &p.mtx);
+    pthread_mutex_unlock(&p.mtx);
+    pthread_cond_destroy(&p.cond);
+    pthread_mutex_destroy(&p.mtx);
+    return st == STATUS_OK ? t->status : st;
 }
 
 void crawl_look(struct crawl *c, struct crawl_sample *out)
@@ -582,5 +715,6 @@ void crawl_free(struct crawl *c)
     task_list_fini(&c->tasks);
     free(c->fetchers);
     free(c->leases);
+    free(c->recent);
     free(c);
 }

@@ -13,10 +13,14 @@
 
 #include "base/status.h"
 #include "crawler/archive.h"
+#include "crawler/fetch_tally.h"
 #include "crawler/fetcher.h"
 #include "crawler/resolver.h"
 #include "crawler/task.h"
 #include "frontier/engine.h"
+#include "frontier/frontier.h"
+#include "frontier/outcome.h"
+#include "frontier/watch.h"
 
 struct crawl;
 
@@ -30,8 +34,9 @@ struct crawl_options {
     int64_t give_up;      /* ns: stop when all that is left waits longer */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
-    bool stay; /* goes on when nothing is left, as more may be put; give_up is
-                  not asked then */
+    bool stay;   /* goes on when nothing is left, as more may be put; give_up is
+                    not asked then */
+    bool paused; /* begins so, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by
                                                address */
@@ -57,14 +62,26 @@ struct crawl_result {
     int64_t waits_ns;      /* and how long it still waits */
 };
 
+#define CRAWL_ERRORS 24 /* kinds that are told apart */
+struct crawl_count {
+    char name[24]; /* "http_404", "timeout"; "other": all past the others */
+    uint64_t count;
+};
+
 /* What a watcher sees; at most 200 ms old. */
 struct crawl_sample {
     struct engine_stats stats;
-    uint64_t active;      /* transfers under way */
-    uint64_t requests;    /* of this run */
-    uint64_t wire_bytes;  /* received in this run */
-    uint64_t connections; /* opened in this run */
-    bool draining;        /* stopping: finishing what is under way */
+    struct frontier_filter filter;
+    struct crawl_count errors[CRAWL_ERRORS]; /* of URLs that failed, most first
+                                              */
+    unsigned error_count;
+    uint64_t active;                 /* transfers under way */
+    uint64_t requests;               /* of this run */
+    uint64_t wire_bytes;             /* received in this run */
+    uint64_t connections;            /* opened in this run */
+    struct fetch_tally_sample tally; /* of this run */
+    struct frontier_watch watch;     /* at most a second old */
+    bool draining;                   /* stopping: finishing what is under way */
     bool paused;
 };
 
@@ -74,10 +91,22 @@ MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
 /* First call: lease nothing more, finish what is under way. A second call:
  * give up what is under way. Both resumable. Async-signal-unsafe. */
 void crawl_stop(struct crawl *c);
+/* Leases nothing meanwhile, and does not end for want of something to lease. */
 void crawl_pause(struct crawl *c, bool pause);
 /* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
  * ended, the task is still the caller's. */
 MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
+/* The same, and waits until it is done; t->done is not called. The task's
+ * status. */
+MUST_CHECK enum status crawl_perform(struct crawl *c, struct crawl_task *t);
+/* Other limits, as in crawl_options; on the frontier thread, from a task. */
+struct crawl_limits {
+    uint64_t limit_pages, quota;
+    int64_t time_limit, give_up;
+};
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l);
+/* What its fetchers go by, for who puts URLs as they would; any thread. */
+const struct fetcher_options *crawl_fetching(const struct crawl *c);
 void crawl_look(struct crawl *c, struct crawl_sample *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */
@@ -85,6 +114,19 @@ bool crawl_wait(struct crawl *c, int64_t timeout_ns,
                 struct crawl_result *result);
 /* After crawl_wait said so. The engine is the caller's again. */
 void crawl_free(struct crawl *c); /* NULL is fine */
+
+/* The latest answers, newest first: the URLs whose last word, or a try that is
+ * to be repeated, was acknowledged. How many there were for `out`. */
+#define CRAWL_RECENT 200
+struct crawl_answer {
+    int64_t at_ms; /* wall clock of the request */
+    struct outcome outcome;
+    uint32_t elapsed_ms;
+    uint64_t bytes;  /* received */
+    char url[501];   /* cut there, where a character ends */
+    char title[201]; /* so is this; empty: none */
+};
+size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most);
 
 /* How it ended, for people: "finished", "reached --limit". */
 const char *crawl_end_text(enum crawl_end end);

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/fetch_parts.h"
 
@@ -58,10 +59,6 @@ static void set_limits(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)f->o->connect_timeout_ms);
-    /* The set keeps the sum to the limit; this keeps one transfer from
-     * reading far over it in one turn. */
-    curl_easy_setopt(e, CURLOPT_MAX_RECV_SPEED_LARGE,
-                     (curl_off_t)f->o->limit_rate);
     curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* A name server that does not answer must not hold the thread when a
@@ -149,6 +146,11 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     buf_clear(&f->request);
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
     f->order.url = NULL; /* curl has a copy, we have none */
+    /* The set keeps the sum to the limit; this keeps one transfer from
+     * reading far over it in one turn. */
+    curl_easy_setopt(f->transfer.easy, CURLOPT_MAX_RECV_SPEED_LARGE,
+                     (curl_off_t)atomic_load_explicit(&f->o->limit_rate,
+                                                      memory_order_relaxed));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
     multi_start(f->transfer.multi, &f->transfer);
 }
@@ -170,6 +172,23 @@ bool fetch_memory_came(struct fetch *f)
 static bool kept_short(const struct fetch *f)
 {
     return f->streamed && f->keep && f->body_bytes > f->body.len;
+}
+
+/* From the beginning until a connection made for it was ready for the request:
+ * its name looked up, TLS agreed on. -1: there is none. */
+static int64_t connect_time(CURL *e)
+{
+    curl_off_t tcp_us = 0, tls_us = 0;
+    long made = 0;
+
+    curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &made);
+    if (made == 0)
+        return -1;
+    curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &tcp_us);
+    curl_easy_getinfo(e, CURLINFO_APPCONNECT_TIME_T, &tls_us);
+    if (tcp_us == 0)
+        return -1;
+    return (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
 }
 
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
@@ -197,7 +216,8 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .started = f->started,
         .ended = now,
         .started_wall_ms = f->started_wall_ms,
-        .first_byte_ms = (uint32_t)(first_us / 1000),
+        .first_byte_ns = first_us * NS_PER_US,
+        .connect_ns = connect_time(f->transfer.easy),
         .ip = ip != NULL ? ip : "",
     };
     out->transient = fetch_is_transient(out->end, code);

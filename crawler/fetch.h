@@ -72,9 +72,11 @@ struct fetch_result {
     uint64_t body_bytes;  /* decoded, also those not kept */
     uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;
-    uint32_t first_byte_ms; /* from `started` to the answer's first octet */
-    const char *ip;         /* that answered, or "" */
-    const char *error;      /* what went wrong in words, or "" */
+    int64_t first_byte_ns; /* from `started` to the answer's first octet */
+    int64_t connect_ns;    /* to its connection's being open; -1: it used one
+                              that was, or got none */
+    const char *ip;        /* that answered, or "" */
+    const char *error;     /* what went wrong in words, or "" */
 };
 
 /* Wishes of a fetch to wait, while any is set it is paused. */

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "crawler/fetch_tally.h"
 #include "crawler/job.h"
 
 #define ROBOTS_MEMORY    ((size_t)16 << 20)
@@ -62,6 +63,7 @@ struct fetcher {
     enum mode mode;
     /* written by the fetcher thread, read by any */
     struct fetcher_counters counters;
+    struct fetch_tally tally;
     /* shared, under mtx */
     pthread_mutex_t mtx;
     struct assignment **inbox;
@@ -226,6 +228,7 @@ static void end(struct fetcher *f, struct job *j,
     struct bytes origin = j->origin;
     bool read_robots = j->read_robots;
 
+    fetch_tally_note(&f->tally, result, read_robots);
     if (job_on_ended(&f->tools, j, result) == JOB_BUSY)
         return;
     if (read_robots)
@@ -395,6 +398,11 @@ const struct fetcher_counters *fetcher_counters(const struct fetcher *f)
     return &f->counters;
 }
 
+const struct fetch_tally *fetcher_tally(const struct fetcher *f)
+{
+    return &f->tally;
+}
+
 /* ---- life ---------------------------------------------------------------- */
 
 static void free_parts(struct fetcher *f)
@@ -507,13 +515,24 @@ static void raise_descriptor_limit(void)
                  strerror(errno));
 }
 
-enum status fetcher_global_init(void)
+static enum status global_status;
+
+static void global_init(void)
 {
+    global_status = STATUS_OK;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         log_error("cannot start libcurl", "%s", "");
-        return STATUS_NOMEM;
+        global_status = STATUS_NOMEM;
+        return;
     }
     xmlInitParser();
     raise_descriptor_limit();
-    return STATUS_OK;
+}
+
+enum status fetcher_global_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, global_init);
+    return global_status;
 }

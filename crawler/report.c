@@ -178,7 +178,7 @@ static void fill_row(struct draft *d)
 
     row->at_ms = result->started_wall_ms;
     row->elapsed_ms = elapsed_ms(result);
-    row->first_byte_ms = result->first_byte_ms;
+    row->first_byte_ms = (uint32_t)(result->first_byte_ns / NS_PER_MS);
     row->http_status = result->answer->status;
     row->wire_bytes = result->wire_bytes;
     row->body_bytes = result->body_bytes;

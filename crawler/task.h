@@ -36,6 +36,7 @@ struct crawl_task {
 
     enum status status;
     struct crawl_task *next; /* the crawl's own */
+    void *waiter;            /* crawl_perform's */
 };
 
 /* In the order in which they were posted; any thread. */

@@ -124,6 +124,10 @@ void filter_stats(const struct filter *f, struct filter_stats *out)
     out->kind = f->ops->traits.name;
     out->fpr_promised = f->opt.fpr;
     f->ops->stats(f, out);
+    if (out->groups == 0) {
+        out->groups = 1;
+        out->group_fill[0] = (float)out->fill;
+    }
     out->overfull = out->fpr_predicted > 1.05 * out->fpr_promised ||
                     (out->capacity > 0 && out->count > out->capacity);
 }

@@ -82,6 +82,8 @@ struct filter_traits {
                     be out of reach */
 };
 
+#define FILTER_GROUPS 64
+
 struct filter_stats {
     const char *kind;
     uint64_t count;    /* keys held, as far as the filter can tell */
@@ -89,6 +91,10 @@ struct filter_stats {
     uint64_t bits;     /* memory that answers questions, spare room included */
     uint64_t key_bits; /* memory of keys it keeps for itself */
     double fill;       /* share of its bits set, or of its slots taken */
+    /* The same of groups of its segments that follow each other, equal in
+     * number; one group where it has no segments. */
+    unsigned groups;
+    float group_fill[FILTER_GROUPS];
     double fpr_promised, fpr_predicted; /* predicted: as it stands now */
     unsigned k;        /* marks a key, or bits of a fingerprint */
     uint64_t segments; /* parts that are built and saved by themselves */

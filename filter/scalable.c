@@ -27,7 +27,9 @@
 
 /* Sized for this share of the promise: what is left makes room for the
  * interval of a measurement. A full segment then stands at 1.14 p. */
-#define AIM 0.84
+#define AIM   0.84
+
+#define GROUP (SCALABLE_SEGMENTS / FILTER_GROUPS) /* of group_fill */
 
 /* ---- making ---- */
 
@@ -272,11 +274,14 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
         double load = c->lost[s] ? 0 : scalable_load(c, s);
         unsigned k = c->k_of[s];
+        double share = c->lost[s] ? 1 : sizing_block_fill(k, BLOCK_CELLS, load);
 
         out->count += (uint64_t)(load * c->runs[s].blocks + 0.5);
         rate += c->lost[s] ? 1 : sizing_curve_rate(&c->curves[k / 4], load);
-        fill += c->lost[s] ? 1 : sizing_block_fill(k, BLOCK_CELLS, load);
+        fill += share;
+        out->group_fill[s / GROUP] += (float)(share / GROUP);
     }
+    out->groups = FILTER_GROUPS;
     out->bits = c->slab.total * BLOCK_BYTES * 8 + sizeof c->runs * 8;
     out->key_bits = c->kept != NULL ? kept_bytes(c->kept) * 8 : 0;
     out->fill = fill / SCALABLE_SEGMENTS;

@@ -12,12 +12,15 @@
 #include "frontier/frontier.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "filter/sizing.h"
 #include "frontier/frontier_impl.h"
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
@@ -50,8 +53,7 @@ enum status frontier_touch(struct frontier *f, int64_t now)
 
 void frontier_wait_once(struct frontier *f, struct host_queue *h)
 {
-    h->next_due = f->asked_before +
-                  schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
+    h->next_due = f->asked_before + frontier_pause(f, h);
 }
 
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
@@ -142,14 +144,18 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st = STATUS_OK;
+    int64_t began;
 
     if (!f->in_txn)
         return STATUS_OK;
+    began = clock_mono(); /* to be told, not to decide by */
     fault_point("turn-before-commit");
     store_seen_counts(f);
     st = exact_set_step(f->exact, f->admitted);
     if (st == STATUS_OK)
         st = page_store_step(f->pages);
+    if (st == STATUS_OK && f->lent != NULL)
+        st = lent_step(f);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
     if (st == STATUS_OK && f->o.before_commit != NULL)
@@ -161,6 +167,7 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     fault_point("turn-after-commit");
     f->in_txn = false;
     f->commits++;
+    histogram_note(&f->commit_times, clock_mono() - began);
     if (durable != NULL)
         *durable = f->uncommitted;
     f->uncommitted = 0;
@@ -182,6 +189,8 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
     if (f->broken)
         return db_error(f->db);
     frontier_save_poll(f);
+    if (f->lent != NULL)
+        lent_tick(f, now);
     if (!f->in_txn)
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
@@ -212,30 +221,38 @@ static enum status frontier_block(struct engine *e, struct bytes crawl,
     h->why_blocked = until > now ? "blocked" : NULL;
     st = frontier_host_news(f, h, &none, now, wall_ms);
     frontier_reschedule(f, h);
-    return st;
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 static enum status frontier_delay(struct engine *e, struct bytes crawl,
-                                  struct bytes key, int64_t delay_ms)
+                                  struct bytes key, int64_t delay_ms,
+                                  int64_t now)
 {
     struct frontier *f = (struct frontier *)e;
     uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
-    struct engine_host_news news = {.crawl_delay_ms = delay_ms,
-                                    .retry_after_ms = -1};
+    struct host_queue *h;
+    int64_t latest;
     enum status st;
 
     if (queue == 0)
         return STATUS_NOT_FOUND;
-    st = frontier_touch(f, INT64_MIN);
+    st = frontier_touch(f, now);
     if (st != STATUS_OK)
         return st;
-    return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
+    h = frontier_host(f, queue);
+    h->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
+    latest = now + frontier_pause(f, h);
+    if (h->next_due > latest) /* a shorter one holds from now on */
+        h->next_due = latest;
+    st = lent_set_delay(f, h);
+    frontier_reschedule(f, h);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 /* A filter tells its rate segment by segment, which takes milliseconds; stats
  * are asked each turn. So that is asked anew each time the crawl has grown by
  * a 64th; every URL since is one more key. */
-static void add_filter_stats(struct frontier *f, struct engine_stats *out)
+void frontier_filter_stats(struct frontier *f, struct engine_stats *out)
 {
     const struct filter_stats *fs = &f->filter_stats;
     uint64_t at = f->filter_stats_at;
@@ -289,7 +306,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .commits = f->commits,
     };
     if (f->filter != NULL)
-        add_filter_stats(f, out);
+        frontier_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)
@@ -308,6 +325,7 @@ static void frontier_close(struct engine *e)
     for (size_t i = 0; i < f->host_room; i++)
         host_queue_free(f->hosts[i]);
     free(f->hosts);
+    lent_free(f->lent);
     lease_table_free(f->leases);
     map_free(f->tries, free);
     seen_free(f->seen);
@@ -328,6 +346,36 @@ static void frontier_close(struct engine *e)
     buf_fini(&f->text);
     free(f->dir);
     free(f);
+}
+
+void frontier_filter_look(struct engine *e, struct frontier_filter *out)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct engine_stats s;
+    struct sizing_interval i;
+
+    memset(out, 0, sizeof *out);
+    if (f->filter == NULL)
+        return;
+    frontier_stats(e, &s);
+    out->asked = s.filter_new + s.false_positives;
+    i = sizing_wilson(s.false_positives, out->asked, SIZING_Z95);
+    out->low = i.low;
+    out->high = i.high;
+    if (out->asked > 0)
+        out->measured = (double)s.false_positives / (double)out->asked;
+    snprintf(out->kind, sizeof out->kind, "%s", f->filter_stats.kind);
+    out->segments = f->filter_stats.segments;
+    out->groups = f->filter_stats.groups;
+    memcpy(out->fill, f->filter_stats.group_fill, sizeof out->fill);
+}
+
+struct bytes frontier_leased_url(struct engine *e, uint64_t id)
+{
+    const struct lease_record *l =
+        lease_find(((struct frontier *)e)->leases, id);
+
+    return l != NULL ? l->lease.url : bytes_of("", 0);
 }
 
 const struct engine_ops frontier_ops = {

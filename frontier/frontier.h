@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/digest.h"
+#include "filter/filter.h"
 #include "frontier/engine.h"
 #include "frontier/ip.h"
 #include "frontier/queue_key.h"
@@ -50,6 +51,8 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    bool put_urls; /* its URLs are put by other programs, whose leases are those
+                      of items.h and not of lent.h */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
                           scope_check_listing, and no pages where pages are
                           counted */
@@ -94,6 +97,63 @@ uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host);
 /* `address` NULL: it has none, and stands alone under its name. */
 MUST_CHECK enum status frontier_place(struct engine *e, uint32_t queue,
                                       const struct ip *address, int64_t now);
+/* How the filter stands; cheap, as it was at most a 64th of the crawl's growth
+ * ago. */
+struct frontier_filter {
+    char kind[16];     /* "scalable"; empty: there is none, or it is remote */
+    uint64_t segments; /* parts that are built by themselves */
+    unsigned groups;   /* of them, for `fill` */
+    float fill[FILTER_GROUPS]; /* share of the bits set */
+    /* Of the new URLs it was asked about it called this share "maybe seen", and
+     * the 95 % interval of that (Wilson, 1927); 0 to 1 before the first. */
+    uint64_t asked;
+    double measured, low, high;
+};
+void frontier_filter_look(struct engine *e, struct frontier_filter *out);
+/* Hosts that have URLs left, or something to remember; at most the first
+ * 200,000 of the crawl are looked at (*all: there are no more). */
+enum frontier_host_order {
+    FRONTIER_HOSTS_BIGGEST, /* most URLs left first */
+    FRONTIER_HOSTS_SLOWEST, /* those that answer last; answered ones alone */
+    FRONTIER_HOSTS_BLOCKED  /* blocked or dead alone, most URLs left first */
+};
+enum frontier_host_state {
+    FRONTIER_HOST_READY,
+    FRONTIER_HOST_BUSY,    /* as many URLs are out as may be */
+    FRONTIER_HOST_WAITING, /* its delay */
+    FRONTIER_HOST_BLOCKED,
+    FRONTIER_HOST_DEAD /* given up for this run */
+};
+struct frontier_host_row {
+    struct bytes host; /* lives as long as `e` */
+    enum frontier_host_state state;
+    const char *why;     /* static: why it is blocked or dead; or "" */
+    uint64_t queued;     /* URLs not done */
+    uint64_t fetched;    /* answers in this run, as far as it is remembered */
+    uint32_t failures;   /* in a row */
+    uint32_t latency_us; /* moving mean of its answers' times; 0: none yet */
+    int64_t delay;       /* ns between two requests, as it stands */
+    int64_t due;         /* moment at which it may be asked; INT64_MAX: not
+                            before something comes back */
+};
+/* Up to `most` into `out`, in that order; how many. */
+size_t frontier_hosts(struct engine *e, enum frontier_host_order by,
+                      size_t most, int64_t now, struct frontier_host_row *out,
+                      bool *all);
+/* ---- options that may change while it is open ---- */
+
+/* `scope` is, or has become, another than what queued URLs were admitted by. */
+void frontier_recheck(struct engine *e, struct scope *scope);
+/* Hosts that wait now wait by the new delays. */
+void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
+                           int64_t now);
+/* As in frontier_options. Pages of a host are counted while there is a limit
+ * to them. */
+void frontier_set_limits(struct engine *e, uint64_t limit_pages,
+                         uint64_t per_host);
+
+/* The URL of a lease that is out, valid until it ends; empty: there is none. */
+struct bytes frontier_leased_url(struct engine *e, uint64_t id);
 /* First time in this run that a queue is handed out? Answers true once. */
 bool frontier_first_lease(struct engine *e, uint32_t queue);
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
@@ -31,12 +32,14 @@ struct save_job {
     char *filter_path, *manifest_path;
     pthread_t thread;
     enum status st;
+    int64_t took; /* ns */
     _Atomic bool done;
 };
 
 static void save(struct save_job *job)
 {
     enum status st = STATUS_OK;
+    int64_t began = clock_mono();
 
     fault_point("checkpoint-begin");
     if (job->f->filter != NULL && !job->f->filter_is_remote)
@@ -49,6 +52,7 @@ static void save(struct save_job *job)
         st = manifest_save(job->manifest_path, &job->manifest);
     fault_point("checkpoint-end");
     job->st = st;
+    job->took = clock_mono() - began;
     atomic_store(&job->done, true);
 }
 
@@ -73,8 +77,12 @@ static enum status finish(struct frontier *f)
     struct save_job *job = f->job;
     enum status st = job->st;
 
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
         f->manifest = job->manifest;
+        histogram_note(&f->checkpoint_times, job->took);
+    } else {
+        f->checkpoints_failed++;
+    }
     f->job = NULL;
     job_free(job);
     return st;

@@ -156,13 +156,26 @@ struct crawls_maker {
     enum status (*set_settings)(void *ctx, struct crawls_member *m,
                                 const char *dir, json_t *in, json_t **out,
                                 struct buf *why);
-    /* Of `dir`, open or not; see crawls_report. */
+    /* Of `dir`, open or not; see crawls_report. Any thread. */
     enum status (*report)(void *ctx, const char *dir,
                           const struct crawls_report *r, int fd);
+
+    /* These may be NULL. */
+
+    /* Of one that is stopped, for its view; `out` is zeroed. */
+    void (*look)(void *ctx, const char *dir, struct crawl_sample *out);
+    /* A few times a second while it is open. True: it cannot go on, `why`. */
+    bool (*tick)(struct crawls_member *m, struct buf *why);
+    /* It was opened, or has another state than it was told of last. */
+    void (*tell)(void *ctx, const struct crawls_view *v);
+    int64_t patience; /* ns for what is under way when the process stops, then
+                         it is given up; 0: 5 s */
 };
 
 /* `dir`: where crawls are made; those that are there already are opened,
- * paused or stopped as they were left. NULL: none can be made. */
+ * paused or stopped as they were left, and one that cannot be is CRAWLS_FAILED
+ * and keeps nobody else. What was told to each is in its directory, in a file
+ * `service`: one word. NULL: none can be made. STATUS_IO: not readable. */
 MUST_CHECK enum status crawls_open(struct crawls **out, const char *dir,
                                    const struct crawls_maker *maker);
 /* Beside those in `dir`: one that the caller runs and ends himself, in
@@ -172,6 +185,9 @@ void crawls_adopt(struct crawls *c, const char *name, const char *crawl_dir,
                   struct crawls_member *m);
 /* Has somebody stopped the adopted one? */
 bool crawls_adopted_stopped(struct crawls *c);
+/* Begins to stop all that is its own, for crawls_close; any thread, but not in
+ * a signal handler. A second call gives up what is under way. */
+void crawls_stop(struct crawls *c);
 /* Stops all that is its own, the calls that wait end with STATUS_CLOSED. They
  * are opened again as they were (not stopped) by the next crawls_open. */
 enum status crawls_close(struct crawls *c);

@@ -36,6 +36,7 @@
 #define TURN_ITEMS    8192 /* a turn takes about that many */
 #define BUSY_ITEMS    64   /* of a turn that makes the next one wait */
 #define LINGER_NS     (2 * NS_PER_MS)
+#define WATCH_NS      (500 * NS_PER_MS)
 
 /* ---- lists of calls ---- */
 
@@ -61,6 +62,33 @@ struct frontier_call *call_list_take(struct call_list *l)
     return call;
 }
 
+const char *frontier_verb_name(enum frontier_verb v)
+{
+    static const char *const names[FRONTIER_VERBS_] = {
+        [FRONTIER_PUT] = "put",
+        [FRONTIER_GET] = "get",
+        [FRONTIER_URL_STATUS] = "url_status",
+        [FRONTIER_LIST_URLS] = "list_urls",
+        [FRONTIER_COUNT_URLS] = "count_urls",
+        [FRONTIER_PURGE_URLS] = "purge_urls",
+        [FRONTIER_LIST_QUEUES] = "list_queues",
+        [FRONTIER_DELETE_QUEUE] = "delete_queue",
+        [FRONTIER_BLOCK_QUEUE] = "block_queue",
+        [FRONTIER_SET_DELAY] = "set_delay",
+        [FRONTIER_SET_LIMIT] = "set_limit",
+        [FRONTIER_STATS] = "stats",
+        [FRONTIER_LIST_CRAWLS] = "list_crawls",
+        [FRONTIER_DELETE_CRAWL] = "delete_crawl",
+        [FRONTIER_SET_ACTIVE] = "set_active",
+        [FRONTIER_GET_ACTIVE] = "get_active",
+        [FRONTIER_SET_LOG_LEVEL] = "set_log_level",
+        [FRONTIER_LIST_NODES] = "list_nodes",
+        [FRONTIER_SETTLE] = "settle",
+    };
+
+    return names[v];
+}
+
 static size_t items_of(const struct frontier_call *call)
 {
     return call->verb == FRONTIER_PUT ? call->in.put.n : 1;
@@ -76,6 +104,9 @@ void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
 
 void frontier_call_fini(struct frontier_call *call)
 {
+    if (call->joint != NULL)
+        call->joint_free(call->joint);
+    call->joint = NULL;
     arena_free(call->memory);
     call->memory = NULL;
 }
@@ -89,6 +120,7 @@ enum status frontier_service_submit(struct frontier_service *s,
     if (call->verb >= FRONTIER_VERBS_ || items == 0 ||
         items > FRONTIER_PUT_MOST)
         return STATUS_ARG;
+    call->submitted = clock_mono();
     pthread_mutex_lock(&s->mtx);
     if (s->stopping) {
         st = STATUS_CLOSED;
@@ -112,6 +144,20 @@ void frontier_service_sample(struct frontier_service *s,
     pthread_mutex_lock(&s->mtx);
     *out = s->sample;
     out->waiting = s->waiting_items;
+    pthread_mutex_unlock(&s->mtx);
+}
+
+void frontier_service_watch(struct frontier_service *s,
+                            struct frontier_service_watch *out)
+{
+    memset(out, 0, sizeof *out);
+    for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
+        for (unsigned verb = 0; verb < FRONTIER_VERBS_; verb++)
+            histogram_look(&s->calls[via][verb], &out->calls[via][verb]);
+    for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
+        out->acks[i] = atomic_load_explicit(&s->acks[i], memory_order_relaxed);
+    pthread_mutex_lock(&s->mtx);
+    out->engine = s->watch;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -150,6 +196,14 @@ static size_t take_calls(struct frontier_service *s, struct call_list *to,
     return items;
 }
 
+/* When the thread has something to do that nobody asks for. */
+static int64_t wake_at(const struct frontier_service *s)
+{
+    return s->unwatched && s->next_watch < s->next_checkpoint
+               ? s->next_watch
+               : s->next_checkpoint;
+}
+
 /* Fills `to` with what this turn is about; false: stopping, and nothing is
  * left. `busy`: the turn before had many puts. */
 static bool next_calls(struct frontier_service *s, struct call_list *to,
@@ -162,8 +216,8 @@ static bool next_calls(struct frontier_service *s, struct call_list *to,
     s->unready = (struct call_list){NULL, NULL};
     pthread_mutex_lock(&s->mtx);
     while (!rush && !s->stopping && s->waiting.head == NULL &&
-           clock_mono() < s->next_checkpoint)
-        sleep_until(s, s->next_checkpoint);
+           clock_mono() < wake_at(s))
+        sleep_until(s, wake_at(s));
     items = take_calls(s, to, &rush);
     if (*busy && !rush && !s->stopping && items < TURN_ITEMS / 8) {
         int64_t until = clock_mono() + LINGER_NS;
@@ -241,18 +295,30 @@ static void count_crawl(void *ctx, struct bytes crawl)
 static void sample_memory(struct frontier_service *s)
 {
     struct engine_stats stats;
-    uint64_t memory = items_memory(s->items), crawls = 0;
+    uint64_t memory = items_memory(s->items);
 
     s->engine->ops->stats(s->engine, &stats);
-    items_each_crawl(s->items, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->sample.memory = memory + stats.memory;
-    s->sample.crawls = crawls;
     pthread_mutex_unlock(&s->mtx);
+}
+
+/* Counts a call, which is still ours. */
+static void count_call(struct frontier_service *s,
+                       const struct frontier_call *call, int64_t now)
+{
+    uint64_t acks[FRONTIER_ACKS_] = {0};
+
+    histogram_note(&s->calls[call->via][call->verb], now - call->submitted);
+    for (size_t i = 0; call->verb == FRONTIER_PUT && i < call->in.put.n; i++)
+        acks[call->in.put.items[i].ack]++;
+    for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
+        atomic_fetch_add_explicit(&s->acks[i], acks[i], memory_order_relaxed);
 }
 
 static void tell_all(struct frontier_service *s, int64_t now)
 {
+    int64_t told = s->done.head != NULL ? clock_mono() : 0;
     struct frontier_call *call;
     uint64_t calls = 0, puts = 0, urls = 0;
 
@@ -262,15 +328,39 @@ static void tell_all(struct frontier_service *s, int64_t now)
         calls++;
         puts += call->verb == FRONTIER_PUT ? call->in.put.n : 0;
         urls += call->verb == FRONTIER_GET ? call->url_count : 0;
+        count_call(s, call, told);
+        s->unwatched = true;
         call->done(call); /* no longer ours */
     }
     pthread_mutex_lock(&s->mtx);
     s->sample.calls += calls;
     s->sample.puts += puts;
     s->sample.gets_urls += urls;
-    s->sample.commits++;
     take_sample(s, now);
     pthread_mutex_unlock(&s->mtx);
+}
+
+static void take_watch(struct frontier_service *s, int64_t now)
+{
+    struct frontier_watch watch;
+    uint64_t crawls = 0;
+
+    frontier_watch(s->engine, now, &watch);
+    items_each_crawl(s->items, count_crawl, &crawls);
+    pthread_mutex_lock(&s->mtx);
+    s->watch = watch;
+    s->sample.crawls = crawls;
+    pthread_mutex_unlock(&s->mtx);
+    s->next_watch = now + WATCH_NS;
+    s->unwatched = watch.saving; /* its end is worth another look */
+}
+
+static void watch_if_due(struct frontier_service *s)
+{
+    int64_t now = clock_mono();
+
+    if (s->unwatched && now >= s->next_watch)
+        take_watch(s, now);
 }
 
 static void checkpoint_if_due(struct frontier_service *s)
@@ -285,6 +375,7 @@ static void checkpoint_if_due(struct frontier_service *s)
         return;
     st = frontier_checkpoint(s->engine, now, wall_ms(s));
     s->uncovered = st == STATUS_AGAIN; /* the last one is not done yet */
+    s->unwatched = true;
     if (st != STATUS_OK && st != STATUS_AGAIN)
         s->broken = st;
     sample_memory(s);
@@ -316,6 +407,7 @@ static void *run(void *arg)
         commit(s, now);
         tell_all(s, now);
         checkpoint_if_due(s);
+        watch_if_due(s);
     }
     s->stopped = s->broken;
     if (s->broken == STATUS_OK)
@@ -382,6 +474,7 @@ enum status frontier_service_open(struct frontier_service **out,
     if (st == STATUS_OK) {
         take_sample(s, wall_ms(s));
         sample_memory(s);
+        take_watch(s, clock_mono());
         err = pthread_create(&s->thread, NULL, run, s);
         st = err == 0 ? STATUS_OK : status_of_errno(err);
     }

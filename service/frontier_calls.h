@@ -30,7 +30,9 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/histogram.h"
 #include "base/status.h"
+#include "frontier/watch.h"
 
 struct frontier_service;
 
@@ -57,6 +59,16 @@ enum frontier_verb {
     FRONTIER_VERBS_         /* how many there are */
 };
 
+/* "put", "get", "url_status" ...; static. */
+const char *frontier_verb_name(enum frontier_verb v);
+
+/* Who made a call, for counting. */
+enum frontier_via {
+    FRONTIER_VIA_GRPC = 0,
+    FRONTIER_VIA_HTTP,
+    FRONTIER_VIAS_ /* how many there are */
+};
+
 /* ---- what goes in and out ---- */
 
 enum frontier_item_kind {
@@ -69,7 +81,8 @@ enum frontier_item_kind {
 enum frontier_ack {
     FRONTIER_ACK_OK = 0,
     FRONTIER_ACK_SKIPPED = 1,
-    FRONTIER_ACK_FAIL = 2
+    FRONTIER_ACK_FAIL = 2,
+    FRONTIER_ACKS_ /* how many there are */
 };
 
 /* One URL to put. Its ID is the transport's own affair. */
@@ -163,6 +176,8 @@ struct frontier_queue_call {
     struct bytes crawl, key;
     uint64_t value; /* BLOCK: until, seconds since 1970; SET_DELAY: seconds;
                        SET_LIMIT: completed URLs */
+    uint16_t ms;    /* SET_DELAY: and so many milliseconds */
+    bool standard;  /* SET_DELAY: neither, but what holds for all */
 };
 
 /* Out: GetStats. */
@@ -192,6 +207,7 @@ struct frontier_settle {
 
 struct frontier_call {
     enum frontier_verb verb;
+    enum frontier_via via;
     union {
         struct frontier_put put;
         struct frontier_get get;
@@ -221,8 +237,11 @@ struct frontier_call {
      * STATUS_ARG: no key can be derived (URL_STATUS).
      * STATUS_IO, _FULL, _DAMAGED: the store failed; nothing is to be had any
      *   more, every item of a PUT is FRONTIER_ACK_FAIL.
-     * STATUS_CLOSED: the service stopped before it was carried out. */
+     * STATUS_CLOSED: the service stopped before it was carried out.
+     * STATUS_REFUSED: not what can be done with a crawl of our own, or with one
+     *   that is stopped; `why` says it. */
     enum status status;
+    const char *why;           /* of STATUS_REFUSED, for people; static */
     struct bytes crawl_id;     /* as it is called: blank became DEFAULT */
     struct frontier_url *urls; /* GET, LIST_URLS; URL_STATUS: one */
     size_t url_count;
@@ -241,13 +260,16 @@ struct frontier_call {
     /* ---- the service's own: zero before the first submit ---- */
     struct arena *memory;
     struct frontier_call *next;
+    int64_t submitted; /* monotonic */
     struct {
         uint64_t place, done, turn;
         uint32_t queue;
     } cursor;
+    struct hub_get *joint; /* the hub's, of a GET of several crawls */
+    void (*joint_free)(struct hub_get *joint);
 };
 
-/* All zero but for verb, done and ctx. */
+/* All zero but for verb, done and ctx; `via` may be set after it. */
 void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
                         void (*done)(struct frontier_call *call), void *ctx);
 /* Frees what answers are made of. Not between submit and done. */
@@ -285,7 +307,7 @@ MUST_CHECK enum status frontier_service_submit(struct frontier_service *s,
 /* What a page of metrics shows; a sample, from any thread. */
 struct frontier_service_sample {
     uint64_t waiting; /* items */
-    uint64_t calls, puts, gets_urls, commits;
+    uint64_t calls, puts, gets_urls;
     struct frontier_counts all; /* of all crawls */
     uint64_t crawls, urls;      /* rows ever, removed ones included */
     uint64_t memory;            /* bytes the engine holds */
@@ -293,6 +315,19 @@ struct frontier_service_sample {
 };
 void frontier_service_sample(struct frontier_service *s,
                              struct frontier_service_sample *out);
+
+/* The rest of such a page: calls by transport and verb, how long each took from
+ * its submit to `done`, the commit included; what was answered to items; how
+ * the engine does, as of a second ago at most, under load or idle. Any thread,
+ * which waits for nobody. */
+struct frontier_service_watch {
+    struct histogram_sample calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
+    uint64_t acks[FRONTIER_ACKS_]; /* of items put */
+    struct frontier_watch engine;  /* of it: seen check, filter, commits,
+                                      checkpoints */
+};
+void frontier_service_watch(struct frontier_service *s,
+                            struct frontier_service_watch *out);
 
 /* Takes no more calls, carries out what waits, writes a checkpoint, ends the
  * thread and frees the service; the status of the checkpoint. NULL is fine. */

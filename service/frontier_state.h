@@ -28,6 +28,11 @@ struct frontier_service {
     bool refused; /* somebody was told STATUS_AGAIN */
     bool stopping;
     struct frontier_service_sample sample;
+    struct frontier_watch watch;
+
+    /* written by the frontier thread, read by any */
+    struct histogram calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
+    _Atomic uint64_t acks[FRONTIER_ACKS_];
 
     /* frontier thread */
     struct engine *engine;
@@ -39,6 +44,8 @@ struct frontier_service {
     struct frontier_item **put_items;
     size_t put_count, put_room;
     int64_t next_checkpoint; /* monotonic */
+    int64_t next_watch;      /* the same */
+    bool unwatched;          /* something was done since the last one */
     bool uncovered;          /* something was committed since the last one */
     enum status stopped;     /* of the last checkpoint */
 };

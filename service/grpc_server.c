@@ -12,6 +12,7 @@
 #include "service/grpc_server.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ struct grpc_call {
     bool paused;
     bool responded; /* headers have been sent */
     bool finished;
+    bool late; /* it is reset, as its time is over */
 };
 
 struct entry {
@@ -61,7 +63,17 @@ struct grpc_server {
     struct map *methods; /* path to struct entry */
     size_t calls, coming;
     bool draining;
+    /* written by the loop's thread, read by any */
+    struct {
+        _Atomic uint64_t open, strangers, received, sent;
+        _Atomic uint64_t ended[GRPC_CODES_];
+    } tally;
 };
+
+static void count_up(_Atomic uint64_t *to, uint64_t by)
+{
+    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
 
 /* ---- status ---- */
 
@@ -95,22 +107,25 @@ static void send_status_alone(struct http2_stream *t, enum grpc_code code,
     http2_stream_respond(t, h, n, true);
 }
 
-static void refuse(struct http2_stream *t, enum grpc_code code, const char *why)
+static void refuse(struct grpc_server *s, struct http2_stream *t,
+                   enum grpc_code code, const char *why)
 {
     struct buf text;
 
+    count_up(&s->tally.ended[code], 1);
     buf_init(&text, 3 * TEXT_MOST);
     grpc_percent_encode(&text, bytes_of_str(why));
     send_status_alone(t, code, &text);
     buf_fini(&text);
 }
 
-static void refuse_http(struct http2_stream *t, const char *status,
-                        const char *name, const char *value)
+static void refuse_http(struct grpc_server *s, struct http2_stream *t,
+                        const char *status, const char *name, const char *value)
 {
     const struct http2_header h[] = {header(":status", status),
                                      header(name, value)};
 
+    count_up(&s->tally.strangers, 1);
     http2_stream_respond(t, h, 2, true);
 }
 
@@ -160,6 +175,7 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
     buf_init(&text, 3 * TEXT_MOST);
     grpc_percent_encode(&text, bytes_of_str(plain));
     c->finished = true;
+    count_up(&c->server->tally.ended[code], 1);
     loop_timer_cancel(c->server->loop, &c->timer);
     if (c->responded)
         http2_stream_finish(c->stream, h,
@@ -176,9 +192,10 @@ static void out_of_time(struct loop_timer *t)
     struct grpc_call *c =
         (struct grpc_call *)((char *)t - offsetof(struct grpc_call, timer));
 
-    if (http2_stream_waits(c->stream))
+    if (http2_stream_waits(c->stream)) {
+        c->late = true;
         http2_stream_reset(c->stream);
-    else
+    } else
         grpc_call_finish(c, GRPC_DEADLINE_EXCEEDED,
                          c->deadline != 0 ? "deadline exceeded"
                                           : "the request did not come");
@@ -227,6 +244,7 @@ static void give_all(struct grpc_call *c)
         st = grpc_reader_next(&c->reader, &m);
         if (st == STATUS_OK) {
             release(c);
+            count_up(&c->server->tally.received, 1);
             give(c, m);
         }
     }
@@ -328,6 +346,11 @@ static void on_closed(struct http2_stream *t)
         return;
     loop_timer_cancel(c->server->loop, &c->timer);
     c->stream = NULL;
+    if (!c->finished)
+        count_up(&c->server->tally
+                      .ended[c->late ? GRPC_DEADLINE_EXCEEDED : GRPC_CANCELLED],
+                 1);
+    count_up(&c->server->tally.open, UINT64_MAX);
     release(c);
     grpc_reader_fini(&c->reader);
     if (c->method->ended != NULL)
@@ -351,6 +374,7 @@ static void open_call(struct grpc_server *s, struct http2_stream *t,
     c->timer.fire = out_of_time;
     grpc_reader_init(&c->reader, gzip, s->options.http2.limits.window);
     s->calls++;
+    count_up(&s->tally.open, 1);
     http2_stream_set_user(t, c);
     if (timeout >= 0)
         c->deadline = loop_now(s->loop) + timeout;
@@ -375,19 +399,20 @@ static bool may_call(struct grpc_server *s, struct http2_stream *t,
     if (has >= need)
         return true;
     if (token.len == 0)
-        refuse(t, GRPC_UNAUTHENTICATED,
+        refuse(s, t, GRPC_UNAUTHENTICATED,
                "metadata authorization: Bearer TOKEN is missing");
     else if (has == AUTH_NONE)
-        refuse(t, GRPC_UNAUTHENTICATED, "this token is not known");
+        refuse(s, t, GRPC_UNAUTHENTICATED, "this token is not known");
     else
-        refuse(t, GRPC_PERMISSION_DENIED,
+        refuse(s, t, GRPC_PERMISSION_DENIED,
                "this token's role does not allow the call");
     return false;
 }
 
 /* False: refused. *timeout -1: none. */
-static bool read_metadata(struct http2_stream *t, const struct http2_request *r,
-                          bool *gzip, int64_t *timeout)
+static bool read_metadata(struct grpc_server *s, struct http2_stream *t,
+                          const struct http2_request *r, bool *gzip,
+                          int64_t *timeout)
 {
     struct bytes encoding = http2_request_header(r, "grpc-encoding");
     struct bytes time = http2_request_header(r, "grpc-timeout");
@@ -395,11 +420,11 @@ static bool read_metadata(struct http2_stream *t, const struct http2_request *r,
     *timeout = -1;
     *gzip = bytes_is(encoding, "gzip");
     if (time.at != NULL && !grpc_parse_timeout(time, timeout)) {
-        refuse(t, GRPC_INTERNAL, "metadata grpc-timeout is malformed");
+        refuse(s, t, GRPC_INTERNAL, "metadata grpc-timeout is malformed");
         return false;
     }
     if (encoding.len > 0 && !*gzip && !bytes_is(encoding, "identity")) {
-        refuse(t, GRPC_UNIMPLEMENTED,
+        refuse(s, t, GRPC_UNIMPLEMENTED,
                "this grpc-encoding is not known; gzip is");
         return false;
     }
@@ -407,14 +432,15 @@ static bool read_metadata(struct http2_stream *t, const struct http2_request *r,
 }
 
 /* Is it a request of gRPC at all? False: it was refused. */
-static bool is_grpc(struct http2_stream *t, const struct http2_request *r)
+static bool is_grpc(struct grpc_server *s, struct http2_stream *t,
+                    const struct http2_request *r)
 {
     if (r->too_large)
-        refuse(t, GRPC_RESOURCE_EXHAUSTED, "too much metadata");
+        refuse(s, t, GRPC_RESOURCE_EXHAUSTED, "too much metadata");
     else if (!bytes_is(r->method, "POST"))
-        refuse_http(t, "405", "allow", "POST");
+        refuse_http(s, t, "405", "allow", "POST");
     else if (!grpc_content_type(http2_request_header(r, "content-type")))
-        refuse_http(t, "415", "accept", "application/grpc");
+        refuse_http(s, t, "415", "accept", "application/grpc");
     else
         return true;
     return false;
@@ -428,15 +454,15 @@ static void on_request(void *ctx, struct http2_stream *t,
     int64_t timeout;
     bool gzip;
 
-    if (!is_grpc(t, r) || !may_call(s, t, r, e) ||
-        !read_metadata(t, r, &gzip, &timeout))
+    if (!is_grpc(s, t, r) || !may_call(s, t, r, e) ||
+        !read_metadata(s, t, r, &gzip, &timeout))
         return;
     if (e == NULL)
-        refuse(t, GRPC_UNIMPLEMENTED, "no such method here");
+        refuse(s, t, GRPC_UNIMPLEMENTED, "no such method here");
     else if (s->draining)
-        refuse(t, GRPC_UNAVAILABLE, "the service is stopping");
+        refuse(s, t, GRPC_UNAVAILABLE, "the service is stopping");
     else if (s->calls >= s->options.calls_most)
-        refuse(t, GRPC_RESOURCE_EXHAUSTED, "too many calls at once");
+        refuse(s, t, GRPC_RESOURCE_EXHAUSTED, "too many calls at once");
     else
         open_call(s, t, e, gzip, timeout);
 }
@@ -502,6 +528,21 @@ void grpc_server_free(struct grpc_server *s)
 struct http2_server *grpc_server_http2(struct grpc_server *s)
 {
     return s->http2;
+}
+
+void grpc_server_sample(const struct grpc_server *s, struct grpc_sample *out)
+{
+    const memory_order relaxed = memory_order_relaxed;
+
+    *out = (struct grpc_sample){
+        .open = atomic_load_explicit(&s->tally.open, relaxed),
+        .strangers = atomic_load_explicit(&s->tally.strangers, relaxed),
+        .received = atomic_load_explicit(&s->tally.received, relaxed),
+        .sent = atomic_load_explicit(&s->tally.sent, relaxed),
+    };
+    for (unsigned i = 0; i < GRPC_CODES_; i++)
+        out->ended[i] = atomic_load_explicit(&s->tally.ended[i], relaxed);
+    http2_server_sample(s->http2, &out->http2);
 }
 
 /* ---- the end ---- */
@@ -578,6 +619,7 @@ char *grpc_call_answer(struct grpc_call *c, size_t len)
         return NULL;
     }
     grpc_prefix(at, len);
+    count_up(&c->server->tally.sent, 1);
     return at + GRPC_PREFIX;
 }
 

@@ -6,6 +6,31 @@
 
 #define TIMEOUT_MOST (INT64_C(3) * 365 * 86400 * NS_PER_S)
 
+const char *grpc_code_name(unsigned code)
+{
+    static const char *const names[GRPC_CODES_] = {
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
+    };
+
+    return code < GRPC_CODES_ ? names[code] : "UNKNOWN";
+}
+
 void grpc_percent_encode(struct buf *out, struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {

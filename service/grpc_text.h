@@ -22,11 +22,16 @@ enum grpc_code {
     GRPC_NOT_FOUND = 5,
     GRPC_PERMISSION_DENIED = 7,
     GRPC_RESOURCE_EXHAUSTED = 8,
+    GRPC_FAILED_PRECONDITION = 9,
     GRPC_UNIMPLEMENTED = 12,
     GRPC_INTERNAL = 13,
     GRPC_UNAVAILABLE = 14,
-    GRPC_UNAUTHENTICATED = 16
+    GRPC_UNAUTHENTICATED = 16,
+    GRPC_CODES_ /* one past the last of the protocol's numbers */
 };
+
+/* "DEADLINE_EXCEEDED"; also of codes that are not named above. Static. */
+const char *grpc_code_name(unsigned code);
 
 /* grpc-message: octets outside printable ASCII, and %, as %XX. */
 void grpc_percent_encode(struct buf *out, struct bytes text);

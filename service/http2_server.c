@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,8 @@ struct http2_server {
     char address[LISTENER_ADDRESS_SIZE];
     struct conn_list all, marked;
     unsigned count;
+    /* written by the loop's thread, read by any */
+    _Atomic uint64_t open, accepted, refused, received, sent;
     struct loop_timer accept_again, goaway;
     bool listening, draining;
     void (*ended)(void *ctx);
@@ -85,6 +88,11 @@ void http2_server_options_init(struct http2_server_options *o)
     };
 }
 
+static void count_up(_Atomic uint64_t *to, uint64_t by)
+{
+    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
+
 /* ---- one connection ---- */
 
 static void conn_free(struct http2_conn *c)
@@ -102,6 +110,7 @@ static void conn_free(struct http2_conn *c)
     if (c->is_marked)
         TAILQ_REMOVE(&s->marked, c, marked);
     s->count--;
+    count_up(&s->open, UINT64_MAX);
     buf_fini(&c->out);
     free(c);
     if (s->count == 0 && s->draining && s->ended != NULL)
@@ -191,6 +200,7 @@ static bool write_all(struct http2_conn *c)
             return true;
         st = write_some(c, &n);
         c->out_at += n;
+        count_up(&c->server->sent, n);
     }
     c->write_blocked = st == STATUS_AGAIN;
     return c->write_blocked;
@@ -232,6 +242,7 @@ static void conn_ready(struct loop_fd *f, uint32_t events)
         st = read_some(c, &n);
         if (st != STATUS_OK)
             break;
+        count_up(&s->received, n);
         c->heard = loop_now(s->loop);
         c->asked = false;
         if (http2_session_receive(c->session, bytes_of(s->chunk, n),
@@ -293,6 +304,8 @@ static void conn_new(struct http2_server *s, int fd)
     }
     TAILQ_INSERT_TAIL(&s->all, c, all);
     s->count++;
+    count_up(&s->open, 1);
+    count_up(&s->accepted, 1);
     loop_timer_set(s->loop, &c->timer, c->heard + s->options.preface_ns);
     if (s->draining)
         http2_session_goaway(c->session, true);
@@ -314,6 +327,7 @@ static void listener_ready(struct loop_fd *f, uint32_t events)
         } else if (fd >= 0) {
             log_warn("too many connections, one is refused", "most=%u",
                      s->options.connections);
+            count_up(&s->refused, 1);
             close(fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
             log_warn("cannot accept a connection", "why=\"%s\"",
@@ -418,6 +432,17 @@ void http2_server_free(struct http2_server *s)
 const char *http2_server_address(const struct http2_server *s)
 {
     return s->address;
+}
+
+void http2_server_sample(const struct http2_server *s, struct http2_sample *out)
+{
+    *out = (struct http2_sample){
+        .open = atomic_load_explicit(&s->open, memory_order_relaxed),
+        .accepted = atomic_load_explicit(&s->accepted, memory_order_relaxed),
+        .refused = atomic_load_explicit(&s->refused, memory_order_relaxed),
+        .received = atomic_load_explicit(&s->received, memory_order_relaxed),
+        .sent = atomic_load_explicit(&s->sent, memory_order_relaxed),
+    };
 }
 
 unsigned http2_server_connections(const struct http2_server *s)

@@ -49,6 +49,15 @@ void http2_server_free(struct http2_server *s);
 const char *http2_server_address(const struct http2_server *s);
 unsigned http2_server_connections(const struct http2_server *s);
 
+/* What a monitor shows; octets are those of the session, TLS taken off. Any
+ * thread, while the server is there. */
+struct http2_sample {
+    uint64_t open, accepted, refused; /* connections */
+    uint64_t received, sent;          /* octets */
+};
+void http2_server_sample(const struct http2_server *s,
+                         struct http2_sample *out);
+
 /* Stops listening and sends GOAWAY; a connection ends with its last stream.
  * `ended` is called when there is none left. */
 void http2_server_drain(struct http2_server *s, void (*ended)(void *ctx),

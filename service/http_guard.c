@@ -38,10 +38,19 @@ void http_guard_role(struct http_request *r)
     enum auth_role needed = r->route->role, has;
     struct bytes token;
 
-    if (auth == NULL || needed == AUTH_NONE)
+    if (needed == AUTH_NONE)
         return;
+    if (auth == NULL) {
+        has = r->server->options.open_role;
+        r->role = has != AUTH_NONE ? has : AUTH_ADMIN;
+        if (has != AUTH_NONE && has < needed)
+            http_problem(r, 403, "this takes the role %s, and here is %s",
+                         auth_role_name(needed), auth_role_name(has));
+        return;
+    }
     token = auth_bearer(http_header(r, MHD_HTTP_HEADER_AUTHORIZATION));
     has = auth_role_of(auth, token);
+    r->role = has;
     if (has == AUTH_NONE)
         http_problem(r, 401, "a token is needed: Authorization: Bearer TOKEN");
     else if (has < needed)

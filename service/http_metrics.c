@@ -2,106 +2,49 @@
 /*
  * http_metrics.c - /metrics in Prometheus' text format 0.0.4, and /healthz.
  *
- * Each family is a HELP line, a TYPE line and one sample; names end in their
- * unit, counters in _total. Source: prometheus.io, "Exposition formats".
+ * All that is shown are samples that others have left: a scrape waits for no
+ * frontier thread and asks no store.
  */
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "service/http_request.h"
+#include "service/http_server.h"
+#include "service/metrics_parts.h"
 
-#define PAGE_MOST 65536
+#define PAGE_MOST ((size_t)64 << 20) /* some 20 KB a crawl */
 
-struct family {
-    const char *name, *type, *help;
-    uint64_t value;
-};
-
-static void add_family(struct buf *out, const struct family *f)
+static void add_crawls(struct metrics_text *m, struct crawls *crawls)
 {
-    buf_addf(out, "# HELP urlweir_%s %s\n# TYPE urlweir_%s %s\nurlweir_%s ",
-             f->name, f->help, f->name, f->type, f->name);
-    buf_add_uint(out, f->value);
-    buf_add_char(out, '\n');
-}
+    struct crawls_view *views = NULL;
+    size_t n = crawls_each(crawls, &views);
 
-static void add_frontier(struct buf *out, struct frontier_service *s)
-{
-    struct frontier_service_sample v;
-
-    frontier_service_sample(s, &v);
-    {
-        const struct family all[] = {
-            {"frontier_calls_total", "counter", "Calls carried out.", v.calls},
-            {"frontier_puts_total", "counter", "URLs put.", v.puts},
-            {"frontier_urls_leased_total", "counter", "URLs handed out.",
-             v.gets_urls},
-            {"frontier_commits_total", "counter", "Commits, each synced.",
-             v.commits},
-            {"frontier_waiting_items", "gauge",
-             "Items in calls that wait for the frontier.", v.waiting},
-            {"frontier_urls", "gauge",
-             "URLs not completed, leased ones included.", v.all.size},
-            {"frontier_leased_urls", "gauge", "URLs handed out now.",
-             v.all.in_process},
-            {"frontier_completed_urls", "gauge", "URLs completed.",
-             v.all.completed},
-            {"frontier_queues", "gauge", "Queues.", v.all.queues},
-            {"frontier_active_queues", "gauge", "Queues with URLs to serve.",
-             v.all.active_queues},
-            {"frontier_crawl_rows", "gauge",
-             "Crawls ever, removed ones included.", v.crawls},
-            {"frontier_url_rows", "gauge", "URLs ever, removed ones included.",
-             v.urls},
-            {"frontier_memory_bytes", "gauge", "What the frontier holds.",
-             v.memory},
-            {"frontier_active", "gauge", "1: URLs are handed out.", v.active},
-            {"frontier_broken", "gauge",
-             "1: the store failed, nothing is taken any more.", v.broken},
-        };
-
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            add_family(out, &all[i]);
-    }
-}
-
-static void add_process(struct buf *out, struct http_server *s)
-{
-    struct http_sample v;
-
-    http_server_sample(s, &v);
-    {
-        const struct family all[] = {
-            {"http_requests_total", "counter", "HTTP requests.", v.requests},
-            {"http_connections", "gauge", "HTTP connections that are open.",
-             v.connections},
-            {"process_resident_memory_bytes", "gauge",
-             "Resident memory of the process.", mem_resident()},
-        };
-
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            add_family(out, &all[i]);
-    }
-    buf_addf(out,
-             "# HELP urlweir_process_cpu_seconds_total CPU time, user and "
-             "system.\n# TYPE urlweir_process_cpu_seconds_total counter\n"
-             "urlweir_process_cpu_seconds_total %.3f\n"
-             "# HELP urlweir_build_info Release.\n"
-             "# TYPE urlweir_build_info gauge\n"
-             "urlweir_build_info{version=\"%s\"} 1\n",
-             (double)clock_cpu() / (double)NS_PER_S, URLWEIR_VERSION);
+    metrics_add_crawls(m, views, n);
+    free(views);
 }
 
 void http_ask_metrics(struct http_request *r)
 {
+    const struct http_options *o = http_server_options(r->server);
+    struct metrics_text m;
     struct buf out;
     size_t len;
     char *text;
 
     buf_init(&out, PAGE_MOST);
-    add_frontier(&out, http_server_frontier(r->server));
-    add_process(&out, r->server);
+    metrics_text_init(&m, &out);
+    if (o->crawls != NULL)
+        add_crawls(&m, o->crawls);
+    if (o->frontier != NULL)
+        metrics_add_frontier(&m, o->frontier);
+    if (o->grpc != NULL)
+        metrics_add_grpc(&m, o->grpc);
+    metrics_add_http(&m, r->server);
+    metrics_add_process(&m, o->dir);
+    if (buf_failed(&out) != STATUS_OK) {
+        buf_fini(&out);
+        http_problem(r, 503, "too many crawls for one page");
+        return;
+    }
     text = buf_take(&out, &len);
     http_answer_text(r, "text/plain; version=0.0.4; charset=utf-8", text, len);
     buf_fini(&out);
@@ -109,12 +52,13 @@ void http_ask_metrics(struct http_request *r)
 
 void http_ask_health(struct http_request *r)
 {
-    struct frontier_service_sample frontier;
+    struct frontier_service_sample frontier = {.broken = false};
     struct http_sample http;
     const char *is = "ok";
     json_t *j = json_object();
 
-    frontier_service_sample(http_server_frontier(r->server), &frontier);
+    if (http_server_frontier(r->server) != NULL)
+        frontier_service_sample(http_server_frontier(r->server), &frontier);
     http_server_sample(r->server, &http);
     if (http.stopping)
         is = "stopping";

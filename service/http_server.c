@@ -7,7 +7,7 @@
  */
 #include "service/http_server.h"
 
-#include <openssl/crypto.h>
+#include <gnutls/abstract.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http2_server.h"
+#include "service/http_events.h"
+#include "service/http_export.h"
+#include "service/http_route.h"
 #include "service/http_server_impl.h"
 
 #define HEADERS_MOST ((size_t)32 << 10) /* with the request line */
 #define IDLE_SECONDS 60u
-#define PEM_MOST     ((size_t)1 << 20)
 #define TLS_PRIORITY                                                           \
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"         \
     "-AES-256-CBC"
@@ -53,29 +54,43 @@ __attribute__((format(printf, 2, 0))) static void library_says(void *ctx,
 
 /* ---- beginning and end ---- */
 
-static enum status read_pem(const char *path, struct buf *to)
+/* A connection comes or goes. Its TLS session is there, its handshake is not
+ * yet. */
+static void connection_changed(void *server, struct MHD_Connection *conn,
+                               void **set,
+                               enum MHD_ConnectionNotificationCode what)
 {
-    enum status st;
+    struct http_server *s = server;
+    const union MHD_ConnectionInfo *info;
 
-    if (path == NULL)
-        return STATUS_OK;
-    st = file_read(path, to);
-    if (st != STATUS_OK)
-        log_error("cannot read a PEM file", "path=\"%s\" why=\"%s\"", path,
-                  status_text(st));
-    return st;
+    if (s->tls == NULL)
+        return;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        http_tls_leave(s->tls, *set);
+        return;
+    }
+    info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info != NULL && info->tls_session != NULL)
+        *set = http_tls_use(s->tls, info->tls_session);
 }
 
-static enum status read_pems(struct http_server *s)
+/* The library's own credentials have no certificate: a session that was not
+ * given ours gets no further. */
+static int no_certificate(gnutls_session_t session,
+                          const gnutls_datum_t *authorities, int count,
+                          const gnutls_pk_algorithm_t *algorithms,
+                          int algorithm_count, gnutls_pcert_st **certificate,
+                          unsigned *length, gnutls_privkey_t *key)
 {
-    const struct http_options *o = &s->options;
-    enum status st = read_pem(o->tls_cert, &s->cert);
-
-    if (st == STATUS_OK)
-        st = read_pem(o->tls_key, &s->key);
-    if (st == STATUS_OK)
-        st = read_pem(o->client_ca, &s->client_ca);
-    return st;
+    (void)session;
+    (void)authorities;
+    (void)count;
+    (void)algorithms;
+    (void)algorithm_count;
+    (void)certificate;
+    (void)length;
+    (void)key;
+    return -1;
 }
 
 static enum status start(struct http_server *s)
@@ -84,15 +99,12 @@ static enum status start(struct http_server *s)
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_ERROR_LOG;
     struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, s->cert.at},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, s->key.at},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITY},
-        {o->client_ca != NULL ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
-         s->client_ca.at},
         {MHD_OPTION_END, 0, NULL},
     };
 
-    if (o->tls_cert != NULL)
+    if (s->tls != NULL)
         flags |= MHD_USE_TLS;
     else
         tls[0].option = MHD_OPTION_END;
@@ -106,34 +118,56 @@ static enum status start(struct http_server *s)
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MOST,
                          MHD_OPTION_URI_LOG_CALLBACK, http_exchange_begin, s,
                          MHD_OPTION_NOTIFY_COMPLETED, http_exchange_end, s,
+                         MHD_OPTION_NOTIFY_CONNECTION, connection_changed, s,
                          MHD_OPTION_UNESCAPE_CALLBACK, leave_as_it_is, NULL,
                          MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (s->daemon != NULL)
         return STATUS_OK;
-    log_error("cannot serve HTTP", "address=\"%s\"%s", s->address,
-              o->tls_cert != NULL ? " why=\"TLS certificate or key?\"" : "");
-    return o->tls_cert != NULL ? STATUS_FORMAT : STATUS_IO;
+    log_error("cannot serve HTTP", "address=\"%s\"", s->address);
+    return STATUS_IO;
+}
+
+static enum status listen_at(struct http_server *s)
+{
+    const struct http_options *o = &s->options;
+    struct bytes host, port;
+    enum status st;
+
+    if (o->socket != NULL) {
+        s->host = xstrdup("localhost");
+        s->options.loopback = true;
+        st = socket_file_open(&s->socket, o->socket);
+        if (st == STATUS_OK)
+            s->fd = socket_file_fd(s->socket);
+        return st;
+    }
+    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
+        s->host = xstrndup(host.at, host.len);
+    return listener_open(o->listen, &s->fd, s->address);
 }
 
 enum status http_server_open(struct http_server **out,
                              const struct http_options *o)
 {
     struct http_server *s = xcalloc(1, sizeof *s);
-    struct bytes host, port;
-    enum status st;
+    enum status st = STATUS_OK;
 
     s->options = *o;
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        http_tally_init(&s->tally, http_route_tables[i]);
+    s->hub = o->hub;
+    if (o->hub == NULL && (o->frontier != NULL || o->crawls != NULL))
+        s->hub = s->own_hub = hub_new(o->frontier, o->crawls);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
     pthread_cond_init(&s->fewer, NULL);
-    buf_init(&s->cert, PEM_MOST);
-    buf_init(&s->key, PEM_MOST);
-    buf_init(&s->client_ca, PEM_MOST);
-    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
-        s->host = xstrndup(host.at, host.len);
-    st = read_pems(s);
+    s->events = http_events_new(s);
+    if (o->tls_cert != NULL)
+        st = http_tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
     if (st == STATUS_OK)
-        st = listener_open(o->listen, &s->fd, s->address);
+        st = http_pump_open(&s->pump, http_events_beat, s->events);
+    if (st == STATUS_OK)
+        st = listen_at(s);
     if (st == STATUS_OK)
         st = start(s);
     if (st != STATUS_OK) {
@@ -142,6 +176,13 @@ enum status http_server_open(struct http_server **out,
     }
     *out = s;
     return STATUS_OK;
+}
+
+enum status http_server_reload(void *server)
+{
+    struct http_server *s = server;
+
+    return s->tls != NULL ? http_tls_reload(s->tls) : STATUS_OK;
 }
 
 void http_server_stop(void *server)
@@ -158,6 +199,7 @@ void http_server_stop(void *server)
     pthread_mutex_unlock(&s->mtx);
     if (was)
         return;
+    http_pump_beat(s->pump); /* who watches is told */
     MHD_quiesce_daemon(s->daemon);
     shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
 }
@@ -178,6 +220,34 @@ static void wait_for_requests(struct http_server *s)
     pthread_mutex_unlock(&s->mtx);
 }
 
+/* Their clients are gone, so they end when they next write. */
+static void wait_for_reports(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    while (s->reports > 0)
+        pthread_cond_wait(&s->fewer, &s->mtx);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+bool http_server_report_begins(struct http_server *s)
+{
+    bool room;
+
+    pthread_mutex_lock(&s->mtx);
+    room = s->reports < HTTP_REPORTS_MOST;
+    s->reports += room;
+    pthread_mutex_unlock(&s->mtx);
+    return room;
+}
+
+void http_server_report_ended(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    s->reports--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
 void http_server_close(struct http_server *s)
 {
     if (s == NULL)
@@ -185,15 +255,17 @@ void http_server_close(struct http_server *s)
     if (s->daemon != NULL) {
         http_server_stop(s);
         wait_for_requests(s);
+        http_pump_cut(s->pump);
         MHD_stop_daemon(s->daemon);
+        wait_for_reports(s);
     }
-    if (s->fd >= 0)
+    http_pump_close(s->pump);
+    http_events_free(s->events);
+    if (s->fd >= 0 && s->socket == NULL)
         close(s->fd);
-    if (s->key.at != NULL)
-        OPENSSL_cleanse(s->key.at, s->key.cap);
-    buf_fini(&s->cert);
-    buf_fini(&s->key);
-    buf_fini(&s->client_ca);
+    socket_file_close(s->socket);
+    http_tls_free(s->tls);
+    hub_free(s->own_hub);
     pthread_cond_destroy(&s->fewer);
     pthread_mutex_destroy(&s->mtx);
     free(s->host);
@@ -202,12 +274,32 @@ void http_server_close(struct http_server *s)
 
 const char *http_server_address(const struct http_server *s)
 {
-    return s->address;
+    return s->socket != NULL ? s->options.socket : s->address;
+}
+
+bool http_server_is_stopping(struct http_server *s)
+{
+    bool is;
+
+    pthread_mutex_lock(&s->mtx);
+    is = s->stopping;
+    pthread_mutex_unlock(&s->mtx);
+    return is;
 }
 
 struct frontier_service *http_server_frontier(struct http_server *s)
 {
     return s->options.frontier;
+}
+
+const struct http_options *http_server_options(const struct http_server *s)
+{
+    return &s->options;
+}
+
+const struct http_tally *http_server_tally(const struct http_server *s)
+{
+    return &s->tally;
 }
 
 void http_server_sample(struct http_server *s, struct http_sample *out)
@@ -219,7 +311,6 @@ void http_server_sample(struct http_server *s, struct http_sample *out)
     if (info != NULL)
         out->connections = info->num_connections;
     pthread_mutex_lock(&s->mtx);
-    out->requests = s->requests;
     out->stopping = s->stopping;
     pthread_mutex_unlock(&s->mtx);
 }

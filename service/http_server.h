@@ -22,7 +22,9 @@
 #include "service/crawls.h"
 #include "service/frontier_calls.h"
 
+struct grpc_server;
 struct http_server;
+struct hub;
 
 struct http_options {
     const char *listen; /* "127.0.0.1:7072" */
@@ -34,8 +36,12 @@ struct http_options {
     /* Both outlive the server; one may be NULL, and what needs it is 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
-    /* A Unix socket instead of `listen`, for whoever may use the directory it
-     * is in; made with mode 0600, removed at the end. NULL: none. */
+    struct hub *hub; /* of both, shared with gRPC; NULL: one is made */
+    /* What /metrics tells of as well; either may be NULL. */
+    const struct grpc_server *grpc;
+    const char *dir; /* whose disk */
+    /* A Unix socket instead of `listen` (socket_file.h), for this user alone;
+     * the Host header must be a local one. Outlives the server. NULL: none. */
     const char *socket;
     /* The role of callers where there is no `auth`; AUTH_NONE: AUTH_ADMIN. */
     enum auth_role open_role;
@@ -45,6 +51,10 @@ struct http_options {
  * STATUS_BUSY: it is taken; STATUS_FORMAT: certificate or key; STATUS_IO. */
 MUST_CHECK enum status http_server_open(struct http_server **out,
                                         const struct http_options *o);
+/* Reads the files of TLS again, for connections to come; those that are there
+ * go on. After an error, which is logged, all stays as it was. Any thread. For
+ * service_on_reload. */
+MUST_CHECK enum status http_server_reload(void *server);
 /* Takes no more connections and answers 503 to what comes on old ones; any
  * thread. For service_on_stop. */
 void http_server_stop(void *server);
@@ -52,7 +62,7 @@ void http_server_stop(void *server);
  * frontier is closed. NULL is fine. */
 void http_server_close(struct http_server *s);
 
-/* "127.0.0.1:7072", the port as it was found. */
+/* "127.0.0.1:7072", the port as it was found; or the path of the socket. */
 const char *http_server_address(const struct http_server *s);
 
 #endif

@@ -42,10 +42,13 @@ struct service {
     struct urlfrontier_api *api;
     struct grpc_server *grpc;
     struct frontier_service *frontier;
+    struct hub *hub;
     struct loop_timer too_long;
     bool stopping;
     void (*on_stop)(void *ctx);
     void *on_stop_ctx;
+    enum status (*on_reload)(void *ctx);
+    void *on_reload_ctx;
 };
 
 static const char *const service_names[] = {
@@ -135,6 +138,8 @@ static void reload(struct service *s)
         kept |= auth_reload(s->auth) != STATUS_OK;
     if (s->tls != NULL)
         kept |= tls_reload(s->tls) != STATUS_OK;
+    if (s->on_reload != NULL)
+        kept |= s->on_reload(s->on_reload_ctx) != STATUS_OK;
     if (kept)
         log_warn("not all was read anew, what was there stays", "%s", "");
     else
@@ -207,9 +212,11 @@ static enum status open_frontier(struct service *s)
     };
     enum status st = frontier_service_open(&s->frontier, &f);
 
-    if (st == STATUS_OK)
-        urlfrontier_api_connect(s->api, s->frontier);
-    return st;
+    if (st != STATUS_OK)
+        return st;
+    s->hub = hub_new(s->frontier, NULL);
+    urlfrontier_api_connect(s->api, s->hub);
+    return STATUS_OK;
 }
 
 enum status service_open(struct service **out, const struct service_options *o)
@@ -262,6 +269,7 @@ enum status service_close(struct service *s)
         loop_run_posted(s->loop);
     grpc_server_free(s->grpc);
     urlfrontier_api_free(s->api);
+    hub_free(s->hub);
     grpc_reflection_free(s->reflection);
     grpc_health_free(s->health);
     tls_free(s->tls);
@@ -278,9 +286,19 @@ const char *service_address(const struct service *s)
     return http2_server_address(grpc_server_http2(s->grpc));
 }
 
+struct hub *service_hub(struct service *s)
+{
+    return s->hub;
+}
+
 struct frontier_service *service_frontier(struct service *s)
 {
     return s->frontier;
+}
+
+const struct grpc_server *service_grpc(const struct service *s)
+{
+    return s->grpc;
 }
 
 struct auth *service_auth(const struct service *s)
@@ -292,4 +310,11 @@ void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx)
 {
     s->on_stop = call;
     s->on_stop_ctx = ctx;
+}
+
+void service_on_reload(struct service *s, enum status (*call)(void *ctx),
+                       void *ctx)
+{
+    s->on_reload = call;
+    s->on_reload_ctx = ctx;
 }

@@ -19,7 +19,9 @@
 #include "base/status.h"
 #include "service/auth.h"
 #include "service/frontier_calls.h"
+#include "service/hub.h"
 
+struct grpc_server;
 struct service;
 
 struct service_options {
@@ -51,9 +53,18 @@ enum status service_close(struct service *s);
 /* "127.0.0.1:7071", the port as it was found. */
 const char *service_address(const struct service *s);
 struct frontier_service *service_frontier(struct service *s);
+/* Where calls go; crawls of our own are made known to it (hub_set_crawls)
+ * before service_run, and closed between that and service_close. */
+struct hub *service_hub(struct service *s);
+/* Its gRPC port, for a sample of it. */
+const struct grpc_server *service_grpc(const struct service *s);
 /* NULL: there are none, everybody may do everything. */
 struct auth *service_auth(const struct service *s);
 /* Before service_run: called when a stop begins, on its thread. */
 void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx);
+/* Before service_run: called on SIGHUP, on its thread. What it keeps as it was
+ * it has logged. */
+void service_on_reload(struct service *s, enum status (*call)(void *ctx),
+                       void *ctx);
 
 #endif

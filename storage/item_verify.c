@@ -9,9 +9,9 @@
 #include "storage/item_log.h"
 #include "storage/url_kind.h"
 
-#define PUT_URLS(log)                                                          \
+#define OTHER_URLS(log, than)                                                  \
     "SELECT l.seq FROM " log " l LEFT JOIN url u ON u.id = l.url"              \
-    " WHERE u.kind IS NOT 28 LIMIT 1"
+    " WHERE u." than " LIMIT 1"
 
 _Static_assert(URL_KIND_PUT == 28, "as it stands in the queries");
 
@@ -32,8 +32,9 @@ enum status item_log_verify(struct db *d, uint64_t *urls)
     static const struct {
         const char *sql, *table, *why;
     } checks[] = {
-        {PUT_URLS("item_update"), "item_update", "of a URL that was not put"},
-        {PUT_URLS("item_lease"), "item_lease", "of a URL that was not put"},
+        {OTHER_URLS("item_update", "kind IS NOT 28"), "item_update",
+         "of a URL that was not put"},
+        {OTHER_URLS("item_lease", "id IS NULL"), "item_lease", "of no URL"},
         {"SELECT seq FROM item_update WHERE since >= seq OR due < 0 LIMIT 1",
          "item_update", "since or due cannot be"},
         {"SELECT seq FROM item_lease WHERE until < at LIMIT 1", "item_lease",
@@ -45,6 +46,14 @@ enum status item_log_verify(struct db *d, uint64_t *urls)
          " WHERE q.id IS NULL OR i.removed > (SELECT max(id) FROM url)"
          " LIMIT 1",
          "item_queue", "of no queue, or ahead of the URLs"},
+        {"SELECT queue FROM item_queue WHERE removed < 0 OR delay < -1"
+         " OR blocked_until < 0 OR completed_most < 0 OR served < 0"
+         " OR gone NOT IN (0, 1) LIMIT 1",
+         "item_queue", "a setting cannot be"},
+        {"SELECT i.queue FROM item_queue i LEFT JOIN url u ON u.id = i.removed"
+         " LEFT JOIN origin o ON o.id = u.origin WHERE i.removed > 0"
+         " AND (u.kind IS NOT 28 OR o.queue IS NOT i.queue) LIMIT 1",
+         "item_queue", "removed up to a URL that is not its own"},
     };
     int64_t n = 0;
     enum status st =

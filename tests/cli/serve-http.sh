@@ -92,3 +92,18 @@ start --tls-cert server.pem --tls-key server.key --client-ca client.pem
 client tls refused
 client tls shown
 stop TERM 0
+
+# ---- certificates read anew ---------------------------------------------------------
+
+for name in first second other; do
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout $name.key -out $name.pem \
+        -days 2 -subj "/CN=$name" 2>openssl.err || fail "$(cat openssl.err)"
+done
+echo "no certificate" >nonsense.pem
+cp first.pem live.pem
+cp first.key live.key
+cp client.pem ca.pem
+start --tls-cert live.pem --tls-key live.key --client-ca ca.pem
+client reloads "$server"
+says serve.err "cannot use the TLS certificate with its key"
+stop TERM 0

@@ -4,7 +4,10 @@ usage: http_client.py HOST:PORT PART [ARG...]; each part is a function below.
 """
 import http.client
 import json
+import os
 import re
+import shutil
+import signal
 import ssl
 import sys
 import time
@@ -61,7 +64,7 @@ def put():
             {"url": "http://b.test/", "kind": "known",
              "refetch_at": "2020-01-01T00:00:00Z"},
             {"url": "http://c.test/", "kind": "known"},
-            {"url": "no url"}]
+            {"url": "http://"}]
     answer = ok("POST", "/v1/urls", body)
     assert statuses(answer) == ["ok"] * 4 + ["skipped"], answer
     assert answer["results"][1]["url"] == "http://a.test/2"
@@ -114,7 +117,7 @@ def names():
     """Any UTF-8, slashes and spaces in names; queues are set and removed."""
     crawl, key = "a/b c%\u00fc+\U0001f980", "k&=/\u00fc"
     ok("POST", "/v1/urls", {"url": "http://x.test/", "crawl": crawl, "key": key})
-    assert crawl in get("/v1/crawls")["crawls"]
+    assert {"name": crawl, "kind": "served"} in get("/v1/crawls")["crawls"]
     assert get("/v1/queues", crawl=crawl, include_inactive="true") == {
         "crawl": crawl, "queues": [key]}
     where = {"crawl": crawl, "key": key}
@@ -132,8 +135,9 @@ def names():
     assert ok("DELETE", "/v1/queues?" + query) == {"deleted": 1}
     ok("POST", "/v1/urls", {"url": "http://x.test/", "crawl": crawl})
     path = "/v1/crawls/" + urllib.parse.quote(crawl, safe="")
+    assert ok("GET", path) == {"name": crawl, "kind": "served"}
     assert ok("DELETE", path) == {"deleted": 1}
-    assert crawl not in get("/v1/crawls")["crawls"]
+    assert crawl not in [c["name"] for c in get("/v1/crawls")["crawls"]]
 
 
 def refused(status, *args, **more):
@@ -143,7 +147,7 @@ def refused(status, *args, **more):
 
 
 def errors():
-    refused(404, "GET", "/")
+    refused(404, "GET", "/nothing")
     refused(404, "GET", "/v1/crawls/")
     headers, _ = refused(405, "PUT", "/v1/lease", {})
     assert headers["Allow"] == "POST"
@@ -259,6 +263,75 @@ def tls(certificate):
     answer = connection.getresponse()
     assert answer.status == (403 if certificate == "refused" else 200), answer.status
     assert connection.sock is None or connection.sock.version() in ("TLSv1.2", "TLSv1.3")
+
+
+def shown(connection):
+    """The certificate the server shows, and that it answers."""
+    certificate = connection.sock.getpeercert(binary_form=True)
+    connection.request("GET", "/healthz")
+    answer = connection.getresponse()
+    answer.read()
+    return certificate, answer.status
+
+
+def connect(certificate=None):
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if certificate:
+        context.load_cert_chain(certificate + ".pem", certificate + ".key")
+    connection = http.client.HTTPSConnection(address, timeout=20, context=context)
+    connection.connect()
+    return connection
+
+
+def der(name):
+    return ssl.PEM_cert_to_DER_cert(open(name + ".pem").read())
+
+
+def reload_until(server, expected, certificate, status=200):
+    """SIGHUP, then connections until one is shown `expected`."""
+    os.kill(int(server), signal.SIGHUP)
+    for _ in range(100):
+        if shown(connect(certificate)) == (expected, status):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the old certificate is still shown")
+
+
+def reloads(server):
+    """`first` and `second` are certificates of the server, `client` and `other`
+    of callers; the server began with copies of `first` and `client`."""
+    first, second = der("first"), der("second")
+    old = connect("client")
+    assert shown(old) == (first, 200)
+    assert shown(connect("other")) == (first, 403)
+
+    for kind in ("pem", "key"):
+        shutil.copy("second." + kind, "live." + kind)
+    reload_until(server, second, "client")
+    assert shown(old) == (first, 200), "an old connection"
+
+    shutil.copy("other.pem", "ca.pem")
+    reload_until(server, second, "other")
+    assert shown(connect("client")) == (second, 403), "a CA that is no more"
+    assert shown(old) == (first, 200), "a caller who was there before"
+
+    for broken in ("first", "nonsense"):  # of another key; no certificate
+        shutil.copy(broken + ".pem", "live.pem")
+        before = open("serve.err").read().count("what was there stays")
+        os.kill(int(server), signal.SIGHUP)
+        for _ in range(100):
+            if open("serve.err").read().count("what was there stays") > before:
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("nothing was said of the broken file")
+        assert shown(connect("other")) == (second, 200), broken
+    assert shown(old) == (first, 200)
+    shutil.copy("first.pem", "live.pem")
+    shutil.copy("first.key", "live.key")
+    reload_until(server, first, "other")
 
 
 globals()[sys.argv[2]](*sys.argv[3:])

@@ -117,6 +117,59 @@ START_TEST(a_lock_names_its_holder_and_dies_with_it)
 }
 END_TEST
 
+/* 0: another process may have the lock; 1: it may not. */
+static int other_is_refused(const char *path)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct file_lock *l = NULL;
+
+        _exit(file_lock_take(&l, path, "other", NULL) == STATUS_BUSY);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status);
+}
+
+/* fcntl(2): to close any descriptor of a file ends a process's locks on it. */
+START_TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
+{
+    struct file_lock *l = NULL, *second = NULL;
+    long holder = 0;
+
+    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", NULL),
+                     STATUS_OK);
+    ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+    ck_assert_int_eq(holder, getpid());
+    ck_assert_int_eq(file_lock_take(&second, in_dir("lock"), "again", &holder),
+                     STATUS_BUSY);
+    ck_assert_int_eq(holder, getpid());
+    ck_assert_int_eq(other_is_refused(in_dir("lock")), 1);
+    file_lock_free(l);
+    ck_assert_int_eq(other_is_refused(in_dir("lock")), 0);
+}
+END_TEST
+
+START_TEST(a_lock_carries_the_last_note_of_its_holder)
+{
+    struct file_lock *l = NULL;
+    char text[64], command[300];
+
+    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "a longer note", NULL),
+                     STATUS_OK);
+    file_lock_note(l, "short");
+    snprintf(text, sizeof text, "%ld short\n", (long)getpid());
+    /* Read by another process: this one must not open the file. */
+    snprintf(command, sizeof command, "cat %s >%s.copy", in_dir("lock"),
+             in_dir("lock"));
+    ck_assert_int_eq(system(command), 0);
+    expect("lock.copy", text);
+    file_lock_free(l);
+    expect("lock", "");
+}
+END_TEST
+
 START_TEST(directories_are_made_with_their_parents)
 {
     ck_assert_int_eq(file_make_dir(in_dir("x/y/z")), STATUS_OK);
@@ -137,6 +190,8 @@ Suite *suite_file(void)
     tcase_add_test(t, a_full_disk_is_told_apart);
     tcase_add_test(t, reading_is_bounded_and_says_what_is_missing);
     tcase_add_test(t, a_lock_names_its_holder_and_dies_with_it);
+    tcase_add_test(t, a_holder_that_asks_who_holds_a_lock_does_not_lose_it);
+    tcase_add_test(t, a_lock_carries_the_last_note_of_its_holder);
     tcase_add_test(t, directories_are_made_with_their_parents);
     suite_add_tcase(s, t);
     return s;

@@ -142,13 +142,29 @@ START_TEST(a_line_is_key_and_value)
 }
 END_TEST
 
+START_TEST(a_paused_crawl_says_so_and_knows_no_end)
+{
+    struct progress_sample paused = sample;
+
+    paused.paused = true;
+    progress_bar(&b, &paused, &rates, 200);
+    ck_assert_str_eq(buf_str(&b),
+                     "12,345 pages  paused  45,210 queued  312 hosts  12 errors"
+                     "  81% seen before  1.2 MiB/s  3m12s");
+    buf_clear(&b);
+    progress_line(&b, &paused, &rates);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&b), "progress: elapsed=3m12s paused=yes pages="));
+}
+END_TEST
+
 START_TEST(json_has_the_documented_keys)
 {
     static const char *const keys[] = {
         "elapsed", "pages",      "fetched",          "queued",
         "active",  "errors",     "hosts_active",     "links",
         "bytes",   "last",       "pages_per_second", "bytes_per_second",
-        "eta",     "duplicates",
+        "eta",     "duplicates", "paused",
     };
     struct progress_rates unknown = rates;
     json_t *j;
@@ -368,6 +384,7 @@ Suite *suite_progress(void)
     tcase_add_test(t, rates_follow_the_last_ten_seconds);
     tcase_add_test(t, the_end_is_where_the_first_limit_is_met);
     tcase_add_test(t, a_line_is_key_and_value);
+    tcase_add_test(t, a_paused_crawl_says_so_and_knows_no_end);
     tcase_add_test(t, json_has_the_documented_keys);
     tcase_add_test(t, lines_come_every_ten_seconds_then_every_minute);
     tcase_add_test(t, the_first_line_knows_a_rate);

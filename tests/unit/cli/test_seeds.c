@@ -225,6 +225,28 @@ START_TEST(operands_come_before_the_file)
 }
 END_TEST
 
+static enum status refuse(void *ctx, struct bytes text, const char *why)
+{
+    (void)ctx;
+    buf_add_str(&got, "! ");
+    buf_add_bytes(&got, text);
+    buf_addf(&got, ": %s\n", why);
+    return STATUS_OK;
+}
+
+START_TEST(who_asks_is_told_of_bad_seeds_in_their_place)
+{
+    seeds.refuse = refuse;
+    reads("http://a/\nexample.org\nhttp://b/\n",
+          "http://a/\n"
+          "! example.org: no http:// or https:// before it; did you mean "
+          "https://example.org/?\n"
+          "http://b/\n",
+          "");
+    ck_assert_uint_eq(seeds.bad, 1);
+}
+END_TEST
+
 START_TEST(the_examples_hold_no_bad_seed)
 {
     struct option_list none = {0};
@@ -256,6 +278,7 @@ Suite *suite_seeds(void)
     tcase_add_test(t, of_very_many_bad_seeds_the_first_are_named);
     tcase_add_test(t, a_visitor_that_fails_ends_the_reading);
     tcase_add_test(t, operands_come_before_the_file);
+    tcase_add_test(t, who_asks_is_told_of_bad_seeds_in_their_place);
     tcase_add_test(t, the_examples_hold_no_bad_seed);
     suite_add_tcase(s, t);
     return s;

@@ -178,7 +178,6 @@ START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
         "--traps",
-        "--metrics",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -332,6 +331,21 @@ static void agent(const char *want, const char *token)
     buf_fini(&b);
     settings_fini(&s);
 }
+
+/* What is served there can be read by whoever reaches it. */
+START_TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
+{
+    refused("--metrics '9464': it takes HOST:PORT", CRAWL("--metrics", "9464"));
+    refused("others than this machine could read the crawl there",
+            CRAWL("--metrics", "0.0.0.0:9464"));
+    refused("--metrics-open says who may read", CRAWL("--metrics-open"));
+    accepted(CRAWL("--metrics", "127.0.0.1:9464"));
+    ck_assert_str_eq(s.metrics, "127.0.0.1:9464");
+    settings_fini(&s);
+    accepted(CRAWL("--metrics", "0.0.0.0:9464", "--metrics-open"));
+    settings_fini(&s);
+}
+END_TEST
 
 START_TEST(introduces_itself)
 {
@@ -573,6 +587,7 @@ Suite *suite_settings(void)
     tcase_add_test(t, the_file_gives_way_to_the_command_line);
     tcase_add_test(t, two_that_were_said_and_cannot_both_hold_are_refused);
     tcase_add_test(t, values_have_the_shape_they_need);
+    tcase_add_test(t, metrics_are_for_this_machine_unless_it_is_said_otherwise);
     tcase_add_test(t, introduces_itself);
     tcase_add_test(t, follows_the_kinds_it_was_told_to);
     tcase_add_test(t, reads_the_sitemaps_it_was_told_to);

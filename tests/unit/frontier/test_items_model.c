@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_items_model.c - random calls, restarts and crashes against the simplest
- * frontier there is.
+ * frontier there is; what a reader of the store finds as well.
  */
 #include "frontier/items.h"
+#include "frontier/put_urls.h"
 
 #include "tests/unit/frontier/items_model.h"
 
@@ -323,6 +324,106 @@ static void compare_list(struct play *p)
     }
 }
 
+/* ---- what a reader of the store finds ---- */
+
+static enum put_state state_of(const struct m_url *u, int64_t now)
+{
+    return m_held(u, now) ? PUT_LEASED
+           : u->due == 0  ? PUT_COMPLETED
+                          : PUT_QUEUED;
+}
+
+struct search {
+    const struct put_urls *read;
+    uint32_t queue;
+    uint64_t id; /* in that queue */
+};
+
+static void find_id(void *ctx, uint64_t id)
+{
+    struct search *s = ctx;
+
+    if (put_urls_get(s->read, id).queue == s->queue)
+        s->id = id;
+}
+
+static void compare_url(struct play *p, struct put_urls *read, uint32_t queue,
+                        const struct m_url *u, unsigned n)
+{
+    struct put_url got;
+    struct buf metadata;
+    struct search s = {read, queue, 0};
+    char text[32];
+
+    SAME(put_urls_find(read, url_name(text, n), find_id, &s), STATUS_OK);
+    got = put_urls_get(read, s.id);
+    SAME(u->there, got.state > PUT_REMOVED);
+    if (!u->there)
+        return;
+    SAME(got.queue, queue);
+    SAME(got.state, state_of(u, p->now));
+    SAME(got.due_ms, u->due);
+    SAME(got.leased_until_ms, m_held(u, p->now) ? u->held_until : 0);
+    buf_init(&metadata, 1024);
+    SAME(put_urls_metadata(read, s.id, &metadata), STATUS_OK);
+    ck_assert_str_eq(buf_str(&metadata), u->metadata);
+    buf_fini(&metadata);
+}
+
+static void compare_queue(struct play *p, struct put_urls *read, uint32_t queue,
+                          const struct m_queue *m)
+{
+    const struct put_queue *q = put_urls_queue(read, queue);
+    struct item_counts c = {0};
+
+    m_counts(m, p->now, &c);
+    SAME(q->there, m->there);
+    SAME(q->urls.queued, c.active - c.held);
+    SAME(q->urls.leased, c.held);
+    SAME(q->urls.completed, c.completed);
+    for (unsigned n = 0; n < URLS; n++)
+        compare_url(p, read, queue, &m->urls[n], n);
+    if (!m->there)
+        return;
+    SAME(q->delay_ms, m->delay);
+    SAME(q->blocked_until_ms, m->blocked);
+    SAME(q->limit, m->limit);
+    SAME(q->served_ms, m->served);
+}
+
+static void compare_read(struct play *p)
+{
+    const struct put_facts *all;
+    struct put_urls *read = NULL;
+    struct item_counts c = {0};
+    struct reader r;
+
+    SAME(reader_open(&r, p->rig.at.dir), STATUS_OK);
+    SAME(put_urls_open(&read, &r, p->now), STATUS_OK);
+    for (unsigned i = 0; i < CRAWLS; i++) {
+        for (unsigned k = 0; k < KEYS; k++) {
+            uint32_t queue =
+                frontier_store_find_queue(r.store, crawl_name(i), key_name(k));
+
+            m_counts(&p->m.queues[i][k], p->now, &c);
+            if (queue != 0)
+                compare_queue(p, read, queue, &p->m.queues[i][k]);
+            else
+                ck_assert(!p->m.queues[i][k].there);
+        }
+    }
+    all = put_urls_facts(read);
+    SAME(all->urls.queued, c.active - c.held);
+    SAME(all->urls.leased, c.held);
+    SAME(all->urls.completed, c.completed);
+    SAME(all->queues, c.queues);
+    SAME(all->default_delay_ms, p->m.default_delay);
+    SAME(all->active, p->m.active);
+    SAME(put_urls_verify(read), STATUS_OK);
+    put_urls_close(read);
+    reader_close(&r);
+}
+
 /* ---- the play ---- */
 
 static void reopen(struct play *p)
@@ -339,6 +440,8 @@ static void commit(struct play *p)
 {
     SAME(items_commit(p->t, p->now), STATUS_OK);
     p->committed = p->m;
+    if (below(p, 4) == 0)
+        compare_read(p);
 }
 
 static void stop(struct play *p)

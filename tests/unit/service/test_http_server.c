@@ -320,6 +320,65 @@ START_TEST(a_stop_waits_for_requests_no_longer_than_told)
 }
 END_TEST
 
+/* ---- on a Unix socket, in a process without a frontier for others ---- */
+
+static struct http_server *over_socket(const char *path, enum auth_role role)
+{
+    struct http_options o = {.socket = path,
+                             .drain_ms = 500,
+                             .open_role = role};
+    struct http_server *s = NULL;
+
+    ck_assert_int_eq(http_server_open(&s, &o), STATUS_OK);
+    return s;
+}
+
+static void socket_says(const char *socket_path, const char *url,
+                        const char *body, long status, const char *text)
+{
+    struct answer a;
+    CURL *c = request(&a, "/", body);
+
+    curl_easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, socket_path);
+    curl_easy_setopt(c, CURLOPT_URL, url);
+    curl_easy_perform(c);
+    answered(c);
+    ck_assert_msg(a.status == status && strstr(buf_str(&a.text), text) != NULL,
+                  "%s: %ld %s", url, a.status, buf_str(&a.text));
+    forget(&a);
+}
+
+START_TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
+{
+    char path[100];
+    struct http_server *s;
+
+    snprintf(path, sizeof path, "%s/http.sock", rig.at.dir);
+    s = over_socket(path, AUTH_NONE);
+    ck_assert_str_eq(http_server_address(s), path);
+    socket_says(path, "http://localhost/healthz", NULL, 200, "ok");
+    socket_says(path, "http://evil.test/healthz", NULL, 421, "Host");
+    socket_says(path, "http://localhost/metrics", NULL, 200, "process");
+    socket_says(path, "http://localhost/v1/stats", NULL, 404, "no frontier");
+    socket_says(path, "http://localhost/v1/lease", "{}", 404, "no frontier");
+    http_server_close(s);
+    ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
+START_TEST(callers_without_tokens_have_the_role_they_were_given)
+{
+    char path[100];
+    struct http_server *s;
+
+    snprintf(path, sizeof path, "%s/http.sock", rig.at.dir);
+    s = over_socket(path, AUTH_READ);
+    socket_says(path, "http://localhost/metrics", NULL, 200, "process");
+    socket_says(path, "http://localhost/v1/lease", "{}", 403, "role write");
+    http_server_close(s);
+}
+END_TEST
+
 Suite *suite_http_server(void)
 {
     Suite *s = suite_create("http_server");
@@ -335,6 +394,8 @@ Suite *suite_http_server(void)
     tcase_add_test(c, strangers_are_refused_and_the_server_goes_on);
     tcase_add_test(c, callers_who_leave_while_they_wait_do_no_harm);
     tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
+    tcase_add_test(c, a_socket_serves_who_says_localhost_and_needs_no_frontier);
+    tcase_add_test(c, callers_without_tokens_have_the_role_they_were_given);
     suite_add_tcase(s, c);
     return s;
 }

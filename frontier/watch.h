@@ -1,0 +1,59 @@
+/*
+ * watch.h - what a monitor is told of an engine, beyond engine_stats.
+ *
+ * Taken on the frontier thread, a few times a second at most, and handed to
+ * others as a copy; so a monitor never takes this thread's time, nor touches
+ * the store. Taking it costs some ten microseconds, and the census of hosts a
+ * bounded part of a lap (below).
+ */
+#ifndef URLWEIR_FRONTIER_WATCH_H
+#define URLWEIR_FRONTIER_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/histogram.h"
+#include "frontier/engine.h"
+#include "frontier/outcome.h"
+
+/* Hosts by whether they could be asked, counted in laps over all of them: a
+ * few thousand in one go, so that a crawl of a million hosts is not held up. Of
+ * few hosts it is as they are now, of many as the last whole lap found them. */
+struct watch_hosts {
+    uint64_t ready;   /* due: a fetcher with room would be given their URLs */
+    uint64_t blocked; /* by Retry-After, back-off or a person */
+    uint64_t dead;    /* given up in this run */
+};
+
+/* All of it but `hosts` and the gauges of the filter only rises in a run;
+ * what is not said to be of this run is of the crawl, over all runs. */
+struct frontier_watch {
+    /* URLs by their last word; [..][REASON_HTTP] by the status' first digit */
+    uint64_t done[OUTCOME_STATUS_COUNT_][REASON_COUNT_];
+    uint64_t done_http[OUTCOME_STATUS_COUNT_][10];
+    uint64_t dropped[REASON_COUNT_]; /* links, before admission */
+    uint64_t retries;
+    /* answers of the seen check, each link in one of these */
+    uint64_t in_batch, hot;               /* seen: known without the filter */
+    uint64_t certainly_new;               /* the filter said so */
+    uint64_t maybe_seen, false_positives; /* "maybe", rightly and wrongly */
+    uint64_t unsure; /* the filter could not be asked: a remote one */
+    struct {
+        uint64_t bytes; /* of the program's memory; a remote one has none */
+        uint64_t keys, segments, rebuilds; /* rebuilds: of this run */
+        double fill, promised, predicted;
+        bool used, overfull;
+    } filter;
+    struct watch_hosts hosts;
+    /* of this run */
+    struct histogram_sample commits;     /* how long each took, until synced */
+    struct histogram_sample checkpoints; /* those that succeeded */
+    uint64_t checkpoints_failed;
+    int64_t checkpoint_ms; /* wall clock, of the last one; 0: none yet */
+    bool saving;           /* one is being written */
+};
+
+/* Of the embedded engine (frontier.h). */
+void frontier_watch(struct engine *e, int64_t now, struct frontier_watch *out);
+
+#endif

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawls.c - the crawls of this process: opening, closing, the thread, views.
+ *
+ * One thread does all that may wait, a call after the other, and looks after
+ * crawls that end of their own accord ten times a second. A stop does not hold
+ * it up: the call waits with its crawl until that is seen to have ended.
+ *
+ * The list of entries is changed by that thread alone, under the mutex, which
+ * others take to read it; so the thread itself reads without.
+ */
+#include "service/crawls.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "service/crawls_impl.h"
+
+#define TICK       (100 * NS_PER_MS)
+#define CALLS_MOST 1000 /* that wait */
+#define PATIENCE   (5 * NS_PER_S)
+
+const char *crawls_state_name(enum crawls_state s)
+{
+    static const char *const names[] = {
+        [CRAWLS_RUNNING] = "running", [CRAWLS_PAUSED] = "paused",
+        [CRAWLS_WAITING] = "waiting", [CRAWLS_STOPPING] = "stopping",
+        [CRAWLS_STOPPED] = "stopped", [CRAWLS_FAILED] = "failed",
+    };
+
+    return names[s];
+}
+
+bool crawls_name_is_valid(struct bytes name)
+{
+    if (name.len == 0 || name.len > CRAWLS_NAME_MOST || name.at[0] == '.')
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        char ch = name.at[i];
+
+        if ((ch < 'a' || ch > 'z') && (ch < 'A' || ch > 'Z') &&
+            (ch < '0' || ch > '9') && ch != '-' && ch != '_' && ch != '.')
+            return false;
+    }
+    return true;
+}
+
+/* ---- the list ---- */
+
+/* Where `name` stands, or would. */
+static size_t place_of(const struct crawls *c, struct bytes name)
+{
+    size_t low = 0, high = c->count;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        struct bytes at = bytes_of_str(c->at[mid]->name);
+        size_t n = at.len < name.len ? at.len : name.len;
+        int order = memcmp(at.at, name.at, n);
+
+        if (order < 0 || (order == 0 && at.len < name.len))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+struct crawls_entry *crawls_find(const struct crawls *c, struct bytes name)
+{
+    size_t i = place_of(c, name);
+
+    return i < c->count && bytes_is(name, c->at[i]->name) ? c->at[i] : NULL;
+}
+
+struct crawls_entry *crawls_add(struct crawls *c, const char *name,
+                                const char *dir)
+{
+    struct crawls_entry *e = xcalloc(1, sizeof *e);
+    size_t i = place_of(c, bytes_of_str(name));
+
+    snprintf(e->name, sizeof e->name, "%s", name);
+    e->dir = xstrdup(dir);
+    e->state = CRAWLS_STOPPED;
+    e->end = CRAWL_INTERRUPTED;
+    buf_init(&e->cannot, sizeof e->why);
+    pthread_mutex_lock(&c->mtx);
+    c->at = xrealloc(c->at, (c->count + 1) * sizeof(struct crawls_entry *));
+    memmove(c->at + i + 1, c->at + i,
+            (c->count - i) * sizeof(struct crawls_entry *));
+    c->at[i] = e;
+    c->count++;
+    pthread_mutex_unlock(&c->mtx);
+    return e;
+}
+
+static void entry_free(struct crawls_entry *e)
+{
+    buf_fini(&e->cannot);
+    free(e->dir);
+    free(e);
+}
+
+void crawls_drop(struct crawls *c, struct crawls_entry *e)
+{
+    size_t i = place_of(c, bytes_of_str(e->name));
+
+    pthread_mutex_lock(&c->mtx);
+    memmove(c->at + i, c->at + i + 1,
+            (c->count - i - 1) * sizeof(struct crawls_entry *));
+    c->count--;
+    pthread_mutex_unlock(&c->mtx);
+    entry_free(e);
+}
+
+/* ---- what others see ---- */
+
+size_t crawls_each(struct crawls *c, struct crawls_view **out)
+{
+    size_t n;
+
+    pthread_mutex_lock(&c->mtx);
+    n = c->count;
+    *out = xcalloc(n, sizeof **out);
+    for (size_t i = 0; i < n; i++)
+        crawls_view_of(c, c->at[i], &(*out)[i]);
+    pthread_mutex_unlock(&c->mtx);
+    return n;
+}
+
+enum status crawls_look(struct crawls *c, struct bytes name,
+                        struct crawls_view *out)
+{
+    const struct crawls_entry *e;
+
+    pthread_mutex_lock(&c->mtx);
+    e = crawls_find(c, name);
+    if (e != NULL)
+        crawls_view_of(c, e, out);
+    pthread_mutex_unlock(&c->mtx);
+    return e != NULL ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+bool crawls_has(struct crawls *c, struct bytes name)
+{
+    bool has;
+
+    pthread_mutex_lock(&c->mtx);
+    has = crawls_find(c, name) != NULL;
+    pthread_mutex_unlock(&c->mtx);
+    return has;
+}
+
+enum status crawls_use(struct crawls *c, struct bytes name,
+                       enum status (*use)(struct crawl *crawl, void *ctx),
+                       void *ctx)
+{
+    struct crawls_entry *e;
+    struct crawl *crawl = NULL;
+    enum status st = STATUS_NOT_FOUND;
+
+    pthread_mutex_lock(&c->mtx);
+    e = crawls_find(c, name);
+    if (e != NULL) {
+        crawl = e->crawl;
+        e->users += crawl != NULL;
+        st = STATUS_CLOSED;
+    }
+    pthread_mutex_unlock(&c->mtx);
+    if (crawl == NULL)
+        return st;
+    st = use(crawl, ctx);
+    pthread_mutex_lock(&c->mtx);
+    if (--e->users == 0)
+        pthread_cond_broadcast(&c->used);
+    pthread_mutex_unlock(&c->mtx);
+    return st;
+}
+
+enum status crawls_report(struct crawls *c, struct bytes name,
+                          const struct crawls_report *r, int fd)
+{
+    const struct crawls_entry *e;
+    char *dir = NULL;
+    enum status st = STATUS_NOT_FOUND;
+
+    pthread_mutex_lock(&c->mtx);
+    e = crawls_find(c, name);
+    if (e != NULL)
+        dir = xstrdup(e->dir);
+    pthread_mutex_unlock(&c->mtx);
+    if (dir != NULL)
+        st = c->maker.report(c->maker.ctx, dir, r, fd);
+    free(dir);
+    return st;
+}
+
+/* ---- calls on their way ---- */
+
+enum status crawls_submit(struct crawls *c, struct crawls_call *call)
+{
+    enum status st = STATUS_OK;
+
+    call->next = NULL;
+    call->status = STATUS_OK;
+    call->why[0] = '\0';
+    call->out = NULL;
+    pthread_mutex_lock(&c->mtx);
+    if (c->closing || c->stops > 0) {
+        st = STATUS_CLOSED;
+    } else if (c->calls >= CALLS_MOST) {
+        st = STATUS_AGAIN;
+    } else {
+        *c->end = call;
+        c->end = &call->next;
+        c->calls++;
+        pthread_cond_signal(&c->work);
+    }
+    pthread_mutex_unlock(&c->mtx);
+    return st;
+}
+
+/* Those that are there, or none after a tick. */
+static struct crawls_call *take_calls(struct crawls *c, int *stops,
+                                      bool *closing)
+{
+    int64_t until = clock_mono() + TICK;
+    struct timespec t = {.tv_sec = (time_t)(until / NS_PER_S),
+                         .tv_nsec = (long)(until % NS_PER_S)};
+    struct crawls_call *calls;
+
+    pthread_mutex_lock(&c->mtx);
+    while (c->first == NULL && c->stops <= c->stops_done && !c->closing &&
+           pthread_cond_timedwait(&c->work, &c->mtx, &t) == 0)
+        ;
+    if (c->closing && c->first == NULL)
+        (void)pthread_cond_timedwait(&c->work, &c->mtx, &t);
+    calls = c->first;
+    c->first = NULL;
+    c->end = &c->first;
+    c->calls = 0;
+    *stops = c->stops;
+    *closing = c->closing;
+    pthread_mutex_unlock(&c->mtx);
+    return calls;
+}
+
+static void carry_out_all(struct crawls *c, struct crawls_call *calls,
+                          bool stopping)
+{
+    for (struct crawls_call *call = calls, *next; call != NULL; call = next) {
+        next = call->next;
+        if (stopping) {
+            crawls_fail(call, STATUS_CLOSED, "the process is stopping");
+            call->done(call);
+        } else {
+            crawls_carry_out(c, call);
+        }
+    }
+}
+
+/* ---- the thread ---- */
+
+/* The first stop is passed on, and the second, or one that patience makes. */
+static void pass_on_stops(struct crawls *c, int stops)
+{
+    int64_t patience = c->maker.patience > 0 ? c->maker.patience : PATIENCE;
+    int64_t now = clock_mono();
+
+    if (stops == 0)
+        return;
+    if (c->stops_done == 0)
+        c->stopped_at = now;
+    else if (now - c->stopped_at >= patience)
+        stops = 2;
+    if (stops <= c->stops_done)
+        return;
+    c->stops_done = stops;
+    for (size_t i = 0; i < c->count; i++)
+        crawls_entry_stop(c, c->at[i], stops > 1);
+}
+
+/* True: some are still open. */
+static bool tend_all(struct crawls *c)
+{
+    bool open = false;
+
+    for (size_t i = c->count; i-- > 0;) {
+        struct crawls_entry *e = c->at[i];
+
+        crawls_entry_tend(c, e);
+        if (e->member == NULL && crawls_end_waiting(c, e))
+            continue;
+        open |= e->member != NULL && !e->adopted;
+    }
+    return open;
+}
+
+static void *run(void *arg)
+{
+    struct crawls *c = arg;
+    bool closing = false, open = true;
+
+    while (!closing || open) {
+        int stops = 0;
+        struct crawls_call *calls = take_calls(c, &stops, &closing);
+
+        carry_out_all(c, calls, stops > 0 || closing);
+        pass_on_stops(c, stops);
+        open = tend_all(c);
+    }
+    return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static void open_as_left(struct crawls *c, const char *name)
+{
+    struct buf dir, why;
+    struct crawls_entry *e;
+    enum status st;
+
+    buf_init(&dir, 4096);
+    buf_init(&why, 4096);
+    buf_addf(&dir, "%s/%s", c->dir, name);
+    e = crawls_add(c, name, buf_str(&dir));
+    e->told = crawls_told_load(e->dir);
+    if (e->told == CRAWLS_TOLD_STOP) {
+        if (c->maker.look != NULL)
+            c->maker.look(c->maker.ctx, e->dir, &e->sample);
+        crawls_entry_tend(c, e);
+    } else {
+        st = crawls_entry_open(c, e, &why);
+        if (st == STATUS_NOT_FOUND) {
+            log_warn("no crawl in this directory, or one whose seeds were not "
+                     "all stored",
+                     "dir=%s", e->dir);
+            crawls_drop(c, e);
+        }
+    }
+    buf_fini(&why);
+    buf_fini(&dir);
+}
+
+/* In the order of their names, so that two starts do the same. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static enum status open_all(struct crawls *c)
+{
+    DIR *d = opendir(c->dir);
+    struct dirent *e;
+    char **names = NULL;
+    size_t n = 0;
+
+    if (d == NULL)
+        return errno == ENOENT ? STATUS_OK : STATUS_IO;
+    while ((e = readdir(d)) != NULL) {
+        if (crawls_name_is_valid(bytes_of_str(e->d_name))) {
+            names = xrealloc(names, (n + 1) * sizeof(char *));
+            names[n++] = xstrdup(e->d_name);
+        } else {
+            crawls_remove_rest(c, e->d_name);
+        }
+    }
+    closedir(d);
+    if (n > 0)
+        qsort(names, n, sizeof(char *), by_name);
+    for (size_t i = 0; i < n; i++) {
+        open_as_left(c, names[i]);
+        free(names[i]);
+    }
+    free(names);
+    return STATUS_OK;
+}
+
+enum status crawls_open(struct crawls **out, const char *dir,
+                        const struct crawls_maker *maker)
+{
+    struct crawls *c = xcalloc(1, sizeof *c);
+    pthread_condattr_t attr;
+    enum status st = STATUS_OK;
+
+    c->maker = *maker;
+    c->dir = dir != NULL ? xstrdup(dir) : NULL;
+    c->end = &c->first;
+    pthread_mutex_init(&c->mtx, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->work, &attr);
+    pthread_cond_init(&c->used, &attr);
+    pthread_condattr_destroy(&attr);
+    if (c->dir != NULL)
+        st = open_all(c);
+    if (st != STATUS_OK)
+        log_error("cannot read the directory of crawls", "dir=%s error=\"%s\"",
+                  c->dir, strerror(errno));
+    if (st == STATUS_OK && pthread_create(&c->thread, NULL, run, c) != 0)
+        st = STATUS_NOMEM;
+    if (st != STATUS_OK) {
+        c->thread = 0;
+        (void)crawls_close(c);
+        return st;
+    }
+    *out = c;
+    return STATUS_OK;
+}
+
+/* On the registry's thread, like all that changes the list. */
+struct adoption {
+    struct crawls_call call; /* first */
+    const char *name, *dir;
+    struct crawls_member *member;
+    pthread_mutex_t mtx;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void adopted(struct crawls_call *call)
+{
+    struct adoption *a = (struct adoption *)call;
+
+    pthread_mutex_lock(&a->mtx);
+    a->done = true;
+    pthread_cond_signal(&a->cond);
+    pthread_mutex_unlock(&a->mtx);
+}
+
+void crawls_take_in(struct crawls *c, struct crawls_call *call)
+{
+    struct adoption *a = (struct adoption *)call;
+    struct crawls_entry *e = crawls_add(c, a->name, a->dir);
+
+    e->adopted = true;
+    crawls_entry_opened(c, e, a->member);
+}
+
+void crawls_adopt(struct crawls *c, const char *name, const char *crawl_dir,
+                  struct crawls_member *m)
+{
+    struct adoption a = {.call = {.verb = CRAWLS_ADOPT, .done = adopted},
+                         .name = name,
+                         .dir = crawl_dir,
+                         .member = m};
+
+    pthread_mutex_init(&a.mtx, NULL);
+    pthread_cond_init(&a.cond, NULL);
+    pthread_mutex_lock(&a.mtx);
+    if (crawls_submit(c, &a.call) == STATUS_OK)
+        while (!a.done)
+            pthread_cond_wait(&a.cond, &a.mtx);
+    pthread_mutex_unlock(&a.mtx);
+    pthread_mutex_destroy(&a.mtx);
+    pthread_cond_destroy(&a.cond);
+}
+
+bool crawls_adopted_stopped(struct crawls *c)
+{
+    return atomic_load(&c->adopted_stopped);
+}
+
+void crawls_stop(struct crawls *c)
+{
+    pthread_mutex_lock(&c->mtx);
+    if (c->stops < 2)
+        c->stops++;
+    pthread_cond_signal(&c->work);
+    pthread_mutex_unlock(&c->mtx);
+}
+
+enum status crawls_close(struct crawls *c)
+{
+    enum status st;
+
+    if (c == NULL)
+        return STATUS_OK;
+    pthread_mutex_lock(&c->mtx);
+    c->closing = true;
+    if (c->stops == 0)
+        c->stops = 1;
+    pthread_cond_signal(&c->work);
+    pthread_mutex_unlock(&c->mtx);
+    if (c->thread != 0)
+        pthread_join(c->thread, NULL);
+    else
+        (void)run(c); /* it could not be started */
+    st = c->last_status;
+    for (size_t i = 0; i < c->count; i++)
+        entry_free(c->at[i]);
+    pthread_mutex_destroy(&c->mtx);
+    pthread_cond_destroy(&c->work);
+    pthread_cond_destroy(&c->used);
+    free(c->at);
+    free(c->dir);
+    free(c);
+    return st;
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// main.js - what is shown, when: the stream of samples, the crawl that was
+// chosen (the part of the address behind #), tables while they can be seen.
+
+import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, settings, steerQueue, verb} from './control.js';
+import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, setToken, watch} from './api.js';
+import {History, renderCrawl} from './crawl.js';
+import {renderNames, renderServed, urlFacts} from './served.js';
+import {problem, renderHosts, renderRecent, story} from './tables.js';
+import {byId, bytes, clock, count, el, fill, foreign, localTime, rough, setText} from './dom.js';
+
+const SERVED = '#served';
+const TABLES_MS = 3000;
+
+const histories = new Map(); // of own crawls, by name
+const servedHistory = new History();
+let sample = null;
+let before = null;         // the process's part of the sample before
+const states = new Map();  // what was said of each crawl's state
+
+// ---- which crawl ----
+
+const ownCrawls = () => sample.crawls.filter((c) => c.kind === 'own');
+const addressOf = (name) => `#crawl=${encodeURIComponent(name)}`;
+
+function chosen() {
+    if (location.hash === SERVED && sample.frontier)
+        return SERVED;
+    const own = ownCrawls();
+    const named = own.find((c) => addressOf(c.name) === location.hash);
+    return named ?? own[0] ?? (sample.frontier ? SERVED : null);
+}
+const chosenCrawl = () => {
+    const c = sample && chosen();
+    return c && c !== SERVED ? c : null;
+};
+
+// ---- rendering a sample ----
+
+function card(href, name, state, kind, figures, current) {
+    const list = byId('chooser');
+    let a = [...list.querySelectorAll('a')].find((x) => x.getAttribute('href') === href);
+    if (!a) {
+        a = el('a', {href}, el('b', {}, foreign(name)), el('span', {class: 'state'}), el('small', {}), el('small', {class: 'number'}));
+        list.append(el('li', {}, a));
+    }
+    a.children[1].className = `state ${kind}`;
+    setText(a.children[1], state);
+    setText(a.children[2], figures[0]);
+    setText(a.children[3], figures[1]);
+    if (current)
+        a.setAttribute('aria-current', 'page');
+    else
+        a.removeAttribute('aria-current');
+    return a;
+}
+
+function renderChooser(now) {
+    const kept = new Set();
+    for (const c of ownCrawls())
+        kept.add(card(addressOf(c.name), c.name, c.state, c.state,
+            [`${count(c.pages)} pages`, `${count(c.queued)} queued`], now !== SERVED && now?.name === c.name));
+    if (sample.frontier)
+        kept.add(card(SERVED, 'served frontier', sample.frontier.active === false ? 'inactive' : 'active',
+            sample.frontier.active === false ? 'paused' : 'running',
+            [`${count(sample.frontier.completed)} completed`, `${count(sample.frontier.size)} to serve`], now === SERVED));
+    for (const a of byId('chooser').querySelectorAll('a'))
+        if (!kept.has(a))
+            a.parentElement.remove();
+}
+
+function renderProcess(at) {
+    const p = sample.process ?? {};
+    const share = before && at > before.at ? (p.cpu_seconds - before.cpu) / (at - before.at) * 1000 : NaN;
+    fill(byId('process'), {
+        memory: bytes(p.memory_bytes),
+        cpu: Number.isFinite(share) ? `${rough(share * 100)} %` : '–',
+        connections: `${count(p.http_connections)} HTTP, ${count(p.grpc_connections)} gRPC`,
+    });
+    before = {at, cpu: p.cpu_seconds};
+}
+
+// Changes of state are said to those who do not see them; samples are not.
+function sayStates() {
+    for (const c of ownCrawls()) {
+        const was = states.get(c.name);
+        states.set(c.name, c.state);
+        if (was !== undefined && was !== c.state)
+            say(`${c.name} is ${c.state}${c.end ? `: ${c.end}` : ''}`, c.state === 'failed');
+    }
+}
+
+const PAUSABLE = ['running', 'waiting', 'paused'];
+
+function renderButtons(c) {
+    const paused = c.state === 'paused', open = PAUSABLE.includes(c.state);
+    setText(byId('pause'), paused ? 'Unpause' : 'Pause');
+    setText(byId('stop'), c.state === 'stopped' || c.state === 'failed' ? 'Resume' : 'Stop');
+    byId('pause').hidden = !open && c.state !== 'stopping';
+    byId('add-seeds').hidden = c.state === 'stopped' || c.state === 'failed';
+    byId('remove').hidden = !sample.frontier;
+}
+
+function render() {
+    if (sample === null)
+        return;
+    const now = chosen(), at = Date.parse(sample.at);
+    renderChooser(now);
+    byId('nothing').hidden = now !== null;
+    if (now === null)
+        setText(byId('nothing'), 'No crawl is here yet.');
+    byId('crawl').hidden = now === null || now === SERVED;
+    byId('served').hidden = now !== SERVED;
+    byId('new-crawl').hidden = !sample.frontier;
+    if (now === SERVED) {
+        renderServed(sample.frontier, servedHistory, at);
+        document.title = 'served frontier · urlweir';
+    } else if (now !== null) {
+        renderCrawl(now, histories.get(now.name), at);
+        renderButtons(now);
+        document.title = `${now.state} · ${now.name} · urlweir`;
+    }
+}
+
+function take(s) {
+    const at = Date.parse(s.at), first = sample === null;
+    sample = s;
+    for (const c of ownCrawls()) {
+        if (!histories.has(c.name))
+            histories.set(c.name, new History());
+        histories.get(c.name).add(at, {pages: c.pages, bytes: c.bytes, queued: c.queued}, 'pages');
+    }
+    for (const name of histories.keys())
+        if (!ownCrawls().some((c) => c.name === name))
+            histories.delete(name);
+    if (s.frontier)
+        servedHistory.add(at, {completed: s.frontier.completed, size: s.frontier.size, leases: s.frontier.leases}, 'leases');
+    renderProcess(at);
+    sayStates();
+    render();
+    if (first)
+        tables();
+}
+
+// ---- the connection ----
+
+let lost = null; // {since, why, retryAt}
+
+function showConnection() {
+    document.body.classList.toggle('stale', lost !== null);
+    byId('connection').className = lost === null ? 'live' : 'lost';
+    if (lost === null) {
+        setText(byId('connection'), sample ? `live, ${clock(new Date(sample.at))}` : 'connected');
+        return;
+    }
+    const wait = Math.max(0, Math.ceil((lost.retryAt - Date.now()) / 1000));
+    setText(byId('connection'), `disconnected since ${clock(lost.since)}: ${lost.why}; ${wait > 0 ? `next try in ${wait} s` : 'trying'}`);
+}
+
+const hurry = watch({
+    sample: (s) => {
+        take(s);
+        showConnection();
+    },
+    live: () => {
+        if (lost?.said)
+            say('connected again');
+        lost = null;
+    },
+    lost: (why, retryAt) => {
+        if (lost === null && sample !== null)
+            say(`disconnected: ${why}`, true);
+        lost = {since: lost?.since ?? new Date(), why, retryAt, said: sample !== null};
+        showConnection();
+    },
+});
+setInterval(() => lost && showConnection(), 1000);
+addEventListener('online', hurry);
+
+// ---- tables, while they can be seen ----
+
+const seen = new Set();
+const watcher = new IntersectionObserver((entries) => {
+    for (const e of entries)
+        seen[e.isIntersecting ? 'add' : 'delete'](e.target.id);
+    tables();
+}, {rootMargin: '100px'});
+for (const id of ['hosts', 'recent', 'names'])
+    watcher.observe(byId(id));
+
+// A table that somebody marks text in stays as it is.
+function isMarked(id) {
+    const selection = getSelection();
+    return !selection.isCollapsed && byId(id).contains(selection.anchorNode);
+}
+
+const underWay = new Set();
+async function refresh(id, work) {
+    if (!seen.has(id) || underWay.has(id) || isMarked(id))
+        return;
+    underWay.add(id);
+    try {
+        await work();
+        byId(id).querySelector('.failure')?.remove();
+    } catch (e) {
+        const p = byId(id).querySelector('.failure') ?? byId(id).appendChild(el('p', {class: 'failure bad'}));
+        setText(p, e.message);
+    } finally {
+        underWay.delete(id);
+    }
+}
+
+function tables() {
+    if (sample === null || lost !== null || document.visibilityState === 'hidden')
+        return;
+    const c = chosenCrawl();
+    if (c) {
+        refresh('hosts', async () => {
+            const {hosts} = await get(crawlPath(c.name, '/hosts'), {sort: byId('hosts-sort').value, size: 25});
+            if (chosenCrawl()?.name === c.name)
+                renderHosts(hosts, (h) => steerQueue({crawl: c.name, key: h.host, delay: h.delay_seconds, fixed: true}), () => mayDo('write'));
+        });
+        refresh('recent', async () => {
+            const {recent} = await get(crawlPath(c.name, '/recent'), {size: 25});
+            if (chosenCrawl()?.name === c.name)
+                renderRecent(recent, lookUp);
+        });
+    } else if (sample.frontier) {
+        refresh('names', () => renderNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
+    }
+}
+setInterval(tables, TABLES_MS);
+document.addEventListener('visibilitychange', tables);
+byId('hosts-sort').addEventListener('change', tables);
+
+// ---- looking up a URL ----
+
+async function lookUp(url) {
+    byId('explain-url').value = url;
+    const c = chosenCrawl(), box = byId('explained');
+    if (!c)
+        return;
+    try {
+        box.replaceChildren(...story(await get(crawlPath(c.name, '/explain'), {url})));
+    } catch (e) {
+        problem(box, e.message);
+    }
+    box.focus({preventScroll: true});
+    box.scrollIntoView({block: 'nearest'});
+}
+
+byId('explain-form').addEventListener('submit', (e) => {
+    e.preventDefault();
+    lookUp(byId('explain-url').value.trim());
+});
+
+byId('url-form').addEventListener('submit', async (e) => {
+    e.preventDefault();
+    const query = {url: byId('url-url').value.trim()};
+    for (const name of ['crawl', 'key'])
+        if (byId(`url-${name}`).value !== '')
+            query[name] = byId(`url-${name}`).value;
+    try {
+        byId('url-found').replaceChildren(urlFacts(await get('v1/url', query)));
+    } catch (x) {
+        problem(byId('url-found'), x.message);
+    }
+    byId('url-found').focus({preventScroll: true});
+});
+
+// ---- buttons ----
+
+// The crawl in an answer is newer than the sample's.
+function put(crawl) {
+    const at = crawl === null ? -1 : sample.crawls.findIndex((c) => c.name === crawl.name);
+    if (at < 0)
+        return;
+    sample.crawls[at] = crawl;
+    states.set(crawl.name, crawl.state);
+    render();
+}
+
+byId('pause').addEventListener('click', async () => {
+    const c = chosenCrawl();
+    put(c.state === 'paused' ? await verb(byId('pause'), c.name, 'unpause', 'goes on')
+        : await verb(byId('pause'), c.name, 'pause', 'paused; what was under way is finished'));
+});
+byId('stop').addEventListener('click', async () => {
+    const c = chosenCrawl();
+    if (c.state === 'stopped' || c.state === 'failed')
+        put(await verb(byId('stop'), c.name, 'resume', 'resumed'));
+    else if (sample.frontier || await confirmStop(c.name))
+        put(await verb(byId('stop'), c.name, 'stop', 'stopped'));
+});
+byId('add-seeds').addEventListener('click', () => addSeeds(chosenCrawl().name));
+byId('settings').addEventListener('click', () => {
+    const c = chosenCrawl();
+    settings(c.name, c.state !== 'stopped' && c.state !== 'failed');
+});
+byId('remove').addEventListener('click', () => remove(chosenCrawl().name, true));
+byId('any-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name}));
+byId('any-queue').addEventListener('click', () => steerQueue({crawl: 'DEFAULT'}));
+byId('new-crawl').addEventListener('click', async () => {
+    const name = await newCrawl();
+    if (name)
+        location.hash = addressOf(name);
+});
+addEventListener('hashchange', () => {
+    byId('explained').replaceChildren();
+    for (const id of ['hosts-table', 'recent-table'])
+        byId(id).replaceChildren();
+    render();
+    tables();
+});
+
+// ---- who asks ----
+
+function showRole() {
+    gate();
+    const note = byId('role-note');
+    note.hidden = currentRole() === 'admin';
+    setText(note, currentRole() === 'none' ? '' :
+        `The role here is ${currentRole()}; what takes more is switched off.`);
+    byId('forget-token').hidden = !hasToken();
+}
+onToken(async (why) => {
+    const token = await askForToken(why);
+    byId('forget-token').hidden = false;
+    return token;
+});
+onRole(showRole);
+byId('forget-token').addEventListener('click', () => {
+    setToken(null);
+    location.reload();
+});
+
+// ---- the look ----
+
+const THEME = 'urlweir-theme';
+function setTheme(theme) {
+    document.documentElement.dataset.theme = theme;
+    byId('theme').value = theme;
+}
+setTheme(['light', 'dark'].includes(localStorage.getItem(THEME)) ? localStorage.getItem(THEME) : 'auto');
+byId('theme').addEventListener('change', (e) => {
+    localStorage.setItem(THEME, e.target.value);
+    setTheme(e.target.value);
+});
+byId('connection').title = `page opened ${localTime(new Date())}`;
+showRole();

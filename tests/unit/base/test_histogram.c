@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/histogram.h"
+
+/* The bucket in which one observation of `ns` is found. */
+static unsigned bucket_of(int64_t ns)
+{
+    struct histogram h = {0};
+    struct histogram_sample s = {{0}, 0};
+    unsigned at = 0;
+
+    histogram_note(&h, ns);
+    histogram_look(&h, &s);
+    ck_assert_uint_eq(histogram_count(&s), 1);
+    while (s.buckets[at] == 0)
+        at++;
+    return at;
+}
+
+START_TEST(ours_bounds_rise_from_100_us_to_60_s)
+{
+    ck_assert_int_eq(histogram_bounds[0], 100000);
+    ck_assert_int_eq(histogram_bounds[HISTOGRAM_BOUNDS - 1], 60 * NS_PER_S);
+    for (unsigned i = 1; i < HISTOGRAM_BOUNDS; i++)
+        ck_assert_int_gt(histogram_bounds[i], histogram_bounds[i - 1]);
+}
+END_TEST
+
+/* Prometheus calls a bucket's label `le`: less than or equal. */
+START_TEST(a_bucket_holds_its_own_bound)
+{
+    ck_assert_uint_eq(bucket_of(-5), 0);
+    ck_assert_uint_eq(bucket_of(0), 0);
+    for (unsigned i = 0; i < HISTOGRAM_BOUNDS; i++) {
+        ck_assert_uint_eq(bucket_of(histogram_bounds[i]), i);
+        ck_assert_uint_eq(bucket_of(histogram_bounds[i] + 1), i + 1);
+    }
+    ck_assert_uint_eq(bucket_of(INT64_MAX), HISTOGRAM_BOUNDS);
+}
+END_TEST
+
+START_TEST(looks_add_up)
+{
+    struct histogram a = {0}, b = {0};
+    struct histogram_sample s = {{0}, 0};
+
+    histogram_note(&a, NS_PER_MS);
+    histogram_note(&a, 2 * NS_PER_S);
+    histogram_note(&b, NS_PER_MS);
+    histogram_look(&a, &s);
+    histogram_look(&b, &s);
+    ck_assert_uint_eq(histogram_count(&s), 3);
+    ck_assert_uint_eq(s.sum, 2002000000);
+    ck_assert_uint_eq(s.buckets[3], 2);  /* 1 ms */
+    ck_assert_uint_eq(s.buckets[13], 1); /* up to 2.5 s */
+}
+END_TEST
+
+#define NOTES 200000
+
+static void *note_many(void *arg)
+{
+    for (int64_t i = 0; i < NOTES; i++)
+        histogram_note(arg, i * 1000);
+    return NULL;
+}
+
+START_TEST(who_looks_meanwhile_sees_counts_that_only_rise)
+{
+    struct histogram h = {0};
+    uint64_t last = 0;
+    pthread_t writer;
+
+    ck_assert_int_eq(pthread_create(&writer, NULL, note_many, &h), 0);
+    while (last < NOTES) {
+        struct histogram_sample s = {{0}, 0};
+
+        histogram_look(&h, &s);
+        ck_assert_uint_ge(histogram_count(&s), last);
+        last = histogram_count(&s);
+    }
+    pthread_join(writer, NULL);
+    ck_assert_uint_eq(last, NOTES);
+}
+END_TEST
+
+Suite *suite_histogram(void);
+Suite *suite_histogram(void)
+{
+    Suite *s = suite_create("histogram");
+    TCase *t = tcase_create("histogram");
+
+    tcase_add_test(t, ours_bounds_rise_from_100_us_to_60_s);
+    tcase_add_test(t, a_bucket_holds_its_own_bound);
+    tcase_add_test(t, looks_add_up);
+    tcase_add_test(t, who_looks_meanwhile_sees_counts_that_only_rise);
+    suite_add_tcase(s, t);
+    return s;
+}
