@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "service/http_lost.h"
 #include "service/http_server_impl.h"
 #include "service/http_text.h"
 
@@ -261,10 +262,12 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     struct http_request *r = *ctx;
 
     (void)conn;
-    (void)how;
     if (r == NULL)
         return;
     *ctx = NULL;
+    if (http_holds_leases(r) && (how != MHD_REQUEST_TERMINATED_COMPLETED_OK ||
+                                 r->state != HTTP_ANSWERED))
+        http_give_back(r);
     let_body_go(r);
     for (size_t i = 0; i < r->call_count; i++)
         frontier_call_fini(&r->calls[i]);
@@ -306,6 +309,8 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
             return MHD_NO;
         break;
     case HTTP_WAITING:
+        if (http_holds_leases(r) && http_caller_has_left(r))
+            return MHD_NO;
         r->route->reply(r);
         return http_send(r);
     case HTTP_ANSWERED:

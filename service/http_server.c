@@ -217,6 +217,7 @@ void http_server_close(struct http_server *s)
         http_server_stop(s);
         wait_for_requests(s);
         MHD_stop_daemon(s->daemon);
+        wait_for_requests(s); /* what was cut off gives back */
     }
     if (s->fd >= 0 && s->socket == NULL)
         close(s->fd);
