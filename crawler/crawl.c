@@ -366,8 +366,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     struct bytes why = {"", 0};
     int64_t due;
 
-    if (c->o.stay)
-        return CRAWL_RUNNING;
+    if (c->o.stay || atomic_load(&c->paused))
+        return CRAWL_RUNNING; /* more may come, or it is told to go on */
     if (s->queued == 0)
         return CRAWL_FINISHED;
     due = c->engine->ops->next_due(c->engine, now, &why);

@@ -91,6 +91,7 @@ MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
 /* First call: lease nothing more, finish what is under way. A second call:
  * give up what is under way. Both resumable. Async-signal-unsafe. */
 void crawl_stop(struct crawl *c);
+/* Leases nothing meanwhile, and does not end for want of something to lease. */
 void crawl_pause(struct crawl *c, bool pause);
 /* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
  * ended, the task is still the caller's. */
