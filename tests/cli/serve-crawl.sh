@@ -49,6 +49,11 @@ is() {
 becomes() {
     waits_for "is $1 $2" 300 || fail "$1 is not $2: $(cat answer serve.err)"
 }
+# ends CRAWL: it says that it waits, and nothing since.
+ends() {
+    waits_for '[ "$(grep "crawl $1: " serve.err | tail -n 1 | grep -c ": waiting;")" = 1 ]' 600 ||
+        fail "$1 does not end: $(cat serve.err)"
+}
 # web NAME OPTION...: a web of its own beside others; $port, NAME.log, NAME.truth.
 web() {
     name=$1
@@ -107,8 +112,8 @@ exits 2 "$URLWEIR" resume d/crawls/one
 says err "in use by process $service"
 exits 0 "$URLWEIR" status d/crawls/one
 says out "running (process $service)"
-becomes one waiting
-becomes two waiting
+ends one
+ends two
 stop TERM 0
 says serve.err "crawl one: waiting; "
 says serve.err "crawl two: stopped; "
@@ -158,7 +163,7 @@ sleep 2
 after=$(wc -l <three.log)
 [ $((after - before)) -le 30 ] || fail "$((after - before)) requests to 5 hosts in 2 s"
 api PATCH /v1/crawls/three/settings '{"delay": "0"}'
-becomes three waiting
+ends three
 whole three --kills 1 --in-flight 64
 
 # ---- seeds, exclude, stop, resume, delete -----------------------------------------
