@@ -366,8 +366,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     struct bytes why = {"", 0};
     int64_t due;
 
-    if (c->o.stay)
-        return CRAWL_RUNNING;
+    if (c->o.stay || atomic_load(&c->paused))
+        return CRAWL_RUNNING; /* more may come, or it is told to go on */
     if (s->queued == 0)
         return CRAWL_FINISHED;
     due = c->engine->ops->next_due(c->engine, now, &why);
@@ -620,6 +620,14 @@ enum status crawl_post(struct crawl *c, struct crawl_task *task)
     if (st == STATUS_OK)
         queue_wake(c->reports);
     return st;
+}
+
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l)
+{
+    c->o.limit_pages = l->limit_pages;
+    c->o.quota = l->quota;
+    c->o.time_limit = l->time_limit;
+    c->o.give_up = l->give_up;
 }
 
 /* Who waits for a task. */

@@ -364,6 +364,20 @@ static enum status has_known_body(struct frontier *f,
     return st;
 }
 
+/* What a seed redirects to opens the scope, which its fetcher saw to. Where the
+ * scope may have become another since, it is opened again. */
+static void open_scope(struct frontier *f, const struct engine_item *found)
+{
+    struct url u;
+
+    if (f->o.recheck == NULL || found->depth != 0)
+        return;
+    url_init(&u);
+    if (url_parse(&u, found->url, NULL, NULL) == URL_OK)
+        scope_add_seed(f->o.recheck, &u);
+    url_fini(&u);
+}
+
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
 static enum status gather(struct frontier *f, const struct engine_done *done,
@@ -381,9 +395,11 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
 
         first[i] = at;
         st = has_known_body(f, done, i, &known);
-        for (size_t k = 0; !known && k < done[i].found_count; k++)
+        for (size_t k = 0; !known && k < done[i].found_count; k++) {
+            open_scope(f, &done[i].found[k]);
             (*list)[at++] = (struct admission){.item = &done[i].found[k],
                                                .via = done[i].id};
+        }
     }
     *count = at;
     return st;

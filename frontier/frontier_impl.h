@@ -5,6 +5,7 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
+ *   frontier_change.c   options that change while it is open
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   frontier_open.c     a new crawl, or one found on disk
