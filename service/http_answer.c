@@ -171,6 +171,8 @@ enum MHD_Result http_send(struct http_request *r)
     else
         add_header(m, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     add_header(m, "X-Content-Type-Options", "nosniff");
+    if (r->role != AUTH_NONE)
+        add_header(m, "Urlweir-Role", auth_role_name(r->role));
     if (r->status == 401)
         add_header(m, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
                    "Bearer realm=\"urlweir\"");

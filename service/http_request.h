@@ -38,10 +38,11 @@ struct http_request {
     struct http_server *server;
     struct MHD_Connection *conn;
     const struct http_route *route;
-    char *uri;  /* as it came */
-    char *path; /* up to the query, not decoded */
-    char *name; /* in the path, decoded; NULL: the route has none */
-    json_t *in; /* the body, or the query as an object of strings */
+    enum auth_role role; /* of who asks; AUTH_NONE: not asked, or none */
+    char *uri;           /* as it came */
+    char *path;          /* up to the query, not decoded */
+    char *name;          /* in the path, decoded; NULL: the route has none */
+    json_t *in;          /* the body, or the query as an object of strings */
     struct buf body;
     enum { HTTP_ARRIVED, HTTP_READING, HTTP_WAITING, HTTP_ANSWERED } state;
     bool no_room; /* the body was let go */
