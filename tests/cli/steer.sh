@@ -126,7 +126,7 @@ new=http://127.0.0.1:$port/not/linked
 exits 5 "$URLWEIR" seed d "$new" "$seed" mailto:x
 printf 'failed\tmailto:x\tonly http and https are crawled\nok\t%s\nskipped\t%s\n' "$new" "$seed" >want
 cut -f 1-3 out | sed 's/^skipped\t\([^\t]*\)\t.*/skipped\t\1/' | diff want - || fail "seed"
-waits_for 'grep -q "/not/linked" log' || fail "the seed is not fetched"
+waits_for 'grep -q "/not/linked" log' 300 || fail "the seed is not fetched"
 
 # Its own directory is read meanwhile, and it keeps its lock.
 for path in status export explain?url="$seed" audit; do
@@ -246,7 +246,7 @@ serve_no_more
 
 # ---- crawls of a service, by directory and by URL ------------------------------------------
 
-serve --hosts 2 --pages 2000 --links 8 --size 300 --seed 92
+serve --hosts 3 --pages 3000 --links 8 --size 300 --seed 92
 for name in news shop; do
     host=$([ $name = news ] && echo 127.0.0.1 || echo 127.0.0.2)
     first=$(sed -n "s,^\(http://$host:[^	]*\)	fetch.*,\1,p" truth | head -n 1)
@@ -302,8 +302,10 @@ asks 127.0.0.1
 steer delay svc 127.0.0.2 10 --crawl shop
 asks_not 127.0.0.2
 steer delay svc 127.0.0.2 default --crawl shop
-steer seed svc "http://127.0.0.1:$port/not/linked" --crawl news
-says out "ok	http://127.0.0.1:$port/not/linked"
+# A seed opens the scope to its host, which has had no request before.
+[ "$(arrivals 127.0.0.3)" = 0 ] || fail "out of scope"
+steer seed svc "http://127.0.0.3:$port/not/linked" --crawl news
+says out "ok	http://127.0.0.3:$port/not/linked"
 waits_for 'grep -q "/not/linked" log' || fail "the seed is not fetched"
 
 steer stop svc --crawl news
