@@ -18,6 +18,7 @@
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
 #include "cli/jsonl.h"
+#include "cli/open_crawl.h"
 #include "cli/seed_sink.h"
 #include "cli/settings.h"
 #include "frontier/frontier.h"
@@ -83,7 +84,7 @@ static bool may_start_in(const char *dir)
         remove_files(dir);
         return true;
     }
-    if (there)
+    if (there && !dir_is_service(dir, "crawl"))
         fprintf(stderr,
                 "urlweir crawl: %s holds a crawl already; go on with `urlweir "
                 "resume %s`, or choose another directory\n",

@@ -105,6 +105,8 @@ struct crawl_limits {
     int64_t time_limit, give_up;
 };
 void crawl_set_limits(struct crawl *c, const struct crawl_limits *l);
+/* What its fetchers go by, for who puts URLs as they would; any thread. */
+const struct fetcher_options *crawl_fetching(const struct crawl *c);
 void crawl_look(struct crawl *c, struct crawl_sample *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */

@@ -99,6 +99,15 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     r->type = "application/problem+json";
 }
 
+/* Of the call that was refused. */
+static const char *why_refused(const struct http_request *r)
+{
+    for (size_t i = 0; i < r->call_count; i++)
+        if (r->calls[i].status == STATUS_REFUSED)
+            return r->calls[i].why;
+    return "it cannot be done with this one";
+}
+
 bool http_failed(struct http_request *r, enum status st)
 {
     switch (st) {
@@ -112,6 +121,9 @@ bool http_failed(struct http_request *r, enum status st)
         break;
     case STATUS_LIMIT:
         http_problem(r, 400, "the answer would be too large; ask for less");
+        break;
+    case STATUS_REFUSED:
+        http_problem(r, 409, "%s", why_refused(r));
         break;
     case STATUS_AGAIN:
         http_problem(r, 503, "too much waits to be written; try again");

@@ -355,24 +355,50 @@ void http_reply_deleted(struct http_request *r)
     http_answer(r, 200, o);
 }
 
+#define DELAY_MOST 4294967295.0 /* seconds */
+
+/* "delay_seconds": a number, or null for what holds for all; it is taken out.
+ * False: it has been answered. */
+static bool read_delay(struct http_request *r, struct frontier_queue_call *in)
+{
+    const json_t *v = json_object_get(r->in, "delay_seconds");
+    double seconds = json_number_value(v);
+    uint64_t ms;
+
+    in->standard = json_is_null(v);
+    if (!in->standard &&
+        (!json_is_number(v) || seconds < 0 || seconds > DELAY_MOST)) {
+        http_problem(r, 400,
+                     "'delay_seconds' must be a number of seconds, or null");
+        return false;
+    }
+    ms = (uint64_t)(seconds * 1000 + 0.5);
+    in->value = ms / 1000;
+    in->ms = (uint16_t)(ms % 1000);
+    json_object_del(r->in, "delay_seconds");
+    return true;
+}
+
 /* block, delay, limit: one value each. */
 static void ask_queue(struct http_request *r)
 {
     enum frontier_verb verb = (enum frontier_verb)r->route->how;
     struct frontier_queue_call in = {0};
+    size_t n = verb == FRONTIER_SET_DELAY ? 2 : 3;
     struct http_member members[] = {
         {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
         {.name = "key", .type = HTTP_TEXT, .to = &in.key},
         {.name = "until", .type = HTTP_TIME, .to = &in.value, .needed = true},
     };
 
-    if (verb != FRONTIER_BLOCK_QUEUE) {
-        members[2].name =
-            verb == FRONTIER_SET_DELAY ? "delay_seconds" : "limit";
+    if (verb == FRONTIER_SET_LIMIT) {
+        members[2].name = "limit";
         members[2].type = HTTP_NUMBER;
         members[2].most = UINT32_MAX;
     }
-    if (http_members(r, r->in, -1, members, COUNT(members)))
+    if (verb == FRONTIER_SET_DELAY && !read_delay(r, &in))
+        return;
+    if (http_members(r, r->in, -1, members, n))
         http_calls(r, verb, 1)->in.queue = in;
 }
 

@@ -186,8 +186,7 @@ static void submit(struct http_request *r)
     MHD_suspend_connection(r->conn);
     atomic_store(&r->pending, r->call_count + 1);
     for (size_t i = 0; i < r->call_count; i++) {
-        enum status st =
-            frontier_service_submit(s->options.frontier, &r->calls[i]);
+        enum status st = hub_submit(s->hub, &r->calls[i]);
 
         if (st == STATUS_OK)
             continue;
@@ -208,7 +207,7 @@ static enum MHD_Result ask(struct http_request *r)
     r->arena = arena_new(ARENA_MOST);
     if (r->status == 0)
         r->route->ask(r);
-    if (r->call_count > 0 && r->server->options.frontier == NULL)
+    if (r->call_count > 0 && r->server->hub == NULL)
         http_problem(r, 404, "this process has no frontier for others");
     if (r->status == 0 && r->export != NULL) {
         r->state = HTTP_WAITING;

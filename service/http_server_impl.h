@@ -27,11 +27,13 @@
 #include "service/http_request.h"
 #include "service/http_server.h"
 #include "service/http_tls.h"
+#include "service/hub.h"
 #include "service/listener.h"
 #include "service/socket_file.h"
 
 struct http_server {
     struct http_options options;
+    struct hub *hub, *own_hub; /* own: made here; NULL: nobody to ask */
     struct MHD_Daemon *daemon;
     struct http_pump *pump;
     struct http_events *events;

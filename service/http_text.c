@@ -274,6 +274,11 @@ enum status http_item_take(struct frontier_item *item, struct bytes url,
     return st == STATUS_OK ? urlfrontier_url_take(item, &info, a) : st;
 }
 
+bool http_metadata_reads(struct bytes metadata, struct arena *a)
+{
+    return proto_unpack(&urlfrontier__urlinfo__descriptor, a, metadata) != NULL;
+}
+
 json_t *http_metadata_json(struct bytes metadata, struct arena *a)
 {
     json_t *o = json_object();

@@ -37,6 +37,8 @@ MUST_CHECK enum status http_item_take(struct frontier_item *item,
                                       struct bytes url, struct bytes key,
                                       struct bytes crawl, json_t *metadata,
                                       struct arena *a);
+/* Is it what the frontier keeps as metadata? */
+bool http_metadata_reads(struct bytes metadata, struct arena *a);
 /* The entries of `metadata` as the frontier has it. */
 json_t *http_metadata_json(struct bytes metadata, struct arena *a);
 json_t *http_bytes_json(struct bytes b);
