@@ -17,8 +17,9 @@
 #include "cli/command_line.h"
 #include "cli/crawl_block.h"
 #include "cli/crawl_setup.h"
-#include "cli/format.h"
+#include "cli/json_fields.h"
 #include "cli/open_crawl.h"
+#include "cli/service_explain.h"
 #include "cli/settings.h"
 #include "crawler/links.h"
 #include "crawler/robots.h"
@@ -50,11 +51,12 @@ static const struct usage usage = {
     .synopsis = "explain DIR URL [--json]",
     .about = "Tells every decision a crawl took about one URL, oldest first: "
              "where it was found, what the filter said, the robots.txt line, "
-             "each try; or why it was never admitted.",
+             "each try; or why it was never admitted. Of a service's "
+             "directory: what became of the URL in each crawl and queue.",
     .table = &table,
     .least = 2,
     .most = 2,
-    .operand = "a crawl's directory and a URL",
+    .operand = "a directory of crawl or serve, and a URL",
 };
 
 struct story {
@@ -65,32 +67,6 @@ struct story {
     json_int_t dropped; /* examples of drops that name it */
 };
 
-static void set_text(json_t *o, const char *name, struct bytes b)
-{
-    struct buf clean;
-
-    if (b.len == 0)
-        return;
-    buf_init(&clean, (size_t)4 << 20);
-    format_terminal(&clean, b); /* strangers' bytes: UTF-8, no control */
-    json_object_set_new(o, name, json_stringn(buf_str(&clean), clean.len));
-    buf_fini(&clean);
-}
-
-static void set_str(json_t *o, const char *name, const char *s)
-{
-    if (s != NULL && s[0] != '\0')
-        json_object_set_new(o, name, json_string(s));
-}
-
-static void set_time(json_t *o, const char *name, int64_t ms)
-{
-    char text[CLOCK_ISO_SIZE];
-
-    clock_iso(text, ms);
-    json_object_set_new(o, name, json_string(text));
-}
-
 /* The URL of a row. */
 static void set_url_of(struct story *s, json_t *o, const char *name,
                        uint64_t id)
@@ -99,7 +75,7 @@ static void set_url_of(struct story *s, json_t *o, const char *name,
 
     if (id != 0 &&
         frontier_store_get(s->r->store, id, &row, &s->text) == STATUS_OK)
-        set_text(o, name, row.url);
+        json_set_text(o, name, row.url);
 }
 
 /* ---- an admitted URL ---- */
@@ -112,16 +88,16 @@ static bool add_fetch(void *ctx, const struct fetch_row *f)
     char reason[24];
 
     outcome_reason_text(o, reason, sizeof reason);
-    set_time(e, "at", f->at_ms);
-    set_str(e, "status", outcome_status_name(o.status));
-    set_str(e, "reason", reason);
+    json_set_time(e, "at", f->at_ms);
+    json_set_str(e, "status", outcome_status_name(o.status));
+    json_set_str(e, "reason", reason);
     json_object_set_new(e, "try", json_integer(f->tries));
     json_object_set_new(e, "final", json_boolean(f->final));
     if (f->http_status != 0)
         json_object_set_new(e, "http_status", json_integer(f->http_status));
-    set_text(e, "detail", f->detail);
-    set_text(e, "mime", f->mime);
-    set_text(e, "ip", f->ip);
+    json_set_text(e, "detail", f->detail);
+    json_set_text(e, "mime", f->mime);
+    json_set_text(e, "ip", f->ip);
     if (f->body_bytes > 0)
         json_object_set_new(e, "body_bytes",
                             json_integer((json_int_t)f->body_bytes));
@@ -132,8 +108,8 @@ static bool add_fetch(void *ctx, const struct fetch_row *f)
         set_url_of(s, e, "same_as", page_store_url_of(s->r->pages, f->same_as));
     json_array_append_new(json_object_get(s->out, "history"), e);
     if (f->final) {
-        set_str(s->out, "status", outcome_status_name(o.status));
-        set_str(s->out, "reason", reason);
+        json_set_str(s->out, "status", outcome_status_name(o.status));
+        json_set_str(s->out, "reason", reason);
     }
     return true;
 }
@@ -163,9 +139,9 @@ static enum status tell_hint(struct story *s, uint64_t id)
     if (h.priority != HINT_NO_PRIORITY)
         json_object_set_new(s->out, "priority", json_real(h.priority / 1000.0));
     if (h.lastmod_ms != HINT_NO_LASTMOD)
-        set_time(s->out, "lastmod", h.lastmod_ms);
-    set_str(s->out, "changefreq",
-            changefreq_name((enum url_changefreq)h.changefreq));
+        json_set_time(s->out, "lastmod", h.lastmod_ms);
+    json_set_str(s->out, "changefreq",
+                 changefreq_name((enum url_changefreq)h.changefreq));
     return STATUS_OK;
 }
 
@@ -191,15 +167,15 @@ static enum status tell_admitted(struct story *s, uint64_t id,
     fp = (row.flags & URL_ROW_FALSE_POSITIVE) != 0;
     json_object_set_new(s->out, "admitted", json_true());
     json_object_set_new(s->out, "id", json_integer((json_int_t)id));
-    set_time(s->out, "found_at", row.found_at_ms);
-    set_str(s->out, "kind", link_kind_name(row.kind));
+    json_set_time(s->out, "found_at", row.found_at_ms);
+    json_set_str(s->out, "kind", link_kind_name(row.kind));
     json_object_set_new(s->out, "depth", json_integer(row.depth));
     json_object_set_new(s->out, "redirects_before", json_integer(row.hops));
     frontier_store_queue_name(s->r->store, row.queue, &crawl, &key);
-    set_text(s->out, "queue", key);
-    set_str(s->out, "filter", filter_said(settings, fp));
+    json_set_text(s->out, "queue", key);
+    json_set_str(s->out, "filter", filter_said(settings, fp));
     json_object_set_new(s->out, "false_positive", json_boolean(fp));
-    set_str(s->out, "status", "queued");
+    json_set_str(s->out, "status", "queued");
     set_url_of(s, s->out, "via", row.via);
     st = tell_hint(s, id);
     if (st == STATUS_OK)
@@ -233,9 +209,9 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
         crawl_setup_open_sitemaps(setup.scope, settings);
         v = scope_check(setup.scope, &s->url, 1);
         json_object_set_new(s->out, "in_scope", json_boolean(v.in));
-        set_str(s->out, "scope_rule", v.rule);
+        json_set_str(s->out, "scope_rule", v.rule);
         if (!v.in)
-            set_str(s->out, "reason", outcome_reason_name(v.reason));
+            json_set_str(s->out, "reason", outcome_reason_name(v.reason));
     }
     crawl_setup_fini(&setup);
 }
@@ -256,10 +232,11 @@ static void ask_blocklist(struct story *s,
         blocklist_counts(b).unsure == 0) {
         json_object_set_new(s->out, "blocked", json_boolean(blocked));
         if (blocked)
-            set_str(s->out, "reason", outcome_reason_name(REASON_BLOCKLIST));
+            json_set_str(s->out, "reason",
+                         outcome_reason_name(REASON_BLOCKLIST));
         if (blocked && settings->block_exact == NULL)
-            set_str(s->out, "block_check",
-                    "by the filter alone, which may be a false positive");
+            json_set_str(s->out, "block_check",
+                         "by the filter alone, which may be a false positive");
     }
     blocklist_close(b);
 }
@@ -272,11 +249,11 @@ static void find_example(void *ctx, const struct skip_row *row)
     if (!bytes_equal(row->url, url_text(&s->url)))
         return;
     e = json_object();
-    set_time(e, "at", row->at_ms);
-    set_str(e, "status", "dropped");
-    set_text(e, "reason", row->reason);
+    json_set_time(e, "at", row->at_ms);
+    json_set_str(e, "status", "dropped");
+    json_set_text(e, "reason", row->reason);
     set_url_of(s, e, "via", row->via);
-    set_text(s->out, "reason", row->reason);
+    json_set_text(s->out, "reason", row->reason);
     if (json_array_size(history) >= EXAMPLES)
         json_array_remove(history, 0);
     json_array_append_new(history, e);
@@ -289,7 +266,7 @@ static enum status tell_unknown(struct story *s,
     enum status st;
 
     json_object_set_new(s->out, "admitted", json_false());
-    set_str(s->out, "status", "not admitted");
+    json_set_str(s->out, "status", "not admitted");
     if (settings != NULL)
         ask_scope(s, settings);
     if (settings != NULL)
@@ -321,7 +298,7 @@ static void ask_robots(struct story *s, const struct crawl_settings *settings)
                                                      : bytes_of_str("urlweir"));
         allowed = robots_allows(rules, url_path_query(&s->url), &line);
         json_object_set_new(s->out, "robots_allows", json_boolean(allowed));
-        set_text(s->out, "robots_line", line);
+        json_set_text(s->out, "robots_line", line);
         robots_free(rules);
     }
     buf_fini(&agent);
@@ -354,20 +331,8 @@ static void print_text(json_t *o)
         print_value(name, v);
     json_array_foreach(json_object_get(o, "history"), i, v)
     {
-        const char *field;
-        json_t *value;
-
         printf("  %zu.", i + 1);
-        /* cppcheck-suppress unknownMacro */
-        json_object_foreach(v, field, value)
-        {
-            if (json_is_string(value))
-                printf(" %s=%s", field, json_string_value(value));
-            else if (json_is_integer(value))
-                printf(" %s=%lld", field, (long long)json_integer_value(value));
-            else if (json_is_boolean(value))
-                printf(" %s=%s", field, json_is_true(value) ? "yes" : "no");
-        }
+        json_print_fields(v);
         putchar('\n');
     }
 }
@@ -386,7 +351,7 @@ static enum status tell(struct story *s, const char *dir)
                         settings.drop_params.count);
     st = reader_find(s->r, &s->url, &id);
 
-    set_text(s->out, "url", url_text(&s->url));
+    json_set_text(s->out, "url", url_text(&s->url));
     json_object_set_new(s->out, "history", json_array());
     if (st == STATUS_OK)
         st = id != 0 ? tell_admitted(s, id, have ? &settings : NULL)
@@ -410,6 +375,11 @@ static int explain(const char *dir, const char *text, bool json)
 
     if (!open_crawl(&r, "explain", dir, &code))
         return code;
+    if (is_service(&r)) {
+        code = service_explain(&r, text, json);
+        reader_close(&r);
+        return code;
+    }
     url_init(&s.url);
     buf_init(&s.text, URL_LENGTH_CEILING + 64);
     s.out = json_object();
@@ -419,9 +389,7 @@ static int explain(const char *dir, const char *text, bool json)
                 url_reason_text(why));
         code = EXIT_USAGE;
     } else if ((st = tell(&s, dir)) != STATUS_OK) {
-        fprintf(stderr, "urlweir explain: cannot read %s: %s\n", dir,
-                status_text(st));
-        code = st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
+        code = cannot_read("explain", dir, st);
     } else if (json) {
         json_dumpf(s.out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
         putchar('\n');

@@ -16,6 +16,7 @@
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/record.h"
+#include "cli/service_export.h"
 #include "crawler/links.h"
 #include "frontier/outcome.h"
 
@@ -25,7 +26,8 @@ enum export_what {
     EXPORT_LINKS,
     EXPORT_ERRORS,
     EXPORT_SKIPS,
-    EXPORT_HOSTS
+    EXPORT_HOSTS,
+    EXPORT_QUEUES
 };
 
 struct export_settings {
@@ -34,8 +36,8 @@ struct export_settings {
     uint8_t from[2];
 };
 
-static const char *const whats[] = {"urls",  "pages", "links", "errors",
-                                    "skips", "hosts", NULL};
+static const char *const whats[] = {"urls",  "pages", "links",  "errors",
+                                    "skips", "hosts", "queues", NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
@@ -47,9 +49,11 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "WHAT",
-     .help = "every URL; pages that were fetched; links between URLs, where "
-             "--record links kept them; URLs that failed, were denied or "
-             "skipped; links dropped before admission; hosts"},
+     .help =
+         "every URL; pages that were fetched; links between URLs, where "
+         "--record links kept them; URLs that failed, were denied or "
+         "skipped; links dropped before admission; hosts, or queues, which is "
+         "the same. Of a service's directory: urls or queues"},
     {.name = "format",
      .type = OPTION_CHOICE,
      .at = offsetof(struct export_settings, format),
@@ -67,14 +71,16 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 static const struct usage usage = {
     .name = "export",
-    .synopsis = "export DIR [--what urls|pages|links|errors|skips|hosts] "
-                "[--format jsonl|csv]",
-    .about = "Writes a crawl's data to stdout; the fields are described in "
-             "docs/formats/export.md. Works while the crawl runs.",
+    .synopsis =
+        "export DIR [--what urls|pages|links|errors|skips|hosts|queues] "
+        "[--format jsonl|csv]",
+    .about = "Writes the data of a crawl, or of a service's frontier, to "
+             "stdout; the fields are described in docs/formats/export.md. "
+             "Works while it runs.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a crawl's directory",
+    .operand = "a directory of crawl or serve",
 };
 
 struct final {
@@ -392,6 +398,7 @@ static enum status run(struct job *j, enum export_what what)
     case EXPORT_SKIPS:
         return export_skips(j);
     case EXPORT_HOSTS:
+    case EXPORT_QUEUES:
         break;
     }
     return export_hosts(j);
@@ -423,6 +430,19 @@ static int export(struct reader *r, const struct export_settings *s)
     return code;
 }
 
+static int export_service(struct reader *r, const struct export_settings *s)
+{
+    bool queues = s->what == EXPORT_HOSTS || s->what == EXPORT_QUEUES;
+
+    if (queues || s->what == EXPORT_URLS)
+        return service_export(r, queues, s->format);
+    fprintf(stderr,
+            "urlweir export: %s is the directory of a service, which fetches "
+            "nothing itself; --what urls and --what queues are there\n",
+            r->dir);
+    return EXIT_USAGE;
+}
+
 int cmd_export(int argc, char **argv)
 {
     struct export_settings s;
@@ -433,7 +453,7 @@ int cmd_export(int argc, char **argv)
     if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
         return code;
     if (open_crawl(&r, "export", operands.item[0], &code)) {
-        code = export(&r, &s);
+        code = is_service(&r) ? export_service(&r, &s) : export(&r, &s);
         reader_close(&r);
     }
     option_list_free(&operands);

@@ -17,6 +17,8 @@
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/control_place.h"
+#include "cli/control_socket.h"
 #include "cli/serve_crawls.h"
 #include "service/http_server.h"
 #include "service/service.h"
@@ -248,9 +250,11 @@ static int open_failed(const char *dir, enum status st)
 /* All that runs. */
 struct serving {
     const char *dir;
+    struct file_lock *lock;
     struct service *service;
     struct serve_crawls *crawls;
-    struct http_server *http; /* NULL: none */
+    struct http_server *http;      /* NULL: none */
+    struct control_socket *socket; /* NULL: none */
 };
 
 static void begin_stop(void *ctx)
@@ -259,6 +263,8 @@ static void begin_stop(void *ctx)
 
     if (all->http != NULL)
         http_server_stop(all->http);
+    if (all->socket != NULL)
+        control_socket_stop(all->socket);
     serve_crawls_stop(all->crawls);
 }
 
@@ -292,12 +298,21 @@ static enum status open_http(struct serving *all,
 }
 
 /* The line with gRPC's address is last: who waits for it finds both. */
-static void say_where(struct service *s, const struct http_server *http)
+static void say_where(const struct serving *all,
+                      const struct serve_settings *set)
 {
+    const char *http =
+        all->http != NULL ? http_server_address(all->http) : NULL;
+    struct buf note;
+
+    buf_init(&note, 900);
+    control_note(&note, "serve", http, set->tls_cert != NULL);
+    file_lock_note(all->lock, buf_str(&note));
+    buf_fini(&note);
     if (http != NULL)
-        fprintf(stderr, "urlweir serve: HTTP on %s\n",
-                http_server_address(http));
-    fprintf(stderr, "urlweir serve: listening on %s\n", service_address(s));
+        fprintf(stderr, "urlweir serve: HTTP on %s\n", http);
+    fprintf(stderr, "urlweir serve: listening on %s\n",
+            service_address(all->service));
 }
 
 /* Crawls are stopping since begin_stop. The first failure counts. */
@@ -306,6 +321,7 @@ static enum status close_all(struct serving *all, enum status st)
     enum status crawls, frontier;
 
     http_server_close(all->http);
+    control_socket_close(all->socket);
     crawls = serve_crawls_close(all->crawls);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
@@ -322,7 +338,10 @@ static int run(struct serving *all, const struct serve_settings *set,
         (void)close_all(all, st);
         return open_failed(all->dir, st);
     }
-    say_where(all->service, all->http);
+    all->socket =
+        control_socket_open(all->dir, service_frontier(all->service),
+                            serve_crawls_of(all->crawls), set->drain_ms);
+    say_where(all, set);
     st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
         return EXIT_DONE;
@@ -347,11 +366,10 @@ static int serve(const struct serve_settings *s, const char *dir)
     };
     bool hangup = block_signals();
     struct serving all = {.dir = dir};
-    struct file_lock *lock = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!lock_dir(dir, &lock))
+    if (!lock_dir(dir, &all.lock))
         return EXIT_CANNOT;
     st = service_open(&all.service, &o);
     if (st != STATUS_OK)
@@ -361,7 +379,7 @@ static int serve(const struct serve_settings *s, const char *dir)
         code = run(&all, s, hangup);
     else
         service_close(all.service);
-    file_lock_free(lock);
+    file_lock_free(all.lock);
     return code;
 }
 

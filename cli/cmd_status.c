@@ -14,6 +14,7 @@
 #include "cli/format.h"
 #include "cli/live_state.h"
 #include "cli/open_crawl.h"
+#include "cli/service_status.h"
 #include "frontier/ip.h"
 
 struct status_settings {
@@ -33,7 +34,9 @@ static const struct option_spec specs[] = {
      .at = offsetof(struct status_settings, hosts),
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
-     .help = "also every queue with URLs left: how many, how long it waits"},
+     .help =
+         "also every queue with URLs left, of a service every queue: how many, "
+         "how long it waits"},
 };
 
 static const struct option_table table = {specs, sizeof specs / sizeof *specs,
@@ -43,11 +46,13 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 static const struct usage usage = {
     .name = "status",
     .synopsis = "status DIR [--json] [--hosts]",
-    .about = "Shows how the crawl in DIR stands, while it runs and after.",
+    .about =
+        "Shows how the crawl, or the frontier of a service, in DIR stands, "
+        "while it runs and after.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a crawl's directory",
+    .operand = "a directory of crawl or serve",
 };
 
 /* ---- the queues ---- */
@@ -300,6 +305,11 @@ int cmd_status(int argc, char **argv)
         return code;
     if (!open_crawl(&r, "status", operands.item[0], &code))
         goto out;
+    if (is_service(&r)) {
+        code = service_status(&r, s.json, s.hosts);
+        reader_close(&r);
+        goto out;
+    }
     o = status_json(&r);
     if (s.hosts && load_hosts(&r, &hosts) != STATUS_OK)
         code = EXIT_CANNOT;

@@ -15,8 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
@@ -24,7 +26,12 @@
 #include "cli/verify_warc.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit.h"
+#include "frontier/items.h"
+#include "frontier/put_urls.h"
+#include "service/http_text.h"
 #include "storage/item_log.h"
+
+#define ARENA_MOST ((size_t)64 << 20)
 
 struct verify_settings {
     bool repair;
@@ -49,15 +56,16 @@ static const struct usage usage = {
     .name = "verify",
     .synopsis = "verify DIR [--repair]",
     .about = "Checks that store, WARC files, filter file and manifest of a "
-             "crawl agree. "
-             "Exit status: 0 all agree, 3 resume will put it right, 6 damaged.",
+             "crawl, or of a service, agree. Exit status: 0 all agree, 3 "
+             "resume (serve) will put it right, 6 damaged.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a crawl's directory",
+    .operand = "a directory of crawl or serve",
 };
 
 struct verdicts {
+    bool service; /* of a service, not of a crawl */
     unsigned bad, mend;
     unsigned records; /* of bad, those about WARC files */
 };
@@ -144,6 +152,50 @@ static void verify_store(struct verdicts *v, struct reader *r)
         say(v, "BAD", "bodies: their index does not agree with the fetches");
 }
 
+/* False: the latest metadata of some URL is none; that was said. */
+static bool metadata_reads(struct reader *r, const struct put_urls *put)
+{
+    struct arena *arena = arena_new(ARENA_MOST);
+    struct buf metadata;
+    uint64_t id = 1, last = frontier_store_last_id(r->store);
+    bool good = true;
+
+    buf_init(&metadata, ITEM_BYTES_MOST);
+    for (; good && id <= last; id++) {
+        buf_clear(&metadata);
+        arena_reset(arena);
+        good = put_urls_metadata(put, id, &metadata) == STATUS_OK &&
+               http_metadata_reads(buf_bytes(&metadata), arena);
+        if (!good)
+            log_error("metadata cannot be read", "url=%" PRIu64, id);
+    }
+    buf_fini(&metadata);
+    arena_free(arena);
+    return good;
+}
+
+/* What a service keeps of its URLs; silent about crawls. */
+static void verify_service(struct verdicts *v, struct reader *r)
+{
+    struct put_urls *put = NULL;
+    const struct put_facts *f;
+
+    if (put_urls_open(&put, r, clock_wall_ms()) != STATUS_OK ||
+        put_urls_verify(put) != STATUS_OK || !metadata_reads(r, put)) {
+        say(v, "BAD",
+            "service: rows, dates, queues or metadata of its URLs do "
+            "not agree");
+    } else {
+        f = put_urls_facts(put);
+        say(v, "ok",
+            "service: %" PRIu64 " URLs queued, %" PRIu64 " leased, %" PRIu64
+            " completed, %" PRIu64 " removed, in %" PRIu64 " queues",
+            f->urls.queued, f->urls.leased, f->urls.completed, f->urls.removed,
+            f->queues);
+    }
+    put_urls_close(put);
+}
+
 static void verify_links(struct verdicts *v, struct reader *r)
 {
     uint64_t count = 0;
@@ -198,11 +250,13 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     else
         say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
             urls - a.replaced);
-    without = a.filter_checked ? NULL : goes_without_file(r);
+    without = a.filter_checked || v->service ? NULL : goes_without_file(r);
     if (without != NULL)
         say(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
     else if (!a.filter_checked)
         say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
+    else if (a.filter_covers > urls && r->holder > 0)
+        say(v, "ok", "filter.ckpt: of a checkpoint since this began to read");
     else if (a.filter_covers > urls)
         say(v, "mend", "filter.ckpt: runs ahead of the store; it is rebuilt");
     else if (a.false_negatives > 0)
@@ -256,7 +310,7 @@ static void verify_records(struct verdicts *v, struct reader *r)
 }
 
 /* Store sound, manifest wrong: believe the store. */
-static int repair(struct reader *r)
+static int repair(struct reader *r, bool service)
 {
     struct manifest m = r->manifest;
     char *manifest = reader_path(r, "manifest");
@@ -281,8 +335,8 @@ static int repair(struct reader *r)
         st = manifest_save(manifest, &m);
     if (st == STATUS_OK)
         printf("repaired: the manifest was written anew from the store, the "
-               "filter will be rebuilt; go on with `urlweir resume %s`\n",
-               r->dir);
+               "filter will be rebuilt; go on with `urlweir %s %s`\n",
+               service ? "serve" : "resume", r->dir);
     else
         fprintf(stderr, "urlweir verify: cannot repair %s: %s\n", r->dir,
                 status_text(st));
@@ -306,14 +360,14 @@ static int conclude(struct reader *r, const struct verdicts *v,
         return EXIT_DAMAGED;
     }
     if (want_repair && store_bad == 0 && r->holder == 0)
-        return repair(r);
+        return repair(r, v->service);
     if (want_repair)
         fprintf(stderr, "urlweir verify: %s\n",
-                r->holder != 0 ? "the crawl is running; stop it first"
+                r->holder != 0 ? "its process is running; stop it first"
                                : "the store itself is damaged: restore the "
                                  "directory from a copy");
     if (v->bad == 0) {
-        printf("resume will put it right\n");
+        printf("%s will put it right\n", v->service ? "serve" : "resume");
         return EXIT_LIMIT;
     }
     printf("damaged%s\n",
@@ -334,7 +388,10 @@ int cmd_verify(int argc, char **argv)
     if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
+        v.service = is_service(&r);
         verify_store(&v, &r);
+        if (v.service)
+            verify_service(&v, &r);
         verify_links(&v, &r);
         store_bad = v.bad;
         verify_records(&v, &r);

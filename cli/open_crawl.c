@@ -4,14 +4,64 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "storage/url_kind.h"
+
+static bool has_settings(const char *dir)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
+    return access(path, F_OK) == 0;
+}
+
+static bool holds_put_urls(struct db *d)
+{
+    int64_t kind = URL_KIND_PUT;
+    enum status st =
+        db_number(d, "SELECT kind FROM url ORDER BY id LIMIT 1", &kind);
+
+    return (st == STATUS_OK || st == STATUS_NOT_FOUND) && kind == URL_KIND_PUT;
+}
+
+bool is_service(struct reader *r)
+{
+    return !has_settings(r->dir) && holds_put_urls(r->db);
+}
+
+bool dir_is_service(const char *dir, const char *command)
+{
+    struct db_options o = {.cache_bytes = 1 << 20};
+    struct db *d = NULL;
+    char path[4096];
+    bool is;
+
+    snprintf(path, sizeof path, "%s/frontier.db", dir);
+    is = !has_settings(dir) && access(path, F_OK) == 0 &&
+         db_open(&d, path, DB_READ, &o) == STATUS_OK && holds_put_urls(d);
+    db_close(d);
+    if (is)
+        fprintf(stderr,
+                "urlweir %s: %s holds the frontier of a service; go on with "
+                "`urlweir serve %s`, or choose another directory\n",
+                command, dir, dir);
+    return is;
+}
 
 bool crawl_is_unbegun(const char *dir, const char *command)
 {
     if (!reader_is_unbegun(dir))
         return false;
+    if (!has_settings(dir)) {
+        fprintf(stderr,
+                "urlweir %s: the store in %s was not made to its end, and "
+                "nothing was put into it; `urlweir serve %s` makes it anew\n",
+                command, dir, dir);
+        return true;
+    }
     fprintf(stderr,
             "urlweir %s: the crawl in %s was ended before all of its seeds "
             "were stored; give the same `urlweir crawl` command again, nothing "
@@ -74,6 +124,13 @@ bool open_crawl(struct reader *r, const char *command, const char *dir,
         *code = EXIT_CANNOT;
         return false;
     }
+}
+
+int cannot_read(const char *command, const char *dir, enum status st)
+{
+    fprintf(stderr, "urlweir %s: cannot read %s: %s\n", command, dir,
+            status_text(st));
+    return st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
 }
 
 const char *crawl_state(const struct reader *r)

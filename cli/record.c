@@ -105,6 +105,15 @@ void record_time(struct record *r, const char *name, int64_t wall_ms)
     record_str(r, name, wall_ms != 0 ? text : NULL);
 }
 
+void record_json(struct record *r, const char *name, struct bytes json)
+{
+    begin_field(r, name);
+    if (r->format == RECORD_JSONL)
+        buf_add_bytes(&r->line, json);
+    else
+        format_csv(&r->line, json);
+}
+
 bool record_end(struct record *r)
 {
     bool json = r->format == RECORD_JSONL;

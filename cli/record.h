@@ -39,6 +39,8 @@ void record_thousandths(struct record *r, const char *name, int n);
 void record_seconds(struct record *r, const char *name, int64_t ms);
 /* ISO 8601; absent when 0. */
 void record_time(struct record *r, const char *name, int64_t wall_ms);
+/* JSON as it is; in CSV a field that holds it. */
+void record_json(struct record *r, const char *name, struct bytes json);
 /* False: writing failed. */
 bool record_end(struct record *r);
 

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/format.h"
+#include "cli/open_crawl.h"
 #include "config/config.h"
 
 static const struct usage crawl_usage = {
@@ -164,6 +165,8 @@ static int no_settings(const char *dir)
     uint64_t size;
     int code = EXIT_CANNOT;
 
+    if (dir_is_service(dir, "resume"))
+        return code;
     buf_init(&path, 8192);
     buf_init(&safe, 40000);
     format_terminal(&safe, bytes_of_str(dir));

@@ -96,8 +96,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     if (news->ended != 0) {
         h->failures = news->unreachable ? h->failures + 1 : 0;
         changed |= take_back_off(f, h, news);
-        h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
-                                                   h->errors, &f->random);
+        h->next_due = news->ended + frontier_pause(f, h);
         tell_machine(h, news);
     }
     if (news->robots != NULL)
@@ -232,8 +231,8 @@ static enum status follow_redirect(struct frontier *f,
     return STATUS_OK;
 }
 
-static void count_drops(struct frontier *f, const struct engine_done *done,
-                        int64_t wall_ms)
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms)
 {
     uint64_t by_reason[REASON_COUNT_] = {0};
 
@@ -316,7 +315,8 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
-    count_drops(f, d, wall_ms);
+    frontier_count_drops(f, d, wall_ms);
+    lent_end_hold(f, l);
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
     f->uncommitted++;
@@ -451,7 +451,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
         fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
-            count_drops(f, &done[i], wall_ms);
+            frontier_count_drops(f, &done[i], wall_ms);
         } else {
             uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
@@ -478,6 +478,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
         return STATUS_NOT_FOUND;
     h = l->host;
     machine_give_back(h);
+    lent_end_hold(f, l);
     lease_end(f->leases, l);
     host_queue_retry(h, id, not_before);
     if (host != NULL) {

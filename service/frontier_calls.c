@@ -104,6 +104,9 @@ void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
 
 void frontier_call_fini(struct frontier_call *call)
 {
+    if (call->joint != NULL)
+        call->joint_free(call->joint);
+    call->joint = NULL;
     arena_free(call->memory);
     call->memory = NULL;
 }

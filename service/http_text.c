@@ -274,6 +274,11 @@ enum status http_item_take(struct frontier_item *item, struct bytes url,
     return st == STATUS_OK ? urlfrontier_url_take(item, &info, a) : st;
 }
 
+bool http_metadata_reads(struct bytes metadata, struct arena *a)
+{
+    return proto_unpack(&urlfrontier__urlinfo__descriptor, a, metadata) != NULL;
+}
+
 json_t *http_metadata_json(struct bytes metadata, struct arena *a)
 {
     json_t *o = json_object();
@@ -363,6 +368,12 @@ static const char *read_member(const struct http_member *m, json_t *v,
     case HTTP_METADATA:
         *(json_t **)m->to = v;
         return json_is_object(v) ? NULL : "an object of arrays of strings";
+    case HTTP_ARRAY:
+        *(json_t **)m->to = v;
+        return json_is_array(v) ? NULL : "an array";
+    case HTTP_OBJECT:
+        *(json_t **)m->to = v;
+        return json_is_object(v) ? NULL : "an object";
     }
     return NULL;
 }

@@ -37,6 +37,8 @@ MUST_CHECK enum status http_item_take(struct frontier_item *item,
                                       struct bytes url, struct bytes key,
                                       struct bytes crawl, json_t *metadata,
                                       struct arena *a);
+/* Is it what the frontier keeps as metadata? */
+bool http_metadata_reads(struct bytes metadata, struct arena *a);
 /* The entries of `metadata` as the frontier has it. */
 json_t *http_metadata_json(struct bytes metadata, struct arena *a);
 json_t *http_bytes_json(struct bytes b);
@@ -44,13 +46,15 @@ json_t *http_bytes_json(struct bytes b);
 /* ---- members of an object, read by a table ---- */
 
 enum http_member_type {
-    HTTP_TEXT,    /* struct bytes: those of the JSON value */
-    HTTP_NUMBER,  /* uint64_t, `least` to `most`; in a query: digits */
-    HTTP_FLAG,    /* bool; in a query: true or false */
-    HTTP_TIME,    /* uint64_t, seconds since 1970; null: 0 */
-    HTTP_LEASE,   /* uint64_t; in JSON a string of digits, since it may be
-                     more than a double holds */
-    HTTP_METADATA /* json_t *: borrowed */
+    HTTP_TEXT,     /* struct bytes: those of the JSON value */
+    HTTP_NUMBER,   /* uint64_t, `least` to `most`; in a query: digits */
+    HTTP_FLAG,     /* bool; in a query: true or false */
+    HTTP_TIME,     /* uint64_t, seconds since 1970; null: 0 */
+    HTTP_LEASE,    /* uint64_t; in JSON a string of digits, since it may be
+                      more than a double holds */
+    HTTP_METADATA, /* json_t *: borrowed */
+    HTTP_ARRAY,    /* the same; of what is for the reader to see */
+    HTTP_OBJECT
 };
 
 struct http_member {

@@ -64,7 +64,7 @@ def put():
             {"url": "http://b.test/", "kind": "known",
              "refetch_at": "2020-01-01T00:00:00Z"},
             {"url": "http://c.test/", "kind": "known"},
-            {"url": "no url"}]
+            {"url": "http://"}]
     answer = ok("POST", "/v1/urls", body)
     assert statuses(answer) == ["ok"] * 4 + ["skipped"], answer
     assert answer["results"][1]["url"] == "http://a.test/2"
@@ -117,7 +117,7 @@ def names():
     """Any UTF-8, slashes and spaces in names; queues are set and removed."""
     crawl, key = "a/b c%\u00fc+\U0001f980", "k&=/\u00fc"
     ok("POST", "/v1/urls", {"url": "http://x.test/", "crawl": crawl, "key": key})
-    assert crawl in get("/v1/crawls")["crawls"]
+    assert {"name": crawl, "kind": "served"} in get("/v1/crawls")["crawls"]
     assert get("/v1/queues", crawl=crawl, include_inactive="true") == {
         "crawl": crawl, "queues": [key]}
     where = {"crawl": crawl, "key": key}
@@ -135,8 +135,9 @@ def names():
     assert ok("DELETE", "/v1/queues?" + query) == {"deleted": 1}
     ok("POST", "/v1/urls", {"url": "http://x.test/", "crawl": crawl})
     path = "/v1/crawls/" + urllib.parse.quote(crawl, safe="")
+    assert ok("GET", path) == {"name": crawl, "kind": "served"}
     assert ok("DELETE", path) == {"deleted": 1}
-    assert crawl not in get("/v1/crawls")["crawls"]
+    assert crawl not in [c["name"] for c in get("/v1/crawls")["crawls"]]
 
 
 def refused(status, *args, **more):
@@ -146,7 +147,7 @@ def refused(status, *args, **more):
 
 
 def errors():
-    refused(404, "GET", "/")
+    refused(404, "GET", "/nothing")
     refused(404, "GET", "/v1/crawls/")
     headers, _ = refused(405, "PUT", "/v1/lease", {})
     assert headers["Allow"] == "POST"
