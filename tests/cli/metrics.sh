@@ -119,7 +119,7 @@ import sys, urllib.error, urllib.request
 def post(path, body):
     return urllib.request.urlopen(urllib.request.Request(
         sys.argv[1] + path, body, {"Content-Type": "application/json"}), timeout=20)
-post("/v1/urls", b'[{"url":"http://a.test/1"},{"url":"http://a.test/1"},{"url":"no url"}]')
+post("/v1/urls", b'[{"url":"http://a.test/1"},{"url":"http://a.test/1"},{"url":"http://"}]')
 post("/v1/lease", b"{}")
 try:
     urllib.request.urlopen(sys.argv[1] + "/nothing", timeout=20)
