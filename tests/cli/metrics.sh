@@ -181,13 +181,19 @@ is 1 urlweir_crawl_seeds
 # Every request was seen by the server, and ended in one way.
 kill "$web"
 wait "$web" || fail "the server ended badly: $(cat site.err)"
-is "$(sum last urlweir_crawl_requests_total)" urlweir_crawl_requests_total
-answered=$(sum last urlweir_crawl_answers_total)
-[ "$(sum last urlweir_crawl_answer_duration_seconds)" -le "$answered" ] || fail "more timed than answered"
+arrived=$(grep -c . log)
+refused=$(sum last urlweir_crawl_requests_total result=connect)
+is $((arrived + refused)) urlweir_crawl_requests_total
+for class in 3 4 5; do
+    is "$(cut -f6 log | grep -c "^$class..$")" urlweir_crawl_answers_total "code=${class}xx"
+done
+timed=0
+for result in answered truncated_length truncated_time bad_encoding mime; do
+    timed=$((timed + $(sum last urlweir_crawl_requests_total result=$result)))
+done
 robots=$(sum last urlweir_crawl_robots_duration_seconds)
 pages=$(sum last urlweir_crawl_answer_duration_seconds)
-[ $((robots + pages)) = "$(sum last urlweir_crawl_requests_total result=answered)" ] ||
-    fail "timed: $robots + $pages"
+[ $((robots + pages)) = "$timed" ] || fail "$robots + $pages timed, $timed answered"
 
 # ---- the document says what there is -----------------------------------------
 
