@@ -208,6 +208,30 @@ sed -n '/^| `urlweir_/{
 done | sort >documented
 diff documented families || fail "docs/formats/metrics.md and the page (right) differ"
 
+# ---- a crawl without a service: the same, less what it has not ------------------
+
+serve --hosts 3 --pages 300 --seed 8
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$seed" -o c $quick --delay 50ms --metrics 127.0.0.1:0 \
+    >crawl.out 2>crawl.err &
+crawl=$!
+at_exit="$at_exit; kill $crawl"
+waits_for 'grep -q "HTTP on" crawl.err' || fail "no HTTP: $(cat crawl.err)"
+at=$(sed -n 's/.*HTTP on //p' crawl.err)
+fetches() {
+    scrape last
+    grep -q '^urlweir_crawl_pages_total{crawl="DEFAULT"}' last &&
+        [ "$(sum last urlweir_crawl_pages_total)" -gt 3 ]
+}
+waits_for fetches || fail "no page is fetched: $(cat crawl.err)"
+is 1 urlweir_crawl_state crawl=DEFAULT state=running
+is 3 urlweir_crawl_hosts
+[ "$(sum last urlweir_crawl_queued_urls)" -gt 0 ] || fail "nothing is left"
+"$prom_check" families last | sort >fewer
+grep -v '^urlweir_frontier_\|^urlweir_grpc_' families | diff - fewer || fail "families"
+kill "$crawl"
+wait "$crawl" || [ $? = 4 ] || fail "the crawl ended badly: $(cat crawl.err)"
+
 # ---- dashboard and alerts ask for nothing else --------------------------------
 
 while read -r name type labels; do
