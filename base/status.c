@@ -20,6 +20,7 @@ static const char *const texts[STATUS_COUNT_] = {
     [STATUS_VERSION] = "written by a newer release",
     [STATUS_CLOSED] = "closed",
     [STATUS_AGAIN] = "not now",
+    [STATUS_REFUSED] = "not possible with this one",
 };
 
 const char *status_text(enum status st)

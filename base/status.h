@@ -26,6 +26,7 @@ enum status {
     STATUS_VERSION,   /* written by a newer release */
     STATUS_CLOSED,    /* the other side has gone, nothing more will come */
     STATUS_AGAIN,     /* not now; the same call may succeed later */
+    STATUS_REFUSED,   /* not with this one, now or ever; `why` says it */
     STATUS_COUNT_     /* number of the above, not a status */
 };
 

@@ -92,8 +92,10 @@ static bool may_start_in(const char *dir)
     return !there;
 }
 
-static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
+static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
+                    struct file_lock *lock)
 {
+    struct crawl_control *control = NULL;
     struct engine *e = NULL;
     int code = EXIT_CANNOT;
     enum status st;
@@ -104,15 +106,23 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c)
     if (!crawl_block_start(c, s, &code))
         return code;
     st = settings_save(s);
+    if (st == STATUS_OK &&
+        !crawl_control_open(&control, "crawl", s, lock, &code)) {
+        remove_files(s->output);
+        return code;
+    }
     if (st == STATUS_OK)
         st = frontier_create(&e, s->output, &c->frontier, clock_mono(),
                              clock_wall_ms());
-    if (st != STATUS_OK)
+    if (st != STATUS_OK) {
+        crawl_control_close(control);
         return crawl_open_failed(st, s->output);
+    }
     c->fetch.digest_key = frontier_digest_key(e);
     st = read_seeds(e, c, s, &code);
     if (st == STATUS_OK)
-        code = crawl_run(c, e, s);
+        code = crawl_run(c, e, s, control);
+    crawl_control_close(control);
     e->ops->close(e);
     if (st != STATUS_OK)
         remove_files(s->output); /* nothing was fetched */
@@ -131,7 +141,7 @@ int cmd_crawl(int argc, char **argv)
     crawl_block_signals();
     if (crawl_setup_init(&c, &s, &code) &&
         crawl_lock(s.output, "crawl", &lock, &code))
-        code = crawl_in(&s, &c);
+        code = crawl_in(&s, &c, lock);
     file_lock_free(lock);
     crawl_setup_fini(&c);
     settings_fini(&s);

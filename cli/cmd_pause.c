@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/open_crawl.h"
 #include "cli/steer.h"
 
 #define LOOK_AGAIN (20 * NS_PER_MS)
@@ -129,28 +130,46 @@ static int wait_for_lock(struct steer *t)
     return EXIT_DONE;
 }
 
-/* A process that ends may close before its answer was read: then it is the
- * lock that tells. */
+/* What it ended with, from its store. */
+static int end_of(struct steer *t, json_t **out)
+{
+    struct reader r;
+    int code;
+
+    if (!open_crawl(&r, "stop", t->place->dir, &code))
+        return code;
+    *out = json_pack("{s:O, s:s, s:s, s:I, s:I}", "name",
+                     json_object_get(t->crawl, "name"), "kind", "own", "state",
+                     crawl_state(&r), "pages",
+                     (json_int_t)frontier_store_counter(r.store, "pages"),
+                     "queued", (json_int_t)frontier_store_pending_all(r.store));
+    reader_close(&r);
+    return EXIT_DONE;
+}
+
+/* A process that ends may close before its answer was read: it is the lock that
+ * tells. */
 static int stop_alone(struct steer *t, json_t **out)
 {
+    json_t *answer = NULL;
+    int code;
+
     json_t *empty = json_object();
     struct buf path;
     enum status st;
 
     buf_init(&path, 4096);
     control_crawl_path(&path, steer_crawl_name(t->crawl), "stop");
-    st = control_client_ask(t->client, "POST", buf_str(&path), empty, out,
+    st = control_client_ask(t->client, "POST", buf_str(&path), empty, &answer,
                             &t->why);
     buf_fini(&path);
     json_decref(empty);
-    if (st == STATUS_CLOSED) {
-        buf_clear(&t->why);
-        *out = json_incref(t->crawl);
-        json_object_set_new(*out, "state", json_string("stopped"));
-    } else if (st != STATUS_OK) {
+    json_decref(answer);
+    if (st != STATUS_OK && st != STATUS_CLOSED)
         return steer_failed(t, st);
-    }
-    return wait_for_lock(t);
+    buf_clear(&t->why);
+    code = wait_for_lock(t);
+    return code == EXIT_DONE ? end_of(t, out) : code;
 }
 
 static int change(struct steer *t, json_t *done)

@@ -56,8 +56,23 @@ static int already_finished(struct engine *e, const char *dir)
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 
+static int run_controlled(struct crawl_setup *c, struct engine *e,
+                          const struct crawl_settings *s,
+                          struct file_lock *lock)
+{
+    struct crawl_control *control = NULL;
+    int code;
+
+    if (!crawl_control_open(&control, "resume", s, lock, &code))
+        return code;
+    code = crawl_run(c, e, s, control);
+    crawl_control_close(control);
+    return code;
+}
+
 static int resume_in(const struct crawl_settings *s,
-                     const struct crawl_settings *before, struct crawl_setup *c)
+                     const struct crawl_settings *before, struct crawl_setup *c,
+                     struct file_lock *lock)
 {
     struct engine *e = NULL;
     int code = EXIT_CANNOT;
@@ -91,7 +106,7 @@ static int resume_in(const struct crawl_settings *s,
     } else {
         c->fetch.digest_key = frontier_digest_key(e);
         st = crawl_setup_reopen_scope(e, c->scope, s);
-        code = st == STATUS_OK ? crawl_run(c, e, s)
+        code = st == STATUS_OK ? run_controlled(c, e, s, lock)
                                : crawl_open_failed(st, s->output);
     }
     e->ops->close(e);
@@ -110,7 +125,7 @@ int cmd_resume(int argc, char **argv)
     crawl_block_signals();
     if (crawl_setup_init(&c, &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
-        code = resume_in(&s, &before, &c);
+        code = resume_in(&s, &before, &c, lock);
     file_lock_free(lock);
     crawl_setup_fini(&c);
     settings_fini(&before);

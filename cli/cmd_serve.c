@@ -17,6 +17,9 @@
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/control_place.h"
+#include "cli/control_socket.h"
+#include "cli/serve_crawls.h"
 #include "service/http_server.h"
 #include "service/service.h"
 
@@ -28,12 +31,14 @@ struct serve_settings {
     int64_t drain_ms;
     uint64_t memory;
     int64_t checkpoint_ms;
+    struct option_list crawl;
     bool quiet, verbose;
-    uint8_t from[12];
+    uint8_t from[13];
 };
 
 #define PORT   "Port: who may connect"
 #define STORE  "Store"
+#define CRAWLS "Crawls of its own"
 #define OUTPUT "Output"
 
 #define AT(f)  .at = offsetof(struct serve_settings, f)
@@ -87,6 +92,11 @@ static const struct option_spec specs[] = {
      .help = "time between two checkpoints; acknowledged URLs are on disk "
              "without one"},
 
+    {.name = "crawl", .type = OPTION_LIST, AT(crawl), .section = CRAWLS,
+     .arg = "FILE.yaml", .flags = OPTION_LINE_ONLY,
+     .help = "crawl, too, as `urlweir crawl -C` does with this file; kept in "
+             "DIR/crawls under the file's name; can be given again"},
+
     {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet),
      .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
      .help = "say nothing but errors"},
@@ -104,10 +114,11 @@ static const struct usage usage = {
     .name = "serve",
     .synopsis =
         "serve DIR [--listen HOST:PORT] [--http HOST:PORT] [--token-file FILE] "
-        "[options]",
+        "[--crawl FILE.yaml]... [options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC,\n"
         "and JSON over HTTP. Its store is in DIR, which is made when missing.\n"
+        "Crawls of its own run beside that, each in DIR/crawls/NAME.\n"
         "SIGTERM ends it, with all that was acknowledged on disk.",
     .table = &table,
     .least = 1,
@@ -236,65 +247,108 @@ static int open_failed(const char *dir, enum status st)
     return EXIT_CANNOT;
 }
 
-static enum status open_http(struct http_server **http, const char *dir,
-                             struct service *s,
+/* All that runs. */
+struct serving {
+    const char *dir;
+    struct file_lock *lock;
+    struct service *service;
+    struct serve_crawls *crawls;
+    struct http_server *http;      /* NULL: none */
+    struct control_socket *socket; /* NULL: none */
+};
+
+static void begin_stop(void *ctx)
+{
+    struct serving *all = ctx;
+
+    if (all->http != NULL)
+        http_server_stop(all->http);
+    if (all->socket != NULL)
+        control_socket_stop(all->socket);
+    serve_crawls_stop(all->crawls);
+}
+
+static enum status open_http(struct serving *all,
                              const struct serve_settings *set)
 {
     struct http_options o = {
         .listen = set->http,
-        .auth = service_auth(s),
+        .auth = service_auth(all->service),
         .tls_cert = set->tls_cert,
         .tls_key = set->tls_key,
         .client_ca = set->client_ca,
         .connections = (unsigned)set->connections,
         .drain_ms = set->drain_ms,
-        .frontier = service_frontier(s),
-        .grpc = service_grpc(s),
-        .dir = dir,
+        .frontier = service_frontier(all->service),
+        .crawls = serve_crawls_of(all->crawls),
+        .hub = service_hub(all->service),
+        .grpc = service_grpc(all->service),
+        .dir = all->dir,
     };
     enum status st;
 
+    service_on_stop(all->service, begin_stop, all);
     if (!has_http(set))
         return STATUS_OK;
     st = service_is_loopback(set->http, &o.loopback);
     if (st == STATUS_OK)
-        st = http_server_open(http, &o);
-    if (st != STATUS_OK)
-        return st;
-    service_on_stop(s, http_server_stop, *http);
-    service_on_reload(s, http_server_reload, *http);
-    return STATUS_OK;
+        st = http_server_open(&all->http, &o);
+    if (st == STATUS_OK)
+        service_on_reload(all->service, http_server_reload, all->http);
+    return st;
 }
 
 /* The line with gRPC's address is last: who waits for it finds both. */
-static void say_where(struct service *s, const struct http_server *http)
+static void say_where(const struct serving *all,
+                      const struct serve_settings *set)
 {
+    const char *http =
+        all->http != NULL ? http_server_address(all->http) : NULL;
+    struct buf note;
+
+    buf_init(&note, 900);
+    control_note(&note, "serve", http, set->tls_cert != NULL);
+    file_lock_note(all->lock, buf_str(&note));
+    buf_fini(&note);
     if (http != NULL)
-        fprintf(stderr, "urlweir serve: HTTP on %s\n",
-                http_server_address(http));
-    fprintf(stderr, "urlweir serve: listening on %s\n", service_address(s));
+        fprintf(stderr, "urlweir serve: HTTP on %s\n", http);
+    fprintf(stderr, "urlweir serve: listening on %s\n",
+            service_address(all->service));
 }
 
-static int run(struct service *s, const struct serve_settings *set,
-               const char *dir, bool hangup)
+/* Crawls are stopping since begin_stop. The first failure counts. */
+static enum status close_all(struct serving *all, enum status st)
 {
-    struct http_server *http = NULL;
-    enum status closed, st = open_http(&http, dir, s, set);
+    enum status crawls, frontier;
+
+    http_server_close(all->http);
+    control_socket_close(all->socket);
+    crawls = serve_crawls_close(all->crawls);
+    hub_set_crawls(service_hub(all->service), NULL);
+    frontier = service_close(all->service);
+    if (st == STATUS_OK)
+        st = crawls;
+    return st == STATUS_OK ? frontier : st;
+}
+
+static int run(struct serving *all, const struct serve_settings *set,
+               bool hangup)
+{
+    enum status st = open_http(all, set);
 
     if (st != STATUS_OK) {
-        service_close(s);
-        return open_failed(dir, st);
+        (void)close_all(all, st);
+        return open_failed(all->dir, st);
     }
-    say_where(s, http);
-    st = service_run(s, hangup);
-    http_server_close(http);
-    closed = service_close(s);
-    if (st == STATUS_OK)
-        st = closed;
+    all->socket =
+        control_socket_open(all->dir, service_hub(all->service),
+                            serve_crawls_of(all->crawls), set->drain_ms);
+    say_where(all, set);
+    st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
         return EXIT_DONE;
-    fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n", dir,
-            status_text(st));
+    fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n",
+            all->dir, status_text(st));
     return EXIT_CANNOT;
 }
 
@@ -313,17 +367,21 @@ static int serve(const struct serve_settings *s, const char *dir)
         .checkpoint_ms = s->checkpoint_ms,
     };
     bool hangup = block_signals();
-    struct file_lock *lock = NULL;
-    struct service *service = NULL;
+    struct serving all = {.dir = dir};
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!lock_dir(dir, &lock))
+    if (!lock_dir(dir, &all.lock))
         return EXIT_CANNOT;
-    st = service_open(&service, &o);
-    code =
-        st == STATUS_OK ? run(service, s, dir, hangup) : open_failed(dir, st);
-    file_lock_free(lock);
+    st = service_open(&all.service, &o);
+    if (st != STATUS_OK)
+        code = open_failed(dir, st);
+    else if (serve_crawls_open(&all.crawls, dir, service_hub(all.service),
+                               &s->crawl, s->drain_ms, s->quiet, &code))
+        code = run(&all, s, hangup);
+    else
+        service_close(all.service);
+    file_lock_free(all.lock);
     return code;
 }
 

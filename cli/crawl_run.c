@@ -170,6 +170,29 @@ static void wait_for_signal(struct crawl *c, unsigned *stops)
         log_warn("stopping at once", "%s", "");
 }
 
+/* ---- what is told from outside ---- */
+
+static void heed_control(struct crawl *c, const struct crawl_control *control,
+                         unsigned *stops)
+{
+    if (*stops > 0 || !crawl_control_stopped(control))
+        return;
+    crawl_stop(c);
+    *stops = 1;
+    log_warn("stopping: finishing what is under way", "by=\"urlweir stop\"");
+}
+
+static void say_if_paused(bool paused, bool *was, const char *dir)
+{
+    if (paused == *was)
+        return;
+    *was = paused;
+    if (paused)
+        log_warn("paused", "hint=\"urlweir unpause %s\"", dir);
+    else
+        log_warn("goes on after a pause", "%s", "");
+}
+
 /* ---- the summary ---- */
 
 struct reason_list {
@@ -336,59 +359,78 @@ static void add_lines(struct crawl_result *r, enum status lines)
     r->end = lines == STATUS_FULL ? CRAWL_DISK : CRAWL_INTERRUPTED;
 }
 
+struct run {
+    struct crawl *crawl;
+    const struct crawl_settings *s;
+    struct crawl_control *control;
+    struct jsonl *lines;
+    struct progress *progress;
+    int64_t started;
+    unsigned stops;
+    bool paused;
+};
+
+/* Until it has ended. */
+static void watch(struct run *r, struct crawl_result *result)
+{
+    while (!crawl_wait(r->crawl, 0, result)) {
+        struct progress_sample sample;
+        struct crawl_sample look;
+        int64_t now;
+
+        wait_for_signal(r->crawl, &r->stops);
+        heed_control(r->crawl, r->control, &r->stops);
+        stop_without_lines(r->lines, r->crawl, &r->stops);
+        crawl_look(r->crawl, &look);
+        say_if_paused(look.paused, &r->paused, r->s->output);
+        now = clock_mono();
+        if (progress_due(r->progress, now)) {
+            sample = sample_of(&look, r->s, now - r->started);
+            progress_update(r->progress, &sample, now);
+        }
+    }
+}
+
 int crawl_run(struct crawl_setup *setup, struct engine *e,
-              const struct crawl_settings *s)
+              const struct crawl_settings *s, struct crawl_control *control)
 {
     struct crawl_result result = {.end = CRAWL_RUNNING};
     struct crawl_sample look = {.active = 0};
     struct engine_stats before;
     struct progress_sample sample;
-    struct progress *p;
-    struct jsonl *lines = NULL;
-    struct crawl *c = NULL;
-    int64_t started = clock_mono();
-    unsigned stops = 0;
+    struct run r = {.s = s, .control = control, .started = clock_mono()};
     enum status st;
     int code;
 
-    if (s->jsonl != NULL && !jsonl_open(&lines, s->output, s->jsonl, &code))
+    if (s->jsonl != NULL && !jsonl_open(&r.lines, s->output, s->jsonl, &code))
         return code;
     e->ops->stats(e, &before);
     look.stats = before;
     sample = sample_of(&look, s, 0);
-    p = progress_new(s->progress, &sample, started);
+    r.progress = progress_new(s->progress, &sample, r.started);
     st = crawl_archive_open(setup, s);
     if (st == STATUS_OK)
-        st = crawl_start(&c, e, &setup->crawl);
+        st = crawl_start(&r.crawl, e, &setup->crawl);
     if (st != STATUS_OK) {
-        progress_free(p, NULL, started);
+        progress_free(r.progress, NULL, r.started);
         if (crawl_archive_close(setup, s) != STATUS_OK)
             log_warn("the WARC files are mended by the next start", "dir=%s",
                      s->output);
-        (void)end_lines(lines, true);
+        (void)end_lines(r.lines, true);
         return crawl_open_failed(st, s->output);
     }
-    while (!crawl_wait(c, 0, &result)) {
-        int64_t now;
-
-        wait_for_signal(c, &stops);
-        stop_without_lines(lines, c, &stops);
-        now = clock_mono();
-        if (progress_due(p, now)) {
-            crawl_look(c, &look);
-            sample = sample_of(&look, s, now - started);
-            progress_update(p, &sample, now);
-        }
-    }
-    crawl_look(c, &look);
-    crawl_free(c);
+    crawl_control_adopt(control, setup, s, e, r.crawl);
+    watch(&r, &result);
+    crawl_look(r.crawl, &look);
+    crawl_control_release(control);
+    crawl_free(r.crawl);
     st = crawl_archive_close(setup, s);
     if (st != STATUS_OK && result.status == STATUS_OK) {
         result.status = st;
         result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
     }
-    sample = sample_of(&look, s, clock_mono() - started);
-    progress_free(p, &sample, clock_mono());
-    add_lines(&result, end_lines(lines, stops > 0));
-    return tell(e, s, &result, &before, clock_mono() - started);
+    sample = sample_of(&look, s, clock_mono() - r.started);
+    progress_free(r.progress, &sample, clock_mono());
+    add_lines(&result, end_lines(r.lines, r.stops > 0));
+    return tell(e, s, &result, &before, clock_mono() - r.started);
 }

@@ -7,6 +7,7 @@
 #define URLWEIR_CLI_CRAWL_RUN_H
 
 #include "base/file.h"
+#include "cli/crawl_control.h"
 #include "cli/crawl_setup.h"
 #include "cli/options.h"
 #include "frontier/engine.h"
@@ -23,9 +24,10 @@ void crawl_block_signals(void);
 /* For this thread, while it has nothing to lose: they end the process. */
 void crawl_unblock_signals(void);
 
-/* Returns the exit status. The engine stays the caller's to close. */
+/* Returns the exit status. The engine stays the caller's to close; `control`
+ * has been released. */
 int crawl_run(struct crawl_setup *c, struct engine *engine,
-              const struct crawl_settings *s);
+              const struct crawl_settings *s, struct crawl_control *control);
 
 /* The lines of --jsonl that a crash kept from being written, for a crawl that
  * is finished. The exit status is `code`, unless they cannot be written. */

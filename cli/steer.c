@@ -151,6 +151,11 @@ static int choose_named(struct steer *t, const char *name, bool served)
 
 static int none_is_own(struct steer *t)
 {
+    if (steer_is_alone(t)) {
+        buf_add_str(&t->why, "the crawl has not begun yet or has just ended; "
+                             "while its seeds are read it takes no commands");
+        return steer_failed(t, STATUS_BUSY);
+    }
     buf_add_str(&t->why, "the service runs no crawl of its own (`urlweir serve "
                          "--crawl FILE.yaml`), it only serves others; ");
     if (t->place->process != 0)

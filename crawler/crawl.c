@@ -366,10 +366,12 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     struct bytes why = {"", 0};
     int64_t due;
 
-    if (c->o.stay)
-        return CRAWL_RUNNING;
+    if (c->o.stay || atomic_load(&c->paused))
+        return CRAWL_RUNNING; /* more may come, or it is told to go on */
     if (s->queued == 0)
         return CRAWL_FINISHED;
+    if (s->leased > 0) /* lent to other programs, which may bring links */
+        return CRAWL_RUNNING;
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* The end of time may be meant either way: nothing is due, or a queue is
      * drained without asking, which is always due. */
@@ -622,6 +624,19 @@ enum status crawl_post(struct crawl *c, struct crawl_task *task)
     return st;
 }
 
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l)
+{
+    c->o.limit_pages = l->limit_pages;
+    c->o.quota = l->quota;
+    c->o.time_limit = l->time_limit;
+    c->o.give_up = l->give_up;
+}
+
+const struct fetcher_options *crawl_fetching(const struct crawl *c)
+{
+    return c->o.fetch;
+}
+
 /* Who waits for a task. */
 struct performance {
     pthread_mutex_t mtx;
@@ -663,6 +678,7 @@ void crawl_look(struct crawl *c, struct crawl_sample *out)
     pthread_mutex_lock(&c->mtx);
     *out = c->sample;
     pthread_mutex_unlock(&c->mtx);
+    out->paused = atomic_load(&c->paused); /* who paused it sees it at once */
 }
 
 bool crawl_wait(struct crawl *c, int64_t timeout_ns,

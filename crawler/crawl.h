@@ -91,6 +91,7 @@ MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
 /* First call: lease nothing more, finish what is under way. A second call:
  * give up what is under way. Both resumable. Async-signal-unsafe. */
 void crawl_stop(struct crawl *c);
+/* Leases nothing meanwhile, and does not end for want of something to lease. */
 void crawl_pause(struct crawl *c, bool pause);
 /* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
  * ended, the task is still the caller's. */
@@ -98,6 +99,14 @@ MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
 /* The same, and waits until it is done; t->done is not called. The task's
  * status. */
 MUST_CHECK enum status crawl_perform(struct crawl *c, struct crawl_task *t);
+/* Other limits, as in crawl_options; on the frontier thread, from a task. */
+struct crawl_limits {
+    uint64_t limit_pages, quota;
+    int64_t time_limit, give_up;
+};
+void crawl_set_limits(struct crawl *c, const struct crawl_limits *l);
+/* What its fetchers go by, for who puts URLs as they would; any thread. */
+const struct fetcher_options *crawl_fetching(const struct crawl *c);
 void crawl_look(struct crawl *c, struct crawl_sample *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */

@@ -59,10 +59,6 @@ static void set_limits(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)f->o->connect_timeout_ms);
-    /* The set keeps the sum to the limit; this keeps one transfer from
-     * reading far over it in one turn. */
-    curl_easy_setopt(e, CURLOPT_MAX_RECV_SPEED_LARGE,
-                     (curl_off_t)f->o->limit_rate);
     curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* A name server that does not answer must not hold the thread when a
@@ -150,6 +146,11 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     buf_clear(&f->request);
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
     f->order.url = NULL; /* curl has a copy, we have none */
+    /* The set keeps the sum to the limit; this keeps one transfer from
+     * reading far over it in one turn. */
+    curl_easy_setopt(f->transfer.easy, CURLOPT_MAX_RECV_SPEED_LARGE,
+                     (curl_off_t)atomic_load_explicit(&f->o->limit_rate,
+                                                      memory_order_relaxed));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
     multi_start(f->transfer.multi, &f->transfer);
 }

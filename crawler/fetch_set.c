@@ -184,12 +184,19 @@ static void throttle(struct fetch_set *s, bool on, int64_t now)
 
 static void attend_to_rate(struct fetch_set *s, int64_t now)
 {
-    const double rate = (double)s->o->limit_rate;
+    const double rate =
+        (double)atomic_load_explicit(&s->o->limit_rate, memory_order_relaxed);
     uint64_t received =
         atomic_load_explicit(&s->counters->wire_bytes, memory_order_relaxed);
 
-    if (s->o->limit_rate == 0)
+    if (rate == 0) {
+        s->allowance = 0; /* one that begins later has nothing saved up */
+        s->refilled_at = now;
+        s->charged = received;
+        if (s->throttled)
+            throttle(s, false, now - s->absent);
         return;
+    }
     s->allowance += (double)(now - s->refilled_at) / NS_PER_S * rate;
     if (s->allowance > rate)
         s->allowance = rate;

@@ -515,13 +515,24 @@ static void raise_descriptor_limit(void)
                  strerror(errno));
 }
 
-enum status fetcher_global_init(void)
+static enum status global_status;
+
+static void global_init(void)
 {
+    global_status = STATUS_OK;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         log_error("cannot start libcurl", "%s", "");
-        return STATUS_NOMEM;
+        global_status = STATUS_NOMEM;
+        return;
     }
     xmlInitParser();
     raise_descriptor_limit();
-    return STATUS_OK;
+}
+
+enum status fetcher_global_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, global_init);
+    return global_status;
 }

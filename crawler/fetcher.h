@@ -47,7 +47,8 @@ struct fetcher_options {
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
-    uint64_t limit_rate;     /* octets a second, this fetcher's; 0: none */
+    /* octets a second, this fetcher's; 0: none; may change at any time */
+    _Atomic uint64_t limit_rate;
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
@@ -156,7 +157,8 @@ const struct fetcher_counters *fetcher_counters(const struct fetcher *f);
 /* What its requests came to (fetch_tally.h). Any thread. */
 const struct fetch_tally *fetcher_tally(const struct fetcher *f);
 
-/* Once per process, before threads: libcurl, libxml2, ICU. */
+/* Before the first fetcher, and, where others use libcurl or libxml2, before
+ * their threads: libcurl, libxml2, ICU. Any number of times. */
 MUST_CHECK enum status fetcher_global_init(void);
 
 #endif

@@ -17,12 +17,13 @@
 
 struct entry {
     uint32_t open;   /* > 0: an entry without connections is removed */
-    uint32_t wished; /* refusals that no place was made for yet; <= most */
+    uint32_t wished; /* refusals that no place was made for yet; <= most
+                        as it was then */
 };
 
 struct ip_limit {
     pthread_mutex_t mtx;
-    uint32_t most;
+    uint32_t most;           /* shared, under mtx */
     _Atomic uint64_t wishes; /* of all entries; written under mtx */
     struct map *entries;     /* shared, under mtx */
 };
@@ -36,6 +37,14 @@ struct ip_limit *ip_limit_new(uint32_t most)
     l->most = most;
     l->entries = map_new();
     return l;
+}
+
+void ip_limit_set(struct ip_limit *l, uint32_t most)
+{
+    assert(most > 0);
+    pthread_mutex_lock(&l->mtx);
+    l->most = most;
+    pthread_mutex_unlock(&l->mtx);
 }
 
 void ip_limit_free(struct ip_limit *l)
@@ -61,7 +70,7 @@ static bool take(struct ip_limit *l, struct bytes key)
         e = xcalloc(1, sizeof *e);
         (void)map_put(l->entries, key, e);
     }
-    if (e->open == l->most) {
+    if (e->open >= l->most) {
         if (e->wished < l->most)
             add_wishes(l, e, 1);
         return false;

@@ -17,6 +17,8 @@ struct ip_limit;
 
 /* `most` >= 1. */
 struct ip_limit *ip_limit_new(uint32_t most);
+/* Another `most`; connections above a lower one stay until they are given. */
+void ip_limit_set(struct ip_limit *l, uint32_t most);
 void ip_limit_free(struct ip_limit *l); /* NULL is fine */
 
 /* False: as many as allowed are open; the wish for one is noted. */

@@ -137,9 +137,11 @@ struct engine_ops {
     /* Hold a queue back until `until` (0: no longer). */
     enum status (*block)(struct engine *e, struct bytes crawl, struct bytes key,
                          int64_t until, int64_t now, int64_t wall_ms);
-    /* Own delay of a queue in ms; -1: the default again. */
+    /* Delay of a queue in ms, in place of the one for all; a longer one that
+     * its robots.txt asks for is obeyed all the same. -1: as for all. These
+     * two: STATUS_NOT_FOUND, no such queue. */
     enum status (*delay)(struct engine *e, struct bytes crawl, struct bytes key,
-                         int64_t delay_ms);
+                         int64_t delay_ms, int64_t now);
     /* Commit when it is time (`force`: now). After STATUS_OK, *durable, when
      * not NULL, is how many acks have become durable by it. */
     enum status (*turn)(struct engine *e, bool force, int64_t now,

@@ -53,8 +53,7 @@ enum status frontier_touch(struct frontier *f, int64_t now)
 
 void frontier_wait_once(struct frontier *f, struct host_queue *h)
 {
-    h->next_due = f->asked_before +
-                  schedule_pause(&f->o.schedule, h->own_delay, 0, &f->random);
+    h->next_due = f->asked_before + frontier_pause(f, h);
 }
 
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
@@ -155,6 +154,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     st = exact_set_step(f->exact, f->admitted);
     if (st == STATUS_OK)
         st = page_store_step(f->pages);
+    if (st == STATUS_OK && f->lent != NULL)
+        st = lent_step(f);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
     if (st == STATUS_OK && f->o.before_commit != NULL)
@@ -188,6 +189,8 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
     if (f->broken)
         return db_error(f->db);
     frontier_save_poll(f);
+    if (f->lent != NULL)
+        lent_tick(f, now);
     if (!f->in_txn)
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
@@ -218,24 +221,32 @@ static enum status frontier_block(struct engine *e, struct bytes crawl,
     h->why_blocked = until > now ? "blocked" : NULL;
     st = frontier_host_news(f, h, &none, now, wall_ms);
     frontier_reschedule(f, h);
-    return st;
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 static enum status frontier_delay(struct engine *e, struct bytes crawl,
-                                  struct bytes key, int64_t delay_ms)
+                                  struct bytes key, int64_t delay_ms,
+                                  int64_t now)
 {
     struct frontier *f = (struct frontier *)e;
     uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
-    struct engine_host_news news = {.crawl_delay_ms = delay_ms,
-                                    .retry_after_ms = -1};
+    struct host_queue *h;
+    int64_t latest;
     enum status st;
 
     if (queue == 0)
         return STATUS_NOT_FOUND;
-    st = frontier_touch(f, INT64_MIN);
+    st = frontier_touch(f, now);
     if (st != STATUS_OK)
         return st;
-    return frontier_host_news(f, frontier_host(f, queue), &news, 0, 0);
+    h = frontier_host(f, queue);
+    h->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
+    latest = now + frontier_pause(f, h);
+    if (h->next_due > latest) /* a shorter one holds from now on */
+        h->next_due = latest;
+    st = lent_set_delay(f, h);
+    frontier_reschedule(f, h);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 /* A filter tells its rate segment by segment, which takes milliseconds; stats
@@ -314,6 +325,7 @@ static void frontier_close(struct engine *e)
     for (size_t i = 0; i < f->host_room; i++)
         host_queue_free(f->hosts[i]);
     free(f->hosts);
+    lent_free(f->lent);
     lease_table_free(f->leases);
     map_free(f->tries, free);
     seen_free(f->seen);

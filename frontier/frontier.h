@@ -51,6 +51,8 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    bool put_urls; /* its URLs are put by other programs, whose leases are those
+                      of items.h and not of lent.h */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
                           scope_check_listing, and no pages where pages are
                           counted */
@@ -138,6 +140,18 @@ struct frontier_host_row {
 size_t frontier_hosts(struct engine *e, enum frontier_host_order by,
                       size_t most, int64_t now, struct frontier_host_row *out,
                       bool *all);
+/* ---- options that may change while it is open ---- */
+
+/* `scope` is, or has become, another than what queued URLs were admitted by. */
+void frontier_recheck(struct engine *e, struct scope *scope);
+/* Hosts that wait now wait by the new delays. */
+void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
+                           int64_t now);
+/* As in frontier_options. Pages of a host are counted while there is a limit
+ * to them. */
+void frontier_set_limits(struct engine *e, uint64_t limit_pages,
+                         uint64_t per_host);
+
 /* The URL of a lease that is out, valid until it ends; empty: there is none. */
 struct bytes frontier_leased_url(struct engine *e, uint64_t id);
 /* First time in this run that a queue is handed out? Answers true once. */

@@ -96,8 +96,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     if (news->ended != 0) {
         h->failures = news->unreachable ? h->failures + 1 : 0;
         changed |= take_back_off(f, h, news);
-        h->next_due = news->ended + schedule_pause(&f->o.schedule, h->own_delay,
-                                                   h->errors, &f->random);
+        h->next_due = news->ended + frontier_pause(f, h);
         tell_machine(h, news);
     }
     if (news->robots != NULL)
@@ -232,8 +231,8 @@ static enum status follow_redirect(struct frontier *f,
     return STATUS_OK;
 }
 
-static void count_drops(struct frontier *f, const struct engine_done *done,
-                        int64_t wall_ms)
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms)
 {
     uint64_t by_reason[REASON_COUNT_] = {0};
 
@@ -316,7 +315,8 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
-    count_drops(f, d, wall_ms);
+    frontier_count_drops(f, d, wall_ms);
+    lent_end_hold(f, l);
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
     f->uncommitted++;
@@ -364,6 +364,20 @@ static enum status has_known_body(struct frontier *f,
     return st;
 }
 
+/* What a seed redirects to opens the scope, which its fetcher saw to. Where the
+ * scope may have become another since, it is opened again. */
+static void open_scope(struct frontier *f, const struct engine_item *found)
+{
+    struct url u;
+
+    if (f->o.recheck == NULL || found->depth != 0)
+        return;
+    url_init(&u);
+    if (url_parse(&u, found->url, NULL, NULL) == URL_OK)
+        scope_add_seed(f->o.recheck, &u);
+    url_fini(&u);
+}
+
 /* The links of all pages of the call, in one list; `first[i]` is where those of
  * done[i] begin in it. */
 static enum status gather(struct frontier *f, const struct engine_done *done,
@@ -381,9 +395,11 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
 
         first[i] = at;
         st = has_known_body(f, done, i, &known);
-        for (size_t k = 0; !known && k < done[i].found_count; k++)
+        for (size_t k = 0; !known && k < done[i].found_count; k++) {
+            open_scope(f, &done[i].found[k]);
             (*list)[at++] = (struct admission){.item = &done[i].found[k],
                                                .via = done[i].id};
+        }
     }
     *count = at;
     return st;
@@ -435,7 +451,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
         fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
-            count_drops(f, &done[i], wall_ms);
+            frontier_count_drops(f, &done[i], wall_ms);
         } else {
             uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
@@ -462,6 +478,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
         return STATUS_NOT_FOUND;
     h = l->host;
     machine_give_back(h);
+    lent_end_hold(f, l);
     lease_end(f->leases, l);
     host_queue_retry(h, id, not_before);
     if (host != NULL) {

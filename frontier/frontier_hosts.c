@@ -70,7 +70,8 @@ static const char *why_of(const struct host_queue *h, int64_t now)
 
 static int64_t delay_of(const struct frontier *f, const struct host_queue *h)
 {
-    struct schedule_options o = f->o.schedule;
+    struct schedule_options o =
+        h != NULL ? frontier_schedule(f, h) : f->o.schedule;
     struct schedule_random none = {.state = 1};
 
     o.random_delay = false;

@@ -5,8 +5,10 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
+ *   frontier_change.c   options that change while it is open
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
+ *   lent.c, lent_put.c  URLs that other programs fetch
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl
@@ -28,6 +30,7 @@
 #include "frontier/frontier.h"
 #include "frontier/host_queue.h"
 #include "frontier/lease.h"
+#include "frontier/lent.h"
 #include "frontier/machine.h"
 #include "frontier/seen.h"
 #include "frontier/watch.h"
@@ -89,6 +92,7 @@ struct frontier {
     int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
+    struct lent *lent; /* NULL: no other program has anything to do with it */
     uint64_t hosts_active;
 
     bool in_txn;          /* db_begin was called */
@@ -134,6 +138,45 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
                              const struct engine_host_news *host, int64_t now,
                              int64_t wall_ms);
 int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why);
+
+/* What holds for one host: a person may have set its delay. */
+struct schedule_options frontier_schedule(const struct frontier *f,
+                                          const struct host_queue *h);
+/* How long its host is left alone after an answer. */
+int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
+/* The host that comes first, and when; NULL: nobody has anything. */
+struct host_queue *frontier_first_host(struct frontier *f, int64_t *due);
+/* The host's next URL, leased; *out = NULL where it had none to give. */
+MUST_CHECK enum status frontier_lease_from(struct frontier *f,
+                                           struct host_queue *h, int64_t now,
+                                           int64_t wall_ms,
+                                           struct lease_record **out);
+/* Its machine has to be known before it is asked. */
+bool frontier_stands_nowhere(const struct frontier *f,
+                             const struct host_queue *h);
+/* How many more of `most` URLs may go out before the pages are too many. */
+size_t frontier_pages_left(const struct frontier *f, size_t most);
+
+/* ---- of lent.c ---- */
+
+/* What an earlier run lent, and the delays that people have set; of a crawl
+ * that has neither nothing. Before hosts are scheduled. */
+MUST_CHECK enum status lent_restore(struct frontier *f, int64_t now,
+                                    int64_t wall_ms);
+void lent_free(struct lent *l); /* NULL is fine */
+/* Made when it is missing. */
+MUST_CHECK enum status lent_open(struct frontier *f);
+/* Gives back what has been out for too long. */
+void lent_tick(struct frontier *f, int64_t now);
+/* Before a commit: a step of upkeep. */
+MUST_CHECK enum status lent_step(struct frontier *f);
+size_t lent_count(const struct lent *l); /* NULL: 0 */
+/* A URL that stands in its queue and is not to be handed out: it is lent since
+ * before a restart, or done since it was read. */
+bool lent_is_elsewhere(const struct frontier *f, uint64_t id);
+/* The hold of a lease is over; the lease is not. */
+void lent_end_hold(struct frontier *f, struct lease_record *r);
+MUST_CHECK enum status lent_set_delay(struct frontier *f, struct host_queue *h);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
@@ -182,6 +225,9 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           struct host_queue *h,
                                           const struct engine_host_news *news,
                                           int64_t now, int64_t wall_ms);
+/* Counts the drops of `done` by reason, and keeps examples. */
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms);
 /* A URL's last word: its row, its done mark and the counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,

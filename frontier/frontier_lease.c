@@ -28,7 +28,28 @@
 
 static bool without_delay(const struct frontier *f, const struct host_queue *h)
 {
-    return f->o.schedule.delay == 0 && h->own_delay <= 0 && h->errors == 0;
+    int64_t all = h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay;
+
+    return all == 0 && h->own_delay <= 0 && h->errors == 0;
+}
+
+struct schedule_options frontier_schedule(const struct frontier *f,
+                                          const struct host_queue *h)
+{
+    struct schedule_options o = f->o.schedule;
+
+    if (h->set_delay >= 0) {
+        o.delay = h->set_delay;
+        o.random_delay = false;
+    }
+    return o;
+}
+
+int64_t frontier_pause(struct frontier *f, const struct host_queue *h)
+{
+    const struct schedule_options o = frontier_schedule(f, h);
+
+    return schedule_pause(&o, h->own_delay, h->errors, &f->random);
 }
 
 static bool over_budget(const struct frontier *f, const struct host_queue *h)
@@ -187,10 +208,9 @@ static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
     return false;
 }
 
-/* The host's next URL, leased; *out = NULL where it had none to give. */
-static enum status lease_from(struct frontier *f, struct host_queue *h,
-                              int64_t now, int64_t wall_ms,
-                              struct lease_record **out)
+enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
+                                int64_t now, int64_t wall_ms,
+                                struct lease_record **out)
 {
     struct url_row row;
     struct bytes crawl, key;
@@ -203,7 +223,8 @@ static enum status lease_from(struct frontier *f, struct host_queue *h,
         host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
 
     *out = NULL;
-    if (st != STATUS_OK || id == 0 || !may_try_now(f, h, id, now, &tries))
+    if (st != STATUS_OK || id == 0 || lent_is_elsewhere(f, id) ||
+        !may_try_now(f, h, id, now, &tries))
         return st;
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
@@ -219,44 +240,48 @@ static enum status lease_from(struct frontier *f, struct host_queue *h,
     machine_lease(h);
     h->run = (h->run + 1) % RUN;
     if (!without_delay(f, h)) {
-        int64_t pause =
-            schedule_pause(&f->o.schedule, h->own_delay, h->errors, &f->random);
-
-        h->next_due = now + pause; /* until its answer sets it again */
+        h->next_due = now + frontier_pause(f, h); /* until its answer sets it */
         if (h->machine != NULL)
             h->machine->next_due = h->next_due;
     }
     return STATUS_OK;
 }
 
+size_t frontier_pages_left(const struct frontier *f, size_t most)
+{
+    uint64_t taken =
+        frontier_store_counter(f->store, "pages") + lease_count(f->leases);
+
+    if (f->o.limit_pages == 0)
+        return most;
+    if (taken >= f->o.limit_pages)
+        return 0;
+    return most < f->o.limit_pages - taken ? most
+                                           : (size_t)(f->o.limit_pages - taken);
+}
+
+/* What is lent does not count: a crash makes nobody fetch it again. */
 static size_t room_for_leases(const struct frontier *f, size_t most)
 {
-    size_t out = lease_count(f->leases);
-    uint64_t unsettled = out + f->uncommitted;
-    uint64_t pages = frontier_store_counter(f->store, "pages");
+    uint64_t unsettled =
+        lease_count(f->leases) - lent_count(f->lent) + f->uncommitted;
 
     if (unsettled >= f->o.in_flight)
         return 0;
     if (most > f->o.in_flight - unsettled)
         most = (size_t)(f->o.in_flight - unsettled);
-    if (f->o.limit_pages > 0) {
-        if (pages + out >= f->o.limit_pages)
-            return 0;
-        if (most > f->o.limit_pages - pages - out)
-            most = (size_t)(f->o.limit_pages - pages - out);
-    }
-    return most;
+    return frontier_pages_left(f, most);
 }
 
-/* Its machine has to be known before it is asked. */
-static bool stands_nowhere(const struct frontier *f, const struct host_queue *h)
+bool frontier_stands_nowhere(const struct frontier *f,
+                             const struct host_queue *h)
 {
     return f->machines != NULL && h->machine == NULL && !draining(f, h);
 }
 
-/* The host that comes first, and when. As many hosts as URLs may be in flight
- * are looked up at once; the others that stand nowhere are passed over. */
-static struct host_queue *first_host(struct frontier *f, int64_t *due)
+/* As many hosts as URLs may be in flight are looked up at once; the others that
+ * stand nowhere are passed over. */
+struct host_queue *frontier_first_host(struct frontier *f, int64_t *due)
 {
     struct heap_item *host = heap_top(&f->due);
     struct heap_item *machine = heap_top(&f->machines_due);
@@ -287,14 +312,14 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
     while (*n < most && drained < DRAIN_MOST) {
         struct lease_record *r = NULL;
         int64_t due;
-        struct host_queue *h = first_host(f, &due);
+        struct host_queue *h = frontier_first_host(f, &due);
 
         if (h == NULL || due > now)
             break;
-        if (stands_nowhere(f, h))
+        if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
         else
-            st = lease_from(f, h, now, wall_ms, &r);
+            st = frontier_lease_from(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)
             return frontier_broke(f, st);
         if (r != NULL)
@@ -312,7 +337,7 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
 {
     struct frontier *f = (struct frontier *)e;
     int64_t due;
-    struct host_queue *h = first_host(f, &due);
+    struct host_queue *h = frontier_first_host(f, &due);
     struct bytes crawl;
 
     if (h == NULL || room_for_leases(f, 1) == 0)

@@ -324,6 +324,8 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
         st = frontier_store_each_tries(f->store, take_tries, &r);
     if (st == STATUS_OK)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
+    if (st == STATUS_OK)
+        st = lent_restore(f, now, wall_ms);
     if (st == STATUS_OK) {
         f->old_urls = frontier_store_last_id(f->store);
         find_next_step(f);

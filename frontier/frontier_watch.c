@@ -12,8 +12,9 @@
 
 #include "frontier/frontier_impl.h"
 
-#define HOSTS_LOOKED_AT 20000 /* of a census, at once: some two milliseconds   \
-                               */
+#define HOSTS_LOOKED_AT                                                        \
+    20000 /* of a census, at once: some two milliseconds                       \
+           */
 
 /* ---- outcomes ---- */
 

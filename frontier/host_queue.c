@@ -20,7 +20,7 @@ struct host_queue *host_queue_new(uint32_t queue)
     struct host_queue *h = xcalloc(1, sizeof *h);
 
     h->queue = queue;
-    h->own_delay = -1;
+    h->own_delay = h->set_delay = -1;
     return h;
 }
 
@@ -37,9 +37,9 @@ bool host_queue_is_idle(const struct host_queue *h, int64_t now)
 {
     return !h->active && !h->set_aside && h->place.place == 0 &&
            h->leased == 0 && h->retry_count == 0 && h->next_due <= now &&
-           h->blocked_until <= now && h->own_delay < 0 && h->backoffs == 0 &&
-           h->errors == 0 && h->failures == 0 && h->counted == 0 &&
-           h->dead.status == OUTCOME_QUEUED;
+           h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
+           h->backoffs == 0 && h->errors == 0 && h->failures == 0 &&
+           h->counted == 0 && h->dead.status == OUTCOME_QUEUED;
 }
 
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
@@ -59,6 +59,29 @@ void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
     }
     h->retries[i] = (struct retry){id, due};
     h->retry_count++;
+}
+
+bool host_queue_is_to_come(const struct host_queue *h, uint64_t id)
+{
+    if (id > h->cursor)
+        return true;
+    for (uint32_t i = h->window_at; i < h->window_count; i++)
+        if (h->window[i] == id)
+            return true;
+    return false;
+}
+
+bool host_queue_drop_retry(struct host_queue *h, uint64_t id)
+{
+    for (uint32_t i = 0; i < h->retry_count; i++) {
+        if (h->retries[i].id != id)
+            continue;
+        h->retry_count--;
+        memmove(h->retries + i, h->retries + i + 1,
+                (h->retry_count - i) * sizeof *h->retries);
+        return true;
+    }
+    return false;
 }
 
 static uint64_t take_retry(struct host_queue *h)

@@ -30,7 +30,8 @@ struct host_queue {
     uint32_t run;            /* URLs handed out in its present run */
     int64_t next_due;        /* politeness: not before */
     int64_t blocked_until;   /* Retry-After, back-off, a person */
-    int64_t own_delay;       /* ns; -1: none */
+    int64_t own_delay;       /* of its robots.txt, ns; -1: none */
+    int64_t set_delay;       /* by a person, in place of --delay; -1: none */
     const char *why_blocked; /* static; NULL: it is not */
     uint32_t backoffs;       /* consecutive 429 and 503 */
     uint32_t errors;         /* consecutive 5xx, time-outs, resets */
@@ -62,6 +63,12 @@ bool host_queue_is_idle(const struct host_queue *h, int64_t now);
 
 /* Put `id` among those to be tried again, not before `due`. */
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
+
+/* Is `id`, a URL of this queue that is not done, still to come out of it by
+ * itself, and not as one to be tried again? */
+bool host_queue_is_to_come(const struct host_queue *h, uint64_t id);
+/* Takes `id` from those to be tried again. False: it was not there. */
+bool host_queue_drop_retry(struct host_queue *h, uint64_t id);
 
 /* Take the next URL that may be tried at `now`: *id = 0 when there is none. */
 MUST_CHECK enum status host_queue_take(struct host_queue *h,

@@ -44,6 +44,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     memcpy(key_at, key.at, key.len);
     r->host = h;
     r->via = row->via;
+    r->hold = NULL;
     r->lease = (struct engine_lease){
         .id = row->id,
         .via = row->via,

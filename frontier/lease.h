@@ -19,6 +19,7 @@ struct lease_record {
     struct engine_lease lease; /* its bytes point into `text` */
     struct host_queue *host;
     uint64_t via;
+    struct lent_hold *hold; /* lent to another program (lent.h), or NULL */
     char text[];
 };
 

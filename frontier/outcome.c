@@ -46,6 +46,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_CROSS_HOST] = "cross_host",
     [REASON_NESTED_INDEX] = "nested_index",
     [REASON_BLOCKLIST] = "blocklist",
+    [REASON_LENT] = "lent",
 };
 
 const char *outcome_status_name(enum outcome_status s)

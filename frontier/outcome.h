@@ -64,6 +64,7 @@ enum outcome_reason {
                             does not name that */
     REASON_NESTED_INDEX, /* a sitemap index within another */
     REASON_BLOCKLIST,    /* also skipped, where a resume brought the list */
+    REASON_LENT, /* fetched or redirect: another program said so, see lent.h */
     REASON_COUNT_
 };
 

@@ -7,12 +7,17 @@
  * look-up builds the string of the URL asked on the stack and takes the read
  * lock for one map probe. http and https on their default ports share a place,
  * since sites move between them without becoming other sites.
+ *
+ * The terms of a scope may be changed while many ask: one pointer is swapped,
+ * and the old terms stay until the end, as rules are borrowed by verdicts.
  */
 #include "frontier/scope.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <assert.h>
 #include <pcre2.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +45,27 @@ struct directories { /* of one host, for the prefix scope */
     size_t count;
 };
 
-struct scope {
+/* Shared by terms that go by the same kind of places. */
+struct places {
+    pthread_rwlock_t lock;
+    struct map *map; /* under lock; value: struct directories */
+    struct places *before;
+};
+
+/* What a URL is asked by at one moment; never changed but for its places. */
+struct terms {
     enum scope_mode mode;
     int64_t depth;
     size_t max_url_length;
     struct rules include, exclude;
     pcre2_match_context *limits;
-    pthread_rwlock_t lock;
-    struct map *places; /* under lock; value: struct directories */
+    struct places *places;
+    struct terms *before;
+};
+
+struct scope {
+    _Atomic(struct terms *) terms;
+    struct places *places; /* all there were, the latest first */
 };
 
 static enum status rules_init(struct rules *r, const char *kind,
@@ -88,36 +106,6 @@ static void rules_fini(struct rules *r)
     free(r->at);
 }
 
-enum status scope_new(struct scope **out, const struct scope_options *o,
-                      struct buf *error)
-{
-    struct scope *s = xcalloc(1, sizeof *s);
-    enum status st;
-
-    s->mode = o->mode;
-    s->depth = o->depth;
-    s->max_url_length = o->max_url_length;
-    s->places = map_new();
-    pthread_rwlock_init(&s->lock, NULL);
-    s->limits = pcre2_match_context_create(NULL);
-    if (s->limits == NULL) {
-        scope_free(s);
-        return STATUS_NOMEM;
-    }
-    pcre2_set_match_limit(s->limits, MATCH_LIMIT);
-    st =
-        rules_init(&s->include, "include", o->include, o->include_count, error);
-    if (st == STATUS_OK)
-        st = rules_init(&s->exclude, "exclude", o->exclude, o->exclude_count,
-                        error);
-    if (st != STATUS_OK) {
-        scope_free(s);
-        return st;
-    }
-    *out = s;
-    return STATUS_OK;
-}
-
 static void directories_free(void *value)
 {
     struct directories *d = value;
@@ -128,26 +116,130 @@ static void directories_free(void *value)
     free(d);
 }
 
+static struct places *places_new(void)
+{
+    struct places *p = xcalloc(1, sizeof *p);
+
+    p->map = map_new();
+    pthread_rwlock_init(&p->lock, NULL);
+    return p;
+}
+
+static void places_free(struct places *p)
+{
+    while (p != NULL) {
+        struct places *before = p->before;
+
+        map_free(p->map, directories_free);
+        pthread_rwlock_destroy(&p->lock);
+        free(p);
+        p = before;
+    }
+}
+
+static void terms_free(struct terms *t)
+{
+    while (t != NULL) {
+        struct terms *before = t->before;
+
+        rules_fini(&t->include);
+        rules_fini(&t->exclude);
+        pcre2_match_context_free(t->limits);
+        free(t);
+        t = before;
+    }
+}
+
+static enum status terms_new(struct terms **out, const struct scope_options *o,
+                             struct buf *error)
+{
+    struct terms *t = xcalloc(1, sizeof *t);
+    enum status st;
+
+    t->mode = o->mode;
+    t->depth = o->depth;
+    t->max_url_length = o->max_url_length;
+    t->limits = pcre2_match_context_create(NULL);
+    if (t->limits == NULL) {
+        terms_free(t);
+        return STATUS_NOMEM;
+    }
+    pcre2_set_match_limit(t->limits, MATCH_LIMIT);
+    st =
+        rules_init(&t->include, "include", o->include, o->include_count, error);
+    if (st == STATUS_OK)
+        st = rules_init(&t->exclude, "exclude", o->exclude, o->exclude_count,
+                        error);
+    if (st != STATUS_OK) {
+        terms_free(t);
+        return st;
+    }
+    *out = t;
+    return STATUS_OK;
+}
+
+enum status scope_new(struct scope **out, const struct scope_options *o,
+                      struct buf *error)
+{
+    struct terms *t = NULL;
+    enum status st = terms_new(&t, o, error);
+    struct scope *s;
+
+    if (st != STATUS_OK)
+        return st;
+    s = xcalloc(1, sizeof *s);
+    s->places = t->places = places_new();
+    atomic_init(&s->terms, t);
+    *out = s;
+    return STATUS_OK;
+}
+
 void scope_free(struct scope *s)
 {
     if (s == NULL)
         return;
-    rules_fini(&s->include);
-    rules_fini(&s->exclude);
-    pcre2_match_context_free(s->limits);
-    map_free(s->places, directories_free);
-    pthread_rwlock_destroy(&s->lock);
+    terms_free(atomic_load(&s->terms));
+    places_free(s->places);
     free(s);
+}
+
+static const struct terms *terms_of(struct scope *s)
+{
+    return atomic_load_explicit(&s->terms, memory_order_acquire);
+}
+
+bool scope_has_places_of(struct scope *s, const struct scope *other)
+{
+    return terms_of(s)->mode == atomic_load(&other->terms)->mode;
+}
+
+void scope_become(struct scope *s, struct scope *next)
+{
+    struct terms *now = atomic_load(&s->terms);
+    struct terms *then = atomic_load(&next->terms);
+
+    assert(then->before == NULL && next->places->before == NULL);
+    if (then->mode == now->mode) {
+        then->places = now->places;
+    } else {
+        next->places->before = s->places;
+        s->places = next->places;
+        next->places = NULL;
+    }
+    then->before = now; /* whoever asks it may still be at it */
+    atomic_store_explicit(&s->terms, then, memory_order_release);
+    atomic_store(&next->terms, NULL);
+    scope_free(next);
 }
 
 /* The name under which the place of `u` is known in this scope; in `store` or
  * borrowed from `u`. Empty: the scope has no places. */
-static struct bytes place_of(const struct scope *s, const struct url *u,
+static struct bytes place_of(const struct terms *t, const struct url *u,
                              char *store, size_t size)
 {
     struct bytes host = url_host(u);
 
-    switch (s->mode) {
+    switch (t->mode) {
     case SCOPE_DOMAIN:
         return host_registrable(host);
     case SCOPE_HOST:
@@ -186,21 +278,22 @@ static void add_directory(struct directories *d, struct bytes dir)
 
 void scope_add_seed(struct scope *s, const struct url *u)
 {
+    const struct terms *t = terms_of(s);
     char store[512];
-    struct bytes place = place_of(s, u, store, sizeof store);
+    struct bytes place = place_of(t, u, store, sizeof store);
     struct directories *d;
 
     if (place.len == 0)
         return;
-    pthread_rwlock_wrlock(&s->lock);
-    d = map_get(s->places, place);
+    pthread_rwlock_wrlock(&t->places->lock);
+    d = map_get(t->places->map, place);
     if (d == NULL) {
         d = xcalloc(1, sizeof *d);
-        map_put(s->places, place, d);
+        map_put(t->places->map, place, d);
     }
-    if (s->mode == SCOPE_PREFIX)
+    if (t->mode == SCOPE_PREFIX)
         add_directory(d, directory_of(u));
-    pthread_rwlock_unlock(&s->lock);
+    pthread_rwlock_unlock(&t->places->lock);
 }
 
 static bool under_some(const struct directories *d, struct bytes path)
@@ -211,17 +304,17 @@ static bool under_some(const struct directories *d, struct bytes path)
     return false;
 }
 
-static bool place_is_in(struct scope *s, const struct url *u)
+static bool place_is_in(const struct terms *t, const struct url *u)
 {
     char store[512];
-    struct bytes place = place_of(s, u, store, sizeof store);
+    struct bytes place = place_of(t, u, store, sizeof store);
     const struct directories *d;
     bool in;
 
-    pthread_rwlock_rdlock(&s->lock);
-    d = map_get(s->places, place);
-    in = d != NULL && (s->mode != SCOPE_PREFIX || under_some(d, url_path(u)));
-    pthread_rwlock_unlock(&s->lock);
+    pthread_rwlock_rdlock(&t->places->lock);
+    d = map_get(t->places->map, place);
+    in = d != NULL && (t->mode != SCOPE_PREFIX || under_some(d, url_path(u)));
+    pthread_rwlock_unlock(&t->places->lock);
     return in;
 }
 
@@ -235,7 +328,7 @@ static const char *mode_rule(enum scope_mode mode)
 }
 
 /* The first rule that matches, or NULL. */
-static const struct rule *first_match(const struct scope *s,
+static const struct rule *first_match(const struct terms *t,
                                       const struct rules *r, struct bytes text)
 {
     const struct rule *found = NULL;
@@ -246,7 +339,7 @@ static const struct rule *first_match(const struct scope *s,
     data = pcre2_match_data_create(1, NULL);
     for (size_t i = 0; data != NULL && i < r->count && found == NULL; i++)
         if (pcre2_match(r->at[i].code, (PCRE2_SPTR)text.at, text.len, 0, 0,
-                        data, s->limits) >= 0)
+                        data, t->limits) >= 0)
             found = &r->at[i];
     pcre2_match_data_free(data);
     return found;
@@ -263,69 +356,72 @@ static struct scope_verdict in_because(const char *rule)
     return (struct scope_verdict){true, REASON_NONE, rule};
 }
 
-static struct scope_verdict check_bounds(const struct scope *s,
+static struct scope_verdict check_bounds(const struct terms *t,
                                          const struct url *u, uint32_t depth)
 {
-    if (url_text(u).len > s->max_url_length)
+    if (url_text(u).len > t->max_url_length)
         return out_because(REASON_URL_LENGTH, "max-url-len");
-    if (s->depth >= 0 && depth > s->depth)
+    if (t->depth >= 0 && depth > t->depth)
         return out_because(REASON_DEPTH, "depth");
-    return in_because(mode_rule(s->mode));
+    return in_because(mode_rule(t->mode));
 }
 
-static struct scope_verdict check_exclude(const struct scope *s,
+static struct scope_verdict check_exclude(const struct terms *t,
                                           const struct url *u)
 {
-    const struct rule *rule = first_match(s, &s->exclude, url_text(u));
+    const struct rule *rule = first_match(t, &t->exclude, url_text(u));
 
     return rule != NULL ? out_because(REASON_EXCLUDE, rule->text)
-                        : in_because(mode_rule(s->mode));
+                        : in_because(mode_rule(t->mode));
 }
 
-static struct scope_verdict check_include(const struct scope *s,
+static struct scope_verdict check_include(const struct terms *t,
                                           const struct url *u)
 {
-    const struct rule *rule = first_match(s, &s->include, url_text(u));
+    const struct rule *rule = first_match(t, &t->include, url_text(u));
 
-    if (rule == NULL && s->include.count > 0)
+    if (rule == NULL && t->include.count > 0)
         return out_because(REASON_INCLUDE, "include: none matches");
-    return in_because(rule != NULL ? rule->text : mode_rule(s->mode));
+    return in_because(rule != NULL ? rule->text : mode_rule(t->mode));
 }
 
 struct scope_verdict scope_check(struct scope *s, const struct url *u,
                                  uint32_t depth)
 {
-    struct scope_verdict v = check_bounds(s, u, depth);
+    const struct terms *t = terms_of(s);
+    struct scope_verdict v = check_bounds(t, u, depth);
 
     if (!v.in)
         return v;
-    if (depth > 0 && s->mode != SCOPE_ANY &&
-        (s->mode == SCOPE_SEED || !place_is_in(s, u)))
-        return out_because(REASON_SCOPE, mode_rule(s->mode));
-    v = check_exclude(s, u);
-    return v.in ? check_include(s, u) : v;
+    if (depth > 0 && t->mode != SCOPE_ANY &&
+        (t->mode == SCOPE_SEED || !place_is_in(t, u)))
+        return out_because(REASON_SCOPE, mode_rule(t->mode));
+    v = check_exclude(t, u);
+    return v.in ? check_include(t, u) : v;
 }
 
 struct scope_verdict scope_check_listing(struct scope *s, const struct url *u,
                                          uint32_t depth)
 {
-    struct scope_verdict v = check_bounds(s, u, depth);
+    const struct terms *t = terms_of(s);
+    struct scope_verdict v = check_bounds(t, u, depth);
 
-    if (v.in && s->mode == SCOPE_SEED)
-        return out_because(REASON_SCOPE, mode_rule(s->mode));
-    return v.in ? check_exclude(s, u) : v;
+    if (v.in && t->mode == SCOPE_SEED)
+        return out_because(REASON_SCOPE, mode_rule(t->mode));
+    return v.in ? check_exclude(t, u) : v;
 }
 
 bool scope_has_host(struct scope *s, const struct url *u)
 {
+    const struct terms *t = terms_of(s);
     char store[512];
-    struct bytes place = place_of(s, u, store, sizeof store);
+    struct bytes place = place_of(t, u, store, sizeof store);
     bool in;
 
-    if (s->mode == SCOPE_SEED || s->mode == SCOPE_ANY)
-        return s->mode == SCOPE_ANY;
-    pthread_rwlock_rdlock(&s->lock);
-    in = map_get(s->places, place) != NULL;
-    pthread_rwlock_unlock(&s->lock);
+    if (t->mode == SCOPE_SEED || t->mode == SCOPE_ANY)
+        return t->mode == SCOPE_ANY;
+    pthread_rwlock_rdlock(&t->places->lock);
+    in = map_get(t->places->map, place) != NULL;
+    pthread_rwlock_unlock(&t->places->lock);
     return in;
 }

@@ -45,6 +45,14 @@ MUST_CHECK enum status scope_new(struct scope **out,
                                  struct buf *error);
 void scope_free(struct scope *s); /* NULL is fine */
 
+/* Has `s` the same kind of places as `other`, so that it may keep its own? */
+bool scope_has_places_of(struct scope *s, const struct scope *other);
+/* From now on `s` asks by the terms of `next`, which is freed; with other
+ * places, by those that `next` was given. One thread at a time; others may ask
+ * and add seeds meanwhile, but seeds they add may be lost with the old places:
+ * they are to be added again. */
+void scope_become(struct scope *s, struct scope *next);
+
 /* A seed, or what a seed (depth 0) redirects to; canonical. */
 void scope_add_seed(struct scope *s, const struct url *u);
 

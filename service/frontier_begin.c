@@ -39,6 +39,7 @@ enum status frontier_open_store(struct frontier_service *s, int64_t now)
         .tries = 1,
         .conns_per_host = 1,
         .in_flight = 1,
+        .put_urls = true,
         .use_filter = true,
         .fpr = s->o.fpr,
         .memory = s->o.memory,

@@ -104,6 +104,9 @@ void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
 
 void frontier_call_fini(struct frontier_call *call)
 {
+    if (call->joint != NULL)
+        call->joint_free(call->joint);
+    call->joint = NULL;
     arena_free(call->memory);
     call->memory = NULL;
 }
@@ -292,13 +295,11 @@ static void count_crawl(void *ctx, struct bytes crawl)
 static void sample_memory(struct frontier_service *s)
 {
     struct engine_stats stats;
-    uint64_t memory = items_memory(s->items), crawls = 0;
+    uint64_t memory = items_memory(s->items);
 
     s->engine->ops->stats(s->engine, &stats);
-    items_each_crawl(s->items, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->sample.memory = memory + stats.memory;
-    s->sample.crawls = crawls;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -342,10 +343,13 @@ static void tell_all(struct frontier_service *s, int64_t now)
 static void take_watch(struct frontier_service *s, int64_t now)
 {
     struct frontier_watch watch;
+    uint64_t crawls = 0;
 
     frontier_watch(s->engine, now, &watch);
+    items_each_crawl(s->items, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->watch = watch;
+    s->sample.crawls = crawls;
     pthread_mutex_unlock(&s->mtx);
     s->next_watch = now + WATCH_NS;
     s->unwatched = watch.saving; /* its end is worth another look */

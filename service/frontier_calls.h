@@ -176,6 +176,8 @@ struct frontier_queue_call {
     struct bytes crawl, key;
     uint64_t value; /* BLOCK: until, seconds since 1970; SET_DELAY: seconds;
                        SET_LIMIT: completed URLs */
+    uint16_t ms;    /* SET_DELAY: and so many milliseconds */
+    bool standard;  /* SET_DELAY: neither, but what holds for all */
 };
 
 /* Out: GetStats. */
@@ -235,8 +237,11 @@ struct frontier_call {
      * STATUS_ARG: no key can be derived (URL_STATUS).
      * STATUS_IO, _FULL, _DAMAGED: the store failed; nothing is to be had any
      *   more, every item of a PUT is FRONTIER_ACK_FAIL.
-     * STATUS_CLOSED: the service stopped before it was carried out. */
+     * STATUS_CLOSED: the service stopped before it was carried out.
+     * STATUS_REFUSED: not what can be done with a crawl of our own, or with one
+     *   that is stopped; `why` says it. */
     enum status status;
+    const char *why;           /* of STATUS_REFUSED, for people; static */
     struct bytes crawl_id;     /* as it is called: blank became DEFAULT */
     struct frontier_url *urls; /* GET, LIST_URLS; URL_STATUS: one */
     size_t url_count;
@@ -260,6 +265,8 @@ struct frontier_call {
         uint64_t place, done, turn;
         uint32_t queue;
     } cursor;
+    struct hub_get *joint; /* the hub's, of a GET of several crawls */
+    void (*joint_free)(struct hub_get *joint);
 };
 
 /* All zero but for verb, done and ctx; `via` may be set after it. */

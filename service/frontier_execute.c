@@ -12,87 +12,28 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/item_name.h"
+#include "service/frontier_answer.h"
 #include "service/frontier_state.h"
 
-#define MEMORY_MOST   ((size_t)64 << 20) /* of one part of an answer */
-#define PART_BYTES    ((size_t)1 << 20)  /* after which it is given */
-#define PART_URLS     1000
-#define LIST_SIZE     100 /* where the wire says 0 */
-#define HOLD_SECONDS  30
 #define LIST_BUDGET   20000 /* URLs looked at before others get a turn */
 #define FILTER_BUDGET 1000  /* of them with their rows read */
 
-/* ---- time ---- */
-
-/* Seconds on the wire, at most some ten thousand years. */
-static int64_t ms_of(uint64_t seconds)
-{
-    const uint64_t most = UINT64_C(300000000000);
-
-    return (int64_t)(seconds < most ? seconds : most) * 1000;
-}
-
-static uint64_t seconds_of(int64_t ms)
-{
-    return ms > 0 ? (uint64_t)ms / 1000 : 0;
-}
-
 /* ---- putting an answer together ---- */
-
-static struct bytes keep(struct frontier_call *call, struct bytes b)
-{
-    char *at = b.len > 0 ? arena_try_copy(call->memory, b.at, b.len) : NULL;
-
-    if (b.len > 0 && at == NULL)
-        call->status = STATUS_LIMIT;
-    return at != NULL ? bytes_of(at, b.len) : (struct bytes){NULL, 0};
-}
-
-static void begin_answer(struct frontier_call *call)
-{
-    if (call->memory == NULL)
-        call->memory = arena_new(MEMORY_MOST);
-    else
-        arena_reset(call->memory);
-    call->status = STATUS_OK;
-    call->urls = NULL;
-    call->names = NULL;
-    call->url_count = call->name_count = 0;
-    call->number = 0;
-    call->more = call->flag = false;
-}
-
-/* Room for `most` elements, or fewer where memory has its ceiling. */
-static void *room_for(struct frontier_call *call, size_t most, size_t size)
-{
-    void *at = arena_try(call->memory, most * size);
-
-    if (at == NULL)
-        call->status = STATUS_LIMIT;
-    return at;
-}
 
 static bool add_url(void *ctx, const struct item_view *v)
 {
     struct frontier_call *call = ctx;
 
     call->urls[call->url_count++] = (struct frontier_url){
-        .crawl = keep(call, v->crawl),
-        .key = keep(call, v->key),
-        .url = keep(call, v->url),
-        .metadata = keep(call, v->metadata),
-        .refetch_s = seconds_of(v->due_ms),
-        .created_s = seconds_of(v->created_ms),
+        .crawl = answer_keep(call, v->crawl),
+        .key = answer_keep(call, v->key),
+        .url = answer_keep(call, v->url),
+        .metadata = answer_keep(call, v->metadata),
+        .refetch_s = wire_seconds(v->due_ms),
+        .created_s = wire_seconds(v->created_ms),
         .lease = v->lease,
     };
-    return call->url_count < PART_URLS && arena_used(call->memory) < PART_BYTES;
-}
-
-static void add_name(void *ctx, struct bytes name)
-{
-    struct frontier_call *call = ctx;
-
-    call->names[call->name_count++] = keep(call, name);
+    return !answer_is_full(call);
 }
 
 static struct bytes named(struct frontier_call *call, struct bytes crawl)
@@ -139,7 +80,7 @@ void frontier_gather(struct frontier_service *s, struct frontier_call *call)
             .key = key,
             .url = item->url,
             .metadata = item->metadata,
-            .due_ms = ms_of(item->refetch_s),
+            .due_ms = wire_ms(item->refetch_s),
         };
     }
 }
@@ -170,7 +111,7 @@ static bool get(struct frontier_service *s, struct frontier_call *call,
         .key = in->key,
         .most_urls = in->max_urls_per_queue,
         .most_queues = in->max_queues,
-        .hold_ms = (int64_t)(seconds > 0 ? seconds : HOLD_SECONDS) * 1000,
+        .hold_ms = (int64_t)(seconds > 0 ? seconds : ANSWER_HOLD_S) * 1000,
         .turn = (int64_t)call->cursor.turn,
         .queues = (uint32_t)call->cursor.done,
         .queue = call->cursor.queue,
@@ -185,7 +126,7 @@ static bool get(struct frontier_service *s, struct frontier_call *call,
     if ((in->any_crawl && in->key.len > 0) ||
         (!in->any_crawl && in->crawl.len == 0 && in->key.len == 0))
         return true;
-    call->urls = room_for(call, PART_URLS, sizeof *call->urls);
+    call->urls = answer_room(call, ANSWER_PART_URLS, sizeof *call->urls);
     if (call->urls == NULL)
         return true;
     call->status = items_get(s->items, &g, now, add_url, call, &call->more);
@@ -206,7 +147,7 @@ static void settle(struct frontier_service *s, struct frontier_call *call,
     };
     const struct frontier_settle *in = &call->in.settle;
     bool ack = in->how == FRONTIER_SETTLE_ACK;
-    int64_t due = ack ? ms_of(in->refetch_s) : now + ms_of(in->seconds);
+    int64_t due = ack ? wire_ms(in->refetch_s) : now + wire_ms(in->seconds);
 
     call->status =
         items_settle(s->items, in->lease, how[in->how], due,
@@ -223,7 +164,7 @@ static void url_status(struct frontier_service *s, struct frontier_call *call,
     struct item_facts facts;
 
     named(call, in->crawl);
-    call->urls = room_for(call, 1, sizeof *call->urls);
+    call->urls = answer_room(call, 1, sizeof *call->urls);
     if (key.len == 0)
         call->status = STATUS_ARG;
     if (call->status != STATUS_OK)
@@ -272,12 +213,12 @@ static bool list_urls(struct frontier_service *s, struct frontier_call *call,
         .ignore_case = in->ignore_case,
         .filter = in->filter,
         .skip = in->start,
-        .most = in->size > 0 ? in->size : LIST_SIZE,
+        .most = in->size > 0 ? in->size : ANSWER_LIST_SIZE,
         .budget = in->filtered ? FILTER_BUDGET : LIST_BUDGET,
     };
 
     take_cursor(&l, call);
-    call->urls = room_for(call, PART_URLS, sizeof *call->urls);
+    call->urls = answer_room(call, ANSWER_PART_URLS, sizeof *call->urls);
     if (call->urls == NULL)
         return true;
     call->status = items_list(s->items, &l, now, add_url, call, &call->more);
@@ -315,16 +256,16 @@ static void list_queues(struct frontier_service *s, struct frontier_call *call,
 {
     const struct frontier_list_queues *in = &call->in.queues;
     struct item_counts counts;
-    uint64_t most = in->size > 0 ? in->size : LIST_SIZE;
+    uint64_t most = in->size > 0 ? in->size : ANSWER_LIST_SIZE;
 
     items_counts(s->items, named(call, in->crawl), (struct bytes){NULL, 0}, now,
                  &counts);
     if (most > counts.queues)
         most = counts.queues;
-    call->names = room_for(call, most + 1, sizeof *call->names);
+    call->names = answer_room(call, most + 1, sizeof *call->names);
     if (call->names != NULL)
         items_each_queue(s->items, call->crawl_id, in->include_inactive,
-                         in->start, most, now, add_name, call);
+                         in->start, most, now, answer_name, call);
 }
 
 static void stats(struct frontier_service *s, struct frontier_call *call,
@@ -354,25 +295,19 @@ static void list_crawls(struct frontier_service *s, struct frontier_call *call)
     size_t n = 0;
 
     items_each_crawl(s->items, count_crawl, &n);
-    call->names = room_for(call, n + 1, sizeof *call->names);
+    call->names = answer_room(call, n + 1, sizeof *call->names);
     if (call->names != NULL)
-        items_each_crawl(s->items, add_name, call);
+        items_each_crawl(s->items, answer_name, call);
 }
 
 static void list_nodes(struct frontier_service *s, struct frontier_call *call)
 {
-    call->names = room_for(call, 1, sizeof *call->names);
+    call->names = answer_room(call, 1, sizeof *call->names);
     if (call->names != NULL)
-        add_name(call, s->o.node);
+        answer_name(call, s->o.node);
 }
 
 /* ---- control ---- */
-
-/* What is over one second's end: a block until t serves again at t + 1. */
-static int64_t end_of_block(uint64_t until_s)
-{
-    return until_s > 0 ? ms_of(until_s) + 1000 : 0;
-}
 
 /* Drops what was put before this second, less so many days. */
 static void purge(struct frontier_service *s, struct frontier_call *call,
@@ -383,6 +318,20 @@ static void purge(struct frontier_service *s, struct frontier_call *call,
 
     call->status = items_purge(s->items, named(call, in->crawl), in->key,
                                before, now, &call->number);
+}
+
+#define FIRST_DELAY 1000 /* of all queues, where nobody has set one */
+
+static enum status set_delay(struct frontier_service *s, struct bytes crawl,
+                             const struct frontier_queue_call *in, int64_t now)
+{
+    int64_t ms = wire_ms(in->value) + in->ms;
+
+    if (in->key.len == 0)
+        return items_set_default_delay(s->items,
+                                       in->standard ? FIRST_DELAY : ms, now);
+    return items_set_delay(s->items, crawl, in->key, in->standard ? -1 : ms,
+                           now);
 }
 
 static void control_queue(struct frontier_service *s,
@@ -398,15 +347,11 @@ static void control_queue(struct frontier_service *s,
             items_remove_queue(s->items, crawl, in->key, now, &call->number);
         break;
     case FRONTIER_BLOCK_QUEUE:
-        call->status =
-            items_block(s->items, crawl, in->key, end_of_block(in->value), now);
+        call->status = items_block(s->items, crawl, in->key,
+                                   wire_end_of_block(in->value), now);
         break;
     case FRONTIER_SET_DELAY:
-        call->status =
-            in->key.len == 0
-                ? items_set_default_delay(s->items, ms_of(in->value), now)
-                : items_set_delay(s->items, crawl, in->key, ms_of(in->value),
-                                  now);
+        call->status = set_delay(s, crawl, in, now);
         break;
     default:
         call->status = items_set_limit(s->items, crawl, in->key, limit, now);
@@ -494,7 +439,7 @@ bool frontier_execute(struct frontier_service *s, struct frontier_call *call,
 {
     bool whole = true;
 
-    begin_answer(call);
+    answer_begin(call);
     if (s->broken != STATUS_OK)
         call->status = s->broken;
     else

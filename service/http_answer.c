@@ -13,6 +13,8 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http_dashboard.h"
+#include "service/http_events.h"
+#include "service/http_export.h"
 #include "service/http_server_impl.h"
 #include "service/http_text.h"
 
@@ -31,6 +33,8 @@ static const char *title_of(unsigned status)
         return "Not Found";
     case 405:
         return "Method Not Allowed";
+    case 409:
+        return "Conflict";
     case 413:
         return "Content Too Large";
     case 415:
@@ -57,7 +61,7 @@ void http_answer_text(struct http_request *r, const char *type, char *text,
 
 void http_answer(struct http_request *r, unsigned status, json_t *j)
 {
-    char *text = json_dumps(j, JSON_COMPACT);
+    char *text = json_dumps(j, HTTP_JSON);
 
     json_decref(j);
     if (text == NULL)
@@ -95,6 +99,15 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     r->type = "application/problem+json";
 }
 
+/* Of the call that was refused. */
+static const char *why_refused(const struct http_request *r)
+{
+    for (size_t i = 0; i < r->call_count; i++)
+        if (r->calls[i].status == STATUS_REFUSED)
+            return r->calls[i].why;
+    return "it cannot be done with this one";
+}
+
 bool http_failed(struct http_request *r, enum status st)
 {
     switch (st) {
@@ -108,6 +121,9 @@ bool http_failed(struct http_request *r, enum status st)
         break;
     case STATUS_LIMIT:
         http_problem(r, 400, "the answer would be too large; ask for less");
+        break;
+    case STATUS_REFUSED:
+        http_problem(r, 409, "%s", why_refused(r));
         break;
     case STATUS_AGAIN:
         http_problem(r, 503, "too much waits to be written; try again");
@@ -128,11 +144,31 @@ static void add_header(struct MHD_Response *m, const char *name,
         log_warn("cannot add a header", "name=%s", name);
 }
 
+/* What the answer is made of is the response's from then on. */
+static struct MHD_Response *response_of(struct http_request *r)
+{
+    struct MHD_Response *m;
+
+    if (r->out == NULL && r->export != NULL) {
+        m = http_export_response(r->export);
+        if (m != NULL)
+            r->export = NULL;
+    } else if (r->out == NULL && r->watcher != NULL) {
+        m = http_events_response(r->watcher);
+        if (m != NULL)
+            r->watcher = NULL;
+    } else {
+        m = MHD_create_response_from_buffer(r->out_len, r->out,
+                                            MHD_RESPMEM_MUST_FREE);
+        if (m != NULL)
+            r->out = NULL;
+    }
+    return m;
+}
+
 enum MHD_Result http_send(struct http_request *r)
 {
-    struct MHD_Response *m =
-        MHD_create_response_from_buffer(r->out_len, r->out,
-                                        MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *m = response_of(r);
     enum MHD_Result sent;
 
     r->state = HTTP_ANSWERED;
@@ -141,19 +177,22 @@ enum MHD_Result http_send(struct http_request *r)
                     clock_mono() - r->began);
     if (m == NULL)
         return MHD_NO;
-    r->out = NULL; /* the response's now */
     add_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
     if (r->page != NULL)
         http_page_headers(r->page, m);
     else
         add_header(m, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     add_header(m, "X-Content-Type-Options", "nosniff");
+    if (r->role != AUTH_NONE)
+        add_header(m, "Urlweir-Role", auth_role_name(r->role));
     if (r->status == 401)
         add_header(m, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
                    "Bearer realm=\"urlweir\"");
     if (r->status == 503)
         add_header(m, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-    if (r->allow != NULL)
+    if (r->location != NULL)
+        add_header(m, MHD_HTTP_HEADER_LOCATION, r->location);
+    if (r->status == 405)
         add_header(m, MHD_HTTP_HEADER_ALLOW, r->allow);
     sent = MHD_queue_response(r->conn, r->status, m);
     MHD_destroy_response(m);

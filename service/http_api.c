@@ -7,8 +7,7 @@
 
 #include "base/mem.h"
 #include "service/http_dashboard.h"
-#include "service/http_request.h"
-#include "service/http_text.h"
+#include "service/http_route.h"
 
 #define SETTLE_MOST 1000 /* leases in one body */
 #define HOLD_MOST   86400
@@ -16,21 +15,6 @@
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
 
 /* ---- reading ---- */
-
-/* False: it has been answered. `at`: which one of an array, or -1. */
-static bool read_members(struct http_request *r, json_t *object, long at,
-                         const struct http_member *m, size_t n)
-{
-    char why[300];
-
-    if (http_members_read(object, m, n, !r->route->body, why, sizeof why))
-        return true;
-    if (at >= 0)
-        http_problem(r, 400, "item %ld: %s", at, why);
-    else
-        http_problem(r, 400, "%s", why);
-    return false;
-}
 
 /* The body as an array: an object alone is one of one. Borrowed. */
 static bool as_array(struct http_request *r, size_t most)
@@ -81,7 +65,7 @@ static bool read_put(struct http_request *r, json_t *object, long at,
         {.name = "metadata", .type = HTTP_METADATA, .to = &metadata},
     };
 
-    if (!read_members(r, object, at, members, COUNT(members)))
+    if (!http_members(r, object, at, members, COUNT(members)))
         return false;
     item->kind = bytes_is(kind, "known") ? FRONTIER_ITEM_KNOWN
                                          : FRONTIER_ITEM_DISCOVERED;
@@ -159,7 +143,7 @@ static void ask_lease(struct http_request *r)
          .most = HOLD_MOST},
     };
 
-    if (!read_members(r, r->in, -1, members, COUNT(members)))
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
         return;
     any = json_object_get(r->in, "crawl") == NULL && key.len == 0;
     if (crawl.len == 0)
@@ -239,12 +223,12 @@ static bool read_settle(struct http_request *r, json_t *object, long at,
     struct frontier_url_status u = {0};
 
     if (in->how == FRONTIER_SETTLE_ACK) {
-        if (!read_members(r, object, at, ack, COUNT(ack)) ||
+        if (!http_members(r, object, at, ack, COUNT(ack)) ||
             !take_item(r, &item, &u, metadata, at))
             return false;
         in->keep_metadata = metadata == NULL;
         in->metadata = item.metadata;
-    } else if (!read_members(r, object, at, other, COUNT(other))) {
+    } else if (!http_members(r, object, at, other, COUNT(other))) {
         return false;
     }
     in->seconds = (uint32_t)seconds;
@@ -298,13 +282,7 @@ static void reply_settle(struct http_request *r)
     http_answer(r, 200, o);
 }
 
-/* ---- crawls and queues ---- */
-
-static void ask_crawls(struct http_request *r)
-{
-    if (read_members(r, r->in, -1, NULL, 0))
-        http_calls(r, FRONTIER_LIST_CRAWLS, 1);
-}
+/* ---- queues ---- */
 
 static void ask_queues(struct http_request *r)
 {
@@ -326,17 +304,16 @@ static void ask_queues(struct http_request *r)
          .to = &in.include_inactive},
     };
 
-    if (!read_members(r, r->in, -1, members, COUNT(members)))
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
         return;
     in.start = (uint32_t)start;
     in.size = (uint32_t)size;
     http_calls(r, FRONTIER_LIST_QUEUES, 1)->in.queues = in;
 }
 
-static void reply_names(struct http_request *r)
+static void reply_queues(struct http_request *r)
 {
     const struct frontier_call *call = &r->calls[0];
-    bool crawls = call->verb == FRONTIER_LIST_CRAWLS;
     json_t *o, *names;
 
     if (http_failed(r, call->status))
@@ -345,15 +322,9 @@ static void reply_names(struct http_request *r)
     names = json_array();
     for (size_t i = 0; i < call->name_count; i++)
         json_array_append_new(names, http_bytes_json(call->names[i]));
-    if (!crawls)
-        json_object_set_new(o, "crawl", http_bytes_json(call->crawl_id));
-    json_object_set_new(o, crawls ? "crawls" : "queues", names);
+    json_object_set_new(o, "crawl", http_bytes_json(call->crawl_id));
+    json_object_set_new(o, "queues", names);
     http_answer(r, 200, o);
-}
-
-static void ask_delete_crawl(struct http_request *r)
-{
-    http_calls(r, FRONTIER_DELETE_CRAWL, 1)->in.crawl = bytes_of_str(r->name);
 }
 
 static void ask_delete_queue(struct http_request *r)
@@ -364,7 +335,7 @@ static void ask_delete_queue(struct http_request *r)
         {.name = "key", .type = HTTP_TEXT, .to = &in.key, .needed = true},
     };
 
-    if (!read_members(r, r->in, -1, members, COUNT(members)))
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
         return;
     if (in.key.len == 0)
         http_problem(r, 400, "'key' must not be empty");
@@ -372,7 +343,7 @@ static void ask_delete_queue(struct http_request *r)
         http_calls(r, FRONTIER_DELETE_QUEUE, 1)->in.queue = in;
 }
 
-static void reply_deleted(struct http_request *r)
+void http_reply_deleted(struct http_request *r)
 {
     json_t *o;
 
@@ -384,24 +355,50 @@ static void reply_deleted(struct http_request *r)
     http_answer(r, 200, o);
 }
 
+#define DELAY_MOST 4294967295.0 /* seconds */
+
+/* "delay_seconds": a number, or null for what holds for all; it is taken out.
+ * False: it has been answered. */
+static bool read_delay(struct http_request *r, struct frontier_queue_call *in)
+{
+    const json_t *v = json_object_get(r->in, "delay_seconds");
+    double seconds = json_number_value(v);
+    uint64_t ms;
+
+    in->standard = json_is_null(v);
+    if (!in->standard &&
+        (!json_is_number(v) || seconds < 0 || seconds > DELAY_MOST)) {
+        http_problem(r, 400,
+                     "'delay_seconds' must be a number of seconds, or null");
+        return false;
+    }
+    ms = (uint64_t)(seconds * 1000 + 0.5);
+    in->value = ms / 1000;
+    in->ms = (uint16_t)(ms % 1000);
+    json_object_del(r->in, "delay_seconds");
+    return true;
+}
+
 /* block, delay, limit: one value each. */
 static void ask_queue(struct http_request *r)
 {
     enum frontier_verb verb = (enum frontier_verb)r->route->how;
     struct frontier_queue_call in = {0};
+    size_t n = verb == FRONTIER_SET_DELAY ? 2 : 3;
     struct http_member members[] = {
         {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
         {.name = "key", .type = HTTP_TEXT, .to = &in.key},
         {.name = "until", .type = HTTP_TIME, .to = &in.value, .needed = true},
     };
 
-    if (verb != FRONTIER_BLOCK_QUEUE) {
-        members[2].name =
-            verb == FRONTIER_SET_DELAY ? "delay_seconds" : "limit";
+    if (verb == FRONTIER_SET_LIMIT) {
+        members[2].name = "limit";
         members[2].type = HTTP_NUMBER;
         members[2].most = UINT32_MAX;
     }
-    if (read_members(r, r->in, -1, members, COUNT(members)))
+    if (verb == FRONTIER_SET_DELAY && !read_delay(r, &in))
+        return;
+    if (http_members(r, r->in, -1, members, n))
         http_calls(r, verb, 1)->in.queue = in;
 }
 
@@ -421,7 +418,7 @@ static void ask_stats(struct http_request *r)
         {.name = "key", .type = HTTP_TEXT, .to = &in.key},
     };
 
-    if (read_members(r, r->in, -1, members, COUNT(members)))
+    if (http_members(r, r->in, -1, members, COUNT(members)))
         http_calls(r, FRONTIER_STATS, 1)->in.queue = in;
 }
 
@@ -458,7 +455,7 @@ static void ask_url(struct http_request *r)
         {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
     };
 
-    if (read_members(r, r->in, -1, members, COUNT(members)))
+    if (http_members(r, r->in, -1, members, COUNT(members)))
         http_calls(r, FRONTIER_URL_STATUS, 1)->in.url = in;
 }
 
@@ -510,7 +507,7 @@ const struct http_route http_routes[] = {
      .ask = http_ask_health},
     {.method = "GET", .path = "/", .role = AUTH_NONE,
      .ask = http_ask_dashboard},
-    {.method = "GET", .path = "/dashboard/", .rest = true, .role = AUTH_NONE,
+    {.method = "GET", .path = "/dashboard/{file}", .role = AUTH_NONE,
      .ask = http_ask_dashboard},
     {GET, .path = "/metrics", .ask = http_ask_metrics},
     {POST, .path = "/v1/urls", .role = AUTH_WRITE,
@@ -523,12 +520,9 @@ const struct http_route http_routes[] = {
      .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_FAIL},
     {POST, .path = "/v1/extend", .role = AUTH_WRITE,
      .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_EXTEND},
-    {GET, .path = "/v1/crawls", .ask = ask_crawls, .reply = reply_names},
-    {DEL, .path = "/v1/crawls/", .rest = true,
-     .ask = ask_delete_crawl, .reply = reply_deleted},
-    {GET, .path = "/v1/queues", .ask = ask_queues, .reply = reply_names},
+    {GET, .path = "/v1/queues", .ask = ask_queues, .reply = reply_queues},
     {DEL, .path = "/v1/queues", .ask = ask_delete_queue,
-     .reply = reply_deleted},
+     .reply = http_reply_deleted},
     {POST, .path = "/v1/queues/block", .role = AUTH_WRITE,
      .ask = ask_queue, .reply = reply_empty, .how = FRONTIER_BLOCK_QUEUE},
     {POST, .path = "/v1/queues/delay", .role = AUTH_WRITE,

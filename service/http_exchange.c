@@ -15,66 +15,17 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "service/http_events.h"
+#include "service/http_export.h"
 #include "service/http_lost.h"
+#include "service/http_route.h"
 #include "service/http_server_impl.h"
-#include "service/http_text.h"
 
 #define BODY_MOST   ((size_t)4 << 20)
 #define BODIES_MOST ((size_t)64 << 20) /* of all requests at once */
 #define ARENA_MOST  ((size_t)32 << 20) /* what one body becomes */
 
-/* ---- what is asked for ---- */
-
-static bool has_method(const struct http_route *route, const char *method)
-{
-    return strcmp(route->method, method) == 0 ||
-           (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
-}
-
-static bool has_path(const struct http_route *route, const char *path)
-{
-    size_t n = strlen(route->path);
-
-    if (!route->rest)
-        return strcmp(route->path, path) == 0;
-    return strncmp(route->path, path, n) == 0 && path[n] != '\0';
-}
-
-static void find_route(struct http_request *r, const char *method)
-{
-    for (const struct http_route *at = http_routes; at->path != NULL; at++) {
-        if (!has_path(at, r->path))
-            continue;
-        r->allow = at->method;
-        r->route = at;
-        if (has_method(at, method)) {
-            r->allow = NULL;
-            return;
-        }
-    }
-    if (r->route == NULL)
-        http_problem(r, 404, "there is nothing at this path");
-    else
-        http_problem(r, 405, "this path does not know the method %s", method);
-}
-
-static void read_query(struct http_request *r)
-{
-    const char *query = strchr(r->uri, '?');
-
-    r->in = http_query(bytes_of_str(query != NULL ? query + 1 : ""));
-    if (r->in == NULL)
-        http_problem(r, 400, "the query cannot be read");
-    if (r->in != NULL && (r->route->body || r->route->rest) &&
-        json_object_size(r->in) > 0)
-        http_problem(r, 400, "this path takes no query");
-    if (!r->route->rest)
-        return;
-    r->name =
-        http_decode(bytes_of_str(r->path + strlen(r->route->path)), false);
-    if (r->name == NULL)
-        http_problem(r, 400, "the name in the path cannot be read");
-}
+/* ---- what can be refused before the body is read ---- */
 
 static bool is_json(struct bytes type)
 {
@@ -99,20 +50,15 @@ static void check_body(struct http_request *r)
         http_problem(r, 415, "Content-Type must be application/json");
 }
 
-/* All that can be refused before the body is read. */
 static void arrive(struct http_request *r, const char *method)
 {
-    struct http_server *s = r->server;
-    bool stopping;
+    bool stopping = http_server_is_stopping(r->server);
 
     r->state = HTTP_READING;
-    pthread_mutex_lock(&s->mtx);
-    stopping = s->stopping;
-    pthread_mutex_unlock(&s->mtx);
     r->path = xstrndup(r->uri, strcspn(r->uri, "?"));
     http_guard_caller(r);
     if (r->status == 0)
-        find_route(r, method);
+        http_route_find(r, method);
     if (r->status == 0)
         http_guard_role(r);
     if (stopping && (r->route == NULL || r->route->role != AUTH_NONE))
@@ -120,7 +66,7 @@ static void arrive(struct http_request *r, const char *method)
     if (r->status == 0)
         check_body(r);
     if (r->status == 0)
-        read_query(r);
+        http_route_read(r);
 }
 
 static void let_body_go(struct http_request *r)
@@ -159,7 +105,7 @@ static void parse_body(struct http_request *r)
                      wrong.line, wrong.column, wrong.text);
 }
 
-/* ---- asking the frontier ---- */
+/* ---- asking the frontier, and the registry of crawls ---- */
 
 static void resume(struct http_request *r)
 {
@@ -196,6 +142,40 @@ struct frontier_call *http_calls(struct http_request *r,
     return r->calls;
 }
 
+static void crawl_told(struct crawls_call *call)
+{
+    call_done(call->ctx);
+}
+
+struct crawls_call *http_crawl_call(struct http_request *r,
+                                    enum crawls_verb verb, json_t *in)
+{
+    r->crawl_call = xcalloc(1, sizeof *r->crawl_call);
+    r->crawl_call->verb = verb;
+    r->crawl_call->in = in;
+    if (r->name != NULL)
+        r->crawl_call->crawl = bytes_of_str(r->name);
+    r->crawl_call->done = crawl_told;
+    r->crawl_call->ctx = r;
+    if (r->server->options.crawls == NULL)
+        http_problem(r, 404, "no crawls are run here");
+    return r->crawl_call;
+}
+
+static void submit_crawl(struct http_request *r)
+{
+    enum status st;
+
+    if (r->crawl_call == NULL)
+        return;
+    atomic_fetch_add(&r->pending, 1);
+    st = crawls_submit(r->server->options.crawls, r->crawl_call);
+    if (st == STATUS_OK)
+        return;
+    http_failed(r, st); /* too many wait, or the process stops */
+    atomic_fetch_sub(&r->pending, 1);
+}
+
 static void submit(struct http_request *r)
 {
     struct http_server *s = r->server;
@@ -207,14 +187,14 @@ static void submit(struct http_request *r)
     MHD_suspend_connection(r->conn);
     atomic_store(&r->pending, r->call_count + 1);
     for (size_t i = 0; i < r->call_count; i++) {
-        enum status st =
-            frontier_service_submit(s->options.frontier, &r->calls[i]);
+        enum status st = hub_submit(s->hub, &r->calls[i]);
 
         if (st == STATUS_OK)
             continue;
         r->calls[i].status = st;
         atomic_fetch_sub(&r->pending, 1); /* the loop's own keeps it above 0 */
     }
+    submit_crawl(r);
     call_done(r);
 }
 
@@ -228,8 +208,14 @@ static enum MHD_Result ask(struct http_request *r)
     r->arena = arena_new(ARENA_MOST);
     if (r->status == 0)
         r->route->ask(r);
-    if (r->call_count > 0 && r->server->options.frontier == NULL)
+    if (r->call_count > 0 && r->server->hub == NULL)
         http_problem(r, 404, "this process has no frontier for others");
+    if (r->status == 0 && r->export != NULL) {
+        r->state = HTTP_WAITING;
+        if (http_export_wait(r->export))
+            return MHD_YES;
+        http_problem(r, 503, "the service is stopping");
+    }
     if (r->status != 0)
         return http_send(r);
     submit(r);
@@ -273,9 +259,17 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
         frontier_call_fini(&r->calls[i]);
     free(r->calls);
     free(r->items);
+    if (r->crawl_call != NULL) {
+        json_decref(r->crawl_call->in);
+        json_decref(r->crawl_call->out);
+        free(r->crawl_call);
+    }
     json_decref(r->in);
     arena_free(r->arena);
+    http_export_free(r->export);
+    http_watcher_free(r->watcher);
     free(r->out);
+    free(r->location);
     free(r->page);
     free(r->name);
     free(r->path);
@@ -311,7 +305,8 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
     case HTTP_WAITING:
         if (http_holds_leases(r) && http_caller_has_left(r))
             return MHD_NO;
-        r->route->reply(r);
+        if (r->status == 0)
+            r->route->reply(r);
         return http_send(r);
     case HTTP_ANSWERED:
         break;

@@ -42,6 +42,7 @@ void http_guard_role(struct http_request *r)
         return;
     if (auth == NULL) {
         has = r->server->options.open_role;
+        r->role = has != AUTH_NONE ? has : AUTH_ADMIN;
         if (has != AUTH_NONE && has < needed)
             http_problem(r, 403, "this takes the role %s, and here is %s",
                          auth_role_name(needed), auth_role_name(has));
@@ -49,6 +50,7 @@ void http_guard_role(struct http_request *r)
     }
     token = auth_bearer(http_header(r, MHD_HTTP_HEADER_AUTHORIZATION));
     has = auth_role_of(auth, token);
+    r->role = has;
     if (has == AUTH_NONE)
         http_problem(r, 401, "a token is needed: Authorization: Bearer TOKEN");
     else if (has < needed)

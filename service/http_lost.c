@@ -82,7 +82,7 @@ void http_give_back(struct http_request *r)
         c->via = FRONTIER_VIA_HTTP;
         c->in.settle.lease = get->urls[i].lease;
         c->in.settle.how = FRONTIER_SETTLE_FAIL;
-        if (frontier_service_submit(s->options.frontier, c) != STATUS_OK)
+        if (hub_submit(s->hub, c) != STATUS_OK)
             call_over(g); /* this function's own keeps it alive */
     }
     log_info("leases given back, their caller had left", "urls=%zu", n);

@@ -20,6 +20,9 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http2_server.h"
+#include "service/http_events.h"
+#include "service/http_export.h"
+#include "service/http_route.h"
 #include "service/http_server_impl.h"
 
 #define HEADERS_MOST ((size_t)32 << 10) /* with the request line */
@@ -150,12 +153,19 @@ enum status http_server_open(struct http_server **out,
     enum status st = STATUS_OK;
 
     s->options = *o;
-    http_tally_init(&s->tally, http_routes);
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        http_tally_init(&s->tally, http_route_tables[i]);
+    s->hub = o->hub;
+    if (o->hub == NULL && (o->frontier != NULL || o->crawls != NULL))
+        s->hub = s->own_hub = hub_new(o->frontier, o->crawls);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
     pthread_cond_init(&s->fewer, NULL);
+    s->events = http_events_new(s);
     if (o->tls_cert != NULL)
         st = http_tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
+    if (st == STATUS_OK)
+        st = http_pump_open(&s->pump, http_events_beat, s->events);
     if (st == STATUS_OK)
         st = listen_at(s);
     if (st == STATUS_OK)
@@ -189,6 +199,7 @@ void http_server_stop(void *server)
     pthread_mutex_unlock(&s->mtx);
     if (was)
         return;
+    http_pump_beat(s->pump); /* who watches is told */
     MHD_quiesce_daemon(s->daemon);
     shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
 }
@@ -209,6 +220,34 @@ static void wait_for_requests(struct http_server *s)
     pthread_mutex_unlock(&s->mtx);
 }
 
+/* Their clients are gone, so they end when they next write. */
+static void wait_for_reports(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    while (s->reports > 0)
+        pthread_cond_wait(&s->fewer, &s->mtx);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+bool http_server_report_begins(struct http_server *s)
+{
+    bool room;
+
+    pthread_mutex_lock(&s->mtx);
+    room = s->reports < HTTP_REPORTS_MOST;
+    s->reports += room;
+    pthread_mutex_unlock(&s->mtx);
+    return room;
+}
+
+void http_server_report_ended(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    s->reports--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
 void http_server_close(struct http_server *s)
 {
     if (s == NULL)
@@ -216,13 +255,18 @@ void http_server_close(struct http_server *s)
     if (s->daemon != NULL) {
         http_server_stop(s);
         wait_for_requests(s);
+        http_pump_cut(s->pump);
         MHD_stop_daemon(s->daemon);
         wait_for_requests(s); /* what was cut off gives back */
+        wait_for_reports(s);
     }
+    http_pump_close(s->pump);
+    http_events_free(s->events);
     if (s->fd >= 0 && s->socket == NULL)
         close(s->fd);
     socket_file_close(s->socket);
     http_tls_free(s->tls);
+    hub_free(s->own_hub);
     pthread_cond_destroy(&s->fewer);
     pthread_mutex_destroy(&s->mtx);
     free(s->host);
@@ -232,6 +276,16 @@ void http_server_close(struct http_server *s)
 const char *http_server_address(const struct http_server *s)
 {
     return s->socket != NULL ? s->options.socket : s->address;
+}
+
+bool http_server_is_stopping(struct http_server *s)
+{
+    bool is;
+
+    pthread_mutex_lock(&s->mtx);
+    is = s->stopping;
+    pthread_mutex_unlock(&s->mtx);
+    return is;
 }
 
 struct frontier_service *http_server_frontier(struct http_server *s)

@@ -24,6 +24,7 @@
 
 struct grpc_server;
 struct http_server;
+struct hub;
 
 struct http_options {
     const char *listen; /* "127.0.0.1:7072" */
@@ -35,6 +36,7 @@ struct http_options {
     /* Both outlive the server; one may be NULL, and what needs it is 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
+    struct hub *hub; /* of both, shared with gRPC; NULL: one is made */
     /* What /metrics tells of as well; either may be NULL. */
     const struct grpc_server *grpc;
     const char *dir; /* whose disk */

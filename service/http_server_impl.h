@@ -8,8 +8,13 @@
  *   http_lost.c      leases whose answer did not get through
  *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
- *   http_api.c       the routes; http_metrics.c two of them, and
+ *   http_route.c     paths, and reading queries and members
+ *   http_api.c       the frontier's routes; http_metrics.c two of them
+ *   http_crawls.c    those of crawls; http_crawl_json.c a crawl as JSON
+ *   http_export.c    answers that a report writes
+ *   http_events.c    the answer that goes on; http_pump.c wakes both
  *   http_dashboard.c the page at "/"
+ *   http_openapi.c   all of this as a document
  */
 #ifndef URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
 #define URLWEIR_SERVICE_HTTP_SERVER_IMPL_H
@@ -19,15 +24,20 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "service/http_pump.h"
 #include "service/http_request.h"
 #include "service/http_server.h"
 #include "service/http_tls.h"
+#include "service/hub.h"
 #include "service/listener.h"
 #include "service/socket_file.h"
 
 struct http_server {
     struct http_options options;
+    struct hub *hub, *own_hub; /* own: made here; NULL: nobody to ask */
     struct MHD_Daemon *daemon;
+    struct http_pump *pump;
+    struct http_events *events;
     struct http_tls *tls; /* NULL: plain */
     char *host;           /* of the address it listens on */
     char address[LISTENER_ADDRESS_SIZE];
@@ -37,7 +47,9 @@ struct http_server {
     pthread_mutex_t mtx; /* what follows */
     pthread_cond_t fewer;
     unsigned open;    /* requests */
-    unsigned waiting; /* of them suspended; leases being given back */
+    unsigned waiting; /* those that the frontier or the registry has, and leases
+                         being given back */
+    unsigned reports; /* threads of http_export.c */
     bool stopping;
     int64_t stop_by; /* monotonic */
 
@@ -65,6 +77,12 @@ void http_exchange_end(void *server, struct MHD_Connection *conn,
 void http_guard_caller(struct http_request *r);
 /* The token, against r->route. */
 void http_guard_role(struct http_request *r);
+
+/* ---- reports (http_server.c) ---- */
+
+/* False: as many as may run do. */
+bool http_server_report_begins(struct http_server *s);
+void http_server_report_ended(struct http_server *s);
 
 /* ---- both ---- */
 

@@ -39,7 +39,8 @@ static void add(struct http_tally *t, struct bytes name)
 
 void http_tally_init(struct http_tally *t, const struct http_route *routes)
 {
-    add(t, bytes_of_str("none"));
+    if (t->count == 0)
+        add(t, bytes_of_str("none"));
     for (; routes->path != NULL; routes++)
         add(t, name_of(routes->path));
 }

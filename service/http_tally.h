@@ -26,7 +26,8 @@ struct http_tally {
     struct histogram took[HTTP_GROUPS];
 };
 
-/* *t is all zero; the last route has no path. */
+/* For each table of routes, *t all zero before the first; the last route of
+ * each has no path. */
 void http_tally_init(struct http_tally *t, const struct http_route *routes);
 /* The group of a route, NULL: none was found. */
 unsigned http_tally_group(const struct http_tally *t,

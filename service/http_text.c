@@ -368,6 +368,12 @@ static const char *read_member(const struct http_member *m, json_t *v,
     case HTTP_METADATA:
         *(json_t **)m->to = v;
         return json_is_object(v) ? NULL : "an object of arrays of strings";
+    case HTTP_ARRAY:
+        *(json_t **)m->to = v;
+        return json_is_array(v) ? NULL : "an array";
+    case HTTP_OBJECT:
+        *(json_t **)m->to = v;
+        return json_is_object(v) ? NULL : "an object";
     }
     return NULL;
 }

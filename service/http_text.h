@@ -46,13 +46,15 @@ json_t *http_bytes_json(struct bytes b);
 /* ---- members of an object, read by a table ---- */
 
 enum http_member_type {
-    HTTP_TEXT,    /* struct bytes: those of the JSON value */
-    HTTP_NUMBER,  /* uint64_t, `least` to `most`; in a query: digits */
-    HTTP_FLAG,    /* bool; in a query: true or false */
-    HTTP_TIME,    /* uint64_t, seconds since 1970; null: 0 */
-    HTTP_LEASE,   /* uint64_t; in JSON a string of digits, since it may be
-                     more than a double holds */
-    HTTP_METADATA /* json_t *: borrowed */
+    HTTP_TEXT,     /* struct bytes: those of the JSON value */
+    HTTP_NUMBER,   /* uint64_t, `least` to `most`; in a query: digits */
+    HTTP_FLAG,     /* bool; in a query: true or false */
+    HTTP_TIME,     /* uint64_t, seconds since 1970; null: 0 */
+    HTTP_LEASE,    /* uint64_t; in JSON a string of digits, since it may be
+                      more than a double holds */
+    HTTP_METADATA, /* json_t *: borrowed */
+    HTTP_ARRAY,    /* the same; of what is for the reader to see */
+    HTTP_OBJECT
 };
 
 struct http_member {

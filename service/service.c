@@ -42,6 +42,7 @@ struct service {
     struct urlfrontier_api *api;
     struct grpc_server *grpc;
     struct frontier_service *frontier;
+    struct hub *hub;
     struct loop_timer too_long;
     bool stopping;
     void (*on_stop)(void *ctx);
@@ -211,9 +212,11 @@ static enum status open_frontier(struct service *s)
     };
     enum status st = frontier_service_open(&s->frontier, &f);
 
-    if (st == STATUS_OK)
-        urlfrontier_api_connect(s->api, s->frontier);
-    return st;
+    if (st != STATUS_OK)
+        return st;
+    s->hub = hub_new(s->frontier, NULL);
+    urlfrontier_api_connect(s->api, s->hub);
+    return STATUS_OK;
 }
 
 enum status service_open(struct service **out, const struct service_options *o)
@@ -262,10 +265,13 @@ enum status service_close(struct service *s)
     if (s->grpc != NULL)
         grpc_server_cut(s->grpc);
     st = frontier_service_close(s->frontier);
+    if (s->hub != NULL)
+        hub_close(s->hub);
     if (s->loop != NULL)
         loop_run_posted(s->loop);
     grpc_server_free(s->grpc);
     urlfrontier_api_free(s->api);
+    hub_free(s->hub);
     grpc_reflection_free(s->reflection);
     grpc_health_free(s->health);
     tls_free(s->tls);
@@ -280,6 +286,11 @@ enum status service_close(struct service *s)
 const char *service_address(const struct service *s)
 {
     return http2_server_address(grpc_server_http2(s->grpc));
+}
+
+struct hub *service_hub(struct service *s)
+{
+    return s->hub;
 }
 
 struct frontier_service *service_frontier(struct service *s)

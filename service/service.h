@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "service/auth.h"
 #include "service/frontier_calls.h"
+#include "service/hub.h"
 
 struct grpc_server;
 struct service;
@@ -52,6 +53,9 @@ enum status service_close(struct service *s);
 /* "127.0.0.1:7071", the port as it was found. */
 const char *service_address(const struct service *s);
 struct frontier_service *service_frontier(struct service *s);
+/* Where calls go; crawls of our own are made known to it (hub_set_crawls)
+ * before service_run, and closed between that and service_close. */
+struct hub *service_hub(struct service *s);
 /* Its gRPC port, for a sample of it. */
 const struct grpc_server *service_grpc(const struct service *s);
 /* NULL: there are none, everybody may do everything. */

@@ -14,7 +14,7 @@ STAILQ_HEAD(call_list, api_call);
 struct urlfrontier_api {
     /* the loop's thread */
     struct loop *loop;
-    struct frontier_service *frontier;
+    struct hub *hub;
     struct call_list waiting; /* the frontier had no room */
     size_t put_octets;
 
@@ -46,10 +46,9 @@ struct urlfrontier_api *urlfrontier_api_new(struct loop *l)
     return a;
 }
 
-void urlfrontier_api_connect(struct urlfrontier_api *a,
-                             struct frontier_service *f)
+void urlfrontier_api_connect(struct urlfrontier_api *a, struct hub *hub)
 {
-    a->frontier = f;
+    a->hub = hub;
 }
 
 void urlfrontier_api_free(struct urlfrontier_api *a)
@@ -107,7 +106,7 @@ void api_call_fini(struct api_call *a)
 /* False: there is no room. */
 static bool hand_over(struct api_call *a)
 {
-    enum status st = frontier_service_submit(a->api->frontier, &a->call);
+    enum status st = hub_submit(a->api->hub, &a->call);
 
     if (st == STATUS_AGAIN)
         return false;
@@ -149,6 +148,9 @@ bool api_failed(struct api_call *a)
     case STATUS_LIMIT:
         grpc_call_finish(a->grpc, GRPC_INVALID_ARGUMENT,
                          "a crawl ID, key or URL is too long");
+        break;
+    case STATUS_REFUSED:
+        grpc_call_finish(a->grpc, GRPC_FAILED_PRECONDITION, "%s", a->call.why);
         break;
     case STATUS_CLOSED:
         grpc_call_finish(a->grpc, GRPC_UNAVAILABLE, "the service is stopping");

@@ -16,6 +16,7 @@
 
 #include "service/frontier_calls.h"
 #include "service/grpc_server.h"
+#include "service/hub.h"
 #include "service/loop.h"
 
 struct urlfrontier_api;
@@ -24,7 +25,7 @@ struct urlfrontier_api;
 struct urlfrontier_api *urlfrontier_api_new(struct loop *l);
 /* Second: where calls go. */
 void urlfrontier_api_connect(struct urlfrontier_api *a,
-                             struct frontier_service *f);
+                             struct hub *hub);
 /* When no call is open and the frontier has been closed and the loop has run
  * what was posted. NULL is fine. */
 void urlfrontier_api_free(struct urlfrontier_api *a);

@@ -2,7 +2,7 @@
  * urlfrontier_call.h - one call to the frontier, between two threads; private
  * to the urlfrontier_*.c files.
  *
- *   loop's thread: api_submit() ──► frontier_service_submit
+ *   loop's thread: api_submit() ──► hub_submit
  *   frontier thread:                     done ──► loop_post
  *   loop's thread: answered() ◄───────────────────────┘
  *

@@ -254,9 +254,16 @@ bool frontier_store_is_done(const struct frontier_store *s, uint64_t id)
 enum status frontier_store_set_tries(struct frontier_store *s, uint64_t id,
                                      uint32_t tries, int64_t due_ms)
 {
+    return tries == 0 ? drop_retry(s, id)
+                      : frontier_store_postpone(s, id, tries, due_ms);
+}
+
+enum status frontier_store_postpone(struct frontier_store *s, uint64_t id,
+                                    uint32_t tries, int64_t due_ms)
+{
     enum status st = drop_retry(s, id);
 
-    if (st != STATUS_OK || tries == 0)
+    if (st != STATUS_OK)
         return st;
     sqlite3_bind_int64(s->set_retry, 1, (int64_t)id);
     sqlite3_bind_int64(s->set_retry, 2, tries);

@@ -115,6 +115,11 @@ bool frontier_store_is_done(const struct frontier_store *s, uint64_t id);
 MUST_CHECK enum status frontier_store_set_tries(struct frontier_store *s,
                                                 uint64_t id, uint32_t tries,
                                                 int64_t due_ms);
+/* The same for a URL that is to wait without having failed: `tries` may be 0.
+ */
+MUST_CHECK enum status frontier_store_postpone(struct frontier_store *s,
+                                               uint64_t id, uint32_t tries,
+                                               int64_t due_ms);
 /* Every URL with tries, at start. */
 MUST_CHECK enum status frontier_store_each_tries(
     struct frontier_store *s,

@@ -9,9 +9,9 @@
 #include "storage/item_log.h"
 #include "storage/url_kind.h"
 
-#define PUT_URLS(log)                                                          \
+#define OTHER_URLS(log, than)                                                  \
     "SELECT l.seq FROM " log " l LEFT JOIN url u ON u.id = l.url"              \
-    " WHERE u.kind IS NOT 28 LIMIT 1"
+    " WHERE u." than " LIMIT 1"
 
 _Static_assert(URL_KIND_PUT == 28, "as it stands in the queries");
 
@@ -32,8 +32,9 @@ enum status item_log_verify(struct db *d, uint64_t *urls)
     static const struct {
         const char *sql, *table, *why;
     } checks[] = {
-        {PUT_URLS("item_update"), "item_update", "of a URL that was not put"},
-        {PUT_URLS("item_lease"), "item_lease", "of a URL that was not put"},
+        {OTHER_URLS("item_update", "kind IS NOT 28"), "item_update",
+         "of a URL that was not put"},
+        {OTHER_URLS("item_lease", "id IS NULL"), "item_lease", "of no URL"},
         {"SELECT seq FROM item_update WHERE since >= seq OR due < 0 LIMIT 1",
          "item_update", "since or due cannot be"},
         {"SELECT seq FROM item_lease WHERE until < at LIMIT 1", "item_lease",

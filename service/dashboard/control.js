@@ -119,6 +119,7 @@ export async function verb(button, name, what, done) {
 
 const lines = (text) => text.split('\n').map((l) => l.trim()).filter((l) => l !== '' && !l.startsWith('#'));
 const SEEDS_MOST = 16384;
+const FIRST_SEEDS_MOST = 1000; // of a crawl that is made; others are added to it
 
 function seedsOf(text) {
     const urls = lines(text);
@@ -134,9 +135,12 @@ export function addSeeds(name) {
         act: async (v) => {
             const urls = seedsOf(v.urls);
             const {results} = await change('POST', crawlPath(name, '/seeds'), {urls}, 'write');
-            const bad = results.filter((r) => r.status !== 'ok' && r.status !== 'added');
-            const first = bad[0] ? `; ${bad.length} not: ${bad[0].url} ${bad[0].reason ?? bad[0].status}` : '';
-            say(`${name}: ${results.length - bad.length} seeds added${first}`, bad.length === results.length);
+            const of = (status) => results.filter((r) => r.status === status);
+            const failed = of('failed');
+            say([`${name}: ${of('ok').length} seeds added`,
+                of('skipped').length > 0 ? `, ${of('skipped').length} known before` : '',
+                failed.length > 0 ? `, ${failed.length} refused: ${failed[0].url} (${failed[0].reason ?? 'no URL'})` : '',
+            ].join(''), failed.length > 0);
             return true;
         },
     });
@@ -234,8 +238,8 @@ export async function settings(name, isOpen) {
             const changed = changedSettings(v, before);
             if (Object.keys(changed).length === 0)
                 throw new Error('Nothing is changed.');
-            const answer = await change('PATCH', crawlPath(name, '/settings'), changed, 'admin');
-            say(`${name}: ${answer.changed.map((c) => `${c.name} ${c.before ?? 'none'} → ${c.after ?? 'none'}`).join(', ') || 'nothing changed'}`);
+            await change('PATCH', crawlPath(name, '/settings'), changed, 'admin');
+            say(`${name}: ${Object.entries(changed).map(([what, now]) => `${what} ${before[what] ?? 'none'} → ${now}`).join(', ')}`);
             return true;
         },
     });
@@ -271,7 +275,10 @@ export function newCrawl() {
             for (const key of ['depth', 'limit', 'delay'])
                 if (v[key].trim() !== '')
                     chosen[key] = asSetting(v[key]);
-            const crawl = await change('POST', 'v1/crawls', {name: v.name.trim(), seeds: seedsOf(v.seeds), settings: chosen}, 'admin');
+            const seeds = seedsOf(v.seeds), more = seeds.splice(FIRST_SEEDS_MOST);
+            const crawl = await change('POST', 'v1/crawls', {name: v.name.trim(), seeds, settings: chosen}, 'admin');
+            if (more.length > 0)
+                await change('POST', crawlPath(crawl.name, '/seeds'), {urls: more}, 'write');
             say(`${crawl.name} is ${crawl.state}`);
             return crawl.name;
         },

@@ -134,7 +134,7 @@ function take(s) {
         if (!ownCrawls().some((c) => c.name === name))
             histories.delete(name);
     if (s.frontier)
-        servedHistory.add(at, {completed: s.frontier.completed, size: s.frontier.size, leased: s.frontier.in_process}, 'completed');
+        servedHistory.add(at, {completed: s.frontier.completed, size: s.frontier.size, leases: s.frontier.leases}, 'leases');
     renderProcess(at);
     sayStates();
     render();
@@ -210,8 +210,6 @@ async function refresh(id, work) {
     }
 }
 
-const own = (name) => steerQueue({crawl: name, fixed: false});
-
 function tables() {
     if (sample === null || lost !== null || document.visibilityState === 'hidden')
         return;
@@ -228,8 +226,7 @@ function tables() {
                 renderRecent(recent, lookUp);
         });
     } else if (sample.frontier) {
-        refresh('names', () => renderNames(sample.crawls.filter((x) => x.kind === 'served').map((x) => x.name),
-            own, (name) => remove(name, false), () => mayDo('admin')));
+        refresh('names', () => renderNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
     }
 }
 setInterval(tables, TABLES_MS);
@@ -301,8 +298,8 @@ byId('settings').addEventListener('click', () => {
     settings(c.name, c.state !== 'stopped' && c.state !== 'failed');
 });
 byId('remove').addEventListener('click', () => remove(chosenCrawl().name, true));
-byId('any-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name, fixed: false}));
-byId('any-queue').addEventListener('click', () => steerQueue({crawl: 'DEFAULT', fixed: false}));
+byId('any-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name}));
+byId('any-queue').addEventListener('click', () => steerQueue({crawl: 'DEFAULT'}));
 byId('new-crawl').addEventListener('click', async () => {
     const name = await newCrawl();
     if (name)

@@ -11,23 +11,25 @@ const NAMES_SHOWN = 50;
 let plots = null;
 
 export function renderServed(f, history, now) {
-    plots ??= {completed: plot('completed', rough), size: plot('size', count), leased: plot('leased', count)};
+    plots ??= {leases: plot('leases', rough), completed: plot('completed', rough), size: plot('size', count)};
     byId('served-state').className = f.active === false ? 'state paused' : 'state running';
     setText(byId('served-state'), f.active === false ? 'inactive: nothing is handed out' : 'active');
     fill(byId('served-figures'), {
         size: count(f.size), leased: count(f.in_process), completed: count(f.completed),
-        rate: rough(history.rate('completed')), queues: `${count(f.active_queues)} of ${count(f.queues)}`,
+        rate: rough(history.rate('leases')), queues: `${count(f.active_queues)} of ${count(f.queues)}`,
         waiting: count(f.waiting_items),
     });
+    plots.leases(history.rates('leases'), now);
     plots.completed(history.rates('completed'), now);
     plots.size(history.line('size'), now);
-    plots.leased(history.line('leased'), now);
 }
 
 // ---- its crawls ----
 
-// names: of all served crawls; steer(name), remove(name): the buttons.
-export async function renderNames(names, steer, remove, mayRemove) {
+// steer(name), remove(name): the buttons.
+export async function renderNames(steer, remove, may) {
+    const {crawls} = await get('v1/crawls');
+    const names = crawls.filter((c) => c.kind === 'served').map((c) => c.name);
     const shown = names.slice(0, NAMES_SHOWN);
     const rows = await Promise.all(shown.map(async (name) => ({name, ...await get('v1/stats', {crawl: name})})));
     renderTable(byId('names-table'), [
@@ -38,8 +40,8 @@ export async function renderNames(names, steer, remove, mayRemove) {
         {name: 'queues', kind: 'number', of: (r) => count(r.queues)},
         {name: 'active', kind: 'number', of: (r) => count(r.active_queues)},
         {name: 'steer', of: (r) => el('span', {},
-            el('button', {type: 'button', class: 'small', 'data-role': 'write', onclick: () => steer(r.name)}, 'Queue…'), ' ',
-            el('button', {type: 'button', class: 'small danger', 'data-role': 'admin', disabled: !mayRemove(), onclick: () => remove(r.name)}, 'Delete…'))},
+            el('button', {type: 'button', class: 'small', 'data-role': 'write', disabled: !may('write'), onclick: () => steer(r.name)}, 'Queue…'), ' ',
+            el('button', {type: 'button', class: 'small danger', 'data-role': 'admin', disabled: !may('admin'), onclick: () => remove(r.name)}, 'Delete…'))},
     ], rows, (r) => r.name, 'No URL was put yet.');
     if (names.length > shown.length)
         byId('names-table').tBodies[0].append(el('tr', {role: 'row'},

@@ -5,6 +5,7 @@
  * (`contract_3_1_...`, by the number of the defect; docs/decisions/
  * service-store.md lists them). `ours_`: what neither says.
  */
+#include "base/clock.h"
 #include "tests/unit/service/service_rig.h"
 
 #define NOW_S ((uint64_t)(RIG_NOW / 1000))
@@ -930,6 +931,53 @@ START_TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
 }
 END_TEST
 
+static struct frontier_service_watch look(struct service_rig *r)
+{
+    struct frontier_service_watch w;
+
+    frontier_service_watch(r->s, &w);
+    return w;
+}
+
+/* Nobody calls meanwhile: the frontier thread does so of its own accord. */
+static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
+{
+    int64_t until = clock_mono() + 5 * NS_PER_S;
+
+    while (look(r).engine.certainly_new < certainly_new)
+        ck_assert_int_lt(clock_mono(), until);
+}
+
+START_TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
+{
+    struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
+    const struct histogram_sample *puts;
+    struct frontier_service_watch w;
+    struct service_rig r;
+
+    service_make(&r);
+    SAME(discover(&r, "c", "k", "http://h/1"), FRONTIER_ACK_OK);
+    SAME(discover(&r, "c", "k", "http://h/2"), FRONTIER_ACK_OK);
+    SAME(discover(&r, "c", "k", "http://h/1"), FRONTIER_ACK_SKIPPED);
+    call.via = FRONTIER_VIA_HTTP;
+    service_call(&r, &call);
+    frontier_call_fini(&call);
+    w = look(&r);
+    puts = &w.calls[FRONTIER_VIA_GRPC][FRONTIER_PUT];
+    SAME(histogram_count(puts), 3);
+    ck_assert_uint_gt(puts->sum, 0);
+    SAME(histogram_count(&w.calls[FRONTIER_VIA_HTTP][FRONTIER_GET_ACTIVE]), 1);
+    SAME(histogram_count(&w.calls[FRONTIER_VIA_GRPC][FRONTIER_GET_ACTIVE]), 0);
+    SAME(w.acks[FRONTIER_ACK_OK], 2);
+    SAME(w.acks[FRONTIER_ACK_SKIPPED], 1);
+    wait_for_new(&r, 2);
+    w = look(&r);
+    ck_assert_uint_ge(histogram_count(&w.engine.commits), 2);
+    SAME(w.engine.filter.keys, 2);
+    service_fini(&r);
+}
+END_TEST
+
 Suite *suite_frontier_calls(void)
 {
     const TTest *const tests[] = {
@@ -968,6 +1016,7 @@ Suite *suite_frontier_calls(void)
         ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room,
         ours_calls_that_are_none_are_refused,
         ours_the_node_names_itself_and_any_log_level_is_taken,
+        ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does,
     };
     Suite *s = suite_create("frontier_calls");
     TCase *t = tcase_create("frontier_calls");

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "tests/unit/service/service_rig.h"
 
 #define URLS    12000
@@ -304,7 +305,7 @@ static void prepare(struct client *c)
 }
 
 static void serve_until_killed(struct service_rig *r, struct shared *sh,
-                               uint64_t seed)
+                               uint64_t seed, const char *kill_at)
 {
     static void *(*const kinds[])(void *) = {putter, putter,      getter,
                                              getter, slow_getter, setter};
@@ -312,6 +313,10 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
     struct client clients[CLIENTS];
     pthread_t threads[CLIENTS];
 
+    if (kill_at != NULL) {
+        setenv("URLWEIR_KILL_AT", kill_at, 1);
+        fault_init();
+    }
     service_open(r);
     for (int i = 0; i < CLIENTS; i++)
         clients[i] = (struct client){r, sh, seed * CLIENTS + (uint64_t)i + 1};
@@ -446,16 +451,25 @@ static void check_all(struct service_rig *r, struct shared *sh)
     ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
 }
 
-static void round_of(struct service_rig *r, struct shared *sh, uint64_t seed,
-                     long after_ms)
+/* Every other round ends just before a commit or just after one, where what was
+ * said too soon or not kept shows; the others anywhere. */
+static void round_of(struct service_rig *r, struct shared *sh, uint64_t round,
+                     uint64_t *random)
 {
-    pid_t pid = fork();
+    char kill_at[64];
+    pid_t pid;
     int how = 0;
 
+    snprintf(kill_at, sizeof kill_at, "service-commit%s:%u",
+             round % 4 == 1 ? "ted" : "",
+             100 + (unsigned)scratch_below(random, 150));
+    pid = fork();
     if (pid == 0)
-        serve_until_killed(r, sh, seed);
-    sleep_ms(after_ms);
-    kill(pid, SIGKILL);
+        serve_until_killed(r, sh, round, round % 2 == 1 ? kill_at : NULL);
+    if (round % 2 == 0) {
+        sleep_ms(20 + (long)scratch_below(random, 600));
+        kill(pid, SIGKILL);
+    }
     ck_assert_int_eq(waitpid(pid, &how, 0), pid);
     ck_assert(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
     check_all(r, sh);
@@ -481,7 +495,7 @@ START_TEST(clients_at_once_keep_all_they_were_told_over_kills)
     ck_assert_ptr_ne(sh, MAP_FAILED);
     begin(&r, sh);
     for (uint64_t i = 0; i < rounds; i++) {
-        round_of(&r, sh, i, 20 + (long)scratch_below(&state, 600));
+        round_of(&r, sh, i, &state);
         if (sh->next < URLS - 1000 && i + 1 < rounds)
             continue;
         done += sh->done; /* all put: start over, in a new directory */

@@ -397,6 +397,50 @@ START_TEST(a_deadline_ends_a_call_and_a_reset_does)
 }
 END_TEST
 
+START_TEST(a_monitor_is_told_each_stream_once_by_its_status)
+{
+    struct grpc_sample s;
+    struct answer a;
+    struct body b = {.left = HI};
+
+    start();
+    connect_client();
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    ck_assert_str_eq(status_of("/test.T/Nothing", HI), "12");
+    more_name = "grpc-timeout";
+    more_value = "50m";
+    ck_assert_str_eq(status_of(HOLD, HI), "4");
+    more_name = NULL;
+    type_sent = "application/json";
+    call(&a, ONCE, HI);
+    buf_fini(&a.body);
+    type_sent = "application/grpc";
+    send_call(&a, HOLD, &b);
+    turn(100);
+    grpc_server_sample(server, &s);
+    ck_assert_uint_eq(s.open, 1);
+    disconnect();
+    for (int i = 0; i < 100 && s.http2.open > 0; i++) {
+        usleep(20000);
+        grpc_server_sample(server, &s);
+    }
+    buf_fini(&a.body);
+    ck_assert_uint_eq(s.http2.open, 0);
+    ck_assert_uint_eq(s.http2.accepted, 1);
+    ck_assert_uint_eq(s.open, 0);
+    ck_assert_uint_eq(s.ended[GRPC_OK], 1);
+    ck_assert_uint_eq(s.ended[GRPC_UNIMPLEMENTED], 1);
+    ck_assert_uint_eq(s.ended[GRPC_DEADLINE_EXCEEDED], 1);
+    ck_assert_uint_eq(s.ended[GRPC_CANCELLED], 1);
+    ck_assert_uint_eq(s.strangers, 1);
+    ck_assert_uint_eq(s.received, 3);
+    ck_assert_uint_eq(s.sent, 1);
+    ck_assert_uint_gt(s.http2.received, 100);
+    ck_assert_uint_gt(s.http2.sent, 100);
+    stop();
+}
+END_TEST
+
 START_TEST(a_request_that_does_not_come_ends_its_call)
 {
     struct answer a;
@@ -533,6 +577,7 @@ Suite *suite_grpc_server(void)
     tcase_add_test(t, what_is_no_call_of_grpc_is_told_so_in_http);
     tcase_add_test(t, each_mistake_has_its_status);
     tcase_add_test(t, a_deadline_ends_a_call_and_a_reset_does);
+    tcase_add_test(t, a_monitor_is_told_each_stream_once_by_its_status);
     tcase_add_test(t, a_request_that_does_not_come_ends_its_call);
     tcase_add_test(t, who_does_not_read_is_not_read_from);
     tcase_add_test(t, a_connection_that_says_nothing_is_closed);

@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+# pip: --no-deps axe-playwright-python
+# apt: chromium
+"""The dashboard of `urlweir serve` in headless Chromium, over a real crawl.
+
+The site it crawls answers slowly and for ever, and its titles and paths are
+hostile. What is asked of the page: it shows what the service says and follows
+it; its buttons do what they say, by mouse and by keyboard; nothing a stranger
+wrote is ever markup; it fits a telephone; it comes back after the service does;
+a token opens it, and what the token's role cannot do is off. From the pip
+package only axe-core's script is used, which looks for what keeps people with
+disabilities out.
+"""
+import glob
+import http.server
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import browser  # noqa: E402
+
+URLWEIR = os.path.abspath(os.environ["URLWEIR"])
+TITLE = "<img src=x onerror=window.hit=1><script>window.hit=2</script> \u202egnp.exe %d"
+CONTROLS = "\u202e\u200b\x07"
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """Page n links to 2n and 2n + 1, and to one with a hostile path."""
+    protocol_version = "HTTP/1.1"
+    asked = []
+
+    def do_GET(self):
+        Site.asked.append(time.monotonic())
+        number = "".join(c for c in self.path if c.isdigit())
+        n = int(number[:12] or 1)
+        status = 404 if self.path == "/robots.txt" or n % 7 == 0 else 200
+        title = TITLE % n
+        body = ("<!doctype html><meta charset=utf-8><title>%s</title><a href=/%d>a</a><a href=/%d>b</a>"
+                "<a href='/%d/<img src=x onerror=window.hit=3>&quot;>?q=<script>'>c</a>" % (
+                    title.replace("&", "&amp;").replace("<", "&lt;"), 2 * n, 2 * n + 1, n)).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *a):
+        pass
+
+
+class Service:
+    """`urlweir serve`, on a port that stays its own over restarts."""
+
+    def __init__(self, home):
+        self.dir, self.err, self.at, self.process = home + "/d", home + "/serve.err", "127.0.0.1:0", None
+
+    def start(self, *options):
+        with open(self.err, "w") as err:
+            self.process = subprocess.Popen([URLWEIR, "serve", self.dir, "--listen", "127.0.0.1:0", "--http", self.at, *options], stderr=err)
+        end = time.time() + 20
+        while True:
+            with open(self.err) as f:
+                said = f.read()
+            if "HTTP on " in said:
+                break
+            assert time.time() < end and self.process.poll() is None, said
+            time.sleep(0.02)
+        self.at = said.split("HTTP on ")[1].split()[0]
+
+    def stop(self):
+        if self.process:
+            self.process.send_signal(signal.SIGTERM)
+            assert self.process.wait(20) == 0, open(self.err).read()
+            self.process = None
+
+    def ask(self, method, path, body=None, token=None):
+        request = urllib.request.Request("http://%s/%s" % (self.at, path), method=method,
+                                         data=None if body is None else json.dumps(body).encode())
+        if body is not None:
+            request.add_header("Content-Type", "application/json")
+        if token:
+            request.add_header("Authorization", "Bearer " + token)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as e:
+            raise AssertionError("%s %s: %d %s" % (method, path, e.code, e.read())) from e
+
+    def state(self, name="news"):
+        return self.ask("GET", "v1/crawls/" + name)["state"]
+
+
+def number(b, name):
+    return int(b.value("document.querySelector('#figures [data-v=%s]').textContent.replaceAll(',', '')" % name))
+
+
+def text(selector):
+    return "document.querySelector(%s)?.textContent ?? ''" % json.dumps(selector)
+
+
+def says(selector, what):
+    return "(%s).includes(%s)" % (text(selector), json.dumps(what))
+
+
+def no_errors(b, *expected):
+    """Chromium writes each answer of 400 and more to the console, also those that are expected."""
+    left = [e for e in b.errors if not any(x in e for x in expected)]
+    assert left == [], left
+    b.errors.clear()
+
+
+# ---- the parts ----
+
+def shows_and_follows(b, s):
+    b.open("http://%s/" % s.at)
+    b.wait(says("#connection", "live"))
+    b.wait(says("#crawl-name", "news"))
+    b.wait("Number((%s).replaceAll(',', '')) > 0" % text("#figures [data-v=pages]"))
+    before = number(b, "pages")
+    b.wait("Number((%s).replaceAll(',', '')) > %d" % (text("#figures [data-v=pages]"), before))
+    b.wait("Number(%s) > 0" % text("#figures [data-v=rate]"))
+    b.wait("document.querySelector('#rate-plot .line').getAttribute('d').includes('L')")
+    assert b.value(says("#seen", "certainly new")) and b.value(says("[data-v=promised]", "0.1 %"))
+    own = "http://%s/" % s.at
+    asked = [u for u in b.asked if not u.startswith((own, "data:", "about:"))]
+    assert asked == [], asked
+    no_errors(b)
+
+
+def keeps_strangers_out(b, s):
+    b.value("document.getElementById('recent').scrollIntoView()")
+    b.wait(says("#recent-table", "<img src=x onerror=window.hit=1><script>"))
+    assert b.value(says("#recent-table", "U+202E")) and not b.value(says("#recent-table", "\u202e"))
+    b.wait("[...document.querySelectorAll('#recent-table a')].some(a => a.href.includes('onerror'))")
+    assert b.value("[...document.querySelectorAll('#recent-table a')].every(a => "
+                   "a.protocol === 'http:' && a.rel === 'noreferrer noopener')")
+    s.ask("POST", "v1/urls", [
+        {"url": "javascript:window.hit=4//" + CONTROLS, "key": "<script>window.hit=5</script>", "crawl": "<img src=x onerror=window.hit=6>\u2066",
+         "metadata": {"<b>": ["<svg onload=window.hit=7>" + CONTROLS]}},
+        {"url": "data:text/html,<script>window.hit=8</script>", "key": "k"}])
+    b.value("location.hash = '#served'")
+    b.wait(says("#names-table", "<img src=x onerror=window.hit=6>U+2066"))
+    for name, value in (("url", "javascript:window.hit=4//" + CONTROLS), ("crawl", "<img src=x onerror=window.hit=6>\u2066"),
+                        ("key", "<script>window.hit=5</script>")):
+        b.value("document.getElementById('url-%s').value = %s" % (name, json.dumps(value)))
+    b.click("#url-form button")
+    b.wait(says("#url-found", "javascript:window.hit=4//U+202EU+200BU+0007"))
+    assert b.value(says("#url-found", "<svg onload=window.hit=7>"))
+    assert b.value("document.querySelectorAll('#url-found a').length") == 0, "what is no web address is no link"
+    b.value("location.hash = '#crawl=news'")
+    b.wait("!document.getElementById('crawl').hidden")
+    assert b.value("document.querySelectorAll('img, iframe, object, embed, [onerror], [onload]').length") == 0
+    assert b.value("document.scripts.length") == 1
+    assert b.value("typeof window.hit") == "undefined", "a stranger's text has run"
+    no_errors(b)
+
+
+def policy_holds(b):
+    """Were the page ever to make markup of a text, nothing of it would run."""
+    tried = b.value("""(() => {
+        const out = [];
+        for (const make of [() => document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=window.hit=9>'),
+                            () => { document.createElement('p').innerHTML = 'x'; }, () => eval('window.hit=10'),
+                            () => document.createElement('script').append('window.hit=11')])
+            try { make(); out.push('made'); } catch (e) { out.push(e.name); }
+        const script = document.createElement('script');
+        try { script.text = 'window.hit=12'; } catch (e) { out.push(e.name); }
+        document.body.append(script);
+        script.remove();
+        return out;
+    })()""")
+    assert tried[:3] == ["TypeError", "TypeError", "EvalError"], tried
+    assert b.value("typeof window.hit") == "undefined", "the policy lets it run"
+    b.errors.clear()
+
+
+def paused_by(b, s, press):
+    """By any means: the service says so, and the site is left alone."""
+    b.wait("document.getElementById('pause').textContent === 'Pause'")
+    press()
+    b.wait("document.getElementById('pause').textContent === 'Unpause'")
+    assert s.state() == "paused"
+    b.wait("document.getElementById('crawl-state').textContent === 'paused'")
+    assert b.value(says("#said", "paused"))
+    time.sleep(0.3)  # what was under way
+    Site.asked.clear()
+    time.sleep(1.5)
+    assert Site.asked == [], "%d requests while the crawl is paused" % len(Site.asked)
+    press()
+    b.wait("document.getElementById('pause').textContent === 'Pause'")
+    assert s.state() == "running"
+    b.wait("document.getElementById('crawl-state').textContent === 'running'")
+    end = time.time() + 10
+    while not Site.asked:
+        assert time.time() < end, "the crawl does not go on"
+        time.sleep(0.05)
+
+
+def by_keyboard(b):
+    """Tab from the top of the page to the button, then Enter; the way has no trap."""
+    b.value("document.activeElement.blur(); scrollTo(0, 0)")
+    seen = []
+    for _ in range(40):
+        b.press("Tab")
+        at = b.value("document.activeElement.id || document.activeElement.textContent")
+        assert b.value("getComputedStyle(document.activeElement).outlineStyle") != "none", "the focus cannot be seen at " + at
+        seen.append(at)
+        if at == "pause":
+            b.press("Enter")
+            return
+    raise AssertionError("Tab does not lead to the button: %s" % seen)
+
+
+def again_by_keyboard(b):
+    """The button was not left: Enter, and the space bar."""
+    calls = []
+
+    def press():
+        if not calls:
+            by_keyboard(b)
+        else:
+            assert b.value("document.activeElement.id") == "pause", "the focus was lost"
+            b.press(" ")
+        calls.append(1)
+    return press
+
+
+def looks_up(b, site):
+    b.type("#explain-url", site + "1")
+    b.press("Enter")
+    b.wait(says("#explained", "fetched") + " || " + says("#explained", "failed"))
+    assert b.value("document.querySelectorAll('#explained .history li').length") >= 1
+    b.type("#explain-url", "http://elsewhere.invalid/")
+    b.press("Enter")
+    b.wait(says("#explained", "no part of this crawl"))
+
+
+def hosts_are_steered(b, s):
+    b.value("document.getElementById('hosts').scrollIntoView()")
+    b.wait(says("#hosts-table", "127.0.0.1"))
+    b.click("#hosts-table button")
+    b.wait("document.querySelector('dialog[open]') !== null")
+    b.value("document.querySelector('dialog select').value = '3600'; document.querySelector('dialog select').dispatchEvent(new Event('input', {bubbles: true}))")
+    b.click("dialog button[type=submit]")
+    b.wait("document.querySelector('dialog') === null")
+    b.wait(says("#hosts-table", "blocked: operator"))
+    Site.asked.clear()
+    time.sleep(1)
+    assert Site.asked == [], "a blocked host is asked"
+    b.click("#hosts-table button")
+    b.value("document.querySelector('dialog select').value = 'none'; document.querySelector('dialog select').dispatchEvent(new Event('input', {bubbles: true}))")
+    b.click("dialog button[type=submit]")
+    b.wait("!(%s)" % says("#hosts-table", "blocked"))
+
+
+def settings_and_seeds(b, s, site):
+    b.click("#settings")
+    b.wait("document.querySelector('dialog [name=delay]') !== null")
+    b.type("dialog [name=delay]", "150ms")
+    b.click("dialog button[type=submit]")
+    b.wait("document.querySelector('dialog') === null")
+    assert "150" in str(s.ask("GET", "v1/crawls/news/settings")["settings"]["delay"])
+    b.click("#settings")
+    b.wait("document.querySelector('dialog [name=delay]') !== null")
+    b.type("dialog [name=delay]", "soon")
+    b.click("dialog button[type=submit]")
+    b.wait("(%s).length > 5" % text("dialog .wrong"))
+    b.press("Escape")
+    b.wait("document.querySelector('dialog') === null")
+    b.click("#add-seeds")
+    b.type("dialog textarea", site + "99991\nnonsense://\n")
+    b.click("dialog button[type=submit]")
+    b.wait(says("#said", "1 seeds added") + " && " + says("#said", "1 refused"))
+
+
+def new_and_deleted(b, s, site):
+    b.click("#new-crawl")
+    b.type("dialog [name=name]", "other")
+    b.type("dialog [name=seeds]", site + "5")
+    b.type("dialog [name=limit]", "3")
+    b.type("dialog [name=others]", "allow-private: true\nmin-disk: 0\n")
+    b.click("dialog button[type=submit]")
+    b.wait(says("#crawl-name", "other"))
+    b.wait(says("#crawl-state", "stopped"))
+    b.click("#remove")
+    b.wait("document.querySelector('dialog button.danger').disabled")
+    b.type("dialog input", "othe")
+    assert b.value("document.querySelector('dialog button.danger').disabled")
+    b.type("dialog input", "other")
+    b.click("dialog button.danger")
+    b.wait("document.querySelector('dialog') === null")
+    b.wait(says("#crawl-name", "news"))
+    assert [c["name"] for c in s.ask("GET", "v1/crawls")["crawls"] if c["kind"] == "own"] == ["news"]
+
+
+AXE = glob.glob(sys.prefix + "/lib/python*/site-packages/axe_playwright_python/axe.min.js")
+
+
+def no_barrier(b, where):
+    if not AXE:
+        return
+    with open(AXE[0], encoding="utf-8") as f:
+        b.value(f.read() + "; 0")  # by the debugger, which no policy binds
+    found = b.value("axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => "
+                    "v.impact + ' ' + v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')))")
+    assert found == [], (where, found)
+
+
+def fits(b, pictures):
+    for width in (1280, 768, 360):
+        for scheme in ("light", "dark"):
+            b.look(width, 800, scheme)
+            for part in ("#crawl=news", "#served"):
+                b.value("location.hash = '%s'; scrollTo(0, 0)" % part)
+                b.wait("!document.getElementById('%s').hidden" % ("crawl" if "news" in part else "served"))
+                time.sleep(0.3)
+                wide = b.value("document.documentElement.scrollWidth")
+                assert wide <= width, "%s is %d px wide on %d" % (part, wide, width)
+                no_barrier(b, "%s, %d px, %s" % (part, width, scheme))
+                if pictures:
+                    b.picture("%s/%s-%d-%s.png" % (pictures, part[1:6], width, scheme), whole=True)
+            want = "rgb(18, 22, 29)" if scheme == "dark" else "rgb(255, 255, 255)"
+            assert b.value("getComputedStyle(document.body).backgroundColor") == want
+    b.look(1280, 900)
+    b.value("document.getElementById('theme').value = 'dark'; document.getElementById('theme').dispatchEvent(new Event('change'))")
+    assert b.value("getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 29)", "the switch does nothing"
+    b.value("document.getElementById('theme').value = 'auto'; document.getElementById('theme').dispatchEvent(new Event('change'))")
+    b.look(1280, 900, motion="reduce")
+    assert b.value("[...document.querySelectorAll('*')].every(e => parseFloat(getComputedStyle(e).transitionDuration) === 0)")
+    b.look(1280, 900)
+    b.value("location.hash = '#crawl=news'")
+
+
+def comes_back(b, s, *options):
+    s.stop()
+    b.wait(says("#connection", "disconnected since"))
+    b.wait(says("#said", "disconnected"))
+    s.start(*options)
+    b.wait(says("#connection", "live"))
+    b.wait(says("#said", "connected again"))
+    before = number(b, "pages")
+    b.wait("Number((%s).replaceAll(',', '')) > %d" % (text("#figures [data-v=pages]"), before))
+    no_errors(b, "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE", "status of 503", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET")
+
+
+def asks_for_a_token(b, s, home):
+    tokens = home + "/tokens"
+    with open(tokens, "w") as f:
+        f.write("read the-token-of-who-looks\nadmin the-token-of-who-may\n")
+    os.chmod(tokens, 0o600)
+    s.stop()
+    s.start("--token-file", tokens)
+    b.wait("document.querySelector('dialog input[type=password]') !== null")
+    b.type("dialog input", "not-a-token-of-ours")
+    b.press("Enter")
+    b.wait(says("dialog", "does not know this token"))
+    b.type("dialog input", "the-token-of-who-looks")
+    b.press("Enter")
+    b.wait(says("#connection", "live"))
+    b.wait(says("#role-note", "The role here is read"))
+    assert b.value("[...document.querySelectorAll('button[data-role]')].filter(e => e.checkVisibility()).every(e => e.disabled)")
+    b.wait("sessionStorage.getItem('urlweir-token') === 'the-token-of-who-looks'")
+    # What is asked all the same is refused, and said so.
+    b.value("document.getElementById('pause').disabled = false; document.getElementById('pause').click()")
+    b.wait(says("#said", "Refused"))
+    assert s.ask("GET", "v1/crawls/news", token="the-token-of-who-looks")["state"] == "running"
+    b.click("#forget-token")
+    b.wait("document.querySelector('dialog input[type=password]') !== null")
+    b.type("dialog input", "the-token-of-who-may")
+    b.press("Enter")
+    b.wait(says("#connection", "live"))
+    b.wait("!document.getElementById('pause').disabled && document.getElementById('role-note').hidden")
+    assert b.value("localStorage.getItem('urlweir-token')") is None
+    no_errors(b, "status of 401", "status of 403", "status of 503", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET")
+
+
+def main():
+    if browser.program() is None:
+        print("no chromium is installed (apt-get install chromium)")
+        sys.exit(77)
+    home = tempfile.mkdtemp(prefix="urlweir-dashboard.")
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    seed = "http://127.0.0.1:%d/" % site.server_port
+    s, b = Service(home), None
+    try:
+        s.start()
+        s.ask("POST", "v1/crawls", {"name": "news", "seeds": [seed + "1"], "settings": {
+            "allow-private": True, "delay": "100ms", "min-disk": "0", "sitemap": "off"}})
+        b = browser.Browser(home + "/profile")
+        b.look(1280, 900)
+        shows_and_follows(b, s)
+        keeps_strangers_out(b, s)
+        policy_holds(b)
+        paused_by(b, s, lambda: b.click("#pause"))
+        paused_by(b, s, again_by_keyboard(b))
+        looks_up(b, seed)
+        hosts_are_steered(b, s)
+        settings_and_seeds(b, s, seed)
+        new_and_deleted(b, s, seed)
+        no_errors(b, "status of 400")
+        fits(b, os.environ.get("PICTURES"))
+        no_errors(b)
+        comes_back(b, s)
+        asks_for_a_token(b, s, home)
+        s.stop()
+    finally:
+        if b:
+            b.close()
+        if s.process:
+            s.process.kill()
+            s.process.wait()
+        shutil.rmtree(home, ignore_errors=True)
+    print("the dashboard shows, steers and keeps out what it should, at 3 widths, in light and dark; %s" % (
+        "axe finds nothing" if AXE else "without axe, which could not be had"))
+
+
+if __name__ == "__main__":
+    main()

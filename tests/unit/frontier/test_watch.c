@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* What a monitor is told of an engine, beside what was done to it. */
+#include <check.h>
+#include <string.h>
+
+#include "frontier/watch.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+static struct frontier_watch watch(struct rig *r)
+{
+    struct frontier_watch w;
+
+    frontier_watch(r->e, r->now, &w);
+    return w;
+}
+
+static const struct outcome fetched = {OUTCOME_FETCHED, REASON_NONE, 200};
+static const struct outcome cut = {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH,
+                                   200};
+static const struct outcome missing = {OUTCOME_FAILED, REASON_HTTP, 404};
+static const struct outcome broken = {OUTCOME_FAILED, REASON_HTTP, 500};
+static const struct outcome late = {OUTCOME_FAILED, REASON_TIMEOUT, 0};
+static const struct outcome denied = {OUTCOME_DENIED, REASON_ROBOTS, 0};
+
+static void finish(struct rig *r, struct outcome o)
+{
+    uint64_t id = rig_lease(r);
+
+    ck_assert_uint_ne(id, 0);
+    rig_ack(r, id, o, NULL, 0);
+}
+
+START_TEST(each_url_is_told_once_by_status_and_reason_over_all_runs)
+{
+    const struct outcome all[] = {fetched, cut, missing, broken, late, denied};
+    struct frontier_watch w;
+    uint64_t sum = 0;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (int i = 0; i < 6; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://h%d.test/", i);
+        rig_seed(&r, url);
+    }
+    for (int i = 0; i < 6; i++)
+        finish(&r, all[i]);
+    rig_stop(&r);
+    rig_reopen(&r);
+    w = watch(&r);
+    ck_assert_uint_eq(w.done[OUTCOME_FETCHED][REASON_NONE], 1);
+    ck_assert_uint_eq(w.done[OUTCOME_FETCHED][REASON_TRUNCATED_LENGTH], 1);
+    ck_assert_uint_eq(w.done[OUTCOME_FAILED][REASON_NONE], 0);
+    ck_assert_uint_eq(w.done[OUTCOME_FAILED][REASON_HTTP], 2);
+    ck_assert_uint_eq(w.done_http[OUTCOME_FAILED][4], 1);
+    ck_assert_uint_eq(w.done_http[OUTCOME_FAILED][5], 1);
+    ck_assert_uint_eq(w.done[OUTCOME_FAILED][REASON_TIMEOUT], 1);
+    ck_assert_uint_eq(w.done[OUTCOME_DENIED][REASON_ROBOTS], 1);
+    for (int s = 0; s < OUTCOME_STATUS_COUNT_; s++)
+        for (int i = 0; i < REASON_COUNT_; i++)
+            sum += w.done[s][i];
+    ck_assert_uint_eq(sum, 6);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(every_answer_of_the_seen_check_is_told_once)
+{
+    struct engine_item links[3];
+    struct frontier_watch w;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    links[0] = rig_item(&r, "http://a.test/new");
+    links[1] = rig_item(&r, "http://a.test/new");
+    links[2] = rig_item(&r, "http://a.test/");
+    rig_page(&r, links, 3);
+    w = watch(&r);
+    ck_assert_uint_eq(w.certainly_new, 2);
+    ck_assert_uint_eq(w.in_batch, 1);
+    ck_assert_uint_eq(w.hot + w.maybe_seen, 1);
+    ck_assert_uint_eq(w.false_positives + w.unsure, 0);
+    ck_assert(w.filter.used && !w.filter.overfull);
+    ck_assert_uint_eq(w.filter.keys, 2);
+    ck_assert(w.filter.bytes > 0 && w.filter.segments == 4096);
+    ck_assert_double_eq(w.filter.promised, 0.01);
+    rig_commit(&r); /* now the store's counters hold them: not twice */
+    w = watch(&r);
+    ck_assert_uint_eq(w.certainly_new, 2);
+    ck_assert_uint_eq(w.in_batch, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(hosts_are_ready_blocked_or_neither)
+{
+    const struct outcome busy = {OUTCOME_FAILED, REASON_HTTP, 503};
+    struct watch_hosts hosts;
+    struct engine_done d;
+    struct rig r;
+
+    rig_init(&r);
+    r.o.schedule.delay = 10 * NS_PER_S;
+    r.o.conns_per_host = 1;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    rig_seed(&r, "http://a.test/2");
+    rig_seed(&r, "http://b.test/1");
+    r.now += NS_PER_S;
+    ck_assert_uint_eq(watch(&r).hosts.ready, 2);
+    d = (struct engine_done){.id = rig_lease(&r),
+                             .outcome = busy,
+                             .row = {.at_ms = RIG_WALL},
+                             .host = {.ended = r.now,
+                                      .crawl_delay_ms = -2,
+                                      .retry_after_ms = 60000,
+                                      .slow_down = true}};
+    hosts = watch(&r).hosts;
+    ck_assert_uint_eq(hosts.ready, 1); /* the other has its one URL out */
+    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    hosts = watch(&r).hosts;
+    ck_assert_uint_eq(hosts.ready, 1);
+    ck_assert_uint_eq(hosts.blocked, 1);
+    ck_assert_uint_eq(hosts.dead, 0);
+    r.now += 61 * NS_PER_S;
+    hosts = watch(&r).hosts;
+    ck_assert_uint_eq(hosts.ready, 2);
+    ck_assert_uint_eq(hosts.blocked, 0);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_a_census_of_many_hosts_shows_its_last_whole_lap)
+{
+    enum { HOSTS = 30000 };
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (int i = 0; i < HOSTS; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://h%d.test/", i);
+        rig_seed(&r, url);
+    }
+    r.now += NS_PER_S;
+    ck_assert_uint_eq(watch(&r).hosts.ready, 0); /* the first lap goes on */
+    ck_assert_uint_eq(watch(&r).hosts.ready, HOSTS);
+    ck_assert_uint_eq(watch(&r).hosts.ready, HOSTS);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(commits_and_checkpoints_are_counted_and_timed)
+{
+    struct frontier_watch w;
+    uint64_t commits;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    w = watch(&r);
+    commits = histogram_count(&w.commits);
+    rig_seed(&r, "http://a.test/");
+    rig_commit(&r);
+    rig_commit(&r); /* nothing to commit */
+    w = watch(&r);
+    ck_assert_uint_eq(histogram_count(&w.commits), commits + 1);
+    ck_assert_uint_gt(w.commits.sum, 0);
+    commits = histogram_count(&w.checkpoints);
+    ck_assert_int_eq(frontier_checkpoint_now(r.e, "running", false, r.now,
+                                             RIG_WALL + 5),
+                     STATUS_OK);
+    w = watch(&r);
+    ck_assert_uint_eq(histogram_count(&w.checkpoints), commits + 1);
+    ck_assert_uint_eq(w.checkpoints_failed, 0);
+    ck_assert_int_eq(w.checkpoint_ms, RIG_WALL + 5);
+    ck_assert(!w.saving);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_watch(void);
+Suite *suite_watch(void)
+{
+    Suite *s = suite_create("watch");
+    TCase *t = tcase_create("watch");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, each_url_is_told_once_by_status_and_reason_over_all_runs);
+    tcase_add_test(t, every_answer_of_the_seen_check_is_told_once);
+    tcase_add_test(t, hosts_are_ready_blocked_or_neither);
+    tcase_add_test(t, ours_a_census_of_many_hosts_shows_its_last_whole_lap);
+    tcase_add_test(t, commits_and_checkpoints_are_counted_and_timed);
+    suite_add_tcase(s, t);
+    return s;
+}

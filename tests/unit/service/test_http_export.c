@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers that are written at length, by reports of a test's own. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "tests/unit/service/http_rig.h"
+
+static struct http_rig rig;
+
+/* What a report does: URL "N" writes N octets, "N!" fails after them. */
+static _Atomic uint64_t written;
+static atomic_int running, refused;
+static atomic_bool hold;
+
+static enum status write_octets(int fd, uint64_t n)
+{
+    static char block[10000];
+
+    memset(block, 'x', sizeof block);
+    while (n > 0) {
+        size_t some = n < sizeof block ? (size_t)n : sizeof block;
+        ssize_t w = write(fd, block, some);
+
+        if (w < 0) {
+            ck_assert_int_eq(errno, EPIPE);
+            atomic_fetch_add(&refused, 1);
+            return STATUS_CLOSED;
+        }
+        n -= (uint64_t)w;
+        atomic_fetch_add(&written, (uint64_t)w);
+    }
+    return STATUS_OK;
+}
+
+static enum status report(void *ctx, const char *dir,
+                          const struct crawls_report *r, int fd)
+{
+    char *end = NULL;
+    char text[64];
+    uint64_t n;
+    enum status st;
+
+    (void)ctx;
+    (void)dir;
+    if (r->what == CRAWLS_EXPORT) {
+        if (strcmp(r->rows, "urls") != 0)
+            return STATUS_ARG;
+        snprintf(text, sizeof text, "%s as %s", r->rows, r->format);
+        return write(fd, text, strlen(text)) > 0 ? STATUS_OK : STATUS_IO;
+    }
+    atomic_fetch_add(&running, 1);
+    while (atomic_load(&hold))
+        usleep(1000);
+    snprintf(text, sizeof text, "%.*s", (int)r->url.len, r->url.at);
+    n = strtoull(text, &end, 10);
+    st = write_octets(fd, n);
+    atomic_fetch_sub(&running, 1);
+    return st == STATUS_OK && *end == '!' ? STATUS_DAMAGED : st;
+}
+
+static enum status cannot_open(void *ctx, const char *name, const char *dir,
+                               bool paused, struct crawls_member **out,
+                               struct buf *why)
+{
+    (void)ctx;
+    (void)name;
+    (void)dir;
+    (void)paused;
+    (void)out;
+    buf_add_str(why, "a test's crawl cannot be opened");
+    return STATUS_DAMAGED;
+}
+
+static void set_up(void)
+{
+    const struct crawls_maker maker = {.open = cannot_open, .report = report};
+
+    atomic_store(&written, 0);
+    atomic_store(&refused, 0);
+    atomic_store(&hold, false);
+    scratch_quiet();
+    http_rig_make(&rig, &maker);
+}
+
+static void tear_down(void)
+{
+    http_rig_fini(&rig);
+}
+
+static void waits_until(atomic_int *what, int is)
+{
+    for (int i = 0; atomic_load(what) != is; i++) {
+        ck_assert_int_lt(i, 10000);
+        usleep(1000);
+    }
+}
+
+#define EXPLAIN "/v1/crawls/one/explain?url="
+
+START_TEST(a_report_of_any_length_comes_whole)
+{
+    static const size_t lengths[] = {0, 1, 16383, 16384, 16385, 65536, 9999999};
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char path[100];
+        struct http_reply a;
+
+        snprintf(path, sizeof path, EXPLAIN "%zu", lengths[i]);
+        a = http_rig_ask(&rig, NULL, path, NULL);
+        ck_assert_int_eq(a.curl, CURLE_OK);
+        ck_assert_int_eq(a.status, 200);
+        ck_assert_uint_eq(a.text.len, lengths[i]);
+        ck_assert_ptr_nonnull(
+            strstr(buf_str(&a.head), "Content-Type: application/json"));
+        http_reply_fini(&a);
+    }
+}
+END_TEST
+
+START_TEST(an_export_says_what_it_is)
+{
+    struct http_reply a =
+        http_rig_ask(&rig, NULL, "/v1/crawls/one/export?format=csv", NULL);
+
+    ck_assert_str_eq(buf_str(&a.text), "urls as csv");
+    ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Content-Type: text/csv"));
+    http_reply_fini(&a);
+    a = http_rig_ask(&rig, NULL, "/v1/crawls/one/export", NULL);
+    ck_assert_str_eq(buf_str(&a.text), "urls as jsonl");
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&a.head), "Content-Type: application/x-ndjson"));
+    http_reply_fini(&a);
+    http_rig_says(&rig, NULL, "/v1/crawls/one/export?format=xml", NULL, 400,
+                  "jsonl or csv");
+    http_rig_says(&rig, NULL, "/v1/crawls/one/export?what=pies", NULL, 400,
+                  "no such report");
+    http_rig_says(&rig, NULL, "/v1/crawls/one/export?limit=1", NULL, 400,
+                  "there is no 'limit'");
+}
+END_TEST
+
+START_TEST(a_failure_before_the_first_octet_is_a_problem)
+{
+    http_rig_says(&rig, NULL, EXPLAIN "0!", NULL, 503, "damaged");
+    http_rig_says(&rig, NULL, "/v1/crawls/two/explain?url=1", NULL, 404,
+                  "no such crawl");
+    http_rig_says(&rig, NULL, "/v1/crawls/one/explain", NULL, 400,
+                  "'url' is missing");
+    http_rig_says(&rig, "POST", EXPLAIN "1", "{}", 405, "POST");
+}
+END_TEST
+
+START_TEST(a_failure_later_cuts_the_answer_off)
+{
+    struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN "100000!", NULL);
+
+    ck_assert_int_eq(a.status, 200);
+    ck_assert_int_ne(a.curl, CURLE_OK); /* no last chunk */
+    http_reply_fini(&a);
+}
+END_TEST
+
+START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
+{
+    int fd = http_rig_dial(&rig);
+    const struct linger hard = {.l_onoff = 1};
+    const int small = 4096;
+    uint64_t before = 0;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    http_rig_get(fd, EXPLAIN "9999999999");
+    waits_until(&running, 1);
+    do {
+        before = atomic_load(&written);
+        usleep(300000);
+    } while (atomic_load(&written) != before); /* until it moves no more */
+    ck_assert_uint_lt(before, 16 << 20);       /* the kernel's, mostly */
+    http_rig_says(&rig, NULL, "/healthz", NULL, 200, "ok");
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    close(fd);
+    waits_until(&running, 0);
+    ck_assert_int_eq(atomic_load(&refused), 1);
+}
+END_TEST
+
+START_TEST(no_more_than_four_run_at_once)
+{
+    int fd[4];
+    struct http_reply a;
+
+    atomic_store(&hold, true);
+    for (int i = 0; i < 4; i++) {
+        fd[i] = http_rig_dial(&rig);
+        http_rig_get(fd[i], EXPLAIN "5");
+    }
+    waits_until(&running, 4);
+    a = http_rig_ask(&rig, NULL, EXPLAIN "5", NULL);
+    ck_assert_int_eq(a.status, 503);
+    ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Retry-After: "));
+    http_reply_fini(&a);
+    http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
+    atomic_store(&hold, false);
+    waits_until(&running, 0);
+    for (int i = 0; i < 4; i++) {
+        char text[1000] = "";
+
+        while (strstr(text, "xxxxx") == NULL)
+            ck_assert_int_gt(recv(fd[i], text, sizeof text - 1, 0), 0);
+        close(fd[i]);
+    }
+    for (int i = 0; i < 20; i++) /* and none is counted for ever */
+        http_rig_says(&rig, NULL, EXPLAIN "5", NULL, 200, "xxxxx");
+}
+END_TEST
+
+/* Some are read, some not, some have not written yet. */
+START_TEST(a_stop_ends_those_that_run)
+{
+    int fd[3];
+    int64_t begin;
+
+    for (int i = 0; i < 2; i++) {
+        fd[i] = http_rig_dial(&rig);
+        http_rig_get(fd[i], EXPLAIN "9999999999");
+    }
+    waits_until(&running, 2);
+    usleep(100000);
+    atomic_store(&hold, true);
+    fd[2] = http_rig_dial(&rig);
+    http_rig_get(fd[2], EXPLAIN "10");
+    waits_until(&running, 3);
+    begin = clock_mono();
+    http_server_stop(rig.server);
+    atomic_store(&hold, false);
+    http_server_close(rig.server);
+    rig.server = NULL;
+    ck_assert_int_lt(clock_mono() - begin, 5 * NS_PER_S);
+    ck_assert_int_eq(atomic_load(&running), 0);
+    for (int i = 0; i < 3; i++)
+        close(fd[i]);
+}
+END_TEST
+
+Suite *suite_http_export(void)
+{
+    Suite *s = suite_create("http_export");
+    TCase *c = tcase_create("http_export");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_report_of_any_length_comes_whole);
+    tcase_add_test(c, an_export_says_what_it_is);
+    tcase_add_test(c, a_failure_before_the_first_octet_is_a_problem);
+    tcase_add_test(c, a_failure_later_cuts_the_answer_off);
+    tcase_add_test(
+        c, one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client);
+    tcase_add_test(c, no_more_than_four_run_at_once);
+    tcase_add_test(c, a_stop_ends_those_that_run);
+    suite_add_tcase(s, c);
+    return s;
+}
