@@ -170,7 +170,7 @@ damaged() {
     rm -rf d
     mv whole d
 }
-damaged "of a URL that was not put" "INSERT INTO item_lease VALUES(900, 77, 1, 2)"
+damaged "of no URL" "INSERT INTO item_lease VALUES(900, 77, 1, 2)"
 damaged "of a URL that was not put" "INSERT INTO item_update VALUES(900, 77, 1, NULL, NULL)"
 damaged "since or due cannot be" "INSERT INTO item_update VALUES(900, 1, 1, 900, NULL)"
 damaged "ends before it begins" "INSERT INTO item_lease VALUES(900, 1, 2, 1)"
