@@ -158,6 +158,15 @@ exits 0 "$URLWEIR" status d --json
 is out 'j[0]["leased"] == 0 and j[0]["completed"] == 2'
 stop TERM 0
 
+# ---- crawls of its own are named -----------------------------------------------------
+
+mkdir -p d/crawls/b d/crawls/a
+exits 0 "$URLWEIR" status d --json
+is out 'j[0]["own_crawls"] == ["a", "b"]'
+exits 0 "$URLWEIR" status d
+says out "urlweir status d/crawls/a"
+rm -r d/crawls
+
 # ---- damage -----------------------------------------------------------------------
 
 # damaged WORDS SQL: verify ends with 6 and says so.
