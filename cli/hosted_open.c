@@ -504,10 +504,10 @@ static enum status open_in(struct crawls_member *m, bool paused, bool new_seeds,
         frontier_recheck(m->engine, m->setup->scope);
     if (st == STATUS_OK)
         st = crawl_setup_reopen_scope(m->engine, m->setup->scope, &m->settings);
-    if (st == STATUS_OK && new_seeds) {
-        m->setup->fetch.digest_key = frontier_digest_key(m->engine);
-        st = seed_sink_given(m->engine, m->setup, &m->settings);
-    }
+    /* Those that were there are seen; others came with changed settings. */
+    if (st == STATUS_OK)
+        st = new_seeds ? seed_sink_given(m->engine, m->setup, &m->settings)
+                       : seed_sink_sitemaps(m->engine, m->setup, &m->settings);
     return st == STATUS_OK ? start(m, paused, why) : st;
 }
 
