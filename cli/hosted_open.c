@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cli/crawl_archive.h"
@@ -327,6 +328,9 @@ static enum status put_seeds(struct crawls_member *m)
     bool changed;
     enum status st = seed_sink_given(e, m->setup, &m->settings);
 
+    if (st == STATUS_OK)
+        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+    fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
     if (st == STATUS_OK)
         st = hosted_note_scope(e, &m->settings, &changed);
     if (st == STATUS_OK)

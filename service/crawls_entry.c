@@ -85,7 +85,7 @@ enum status crawls_remove(struct crawls *c, const char *name)
     }
     if (st == STATUS_OK)
         st = file_sync_parent(buf_str(&to));
-    fault_point("crawl-gone");
+    fault_point("service-crawl-gone");
     if (st == STATUS_OK)
         st = file_remove_tree(buf_str(&to));
     buf_fini(&from);
