@@ -661,7 +661,8 @@ enum status crawl_perform(struct crawl *c, struct crawl_task *t)
 
     pthread_mutex_init(&p.mtx, NULL);
     pthread_cond_init(&p.cond, NULL);
-    t->waiter = &p;
+    /* cppcheck-suppress autoVariables */
+    t->waiter = &p; /* until `done`, which is waited for */
     t->done = performed;
     st = crawl_post(c, t);
     pthread_mutex_lock(&p.mtx);
