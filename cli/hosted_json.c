@@ -295,11 +295,15 @@ json_t *hosted_settings_json(const struct crawl_settings *s)
 json_t *hosted_changed_json(const struct crawl_settings *a,
                             const struct crawl_settings *b)
 {
-    json_t *names = json_array();
+    json_t *all = json_array();
 
     for (size_t i = 0; i < crawl_options.count; i++)
         if ((spec_of(i)->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) == 0 &&
             !option_equal(spec_of(i), a, b))
-            json_array_append_new(names, json_string(spec_of(i)->name));
-    return json_pack("{s:o}", "changed", names);
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:o, s:o}", "name",
+                                            spec_of(i)->name, "before",
+                                            value_json(spec_of(i), a), "after",
+                                            value_json(spec_of(i), b)));
+    return json_pack("{s:o}", "changed", all);
 }
