@@ -90,14 +90,16 @@ function sayStates() {
     }
 }
 
-const PAUSABLE = ['running', 'waiting', 'paused'];
+const hasEnded = (c) => c.state === 'stopped' || c.state === 'failed';
 
+// What cannot be done in this state is not offered, and what only a crawl that
+// runs can tell is not asked for.
 function renderButtons(c) {
-    const paused = c.state === 'paused', open = PAUSABLE.includes(c.state);
-    setText(byId('pause'), paused ? 'Unpause' : 'Pause');
-    setText(byId('stop'), c.state === 'stopped' || c.state === 'failed' ? 'Resume' : 'Stop');
-    byId('pause').hidden = !open && c.state !== 'stopping';
-    byId('add-seeds').hidden = c.state === 'stopped' || c.state === 'failed';
+    setText(byId('pause'), c.state === 'paused' ? 'Unpause' : 'Pause');
+    setText(byId('stop'), hasEnded(c) ? 'Resume' : 'Stop');
+    for (const id of ['pause', 'add-seeds', 'hosts', 'recent'])
+        byId(id).hidden = hasEnded(c);
+    byId('ended').hidden = !hasEnded(c);
     byId('remove').hidden = !sample.frontier;
 }
 
@@ -203,6 +205,8 @@ async function refresh(id, work) {
         await work();
         byId(id).querySelector('.failure')?.remove();
     } catch (e) {
+        if (e.status === 409) // it has ended meanwhile, as the next sample says
+            return;
         const p = byId(id).querySelector('.failure') ?? byId(id).appendChild(el('p', {class: 'failure bad'}));
         setText(p, e.message);
     } finally {
@@ -214,7 +218,7 @@ function tables() {
     if (sample === null || lost !== null || document.visibilityState === 'hidden')
         return;
     const c = chosenCrawl();
-    if (c) {
+    if (c && !hasEnded(c)) {
         refresh('hosts', async () => {
             const {hosts} = await get(crawlPath(c.name, '/hosts'), {sort: byId('hosts-sort').value, size: 25});
             if (chosenCrawl()?.name === c.name)
@@ -225,7 +229,7 @@ function tables() {
             if (chosenCrawl()?.name === c.name)
                 renderRecent(recent, lookUp);
         });
-    } else if (sample.frontier) {
+    } else if (!c && sample.frontier) {
         refresh('names', () => renderNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
     }
 }
@@ -287,7 +291,7 @@ byId('pause').addEventListener('click', async () => {
 });
 byId('stop').addEventListener('click', async () => {
     const c = chosenCrawl();
-    if (c.state === 'stopped' || c.state === 'failed')
+    if (hasEnded(c))
         put(await verb(byId('stop'), c.name, 'resume', 'resumed'));
     else if (sample.frontier || await confirmStop(c.name))
         put(await verb(byId('stop'), c.name, 'stop', 'stopped'));
@@ -295,7 +299,7 @@ byId('stop').addEventListener('click', async () => {
 byId('add-seeds').addEventListener('click', () => addSeeds(chosenCrawl().name));
 byId('settings').addEventListener('click', () => {
     const c = chosenCrawl();
-    settings(c.name, c.state !== 'stopped' && c.state !== 'failed');
+    settings(c.name, !hasEnded(c));
 });
 byId('remove').addEventListener('click', () => remove(chosenCrawl().name, true));
 byId('any-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name}));

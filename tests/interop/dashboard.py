@@ -207,7 +207,8 @@ def paused_by(b, s, press):
 
 def by_keyboard(b):
     """Tab from the top of the page to the button, then Enter; the way has no trap."""
-    b.value("document.activeElement.blur(); scrollTo(0, 0)")
+    b.value("scrollTo(0, 0); document.querySelector('.skip').focus()")
+    assert b.value("document.querySelector('.skip').getBoundingClientRect().left") >= 0, "the skip link cannot be seen"
     seen = []
     for _ in range(40):
         b.press("Tab")
@@ -407,7 +408,7 @@ def main():
         hosts_are_steered(b, s)
         settings_and_seeds(b, s, seed)
         new_and_deleted(b, s, seed)
-        no_errors(b, "status of 400")
+        no_errors(b, "status of 400", "status of 409")
         fits(b, os.environ.get("PICTURES"))
         no_errors(b)
         comes_back(b, s)
