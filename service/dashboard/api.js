@@ -44,19 +44,26 @@ export function setToken(token) {
         sessionStorage.setItem(KEY, token);
 }
 
-// One prompt, however many wait for it.
-let prompt = null;
+// One prompt, however many wait for it; none again once it was declined.
+let prompt = null, declined = false;
 async function tokenAfter(used, why) {
     if (sessionStorage.getItem(KEY) !== used)
         return true; // another one has come meanwhile
+    if (declined)
+        return false;
     prompt ??= askForToken(why).finally(() => {
         prompt = null;
     });
     const token = await prompt;
-    if (token === null)
-        return false;
-    setToken(token);
-    return true;
+    declined = token === null;
+    if (!declined)
+        setToken(token);
+    return !declined;
+}
+
+export const wasDeclined = () => declined;
+export function reconsider() {
+    declined = false;
 }
 
 async function send(path, options) {
@@ -72,7 +79,7 @@ async function send(path, options) {
             return answer;
         const why = token === null ? 'This service wants a token.' : 'The service does not know this token.';
         if (!await tokenAfter(token, why))
-            throw new Refused(401, 'No token was given.');
+            throw new Refused(401, 'no token was given');
     }
 }
 

@@ -83,7 +83,7 @@ export function lineChart(box, format, read, octets) {
             shape('path', {class: 'grid', d: `M0 ${yOf(top * part)}H${width}`}));
         out.push(shape('path', {class: 'area', d: area}), shape('path', {class: 'line', d: line}));
         out.push(shape('text', {class: 'tick', x: 2, y: yOf(top) + 12}, format(top)));
-        for (let minute = 4; minute > 0; minute--)
+        for (let minute = 4; minute > 0; minute -= width < 300 ? 2 : 1)
             out.push(shape('text', {class: 'tick', x: width * (1 - minute / 5), y: height - 3, 'text-anchor': 'middle'},
                 `−${minute} min`));
         out.push(shape('text', {class: 'tick', x: width - 2, y: height - 3, 'text-anchor': 'end'}, 'now'));

@@ -3,7 +3,7 @@
 // chosen (the part of the address behind #), tables while they can be seen.
 
 import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, settings, steerQueue, verb} from './control.js';
-import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, setToken, watch} from './api.js';
+import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
 import {History, renderCrawl} from './crawl.js';
 import {renderNames, renderServed, urlFacts} from './served.js';
 import {problem, renderHosts, renderRecent, story} from './tables.js';
@@ -140,13 +140,15 @@ function take(s) {
     renderProcess(at);
     sayStates();
     render();
-    if (first)
+    if (first) {
+        showRole();
         tables();
+    }
 }
 
 // ---- the connection ----
 
-let lost = null; // {since, why, retryAt}
+let lost = {since: new Date()}; // null, or {since, why, retryAt, said}
 
 function showConnection() {
     document.body.classList.toggle('stale', lost !== null);
@@ -167,16 +169,19 @@ const hurry = watch({
     live: () => {
         if (lost?.said)
             say('connected again');
+        if (lost !== null)
+            showRole();
         lost = null;
     },
     lost: (why, retryAt) => {
-        if (lost === null && sample !== null)
+        if (!lost?.said && sample !== null)
             say(`disconnected: ${why}`, true);
         lost = {since: lost?.since ?? new Date(), why, retryAt, said: sample !== null};
         showConnection();
+        showRole();
     },
 });
-setInterval(() => lost && showConnection(), 1000);
+setInterval(() => lost?.why && showConnection(), 1000);
 addEventListener('online', hurry);
 
 // ---- tables, while they can be seen ----
@@ -323,19 +328,21 @@ function showRole() {
     gate();
     const note = byId('role-note');
     note.hidden = currentRole() === 'admin';
-    setText(note, currentRole() === 'none' ? '' :
-        `The role here is ${currentRole()}; what takes more is switched off.`);
-    byId('forget-token').hidden = !hasToken();
+    setText(note, `The role here is ${currentRole()}; what takes more is switched off.${
+        sample && !sample.frontier ? ' Whoever owns the crawl steers it with `urlweir pause DIR` and the like.' : ''}`);
+    setText(byId('token'), hasToken() ? 'Forget token' : 'Give a token…');
+    byId('token').hidden = !hasToken() && !wasDeclined();
 }
-onToken(async (why) => {
-    const token = await askForToken(why);
-    byId('forget-token').hidden = false;
-    return token;
-});
+onToken(askForToken);
 onRole(showRole);
-byId('forget-token').addEventListener('click', () => {
-    setToken(null);
-    location.reload();
+byId('token').addEventListener('click', () => {
+    if (hasToken()) {
+        setToken(null);
+        location.reload();
+    } else {
+        reconsider();
+        hurry();
+    }
 });
 
 // ---- the look ----
