@@ -232,8 +232,8 @@ fuzz: ## libFuzzer on target T for TIME seconds (needs clang)
 
 .PHONY: bench
 bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one table each
-bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
-	$(Q)$<
+bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
+	$(Q)$< $(ARGS)
 
 # A peer in C++: built where its compiler and its headers are, else left out.
 bench-filter: $B/bench/peer_rocksdb

@@ -175,6 +175,9 @@ static void create(struct crawls *c, struct crawls_call *call)
     buf_addf(&dir, "%s/%s", c->dir, name);
     if (crawls_find(c, call->crawl) != NULL) {
         crawls_fail(call, STATUS_EXISTS, "there is a crawl of this name");
+    } else if (c->taken != NULL && c->taken(c->taken_ctx, call->crawl)) {
+        crawls_fail(call, STATUS_EXISTS,
+                    "other programs have URLs in a crawl of this name");
     } else {
         st = c->maker.create(c->maker.ctx, name, buf_str(&dir), call->in, &m,
                              &why);
