@@ -11,12 +11,15 @@ import {byId, bytes, clock, count, el, fill, foreign, localTime, rough, setText}
 
 const SERVED = '#served';
 const TABLES_MS = 3000;
+const ANSWER_MS = 1500; // a sample is at most so old when it comes
 
 const histories = new Map(); // of own crawls, by name
 const servedHistory = new History();
 let sample = null;
 let before = null;         // the process's part of the sample before
+let held = false;          // what is shown stands still
 const states = new Map();  // what was said of each crawl's state
+const answered = new Map(); // {state, until} by name: what a button's answer said
 
 // ---- which crawl ----
 
@@ -124,9 +127,21 @@ function render() {
     }
 }
 
+// A sample may be older than the answer that came before it.
+function keepAnswers() {
+    for (const c of ownCrawls()) {
+        const a = answered.get(c.name);
+        if (a && Date.now() < a.until)
+            c.state = a.state;
+        else
+            answered.delete(c.name);
+    }
+}
+
 function take(s) {
     const at = Date.parse(s.at), first = sample === null;
     sample = s;
+    keepAnswers();
     for (const c of ownCrawls()) {
         if (!histories.has(c.name))
             histories.set(c.name, new History());
@@ -137,9 +152,11 @@ function take(s) {
             histories.delete(name);
     if (s.frontier)
         servedHistory.add(at, {completed: s.frontier.completed, size: s.frontier.size, leases: s.frontier.leases}, 'leases');
-    renderProcess(at);
     sayStates();
-    render();
+    if (!held) {
+        renderProcess(at);
+        render();
+    }
     if (first) {
         showRole();
         tables();
@@ -195,15 +212,15 @@ const watcher = new IntersectionObserver((entries) => {
 for (const id of ['hosts', 'recent', 'names'])
     watcher.observe(byId(id));
 
-// A table that somebody marks text in stays as it is.
-function isMarked(id) {
+// A table that somebody marks text in, or presses a button of, stays as it is.
+function isInUse(id) {
     const selection = getSelection();
-    return !selection.isCollapsed && byId(id).contains(selection.anchorNode);
+    return byId(id).matches(':active') || (!selection.isCollapsed && byId(id).contains(selection.anchorNode));
 }
 
 const underWay = new Set();
 async function refresh(id, work) {
-    if (!seen.has(id) || underWay.has(id) || isMarked(id))
+    if (!seen.has(id) || underWay.has(id) || isInUse(id))
         return;
     underWay.add(id);
     try {
@@ -220,7 +237,7 @@ async function refresh(id, work) {
 }
 
 function tables() {
-    if (sample === null || lost !== null || document.visibilityState === 'hidden')
+    if (sample === null || lost !== null || held || document.visibilityState === 'hidden')
         return;
     const c = chosenCrawl();
     if (c && !hasEnded(c)) {
@@ -285,6 +302,7 @@ function put(crawl) {
     if (at < 0)
         return;
     sample.crawls[at] = crawl;
+    answered.set(crawl.name, {state: crawl.state, until: Date.now() + ANSWER_MS});
     states.set(crawl.name, crawl.state);
     render();
 }
@@ -322,6 +340,16 @@ addEventListener('hashchange', () => {
     tables();
 });
 
+// WCAG 2.2, 2.2.2: what moves by itself can be stopped.
+byId('hold').addEventListener('click', () => {
+    held = !held;
+    byId('hold').setAttribute('aria-pressed', held);
+    if (!held) {
+        render();
+        tables();
+    }
+});
+
 // ---- who asks ----
 
 function showRole() {
@@ -352,10 +380,21 @@ function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
     byId('theme').value = theme;
 }
-setTheme(['light', 'dark'].includes(localStorage.getItem(THEME)) ? localStorage.getItem(THEME) : 'auto');
+function storedTheme() {
+    try {
+        return localStorage.getItem(THEME);
+    } catch {
+        return null; // a browser that keeps nothing for pages
+    }
+}
+setTheme(['light', 'dark'].includes(storedTheme()) ? storedTheme() : 'auto');
 byId('theme').addEventListener('change', (e) => {
-    localStorage.setItem(THEME, e.target.value);
     setTheme(e.target.value);
+    try {
+        localStorage.setItem(THEME, e.target.value);
+    } catch {
+        // until the page is closed
+    }
 });
 byId('connection').title = `page opened ${localTime(new Date())}`;
 showRole();

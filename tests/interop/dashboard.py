@@ -140,6 +140,16 @@ def shows_and_follows(b, s):
     no_errors(b)
 
 
+def stands_still_when_told(b):
+    b.click("#hold")
+    b.value("new Promise(r => setTimeout(r, 200))")
+    before = number(b, "pages")
+    time.sleep(2.5)
+    assert number(b, "pages") == before, "it does not stand still"
+    b.click("#hold")
+    b.wait("Number((%s).replaceAll(',', '')) > %d" % (text("#figures [data-v=pages]"), before))
+
+
 def keeps_strangers_out(b, s):
     b.value("document.getElementById('recent').scrollIntoView()")
     b.wait(says("#recent-table", "<img src=x onerror=window.hit=1><script>"))
@@ -270,6 +280,7 @@ def hosts_are_steered(b, s):
 def settings_and_seeds(b, s, site):
     b.click("#settings")
     b.wait("document.querySelector('dialog [name=delay]') !== null")
+    no_barrier(b, "settings")
     b.type("dialog [name=delay]", "150ms")
     b.click("dialog button[type=submit]")
     b.wait("document.querySelector('dialog') === null")
@@ -289,6 +300,7 @@ def settings_and_seeds(b, s, site):
 
 def new_and_deleted(b, s, site):
     b.click("#new-crawl")
+    no_barrier(b, "new crawl")
     b.type("dialog [name=name]", "other")
     b.type("dialog [name=seeds]", site + "5")
     b.type("dialog [name=limit]", "3")
@@ -437,6 +449,7 @@ def main():
         b = browser.Browser(home + "/profile")
         b.look(1280, 900)
         shows_and_follows(b, s)
+        stands_still_when_told(b)
         keeps_strangers_out(b, s)
         policy_holds(b)
         paused_by(b, s, lambda: b.click("#pause"))
