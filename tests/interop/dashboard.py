@@ -439,6 +439,7 @@ def main():
         sys.exit(77)
     home = tempfile.mkdtemp(prefix="urlweir-dashboard.")
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    site.handle_error = lambda *a: None  # a crawl that is ended leaves in the middle of an answer
     threading.Thread(target=site.serve_forever, daemon=True).start()
     seed = "http://127.0.0.1:%d/" % site.server_port
     s, b = Service(home), None
