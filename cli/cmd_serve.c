@@ -281,6 +281,7 @@ static enum status open_http(struct serving *all,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
         .crawls = serve_crawls_of(all->crawls),
+        .hub = service_hub(all->service),
         .grpc = service_grpc(all->service),
         .dir = all->dir,
     };
@@ -323,6 +324,7 @@ static enum status close_all(struct serving *all, enum status st)
     http_server_close(all->http);
     control_socket_close(all->socket);
     crawls = serve_crawls_close(all->crawls);
+    hub_set_crawls(service_hub(all->service), NULL);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
         st = crawls;
@@ -339,7 +341,7 @@ static int run(struct serving *all, const struct serve_settings *set,
         return open_failed(all->dir, st);
     }
     all->socket =
-        control_socket_open(all->dir, service_frontier(all->service),
+        control_socket_open(all->dir, service_hub(all->service),
                             serve_crawls_of(all->crawls), set->drain_ms);
     say_where(all, set);
     st = close_all(all, service_run(all->service, hangup));
@@ -374,8 +376,8 @@ static int serve(const struct serve_settings *s, const char *dir)
     st = service_open(&all.service, &o);
     if (st != STATUS_OK)
         code = open_failed(dir, st);
-    else if (serve_crawls_open(&all.crawls, dir, &s->crawl, s->drain_ms,
-                               s->quiet, &code))
+    else if (serve_crawls_open(&all.crawls, dir, service_hub(all.service),
+                               &s->crawl, s->drain_ms, s->quiet, &code))
         code = run(&all, s, hangup);
     else
         service_close(all.service);

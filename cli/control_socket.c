@@ -17,8 +17,7 @@ struct control_socket {
     char *path;
 };
 
-struct control_socket *control_socket_open(const char *dir,
-                                           struct frontier_service *frontier,
+struct control_socket *control_socket_open(const char *dir, struct hub *hub,
                                            struct crawls *crawls,
                                            int64_t drain_ms)
 {
@@ -27,8 +26,9 @@ struct control_socket *control_socket_open(const char *dir,
         .loopback = true,
         .connections = CALLERS,
         .drain_ms = drain_ms,
-        .frontier = frontier,
+        .frontier = hub != NULL ? hub_frontier(hub) : NULL,
         .crawls = crawls,
+        .hub = hub,
         .open_role = AUTH_ADMIN,
     };
     size_t size = strlen(dir) + sizeof "/" CONTROL_SOCKET;

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 #include "service/http_server.h"
+#include "service/hub.h"
 
 struct control_socket;
 
-/* NULL where it cannot be made, which is warned of, and no reason to end. One
- * of `frontier` and `crawls` may be NULL. */
-struct control_socket *control_socket_open(const char *dir,
-                                           struct frontier_service *frontier,
+/* NULL where it cannot be made, which is warned of, and no reason to end. `hub`
+ * NULL: there is no frontier of other programs. */
+struct control_socket *control_socket_open(const char *dir, struct hub *hub,
                                            struct crawls *crawls,
                                            int64_t drain_ms);
 /* See http_server_stop; for service_on_stop. Not NULL. */

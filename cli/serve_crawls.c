@@ -38,8 +38,14 @@ static enum status add_files(struct serve_crawls *s,
     return st;
 }
 
+/* A crawl would hide what other programs have put under its name. */
+static bool is_taken(void *hub, struct bytes name)
+{
+    return hub_is_put(hub, name);
+}
+
 static enum status open_crawls(struct serve_crawls *s, const char *dir,
-                               struct buf *why)
+                               struct hub *hub, struct buf *why)
 {
     struct crawls_maker maker = hosted_maker(s->hosted);
     struct buf path;
@@ -49,12 +55,16 @@ static enum status open_crawls(struct serve_crawls *s, const char *dir,
     buf_addf(&path, "%s/crawls", dir);
     st = crawls_open(&s->crawls, buf_str(&path), &maker);
     buf_fini(&path);
-    return st == STATUS_OK ? hosted_start_files(s->hosted, s->crawls, why) : st;
+    if (st != STATUS_OK)
+        return st;
+    crawls_mind_names(s->crawls, is_taken, hub);
+    hub_set_crawls(hub, s->crawls);
+    return hosted_start_files(s->hosted, s->crawls, why);
 }
 
 bool serve_crawls_open(struct serve_crawls **out, const char *dir,
-                       const struct option_list *files, int64_t drain_ms,
-                       bool quiet, int *code)
+                       struct hub *hub, const struct option_list *files,
+                       int64_t drain_ms, bool quiet, int *code)
 {
     const struct hosted_options o = {.dir = dir,
                                      .quiet = quiet,
@@ -74,7 +84,7 @@ bool serve_crawls_open(struct serve_crawls **out, const char *dir,
             *code = EXIT_USAGE;
     }
     if (st == STATUS_OK)
-        st = open_crawls(s, dir, &why);
+        st = open_crawls(s, dir, hub, &why);
     if (why.len > 0)
         say(&why);
     buf_fini(&why);

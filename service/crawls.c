@@ -464,6 +464,13 @@ void crawls_adopt(struct crawls *c, const char *name, const char *crawl_dir,
     pthread_cond_destroy(&a.cond);
 }
 
+void crawls_mind_names(struct crawls *c,
+                       bool (*taken)(void *ctx, struct bytes name), void *ctx)
+{
+    c->taken_ctx = ctx;
+    c->taken = taken;
+}
+
 bool crawls_adopted_stopped(struct crawls *c)
 {
     return atomic_load(&c->adopted_stopped);

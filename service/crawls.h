@@ -178,6 +178,10 @@ struct crawls_maker {
  * `service`: one word. NULL: none can be made. STATUS_IO: not readable. */
 MUST_CHECK enum status crawls_open(struct crawls **out, const char *dir,
                                    const struct crawls_maker *maker);
+/* A name of which `taken` says so is refused by CREATE, with STATUS_EXISTS;
+ * asked on the registry's thread. Before the first call. */
+void crawls_mind_names(struct crawls *c,
+                       bool (*taken)(void *ctx, struct bytes name), void *ctx);
 /* Beside those in `dir`: one that the caller runs and ends himself, in
  * `crawl_dir`. Pause, seeds, settings and reports work, stop ends it, resume
  * and delete are STATUS_BUSY. Not for longer than until crawls_close. */

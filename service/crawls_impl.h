@@ -54,6 +54,8 @@ struct crawls {
     char *dir; /* NULL: none can be made */
     pthread_t thread;
     atomic_bool adopted_stopped;
+    bool (*taken)(void *ctx, struct bytes name); /* NULL: none is */
+    void *taken_ctx;
 
     /* registry's thread */
     int stops_done;

@@ -32,6 +32,13 @@ void hub_set_crawls(struct hub *h, struct crawls *crawls)
     h->crawls = crawls;
 }
 
+void hub_close(struct hub *h)
+{
+    h->frontier = NULL;
+    h->crawls = NULL;
+    h->closed = true;
+}
+
 void hub_free(struct hub *h)
 {
     free(h);
@@ -303,6 +310,8 @@ static void note_active(struct frontier_call *call)
 
 enum status hub_submit(struct hub *h, struct frontier_call *call)
 {
+    if (h->closed)
+        return STATUS_CLOSED;
     if (h->crawls == NULL && h->frontier != NULL)
         return frontier_service_submit(h->frontier, call);
     switch (call->verb) {

@@ -27,8 +27,10 @@ struct hub;
 
 /* Each may be NULL; both outlive it. */
 struct hub *hub_new(struct frontier_service *frontier, struct crawls *crawls);
-/* Before the first submit that is to find them. */
+/* Before the first submit that is to find them, and NULL before they go. */
 void hub_set_crawls(struct hub *h, struct crawls *crawls);
+/* Both are gone, or about to: every submit is STATUS_CLOSED from now on. */
+void hub_close(struct hub *h);
 /* When no call is under way. NULL is fine. */
 void hub_free(struct hub *h);
 

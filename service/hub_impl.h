@@ -15,6 +15,7 @@
 struct hub {
     struct frontier_service *frontier;
     struct crawls *crawls;
+    bool closed;
     _Atomic bool active;   /* other programs are given URLs */
     _Atomic unsigned turn; /* whose turn it is to be asked first */
 };

@@ -265,6 +265,8 @@ enum status service_close(struct service *s)
     if (s->grpc != NULL)
         grpc_server_cut(s->grpc);
     st = frontier_service_close(s->frontier);
+    if (s->hub != NULL)
+        hub_close(s->hub);
     if (s->loop != NULL)
         loop_run_posted(s->loop);
     grpc_server_free(s->grpc);
