@@ -386,20 +386,25 @@ enum status control_client_ask(struct control_client *c, const char *method,
     return st;
 }
 
-void control_crawl_path(struct buf *out, const char *name, const char *verb)
+void control_add_encoded(struct buf *out, struct bytes text)
 {
     static const char hex[] = "0123456789ABCDEF";
 
-    buf_add_str(out, "/v1/crawls/");
-    for (; *name != '\0'; name++) {
-        unsigned char b = (unsigned char)*name;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char b = (unsigned char)text.at[i];
 
         if ((b >= '0' && b <= '9') || (b >= 'A' && b <= 'Z') ||
-            (b >= 'a' && b <= 'z') || strchr("-._~", b) != NULL)
+            (b >= 'a' && b <= 'z') || (b != 0 && strchr("-._~", b) != NULL))
             buf_add_char(out, (char)b);
         else
             buf_addf(out, "%%%c%c", hex[b >> 4], hex[b & 15]);
     }
+}
+
+void control_crawl_path(struct buf *out, const char *name, const char *verb)
+{
+    buf_add_str(out, "/v1/crawls/");
+    control_add_encoded(out, bytes_of_str(name));
     if (verb != NULL)
         buf_addf(out, "/%s", verb);
 }

@@ -32,6 +32,8 @@ asks_not() {
     sleep 1
     [ "$(arrivals "$@")" = "$before" ] || fail "$* is asked"
 }
+# cpu: of the process so far, in hundredths of a second.
+cpu() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 # steer WORD...: done.
 steer() { exits 0 "$URLWEIR" "$@"; }
 # takes_commands DIR: it runs, and answers.
@@ -78,7 +80,10 @@ asks
 
 steer pause d
 says out "d: paused; "
+sleep 0.3
+used=$(cpu)
 asks_not
+[ $(($(cpu) - used)) -lt 8 ] || fail "it works while it is paused: $(cpu) - $used"
 steer status d
 says out "d: paused (process $pid)"
 steer status d --json
