@@ -77,6 +77,13 @@ static bool is_token(const struct buf *token)
     return ok;
 }
 
+static void forget(struct buf *secret)
+{
+    if (secret->at != NULL)
+        explicit_bzero(secret->at, secret->cap);
+    buf_fini(secret);
+}
+
 static enum status read_token_file(struct control_client *c, struct buf *why)
 {
     const char *path = c->options.token_file;
@@ -100,8 +107,7 @@ static enum status read_token_file(struct control_client *c, struct buf *why)
                                        "printable characters without spaces"
                                      : status_text(st));
     }
-    explicit_bzero(file.at, file.cap);
-    buf_fini(&file);
+    forget(&file);
     return st;
 }
 
@@ -189,8 +195,7 @@ void control_client_free(struct control_client *c)
     if (c == NULL)
         return;
     curl_easy_cleanup(c->curl);
-    explicit_bzero(c->token.at, c->token.cap);
-    buf_fini(&c->token);
+    forget(&c->token);
     buf_fini(&c->answer);
     control_place_fini(&c->place);
     free(c);

@@ -38,7 +38,7 @@ cpu() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 steer() { exits 0 "$URLWEIR" "$@"; }
 # takes_commands DIR: it runs, and answers.
 takes_commands() {
-    waits_for "\"\$URLWEIR\" unpause $1 >out 2>err" || fail "$1: $(cat err crawl.err)"
+    waits_for "\"\$URLWEIR\" unpause $1 >out 2>err" || fail "$1: $(cat err; tail -c 500 crawl.err)"
 }
 # get SOCKET PATH / http ADDRESS PATH [GET]: POST, or GET; the answer's status, the body in ./body.
 get() {
