@@ -204,6 +204,14 @@ exits 2 "$URLWEIR" pause odd
 says err "process $pid has odd and takes no commands"
 ends
 ended 0 "without a socket"
+# Where there is an HTTP address, the lock leads there.
+mkdir -p odd2/control
+# shellcheck disable=SC2086
+starts crawl "$seed" -o odd2 $slow --metrics 127.0.0.1:0
+waits_for '"$URLWEIR" pause odd2 2>&1 | grep -q "may not be done there"' ||
+    fail "no way by the lock: $(cat odd2/lock)"
+ends
+ended 0
 
 # ---- another user ---------------------------------------------------------------------
 
