@@ -50,7 +50,7 @@ LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names
 PAGE     := $(notdir $(wildcard service/dashboard/*))
 GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o \
-            $(PAGE:%=$(GEN)/service/dashboard/%.o)
+            $(PAGE:%=$(GEN)/service/dashboard/%.o) $(GEN)/service/openapi.o
 LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
@@ -111,6 +111,10 @@ $(GEN)/service/dashboard/%.c: service/dashboard/% tools/embed.sh
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh service/dashboard_files.h dashboard_$(subst .,_,$*) <$< >$@
 .PRECIOUS: $(GEN)/service/dashboard/%.c
+
+$(GEN)/service/openapi.c: service/openapi.json tools/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh service/http_openapi.h http_openapi <$< >$@
 
 $(GEN)/%.o: $(GEN)/%.c Makefile | $(DEPS)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -w -c -o $@ $<
@@ -228,8 +232,8 @@ fuzz: ## libFuzzer on target T for TIME seconds (needs clang)
 
 .PHONY: bench
 bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one table each
-bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN)
-	$(Q)$<
+bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
+	$(Q)$< $(ARGS)
 
 # A peer in C++: built where its compiler and its headers are, else left out.
 bench-filter: $B/bench/peer_rocksdb

@@ -56,7 +56,7 @@ static enum status ask_kernel(const char *path, long *holder)
 {
     struct flock fl = whole_file(F_WRLCK);
     enum status st = STATUS_OK;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC); /* others may ask, too */
 
     *holder = 0;
     if (fd < 0)

@@ -13,7 +13,8 @@
  * CPU and memory are the server's own, read from /proc; the client runs beside
  * it on the same cores. Each load starts with an empty directory.
  *
- * usage: bench_grpc [URLS]   1,000,000 by default
+ * usage: bench_grpc [URLS [PART]]   1,000,000 by default; PART is a word of
+ *   put, discovered, drain: that alone
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -537,9 +538,9 @@ static void restart(struct server *s, int signal_number, const char *name)
     call(l, &c, "GetStats");
     ready = clock_mono();
     printf("restart       after %s: ends in %.3f s, first answer after %.3f "
-           "s, resident %.0f MiB\n",
+           "s; CPU %.2f s; resident %.0f MiB\n",
            name, SECONDS(stopped - begun), SECONDS(ready - stopped),
-           server_memory(s, "VmRSS:"));
+           server_cpu(s), server_memory(s, "VmRSS:"));
     fflush(stdout);
     buf_fini(&c.request);
     load_free(l);
@@ -555,16 +556,19 @@ static void put_fresh(unsigned streams, bool batches)
     server_end(&s, SIGTERM);
 }
 
-int main(int argc, char **argv)
+/* PutURLs by so many streams, each time into an empty directory. */
+static void puts_alone(void)
 {
-    struct server s;
-
-    if (argc > 1)
-        urls = strtoull(argv[1], NULL, 10);
-    snprintf(dir, sizeof dir, "/tmp/urlweir-bench-grpc-%d", (int)getpid());
     put_fresh(1, false);
     put_fresh(4, false);
     put_fresh(8, false);
+}
+
+/* PutDiscovered, and then what a large store is asked. */
+static void discovered(void)
+{
+    struct server s;
+
     clear_dir();
     s = server_start();
     printf("idle          resident %.0f MiB\n", server_memory(&s, "VmRSS:"));
@@ -573,11 +577,37 @@ int main(int argc, char **argv)
     restart(&s, SIGKILL, "SIGKILL");
     gets(&s);
     server_end(&s, SIGKILL); /* leases are kept: drain another */
+}
+
+static void put_and_drain(void)
+{
+    struct server s;
+
     clear_dir();
     s = server_start();
     put_all(&s, 4, true);
     drain(&s);
+    restart(&s, SIGKILL, "SIGKILL");
     server_end(&s, SIGTERM);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {
+        {"put", puts_alone},
+        {"discovered", discovered},
+        {"drain", put_and_drain},
+    };
+
+    if (argc > 1)
+        urls = strtoull(argv[1], NULL, 10);
+    snprintf(dir, sizeof dir, "/tmp/urlweir-bench-grpc-%d", (int)getpid());
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (argc < 3 || strcmp(argv[2], parts[i].name) == 0)
+            parts[i].run();
     clear_dir();
     return 0;
 }

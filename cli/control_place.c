@@ -9,6 +9,7 @@
 #include "cli/control_place.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -148,6 +149,11 @@ static enum status nobody(const char *dir, struct buf *why)
 {
     struct stat sb;
 
+    if (stat(dir, &sb) != 0 && errno != ENOENT) {
+        say(STATUS_OK, why, "cannot look into ", dir, ": ");
+        buf_add_str(why, strerror(errno));
+        return STATUS_IO;
+    }
     if (stat(dir, &sb) != 0)
         return say(STATUS_NOT_FOUND, why, "there is no directory ", dir, "");
     if (is_there(dir, "crawl.yaml")) {

@@ -29,8 +29,8 @@ struct control_place {
 
 /* `where`: a directory or a URL. STATUS_NOT_FOUND: nobody runs there;
  * STATUS_BUSY: somebody holds the directory and takes no commands; STATUS_ARG:
- * no such URL. `why` says it for people, and what to do. On failure there is
- * nothing to free. */
+ * no such URL; STATUS_IO: the directory cannot be looked into. `why` says it
+ * for people, and what to do. On failure there is nothing to free. */
 MUST_CHECK enum status control_place_find(struct control_place *out,
                                           const char *where, struct buf *why);
 void control_place_fini(struct control_place *p);

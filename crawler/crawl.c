@@ -678,6 +678,7 @@ void crawl_look(struct crawl *c, struct crawl_sample *out)
     pthread_mutex_lock(&c->mtx);
     *out = c->sample;
     pthread_mutex_unlock(&c->mtx);
+    out->paused = atomic_load(&c->paused); /* who paused it sees it at once */
 }
 
 bool crawl_wait(struct crawl *c, int64_t timeout_ns,

@@ -92,6 +92,14 @@ static bool pause_it(struct crawls *c, struct crawls_entry *e,
     return true;
 }
 
+static void stay_stopped(struct crawls *c, struct crawls_entry *e)
+{
+    pthread_mutex_lock(&c->mtx);
+    e->state = CRAWLS_STOPPED;
+    e->why[0] = '\0';
+    pthread_mutex_unlock(&c->mtx);
+}
+
 /* True: it is done; false: it waits. */
 static bool stop_it(struct crawls *c, struct crawls_entry *e,
                     struct crawls_call *call)
@@ -103,10 +111,7 @@ static bool stop_it(struct crawls *c, struct crawls_entry *e,
     if (!told(e, CRAWLS_TOLD_STOP, call))
         return true;
     if (e->member == NULL) {
-        /* One that failed, or that a limit ended: it stays so from now on. */
-        pthread_mutex_lock(&c->mtx);
-        e->state = CRAWLS_STOPPED;
-        pthread_mutex_unlock(&c->mtx);
+        stay_stopped(c, e); /* one that failed, or that a limit ended */
         return true;
     }
     crawls_entry_stop(c, e, false);
@@ -131,6 +136,12 @@ static bool resume_it(struct crawls *c, struct crawls_entry *e,
     buf_init(&why, sizeof call->why);
     st = crawls_entry_open(c, e, &why);
     fail_with(call, st, &why);
+    if (st == STATUS_BUSY) { /* somebody else goes on with it */
+        struct crawls_call undo = {.status = STATUS_OK};
+
+        stay_stopped(c, e);
+        (void)told(e, CRAWLS_TOLD_STOP, &undo);
+    }
     buf_fini(&why);
     return true;
 }

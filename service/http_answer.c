@@ -61,7 +61,7 @@ void http_answer_text(struct http_request *r, const char *type, char *text,
 
 void http_answer(struct http_request *r, unsigned status, json_t *j)
 {
-    char *text = json_dumps(j, JSON_COMPACT);
+    char *text = json_dumps(j, HTTP_JSON);
 
     json_decref(j);
     if (text == NULL)

@@ -15,6 +15,7 @@
 #include "service/http_crawl_json.h"
 #include "service/http_events.h"
 #include "service/http_export.h"
+#include "service/http_openapi.h"
 #include "service/http_route.h"
 #include "service/http_server.h"
 
@@ -345,6 +346,8 @@ const struct http_route http_crawl_routes[] = {
     {GET, .path = CRAWL "/export", .ask = http_export_ask,
      .reply = http_export_reply, .how = CRAWLS_EXPORT},
     {GET, .path = "/v1/events", .ask = http_events_ask},
+    {.method = "GET", .path = "/openapi.json", .role = AUTH_NONE,
+     .ask = http_openapi_ask},
     {.path = NULL},
 };
 /* clang-format on */

@@ -126,7 +126,7 @@ static char *sample_json(struct http_server *s)
     json_object_set_new(o, "frontier", frontier_json(s->options.frontier));
     json_object_set_new(o, "crawls", crawls_json(s->options.crawls));
     json_object_set_new(o, "process", process_json(s));
-    text = json_dumps(o, JSON_COMPACT);
+    text = json_dumps(o, HTTP_JSON);
     json_decref(o);
     return text;
 }

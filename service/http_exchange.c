@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "service/http_events.h"
 #include "service/http_export.h"
+#include "service/http_lost.h"
 #include "service/http_route.h"
 #include "service/http_server_impl.h"
 
@@ -247,10 +248,12 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     struct http_request *r = *ctx;
 
     (void)conn;
-    (void)how;
     if (r == NULL)
         return;
     *ctx = NULL;
+    if (http_holds_leases(r) && (how != MHD_REQUEST_TERMINATED_COMPLETED_OK ||
+                                 r->state != HTTP_ANSWERED))
+        http_give_back(r);
     let_body_go(r);
     for (size_t i = 0; i < r->call_count; i++)
         frontier_call_fini(&r->calls[i]);
@@ -300,6 +303,8 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
             return MHD_NO;
         break;
     case HTTP_WAITING:
+        if (http_holds_leases(r) && http_caller_has_left(r))
+            return MHD_NO;
         if (r->status == 0)
             r->route->reply(r);
         return http_send(r);

@@ -77,6 +77,9 @@ struct crawls_call *http_crawl_call(struct http_request *r,
 
 /* ---- answers; the first one counts ---- */
 
+/* How JSON is written: 0.2, not 0.20000000000000001. */
+#define HTTP_JSON (JSON_COMPACT | JSON_REAL_PRECISION(9))
+
 /* Takes `j`. */
 void http_answer(struct http_request *r, unsigned status, json_t *j);
 /* Takes `text`, from malloc. */

@@ -257,6 +257,7 @@ void http_server_close(struct http_server *s)
         wait_for_requests(s);
         http_pump_cut(s->pump);
         MHD_stop_daemon(s->daemon);
+        wait_for_requests(s); /* what was cut off gives back */
         wait_for_reports(s);
     }
     http_pump_close(s->pump);

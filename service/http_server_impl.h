@@ -5,6 +5,7 @@
  *   http_exchange.c  one request, from its first line to its answer
  *   http_guard.c     may this caller ask this
  *   http_answer.c    answers and problems, and sending them
+ *   http_lost.c      leases whose answer did not get through
  *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
  *   http_route.c     paths, and reading queries and members
@@ -46,7 +47,8 @@ struct http_server {
     pthread_mutex_t mtx; /* what follows */
     pthread_cond_t fewer;
     unsigned open;    /* requests */
-    unsigned waiting; /* of them those that the frontier or the registry has */
+    unsigned waiting; /* those that the frontier or the registry has, and leases
+                         being given back */
     unsigned reports; /* threads of http_export.c */
     bool stopping;
     int64_t stop_by; /* monotonic */

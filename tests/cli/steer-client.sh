@@ -105,6 +105,8 @@ answers_no_more
 exits 2 "$URLWEIR" pause d # the socket is there, and nobody behind it
 says err "no crawl in d"
 
+refused_as none 2 "runs no crawl of its own"
+
 answers two
 exits 1 "$URLWEIR" pause d
 says err "which of the 2 crawls is meant? Give --crawl NAME: news, shop"
@@ -123,7 +125,6 @@ says requests "POST /v1/crawls/a%1B%5B2J%0A%2F%25/pause"
 ! grep -q "$(printf '\033')" out || fail "an escape on stdout"
 answers_no_more
 
-refused_as none 2 "runs no crawl of its own"
 refused_as conflict 2 "the crawl is stopped"
 refused_as escape 1 'red\x0aline'
 refused_as html 2 "is no urlweir: it answers with HTTP status 404"

@@ -38,7 +38,7 @@ steer() { exits 0 "$URLWEIR" "$@"; }
 takes_commands() {
     waits_for "\"\$URLWEIR\" unpause $1 >out 2>err" || fail "$1: $(cat err crawl.err)"
 }
-# get SOCKET PATH / post_to ADDRESS PATH: the answer's status, the body in ./body.
+# get SOCKET PATH / http ADDRESS PATH [GET]: POST, or GET; the answer's status, the body in ./body.
 get() {
     python3 - "$@" <<'PYTHON'
 import http.client, socket, sys
@@ -51,11 +51,14 @@ open("body", "wb").write(answer.read())
 print(answer.status)
 PYTHON
 }
-post_to() {
+http() {
     python3 - "$@" <<'PYTHON'
 import http.client, sys
 c = http.client.HTTPConnection(sys.argv[1], timeout=10)
-c.request("POST" if len(sys.argv) < 4 else sys.argv[3], sys.argv[2], "{}", {"Content-Type": "application/json"})
+if sys.argv[3:] == ["GET"]:
+    c.request("GET", sys.argv[2])
+else:
+    c.request("POST", sys.argv[2], "{}", {"Content-Type": "application/json"})
 answer = c.getresponse()
 open("body", "wb").write(answer.read())
 print(answer.status)
@@ -123,7 +126,7 @@ new=http://127.0.0.1:$port/not/linked
 exits 5 "$URLWEIR" seed d "$new" "$seed" mailto:x
 printf 'failed\tmailto:x\tonly http and https are crawled\nok\t%s\nskipped\t%s\n' "$new" "$seed" >want
 cut -f 1-3 out | sed 's/^skipped\t\([^\t]*\)\t.*/skipped\t\1/' | diff want - || fail "seed"
-waits_for 'grep -q "/not/linked" log' || fail "the seed is not fetched"
+waits_for 'grep -q "/not/linked" log' 300 || fail "the seed is not fetched"
 
 # Its own directory is read meanwhile, and it keeps its lock.
 for path in status export explain?url="$seed" audit; do
@@ -159,7 +162,7 @@ asks # it is not paused any more
 steer pause d
 steer stop d --json # also while it is paused
 [ "$(json state <out)" = stopped ] || fail "stop --json: $(cat out)"
-exits 0 "$URLWEIR" resume d --delay 0 --progress none
+exits 5 "$URLWEIR" resume d --delay 0 --progress none
 serve_no_more
 judge --ignore /not/linked --kills 1 --in-flight 64
 agrees d
@@ -195,7 +198,7 @@ ended 0 "without a socket"
 # ---- another user ---------------------------------------------------------------------
 
 if [ "$(id -u)" = 0 ] && [ -n "$(command -v setpriv)" ]; then
-    open=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-steer.XXXXXX")
+    open=$(mktemp -d /tmp/urlweir-steer.XXXXXX)
     at_exit="$at_exit; rm -rf $open"
     chmod 755 "$open"
     # shellcheck disable=SC2086
@@ -217,16 +220,16 @@ starts crawl "$seed" -o m $slow --delay 200ms --metrics 127.0.0.1:0
 takes_commands m
 at=$(sed -n 's/^urlweir crawl: HTTP on //p' crawl.err)
 says m/lock "$pid crawl http=$at"
-[ "$(post_to "$at" /metrics GET)" = 200 ] || fail "metrics: $(cat body)"
+[ "$(http "$at" /metrics GET)" = 200 ] || fail "metrics: $(cat body)"
 awk '/^#/ { next }
     !/^urlweir_[a-z0-9_]+({[^}]*})? [-+0-9.e]+$/ { print; bad = 1 }
     /^urlweir_crawl/ { n++ }
     END { exit bad || n < 5 }' body || fail "metrics"
-[ "$(post_to "$at" /healthz GET)" = 200 ] || fail "healthz: $(cat body)"
-[ "$(post_to "$at" /v1/crawls GET)" = 200 ] || fail "crawls: $(cat body)"
+[ "$(http "$at" /healthz GET)" = 200 ] || fail "healthz: $(cat body)"
+[ "$(http "$at" /v1/crawls GET)" = 200 ] || fail "crawls: $(cat body)"
 for path in /v1/crawls/DEFAULT/pause /v1/crawls/DEFAULT/stop /v1/crawls/DEFAULT/seeds \
     /v1/queues/block /v1/crawls; do
-    [ "$(post_to "$at" $path)" = 403 ] || fail "$path is not refused: $(cat body)"
+    [ "$(http "$at" $path)" = 403 ] || fail "$path is not refused: $(cat body)"
 done
 exits 2 "$URLWEIR" pause "http://$at"
 says err "that may not be done there"
@@ -240,3 +243,109 @@ steer stop m
 ends
 ended 4
 serve_no_more
+
+# ---- crawls of a service, by directory and by URL ------------------------------------------
+
+serve --hosts 3 --pages 3000 --links 8 --size 300 --seed 92
+for name in news shop; do
+    host=$([ $name = news ] && echo 127.0.0.1 || echo 127.0.0.2)
+    first=$(sed -n "s,^\(http://$host:[^	]*\)	fetch.*,\1,p" truth | head -n 1)
+    cat >$name.yaml <<END
+seeds: ['$first']
+allow-private: true
+sitemap: off
+delay: 50ms
+min-disk: 0
+END
+done
+for role in read write admin; do echo "$role 0123456789abcdef-$role"; done >tokens
+for role in read write; do grep $role tokens >token-$role; done
+starts serve svc --listen 127.0.0.1:0 --http 127.0.0.1:0 --token-file tokens \
+    --crawl news.yaml --crawl shop.yaml
+waits_for 'grep -q "listening on" crawl.err' || fail "no service: $(cat crawl.err)"
+url=http://$(sed -n 's/.*HTTP on //p' crawl.err)
+says svc/lock "$pid serve http=${url#http://}"
+asks 127.0.0.1
+asks 127.0.0.2
+
+exits 1 "$URLWEIR" pause svc
+says err "which of the 2 crawls is meant? Give --crawl NAME: news, shop"
+steer pause svc --crawl news
+says out "news: paused; "
+asks_not 127.0.0.1
+asks 127.0.0.2
+steer pause svc/crawls/shop
+says out "shop: paused; "
+steer status svc/crawls/shop
+says out "shop: paused"
+asks_not
+steer unpause svc --all --json
+[ "$(grep -c '"running"' out)" = 2 ] || fail "unpause --all: $(cat out)"
+asks 127.0.0.1
+asks 127.0.0.2
+
+exits 2 "$URLWEIR" pause "$url" --crawl news
+says err "wants a token; give --token-file FILE, or set URLWEIR_TOKEN"
+exits 2 "$URLWEIR" pause "$url" --crawl news --token-file token-read
+says err "the token may not do that: a token of the role write is needed"
+exits 2 "$URLWEIR" block "$url" 127.0.0.1 --for 1h --crawl news --token-file token-read
+asks 127.0.0.1
+steer pause "$url" --crawl news --token-file token-write
+asks_not 127.0.0.1
+URLWEIR_TOKEN=0123456789abcdef-write steer unpause "$url" --crawl news
+asks 127.0.0.1
+steer block "$url" 127.0.0.1 --for 1h --crawl news --token-file tokens
+asks_not 127.0.0.1
+asks 127.0.0.2
+steer block svc 127.0.0.1 --off --crawl news
+asks 127.0.0.1
+steer delay svc 127.0.0.2 10 --crawl shop
+asks_not 127.0.0.2
+steer delay svc 127.0.0.2 default --crawl shop
+# A seed opens the scope to its host, which has had no request before.
+[ "$(arrivals 127.0.0.3)" = 0 ] || fail "out of scope"
+steer seed svc "http://127.0.0.3:$port/not/linked" --crawl news
+says out "ok	http://127.0.0.3:$port/not/linked"
+waits_for 'grep -q "/not/linked" log' || fail "the seed is not fetched"
+
+steer stop svc --crawl news
+says out "news: stopped; "
+asks_not 127.0.0.1
+asks 127.0.0.2
+exits 2 "$URLWEIR" pause svc --crawl news
+says err "the crawl is stopped"
+steer stop svc --all
+says out "shop: stopped; "
+asks_not
+kill -0 "$pid" || fail "the service has ended"
+kill -TERM "$pid"
+ends
+ended 0 "the service"
+exits 2 "$URLWEIR" stop svc
+says err "no service runs in svc; start it with \`urlweir serve svc\`"
+serve_no_more
+
+# A service without crawls of its own is ended by a signal, and its frontier is
+# steered all the same.
+starts serve plain --listen 127.0.0.1:0 --http none
+waits_for 'grep -q "listening on" crawl.err' || fail "no service: $(cat crawl.err)"
+exits 2 "$URLWEIR" stop plain
+says err "runs no crawl of its own"
+says err "\`kill $pid\` ends it"
+exits 2 "$URLWEIR" block plain example.org --for 1h
+says err "there is no crawl DEFAULT"
+python3 - plain/control <<'PYTHON'
+import http.client, socket, sys
+c = http.client.HTTPConnection("localhost")
+c.sock = socket.socket(socket.AF_UNIX)
+c.sock.connect(sys.argv[1])
+c.request("POST", "/v1/urls", '{"url": "http://example.org/"}', {"Content-Type": "application/json"})
+assert c.getresponse().status == 200
+PYTHON
+steer block plain example.org --for 1h
+says out "DEFAULT: example.org is blocked until "
+[ "$(get plain/control '/v1/url?url=http://example.org/')" = 200 ] || fail "$(cat body)"
+grep -q '"blocked_until":"20' body || fail "not blocked: $(cat body)"
+kill -TERM "$pid"
+ends
+ended 0

@@ -61,7 +61,7 @@ def listen():
         return s, None
     lock = open(os.path.join(where, "lock"), "w")
     fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    lock.write("%d crawl\n" % os.getpid())
+    lock.write("%d %s\n" % (os.getpid(), "serve" if mode == "none" else "crawl"))
     lock.flush()
     s = socket.socket(socket.AF_UNIX)
     os.chdir(where)

@@ -298,6 +298,103 @@ START_TEST(callers_who_leave_while_they_wait_do_no_harm)
 }
 END_TEST
 
+/* ---- leases whose answer got nowhere ---- */
+
+static void lease_from(int fd, unsigned queue)
+{
+    char body[100], text[300];
+
+    snprintf(body, sizeof body, "{\"key\":\"q%u\",\"max_urls_per_queue\":1000}",
+             queue);
+    snprintf(text, sizeof text,
+             "POST /v1/lease HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Type: application/json\r\n"
+             "Content-Length: %zu\r\n\r\n%s",
+             strlen(body), body);
+    send_text(fd, text);
+}
+
+static void put_in_queue(unsigned queue, const char *path, unsigned n)
+{
+    char *body = malloc(4096);
+
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(body, 4096, "{\"url\":\"http://a.test/%s%u\",\"key\":\"q%u\"}",
+                 path, i, queue);
+        says("/v1/urls", body, 200, "\"ok\"");
+    }
+    free(body);
+}
+
+static json_int_t held_in(unsigned queue)
+{
+    char path[60];
+    struct answer a;
+    json_int_t held;
+
+    snprintf(path, sizeof path, "/v1/stats?crawl=DEFAULT&key=q%u", queue);
+    a = ask(path, NULL);
+    held = json_integer_value(json_object_get(a.json, "in_process"));
+    forget(&a);
+    return held;
+}
+
+/* Was the queue served, and does nobody hold a URL of it? */
+static bool came_back(unsigned queue, const char *url)
+{
+    char path[200];
+    bool served = false;
+
+    for (unsigned i = 0; i < 400; i++) {
+        struct answer a;
+
+        snprintf(path, sizeof path, "/v1/url?key=q%u&url=%s", queue, url);
+        a = ask(path, NULL);
+        served = json_is_string(
+            json_object_get(json_object_get(a.json, "queue"), "served_at"));
+        forget(&a);
+        if (served && held_in(queue) == 0)
+            return true;
+        usleep(5000);
+    }
+    return false;
+}
+
+/* The rig's clock stands still, so no hold runs out. A caller that was slow to
+ * leave may have been sent its answer; few are. */
+START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
+{
+    unsigned back = 0;
+
+    for (unsigned queue = 0; queue < 10; queue++) {
+        int fd;
+
+        put_in_queue(queue, "", 2);
+        fd = dial();
+        lease_from(fd, queue);
+        close(fd);
+        back += came_back(queue, "http://a.test/0");
+    }
+    ck_assert_uint_ge(back, 7);
+    atomic_fetch_add(&rig.now, 1000); /* the queues' delay */
+    says("/v1/lease", "{\"key\":\"q0\"}", 200, "http://a.test/");
+}
+END_TEST
+
+START_TEST(a_lease_whose_answer_was_sent_is_held)
+{
+    int fd = dial();
+    char got[2000] = "";
+
+    put_in_queue(0, "", 2);
+    lease_from(fd, 0);
+    ck_assert_int_gt(recv(fd, got, sizeof got - 1, 0), 0);
+    close(fd);
+    usleep(100000);
+    ck_assert_int_eq(held_in(0), 2);
+}
+END_TEST
+
 START_TEST(a_stop_waits_for_requests_no_longer_than_told)
 {
     int fd = dial();
@@ -393,6 +490,9 @@ Suite *suite_http_server(void)
     tcase_add_test(c, a_body_without_end_is_cut_off);
     tcase_add_test(c, strangers_are_refused_and_the_server_goes_on);
     tcase_add_test(c, callers_who_leave_while_they_wait_do_no_harm);
+    tcase_add_test(c,
+                   a_lease_whose_caller_left_before_the_answer_is_given_back);
+    tcase_add_test(c, a_lease_whose_answer_was_sent_is_held);
     tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
     tcase_add_test(c, a_socket_serves_who_says_localhost_and_needs_no_frontier);
     tcase_add_test(c, callers_without_tokens_have_the_role_they_were_given);

@@ -127,7 +127,7 @@ START_TEST(paths_are_grouped_by_their_first_name)
 {
     const struct http_route routes[] = {{.path = "/metrics"},
                                         {.path = "/v1/queues"},
-                                        {.path = "/v1/crawls/", .rest = true},
+                                        {.path = "/v1/crawls/{crawl}"},
                                         {.path = "/v1/queues/block"},
                                         {.path = NULL}};
     static struct http_tally t;

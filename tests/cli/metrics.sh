@@ -1,0 +1,245 @@
+#!/bin/sh
+# /metrics is right by a strict reader, adds up, only rises, tells what status
+# tells, and is what docs/formats/metrics.md, the dashboard and the alerts say.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+prom_check=$(dirname "$SITE")/prom_check
+page() {
+    "$prom_check" page "$1" >said || fail "$(cat said)"
+}
+# sum FILE NAME [LABEL=VALUE ...]
+sum() {
+    "$prom_check" sum "$@" || fail "sum $*"
+}
+# scrape FILE: what is at http://$at/metrics, which is right.
+scrape() {
+    python3 - "http://$at/metrics" >"$1" <<'END'
+import sys, urllib.request
+answer = urllib.request.urlopen(sys.argv[1], timeout=20)
+assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+sys.stdout.buffer.write(answer.read())
+END
+    page "$1"
+}
+
+# ---- the reader finds what is wrong -----------------------------------------
+
+cat >good <<'END'
+# HELP urlweir_a_total A counter.
+# TYPE urlweir_a_total counter
+urlweir_a_total{x="1"} 5
+urlweir_a_total{x="2 \"\\\n"} 6
+# HELP urlweir_h_seconds A histogram.
+# TYPE urlweir_h_seconds histogram
+urlweir_h_seconds_bucket{le="0.5"} 1
+urlweir_h_seconds_bucket{le="+Inf"} 2
+urlweir_h_seconds_sum 3.5
+urlweir_h_seconds_count 2
+END
+page good
+# refused WHAT SED: the page is no longer right after this edit.
+refused() {
+    sed "$2" good >bad
+    ! cmp -s good bad || fail "nothing edited: $2"
+    ! "$prom_check" page bad >said || fail "not refused: $1"
+}
+refused "a family twice" 's/_h_seconds/_a_total/'
+refused "a family without HELP" '1d'
+refused "a family without TYPE" '2d'
+refused "HELP that says nothing" 's/A counter\.//'
+refused "a type that is none" '2s/counter/summary/'
+refused "a foreign name" 's/urlweir_a/other_a/'
+refused "a counter without _total" 's/urlweir_a_total/urlweir_a/'
+refused "a gauge that ends in _total" '2s/counter/gauge/'
+refused "a histogram without a unit" 's/h_seconds/h/'
+refused "an upper-case name" 's/urlweir_a/urlweir_A/'
+refused "a series twice" 's/x="2[^}]*/x="1"/'
+refused "a sample of another family" '3s/_a_/_b_/'
+refused "samples with other labels" '4s/x=/y=/'
+refused "a label twice" '3s/x="1"/x="1",x="1"/'
+refused "a label without quotes" '3s/"1"/1/'
+refused "an unknown escape" '3s/"1"/"\\t"/'
+refused "no number" '3s/5/five/'
+refused "a counter below 0" '3s/5/-5/'
+refused "a time stamp" '3s/5/5 1700000000000/'
+refused "an empty line" '2s/$/\n/'
+refused "buckets that fall" 's/0.5"} 1/0.5"} 3/'
+refused "bounds that fall" 's/le="0.5"/le="+Inf"/'
+refused "no bucket +Inf" '8d'
+refused "another count" 's/_count 2/_count 3/'
+refused "a histogram without sum" '9d'
+printf 'x' >>good
+! "$prom_check" page good >said || fail "a page cut short"
+sed 's/x$//; s/} 6/} 4/' good >fell
+sed 's/x$//' good >before
+! "$prom_check" rise before fell >said || fail "a counter may not fall"
+says said 'urlweir_a_total{x=2'
+sed '/x="1"/d' before >less
+! "$prom_check" rise before less >said || fail "a counter may not go"
+
+# ---- a service with a crawl of its own ---------------------------------------
+
+serve --hosts 20 --pages 4000 --profile errors,robots,redirects,variants --seed 7
+web=$server
+cat >one.yaml <<END
+seeds: [$seed]
+scope: any
+allow-private: true
+sitemap: off
+delay: 0
+retry-delay: 50ms
+max-delay: 100ms
+min-disk: 0
+checkpoint: 1s
+END
+"$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 --crawl one.yaml \
+    >serve.out 2>serve.err &
+service=$!
+at_exit="$at_exit; kill $service"
+waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
+at=$(sed -n 's/.*HTTP on //p' serve.err)
+
+# While it runs: pages are right, nothing ever falls, sums agree.
+scrape last
+scrapes=0
+until [ "$(sum last urlweir_crawl_state state=waiting)" = 1 ]; do
+    scrapes=$((scrapes + 1))
+    [ $scrapes -lt 300 ] || fail "it does not end: $(cat serve.err)"
+    sleep 0.1
+    scrape next
+    "$prom_check" rise last next >said || fail "$(cat said)"
+    mv next last
+done
+[ $scrapes -gt 2 ] || fail "it was over at once"
+
+# A few calls of others, so that all labels are there, and answers that are none.
+python3 - "http://$at" <<'END'
+import sys, urllib.error, urllib.request
+def post(path, body):
+    return urllib.request.urlopen(urllib.request.Request(
+        sys.argv[1] + path, body, {"Content-Type": "application/json"}), timeout=20)
+post("/v1/urls", b'[{"url":"http://a.test/1"},{"url":"http://a.test/1"},{"url":"http://"}]')
+post("/v1/lease", b"{}")
+try:
+    urllib.request.urlopen(sys.argv[1] + "/nothing", timeout=20)
+except urllib.error.HTTPError:
+    pass
+END
+told() {
+    scrape last
+    [ "$(sum last urlweir_frontier_seen_checks_total answer=certainly_new)" = 1 ] &&
+        [ "$(sum last urlweir_crawl_transfers)" = 0 ]
+}
+waits_for told || fail "the frontier's numbers do not come"
+
+# is FILE VALUE NAME [LABEL=VALUE ...]
+is() {
+    is_value=$1
+    shift
+    [ "$(sum last "$@")" = "$is_value" ] || fail "$* is $(sum last "$@"), not $is_value"
+}
+is 1 urlweir_frontier_calls_total transport=http verb=put
+is 1 urlweir_frontier_calls_total transport=http verb=get
+is 0 urlweir_frontier_calls_total transport=grpc
+is 1 urlweir_frontier_call_duration_seconds transport=http verb=put
+is 1 urlweir_frontier_put_answers_total answer=ok
+is 2 urlweir_frontier_put_answers_total answer=skipped
+is 1 urlweir_frontier_urls_leased_total
+is 1 urlweir_frontier_leased_urls
+is 1 urlweir_http_requests_total route=none code=4xx
+is 1 urlweir_http_requests_total route=urls code=2xx
+is 0 urlweir_grpc_connections_accepted_total
+is 1 urlweir_build_info "version=$("$URLWEIR" --version | sed 's/[^0-9]*//; s/[^0-9.].*//')"
+is "$(sum last urlweir_frontier_commits_total)" urlweir_frontier_commit_duration_seconds
+
+# What the service says of itself at its end is what it said last.
+kill "$service"
+wait "$service" || fail "the service ended badly: $(cat serve.err)"
+exits 0 "$URLWEIR" status d/crawls/one --json
+cp out status
+for status in fetched redirect failed denied skipped; do
+    is "$(json $status <status)" urlweir_crawl_urls_done_total "status=$status"
+done
+is "$(json urls <status)" urlweir_crawl_urls_done_total
+is "$(json urls <status)" urlweir_crawl_urls_admitted_total
+is "$(json pages <status)" urlweir_crawl_pages_total
+is "$(json links <status)" urlweir_crawl_links_total
+is "$(json duplicates <status)" urlweir_crawl_duplicate_links_total
+is "$(json dropped <status)" urlweir_crawl_dropped_links_total
+is "$(json retries <status)" urlweir_crawl_retries_total
+is "$(json hosts <status)" urlweir_crawl_hosts
+is "$(json filter_new <status)" urlweir_crawl_seen_checks_total answer=certainly_new
+is "$(json false_positives <status)" urlweir_crawl_seen_checks_total answer=false_positive
+is 0 urlweir_crawl_queued_urls
+is 1 urlweir_crawl_seeds
+[ "$(sum last urlweir_crawl_urls_done_total status=failed reason=http_4xx)" -gt 0 ] || fail "no 404"
+[ "$(sum last urlweir_crawl_urls_done_total status=denied reason=robots)" -gt 0 ] || fail "none denied"
+[ "$(sum last urlweir_crawl_retries_total)" -gt 0 ] || fail "none tried again"
+[ "$(sum last urlweir_crawl_checkpoint_duration_seconds)" -gt 0 ] || fail "no checkpoint"
+
+# Every request was seen by the server, and ended in one way.
+kill "$web"
+wait "$web" || fail "the server ended badly: $(cat site.err)"
+is "$(sum last urlweir_crawl_requests_total)" urlweir_crawl_requests_total
+answered=$(sum last urlweir_crawl_answers_total)
+[ "$(sum last urlweir_crawl_answer_duration_seconds)" -le "$answered" ] || fail "more timed than answered"
+robots=$(sum last urlweir_crawl_robots_duration_seconds)
+pages=$(sum last urlweir_crawl_answer_duration_seconds)
+[ $((robots + pages)) = "$(sum last urlweir_crawl_requests_total result=answered)" ] ||
+    fail "timed: $robots + $pages"
+
+# ---- the document says what there is -----------------------------------------
+
+"$prom_check" families last | sort >families
+sed -n '/^| `urlweir_/{
+    s/^| `\([a-z0-9_]*\)` | \([a-z]*\) | \([^|]*\) | .*/\1 \2 \3/
+    s/[`,]//g
+    p
+}' "$TOP/docs/formats/metrics.md" | while read -r name type labels; do
+    # shellcheck disable=SC2086
+    echo "$name $type $(printf '%s\n' ${labels:--} | sort | paste -sd, -)"
+done | sort >documented
+diff documented families || fail "docs/formats/metrics.md and the page (right) differ"
+
+# ---- dashboard and alerts ask for nothing else --------------------------------
+
+while read -r name type labels; do
+    echo "$name"
+    [ "$type" != histogram ] || printf '%s\n' "${name}_bucket" "${name}_sum" "${name}_count"
+done <families | sort -u >names
+for file in grafana-urlweir.json prometheus-urlweir-alerts.yaml; do
+    grep -oE 'urlweir_[a-z0-9_]+' "$TOP/packaging/$file" | sort -u >asked
+    [ -s asked ] || fail "$file asks for nothing"
+    comm -23 asked names >unknown
+    [ ! -s unknown ] || fail "$file asks for what is not there: $(cat unknown)"
+done
+python3 - "$TOP/packaging/grafana-urlweir.json" families <<'END' || fail "the dashboard"
+"""It is JSON of one dashboard; panels have what a reader needs; none lies on another; no family is forgotten."""
+import json, sys
+board = json.load(open(sys.argv[1]))
+assert board["schemaVersion"] >= 38 and board["title"] and board["uid"]
+names = [v["name"] for v in board["templating"]["list"]]
+assert names == ["datasource", "instance", "crawl"], names
+ids, cells, text = set(), set(), ""
+for p in board["panels"]:
+    assert p["id"] not in ids and p["title"], p["title"]
+    ids.add(p["id"])
+    at = p["gridPos"]
+    assert at["x"] + at["w"] <= 24
+    for x in range(at["x"], at["x"] + at["w"]):
+        for y in range(at["y"], at["y"] + at["h"]):
+            assert (x, y) not in cells, p["title"]
+            cells.add((x, y))
+    if p["type"] == "row":
+        continue
+    assert p["datasource"]["uid"] == "${datasource}" and p["targets"], p["title"]
+    for t in p["targets"]:
+        assert t["expr"].count("(") == t["expr"].count(")"), t["expr"]
+        assert "instance=~\"$instance\"" in t["expr"], t["expr"]
+        text += t["expr"] + "\n"
+text += json.dumps(board["templating"])
+known = [line.split()[0] for line in open(sys.argv[2])]
+missing = [n for n in known if n not in text and n != "urlweir_process_virtual_memory_bytes"]
+assert not missing, missing
+END
