@@ -32,7 +32,7 @@ call() {
 # create NAME SETTINGS
 create() {
     call POST /v1/crawls '{"name": "'"$1"'", "seeds": ["'"$seed"'"], "settings":
-        {"scope": "any", "allow-private": true, "sitemap": "off", "min-disk": "0",
+        {"scope": "'"${scope:-any}"'", "allow-private": true, "sitemap": "off", "min-disk": "0",
          "retry-delay": "50ms", "checkpoint": "1s", '"$2"'}}'
     [ "$answered" = 201 ] || fail "no crawl: $answered $(cat answer)"
 }
@@ -77,7 +77,7 @@ rm -rf d
 serve --hosts 30 --pages 900 --size 1000 --seed 32 --profile plain --latency 20
 start
 create both '"delay": "40ms", "concurrency": 8'
-python3 "$TOP/tests/support/borrower.py" both 2 25 >dies.out 2>&1 &
+python3 "$TOP/tests/support/borrower.py" both 1 20 >dies.out 2>&1 &
 dies=$!
 python3 "$TOP/tests/support/borrower.py" both 4 >borrower.out 2>&1 &
 borrower=$!
@@ -95,10 +95,144 @@ wait $dies || died=$?
 wait $borrower || fail "the borrower: $(cat borrower.out serve.err)"
 stop TERM 0
 serve_no_more
-# What ours had under way at a kill is asked for again, and the one page that
-# the dead borrower may have fetched; nothing that was lent is.
+# What ours had under way at a kill is asked for again; nothing that was lent is.
 judge --delay 40 --kills $kills --in-flight 8
 [ "$(most_at_once)" = 1 ] || fail "a host was asked twice at once"
+# What the dead one held nobody was given before its 8 seconds were over.
+read -r _ when url <dies.out
+waited=$(awk -F'\t' -v url="$url" -v when="$when" '
+    { split(url, part, ":"); path = part[3]; sub(/^[0-9]*/, "", path) }
+    "//" $4 == part[2] && $7 == path && $1 > when { print int(($1 - when) / 1e6) }' log)
+[ "$waited" -ge 7500 ] || fail "$url was handed out again after $waited ms"
 agrees d/crawls/both
 again=$(sed -n 's/^duplicate //p' check.out)
 echo "$kills kills: $(sed -n 's/^fetched //p' borrower.out) of 900 pages by others, $again again"
+
+# ---- each call, of a crawl that is paused and one that is stopped ------------------
+
+rm -rf d
+serve --hosts 2 --pages 20 --size 500 --seed 33 --profile plain
+start
+scope=host create both '"delay": "0"'
+waits_for 'call GET /v1/crawls/both && grep -q "\"queued\":0," answer' || fail "$(cat answer)"
+call POST /v1/crawls/both/pause '{}'
+# wants STATUS TEXT: what the last call answered.
+wants() {
+    [ "$answered" = "$1" ] || fail "$answered instead of $1: $(cat answer)"
+    grep -qF -- "$2" answer || fail "not '$2': $(cat answer)"
+}
+url() {
+    echo "http://127.0.0.1:$port/$1"
+}
+put() {
+    call POST /v1/urls '{"crawl": "both", "url": "'"$1"'"'"${2:-}"'}'
+}
+
+# Found by others: canonical, in scope, once, at the depth they say.
+put "$(url x)"
+wants 200 '"status":"ok"'
+put "http://127.0.0.1:$port/./%78#there"
+wants 200 '"status":"skipped"'
+put "http://elsewhere.invalid/"
+wants 200 '"status":"skipped"'
+put "mailto:nobody@elsewhere.invalid"
+wants 200 '"status":"skipped"'
+put "$(url x/7)" ', "metadata": {"depth": ["7"]}'
+wants 200 '"status":"ok"'
+call GET "/v1/url?crawl=both&url=$(url x/7)"
+wants 200 '"depth":["7"]'
+wants 200 '"state":"queued"'
+call GET "/v1/url?crawl=both&url=$(url never)"
+wants 404 "never"
+
+# Lent, in the hands of one, settled.
+call POST /v1/lease '{"crawl": "both", "hold_seconds": 60}'
+wants 200 "$(url x)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/lease '{}'
+wants 200 '"urls":[]'
+call GET "/v1/url?crawl=both&url=$(url x)"
+wants 200 '"state":"leased"'
+call POST /v1/extend '{"lease": "'"$lease"'", "hold_seconds": 120}'
+wants 200 '"status":"ok"'
+call GET "/v1/stats?crawl=both"
+wants 200 '"in_process":1'
+call POST /v1/fail '{"lease": "'"$lease"'", "retry_seconds": 0}'
+wants 200 '"status":"ok"'
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+wants 200 '"status":"gone"'
+# The host's delay is 0: it may be asked for at once, and is due before the other.
+call POST /v1/lease '{}'
+wants 200 "$(url x)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'", "metadata": {"fetch.statusCode": ["404"]}}'
+wants 200 '"status":"ok"'
+call GET "/v1/crawls/both/explain?url=$(url x)"
+wants 200 '"reason": "http_404"'
+wants 200 'fetched by another program'
+put "$(url x/7)" ', "kind": "known"'
+wants 200 '"status":"ok"'
+call GET "/v1/crawls/both/explain?url=$(url x/7)"
+wants 200 '"reason": "lent"'
+put "$(url x/7)" ', "kind": "known", "refetch_at": "2099-01-01T00:00:00Z"'
+wants 200 '"status":"skipped"'
+put "$(url x/8)" ', "kind": "known", "refetch_at": "2099-01-01T00:00:00Z"'
+wants 200 '"status":"ok"'
+call POST /v1/lease '{}'
+wants 200 '"urls":[]'
+call GET "/v1/url?crawl=both&url=$(url x/8)"
+wants 200 '"due_at":"2099-01-01T00:00:0'
+
+# Queues.
+call GET "/v1/queues?crawl=both"
+wants 200 '"127.0.0.1'
+key=$(sed 's/.*\[\("127[^"]*"\).*/\1/' answer)
+put "$(url x/9)"
+call POST /v1/queues/block '{"crawl": "both", "key": '"$key"', "until": "2099-01-01T00:00:00Z"}'
+wants 200 '{}'
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 '"urls":[]'
+call POST /v1/queues/delay '{"crawl": "both", "key": '"$key"', "delay_seconds": 2.5}'
+wants 200 '{}'
+stop KILL 137
+start
+call GET "/v1/url?crawl=both&url=$(url x/9)"
+wants 200 '"blocked_until":"2099'
+wants 200 '"delay_seconds":2.5'
+call POST /v1/queues/block '{"crawl": "both", "key": '"$key"', "until": null}'
+call POST /v1/queues/delay '{"crawl": "both", "key": '"$key"', "delay_seconds": null}'
+wants 200 '{}'
+call GET "/v1/url?crawl=both&url=$(url x/9)"
+wants 200 '"blocked_until":null'
+wants 200 '"delay_seconds":0'
+
+# What cannot be done with a crawl that is run here says so.
+call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 3}'
+wants 409 'per-host'
+call POST /v1/queues/delay '{"crawl": "both", "delay_seconds": 3}'
+wants 409 'settings'
+call DELETE "/v1/queues?crawl=both&key=127.0.0.1"
+wants 409 'forgets no URL'
+
+# Names are apart; a batch for several crawls is split.
+call POST /v1/urls '[{"url": "http://a.invalid/", "crawl": "theirs"},
+    {"url": "'"$(url y)"'", "crawl": "both"}, {"url": "http://a.invalid/", "crawl": "theirs"}]'
+wants 200 '"http://a.invalid/","status":"ok"},{"url":"'"$(url y)"'","status":"ok"},{"url":"http://a.invalid/","status":"skipped"}'
+call POST /v1/crawls '{"name": "theirs", "seeds": ["'"$seed"'"]}'
+wants 409 'other programs'
+call POST /v1/lease '{}'
+wants 200 '"crawl":"theirs"'
+wants 200 '"crawl":"both"'
+
+# Stopped: nothing to be had, and nothing is taken.
+call POST /v1/crawls/both/stop '{}'
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 '"urls":[]'
+put "$(url z)"
+wants 200 '"status":"failed"'
+call GET "/v1/stats?crawl=both"
+wants 200 '"completed":12'
+call GET "/v1/url?crawl=both&url=$(url x)"
+wants 409 'stopped'
+stop TERM 0
+agrees d/crawls/both

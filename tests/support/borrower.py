@@ -5,8 +5,8 @@ usage: borrower.py CRAWL THREADS [DIE_AFTER]
 Leases URLs of an own crawl of `urlweir serve` over HTTP, fetches them, puts the
 links it found and acknowledges. Goes on over restarts of the service, whose
 address is read from the file `address` each time, until nothing is left of the
-crawl. What it fetched is printed. With DIE_AFTER it ends without a word after
-so many leases, with URLs in its hands.
+crawl. How many it fetched is printed. With DIE_AFTER it ends without a word after
+so many leases, with a URL in its hands that it has not asked for.
 
 One request at a time to a host, as the service leases them; the time between is
 the service's to keep.
@@ -102,7 +102,7 @@ def work():
             with lock:
                 leases += 1
                 if 0 < DIE_AFTER <= leases:
-                    print("died holding", url["url"], flush=True)
+                    print("died", time.monotonic_ns(), url["url"], flush=True)
                     os._exit(3)
             settle(url)
         if not got["urls"]:
