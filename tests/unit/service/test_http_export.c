@@ -14,7 +14,7 @@ static atomic_bool hold;
 
 static enum status write_octets(int fd, uint64_t n)
 {
-    static char block[10000];
+    char block[10000];
 
     memset(block, 'x', sizeof block);
     while (n > 0) {
