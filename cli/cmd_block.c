@@ -118,6 +118,33 @@ static int set_queue(struct steer *t, const char *path, const char *name,
     return code;
 }
 
+/* A host that the crawl has no URL of has no queue, and there would be nothing
+ * to hold back. */
+static int check_known(struct steer *t, struct buf *key)
+{
+    json_t *answer = NULL;
+    struct buf path;
+    int code;
+
+    buf_init(&path, 8 * HOST_MOST);
+    buf_add_str(&path, "/v1/stats?crawl=");
+    control_add_encoded(&path, bytes_of_str(steer_crawl_name(t->crawl)));
+    buf_add_str(&path, "&key=");
+    control_add_encoded(&path, buf_bytes(key));
+    code = steer_ask(t, "GET", buf_str(&path), NULL, &answer);
+    if (code == EXIT_DONE &&
+        json_integer_value(json_object_get(answer, "queues")) == 0) {
+        steer_add_label(t, t->crawl, &t->why);
+        buf_add_str(&t->why, " has no URL of ");
+        format_terminal(&t->why, buf_bytes(key));
+        buf_add_str(&t->why, " yet, so there is nothing to change");
+        code = steer_failed(t, STATUS_NOT_FOUND);
+    }
+    json_decref(answer);
+    buf_fini(&path);
+    return code;
+}
+
 /* "crawl: example.org is WHAT" */
 static void tell(const struct steer *t, const struct buf *key, const char *what)
 {
@@ -157,7 +184,9 @@ static int find_queue(struct steer *t, struct buf *key)
 
     if (code == EXIT_DONE)
         code = steer_choose(t, true);
-    return code == EXIT_DONE ? take_host(t, t->operands.item[1], key) : code;
+    if (code == EXIT_DONE)
+        code = take_host(t, t->operands.item[1], key);
+    return code == EXIT_DONE ? check_known(t, key) : code;
 }
 
 /* ---- block ---- */

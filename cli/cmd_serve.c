@@ -82,10 +82,10 @@ static const struct option_spec specs[] = {
      .help = "how long calls that run may take to finish when the service is "
              "stopped"},
 
-    {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "128M",
+    {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "256M",
      .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
      .arg = "SIZE", .flags = OPTION_LINE_ONLY,
-     .help = "what the frontier may hold in memory"},
+     .help = "what the frontier may hold of its store in memory"},
     {.name = "checkpoint", .type = OPTION_TIME, AT(checkpoint_ms),
      .fallback = "60s", .min = 100, .max = 86400e3, .section = STORE,
      .arg = "TIME", .flags = OPTION_LINE_ONLY,

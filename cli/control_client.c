@@ -77,6 +77,13 @@ static bool is_token(const struct buf *token)
     return ok;
 }
 
+static void forget(struct buf *secret)
+{
+    if (secret->at != NULL)
+        explicit_bzero(secret->at, secret->cap);
+    buf_fini(secret);
+}
+
 static enum status read_token_file(struct control_client *c, struct buf *why)
 {
     const char *path = c->options.token_file;
@@ -100,8 +107,7 @@ static enum status read_token_file(struct control_client *c, struct buf *why)
                                        "printable characters without spaces"
                                      : status_text(st));
     }
-    explicit_bzero(file.at, file.cap);
-    buf_fini(&file);
+    forget(&file);
     return st;
 }
 
@@ -189,8 +195,7 @@ void control_client_free(struct control_client *c)
     if (c == NULL)
         return;
     curl_easy_cleanup(c->curl);
-    explicit_bzero(c->token.at, c->token.cap);
-    buf_fini(&c->token);
+    forget(&c->token);
     buf_fini(&c->answer);
     control_place_fini(&c->place);
     free(c);
@@ -386,20 +391,25 @@ enum status control_client_ask(struct control_client *c, const char *method,
     return st;
 }
 
-void control_crawl_path(struct buf *out, const char *name, const char *verb)
+void control_add_encoded(struct buf *out, struct bytes text)
 {
     static const char hex[] = "0123456789ABCDEF";
 
-    buf_add_str(out, "/v1/crawls/");
-    for (; *name != '\0'; name++) {
-        unsigned char b = (unsigned char)*name;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char b = (unsigned char)text.at[i];
 
         if ((b >= '0' && b <= '9') || (b >= 'A' && b <= 'Z') ||
-            (b >= 'a' && b <= 'z') || strchr("-._~", b) != NULL)
+            (b >= 'a' && b <= 'z') || (b != 0 && strchr("-._~", b) != NULL))
             buf_add_char(out, (char)b);
         else
             buf_addf(out, "%%%c%c", hex[b >> 4], hex[b & 15]);
     }
+}
+
+void control_crawl_path(struct buf *out, const char *name, const char *verb)
+{
+    buf_add_str(out, "/v1/crawls/");
+    control_add_encoded(out, bytes_of_str(name));
     if (verb != NULL)
         buf_addf(out, "/%s", verb);
 }

@@ -49,7 +49,9 @@ MUST_CHECK enum status control_client_ask(struct control_client *c,
                                           json_t *body, json_t **out,
                                           struct buf *why);
 
-/* "/v1/crawls/NAME/VERB", the name encoded; behind what is there. */
+/* Behind what is there: percent-encoded, for a path or a query. */
+void control_add_encoded(struct buf *out, struct bytes text);
+/* "/v1/crawls/NAME/VERB", the name encoded. */
 void control_crawl_path(struct buf *out, const char *name, const char *verb);
 
 #endif

@@ -29,6 +29,7 @@ struct control_socket *control_socket_open(const char *dir, struct hub *hub,
         .frontier = hub != NULL ? hub_frontier(hub) : NULL,
         .crawls = crawls,
         .hub = hub,
+        .dir = dir,
         .open_role = AUTH_ADMIN,
     };
     size_t size = strlen(dir) + sizeof "/" CONTROL_SOCKET;

@@ -38,6 +38,7 @@ static enum status serve_metrics(struct crawl_control *c,
         .listen = s->metrics,
         .drain_ms = DRAIN_MS,
         .crawls = c->crawls,
+        .dir = s->output,
         .open_role = AUTH_READ,
     };
     enum status st = service_is_loopback(s->metrics, &o.loopback);

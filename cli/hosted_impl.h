@@ -84,7 +84,7 @@ MUST_CHECK enum status hosted_take_seeds(struct crawl_settings *s,
                                          const json_t *seeds, struct buf *why);
 /* All but those of a run, and secrets. */
 json_t *hosted_settings_json(const struct crawl_settings *s);
-/* The names of what differs. */
+/* What differs: name, before, after. */
 json_t *hosted_changed_json(const struct crawl_settings *a,
                             const struct crawl_settings *b);
 

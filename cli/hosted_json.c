@@ -292,14 +292,27 @@ json_t *hosted_settings_json(const struct crawl_settings *s)
     return json_pack("{s:o}", "settings", all);
 }
 
+/* null where it is secret. */
+static json_t *shown_json(const struct option_spec *o,
+                          const struct crawl_settings *s)
+{
+    return is_shown(o) ? value_json(o, s) : json_null();
+}
+
 json_t *hosted_changed_json(const struct crawl_settings *a,
                             const struct crawl_settings *b)
 {
-    json_t *names = json_array();
+    json_t *all = json_array();
 
-    for (size_t i = 0; i < crawl_options.count; i++)
-        if ((spec_of(i)->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) == 0 &&
-            !option_equal(spec_of(i), a, b))
-            json_array_append_new(names, json_string(spec_of(i)->name));
-    return json_pack("{s:o}", "changed", names);
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = spec_of(i);
+
+        if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) == 0 &&
+            !option_equal(o, a, b))
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:o, s:o}", "name", o->name,
+                                            "before", shown_json(o, a), "after",
+                                            shown_json(o, b)));
+    }
+    return json_pack("{s:o}", "changed", all);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cli/crawl_archive.h"
@@ -328,6 +329,9 @@ static enum status put_seeds(struct crawls_member *m)
     enum status st = seed_sink_given(e, m->setup, &m->settings);
 
     if (st == STATUS_OK)
+        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+    fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
+    if (st == STATUS_OK)
         st = hosted_note_scope(e, &m->settings, &changed);
     if (st == STATUS_OK)
         st = frontier_store_set_meta(frontier_store_of(e), "seeds_complete",
@@ -504,10 +508,10 @@ static enum status open_in(struct crawls_member *m, bool paused, bool new_seeds,
         frontier_recheck(m->engine, m->setup->scope);
     if (st == STATUS_OK)
         st = crawl_setup_reopen_scope(m->engine, m->setup->scope, &m->settings);
-    if (st == STATUS_OK && new_seeds) {
-        m->setup->fetch.digest_key = frontier_digest_key(m->engine);
-        st = seed_sink_given(m->engine, m->setup, &m->settings);
-    }
+    /* Those that were there are seen; others came with changed settings. */
+    if (st == STATUS_OK)
+        st = new_seeds ? seed_sink_given(m->engine, m->setup, &m->settings)
+                       : seed_sink_sitemaps(m->engine, m->setup, &m->settings);
     return st == STATUS_OK ? start(m, paused, why) : st;
 }
 

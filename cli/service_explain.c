@@ -254,6 +254,7 @@ static void print_text(const struct explainer *x, const char *text)
     buf_fini(&clean);
     if (json_array_size(x->found) == 0)
         printf("  was never put into this frontier\n");
+    /* cppcheck-suppress unknownMacro */
     json_array_foreach(x->found, i, o) print_one(o);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "cli/service_status.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -114,6 +115,39 @@ static void gather(struct view *v)
     map_free(places, NULL);
 }
 
+/* ---- crawls of its own, each in a directory like any other crawl's ---- */
+
+static int is_visible(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+/* Names in order; free() each and the list. */
+static size_t own_crawls(const struct view *v, struct dirent ***names)
+{
+    char *path = reader_path(v->r, "crawls");
+    int n = scandir(path, names, is_visible, alphasort);
+
+    free(path);
+    if (n < 0)
+        *names = NULL;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static json_t *own_crawls_json(const struct view *v)
+{
+    struct dirent **names;
+    size_t n = own_crawls(v, &names);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(list, json_string(names[i]->d_name));
+        free(names[i]);
+    }
+    free(names);
+    return list;
+}
+
 /* ---- JSON ---- */
 
 static void set_counts(json_t *o, const struct put_counts *c)
@@ -178,6 +212,7 @@ static json_t *view_json(const struct view *v, bool queues)
     json_set_seconds(o, "default_delay", v->facts->default_delay_ms);
     json_object_set_new(o, "active", json_boolean(v->facts->active));
     json_object_set_new(o, "crawls", crawls_json(v));
+    json_object_set_new(o, "own_crawls", own_crawls_json(v));
     if (v->r->manifest_status == STATUS_OK) {
         json_set_time(o, "checkpoint_at", v->r->manifest.written_at_ms);
         json_set_uint(o, "generation", v->r->manifest.generation);
@@ -247,6 +282,20 @@ static void text_crawls(const struct view *v)
     buf_fini(&name);
 }
 
+static void text_own_crawls(const struct view *v)
+{
+    json_t *list = own_crawls_json(v), *name;
+    size_t i;
+
+    if (json_array_size(list) > 0)
+        printf("\ncrawls of its own:\n");
+    /* cppcheck-suppress unknownMacro */
+    json_array_foreach(list, i, name)
+        printf("  urlweir status %s/crawls/%s\n", v->r->dir,
+               json_string_value(name));
+    json_decref(list);
+}
+
 static void text_queue(const struct view *v, uint32_t number, struct buf *line)
 {
     const struct put_queue *q = put_urls_queue(v->put, number);
@@ -305,6 +354,7 @@ int service_status(struct reader *r, bool json, bool queues)
         text_crawls(&v);
         if (queues)
             text_queues(&v);
+        text_own_crawls(&v);
     }
     free(v.crawls);
     free(v.queues);

@@ -491,7 +491,8 @@ static int64_t nap(struct crawl *c, int64_t now)
 {
     int64_t due = c->engine->ops->next_due(c->engine, now, NULL);
 
-    if (c->end != CRAWL_RUNNING || due >= now + LONGEST_NAP)
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused) ||
+        due >= now + LONGEST_NAP)
         return LONGEST_NAP;
     return due <= now ? 0 : due - now;
 }
@@ -661,7 +662,8 @@ enum status crawl_perform(struct crawl *c, struct crawl_task *t)
 
     pthread_mutex_init(&p.mtx, NULL);
     pthread_cond_init(&p.cond, NULL);
-    t->waiter = &p;
+    /* cppcheck-suppress autoVariables */
+    t->waiter = &p; /* until `done`, which is waited for */
     t->done = performed;
     st = crawl_post(c, t);
     pthread_mutex_lock(&p.mtx);

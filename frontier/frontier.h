@@ -40,11 +40,12 @@ struct frontier_options {
     const char *redis;           /* of kind redis: where (filter/redis_url.h) */
     struct blocklist *blocklist; /* borrowed; URLs in it are dropped ahead of
                                     admission. NULL: none */
-    bool compare_text; /* a digest that matches is not proof enough: the
-                          stored URL is compared too */
-    bool record_links; /* keep the whole link graph (storage/link_store.h) */
-    double fpr;        /* promised false-positive rate */
-    uint64_t memory;   /* bytes this engine may hold */
+    bool compare_text;    /* a digest that matches is not proof enough: the
+                             stored URL is compared too */
+    bool record_links;    /* keep the whole link graph (storage/link_store.h) */
+    double fpr;           /* promised false-positive rate */
+    uint64_t memory;      /* bytes this engine may hold */
+    unsigned exact_share; /* 64ths of it for pages of the exact set; 0: 8 */
     bool skip_same_content;  /* links of a body seen before: not admitted */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */

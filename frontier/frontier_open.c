@@ -84,8 +84,9 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
     char *path = frontier_path(f, "frontier.db");
     struct db_options dbo = {.cache_bytes = share(f, 4, 2 * MIB, 64 * MIB),
                              .checkpoint_bytes = 16 * MIB};
+    unsigned exact = f->o.exact_share > 0 ? f->o.exact_share : 8;
     struct exact_set_options eo = {.page_cache_bytes =
-                                       share(f, 8, 1 * MIB, 2048 * MIB)};
+                                       share(f, exact, 1 * MIB, 2048 * MIB)};
     struct frontier_store_options so = {.memory_bytes =
                                             share(f, 8, 1 * MIB, 2048 * MIB)};
     enum status st = db_open(&f->db, path, mode, &dbo);

@@ -3,8 +3,11 @@
  * fuzz_grpc_message.c - any octets as a message of each type, and as the gzip
  * body of one.
  *
- * Asserted beside memory safety: what unpacks packs into something that
- * unpacks; metadata that was taken is a message of nothing but metadata.
+ * Asserted beside memory safety: a message packs into as many octets as it
+ * says; what was taken of a URL comes out as it came in. (That what unpacks
+ * packs into something that unpacks again does not hold for protobuf-c 1.4.1,
+ * where unknown fields are kept that it would not take by themselves. Nothing
+ * here packs what somebody else sent.)
  */
 #include <assert.h>
 #include <stddef.h>
@@ -23,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MEMORY ((size_t)64 << 20)
 
-static void round_trip(const ProtobufCMessageDescriptor *d, struct arena *a,
+static void pack_again(const ProtobufCMessageDescriptor *d, struct arena *a,
                        struct bytes m)
 {
     const ProtobufCMessage *p = proto_unpack(d, a, m);
@@ -35,9 +38,6 @@ static void round_trip(const ProtobufCMessageDescriptor *d, struct arena *a,
     len = protobuf_c_message_get_packed_size(p);
     packed = xmalloc(len);
     assert(protobuf_c_message_pack(p, packed) == len);
-    arena_reset(a);
-    assert(proto_unpack(d, a, bytes_of(packed, len)) != NULL ||
-           arena_used(a) > MEMORY / 2);
     free(packed);
 }
 
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena *a = arena_new(MEMORY);
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        round_trip(kinds[i], a, m);
+        pack_again(kinds[i], a, m);
         arena_reset(a);
     }
     take_url(a, m);

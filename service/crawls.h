@@ -116,7 +116,12 @@ MUST_CHECK enum status crawls_submit(struct crawls *c,
 /* ---- reports: what is written at length ---- */
 
 struct crawls_report {
-    enum { CRAWLS_EXPLAIN, CRAWLS_AUDIT, CRAWLS_EXPORT, CRAWLS_STATUS } what;
+    enum crawls_what {
+        CRAWLS_EXPLAIN,
+        CRAWLS_AUDIT,
+        CRAWLS_EXPORT,
+        CRAWLS_STATUS
+    } what;
     struct bytes url;   /* of EXPLAIN */
     const char *rows;   /* of EXPORT: "urls", "pages" ... */
     const char *format; /* of EXPORT: "jsonl", "csv" */

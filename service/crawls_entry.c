@@ -85,7 +85,7 @@ enum status crawls_remove(struct crawls *c, const char *name)
     }
     if (st == STATUS_OK)
         st = file_sync_parent(buf_str(&to));
-    fault_point("crawl-gone");
+    fault_point("service-crawl-gone");
     if (st == STATUS_OK)
         st = file_remove_tree(buf_str(&to));
     buf_fini(&from);
@@ -257,12 +257,12 @@ static void close_ended(struct crawls *c, struct crawls_entry *e,
 
     pthread_mutex_lock(&c->mtx);
     crawl_look(e->crawl, &e->sample);
+    e->sample.active = 0;
     e->state = CRAWLS_STOPPING;
     e->crawl = NULL;
     while (e->users > 0)
         pthread_cond_wait(&c->used, &c->mtx);
     pthread_mutex_unlock(&c->mtx);
-    e->sample.active = 0;
     st = c->maker.close(m);
     pthread_mutex_lock(&c->mtx);
     e->member = NULL;

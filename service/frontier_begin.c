@@ -15,6 +15,13 @@
 #include "frontier/reader.h"
 #include "service/frontier_state.h"
 
+/* Half of what crawlers put is there already, each time anywhere in the set, so
+ * a put costs the more the less of the set's pages are in memory: 2.6 us of CPU
+ * with all of them, 4 us with a third. (A crawl's duplicates are links of its
+ * own pages: the hot cache knows most.) Of 256 MiB it is enough for 4.6 million
+ * URLs; only what is used is touched. */
+#define EXACT_SHARE 24
+
 static void remove_unbegun(const char *dir)
 {
     static const char *const names[] = {"manifest", "frontier.db-wal",
@@ -43,6 +50,7 @@ enum status frontier_open_store(struct frontier_service *s, int64_t now)
         .use_filter = true,
         .fpr = s->o.fpr,
         .memory = s->o.memory,
+        .exact_share = EXACT_SHARE,
     };
     bool made = false;
     enum status st;

@@ -64,7 +64,8 @@ const char *frontier_verb_name(enum frontier_verb v);
 
 /* Who made a call, for counting. */
 enum frontier_via {
-    FRONTIER_VIA_GRPC = 0,
+    FRONTIER_VIA_SELF = 0, /* this program, on its own account */
+    FRONTIER_VIA_GRPC,
     FRONTIER_VIA_HTTP,
     FRONTIER_VIAS_ /* how many there are */
 };

@@ -187,7 +187,7 @@ void http_export_ask(struct http_request *r)
         return;
     }
     e->crawl = xstrdup(r->name);
-    e->report.what = r->route->how;
+    e->report.what = (enum crawls_what)r->route->how;
     e->report.url = bytes_of_str(e->url);
     e->report.rows = e->rows;
     begin(r, e);

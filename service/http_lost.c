@@ -83,7 +83,7 @@ void http_give_back(struct http_request *r)
         c->in.settle.lease = get->urls[i].lease;
         c->in.settle.how = FRONTIER_SETTLE_FAIL;
         if (hub_submit(s->hub, c) != STATUS_OK)
-            call_over(g); /* this function's own keeps it alive */
+            atomic_fetch_sub(&g->pending, 1); /* ours keeps it above 0 */
     }
     log_info("leases given back, their caller had left", "urls=%zu", n);
     call_over(g);

@@ -147,6 +147,7 @@ static enum status submit_parts(struct hub *h, struct batch *b)
         struct part *p = &b->parts[i];
 
         frontier_call_init(&p->call, FRONTIER_PUT, part_done, b);
+        p->call.via = b->call->via;
         p->call.in.put = (struct frontier_put){p->items, p->n};
         p->call.via = b->call->via;
     }

@@ -6,6 +6,7 @@
 #define GRPC     "grpc"
 
 static const char *const vias[FRONTIER_VIAS_] = {
+    [FRONTIER_VIA_SELF] = "self",
     [FRONTIER_VIA_GRPC] = "grpc",
     [FRONTIER_VIA_HTTP] = "http",
 };

@@ -113,7 +113,7 @@ static enum status remove_stale(const struct socket_file *s,
 {
     struct stat is;
     enum status st;
-    int fd;
+    int fd = -1;
 
     if (fstatat(s->dir, s->name, &is, AT_SYMLINK_NOFOLLOW) != 0)
         return status_of_errno(errno);

@@ -12,7 +12,7 @@ build="gcc libc6-dev make pkg-config libcurl4-openssl-dev libxml2-dev
  libmicrohttpd-dev libgnutls28-dev libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler
  protobuf-compiler
  ca-certificates"
-check="check python3 sqlite3 openssl nghttp2-server redis-server procps
+check="check python3 sqlite3 openssl curl nghttp2-server redis-server procps
  util-linux mandoc"
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
 interop="python3 python3-venv python3-pip"

@@ -16,6 +16,16 @@ export class Refused extends Error {
     }
 }
 
+// A browser that keeps nothing for pages throws; then it is kept until a reload.
+function stored() {
+    try {
+        return sessionStorage.getItem(KEY);
+    } catch {
+        return null;
+    }
+}
+let token = stored();
+
 let askForToken = async () => null; // (why) -> a token, or null
 let role = 'admin';                 // until the service says otherwise
 let roleChanged = () => {};
@@ -28,7 +38,7 @@ export function onRole(changed) {
 }
 export const currentRole = () => role;
 export const mayDo = (needed) => ROLES.indexOf(role) >= ROLES.indexOf(needed);
-export const hasToken = () => sessionStorage.getItem(KEY) !== null;
+export const hasToken = () => token !== null;
 
 function setRole(now) {
     if (now === role || !ROLES.includes(now))
@@ -37,42 +47,53 @@ function setRole(now) {
     roleChanged(role);
 }
 
-export function setToken(token) {
-    if (token === null)
-        sessionStorage.removeItem(KEY);
-    else
-        sessionStorage.setItem(KEY, token);
+export function setToken(now) {
+    token = now;
+    try {
+        if (now === null)
+            sessionStorage.removeItem(KEY);
+        else
+            sessionStorage.setItem(KEY, now);
+    } catch {
+        // see above
+    }
 }
 
-// One prompt, however many wait for it.
-let prompt = null;
+// One prompt, however many wait for it; none again once it was declined.
+let prompt = null, declined = false;
 async function tokenAfter(used, why) {
-    if (sessionStorage.getItem(KEY) !== used)
+    if (token !== used)
         return true; // another one has come meanwhile
+    if (declined)
+        return false;
     prompt ??= askForToken(why).finally(() => {
         prompt = null;
     });
-    const token = await prompt;
-    if (token === null)
-        return false;
-    setToken(token);
-    return true;
+    const given = await prompt;
+    declined = given === null;
+    if (!declined)
+        setToken(given);
+    return !declined;
+}
+
+export const wasDeclined = () => declined;
+export function reconsider() {
+    declined = false;
 }
 
 async function send(path, options) {
     for (;;) {
-        const token = sessionStorage.getItem(KEY);
-        const headers = {...options.headers};
-        if (token !== null)
-            headers.Authorization = `Bearer ${token}`;
-        const answer = await fetch(path, {...options, headers, cache: 'no-store', credentials: 'omit', redirect: 'error'});
+        const used = token, headers = {...options.headers};
+        if (used !== null)
+            headers.Authorization = `Bearer ${used}`;
+        const answer = await fetch(path, {...options, headers, cache: 'no-store', redirect: 'error'});
         if (answer.headers.has('Urlweir-Role'))
             setRole(answer.headers.get('Urlweir-Role'));
         if (answer.status !== 401)
             return answer;
-        const why = token === null ? 'This service wants a token.' : 'The service does not know this token.';
-        if (!await tokenAfter(token, why))
-            throw new Refused(401, 'No token was given.');
+        const why = used === null ? 'This service wants a token.' : 'The service does not know this token.';
+        if (!await tokenAfter(used, why))
+            throw new Refused(401, 'no token was given');
     }
 }
 

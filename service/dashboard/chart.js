@@ -83,7 +83,7 @@ export function lineChart(box, format, read, octets) {
             shape('path', {class: 'grid', d: `M0 ${yOf(top * part)}H${width}`}));
         out.push(shape('path', {class: 'area', d: area}), shape('path', {class: 'line', d: line}));
         out.push(shape('text', {class: 'tick', x: 2, y: yOf(top) + 12}, format(top)));
-        for (let minute = 4; minute > 0; minute--)
+        for (let minute = 4; minute > 0; minute -= width < 300 ? 2 : 1)
             out.push(shape('text', {class: 'tick', x: width * (1 - minute / 5), y: height - 3, 'text-anchor': 'middle'},
                 `−${minute} min`));
         out.push(shape('text', {class: 'tick', x: width - 2, y: height - 3, 'text-anchor': 'end'}, 'now'));
@@ -131,21 +131,23 @@ export function barChart(box) {
 
 const log = (n) => Math.log10(n);
 
-function decades(values) {
+// At most three decades below the promise: a filter that is nearly empty errs
+// once in 10 to the 15.
+function decades(values, promised) {
     const positive = values.filter((v) => v > 0);
-    const low = Math.floor(log(Math.min(...positive, 0.1)) + 1e-9);
+    const low = Math.floor(Math.max(log(Math.min(...positive, 0.1)), log(promised) - 3) + 1e-9);
     const high = Math.ceil(log(Math.max(...positive)) + 0.1); // room behind the last
     return [low, Math.max(high, low + 1)];
 }
 
-// update({measured, low, high, promised, predicted}); a rate of 0 stands at the
-// left edge, as it has no place on this axis.
+// update({measured, low, high, promised, predicted}); what has no place on this
+// axis, as a rate of 0, stands at its left edge.
 export function intervalChart(box, format) {
     let rate = null;
     const again = canvas(box, 62, (width) => {
         if (rate === null)
             return [];
-        const [from, to] = decades([rate.measured, rate.low, rate.high, rate.promised, rate.predicted]);
+        const [from, to] = decades([rate.measured, rate.low, rate.high, rate.promised, rate.predicted], rate.promised);
         const left = 6, right = width - 6;
         const xOf = (v) => v > 0 ? near(left + Math.max(log(v) - from, 0) / (to - from) * (right - left)) : left;
         const out = [];

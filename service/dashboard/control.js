@@ -7,9 +7,17 @@
 import {byId, el, foreign, setText} from './dom.js';
 import {change, crawlPath, get, mayDo} from './api.js';
 
+const SAID_MS = 20000, SAID_BAD_MS = 60000, TOGETHER_MS = 1000;
+let forget, saidAt = 0;
+
+// What comes at once is said together, or the first would go unheard.
 export function say(text, bad = false) {
+    const together = Date.now() - saidAt < TOGETHER_MS && byId('said').firstChild !== null;
     byId('said').className = bad ? 'bad' : '';
-    byId('said').replaceChildren(...(text === '' ? [] : [foreign(text)]));
+    byId('said').replaceChildren(...(together ? [...byId('said').childNodes, '; '] : []), foreign(text));
+    saidAt = Date.now();
+    clearTimeout(forget);
+    forget = setTimeout(() => byId('said').replaceChildren(), bad ? SAID_BAD_MS : SAID_MS);
 }
 
 // Whatever this token cannot do is switched off.
@@ -20,7 +28,7 @@ export function gate() {
 
 // ---- one question ----
 
-let fields = 0;
+let fields = 0, dialogs = 0;
 
 // {name, label, kind, value, help, options: [[value, text]], required, rows}
 function makeField(f) {
@@ -52,13 +60,14 @@ const makeGroup = (g) => Array.isArray(g.fields) ? el('fieldset', {}, el('legend
 // Resolves to what act returned, or null when it was closed.
 export function dialog({title, text = [], fields: all = [], button, danger = false, act, check}) {
     return new Promise((resolve) => {
+        const id = `dialog-${dialogs++}`;
         let result = null;
         const wrong = el('p', {class: 'wrong', role: 'alert'});
         const go = el('button', {type: 'submit', class: danger ? 'danger' : null}, button);
         const form = el('form', {}, all.map(makeGroup), wrong,
             el('div', {class: 'buttons'}, el('button', {type: 'button', onclick: () => box.close()}, 'Cancel'), go));
-        const box = el('dialog', {'aria-labelledby': 'dialog-title'},
-            el('h2', {id: 'dialog-title'}, foreign(title)), [text].flat().map((t) => el('p', {}, t)), form);
+        const box = el('dialog', {'aria-labelledby': id},
+            el('h2', {id}, foreign(title)), [text].flat().map((t) => el('p', {}, t)), form);
         const values = () => Object.fromEntries([...form.elements].filter((e) => e.name && !e.disabled)
             .map((e) => [e.name, e.type === 'checkbox' ? e.checked : e.value]));
         const look = () => check?.(values(), form, go);

@@ -114,6 +114,8 @@ export function bytes(n) {
 export function percent(n) {
     if (!isNumber(n))
         return NONE;
+    if (n > 0 && n < 1e-7)
+        return 'under 0.00001 %';
     return `${(n * 100).toLocaleString('en', {maximumSignificantDigits: 3})} %`;
 }
 

@@ -3,7 +3,7 @@
 // chosen (the part of the address behind #), tables while they can be seen.
 
 import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, settings, steerQueue, verb} from './control.js';
-import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, setToken, watch} from './api.js';
+import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
 import {History, renderCrawl} from './crawl.js';
 import {renderNames, renderServed, urlFacts} from './served.js';
 import {problem, renderHosts, renderRecent, story} from './tables.js';
@@ -11,12 +11,15 @@ import {byId, bytes, clock, count, el, fill, foreign, localTime, rough, setText}
 
 const SERVED = '#served';
 const TABLES_MS = 3000;
+const ANSWER_MS = 1500; // a sample is at most so old when it comes
 
 const histories = new Map(); // of own crawls, by name
 const servedHistory = new History();
 let sample = null;
 let before = null;         // the process's part of the sample before
+let held = false;          // what is shown stands still
 const states = new Map();  // what was said of each crawl's state
+const answered = new Map(); // {state, until} by name: what a button's answer said
 
 // ---- which crawl ----
 
@@ -90,14 +93,16 @@ function sayStates() {
     }
 }
 
-const PAUSABLE = ['running', 'waiting', 'paused'];
+const hasEnded = (c) => c.state === 'stopped' || c.state === 'failed';
 
+// What cannot be done in this state is not offered, and what only a crawl that
+// runs can tell is not asked for.
 function renderButtons(c) {
-    const paused = c.state === 'paused', open = PAUSABLE.includes(c.state);
-    setText(byId('pause'), paused ? 'Unpause' : 'Pause');
-    setText(byId('stop'), c.state === 'stopped' || c.state === 'failed' ? 'Resume' : 'Stop');
-    byId('pause').hidden = !open && c.state !== 'stopping';
-    byId('add-seeds').hidden = c.state === 'stopped' || c.state === 'failed';
+    setText(byId('pause'), c.state === 'paused' ? 'Unpause' : 'Pause');
+    setText(byId('stop'), hasEnded(c) ? 'Resume' : 'Stop');
+    for (const id of ['pause', 'add-seeds', 'hosts', 'recent'])
+        byId(id).hidden = hasEnded(c);
+    byId('ended').hidden = !hasEnded(c);
     byId('remove').hidden = !sample.frontier;
 }
 
@@ -122,9 +127,21 @@ function render() {
     }
 }
 
+// A sample may be older than the answer that came before it.
+function keepAnswers() {
+    for (const c of ownCrawls()) {
+        const a = answered.get(c.name);
+        if (a && Date.now() < a.until)
+            c.state = a.state;
+        else
+            answered.delete(c.name);
+    }
+}
+
 function take(s) {
     const at = Date.parse(s.at), first = sample === null;
     sample = s;
+    keepAnswers();
     for (const c of ownCrawls()) {
         if (!histories.has(c.name))
             histories.set(c.name, new History());
@@ -135,16 +152,20 @@ function take(s) {
             histories.delete(name);
     if (s.frontier)
         servedHistory.add(at, {completed: s.frontier.completed, size: s.frontier.size, leases: s.frontier.leases}, 'leases');
-    renderProcess(at);
     sayStates();
-    render();
-    if (first)
+    if (!held) {
+        renderProcess(at);
+        render();
+    }
+    if (first) {
+        showRole();
         tables();
+    }
 }
 
 // ---- the connection ----
 
-let lost = null; // {since, why, retryAt}
+let lost = {since: new Date()}; // null, or {since, why, retryAt, said}
 
 function showConnection() {
     document.body.classList.toggle('stale', lost !== null);
@@ -165,16 +186,19 @@ const hurry = watch({
     live: () => {
         if (lost?.said)
             say('connected again');
+        if (lost !== null)
+            showRole();
         lost = null;
     },
     lost: (why, retryAt) => {
-        if (lost === null && sample !== null)
+        if (!lost?.said && sample !== null)
             say(`disconnected: ${why}`, true);
         lost = {since: lost?.since ?? new Date(), why, retryAt, said: sample !== null};
         showConnection();
+        showRole();
     },
 });
-setInterval(() => lost && showConnection(), 1000);
+setInterval(() => lost?.why && showConnection(), 1000);
 addEventListener('online', hurry);
 
 // ---- tables, while they can be seen ----
@@ -188,21 +212,23 @@ const watcher = new IntersectionObserver((entries) => {
 for (const id of ['hosts', 'recent', 'names'])
     watcher.observe(byId(id));
 
-// A table that somebody marks text in stays as it is.
-function isMarked(id) {
+// A table that somebody marks text in, or presses a button of, stays as it is.
+function isInUse(id) {
     const selection = getSelection();
-    return !selection.isCollapsed && byId(id).contains(selection.anchorNode);
+    return byId(id).matches(':active') || (!selection.isCollapsed && byId(id).contains(selection.anchorNode));
 }
 
 const underWay = new Set();
 async function refresh(id, work) {
-    if (!seen.has(id) || underWay.has(id) || isMarked(id))
+    if (!seen.has(id) || underWay.has(id) || isInUse(id))
         return;
     underWay.add(id);
     try {
         await work();
         byId(id).querySelector('.failure')?.remove();
     } catch (e) {
+        if (e.status === 409) // it has ended meanwhile, as the next sample says
+            return;
         const p = byId(id).querySelector('.failure') ?? byId(id).appendChild(el('p', {class: 'failure bad'}));
         setText(p, e.message);
     } finally {
@@ -211,10 +237,10 @@ async function refresh(id, work) {
 }
 
 function tables() {
-    if (sample === null || lost !== null || document.visibilityState === 'hidden')
+    if (sample === null || lost !== null || held || document.visibilityState === 'hidden')
         return;
     const c = chosenCrawl();
-    if (c) {
+    if (c && !hasEnded(c)) {
         refresh('hosts', async () => {
             const {hosts} = await get(crawlPath(c.name, '/hosts'), {sort: byId('hosts-sort').value, size: 25});
             if (chosenCrawl()?.name === c.name)
@@ -225,7 +251,7 @@ function tables() {
             if (chosenCrawl()?.name === c.name)
                 renderRecent(recent, lookUp);
         });
-    } else if (sample.frontier) {
+    } else if (!c && sample.frontier) {
         refresh('names', () => renderNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
     }
 }
@@ -276,6 +302,7 @@ function put(crawl) {
     if (at < 0)
         return;
     sample.crawls[at] = crawl;
+    answered.set(crawl.name, {state: crawl.state, until: Date.now() + ANSWER_MS});
     states.set(crawl.name, crawl.state);
     render();
 }
@@ -287,7 +314,7 @@ byId('pause').addEventListener('click', async () => {
 });
 byId('stop').addEventListener('click', async () => {
     const c = chosenCrawl();
-    if (c.state === 'stopped' || c.state === 'failed')
+    if (hasEnded(c))
         put(await verb(byId('stop'), c.name, 'resume', 'resumed'));
     else if (sample.frontier || await confirmStop(c.name))
         put(await verb(byId('stop'), c.name, 'stop', 'stopped'));
@@ -295,7 +322,7 @@ byId('stop').addEventListener('click', async () => {
 byId('add-seeds').addEventListener('click', () => addSeeds(chosenCrawl().name));
 byId('settings').addEventListener('click', () => {
     const c = chosenCrawl();
-    settings(c.name, c.state !== 'stopped' && c.state !== 'failed');
+    settings(c.name, !hasEnded(c));
 });
 byId('remove').addEventListener('click', () => remove(chosenCrawl().name, true));
 byId('any-host').addEventListener('click', () => steerQueue({crawl: chosenCrawl().name}));
@@ -313,25 +340,37 @@ addEventListener('hashchange', () => {
     tables();
 });
 
+// WCAG 2.2, 2.2.2: what moves by itself can be stopped.
+byId('hold').addEventListener('click', () => {
+    held = !held;
+    byId('hold').setAttribute('aria-pressed', held);
+    if (!held) {
+        render();
+        tables();
+    }
+});
+
 // ---- who asks ----
 
 function showRole() {
     gate();
     const note = byId('role-note');
     note.hidden = currentRole() === 'admin';
-    setText(note, currentRole() === 'none' ? '' :
-        `The role here is ${currentRole()}; what takes more is switched off.`);
-    byId('forget-token').hidden = !hasToken();
+    setText(note, `The role here is ${currentRole()}; what takes more is switched off.${
+        sample && !sample.frontier ? ' Whoever owns the crawl steers it with `urlweir pause DIR` and the like.' : ''}`);
+    setText(byId('token'), hasToken() ? 'Forget token' : 'Give a token…');
+    byId('token').hidden = !hasToken() && !wasDeclined();
 }
-onToken(async (why) => {
-    const token = await askForToken(why);
-    byId('forget-token').hidden = false;
-    return token;
-});
+onToken(askForToken);
 onRole(showRole);
-byId('forget-token').addEventListener('click', () => {
-    setToken(null);
-    location.reload();
+byId('token').addEventListener('click', () => {
+    if (hasToken()) {
+        setToken(null);
+        location.reload();
+    } else {
+        reconsider();
+        hurry();
+    }
 });
 
 // ---- the look ----
@@ -341,10 +380,21 @@ function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
     byId('theme').value = theme;
 }
-setTheme(['light', 'dark'].includes(localStorage.getItem(THEME)) ? localStorage.getItem(THEME) : 'auto');
+function storedTheme() {
+    try {
+        return localStorage.getItem(THEME);
+    } catch {
+        return null; // a browser that keeps nothing for pages
+    }
+}
+setTheme(['light', 'dark'].includes(storedTheme()) ? storedTheme() : 'auto');
 byId('theme').addEventListener('change', (e) => {
-    localStorage.setItem(THEME, e.target.value);
     setTheme(e.target.value);
+    try {
+        localStorage.setItem(THEME, e.target.value);
+    } catch {
+        // until the page is closed
+    }
 });
 byId('connection').title = `page opened ${localTime(new Date())}`;
 showRole();

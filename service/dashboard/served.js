@@ -6,7 +6,7 @@ import {get} from './api.js';
 import {plot} from './crawl.js';
 import {address, byId, count, el, fill, foreign, renderTable, rough, seconds, setText, time} from './dom.js';
 
-const NAMES_SHOWN = 50;
+const NAMES_SHOWN = 20;
 
 let plots = null;
 

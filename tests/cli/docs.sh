@@ -80,6 +80,16 @@ exits 0 sqlite3 -readonly crawl/frontier.db \
     "SELECT url, found_at FROM urls WHERE false_positive"
 exits 0 sqlite3 crawl/frontier.db ".backup copy.db"
 exits 2 urlweir resume crawl
+exits 0 urlweir pause crawl
+exits 0 urlweir status crawl
+says out paused
+exits 0 urlweir unpause crawl
+exits 0 urlweir block crawl 127.0.0.2 --for 2h
+exits 0 urlweir block crawl 127.0.0.2 --off
+exits 0 urlweir delay crawl 127.0.0.2 10s
+exits 0 urlweir delay crawl 127.0.0.2 default
+exits 0 urlweir seed crawl "$seed"
+says out skipped
 kill -KILL $crawler
 wait $crawler 2>killed || :
 exits 0 urlweir resume crawl -q

@@ -181,13 +181,19 @@ is 1 urlweir_crawl_seeds
 # Every request was seen by the server, and ended in one way.
 kill "$web"
 wait "$web" || fail "the server ended badly: $(cat site.err)"
-is "$(sum last urlweir_crawl_requests_total)" urlweir_crawl_requests_total
-answered=$(sum last urlweir_crawl_answers_total)
-[ "$(sum last urlweir_crawl_answer_duration_seconds)" -le "$answered" ] || fail "more timed than answered"
+arrived=$(grep -c . log)
+refused=$(sum last urlweir_crawl_requests_total result=connect)
+is $((arrived + refused)) urlweir_crawl_requests_total
+for class in 3 4 5; do
+    is "$(cut -f6 log | grep -c "^$class..$")" urlweir_crawl_answers_total "code=${class}xx"
+done
+timed=0
+for result in answered truncated_length truncated_time bad_encoding mime; do
+    timed=$((timed + $(sum last urlweir_crawl_requests_total result=$result)))
+done
 robots=$(sum last urlweir_crawl_robots_duration_seconds)
 pages=$(sum last urlweir_crawl_answer_duration_seconds)
-[ $((robots + pages)) = "$(sum last urlweir_crawl_requests_total result=answered)" ] ||
-    fail "timed: $robots + $pages"
+[ $((robots + pages)) = "$timed" ] || fail "$robots + $pages timed, $timed answered"
 
 # ---- the document says what there is -----------------------------------------
 
@@ -201,6 +207,30 @@ sed -n '/^| `urlweir_/{
     echo "$name $type $(printf '%s\n' ${labels:--} | sort | paste -sd, -)"
 done | sort >documented
 diff documented families || fail "docs/formats/metrics.md and the page (right) differ"
+
+# ---- a crawl without a service: the same, less what it has not ------------------
+
+serve --hosts 3 --pages 300 --seed 8
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$seed" -o c $quick --delay 50ms --metrics 127.0.0.1:0 \
+    >crawl.out 2>crawl.err &
+crawl=$!
+at_exit="$at_exit; kill $crawl"
+waits_for 'grep -q "HTTP on" crawl.err' || fail "no HTTP: $(cat crawl.err)"
+at=$(sed -n 's/.*HTTP on //p' crawl.err)
+fetches() {
+    scrape last
+    grep -q '^urlweir_crawl_pages_total{crawl="DEFAULT"}' last &&
+        [ "$(sum last urlweir_crawl_pages_total)" -gt 3 ]
+}
+waits_for fetches || fail "no page is fetched: $(cat crawl.err)"
+is 1 urlweir_crawl_state crawl=DEFAULT state=running
+is 3 urlweir_crawl_hosts
+[ "$(sum last urlweir_crawl_queued_urls)" -gt 0 ] || fail "nothing is left"
+"$prom_check" families last | sort >fewer
+grep -v '^urlweir_frontier_\|^urlweir_grpc_' families | diff - fewer || fail "families"
+kill "$crawl"
+wait "$crawl" || [ $? = 4 ] || fail "the crawl ended badly: $(cat crawl.err)"
 
 # ---- dashboard and alerts ask for nothing else --------------------------------
 

@@ -51,8 +51,9 @@ becomes() {
 }
 # ends CRAWL: it says that it waits, and nothing since.
 ends() {
-    waits_for '[ "$(grep "crawl $1: " serve.err | tail -n 1 | grep -c ": waiting;")" = 1 ]' 600 ||
-        fail "$1 does not end: $(cat serve.err)"
+    crawl=$1
+    waits_for '[ "$(grep "crawl $crawl: " serve.err | tail -n 1 | grep -c ": waiting;")" = 1 ]' 600 ||
+        fail "$crawl does not end: $(cat serve.err)"
 }
 # web NAME OPTION...: a web of its own beside others; $port, NAME.log, NAME.truth.
 web() {
@@ -222,6 +223,34 @@ becomes four waiting
 api DELETE /v1/crawls/four
 [ ! -e d/crawls/four ] || fail "the directory is still there"
 refused 4 "no such crawl" GET /v1/crawls/four
+stop TERM 0
+
+# ---- ended in the middle of a creation, and of a deletion --------------------------
+
+# dies_at POINT METHOD PATH [JSON]
+dies_at() {
+    export URLWEIR_KILL_AT=$1
+    start
+    unset URLWEIR_KILL_AT
+    shift
+    python3 "$TOP/tests/support/json_api.py" "$at" "$@" >answer 2>&1 && fail "$*: $(cat answer)"
+    stopped=0
+    wait "$service" || stopped=$?
+    [ $stopped = 137 ] || fail "$*: $stopped: $(cat serve.err)"
+}
+new="{\"name\": \"five\", \"seeds\": [\"${seed}1.html\"], \"settings\": {$settings, \"robots\": \"off\"}}"
+dies_at service-crawl-begun POST /v1/crawls "$new"
+start
+says serve.err "no crawl in this directory"
+refused 4 "no such crawl" GET /v1/crawls/five
+api POST /v1/crawls "$new"
+becomes five waiting
+[ "$(field pages)" = 1 ] || fail "$(cat answer)"
+stop TERM 0
+dies_at service-crawl-gone DELETE /v1/crawls/five
+start
+refused 4 "no such crawl" GET /v1/crawls/five
+[ -z "$(ls -A d/crawls | grep five)" ] || fail "left: $(ls -A d/crawls)"
 stop TERM 0
 
 # ---- files that cannot be ----------------------------------------------------------

@@ -158,6 +158,15 @@ exits 0 "$URLWEIR" status d --json
 is out 'j[0]["leased"] == 0 and j[0]["completed"] == 2'
 stop TERM 0
 
+# ---- crawls of its own are named -----------------------------------------------------
+
+mkdir -p d/crawls/b d/crawls/a
+exits 0 "$URLWEIR" status d --json
+is out 'j[0]["own_crawls"] == ["a", "b"]'
+exits 0 "$URLWEIR" status d
+says out "urlweir status d/crawls/a"
+rm -r d/crawls
+
 # ---- damage -----------------------------------------------------------------------
 
 # damaged WORDS SQL: verify ends with 6 and says so.
@@ -170,7 +179,7 @@ damaged() {
     rm -rf d
     mv whole d
 }
-damaged "of a URL that was not put" "INSERT INTO item_lease VALUES(900, 77, 1, 2)"
+damaged "of no URL" "INSERT INTO item_lease VALUES(900, 77, 1, 2)"
 damaged "of a URL that was not put" "INSERT INTO item_update VALUES(900, 77, 1, NULL, NULL)"
 damaged "since or due cannot be" "INSERT INTO item_update VALUES(900, 1, 1, 900, NULL)"
 damaged "ends before it begins" "INSERT INTO item_lease VALUES(900, 1, 2, 1)"
@@ -192,6 +201,27 @@ damaged "metadata cannot be read" \
 damaged "item_delay_ms is no delay" "INSERT INTO meta VALUES('item_delay_ms', '-5')"
 damaged "ids have a gap" "DELETE FROM url WHERE id = 2"
 exits 0 "$URLWEIR" verify d
+
+# ---- copied into another directory, as docs/service.md has it -------------------------
+
+if command -v jq >jq.path; then
+    "$URLWEIR" export d >old.urls
+    sed -n '/^urlweir export old/,/^```/p' "$TOP/docs/service.md" | sed '$d' >recipe
+    mv d old
+    start
+    urlweir() { "$URLWEIR" "$@"; }
+    sed -i "s/127.0.0.1:7072/$at/" recipe
+    . ./recipe >answer || fail "the recipe: $(cat answer)"
+    stop TERM 0
+    "$URLWEIR" export d >new.urls
+    for name in old new; do # as sets, dates in seconds, what the recipe says
+        jq -cS '[.crawl, .key, .url, .metadata, .state, (.due_at | .[:19]?)]' $name.urls |
+            sort >$name.set
+    done
+    cmp old.set new.set || fail "the copy is another frontier: $(diff old.set new.set)"
+    rm -rf d
+    mv old d
+fi
 
 # ---- other commands ------------------------------------------------------------------
 

@@ -92,6 +92,9 @@ exits 0 "$URLWEIR" delay d example.org default
 says requests '"delay_seconds":null}'
 exits 1 "$URLWEIR" delay d '' 1
 says err "'' is no host"
+exits 2 "$URLWEIR" block d nowhere.example --for 1h
+says err "d has no URL of nowhere.example yet, so there is nothing to change"
+says requests "GET /v1/stats?crawl=news&key=nowhere.example"
 # A path that is longer than an address of a Unix socket.
 long=$(printf '%0200d' 0)
 mkdir -p "$long"

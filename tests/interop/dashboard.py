@@ -111,6 +111,10 @@ def says(selector, what):
     return "(%s).includes(%s)" % (text(selector), json.dumps(what))
 
 
+# What Chromium writes of a service that is away, or goes.
+GONE = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "status of 503")
+
+
 def no_errors(b, *expected):
     """Chromium writes each answer of 400 and more to the console, also those that are expected."""
     left = [e for e in b.errors if not any(x in e for x in expected)]
@@ -134,6 +138,16 @@ def shows_and_follows(b, s):
     asked = [u for u in b.asked if not u.startswith((own, "data:", "about:"))]
     assert asked == [], asked
     no_errors(b)
+
+
+def stands_still_when_told(b):
+    b.click("#hold")
+    b.value("new Promise(r => setTimeout(r, 200))")
+    before = number(b, "pages")
+    time.sleep(2.5)
+    assert number(b, "pages") == before, "it does not stand still"
+    b.click("#hold")
+    b.wait("Number((%s).replaceAll(',', '')) > %d" % (text("#figures [data-v=pages]"), before))
 
 
 def keeps_strangers_out(b, s):
@@ -207,7 +221,8 @@ def paused_by(b, s, press):
 
 def by_keyboard(b):
     """Tab from the top of the page to the button, then Enter; the way has no trap."""
-    b.value("document.activeElement.blur(); scrollTo(0, 0)")
+    b.value("scrollTo(0, 0); document.querySelector('.skip').focus()")
+    assert b.value("document.querySelector('.skip').getBoundingClientRect().left") >= 0, "the skip link cannot be seen"
     seen = []
     for _ in range(40):
         b.press("Tab")
@@ -265,6 +280,7 @@ def hosts_are_steered(b, s):
 def settings_and_seeds(b, s, site):
     b.click("#settings")
     b.wait("document.querySelector('dialog [name=delay]') !== null")
+    no_barrier(b, "settings")
     b.type("dialog [name=delay]", "150ms")
     b.click("dialog button[type=submit]")
     b.wait("document.querySelector('dialog') === null")
@@ -284,6 +300,7 @@ def settings_and_seeds(b, s, site):
 
 def new_and_deleted(b, s, site):
     b.click("#new-crawl")
+    no_barrier(b, "new crawl")
     b.type("dialog [name=name]", "other")
     b.type("dialog [name=seeds]", site + "5")
     b.type("dialog [name=limit]", "3")
@@ -349,7 +366,7 @@ def comes_back(b, s, *options):
     b.wait(says("#said", "connected again"))
     before = number(b, "pages")
     b.wait("Number((%s).replaceAll(',', '')) > %d" % (text("#figures [data-v=pages]"), before))
-    no_errors(b, "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE", "status of 503", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET")
+    no_errors(b, *GONE)
 
 
 def asks_for_a_token(b, s, home):
@@ -359,6 +376,12 @@ def asks_for_a_token(b, s, home):
     os.chmod(tokens, 0o600)
     s.stop()
     s.start("--token-file", tokens)
+    b.wait("document.querySelector('dialog input[type=password]') !== null")
+    b.press("Escape")
+    b.wait(says("#connection", "no token was given"))
+    time.sleep(2)
+    assert not b.value("document.querySelector('dialog')"), "it asks again and again"
+    b.click("#token")
     b.wait("document.querySelector('dialog input[type=password]') !== null")
     b.type("dialog input", "not-a-token-of-ours")
     b.press("Enter")
@@ -373,14 +396,41 @@ def asks_for_a_token(b, s, home):
     b.value("document.getElementById('pause').disabled = false; document.getElementById('pause').click()")
     b.wait(says("#said", "Refused"))
     assert s.ask("GET", "v1/crawls/news", token="the-token-of-who-looks")["state"] == "running"
-    b.click("#forget-token")
+    b.click("#token")
     b.wait("document.querySelector('dialog input[type=password]') !== null")
     b.type("dialog input", "the-token-of-who-may")
     b.press("Enter")
     b.wait(says("#connection", "live"))
     b.wait("!document.getElementById('pause').disabled && document.getElementById('role-note').hidden")
     assert b.value("localStorage.getItem('urlweir-token')") is None
-    no_errors(b, "status of 401", "status of 403", "status of 503", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET")
+    no_errors(b, "status of 401", "status of 403", *GONE)
+
+
+def of_a_crawl_alone(b, home, seed):
+    """`urlweir crawl --metrics`: to look at, nothing to steer, no served frontier."""
+    with open(home + "/crawl.err", "w") as err:
+        crawl = subprocess.Popen([URLWEIR, "crawl", seed + "1", "-o", home + "/c", "--allow-private", "--delay", "200ms", "--min-disk", "0", "--progress", "none",
+                                  "--sitemap", "off", "--metrics", "127.0.0.1:0"], stderr=err, stdout=err)
+    try:
+        end = time.time() + 20
+        while "HTTP on " not in open(home + "/crawl.err").read():
+            assert time.time() < end and crawl.poll() is None, open(home + "/crawl.err").read()
+            time.sleep(0.02)
+        at = open(home + "/crawl.err").read().split("HTTP on ")[1].split()[0]
+        b.open("http://%s/" % at)
+        b.wait(says("#connection", "live"))
+        b.wait("Number((%s).replaceAll(',', '')) > 2" % text("#figures [data-v=pages]"))
+        b.wait(says("#role-note", "urlweir pause"))
+        assert b.value("document.getElementById('served').hidden && document.getElementById('new-crawl').hidden")
+        assert b.value("document.querySelectorAll('#chooser a').length") == 1
+        assert b.value("['pause', 'stop', 'add-seeds', 'settings'].every(id => document.getElementById(id).disabled)")
+        b.value("document.getElementById('hosts').scrollIntoView()")
+        b.wait(says("#hosts-table", "127.0.0.1"))
+        no_barrier(b, "a crawl alone")
+        no_errors(b)
+    finally:
+        crawl.send_signal(signal.SIGINT)
+        crawl.wait(20)
 
 
 def main():
@@ -389,6 +439,7 @@ def main():
         sys.exit(77)
     home = tempfile.mkdtemp(prefix="urlweir-dashboard.")
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    site.handle_error = lambda *a: None  # a crawl that is ended leaves in the middle of an answer
     threading.Thread(target=site.serve_forever, daemon=True).start()
     seed = "http://127.0.0.1:%d/" % site.server_port
     s, b = Service(home), None
@@ -399,6 +450,7 @@ def main():
         b = browser.Browser(home + "/profile")
         b.look(1280, 900)
         shows_and_follows(b, s)
+        stands_still_when_told(b)
         keeps_strangers_out(b, s)
         policy_holds(b)
         paused_by(b, s, lambda: b.click("#pause"))
@@ -407,12 +459,15 @@ def main():
         hosts_are_steered(b, s)
         settings_and_seeds(b, s, seed)
         new_and_deleted(b, s, seed)
-        no_errors(b, "status of 400")
+        no_errors(b, "status of 400", "status of 409")
         fits(b, os.environ.get("PICTURES"))
         no_errors(b)
         comes_back(b, s)
         asks_for_a_token(b, s, home)
         s.stop()
+        b.open("about:blank")
+        no_errors(b, *GONE)
+        of_a_crawl_alone(b, home, seed)
     finally:
         if b:
             b.close()

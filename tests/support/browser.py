@@ -77,7 +77,8 @@ class Browser:
             self.note(answer)
 
     def value(self, script):
-        r = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        r = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True,
+                      allowUnsafeEvalBlockedByCSP=False)
         assert "exceptionDetails" not in r, (script, r)
         return r["result"].get("value")
 

@@ -209,19 +209,32 @@ def metrics():
 
 
 def tokens():
+    """Each path wants its role: (role, status when it is enough, request)."""
     body = {"url": "http://t.test/"}
-    needs = [("read", "GET", "/metrics", None), ("read", "GET", "/v1/stats", None),
-             ("write", "POST", "/v1/urls", body), ("write", "POST", "/v1/lease", {}),
-             ("admin", "DELETE", "/v1/crawls/DEFAULT", None)]
+    crawl = "/v1/crawls/none"
+    needs = [("read", 200, "GET", "/metrics", None), ("read", 200, "GET", "/v1/stats", None),
+             ("write", 200, "POST", "/v1/urls", body), ("write", 200, "POST", "/v1/lease", {}),
+             ("read", 200, "GET", "/v1/crawls", None), ("read", 404, "GET", crawl, None),
+             ("admin", 400, "POST", "/v1/crawls", {}),
+             ("write", 404, "POST", crawl + "/seeds", {"urls": []}),
+             ("read", 404, "GET", crawl + "/settings", None),
+             ("admin", 404, "PATCH", crawl + "/settings", {}),
+             ("admin", 200, "DELETE", "/v1/crawls/DEFAULT", None)]
+    needs += [("write", 404, "POST", f"{crawl}/{verb}", {})
+              for verb in ("pause", "unpause", "stop", "resume")]
+    needs += [("read", 404, "GET", f"{crawl}/{what}", None)
+              for what in ("hosts", "recent", "explain?url=a", "audit", "status", "export")]
     order = ["read", "write", "admin"]
-    for needed, *request in needs:
+    for needed, status, *request in needs:
         headers, _ = refused(401, *request)
         assert headers["WWW-Authenticate"].startswith("Bearer")
         refused(401, *request, token="0123456789abcdef-nobody")
         for role in order:
             enough = order.index(role) >= order.index(needed)
-            refused(200 if enough else 403, *request, token="0123456789abcdef-" + role)
+            refused(status if enough else 403, *request, token="0123456789abcdef-" + role)
+    refused(401, "GET", "/v1/events")
     assert ok("GET", "/healthz") == {"status": "ok"}
+    assert ok("GET", "/openapi.json")["openapi"].startswith("3.1")
 
 
 def token_is(token, status):

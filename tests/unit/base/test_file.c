@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +181,45 @@ START_TEST(directories_are_made_with_their_parents)
 }
 END_TEST
 
+START_TEST(a_private_file_is_its_owners_also_over_what_a_crash_left)
+{
+    struct stat info;
+
+    make_dir();
+    ck_assert_int_eq(file_replace(in_dir("a.tmp"), bytes_of_str("left")),
+                     STATUS_OK);
+    ck_assert_int_eq(file_replace_private(in_dir("a"), bytes_of_str("x")),
+                     STATUS_OK);
+    ck_assert_int_eq(stat(in_dir("a"), &info), 0);
+    ck_assert_int_eq(info.st_mode & 0777, 0600);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(a_tree_is_removed_and_nothing_that_its_links_name)
+{
+    char other[128], tree[128];
+
+    make_dir();
+    snprintf(other, sizeof other, "%s", in_dir("other"));
+    snprintf(tree, sizeof tree, "%s", in_dir("tree"));
+    ck_assert_int_eq(file_make_dir(in_dir("tree/deep/er")), STATUS_OK);
+    ck_assert_int_eq(file_make_dir(other), STATUS_OK);
+    ck_assert_int_eq(file_replace(in_dir("other/kept"), bytes_of_str("x")),
+                     STATUS_OK);
+    ck_assert_int_eq(file_replace(in_dir("tree/deep/f"), bytes_of_str("x")),
+                     STATUS_OK);
+    ck_assert_int_eq(symlink(other, in_dir("tree/link")), 0);
+    ck_assert_int_eq(file_remove_tree(tree), STATUS_OK);
+    ck_assert_int_ne(access(tree, F_OK), 0);
+    ck_assert_int_eq(file_remove_tree(tree), STATUS_OK); /* missing is fine */
+    ck_assert_int_eq(symlink(other, tree), 0);
+    ck_assert_int_ne(file_remove_tree(tree), STATUS_OK);
+    expect("other/kept", "x");
+    remove_dir();
+}
+END_TEST
+
 Suite *suite_file(void)
 {
     Suite *s = suite_create("file");
@@ -193,6 +233,8 @@ Suite *suite_file(void)
     tcase_add_test(t, a_holder_that_asks_who_holds_a_lock_does_not_lose_it);
     tcase_add_test(t, a_lock_carries_the_last_note_of_its_holder);
     tcase_add_test(t, directories_are_made_with_their_parents);
+    tcase_add_test(t, a_private_file_is_its_owners_also_over_what_a_crash_left);
+    tcase_add_test(t, a_tree_is_removed_and_nothing_that_its_links_name);
     suite_add_tcase(s, t);
     return s;
 }

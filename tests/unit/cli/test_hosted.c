@@ -460,6 +460,20 @@ START_TEST(files_of_clients_are_inside_the_service)
 }
 END_TEST
 
+/* Of the setting `name`, as the last change told it. */
+static const char *changed(const char *name, const char *when)
+{
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach(json_object_get(answer, "changed"), i, c)
+    {
+        if (strcmp(json_string_value(json_object_get(c, "name")), name) == 0)
+            return json_string_value(json_object_get(c, when));
+    }
+    return NULL;
+}
+
 START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
 {
     create("a");
@@ -469,6 +483,8 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
          "1000, 'limit-rate': '1M'}");
     /* 90s lifts the most a delay grows to, which nobody had set. */
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 6);
+    ck_assert_str_eq(changed("scope", "before"), "host");
+    ck_assert_str_eq(changed("scope", "after"), "any");
     does(CRAWLS_SET_SETTINGS, "a", "{'delay': '90s'}");
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 0);
     does(CRAWLS_SET_SETTINGS, "a", "{'delay': '0'}");

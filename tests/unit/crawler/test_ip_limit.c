@@ -54,6 +54,24 @@ START_TEST(a_wish_that_came_true_asks_no_holder)
 }
 END_TEST
 
+START_TEST(a_lower_limit_lets_what_is_open_end)
+{
+    struct ip_limit *l = ip_limit_new(3);
+
+    ck_assert(ip_limit_take(l, v4, 4));
+    ck_assert(ip_limit_take(l, v4, 4));
+    ip_limit_set(l, 1);
+    ck_assert(!ip_limit_take(l, v4, 4));
+    ip_limit_give(l, v4, 4);
+    ck_assert(!ip_limit_take(l, v4, 4));
+    ck_assert(ip_limit_yield(l, v4, 4));
+    ck_assert(ip_limit_take(l, v4, 4));
+    ip_limit_set(l, 2);
+    ck_assert(ip_limit_take(l, v4, 4));
+    ip_limit_free(l);
+}
+END_TEST
+
 START_TEST(agrees_with_a_plain_model)
 {
     enum { ADDRESSES = 5, MOST = 3, STEPS = 100000 };
@@ -84,6 +102,7 @@ Suite *suite_ip_limit(void)
     tcase_add_test(t, each_address_has_so_many_and_no_more);
     tcase_add_test(t, idle_holders_yield_once_for_each_wish);
     tcase_add_test(t, a_wish_that_came_true_asks_no_holder);
+    tcase_add_test(t, a_lower_limit_lets_what_is_open_end);
     tcase_add_test(t, agrees_with_a_plain_model);
     suite_add_tcase(s, t);
     return s;

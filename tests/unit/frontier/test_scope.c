@@ -365,6 +365,85 @@ START_TEST(places_are_added_while_others_ask)
 }
 END_TEST
 
+/* ---- other terms ---- */
+
+static struct scope *scope_excluding(enum scope_mode mode, const char *re)
+{
+    const struct scope_options o = {.mode = mode,
+                                    .depth = -1,
+                                    .max_url_length = 2048,
+                                    .exclude = &re,
+                                    .exclude_count = 1};
+    struct scope *s = NULL;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    return s;
+}
+
+START_TEST(other_terms_of_the_same_kind_keep_the_places)
+{
+    struct scope *s = scope_of(SCOPE_HOST);
+    struct scope *next = scope_excluding(SCOPE_HOST, "/x");
+    struct scope_verdict before;
+
+    seed(s, "http://a.example/");
+    before = ask(s, "http://b.example/", 1);
+    ck_assert(scope_has_places_of(s, next));
+    scope_become(s, next);
+    is_in(s, "http://a.example/y");
+    ck_assert_str_eq(ask(s, "http://a.example/x", 1).rule, "exclude: /x");
+    ck_assert_str_eq(before.rule, "scope: host"); /* still readable */
+    seed(s, "http://c.example/");
+    scope_become(s, scope_of(SCOPE_HOST));
+    is_in(s, "http://a.example/x");
+    is_in(s, "http://c.example/x");
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(other_places_are_those_it_was_given)
+{
+    struct scope *s = scope_of(SCOPE_HOST);
+    struct scope *next = scope_of(SCOPE_DOMAIN);
+
+    seed(s, "http://www.a.example/");
+    ck_assert(!scope_has_places_of(s, next));
+    seed(next, "http://www.a.example/");
+    scope_become(s, next);
+    is_in(s, "http://other.a.example/");
+    is_out(s, "http://www.b.example/");
+    scope_free(s);
+}
+END_TEST
+
+static void *ask_for_ever(void *arg)
+{
+    struct scope *s = arg;
+
+    for (int i = 0; i < 20000; i++)
+        is_in(s, "http://www.a.example/");
+    return NULL;
+}
+
+START_TEST(terms_change_while_others_ask)
+{
+    struct scope *s = scope_of(SCOPE_HOST);
+    pthread_t asker;
+
+    seed(s, "http://www.a.example/");
+    ck_assert_int_eq(pthread_create(&asker, NULL, ask_for_ever, s), 0);
+    for (int i = 0; i < 300; i++) {
+        struct scope *next =
+            scope_excluding(i % 2 == 0 ? SCOPE_DOMAIN : SCOPE_HOST, "/nothing");
+
+        seed(next, "http://www.a.example/");
+        scope_become(s, next);
+    }
+    pthread_join(asker, NULL);
+    scope_free(s);
+}
+END_TEST
+
 Suite *suite_scope(void)
 {
     Suite *s = suite_create("scope");
@@ -387,6 +466,9 @@ Suite *suite_scope(void)
     tcase_add_test(
         t, ours_an_expression_that_explodes_is_cut_short_and_does_not_match);
     tcase_add_test(t, places_are_added_while_others_ask);
+    tcase_add_test(t, other_terms_of_the_same_kind_keep_the_places);
+    tcase_add_test(t, other_places_are_those_it_was_given);
+    tcase_add_test(t, terms_change_while_others_ask);
     suite_add_tcase(s, t);
     return s;
 }

@@ -963,11 +963,11 @@ START_TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
     service_call(&r, &call);
     frontier_call_fini(&call);
     w = look(&r);
-    puts = &w.calls[FRONTIER_VIA_GRPC][FRONTIER_PUT];
+    puts = &w.calls[FRONTIER_VIA_SELF][FRONTIER_PUT];
     SAME(histogram_count(puts), 3);
     ck_assert_uint_gt(puts->sum, 0);
     SAME(histogram_count(&w.calls[FRONTIER_VIA_HTTP][FRONTIER_GET_ACTIVE]), 1);
-    SAME(histogram_count(&w.calls[FRONTIER_VIA_GRPC][FRONTIER_GET_ACTIVE]), 0);
+    SAME(histogram_count(&w.calls[FRONTIER_VIA_SELF][FRONTIER_GET_ACTIVE]), 0);
     SAME(w.acks[FRONTIER_ACK_OK], 2);
     SAME(w.acks[FRONTIER_ACK_SKIPPED], 1);
     wait_for_new(&r, 2);

@@ -1,0 +1,106 @@
+#!/bin/sh
+# packaging/urlweir.service: systemd reads it without a complaint and finds the
+# service well locked up; its command starts the service, reload and stop work,
+# and what the service asks of the kernel is what the unit lets it.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+unit=$TOP/packaging/urlweir.service
+
+command -v systemd-analyze >/dev/null || skip "no systemd-analyze here"
+sed "s|/usr/local/bin/urlweir|$URLWEIR|" "$unit" >urlweir.service
+grep -q "^ExecStart=$URLWEIR serve " urlweir.service || fail "no ExecStart"
+
+# ---- as systemd reads it ------------------------------------------------------
+
+exits 0 systemd-analyze verify --man=no ./urlweir.service
+[ ! -s out ] && [ ! -s err ] || fail "complaints: $(cat out err)"
+if systemd-analyze security --help 2>&1 | grep -q -- --offline; then
+    # Ten times the exposure it may have; 92 is what a bare unit has.
+    exits 0 systemd-analyze security --offline=yes --threshold=15 \
+        --no-pager ./urlweir.service
+    says out "Overall exposure level"
+fi
+
+# ---- its command --------------------------------------------------------------
+
+# The options that the unit's comment gives as an example, on a free port.
+options=$(sed -n 's/^#  *URLWEIR_OPTIONS="\(.*\)"$/\1/p' "$unit")
+[ "$options" != "" ] || fail "no example of URLWEIR_OPTIONS"
+(umask 077 && echo "admin 0123456789abcdef" >tokens)
+options=$(echo "$options" | sed "s|0.0.0.0:7071|127.0.0.1:0|; s|/etc/urlweir/tokens|tokens|")
+
+mkdir state
+start() { # TRACER...
+    : >serve.err
+    sed -n 's/^ExecStart=//p' urlweir.service >command
+    STATE_DIRECTORY=state URLWEIR_OPTIONS="$options --http 127.0.0.1:0 --verbose" \
+        "$@" sh -c "exec $(cat command)" >serve.out 2>serve.err &
+    server=$!
+    at_exit="$at_exit; kill $server"
+    waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
+    at=$(sed -n 's/.*HTTP on //p' serve.err)
+}
+# The process that serves, beneath a tracer or not.
+served() {
+    child=$(pgrep -P "$server" || :)
+    echo "${child:-$server}"
+}
+use() {
+    python3 - "$at" <<'PYTHON' || fail "the service does not answer"
+import json, sys, urllib.request
+def call(path, body):
+    return json.load(urllib.request.urlopen(urllib.request.Request(
+        "http://" + sys.argv[1] + "/v1/" + path, json.dumps(body).encode(),
+        {"Content-Type": "application/json",
+         "Authorization": "Bearer 0123456789abcdef"}), timeout=20))
+call("urls", [{"url": f"http://h{i % 9}/{i}"} for i in range(5000)])
+for url in call("lease", {"max_queues": 9})["urls"]:
+    call("ack", {"lease": url["lease"]})
+PYTHON
+}
+
+start
+grep -q '^ExecReload=/bin/kill -HUP \$MAINPID$' "$unit" || fail "reload is no SIGHUP"
+use
+kill -HUP "$server"
+waits_for 'grep -q "read anew" serve.err' || fail "reload: $(cat serve.err)"
+kill -TERM "$server"
+stopped=0
+wait "$server" || stopped=$?
+[ $stopped = 0 ] || fail "stop: $stopped $(cat serve.err)"
+
+# ---- system calls ---------------------------------------------------------------
+
+# All that a group lets through, groups in it included.
+calls_of() {
+    systemd-analyze syscall-filter "$1" | sed 1d | while read -r word; do
+        case $word in
+        "#"*) ;;
+        @*) calls_of "$word" ;;
+        ?*) echo "$word" ;;
+        esac
+    done
+}
+command -v strace >/dev/null && strace -qq -o probe true 2>/dev/null || {
+    echo "no strace here: which system calls are made is not compared"
+    exit 0
+}
+start strace -f -qq -o trace
+use
+kill -HUP "$(served)"
+sleep 0.2
+kill -TERM "$(served)"
+wait "$server" || :
+# SQLite of a root sees to it that its files are the database's owner's; the
+# unit's user is none.
+sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' trace |
+    if [ "$(id -u)" = 0 ]; then grep -vx fchown; else cat; fi | sort -u >made
+[ "$(wc -l <made)" -gt 20 ] || fail "few system calls: $(cat made)"
+calls_of @system-service | sort -u >allowed
+{ calls_of @privileged; calls_of @resources; } | sort -u >denied
+grep -q '^SystemCallFilter=@system-service$' "$unit" || fail "another filter"
+grep -q '^SystemCallFilter=~@privileged @resources$' "$unit" || fail "another filter"
+comm -23 allowed denied >left
+{ calls_of @default; cat left; } | sort -u >may
+comm -23 made may >refused
+[ ! -s refused ] || fail "the unit refuses: $(cat refused)"

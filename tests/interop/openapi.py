@@ -1,0 +1,130 @@
+# pip: schemathesis==4.* openapi-spec-validator
+"""The document at /openapi.json against `urlweir serve` with a crawl of its
+own: the document is one (openapi-spec-validator), and the server does what it
+says (schemathesis): with an admin's token, and without any where it must not.
+
+Requests are made from the document: by example, at the edges of each schema,
+beyond them, and at random, the same ones each time. The paths that end things
+are asked last; /v1/events, which has no end, is read here by hand.
+"""
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import jsonschema
+import openapi_spec_validator
+
+TOKENS = {role: "0123456789abcdef-" + role for role in ("read", "write", "admin")}
+
+
+def start(work):
+    site = subprocess.Popen([os.environ["SITE"], "serve", "--hosts", "3", "--pages", "60",
+                             "--max-time", "280"], stdout=subprocess.PIPE, text=True)
+    port = site.stdout.readline().split()[1]
+    with open(work + "/news.yaml", "w") as f:
+        f.write(f'seeds: ["http://127.0.0.1:{port}/"]\nscope: any\nallow-private: true\ndelay: 10ms\n')
+    with open(work + "/tokens", "w") as f:
+        f.writelines(f"{role} {token}\n" for role, token in TOKENS.items())
+    os.chmod(work + "/tokens", 0o600)
+    server = subprocess.Popen(
+        [os.environ["URLWEIR"], "serve", work + "/d", "--listen", "127.0.0.1:0",
+         "--http", "127.0.0.1:0", "--crawl", work + "/news.yaml",
+         "--token-file", work + "/tokens"],
+        stderr=open(work + "/err", "w+"), text=True)
+    for _ in range(200):
+        text = open(work + "/err").read()
+        if "listening on" in text:
+            break
+        time.sleep(0.05)
+    return site, server, text.split("HTTP on ")[1].split()[0]
+
+
+def get(address, path, token=None):
+    connection = http.client.HTTPConnection(address, timeout=20)
+    connection.request("GET", path, headers={"Authorization": "Bearer " + token} if token else {})
+    return connection.getresponse()
+
+
+def check_document(document):
+    openapi_spec_validator.validate(document)
+    for name, schema in document["components"]["schemas"].items():
+        validator = validator_of(document, name)
+        for example in schema.get("examples", []):
+            validator.validate(example)
+
+
+def validator_of(document, name):
+    return jsonschema.Draft202012Validator(
+        {"$ref": "#/components/schemas/" + name, "components": document["components"]})
+
+
+def check_events(address, document):
+    """Two samples, as the document has them."""
+    answer = get(address, "/v1/events", TOKENS["read"])
+    assert answer.status == 200 and answer.getheader("Content-Type") == "text/event-stream"
+    validator, samples = validator_of(document, "Sample"), 0
+    while samples < 2:
+        line = answer.fp.readline().decode()
+        if line.startswith("data: "):
+            validator.validate(json.loads(line[6:]))
+            samples += 1
+    answer.close()
+
+
+# An array too long is 413, which it would not call a refusal.
+CONFIG = """
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415]
+"""
+CHECKS = ("not_a_server_error,status_code_conformance,content_type_conformance,"
+          "response_schema_conformance,response_headers_conformance,"
+          "negative_data_rejection,unsupported_method,missing_required_header")
+
+
+def schemathesis(work, address, name, *options):
+    with open(work + "/schemathesis.toml", "w") as f:
+        f.write(CONFIG)
+    command = [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "run",
+               f"http://{address}/openapi.json", "--request-timeout", "20",
+               "--generation-deterministic", "--no-color", "--report-dir", work,
+               "--suppress-health-check", "all", "--exclude-path", "/v1/events",
+               *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=work, timeout=200)
+    if done.returncode != 0:
+        for line in (done.stdout + done.stderr).splitlines():
+            print(line[:300])
+        sys.exit(f"schemathesis {name} found faults")
+    return done.stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        site, server, address = start(work)
+        try:
+            document = json.load(get(address, "/openapi.json"))
+            check_document(document)
+            check_events(address, document)
+            examples = os.environ.get("EXAMPLES", "8")
+            for which in ("--exclude-method", "--include-method"):
+                schemathesis(work, address, "with a token", which, "DELETE", "--checks", CHECKS,
+                             "--phases", "examples,coverage,fuzzing", "--max-examples", examples,
+                             "--header", "Authorization: Bearer " + TOKENS["admin"])
+            schemathesis(work, address, "without one", "--checks", "ignored_auth,not_a_server_error",
+                         "--phases", "fuzzing", "--max-examples", "3", "--mode", "positive",
+                         "--header", "Authorization: Bearer " + TOKENS["admin"])
+            assert get(address, "/healthz").status == 200
+        finally:
+            server.send_signal(signal.SIGTERM)
+            code = server.wait(30)
+            site.terminate()
+            site.wait(10)
+        assert code == 0, open(work + "/err").read()
+        print(len(document["paths"]), "paths")
+
+
+main()
