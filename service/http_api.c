@@ -270,7 +270,7 @@ static void reply_settle(struct http_request *r)
         json_t *one = json_object();
 
         if (call->status != STATUS_OK && call->status != STATUS_NOT_FOUND &&
-            call->status != STATUS_AGAIN)
+            call->status != STATUS_AGAIN && call->status != STATUS_REFUSED)
             http_failed(r, call->status);
         json_object_set_new(
             one, "lease",
