@@ -64,7 +64,7 @@ static size_t place_of(const struct crawls *c, struct bytes name)
         size_t mid = (low + high) / 2;
         struct bytes at = bytes_of_str(c->at[mid]->name);
         size_t n = at.len < name.len ? at.len : name.len;
-        int order = memcmp(at.at, name.at, n);
+        int order = n > 0 ? memcmp(at.at, name.at, n) : 0;
 
         if (order < 0 || (order == 0 && at.len < name.len))
             low = mid + 1;

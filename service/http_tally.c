@@ -9,11 +9,13 @@
 #include "base/bytes.h"
 #include "service/http_request.h"
 
-/* "/v1/queues/block": "queues"; "/": "". */
+/* "/v1/queues/block": "queues"; "/": "root". */
 static struct bytes name_of(const char *path)
 {
     const char *at = path + 1;
 
+    if (*at == '\0')
+        return bytes_of_str("root");
     if (strncmp(at, "v1/", 3) == 0)
         at += 3;
     return bytes_of(at, strcspn(at, "/"));

@@ -133,7 +133,7 @@ told() {
 }
 waits_for told || fail "the frontier's numbers do not come"
 
-# is FILE VALUE NAME [LABEL=VALUE ...]
+# is VALUE NAME [LABEL=VALUE ...]
 is() {
     is_value=$1
     shift
@@ -227,6 +227,7 @@ waits_for fetches || fail "no page is fetched: $(cat crawl.err)"
 is 1 urlweir_crawl_state crawl=DEFAULT state=running
 is 3 urlweir_crawl_hosts
 [ "$(sum last urlweir_crawl_queued_urls)" -gt 0 ] || fail "nothing is left"
+scrape last # the times of the scrape before
 "$prom_check" families last | sort >fewer
 grep -v '^urlweir_frontier_\|^urlweir_grpc_' families | diff - fewer || fail "families"
 kill "$crawl"
