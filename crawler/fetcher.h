@@ -47,7 +47,8 @@ struct fetcher_options {
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
-    /* octets a second, this fetcher's; 0: none; may change at any time */
+    /* octets a second, this fetcher's; 0: none; may change at any time, and
+     * then holds for transfers to come and for the sum of all */
     _Atomic uint64_t limit_rate;
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
     int64_t retry_delay_ms;

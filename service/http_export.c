@@ -207,7 +207,12 @@ static void refuse(struct http_request *r, enum status st)
         http_problem(r, 404, "there is no such crawl, or nothing known of it");
         break;
     case STATUS_ARG:
-        http_problem(r, 400, "there is no such report");
+        if (r->route->how == CRAWLS_EXPLAIN)
+            http_problem(r, 400, "'url' is no URL that a crawl can meet");
+        else
+            http_problem(r, 400,
+                         "'what' is urls, pages, errors, skips, hosts, "
+                         "or links where --record kept them");
         break;
     default:
         http_problem(r, 503, "the report failed: %s", status_text(st));

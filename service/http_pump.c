@@ -206,14 +206,18 @@ uint64_t http_pump_beats(struct http_pump *p)
     return n;
 }
 
-static void watch(struct http_pump *p, struct http_sleeper *s)
+/* False: it cannot be. Under the mutex, so what it tells waits for the list. */
+static bool watch(struct http_pump *p, struct http_sleeper *s)
 {
     struct epoll_event e = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = s};
+    int how = s->known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-    if (epoll_ctl(p->epoll, s->known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, s->fd,
-                  &e) != 0)
+    if (s->fd < 0)
+        return true;
+    s->known = epoll_ctl(p->epoll, how, s->fd, &e) == 0;
+    if (!s->known)
         log_error("cannot watch a pipe", "errno=%d", errno);
-    s->known = true;
+    return s->known;
 }
 
 enum http_pump_slept http_pump_sleep(struct http_pump *p,
@@ -223,16 +227,14 @@ enum http_pump_slept http_pump_sleep(struct http_pump *p,
     bool first = false;
 
     pthread_mutex_lock(&p->mtx);
-    if (p->cut) {
-        slept = HTTP_CUT;
-    } else if (s->fd < 0 && p->beats != beats) {
+    if (s->fd < 0 && p->beats != beats)
         slept = HTTP_AWAKE;
-    } else {
+    else if (p->cut || !watch(p, s))
+        slept = HTTP_CUT;
+    if (slept == HTTP_ASLEEP) {
         MHD_suspend_connection(s->conn);
         first = s->fd < 0 && p->for_beats == NULL;
         put_in(s->fd < 0 ? &p->for_beats : &p->for_fds, s);
-        if (s->fd >= 0)
-            watch(p, s);
     }
     pthread_mutex_unlock(&p->mtx);
     if (first)

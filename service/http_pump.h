@@ -40,7 +40,7 @@ uint64_t http_pump_beats(struct http_pump *p);
 enum http_pump_slept {
     HTTP_ASLEEP,
     HTTP_AWAKE, /* there was another beat since `beats`: look again */
-    HTTP_CUT    /* it is over, nobody sleeps any more */
+    HTTP_CUT    /* it is over, or cannot be: nobody sleeps any more */
 };
 /* On the server's thread, in a callback of the library's that then returns.
  * `beats`: as they were when there was nothing, for one without a descriptor.

@@ -110,6 +110,7 @@ const struct http_options *http_server_options(const struct http_server *s);
 /* ---- the routes; each table ends with path NULL ---- */
 
 extern const struct http_route http_routes[];       /* (http_api.c) */
+extern const struct http_route http_queue_routes[]; /* (http_queues.c) */
 extern const struct http_route http_crawl_routes[]; /* (http_crawls.c) */
 
 /* (http_metrics.c) */

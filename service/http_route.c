@@ -12,6 +12,7 @@
 
 const struct http_route *const http_route_tables[] = {
     http_routes,
+    http_queue_routes,
     http_crawl_routes,
     NULL,
 };

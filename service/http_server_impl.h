@@ -9,7 +9,7 @@
  *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
  *   http_route.c     paths, and reading queries and members
- *   http_api.c       the frontier's routes; http_metrics.c two of them
+ *   http_api.c       URLs and leases; http_queues.c queues
  *   http_crawls.c    those of crawls; http_crawl_json.c a crawl as JSON
  *   http_export.c    answers that a report writes
  *   http_events.c    the answer that goes on; http_pump.c wakes both

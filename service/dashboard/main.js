@@ -26,11 +26,13 @@ const answered = new Map(); // {state, until} by name: what a button's answer sa
 const ownCrawls = () => sample.crawls.filter((c) => c.kind === 'own');
 const addressOf = (name) => `#crawl=${encodeURIComponent(name)}`;
 
+let wanted = location.hash; // the last one that named something: the skip link names nothing
+
 function chosen() {
-    if (location.hash === SERVED && sample.frontier)
+    if (wanted === SERVED && sample.frontier)
         return SERVED;
     const own = ownCrawls();
-    const named = own.find((c) => addressOf(c.name) === location.hash);
+    const named = own.find((c) => addressOf(c.name) === wanted);
     return named ?? own[0] ?? (sample.frontier ? SERVED : null);
 }
 const chosenCrawl = () => {
@@ -333,6 +335,9 @@ byId('new-crawl').addEventListener('click', async () => {
         location.hash = addressOf(name);
 });
 addEventListener('hashchange', () => {
+    if (location.hash !== SERVED && !location.hash.startsWith('#crawl='))
+        return;
+    wanted = location.hash;
     byId('explained').replaceChildren();
     for (const id of ['hosts-table', 'recent-table'])
         byId(id).replaceChildren();

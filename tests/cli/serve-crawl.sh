@@ -210,15 +210,25 @@ sed '$d' answer | cmp - explained || fail "explain over HTTP is another"
 api GET "/v1/crawls/four/recent?size=1"
 says answer 4.html
 
+# A seed that was answered is there after a kill.
+api POST /v1/crawls/four/pause
+api POST /v1/crawls/four/seeds "{\"urls\": [\"${seed}2.html\", \"${seed}1.html?again\"]}"
+stop KILL 137
+start
+is four paused || fail "$(cat answer)"
+[ "$(field queued)" = 1 ] || fail "seeds lost by a kill: $(cat answer)"
+api POST /v1/crawls/four/unpause
+becomes four waiting
+
 # A limit ends it; a higher one lets it go on.
-api PATCH /v1/crawls/four/settings '{"limit": 4}'
+api PATCH /v1/crawls/four/settings '{"limit": 5}'
 api POST /v1/crawls/four/seeds "{\"urls\": [\"${seed}5.html\", \"${seed}6.html\"]}"
 becomes four stopped
 says answer "reached --limit"
 api PATCH /v1/crawls/four/settings '{"limit": 100}'
 api POST /v1/crawls/four/resume
 becomes four waiting
-[ "$(field pages)" = 5 ] || fail "$(cat answer)"
+[ "$(field pages)" = 6 ] || fail "$(cat answer)"
 
 api DELETE /v1/crawls/four
 [ ! -e d/crawls/four ] || fail "the directory is still there"

@@ -41,7 +41,8 @@ here() { # the document's addresses, as they are in this test
         s|https://example.com/|${seed}index.html|g
         s|https://example.org/|${seed}missing.html|g"
 }
-sed -n '/^```sh$/,/^```$/p' "$page" | grep -v '^```' | here >fetcher.sh
+sed -n '/^## A fetcher in curl/,/^## [^A]/p' "$page" |
+    sed -n '/^```sh$/,/^```$/p' | grep -v '^```' | here >fetcher.sh
 grep -q 'api lease' fetcher.sh || fail "no fetcher in curl: $(cat fetcher.sh)"
 exits 0 timeout 60 sh -eu fetcher.sh
 [ -s page ] || fail "nothing was fetched"

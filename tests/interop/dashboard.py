@@ -235,6 +235,19 @@ def by_keyboard(b):
     raise AssertionError("Tab does not lead to the button: %s" % seen)
 
 
+def skips_by_keyboard(b):
+    """Past all that stands above, and what was shown stays."""
+    b.value("location.hash = '#served'")
+    b.wait("!document.getElementById('served').hidden")
+    b.value("document.querySelector('.skip').focus()")
+    b.press("Enter")
+    b.wait("document.activeElement.id === 'main'")
+    time.sleep(1.2)
+    assert not b.value("document.getElementById('served').hidden"), "the skip link leads elsewhere"
+    b.value("location.hash = '#crawl=news'")
+    b.wait("!document.getElementById('crawl').hidden")
+
+
 def again_by_keyboard(b):
     """The button was not left: Enter, and the space bar."""
     calls = []
@@ -455,6 +468,7 @@ def main():
         policy_holds(b)
         paused_by(b, s, lambda: b.click("#pause"))
         paused_by(b, s, again_by_keyboard(b))
+        skips_by_keyboard(b)
         looks_up(b, seed)
         hosts_are_steered(b, s)
         settings_and_seeds(b, s, seed)

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,27 +94,36 @@ static void arrived(struct crawls_call *call)
     pthread_mutex_unlock(&w->mtx);
 }
 
-/* `text`: JSON with ' for ", or NULL. The answer is in `answer`, `why`. */
+/* `text`: JSON with ' for ", or NULL; w->call has the answer. */
+static void submit(struct waited *w, enum crawls_verb verb, const char *name,
+                   const char *text)
+{
+    char *json = strdup(text != NULL ? text : "null");
+
+    *w = (struct waited){
+        .call = {.verb = verb, .crawl = bytes_of_str(name), .done = arrived}};
+    for (char *p = json; *p != '\0'; p++)
+        *p = *p == '\'' ? '"' : *p;
+    w->call.in = json_loads(json, JSON_DECODE_ANY, NULL);
+    ck_assert_msg(w->call.in != NULL, "%s", json);
+    free(json);
+    pthread_mutex_init(&w->mtx, NULL);
+    pthread_cond_init(&w->cond, NULL);
+    ck_assert_int_eq(crawls_submit(crawls, &w->call), STATUS_OK);
+    pthread_mutex_lock(&w->mtx);
+    while (!w->done)
+        pthread_cond_wait(&w->cond, &w->mtx);
+    pthread_mutex_unlock(&w->mtx);
+    json_decref(w->call.in);
+}
+
+/* The answer is in `answer`, `why`. */
 static enum status call(enum crawls_verb verb, const char *name,
                         const char *text)
 {
-    struct waited w = {
-        .call = {.verb = verb, .crawl = bytes_of_str(name), .done = arrived}};
-    char *json = strdup(text != NULL ? text : "null");
+    struct waited w;
 
-    for (char *p = json; *p != '\0'; p++)
-        *p = *p == '\'' ? '"' : *p;
-    w.call.in = json_loads(json, JSON_DECODE_ANY, NULL);
-    ck_assert_msg(w.call.in != NULL, "%s", json);
-    free(json);
-    pthread_mutex_init(&w.mtx, NULL);
-    pthread_cond_init(&w.cond, NULL);
-    ck_assert_int_eq(crawls_submit(crawls, &w.call), STATUS_OK);
-    pthread_mutex_lock(&w.mtx);
-    while (!w.done)
-        pthread_cond_wait(&w.cond, &w.mtx);
-    pthread_mutex_unlock(&w.mtx);
-    json_decref(w.call.in);
+    submit(&w, verb, name, text);
     json_decref(answer);
     answer = w.call.out;
     snprintf(why, sizeof why, "%s", w.call.why);
@@ -658,13 +668,90 @@ START_TEST(others_use_a_crawl_only_while_it_is_open)
 }
 END_TEST
 
+static enum status submit_alone(enum crawls_verb verb, const char *name,
+                                const char *text)
+{
+    struct waited w;
+
+    submit(&w, verb, name, text);
+    json_decref(w.call.out);
+    return w.call.status;
+}
+
+/* A caller with crawls of his own names. */
+static void *live(void *arg)
+{
+    const char *name = arg;
+
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(submit_alone(CRAWLS_CREATE, name,
+                                      "{'seeds': ['" SEED
+                                      "'], 'settings': {" QUICK "}}"),
+                         STATUS_OK);
+        for (int k = 0; k < 5; k++) {
+            char seeds[64];
+
+            snprintf(seeds, sizeof seeds, "{'urls': ['" SEED "%d']}", k);
+            ck_assert_int_eq(submit_alone(CRAWLS_SEED, name, seeds), STATUS_OK);
+            ck_assert_int_eq(submit_alone(CRAWLS_PAUSE, name, NULL), STATUS_OK);
+            ck_assert_int_eq(submit_alone(CRAWLS_HOSTS, name, "{}"), STATUS_OK);
+            ck_assert_int_eq(submit_alone(CRAWLS_SET_SETTINGS, name,
+                                          k % 2 == 0 ? "{'scope': 'any'}"
+                                                     : "{'scope': 'host'}"),
+                             STATUS_OK);
+            ck_assert_int_eq(submit_alone(CRAWLS_UNPAUSE, name, NULL),
+                             STATUS_OK);
+        }
+        ck_assert_int_eq(submit_alone(CRAWLS_STOP, name, NULL), STATUS_OK);
+        ck_assert_int_eq(submit_alone(CRAWLS_RESUME, name, NULL), STATUS_OK);
+        ck_assert_int_eq(submit_alone(CRAWLS_DELETE, name, NULL), STATUS_OK);
+    }
+    return NULL;
+}
+
+static atomic_bool watching;
+
+static void *watch(void *arg)
+{
+    int n = 0;
+
+    (void)arg;
+    while (atomic_load(&watching)) {
+        struct crawls_view *all;
+
+        (void)crawls_each(crawls, &all);
+        free(all);
+        (void)!crawls_use(crawls, bytes_of_str("a"), count_up, &n);
+        usleep(1000);
+    }
+    return NULL;
+}
+
+START_TEST(callers_and_watchers_do_not_get_in_each_others_way)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    pthread_t callers[3], watcher;
+
+    atomic_store(&watching, true);
+    ck_assert_int_eq(pthread_create(&watcher, NULL, watch, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&callers[i], NULL, live,
+                                        (void *)names[i]),
+                         0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(callers[i], NULL);
+    atomic_store(&watching, false);
+    pthread_join(watcher, NULL);
+}
+END_TEST
+
 Suite *suite_hosted(void)
 {
     Suite *suite = suite_create("hosted");
     TCase *t = tcase_create("hosted");
 
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 120);
     tcase_add_test(t, names_are_those_of_files);
     tcase_add_test(t, a_crawl_is_made_waits_and_goes_on_with_seeds);
     tcase_add_test(t, it_may_begin_with_nothing);
@@ -688,6 +775,7 @@ Suite *suite_hosted(void)
         t, what_was_changed_through_the_service_outlives_an_unchanged_file);
     tcase_add_test(t, hosts_and_recent_answers_are_told);
     tcase_add_test(t, others_use_a_crawl_only_while_it_is_open);
+    tcase_add_test(t, callers_and_watchers_do_not_get_in_each_others_way);
     suite_add_tcase(suite, t);
     return suite;
 }

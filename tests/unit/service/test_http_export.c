@@ -14,7 +14,7 @@ static atomic_bool hold;
 
 static enum status write_octets(int fd, uint64_t n)
 {
-    static char block[10000];
+    char block[10000];
 
     memset(block, 'x', sizeof block);
     while (n > 0) {
@@ -133,7 +133,7 @@ START_TEST(an_export_says_what_it_is)
     http_rig_says(&rig, NULL, "/v1/crawls/one/export?format=xml", NULL, 400,
                   "jsonl or csv");
     http_rig_says(&rig, NULL, "/v1/crawls/one/export?what=pies", NULL, 400,
-                  "no such report");
+                  "'what' is urls");
     http_rig_says(&rig, NULL, "/v1/crawls/one/export?limit=1", NULL, 400,
                   "there is no 'limit'");
 }
