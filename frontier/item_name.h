@@ -20,8 +20,8 @@ struct bytes item_crawl_name(struct bytes crawl);
 /* The key of a URL put without one: its host, without userinfo and port, as it
  * is spelt, an IPv6 address in its brackets. Part of `url`; empty: there is
  * none. Read like the reference service does (the text after ://, or all of it
- * where there is no ://, cut at the first : / ? &), but for the two places where
- * that gives no host. */
+ * where there is no ://, cut at the first : / ? &), but for the two places
+ * where that gives no host. */
 struct bytes item_key_of_url(struct bytes url);
 
 /* Not longer than ITEM_KEY_MOST. */

@@ -24,8 +24,7 @@ struct urlfrontier_api;
 /* First, as the frontier's options need urlfrontier_api_room. */
 struct urlfrontier_api *urlfrontier_api_new(struct loop *l);
 /* Second: where calls go. */
-void urlfrontier_api_connect(struct urlfrontier_api *a,
-                             struct hub *hub);
+void urlfrontier_api_connect(struct urlfrontier_api *a, struct hub *hub);
 /* When no call is open and the frontier has been closed and the loop has run
  * what was posted. NULL is fine. */
 void urlfrontier_api_free(struct urlfrontier_api *a);

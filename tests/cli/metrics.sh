@@ -133,7 +133,7 @@ told() {
 }
 waits_for told || fail "the frontier's numbers do not come"
 
-# is FILE VALUE NAME [LABEL=VALUE ...]
+# is VALUE NAME [LABEL=VALUE ...]
 is() {
     is_value=$1
     shift
