@@ -7,6 +7,7 @@
  */
 #include "filter/filter.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/logger.h"
@@ -118,6 +119,14 @@ enum status filter_merge(struct filter *into, const struct filter *from)
     return into->ops->merge(into, from);
 }
 
+bool filter_is_past_promise(const struct filter_stats *s)
+{
+    double chance = s->count > 0 ? 3 / sqrt((double)s->count) : 0;
+
+    return s->fpr_predicted > (1.05 + chance) * s->fpr_promised ||
+           (s->capacity > 0 && s->count > s->capacity);
+}
+
 void filter_stats(const struct filter *f, struct filter_stats *out)
 {
     memset(out, 0, sizeof *out);
@@ -128,8 +137,7 @@ void filter_stats(const struct filter *f, struct filter_stats *out)
         out->groups = 1;
         out->group_fill[0] = (float)out->fill;
     }
-    out->overfull = out->fpr_predicted > 1.05 * out->fpr_promised ||
-                    (out->capacity > 0 && out->count > out->capacity);
+    out->overfull = filter_is_past_promise(out);
 }
 
 uint64_t filter_unsure(const struct filter *f)

@@ -104,7 +104,8 @@ struct filter_stats {
     uint64_t lost;     /* damaged parts that now answer "maybe" to all */
     uint64_t unsure;   /* questions answered "maybe" without being asked: redis,
                           while it is out of reach or lacks keys */
-    /* Predicted is more than 5 % above promised, or count above capacity. */
+    /* Predicted is more than 5 % above promised, and by more than chance makes
+     * of so few keys (3 / sqrt(count)); or count above capacity. */
     bool overfull;
     bool reduced;    /* most_bytes was reached */
     bool huge_pages; /* the kernel granted them for all large parts */

@@ -69,6 +69,8 @@ extern const struct filter_ops bloom_ops, scalable_ops, stacked_ops,
 const struct filter_ops *filter_ops_named(const char *name);
 /* STATUS_ARG where an option is out of range; else defaults filled in. */
 MUST_CHECK enum status filter_complete_options(struct filter_options *o);
+/* What filter_stats calls overfull. */
+bool filter_is_past_promise(const struct filter_stats *s);
 /* STATUS_LIMIT, with one line in the log the first time. */
 enum status filter_say_overfull(struct filter *f, const char *why);
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "filter/kind.h"
 
 #define GROUPS      64
 #define MOST_GROUPS 256
@@ -241,6 +242,5 @@ void filter_shared_stats(struct filter_shared *s, struct filter_stats *out)
         pthread_rwlock_unlock(&s->groups[i].lock);
         add_up(out, &one, 1.0 / s->count);
     }
-    out->overfull = out->fpr_predicted > 1.05 * out->fpr_promised ||
-                    (out->capacity > 0 && out->count > out->capacity);
+    out->overfull = filter_is_past_promise(out);
 }

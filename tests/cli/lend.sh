@@ -176,12 +176,12 @@ call GET "/v1/crawls/both/explain?url=$(url x/7)"
 wants 200 '"reason": "lent"'
 put "$(url x/7)" ', "kind": "known", "refetch_at": "2099-01-01T00:00:00Z"'
 wants 200 '"status":"skipped"'
-put "$(url x/8)" ', "kind": "known", "refetch_at": "2099-01-01T00:00:00Z"'
+put "$(url x/8)" ', "kind": "known", "refetch_at": "2099-06-01T12:00:00Z"'
 wants 200 '"status":"ok"'
 call POST /v1/lease '{}'
 wants 200 '"urls":[]'
 call GET "/v1/url?crawl=both&url=$(url x/8)"
-wants 200 '"due_at":"2099-01-01T00:00:0'
+wants 200 '"due_at":"2099-06-01T1' # two clocks, read one after the other
 
 # Queues.
 call GET "/v1/queues?crawl=both"
