@@ -8,7 +8,7 @@
  *   frontier_change.c   options that change while it is open
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
- *   lent.c, lent_put.c  URLs that other programs fetch
+ *   lent.c, lent_say.c  URLs that other programs fetch
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl

@@ -21,7 +21,7 @@ import time
 import traceback
 
 from grpc_checks import (access, alone, better, control, get,  # noqa: F401
-                         put, read, rig, wire)
+                         own, put, read, rig, wire)
 
 THREADS = 8
 

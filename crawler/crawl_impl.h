@@ -1,0 +1,73 @@
+/*
+ * crawl_impl.h - the inside of a crawl, shared by its files.
+ *
+ *   crawl.c          starts and stops it; what other threads may ask
+ *   crawl_turn.c     the frontier thread: one turn after the other, to its end
+ *   crawl_reports.c  what fetchers tell, to the engine
+ *   crawl_leases.c   what the engine hands out, to the fetchers
+ *   crawl_watch.c    what watchers see
+ */
+#ifndef URLWEIR_CRAWLER_CRAWL_IMPL_H
+#define URLWEIR_CRAWLER_CRAWL_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "crawler/crawl.h"
+#include "crawler/task.h"
+#include "crawler/trail.h"
+#include "frontier/frontier.h"
+
+#define CRAWL_BATCH 256 /* reports taken at once: one seen check for all */
+
+struct crawl {
+    struct engine *engine;
+    struct crawl_options o;
+    struct fetcher **fetchers;
+    struct queue *reports;
+    struct resolver *resolver; /* NULL: nobody asks for addresses */
+    pthread_t thread;
+
+    /* any thread */
+    _Atomic int stops;
+    _Atomic bool paused;
+    struct task_list tasks;
+
+    /* shared, under mtx */
+    pthread_mutex_t mtx;
+    pthread_cond_t ended_cond;
+    struct crawl_sample sample;
+    struct crawl_result result;
+    struct crawl_answer *recent; /* a ring */
+    uint64_t answers;            /* ever put there */
+    bool ended;
+
+    /* frontier thread */
+    int64_t started, looked, watched, disk_looked, checkpointed;
+    struct frontier_watch watch; /* as of `watched` */
+    enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
+    enum status status;
+    int stops_done;      /* how far fetchers were told to stop */
+    unsigned gone;       /* fetchers that have ended */
+    size_t out;          /* URLs with fetchers */
+    struct trail *trail; /* NULL: nothing is recorded */
+    struct engine_lease *leases;
+};
+
+/* ---- on the frontier thread ---- */
+
+/* The thread; ctx: struct crawl. */
+void *crawl_frontier_thread(void *crawl);
+/* What the store said; what is not STATUS_OK ends the crawl. */
+void crawl_note_failure(struct crawl *c, enum status st);
+/* Acknowledges, releases, records; frees them. */
+void crawl_take_reports(struct crawl *c, struct report **reports, size_t n);
+/* Hands out what is due, unless it is stopping or paused. */
+void crawl_lease_due(struct crawl *c);
+/* The sample of watchers, where it is old or `force` wants a new one. */
+void crawl_publish(struct crawl *c, int64_t now, bool force);
+/* For crawl_recent. */
+void crawl_remember(struct crawl *c, const struct engine_done *d);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* crawl_leases.c - what the engine hands out, to the fetchers. */
+#include "base/clock.h"
+#include "crawler/crawl_impl.h"
+
+/* How it was found is for the records of its answer alone. */
+static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
+{
+    struct found_by by = {{"", 0}, {"", 0}};
+
+    if (c->trail != NULL)
+        crawl_note_failure(c, trail_of(c->trail, l, &by));
+    return assignment_of(l, &by);
+}
+
+/* Rules of the host from an earlier run, so that resuming asks for no
+ * robots.txt that is still fresh. */
+static void hand_over_robots(struct crawl *c, struct fetcher *f,
+                             const struct engine_lease *l)
+{
+    struct page_store *pages = frontier_pages_of(c->engine);
+    size_t len = url_origin_length(l->url);
+    struct robots_row row;
+    struct buf text;
+
+    if (len == 0 || !frontier_first_lease(c->engine, l->queue))
+        return;
+    buf_init(&text, (size_t)1 << 20);
+    if (page_store_robots(pages, bytes_of(l->url.at, len), &row, &text) ==
+        STATUS_OK)
+        fetcher_know_robots(f, &row);
+    buf_fini(&text);
+}
+
+static void lease_once(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    size_t n = 0;
+    enum status st;
+
+    st = c->engine->ops->lease(c->engine, c->o.concurrency, now,
+                               clock_wall_ms(), c->leases, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct engine_lease *l = &c->leases[i];
+        struct fetcher *f = c->fetchers[l->queue % c->o.threads];
+
+        hand_over_robots(c, f, l);
+        fetcher_give(f, assign(c, l));
+    }
+    c->out += n;
+    crawl_note_failure(c, st);
+}
+
+/* With --queue-key ip the engine names hosts that are due and stand nowhere.
+ * True: some have a place now. */
+static bool place_hosts(struct crawl *c)
+{
+    int64_t now = clock_mono();
+    struct resolver_answer a;
+    struct bytes host;
+    uint32_t queue;
+    bool placed = false;
+
+    if (c->resolver == NULL)
+        return false;
+    while (resolver_has_room(c->resolver) &&
+           (queue = frontier_next_unplaced(c->engine, &host)) != 0)
+        resolver_ask(c->resolver, queue, host, now);
+    while (resolver_take(c->resolver, now, &a)) {
+        crawl_note_failure(c, frontier_place(c->engine, a.queue,
+                                             a.found ? &a.ip : NULL, now));
+        placed = true;
+    }
+    return placed;
+}
+
+void crawl_lease_due(struct crawl *c)
+{
+    if (c->end != CRAWL_RUNNING || atomic_load(&c->paused))
+        return;
+    do {
+        lease_once(c);
+    } while (c->status == STATUS_OK && place_hosts(c));
+}

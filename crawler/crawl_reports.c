@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* crawl_reports.c - what fetchers tell, to the engine. */
+#include "base/clock.h"
+#include "crawler/crawl_impl.h"
+#include "crawler/sitemap_trust.h"
+
+#define LINKS_MOST ((size_t)1 << 14) /* of one acknowledgement, about */
+
+void crawl_note_failure(struct crawl *c, enum status st)
+{
+    if (st == STATUS_OK || c->status != STATUS_OK)
+        return;
+    c->status = st;
+    c->end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+}
+
+static void take_release(struct crawl *c, const struct report *r, int64_t now)
+{
+    c->out--;
+    crawl_note_failure(c, c->engine->ops->release(c->engine, r->id,
+                                                  r->not_before, &r->done.host,
+                                                  now, clock_wall_ms()));
+}
+
+static void record(struct crawl *c, struct report *r)
+{
+    if (c->o.archive != NULL && c->status == STATUS_OK)
+        crawl_note_failure(c, archive_add(c->o.archive, c->engine, r,
+                                          clock_wall_ms()));
+}
+
+/* What a sitemap says of other hosts. */
+static void sift(struct crawl *c, struct report *r)
+{
+    if (c->status == STATUS_OK)
+        sitemap_trust_sift(r, frontier_store_of(c->engine),
+                           frontier_pages_of(c->engine));
+}
+
+/* A URL that goes back to its queue as its robots.txt was read instead, which
+ * named sitemaps. */
+static struct engine_done named_by_robots(const struct report *r)
+{
+    return (struct engine_done){.id = r->id,
+                                .partial = true,
+                                .found = r->done.found,
+                                .found_count = r->done.found_count,
+                                .drops = r->done.drops,
+                                .drop_count = r->done.drop_count};
+}
+
+/* What is acknowledged together: all that came, but where sitemaps pour in
+ * no more links than a turn should take. */
+struct done_batch {
+    struct engine_done at[CRAWL_BATCH];
+    size_t count, links;
+};
+
+static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
+{
+    if (b->count > 0 && c->status == STATUS_OK)
+        crawl_note_failure(c, c->engine->ops->ack(c->engine, b->at, b->count,
+                                                  now, clock_wall_ms()));
+    b->count = b->links = 0;
+}
+
+static void add_done(struct crawl *c, struct done_batch *b,
+                     struct engine_done done, int64_t now)
+{
+    if (b->links >= LINKS_MOST)
+        ack_batch(c, b, now);
+    b->at[b->count++] = done;
+    b->links += done.found_count;
+}
+
+void crawl_take_reports(struct crawl *c, struct report **reports, size_t n)
+{
+    struct done_batch done;
+    int64_t now = clock_mono();
+
+    done.count = done.links = 0;
+    for (size_t i = 0; i < n; i++) {
+        record(c, reports[i]);
+        switch (reports[i]->kind) {
+        case REPORT_DONE:
+            sift(c, reports[i]);
+            crawl_remember(c, &reports[i]->done);
+            add_done(c, &done, reports[i]->done, now);
+            c->out--;
+            break;
+        case REPORT_PART:
+            sift(c, reports[i]);
+            add_done(c, &done, reports[i]->done, now);
+            break;
+        case REPORT_RELEASE:
+            if (reports[i]->done.found_count + reports[i]->done.drop_count > 0)
+                add_done(c, &done, named_by_robots(reports[i]), now);
+            take_release(c, reports[i], now);
+            break;
+        case REPORT_GONE:
+            c->gone++;
+            break;
+        }
+    }
+    ack_batch(c, &done, now);
+    for (size_t i = 0; i < n; i++)
+        report_free(reports[i]);
+}

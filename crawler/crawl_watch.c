@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* crawl_watch.c - what watchers see of a crawl. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "crawler/crawl_impl.h"
+
+#define LOOK_INTERVAL  (100 * NS_PER_MS)
+#define WATCH_INTERVAL NS_PER_S
+
+/* ---- the latest answers ---- */
+
+/* As much of `s` as has room, in whole characters of UTF-8. */
+static void keep_text(char *to, size_t size, struct bytes s)
+{
+    size_t n = s.len < size - 1 ? s.len : size - 1;
+
+    while (n > 0 && n < s.len && ((unsigned char)s.at[n] & 0xc0) == 0x80)
+        n--;
+    if (n > 0)
+        memcpy(to, s.at, n);
+    to[n] = '\0';
+}
+
+void crawl_remember(struct crawl *c, const struct engine_done *d)
+{
+    struct bytes url = frontier_leased_url(c->engine, d->id);
+    struct crawl_answer *a;
+
+    pthread_mutex_lock(&c->mtx);
+    a = &c->recent[c->answers++ % CRAWL_RECENT];
+    a->at_ms = d->row.at_ms;
+    a->outcome = d->outcome;
+    a->elapsed_ms = d->row.elapsed_ms;
+    a->bytes = d->row.wire_bytes;
+    keep_text(a->url, sizeof a->url, url);
+    keep_text(a->title, sizeof a->title, d->row.title);
+    pthread_mutex_unlock(&c->mtx);
+}
+
+size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&c->mtx);
+    for (; n < most && n < CRAWL_RECENT && n < c->answers; n++)
+        out[n] = c->recent[(c->answers - 1 - n) % CRAWL_RECENT];
+    pthread_mutex_unlock(&c->mtx);
+    return n;
+}
+
+/* ---- the sample ---- */
+
+/* Into the list, most first; what has no room goes to the last, "other". */
+static void add_error(void *ctx, const char *name, uint64_t value)
+{
+    static const char prefix[] = "failed.";
+    struct crawl_sample *s = ctx;
+    unsigned at;
+
+    if (value == 0 || strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return;
+    if (s->error_count == CRAWL_ERRORS) {
+        struct crawl_count *last = &s->errors[CRAWL_ERRORS - 1];
+
+        last->count += value;
+        snprintf(last->name, sizeof last->name, "other");
+        return;
+    }
+    for (at = s->error_count++; at > 0 && s->errors[at - 1].count < value; at--)
+        s->errors[at] = s->errors[at - 1];
+    s->errors[at].count = value;
+    snprintf(s->errors[at].name, sizeof s->errors[at].name, "%s",
+             name + sizeof prefix - 1);
+}
+
+void crawl_publish(struct crawl *c, int64_t now, bool force)
+{
+    struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING,
+                             .paused = atomic_load(&c->paused)};
+
+    if (!force && now - c->looked < LOOK_INTERVAL)
+        return;
+    c->looked = now;
+    c->engine->ops->stats(c->engine, &s.stats);
+    frontier_filter_look(c->engine, &s.filter);
+    frontier_store_each_counter(frontier_store_of(c->engine), add_error, &s);
+    if (force || now - c->watched >= WATCH_INTERVAL) {
+        frontier_watch(c->engine, now, &c->watch);
+        c->watched = now;
+    }
+    s.watch = c->watch;
+    for (unsigned i = 0; i < c->o.threads; i++) {
+        const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
+
+        s.active += atomic_load(&k->active);
+        s.requests += atomic_load(&k->requests);
+        s.wire_bytes += atomic_load(&k->wire_bytes);
+        s.connections += atomic_load(&k->connections);
+        fetch_tally_look(fetcher_tally(c->fetchers[i]), &s.tally);
+    }
+    pthread_mutex_lock(&c->mtx);
+    c->sample = s;
+    pthread_mutex_unlock(&c->mtx);
+}
+
+void crawl_look(struct crawl *c, struct crawl_sample *out)
+{
+    pthread_mutex_lock(&c->mtx);
+    *out = c->sample;
+    pthread_mutex_unlock(&c->mtx);
+    out->paused = atomic_load(&c->paused); /* who paused it sees it at once */
+}
