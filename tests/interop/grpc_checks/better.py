@@ -60,7 +60,7 @@ def point_3_a_get_ends_also_when_its_queues_are_deleted_meanwhile(f):
                 f.stub.DeleteQueue(pb.QueueWithinCrawlParams(
                     key=f"q{j}", crawlID=f.crawl))
 
-    t = threading.Thread(target=churn)
+    t = threading.Thread(target=churn, daemon=True)
     t.start()
     while time.monotonic() < stop:
         begun = time.monotonic()
@@ -92,7 +92,7 @@ def many_streams_at_once_store_each_url_once(f):
                               for i in range(n))
         results.append([a.status for a in acks])
 
-    threads = [threading.Thread(target=stream) for _ in range(4)]
+    threads = [threading.Thread(target=stream, daemon=True) for _ in range(4)]
     for t in threads:
         t.start()
     for t in threads:
@@ -176,7 +176,7 @@ def point_3_stats_are_right_while_urls_are_handed_out(f):
             if s[0] + s[2] != n or s[4] != 20 or f.count() != n:
                 wrong.append(s)
 
-    t = threading.Thread(target=watch)
+    t = threading.Thread(target=watch, daemon=True)
     t.start()
     served = 0
     for _ in range(30):

@@ -165,7 +165,7 @@ def two_callers_never_get_the_same_url(f):
         while time.monotonic() < end and len(got) < 200:
             got.extend(f.get(1, 10, delay=60))
 
-    threads = [threading.Thread(target=take) for _ in range(4)]
+    threads = [threading.Thread(target=take, daemon=True) for _ in range(4)]
     for t in threads:
         t.start()
     for t in threads:

@@ -267,18 +267,18 @@ def a_stream_of_puts_may_stay_open_as_stormcrawlers_does(f):
         for a in stream:
             acks[a.ID] = a.status
 
-    reader = threading.Thread(target=read)
+    reader = threading.Thread(target=read, daemon=True)
     reader.start()
     urls = [f"http://a/{i}" for i in range(300)]
     for u in urls:
         outgoing.put(f.new(u, "_DEFAULT_", ID=u))
-    waits(5, lambda: len(acks) == 300)
+    waits(5 + LATE, lambda: len(acks) == 300)
     time.sleep(1.5)  # nothing happens for a while
     served = f.get(10, 10)
     is_(len(served), 10)
     for u in served:
         outgoing.put(f.known(u, 0, "_DEFAULT_", ID=u + "#"))
-    waits(5, lambda: len(acks) == 310)
+    waits(5 + LATE, lambda: len(acks) == 310)
     assert all(s == OK for s in acks.values())
     is_(f.figures("_DEFAULT_"), (290, 0, 10, 1, 1))
     outgoing.put(None)
@@ -489,7 +489,8 @@ def puts_and_batches_of_the_same_urls_store_each_once(f):
                                            for i in range(0, n, 50))):
             results.extend(statuses)
 
-    threads = [threading.Thread(target=t) for t in (put, put_batches) * 2]
+    threads = [threading.Thread(target=t, daemon=True)
+               for t in (put, put_batches) * 2]
     for t in threads:
         t.start()
     for t in threads:

@@ -1,4 +1,4 @@
-"""What the checks of the URLFrontier API stand on: a server, the calls, shorter,
+"""What the checks of the URLFrontier API stand on: a server, the calls in short,
 and words to say what must be. URLWEIR names the binary."""
 import os
 import signal
@@ -28,7 +28,7 @@ ANY = object()
 # The first of six jobs takes full sizes; LATE is what a busy machine may add
 # to a moment that is promised to the second.
 JOB = int(os.environ.get("GRPC_JOB", "0"))
-LATE = float(os.environ.get("GRPC_LATE", "3"))
+LATE = float(os.environ.get("GRPC_LATE", "8"))
 
 
 def size(n):
@@ -44,10 +44,13 @@ class Server:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(
-            [os.environ["URLWEIR"], "serve", self.dir + "/d",
-             "--http", "none", "--listen", self.listen, *self.args], stderr=subprocess.PIPE, text=True,
-            preexec_fn=self.limit, restore_signals=False)
+        command = [os.environ["URLWEIR"], "serve", self.dir + "/d",
+                   "--http", "none", "--listen", self.listen, *self.args]
+        if self.limit is not None:  # of a file, in blocks of 512 octets
+            command = ["sh", "-c", 'trap "" XFSZ; ulimit -f "$1"; shift; '
+                       'exec "$@"', "sh", str(self.limit), *command]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE,
+                                        text=True)
         self.lines = []
         for line in self.process.stderr:
             self.lines.append(line)
@@ -118,7 +121,7 @@ class Frontier:
 
     def put(self, *items):
         """The statuses, in the order of the items."""
-        acks = list(self.stub.PutURLs(iter(items), timeout=30))
+        acks = list(self.stub.PutURLs(iter(items), timeout=120))
         assert len(acks) == len(items), f"{len(acks)} acks for {len(items)}"
         return [a.status for a in acks]
 
@@ -133,7 +136,7 @@ class Frontier:
             params.anyCrawlID.SetInParent()
         elif crawl != "unset":
             params.crawlID = self.crawl if crawl is None else crawl
-        return list(self.stub.GetURLs(params, timeout=30))
+        return list(self.stub.GetURLs(params, timeout=120))
 
     def get(self, *args, **kwargs):
         return [u.url for u in self.get_info(*args, **kwargs)]
