@@ -293,19 +293,17 @@ struct saving {
     atomic_uint_fast64_t covers; /* keys 0 .. covers - 1 are in */
     atomic_bool stop;
     char path[64];
-    int images;
 };
 
 static void *save_again_and_again(void *arg)
 {
     struct saving *s = arg;
 
-    while (!atomic_load(&s->stop)) {
+    do {
         struct checkpoint_id id = {.covers = atomic_load(&s->covers)};
 
         ck_assert_int_eq(checkpoint_save(s->path, s->filter, &id), STATUS_OK);
-        s->images++;
-    }
+    } while (!atomic_load(&s->stop));
     return NULL;
 }
 
@@ -330,7 +328,6 @@ static void grow_while_it_is_saved(struct remembered *r)
     }
     atomic_store(&s.stop, true);
     pthread_join(thread, NULL);
-    ck_assert_int_ge(s.images, 1);
     ck_assert_int_eq(checkpoint_load(&image, s.path, 0, NULL, 0, &info),
                      STATUS_OK);
     ck_assert_uint_eq(info.damaged, 0);
