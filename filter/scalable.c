@@ -279,7 +279,7 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
         out->count += (uint64_t)(load * c->runs[s].blocks + 0.5);
         rate += c->lost[s] ? 1 : sizing_curve_rate(&c->curves[k / 4], load);
         fill += share;
-        out->group_fill[s / GROUP] += (float)(share / GROUP);
+        out->group_fill[s / GROUP] += (float)(share / (double)GROUP);
     }
     out->groups = FILTER_GROUPS;
     out->bits = c->slab.total * BLOCK_BYTES * 8 + sizeof c->runs * 8;
