@@ -6,6 +6,7 @@ set -eu
 
 # start OPTION...: in the background, $server; its address in $at.
 start() {
+    : >serve.err
     "$URLWEIR" serve d --listen 127.0.0.1:0 --http none "$@" >serve.out 2>serve.err &
     server=$!
     at_exit="$at_exit; kill $server"
