@@ -27,9 +27,9 @@
 
 /* Sized for this share of the promise: what is left makes room for the
  * interval of a measurement. A full segment then stands at 1.14 p. */
-#define AIM   0.84
+#define AIM 0.84
 
-#define GROUP (SCALABLE_SEGMENTS / FILTER_GROUPS) /* of group_fill */
+enum { GROUP = SCALABLE_SEGMENTS / FILTER_GROUPS }; /* of group_fill */
 
 /* ---- making ---- */
 
