@@ -9,20 +9,9 @@ set -eu
 
 # start: the service in the background, $service; its address in ./address.
 start() {
-    : >serve.err
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 \
-        >serve.out 2>serve.err &
-    service=$!
-    at_exit="$at_exit; kill -KILL $service"
-    waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
-    sed -n 's/.*HTTP on //p' serve.err >address.new
+    start_service 127.0.0.1:0
+    echo "$http" >address.new
     mv address.new address
-}
-stop() {
-    stopped=0
-    kill "-$1" "$service"
-    wait "$service" || stopped=$?
-    [ "$stopped" = "$2" ] || fail "the service ended with $stopped: $(cat serve.err)"
 }
 # call METHOD PATH [BODY]: the answer in ./answer, its status in $answered.
 call() {

@@ -131,6 +131,26 @@ serve_no_more() {
     wait "$server" || fail "the server ended badly: $(cat site.err)"
 }
 
+# start_service HTTP OPTION...: `urlweir serve d` in the background, $service,
+# with HTTP on the address HTTP, or none; $grpc and $http are what it says.
+# Its words are not taken from the one before it.
+start_service() {
+    : >serve.err
+    "$URLWEIR" serve d --listen 127.0.0.1:0 --http "$@" >serve.out 2>serve.err &
+    service=$!
+    at_exit="$at_exit; kill -KILL $service"
+    waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
+    grpc=$(sed -n 's/.*listening on //p' serve.err)
+    http=$(sed -n 's/.*HTTP on //p' serve.err)
+}
+# stop SIGNAL STATUS: the service, which ends with STATUS.
+stop() {
+    kill "-$1" "$service"
+    stopped=0
+    wait "$service" || stopped=$?
+    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+}
+
 # waits_for 'COMMAND' [TENTHS]: until it succeeds, 10 s or so at most.
 waits_for() {
     waited=0

@@ -10,20 +10,8 @@ in_flight=16
 
 # start OPTION...: the service in ./d, $service; HTTP's address in $at.
 start() {
-    : >serve.err
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 "$@" \
-        >serve.out 2>serve.err &
-    service=$!
-    at_exit="$at_exit; kill -KILL $service"
-    waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
-    at=$(sed -n 's/.*HTTP on //p' serve.err)
-}
-# stop SIGNAL STATUS
-stop() {
-    kill "-$1" "$service"
-    stopped=0
-    wait "$service" || stopped=$?
-    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+    start_service 127.0.0.1:0 "$@"
+    at=$http
 }
 # api METHOD PATH [JSON]: the answer in ./answer. refused DIGIT TEXT METHOD ...
 api() {

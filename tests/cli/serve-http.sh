@@ -4,22 +4,10 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-# start OPTION...: in the background, $server; the address of HTTP in $at.
+# start OPTION...: $service; the address of HTTP in $at.
 start() {
-    : >serve.err
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 "$@" \
-        >serve.out 2>serve.err &
-    server=$!
-    at_exit="$at_exit; kill $server"
-    waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
-    at=$(sed -n 's/.*HTTP on //p' serve.err)
-}
-# stop SIGNAL STATUS
-stop() {
-    kill "-$1" "$server"
-    stopped=0
-    wait "$server" || stopped=$?
-    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+    start_service 127.0.0.1:0 "$@"
+    at=$http
 }
 # client NAME: a part of the client below, $at its server.
 client() {
@@ -67,7 +55,7 @@ start --http 0.0.0.0:0 --token-file tokens
 at=127.0.0.1:${at##*:}
 client tokens
 echo "read 0123456789abcdef-other" >tokens
-kill -HUP "$server"
+kill -HUP "$service"
 waits_for 'client token_is 0123456789abcdef-other 200 >/dev/null 2>&1' || fail "SIGHUP"
 client token_is 0123456789abcdef-read 401
 exits 2 "$URLWEIR" serve e --listen 127.0.0.1:0 --http "127.0.0.1:${at##*:}"
@@ -104,6 +92,6 @@ cp first.pem live.pem
 cp first.key live.key
 cp client.pem ca.pem
 start --tls-cert live.pem --tls-key live.key --client-ca ca.pem
-client reloads "$server"
+client reloads "$service"
 says serve.err "cannot use the TLS certificate with its key"
 stop TERM 0

@@ -4,22 +4,10 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-# start OPTION...: in the background, $server; the address of HTTP in $at.
+# start OPTION...: $service; the address of HTTP in $at.
 start() {
-    : >serve.err
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 "$@" \
-        >serve.out 2>serve.err &
-    server=$!
-    at_exit="$at_exit; kill $server"
-    waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
-    at=$(sed -n 's/.*HTTP on //p' serve.err)
-}
-# stop SIGNAL STATUS
-stop() {
-    kill "-$1" "$server"
-    stopped=0
-    wait "$server" || stopped=$?
-    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+    start_service 127.0.0.1:0 "$@"
+    at=$http
 }
 # post PATH JSON: the answer in `answer`.
 post() {

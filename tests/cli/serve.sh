@@ -4,21 +4,10 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-# start OPTION...: in the background, $server; its address in $at.
+# start OPTION...: $service; its address in $at.
 start() {
-    : >serve.err
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http none "$@" >serve.out 2>serve.err &
-    server=$!
-    at_exit="$at_exit; kill $server"
-    waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
-    at=$(sed -n 's/.*listening on //p' serve.err)
-}
-# stop SIGNAL STATUS
-stop() {
-    kill "-$1" "$server"
-    stopped=0
-    wait "$server" || stopped=$?
-    [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
+    start_service none "$@"
+    at=$grpc
 }
 
 # ---- it begins and ends -------------------------------------------------------
@@ -27,7 +16,7 @@ start
 case $at in 127.0.0.1:[1-9]*) ;; *) fail "listens on '$at'" ;; esac
 [ "$(cat d/lock)" != "" ] || fail "no lock"
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none
-says err "in use by process $server"
+says err "in use by process $service"
 exits 2 "$URLWEIR" serve e --listen "$at" --http none
 says err "cannot listen"
 stop TERM 0
@@ -94,10 +83,10 @@ says err "cannot use the TLS certificate"
 
 echo "admin 0123456789abcdef" >tokens
 start --listen 0.0.0.0:0 --token-file tokens --verbose
-kill -HUP "$server"
+kill -HUP "$service"
 waits_for 'grep -q "read anew" serve.err' || fail "SIGHUP: $(cat serve.err)"
 echo nonsense >tokens
-kill -HUP "$server"
+kill -HUP "$service"
 waits_for 'grep -q "what was there stays" serve.err' || fail "SIGHUP: $(cat serve.err)"
 stop TERM 0
 start --listen 0.0.0.0:0 --allow-open
