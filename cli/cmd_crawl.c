@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "cli/command.h"
 #include "cli/crawl_block.h"
+#include "cli/crawl_files.h"
 #include "cli/crawl_run.h"
 #include "cli/crawl_setup.h"
 #include "cli/jsonl.h"
@@ -48,21 +49,6 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     return st;
 }
 
-static void remove_files(const char *dir)
-{
-    static const char *const names[] = {"manifest",        "frontier.db",
-                                        "frontier.db-wal", "frontier.db-shm",
-                                        "filter.ckpt",     "crawl.yaml",
-                                        "block-exact"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[4096];
-
-        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-        (void)unlink(path);
-    }
-}
-
 /* A crawl that has not stored all of its seeds has fetched nothing and is
  * started over. */
 static bool may_start_in(const char *dir)
@@ -81,7 +67,7 @@ static bool may_start_in(const char *dir)
                 "urlweir crawl: the crawl in %s had not stored all of "
                 "its seeds and is started over\n",
                 dir);
-        remove_files(dir);
+        crawl_remove_files(dir);
         return true;
     }
     if (there && !dir_is_service(dir, "crawl"))
@@ -108,7 +94,7 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
     st = settings_save(s);
     if (st == STATUS_OK &&
         !crawl_control_open(&control, "crawl", s, lock, &code)) {
-        remove_files(s->output);
+        crawl_remove_files(s->output);
         return code;
     }
     if (st == STATUS_OK)
@@ -125,7 +111,7 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
     crawl_control_close(control);
     e->ops->close(e);
     if (st != STATUS_OK)
-        remove_files(s->output); /* nothing was fetched */
+        crawl_remove_files(s->output); /* nothing was fetched */
     return code;
 }
 

@@ -60,10 +60,6 @@ enum status hosted_open(void *ctx, const char *name, const char *dir,
 enum status hosted_close(struct crawls_member *m);
 bool hosted_tick(struct crawls_member *m, struct buf *why);
 void hosted_look(void *ctx, const char *dir, struct crawl_sample *out);
-/* Keeps what of the settings makes the scope in the store. *changed: it is, or
- * was once, another than what the crawl began with. Committed by the caller. */
-enum status hosted_note_scope(struct engine *e, const struct crawl_settings *s,
-                              bool *changed);
 /* DIR/crawl.yaml into settings, which are made; output is `dir`. */
 enum status hosted_load(struct crawl_settings *s, const char *dir,
                         struct buf *why);
@@ -72,6 +68,13 @@ const struct hosted_file *hosted_file_of(const struct hosted *h,
                                          const char *name);
 /* Connections to one address: the least that any asks for. */
 void hosted_limit_addresses(struct hosted *h);
+
+/* ---- hosted_scope.c ---- */
+
+/* Keeps what of the settings makes the scope in the store. *changed: it is, or
+ * was once, another than what the crawl began with. Committed by the caller. */
+enum status hosted_note_scope(struct engine *e, const struct crawl_settings *s,
+                              bool *changed);
 
 /* ---- hosted_json.c ---- */
 
