@@ -484,34 +484,49 @@ static void begin(struct service_rig *r, struct shared *sh)
     r->o.checkpoint_ms = 50;
 }
 
+/* How often each promise was put to the test. */
+struct tried {
+    uint64_t done, back, again, slow, settings;
+};
+
+static void tried_add(struct tried *t, const struct shared *sh)
+{
+    t->done += sh->done;
+    t->back += sh->back;
+    t->again += sh->again;
+    t->slow += sh->slow;
+    t->settings += sh->settings;
+}
+
+static bool tried_enough(const struct tried *t, const struct shared *sh)
+{
+    struct tried all = *t;
+
+    tried_add(&all, sh);
+    return all.done > 100 && all.back > 100 && all.again > 10 && all.slow > 1 &&
+           all.settings > 100;
+}
+
+/* A slow machine does less in a round, and gets more of them. */
 START_TEST(clients_at_once_keep_all_they_were_told_over_kills)
 {
     struct shared *sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct service_rig r;
-    uint64_t state = 5, rounds = scratch_size(12, 200);
-    uint32_t done = 0, back = 0, again = 0, slow = 0, settings = 0;
+    struct tried before = {0};
+    uint64_t state = 5, rounds = scratch_size(12, 200), i = 0;
 
     ck_assert_ptr_ne(sh, MAP_FAILED);
     begin(&r, sh);
-    for (uint64_t i = 0; i < rounds; i++) {
-        round_of(&r, sh, i, &state);
-        if (sh->next < URLS - 1000 && i + 1 < rounds)
-            continue;
-        done += sh->done; /* all put: start over, in a new directory */
-        back += sh->back;
-        again += sh->again;
-        slow += sh->slow;
-        settings += sh->settings;
-        scratch_remove(&r.at);
-        begin(&r, sh);
+    while (i < rounds || (i < 10 * rounds && !tried_enough(&before, sh))) {
+        if (sh->next >= URLS - 1000) { /* all put: a new directory */
+            tried_add(&before, sh);
+            scratch_remove(&r.at);
+            begin(&r, sh);
+        }
+        round_of(&r, sh, i++, &state);
     }
-    /* Each promise was put to the test. */
-    ck_assert_uint_gt(done, 100);
-    ck_assert_uint_gt(back, 100);
-    ck_assert_uint_gt(again, 10);
-    ck_assert_uint_gt(slow, 1);
-    ck_assert_uint_gt(settings, 100);
+    ck_assert(tried_enough(&before, sh));
     scratch_remove(&r.at);
 }
 END_TEST
