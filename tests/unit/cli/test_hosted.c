@@ -169,7 +169,7 @@ static struct crawls_view look(const char *name)
 
 static void becomes(const char *name, enum crawls_state s)
 {
-    int64_t until = clock_mono() + 10 * NS_PER_S;
+    int64_t until = clock_mono() + 100 * NS_PER_S;
     struct crawls_view v = look(name);
 
     while (v.state != s) {
