@@ -81,7 +81,7 @@ def request(method, path, body=None):
 
 
 def url(r):
-    return "http://h%d.test/%d" % (r.randrange(20), r.randrange(100000))
+    return "http://h%d.test/%d%s" % (r.randrange(20), r.randrange(100000), "x" * r.randrange(600))
 
 
 # ---- HTTP ----------------------------------------------------------------------
@@ -259,7 +259,7 @@ def put(r):
 def preface(window):
     return (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
             frame(SETTINGS, 0, 0, struct.pack(">HI", 4, window)) +
-            frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 20)))
+            frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 30)))
 
 
 def grpc_streams(r):
@@ -291,14 +291,20 @@ def grpc_streams(r):
 
 
 def grpc_deaf(r):
-    """Puts without end, with a deadline, from one who takes no acknowledgement."""
+    """Lists, more than sockets hold; behind them acknowledgements that cannot be
+    sent when their deadlines come, while more of them are on their way."""
     s = dial(GRPC, "h2", room=2048)
-    s.sendall(preface(1 << 30) + head(1, "PutURLs", "300m"))
-    batch = frame(DATA, 0, 1, b"".join(put(r) for _ in range(150)))
-    s.settimeout(0.5)
-    for _ in range(r.randrange(300)):
-        s.sendall(batch)
-    time.sleep(r.random() / 2)
+    s.sendall(preface(1 << 30))
+    puts = range(41, 61, 2)
+    for stream in range(1, 41, 2):
+        s.sendall(head(stream, "ListURLs") +
+                  frame(DATA, END_STREAM, stream, message(b"\x10" + varint(100000))))
+    for stream in puts:
+        s.sendall(head(stream, "PutURLs", "%dm" % r.randrange(100, 500)))
+    until = time.monotonic() + 0.6
+    while time.monotonic() < until:
+        for stream in puts:
+            s.sendall(frame(DATA, 0, stream, put(r)))
     leave(s, r)
 
 
