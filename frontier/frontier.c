@@ -244,7 +244,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     latest = now + frontier_pause(f, h);
     if (h->next_due > latest) /* a shorter one holds from now on */
         h->next_due = latest;
-    st = lent_set_delay(f, h);
+    st = lent_set_queue(f, h);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

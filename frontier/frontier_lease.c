@@ -159,6 +159,10 @@ static struct outcome still_wanted(struct frontier *f,
 {
     struct outcome yes = {.status = OUTCOME_QUEUED};
 
+    if (frontier_is_removed(h, row->id)) {
+        *detail = REMOVED_TEXT;
+        return frontier_removed;
+    }
     if (h->dead.status != OUTCOME_QUEUED) {
         *detail = "host given up after repeated failures";
         return h->dead;

@@ -84,6 +84,23 @@ bool host_queue_drop_retry(struct host_queue *h, uint64_t id)
     return false;
 }
 
+void host_queue_forget_done(struct host_queue *h,
+                            const struct frontier_store *store)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < h->retry_count; i++)
+        if (!frontier_store_is_done(store, h->retries[i].id))
+            h->retries[kept++] = h->retries[i];
+    h->retry_count = kept;
+    kept = 0;
+    for (uint32_t i = h->window_at; i < h->window_count; i++)
+        if (!frontier_store_is_done(store, h->window[i]))
+            h->window[kept++] = h->window[i];
+    h->window_at = 0;
+    h->window_count = kept;
+}
+
 static uint64_t take_retry(struct host_queue *h)
 {
     uint64_t id = h->retries[0].id;

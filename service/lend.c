@@ -198,10 +198,6 @@ static const char *why_refused(enum frontier_verb verb)
     case FRONTIER_SET_LIMIT:
         return "a crawl of our own has one limit for all queues, its setting "
                "per-host";
-    case FRONTIER_DELETE_QUEUE:
-    case FRONTIER_PURGE_URLS:
-        return "a crawl of our own forgets no URL, as it would fetch it again; "
-               "block the queue instead";
     case FRONTIER_DELETE_CRAWL:
         return "this crawl is run here; it is deleted over HTTP, by DELETE "
                "/v1/crawls/NAME";
@@ -233,6 +229,10 @@ static enum status carry_out(struct lend *l)
         return control(l, block);
     case FRONTIER_SET_DELAY:
         return control(l, delay);
+    case FRONTIER_DELETE_QUEUE:
+        return lend_delete_queue(l);
+    case FRONTIER_PURGE_URLS:
+        return lend_purge(l);
     default:
         answer_refuse(l->call, why_refused(l->call->verb));
         return STATUS_OK;

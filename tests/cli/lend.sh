@@ -195,13 +195,48 @@ call GET "/v1/url?crawl=both&url=$(url x/9)"
 wants 200 '"blocked_until":null'
 wants 200 '"delay_seconds":0'
 
+# A queue is deleted: what waits in it is gone, for good and over a kill; what is
+# lent is finished; what is found later is new.
+for n in 1 2 3; do
+    put "$(url "gone/$n")"
+    wants 200 '"status":"ok"'
+done
+call POST /v1/lease '{"crawl": "both", "hold_seconds": 60}'
+wants 200 "$(url x/9)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call DELETE "/v1/queues?crawl=both&key=nobody.invalid"
+wants 200 '{"deleted":0}'
+call DELETE "/v1/queues?crawl=both&key=127.0.0.1"
+wants 200 '{"deleted":4}' # x/8 waited for a year to come
+stop KILL 137
+start
+call GET "/v1/stats?crawl=both"
+wants 200 '"size":1,'
+put "$(url gone/2)"
+wants 200 '"status":"skipped"'
+call POST /v1/lease '{}'
+wants 200 '"urls":[]'
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+wants 200 '"status":"ok"'
+call GET "/v1/crawls/both/explain?url=$(url gone/2)"
+wants 200 '"reason": "removed"'
+wants 200 'removed by the operator'
+call GET /v1/crawls/both/status
+wants 200 '"skipped.removed": 4'
+call GET "/v1/crawls/both/export?what=urls"
+wants 200 '"status": "skipped", "reason": "removed"'
+put "$(url x/10)"
+wants 200 '"status":"ok"'
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 "$(url x/10)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+
 # What cannot be done with a crawl that is run here says so.
 call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 3}'
 wants 409 'per-host'
 call POST /v1/queues/delay '{"crawl": "both", "delay_seconds": 3}'
 wants 409 'settings'
-call DELETE "/v1/queues?crawl=both&key=127.0.0.1"
-wants 409 'forgets no URL'
 
 # Names are apart; a batch for several crawls is split.
 call POST /v1/urls '[{"url": "http://a.invalid/", "crawl": "theirs"},
@@ -220,7 +255,7 @@ wants 200 '"urls":[]'
 put "$(url z)"
 wants 200 '"status":"failed"'
 call GET "/v1/stats?crawl=both"
-wants 200 '"completed":12'
+wants 200 '"completed":18'
 call GET "/v1/url?crawl=both&url=$(url x)"
 wants 409 'stopped'
 stop TERM 0
