@@ -310,6 +310,8 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        st = frontier_count_done(f, h);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
         counts_as_page(f, o, l->lease.kind)) {
         h->counted++;

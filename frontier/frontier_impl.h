@@ -6,6 +6,7 @@
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
  *   frontier_change.c   options that change while it is open
+ *   frontier_limit.c    limits that people set for single queues
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   lent.c, lent_say.c  URLs that other programs fetch
@@ -95,6 +96,7 @@ struct frontier {
     struct map *tries; /* id -> struct tries_entry */
     struct lent *lent; /* NULL: no other program has anything to do with it */
     uint64_t hosts_active;
+    uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
 
     bool in_txn;          /* db_begin was called */
     bool links_noted;     /* link_store_note was called in this run */
@@ -215,6 +217,11 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* A host of an earlier run, of which nobody knows when it was asked last: as if
  * that had been when the run ended. */
 void frontier_wait_once(struct frontier *f, struct host_queue *h);
+/* A URL of the host is done; kept where that is to be known. */
+MUST_CHECK enum status frontier_count_done(struct frontier *f,
+                                           struct host_queue *h);
+/* How many more of its URLs may be done, by the limit that a person set. */
+uint64_t frontier_limit_left(const struct host_queue *h);
 /* Takes the host, and its machine, out of the schedule; frontier_reschedule
  * brings both back. */
 void frontier_unschedule(struct frontier *f, struct host_queue *h);

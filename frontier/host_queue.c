@@ -38,8 +38,9 @@ bool host_queue_is_idle(const struct host_queue *h, int64_t now)
     return !h->active && !h->set_aside && h->place.place == 0 &&
            h->leased == 0 && h->retry_count == 0 && h->next_due <= now &&
            h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
-           h->backoffs == 0 && h->errors == 0 && h->failures == 0 &&
-           h->counted == 0 && h->dead.status == OUTCOME_QUEUED;
+           h->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
+           h->failures == 0 && h->counted == 0 &&
+           h->dead.status == OUTCOME_QUEUED;
 }
 
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)

@@ -379,7 +379,9 @@ enum status lent_set_queue(struct frontier *f, const struct host_queue *h)
 {
     const struct item_queue_row row = {
         .removed_upto = h->removed_upto,
-        .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1};
+        .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1,
+        .completed_most = h->set_limit,
+        .completed = h->done};
     enum status st = lent_open(f);
 
     return st == STATUS_OK ? item_log_set_queue(f->lent->log, h->queue, &row)
@@ -432,6 +434,10 @@ static void take_queue(void *ctx, uint32_t queue,
         return;
     if (row->delay_ms >= 0)
         frontier_host(f, queue)->set_delay = row->delay_ms * NS_PER_MS;
+    if (row->completed_most > 0) {
+        frontier_host(f, queue)->set_limit = row->completed_most;
+        frontier_host(f, queue)->done = row->completed;
+    }
     if (row->removed_upto > 0 && frontier_store_pending(f->store, queue) > 0)
         frontier_host(f, queue)->removed_upto = row->removed_upto;
 }

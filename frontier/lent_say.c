@@ -97,9 +97,8 @@ static enum status postpone(struct frontier *f, uint64_t id, int64_t due_ms,
 {
     struct lease_record *r = lease_find(f->leases, id);
     bool gone = r != NULL && frontier_is_removed(r->host, id);
-    int64_t due = due_ms > wall_ms && !gone
-                      ? now + (due_ms - wall_ms) * NS_PER_MS
-                      : now;
+    int64_t due =
+        due_ms > wall_ms && !gone ? now + (due_ms - wall_ms) * NS_PER_MS : now;
     struct url_row row;
     struct host_queue *h;
     uint64_t seq;

@@ -92,8 +92,8 @@ static enum status take_batch(struct frontier *f, struct removal *r,
 {
     uint64_t ids[BATCH];
     size_t count = 0, i = 0;
-    enum status st = frontier_store_refill(f->store, r->queue, r->after, ids,
-                                           BATCH, &count);
+    enum status st =
+        frontier_store_refill(f->store, r->queue, r->after, ids, BATCH, &count);
 
     if (st == STATUS_OK && count > 0 && ids[0] <= r->upto)
         st = mark(f, h, r->upto);
@@ -114,11 +114,16 @@ static enum status step_queue(struct frontier *f, struct removal *r,
                               size_t most, int64_t wall_ms, size_t *looked)
 {
     struct host_queue *h = frontier_host(f, r->queue);
+    const uint64_t before = r->gone;
     size_t n = 1;
     enum status st = STATUS_OK;
 
     for (*looked = 1; st == STATUS_OK && n > 0 && *looked < most; *looked += n)
         st = take_batch(f, r, h, wall_ms, &n);
+    if (st == STATUS_OK && h->set_limit > 0 && r->gone > before) {
+        h->done += r->gone - before;
+        st = lent_set_queue(f, h);
+    }
     host_queue_forget_done(h, f->store);
     frontier_reschedule(f, h);
     if (n == 0) {

@@ -195,9 +195,6 @@ static enum status control(struct lend *l, enum status (*what)(struct lend *l))
 static const char *why_refused(enum frontier_verb verb)
 {
     switch (verb) {
-    case FRONTIER_SET_LIMIT:
-        return "a crawl of our own has one limit for all queues, its setting "
-               "per-host";
     case FRONTIER_DELETE_CRAWL:
         return "this crawl is run here; it is deleted over HTTP, by DELETE "
                "/v1/crawls/NAME";
@@ -233,6 +230,8 @@ static enum status carry_out(struct lend *l)
         return lend_delete_queue(l);
     case FRONTIER_PURGE_URLS:
         return lend_purge(l);
+    case FRONTIER_SET_LIMIT:
+        return lend_limit(l);
     default:
         answer_refuse(l->call, why_refused(l->call->verb));
         return STATUS_OK;

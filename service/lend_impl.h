@@ -25,9 +25,9 @@ struct lend {
     /* the crawl's frontier thread */
     struct crawl *crawl;
     struct engine *engine;
-    int64_t now, wall_ms; /* of this slice */
-    bool begun, more;     /* more: another slice is to come */
-    size_t from, to;      /* of a PUT: the items of this slice */
+    int64_t now, wall_ms;   /* of this slice */
+    bool begun, more;       /* more: another slice is to come */
+    size_t from, to;        /* of a PUT: the items of this slice */
     struct removal removal; /* of DELETE_QUEUE and PURGE_URLS */
     bool removing;          /* it has begun */
     size_t name_len;
@@ -48,6 +48,7 @@ MUST_CHECK enum status lend_stats(struct lend *l);
 MUST_CHECK enum status lend_list_queues(struct lend *l);
 MUST_CHECK enum status lend_delete_queue(struct lend *l);
 MUST_CHECK enum status lend_purge(struct lend *l);
+MUST_CHECK enum status lend_limit(struct lend *l);
 
 /* ---- lend_url.c ---- */
 

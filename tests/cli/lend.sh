@@ -232,9 +232,43 @@ wants 200 "$(url x/10)"
 lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
 call POST /v1/ack '{"lease": "'"$lease"'"}'
 
+# A limit for one queue holds for both, over a kill, until it is lifted.
+call POST /v1/queues/limit '{"crawl": "both", "key": "nobody.invalid", "limit": 3}'
+[ "$answered" = 404 ] || fail "$answered: $(cat answer)"
+call GET "/v1/stats?crawl=both&key=127.0.0.1"
+completed=$(sed 's/.*"completed":\([0-9]*\).*/\1/' answer)
+call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": '$((completed + 1))'}'
+wants 200 '{}'
+put "$(url x/11)"
+put "$(url x/12)"
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 "$(url x/11)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+stop KILL 137
+start
+call POST /v1/lease '{}'
+wants 200 '"urls":[]'
+call GET "/v1/crawls/both/hosts?sort=blocked"
+wants 200 '"why":"limit"'
+wants 200 '"limit":'$((completed + 1))','
+call POST /v1/crawls/both/unpause '{}'
+call GET /v1/crawls/both
+wants 200 '"state":"waiting"'
+call POST /v1/crawls/both/pause '{}'
+stop TERM 0
+exits 3 "$URLWEIR" resume d/crawls/both
+says err "everything left is beyond the limit set for its queue"
+start
+call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 0}'
+wants 200 '{}'
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 "$(url x/12)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+wants 200 '"status":"ok"'
+
 # What cannot be done with a crawl that is run here says so.
-call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 3}'
-wants 409 'per-host'
 call POST /v1/queues/delay '{"crawl": "both", "delay_seconds": 3}'
 wants 409 'settings'
 
@@ -255,7 +289,7 @@ wants 200 '"urls":[]'
 put "$(url z)"
 wants 200 '"status":"failed"'
 call GET "/v1/stats?crawl=both"
-wants 200 '"completed":18'
+wants 200 '"completed":20'
 call GET "/v1/url?crawl=both&url=$(url x)"
 wants 409 'stopped'
 stop TERM 0

@@ -574,6 +574,7 @@ struct model {
     struct model_url u[URLS + 1]; /* by id */
     int64_t free_at[HOSTS];       /* its last answer, and the delay */
     unsigned out[HOSTS];
+    uint32_t limit[HOSTS]; /* most done of it; 0: as many as there are */
     uint64_t random;
 };
 
@@ -590,14 +591,31 @@ static size_t host_of(uint64_t id)
     return (size_t)((id - 1) / PATHS);
 }
 
+static bool model_is_done(const struct model_url *u)
+{
+    return u->state == M_DONE || u->state == M_REMOVED;
+}
+
+static uint32_t model_done_of(const struct model *m, size_t host)
+{
+    uint32_t n = 0;
+
+    for (uint64_t id = 1 + host * PATHS; id <= (host + 1) * PATHS; id++)
+        n += model_is_done(&m->u[id]);
+    return n;
+}
+
 static void model_out(struct model *m, uint64_t id, int state)
 {
     struct model_url *u = &m->u[id];
+    uint32_t limit = m->limit[host_of(id)];
 
     ck_assert_msg(u->state == M_QUEUED, "%s handed out in state %d", u->url,
                   (int)u->state);
     ck_assert_msg(u->due <= m->r.now, "%s before its time", u->url);
     ck_assert_msg(!u->removed, "%s was removed", u->url);
+    ck_assert_msg(limit == 0 || model_done_of(m, host_of(id)) < limit,
+                  "%s goes beyond the limit of its queue", u->url);
     ck_assert_uint_eq(m->out[host_of(id)], 0);
     ck_assert_int_le(m->free_at[host_of(id)], m->r.now);
     m->out[host_of(id)]++;
@@ -640,11 +658,6 @@ static void model_lend(struct model *m)
         m->u[u[i].lease.id].until = m->r.now + hold;
         m->u[u[i].lease.id].number = u[i].number;
     }
-}
-
-static bool model_is_done(const struct model_url *u)
-{
-    return u->state == M_DONE || u->state == M_REMOVED;
 }
 
 static void model_say(struct model *m)
@@ -715,9 +728,9 @@ static void model_remove(struct model *m)
                                    &removal),
                      STATUS_OK);
     do {
-        ck_assert_int_eq(
-            removal_step(m->r.e, &removal, 2, m->r.now, wall(&m->r), &over),
-            STATUS_OK);
+        ck_assert_int_eq(removal_step(m->r.e, &removal, 2, m->r.now,
+                                      wall(&m->r), &over),
+                         STATUS_OK);
         commit(&m->r);
     } while (!over && roll(m, 4) != 0);
     for (uint64_t id = 1; id <= URLS; id++)
@@ -727,8 +740,23 @@ static void model_remove(struct model *m)
         model_crash(m);
 }
 
+/* So many as are done, or a few more; or any number. */
+static void model_limit(struct model *m)
+{
+    size_t host = (size_t)roll(m, HOSTS);
+    uint32_t done = model_done_of(m, host);
+
+    m->limit[host] = roll(m, 2) == 0 ? 0 : done + (uint32_t)roll(m, 4);
+    ck_assert_int_eq(frontier_limit_queue(m->r.e, (uint32_t)host + 1,
+                                          m->limit[host], done, m->r.now),
+                     STATUS_OK);
+    commit(&m->r);
+}
+
 static void model_step(struct model *m)
 {
+    if (roll(m, 32) == 0)
+        model_limit(m);
     if (roll(m, 128) == 0)
         model_remove(m);
     switch (roll(m, 16)) {
@@ -835,8 +863,9 @@ Suite *suite_lent(void)
     tcase_add_test(
         t,
         a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts);
-    tcase_add_loop_test(
-        t, every_url_is_done_once_or_removed_as_a_plain_model_says, 0, 12);
+    tcase_add_loop_test(t,
+                        every_url_is_done_once_or_removed_as_a_plain_model_says,
+                        0, 12);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* URLs that a person takes out of their queues. */
-#include "frontier/removal.h"
 #include "frontier/lent.h"
+#include "frontier/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 static const struct outcome fetched = {OUTCOME_FETCHED, REASON_NONE, 200};
@@ -79,8 +79,8 @@ static uint64_t take_out(struct rig *r, const char *key, int64_t before_ms,
 {
     struct removal m;
 
-    ck_assert_int_eq(
-        removal_begin(r->e, bytes_of_str(key), before_ms, &m), STATUS_OK);
+    ck_assert_int_eq(removal_begin(r->e, bytes_of_str(key), before_ms, &m),
+                     STATUS_OK);
     while (!step(r, &m, most))
         commit(r);
     commit(r);
@@ -94,12 +94,13 @@ static uint64_t remove_queue(struct rig *r, const char *key)
 
 static void fail_for_now(struct rig *r, uint64_t id)
 {
-    struct engine_done d = {
-        .id = id,
-        .outcome = timeout,
-        .transient = true,
-        .row = {.at_ms = wall(r)},
-        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1}};
+    struct engine_done d = {.id = id,
+                            .outcome = timeout,
+                            .transient = true,
+                            .row = {.at_ms = wall(r)},
+                            .host = {.ended = r->now,
+                                     .crawl_delay_ms = -2,
+                                     .retry_after_ms = -1}};
 
     ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, wall(r)), STATUS_OK);
     commit(r);
@@ -155,12 +156,10 @@ START_TEST(it_stays_known_and_what_is_found_later_is_new)
     rig_create(&r);
     put(&r, "a.test", 0, 5);
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 5);
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")),
-                     ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")), ENGINE_SEEN);
     put(&r, "a.test", 5, 6);
     crash(&r); /* the last one was not committed */
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")),
-                     ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")), ENGINE_SEEN);
     put(&r, "a.test", 5, 7);
     for (uint64_t want = 6; want <= 7; want++) {
         r.now += NS_PER_S;
@@ -270,12 +269,13 @@ START_TEST(what_is_lent_is_finished_or_gone_when_it_comes_back)
     ck_assert_uint_eq(take_out(&r, "", INT64_MAX, 2000), 3);
     crash(&r);
     ck_assert_uint_eq(stats(&r).leased, 3);
-    ck_assert_int_eq(
-        lent_say(r.e, u[0].lease.id, &done, r.now, wall(&r), &said), STATUS_OK);
+    ck_assert_int_eq(lent_say(r.e, u[0].lease.id, &done, r.now, wall(&r),
+                              &said),
+                     STATUS_OK);
     later.due_ms = wall(&r) + 3600000;
-    ck_assert_int_eq(
-        lent_say(r.e, u[1].lease.id, &later, r.now, wall(&r), &said),
-        STATUS_OK);
+    ck_assert_int_eq(lent_say(r.e, u[1].lease.id, &later, r.now, wall(&r),
+                              &said),
+                     STATUS_OK);
     r.now += 31 * NS_PER_S; /* the third one's hold is over */
     commit(&r);
     r.now += 2 * NS_PER_S;
@@ -338,9 +338,9 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         put(&r, "a.test", 0, 2000);
         put(&r, "b.test", 0, 2);
         commit(&r);
-        ck_assert_int_eq(
-            removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m),
-            STATUS_OK);
+        ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
+                                       &m),
+                         STATUS_OK);
         for (int i = 0; i < steps; i++) {
             ck_assert(!step(&r, &m, 300));
             commit(&r);
@@ -393,14 +393,16 @@ Suite *suite_removal(void)
     TCase *t = tcase_create("removal");
 
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_stands_in_a_queue_is_skipped_as_removed_and_no_other);
+    tcase_add_test(t,
+                   what_stands_in_a_queue_is_skipped_as_removed_and_no_other);
     tcase_add_test(t, it_stays_known_and_what_is_found_later_is_new);
     tcase_add_test(t, what_was_read_ahead_or_waits_for_another_try_goes_too);
     tcase_add_test(t, what_is_out_is_finished_and_its_links_are_taken);
     tcase_add_test(t, what_is_out_is_tried_no_second_time);
     tcase_add_test(t, what_is_lent_is_finished_or_gone_when_it_comes_back);
     tcase_add_test(t, older_ones_go_by_the_moment_at_which_they_were_found);
-    tcase_add_test(t, a_removal_that_was_cut_short_holds_from_its_first_step_on);
+    tcase_add_test(t,
+                   a_removal_that_was_cut_short_holds_from_its_first_step_on);
     tcase_add_test(t, asked_again_after_a_crash_the_rest_goes_at_once);
     suite_add_tcase(s, t);
     return s;
