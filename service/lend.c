@@ -192,17 +192,6 @@ static enum status control(struct lend *l, enum status (*what)(struct lend *l))
 
 /* ---- all ---- */
 
-static const char *why_refused(enum frontier_verb verb)
-{
-    switch (verb) {
-    case FRONTIER_DELETE_CRAWL:
-        return "this crawl is run here; it is deleted over HTTP, by DELETE "
-               "/v1/crawls/NAME";
-    default:
-        return "this is not asked of one crawl";
-    }
-}
-
 static enum status carry_out(struct lend *l)
 {
     switch (l->call->verb) {
@@ -233,7 +222,7 @@ static enum status carry_out(struct lend *l)
     case FRONTIER_SET_LIMIT:
         return lend_limit(l);
     default:
-        answer_refuse(l->call, why_refused(l->call->verb));
+        answer_refuse(l->call, "this is not asked of one crawl");
         return STATUS_OK;
     }
 }
