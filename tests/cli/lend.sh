@@ -294,3 +294,64 @@ call GET "/v1/url?crawl=both&url=$(url x)"
 wants 409 'stopped'
 stop TERM 0
 agrees d/crawls/both
+serve_no_more
+
+# ---- a queue of five slices is deleted, and the service killed at each commit ------
+
+rm -rf d
+serve --hosts 1 --pages 2 --size 500 --seed 34 --profile plain
+start
+create both '"delay": "0"'
+call POST /v1/crawls/both/pause '{}'
+awk 'BEGIN { for (i = 0; i < 5000; i++)
+    printf "%s{\"crawl\": \"both\", \"url\": \"http://a.invalid/%d\"}", i ? "," : "[", i
+    print "]" }' >many
+curl -s -f -H 'Content-Type: application/json' -d @many "http://$(cat address)/v1/urls" >answer ||
+    fail "not put"
+stop TERM 0
+mv d before
+half=0 at=0
+while :; do
+    at=$((at + 1))
+    rm -rf d
+    cp -r before d
+    export URLWEIR_KILL_AT=turn-after-commit:$at
+    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 >serve.out 2>serve.err &
+    service=$!
+    unset URLWEIR_KILL_AT
+    at_exit="$at_exit; kill -KILL $service"
+    waits_for 'grep -q "listening on" serve.err || ! kill -0 $service' || fail "$(cat serve.err)"
+    sed -n 's/.*HTTP on //p' serve.err >address
+    if [ -s address ]; then
+        answered=000
+        call DELETE "/v1/queues?crawl=both&key=a.invalid" || :
+        if [ "$answered" = 200 ]; then
+            wants 200 '{"deleted":5000}'
+            stop KILL 137
+            break
+        fi
+    fi
+    wait $service || :
+    start
+    call GET "/v1/stats?crawl=both&key=a.invalid"
+    gone=$(sed 's/.*"completed":\([0-9]*\).*/\1/' answer)
+    call POST /v1/lease '{"crawl": "both", "key": "a.invalid"}'
+    if [ "$gone" = 0 ]; then
+        wants 200 'http://a.invalid/0"'
+    else
+        wants 200 '"urls":[]'
+        half=$((half + (gone < 5000)))
+        call DELETE "/v1/queues?crawl=both&key=a.invalid"
+        call GET "/v1/stats?crawl=both&key=a.invalid"
+        wants 200 '"size":0,"in_process":0,"completed":5000'
+    fi
+    stop TERM 0
+    agrees d/crawls/both
+done
+[ "$half" -ge 3 ] || fail "killed half-way only $half times"
+start
+call GET "/v1/stats?crawl=both&key=a.invalid"
+wants 200 '"size":0,"in_process":0,"completed":5000'
+stop TERM 0
+agrees d/crawls/both
+echo "killed half-way $half times, at $at commits"
