@@ -181,6 +181,8 @@ static enum status by_crawl(struct hub *h, struct frontier_call *call)
 
     if (!hub_is_ours(h, crawl))
         return pass_on(h, call);
+    if (call->verb == FRONTIER_DELETE_CRAWL)
+        return hub_delete(h, call);
     hub_lend(h, crawl, call);
     return STATUS_OK;
 }

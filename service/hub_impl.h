@@ -4,6 +4,7 @@
  *   hub.c      which call goes where
  *   hub_put.c  batches for several crawls
  *   hub_get.c  URLs of any crawl
+ *   hub_delete.c  a crawl of ours that is deleted
  */
 #ifndef URLWEIR_SERVICE_HUB_IMPL_H
 #define URLWEIR_SERVICE_HUB_IMPL_H
@@ -36,6 +37,8 @@ bool hub_is_ours(const struct hub *h, struct bytes crawl);
 void hub_lend(struct hub *h, struct bytes crawl, struct frontier_call *call);
 
 MUST_CHECK enum status hub_put(struct hub *h, struct frontier_call *call);
+/* As crawls_submit. */
+MUST_CHECK enum status hub_delete(struct hub *h, struct frontier_call *call);
 MUST_CHECK enum status hub_get_any(struct hub *h, struct frontier_call *call);
 
 #endif

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -519,6 +520,146 @@ START_TEST(lists_and_counts_walk_the_rows_of_a_crawl_in_slices)
 }
 END_TEST
 
+/* ---- control ---- */
+
+/* Of `crawl`; the number that was answered. */
+static enum status tell(struct hub_rig *r, enum frontier_verb verb,
+                        const char *key, uint64_t value, uint64_t *number)
+{
+    struct frontier_call call = service_new(verb);
+    enum status st;
+
+    if (verb == FRONTIER_PURGE_URLS)
+        call.in.purge = (struct frontier_purge){.crawl = text("own0"),
+                                                .key = text(key),
+                                                .days = (uint32_t)value};
+    else if (verb == FRONTIER_DELETE_CRAWL)
+        call.in.crawl = text("own0");
+    else
+        call.in.queue = (struct frontier_queue_call){.crawl = text("own0"),
+                                                     .key = text(key),
+                                                     .value = value};
+    ask(r, &call);
+    st = call.status;
+    *number = call.number;
+    frontier_call_fini(&call);
+    return st;
+}
+
+static struct frontier_counts counts(struct hub_rig *r, const char *key)
+{
+    struct frontier_call call = service_new(FRONTIER_STATS);
+    struct frontier_counts n;
+
+    call.in.queue =
+        (struct frontier_queue_call){.crawl = text("own0"), .key = text(key)};
+    ask(r, &call);
+    ck_assert_int_eq(call.status, STATUS_OK);
+    n = call.counts;
+    frontier_call_fini(&call);
+    return n;
+}
+
+/* n more URLs of one host. */
+static void put_pages(struct hub_rig *r, const char *host, int n)
+{
+    static int page;
+
+    for (int i = 0; i < n; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://%s/%d", host, page++);
+        ck_assert_int_eq(put_one(r, "own0", url, FRONTIER_ITEM_DISCOVERED),
+                         FRONTIER_ACK_OK);
+    }
+}
+
+START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
+{
+    struct hub_rig r;
+    uint64_t n;
+
+    hub_make(&r, true);
+    put_hosts(&r, "own0", 20);
+    put_pages(&r, "big.test", 2500);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "", 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "never.test", 0, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "big.test", 0, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 2500);
+    ck_assert_uint_eq(counts(&r, "big.test").size, 0);
+    ck_assert_uint_eq(counts(&r, "big.test").completed, 2500);
+    ck_assert_uint_eq(counts(&r, "").size, 20);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
+{
+    struct hub_rig r;
+    uint64_t n;
+
+    hub_make(&r, true);
+    put_hosts(&r, "own0", 1500);
+    put_pages(&r, "a.test", 3);
+    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    usleep(1100000); /* into another second */
+    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "a.test", 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 3);
+    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 1500);
+    ck_assert_uint_eq(counts(&r, "").size, 0);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
+{
+    struct hub_rig r;
+    struct frontier_call call = service_new(FRONTIER_GET);
+    uint64_t n;
+
+    hub_make(&r, true);
+    put_pages(&r, "a.test", 600);
+    for (int i = 0; i < 3; i++)
+        put_one(&r, "own0",
+                i == 0   ? "http://a.test/x"
+                : i == 1 ? "http://a.test/y"
+                         : "http://a.test/z",
+                FRONTIER_ITEM_KNOWN);
+    ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "never.test", 4, &n),
+                     STATUS_NOT_FOUND);
+    for (uint64_t limit = 3; limit <= 4; limit++) {
+        ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "a.test", limit, &n),
+                         STATUS_OK);
+        call.in.get = (struct frontier_get){.crawl = text("own0"),
+                                            .max_urls_per_queue = 9,
+                                            .max_queues = 9};
+        ask(&r, &call);
+        ck_assert_uint_eq(call.url_count, limit - 3);
+    }
+    frontier_call_fini(&call);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(a_crawl_that_a_process_was_started_for_is_not_deleted_by_others)
+{
+    struct hub_rig r;
+    uint64_t n;
+
+    hub_make(&r, true);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_CRAWL, "", 0, &n),
+                     STATUS_REFUSED);
+    ck_assert(crawls_has(r.crawls, text("own0")));
+    hub_fini(&r);
+}
+END_TEST
+
 /* ---- alone ---- */
 
 START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
@@ -604,6 +745,12 @@ Suite *suite_hub(void)
     tcase_add_test(t, a_lease_is_settled_where_it_came_from);
     tcase_add_test(t, crawls_of_both_kinds_are_listed_and_names_told_apart);
     tcase_add_test(t, lists_and_counts_walk_the_rows_of_a_crawl_in_slices);
+    tcase_add_test(t, a_queue_of_a_crawl_of_ours_is_deleted_in_slices);
+    tcase_add_test(t,
+                   of_a_crawl_of_ours_what_is_older_than_this_second_is_purged);
+    tcase_add_test(t, a_limit_of_one_queue_counts_what_is_done_of_it_already);
+    tcase_add_test(
+        t, a_crawl_that_a_process_was_started_for_is_not_deleted_by_others);
     tcase_add_test(
         t, without_a_frontier_of_other_programs_our_crawls_are_served_alone);
     tcase_add_test(t, calls_that_come_to_our_crawls_when_those_are_gone_end);
