@@ -227,6 +227,7 @@ static int exit_code_of(const struct crawl_result *r,
     case CRAWL_QUOTA:
     case CRAWL_DISK:
     case CRAWL_GAVE_UP:
+    case CRAWL_WITHHELD:
         break;
     }
     return EXIT_LIMIT;
@@ -242,6 +243,7 @@ static enum summary_stop stop_of(enum crawl_end end)
         [CRAWL_QUOTA] = SUMMARY_QUOTA,
         [CRAWL_DISK] = SUMMARY_DISK,
         [CRAWL_GAVE_UP] = SUMMARY_GIVE_UP,
+        [CRAWL_WITHHELD] = SUMMARY_WITHHELD,
         [CRAWL_INTERRUPTED] = SUMMARY_INTERRUPTED,
         [CRAWL_BROKEN] = SUMMARY_DAMAGED,
     };

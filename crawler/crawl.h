@@ -51,6 +51,7 @@ enum crawl_end {
     CRAWL_QUOTA,       /* --quota */
     CRAWL_DISK,        /* --min-disk, or a full disk */
     CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
+    CRAWL_WITHHELD,    /* everything left is beyond the limit of its queue */
     CRAWL_INTERRUPTED, /* crawl_stop */
     CRAWL_BROKEN       /* the store failed; see crawl_result.status */
 };

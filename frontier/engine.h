@@ -102,7 +102,8 @@ struct engine_stats {
     uint64_t urls;   /* admitted, ever */
     uint64_t queued; /* not done, leased ones included */
     uint64_t leased;
-    uint64_t queues;        /* known */
+    uint64_t withheld; /* queued, until the limit of their queue is lifted */
+    uint64_t queues;   /* known */
     uint64_t queues_active; /* with URLs not done */
     uint64_t pages;         /* outcomes that count for --limit */
     uint64_t fetched, redirects, failed, denied, skipped;

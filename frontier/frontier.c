@@ -242,7 +242,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     latest = now + frontier_pause(f, h);
     if (h->next_due > latest) /* a shorter one holds from now on */
         h->next_due = latest;
-    st = lent_set_delay(f, h);
+    st = lent_set_queue(f, h);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
@@ -257,6 +257,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .urls = frontier_store_last_id(s),
         .queued = pending,
         .leased = lease_count(f->leases),
+        .withheld = f->withheld,
         .queues = frontier_store_queue_count(s),
         .queues_active = f->hosts_active,
         .pages = frontier_store_counter(s, "pages"),

@@ -121,6 +121,7 @@ struct frontier_host_row {
     uint32_t failures;   /* in a row */
     uint32_t latency_us; /* moving mean of its answers' times; 0: none yet */
     int64_t delay;       /* ns between two requests, as it stands */
+    uint32_t limit;      /* most URLs done, by a person; 0: none */
     int64_t due;         /* moment at which it may be asked; INT64_MAX: not
                             before something comes back */
 };
@@ -139,6 +140,14 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
  * to them. */
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,
                          uint64_t per_host);
+
+/* No URL of the queue goes out while `most` of it are done or out; the rest
+ * waits until more is allowed. `done`: how many are done by now. most 0: there
+ * is no such limit. Kept over restarts. `queue` is one of the store's; of a
+ * crawl with fetchers of its own. */
+MUST_CHECK enum status frontier_limit_queue(struct engine *e, uint32_t queue,
+                                            uint32_t most, uint64_t done,
+                                            int64_t now);
 
 /* The URL of a lease that is out, valid until it ends; empty: there is none. */
 struct bytes frontier_leased_url(struct engine *e, uint64_t id);

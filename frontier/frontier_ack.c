@@ -304,11 +304,14 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = frontier_answered_from(f, h, row.ip, now);
     if (d->host.unreachable && host_is_dead(f, h))
         h->dead = o;
-    last = !d->transient || row.tries >= f->o.tries;
+    last = !d->transient || row.tries >= f->o.tries ||
+           frontier_is_removed(h, d->id);
     if (st == STATUS_OK && last)
         st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        st = frontier_count_done(f, h);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
         counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
@@ -480,7 +483,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     machine_give_back(h);
     lent_end_hold(f, l);
     lease_end(f->leases, l);
-    host_queue_retry(h, id, not_before);
+    host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
     if (host != NULL) {
         st = frontier_touch(f, now);
         if (st == STATUS_OK)

@@ -48,8 +48,7 @@ struct grpc_call {
     bool half_closed; /* and the method was told */
     bool paused;
     bool responded; /* headers have been sent */
-    bool finished;
-    bool late; /* it is reset, as its time is over */
+    bool finished;  /* or reset, as its time is over */
 };
 
 static inline void grpc_count(_Atomic uint64_t *to, uint64_t by)

@@ -321,6 +321,58 @@ START_TEST(a_stop_waits_for_requests_no_longer_than_told)
 }
 END_TEST
 
+/* ---- requests whose rest comes while the server ends ---- */
+
+#define HALVES 24
+
+struct halves {
+    int fd[HALVES];
+    atomic_bool close;
+};
+
+static void *send_rests(void *arg)
+{
+    struct halves *h = arg;
+
+    while (!atomic_load(&h->close))
+        ;
+    for (unsigned i = 0; i < HALVES; i++) /* some are cut off by then */
+        (void)!send(h->fd[i], "\"url\":\"http://b.test/\"}", 23, MSG_NOSIGNAL);
+    return NULL;
+}
+
+/* The library must not end while the frontier has a request. */
+START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
+{
+    const struct http_options o = {.listen = "127.0.0.1:0",
+                                   .loopback = true,
+                                   .frontier = rig.s};
+
+    for (unsigned round = 0; round < 100; round++) {
+        struct halves h = {.close = false};
+        pthread_t thread;
+
+        http_server_close(server);
+        server = NULL;
+        ck_assert_int_eq(http_server_open(&server, &o), STATUS_OK);
+        for (unsigned i = 0; i < HALVES; i++) {
+            h.fd[i] = dial();
+            send_text(h.fd[i], "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                               "Content-Type: application/json\r\n"
+                               "Content-Length: 24\r\n\r\n{");
+        }
+        says("/healthz", NULL, 200, "ok"); /* all of them are read */
+        ck_assert_int_eq(pthread_create(&thread, NULL, send_rests, &h), 0);
+        atomic_store(&h.close, true);
+        http_server_close(server);
+        server = NULL;
+        pthread_join(thread, NULL);
+        for (unsigned i = 0; i < HALVES; i++)
+            close(h.fd[i]);
+    }
+}
+END_TEST
+
 /* ---- on a Unix socket, in a process without a frontier for others ---- */
 
 static struct http_server *over_socket(const char *path, enum auth_role role)
@@ -397,6 +449,8 @@ Suite *suite_http_server(void)
     tcase_add_test(c,
                    a_lease_whose_caller_left_before_the_answer_is_given_back);
     tcase_add_test(c, a_lease_whose_answer_was_sent_is_held);
+    tcase_add_test(c,
+                   a_rest_that_comes_while_the_server_ends_is_not_handed_over);
     tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
     tcase_add_test(c, a_socket_serves_who_says_localhost_and_needs_no_frontier);
     tcase_add_test(c, callers_without_tokens_have_the_role_they_were_given);
