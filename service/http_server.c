@@ -165,8 +165,8 @@ enum status http_server_open(struct http_server **out,
     pthread_mutex_init(&s->mtx, NULL);
     pthread_cond_init(&s->fewer, NULL);
     s->events = http_events_new(s);
-    if (o->tls_cert != NULL)
-        st = http_tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
+    if (o->tls.cert != NULL)
+        st = http_tls_new(&s->tls, &o->tls);
     if (st == STATUS_OK)
         st = http_pump_open(&s->pump, http_events_beat, s->events);
     if (st == STATUS_OK)
