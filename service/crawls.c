@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
@@ -55,16 +55,14 @@ static struct crawls_call *take_calls(struct crawls *c, int *stops,
                                       bool *closing)
 {
     int64_t until = clock_mono() + TICK;
-    struct timespec t = {.tv_sec = (time_t)(until / NS_PER_S),
-                         .tv_nsec = (long)(until % NS_PER_S)};
     struct crawls_call *calls;
 
     pthread_mutex_lock(&c->mtx);
     while (c->first == NULL && c->stops <= c->stops_done && !c->closing &&
-           pthread_cond_timedwait(&c->work, &c->mtx, &t) == 0)
+           cond_wait_until(&c->work, &c->mtx, until))
         ;
     if (c->closing && c->first == NULL)
-        (void)pthread_cond_timedwait(&c->work, &c->mtx, &t);
+        (void)cond_wait_until(&c->work, &c->mtx, until);
     calls = c->first;
     c->first = NULL;
     c->end = &c->first;
@@ -210,18 +208,14 @@ enum status crawls_open(struct crawls **out, const char *dir,
                         const struct crawls_maker *maker)
 {
     struct crawls *c = xcalloc(1, sizeof *c);
-    pthread_condattr_t attr;
     enum status st = STATUS_OK;
 
     c->maker = *maker;
     c->dir = dir != NULL ? xstrdup(dir) : NULL;
     c->end = &c->first;
     pthread_mutex_init(&c->mtx, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->work, &attr);
-    pthread_cond_init(&c->used, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&c->work);
+    cond_init(&c->used);
     if (c->dir != NULL)
         st = open_all(c);
     if (st != STATUS_OK)

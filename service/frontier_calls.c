@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/mem.h"
 #include "service/frontier_state.h"
 
@@ -173,7 +174,6 @@ static struct frontier_service *service_alloc(
     const struct frontier_service_options *o)
 {
     struct frontier_service *s = xcalloc(1, sizeof *s);
-    pthread_condattr_t attr;
 
     s->o = *o;
     set_defaults(&s->o);
@@ -181,10 +181,7 @@ static struct frontier_service *service_alloc(
     s->node = xstrndup(o->node.at != NULL ? o->node.at : "", o->node.len);
     s->o.node = bytes_of(s->node, o->node.len);
     pthread_mutex_init(&s->mtx, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->arrived, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&s->arrived);
     s->next_checkpoint = clock_mono() + s->o.checkpoint_ms * NS_PER_MS;
     return s;
 }

@@ -16,9 +16,9 @@
  * hundred puts. Anything but a put ends that wait.
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/fault.h"
 #include "base/logger.h"
 #include "frontier/frontier.h"
@@ -95,11 +95,8 @@ void frontier_sample_all(struct frontier_service *s)
 /* Under mtx: waits for a call, an end, or `until`, monotonic. */
 static void sleep_until(struct frontier_service *s, int64_t until)
 {
-    struct timespec ts = {.tv_sec = (time_t)(until / NS_PER_S),
-                          .tv_nsec = (long)(until % NS_PER_S)};
-
     s->asleep = true;
-    pthread_cond_timedwait(&s->arrived, &s->mtx, &ts);
+    (void)cond_wait_until(&s->arrived, &s->mtx, until);
     s->asleep = false;
 }
 
