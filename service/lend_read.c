@@ -66,6 +66,7 @@ static struct frontier_url_facts facts_of(const struct lend *l,
         .due_ms = row->found_at_ms,
         .created_ms = row->found_at_ms,
         .delay_ms = q.delay / NS_PER_MS,
+        .limit = q.limit,
     };
     if (f.due_for > 0)
         out.due_ms = l->wall_ms + f.due_for / NS_PER_MS;
