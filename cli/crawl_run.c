@@ -259,6 +259,7 @@ static int tell(struct engine *e, const struct crawl_settings *s,
     struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
     struct engine_stats now;
     struct frontier_store *store = frontier_store_of(e);
+    uint64_t caught = frontier_store_counter(store, "false_positives");
     int code;
 
     e->ops->stats(e, &now);
@@ -297,7 +298,7 @@ static int tell(struct engine *e, const struct crawl_settings *s,
                                     .urls = now.urls,
                                     .duplicates = now.duplicates,
                                     .dropped = now.dropped,
-                                    .false_positives = now.false_positives,
+                                    .false_positives = caught,
                                     .bytes = now.bytes,
                                     .seeds = now.seeds,
                                     .seeds_failed = now.seeds_failed,

@@ -111,9 +111,6 @@ struct engine_stats {
     uint64_t duplicates; /* of them seen before, in the page or in the crawl */
     uint64_t dropped;    /* links dropped before admission */
     uint64_t bytes;      /* wire octets received */
-    uint64_t filter_new, filter_maybe, false_positives;
-    uint64_t filter_bits, filter_keys;
-    double filter_promised, filter_predicted;
     uint64_t seeds, seeds_failed;
     uint64_t memory; /* bytes held by the engine */
     uint64_t commits;

@@ -98,19 +98,6 @@ uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host);
 /* `address` NULL: it has none, and stands alone under its name. */
 MUST_CHECK enum status frontier_place(struct engine *e, uint32_t queue,
                                       const struct ip *address, int64_t now);
-/* How the filter stands; cheap, as it was at most a 64th of the crawl's growth
- * ago. */
-struct frontier_filter {
-    char kind[16];     /* "scalable"; empty: there is none, or it is remote */
-    uint64_t segments; /* parts that are built by themselves */
-    unsigned groups;   /* of them, for `fill` */
-    float fill[FILTER_GROUPS]; /* share of the bits set */
-    /* Of the new URLs it was asked about it called this share "maybe seen", and
-     * the 95 % interval of that (Wilson, 1927); 0 to 1 before the first. */
-    uint64_t asked;
-    double measured, low, high;
-};
-void frontier_filter_look(struct engine *e, struct frontier_filter *out);
 /* Hosts that have URLs left, or something to remember; at most the first
  * 200,000 of the crawl are looked at (*all: there are no more). */
 enum frontier_host_order {

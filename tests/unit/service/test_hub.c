@@ -119,11 +119,18 @@ static void hub_make(struct hub_rig *r, bool with_frontier)
     r->hub = hub_new(with_frontier ? r->frontier.s : NULL, r->crawls);
 }
 
-static void hub_fini(struct hub_rig *r)
+static void close_crawls(struct hub_rig *r)
 {
     ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
     for (int i = 0; i < CRAWLS; i++)
         member_fini(&r->own[i]);
+    r->crawls = NULL;
+}
+
+static void hub_fini(struct hub_rig *r)
+{
+    if (r->crawls != NULL)
+        close_crawls(r);
     hub_free(r->hub);
     ck_assert_int_eq(frontier_service_close(r->frontier.s), STATUS_OK);
     scratch_remove(&r->frontier.at);
@@ -676,6 +683,49 @@ START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
 }
 END_TEST
 
+/* ---- the end ---- */
+
+static void submit(struct hub_rig *r, struct frontier_call *call,
+                   struct service_wait *w)
+{
+    *w = (struct service_wait){.r = &r->frontier};
+    call->done = service_told;
+    call->ctx = w;
+    ck_assert_int_eq(hub_submit(r->hub, call), STATUS_OK);
+}
+
+/* The frontier is closed after the crawls, and its thread passes on what it
+ * still has: to nobody. */
+START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
+{
+    struct hub_rig r;
+    struct frontier_call any = service_new(FRONTIER_GET);
+    struct frontier_call names = service_new(FRONTIER_LIST_CRAWLS);
+    struct service_wait any_wait, names_wait;
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 1);
+    put_hosts(&r, "own0", 1);
+    any.in.get = (struct frontier_get){.any_crawl = true};
+    atomic_store(&r.frontier.held, true);
+    submit(&r, &any, &any_wait);
+    submit(&r, &names, &names_wait);
+    hub_end_crawls(r.hub);
+    close_crawls(&r);
+    atomic_store(&r.frontier.held, false);
+    service_wait_for(&any_wait);
+    service_wait_for(&names_wait);
+    ck_assert_int_eq(any.status, STATUS_OK);
+    ck_assert_uint_eq(any.url_count, 1);
+    ck_assert(bytes_is(any.urls[0].crawl, "theirs"));
+    ck_assert_int_eq(names.status, STATUS_CLOSED);
+    frontier_call_fini(&any);
+    frontier_call_fini(&names);
+    ck_assert_int_eq(hub_submit(r.hub, &any), STATUS_CLOSED);
+    hub_fini(&r);
+}
+END_TEST
+
 Suite *suite_hub(void)
 {
     Suite *s = suite_create("hub");
@@ -703,6 +753,7 @@ Suite *suite_hub(void)
         t, a_crawl_that_a_process_was_started_for_is_not_deleted_by_others);
     tcase_add_test(
         t, without_a_frontier_of_other_programs_our_crawls_are_served_alone);
+    tcase_add_test(t, calls_that_come_to_our_crawls_when_those_are_gone_end);
     suite_add_tcase(s, t);
     return s;
 }
