@@ -259,6 +259,11 @@ call POST /v1/crawls/both/pause '{}'
 stop TERM 0
 exits 3 "$URLWEIR" resume d/crawls/both
 says err "everything left is beyond the limit set for its queue"
+exits 0 "$URLWEIR" status d/crawls/both --hosts
+says out "limit $((completed + 1)): $((completed + 1)) done"
+exits 0 "$URLWEIR" status d/crawls/both --hosts --json
+says out '"limit": '$((completed + 1))
+says out '"completed": '$((completed + 1))
 start
 call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 0}'
 wants 200 '{}'
