@@ -31,11 +31,11 @@ struct crawl_options {
     uint64_t limit_pages; /* 0: none; the engine enforces it as well */
     uint64_t quota;       /* octets received, whole crawl; 0: none */
     int64_t time_limit;   /* ns of this run; 0: none */
-    int64_t give_up;      /* ns: stop when all that is left waits longer */
+    int64_t give_up;      /* ns: stop when all that is left waits longer; 0:
+                             never */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
-    bool stay;   /* goes on when nothing is left, as more may be put; give_up is
-                    not asked then */
+    bool stay;   /* goes on when nothing is left, as more may be put */
     bool paused; /* begins so, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by

@@ -272,13 +272,19 @@ static void take_inbox(struct fetcher *f)
         lane_add(lane_of(f, taken[i]->lease.queue), job_take(f, taken[i]));
 }
 
+static bool may_begin(struct fetcher *f, const struct lane *lane)
+{
+    return lane->active < f->conns_per_host &&
+           fetch_set_may_start(f->tools.fetches, clock_mono());
+}
+
 /* Begin what may begin in this lane; when no more is to begin, give it back. */
 static void work_lane(struct fetcher *f, struct lane *lane)
 {
     while (lane->first != NULL) {
         struct job *j = lane->first;
 
-        if (f->mode == MODE_RUN && lane->active >= f->conns_per_host)
+        if (f->mode == MODE_RUN && !may_begin(f, lane))
             return;
         lane->first = j->next;
         lane->active++;

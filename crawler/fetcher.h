@@ -22,6 +22,7 @@
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
 #include "crawler/ip_limit.h"
+#include "crawler/rate_limit.h"
 #include "frontier/engine.h"
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
@@ -47,9 +48,6 @@ struct fetcher_options {
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
-    /* octets a second, this fetcher's; 0: none; may change at any time, and
-     * then holds for transfers to come and for the sum of all */
-    _Atomic uint64_t limit_rate;
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
@@ -73,6 +71,7 @@ struct fetcher_options {
     struct scope *scope;       /* thread-safe */
     struct body_pool *bodies;  /* thread-safe */
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
+    struct rate_limit *rate;   /* thread-safe; NULL: no limit */
     const struct digest_key *digest_key;
     struct bytes crawl; /* crawl ID */
 };

@@ -477,6 +477,7 @@ START_TEST(settings_go_in_and_out_as_json)
     ck_assert_str_eq(json_string_value(setting("a", "limit")), "none");
     ck_assert(json_is_true(setting("a", "allow-private")));
     ck_assert_str_eq(json_string_value(setting("a", "memory")), "256M");
+    ck_assert_str_eq(json_string_value(setting("a", "give-up")), "none");
     ck_assert_ptr_null(setting("a", "cookie"));
     ck_assert_ptr_null(setting("a", "output"));
 }
@@ -496,8 +497,12 @@ START_TEST(bad_settings_are_refused_with_their_name)
         {"{'output': 'x'}", "output: it is no setting"},
         {"{'config': 'x'}", "config: it is no setting"},
         {"{'quiet': true}", "quiet: it is no setting"},
+        {"{'verbose': false}", "verbose: it is no setting"},
+        {"{'progress': 'none'}", "progress: it is no setting"},
+        {"{'metrics': '127.0.0.1:0'}", "metrics: it is no setting"},
+        {"{'metrics-open': true}", "metrics-open: it is no setting"},
         {"{'seeds': []}", "seeds: seeds are given beside"},
-        {"{'input': '-'}", "input: a path is relative"},
+        {"{'input': '-'}", "input: a service has no standard input"},
         {"{'input': '/etc/passwd'}", "input: a path is relative"},
         {"{'input': '../x'}", "input: it is no path inside"},
         {"{'input': 'crawls/../../x'}", "input: it is no path inside"},
@@ -506,7 +511,7 @@ START_TEST(bad_settings_are_refused_with_their_name)
         {"{'input': 'link/x'}", "input: there is no such directory"},
         {"{'input': 'crawls'}", "input: it is no plain file"},
         {"{'jsonl': 'frontier.db'}", "jsonl: its name must end in .jsonl"},
-        {"{'jsonl': '-'}", "jsonl: its name must"},
+        {"{'jsonl': '-'}", "jsonl: a service has no standard output"},
         {"{'block-filter': '/x'}", "block-filter: a path is relative"},
         {"[]", "settings are an object"},
     };
@@ -585,6 +590,31 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
 }
 END_TEST
 
+/* Its host fails, and is tried again in an hour. */
+#define PATIENT "'retry-delay': '1h', 'max-delay': '2h', 'delay': 0, 'tries': 3"
+
+START_TEST(a_crawl_gives_up_only_where_it_is_told_to)
+{
+    does(CRAWLS_CREATE, "told",
+         "{'seeds': ['" SEED "'], 'settings': {'allow-private': true, "
+         "'min-disk': 0, 'threads': 1, 'robots': 'off', 'sitemap': 'off', "
+         "'give-up': '1m', " PATIENT "}}");
+    becomes("told", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("told").end, CRAWL_GAVE_UP);
+    does(CRAWLS_CREATE, "untold",
+         "{'seeds': ['" SEED "'], 'settings': {'allow-private': true, "
+         "'min-disk': 0, 'threads': 1, 'robots': 'off', 'sitemap': "
+         "'off', " PATIENT "}}");
+    while (look("untold").sample.requests == 0)
+        usleep(10000);
+    usleep(300000);
+    ck_assert_int_eq(look("untold").state, CRAWLS_RUNNING);
+    does(CRAWLS_SET_SETTINGS, "untold", "{'give-up': '1m'}");
+    becomes("untold", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("untold").end, CRAWL_GAVE_UP);
+}
+END_TEST
+
 START_TEST(other_settings_change_when_it_is_stopped)
 {
     create("a");
@@ -659,6 +689,60 @@ START_TEST(a_file_makes_a_crawl_of_its_name)
     start_files();
     becomes("news", CRAWLS_WAITING);
     ck_assert_uint_eq(look("news").sample.stats.failed, 1);
+}
+END_TEST
+
+/* What speaks of one process and the person before it; each option that is of
+ * a run and not of its crawl is among them. */
+START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
+{
+    static const struct {
+        const char *line, *why;
+    } cases[] = {
+        {"output: x", "bad.yaml:2:9: output: "},
+        {"quiet: false", "bad.yaml:2:8: quiet: "},
+        {"verbose: true", "bad.yaml:2:10: verbose: "},
+        {"progress: auto", "bad.yaml:2:11: progress: "},
+        {"metrics: 127.0.0.1:0", "bad.yaml:2:10: metrics: "},
+        {"metrics-open: true", "bad.yaml:2:15: metrics-open: "},
+        {"config: x", "bad.yaml:2:1: 'config'"},
+        {"input: \"-\"", "bad.yaml:2:8: input: a service has no standard"},
+        {"jsonl: \"-\"", "bad.yaml:2:8: jsonl: a service has no standard"},
+        {"max-delay: 1ms", "bad.yaml: --delay"},
+    };
+    char yaml[100];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(yaml, sizeof yaml, "delay: 1s\n%s\n", cases[i].line);
+        ck_assert_int_eq(add_file("bad.yaml", yaml), STATUS_ARG);
+        ck_assert_msg(strstr(why, cases[i].why) != NULL, "%s", why);
+    }
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+        bool found = (o->flags & OPTION_OF_RUN) == 0;
+
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+            found |= strncmp(cases[k].line, o->name, strlen(o->name)) == 0;
+        ck_assert_msg(found, "%s is of a run and taken", o->name);
+    }
+}
+END_TEST
+
+START_TEST(a_crawl_yaml_with_what_a_service_cannot_do_is_not_opened)
+{
+    FILE *f;
+
+    create("a");
+    becomes("a", CRAWLS_WAITING);
+    close_them();
+    f = fopen(in_dir("crawls/a/crawl.yaml"), "a");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_ge(fputs("metrics: 127.0.0.1:0\n", f), 0);
+    ck_assert_int_eq(fclose(f), 0);
+    open_them();
+    becomes("a", CRAWLS_FAILED);
+    ck_assert_ptr_nonnull(strstr(look("a").why, "/crawl.yaml:"));
+    ck_assert_ptr_nonnull(strstr(look("a").why, ": metrics: "));
 }
 END_TEST
 
@@ -842,8 +926,12 @@ Suite *suite_hosted(void)
     tcase_add_test(t, bad_settings_are_refused_with_their_name);
     tcase_add_test(t, files_of_clients_are_inside_the_service);
     tcase_add_test(t, rate_scope_and_limits_change_while_it_runs_and_are_kept);
+    tcase_add_test(t, a_crawl_gives_up_only_where_it_is_told_to);
     tcase_add_test(t, other_settings_change_when_it_is_stopped);
     tcase_add_test(t, a_file_makes_a_crawl_of_its_name);
+    tcase_add_test(
+        t, a_file_is_refused_for_what_a_service_cannot_do_with_its_place);
+    tcase_add_test(t, a_crawl_yaml_with_what_a_service_cannot_do_is_not_opened);
     tcase_add_test(t, a_changed_file_changes_the_crawl_and_adds_its_seeds);
     tcase_add_test(
         t, what_was_changed_through_the_service_outlives_an_unchanged_file);

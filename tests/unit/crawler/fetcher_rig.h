@@ -115,6 +115,7 @@ static void rig_fini(struct rig *r)
     guard_free((struct guard *)r->o.guard);
     body_pool_free(r->o.bodies);
     ip_limit_free(r->o.ip_limit);
+    rate_limit_free(r->o.rate);
     tiny_stop(&r->server);
 }
 

@@ -346,26 +346,27 @@ START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
 {
     const struct http_options o = {.listen = "127.0.0.1:0",
                                    .loopback = true,
-                                   .frontier = rig.s};
+                                   .frontier = rig.frontier.s};
 
     for (unsigned round = 0; round < 100; round++) {
         struct halves h = {.close = false};
         pthread_t thread;
 
-        http_server_close(server);
-        server = NULL;
-        ck_assert_int_eq(http_server_open(&server, &o), STATUS_OK);
+        http_server_close(rig.server);
+        rig.server = NULL;
+        ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
         for (unsigned i = 0; i < HALVES; i++) {
-            h.fd[i] = dial();
-            send_text(h.fd[i], "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
-                               "Content-Type: application/json\r\n"
-                               "Content-Length: 24\r\n\r\n{");
+            h.fd[i] = http_rig_dial(&rig);
+            http_rig_send(h.fd[i],
+                          "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                          "Content-Type: application/json\r\n"
+                          "Content-Length: 24\r\n\r\n{");
         }
         says("/healthz", NULL, 200, "ok"); /* all of them are read */
         ck_assert_int_eq(pthread_create(&thread, NULL, send_rests, &h), 0);
         atomic_store(&h.close, true);
-        http_server_close(server);
-        server = NULL;
+        http_server_close(rig.server);
+        rig.server = NULL;
         pthread_join(thread, NULL);
         for (unsigned i = 0; i < HALVES; i++)
             close(h.fd[i]);
