@@ -142,7 +142,8 @@ void frontier_set_limits(struct engine *e, uint64_t limit_pages,
                          uint64_t per_host);
 
 /* No URL of the queue goes out while `most` of it are done or out; the rest
- * waits until more is allowed. `done`: how many are done by now. most 0: there
+ * waits until more is allowed. `done`: how many are done by now, but for those
+ * that were removed (removal.h). most 0: there
  * is no such limit. Kept over restarts. `queue` is one of the store's; of a
  * crawl with fetchers of its own. */
 MUST_CHECK enum status frontier_limit_queue(struct engine *e, uint32_t queue,
