@@ -323,8 +323,8 @@ static enum status close_all(struct serving *all, enum status st)
 
     http_server_close(all->http);
     control_socket_close(all->socket);
+    hub_end_crawls(service_hub(all->service));
     crawls = serve_crawls_close(all->crawls);
-    hub_set_crawls(service_hub(all->service), NULL);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
         st = crawls;

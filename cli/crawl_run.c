@@ -227,6 +227,7 @@ static int exit_code_of(const struct crawl_result *r,
     case CRAWL_QUOTA:
     case CRAWL_DISK:
     case CRAWL_GAVE_UP:
+    case CRAWL_WITHHELD:
         break;
     }
     return EXIT_LIMIT;
@@ -242,6 +243,7 @@ static enum summary_stop stop_of(enum crawl_end end)
         [CRAWL_QUOTA] = SUMMARY_QUOTA,
         [CRAWL_DISK] = SUMMARY_DISK,
         [CRAWL_GAVE_UP] = SUMMARY_GIVE_UP,
+        [CRAWL_WITHHELD] = SUMMARY_WITHHELD,
         [CRAWL_INTERRUPTED] = SUMMARY_INTERRUPTED,
         [CRAWL_BROKEN] = SUMMARY_DAMAGED,
     };
@@ -257,6 +259,7 @@ static int tell(struct engine *e, const struct crawl_settings *s,
     struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
     struct engine_stats now;
     struct frontier_store *store = frontier_store_of(e);
+    uint64_t caught = frontier_store_counter(store, "false_positives");
     int code;
 
     e->ops->stats(e, &now);
@@ -295,7 +298,7 @@ static int tell(struct engine *e, const struct crawl_settings *s,
                                     .urls = now.urls,
                                     .duplicates = now.duplicates,
                                     .dropped = now.dropped,
-                                    .false_positives = now.false_positives,
+                                    .false_positives = caught,
                                     .bytes = now.bytes,
                                     .seeds = now.seeds,
                                     .seeds_failed = now.seeds_failed,

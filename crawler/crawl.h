@@ -51,6 +51,7 @@ enum crawl_end {
     CRAWL_QUOTA,       /* --quota */
     CRAWL_DISK,        /* --min-disk, or a full disk */
     CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
+    CRAWL_WITHHELD,    /* everything left is beyond the limit of its queue */
     CRAWL_INTERRUPTED, /* crawl_stop */
     CRAWL_BROKEN       /* the store failed; see crawl_result.status */
 };
@@ -62,25 +63,15 @@ struct crawl_result {
     int64_t waits_ns;      /* and how long it still waits */
 };
 
-#define CRAWL_ERRORS 24 /* kinds that are told apart */
-struct crawl_count {
-    char name[24]; /* "http_404", "timeout"; "other": all past the others */
-    uint64_t count;
-};
-
-/* What a watcher sees; at most 200 ms old. */
+/* What a watcher sees; at most 200 ms old, but for `watch`. */
 struct crawl_sample {
     struct engine_stats stats;
-    struct frontier_filter filter;
-    struct crawl_count errors[CRAWL_ERRORS]; /* of URLs that failed, most first
-                                              */
-    unsigned error_count;
     uint64_t active;                 /* transfers under way */
     uint64_t requests;               /* of this run */
     uint64_t wire_bytes;             /* received in this run */
     uint64_t connections;            /* opened in this run */
     struct fetch_tally_sample tally; /* of this run */
-    struct frontier_watch watch;     /* at most a second old */
+    struct frontier_watch watch;     /* at most a second old; at the end new */
     bool draining;                   /* stopping: finishing what is under way */
     bool paused;
 };

@@ -110,7 +110,8 @@ struct engine_stats {
     uint64_t urls;   /* admitted, ever */
     uint64_t queued; /* not done, leased ones included */
     uint64_t leased;
-    uint64_t queues;        /* known */
+    uint64_t withheld; /* queued, until the limit of their queue is lifted */
+    uint64_t queues;   /* known */
     uint64_t queues_active; /* with URLs not done */
     uint64_t pages;         /* outcomes that count for --limit */
     uint64_t fetched, redirects, failed, denied, skipped;
@@ -118,9 +119,6 @@ struct engine_stats {
     uint64_t duplicates; /* of them seen before, in the page or in the crawl */
     uint64_t dropped;    /* links dropped before admission */
     uint64_t bytes;      /* wire octets received */
-    uint64_t filter_new, filter_maybe, false_positives;
-    uint64_t filter_bits, filter_keys;
-    double filter_promised, filter_predicted;
     uint64_t seeds, seeds_failed;
     uint64_t memory; /* bytes held by the engine */
     uint64_t commits;

@@ -307,11 +307,14 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = frontier_answered_from(f, h, row.ip, now);
     if (news.unreachable && host_is_dead(f, h))
         h->dead = o;
-    last = !d->transient || row.tries >= f->o.tries;
+    last = !d->transient || row.tries >= f->o.tries ||
+           frontier_is_removed(h, d->id);
     if (st == STATUS_OK && last)
         st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        st = frontier_count_done(f, h);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
         counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
@@ -489,7 +492,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     if (st == STATUS_OK)
         st = frontier_visit_end(f, l, &news, now, wall_ms);
     lease_end(f->leases, l);
-    host_queue_retry(h, id, not_before);
+    host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
     if (st == STATUS_OK && host != NULL)
         st = frontier_host_news(f, h, &news, now, wall_ms);
     if (st == STATUS_OK && news.visits.len > 0)

@@ -70,6 +70,8 @@ static uint64_t may_have_out(const struct frontier *f,
     if (f->o.per_host > 0 && !draining(f, h) &&
         most > f->o.per_host - h->counted)
         most = f->o.per_host - h->counted;
+    if (most > frontier_limit_left(h))
+        most = frontier_limit_left(h);
     return most;
 }
 
@@ -96,6 +98,17 @@ void frontier_unschedule(struct frontier *f, struct host_queue *h)
         heap_remove(&f->machines_due, &h->machine->place);
 }
 
+/* Counts what waits for nothing but the end of a limit. */
+static void withhold(struct frontier *f, struct host_queue *h, uint64_t pending)
+{
+    bool reached =
+        !draining(f, h) && h->leased == 0 && frontier_limit_left(h) == 0;
+
+    f->withheld -= h->withheld;
+    h->withheld = reached ? pending : 0;
+    f->withheld += h->withheld;
+}
+
 void frontier_reschedule(struct frontier *f, struct host_queue *h)
 {
     uint64_t pending = frontier_store_pending(f->store, h->queue);
@@ -105,6 +118,7 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
         h->active = pending > 0;
         f->hosts_active += h->active ? 1 : UINT64_MAX;
     }
+    withhold(f, h, pending);
     if (draining(f, h))
         due = pending > h->leased ? INT64_MIN : INT64_MAX;
     else if (h->leased + h->guests < may_have_out(f, h))
@@ -147,6 +161,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
         frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
                         &r, o);
 
+    if (st == STATUS_OK)
+        st = frontier_count_done(f, h);
     frontier_reschedule(f, h);
     return st;
 }
@@ -159,6 +175,10 @@ static struct outcome still_wanted(struct frontier *f,
 {
     struct outcome yes = {.status = OUTCOME_QUEUED};
 
+    if (frontier_is_removed(h, row->id)) {
+        *detail = REMOVED_TEXT;
+        return frontier_removed;
+    }
     if (h->dead.status != OUTCOME_QUEUED) {
         *detail = "host given up after repeated failures";
         return h->dead;

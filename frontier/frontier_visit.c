@@ -102,12 +102,16 @@ enum status frontier_visit_lease(struct frontier *f, struct host_queue *h,
 
     if (st != STATUS_OK)
         return st;
-    h->visit_due = may_be_asked(f, to, now);
-    if (h->visit_due > now)
+    if (!host_queue_drop_retry(h, id)) {
+        h->visit_to = 0; /* lent to another program since, or removed */
         return STATUS_OK;
+    }
+    h->visit_due = may_be_asked(f, to, now);
+    if (h->visit_due > now) {
+        host_queue_retry(h, id, 0);
+        return STATUS_OK;
+    }
     h->visit_to = 0;
-    if (!host_queue_drop_retry(h, id))
-        return STATUS_OK; /* lent to another program since */
     st = frontier_lease_id(f, h, id, now, wall_ms, out);
     if (st == STATUS_OK && *out != NULL)
         begin(f, *out, to);

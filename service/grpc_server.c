@@ -46,8 +46,7 @@ struct grpc_call {
     bool half_closed; /* and the method was told */
     bool paused;
     bool responded; /* headers have been sent */
-    bool finished;
-    bool late; /* it is reset, as its time is over */
+    bool finished;  /* or reset, as its time is over */
 };
 
 struct entry {
@@ -187,15 +186,23 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
     c->received = 0;
 }
 
+/* It has ended from here on, although a peer that takes nothing is told of the
+ * reset, and the stream closed, only when its connection is. */
+static void cut_off(struct grpc_call *c)
+{
+    c->finished = true;
+    count_up(&c->server->tally.ended[GRPC_DEADLINE_EXCEEDED], 1);
+    http2_stream_reset(c->stream);
+}
+
 static void out_of_time(struct loop_timer *t)
 {
     struct grpc_call *c =
         (struct grpc_call *)((char *)t - offsetof(struct grpc_call, timer));
 
-    if (http2_stream_waits(c->stream)) {
-        c->late = true;
-        http2_stream_reset(c->stream);
-    } else
+    if (http2_stream_waits(c->stream))
+        cut_off(c);
+    else
         grpc_call_finish(c, GRPC_DEADLINE_EXCEEDED,
                          c->deadline != 0 ? "deadline exceeded"
                                           : "the request did not come");
@@ -347,9 +354,7 @@ static void on_closed(struct http2_stream *t)
     loop_timer_cancel(c->server->loop, &c->timer);
     c->stream = NULL;
     if (!c->finished)
-        count_up(&c->server->tally
-                      .ended[c->late ? GRPC_DEADLINE_EXCEEDED : GRPC_CANCELLED],
-                 1);
+        count_up(&c->server->tally.ended[GRPC_CANCELLED], 1);
     count_up(&c->server->tally.open, UINT64_MAX);
     release(c);
     grpc_reader_fini(&c->reader);

@@ -176,14 +176,23 @@ static void submit_crawl(struct http_request *r)
     atomic_fetch_sub(&r->pending, 1);
 }
 
+/* False: nobody waits for answers any more. */
+static bool may_wait(struct http_server *s)
+{
+    bool may;
+
+    pthread_mutex_lock(&s->mtx);
+    may = !s->over;
+    s->waiting += may;
+    pthread_mutex_unlock(&s->mtx);
+    return may;
+}
+
 static void submit(struct http_request *r)
 {
     struct http_server *s = r->server;
 
     r->state = HTTP_WAITING;
-    pthread_mutex_lock(&s->mtx);
-    s->waiting++;
-    pthread_mutex_unlock(&s->mtx);
     MHD_suspend_connection(r->conn);
     atomic_store(&r->pending, r->call_count + 1);
     for (size_t i = 0; i < r->call_count; i++) {
@@ -216,6 +225,8 @@ static enum MHD_Result ask(struct http_request *r)
             return MHD_YES;
         http_problem(r, 503, "the service is stopping");
     }
+    if (r->status == 0 && !may_wait(r->server))
+        http_problem(r, 503, "the service is stopping");
     if (r->status != 0)
         return http_send(r);
     submit(r);

@@ -108,6 +108,8 @@ static enum status start(struct http_server *s)
         flags |= MHD_USE_TLS;
     else
         tls[0].option = MHD_OPTION_END;
+    pthread_mutex_lock(
+        &s->mtx); /* its thread may ask for it before we have it */
     s->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, http_exchange_step, s,
                          MHD_OPTION_EXTERNAL_LOGGER, library_says, NULL,
@@ -121,6 +123,7 @@ static enum status start(struct http_server *s)
                          MHD_OPTION_NOTIFY_CONNECTION, connection_changed, s,
                          MHD_OPTION_UNESCAPE_CALLBACK, leave_as_it_is, NULL,
                          MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    pthread_mutex_unlock(&s->mtx);
     if (s->daemon != NULL)
         return STATUS_OK;
     log_error("cannot serve HTTP", "address=\"%s\"", s->address);
@@ -204,7 +207,8 @@ void http_server_stop(void *server)
     shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
 }
 
-/* What the frontier has it answers, come what may. */
+/* What the frontier has it answers, come what may; nothing else is handed to
+ * it from then on, as the library must not end while a connection sleeps. */
 static void wait_for_requests(struct http_server *s)
 {
     pthread_mutex_lock(&s->mtx);
@@ -217,6 +221,7 @@ static void wait_for_requests(struct http_server *s)
         until.tv_nsec %= NS_PER_S;
         pthread_cond_timedwait(&s->fewer, &s->mtx, &until);
     }
+    s->over = true;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -305,13 +310,15 @@ const struct http_tally *http_server_tally(const struct http_server *s)
 
 void http_server_sample(struct http_server *s, struct http_sample *out)
 {
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    const union MHD_DaemonInfo *info;
+    struct MHD_Daemon *daemon;
 
     *out = (struct http_sample){0};
-    if (info != NULL)
-        out->connections = info->num_connections;
     pthread_mutex_lock(&s->mtx);
+    daemon = s->daemon;
     out->stopping = s->stopping;
     pthread_mutex_unlock(&s->mtx);
+    info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    if (info != NULL)
+        out->connections = info->num_connections;
 }

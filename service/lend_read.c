@@ -291,6 +291,31 @@ enum status lend_stats(struct lend *l)
     return STATUS_OK;
 }
 
+/* Done is done, however it ended: a limit goes by what GetStats says. */
+enum status lend_limit(struct lend *l)
+{
+    const struct frontier_queue_call *in = &l->call->in.queue;
+    struct walk w = {.l = l, .key = in->key};
+    uint32_t queue =
+        frontier_store_find_queue(store_of(l), lend_crawl(l), in->key);
+    uint64_t rows = 0;
+    enum status st = STATUS_OK;
+
+    if (queue == 0) {
+        l->call->status = STATUS_NOT_FOUND;
+        return STATUS_OK;
+    }
+    if (in->value > 0)
+        st = count(&w, &rows);
+    if (st != STATUS_OK || l->more)
+        return st;
+    l->task.durable = true;
+    return frontier_limit_queue(l->engine, queue, (uint32_t)in->value,
+                                rows -
+                                    frontier_store_pending(store_of(l), queue),
+                                l->now);
+}
+
 /* ---- queues ---- */
 
 enum status lend_list_queues(struct lend *l)

@@ -45,7 +45,7 @@ static enum status prepare(struct item_log *l)
                          " nullif(?, 0), ?)"},
         {&l->add_lease, "INSERT INTO item_lease VALUES(?, ?, ?, ?)"},
         {&l->set_queue, "INSERT OR REPLACE INTO item_queue"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?)"},
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
         {&l->read_update, "SELECT seq, url, due, since, metadata"
                           " FROM item_update WHERE seq = ?"},
         {&l->next_update, "SELECT seq, url, due, since, metadata"
@@ -184,6 +184,7 @@ enum status item_log_set_queue(struct item_log *l, uint32_t queue,
     sqlite3_bind_int64(q, 5, row->blocked_until_ms);
     sqlite3_bind_int64(q, 6, row->completed_most);
     sqlite3_bind_int64(q, 7, row->served_ms);
+    sqlite3_bind_int64(q, 8, (int64_t)row->completed);
     return db_run(l->d, q);
 }
 
@@ -311,6 +312,7 @@ enum status item_log_each_queue(struct item_log *l,
             .blocked_until_ms = sqlite3_column_int64(q, 4),
             .completed_most = (uint32_t)sqlite3_column_int64(q, 5),
             .served_ms = sqlite3_column_int64(q, 6),
+            .completed = (uint64_t)sqlite3_column_int64(q, 7),
         };
 
         visit(ctx, (uint32_t)sqlite3_column_int64(q, 0), &row);

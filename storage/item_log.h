@@ -51,6 +51,8 @@ struct item_queue_row {
     int64_t blocked_until_ms;
     uint32_t completed_most; /* 0: no limit */
     int64_t served_ms;       /* at least; later leases may say more */
+    uint64_t completed;      /* where there is a limit, in a crawl with fetchers
+                                of its own; else 0, as the updates say it */
 };
 
 MUST_CHECK enum status item_log_update(struct item_log *l, uint64_t url,

@@ -58,27 +58,13 @@ static enum status report(void *ctx, const char *dir,
     return st == STATUS_OK && *end == '!' ? STATUS_DAMAGED : st;
 }
 
-static enum status cannot_open(void *ctx, const char *name, const char *dir,
-                               bool paused, struct crawls_member **out,
-                               struct buf *why)
-{
-    (void)ctx;
-    (void)name;
-    (void)dir;
-    (void)paused;
-    (void)out;
-    buf_add_str(why, "a test's crawl cannot be opened");
-    return STATUS_DAMAGED;
-}
-
 static void set_up(void)
 {
-    const struct crawls_maker maker = {.open = cannot_open, .report = report};
+    const struct crawls_maker maker = {.report = report};
 
     atomic_store(&written, 0);
     atomic_store(&refused, 0);
     atomic_store(&hold, false);
-    scratch_quiet();
     http_rig_make(&rig, &maker);
 }
 
