@@ -6,6 +6,7 @@
  */
 #include <check.h>
 
+#include "frontier/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 #define DELAY (10 * NS_PER_S)
@@ -156,6 +157,32 @@ START_TEST(nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_a_visit)
                                      r.now, RIG_WALL),
                      STATUS_OK);
     ck_assert_uint_eq(lease(&r).id, a.id);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
+{
+    struct removal gone;
+    struct rig r;
+    bool over = false;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    (void)both_were_asked(&r);
+    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
+                                     r.now + 100 * DELAY, r.now, RIG_WALL),
+                     STATUS_OK);
+    r.now += DELAY;
+    ck_assert_uint_eq(lease(&r).id, 0);
+    ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
+                                   &gone),
+                     STATUS_OK);
+    while (!over)
+        ck_assert_int_eq(removal_step(r.e, &gone, 100, r.now, RIG_WALL, &over),
+                         STATUS_OK);
+    ck_assert_uint_eq(gone.gone, 1);
+    put(&r, "http://a.test/2");
+    ck_assert_uint_eq(lease(&r).id, 3);
     rig_fini(&r);
 }
 END_TEST
@@ -401,6 +428,7 @@ Suite *suite_visit(void)
         t, a_host_that_nobody_has_a_url_of_keeps_its_delay_between_visits);
     tcase_add_test(
         t, nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_a_visit);
+    tcase_add_test(t, a_url_that_is_removed_makes_its_host_wait_no_longer);
     tcase_add_test(
         t, what_the_visited_host_says_holds_for_it_also_across_a_restart);
     tcase_add_test(t, a_host_without_delay_makes_room_for_a_visit);
