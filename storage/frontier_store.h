@@ -91,6 +91,11 @@ MUST_CHECK enum status frontier_store_admit(struct frontier_store *s,
 MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
                                           struct url_row *row,
                                           struct buf *text);
+/* The same of url and found_at_ms alone, for who needs no more: three columns
+ * instead of nine. */
+MUST_CHECK enum status frontier_store_get_url(struct frontier_store *s,
+                                              uint64_t id, struct buf *text,
+                                              int64_t *found_at_ms);
 /* Rows with first <= id <= last, in order of id. */
 MUST_CHECK enum status frontier_store_each(struct frontier_store *s,
                                            uint64_t first, uint64_t last,
