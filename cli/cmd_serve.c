@@ -274,9 +274,7 @@ static enum status open_http(struct serving *all,
     struct http_options o = {
         .listen = set->http,
         .auth = service_auth(all->service),
-        .tls_cert = set->tls_cert,
-        .tls_key = set->tls_key,
-        .client_ca = set->client_ca,
+        .tls = {set->tls_cert, set->tls_key, set->client_ca},
         .connections = (unsigned)set->connections,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
@@ -323,8 +321,8 @@ static enum status close_all(struct serving *all, enum status st)
 
     http_server_close(all->http);
     control_socket_close(all->socket);
+    hub_end_crawls(service_hub(all->service));
     crawls = serve_crawls_close(all->crawls);
-    hub_set_crawls(service_hub(all->service), NULL);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
         st = crawls;
@@ -358,9 +356,7 @@ static int serve(const struct serve_settings *s, const char *dir)
         .dir = dir,
         .listen = s->listen,
         .token_file = s->token_file,
-        .tls_cert = s->tls_cert,
-        .tls_key = s->tls_key,
-        .client_ca = s->client_ca,
+        .tls = {s->tls_cert, s->tls_key, s->client_ca},
         .connections = (unsigned)s->connections,
         .drain_ms = s->drain_ms,
         .memory = s->memory,

@@ -72,8 +72,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
     };
 }
 
-static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
-                       unsigned threads)
+static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
 {
     c->fetch = (struct fetcher_options){
         .user_agent = buf_str(&c->user_agent),
@@ -89,7 +88,6 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .connect_timeout_ms = s->connect_timeout_ms,
         .max_body = s->max_body_bytes,
         .max_redirects = (uint32_t)s->max_redirects,
-        .limit_rate = s->limit_rate_bytes / threads,
         .conns_per_host = (uint32_t)s->conns_per_host,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
@@ -107,6 +105,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s,
         .scope = c->scope,
         .bodies = c->bodies,
         .ip_limit = c->ip_limit,
+        .rate = c->rate,
         .crawl = bytes_of_str(CRAWL_ID),
     };
 }
@@ -158,6 +157,7 @@ static enum status make_shared(struct crawl_setup *c,
     if (st != STATUS_OK)
         return st;
     c->bodies = body_pool_new(s->memory_bytes / 4);
+    c->rate = rate_limit_new(s->limit_rate_bytes);
     if (s->conns_per_ip > 0)
         c->ip_limit = ip_limit_new((uint32_t)s->conns_per_ip);
     return STATUS_OK;
@@ -182,7 +182,7 @@ enum status crawl_setup_make(struct crawl_setup *c,
     if (st != STATUS_OK && why->len == 0)
         buf_add_str(why, "libcurl cannot be started");
     fill_frontier(c, s);
-    fill_fetch(c, s, threads);
+    fill_fetch(c, s);
     fill_crawl(c, s, threads);
     return st;
 }
@@ -249,6 +249,7 @@ void crawl_setup_fini(struct crawl_setup *c)
     blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);
+    rate_limit_free(c->rate);
     buf_fini(&c->user_agent);
     buf_fini(&c->product_token);
 }

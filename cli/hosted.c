@@ -61,23 +61,26 @@ static struct bytes name_of(const char *path)
     return name;
 }
 
+static enum status from_file(struct crawl_settings *s, const char *path,
+                             struct buf *text, struct buf *why)
+{
+    enum status st = hosted_read_text(path, text, why);
+
+    return st == STATUS_OK
+               ? hosted_read(s, path, buf_bytes(text), OPTION_FROM_FILE, why)
+               : st;
+}
+
 static enum status check_file(const char *path, struct buf *why)
 {
     struct crawl_settings s;
+    struct buf text;
     enum status st;
 
     settings_init(&s);
-    st = config_load(&crawl_options, &s, path, OPTION_FROM_FILE, why);
-    if (st == STATUS_OK && settings_check(&s, why) != STATUS_OK)
-        st = STATUS_ARG;
-    if (st == STATUS_OK && ((s.input != NULL && strcmp(s.input, "-") == 0) ||
-                            (s.jsonl != NULL && strcmp(s.jsonl, "-") == 0))) {
-        buf_addf(why,
-                 "%s: a service has no standard input or output for a "
-                 "crawl; name a file",
-                 path);
-        st = STATUS_ARG;
-    }
+    buf_init(&text, CONFIG_CEILING);
+    st = from_file(&s, path, &text, why);
+    buf_fini(&text);
     settings_fini(&s);
     return st == STATUS_OK ? STATUS_OK : STATUS_ARG;
 }
@@ -168,22 +171,6 @@ enum status hosted_start_files(struct hosted *h, struct crawls *c,
 
 /* ---- creation ---- */
 
-static enum status from_file(struct crawl_settings *s,
-                             const struct hosted_file *f, struct buf *text,
-                             struct buf *why)
-{
-    enum status st = file_read(f->path, text);
-
-    if (st == STATUS_OK)
-        st = config_read(&crawl_options, s, buf_bytes(text), f->path,
-                         OPTION_FROM_FILE, why);
-    else
-        buf_addf(why, "%s: %s", f->path, status_text(st));
-    if (st == STATUS_OK)
-        st = settings_check(s, why);
-    return st;
-}
-
 static enum status create(void *ctx, const char *name, const char *dir,
                           json_t *in, struct crawls_member **out,
                           struct buf *why)
@@ -197,7 +184,7 @@ static enum status create(void *ctx, const char *name, const char *dir,
     settings_init(&s);
     buf_init(&text, CONFIG_CEILING);
     if (in == NULL && f != NULL) {
-        st = from_file(&s, f, &text, why);
+        st = from_file(&s, f->path, &text, why);
     } else {
         st = hosted_take_seeds(&s, json_object_get(in, "seeds"), why);
         if (st == STATUS_OK)

@@ -5,12 +5,13 @@
  * A changed setting is saved before it holds, so that a crash in between leaves
  * it to the next start. In a crawl that runs it then goes to where it is used:
  * engine and limits by a task on the frontier thread, the scope by a swap that
- * fetchers take part in without a stop, the rate by an atomic number. All other
- * settings are borrowed by fetchers for as long as they run.
+ * fetchers take part in without a stop, the rate to the bucket that they share.
+ * All other settings are borrowed by fetchers for as long as they run.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/hosted_impl.h"
 #include "cli/seed_sink.h"
@@ -234,8 +235,7 @@ static enum status apply_running(struct crawls_member *m,
     enum status st = crawl_perform(m->crawl, &c.task);
 
     if (parts & PART_RATE)
-        atomic_store(&m->setup->fetch.limit_rate,
-                     atomic_load(&made->fetch.limit_rate));
+        rate_limit_set(m->setup->rate, s->limit_rate_bytes, clock_mono());
     made->scope = c.scope; /* NULL: it was taken */
     return st == STATUS_CLOSED ? STATUS_OK : st;
 }

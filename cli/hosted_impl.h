@@ -3,6 +3,7 @@
  *
  *   hosted.c           the maker's table, files of the operator, adoption
  *   hosted_open.c      a crawl made, opened and closed
+ *   hosted_options.c   the options of a hosted crawl
  *   hosted_json.c      settings as JSON, in and out
  *   hosted_path.c      paths that clients name
  *   hosted_change.c    seeds and settings of one that runs
@@ -46,6 +47,20 @@ struct crawls_member {
     struct file_lock *lock;
     struct jsonl *lines;
 };
+
+/* ---- hosted_options.c ---- */
+
+/* Why option `o` of a hosted crawl cannot be `text`, and what to do; NULL: it
+ * can. */
+const char *hosted_refuse(const struct option_spec *o, struct bytes text);
+/* Settings of the file `path` with the text `yaml`, checked. Not STATUS_OK:
+ * `why` names the file, and the line and option where it is one's. */
+MUST_CHECK enum status hosted_read(struct crawl_settings *s, const char *path,
+                                   struct bytes yaml, enum option_source from,
+                                   struct buf *why);
+/* Its text; its ceiling is CONFIG_CEILING. */
+MUST_CHECK enum status hosted_read_text(const char *path, struct buf *text,
+                                        struct buf *why);
 
 /* ---- hosted_open.c; registry's thread ---- */
 

@@ -81,6 +81,8 @@ static enum status set_text(struct crawl_settings *s, size_t i,
     enum status st;
     bool is_new;
 
+    if (hosted_refuse(spec_of(i), text) != NULL)
+        return wrong(why, name, hosted_refuse(spec_of(i), text));
     if (memchr(text.at, '\0', text.len) != NULL)
         return wrong(why, name, "it holds a zero byte");
     if (names_file(name, &is_new) && text.len > 0 &&
@@ -150,7 +152,7 @@ static enum status set_one(struct crawl_settings *s, const char *name,
             buf_addf(why, "; did you mean %s?", near);
         return STATUS_ARG;
     }
-    if ((spec_of(i)->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) != 0)
+    if ((spec_of(i)->flags & OPTION_LINE_ONLY) != 0)
         return wrong(why, name, "it is no setting of a crawl in a service");
     if (spec_of(i)->flags & OPTION_FILE_ONLY)
         return wrong(why, name, "seeds are given beside the settings");

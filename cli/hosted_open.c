@@ -85,20 +85,28 @@ static void member_free(struct crawls_member *m)
     free(m);
 }
 
-/* Takes `s`. */
+static bool is_default(const struct crawl_settings *s, const char *name)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str(name));
+
+    return option_source(&crawl_options, i, s) == OPTION_FROM_DEFAULT;
+}
+
+/* Takes `s`. What nobody said is what suits a crawl among others that nobody
+ * waits for. */
 static struct crawls_member *member_new(struct hosted *h,
                                         struct crawl_settings *s)
 {
     struct crawls_member *m = xcalloc(1, sizeof *m);
-    size_t memory = option_find(&crawl_options, bytes_of_str("memory"));
 
     m->host = h;
     m->settings = *s;
     memset(s, 0, sizeof *s);
-    if (option_source(&crawl_options, memory, &m->settings) ==
-            OPTION_FROM_DEFAULT &&
+    if (is_default(&m->settings, "memory") &&
         m->settings.max_body_bytes <= HOSTED_MEMORY / 4)
         m->settings.memory_bytes = HOSTED_MEMORY;
+    if (is_default(&m->settings, "give-up"))
+        m->settings.give_up_ms = 0;
     option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     return m;
 }
@@ -355,18 +363,21 @@ enum status hosted_make(struct hosted *h, const char *name,
 enum status hosted_load(struct crawl_settings *s, const char *dir,
                         struct buf *why)
 {
-    struct buf path;
+    struct buf path, text;
     enum status st;
 
     settings_init(s);
     buf_init(&path, 8192);
+    buf_init(&text, CONFIG_CEILING);
     buf_addf(&path, "%s/crawl.yaml", dir);
-    st = config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL, why);
+    st = hosted_read_text(buf_str(&path), &text, why);
+    if (st == STATUS_OK)
+        st = hosted_read(s, buf_str(&path), buf_bytes(&text), OPTION_FROM_CRAWL,
+                         why);
     free(s->output);
     s->output = xstrdup(dir);
     buf_fini(&path);
-    if (st == STATUS_OK)
-        st = settings_check(s, why);
+    buf_fini(&text);
     if (st != STATUS_OK)
         settings_fini(s);
     return st;
@@ -381,10 +392,7 @@ static enum status apply_file(struct crawl_settings *s,
     enum status st;
 
     option_copy(&crawl_options, &before, s, sizeof before);
-    st = config_read(&crawl_options, s, buf_bytes(text), f->path,
-                     OPTION_FROM_FILE, why);
-    free(s->output);
-    s->output = xstrdup(before.output);
+    st = hosted_read(s, f->path, buf_bytes(text), OPTION_FROM_FILE, why);
     if (st == STATUS_OK && s->queue_key != before.queue_key) {
         buf_addf(why,
                  "%s: queue-key: it is fixed when a crawl starts, and is "
@@ -392,8 +400,6 @@ static enum status apply_file(struct crawl_settings *s,
                  f->path);
         st = STATUS_ARG;
     }
-    if (st == STATUS_OK)
-        st = settings_check(s, why);
     if (st == STATUS_OK && settings_diff(stderr, &before, s) > 0)
         fprintf(stderr,
                 "urlweir serve: crawl %s: has these settings from now "
@@ -418,9 +424,7 @@ static enum status follow_file(struct crawl_settings *s,
     buf_init(&text, CONFIG_CEILING);
     buf_init(&copy, CONFIG_CEILING);
     snprintf(path, sizeof path, "%s/" FILE_COPY, s->output);
-    st = file_read(f->path, &text);
-    if (st != STATUS_OK)
-        buf_addf(why, "%s: %s", f->path, status_text(st));
+    st = hosted_read_text(f->path, &text, why);
     if (st == STATUS_OK && (file_read(path, &copy) != STATUS_OK ||
                             !bytes_equal(buf_bytes(&text), buf_bytes(&copy)))) {
         st = apply_file(s, f, &text, why);
@@ -511,6 +515,7 @@ void hosted_look(void *ctx, const char *dir, struct crawl_sample *out)
     s->failed = frontier_store_counter(store, "failed");
     s->denied = frontier_store_counter(store, "denied");
     s->skipped = frontier_store_counter(store, "skipped");
+    s->removed = frontier_store_counter(store, "skipped.removed");
     s->links = frontier_store_counter(store, "links");
     s->duplicates = frontier_store_counter(store, "duplicates");
     s->dropped = frontier_store_counter(store, "dropped");

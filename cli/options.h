@@ -86,7 +86,7 @@ struct crawl_settings {
     int64_t max_crawl_delay_ms; /* a longer Crawl-delay is cut to it */
     int64_t conns_per_host;     /* of each queue key */
     int64_t conns_per_ip;       /* 0: no limit; else >= conns_per_host */
-    uint64_t limit_rate_bytes;  /* a second, whole process; 0: none */
+    uint64_t limit_rate_bytes;  /* a second, whole crawl; 0: none */
     enum robots_policy robots;
     enum queue_key_mode queue_key; /* fixed when the crawl starts */
 

@@ -156,6 +156,8 @@ static const char *stop_text(const struct summary *s)
         return "stopped by --quota";
     case SUMMARY_GIVE_UP:
         return "stopped by --give-up: everything left must wait longer";
+    case SUMMARY_WITHHELD:
+        return "stopped: everything left is beyond the limit set for its queue";
     case SUMMARY_DISK:
         return "stopped by --min-disk: the disk is nearly full";
     case SUMMARY_INTERRUPTED:

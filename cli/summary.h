@@ -19,6 +19,7 @@ enum summary_stop {
     SUMMARY_TIME,     /* --time is over */
     SUMMARY_QUOTA,    /* --quota was received */
     SUMMARY_GIVE_UP,  /* all that is left waits longer than --give-up */
+    SUMMARY_WITHHELD, /* all that is left is beyond the limit of its queue */
     SUMMARY_DISK,     /* less than --min-disk is free */
     SUMMARY_INTERRUPTED,
     SUMMARY_DAMAGED /* the store failed; what was committed stays */

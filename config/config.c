@@ -29,6 +29,7 @@ struct reader {
     struct bytes yaml;
     const char *name;
     enum option_source from;
+    config_refuse *refuse; /* NULL: nothing is */
     struct buf *error;
     yaml_parser_t parser;
     size_t *line_of; /* of each option: the line it was set in, 0: not yet */
@@ -156,9 +157,13 @@ static enum status find_key(struct reader *r, const yaml_event_t *e,
 static enum status set_value(struct reader *r, size_t i, const yaml_event_t *e)
 {
     const char *name = r->table->spec[i].name;
+    const char *refused =
+        r->refuse != NULL ? r->refuse(&r->table->spec[i], scalar(e)) : NULL;
     struct buf why;
     enum status st;
 
+    if (refused != NULL)
+        return fail(r, e->start_mark, "%s: %s", name, refused);
     if (e->data.scalar.length == 0 && r->table->spec[i].type == OPTION_LIST)
         return fail(r, e->start_mark, "%s: an item is empty", name);
     if (e->data.scalar.length == 0 &&
@@ -296,11 +301,20 @@ enum status config_read(const struct option_table *t, void *settings,
                         struct bytes yaml, const char *name,
                         enum option_source from, struct buf *error)
 {
+    return config_read_but(t, settings, yaml, name, from, NULL, error);
+}
+
+enum status config_read_but(const struct option_table *t, void *settings,
+                            struct bytes yaml, const char *name,
+                            enum option_source from, config_refuse *refuse,
+                            struct buf *error)
+{
     struct reader r = {.table = t,
                        .settings = settings,
                        .yaml = yaml,
                        .name = name,
                        .from = from,
+                       .refuse = refuse,
                        .error = error};
     enum status st;
 

@@ -34,6 +34,17 @@ MUST_CHECK enum status config_read(const struct option_table *t, void *settings,
                                    struct bytes yaml, const char *name,
                                    enum option_source from, struct buf *error);
 
+/* The same for who has no use for every option. `refuse` says why nobody may
+ * set `o` to `text`, "what is wrong; what to do", or NULL: one may. */
+typedef const char *config_refuse(const struct option_spec *o,
+                                  struct bytes text);
+MUST_CHECK enum status config_read_but(const struct option_table *t,
+                                       void *settings, struct bytes yaml,
+                                       const char *name,
+                                       enum option_source from,
+                                       config_refuse *refuse,
+                                       struct buf *error);
+
 /* All settings but those of one run (OPTION_OF_RUN, OPTION_LINE_ONLY), defaults
  * too, section by section; config_read reads it back to equal settings. */
 void config_write(const struct option_table *t, const void *settings,

@@ -31,12 +31,12 @@ struct crawl_options {
     uint64_t limit_pages; /* 0: none; the engine enforces it as well */
     uint64_t quota;       /* octets received, whole crawl; 0: none */
     int64_t time_limit;   /* ns of this run; 0: none */
-    int64_t give_up;      /* ns: stop when all that is left waits longer */
+    int64_t give_up;      /* ns: stop when all that is left waits longer; 0:
+                             never */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
-    bool stay;   /* goes on when nothing is left, as more may be put; give_up is
-                    not asked then */
-    bool paused; /* begins so, see crawl_pause */
+    bool stay;            /* goes on when nothing is left, as more may be put */
+    bool paused;          /* begins so, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by
                                                address */
@@ -51,6 +51,7 @@ enum crawl_end {
     CRAWL_QUOTA,       /* --quota */
     CRAWL_DISK,        /* --min-disk, or a full disk */
     CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
+    CRAWL_WITHHELD,    /* everything left is beyond the limit of its queue */
     CRAWL_INTERRUPTED, /* crawl_stop */
     CRAWL_BROKEN       /* the store failed; see crawl_result.status */
 };
@@ -62,25 +63,15 @@ struct crawl_result {
     int64_t waits_ns;      /* and how long it still waits */
 };
 
-#define CRAWL_ERRORS 24 /* kinds that are told apart */
-struct crawl_count {
-    char name[24]; /* "http_404", "timeout"; "other": all past the others */
-    uint64_t count;
-};
-
-/* What a watcher sees; at most 200 ms old. */
+/* What a watcher sees; at most 200 ms old, but for `watch`. */
 struct crawl_sample {
     struct engine_stats stats;
-    struct frontier_filter filter;
-    struct crawl_count errors[CRAWL_ERRORS]; /* of URLs that failed, most first
-                                              */
-    unsigned error_count;
     uint64_t active;                 /* transfers under way */
     uint64_t requests;               /* of this run */
     uint64_t wire_bytes;             /* received in this run */
     uint64_t connections;            /* opened in this run */
     struct fetch_tally_sample tally; /* of this run */
-    struct frontier_watch watch;     /* at most a second old */
+    struct frontier_watch watch;     /* at most a second old; at the end new */
     bool draining;                   /* stopping: finishing what is under way */
     bool paused;
 };

@@ -44,8 +44,9 @@ struct crawl {
     bool ended;
 
     /* frontier thread */
-    int64_t started, looked, watched, disk_looked, checkpointed;
-    struct frontier_watch watch; /* as of `watched` */
+    int64_t started, looked, disk_looked, checkpointed;
+    int64_t watched;             /* 0: not yet */
+    struct frontier_watch watch; /* as of then */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
     int stops_done;      /* how far fetchers were told to stop */
@@ -65,7 +66,8 @@ void crawl_note_failure(struct crawl *c, enum status st);
 void crawl_take_reports(struct crawl *c, struct report **reports, size_t n);
 /* Hands out what is due, unless it is stopping or paused. */
 void crawl_lease_due(struct crawl *c);
-/* The sample of watchers, where it is old or `force` wants a new one. */
+/* The sample of watchers, where it is old or `force` wants a new one. What is
+ * watched of the engine is a second old at most, and never made anew sooner. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
 /* For crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);

@@ -68,12 +68,14 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     struct bytes why = {"", 0};
     int64_t due;
 
-    if (c->o.stay || atomic_load(&c->paused))
-        return CRAWL_RUNNING; /* more may come, or it is told to go on */
+    if (atomic_load(&c->paused))
+        return CRAWL_RUNNING; /* until it is told to go on */
     if (s->queued == 0)
-        return CRAWL_FINISHED;
+        return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
     if (s->leased > 0) /* lent to other programs, which may bring links */
         return CRAWL_RUNNING;
+    if (s->queued == s->withheld)
+        return CRAWL_WITHHELD;
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* The end of time may be meant either way: nothing is due, or a queue is
      * drained without asking, which is always due. */

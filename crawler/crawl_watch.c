@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* crawl_watch.c - what watchers see of a crawl. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -53,27 +51,14 @@ size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
 
 /* ---- the sample ---- */
 
-/* Into the list, most first; what has no room goes to the last, "other". */
-static void add_error(void *ctx, const char *name, uint64_t value)
+/* Anew where it is a second old, and at the end, once no fetcher is left. */
+static void watch_engine(struct crawl *c, int64_t now)
 {
-    static const char prefix[] = "failed.";
-    struct crawl_sample *s = ctx;
-    unsigned at;
-
-    if (value == 0 || strncmp(name, prefix, sizeof prefix - 1) != 0)
+    if (c->watched != 0 && c->gone < c->o.threads &&
+        now - c->watched < WATCH_INTERVAL)
         return;
-    if (s->error_count == CRAWL_ERRORS) {
-        struct crawl_count *last = &s->errors[CRAWL_ERRORS - 1];
-
-        last->count += value;
-        snprintf(last->name, sizeof last->name, "other");
-        return;
-    }
-    for (at = s->error_count++; at > 0 && s->errors[at - 1].count < value; at--)
-        s->errors[at] = s->errors[at - 1];
-    s->errors[at].count = value;
-    snprintf(s->errors[at].name, sizeof s->errors[at].name, "%s",
-             name + sizeof prefix - 1);
+    frontier_watch(c->engine, now, &c->watch);
+    c->watched = now;
 }
 
 void crawl_publish(struct crawl *c, int64_t now, bool force)
@@ -85,12 +70,7 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
         return;
     c->looked = now;
     c->engine->ops->stats(c->engine, &s.stats);
-    frontier_filter_look(c->engine, &s.filter);
-    frontier_store_each_counter(frontier_store_of(c->engine), add_error, &s);
-    if (force || now - c->watched >= WATCH_INTERVAL) {
-        frontier_watch(c->engine, now, &c->watch);
-        c->watched = now;
-    }
+    watch_engine(c, now);
     s.watch = c->watch;
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);

@@ -15,8 +15,11 @@
 #include "base/mem.h"
 #include "crawler/fetch_parts.h"
 
-#define DNS_CACHE_S  300L
-#define REQUEST_MOST ((size_t)256 << 10)
+#define DNS_CACHE_S    300L
+#define REQUEST_MOST   ((size_t)256 << 10)
+#define READ_MOST      16384L /* octets at a time */
+#define READ_LEAST     1024L  /* and the least that curl knows */
+#define READS_A_SECOND 16L
 
 /* ---- options ------------------------------------------------------------- */
 
@@ -130,6 +133,20 @@ void fetch_free(struct fetch *f)
 
 /* ---- the life of a transfer ---------------------------------------------- */
 
+/* Where little may come, many transfers have a little each rather than one
+ * after the other a lot: a server gives up on a client that takes nothing for
+ * long. (CURLOPT_MAX_RECV_SPEED_LARGE is no help: it waits without a word, and
+ * the waiting would count for the server's.) */
+static long read_size(const struct fetcher_options *o)
+{
+    uint64_t rate = o->rate != NULL ? rate_limit_rate(o->rate) : 0;
+
+    if (rate == 0 || rate >= READ_MOST * READS_A_SECOND)
+        return READ_MOST;
+    return rate > READ_LEAST * READS_A_SECOND ? (long)rate / READS_A_SECOND
+                                              : READ_LEAST;
+}
+
 void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
                  int64_t wall_ms)
 {
@@ -139,33 +156,29 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->why = NULL;
     f->taken = 0;
     f->body_bytes = f->counted = 0;
-    f->waits = 0;
+    f->waits = FETCH_GOES_ON;
+    f->paid_at = INT64_MIN;
     f->started = now;
     f->started_wall_ms = wall_ms;
     f->error[0] = '\0';
     buf_clear(&f->request);
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
     f->order.url = NULL; /* curl has a copy, we have none */
-    /* The set keeps the sum to the limit; this keeps one transfer from
-     * reading far over it in one turn. */
-    curl_easy_setopt(f->transfer.easy, CURLOPT_MAX_RECV_SPEED_LARGE,
-                     (curl_off_t)atomic_load_explicit(&f->o->limit_rate,
-                                                      memory_order_relaxed));
+    curl_easy_setopt(f->transfer.easy, CURLOPT_BUFFERSIZE, read_size(f->o));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
     multi_start(f->transfer.multi, &f->transfer);
 }
 
-bool fetch_wait(struct fetch *f, unsigned wish, bool on)
+bool fetch_may_go_on(struct fetch *f, int64_t now)
 {
-    f->waits = on ? f->waits | wish : f->waits & ~wish;
-    return curl_easy_pause(f->transfer.easy,
-                           f->waits != 0 ? CURLPAUSE_RECV : CURLPAUSE_CONT) ==
-           CURLE_OK;
+    return f->waits == FETCH_WAITS_MEMORY ? fetch_reserve_more(f)
+                                          : fetch_is_within_rate(f, now);
 }
 
-bool fetch_memory_came(struct fetch *f)
+bool fetch_go_on(struct fetch *f)
 {
-    return fetch_reserve_more(f);
+    f->waits = FETCH_GOES_ON;
+    return curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT) == CURLE_OK;
 }
 
 /* Of a body that is taken as it comes, what is kept has a limit of its own. */

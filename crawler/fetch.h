@@ -3,9 +3,9 @@
  *
  * A fetch is a curl easy handle that is used again and again. It follows no
  * redirect, asks no address the guard refuses, and holds no more of a body
- * than its order and the body pool allow: where the pool is empty the transfer
- * pauses and its time stands still. Whose turn it is and when time runs out is
- * fetch_set.h's business. One thread owns a fetch.
+ * than its order, the body pool and the rate limit allow: where one of them has
+ * nothing left the transfer waits and its time stands still. Whose turn it is
+ * and when time runs out is fetch_set.h's business. One thread owns a fetch.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_H
 #define URLWEIR_CRAWLER_FETCH_H
@@ -79,8 +79,8 @@ struct fetch_result {
     const char *error;     /* what went wrong in words, or "" */
 };
 
-/* Wishes of a fetch to wait, while any is set it is paused. */
-enum { FETCH_WAITS_MEMORY = 1, FETCH_WAITS_RATE = 2 };
+/* What a fetch waits for, with a piece of its body that curl keeps. */
+enum fetch_wait { FETCH_GOES_ON, FETCH_WAITS_MEMORY, FETCH_WAITS_RATE };
 
 struct fetch {
     struct transfer transfer; /* first: a fetch is its transfer */
@@ -88,8 +88,9 @@ struct fetch {
     struct heap_item due; /* the moment its time runs out */
     struct fetch *next_free;
     void *ctx; /* whose fetch it is */
-    unsigned waits;
+    enum fetch_wait waits;
     int64_t waits_since;
+    int64_t paid_at; /* when what it received is within the rate limit */
     /* for fetch.c */
     const struct fetcher_options *o;
     struct fetcher_counters *counters;
@@ -119,11 +120,12 @@ void fetch_free(struct fetch *f); /* NULL is fine; not while under way */
 
 void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
                  int64_t wall_ms);
-/* Set or clear a wish to wait. False: clearing it brought out an error and the
- * transfer must be given up with CURLE_WRITE_ERROR. */
-bool fetch_wait(struct fetch *f, unsigned wish, bool on);
-/* Is there memory again for a fetch that waits for it? */
-bool fetch_memory_came(struct fetch *f);
+/* Is there now what a fetch waits for? */
+bool fetch_may_go_on(struct fetch *f, int64_t now);
+/* Takes up one that waits; it may come to wait for something else at once.
+ * False: that brought out an error and the transfer must be given up with
+ * CURLE_WRITE_ERROR. */
+bool fetch_go_on(struct fetch *f);
 /* The transfer is no longer under way. CURLE_OPERATION_TIMEDOUT also says that
  * the set's own deadline has passed; CURLE_ABORTED_BY_CALLBACK that it was
  * stopped. */

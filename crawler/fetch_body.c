@@ -5,13 +5,20 @@
  * Bodies are decoded here and counted after that: CURLOPT_MAXFILESIZE knows
  * only what the wire carries, which a few kilobytes of gzip make into
  * gigabytes. Octets are decoded as there is memory for them. When the pool is
- * empty the write callback answers CURL_WRITEFUNC_PAUSE; curl then hands over
- * the same piece again, perhaps with more behind it, and as many octets of it
- * as were taken before are passed over (f->taken).
+ * empty, or what came is over the rate limit, the write callback answers
+ * CURL_WRITEFUNC_PAUSE; curl then hands over the same piece again, perhaps with
+ * more behind it, and as many octets of it as were taken before are passed over
+ * (f->taken).
+ *
+ * Nothing is paused from anywhere else. A transfer that curl_easy_pause stops
+ * before its head has come may read on all the same, and then curl 7.88 hands
+ * over all lines of the head as one, in which no head is recognised: short
+ * bodies came to nothing and long ones lost their links.
  */
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "crawler/fetch_parts.h"
 #include "crawler/mime.h"
 
@@ -103,7 +110,15 @@ void fetch_count_wire(struct fetch *f)
         return;
     atomic_fetch_add_explicit(&f->counters->wire_bytes, n - f->counted,
                               memory_order_relaxed);
+    if (f->o->rate != NULL)
+        f->paid_at = rate_limit_spend(f->o->rate, n - f->counted, clock_mono());
     f->counted = n;
+}
+
+/* Its own turn has come, or, where the rate was raised since, everybody's. */
+bool fetch_is_within_rate(const struct fetch *f, int64_t now)
+{
+    return f->paid_at <= now || rate_limit_level_at(f->o->rate) <= now;
 }
 
 /* A short body is cheaper read than a connection is made. */
@@ -292,11 +307,15 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     enum status st;
 
     fetch_count_wire(f);
+    if (f->paid_at != INT64_MIN && !fetch_is_within_rate(f, clock_mono())) {
+        f->waits = FETCH_WAITS_RATE;
+        return CURL_WRITEFUNC_PAUSE;
+    }
     do {
         room = room_for_piece(f);
         if (room == 0) {
             f->taken = n - in.len;
-            f->waits |= FETCH_WAITS_MEMORY;
+            f->waits = FETCH_WAITS_MEMORY;
             return CURL_WRITEFUNC_PAUSE;
         }
         st = next_piece(f, &in, room, scratch, &piece);

@@ -18,7 +18,9 @@ bool fetch_reserve(struct fetch *f, uint64_t bytes);
 /* The next step, for one that found the pool empty. */
 bool fetch_reserve_more(struct fetch *f);
 void fetch_give_back(struct fetch *f);
-/* Brings f->counted and the fetcher's counter up to date. */
+/* What has come is paid for. */
+bool fetch_is_within_rate(const struct fetch *f, int64_t now);
+/* Brings f->counted, the fetcher's counter and the rate limit up to date. */
 void fetch_count_wire(struct fetch *f);
 
 /* Callbacks: CURLOPT_HEADERFUNCTION, _WRITEFUNCTION, _PREREQFUNCTION,

@@ -8,8 +8,9 @@
  * all (a suspended process, a laptop's lid) is no server's fault either: it
  * does not pass for deadlines, which are kept in moments of "present" time.
  *
- * The rate limit is a token bucket of one second over all transfers: when it
- * is overdrawn, every transfer is paused until it is level again.
+ * Where what came is over the rate limit, a transfer waits with its piece until
+ * that is paid for, and none begins. Each of them has its turn at the moment it
+ * was told, whatever others have spent by then, so that no fetcher gets ahead.
  */
 #include "crawler/fetch_set.h"
 
@@ -36,11 +37,9 @@ struct fetch_set {
     int64_t looked_at; /* at the clock, in or after a turn; 0: never */
     int64_t absent;    /* time that did not pass for deadlines */
     bool aborting, some_broken;
-    /* rate limit */
-    double allowance; /* octets that may come now; negative: overdrawn */
-    int64_t refilled_at;
-    uint64_t charged; /* of the counters' wire_bytes */
-    bool throttled;
+    int64_t look_again; /* something may be there for one that waits */
+    int64_t turn_at;    /* to begin another, held up by the rate limit; once
+                           past, whatever others have spent; INT64_MAX: none */
 };
 
 enum status fetch_set_new(struct fetch_set **out,
@@ -59,7 +58,7 @@ enum status fetch_set_new(struct fetch_set **out,
 
     s->o = o;
     s->counters = counters;
-    s->allowance = (double)o->limit_rate;
+    s->look_again = s->turn_at = INT64_MAX;
     heap_init(&s->due);
     if (st != STATUS_OK) {
         fetch_set_free(s);
@@ -106,6 +105,7 @@ bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
     if (f == NULL)
         return false;
     f->ctx = ctx;
+    s->turn_at = INT64_MAX;
     s->active++;
     atomic_store_explicit(&s->counters->active, s->active,
                           memory_order_relaxed);
@@ -131,90 +131,57 @@ void fetch_set_wake(struct fetch_set *s)
     multi_wake(s->multi);
 }
 
-/* ---- pausing ------------------------------------------------------------- */
-
-static void hold(struct fetch_set *s, struct fetch *f, unsigned wish,
-                 int64_t now)
-{
-    if (heap_remove(&s->due, &f->due))
-        f->waits_since = now;
-    if (!fetch_wait(f, wish, true))
-        f->broken = s->some_broken = true;
-}
-
-static void go_on(struct fetch_set *s, struct fetch *f, unsigned wish,
-                  int64_t now)
-{
-    if (!fetch_wait(f, wish, false))
-        f->broken = s->some_broken = true;
-    if (f->waits == 0)
-        heap_push(&s->due, &f->due, f->due.key + now - f->waits_since);
-}
-
-/* Those that met an empty pool in this turn, and those it has something for
- * again. */
-static void attend_to_memory(struct fetch_set *s, int64_t now)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        struct fetch *f = s->all[i];
-
-        if (!f->transfer.busy || !(f->waits & FETCH_WAITS_MEMORY))
-            continue;
-        if (f->due.place != 0)
-            hold(s, f, FETCH_WAITS_MEMORY, now);
-        if (fetch_memory_came(f))
-            go_on(s, f, FETCH_WAITS_MEMORY, now);
-    }
-}
-
-static void throttle(struct fetch_set *s, bool on, int64_t now)
-{
-    s->throttled = on;
-    for (size_t i = 0; i < s->count; i++) {
-        struct fetch *f = s->all[i];
-
-        if (!f->transfer.busy)
-            continue;
-        if (on)
-            hold(s, f, FETCH_WAITS_RATE, now);
-        else if (f->waits & FETCH_WAITS_RATE)
-            go_on(s, f, FETCH_WAITS_RATE, now);
-    }
-}
-
-static void attend_to_rate(struct fetch_set *s, int64_t now)
-{
-    const double rate =
-        (double)atomic_load_explicit(&s->o->limit_rate, memory_order_relaxed);
-    uint64_t received =
-        atomic_load_explicit(&s->counters->wire_bytes, memory_order_relaxed);
-
-    if (rate == 0) {
-        s->allowance = 0; /* one that begins later has nothing saved up */
-        s->refilled_at = now;
-        s->charged = received;
-        if (s->throttled)
-            throttle(s, false, now - s->absent);
-        return;
-    }
-    s->allowance += (double)(now - s->refilled_at) / NS_PER_S * rate;
-    if (s->allowance > rate)
-        s->allowance = rate;
-    s->allowance -= (double)(received - s->charged);
-    s->refilled_at = now;
-    s->charged = received;
-    if (s->allowance < 0)
-        throttle(s, true, now - s->absent);
-    else if (s->throttled)
-        throttle(s, false, now - s->absent);
-}
-
-/* ---- the turn ------------------------------------------------------------ */
+/* ---- waiting ------------------------------------------------------------- */
 
 static int64_t earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
+
+static void go_on(struct fetch_set *s, struct fetch *f, int64_t now)
+{
+    if (!fetch_go_on(f))
+        f->broken = s->some_broken = true;
+    if (f->waits == FETCH_GOES_ON)
+        heap_push(&s->due, &f->due, f->due.key + now - f->waits_since);
+}
+
+/* Those that met an empty pool or the rate limit in this turn, and those there
+ * is something for again. */
+static void attend_to_waiting(struct fetch_set *s, int64_t now)
+{
+    const int64_t present = now - s->absent;
+
+    s->look_again = INT64_MAX;
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (!f->transfer.busy || f->waits == FETCH_GOES_ON)
+            continue;
+        if (heap_remove(&s->due, &f->due))
+            f->waits_since = present;
+        if (fetch_may_go_on(f, now))
+            go_on(s, f, present);
+        if (f->waits == FETCH_WAITS_MEMORY)
+            s->look_again = earlier(s->look_again, now + MEMORY_RETRY);
+        else if (f->waits == FETCH_WAITS_RATE)
+            s->look_again = earlier(s->look_again, f->paid_at);
+    }
+}
+
+bool fetch_set_may_start(struct fetch_set *s, int64_t now)
+{
+    int64_t level = INT64_MIN;
+
+    if (s->o->rate != NULL)
+        level = rate_limit_level_at(s->o->rate);
+    if (level <= now || s->turn_at <= now)
+        return true;
+    s->turn_at = earlier(s->turn_at, level);
+    return false;
+}
+
+/* ---- the turn ------------------------------------------------------------ */
 
 /* The moment at which this set has something to do of its own accord. */
 static int64_t next_moment(const struct fetch_set *s, int64_t until,
@@ -224,9 +191,10 @@ static int64_t next_moment(const struct fetch_set *s, int64_t until,
 
     if (first != NULL)
         until = earlier(until, first->key + s->absent);
-    if (heap_count(&s->due) < s->active)
-        until = earlier(until, now + MEMORY_RETRY);
-    if (s->active > 0)
+    until = earlier(until, s->look_again);
+    if (s->turn_at > now)
+        until = earlier(until, s->turn_at);
+    if (s->active > 0 || s->turn_at != INT64_MAX)
         until = earlier(until, now + TURN_MOST);
     return until;
 }
@@ -249,9 +217,7 @@ void fetch_set_turn(struct fetch_set *s, int64_t until)
 
     until = next_moment(s, until, now);
     multi_turn(s->multi, until);
-    now = look_at_clock(s, until);
-    attend_to_memory(s, now - s->absent);
-    attend_to_rate(s, now);
+    attend_to_waiting(s, look_at_clock(s, until));
 }
 
 void fetch_set_abort(struct fetch_set *s)

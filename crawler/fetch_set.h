@@ -1,9 +1,9 @@
 /*
  * fetch_set.h - the transfers of one fetcher: begun, paused, ended in time.
  *
- * Keeps handles for reuse, ends each transfer at its deadline, pauses those
- * the body pool or the rate limit have nothing for, and wakes them later; the
- * time a transfer is paused by us does not count against it. One thread owns a
+ * Keeps handles for reuse, ends each transfer at its deadline, and wakes those
+ * that wait for the body pool or the rate limit; the time they wait for us does
+ * not count against them. One thread owns a
  * set; fetch_set_wake may be called by any.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_SET_H
@@ -25,6 +25,8 @@ MUST_CHECK enum status fetch_set_new(struct fetch_set **out,
 /* Nothing is active. NULL is fine. */
 void fetch_set_free(struct fetch_set *s);
 
+/* False: too much has come; ask again after the next turn. */
+bool fetch_set_may_start(struct fetch_set *s, int64_t now);
 /* Begin a transfer on behalf of `ctx`. False: no memory for one. */
 bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
                      void *ctx, int64_t now, int64_t wall_ms);

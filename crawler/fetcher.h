@@ -19,9 +19,11 @@
 #include "base/digest.h"
 #include "base/queue.h"
 #include "base/status.h"
+#include "crawler/assignment.h"
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
 #include "crawler/ip_limit.h"
+#include "crawler/rate_limit.h"
 #include "frontier/engine.h"
 #include "frontier/queue_key.h"
 #include "frontier/scope.h"
@@ -47,9 +49,6 @@ struct fetcher_options {
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
-    /* octets a second, this fetcher's; 0: none; may change at any time, and
-     * then holds for transfers to come and for the sum of all */
-    _Atomic uint64_t limit_rate;
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
@@ -73,32 +72,10 @@ struct fetcher_options {
     struct scope *scope;       /* thread-safe */
     struct body_pool *bodies;  /* thread-safe */
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
+    struct rate_limit *rate;   /* thread-safe; NULL: no limit */
     const struct digest_key *digest_key;
     struct bytes crawl; /* crawl ID */
 };
-
-/* How a URL was found, for those who record it: the URL of the page that has
- * it, and a letter for each step from a seed (trail.h). Both may be empty. */
-struct found_by {
-    struct bytes via, path;
-};
-
-/* A leased URL on its way to a fetcher; freed with assignment_free by who
- * holds it last. Its bytes point into it. */
-struct assignment {
-    struct engine_lease lease;
-    struct found_by found_by;
-    char text[];
-};
-/* `by` may be NULL. */
-struct assignment *assignment_of(const struct engine_lease *lease,
-                                 const struct found_by *by);
-static inline struct assignment *assignment_new(
-    const struct engine_lease *lease)
-{
-    return assignment_of(lease, NULL);
-}
-void assignment_free(struct assignment *a);
 
 struct warc_capture; /* crawler/warc_capture.h */
 

@@ -12,7 +12,6 @@
 #include "frontier/frontier.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,6 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "filter/sizing.h"
 #include "frontier/frontier_impl.h"
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
@@ -221,6 +219,7 @@ static enum status frontier_block(struct engine *e, struct bytes crawl,
     h->why_blocked = until > now ? "blocked" : NULL;
     st = frontier_host_news(f, h, &none, now, wall_ms);
     frontier_reschedule(f, h);
+    frontier_visits_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
@@ -244,42 +243,24 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     latest = now + frontier_pause(f, h);
     if (h->next_due > latest) /* a shorter one holds from now on */
         h->next_due = latest;
-    st = lent_set_delay(f, h);
+    st = lent_set_queue(f, h);
     frontier_reschedule(f, h);
+    frontier_visits_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
-}
-
-/* A filter tells its rate segment by segment, which takes milliseconds; stats
- * are asked each turn. So that is asked anew each time the crawl has grown by
- * a 64th; every URL since is one more key. */
-void frontier_filter_stats(struct frontier *f, struct engine_stats *out)
-{
-    const struct filter_stats *fs = &f->filter_stats;
-    uint64_t at = f->filter_stats_at;
-
-    if (at == UINT64_MAX || out->urls - at > at / 64 + 1024) {
-        filter_stats(f->filter, &f->filter_stats);
-        f->filter_stats_at = at = out->urls;
-    }
-    out->filter_bits = fs->bits;
-    out->filter_keys = fs->count + out->urls - at;
-    out->filter_promised = fs->fpr_promised;
-    out->filter_predicted = fs->fpr_predicted;
-    if (!f->filter_is_remote)
-        out->memory += (fs->bits + fs->key_bits) / 8;
 }
 
 static void frontier_stats(struct engine *e, struct engine_stats *out)
 {
     struct frontier *f = (struct frontier *)e;
     struct frontier_store *s = f->store;
-    struct seen_counts c = seen_counts(f->seen);
     uint64_t pending = frontier_store_pending_all(s);
 
     *out = (struct engine_stats){
         .urls = frontier_store_last_id(s),
         .queued = pending,
         .leased = lease_count(f->leases),
+        .removed = frontier_store_counter(s, "skipped.removed"),
+        .withheld = f->withheld,
         .queues = frontier_store_queue_count(s),
         .queues_active = f->hosts_active,
         .pages = frontier_store_counter(s, "pages"),
@@ -292,21 +273,13 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .duplicates = frontier_store_counter(s, "duplicates"),
         .dropped = frontier_store_counter(s, "dropped"),
         .bytes = frontier_store_counter(s, "bytes"),
-        .filter_new = frontier_store_counter(s, "filter_new") + c.filter_new -
-                      f->counted.filter_new,
-        .filter_maybe = frontier_store_counter(s, "filter_maybe") +
-                        c.filter_maybe - f->counted.filter_maybe,
-        .false_positives = frontier_store_counter(s, "false_positives") +
-                           c.false_positives - f->counted.false_positives,
         .seeds = frontier_store_counter(s, "seeds"),
         .seeds_failed = frontier_store_counter(s, "seeds_failed"),
         .memory = frontier_store_memory(s) + seen_memory(f->seen) +
                   exact_set_stats(f->exact).memory +
-                  page_store_memory(f->pages),
+                  page_store_memory(f->pages) + frontier_filter_memory(f),
         .commits = f->commits,
     };
-    if (f->filter != NULL)
-        frontier_filter_stats(f, out);
 }
 
 static void frontier_close(struct engine *e)
@@ -346,28 +319,6 @@ static void frontier_close(struct engine *e)
     buf_fini(&f->text);
     free(f->dir);
     free(f);
-}
-
-void frontier_filter_look(struct engine *e, struct frontier_filter *out)
-{
-    struct frontier *f = (struct frontier *)e;
-    struct engine_stats s;
-    struct sizing_interval i;
-
-    memset(out, 0, sizeof *out);
-    if (f->filter == NULL)
-        return;
-    frontier_stats(e, &s);
-    out->asked = s.filter_new + s.false_positives;
-    i = sizing_wilson(s.false_positives, out->asked, SIZING_Z95);
-    out->low = i.low;
-    out->high = i.high;
-    if (out->asked > 0)
-        out->measured = (double)s.false_positives / (double)out->asked;
-    snprintf(out->kind, sizeof out->kind, "%s", f->filter_stats.kind);
-    out->segments = f->filter_stats.segments;
-    out->groups = f->filter_stats.groups;
-    memcpy(out->fill, f->filter_stats.group_fill, sizeof out->fill);
 }
 
 struct bytes frontier_leased_url(struct engine *e, uint64_t id)

@@ -100,19 +100,6 @@ uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host);
 /* `address` NULL: it has none, and stands alone under its name. */
 MUST_CHECK enum status frontier_place(struct engine *e, uint32_t queue,
                                       const struct ip *address, int64_t now);
-/* How the filter stands; cheap, as it was at most a 64th of the crawl's growth
- * ago. */
-struct frontier_filter {
-    char kind[16];     /* "scalable"; empty: there is none, or it is remote */
-    uint64_t segments; /* parts that are built by themselves */
-    unsigned groups;   /* of them, for `fill` */
-    float fill[FILTER_GROUPS]; /* share of the bits set */
-    /* Of the new URLs it was asked about it called this share "maybe seen", and
-     * the 95 % interval of that (Wilson, 1927); 0 to 1 before the first. */
-    uint64_t asked;
-    double measured, low, high;
-};
-void frontier_filter_look(struct engine *e, struct frontier_filter *out);
 /* Hosts that have URLs left, or something to remember; at most the first
  * 200,000 of the crawl are looked at (*all: there are no more). */
 enum frontier_host_order {
@@ -136,6 +123,7 @@ struct frontier_host_row {
     uint32_t failures;   /* in a row */
     uint32_t latency_us; /* moving mean of its answers' times; 0: none yet */
     int64_t delay;       /* ns between two requests, as it stands */
+    uint32_t limit;      /* most URLs done, by a person; 0: none */
     int64_t due;         /* moment at which it may be asked; INT64_MAX: not
                             before something comes back */
 };
@@ -154,6 +142,15 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
  * to them. */
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,
                          uint64_t per_host);
+
+/* No URL of the queue goes out while `most` of it are done or out; the rest
+ * waits until more is allowed. `done`: how many are done by now, but for those
+ * that were removed (removal.h). most 0: there
+ * is no such limit. Kept over restarts. `queue` is one of the store's; of a
+ * crawl with fetchers of its own. */
+MUST_CHECK enum status frontier_limit_queue(struct engine *e, uint32_t queue,
+                                            uint32_t most, uint64_t done,
+                                            int64_t now);
 
 /* The URL of a lease that is out, valid until it ends; empty: there is none. */
 struct bytes frontier_leased_url(struct engine *e, uint64_t id);

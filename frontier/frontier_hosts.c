@@ -23,8 +23,8 @@ struct order {
 
 static bool is_blocked(const struct host_queue *h, int64_t now)
 {
-    return h != NULL &&
-           (h->blocked_until > now || h->dead.status != OUTCOME_QUEUED);
+    return h != NULL && (h->blocked_until > now ||
+                         h->dead.status != OUTCOME_QUEUED || h->withheld > 0);
 }
 
 /* What is sorted by, larger first; 0: not to be shown. */
@@ -52,9 +52,9 @@ static enum frontier_host_state state_of(const struct frontier *f,
 {
     if (h->dead.status != OUTCOME_QUEUED)
         return FRONTIER_HOST_DEAD;
-    if (h->blocked_until > now)
+    if (h->blocked_until > now || h->withheld > 0)
         return FRONTIER_HOST_BLOCKED;
-    if (h->leased >= f->o.conns_per_host)
+    if (h->leased + h->guests >= f->o.conns_per_host)
         return FRONTIER_HOST_BUSY;
     return due > now ? FRONTIER_HOST_WAITING : FRONTIER_HOST_READY;
 }
@@ -63,6 +63,8 @@ static const char *why_of(const struct host_queue *h, int64_t now)
 {
     if (h->dead.status != OUTCOME_QUEUED)
         return outcome_reason_name(h->dead.reason);
+    if (h->withheld > 0)
+        return "limit";
     if (h->blocked_until <= now || h->why_blocked == NULL)
         return "";
     return strcmp(h->why_blocked, "blocked") == 0 ? "operator" : h->why_blocked;
@@ -97,7 +99,8 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
         return;
     row->fetched = h->answers;
     row->failures = h->errors > h->failures ? h->errors : h->failures;
-    row->due = host_queue_due(h, row->queued);
+    row->limit = h->set_limit;
+    row->due = h->withheld > 0 ? INT64_MAX : host_queue_due(h, row->queued);
     if (h->machine != NULL && row->due < h->machine->next_due)
         row->due = h->machine->next_due;
     row->state = state_of(f, h, now, row->due);

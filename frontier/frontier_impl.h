@@ -5,10 +5,13 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
+ *   frontier_visit.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
+ *   frontier_limit.c    limits that people set for single queues
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   lent.c, lent_say.c  URLs that other programs fetch
+ *   removal.c           URLs that a person takes out of their queues
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl
@@ -94,6 +97,7 @@ struct frontier {
     struct map *tries; /* id -> struct tries_entry */
     struct lent *lent; /* NULL: no other program has anything to do with it */
     uint64_t hosts_active;
+    uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
 
     bool in_txn;          /* db_begin was called */
     bool links_noted;     /* link_store_note was called in this run */
@@ -151,11 +155,50 @@ MUST_CHECK enum status frontier_lease_from(struct frontier *f,
                                            struct host_queue *h, int64_t now,
                                            int64_t wall_ms,
                                            struct lease_record **out);
+/* The same for a URL of this host, which is in no queue and not leased. */
+MUST_CHECK enum status frontier_lease_id(struct frontier *f,
+                                         struct host_queue *h, uint64_t id,
+                                         int64_t now, int64_t wall_ms,
+                                         struct lease_record **out);
+
+/* ---- of frontier_visit.c ---- */
+
+/* URL `id` of `h` wants its next request to go to the host of queue `key`. */
+MUST_CHECK enum status frontier_visit_ask(struct frontier *f,
+                                          struct host_queue *h, uint64_t id,
+                                          struct bytes key);
+/* As frontier_lease_from, for a host that has one to make; none where the other
+ * host may not be asked yet. */
+MUST_CHECK enum status frontier_visit_lease(struct frontier *f,
+                                            struct host_queue *h, int64_t now,
+                                            int64_t wall_ms,
+                                            struct lease_record **out);
+/* The lease ends, if it is one: what is said of the host that was asked goes
+ * there, and is taken out of `news`. */
+MUST_CHECK enum status frontier_visit_end(struct frontier *f,
+                                          struct lease_record *l,
+                                          struct engine_host_news *news,
+                                          int64_t now, int64_t wall_ms);
+/* When hosts may be asked has changed in another way than by their answers. */
+void frontier_visits_again(struct frontier *f);
+
 /* Its machine has to be known before it is asked. */
 bool frontier_stands_nowhere(const struct frontier *f,
                              const struct host_queue *h);
 /* How many more of `most` URLs may go out before the pages are too many. */
 size_t frontier_pages_left(const struct frontier *f, size_t most);
+
+/* ---- of removal.c ---- */
+
+/* The last word about a URL that was removed, and its detail. */
+extern const struct outcome frontier_removed;
+#define REMOVED_TEXT "removed by the operator"
+/* Was it removed, though it may be out, or come back? */
+bool frontier_is_removed(const struct host_queue *h, uint64_t id);
+
+/* So many more were; its mark is kept already. */
+MUST_CHECK enum status frontier_count_removed(struct frontier *f,
+                                              struct host_queue *h, uint64_t n);
 
 /* ---- of lent.c ---- */
 
@@ -176,7 +219,9 @@ size_t lent_count(const struct lent *l); /* NULL: 0 */
 bool lent_is_elsewhere(const struct frontier *f, uint64_t id);
 /* The hold of a lease is over; the lease is not. */
 void lent_end_hold(struct frontier *f, struct lease_record *r);
-MUST_CHECK enum status lent_set_delay(struct frontier *f, struct host_queue *h);
+/* What a person has set for the queue of a host, to be kept. */
+MUST_CHECK enum status lent_set_queue(struct frontier *f,
+                                      const struct host_queue *h);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
@@ -197,13 +242,21 @@ MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       bool all_ids, int64_t wall_ms);
 /* Notes the state of the filter, for audit: `urls` reached f->next_step. */
 MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
-/* How its filter stands, into the fields for it; out->urls is set. */
-void frontier_filter_stats(struct frontier *f, struct engine_stats *out);
+/* Of its filter, which there is: as it was at most a 64th of the crawl's growth
+ * ago, which is filter_stats_at URLs. */
+const struct filter_stats *frontier_filter_stats(struct frontier *f);
+/* Octets of it in this process; of none too. */
+uint64_t frontier_filter_memory(struct frontier *f);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* A host of an earlier run, of which nobody knows when it was asked last: as if
  * that had been when the run ended. */
 void frontier_wait_once(struct frontier *f, struct host_queue *h);
+/* A URL of the host is done; kept where that is to be known. */
+MUST_CHECK enum status frontier_count_done(struct frontier *f,
+                                           struct host_queue *h);
+/* How many more of its URLs may be done, by the limit that a person set. */
+uint64_t frontier_limit_left(const struct host_queue *h);
 /* Takes the host, and its machine, out of the schedule; frontier_reschedule
  * brings both back. */
 void frontier_unschedule(struct frontier *f, struct host_queue *h);

@@ -70,6 +70,8 @@ static uint64_t may_have_out(const struct frontier *f,
     if (f->o.per_host > 0 && !draining(f, h) &&
         most > f->o.per_host - h->counted)
         most = f->o.per_host - h->counted;
+    if (most > frontier_limit_left(h))
+        most = frontier_limit_left(h);
     return most;
 }
 
@@ -96,6 +98,17 @@ void frontier_unschedule(struct frontier *f, struct host_queue *h)
         heap_remove(&f->machines_due, &h->machine->place);
 }
 
+/* Counts what waits for nothing but the end of a limit. */
+static void withhold(struct frontier *f, struct host_queue *h, uint64_t pending)
+{
+    bool reached =
+        !draining(f, h) && h->leased == 0 && frontier_limit_left(h) == 0;
+
+    f->withheld -= h->withheld;
+    h->withheld = reached ? pending : 0;
+    f->withheld += h->withheld;
+}
+
 void frontier_reschedule(struct frontier *f, struct host_queue *h)
 {
     uint64_t pending = frontier_store_pending(f->store, h->queue);
@@ -105,9 +118,10 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
         h->active = pending > 0;
         f->hosts_active += h->active ? 1 : UINT64_MAX;
     }
+    withhold(f, h, pending);
     if (draining(f, h))
         due = pending > h->leased ? INT64_MIN : INT64_MAX;
-    else if (h->leased < may_have_out(f, h))
+    else if (h->leased + h->guests < may_have_out(f, h))
         due = host_queue_due(h, pending);
     if (h->run > 0 && due == h->next_due && without_delay(f, h))
         due = -1; /* before all that have waited */
@@ -147,6 +161,9 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
         frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
                         &r, o);
 
+    if (st == STATUS_OK)
+        st = o.reason == REASON_REMOVED ? frontier_count_removed(f, h, 1)
+                                        : frontier_count_done(f, h);
     frontier_reschedule(f, h);
     return st;
 }
@@ -159,6 +176,10 @@ static struct outcome still_wanted(struct frontier *f,
 {
     struct outcome yes = {.status = OUTCOME_QUEUED};
 
+    if (frontier_is_removed(h, row->id)) {
+        *detail = REMOVED_TEXT;
+        return frontier_removed;
+    }
     if (h->dead.status != OUTCOME_QUEUED) {
         *detail = "host given up after repeated failures";
         return h->dead;
@@ -212,20 +233,31 @@ enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
                                 int64_t now, int64_t wall_ms,
                                 struct lease_record **out)
 {
-    struct url_row row;
-    struct bytes crawl, key;
-    struct outcome o;
-    const char *detail = "";
-    uint32_t tries = 0;
     uint64_t id;
     /* A drained host's retries go as well, whatever they wait for. */
     enum status st =
         host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
 
     *out = NULL;
-    if (st != STATUS_OK || id == 0 || lent_is_elsewhere(f, id) ||
-        !may_try_now(f, h, id, now, &tries))
-        return st;
+    return st != STATUS_OK || id == 0
+               ? st
+               : frontier_lease_id(f, h, id, now, wall_ms, out);
+}
+
+enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
+                              uint64_t id, int64_t now, int64_t wall_ms,
+                              struct lease_record **out)
+{
+    struct url_row row;
+    struct bytes crawl, key;
+    struct outcome o;
+    const char *detail = "";
+    uint32_t tries = 0;
+    enum status st;
+
+    *out = NULL;
+    if (lent_is_elsewhere(f, id) || !may_try_now(f, h, id, now, &tries))
+        return STATUS_OK;
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
         return st;
@@ -318,6 +350,8 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
             break;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
+        else if (h->visit_to != 0 && !draining(f, h))
+            st = frontier_visit_lease(f, h, now, wall_ms, &r);
         else
             st = frontier_lease_from(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)

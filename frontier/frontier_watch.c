@@ -8,8 +8,10 @@
  */
 #include "frontier/watch.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "filter/sizing.h"
 #include "frontier/frontier_impl.h"
 
 #define HOSTS_LOOKED_AT                                                        \
@@ -64,6 +66,26 @@ static void add_done(struct frontier_watch *w, enum outcome_status s,
     w->done[s][REASON_NONE] -= value;
 }
 
+/* Into the list, most first; what has no room goes to the last, "other". */
+static void add_failure(struct frontier_watch *w, const char *why,
+                        uint64_t value)
+{
+    struct watch_failure *all = w->failures;
+    unsigned at;
+
+    if (value == 0)
+        return;
+    if (w->failure_count == WATCH_FAILURES) {
+        all[WATCH_FAILURES - 1].count += value;
+        snprintf(all[WATCH_FAILURES - 1].why, sizeof all->why, "other");
+        return;
+    }
+    for (at = w->failure_count++; at > 0 && all[at - 1].count < value; at--)
+        all[at] = all[at - 1];
+    all[at].count = value;
+    snprintf(all[at].why, sizeof all->why, "%s", why);
+}
+
 static void take_counter(void *ctx, const char *name, uint64_t value)
 {
     struct frontier_watch *w = ctx;
@@ -75,12 +97,15 @@ static void take_counter(void *ctx, const char *name, uint64_t value)
     enum outcome_status s;
     enum outcome_reason r;
 
-    if (is_status(first, &s) && dot == NULL)
+    if (is_status(first, &s) && dot == NULL) {
         w->done[s][REASON_NONE] += value;
-    else if (is_status(first, &s))
+    } else if (is_status(first, &s)) {
         add_done(w, s, reason, value);
-    else if (bytes_is(first, "dropped") && is_reason(reason, &r))
+        if (s == OUTCOME_FAILED)
+            add_failure(w, dot + 1, value);
+    } else if (bytes_is(first, "dropped") && is_reason(reason, &r)) {
         w->dropped[r] = value;
+    }
 }
 
 /* ---- seen check and filter ---- */
@@ -106,23 +131,68 @@ static void take_seen(const struct frontier *f, struct frontier_watch *w)
                 f->counted.unsure;
 }
 
+/* A filter tells its rate segment by segment, which takes milliseconds. So that
+ * is asked anew each time the crawl has grown by a 64th. */
+const struct filter_stats *frontier_filter_stats(struct frontier *f)
+{
+    uint64_t urls = frontier_store_last_id(f->store);
+    uint64_t at = f->filter_stats_at;
+
+    if (at == UINT64_MAX || urls - at > at / 64 + 1024) {
+        filter_stats(f->filter, &f->filter_stats);
+        f->filter_stats_at = urls;
+    }
+    return &f->filter_stats;
+}
+
+uint64_t frontier_filter_memory(struct frontier *f)
+{
+    const struct filter_stats *s;
+
+    if (f->filter == NULL || f->filter_is_remote)
+        return 0;
+    s = frontier_filter_stats(f);
+    return (s->bits + s->key_bits) / 8;
+}
+
+/* What it did, as the exact set found out. */
+static void take_measured(struct frontier_watch *w)
+{
+    struct watch_filter *to = &w->filter;
+    struct sizing_interval i;
+
+    to->asked = w->certainly_new + w->false_positives;
+    i = sizing_wilson(w->false_positives, to->asked, SIZING_Z95);
+    to->low = i.low;
+    to->high = i.high;
+    if (to->asked > 0)
+        to->measured = (double)w->false_positives / (double)to->asked;
+}
+
+/* After take_seen. */
 static void take_filter(struct frontier *f, struct frontier_watch *w)
 {
-    struct engine_stats now = {.urls = frontier_store_last_id(f->store)};
-    const struct filter_stats *s = &f->filter_stats;
+    struct watch_filter *to = &w->filter;
+    const struct filter_stats *s;
 
     if (f->filter == NULL)
         return;
-    frontier_filter_stats(f, &now);
-    w->filter.used = true;
-    w->filter.bytes = f->filter_is_remote ? 0 : (s->bits + s->key_bits) / 8;
-    w->filter.keys = now.filter_keys;
-    w->filter.segments = s->segments;
-    w->filter.rebuilds = s->rebuilds;
-    w->filter.fill = s->fill;
-    w->filter.promised = s->fpr_promised;
-    w->filter.predicted = s->fpr_predicted;
-    w->filter.overfull = s->overfull;
+    s = frontier_filter_stats(f);
+    to->used = true;
+    to->overfull = s->overfull;
+    snprintf(to->kind, sizeof to->kind, "%s", s->kind);
+    /* every URL since it was asked is one more key */
+    to->keys = s->count + frontier_store_last_id(f->store) - f->filter_stats_at;
+    to->bits = s->bits;
+    to->bytes = frontier_filter_memory(f);
+    to->segments = s->segments;
+    to->rebuilds = s->rebuilds;
+    to->fill = s->fill;
+    to->groups = s->groups;
+    memcpy(to->group_fill, s->group_fill, sizeof to->group_fill);
+    to->promised = s->fpr_promised;
+    to->predicted = s->fpr_predicted;
+    take_measured(w);
 }
 
 /* ---- hosts ---- */

@@ -40,8 +40,19 @@ struct host_queue {
     uint32_t answers;        /* in this run */
     uint32_t latency_us;     /* moving mean of their times; 0: none yet */
     uint64_t counted;        /* pages that count for --per-host */
+    uint32_t set_limit;      /* by a person: most URLs done; 0: none */
+    uint64_t done;           /* of its URLs, while there is such a limit, and
+                                not removed */
+    uint64_t withheld;       /* its URLs that wait for that to be lifted */
+    uint64_t removed_upto;   /* ids up to here a person removed; 0: none */
     bool told_robots;        /* its robots row was looked up in this run */
     bool active;             /* has URLs that are not done */
+    /* requests to other hosts (frontier_visit.c) */
+    uint32_t visit_to;     /* queue of the host that is asked next; 0: none */
+    uint64_t visit_id;     /* on behalf of this URL */
+    int64_t visit_due;     /* not before */
+    uint32_t guests;       /* requests of others to this host that are out */
+    int64_t expects_until; /* one waits: nothing of its own goes out before */
     /* where it stands, when politeness goes by address */
     struct machine *machine;  /* NULL: alone, or not known yet */
     bool set_aside;           /* waits for its address, in no heap */
@@ -69,6 +80,11 @@ void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
 bool host_queue_is_to_come(const struct host_queue *h, uint64_t id);
 /* Takes `id` from those to be tried again. False: it was not there. */
 bool host_queue_drop_retry(struct host_queue *h, uint64_t id);
+
+/* No done URL is to come out of it any more; another may have said its last
+ * word about those that were read ahead, or wait for another try. */
+void host_queue_forget_done(struct host_queue *h,
+                            const struct frontier_store *store);
 
 /* Take the next URL that may be tried at `now`: *id = 0 when there is none. */
 MUST_CHECK enum status host_queue_take(struct host_queue *h,

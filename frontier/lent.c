@@ -373,12 +373,15 @@ enum status lent_lease(struct engine *e, const struct lent_ask *a, int64_t now,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-/* ---- people's delays ---- */
+/* ---- what people set ---- */
 
-enum status lent_set_delay(struct frontier *f, struct host_queue *h)
+enum status lent_set_queue(struct frontier *f, const struct host_queue *h)
 {
     const struct item_queue_row row = {
-        .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1};
+        .removed_upto = h->removed_upto,
+        .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1,
+        .completed_most = h->set_limit,
+        .completed = h->done};
     enum status st = lent_open(f);
 
     return st == STATUS_OK ? item_log_set_queue(f->lent->log, h->queue, &row)
@@ -421,13 +424,22 @@ static bool take_row(void *ctx, struct bytes key, void *value)
     return r->st == STATUS_OK;
 }
 
-static void take_delay(void *ctx, uint32_t queue,
+/* Where nothing is left of a queue, all that was removed of it is done. */
+static void take_queue(void *ctx, uint32_t queue,
                        const struct item_queue_row *row)
 {
     struct frontier *f = ctx;
 
-    if (row->delay_ms >= 0 && queue <= frontier_store_queue_count(f->store))
+    if (queue > frontier_store_queue_count(f->store))
+        return;
+    if (row->delay_ms >= 0)
         frontier_host(f, queue)->set_delay = row->delay_ms * NS_PER_MS;
+    if (row->completed_most > 0) {
+        frontier_host(f, queue)->set_limit = row->completed_most;
+        frontier_host(f, queue)->done = row->completed;
+    }
+    if (row->removed_upto > 0 && frontier_store_pending(f->store, queue) > 0)
+        frontier_host(f, queue)->removed_upto = row->removed_upto;
 }
 
 enum status lent_restore(struct frontier *f, int64_t now, int64_t wall_ms)
@@ -453,7 +465,7 @@ enum status lent_restore(struct frontier *f, int64_t now, int64_t wall_ms)
     map_free(r.rows, free);
     if (st == STATUS_OK)
         st = r.st;
-    return st == STATUS_OK ? item_log_each_queue(f->lent->log, take_delay, f)
+    return st == STATUS_OK ? item_log_each_queue(f->lent->log, take_queue, f)
                            : st;
 }
 

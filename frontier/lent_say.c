@@ -96,7 +96,9 @@ static enum status postpone(struct frontier *f, uint64_t id, int64_t due_ms,
                             int64_t now, int64_t wall_ms)
 {
     struct lease_record *r = lease_find(f->leases, id);
-    int64_t due = due_ms > wall_ms ? now + (due_ms - wall_ms) * NS_PER_MS : now;
+    bool gone = r != NULL && frontier_is_removed(r->host, id);
+    int64_t due =
+        due_ms > wall_ms && !gone ? now + (due_ms - wall_ms) * NS_PER_MS : now;
     struct url_row row;
     struct host_queue *h;
     uint64_t seq;
@@ -226,6 +228,7 @@ void lent_look_queue(struct engine *e, uint32_t queue, int64_t now,
     if (h == NULL)
         h = &none;
     out->out = h->leased;
+    out->limit = h->set_limit;
     if (h->blocked_until > now)
         out->blocked_for = h->blocked_until - now;
     out->delay = later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,

@@ -47,6 +47,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_NESTED_INDEX] = "nested_index",
     [REASON_BLOCKLIST] = "blocklist",
     [REASON_LENT] = "lent",
+    [REASON_REMOVED] = "removed",
 };
 
 const char *outcome_status_name(enum outcome_status s)
@@ -82,8 +83,9 @@ bool outcome_fails_seed(struct outcome o)
     case OUTCOME_REDIRECT:
         return o.reason == REASON_REDIRECT_LIMIT ||
                o.reason == REASON_REDIRECT_LOOP;
-    case OUTCOME_SKIPPED: /* a guess that was wrong says nothing of its host */
-        return o.reason != REASON_NO_SITEMAP;
+    case OUTCOME_SKIPPED: /* a guess that was wrong says nothing of its host,
+                             nor does a person who changed his mind */
+        return o.reason != REASON_NO_SITEMAP && o.reason != REASON_REMOVED;
     case OUTCOME_FAILED:
     case OUTCOME_DENIED:
         return true;

@@ -65,6 +65,7 @@ enum outcome_reason {
     REASON_NESTED_INDEX, /* a sitemap index within another */
     REASON_BLOCKLIST,    /* also skipped, where a resume brought the list */
     REASON_LENT, /* fetched or redirect: another program said so, see lent.h */
+    REASON_REMOVED, /* skipped: a person took it out of its queue, removal.h */
     REASON_COUNT_
 };
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/histogram.h"
+#include "filter/filter.h"
 #include "frontier/engine.h"
 #include "frontier/outcome.h"
 
@@ -25,12 +26,40 @@ struct watch_hosts {
     uint64_t dead;    /* given up in this run */
 };
 
+/* The filter of the seen check: what it is, and how often it was wrong. */
+struct watch_filter {
+    bool used;     /* false: there is none, and all else is zero */
+    bool overfull; /* it no longer keeps its promise (filter.h) */
+    char kind[16]; /* "scalable" */
+    uint64_t keys, bits;
+    uint64_t bytes;    /* of the program's memory; a remote one has none */
+    uint64_t segments; /* parts that are built by themselves */
+    uint64_t rebuilds; /* of this run */
+    double fill;     /* share of its bits or slots in use, and of each group */
+    unsigned groups; /*   of segments */
+    float group_fill[FILTER_GROUPS];
+    double promised, predicted; /* rates of false positives */
+    /* Of the new URLs it was asked about it called this share "maybe seen", and
+     * the 95 % interval of that (Wilson, 1927); 0 to 1 before the first. */
+    uint64_t asked;
+    double measured, low, high;
+};
+
+/* URLs that failed, by why: "http_404", "timeout". */
+#define WATCH_FAILURES 24 /* that are told apart */
+struct watch_failure {
+    char why[24]; /* "other": all past the others */
+    uint64_t count;
+};
+
 /* All of it but `hosts` and the gauges of the filter only rises in a run;
  * what is not said to be of this run is of the crawl, over all runs. */
 struct frontier_watch {
     /* URLs by their last word; [..][REASON_HTTP] by the status' first digit */
     uint64_t done[OUTCOME_STATUS_COUNT_][REASON_COUNT_];
     uint64_t done_http[OUTCOME_STATUS_COUNT_][10];
+    struct watch_failure failures[WATCH_FAILURES]; /* most first */
+    unsigned failure_count;
     uint64_t dropped[REASON_COUNT_]; /* links, before admission */
     uint64_t retries;
     /* answers of the seen check, each link in one of these */
@@ -38,12 +67,7 @@ struct frontier_watch {
     uint64_t certainly_new;               /* the filter said so */
     uint64_t maybe_seen, false_positives; /* "maybe", rightly and wrongly */
     uint64_t unsure; /* the filter could not be asked: a remote one */
-    struct {
-        uint64_t bytes; /* of the program's memory; a remote one has none */
-        uint64_t keys, segments, rebuilds; /* rebuilds: of this run */
-        double fill, promised, predicted;
-        bool used, overfull;
-    } filter;
+    struct watch_filter filter;
     struct watch_hosts hosts;
     /* of this run */
     struct histogram_sample commits;     /* how long each took, until synced */

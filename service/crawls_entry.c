@@ -113,7 +113,7 @@ void crawls_remove_rest(struct crawls *c, const char *file)
 
 static bool has_nothing_left(const struct crawl_sample *s)
 {
-    return s->stats.queued == 0 && s->active == 0;
+    return s->stats.queued == s->stats.withheld && s->active == 0;
 }
 
 static enum crawls_state state_of(const struct crawls_entry *e,

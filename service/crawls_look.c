@@ -79,6 +79,8 @@ static json_t *host_json(const struct frontier_host_row *r, int64_t now,
     json_object_set_new(o, "failures", json_integer(r->failures));
     json_object_set_new(o, "delay_seconds",
                         json_real((double)r->delay / NS_PER_S));
+    json_object_set_new(o, "limit",
+                        r->limit > 0 ? json_integer(r->limit) : json_null());
     json_object_set_new(o, "latency_seconds",
                         r->latency_us > 0 ? json_real(r->latency_us / 1e6)
                                           : json_null());

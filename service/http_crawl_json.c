@@ -45,50 +45,49 @@ static void add_counts(json_t *o, const struct crawl_sample *v)
         set_count(o, all[i].name, all[i].value);
 }
 
-static json_t *seen_json(const struct engine_stats *n)
+static json_t *errors_json(const struct frontier_watch *w)
 {
     json_t *o = json_object();
 
-    set_count(o, "certainly_new", n->filter_new);
-    set_count(o, "maybe_seen", n->filter_maybe);
-    set_count(o, "false_positives", n->false_positives);
+    for (unsigned i = 0; i < w->failure_count; i++)
+        set_count(o, w->failures[i].why, w->failures[i].count);
     return o;
 }
 
-static json_t *errors_json(const struct crawl_sample *v)
+static json_t *seen_json(const struct frontier_watch *w)
 {
     json_t *o = json_object();
 
-    for (unsigned i = 0; i < v->error_count; i++)
-        set_count(o, v->errors[i].name, v->errors[i].count);
+    set_count(o, "certainly_new", w->certainly_new);
+    set_count(o, "maybe_seen", w->maybe_seen + w->false_positives);
+    set_count(o, "false_positives", w->false_positives);
     return o;
 }
 
 /* Four digits are what a drawing of it shows. */
-static json_t *fill_json(const struct frontier_filter *f)
+static json_t *fill_json(const struct watch_filter *f)
 {
     json_t *all = json_array();
 
     for (unsigned i = 0; i < f->groups; i++)
-        json_array_append_new(all, json_real(round(f->fill[i] * 1e4) / 1e4));
+        json_array_append_new(all,
+                              json_real(round(f->group_fill[i] * 1e4) / 1e4));
     return all;
 }
 
 /* What it did, as the exact set found out, beside what it promised. */
-static json_t *filter_json(const struct crawl_sample *v)
+static json_t *filter_json(const struct watch_filter *f)
 {
-    const struct engine_stats *n = &v->stats;
-    const struct frontier_filter *f = &v->filter;
     json_t *o;
 
-    if (f->kind[0] == '\0')
+    if (!f->used)
         return json_null();
     o = json_object();
     json_object_set_new(o, "kind", json_string(f->kind));
-    set_count(o, "keys", n->filter_keys);
-    set_count(o, "bits", n->filter_bits);
-    json_object_set_new(o, "fpr_promised", json_real(n->filter_promised));
-    json_object_set_new(o, "fpr_predicted", json_real(n->filter_predicted));
+    set_count(o, "keys", f->keys);
+    set_count(o, "bits", f->bits);
+    json_object_set_new(o, "fpr_promised", json_real(f->promised));
+    json_object_set_new(o, "fpr_predicted", json_real(f->predicted));
     json_object_set_new(o, "fpr_measured",
                         f->asked > 0 ? json_real(f->measured) : json_null());
     json_object_set_new(o, "fpr_low", json_real(f->low));
@@ -119,9 +118,9 @@ json_t *http_crawl_json(const struct crawls_view *v)
                                                   : json_null());
     json_object_set_new(o, "started_at", http_time_json(v->started_ms));
     add_counts(o, &v->sample);
-    json_object_set_new(o, "errors", errors_json(&v->sample));
-    json_object_set_new(o, "seen", seen_json(&v->sample.stats));
-    json_object_set_new(o, "filter", filter_json(&v->sample));
+    json_object_set_new(o, "errors", errors_json(&v->sample.watch));
+    json_object_set_new(o, "seen", seen_json(&v->sample.watch));
+    json_object_set_new(o, "filter", filter_json(&v->sample.watch.filter));
     return o;
 }
 

@@ -105,6 +105,14 @@ static void parse_body(struct http_request *r)
                      wrong.line, wrong.column, wrong.text);
 }
 
+int http_socket(const struct http_request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return info != NULL ? info->connect_fd : -1;
+}
+
 /* ---- asking the frontier, and the registry of crawls ---- */
 
 static void resume(struct http_request *r)
@@ -176,14 +184,23 @@ static void submit_crawl(struct http_request *r)
     atomic_fetch_sub(&r->pending, 1);
 }
 
+/* False: nobody waits for answers any more. */
+static bool may_wait(struct http_server *s)
+{
+    bool may;
+
+    pthread_mutex_lock(&s->mtx);
+    may = !s->over;
+    s->waiting += may;
+    pthread_mutex_unlock(&s->mtx);
+    return may;
+}
+
 static void submit(struct http_request *r)
 {
     struct http_server *s = r->server;
 
     r->state = HTTP_WAITING;
-    pthread_mutex_lock(&s->mtx);
-    s->waiting++;
-    pthread_mutex_unlock(&s->mtx);
     MHD_suspend_connection(r->conn);
     atomic_store(&r->pending, r->call_count + 1);
     for (size_t i = 0; i < r->call_count; i++) {
@@ -216,6 +233,8 @@ static enum MHD_Result ask(struct http_request *r)
             return MHD_YES;
         http_problem(r, 503, "the service is stopping");
     }
+    if (r->status == 0 && !may_wait(r->server))
+        http_problem(r, 503, "the service is stopping");
     if (r->status != 0)
         return http_send(r);
     submit(r);
@@ -303,7 +322,8 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
             return MHD_NO;
         break;
     case HTTP_WAITING:
-        if (http_holds_leases(r) && http_caller_has_left(r))
+        if ((http_holds_leases(r) || r->export != NULL) &&
+            http_caller_has_left(r))
             return MHD_NO;
         if (r->status == 0)
             r->route->reply(r);

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http2_server.h"
@@ -108,6 +108,8 @@ static enum status start(struct http_server *s)
         flags |= MHD_USE_TLS;
     else
         tls[0].option = MHD_OPTION_END;
+    pthread_mutex_lock(
+        &s->mtx); /* its thread may ask for it before we have it */
     s->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, http_exchange_step, s,
                          MHD_OPTION_EXTERNAL_LOGGER, library_says, NULL,
@@ -121,6 +123,7 @@ static enum status start(struct http_server *s)
                          MHD_OPTION_NOTIFY_CONNECTION, connection_changed, s,
                          MHD_OPTION_UNESCAPE_CALLBACK, leave_as_it_is, NULL,
                          MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    pthread_mutex_unlock(&s->mtx);
     if (s->daemon != NULL)
         return STATUS_OK;
     log_error("cannot serve HTTP", "address=\"%s\"", s->address);
@@ -160,10 +163,10 @@ enum status http_server_open(struct http_server **out,
         s->hub = s->own_hub = hub_new(o->frontier, o->crawls);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
-    pthread_cond_init(&s->fewer, NULL);
+    cond_init(&s->fewer);
     s->events = http_events_new(s);
-    if (o->tls_cert != NULL)
-        st = http_tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
+    if (o->tls.cert != NULL)
+        st = http_tls_new(&s->tls, &o->tls);
     if (st == STATUS_OK)
         st = http_pump_open(&s->pump, http_events_beat, s->events);
     if (st == STATUS_OK)
@@ -204,19 +207,15 @@ void http_server_stop(void *server)
     shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
 }
 
-/* What the frontier has it answers, come what may. */
+/* What the frontier has it answers, come what may; nothing else is handed to
+ * it from then on, as the library must not end while a connection sleeps. */
 static void wait_for_requests(struct http_server *s)
 {
     pthread_mutex_lock(&s->mtx);
-    while (s->waiting > 0 || (s->open > 0 && clock_mono() < s->stop_by)) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 50 * NS_PER_MS;
-        until.tv_sec += until.tv_nsec / NS_PER_S;
-        until.tv_nsec %= NS_PER_S;
-        pthread_cond_timedwait(&s->fewer, &s->mtx, &until);
-    }
+    while (s->waiting > 0 || (s->open > 0 && clock_mono() < s->stop_by))
+        (void)cond_wait_until(&s->fewer, &s->mtx,
+                              clock_mono() + 50 * NS_PER_MS);
+    s->over = true;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -305,13 +304,15 @@ const struct http_tally *http_server_tally(const struct http_server *s)
 
 void http_server_sample(struct http_server *s, struct http_sample *out)
 {
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    const union MHD_DaemonInfo *info;
+    struct MHD_Daemon *daemon;
 
     *out = (struct http_sample){0};
-    if (info != NULL)
-        out->connections = info->num_connections;
     pthread_mutex_lock(&s->mtx);
+    daemon = s->daemon;
     out->stopping = s->stopping;
     pthread_mutex_unlock(&s->mtx);
+    info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    if (info != NULL)
+        out->connections = info->num_connections;
 }

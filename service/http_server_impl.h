@@ -52,6 +52,7 @@ struct http_server {
     unsigned reports; /* threads of http_export.c */
     bool stopping;
     int64_t stop_by; /* monotonic */
+    bool over;       /* nothing is handed to the frontier any more */
 
     size_t bodies;           /* octets held; the server's thread */
     struct http_tally tally; /* the same, read by any */

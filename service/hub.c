@@ -2,7 +2,6 @@
 /* hub.c - which call goes where. */
 #include "service/hub.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,41 @@ struct hub *hub_new(struct frontier_service *frontier, struct crawls *crawls)
         frontier_service_sample(frontier, &s);
     atomic_init(&h->active, s.active);
     atomic_init(&h->turn, 0);
+    pthread_mutex_init(&h->mtx, NULL);
+    pthread_cond_init(&h->left, NULL);
     return h;
+}
+
+/* ---- crawls that go ---- */
+
+/* A call may go from one source to the next on the frontier's thread while
+ * others close the crawls, so they are told here when nobody looks at them. */
+bool hub_enter(struct hub *h)
+{
+    bool in;
+
+    pthread_mutex_lock(&h->mtx);
+    in = !h->ended;
+    h->inside += in;
+    pthread_mutex_unlock(&h->mtx);
+    return in;
+}
+
+void hub_leave(struct hub *h)
+{
+    pthread_mutex_lock(&h->mtx);
+    if (--h->inside == 0)
+        pthread_cond_broadcast(&h->left);
+    pthread_mutex_unlock(&h->mtx);
+}
+
+void hub_end_crawls(struct hub *h)
+{
+    pthread_mutex_lock(&h->mtx);
+    h->ended = true;
+    while (h->inside > 0)
+        pthread_cond_wait(&h->left, &h->mtx);
+    pthread_mutex_unlock(&h->mtx);
 }
 
 void hub_set_crawls(struct hub *h, struct crawls *crawls)
@@ -34,13 +67,17 @@ void hub_set_crawls(struct hub *h, struct crawls *crawls)
 
 void hub_close(struct hub *h)
 {
+    hub_end_crawls(h);
     h->frontier = NULL;
-    h->crawls = NULL;
-    h->closed = true;
 }
 
 void hub_free(struct hub *h)
 {
+    if (h == NULL)
+        return;
+    hub_end_crawls(h);
+    pthread_cond_destroy(&h->left);
+    pthread_mutex_destroy(&h->mtx);
     free(h);
 }
 
@@ -94,7 +131,11 @@ void hub_lend(struct hub *h, struct bytes crawl, struct frontier_call *call)
         finish(call);
         return;
     }
-    st = lend_submit(h->crawls, item_crawl_name(crawl), call);
+    st = STATUS_CLOSED;
+    if (hub_enter(h)) {
+        st = lend_submit(h->crawls, item_crawl_name(crawl), call);
+        hub_leave(h);
+    }
     if (st == STATUS_NOT_FOUND) /* deleted just now */
         answer_unknown(call);
     else if (st != STATUS_OK) {
@@ -140,6 +181,8 @@ static enum status by_crawl(struct hub *h, struct frontier_call *call)
 
     if (!hub_is_ours(h, crawl))
         return pass_on(h, call);
+    if (call->verb == FRONTIER_DELETE_CRAWL)
+        return hub_delete(h, call);
     hub_lend(h, crawl, call);
     return STATUS_OK;
 }
@@ -281,10 +324,16 @@ static void add_crawls(struct frontier_call *call)
 {
     const struct detour *d = call->ctx;
     struct crawls_view *views = NULL;
-    size_t n = d->hub->crawls != NULL ? crawls_each(d->hub->crawls, &views) : 0;
-    size_t before = call->name_count;
+    size_t n = 0, before = call->name_count;
     struct bytes *names = NULL;
 
+    if (!hub_enter(d->hub)) {
+        answer_fail(call, STATUS_CLOSED);
+    } else {
+        if (d->hub->crawls != NULL)
+            n = crawls_each(d->hub->crawls, &views);
+        hub_leave(d->hub);
+    }
     if (call->status == STATUS_OK)
         names = answer_room(call, before + n + 1, sizeof *names);
     if (names != NULL) {
@@ -308,10 +357,8 @@ static void note_active(struct frontier_call *call)
     detour_end(call);
 }
 
-enum status hub_submit(struct hub *h, struct frontier_call *call)
+static enum status submit(struct hub *h, struct frontier_call *call)
 {
-    if (h->closed)
-        return STATUS_CLOSED;
     if (h->crawls == NULL && h->frontier != NULL)
         return frontier_service_submit(h->frontier, call);
     switch (call->verb) {
@@ -335,6 +382,17 @@ enum status hub_submit(struct hub *h, struct frontier_call *call)
     default:
         return by_crawl(h, call);
     }
+}
+
+enum status hub_submit(struct hub *h, struct frontier_call *call)
+{
+    enum status st = STATUS_CLOSED;
+
+    if (hub_enter(h)) {
+        st = submit(h, call);
+        hub_leave(h);
+    }
+    return st;
 }
 
 /* ---- names that are taken ---- */

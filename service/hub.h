@@ -27,11 +27,16 @@ struct hub;
 
 /* Each may be NULL; both outlive it. */
 struct hub *hub_new(struct frontier_service *frontier, struct crawls *crawls);
-/* Before the first submit that is to find them, and NULL before they go. */
+/* Before the first submit that is to find them. */
 void hub_set_crawls(struct hub *h, struct crawls *crawls);
+/* Before they go, when no transport submits any more: no call is handed to one
+ * when it returns, or later. A call that is under way elsewhere and comes to
+ * want them then ends with STATUS_CLOSED, as every submit does. */
+void hub_end_crawls(struct hub *h);
 /* Both are gone, or about to: every submit is STATUS_CLOSED from now on. */
 void hub_close(struct hub *h);
-/* When no call is under way. NULL is fine. */
+/* When no call is under way; waits until threads that answered the last ones
+ * are out of it. NULL is fine. */
 void hub_free(struct hub *h);
 
 /* As frontier_service_submit, and with its statuses; `done` may be called

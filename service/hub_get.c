@@ -260,7 +260,6 @@ enum status hub_get_any(struct hub *h, struct frontier_call *call)
         call->joint = g;
         call->joint_free = get_free;
         find_sources(g);
-        g->call = call;
     }
     g->call = call;
     g->failed = STATUS_OK;

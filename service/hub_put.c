@@ -149,7 +149,6 @@ static enum status submit_parts(struct hub *h, struct batch *b)
         frontier_call_init(&p->call, FRONTIER_PUT, part_done, b);
         p->call.via = b->call->via;
         p->call.in.put = (struct frontier_put){p->items, p->n};
-        p->call.via = b->call->via;
     }
     st = submit_first(h, b);
     if (st != STATUS_OK) {

@@ -192,24 +192,6 @@ static enum status control(struct lend *l, enum status (*what)(struct lend *l))
 
 /* ---- all ---- */
 
-static const char *why_refused(enum frontier_verb verb)
-{
-    switch (verb) {
-    case FRONTIER_SET_LIMIT:
-        return "a crawl of our own has one limit for all queues, its setting "
-               "per-host";
-    case FRONTIER_DELETE_QUEUE:
-    case FRONTIER_PURGE_URLS:
-        return "a crawl of our own forgets no URL, as it would fetch it again; "
-               "block the queue instead";
-    case FRONTIER_DELETE_CRAWL:
-        return "this crawl is run here; it is deleted over HTTP, by DELETE "
-               "/v1/crawls/NAME";
-    default:
-        return "this is not asked of one crawl";
-    }
-}
-
 static enum status carry_out(struct lend *l)
 {
     switch (l->call->verb) {
@@ -233,8 +215,14 @@ static enum status carry_out(struct lend *l)
         return control(l, block);
     case FRONTIER_SET_DELAY:
         return control(l, delay);
+    case FRONTIER_DELETE_QUEUE:
+        return lend_delete_queue(l);
+    case FRONTIER_PURGE_URLS:
+        return lend_purge(l);
+    case FRONTIER_SET_LIMIT:
+        return lend_limit(l);
     default:
-        answer_refuse(l->call, why_refused(l->call->verb));
+        answer_refuse(l->call, "this is not asked of one crawl");
         return STATUS_OK;
     }
 }
@@ -273,7 +261,7 @@ static void answer_stopped(struct frontier_call *call, struct bytes name,
     if (call->verb == FRONTIER_STATS && call->in.queue.key.len == 0)
         call->counts = (struct frontier_counts){
             .size = s->queued,
-            .completed = s->urls - s->queued,
+            .completed = s->urls - s->queued - s->removed,
             .queues = s->queues,
             .active_queues = s->queues_active,
         };

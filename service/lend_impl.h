@@ -5,6 +5,7 @@
  *   lend_put.c   URLs that other programs found or fetched
  *   lend_read.c  asking: one URL, lists, counts
  *   lend_url.c   what stands in their metadata
+ *   lend_remove.c  queues deleted, old URLs purged
  */
 #ifndef URLWEIR_SERVICE_LEND_IMPL_H
 #define URLWEIR_SERVICE_LEND_IMPL_H
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "crawler/crawl.h"
 #include "frontier/lent.h"
+#include "frontier/removal.h"
 #include "service/frontier_answer.h"
 #include "service/lend.h"
 
@@ -23,9 +25,11 @@ struct lend {
     /* the crawl's frontier thread */
     struct crawl *crawl;
     struct engine *engine;
-    int64_t now, wall_ms; /* of this slice */
-    bool begun, more;     /* more: another slice is to come */
-    size_t from, to;      /* of a PUT: the items of this slice */
+    int64_t now, wall_ms;   /* of this slice */
+    bool begun, more;       /* more: another slice is to come */
+    size_t from, to;        /* of a PUT: the items of this slice */
+    struct removal removal; /* of DELETE_QUEUE and PURGE_URLS */
+    bool removing;          /* it has begun */
     size_t name_len;
     char name[]; /* of the crawl */
 };
@@ -42,6 +46,9 @@ MUST_CHECK enum status lend_list(struct lend *l);
 MUST_CHECK enum status lend_count(struct lend *l);
 MUST_CHECK enum status lend_stats(struct lend *l);
 MUST_CHECK enum status lend_list_queues(struct lend *l);
+MUST_CHECK enum status lend_delete_queue(struct lend *l);
+MUST_CHECK enum status lend_purge(struct lend *l);
+MUST_CHECK enum status lend_limit(struct lend *l);
 
 /* ---- lend_url.c ---- */
 

@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 #include "base/clock.h"
-#include "filter/sizing.h"
 #include "service/metrics_parts.h"
 
 struct engines {
@@ -62,21 +61,17 @@ static void add_seen(const struct engines *all)
 
 static void add_rates(const struct engines *all, const struct metrics_engine *e)
 {
-    const struct frontier_watch *w = e->watch;
-    uint64_t asked = w->certainly_new + w->false_positives;
-    struct sizing_interval in =
-        sizing_wilson(w->false_positives, asked, SIZING_Z95);
+    const struct watch_filter *f = &e->watch->filter;
 
-    if (!w->filter.used)
+    if (!f->used)
         return;
-    metrics_double(all->m, LABELS(e, "rate", "promised"), w->filter.promised);
-    metrics_double(all->m, LABELS(e, "rate", "predicted"), w->filter.predicted);
-    if (asked == 0)
+    metrics_double(all->m, LABELS(e, "rate", "promised"), f->promised);
+    metrics_double(all->m, LABELS(e, "rate", "predicted"), f->predicted);
+    if (f->asked == 0)
         return;
-    metrics_double(all->m, LABELS(e, "rate", "measured"),
-                   (double)w->false_positives / (double)asked);
-    metrics_double(all->m, LABELS(e, "rate", "measured_low"), in.low);
-    metrics_double(all->m, LABELS(e, "rate", "measured_high"), in.high);
+    metrics_double(all->m, LABELS(e, "rate", "measured"), f->measured);
+    metrics_double(all->m, LABELS(e, "rate", "measured_low"), f->low);
+    metrics_double(all->m, LABELS(e, "rate", "measured_high"), f->high);
 }
 
 static void add_filter(const struct engines *all)

@@ -96,6 +96,11 @@ MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
 MUST_CHECK enum status frontier_store_get_url(struct frontier_store *s,
                                               uint64_t id, struct buf *text,
                                               int64_t *found_at_ms);
+/* The last id of those found before `before_ms`, 0 of none; they are in order
+ * of arrival. */
+MUST_CHECK enum status frontier_store_last_before(struct frontier_store *s,
+                                                  int64_t before_ms,
+                                                  uint64_t *last);
 /* Rows with first <= id <= last, in order of id. */
 MUST_CHECK enum status frontier_store_each(struct frontier_store *s,
                                            uint64_t first, uint64_t last,

@@ -30,7 +30,8 @@ struct item_log {
     uint64_t last_seq;
     struct item_log_counts counts;
     struct buf metadata; /* of a row that is moved */
-    sqlite3_stmt *add_update, *add_lease, *set_queue;
+    sqlite3_stmt *add_update, *add_lease;
+    sqlite3_stmt *set_queue, *add_removed, *read_removed;
     sqlite3_stmt *read_update, *next_update, *next_lease;
     sqlite3_stmt *drop_updates, *drop_leases;
 };
@@ -44,8 +45,20 @@ static enum status prepare(struct item_log *l)
         {&l->add_update, "INSERT INTO item_update VALUES(?, ?, ?,"
                          " nullif(?, 0), ?)"},
         {&l->add_lease, "INSERT INTO item_lease VALUES(?, ?, ?, ?)"},
-        {&l->set_queue, "INSERT OR REPLACE INTO item_queue"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?)"},
+        {&l->set_queue, "INSERT INTO item_queue"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0)"
+                        " ON CONFLICT(queue) DO UPDATE SET"
+                        " removed = excluded.removed, gone = excluded.gone,"
+                        " delay = excluded.delay,"
+                        " blocked_until = excluded.blocked_until,"
+                        " completed_most = excluded.completed_most,"
+                        " served = excluded.served,"
+                        " completed = excluded.completed"},
+        {&l->add_removed, "UPDATE item_queue"
+                          " SET removed_count = removed_count + ?"
+                          " WHERE queue = ?"},
+        {&l->read_removed, "SELECT removed_count FROM item_queue"
+                           " WHERE queue = ?"},
         {&l->read_update, "SELECT seq, url, due, since, metadata"
                           " FROM item_update WHERE seq = ?"},
         {&l->next_update, "SELECT seq, url, due, since, metadata"
@@ -101,6 +114,8 @@ void item_log_close(struct item_log *l)
     sqlite3_finalize(l->add_update);
     sqlite3_finalize(l->add_lease);
     sqlite3_finalize(l->set_queue);
+    sqlite3_finalize(l->add_removed);
+    sqlite3_finalize(l->read_removed);
     sqlite3_finalize(l->read_update);
     sqlite3_finalize(l->next_update);
     sqlite3_finalize(l->next_lease);
@@ -183,10 +198,30 @@ enum status item_log_set_queue(struct item_log *l, uint32_t queue,
     sqlite3_bind_int64(q, 5, row->blocked_until_ms);
     sqlite3_bind_int64(q, 6, row->completed_most);
     sqlite3_bind_int64(q, 7, row->served_ms);
+    sqlite3_bind_int64(q, 8, (int64_t)row->completed);
     return db_run(l->d, q);
 }
 
+enum status item_log_add_removed(struct item_log *l, uint32_t queue, uint64_t n)
+{
+    sqlite3_bind_int64(l->add_removed, 1, (int64_t)n);
+    sqlite3_bind_int64(l->add_removed, 2, queue);
+    return db_run(l->d, l->add_removed);
+}
+
 /* ---- reading ---- */
+
+enum status item_log_removed(struct item_log *l, uint32_t queue, uint64_t *n)
+{
+    enum status st;
+
+    sqlite3_bind_int64(l->read_removed, 1, queue);
+    st = db_step(l->d, l->read_removed);
+    *n = st == STATUS_OK ? (uint64_t)sqlite3_column_int64(l->read_removed, 0)
+                         : 0;
+    sqlite3_reset(l->read_removed);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
 
 static struct item_update update_of(sqlite3_stmt *row)
 {
@@ -310,6 +345,7 @@ enum status item_log_each_queue(struct item_log *l,
             .blocked_until_ms = sqlite3_column_int64(q, 4),
             .completed_most = (uint32_t)sqlite3_column_int64(q, 5),
             .served_ms = sqlite3_column_int64(q, 6),
+            .completed = (uint64_t)sqlite3_column_int64(q, 7),
         };
 
         visit(ctx, (uint32_t)sqlite3_column_int64(q, 0), &row);

@@ -51,6 +51,8 @@ struct item_queue_row {
     int64_t blocked_until_ms;
     uint32_t completed_most; /* 0: no limit */
     int64_t served_ms;       /* at least; later leases may say more */
+    uint64_t completed;      /* where there is a limit, in a crawl with fetchers
+                                of its own; else 0, as the updates say it */
 };
 
 MUST_CHECK enum status item_log_update(struct item_log *l, uint64_t url,
@@ -61,6 +63,12 @@ MUST_CHECK enum status item_log_lease(struct item_log *l, uint64_t url,
                                       uint64_t *seq);
 MUST_CHECK enum status item_log_set_queue(struct item_log *l, uint32_t queue,
                                           const struct item_queue_row *row);
+/* So many URLs of the queue, which has a row, were removed: of a crawl with
+ * fetchers of its own, where they stay known. How many in all; 0: no row. */
+MUST_CHECK enum status item_log_add_removed(struct item_log *l, uint32_t queue,
+                                            uint64_t n);
+MUST_CHECK enum status item_log_removed(struct item_log *l, uint32_t queue,
+                                        uint64_t *n);
 
 /* Appends the metadata of an update. STATUS_DAMAGED: there is no such row. */
 MUST_CHECK enum status item_log_metadata(struct item_log *l, uint64_t seq,

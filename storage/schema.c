@@ -36,7 +36,8 @@
     " WHEN 26 THEN 'url_length' WHEN 27 THEN 'nofollow' WHEN 28 THEN 'kind'"   \
     " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
     " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
-    " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'lent' END"
+    " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'lent'"                            \
+    " WHEN 35 THEN 'removed' END"
 
 #define KIND_NAME(n)                                                           \
     "CASE " n " WHEN 0 THEN 'a' WHEN 1 THEN 'area' WHEN 2 THEN 'link'"         \
@@ -111,7 +112,8 @@ const char *const schema_sql[] = {
     " at INTEGER, until INTEGER);"
     "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
     " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
-    " completed_most INTEGER, served INTEGER);"
+    " completed_most INTEGER, served INTEGER, completed INTEGER,"
+    " removed_count INTEGER);"
     /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"

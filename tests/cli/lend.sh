@@ -195,13 +195,87 @@ call GET "/v1/url?crawl=both&url=$(url x/9)"
 wants 200 '"blocked_until":null'
 wants 200 '"delay_seconds":0'
 
+# A queue is deleted: what waits in it is gone, for good and over a kill; what is
+# lent is finished; what is found later is new.
+for n in 1 2 3; do
+    put "$(url "gone/$n")"
+    wants 200 '"status":"ok"'
+done
+call POST /v1/lease '{"crawl": "both", "hold_seconds": 60}'
+wants 200 "$(url x/9)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call DELETE "/v1/queues?crawl=both&key=nobody.invalid"
+wants 200 '{"deleted":0}'
+call DELETE "/v1/queues?crawl=both&key=127.0.0.1"
+wants 200 '{"deleted":4}' # x/8 waited for a year to come
+stop KILL 137
+start
+call GET "/v1/stats?crawl=both"
+wants 200 '"size":1,'
+put "$(url gone/2)"
+wants 200 '"status":"skipped"'
+call POST /v1/lease '{}'
+wants 200 '"urls":[]'
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+wants 200 '"status":"ok"'
+call GET "/v1/crawls/both/explain?url=$(url gone/2)"
+wants 200 '"reason": "removed"'
+wants 200 'removed by the operator'
+call GET /v1/crawls/both/status
+wants 200 '"skipped.removed": 4'
+call GET "/v1/crawls/both/export?what=urls"
+wants 200 '"status": "skipped", "reason": "removed"'
+put "$(url x/10)"
+wants 200 '"status":"ok"'
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 "$(url x/10)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+
+# A limit for one queue holds for both, over a kill, until it is lifted.
+call POST /v1/queues/limit '{"crawl": "both", "key": "nobody.invalid", "limit": 3}'
+[ "$answered" = 404 ] || fail "$answered: $(cat answer)"
+call GET "/v1/stats?crawl=both&key=127.0.0.1"
+completed=$(sed 's/.*"completed":\([0-9]*\).*/\1/' answer)
+call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": '$((completed + 1))'}'
+wants 200 '{}'
+put "$(url x/11)"
+put "$(url x/12)"
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 "$(url x/11)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+stop KILL 137
+start
+call POST /v1/lease '{}'
+wants 200 '"urls":[]'
+call GET "/v1/crawls/both/hosts?sort=blocked"
+wants 200 '"why":"limit"'
+wants 200 '"limit":'$((completed + 1))','
+call POST /v1/crawls/both/unpause '{}'
+call GET /v1/crawls/both
+wants 200 '"state":"waiting"'
+call POST /v1/crawls/both/pause '{}'
+stop TERM 0
+exits 3 "$URLWEIR" resume d/crawls/both
+says err "everything left is beyond the limit set for its queue"
+exits 0 "$URLWEIR" status d/crawls/both --hosts
+says out "limit $((completed + 1)): $((completed + 1)) done"
+exits 0 "$URLWEIR" status d/crawls/both --hosts --json
+says out '"limit": '$((completed + 1))
+says out '"completed": '$((completed + 1))
+start
+call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 0}'
+wants 200 '{}'
+call POST /v1/lease '{"crawl": "both"}'
+wants 200 "$(url x/12)"
+lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
+call POST /v1/ack '{"lease": "'"$lease"'"}'
+wants 200 '"status":"ok"'
+
 # What cannot be done with a crawl that is run here says so.
-call POST /v1/queues/limit '{"crawl": "both", "key": '"$key"', "limit": 3}'
-wants 409 'per-host'
 call POST /v1/queues/delay '{"crawl": "both", "delay_seconds": 3}'
 wants 409 'settings'
-call DELETE "/v1/queues?crawl=both&key=127.0.0.1"
-wants 409 'forgets no URL'
 
 # Names are apart; a batch for several crawls is split.
 call POST /v1/urls '[{"url": "http://a.invalid/", "crawl": "theirs"},
@@ -220,8 +294,73 @@ wants 200 '"urls":[]'
 put "$(url z)"
 wants 200 '"status":"failed"'
 call GET "/v1/stats?crawl=both"
-wants 200 '"completed":12'
+wants 200 '"completed":16'
 call GET "/v1/url?crawl=both&url=$(url x)"
 wants 409 'stopped'
 stop TERM 0
+start
+call GET "/v1/stats?crawl=both"
+wants 200 '"completed":16'
+stop TERM 0
 agrees d/crawls/both
+serve_no_more
+
+# ---- a queue of five slices is deleted, and the service killed at each commit ------
+
+rm -rf d
+serve --hosts 1 --pages 2 --size 500 --seed 34 --profile plain
+start
+create both '"delay": "0"'
+call POST /v1/crawls/both/pause '{}'
+awk 'BEGIN { for (i = 0; i < 5000; i++)
+    printf "%s{\"crawl\": \"both\", \"url\": \"http://a.invalid/%d\"}", i ? "," : "[", i
+    print "]" }' >many
+curl -s -f -H 'Content-Type: application/json' -d @many "http://$(cat address)/v1/urls" >answer ||
+    fail "not put"
+stop TERM 0
+mv d before
+half=0 at=0
+while :; do
+    at=$((at + 1))
+    rm -rf d
+    cp -r before d
+    export URLWEIR_KILL_AT=turn-after-commit:$at
+    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 >serve.out 2>serve.err &
+    service=$!
+    unset URLWEIR_KILL_AT
+    at_exit="$at_exit; kill -KILL $service"
+    waits_for 'grep -q "listening on" serve.err || ! kill -0 $service' || fail "$(cat serve.err)"
+    sed -n 's/.*HTTP on //p' serve.err >address
+    if [ -s address ]; then
+        answered=000
+        call DELETE "/v1/queues?crawl=both&key=a.invalid" || :
+        if [ "$answered" = 200 ]; then
+            wants 200 '{"deleted":5000}'
+            stop KILL 137
+            break
+        fi
+    fi
+    wait $service || :
+    start
+    call GET "/v1/stats?crawl=both&key=a.invalid"
+    gone=$((5000 - $(sed 's/.*"size":\([0-9]*\).*/\1/' answer)))
+    call POST /v1/lease '{"crawl": "both", "key": "a.invalid"}'
+    if [ "$gone" = 0 ]; then
+        wants 200 'http://a.invalid/0"'
+    else
+        wants 200 '"urls":[]'
+        half=$((half + (gone < 5000)))
+        call DELETE "/v1/queues?crawl=both&key=a.invalid"
+        call GET "/v1/stats?crawl=both&key=a.invalid"
+        wants 200 '"size":0,"in_process":0,"completed":0'
+    fi
+    stop TERM 0
+    agrees d/crawls/both
+done
+[ "$half" -ge 3 ] || fail "killed half-way only $half times"
+start
+call GET "/v1/stats?crawl=both&key=a.invalid"
+wants 200 '"size":0,"in_process":0,"completed":0'
+stop TERM 0
+agrees d/crawls/both
+echo "killed half-way $half times, at $at commits"

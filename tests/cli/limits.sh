@@ -65,6 +65,20 @@ since_mark log.part
 "$SITE" check --truth truth --log log.part >check.out || fail "$(cat check.out)"
 serve_no_more
 
+# The rate holds for all threads together, and waiting for it is no host's
+# fault, however short its time is.
+serve --hosts 8 --pages 80 --size 6000 --seed 94
+began=$(date +%s%N)
+crawl slowly --limit-rate 150K --threads 4 --timeout 500ms --tries 1
+ended 0
+took=$((($(date +%s%N) - began) / 1000000))
+serve_no_more
+judge
+received=$(awk -F'\t' '{ n += $8 } END { print n }' log)
+least=$((received * 1000 / (150 * 1024) - 1000)) # a second's worth is free
+[ "$least" -gt 1000 ] || fail "only $received octets came"
+[ "$took" -ge "$least" ] || fail "$received octets in $took ms"
+
 # ---- how long to wait ----------------------------------------------------------
 
 serve --hosts 16 --pages 160 --size 500 --profile robots --crawl-delay 60 --seed 93

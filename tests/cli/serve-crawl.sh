@@ -258,3 +258,9 @@ exits 1 "$URLWEIR" serve e --listen 127.0.0.1:0 --http none --crawl bad.yaml
 says err "bad.yaml:1:8: delay: "
 exits 1 "$URLWEIR" serve e --listen 127.0.0.1:0 --http none --crawl missing.yaml
 says err "missing.yaml"
+for line in 'metrics: 127.0.0.1:0' 'progress: none' 'quiet: true' 'output: here' 'input: "-"'; do
+    printf 'delay: 1s\n%s\n' "$line" >bad.yaml
+    exits 1 "$URLWEIR" serve e --listen 127.0.0.1:0 --http none --crawl bad.yaml
+    says err "bad.yaml:2:$((${#line} - $(printf %s "${line#*: }" | wc -c) + 1)): ${line%%:*}: "
+done
+[ ! -e e/crawls/bad ] || fail "a crawl was made of a bad file"

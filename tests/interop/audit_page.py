@@ -1,92 +1,21 @@
 """`audit --html` in a browser: headless Chromium, at a desk's and a telephone's
 width, in light and dark, and on paper.
 
-The browser is driven over a pipe (Chrome DevTools Protocol), so nothing but
-Chromium itself is needed. What is asked of it: the page's own style holds under
-its content security policy, nothing of a URL or of a name is markup, nothing
+What is asked of the browser: the page's own style holds under its content security policy, nothing of a URL or of a name is markup, nothing
 could run if it were, nothing is fetched, nothing overflows, every text of a
 plot lies within it and upon no other, and the colour of text stands out from
 its ground.
 """
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import browser  # noqa: E402
+
 URLWEIR = os.environ["URLWEIR"]
-
-
-def skip(why):
-    print(why)
-    sys.exit(77)
-
-
-class Browser:
-    def __init__(self, program, home):
-        to_child, self.out = os.pipe()
-        self.into, from_child = os.pipe()
-
-        def hand_over():  # the protocol is spoken on descriptors 3 and 4
-            a, b = os.dup(to_child), os.dup(from_child)
-            os.dup2(a, 3)
-            os.dup2(b, 4)
-
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--remote-debugging-pipe", "--no-first-run",
-             "--disable-background-networking", "--user-data-dir=" + home],
-            preexec_fn=hand_over, close_fds=False,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_child)
-        os.close(from_child)
-        self.rest, self.count, self.session, self.events = b"", 0, None, []
-
-    def receive(self):
-        while b"\0" not in self.rest:
-            more = os.read(self.into, 1 << 16)
-            assert more, "the browser is gone"
-            self.rest += more
-        one, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(one)
-
-    def call(self, method, **params):
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.receive()
-            if answer.get("id") == self.count:
-                assert "error" not in answer, answer
-                return answer["result"]
-            self.events.append(answer)
-
-    def wait(self, method):
-        while not any(e.get("method") == method for e in self.events):
-            self.events.append(self.receive())
-
-    def value(self, script):
-        r = self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        assert "exceptionDetails" not in r, r
-        return r["result"].get("value")
-
-    def open(self, url):
-        self.session = None
-        target = self.call("Target.createTarget", url="about:blank")
-        self.session = self.call("Target.attachToTarget", flatten=True,
-                                 targetId=target["targetId"])["sessionId"]
-        for domain in ("Page", "Log", "Network", "Runtime"):
-            self.call(domain + ".enable")
-        self.call("Page.navigate", url=url)
-        self.wait("Page.loadEventFired")
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(20)
-
 
 # Each text of each plot: inside its plot, and upon no other text.
 TEXTS = """(() => {
@@ -134,11 +63,8 @@ CONTRAST = """(() => {
 })()"""
 
 
-def look(b, width, scheme):
-    b.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
-           deviceScaleFactor=1, mobile=width < 500)
-    b.call("Emulation.setEmulatedMedia", media="screen", features=[
-        {"name": "prefers-color-scheme", "value": scheme}])
+def fits(b, width, scheme):
+    b.look(width, scheme=scheme)
     where = "%d px, %s: " % (width, scheme)
     wide = b.value("document.documentElement.scrollWidth")
     assert wide <= width, where + "it is %d px wide" % wide
@@ -155,9 +81,9 @@ def look(b, width, scheme):
 
 
 def main():
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not program:
-        skip("no chromium is installed (apt-get install chromium)")
+    if browser.program() is None:
+        print("no chromium is installed (apt-get install chromium)")
+        sys.exit(77)
     home = tempfile.mkdtemp(prefix="urlweir-browser.")
     os.chdir(home)
     name = "<img src=x onerror=window.hit=1>"
@@ -168,12 +94,12 @@ def main():
                     "--what-if", "0.3,1e-3", "--html", "page.html",
                     "--lost", "lost"],
                    check=True, stdout=subprocess.DEVNULL)
-    b = Browser(program, os.path.join(home, "profile"))
+    b = browser.Browser(os.path.join(home, "profile"))
     try:
         b.open("file://" + os.path.join(home, "page.html"))
         for width in (1280, 768, 390):
             for scheme in ("light", "dark"):
-                look(b, width, scheme)
+                fits(b, width, scheme)
         # Wide tables scroll in their boxes; a plot and its table stand together.
         assert b.value("document.querySelectorAll('figure').length") == 10
         lost = sum(1 for _ in open("lost"))
@@ -181,12 +107,8 @@ def main():
             b.value("document.querySelectorAll('.lost li').length") == 1000
         assert b.value("typeof window.hit") == "undefined", "a URL has run"
         assert b.value("document.querySelectorAll('img,script').length") == 0
-        asked = [e["params"]["request"]["url"] for e in b.events
-                 if e.get("method") == "Network.requestWillBeSent"]
-        assert asked == ["file://" + os.path.join(home, "page.html")], asked
-        logged = [e["params"] for e in b.events
-                  if e.get("method") == "Log.entryAdded"]
-        assert logged == [], logged
+        assert b.asked == ["file://" + os.path.join(home, "page.html")], b.asked
+        assert b.errors == []
         # On paper: light whatever the screen is, tables whole.
         b.call("Emulation.setEmulatedMedia", media="print", features=[
             {"name": "prefers-color-scheme", "value": "dark"}])
@@ -201,7 +123,6 @@ def main():
             broken.write(f.read().replace(
                 "<h1>", "<script>window.hit=1</script>"
                 "<img src='http://127.0.0.1:9/x' onerror='window.hit=1'><h1>"))
-        b.events.clear()
         b.open("file://" + os.path.join(home, "broken.html"))
         assert b.value("document.querySelectorAll('img,script').length") == 2
         assert b.value("typeof window.hit") == "undefined", "the policy fails"

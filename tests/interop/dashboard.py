@@ -357,7 +357,8 @@ def fits(b, pictures):
                 assert wide <= width, "%s is %d px wide on %d" % (part, wide, width)
                 no_barrier(b, "%s, %d px, %s" % (part, width, scheme))
                 if pictures:
-                    b.picture("%s/%s-%d-%s.png" % (pictures, part[1:6], width, scheme), whole=True)
+                    with open("%s/%s-%d-%s.png" % (pictures, part[1:6], width, scheme), "wb") as f:
+                        f.write(b.picture(whole=True))
             want = "rgb(18, 22, 29)" if scheme == "dark" else "rgb(255, 255, 255)"
             assert b.value("getComputedStyle(document.body).backgroundColor") == want
     b.look(1280, 900)

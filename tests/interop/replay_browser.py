@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# pip: warcio pywb setuptools<81 websocket-client
+# pip: warcio pywb setuptools<81
 # apt: chromium
 """A site crawled with --warc replays in a browser: tests/interop/replay_browser.py with URLWEIR and SITE set.
 
@@ -8,10 +8,8 @@ serves the archive, and Chromium without a window reads it: titles, the image's 
 what the script wrote, a link that is clicked, a page behind a redirect, one that repeats another's body. A picture of the
 page is taken, and holds the image's colour.
 """
-import base64
 import gzip
 import http.server
-import json
 import os
 import shutil
 import socket
@@ -23,6 +21,9 @@ import threading
 import time
 import urllib.request
 import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import browser  # noqa: E402
 
 BIN = os.path.dirname(sys.executable)
 RED = (220, 20, 60)
@@ -117,58 +118,6 @@ def crawl(work):
     return seed
 
 
-class Browser:
-    """One page of Chromium over its debugging protocol."""
-
-    def __init__(self, work):
-        import websocket
-        port = free_port()
-        self.process = subprocess.Popen(
-            [shutil.which('chromium'), '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
-             '--disable-background-networking', '--remote-debugging-port=%d' % port, '--remote-allow-origins=*',
-             '--user-data-dir=' + work + '/profile', '--window-size=800,600', 'about:blank'],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for('http://127.0.0.1:%d/json/version' % port)
-        pages = json.loads(wait_for('http://127.0.0.1:%d/json/list' % port))
-        self.ws = websocket.create_connection([p for p in pages if p['type'] == 'page'][0]['webSocketDebuggerUrl'], timeout=40)
-        self.n = 0
-        self.call('Page.enable')
-
-    def call(self, method, **params):
-        self.n += 1
-        self.ws.send(json.dumps({'id': self.n, 'method': method, 'params': params}))
-        while True:
-            m = json.loads(self.ws.recv())
-            if m.get('id') == self.n:
-                assert 'error' not in m, m
-                return m['result']
-
-    def run(self, script):
-        r = self.call('Runtime.evaluate', expression=script, returnByValue=True, awaitPromise=True)
-        assert 'exceptionDetails' not in r, (script, r)
-        return r['result'].get('value')
-
-    def wait(self, script, seconds=40):
-        end = time.time() + seconds
-        while True:
-            try:
-                value = self.run(script)
-            except AssertionError:  # between two pages
-                value = None
-            if value:
-                return value
-            assert time.time() < end, 'not so in time: %s; the page: %s' % (script, self.run('document.documentElement.outerHTML')[:1500])
-            time.sleep(0.1)
-
-    def go(self, url):
-        self.call('Page.navigate', url=url)
-        self.wait('location.href == %s && document.readyState == "complete" && document.body != null' % json.dumps(url))
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait(20)
-
-
 def has_colour(picture, colour):
     """Does a PNG (8 bits, RGB or RGBA) have a run of it?"""
     at, data, width, depth = 8, b'', 0, 0
@@ -198,31 +147,31 @@ def has_colour(picture, colour):
 
 
 def check(b, base, seed):
-    b.go(base + seed)
-    assert b.run('document.title') == 'Caf\u00e9 of the archive'
+    b.open(base + seed)
+    assert b.value('document.title') == 'Caf\u00e9 of the archive'
     b.wait('document.getElementById("i").complete')
-    assert b.run('document.getElementById("i").naturalWidth') == 64, 'the image is not there'
-    assert b.run('getComputedStyle(document.getElementById("h")).color') == 'rgb(1, 2, 3)', 'the style sheet is not there'
+    assert b.value('document.getElementById("i").naturalWidth') == 64, 'the image is not there'
+    assert b.value('getComputedStyle(document.getElementById("h")).color') == 'rgb(1, 2, 3)', 'the style sheet is not there'
     b.wait('document.getElementById("s").textContent == "a script ran"')
-    assert b.run('document.getElementById("i").src').startswith('http://127.0.0.1:'), 'the image came from elsewhere'
-    picture = base64.b64decode(b.call('Page.captureScreenshot', format='png')['data'])
+    assert b.value('document.getElementById("i").src').startswith('http://127.0.0.1:'), 'the image came from elsewhere'
+    picture = b.picture()
     assert has_colour(picture, RED), 'the image cannot be seen'
-    b.run('document.getElementById("a").click()')
+    b.value('document.getElementById("a").click()')
     b.wait('document.title == "The next page" && document.readyState == "complete"')
-    b.go(base + seed + 'one/')
-    assert b.run('document.title') == 'twin'
-    b.go(base + seed + 'two/')
-    assert b.run('document.getElementById("p").textContent') == 'the same', 'a revisit does not replay'
+    b.open(base + seed + 'one/')
+    assert b.value('document.title') == 'twin'
+    b.open(base + seed + 'two/')
+    assert b.value('document.getElementById("p").textContent') == 'the same', 'a revisit does not replay'
     b.call('Page.navigate', url=base + seed + 'moved')
     b.wait('document.title == "Behind a redirect"')
 
 
 def main():
-    if shutil.which('chromium') is None:
+    if browser.program() is None:
         print('chromium is not installed')
         sys.exit(77)
     work = tempfile.mkdtemp(prefix='urlweir-replay-')
-    pywb = browser = None
+    pywb = b = None
     try:
         seed = crawl(work)
         port = free_port()
@@ -230,11 +179,12 @@ def main():
         wait_for('http://127.0.0.1:%d/' % port)
         with open(work + '/d/warc/index.cdxj', encoding='ascii') as f:
             when = f.readline().split(' ')[1]
-        browser = Browser(work)
-        check(browser, 'http://127.0.0.1:%d/site/%s/' % (port, when), seed)
+        b = browser.Browser(work + '/profile')
+        b.look(800, 600)
+        check(b, 'http://127.0.0.1:%d/site/%s/' % (port, when), seed)
     finally:
-        if browser:
-            browser.end()
+        if b:
+            b.close()
         if pywb:
             pywb.kill()
             pywb.wait()

@@ -13,6 +13,10 @@ import subprocess
 import time
 
 
+class Refused(AssertionError):
+    """What the browser was asked for it does not do: the page is gone, say."""
+
+
 def program():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -72,7 +76,8 @@ class Browser:
         while True:
             answer = self.receive()
             if answer.get("id") == self.count:
-                assert "error" not in answer, answer
+                if "error" in answer:
+                    raise Refused(answer)
                 return answer["result"]
             self.note(answer)
 
@@ -83,10 +88,13 @@ class Browser:
         return r["result"].get("value")
 
     def wait(self, script, seconds=20):
-        """Until it is true; what it is."""
+        """Until it is true; what it is. Pages may follow each other meanwhile."""
         end = time.time() + seconds
         while True:
-            value = self.value(script)
+            try:
+                value = self.value(script)
+            except Refused:  # between two pages
+                value = None
             if value:
                 return value
             assert time.time() < end, "not so in time: %s; %s; the page says: %s" % (
@@ -125,10 +133,9 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}])
 
-    def picture(self, path, whole=False):
-        p = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        with open(path, "wb") as f:
-            f.write(base64.b64decode(p["data"]))
+    def picture(self, whole=False):
+        """As a PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
 
     def close(self):
         self.process.terminate()

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "cli/hosted.h"
 #include "cli/settings.h"
+#include "service/hub.h"
 
 static char dir[64], path[256];
 static struct hosted *hosted;
@@ -200,12 +201,25 @@ START_TEST(names_are_those_of_files)
 }
 END_TEST
 
+/* Why URLs failed is told once a second. */
+static const char *failed_most_by(const char *name)
+{
+    static struct crawls_view v;
+    int64_t until = clock_mono() + 100 * NS_PER_S;
+
+    for (v = look(name); v.sample.watch.failure_count == 0; v = look(name)) {
+        ck_assert_msg(clock_mono() < until, "%s: nothing failed", name);
+        usleep(5000);
+    }
+    return v.sample.watch.failures[0].why;
+}
+
 START_TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
 {
     create("a");
     becomes("a", CRAWLS_WAITING);
     ck_assert_uint_eq(look("a").sample.stats.failed, 1);
-    ck_assert_str_eq(look("a").sample.errors[0].name, "connect");
+    ck_assert_str_eq(failed_most_by("a"), "connect");
     does(CRAWLS_SEED, "a",
          "{'urls': ['" SEED "x', '" SEED "', 'mailto:x', '" SEED "x#y']}");
     ck_assert_str_eq(result(0, "status"), "ok");
@@ -311,6 +325,65 @@ START_TEST(deleted_it_is_gone_with_its_directory)
 }
 END_TEST
 
+struct deleting {
+    struct waited w; /* its lock alone */
+    enum status status;
+    uint64_t gone;
+};
+
+static void was_deleted(struct frontier_call *call)
+{
+    struct deleting *d = call->ctx;
+
+    d->status = call->status;
+    d->gone = call->number;
+    arrived(&d->w.call);
+}
+
+/* By the frontier's API, as other programs do. */
+static enum status delete_by_api(struct hub *hub, const char *name,
+                                 uint64_t *gone)
+{
+    struct deleting d = {.w = {.done = false}};
+    struct frontier_call c;
+
+    pthread_mutex_init(&d.w.mtx, NULL);
+    pthread_cond_init(&d.w.cond, NULL);
+    frontier_call_init(&c, FRONTIER_DELETE_CRAWL, was_deleted, &d);
+    c.in.crawl = bytes_of_str(name);
+    ck_assert_int_eq(hub_submit(hub, &c), STATUS_OK);
+    pthread_mutex_lock(&d.w.mtx);
+    while (!d.w.done)
+        pthread_cond_wait(&d.w.cond, &d.w.mtx);
+    pthread_mutex_unlock(&d.w.mtx);
+    *gone = d.gone;
+    frontier_call_fini(&c);
+    return d.status;
+}
+
+START_TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
+{
+    struct hub *hub = hub_new(NULL, crawls);
+    uint64_t gone;
+
+    create("a");
+    create("b");
+    does(CRAWLS_STOP, "b", NULL);
+    ck_assert_int_eq(delete_by_api(hub, "never", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 0);
+    ck_assert_int_eq(delete_by_api(hub, "a", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 1);
+    ck_assert_int_eq(delete_by_api(hub, "b", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 1);
+    ck_assert(!crawls_has(crawls, bytes_of_str("a")));
+    ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
+    ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
+    ck_assert_int_eq(delete_by_api(hub, "a", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 0);
+    hub_free(hub);
+}
+END_TEST
+
 START_TEST(what_a_crash_left_of_a_deletion_is_removed)
 {
     char from[128], to[128];
@@ -404,6 +477,7 @@ START_TEST(settings_go_in_and_out_as_json)
     ck_assert_str_eq(json_string_value(setting("a", "limit")), "none");
     ck_assert(json_is_true(setting("a", "allow-private")));
     ck_assert_str_eq(json_string_value(setting("a", "memory")), "256M");
+    ck_assert_str_eq(json_string_value(setting("a", "give-up")), "none");
     ck_assert_ptr_null(setting("a", "cookie"));
     ck_assert_ptr_null(setting("a", "output"));
 }
@@ -423,8 +497,12 @@ START_TEST(bad_settings_are_refused_with_their_name)
         {"{'output': 'x'}", "output: it is no setting"},
         {"{'config': 'x'}", "config: it is no setting"},
         {"{'quiet': true}", "quiet: it is no setting"},
+        {"{'verbose': false}", "verbose: it is no setting"},
+        {"{'progress': 'none'}", "progress: it is no setting"},
+        {"{'metrics': '127.0.0.1:0'}", "metrics: it is no setting"},
+        {"{'metrics-open': true}", "metrics-open: it is no setting"},
         {"{'seeds': []}", "seeds: seeds are given beside"},
-        {"{'input': '-'}", "input: a path is relative"},
+        {"{'input': '-'}", "input: a service has no standard input"},
         {"{'input': '/etc/passwd'}", "input: a path is relative"},
         {"{'input': '../x'}", "input: it is no path inside"},
         {"{'input': 'crawls/../../x'}", "input: it is no path inside"},
@@ -433,7 +511,7 @@ START_TEST(bad_settings_are_refused_with_their_name)
         {"{'input': 'link/x'}", "input: there is no such directory"},
         {"{'input': 'crawls'}", "input: it is no plain file"},
         {"{'jsonl': 'frontier.db'}", "jsonl: its name must end in .jsonl"},
-        {"{'jsonl': '-'}", "jsonl: its name must"},
+        {"{'jsonl': '-'}", "jsonl: a service has no standard output"},
         {"{'block-filter': '/x'}", "block-filter: a path is relative"},
         {"[]", "settings are an object"},
     };
@@ -512,6 +590,31 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
 }
 END_TEST
 
+/* Its host fails, and is tried again in an hour. */
+#define PATIENT "'retry-delay': '1h', 'max-delay': '2h', 'delay': 0, 'tries': 3"
+
+START_TEST(a_crawl_gives_up_only_where_it_is_told_to)
+{
+    does(CRAWLS_CREATE, "told",
+         "{'seeds': ['" SEED "'], 'settings': {'allow-private': true, "
+         "'min-disk': 0, 'threads': 1, 'robots': 'off', 'sitemap': 'off', "
+         "'give-up': '1m', " PATIENT "}}");
+    becomes("told", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("told").end, CRAWL_GAVE_UP);
+    does(CRAWLS_CREATE, "untold",
+         "{'seeds': ['" SEED "'], 'settings': {'allow-private': true, "
+         "'min-disk': 0, 'threads': 1, 'robots': 'off', 'sitemap': "
+         "'off', " PATIENT "}}");
+    while (look("untold").sample.requests == 0)
+        usleep(10000);
+    usleep(300000);
+    ck_assert_int_eq(look("untold").state, CRAWLS_RUNNING);
+    does(CRAWLS_SET_SETTINGS, "untold", "{'give-up': '1m'}");
+    becomes("untold", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("untold").end, CRAWL_GAVE_UP);
+}
+END_TEST
+
 START_TEST(other_settings_change_when_it_is_stopped)
 {
     create("a");
@@ -586,6 +689,60 @@ START_TEST(a_file_makes_a_crawl_of_its_name)
     start_files();
     becomes("news", CRAWLS_WAITING);
     ck_assert_uint_eq(look("news").sample.stats.failed, 1);
+}
+END_TEST
+
+/* What speaks of one process and the person before it; each option that is of
+ * a run and not of its crawl is among them. */
+START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
+{
+    static const struct {
+        const char *line, *why;
+    } cases[] = {
+        {"output: x", "bad.yaml:2:9: output: "},
+        {"quiet: false", "bad.yaml:2:8: quiet: "},
+        {"verbose: true", "bad.yaml:2:10: verbose: "},
+        {"progress: auto", "bad.yaml:2:11: progress: "},
+        {"metrics: 127.0.0.1:0", "bad.yaml:2:10: metrics: "},
+        {"metrics-open: true", "bad.yaml:2:15: metrics-open: "},
+        {"config: x", "bad.yaml:2:1: 'config'"},
+        {"input: \"-\"", "bad.yaml:2:8: input: a service has no standard"},
+        {"jsonl: \"-\"", "bad.yaml:2:8: jsonl: a service has no standard"},
+        {"max-delay: 1ms", "bad.yaml: --delay"},
+    };
+    char yaml[100];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(yaml, sizeof yaml, "delay: 1s\n%s\n", cases[i].line);
+        ck_assert_int_eq(add_file("bad.yaml", yaml), STATUS_ARG);
+        ck_assert_msg(strstr(why, cases[i].why) != NULL, "%s", why);
+    }
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+        bool found = (o->flags & OPTION_OF_RUN) == 0;
+
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+            found |= strncmp(cases[k].line, o->name, strlen(o->name)) == 0;
+        ck_assert_msg(found, "%s is of a run and taken", o->name);
+    }
+}
+END_TEST
+
+START_TEST(a_crawl_yaml_with_what_a_service_cannot_do_is_not_opened)
+{
+    FILE *f;
+
+    create("a");
+    becomes("a", CRAWLS_WAITING);
+    close_them();
+    f = fopen(in_dir("crawls/a/crawl.yaml"), "a");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_ge(fputs("metrics: 127.0.0.1:0\n", f), 0);
+    ck_assert_int_eq(fclose(f), 0);
+    open_them();
+    becomes("a", CRAWLS_FAILED);
+    ck_assert_ptr_nonnull(strstr(look("a").why, "/crawl.yaml:"));
+    ck_assert_ptr_nonnull(strstr(look("a").why, ": metrics: "));
 }
 END_TEST
 
@@ -760,6 +917,7 @@ Suite *suite_hosted(void)
     tcase_add_test(
         t, stopped_it_lets_its_directory_go_and_stays_so_over_a_restart);
     tcase_add_test(t, deleted_it_is_gone_with_its_directory);
+    tcase_add_test(t, deleted_by_the_frontiers_api_it_is_gone_in_the_same_way);
     tcase_add_test(t, what_a_crash_left_of_a_deletion_is_removed);
     tcase_add_test(t, a_limit_stops_it_and_a_higher_one_lets_it_go_on);
     tcase_add_test(t, one_that_is_damaged_stops_alone);
@@ -768,8 +926,12 @@ Suite *suite_hosted(void)
     tcase_add_test(t, bad_settings_are_refused_with_their_name);
     tcase_add_test(t, files_of_clients_are_inside_the_service);
     tcase_add_test(t, rate_scope_and_limits_change_while_it_runs_and_are_kept);
+    tcase_add_test(t, a_crawl_gives_up_only_where_it_is_told_to);
     tcase_add_test(t, other_settings_change_when_it_is_stopped);
     tcase_add_test(t, a_file_makes_a_crawl_of_its_name);
+    tcase_add_test(
+        t, a_file_is_refused_for_what_a_service_cannot_do_with_its_place);
+    tcase_add_test(t, a_crawl_yaml_with_what_a_service_cannot_do_is_not_opened);
     tcase_add_test(t, a_changed_file_changes_the_crawl_and_adds_its_seeds);
     tcase_add_test(
         t, what_was_changed_through_the_service_outlives_an_unchanged_file);

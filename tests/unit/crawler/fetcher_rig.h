@@ -11,7 +11,12 @@
 #include "crawler/links.h"
 #include "tests/unit/crawler/tiny_server.h"
 
-#define RIG_CAPACITY 64
+#define RIG_CAPACITY  64
+
+#define OK_HTML       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+#define MOVED         "HTTP/1.1 301 Moved\r\nContent-Length: 0\r\n"
+#define EMPTY         "Content-Length: 0\r\n\r\n"
+#define COUNT(routes) (sizeof(routes) / sizeof *(routes))
 
 struct rig {
     struct tiny_server server;
@@ -110,6 +115,7 @@ static void rig_fini(struct rig *r)
     guard_free((struct guard *)r->o.guard);
     body_pool_free(r->o.bodies);
     ip_limit_free(r->o.ip_limit);
+    rate_limit_free(r->o.rate);
     tiny_stop(&r->server);
 }
 
@@ -159,6 +165,14 @@ static struct report *rig_ask_url(struct rig *r, const char *url)
 static inline struct report *rig_ask(struct rig *r, const char *path)
 {
     return rig_ask_url(r, rig_url(r, "127.0.0.1", path));
+}
+
+/* Asks one route with the options as they are by default. */
+static inline struct report *ask_route(struct rig *r, struct route *route)
+{
+    rig_init(r, route, 1);
+    rig_start(r);
+    return rig_ask(r, route->path);
 }
 
 #define assert_outcome(report, st, re)                                         \

@@ -5,8 +5,6 @@
 #include "crawler/fetch_tally.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
-#define EMPTY "Content-Length: 0\r\n\r\n"
-
 static struct fetch_tally_sample look(struct rig *r)
 {
     struct fetch_tally_sample s = {.ends = {0}};

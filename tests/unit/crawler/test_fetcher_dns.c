@@ -12,8 +12,6 @@
 
 #include "tests/unit/crawler/fetcher_rig.h"
 
-#define OK_HTML "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-
 static atomic_uint stuck;
 static atomic_bool let_go;
 

@@ -273,39 +273,6 @@ START_TEST(the_biggest_of_many_hosts_are_found)
 }
 END_TEST
 
-/* ---- the filter ---- */
-
-START_TEST(the_filter_tells_its_groups_and_what_was_measured)
-{
-    struct frontier_filter f;
-    struct rig r;
-    char url[64];
-    double fill = 0;
-
-    begin(&r, 0);
-    frontier_filter_look(r.e, &f);
-    ck_assert_double_eq(f.low, 0);
-    ck_assert_double_eq(f.high, 1);
-    for (int i = 0; i < 5000; i++) {
-        snprintf(url, sizeof url, "http://h%d.test/%d", i % 10, i);
-        rig_seed(&r, url);
-    }
-    frontier_filter_look(r.e, &f);
-    ck_assert_str_eq(f.kind, "scalable");
-    ck_assert_uint_eq(f.groups, 64);
-    ck_assert_uint_eq(f.segments, 4096);
-    ck_assert_uint_eq(f.asked, 5000);
-    ck_assert_double_le(f.measured, 0.02);
-    ck_assert_double_le(f.low, f.measured);
-    ck_assert_double_gt(f.high, f.measured);
-    for (unsigned i = 0; i < f.groups; i++)
-        fill += (double)f.fill[i];
-    ck_assert_double_gt(fill, 0);
-    ck_assert_double_lt(fill, 64);
-    rig_fini(&r);
-}
-END_TEST
-
 Suite *suite_frontier_change(void)
 {
     Suite *s = suite_create("frontier_change");
@@ -320,7 +287,6 @@ Suite *suite_frontier_change(void)
                    what_a_seed_redirects_to_opens_a_scope_that_came_in_between);
     tcase_add_test(t, hosts_are_told_in_the_order_asked_for);
     tcase_add_test(t, the_biggest_of_many_hosts_are_found);
-    tcase_add_test(t, the_filter_tells_its_groups_and_what_was_measured);
     suite_add_tcase(s, t);
     return s;
 }

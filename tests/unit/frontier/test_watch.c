@@ -96,6 +96,94 @@ START_TEST(every_answer_of_the_seen_check_is_told_once)
 }
 END_TEST
 
+START_TEST(what_failed_is_told_by_why_the_most_first)
+{
+    const struct outcome all[] = {late, missing, broken, missing, denied};
+    struct frontier_watch w;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (int i = 0; i < 5; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://h%d.test/", i);
+        rig_seed(&r, url);
+    }
+    for (int i = 0; i < 5; i++)
+        finish(&r, all[i]);
+    w = watch(&r);
+    ck_assert_uint_eq(w.failure_count, 3);
+    ck_assert_str_eq(w.failures[0].why, "http_404");
+    ck_assert_uint_eq(w.failures[0].count, 2);
+    ck_assert_uint_eq(w.failures[1].count + w.failures[2].count, 2);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_failed_in_too_many_ways_is_told_as_other)
+{
+    struct frontier_watch w;
+    uint64_t sum = 0;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (int i = 0; i < 30; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://h%d.test/", i);
+        rig_seed(&r, url);
+    }
+    for (uint16_t i = 0; i < 30; i++)
+        finish(&r, (struct outcome){OUTCOME_FAILED, REASON_HTTP,
+                                    (uint16_t)(400 + i)});
+    w = watch(&r);
+    ck_assert_uint_eq(w.failure_count, WATCH_FAILURES);
+    ck_assert_str_eq(w.failures[WATCH_FAILURES - 1].why, "other");
+    for (int i = 0; i < WATCH_FAILURES; i++)
+        sum += w.failures[i].count;
+    ck_assert_uint_eq(sum, 30);
+    rig_fini(&r);
+}
+END_TEST
+
+/* Wilson, 1927: of 0 among 5000, 95 %, the bound is z2 / (n + z2). */
+START_TEST(the_filter_tells_its_groups_and_what_was_measured)
+{
+    const double z2 = 1.959964 * 1.959964;
+    struct frontier_watch w;
+    struct rig r;
+    char url[64];
+    double fill = 0;
+
+    rig_init(&r);
+    rig_create(&r);
+    w = watch(&r);
+    ck_assert_double_eq(w.filter.low, 0);
+    ck_assert_double_eq(w.filter.high, 1);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(url, sizeof url, "http://h%d.test/%d", i % 10, i);
+        rig_seed(&r, url);
+    }
+    w = watch(&r);
+    ck_assert_str_eq(w.filter.kind, "scalable");
+    ck_assert_uint_eq(w.filter.groups, 64);
+    ck_assert_uint_eq(w.filter.segments, 4096);
+    ck_assert_uint_eq(w.filter.asked, 5000);
+    ck_assert_double_le(w.filter.measured, 0.02);
+    ck_assert_double_le(w.filter.low, w.filter.measured);
+    ck_assert_double_gt(w.filter.high, w.filter.measured);
+    if (w.false_positives == 0)
+        ck_assert_double_eq_tol(w.filter.high, z2 / (5000 + z2), 1e-6);
+    for (unsigned i = 0; i < w.filter.groups; i++)
+        fill += (double)w.filter.group_fill[i];
+    ck_assert_double_gt(fill, 0);
+    ck_assert_double_lt(fill, 64);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(hosts_are_ready_blocked_or_neither)
 {
     const struct outcome busy = {OUTCOME_FAILED, REASON_HTTP, 503};
@@ -193,6 +281,9 @@ Suite *suite_watch(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_url_is_told_once_by_status_and_reason_over_all_runs);
     tcase_add_test(t, every_answer_of_the_seen_check_is_told_once);
+    tcase_add_test(t, what_failed_is_told_by_why_the_most_first);
+    tcase_add_test(t, what_failed_in_too_many_ways_is_told_as_other);
+    tcase_add_test(t, the_filter_tells_its_groups_and_what_was_measured);
     tcase_add_test(t, hosts_are_ready_blocked_or_neither);
     tcase_add_test(t, ours_a_census_of_many_hosts_shows_its_last_whole_lap);
     tcase_add_test(t, commits_and_checkpoints_are_counted_and_timed);

@@ -1,7 +1,7 @@
 /*
- * http_rig.h - an HTTP server over a frontier and a registry with one crawl
- * that cannot be opened, whose reports a test writes; libcurl as its client.
- * Header only.
+ * http_rig.h - an HTTP server over a frontier and, where it is asked for, a
+ * registry with one crawl that cannot be opened, whose reports a test writes;
+ * libcurl, or octets by hand, as its client. Header only.
  */
 #ifndef URLWEIR_TESTS_HTTP_RIG_H
 #define URLWEIR_TESTS_HTTP_RIG_H
@@ -74,6 +74,17 @@ static inline CURL *http_rig_request(struct http_rig *r, struct http_reply *a,
     return c;
 }
 
+/* Ends a request that was performed: its reply has all there is. */
+static inline void http_rig_answered(CURL *c)
+{
+    struct http_reply *a = NULL;
+
+    curl_easy_getinfo(c, CURLINFO_PRIVATE, &a);
+    curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status);
+    a->json = json_loads(buf_str(&a->text), 0, NULL);
+    curl_easy_cleanup(c);
+}
+
 static inline struct http_reply http_rig_ask(struct http_rig *r,
                                              const char *method,
                                              const char *path, const char *body)
@@ -82,9 +93,7 @@ static inline struct http_reply http_rig_ask(struct http_rig *r,
     CURL *c = http_rig_request(r, &a, method, path, body);
 
     a.curl = curl_easy_perform(c);
-    curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a.status);
-    curl_easy_cleanup(c);
-    a.json = json_loads(buf_str(&a.text), 0, NULL);
+    http_rig_answered(c);
     return a;
 }
 
@@ -141,7 +150,38 @@ static inline void http_rig_get(int fd, const char *path)
     http_rig_send(fd, text);
 }
 
-/* `maker` is what the crawl "one" is made by. */
+static inline enum status http_rig_cannot_open(void *ctx, const char *name,
+                                               const char *dir, bool paused,
+                                               struct crawls_member **out,
+                                               struct buf *why)
+{
+    (void)ctx;
+    (void)name;
+    (void)dir;
+    (void)paused;
+    (void)out;
+    buf_add_str(why, "a test's crawl cannot be opened");
+    return STATUS_DAMAGED;
+}
+
+/* A registry with the crawl "one"; `maker` is asked all but to open it. */
+static inline struct crawls *http_rig_crawls(struct http_rig *r,
+                                             const struct crawls_maker *maker)
+{
+    struct crawls_maker all = *maker;
+    struct crawls *c = NULL;
+    char one[sizeof r->crawl_dir + 4];
+
+    all.open = http_rig_cannot_open;
+    snprintf(r->crawl_dir, sizeof r->crawl_dir, "%s/crawls",
+             r->frontier.at.dir);
+    snprintf(one, sizeof one, "%s/one", r->crawl_dir);
+    ck_assert_int_eq(file_make_dir(one), STATUS_OK);
+    ck_assert_int_eq(crawls_open(&c, r->crawl_dir, &all), STATUS_OK);
+    return c;
+}
+
+/* `maker` NULL: no registry. */
 static inline void http_rig_make(struct http_rig *r,
                                  const struct crawls_maker *maker)
 {
@@ -149,13 +189,11 @@ static inline void http_rig_make(struct http_rig *r,
                              .loopback = true,
                              .drain_ms = 1000};
 
+    scratch_quiet();
     *r = (struct http_rig){0};
     service_make(&r->frontier);
-    snprintf(r->crawl_dir, sizeof r->crawl_dir, "%s/crawls/one",
-             r->frontier.at.dir);
-    ck_assert_int_eq(file_make_dir(r->crawl_dir), STATUS_OK);
-    r->crawl_dir[strlen(r->crawl_dir) - strlen("/one")] = '\0';
-    ck_assert_int_eq(crawls_open(&r->crawls, r->crawl_dir, maker), STATUS_OK);
+    if (maker != NULL)
+        r->crawls = http_rig_crawls(r, maker);
     o.frontier = r->frontier.s;
     o.crawls = r->crawls;
     ck_assert_int_eq(http_server_open(&r->server, &o), STATUS_OK);
@@ -172,8 +210,10 @@ static inline void http_rig_remove(const char *dir)
 static inline void http_rig_fini(struct http_rig *r)
 {
     http_server_close(r->server);
-    ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
-    http_rig_remove(r->crawl_dir);
+    if (r->crawls != NULL) {
+        ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
+        http_rig_remove(r->crawl_dir);
+    }
     service_fini(&r->frontier);
 }
 

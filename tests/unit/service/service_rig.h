@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "service/frontier_calls.h"
 #include "tests/unit/storage/scratch.h"
@@ -18,6 +19,7 @@ struct service_rig {
     struct frontier_service_options o;
     struct frontier_service *s;
     _Atomic int64_t now;
+    atomic_bool held; /* the frontier's thread carries out nothing */
     pthread_mutex_t mtx;
     pthread_cond_t told;
     unsigned rooms; /* times `room` was called */
@@ -29,9 +31,14 @@ struct service_wait {
     bool done;
 };
 
+/* Asked by the frontier's thread before it carries out what is there. */
 static inline int64_t service_clock(void *ctx)
 {
-    return atomic_load(&((struct service_rig *)ctx)->now);
+    struct service_rig *r = ctx;
+
+    while (atomic_load(&r->held))
+        usleep(1000);
+    return atomic_load(&r->now);
 }
 
 static inline void service_room(void *ctx)

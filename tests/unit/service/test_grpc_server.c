@@ -21,6 +21,8 @@
 #define ECHO "/test.T/Echo"
 #define ONCE "/test.T/Once"
 #define HOLD "/test.T/Hold"
+#define MUCH "/test.T/Much"
+#define MORE "/test.T/More"
 
 /* ---- the server, on a thread of its own ---- */
 
@@ -29,6 +31,7 @@ static struct grpc_server *server;
 static pthread_t thread;
 static unsigned port;
 static _Atomic size_t echoed, ended;
+static int64_t quiet_ns = NS_PER_S;
 
 static void reply(struct grpc_call *c, struct bytes m)
 {
@@ -63,6 +66,31 @@ static void hold(struct grpc_call *c, struct bytes m)
     (void)m;
 }
 
+/* More than sockets hold, and the call kept for `more`. */
+#define MUCH_OCTETS ((size_t)16 << 20)
+static struct grpc_call *kept;
+static _Atomic bool more_was_taken;
+
+static void much(struct grpc_call *c, struct bytes m)
+{
+    char *at = grpc_call_answer(c, MUCH_OCTETS);
+
+    (void)m;
+    memset(at, 'x', MUCH_OCTETS);
+    if (kept != NULL)
+        grpc_call_drop(kept);
+    grpc_call_hold(c);
+    kept = c;
+}
+
+static void more(struct grpc_call *c, struct bytes m)
+{
+    more_was_taken = grpc_call_answer(kept, 1) != NULL;
+    grpc_call_finish(kept, GRPC_OK, NULL);
+    grpc_call_drop(kept);
+    once(c, m);
+}
+
 static void count_ended(struct grpc_call *c)
 {
     (void)c;
@@ -79,6 +107,8 @@ static const struct grpc_method methods[] = {
      .ended = count_ended},
     {.path = ONCE, .kind = GRPC_SINGLE, .message = once},
     {.path = HOLD, .kind = GRPC_SINGLE, .message = hold, .ended = count_ended},
+    {.path = MUCH, .kind = GRPC_STREAM, .message = much, .ended = count_ended},
+    {.path = MORE, .kind = GRPC_SINGLE, .message = more},
     {.path = NULL},
 };
 
@@ -98,7 +128,7 @@ static void start(void)
     o.http2.listen = "127.0.0.1:0";
     o.http2.connections = 3;
     o.http2.preface_ns = NS_PER_S / 2;
-    o.http2.quiet_ns = NS_PER_S;
+    o.http2.quiet_ns = quiet_ns;
     o.http2.answer_ns = NS_PER_S / 2;
     ck_assert_int_eq(loop_new(&loop), STATUS_OK);
     ck_assert_int_eq(grpc_server_new(&server, loop, &o), STATUS_OK);
@@ -397,6 +427,74 @@ START_TEST(a_deadline_ends_a_call_and_a_reset_does)
 }
 END_TEST
 
+/* One who takes nothing calls MUCH; true: when its deadline came, so much stood
+ * in the way that the reset could not be told. */
+static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
+                                    const char *timeout)
+{
+    const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                           1 << 30};
+    const int small = 4096;
+    const size_t ended_before = ended;
+    struct grpc_sample s;
+    const uint8_t *at;
+    ssize_t n;
+
+    connect_client();
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, 0, 1 << 30);
+    nghttp2_submit_settings(ng, NGHTTP2_FLAG_NONE, &window, 1);
+    more_name = "grpc-timeout";
+    more_value = timeout;
+    send_call(a, MUCH, b);
+    more_name = NULL;
+    while ((n = nghttp2_session_mem_send(ng, &at)) > 0)
+        ck_assert_int_eq(send(fd, at, (size_t)n, MSG_NOSIGNAL), n);
+    do {
+        usleep(2000);
+        grpc_server_sample(server, &s);
+    } while (s.ended[GRPC_DEADLINE_EXCEEDED] == ended_before);
+    return ended == ended_before;
+}
+
+/* The reset of a call that is over cannot be told to a peer that takes nothing,
+ * and its stream stays; what is answered after that goes nowhere. */
+START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
+{
+    static const char *const timeouts[] = {"100m", "500m", "2S", "8S"};
+    struct answer a;
+    struct body b = {.left = HI, .stays_open = true};
+    struct grpc_sample s;
+    nghttp2_session *deaf;
+    int deaf_fd, tries = 0;
+
+    quiet_ns = 60 * NS_PER_S;
+    start();
+    while (!is_deaf_at_its_deadline(&a, &b, timeouts[tries])) {
+        ck_assert_int_lt(++tries, 4);
+        b.left = HI;
+        buf_fini(&a.body);
+        disconnect();
+    }
+    deaf = ng;
+    deaf_fd = fd;
+    connect_client();
+    ck_assert_str_eq(status_of(MORE, HI), "0");
+    ck_assert(!more_was_taken);
+    disconnect();
+    ng = deaf;
+    fd = deaf_fd;
+    disconnect();
+    while (ended == (size_t)tries)
+        usleep(2000);
+    grpc_server_sample(server, &s); /* and it is counted once */
+    ck_assert_uint_eq(s.ended[GRPC_DEADLINE_EXCEEDED], (size_t)tries + 1);
+    ck_assert_uint_eq(s.ended[GRPC_CANCELLED], 0);
+    buf_fini(&a.body);
+    stop();
+}
+END_TEST
+
 START_TEST(a_monitor_is_told_each_stream_once_by_its_status)
 {
     struct grpc_sample s;
@@ -577,6 +675,8 @@ Suite *suite_grpc_server(void)
     tcase_add_test(t, what_is_no_call_of_grpc_is_told_so_in_http);
     tcase_add_test(t, each_mistake_has_its_status);
     tcase_add_test(t, a_deadline_ends_a_call_and_a_reset_does);
+    tcase_add_test(
+        t, an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere);
     tcase_add_test(t, a_monitor_is_told_each_stream_once_by_its_status);
     tcase_add_test(t, a_request_that_does_not_come_ends_its_call);
     tcase_add_test(t, who_does_not_read_is_not_read_from);

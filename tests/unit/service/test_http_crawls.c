@@ -5,19 +5,6 @@
 
 static struct http_rig rig;
 
-static enum status cannot_open(void *ctx, const char *name, const char *dir,
-                               bool paused, struct crawls_member **out,
-                               struct buf *why)
-{
-    (void)ctx;
-    (void)name;
-    (void)dir;
-    (void)paused;
-    (void)out;
-    buf_add_str(why, "a test's crawl cannot be opened");
-    return STATUS_DAMAGED;
-}
-
 static enum status cannot_make(void *ctx, const char *name, const char *dir,
                                json_t *in, struct crawls_member **out,
                                struct buf *why)
@@ -44,11 +31,9 @@ static enum status settings(void *ctx, struct crawls_member *m, const char *dir,
 
 static void set_up(void)
 {
-    const struct crawls_maker maker = {.open = cannot_open,
-                                       .create = cannot_make,
+    const struct crawls_maker maker = {.create = cannot_make,
                                        .settings = settings};
 
-    scratch_quiet();
     http_rig_make(&rig, &maker);
 }
 

@@ -1,117 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* The server on a loopback port, libcurl as its client. */
-#include <arpa/inet.h>
-#include <check.h>
-#include <curl/curl.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "tests/unit/service/http_rig.h"
 
-#include "base/clock.h"
-#include "service/http_server.h"
-#include "tests/unit/service/service_rig.h"
-
-static struct service_rig rig;
-static struct http_server *server;
+static struct http_rig rig;
 
 static void set_up(void)
 {
-    struct http_options o = {.listen = "127.0.0.1:0",
-                             .loopback = true,
-                             .drain_ms = 500};
-
-    service_make(&rig);
-    o.frontier = rig.s;
-    ck_assert_int_eq(http_server_open(&server, &o), STATUS_OK);
+    http_rig_make(&rig, NULL);
 }
 
 static void tear_down(void)
 {
-    http_server_close(server);
-    service_fini(&rig);
+    http_rig_fini(&rig);
 }
 
-/* ---- a client ---- */
-
-struct answer {
-    long status; /* 0: none came */
-    struct buf text;
-    json_t *json;
-};
-
-static size_t take(char *data, size_t size, size_t n, void *to)
+static struct http_reply ask(const char *path, const char *body)
 {
-    buf_add(to, data, size * n);
-    return size * n;
-}
-
-static CURL *request(struct answer *a, const char *path, const char *body)
-{
-    static struct curl_slist *json;
-    CURL *c = curl_easy_init();
-    char url[300];
-
-    if (json == NULL)
-        json = curl_slist_append(NULL, "Content-Type: application/json");
-    *a = (struct answer){0};
-    buf_init(&a->text, (size_t)1 << 24);
-    snprintf(url, sizeof url, "http://%s%s", http_server_address(server), path);
-    curl_easy_setopt(c, CURLOPT_URL, url);
-    curl_easy_setopt(c, CURLOPT_PROXY, "");
-    curl_easy_setopt(c, CURLOPT_TIMEOUT, 20L);
-    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
-    curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->text);
-    curl_easy_setopt(c, CURLOPT_PRIVATE, a);
-    if (body != NULL) {
-        curl_easy_setopt(c, CURLOPT_COPYPOSTFIELDS, body);
-        curl_easy_setopt(c, CURLOPT_HTTPHEADER, json);
-    }
-    return c;
-}
-
-static void answered(CURL *c)
-{
-    struct answer *a = NULL;
-
-    curl_easy_getinfo(c, CURLINFO_PRIVATE, &a);
-    curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status);
-    a->json = json_loads(buf_str(&a->text), 0, NULL);
-    curl_easy_cleanup(c);
-}
-
-static struct answer ask(const char *path, const char *body)
-{
-    struct answer a;
-    CURL *c = request(&a, path, body);
-
-    curl_easy_perform(c);
-    answered(c);
-    return a;
-}
-
-static void forget(struct answer *a)
-{
-    json_decref(a->json);
-    buf_fini(&a->text);
+    return http_rig_ask(&rig, NULL, path, body);
 }
 
 static void says(const char *path, const char *body, long status,
                  const char *text)
 {
-    struct answer a = ask(path, body);
-
-    ck_assert_msg(a.status == status && strstr(buf_str(&a.text), text) != NULL,
-                  "%s: %ld %s", path, a.status, buf_str(&a.text));
-    forget(&a);
+    http_rig_says(&rig, NULL, path, body, status, text);
 }
 
 /* ---- what it does ---- */
 
 START_TEST(a_url_is_put_leased_and_acknowledged)
 {
-    struct answer a;
+    struct http_reply a;
     char body[100];
 
     says("/v1/urls",
@@ -122,7 +40,7 @@ START_TEST(a_url_is_put_leased_and_acknowledged)
     snprintf(body, sizeof body, "{\"lease\":\"%s\"}",
              json_string_value(json_object_get(
                  json_array_get(json_object_get(a.json, "urls"), 0), "lease")));
-    forget(&a);
+    http_reply_fini(&a);
     says("/v1/url?url=http://a.test/", NULL, 200, "\"state\":\"leased\"");
     says("/v1/ack", body, 200, "\"status\":\"ok\"");
     says("/v1/ack", body, 200, "\"status\":\"gone\"");
@@ -132,26 +50,26 @@ END_TEST
 
 START_TEST(a_lease_runs_out_by_the_frontiers_clock)
 {
-    struct answer a;
+    struct http_reply a;
 
     says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "ok");
     says("/v1/lease", "{\"hold_seconds\":5}", 200, "http://a.test/");
-    atomic_fetch_add(&rig.now, 4000);
+    atomic_fetch_add(&rig.frontier.now, 4000);
     says("/v1/lease", "{}", 200, "\"urls\":[]");
-    atomic_fetch_add(&rig.now, 2000);
+    atomic_fetch_add(&rig.frontier.now, 2000);
     a = ask("/v1/lease", "{}");
     ck_assert_uint_eq(json_array_size(json_object_get(a.json, "urls")), 1);
-    forget(&a);
+    http_reply_fini(&a);
 }
 END_TEST
 
 static size_t lease_all(bool *more)
 {
-    struct answer a = ask("/v1/lease", "{\"max_urls_per_queue\":1000}");
+    struct http_reply a = ask("/v1/lease", "{\"max_urls_per_queue\":1000}");
     size_t n = json_array_size(json_object_get(a.json, "urls"));
 
     *more = json_is_true(json_object_get(a.json, "more"));
-    forget(&a);
+    http_reply_fini(&a);
     return n;
 }
 
@@ -179,7 +97,7 @@ END_TEST
 
 START_TEST(many_wait_for_the_disk_at_once)
 {
-    static struct answer a[AT_ONCE];
+    static struct http_reply a[AT_ONCE];
     CURLM *m = curl_multi_init();
     int running = 1, left;
     CURLMsg *told;
@@ -187,7 +105,8 @@ START_TEST(many_wait_for_the_disk_at_once)
 
     for (unsigned i = 0; i < AT_ONCE; i++) {
         snprintf(body, sizeof body, "{\"url\":\"http://a.test/%u\"}", i);
-        curl_multi_add_handle(m, request(&a[i], "/v1/urls", body));
+        curl_multi_add_handle(m, http_rig_request(&rig, &a[i], NULL, "/v1/urls",
+                                                  body));
     }
     while (running > 0) {
         curl_multi_perform(m, &running);
@@ -197,13 +116,13 @@ START_TEST(many_wait_for_the_disk_at_once)
         CURL *c = told->easy_handle;
 
         curl_multi_remove_handle(m, c);
-        answered(c);
+        http_rig_answered(c);
     }
     curl_multi_cleanup(m);
     for (unsigned i = 0; i < AT_ONCE; i++) {
         ck_assert_int_eq(a[i].status, 200);
         ck_assert_ptr_nonnull(strstr(buf_str(&a[i].text), "\"ok\""));
-        forget(&a[i]);
+        http_reply_fini(&a[i]);
     }
     says("/v1/stats", NULL, 200, "\"size\":60,");
 }
@@ -211,38 +130,18 @@ END_TEST
 
 /* ---- by hand, octet by octet ---- */
 
-static int dial(void)
-{
-    const char *address = http_server_address(server);
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct timeval wait = {.tv_sec = 20};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    to.sin_port = htons((uint16_t)atoi(strchr(address, ':') + 1));
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-    ck_assert_int_eq(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    return fd;
-}
-
-static void send_text(int fd, const char *text)
-{
-    ck_assert_int_eq(send(fd, text, strlen(text), MSG_NOSIGNAL),
-                     (ssize_t)strlen(text));
-}
-
 START_TEST(a_body_without_end_is_cut_off)
 {
     static char chunk[65536 + 9] = "10000\r\n";
-    int fd = dial();
+    int fd = http_rig_dial(&rig);
     size_t sent = 0;
     ssize_t n = 1;
 
     memset(chunk + 7, 'x', 65536);
     memcpy(chunk + 7 + 65536, "\r\n", 2);
-    send_text(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
-                  "Content-Type: application/json\r\n"
-                  "Transfer-Encoding: chunked\r\n\r\n");
+    http_rig_send(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Type: application/json\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n");
     while (n > 0 && sent < (size_t)64 << 20) {
         n = send(fd, chunk, sizeof chunk, MSG_NOSIGNAL);
         sent += n > 0 ? (size_t)n : 0;
@@ -268,10 +167,10 @@ START_TEST(strangers_are_refused_and_the_server_goes_on)
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char got[1000] = "";
-        int fd = dial();
+        int fd = http_rig_dial(&rig);
         ssize_t n;
 
-        send_text(fd, texts[i]);
+        http_rig_send(fd, texts[i]);
         shutdown(fd, SHUT_WR);
         n = recv(fd, got, sizeof got - 1, 0);
         ck_assert_msg(n <= 0 || strstr(got, " 200 ") == NULL, "%zu: %s", i,
@@ -286,9 +185,10 @@ START_TEST(callers_who_leave_while_they_wait_do_no_harm)
 {
     for (unsigned i = 0; i < 50; i++) {
         const struct linger hard = {.l_onoff = 1};
-        int fd = dial();
+        int fd = http_rig_dial(&rig);
 
-        send_text(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+        http_rig_send(fd,
+                      "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
                       "Content-Type: application/json\r\n"
                       "Content-Length: 24\r\n\r\n{\"url\":\"http://b.test/\"}");
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
@@ -311,7 +211,7 @@ static void lease_from(int fd, unsigned queue)
              "Content-Type: application/json\r\n"
              "Content-Length: %zu\r\n\r\n%s",
              strlen(body), body);
-    send_text(fd, text);
+    http_rig_send(fd, text);
 }
 
 static void put_in_queue(unsigned queue, const char *path, unsigned n)
@@ -329,13 +229,13 @@ static void put_in_queue(unsigned queue, const char *path, unsigned n)
 static json_int_t held_in(unsigned queue)
 {
     char path[60];
-    struct answer a;
+    struct http_reply a;
     json_int_t held;
 
     snprintf(path, sizeof path, "/v1/stats?crawl=DEFAULT&key=q%u", queue);
     a = ask(path, NULL);
     held = json_integer_value(json_object_get(a.json, "in_process"));
-    forget(&a);
+    http_reply_fini(&a);
     return held;
 }
 
@@ -346,13 +246,13 @@ static bool came_back(unsigned queue, const char *url)
     bool served = false;
 
     for (unsigned i = 0; i < 400; i++) {
-        struct answer a;
+        struct http_reply a;
 
         snprintf(path, sizeof path, "/v1/url?key=q%u&url=%s", queue, url);
         a = ask(path, NULL);
         served = json_is_string(
             json_object_get(json_object_get(a.json, "queue"), "served_at"));
-        forget(&a);
+        http_reply_fini(&a);
         if (served && held_in(queue) == 0)
             return true;
         usleep(5000);
@@ -372,7 +272,7 @@ START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
         int fd;
 
         put_in_queue(queue, "", 2);
-        fd = dial();
+        fd = http_rig_dial(&rig);
         lease_from(fd, queue);
         close(fd);
         came = came_back(queue, "http://a.test/0");
@@ -380,7 +280,7 @@ START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
         one = came ? queue : one;
     }
     ck_assert_uint_ge(back, 1);
-    atomic_fetch_add(&rig.now, 1000); /* the queues' delay */
+    atomic_fetch_add(&rig.frontier.now, 1000); /* the queues' delay */
     snprintf(body, sizeof body, "{\"key\":\"q%u\"}", one);
     says("/v1/lease", body, 200, "http://a.test/");
 }
@@ -388,7 +288,7 @@ END_TEST
 
 START_TEST(a_lease_whose_answer_was_sent_is_held)
 {
-    int fd = dial();
+    int fd = http_rig_dial(&rig);
     char got[2000] = "";
 
     put_in_queue(0, "", 2);
@@ -402,22 +302,75 @@ END_TEST
 
 START_TEST(a_stop_waits_for_requests_no_longer_than_told)
 {
-    int fd = dial();
+    int fd = http_rig_dial(&rig);
     int64_t begin;
     char got[200] = "";
 
     /* half a request, which never ends */
-    send_text(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
-                  "Content-Type: application/json\r\n"
-                  "Content-Length: 24\r\n\r\n{");
+    http_rig_send(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Type: application/json\r\n"
+                      "Content-Length: 24\r\n\r\n{");
     says("/healthz", NULL, 200, "ok");
     begin = clock_mono();
-    http_server_stop(server);
-    http_server_close(server);
-    server = NULL;
+    http_server_stop(rig.server);
+    http_server_close(rig.server);
+    rig.server = NULL;
     ck_assert_int_ge(clock_mono() - begin, 400 * NS_PER_MS);
     ck_assert_int_le(recv(fd, got, sizeof got - 1, 0), 0);
     close(fd);
+}
+END_TEST
+
+/* ---- requests whose rest comes while the server ends ---- */
+
+#define HALVES 24
+
+struct halves {
+    int fd[HALVES];
+    atomic_bool close;
+};
+
+static void *send_rests(void *arg)
+{
+    struct halves *h = arg;
+
+    while (!atomic_load(&h->close))
+        ;
+    for (unsigned i = 0; i < HALVES; i++) /* some are cut off by then */
+        (void)!send(h->fd[i], "\"url\":\"http://b.test/\"}", 23, MSG_NOSIGNAL);
+    return NULL;
+}
+
+/* The library must not end while the frontier has a request. */
+START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
+{
+    const struct http_options o = {.listen = "127.0.0.1:0",
+                                   .loopback = true,
+                                   .frontier = rig.frontier.s};
+
+    for (unsigned round = 0; round < 100; round++) {
+        struct halves h = {.close = false};
+        pthread_t thread;
+
+        http_server_close(rig.server);
+        rig.server = NULL;
+        ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+        for (unsigned i = 0; i < HALVES; i++) {
+            h.fd[i] = http_rig_dial(&rig);
+            http_rig_send(h.fd[i],
+                          "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                          "Content-Type: application/json\r\n"
+                          "Content-Length: 24\r\n\r\n{");
+        }
+        says("/healthz", NULL, 200, "ok"); /* all of them are read */
+        ck_assert_int_eq(pthread_create(&thread, NULL, send_rests, &h), 0);
+        atomic_store(&h.close, true);
+        http_server_close(rig.server);
+        rig.server = NULL;
+        pthread_join(thread, NULL);
+        for (unsigned i = 0; i < HALVES; i++)
+            close(h.fd[i]);
+    }
 }
 END_TEST
 
@@ -437,16 +390,16 @@ static struct http_server *over_socket(const char *path, enum auth_role role)
 static void socket_says(const char *socket_path, const char *url,
                         const char *body, long status, const char *text)
 {
-    struct answer a;
-    CURL *c = request(&a, "/", body);
+    struct http_reply a;
+    CURL *c = http_rig_request(&rig, &a, NULL, "/", body);
 
     curl_easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, socket_path);
     curl_easy_setopt(c, CURLOPT_URL, url);
     curl_easy_perform(c);
-    answered(c);
+    http_rig_answered(c);
     ck_assert_msg(a.status == status && strstr(buf_str(&a.text), text) != NULL,
                   "%s: %ld %s", url, a.status, buf_str(&a.text));
-    forget(&a);
+    http_reply_fini(&a);
 }
 
 START_TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
@@ -454,7 +407,7 @@ START_TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
     char path[100];
     struct http_server *s;
 
-    snprintf(path, sizeof path, "%s/http.sock", rig.at.dir);
+    snprintf(path, sizeof path, "%s/http.sock", rig.frontier.at.dir);
     s = over_socket(path, AUTH_NONE);
     ck_assert_str_eq(http_server_address(s), path);
     socket_says(path, "http://localhost/healthz", NULL, 200, "ok");
@@ -472,7 +425,7 @@ START_TEST(callers_without_tokens_have_the_role_they_were_given)
     char path[100];
     struct http_server *s;
 
-    snprintf(path, sizeof path, "%s/http.sock", rig.at.dir);
+    snprintf(path, sizeof path, "%s/http.sock", rig.frontier.at.dir);
     s = over_socket(path, AUTH_READ);
     socket_says(path, "http://localhost/metrics", NULL, 200, "process");
     socket_says(path, "http://localhost/v1/lease", "{}", 403, "role write");
@@ -497,6 +450,8 @@ Suite *suite_http_server(void)
     tcase_add_test(c,
                    a_lease_whose_caller_left_before_the_answer_is_given_back);
     tcase_add_test(c, a_lease_whose_answer_was_sent_is_held);
+    tcase_add_test(c,
+                   a_rest_that_comes_while_the_server_ends_is_not_handed_over);
     tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
     tcase_add_test(c, a_socket_serves_who_says_localhost_and_needs_no_frontier);
     tcase_add_test(c, callers_without_tokens_have_the_role_they_were_given);

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -118,11 +119,18 @@ static void hub_make(struct hub_rig *r, bool with_frontier)
     r->hub = hub_new(with_frontier ? r->frontier.s : NULL, r->crawls);
 }
 
-static void hub_fini(struct hub_rig *r)
+static void close_crawls(struct hub_rig *r)
 {
     ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
     for (int i = 0; i < CRAWLS; i++)
         member_fini(&r->own[i]);
+    r->crawls = NULL;
+}
+
+static void hub_fini(struct hub_rig *r)
+{
+    if (r->crawls != NULL)
+        close_crawls(r);
     hub_free(r->hub);
     ck_assert_int_eq(frontier_service_close(r->frontier.s), STATUS_OK);
     scratch_remove(&r->frontier.at);
@@ -512,6 +520,147 @@ START_TEST(lists_and_counts_walk_the_rows_of_a_crawl_in_slices)
 }
 END_TEST
 
+/* ---- control ---- */
+
+/* Of `crawl`; the number that was answered. */
+static enum status tell(struct hub_rig *r, enum frontier_verb verb,
+                        const char *key, uint64_t value, uint64_t *number)
+{
+    struct frontier_call call = service_new(verb);
+    enum status st;
+
+    if (verb == FRONTIER_PURGE_URLS)
+        call.in.purge = (struct frontier_purge){.crawl = text("own0"),
+                                                .key = text(key),
+                                                .days = (uint32_t)value};
+    else if (verb == FRONTIER_DELETE_CRAWL)
+        call.in.crawl = text("own0");
+    else
+        call.in.queue = (struct frontier_queue_call){.crawl = text("own0"),
+                                                     .key = text(key),
+                                                     .value = value};
+    ask(r, &call);
+    st = call.status;
+    *number = call.number;
+    frontier_call_fini(&call);
+    return st;
+}
+
+static struct frontier_counts counts(struct hub_rig *r, const char *key)
+{
+    struct frontier_call call = service_new(FRONTIER_STATS);
+    struct frontier_counts n;
+
+    call.in.queue =
+        (struct frontier_queue_call){.crawl = text("own0"), .key = text(key)};
+    ask(r, &call);
+    ck_assert_int_eq(call.status, STATUS_OK);
+    n = call.counts;
+    frontier_call_fini(&call);
+    return n;
+}
+
+/* n more URLs of one host. */
+static void put_pages(struct hub_rig *r, const char *host, int n)
+{
+    static int page;
+
+    for (int i = 0; i < n; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://%s/%d", host, page++);
+        ck_assert_int_eq(put_one(r, "own0", url, FRONTIER_ITEM_DISCOVERED),
+                         FRONTIER_ACK_OK);
+    }
+}
+
+START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
+{
+    struct hub_rig r;
+    uint64_t n;
+
+    hub_make(&r, true);
+    put_hosts(&r, "own0", 20);
+    put_pages(&r, "big.test", 2500);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "", 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "never.test", 0, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "big.test", 0, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 2500);
+    ck_assert_uint_eq(counts(&r, "big.test").size, 0);
+    ck_assert_uint_eq(counts(&r, "big.test").completed, 0);
+    ck_assert_uint_eq(counts(&r, "").size, 20);
+    ck_assert_uint_eq(counts(&r, "").completed, 0);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
+{
+    struct hub_rig r;
+    uint64_t n;
+
+    hub_make(&r, true);
+    put_hosts(&r, "own0", 1500);
+    put_pages(&r, "a.test", 3);
+    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    usleep(1100000); /* into another second */
+    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "a.test", 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 3);
+    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 1500);
+    ck_assert_uint_eq(counts(&r, "").size, 0);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
+{
+    struct hub_rig r;
+    struct frontier_call call = service_new(FRONTIER_GET);
+    uint64_t n;
+
+    hub_make(&r, true);
+    put_pages(&r, "a.test", 600);
+    for (int i = 0; i < 3; i++)
+        put_one(&r, "own0",
+                i == 0   ? "http://a.test/x"
+                : i == 1 ? "http://a.test/y"
+                         : "http://a.test/z",
+                FRONTIER_ITEM_KNOWN);
+    ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "never.test", 4, &n),
+                     STATUS_NOT_FOUND);
+    for (uint64_t limit = 3; limit <= 4; limit++) {
+        ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "a.test", limit, &n),
+                         STATUS_OK);
+        call.in.get = (struct frontier_get){.crawl = text("own0"),
+                                            .max_urls_per_queue = 9,
+                                            .max_queues = 9};
+        ask(&r, &call);
+        ck_assert_uint_eq(call.url_count, limit - 3);
+    }
+    frontier_call_fini(&call);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(a_crawl_that_a_process_was_started_for_is_not_deleted_by_others)
+{
+    struct hub_rig r;
+    uint64_t n;
+
+    hub_make(&r, true);
+    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_CRAWL, "", 0, &n),
+                     STATUS_REFUSED);
+    ck_assert(crawls_has(r.crawls, text("own0")));
+    hub_fini(&r);
+}
+END_TEST
+
 /* ---- alone ---- */
 
 START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
@@ -535,6 +684,49 @@ START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
 }
 END_TEST
 
+/* ---- the end ---- */
+
+static void submit(struct hub_rig *r, struct frontier_call *call,
+                   struct service_wait *w)
+{
+    *w = (struct service_wait){.r = &r->frontier};
+    call->done = service_told;
+    call->ctx = w;
+    ck_assert_int_eq(hub_submit(r->hub, call), STATUS_OK);
+}
+
+/* The frontier is closed after the crawls, and its thread passes on what it
+ * still has: to nobody. */
+START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
+{
+    struct hub_rig r;
+    struct frontier_call any = service_new(FRONTIER_GET);
+    struct frontier_call names = service_new(FRONTIER_LIST_CRAWLS);
+    struct service_wait any_wait, names_wait;
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 1);
+    put_hosts(&r, "own0", 1);
+    any.in.get = (struct frontier_get){.any_crawl = true};
+    atomic_store(&r.frontier.held, true);
+    submit(&r, &any, &any_wait);
+    submit(&r, &names, &names_wait);
+    hub_end_crawls(r.hub);
+    close_crawls(&r);
+    atomic_store(&r.frontier.held, false);
+    service_wait_for(&any_wait);
+    service_wait_for(&names_wait);
+    ck_assert_int_eq(any.status, STATUS_OK);
+    ck_assert_uint_eq(any.url_count, 1);
+    ck_assert(bytes_is(any.urls[0].crawl, "theirs"));
+    ck_assert_int_eq(names.status, STATUS_CLOSED);
+    frontier_call_fini(&any);
+    frontier_call_fini(&names);
+    ck_assert_int_eq(hub_submit(r.hub, &any), STATUS_CLOSED);
+    hub_fini(&r);
+}
+END_TEST
+
 Suite *suite_hub(void)
 {
     Suite *s = suite_create("hub");
@@ -554,8 +746,15 @@ Suite *suite_hub(void)
     tcase_add_test(t, a_lease_is_settled_where_it_came_from);
     tcase_add_test(t, crawls_of_both_kinds_are_listed_and_names_told_apart);
     tcase_add_test(t, lists_and_counts_walk_the_rows_of_a_crawl_in_slices);
+    tcase_add_test(t, a_queue_of_a_crawl_of_ours_is_deleted_in_slices);
+    tcase_add_test(t,
+                   of_a_crawl_of_ours_what_is_older_than_this_second_is_purged);
+    tcase_add_test(t, a_limit_of_one_queue_counts_what_is_done_of_it_already);
+    tcase_add_test(
+        t, a_crawl_that_a_process_was_started_for_is_not_deleted_by_others);
     tcase_add_test(
         t, without_a_frontier_of_other_programs_our_crawls_are_served_alone);
+    tcase_add_test(t, calls_that_come_to_our_crawls_when_those_are_gone_end);
     suite_add_tcase(s, t);
     return s;
 }

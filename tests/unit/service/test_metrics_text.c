@@ -88,10 +88,12 @@ START_TEST(crawls_stand_side_by_side_in_each_family)
     v[0].sample.watch.done_http[OUTCOME_FAILED][4] = 5;
     v[0].sample.watch.dropped[REASON_KIND] = 9;
     v[0].sample.tally.classes[3] = 11;
-    v[0].sample.watch.filter.used = true;
-    v[0].sample.watch.filter.promised = 0.001;
-    v[0].sample.watch.certainly_new = 999;
-    v[0].sample.watch.false_positives = 1;
+    v[0].sample.watch.filter = (struct watch_filter){.used = true,
+                                                     .promised = 0.002,
+                                                     .asked = 1000,
+                                                     .measured = 0.001,
+                                                     .low = 0.0005,
+                                                     .high = 0.006};
     metrics_add_crawls(&m, v, 2);
     has("urlweir_crawl_queued_urls{crawl=\"one\"} 7\n"
         "urlweir_crawl_queued_urls{crawl=\"two\"} 8\n# HELP");
@@ -104,9 +106,8 @@ START_TEST(crawls_stand_side_by_side_in_each_family)
     has("dropped_links_total{crawl=\"one\",reason=\"kind\"} 9\n");
     has("answers_total{crawl=\"one\",code=\"3xx\"} 11\n");
     has("false_positive_ratio{crawl=\"one\",rate=\"measured\"} 0.001\n");
-    /* Wilson, 1927: of 1 among 1000. */
-    has("{crawl=\"one\",rate=\"measured_low\"} 0.000176");
-    has("{crawl=\"one\",rate=\"measured_high\"} 0.00564");
+    has("{crawl=\"one\",rate=\"measured_low\"} 0.0005\n");
+    has("{crawl=\"one\",rate=\"measured_high\"} 0.006\n");
     ck_assert_ptr_null(strstr(buf_str(&out), "crawl=\"two\",rate="));
     ck_assert_ptr_null(strstr(buf_str(&out), "reason=\"http\""));
     free(v);

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* What a fetcher makes of answers: outcomes, limits, content codings. */
+#include <check.h>
+
+#include "tests/unit/crawler/coded_bodies.h"
+#include "tests/unit/crawler/fetcher_rig.h"
+
+START_TEST(title_and_language_stand_in_the_row)
+{
+    struct route routes[] = {
+        {.path = "/header",
+         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                   "Content-Language: de-AT \r\nContent-Length: 30\r\n\r\n"
+                   "<title>Gr&uuml;&szlig;</title>"},
+        {.path = "/none",
+         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                   "Content-Length: 3\r\n\r\n<p>"},
+        {.path = "/plain",
+         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                   "Content-Language: fr\r\n"
+                   "Content-Length: 16\r\n\r\n<title>x</title>"},
+    };
+    struct report *p;
+    struct rig r;
+
+    rig_init(&r, routes, 3);
+    rig_start(&r);
+    p = rig_ask(&r, "/header");
+    assert_bytes(p->done.row.title, "Gr\u00fc\u00df");
+    assert_bytes(p->done.row.lang, "de-AT");
+    report_free(p);
+    p = rig_ask(&r, "/none");
+    ck_assert_uint_eq(p->done.row.title.len, 0);
+    ck_assert_uint_eq(p->done.row.lang.len, 0);
+    report_free(p);
+    p = rig_ask(&r, "/plain");
+    ck_assert_uint_eq(p->done.row.title.len, 0);
+    assert_bytes(p->done.row.lang, "fr");
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(statuses_have_the_outcome_of_the_table)
+{
+    static const struct {
+        const char *answer;
+        enum outcome_status status;
+        enum outcome_reason reason;
+        uint16_t http_status;
+        bool transient, slow_down;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\n" EMPTY, OUTCOME_FETCHED, REASON_NONE, 200},
+        {"HTTP/1.1 203 \r\n" EMPTY, OUTCOME_FETCHED, REASON_NONE, 203},
+        {"HTTP/1.1 204 No\r\n\r\n", OUTCOME_FETCHED, REASON_NONE, 204},
+        {"HTTP/1.1 304 Not\r\n\r\n", OUTCOME_FETCHED, REASON_NONE, 304},
+        {"HTTP/1.1 103 Hint\r\nLink: </x>\r\n\r\n"
+         "HTTP/1.1 404 Not Found\r\n" EMPTY,
+         OUTCOME_FAILED, REASON_HTTP, 404},
+        {"HTTP/1.1 400 Bad\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 400},
+        {"HTTP/1.1 401 No\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 401},
+        {"HTTP/1.1 408 Late\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 408, true},
+        {"HTTP/1.1 410 Gone\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 410},
+        {"HTTP/1.1 429 Many\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 429, true,
+         true},
+        {"HTTP/1.1 500 Oh\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 500, true},
+        {"HTTP/1.1 503 Busy\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 503, true,
+         true},
+        {"HTTP/1.1 600 What\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 600},
+        {"HTTP/1.1 999 What\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 999},
+    };
+    struct route route = {.path = "/"};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        tiny_answer(&r.server, &route, cases[i].answer);
+        p = rig_ask(&r, "/");
+        ck_assert_msg(p->done.outcome.status == cases[i].status &&
+                          p->done.outcome.reason == cases[i].reason &&
+                          p->done.outcome.http_status == cases[i].http_status,
+                      "%s", cases[i].answer);
+        ck_assert_int_eq(p->done.transient, cases[i].transient);
+        ck_assert_int_eq(p->done.host.slow_down, cases[i].slow_down);
+        ck_assert(!p->done.host.unreachable);
+        ck_assert_int_gt(p->done.host.ended, 0);
+        report_free(p);
+    }
+    ck_assert_uint_eq(r.server.connections, 1); /* kept all the time */
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(retry_after_is_taken_from_429_and_5xx_only)
+{
+    struct route routes[] = {
+        {"/429", "HTTP/1.1 429 Many\r\nRetry-After: 7\r\n" EMPTY},
+        {"/503", "HTTP/1.1 503 Busy\r\nRetry-After: 999999999\r\n" EMPTY},
+        {"/200", "HTTP/1.1 200 OK\r\nRetry-After: 7\r\n" EMPTY},
+    };
+    static const int64_t want[] = {7000, 86400000, -1};
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        ck_assert_int_eq(p->done.host.retry_after_ms, want[i]);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
+{
+    struct route route = {"/",
+                          OK_HTML "\r\n<a href=/kept>k</a>"
+                                  "<a href=/cut>c</a>.",
+                          .after = CLOSE};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.o.max_body = 20;
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH);
+    ck_assert_uint_eq(p->done.row.body_bytes, 20);
+    ck_assert_uint_eq(p->done.found_count, 1);
+    assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/kept"));
+    report_free(p);
+    tiny_answer(&r.server, &route,
+                OK_HTML "\r\n<a href=/kept>k</a>."); /* exactly 20 */
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
+{
+    struct route routes[] = {
+        {"/body", OK_HTML "\r\n<a href=/kept>k</a>", .after = STALL},
+        {"/head", OK_HTML "\r\n", .after = STALL},
+        {"/field", OK_HTML, .after = STALL},
+        {"/none", "", .after = STALL},
+        {"/404", "HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\n",
+         .after = STALL},
+    };
+    static const struct outcome want[] = {
+        {OUTCOME_FETCHED, REASON_TRUNCATED_TIME, 200},
+        {OUTCOME_FAILED, REASON_TIMEOUT, 200},
+        {OUTCOME_FAILED, REASON_TIMEOUT, 200},
+        {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+        {OUTCOME_FAILED, REASON_HTTP, 404}, /* its head says all */
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.timeout_ms = 200;
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        int64_t before = clock_mono();
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        assert_outcome(p, want[i].status, want[i].reason);
+        ck_assert_int_eq(p->done.outcome.http_status, want[i].http_status);
+        ck_assert_int_eq(p->done.transient, want[i].reason == REASON_TIMEOUT);
+        ck_assert(!p->done.host.unreachable);
+        ck_assert_int_ge(clock_mono() - before, 200 * NS_PER_MS);
+        if (i == 0)
+            ck_assert_uint_eq(p->done.found_count, 1);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+#define CODED_HEAD(coding, length)                                             \
+    OK_HTML "Content-Encoding: " coding "\r\nContent-Length: " length "\r\n\r" \
+            "\n"
+#define CODED(path, coding, NAME)                                              \
+    {                                                                          \
+        path, CODED_HEAD(coding, NAME##_LENGTH) NAME##_BODY,                   \
+            .len = sizeof(CODED_HEAD(coding, NAME##_LENGTH) NAME##_BODY) - 1   \
+    }
+
+/* The same page in every coding. */
+START_TEST(content_codings_are_decoded)
+{
+    struct route routes[] = {
+        CODED("/gzip", "gzip", GZIP),
+        CODED("/x-gzip", "x-gzip", GZIP),
+        CODED("/deflate", "deflate", DEFLATE),
+        CODED("/raw", "deflate", RAW_DEFLATE), /* as some servers mean it */
+        CODED("/br", "br", BROTLI),
+        CODED("/zstd", "zstd", ZSTD),
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_msg(p->done.row.body_bytes == CODED_LENGTH, "%s",
+                      routes[i].path);
+        ck_assert_uint_eq(p->done.found_count, 1);
+        report_free(p);
+    }
+    ck_assert_ptr_nonnull(
+        strstr(r.server.head, "Accept-Encoding: deflate, gzip, br, zstd"));
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
+{
+    struct route routes[] = {
+        {"/none", OK_HTML "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
+                          "not gzip!"},
+        {"/strange", OK_HTML "Content-Encoding: strange\r\n"
+                             "Content-Length: 3\r\n\r\nabc"},
+        CODED("/broken", "gzip", BROKEN),
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
+        ck_assert(!p->done.transient);
+        if (i == 2) /* what was decoded before is read */
+            ck_assert_uint_eq(p->done.found_count, 1);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+/* The last octets are missing, and Content-Length or the last chunk agree. */
+START_TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
+{
+#define SHORT(path, coding, length, body)                                      \
+    {                                                                          \
+        path, CODED_HEAD(coding, length) body,                                 \
+            .len = sizeof(CODED_HEAD(coding, length) body) - 9                 \
+    }
+#define CHUNKED                                                                \
+    OK_HTML "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"     \
+            "2a\r\n" GZIP_BODY
+    char chunked[sizeof CHUNKED + 8];
+    struct route routes[] = {
+        SHORT("/gzip", "gzip", "42", GZIP_BODY),
+        SHORT("/deflate", "deflate", "30", DEFLATE_BODY),
+        SHORT("/br", "br", "26", BROTLI_BODY),
+        SHORT("/zstd", "zstd", "44", ZSTD_BODY),
+        {"/chunked", chunked, .len = sizeof CHUNKED - 9 + 7},
+    };
+    struct rig r;
+
+    memcpy(chunked, CHUNKED, sizeof CHUNKED - 9);
+    memcpy(chunked + sizeof CHUNKED - 9, "\r\n0\r\n\r\n", 8);
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
+        ck_assert(!p->done.transient);
+        ck_assert(
+            bytes_is(p->done.row.detail, "the content coding ends too early"));
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+/* Neither of an error page nor of an answer without a body. */
+START_TEST(a_coding_matters_only_where_a_body_does)
+{
+    struct route routes[] = {
+        {"/404", "HTTP/1.1 404 No\r\nContent-Encoding: gzip\r\n"
+                 "Content-Length: 9\r\n\r\nnot gzip!"},
+        {"/strange", "HTTP/1.1 404 No\r\nContent-Encoding: strange\r\n"
+                     "Content-Length: 3\r\n\r\nabc"},
+        {"/none", OK_HTML "Content-Encoding: gzip\r\n" EMPTY},
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        if (i < 2)
+            assert_outcome(p, OUTCOME_FAILED, REASON_HTTP);
+        else
+            assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(broken_connections_are_resets_and_broken_http_is_protocol)
+{
+    struct route routes[] = {
+        {"/nothing", "", .after = CLOSE},
+        {"/reset", OK_HTML "Content-Length: 100\r\n\r\nabc", .after = RESET},
+        {"/short", OK_HTML "Content-Length: 100\r\n\r\nabc", .after = CLOSE},
+        {"/half", "HTTP/1.1 200 OK\r\nContent-Ty", .after = RESET},
+        {"/cut", OK_HTML "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+         .after = CLOSE},
+        {"/garbage", "hello, world\r\n\r\n", .after = CLOSE},
+        {"/chunk", OK_HTML "Transfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n",
+         .after = CLOSE},
+        {"/status", "HTTP/1.1 2x0 OK\r\n\r\n", .after = CLOSE},
+        {"/huge", "HTTP/1.1 200 OK\r\nX: y", .after = CLOSE, .repeat = 400000,
+         .repeat_len = 1},
+        {"/many", "HTTP/1.1 200 OK\r\nX-Field: y\r\n", .after = CLOSE,
+         .repeat = 30000, .repeat_len = 12},
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+        bool reset = i < 5;
+
+        ck_assert_msg(p->done.outcome.status == OUTCOME_FAILED &&
+                          p->done.outcome.reason ==
+                              (reset ? REASON_RESET : REASON_PROTOCOL),
+                      "%s: %s %s: %.*s", routes[i].path,
+                      outcome_status_name(p->done.outcome.status),
+                      outcome_reason_name(p->done.outcome.reason),
+                      (int)p->done.row.detail.len, p->done.row.detail.at);
+        ck_assert_int_eq(p->done.transient, reset);
+        ck_assert(!p->done.host.unreachable);
+        ck_assert_uint_gt(p->done.row.detail.len, 0);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(hosts_that_cannot_be_reached_say_how)
+{
+    static const struct {
+        const char *url;
+        enum outcome_reason reason;
+        bool transient;
+    } cases[] = {
+        {"http://127.0.0.1:1/", REASON_CONNECT, true},
+        {"http://no-such-host.invalid/", REASON_DNS, true},
+        {"http://a*b.invalid/", REASON_DNS, false}, /* no host name to curl */
+    };
+    struct report *p;
+    struct rig r;
+
+    rig_init(&r, NULL, 0);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        p = rig_ask_url(&r, cases[i].url);
+        assert_outcome(p, OUTCOME_FAILED, cases[i].reason);
+        ck_assert_int_eq(p->done.transient, cases[i].transient);
+        ck_assert(p->done.host.unreachable);
+        ck_assert_int_eq(p->done.outcome.http_status, 0);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_server_that_speaks_no_tls_or_nothing_fails_by_tls)
+{
+    static const char *const greetings[] = {"no TLS here\r\n", ""};
+    char url[64];
+
+    for (size_t i = 0; i < COUNT(greetings); i++) {
+        struct rig r;
+        struct report *p;
+
+        rig_init(&r, NULL, 0);
+        r.server.greeting = greetings[i];
+        r.o.connect_timeout_ms = 300;
+        rig_start(&r);
+        snprintf(url, sizeof url, "https://127.0.0.1:%u/", r.server.port);
+        p = rig_ask_url(&r, url);
+        assert_outcome(p, OUTCOME_FAILED, REASON_TLS);
+        ck_assert(p->done.transient && p->done.host.unreachable);
+        report_free(p);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+/* A listener whose backlog is full answers no SYN. */
+START_TEST(a_connection_that_is_not_answered_in_time_is_unreachable)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t len = sizeof a;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), filler[8];
+    struct rig r;
+    struct report *p;
+    char url[64];
+
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(listen(fd, 0), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    for (size_t i = 0; i < COUNT(filler); i++) {
+        filler[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)!connect(filler[i], (struct sockaddr *)&a, sizeof a);
+    }
+    rig_init(&r, NULL, 0);
+    r.o.connect_timeout_ms = 200;
+    rig_start(&r);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(a.sin_port));
+    p = rig_ask_url(&r, url);
+    assert_outcome(p, OUTCOME_FAILED, REASON_CONNECT);
+    ck_assert(p->done.transient && p->done.host.unreachable);
+    report_free(p);
+    rig_fini(&r);
+    for (size_t i = 0; i < COUNT(filler); i++)
+        close(filler[i]);
+    close(fd);
+}
+END_TEST
+
+Suite *suite_fetcher_answers(void)
+{
+    Suite *s = suite_create("fetcher_answers");
+    TCase *t = tcase_create("fetcher_answers");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, title_and_language_stand_in_the_row);
+    tcase_add_test(t, statuses_have_the_outcome_of_the_table);
+    tcase_add_test(t, retry_after_is_taken_from_429_and_5xx_only);
+    tcase_add_test(t, a_body_over_the_limit_is_cut_and_what_came_is_read);
+    tcase_add_test(t, a_body_cut_by_time_is_fetched_as_far_as_it_came);
+    tcase_add_test(t, content_codings_are_decoded);
+    tcase_add_test(t, what_does_not_decode_is_fetched_as_bad_encoding);
+    tcase_add_test(
+        t, a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length);
+    tcase_add_test(t, a_coding_matters_only_where_a_body_does);
+    tcase_add_test(t,
+                   broken_connections_are_resets_and_broken_http_is_protocol);
+    tcase_add_test(t, hosts_that_cannot_be_reached_say_how);
+    tcase_add_test(t, a_server_that_speaks_no_tls_or_nothing_fails_by_tls);
+    tcase_add_test(t, a_connection_that_is_not_answered_in_time_is_unreachable);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a fetcher finds further URLs: redirects, links, sitemaps and feeds. */
+#include <check.h>
+
+#include "tests/unit/crawler/fetcher_rig.h"
+
+/* ---- redirects ----------------------------------------------------------- */
+
+START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
+{
+    static const int statuses[] = {300, 301, 302, 303, 307, 308};
+    struct route route = {"/a/b"};
+    char answer[COUNT(statuses)][100];
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(statuses); i++) {
+        struct report *p;
+
+        snprintf(answer[i], sizeof answer[i],
+                 "HTTP/1.1 %d Moved\r\nLocation: ../c?x#y\r\n" EMPTY,
+                 statuses[i]);
+        tiny_answer(&r.server, &route, answer[i]);
+        rig_give_lease(&r, (struct engine_lease){.depth = 3, .hops = 2},
+                       rig_url(&r, "127.0.0.1", "/a/b"));
+        p = rig_receive(&r);
+        assert_outcome(p, OUTCOME_REDIRECT, REASON_NONE);
+        ck_assert_uint_eq(p->done.found_count, 1);
+        assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/c?x"));
+        ck_assert_uint_eq(p->done.found[0].depth, 3);
+        ck_assert_uint_eq(p->done.found[0].hops, 3);
+        ck_assert_uint_eq(p->done.found[0].kind, LINK_REDIRECT);
+        ck_assert_uint_eq(p->done.row.links, 0);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(redirects_that_lead_nowhere_say_why)
+{
+    static const struct {
+        const char *answer;
+        enum outcome_reason reason;
+    } cases[] = {
+        {MOVED "\r\n", REASON_REDIRECT_INVALID},
+        {MOVED "Location:\r\n\r\n", REASON_REDIRECT_INVALID},
+        {MOVED "Location: ftp://x/\r\n\r\n", REASON_REDIRECT_INVALID},
+        {MOVED "Location: http://[bad/\r\n\r\n", REASON_REDIRECT_INVALID},
+        {MOVED "Location: /%61#top\r\n\r\n", REASON_REDIRECT_LOOP},
+        {"HTTP/1.1 305 Use Proxy\r\nLocation: /p\r\n" EMPTY,
+         REASON_REDIRECT_INVALID},
+    };
+    struct route route = {"/a"};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tiny_answer(&r.server, &route, cases[i].answer);
+        p = rig_ask(&r, "/a");
+        assert_outcome(p, OUTCOME_REDIRECT, cases[i].reason);
+        ck_assert_uint_eq(p->done.found_count, 0);
+        report_free(p);
+    }
+    tiny_answer(&r.server, &route, MOVED "Location: /next\r\n\r\n");
+    rig_give_lease(&r, (struct engine_lease){.hops = 5},
+                   rig_url(&r, "127.0.0.1", "/a"));
+    p = rig_receive(&r);
+    assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_LIMIT);
+    ck_assert_uint_eq(p->done.found_count, 0);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
+{
+    struct route route = {"/a", MOVED "Location: http://other.test/\r\n\r\n"};
+    struct rig r;
+    struct report *p;
+    struct url seed;
+
+    rig_init(&r, &route, 1);
+    r.so.mode = SCOPE_HOST;
+    rig_start(&r);
+    url_init(&seed);
+    ck_assert_int_eq(url_canonical(&seed,
+                                   bytes_of_str(rig_url(&r, "127.0.0.1", "/")),
+                                   NULL, NULL),
+                     URL_OK);
+    scope_add_seed(r.o.scope, &seed);
+    url_fini(&seed);
+    p = rig_ask(&r, "/a");
+    assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_SCOPE);
+    ck_assert_uint_eq(p->done.found_count, 0);
+    ck_assert_uint_eq(p->done.drop_count, 1);
+    ck_assert_int_eq(p->done.drops[0].reason, REASON_SCOPE);
+    assert_bytes(p->done.drops[0].host, "other.test");
+    assert_bytes(p->done.drops[0].url, "http://other.test/");
+    report_free(p);
+    rig_give_lease(&r, (struct engine_lease){.depth = 0},
+                   rig_url(&r, "127.0.0.1", "/a"));
+    p = rig_receive(&r);
+    assert_outcome(p, OUTCOME_REDIRECT, REASON_NONE);
+    ck_assert_uint_eq(p->done.found_count, 1);
+    ck_assert_uint_eq(p->done.found[0].depth, 0);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- links --------------------------------------------------------------- */
+
+static size_t drops_of(const struct report *p, enum outcome_reason reason)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->done.drop_count; i++)
+        n += p->done.drops[i].reason == reason;
+    return n;
+}
+
+START_TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
+{
+    struct route route = {"/",
+                          OK_HTML
+                          "\r\n"
+                          "<a href=/a>1</a><a href='/%61#x'>same</a>"
+                          "<a href=/no rel=nofollow>2</a><img src=/i.png>"
+                          "<a href=http://out.test/>3</a>"
+                          "<a href=/excluded>4</a><a href=mailto:x@y>5</a>"
+                          "<form action=/f></form>",
+                          .after = CLOSE};
+    const char *exclude = "excluded$";
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.so.exclude = &exclude;
+    r.so.exclude_count = 1;
+    r.so.mode = SCOPE_HOST;
+    rig_start(&r);
+    {
+        struct url seed;
+
+        url_init(&seed);
+        ck_assert_int_eq(
+            url_canonical(&seed, bytes_of_str(rig_url(&r, "127.0.0.1", "/")),
+                          NULL, NULL),
+            URL_OK);
+        scope_add_seed(r.o.scope, &seed);
+        url_fini(&seed);
+    }
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert_uint_eq(p->done.found_count, 1);
+    assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/a"));
+    ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1);
+    ck_assert_uint_eq(drops_of(p, REASON_KIND), 2); /* img and form */
+    ck_assert_uint_eq(drops_of(p, REASON_SCOPE), 1);
+    ck_assert_uint_eq(drops_of(p, REASON_EXCLUDE), 1);
+    ck_assert_uint_eq(p->done.drop_count, 5);
+    ck_assert_uint_eq(p->done.row.links, 7);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_page_gives_no_more_links_than_are_taken)
+{
+    struct route route = {"/",
+                          OK_HTML "\r\n<a href=/1></a><a href=/2></a>"
+                                  "<a href=/1></a><a href=/2#x></a>"
+                                  "<a href=/3></a><a href=/4></a>",
+                          .after = CLOSE};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.o.links_most = 2;
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_LINK_COUNT);
+    ck_assert_uint_eq(p->done.found_count, 2);
+    ck_assert_uint_eq(p->done.drop_count, 1); /* which names the page */
+    ck_assert_int_eq(p->done.drops[0].reason, REASON_LINK_COUNT);
+    assert_bytes(p->done.drops[0].url, rig_url(&r, "127.0.0.1", "/"));
+    report_free(p);
+    tiny_answer(&r.server, &route,
+                OK_HTML "\r\n<a href=/1></a><a href=/2></a><a href=/1></a>");
+    p = rig_ask(&r, "/");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert_uint_eq(p->done.found_count, 2);
+    ck_assert_uint_eq(p->done.drop_count, 0);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(noindex_skips_the_page_and_nofollow_its_links)
+{
+    static const struct {
+        const char *answer;
+        enum outcome_status status;
+        size_t found;
+    } cases[] = {
+        {OK_HTML "X-Robots-Tag: noindex\r\n\r\n<a href=/a>a</a>",
+         OUTCOME_SKIPPED, 1},
+        {OK_HTML "X-Robots-Tag: all\r\nX-Robots-Tag: urlweir: nofollow\r\n"
+                 "\r\n<a href=/a>a</a>",
+         OUTCOME_FETCHED, 0},
+        {OK_HTML "X-Robots-Tag: otherbot: none\r\n\r\n<a href=/a>a</a>",
+         OUTCOME_FETCHED, 1},
+        {OK_HTML "\r\n<meta name=robots content=none><a href=/a>a</a>",
+         OUTCOME_SKIPPED, 0},
+        {OK_HTML "\r\n<meta name=urlweir content=noindex><a href=/a>a</a>",
+         OUTCOME_SKIPPED, 1},
+    };
+    struct route route = {"/", .after = CLOSE};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        tiny_answer(&r.server, &route, cases[i].answer);
+        p = rig_ask(&r, "/");
+        assert_outcome(p, cases[i].status,
+                       cases[i].status == OUTCOME_SKIPPED ? REASON_NOINDEX
+                                                          : REASON_NONE);
+        ck_assert_uint_eq(p->done.found_count, cases[i].found);
+        ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1 - cases[i].found);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(follow_nofollow_follows_what_pages_ask_not_to)
+{
+    struct route route = {"/",
+                          OK_HTML "X-Robots-Tag: nofollow\r\n\r\n"
+                                  "<a href=/a rel=nofollow>a</a>",
+                          .after = CLOSE};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.o.follow_nofollow = true;
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    ck_assert_uint_eq(p->done.found_count, 1);
+    ck_assert_uint_eq(p->done.drop_count, 0);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
+{
+    static const struct {
+        const char *answer;
+        size_t found;
+        const char *mime;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+         "<html><a href=/a>a</a>",
+         0, "text/plain"},
+        {"HTTP/1.1 200 OK\r\nContent-Type: APPLICATION/XHTML+XML\r\n\r\n"
+         "<html><a href='/a'>a</a></html>",
+         1, "application/xhtml+xml"},
+        {"HTTP/1.1 200 OK\r\n\r\n  <!doctype html><a href=/a>a</a>", 1,
+         "text/html"},
+        {"HTTP/1.1 200 OK\r\nContent-Type: nonsense\r\n\r\n"
+         "<HTML><a href=/a>a</a>",
+         1, "text/html"},
+        {"HTTP/1.1 200 OK\r\n\r\nplain <a href=/a>a</a>", 0, ""},
+    };
+    struct route route = {"/", .after = CLOSE};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        tiny_answer(&r.server, &route, cases[i].answer);
+        p = rig_ask(&r, "/");
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_msg(p->done.found_count == cases[i].found, "%s",
+                      cases[i].answer);
+        assert_bytes(p->done.row.mime, cases[i].mime);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
+{
+#define SITEMAP "<urlset><url><loc>http://x.test/a</loc></url></urlset>"
+    static const struct {
+        const char *answer;
+        enum link_kind found_as, kind;
+        size_t found;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n" SITEMAP,
+         LINK_A, LINK_LISTED, 1},
+        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+         "http://x.test/a\n",
+         LINK_A, LINK_LISTED, 0},
+        {"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n"
+         "<rss><channel><item><link>http://x.test/a</link></item></channel>"
+         "</rss>",
+         LINK_FEED, LINK_LISTED, 1},
+        {"HTTP/1.1 200 OK\r\nContent-Type: image/svg+xml\r\n\r\n"
+         "<svg><a href='http://x.test/a'/></svg>",
+         LINK_A, LINK_A, 0},
+    };
+    struct route route = {"/", .after = CLOSE};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        tiny_answer(&r.server, &route, cases[i].answer);
+        rig_give_lease(&r,
+                       (struct engine_lease){.kind = (uint8_t)cases[i].found_as,
+                                             .depth = 4},
+                       rig_url(&r, "127.0.0.1", "/"));
+        p = rig_receive(&r);
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_msg(p->done.found_count == cases[i].found, "%s",
+                      cases[i].answer);
+        if (cases[i].found > 0) {
+            assert_bytes(p->done.found[0].url, "http://x.test/a");
+            ck_assert_uint_eq(p->done.found[0].kind, cases[i].kind);
+            ck_assert_uint_eq(p->done.found[0].depth, 5);
+            /* a feed quotes whom it likes, a sitemap speaks for its host */
+            ck_assert_uint_eq(p->elsewhere, cases[i].found_as == LINK_A);
+        }
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
+{
+    struct route route = {"/",
+                          OK_HTML "Link: </a>; rel=next, </b>; rel=nofollow\r\n"
+                                  "Link: </c>\r\nContent-Location: /d\r\n"
+                                  "Refresh: 5; url=/e\r\n" EMPTY};
+    struct rig r;
+    struct report *p = ask_route(&r, &route);
+
+    ck_assert_uint_eq(p->done.found_count, 0);
+    report_free(p);
+    rig_fini(&r);
+
+    rig_init(&r, &route, 1);
+    r.o.kinds |= LINK_BIT(LINK_HEADER);
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    ck_assert_uint_eq(p->done.found_count, 4);
+    ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1);
+    ck_assert_uint_eq(p->done.row.links, 5);
+    assert_bytes(p->done.found[3].url, rig_url(&r, "127.0.0.1", "/e"));
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(types_that_are_not_accepted_are_given_up_at_the_head)
+{
+    static const char *const mime[] = {"text/html", "image/"};
+    struct route routes[] = {
+        {"/html", OK_HTML EMPTY},
+        {"/png", "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n" EMPTY},
+        {"/short", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                   "Content-Length: 3\r\n\r\nabc"},
+        {"/unnamed", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"},
+        {"/404", "HTTP/1.1 404 No\r\nContent-Type: text/plain\r\n" EMPTY},
+        {"/long", "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\nmovie",
+         .after = STALL},
+    };
+    static const struct outcome want[] = {
+        {OUTCOME_FETCHED, REASON_NONE, 200},
+        {OUTCOME_FETCHED, REASON_NONE, 200},
+        {OUTCOME_SKIPPED, REASON_MIME, 200},
+        {OUTCOME_SKIPPED, REASON_MIME, 200},
+        {OUTCOME_FAILED, REASON_HTTP, 404},
+        {OUTCOME_SKIPPED, REASON_MIME, 200},
+    };
+    struct rig r;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.mime = mime;
+    r.o.mime_count = COUNT(mime);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct report *p = rig_ask(&r, routes[i].path);
+
+        assert_outcome(p, want[i].status, want[i].reason);
+        report_free(p);
+    }
+    /* Short bodies were read on, for the connection's sake. */
+    ck_assert_uint_eq(r.server.connections, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_fetcher_links(void)
+{
+    Suite *s = suite_create("fetcher_links");
+    TCase *t = tcase_create("fetcher_links");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, a_redirect_sends_its_target_on_as_a_url_of_its_own);
+    tcase_add_test(t, redirects_that_lead_nowhere_say_why);
+    tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);
+    tcase_add_test(t, each_link_is_an_item_once_or_a_drop_with_its_reason);
+    tcase_add_test(t, a_page_gives_no_more_links_than_are_taken);
+    tcase_add_test(t, noindex_skips_the_page_and_nofollow_its_links);
+    tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
+    tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
+    tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);
+    tcase_add_test(t,
+                   links_of_the_head_are_followed_where_that_kind_is_asked_for);
+    tcase_add_test(t, types_that_are_not_accepted_are_given_up_at_the_head);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* robots.txt before all else (RFC 9309), as a fetcher asks for it. */
+#include <check.h>
+
+#include "tests/unit/crawler/fetcher_rig.h"
+
+#define RULES                                                                  \
+    "HTTP/1.1 200 OK\r\nContent-Length: 75\r\n\r\n"                            \
+    "User-agent: urlweir\nDisallow: /private\nCrawl-delay: 2.5\n"              \
+    "Allow: /private/ok\n"
+
+START_TEST(robots_txt_comes_first_and_its_url_is_given_back)
+{
+    struct route routes[] = {{"/robots.txt", RULES},
+                             {"/a", OK_HTML EMPTY},
+                             {"/private/ok", OK_HTML EMPTY},
+                             {"/private/x", OK_HTML EMPTY}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = rig_ask(&r, "/a");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_int_gt(p->done.host.ended, 0);
+    ck_assert_int_eq(p->done.host.crawl_delay_ms, 2500);
+    ck_assert_ptr_nonnull(p->done.host.robots);
+    ck_assert_uint_eq(p->done.host.robots->http_status, 200);
+    assert_bytes(p->done.host.robots->origin, rig_url(&r, "127.0.0.1", ""));
+    ck_assert_uint_eq(p->done.host.robots->body.len, 75);
+    report_free(p);
+    ck_assert_uint_eq(routes[1].asked, 0);
+    p = rig_ask(&r, "/a");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert_int_eq(p->done.host.crawl_delay_ms, 2500);
+    report_free(p);
+    p = rig_ask(&r, "/private/ok");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    p = rig_ask(&r, "/private/x");
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+    assert_bytes(p->done.row.detail, "Disallow: /private");
+    ck_assert_int_eq(p->done.host.ended, 0); /* nothing was sent */
+    report_free(p);
+    ck_assert_uint_eq(routes[0].asked, 1);
+    ck_assert_uint_eq(routes[3].asked, 0);
+    rig_fini(&r);
+}
+END_TEST
+
+/* "User-agent: *", "Disallow: /no", by gzip(1). */
+#define GZIPPED_RULES                                                          \
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x0b\x2d\x4e\x2d\xd2"             \
+    "\x4d\x4c\x4f\xcd\x2b\xb1\x52\xd0\xe2\x72\xc9\x2c\x4e\xcc\xc9"             \
+    "\xc9\x2f\xb7\x52\xd0\xcf\xcb\xe7\x02\x00\x6f\x0a\x2d\x24\x1c"             \
+    "\x00\x00\x00"
+#define GZIPPED_RULES_LENGTH "48"
+
+START_TEST(robots_txt_is_read_whatever_its_type_and_coding)
+{
+    static const char coded[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip"
+        "\r\nContent-Length: " GZIPPED_RULES_LENGTH "\r\n\r\n" GZIPPED_RULES;
+    struct route routes[] = {
+        {"/robots.txt", coded, .len = sizeof coded - 1},
+        {"/yes", OK_HTML EMPTY},
+    };
+    const char *only = "text/html"; /* --mime is about pages */
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    r.o.mime = &only;
+    r.o.mime_count = 1;
+    rig_start(&r);
+    p = rig_ask(&r, "/no");
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+    assert_bytes(p->done.row.detail, "Disallow: /no");
+    report_free(p);
+    p = rig_ask(&r, "/yes");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_its_robots_txt_denies_is_denied_at_once)
+{
+    struct route routes[] = {{"/robots.txt", RULES}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = rig_ask(&r, "/private/x");
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+    ck_assert_int_gt(p->done.host.ended, 0);
+    ck_assert_ptr_nonnull(p->done.host.robots);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(all_that_wait_for_one_robots_txt_are_given_back)
+{
+    struct route routes[] = {{"/robots.txt", RULES, .delay_ms = 50}};
+
+    for (uint32_t conns = 1; conns <= 3; conns += 2) {
+        struct rig r;
+
+        routes[0].asked = 0;
+        rig_init(&r, routes, COUNT(routes));
+        r.o.robots = ROBOTS_OBEY;
+        r.o.conns_per_host = conns;
+        rig_start(&r);
+        for (int i = 0; i < 5; i++)
+            rig_give(&r, rig_url(&r, "127.0.0.1", "/a"));
+        for (int i = 0; i < 5; i++) {
+            struct report *p = rig_receive(&r);
+
+            ck_assert_int_eq(p->kind, REPORT_RELEASE);
+            report_free(p);
+        }
+        ck_assert_uint_eq(routes[0].asked, 1);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+/* Asks until the URL is not given back any more. Between two requests, the
+ * frontier keeps the delay of the queue. */
+static struct report *ask_to_the_end(struct rig *r, const char *path,
+                                     unsigned *asked)
+{
+    for (*asked = 1;; ++*asked) {
+        struct report *p = rig_ask(r, path);
+
+        ck_assert_uint_eq(r->server.requests, *asked);
+        if (p->kind == REPORT_DONE)
+            return p;
+        ck_assert_int_gt(p->done.host.ended, 0);
+        ck_assert_int_eq(p->not_before, 0);
+        report_free(p);
+    }
+}
+
+START_TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
+{
+    struct route routes[] = {
+        {"/robots.txt", MOVED "Location: /1\r\n\r\n"},
+        {"/1", MOVED "Location: /2\r\n\r\n"},
+        {"/2", MOVED "Location: /3\r\n\r\n"},
+        {"/3", MOVED "Location: /4\r\n\r\n"},
+        {"/4", MOVED "Location: /5\r\n\r\n"},
+        {"/5", RULES},
+    };
+    struct rig r;
+    struct report *p;
+    unsigned asked;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = ask_to_the_end(&r, "/private/x", &asked);
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+    ck_assert_uint_eq(asked, 6);
+    ck_assert_ptr_nonnull(p->done.host.robots);
+    assert_bytes(p->done.host.robots->origin, rig_url(&r, "127.0.0.1", ""));
+    report_free(p);
+    rig_fini(&r);
+
+    routes[5].answer = MOVED "Location: /6\r\n\r\n"; /* one too many */
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = ask_to_the_end(&r, "/private/x", &asked);
+    assert_outcome(p, OUTCOME_FAILED, REASON_HTTP); /* all is allowed */
+    ck_assert_uint_eq(asked, 7);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
+{
+    struct route routes[] = {{"/robots.txt", MOVED "Location: /1\r\n\r\n"},
+                             {"/1", RULES, .delay_ms = 50}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    r.o.conns_per_host = 2;
+    rig_start(&r);
+    report_free(rig_ask(&r, "/a"));
+    rig_give(&r, rig_url(&r, "127.0.0.1", "/b"));
+    rig_give(&r, rig_url(&r, "127.0.0.1", "/c")); /* is held meanwhile */
+    for (int i = 0; i < 2; i++) {
+        p = rig_receive(&r);
+        ck_assert_int_eq(p->kind, REPORT_RELEASE);
+        report_free(p);
+    }
+    ck_assert_uint_eq(r.server.requests, 2);
+    report_free(rig_ask(&r, "/a"));
+    ck_assert_uint_eq(r.server.requests, 3);
+    ck_assert_uint_eq(routes[0].asked, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+/* How often it is asked for is the business of its host's queue, which the
+ * frontier keeps. */
+START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
+{
+    struct route routes[] = {{"/robots.txt", ""}, {"/r", RULES}};
+    const struct engine_lease visit = {.depth = 1,
+                                       .visit = bytes_of_str("other.test")};
+    char moved[100];
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    snprintf(moved, sizeof moved, MOVED "Location: %s\r\n\r\n",
+             rig_url(&r, "other.test", "/r"));
+    tiny_answer(&r.server, &routes[0], moved);
+    rig_resolve_all(&r);
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    for (int i = 0; i < 2; i++) {
+        p = rig_ask_url(&r, rig_url(&r, "a.test", "/private/x"));
+        ck_assert_int_eq(p->kind, REPORT_RELEASE);
+        ck_assert(bytes_is(p->done.host.visits, "other.test"));
+        ck_assert(i == 0 ? p->done.host.ended > 0 : p->done.host.ended == 0);
+        ck_assert_uint_eq(r.server.requests, 1);
+        report_free(p);
+    }
+    for (int i = 0; i < 2; i++) {
+        rig_give_lease(&r, visit, rig_url(&r, "a.test", "/private/x"));
+        p = rig_receive(&r);
+        ck_assert_int_eq(p->kind, i == 0 ? REPORT_DONE : REPORT_RELEASE);
+        ck_assert_uint_eq(p->done.host.visits.len, 0);
+        ck_assert(i == 0 ? p->done.host.ended > 0 : p->done.host.ended == 0);
+        ck_assert_uint_eq(r.server.requests, 2);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(rfc9309_2_3_1_3_unavailable_robots_txt_allows_all)
+{
+    struct route routes[] = {{"/robots.txt", "HTTP/1.1 403 No\r\n" EMPTY},
+                             {"/a", OK_HTML EMPTY}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = rig_ask(&r, "/a");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_int_eq(p->done.host.crawl_delay_ms, -1);
+    report_free(p);
+    p = rig_ask(&r, "/a");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
+{
+    struct route routes[] = {{"/robots.txt",
+                              "HTTP/1.1 503 Busy\r\nRetry-After: 9\r\n" EMPTY},
+                             {"/a", OK_HTML EMPTY}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = rig_ask(&r, "/a");
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
+    ck_assert(p->done.transient && p->done.host.unreachable);
+    ck_assert(p->done.host.slow_down);
+    ck_assert_int_eq(p->done.host.retry_after_ms, 9000);
+    ck_assert_int_gt(p->done.host.ended, 0);
+    assert_bytes(p->done.row.detail, "robots.txt: HTTP 503");
+    report_free(p);
+    p = rig_ask(&r, "/a"); /* too early: nothing is sent */
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert_int_gt(p->not_before, clock_mono() + 5 * NS_PER_S);
+    ck_assert_int_eq(p->done.host.ended, 0);
+    report_free(p);
+    ck_assert_uint_eq(routes[0].asked, 1);
+    ck_assert_uint_eq(routes[1].asked, 0);
+    rig_fini(&r);
+}
+END_TEST
+
+/* Half a file may lack the rule that matters. */
+START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
+{
+    static const char *const broken[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nUser-agent: *\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n"
+        "\r\nabc",
+        "garbage\r\n\r\n",
+    };
+
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        struct route route = {"/robots.txt", broken[i], .after = CLOSE};
+        struct rig r;
+        struct report *p;
+
+        rig_init(&r, &route, 1);
+        r.o.robots = ROBOTS_OBEY;
+        rig_start(&r);
+        p = rig_ask(&r, "/a");
+        assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
+        report_free(p);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+START_TEST(robots_report_fetches_and_marks_what_would_be_denied)
+{
+    struct route routes[] = {{"/robots.txt", RULES},
+                             {"/private/x", OK_HTML EMPTY}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_REPORT;
+    rig_start(&r);
+    p = rig_ask(&r, "/private/x");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    report_free(p);
+    p = rig_ask(&r, "/private/x");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    assert_bytes(p->done.row.detail, "robots would deny: Disallow: /private");
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
+{
+    struct route routes[] = {{"/a", OK_HTML EMPTY}};
+    struct robots_row row = {.http_status = 200};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    row.origin = bytes_of_str(rig_url(&r, "127.0.0.1", ""));
+    row.body = bytes_of_str("User-agent: *\nDisallow: /b\n");
+    row.fetched_at_ms = clock_wall_ms() - 1000;
+    row.expires_at_ms = clock_wall_ms() + 100000;
+    fetcher_know_robots(r.fetcher, &row);
+    p = rig_ask(&r, "/a");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    report_free(p);
+    p = rig_ask(&r, "/b");
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+    report_free(p);
+    ck_assert_uint_eq(r.server.requests, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(the_guard_holds_for_robots_txt_and_its_redirects)
+{
+    struct route route = {"/robots.txt", RULES};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.o.robots = ROBOTS_OBEY;
+    r.allow_private = false;
+    rig_start(&r);
+    p = rig_ask(&r, "/a");
+    assert_outcome(p, OUTCOME_SKIPPED, REASON_ADDRESS);
+    report_free(p);
+    ck_assert_uint_eq(r.server.connections, 0);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_fetcher_robots(void)
+{
+    Suite *s = suite_create("fetcher_robots");
+    TCase *t = tcase_create("fetcher_robots");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, robots_txt_comes_first_and_its_url_is_given_back);
+    tcase_add_test(t, robots_txt_is_read_whatever_its_type_and_coding);
+    tcase_add_test(t, a_url_its_robots_txt_denies_is_denied_at_once);
+    tcase_add_test(t, all_that_wait_for_one_robots_txt_are_given_back);
+    tcase_add_test(
+        t, rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times);
+    tcase_add_test(t,
+                   a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first);
+    tcase_add_test(
+        t,
+        a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it);
+    tcase_add_test(t, rfc9309_2_3_1_3_unavailable_robots_txt_allows_all);
+    tcase_add_test(t,
+                   rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now);
+    tcase_add_test(t, a_robots_txt_that_breaks_off_counts_as_unreachable);
+    tcase_add_test(t, robots_report_fetches_and_marks_what_would_be_denied);
+    tcase_add_test(t, robots_txt_of_an_earlier_run_is_not_asked_for_again);
+    tcase_add_test(t, the_guard_holds_for_robots_txt_and_its_redirects);
+    suite_add_tcase(s, t);
+    return s;
+}

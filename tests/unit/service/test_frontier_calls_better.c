@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the URLFrontier API's reference service is wrong and ours is not, by
+ * the number of the defect (docs/decisions/service-store.md). */
+#include "tests/unit/service/service_rig.h"
+
+#define NOW_S ((uint64_t)(RIG_NOW / 1000))
+
+START_TEST(contract_3_1_names_are_any_utf8_and_what_is_stored_is_served)
+{
+    static const char *const names[] = {"_",          "_DEFAULT_",
+                                        "with blank", "schl\xc3\xbcssel",
+                                        "a_b",        "[::1]"};
+    struct service_rig r;
+
+    service_make(&r);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        SAME(discover(&r, names[i], names[i], names[i]), FRONTIER_ACK_OK);
+        ck_assert_str_eq(get_urls(&r, names[i], "", 0, 0, 0), names[i]);
+    }
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
+{
+    struct service_rig r;
+    uint64_t gone;
+
+    service_make(&r);
+    discover(&r, "crawl1", "k", "u");
+    know(&r, "crawl1", "k2", "done", 0);
+    discover(&r, "crawl10", "k", "u");
+    SAME(control(&r, FRONTIER_DELETE_CRAWL, "crawl1", "", 0, &gone), STATUS_OK);
+    SAME(gone, 2);
+    SAME(get_counts(&r, "crawl1", "").queues, 0);
+    SAME(get_counts(&r, "crawl10", "").size, 1);
+    SAME(discover(&r, "crawl1", "k", "u"), FRONTIER_ACK_OK);
+    service_restart(&r);
+    SAME(get_counts(&r, "crawl1", "").size, 1);
+    ck_assert_str_eq(get_urls(&r, "crawl1", "", 0, 0, 0), "u");
+    service_fini(&r);
+}
+END_TEST
+
+/* Also when queues are deleted under it, between two parts of its answer. */
+START_TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
+{
+    struct service_rig r;
+    struct frontier_call call = service_new(FRONTIER_GET);
+    size_t n = 0, calls = 0;
+
+    service_make(&r);
+    for (int i = 0; i < 2500; i++) {
+        char url[16];
+
+        snprintf(url, sizeof url, "u%d", i);
+        discover(&r, "c", i < 2000 ? "long" : "other", url);
+    }
+    call.in.get = (struct frontier_get){.any_crawl = true};
+    do {
+        service_call(&r, &call);
+        n += call.url_count;
+        SAME(get_counts(&r, "c", "").in_process, calls == 0 ? n : 0);
+        if (calls++ == 0)
+            SAME(control(&r, FRONTIER_DELETE_CRAWL, "c", "", 0, NULL),
+                 STATUS_OK);
+        ck_assert_uint_lt(calls, 10);
+    } while (call.more);
+    SAME(n, 1000);
+    frontier_call_fini(&call);
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(
+    contract_3_4_completing_again_changes_no_count_rescheduling_counts_once)
+{
+    struct service_rig r;
+    struct frontier_counts c;
+
+    service_make(&r);
+    for (int i = 0; i < 3; i++)
+        know(&r, "c", "k", "u", 0);
+    c = get_counts(&r, "c", "k");
+    SAME(c.completed, 1);
+    SAME(c.size, 0);
+    for (int i = 0; i < 3; i++)
+        know(&r, "c", "k", "u", NOW_S);
+    c = get_counts(&r, "c", "k");
+    SAME(c.completed, 0);
+    SAME(c.size, 1);
+    service_restart(&r);
+    c = get_counts(&r, "c", "");
+    SAME(c.completed, 0);
+    SAME(c.size, 1);
+    ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "u");
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
+{
+    struct service_rig r;
+    struct frontier_call call = service_new(FRONTIER_GET);
+
+    service_make(&r);
+    SAME(discover(&r, " \t", "k", "u"), FRONTIER_ACK_OK);
+    SAME(discover(&r, "DEFAULT", "k", "u"), FRONTIER_ACK_SKIPPED);
+    call.in.get = (struct frontier_get){.any_crawl = true};
+    service_call(&r, &call);
+    ck_assert(bytes_is(call.urls[0].crawl, "DEFAULT"));
+    frontier_call_fini(&call);
+    call = service_new(FRONTIER_STATS);
+    call.in.queue = (struct frontier_queue_call){.crawl = text(" ")};
+    service_call(&r, &call);
+    ck_assert(bytes_is(call.crawl_id, "DEFAULT"));
+    SAME(call.counts.size, 1);
+    frontier_call_fini(&call);
+    call = service_new(FRONTIER_LIST_CRAWLS);
+    service_call(&r, &call);
+    SAME(call.name_count, 1);
+    ck_assert(bytes_is(call.names[0], "DEFAULT"));
+    frontier_call_fini(&call);
+    service_fini(&r);
+}
+END_TEST
+
+/* A disk that is full: FAIL for every item from then on, no silence. */
+START_TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
+{
+    struct service_rig r;
+    unsigned failed = 0;
+    char url[64];
+
+    service_make(&r);
+    SAME(discover(&r, "c", "k", "u"), FRONTIER_ACK_OK);
+    scratch_limit_files((uint64_t)1 << 20);
+    for (int i = 0; i < 20000 && failed < 3; i++) {
+        snprintf(url, sizeof url, "http://h/%d/some-longer-path-behind-it", i);
+        failed += discover(&r, "c", "k", url) == FRONTIER_ACK_FAIL;
+    }
+    SAME(failed, 3);
+    SAME(control(&r, FRONTIER_SET_DELAY, "c", "k", 1, NULL) != STATUS_OK, true);
+    ck_assert_int_ne(frontier_service_close(r.s), STATUS_OK);
+    scratch_remove(&r.at);
+}
+END_TEST
+
+START_TEST(
+    contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart)
+{
+    struct service_rig r;
+
+    service_make(&r);
+    SAME(control(&r, FRONTIER_SET_DELAY, "", "", 2, NULL), STATUS_OK);
+    discover(&r, "c", "delayed", "a1");
+    discover(&r, "c", "delayed", "a2");
+    discover(&r, "c", "blocked", "b");
+    know(&r, "c", "limited", "done", 0);
+    discover(&r, "c", "limited", "l");
+    SAME(control(&r, FRONTIER_SET_DELAY, "c", "delayed", 10, NULL), STATUS_OK);
+    SAME(control(&r, FRONTIER_BLOCK_QUEUE, "c", "blocked", NOW_S + 20, NULL),
+         STATUS_OK);
+    SAME(control(&r, FRONTIER_SET_LIMIT, "c", "limited", 1, NULL), STATUS_OK);
+    ck_assert_str_eq(get_urls(&r, "c", "", 1, 0, 15), "a1");
+    SAME(control(&r, FRONTIER_SET_ACTIVE, "", "", 0, NULL), STATUS_OK);
+    service_restart(&r);
+    ck_assert_str_eq(get_urls(&r, "c", "", 1, 0, 15), "");
+    SAME(control(&r, FRONTIER_SET_ACTIVE, "", "", 1, NULL), STATUS_OK);
+    SAME(get_counts(&r, "c", "").in_process, 1);
+    pass(&r, 9999);
+    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "");
+    pass(&r, 1);
+    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "a2"); /* a1 is held */
+    pass(&r, 11000);
+    service_restart(&r);
+    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "b a1");
+    SAME(control(&r, FRONTIER_SET_LIMIT, "c", "limited", 0, NULL), STATUS_OK);
+    ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "l");
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
+{
+    static const struct {
+        const char *url, *key;
+    } cases[] = {
+        {"http://[::1]:8080/", "[::1]"},
+        {"http://user:secret@example.org:81/x", "example.org"},
+        {"http://example.org?q=a@b", "example.org"},
+        {"http://example.org&x", "example.org"},
+        {"http://Example.ORG/a", "Example.ORG"}, /* as it is spelt */
+        {"http://a@b@example.org/", "example.org"},
+        {"http://[broken/", "[broken"},
+    };
+    struct service_rig r;
+
+    service_make(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char crawl[8];
+
+        snprintf(crawl, sizeof crawl, "c%zu", i);
+        SAME(discover(&r, crawl, "", cases[i].url), FRONTIER_ACK_OK);
+        SAME(get_counts(&r, crawl, cases[i].key).size, 1);
+    }
+    service_fini(&r);
+}
+END_TEST
+
+Suite *suite_frontier_calls_better(void)
+{
+    const TTest *const tests[] = {
+        contract_3_1_names_are_any_utf8_and_what_is_stored_is_served,
+        contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone,
+        contract_3_3_a_get_ends_whatever_is_deleted_under_it,
+        contract_3_4_completing_again_changes_no_count_rescheduling_counts_once,
+        contract_3_5_a_blank_crawl_is_called_default_in_every_answer,
+        contract_3_6_an_internal_error_is_an_ack_that_says_fail,
+        contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart,
+        contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo,
+    };
+    Suite *s = suite_create("frontier_calls_better");
+    TCase *t = tcase_create("frontier_calls_better");
+
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(t, tests[i]);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue to the frontier thread, what a monitor is told of it, and leases by
+ * their number. */
+#include "base/clock.h"
+#include "tests/unit/service/service_rig.h"
+
+START_TEST(ours_a_lease_can_be_settled_by_its_number_also_after_a_restart)
+{
+    struct service_rig r;
+    struct frontier_call call = service_new(FRONTIER_GET);
+    uint64_t lease;
+
+    service_make(&r);
+    discover(&r, "c", "k", "u");
+    call.in.get = (struct frontier_get){.any_crawl = true};
+    service_call(&r, &call);
+    lease = call.urls[0].lease;
+    frontier_call_fini(&call);
+    service_restart(&r);
+    call = service_new(FRONTIER_SETTLE);
+    call.in.settle = (struct frontier_settle){.lease = lease,
+                                              .how = FRONTIER_SETTLE_EXTEND,
+                                              .seconds = 900};
+    service_call(&r, &call);
+    SAME(call.status, STATUS_OK);
+    pass(&r, 899999);
+    SAME(get_counts(&r, "c", "").in_process, 1);
+    call.in.settle = (struct frontier_settle){.lease = lease};
+    service_call(&r, &call);
+    SAME(call.status, STATUS_OK);
+    SAME(get_counts(&r, "c", "").completed, 1);
+    service_call(&r, &call);
+    SAME(call.status, STATUS_NOT_FOUND);
+    frontier_call_fini(&call);
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
+{
+    struct service_rig r;
+    struct frontier_call calls[64];
+    struct frontier_item items[64][100];
+    struct service_wait waits[64];
+    char urls[64][100][24];
+    bool refused = false;
+
+    service_init(&r);
+    r.o.most_waiting = 200;
+    service_open(&r);
+    for (int c = 0; c < 64; c++) {
+        calls[c] = service_new(FRONTIER_PUT);
+        waits[c] = (struct service_wait){.r = &r};
+        calls[c].ctx = &waits[c];
+        calls[c].in.put = (struct frontier_put){items[c], 100};
+        for (int i = 0; i < 100; i++) {
+            snprintf(urls[c][i], sizeof urls[c][i], "%d-%d", c, i);
+            items[c][i] =
+                (struct frontier_item){.kind = FRONTIER_ITEM_DISCOVERED,
+                                       .key = text("k"),
+                                       .url = text(urls[c][i])};
+        }
+    }
+    for (int c = 0; c < 64; c++) {
+        unsigned rooms = r.rooms;
+        enum status st = frontier_service_submit(r.s, &calls[c]);
+
+        if (st == STATUS_OK)
+            continue;
+        SAME(st, STATUS_AGAIN);
+        refused = true;
+        pthread_mutex_lock(&r.mtx);
+        while (r.rooms == rooms)
+            pthread_cond_wait(&r.told, &r.mtx);
+        pthread_mutex_unlock(&r.mtx);
+        c--; /* once more */
+    }
+    for (int c = 0; c < 64; c++) {
+        service_wait_for(&waits[c]);
+        for (int i = 0; i < 100; i++)
+            SAME(items[c][i].ack, FRONTIER_ACK_OK);
+    }
+    ck_assert(refused);
+    SAME(get_counts(&r, "", "").size, 6400);
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_calls_that_are_none_are_refused)
+{
+    struct service_rig r;
+    struct frontier_call call = service_new(FRONTIER_PUT);
+
+    service_make(&r);
+    SAME(frontier_service_submit(r.s, &call), STATUS_ARG);
+    call.in.put.n = FRONTIER_PUT_MOST + 1;
+    SAME(frontier_service_submit(r.s, &call), STATUS_ARG);
+    call.verb = FRONTIER_VERBS_;
+    SAME(frontier_service_submit(r.s, &call), STATUS_ARG);
+    service_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
+{
+    struct service_rig r;
+    struct frontier_call call = service_new(FRONTIER_LIST_NODES);
+
+    service_make(&r);
+    service_call(&r, &call);
+    SAME(call.name_count, 1);
+    ck_assert(bytes_is(call.names[0], "127.0.0.1:7071"));
+    frontier_call_fini(&call);
+    call = service_new(FRONTIER_SET_LOG_LEVEL);
+    call.in.log_level = 3;
+    service_call(&r, &call);
+    SAME(call.status, STATUS_OK);
+    frontier_call_fini(&call);
+    service_fini(&r);
+}
+END_TEST
+
+static struct frontier_service_watch look(struct service_rig *r)
+{
+    struct frontier_service_watch w;
+
+    frontier_service_watch(r->s, &w);
+    return w;
+}
+
+/* Nobody calls meanwhile: the frontier thread does so of its own accord. */
+static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
+{
+    int64_t until = clock_mono() + 50 * NS_PER_S;
+
+    while (look(r).engine.certainly_new < certainly_new)
+        ck_assert_int_lt(clock_mono(), until);
+}
+
+START_TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
+{
+    struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
+    const struct histogram_sample *puts;
+    struct frontier_service_watch w;
+    struct service_rig r;
+
+    service_make(&r);
+    SAME(discover(&r, "c", "k", "http://h/1"), FRONTIER_ACK_OK);
+    SAME(discover(&r, "c", "k", "http://h/2"), FRONTIER_ACK_OK);
+    SAME(discover(&r, "c", "k", "http://h/1"), FRONTIER_ACK_SKIPPED);
+    call.via = FRONTIER_VIA_HTTP;
+    service_call(&r, &call);
+    frontier_call_fini(&call);
+    w = look(&r);
+    puts = &w.calls[FRONTIER_VIA_SELF][FRONTIER_PUT];
+    SAME(histogram_count(puts), 3);
+    ck_assert_uint_gt(puts->sum, 0);
+    SAME(histogram_count(&w.calls[FRONTIER_VIA_HTTP][FRONTIER_GET_ACTIVE]), 1);
+    SAME(histogram_count(&w.calls[FRONTIER_VIA_SELF][FRONTIER_GET_ACTIVE]), 0);
+    SAME(w.acks[FRONTIER_ACK_OK], 2);
+    SAME(w.acks[FRONTIER_ACK_SKIPPED], 1);
+    wait_for_new(&r, 2);
+    w = look(&r);
+    ck_assert_uint_ge(histogram_count(&w.engine.commits), 2);
+    SAME(w.engine.filter.keys, 2);
+    service_fini(&r);
+}
+END_TEST
+
+Suite *suite_frontier_service(void)
+{
+    const TTest *const tests[] = {
+        ours_a_lease_can_be_settled_by_its_number_also_after_a_restart,
+        ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room,
+        ours_calls_that_are_none_are_refused,
+        ours_the_node_names_itself_and_any_log_level_is_taken,
+        ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does,
+    };
+    Suite *s = suite_create("frontier_service");
+    TCase *t = tcase_create("frontier_service");
+
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(t, tests[i]);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    return s;
+}
