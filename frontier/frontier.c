@@ -219,6 +219,7 @@ static enum status frontier_block(struct engine *e, struct bytes crawl,
     h->why_blocked = until > now ? "blocked" : NULL;
     st = frontier_host_news(f, h, &none, now, wall_ms);
     frontier_reschedule(f, h);
+    frontier_visits_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
@@ -244,6 +245,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
         h->next_due = latest;
     st = lent_set_queue(f, h);
     frontier_reschedule(f, h);
+    frontier_visits_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
@@ -257,6 +259,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .urls = frontier_store_last_id(s),
         .queued = pending,
         .leased = lease_count(f->leases),
+        .removed = frontier_store_counter(s, "skipped.removed"),
         .withheld = f->withheld,
         .queues = frontier_store_queue_count(s),
         .queues_active = f->hosts_active,

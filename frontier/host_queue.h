@@ -41,11 +41,18 @@ struct host_queue {
     uint32_t latency_us;     /* moving mean of their times; 0: none yet */
     uint64_t counted;        /* pages that count for --per-host */
     uint32_t set_limit;      /* by a person: most URLs done; 0: none */
-    uint64_t done;           /* of its URLs, while there is such a limit */
+    uint64_t done;           /* of its URLs, while there is such a limit, and
+                                not removed */
     uint64_t withheld;       /* its URLs that wait for that to be lifted */
     uint64_t removed_upto;   /* ids up to here a person removed; 0: none */
     bool told_robots;        /* its robots row was looked up in this run */
     bool active;             /* has URLs that are not done */
+    /* requests to other hosts (frontier_visit.c) */
+    uint32_t visit_to;     /* queue of the host that is asked next; 0: none */
+    uint64_t visit_id;     /* on behalf of this URL */
+    int64_t visit_due;     /* not before */
+    uint32_t guests;       /* requests of others to this host that are out */
+    int64_t expects_until; /* one waits: nothing of its own goes out before */
     /* where it stands, when politeness goes by address */
     struct machine *machine;  /* NULL: alone, or not known yet */
     bool set_aside;           /* waits for its address, in no heap */

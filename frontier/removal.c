@@ -12,7 +12,7 @@
  */
 #include "frontier/removal.h"
 
-#include "frontier/frontier_impl.h"
+#include "frontier/lent_impl.h"
 
 #define BATCH 256 /* ids read at once */
 
@@ -48,6 +48,23 @@ static enum status mark(struct frontier *f, struct host_queue *h, uint64_t upto)
         return STATUS_OK;
     h->removed_upto = upto;
     return lent_set_queue(f, h);
+}
+
+enum status frontier_count_removed(struct frontier *f, struct host_queue *h,
+                                   uint64_t n)
+{
+    return item_log_add_removed(f->lent->log, h->queue, n);
+}
+
+enum status removal_count(struct engine *e, uint32_t queue, uint64_t *n)
+{
+    struct frontier *f = (struct frontier *)e;
+    enum status st = STATUS_OK;
+
+    *n = 0;
+    if (f->lent != NULL)
+        st = item_log_removed(f->lent->log, queue, n);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 static enum status last_word(struct frontier *f, uint64_t id, int64_t wall_ms)
@@ -98,11 +115,10 @@ static enum status step_queue(struct frontier *f, struct removal *r,
 
     for (*looked = 1; st == STATUS_OK && n > 0 && *looked < most; *looked += n)
         st = take_batch(f, r, h, wall_ms, &n);
-    if (st == STATUS_OK && h->set_limit > 0 && r->gone > before) {
-        h->done += r->gone - before;
-        st = lent_set_queue(f, h);
-    }
+    if (st == STATUS_OK && r->gone > before)
+        st = frontier_count_removed(f, h, r->gone - before);
     host_queue_forget_done(h, f->store);
+    h->visit_due = INT64_MIN; /* its URL may be gone */
     frontier_reschedule(f, h);
     if (n == 0) {
         r->queue++;
