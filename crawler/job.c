@@ -255,24 +255,56 @@ static struct robots_hop *next_hop(const struct job *j,
     return NULL;
 }
 
+/* The URL goes back, and where its next request leads to another host, it says
+ * so: the frontier keeps that host's delay too. */
+static struct report *release_for(const struct job *j,
+                                  const struct robots_hop *hop)
+{
+    struct report *r = report_release(lease_of(j), 0);
+    struct bytes key = queue_key_of(&hop->url);
+
+    if (!bytes_equal(key, lease_of(j)->key))
+        report_set_visit(r, key);
+    return r;
+}
+
 /* The next hop is another request, so it waits its turn like others: the URL
  * goes back, and whichever of its origin comes first goes on from there. */
 static enum job_state leave_hop(const struct job_tools *t, struct job *j,
                                 const struct fetch_result *result,
                                 struct robots_hop *next)
 {
-    struct report *r = report_release(lease_of(j), 0);
+    struct report *r = release_for(j, next);
 
     robots_hop_free(map_put(t->hops, j->origin, next));
     r->done.host.ended = result->ended;
     return finish(t, j, r);
 }
 
+/* Another's robots.txt is under way, or waits for its next hop: that is gone on
+ * with if the lease is for the host that it leads to. */
 static enum job_state go_on_with_robots(const struct job_tools *t,
                                         struct job *j, int64_t now)
 {
+    const struct engine_lease *l = lease_of(j);
+    const struct robots_hop *hop = map_get(t->hops, j->origin);
+    struct bytes host = l->visit.len > 0 ? l->visit : l->key;
+
+    if (hop == NULL)
+        return JOB_HELD;
+    if (!bytes_equal(queue_key_of(&hop->url), host))
+        return finish(t, j, release_for(j, hop));
     j->hop = map_remove(t->hops, j->origin);
-    return j->hop != NULL ? begin_robots(t, j, now) : JOB_HELD;
+    return begin_robots(t, j, now);
+}
+
+/* Its lease is for a hop to another host, and for nothing else. */
+static enum job_state begin_visit(const struct job_tools *t, struct job *j,
+                                  int64_t now)
+{
+    if (map_get(t->hops, j->origin) == NULL)
+        return job_release(t, j); /* somebody has gone on with it */
+    return go_on_with_robots(t, j, now);
 }
 
 /* An answer that was cut by anything but its length may lack a rule: it counts
@@ -464,6 +496,8 @@ enum job_state job_begin(const struct job_tools *t, struct job *j, int64_t now)
     if (is_refused_literal(t, j))
         return end_unasked(t, j, OUTCOME_SKIPPED, REASON_ADDRESS,
                            bytes_of("", 0));
+    if (lease_of(j)->visit.len > 0)
+        return begin_visit(t, j, now);
     if (t->o->robots == ROBOTS_OFF)
         return begin_page(t, j, now);
     return begin_by_robots(t, j, now);

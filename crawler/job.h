@@ -5,8 +5,9 @@
  * A job asks the robots cache first. Where that knows nothing of the origin,
  * the job fetches robots.txt in place of its page and gives its URL back: the
  * delay between two requests is the frontier's to keep. Where robots.txt is
- * redirected, each hop is such a request. Each job ends with
- * exactly one report for its URL. One thread runs all jobs of a fetcher.
+ * redirected, each hop is such a request, to another host by a lease that says
+ * so. Each job ends with exactly one report for its URL. One thread runs all
+ * jobs of a fetcher.
  */
 #ifndef URLWEIR_CRAWLER_JOB_H
 #define URLWEIR_CRAWLER_JOB_H

@@ -163,6 +163,11 @@ void report_set_robots(struct report *r, const struct robots_row *row)
     r->done.host.robots = copy;
 }
 
+void report_set_visit(struct report *r, struct bytes key)
+{
+    r->done.host.visits = kept(r, key, SIZE_MAX);
+}
+
 /* ---- the row ------------------------------------------------------------- */
 
 static struct bytes header(struct draft *d, enum answer_field f)

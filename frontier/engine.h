@@ -60,6 +60,8 @@ struct engine_lease {
     bool seed;
     uint32_t tries; /* tries used before this one */
     struct bytes key, url;
+    struct bytes visit; /* its request goes to the host of this queue, as
+                           engine_host_news.visits asked; empty: to its own */
 };
 
 /* What an answer said about its host. */
@@ -74,6 +76,12 @@ struct engine_host_news {
                                after `tries` of these in a row the host is dead
                                for this run and its URLs end the same way */
     const struct robots_row *robots; /* a fresh robots.txt to keep, or NULL */
+    /* Of a URL that is given back: the queue of another host, to which its next
+     * request goes (a robots.txt that was redirected there). It is handed out
+     * again when both hosts may be asked, and until then nothing of its own
+     * queue is. Of a lease with `visit` the above is said of that host, but for
+     * what robots.txt says. Empty: none. */
+    struct bytes visits;
 };
 
 /* A drop before admission, for the counts and examples. */

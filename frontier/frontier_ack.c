@@ -278,6 +278,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
                               uint64_t target, int64_t now, int64_t wall_ms)
 {
     struct lease_record *l = lease_find(f->leases, d->id);
+    struct engine_host_news news = d->host;
     struct fetch_row row = d->row;
     struct outcome o = d->outcome;
     struct host_queue *h;
@@ -293,16 +294,18 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
         st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
-    if (d->host.ended != 0)
+    if (st == STATUS_OK)
+        st = frontier_visit_end(f, l, &news, now, wall_ms);
+    if (news.ended != 0)
         h->errors = is_error(o) ? h->errors + 1 : 0;
     if (o.http_status != 0)
         note_latency(h, row.elapsed_ms);
     machine_give_back(h);
     if (st == STATUS_OK)
-        st = frontier_host_news(f, h, &d->host, now, wall_ms);
-    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && d->host.ended != 0)
+        st = frontier_host_news(f, h, &news, now, wall_ms);
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
         st = frontier_answered_from(f, h, row.ip, now);
-    if (d->host.unreachable && host_is_dead(f, h))
+    if (news.unreachable && host_is_dead(f, h))
         h->dead = o;
     last = !d->transient || row.tries >= f->o.tries ||
            frontier_is_removed(h, d->id);
@@ -474,21 +477,26 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
 {
     struct frontier *f = (struct frontier *)e;
     struct lease_record *l = lease_find(f->leases, id);
+    struct engine_host_news news = {.crawl_delay_ms = -2, .retry_after_ms = -1};
     struct host_queue *h;
-    enum status st = STATUS_OK;
+    enum status st;
 
     if (l == NULL)
         return STATUS_NOT_FOUND;
+    if (host != NULL)
+        news = *host;
     h = l->host;
     machine_give_back(h);
     lent_end_hold(f, l);
+    st = frontier_touch(f, now);
+    if (st == STATUS_OK)
+        st = frontier_visit_end(f, l, &news, now, wall_ms);
     lease_end(f->leases, l);
     host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
-    if (host != NULL) {
-        st = frontier_touch(f, now);
-        if (st == STATUS_OK)
-            st = frontier_host_news(f, h, host, now, wall_ms);
-    }
+    if (st == STATUS_OK && host != NULL)
+        st = frontier_host_news(f, h, &news, now, wall_ms);
+    if (st == STATUS_OK && news.visits.len > 0)
+        st = frontier_visit_ask(f, h, id, news.visits);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

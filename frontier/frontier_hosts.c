@@ -54,7 +54,7 @@ static enum frontier_host_state state_of(const struct frontier *f,
         return FRONTIER_HOST_DEAD;
     if (h->blocked_until > now || h->withheld > 0)
         return FRONTIER_HOST_BLOCKED;
-    if (h->leased >= f->o.conns_per_host)
+    if (h->leased + h->guests >= f->o.conns_per_host)
         return FRONTIER_HOST_BUSY;
     return due > now ? FRONTIER_HOST_WAITING : FRONTIER_HOST_READY;
 }

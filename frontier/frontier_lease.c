@@ -121,7 +121,7 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
     withhold(f, h, pending);
     if (draining(f, h))
         due = pending > h->leased ? INT64_MIN : INT64_MAX;
-    else if (h->leased < may_have_out(f, h))
+    else if (h->leased + h->guests < may_have_out(f, h))
         due = host_queue_due(h, pending);
     if (h->run > 0 && due == h->next_due && without_delay(f, h))
         due = -1; /* before all that have waited */
@@ -233,20 +233,31 @@ enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
                                 int64_t now, int64_t wall_ms,
                                 struct lease_record **out)
 {
-    struct url_row row;
-    struct bytes crawl, key;
-    struct outcome o;
-    const char *detail = "";
-    uint32_t tries = 0;
     uint64_t id;
     /* A drained host's retries go as well, whatever they wait for. */
     enum status st =
         host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
 
     *out = NULL;
-    if (st != STATUS_OK || id == 0 || lent_is_elsewhere(f, id) ||
-        !may_try_now(f, h, id, now, &tries))
-        return st;
+    return st != STATUS_OK || id == 0
+               ? st
+               : frontier_lease_id(f, h, id, now, wall_ms, out);
+}
+
+enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
+                              uint64_t id, int64_t now, int64_t wall_ms,
+                              struct lease_record **out)
+{
+    struct url_row row;
+    struct bytes crawl, key;
+    struct outcome o;
+    const char *detail = "";
+    uint32_t tries = 0;
+    enum status st;
+
+    *out = NULL;
+    if (lent_is_elsewhere(f, id) || !may_try_now(f, h, id, now, &tries))
+        return STATUS_OK;
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
         return st;
@@ -339,6 +350,8 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
             break;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
+        else if (h->visit_to != 0 && !draining(f, h))
+            st = frontier_visit_lease(f, h, now, wall_ms, &r);
         else
             st = frontier_lease_from(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)

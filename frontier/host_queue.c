@@ -36,7 +36,8 @@ void host_queue_free(struct host_queue *h)
 bool host_queue_is_idle(const struct host_queue *h, int64_t now)
 {
     return !h->active && !h->set_aside && h->place.place == 0 &&
-           h->leased == 0 && h->retry_count == 0 && h->next_due <= now &&
+           h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
+           h->next_due <= now && h->expects_until <= now &&
            h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
            h->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
            h->failures == 0 && h->counted == 0 &&
@@ -160,6 +161,9 @@ int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
 {
     int64_t due = later(h->next_due, h->blocked_until);
 
+    due = later(due, h->expects_until);
+    if (h->visit_to != 0)
+        due = later(due, h->visit_due);
     if (pending > (uint64_t)h->leased + h->retry_count)
         return due;
     if (h->retry_count > 0)

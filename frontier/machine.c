@@ -73,7 +73,7 @@ void machine_join(struct machine *m, struct host_queue *h)
     assert(h->machine == NULL && h->place.place == 0);
     h->machine = m;
     m->members++;
-    m->leased += h->leased;
+    m->leased += h->leased + h->guests;
     m->next_due = later(m->next_due, h->next_due);
     if (h->backoffs > 0)
         m->blocked_until = later(m->blocked_until, h->blocked_until);
@@ -89,7 +89,7 @@ struct machine *machine_leave(struct machines *t, struct host_queue *h,
     assert(h->place.place == 0);
     h->machine = NULL;
     m->members--;
-    m->leased -= h->leased;
+    m->leased -= h->leased + h->guests;
     if (m->members > 0 || m->next_due > now || m->blocked_until > now)
         return m;
     assert(m->place.place == 0);
@@ -122,5 +122,6 @@ int64_t machine_due(const struct machine *m, uint32_t most)
         return INT64_MIN;
     if (m->leased >= most)
         return INT64_MAX;
-    return later(first->key, later(m->next_due, m->blocked_until));
+    return later(later(first->key, m->expects_until),
+                 later(m->next_due, m->blocked_until));
 }

@@ -27,6 +27,8 @@ struct machine {
     uint32_t leased;        /* URLs of theirs that are out */
     int64_t next_due;       /* politeness: not before */
     int64_t blocked_until;  /* Retry-After, back-off */
+    int64_t expects_until;  /* a request to one of its hosts waits for a place:
+                               nothing else goes out before */
     uint32_t name_len;
     char name[]; /* its address, as in a URL; a domain */
 };

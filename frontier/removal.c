@@ -23,35 +23,13 @@ bool frontier_is_removed(const struct host_queue *h, uint64_t id)
     return id <= h->removed_upto;
 }
 
-/* The last id of those found before `before_ms`, by bisection. */
-static enum status last_before(struct frontier *f, int64_t before_ms,
-                               uint64_t *last)
-{
-    uint64_t low = 0, high = frontier_store_last_id(f->store);
-    struct url_row row;
-
-    while (low < high && before_ms != INT64_MAX) {
-        uint64_t middle = low + (high - low + 1) / 2;
-        enum status st = frontier_store_get(f->store, middle, &row, &f->text);
-
-        if (st != STATUS_OK)
-            return st;
-        if (row.found_at_ms < before_ms)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    *last = high;
-    return STATUS_OK;
-}
-
 enum status removal_begin(struct engine *e, struct bytes key, int64_t before_ms,
                           struct removal *out)
 {
     struct frontier *f = (struct frontier *)e;
     struct removal r = {.queue = 1,
                         .last_queue = frontier_store_queue_count(f->store)};
-    enum status st = last_before(f, before_ms, &r.upto);
+    enum status st = frontier_store_last_before(f->store, before_ms, &r.upto);
 
     if (key.len > 0) {
         r.queue = frontier_store_find_queue(f->store, f->o.crawl, key);
@@ -140,6 +118,7 @@ static enum status step_queue(struct frontier *f, struct removal *r,
     if (st == STATUS_OK && r->gone > before)
         st = frontier_count_removed(f, h, r->gone - before);
     host_queue_forget_done(h, f->store);
+    h->visit_due = INT64_MIN; /* its URL may be gone */
     frontier_reschedule(f, h);
     if (n == 0) {
         r->queue++;

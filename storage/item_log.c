@@ -62,10 +62,9 @@ static enum status prepare(struct item_log *l)
         {&l->read_update, "SELECT seq, url, due, since, metadata"
                           " FROM item_update WHERE seq = ?"},
         {&l->next_update, "SELECT seq, url, due, since, metadata"
-                          " FROM item_update WHERE seq > ?"
-                          " ORDER BY seq LIMIT 1"},
+                          " FROM item_update ORDER BY seq LIMIT ?"},
         {&l->next_lease, "SELECT seq, url, at, until FROM item_lease"
-                         " WHERE seq > ? ORDER BY seq LIMIT 1"},
+                         " ORDER BY seq LIMIT ?"},
         {&l->drop_updates, "DELETE FROM item_update WHERE seq <= ?"},
         {&l->drop_leases, "DELETE FROM item_lease WHERE seq <= ?"},
     };
@@ -369,88 +368,76 @@ static enum status drop(struct item_log *l, sqlite3_stmt *statement,
     return db_run(l->d, statement);
 }
 
-/* The oldest row past `after`, its metadata in l->metadata. */
-static enum status oldest_update(struct item_log *l, uint64_t after,
-                                 struct item_update *u)
+/* So many of the oldest rows, of `rows`, are stepped through by `statement`,
+ * which never comes to those that are appended meanwhile. */
+static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
 {
-    enum status st;
+    sqlite3_bind_int64(statement, 1, (int64_t)(most < rows ? most : rows));
+}
 
-    sqlite3_bind_int64(l->next_update, 1, (int64_t)after);
-    st = db_step(l->d, l->next_update);
-    if (st == STATUS_OK) {
-        *u = update_of(l->next_update);
-        buf_clear(&l->metadata);
-        buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
-        u->metadata = buf_bytes(&l->metadata);
-        st = buf_failed(&l->metadata);
-    }
-    sqlite3_reset(l->next_update);
-    return st;
+/* The row that was stepped to is put last, its metadata from l->metadata: its
+ * own would be gone with the first change of the page that it stands on. */
+static enum status move_update(struct item_log *l, struct item_update *u)
+{
+    buf_clear(&l->metadata);
+    buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
+    u->metadata = buf_bytes(&l->metadata);
+    u->seq = ++l->last_seq;
+    return buf_failed(&l->metadata) == STATUS_OK ? add_update(l, u)
+                                                 : buf_failed(&l->metadata);
 }
 
 enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
                                    const struct item_log_keep *keep)
 {
-    uint64_t upto = 0, looked = 0, rows = l->counts.updates;
+    uint64_t upto = 0, looked = 0;
     struct item_update u;
-    enum status st = STATUS_OK;
+    enum status st;
 
-    for (; looked < most && looked < rows; looked++) {
-        st = oldest_update(l, upto, &u);
-        if (st != STATUS_OK)
-            break;
+    begin_oldest(l->next_update, most, l->counts.updates);
+    while ((st = db_step(l->d, l->next_update)) == STATUS_OK) {
+        u = update_of(l->next_update);
+        looked++;
         upto = u.seq;
         if (!keep->update(keep->ctx, &u))
             continue;
-        u.seq = ++l->last_seq;
-        st = add_update(l, &u);
+        st = move_update(l, &u);
         if (st != STATUS_OK)
-            return st;
+            break;
         keep->update_moved(keep->ctx, u.url, u.seq);
     }
+    sqlite3_reset(l->next_update);
     fault_point("item-sweep");
     l->counts.new_updates = 0;
-    if (st != STATUS_OK && st != STATUS_NOT_FOUND)
+    if (st != STATUS_NOT_FOUND)
         return st;
     l->counts.updates -= looked;
     return looked > 0 ? drop(l, l->drop_updates, upto) : STATUS_OK;
 }
 
-static enum status oldest_lease(struct item_log *l, uint64_t after,
-                                struct item_lease *e)
-{
-    enum status st;
-
-    sqlite3_bind_int64(l->next_lease, 1, (int64_t)after);
-    st = db_step(l->d, l->next_lease);
-    if (st == STATUS_OK)
-        *e = lease_of(l->next_lease);
-    sqlite3_reset(l->next_lease);
-    return st;
-}
-
 enum status item_log_sweep_leases(struct item_log *l, uint64_t most,
                                   const struct item_log_keep *keep)
 {
-    uint64_t upto = 0, looked = 0, rows = l->counts.leases;
+    uint64_t upto = 0, looked = 0;
     struct item_lease e;
-    enum status st = STATUS_OK;
+    enum status st;
 
-    for (; looked < most && looked < rows; looked++) {
-        st = oldest_lease(l, upto, &e);
-        if (st != STATUS_OK)
-            break;
+    begin_oldest(l->next_lease, most, l->counts.leases);
+    while ((st = db_step(l->d, l->next_lease)) == STATUS_OK) {
+        e = lease_of(l->next_lease);
+        looked++;
         upto = e.seq;
         if (!keep->lease(keep->ctx, &e))
             continue;
         e.seq = ++l->last_seq;
         st = add_lease(l, &e);
         if (st != STATUS_OK)
-            return st;
+            break;
         keep->lease_moved(keep->ctx, e.url, e.seq);
     }
+    sqlite3_reset(l->next_lease);
     l->counts.new_leases = 0;
-    if (st != STATUS_OK && st != STATUS_NOT_FOUND)
+    if (st != STATUS_NOT_FOUND)
         return st;
     l->counts.leases -= looked;
     return looked > 0 ? drop(l, l->drop_leases, upto) : STATUS_OK;

@@ -83,6 +83,36 @@ gaps_after 503 429 >gaps
 awk '$1 < 1000 { exit 1 }' gaps ||
     fail "asked before Retry-After was over: $(sort -n gaps | head -3)"
 
+# ---- a robots.txt that leads to another host ------------------------------------
+
+# Two hosts have theirs where a third has pages of its own: it sees their
+# requests in one row with its own, each its delay after the one before.
+pages 127.0.0.1 /x.html
+pages 127.0.0.3 /x.html
+pages 127.0.0.2 /1.html /2.html /3.html /4.html
+echo '<a href=1.html>1</a><a href=2.html>2</a><a href=3.html>3</a><a href=4.html>4</a>' \
+    >web/127.0.0.2/index.html
+printf 'User-agent: *\nDisallow: /x\n' >web/127.0.0.2/shared.txt
+for host in 127.0.0.1 127.0.0.3; do
+    printf '301\nLocation: http://127.0.0.2:@PORT@/shared.txt\n' >web/$host/robots.txt.head
+    echo '<a href=x.html>x</a>' >web/$host/index.html
+done
+plain_site 127.0.0.1 127.0.0.2 127.0.0.3
+"$URLWEIR" crawl "$seed" "http://127.0.0.3:$port/" "http://127.0.0.2:$port/" -o elsewhere \
+    $polite --delay 400ms >crawl.out 2>crawl.err || fail "$(cat crawl.err)"
+[ "$(grep -cx '127.0.0.2 /shared.txt' log)" = 2 ] || fail "asked for: $(cat log)"
+for host in 127.0.0.1 127.0.0.3; do
+    asked $host /robots.txt
+    asked $host /
+    not_asked $host /x.html
+done
+asked 127.0.0.2 /4.html
+# From arrival to arrival is never less than from an end to the next request.
+sort -n log.times | awk '{
+    if ($2 in last && $1 - last[$2] < 399.9) exit 1
+    last[$2] = $1
+}' || fail "too early: $(sort -n log.times)"
+
 # ---- --random-delay: between half and one and a half ----------------------------
 
 serve --hosts 4 --pages 80 --size 500 --seed 82

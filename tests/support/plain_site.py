@@ -8,12 +8,14 @@ Serves DIR/ADDRESS/ at each loopback address ([127.0.0.1]), all on one port,
 which is printed ("port N") once it listens. A file NAME.head beside NAME holds
 its status ("404"), then header lines; without it a file is 200 with a type by
 its name. In heads and in text bodies @PORT@ is the port. Each request is a line
-"ADDRESS PATH" of LOG, written at once. Ends with SIGTERM.
+"ADDRESS PATH" of LOG, written at once, and "MILLISECONDS ADDRESS" of LOG.times,
+its arrival. Ends with SIGTERM.
 """
 import http.server
 import os
 import sys
 import threading
+import time
 
 TYPES = {".html": "text/html", ".xml": "application/xml", ".css": "text/css",
          ".txt": "text/plain", ".gz": "application/gzip",
@@ -47,13 +49,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return status, headers
 
     def do_GET(self):
-        root, log, lock = self.server.site
+        root, log, times, lock = self.server.site
+        arrived = time.monotonic() * 1000
         port = self.server.server_address[1]
         name = self.path.split("?")[0]
         path = root + (name + "index.html" if name.endswith("/") else name)
         with lock:
             log.write("%s %s\n" % (self.server.server_address[0], self.path))
             log.flush()
+            times.write("%.3f %s\n" % (arrived, self.server.server_address[0]))
+            times.flush()
         status, headers = self.head(path)
         if not os.path.isfile(path) and status == 200:
             status = 404
@@ -81,11 +86,11 @@ def main():
     addresses = sys.argv[3:] or ["127.0.0.1"]
     lock = threading.Lock()
     port, servers = 0, []
-    with open(log, "a") as out:
+    with open(log, "a") as out, open(log + ".times", "a") as times:
         for address in addresses:
             server = http.server.ThreadingHTTPServer((address, port), Handler)
             server.daemon_threads = True
-            server.site = ("%s/%s" % (directory, address), out, lock)
+            server.site = ("%s/%s" % (directory, address), out, times, lock)
             port = server.server_address[1]
             servers.append(server)
         print("port %d" % port, flush=True)

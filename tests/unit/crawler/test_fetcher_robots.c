@@ -211,6 +211,45 @@ START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
 }
 END_TEST
 
+/* How often it is asked for is the business of its host's queue, which the
+ * frontier keeps. */
+START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
+{
+    struct route routes[] = {{"/robots.txt", ""}, {"/r", RULES}};
+    const struct engine_lease visit = {.depth = 1,
+                                       .visit = bytes_of_str("other.test")};
+    char moved[100];
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    snprintf(moved, sizeof moved, MOVED "Location: %s\r\n\r\n",
+             rig_url(&r, "other.test", "/r"));
+    tiny_answer(&r.server, &routes[0], moved);
+    rig_resolve_all(&r);
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    for (int i = 0; i < 2; i++) {
+        p = rig_ask_url(&r, rig_url(&r, "a.test", "/private/x"));
+        ck_assert_int_eq(p->kind, REPORT_RELEASE);
+        ck_assert(bytes_is(p->done.host.visits, "other.test"));
+        ck_assert(i == 0 ? p->done.host.ended > 0 : p->done.host.ended == 0);
+        ck_assert_uint_eq(r.server.requests, 1);
+        report_free(p);
+    }
+    for (int i = 0; i < 2; i++) {
+        rig_give_lease(&r, visit, rig_url(&r, "a.test", "/private/x"));
+        p = rig_receive(&r);
+        ck_assert_int_eq(p->kind, i == 0 ? REPORT_DONE : REPORT_RELEASE);
+        ck_assert_uint_eq(p->done.host.visits.len, 0);
+        ck_assert(i == 0 ? p->done.host.ended > 0 : p->done.host.ended == 0);
+        ck_assert_uint_eq(r.server.requests, 2);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(rfc9309_2_3_1_3_unavailable_robots_txt_allows_all)
 {
     struct route routes[] = {{"/robots.txt", "HTTP/1.1 403 No\r\n" EMPTY},
@@ -367,6 +406,9 @@ Suite *suite_fetcher_robots(void)
         t, rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times);
     tcase_add_test(t,
                    a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first);
+    tcase_add_test(
+        t,
+        a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it);
     tcase_add_test(t, rfc9309_2_3_1_3_unavailable_robots_txt_allows_all);
     tcase_add_test(t,
                    rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now);
