@@ -35,8 +35,8 @@ struct crawl_options {
                              never */
     uint64_t min_disk;    /* octets that stay free; 0: not watched */
     int64_t checkpoint;   /* ns between two checkpoints; 0: only at the end */
-    bool stay;   /* goes on when nothing is left, as more may be put */
-    bool paused; /* begins so, see crawl_pause */
+    bool stay;            /* goes on when nothing is left, as more may be put */
+    bool paused;          /* begins so, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by
                                                address */
