@@ -212,11 +212,11 @@ ubsan: ## the same under UBSan alone
 	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-cli T="$(SANITIZED_CLI)"
 tsan: ## the tests that have threads under TSan
 	$(Q)$(MAKE) --no-print-directory MODE=tsan check-suites T="$(THREAD_SUITES)"
-	$(Q)$(MAKE) --no-print-directory MODE=tsan check-cli T="exact lend signals"
+	$(Q)$(MAKE) --no-print-directory MODE=tsan check-cli T="exact lend serve-stress signals"
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
-SANITIZED_CLI := exact lend links robots serve serve-crawl sitemap signals url
-THREAD_SUITES := shared queue resolver body_pool task checkpoint fetcher fetcher_answers \
+SANITIZED_CLI := exact lend links robots serve serve-crawl serve-reports serve-stress sitemap signals url
+THREAD_SUITES := shared cond queue resolver body_pool task checkpoint fetcher fetcher_answers \
     fetcher_links fetcher_limits fetcher_robots frontier progress scope url_any \
     db grpc_server frontier_calls frontier_calls_read frontier_calls_better \
     frontier_service hosted hub http_events http_export http_server histogram

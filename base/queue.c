@@ -9,8 +9,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/cond.h"
 #include "base/mem.h"
 
 struct queue {
@@ -24,14 +25,10 @@ struct queue {
 struct queue *queue_new(size_t capacity)
 {
     struct queue *q = xcalloc(1, sizeof *q);
-    pthread_condattr_t attr;
 
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&q->mtx, NULL);
-    pthread_cond_init(&q->may_send, &attr);
-    pthread_cond_init(&q->may_receive, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&q->may_send);
+    cond_init(&q->may_receive);
     q->cap = capacity > 0 ? capacity : 1;
     q->ring = xcalloc(q->cap, sizeof *q->ring);
     return q;
@@ -85,33 +82,17 @@ enum status queue_try_send(struct queue *q, void *item)
     return st;
 }
 
-static struct timespec deadline_in(int64_t ns)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += (time_t)(ns / 1000000000);
-    t.tv_nsec += (long)(ns % 1000000000);
-    if (t.tv_nsec >= 1000000000L) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000L;
-    }
-    return t;
-}
-
 size_t queue_receive(struct queue *q, void **items, size_t most,
                      int64_t timeout_ns)
 {
-    struct timespec until = {0};
+    int64_t until = timeout_ns > 0 ? clock_mono() + timeout_ns : 0;
     size_t n = 0;
 
-    if (timeout_ns > 0)
-        until = deadline_in(timeout_ns);
     pthread_mutex_lock(&q->mtx);
     while (q->count == 0 && !q->closed && !q->woken && timeout_ns != 0) {
         if (timeout_ns < 0)
             pthread_cond_wait(&q->may_receive, &q->mtx);
-        else if (pthread_cond_timedwait(&q->may_receive, &q->mtx, &until) != 0)
+        else if (!cond_wait_until(&q->may_receive, &q->mtx, until))
             break;
     }
     q->woken = false;

@@ -22,6 +22,7 @@
 #include "cli/open_crawl.h"
 #include "cli/seed_sink.h"
 #include "cli/settings.h"
+#include "cli/stop_signals.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
 
@@ -30,9 +31,9 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
 {
     enum status st;
 
-    crawl_unblock_signals(); /* a pipe may have no end */
+    stop_signals_unblock(); /* a pipe may have no end */
     st = seed_sink_all(e, c, s);
-    crawl_block_signals();
+    stop_signals_block();
     *code = EXIT_CANNOT;
     if (st == STATUS_NOT_FOUND || st == STATUS_IO)
         return st;
@@ -124,7 +125,7 @@ int cmd_crawl(int argc, char **argv)
 
     if (!settings_of_crawl(&s, argc, argv, &code))
         return code;
-    crawl_block_signals();
+    stop_signals_block();
     if (crawl_setup_init(&c, &s, &code) &&
         crawl_lock(s.output, "crawl", &lock, &code))
         code = crawl_in(&s, &c, lock);

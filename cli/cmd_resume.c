@@ -18,6 +18,7 @@
 #include "cli/open_crawl.h"
 #include "cli/seed_sink.h"
 #include "cli/settings.h"
+#include "cli/stop_signals.h"
 #include "frontier/frontier.h"
 #include "frontier/reader.h"
 
@@ -122,7 +123,7 @@ int cmd_resume(int argc, char **argv)
 
     if (!settings_of_resume(&s, &before, argc, argv, &code))
         return code;
-    crawl_block_signals();
+    stop_signals_block();
     if (crawl_setup_init(&c, &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
         code = resume_in(&s, &before, &c, lock);

@@ -16,6 +16,7 @@
 #include "cli/open_crawl.h"
 #include "cli/service_status.h"
 #include "frontier/ip.h"
+#include "storage/item_log.h"
 
 struct status_settings {
     bool json, hosts;
@@ -62,6 +63,8 @@ struct host_line {
     uint64_t pending;
     struct queue_state state;
     char address[IP_TEXT]; /* with --queue-key ip, when known; or "" */
+    uint32_t limit;        /* set by a person; 0: none */
+    uint64_t completed;    /* where there is a limit */
 };
 
 struct host_lines {
@@ -83,6 +86,29 @@ static void take_place(void *ctx, uint32_t queue, struct bytes address)
 
     if (queue >= 1 && queue <= l->count && address.len < IP_TEXT)
         memcpy(l->at[queue - 1].address, address.at, address.len);
+}
+
+static void take_set(void *ctx, uint32_t queue,
+                     const struct item_queue_row *row)
+{
+    struct host_lines *l = ctx;
+
+    if (queue < 1 || queue > l->count)
+        return;
+    l->at[queue - 1].limit = row->completed_most;
+    l->at[queue - 1].completed = row->completed;
+}
+
+/* What people have set for single queues. */
+static enum status load_set(struct reader *r, struct host_lines *l)
+{
+    struct item_log *log = NULL;
+    enum status st = item_log_open(&log, r->db);
+
+    if (st == STATUS_OK)
+        st = item_log_each_queue(log, take_set, l);
+    item_log_close(log);
+    return st;
 }
 
 static int by_pending(const void *a, const void *b)
@@ -109,6 +135,8 @@ static enum status load_hosts(struct reader *r, struct host_lines *l)
     st = frontier_store_each_queue_state(r->store, take_state, l);
     if (st == STATUS_OK)
         st = frontier_store_each_place(r->store, take_place, l);
+    if (st == STATUS_OK)
+        st = load_set(r, l);
     qsort(l->at, l->count, sizeof *l->at, by_pending);
     return st;
 }
@@ -135,6 +163,11 @@ static json_t *hosts_json(struct reader *r, const struct host_lines *l)
             clock_iso(until, h->state.blocked_until_ms);
             json_object_set_new(o, "blocked_until", json_string(until));
             json_object_set_new(o, "blocked_why", json_string(h->state.reason));
+        }
+        if (h->limit > 0) {
+            json_object_set_new(o, "limit", json_integer(h->limit));
+            json_object_set_new(o, "completed",
+                                json_integer((json_int_t)h->completed));
         }
         json_array_append_new(list, o);
     }
@@ -167,6 +200,9 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
             buf_addf(&line, ", %s: waits ", h->state.reason);
             format_duration(&line, wait);
         }
+        if (h->limit > 0)
+            buf_addf(&line, ", limit %" PRIu32 ": %" PRIu64 " done", h->limit,
+                     h->completed);
         printf("%10" PRIu64 "  %s\n", h->pending, buf_str(&line));
     }
     buf_fini(&line);

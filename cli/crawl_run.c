@@ -19,6 +19,7 @@
 #include "cli/crawl_archive.h"
 #include "cli/jsonl.h"
 #include "cli/progress.h"
+#include "cli/stop_signals.h"
 #include "cli/summary.h"
 #include "frontier/outcome.h"
 
@@ -51,38 +52,6 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
         fprintf(stderr, "urlweir %s: cannot lock %s: %s\n", what, dir,
                 status_text(st));
     return st == STATUS_OK;
-}
-
-/* Not those that whoever started us has us ignore: nohup(1) SIGHUP, a shell
- * SIGINT for what it starts in the background. */
-static void watched_signals(sigset_t *set)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction now;
-
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(set, signals[i]);
-    }
-}
-
-void crawl_block_signals(void)
-{
-    sigset_t set;
-
-    watched_signals(&set);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
-void crawl_unblock_signals(void)
-{
-    sigset_t set;
-
-    watched_signals(&set);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int crawl_open_failed(enum status st, const char *dir)
@@ -154,7 +123,7 @@ static bool signal_came(void)
     const struct timespec tick = {.tv_nsec = TICK};
     sigset_t set;
 
-    watched_signals(&set);
+    stop_signals(&set);
     return sigtimedwait(&set, NULL, &tick) >= 0;
 }
 

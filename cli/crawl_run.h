@@ -17,13 +17,6 @@
 MUST_CHECK bool crawl_lock(const char *dir, const char *what,
                            struct file_lock **lock, int *code);
 
-/* Blocks SIGINT, SIGTERM and SIGHUP, for crawl_run to wait for. Called before
- * any thread is made. */
-void crawl_block_signals(void);
-
-/* For this thread, while it has nothing to lose: they end the process. */
-void crawl_unblock_signals(void);
-
 /* Returns the exit status. The engine stays the caller's to close; `control`
  * has been released. */
 int crawl_run(struct crawl_setup *c, struct engine *engine,

@@ -16,9 +16,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/mem.h"
 #include "frontier/url.h"
 
@@ -159,15 +159,10 @@ static void *work(void *arg)
 
 static void init_waiting(struct dedupe_pipe *p)
 {
-    pthread_condattr_t mono;
-
-    pthread_condattr_init(&mono);
-    pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);
     pthread_mutex_init(&p->input, NULL);
     pthread_mutex_init(&p->mtx, NULL);
-    pthread_cond_init(&p->ready, &mono);
+    cond_init(&p->ready);
     pthread_cond_init(&p->freed, NULL);
-    pthread_condattr_destroy(&mono);
 }
 
 enum status dedupe_pipe_start(struct dedupe_pipe **out, struct line_input *in,
@@ -238,13 +233,11 @@ struct dedupe_batch *dedupe_pipe_next(struct dedupe_pipe *p, int64_t timeout_ns,
 {
     struct slot *s = &p->slots[p->next % SLOTS];
     int64_t until = clock_mono() + timeout_ns;
-    struct timespec at = {until / NS_PER_S, until % NS_PER_S};
-    bool ready;
-    int late = 0;
+    bool ready, late = false;
 
     pthread_mutex_lock(&p->mtx);
-    while (s->state != SLOT_READY && !all_done(p) && late == 0)
-        late = pthread_cond_timedwait(&p->ready, &p->mtx, &at);
+    while (s->state != SLOT_READY && !all_done(p) && !late)
+        late = !cond_wait_until(&p->ready, &p->mtx, until);
     ready = s->state == SLOT_READY;
     *ended = all_done(p);
     pthread_mutex_unlock(&p->mtx);

@@ -32,6 +32,7 @@
 #include "cli/dedupe_report.h"
 #include "cli/format.h"
 #include "cli/line_input.h"
+#include "cli/stop_signals.h"
 #include "frontier/dedupe.h"
 
 #define COMMIT_EVERY NS_PER_S
@@ -67,19 +68,6 @@ _Static_assert(LINE_BATCH_LINES <= DEDUPE_BATCH, "one batch, one question");
 
 /* ---- signals ---- */
 
-static void stop_signals(sigset_t *set)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction now;
-
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(set, signals[i]);
-    }
-}
-
 static void *watch(void *arg)
 {
     struct run *r = arg;
@@ -99,11 +87,7 @@ static void *watch(void *arg)
 /* Before any other thread is started: they inherit what is blocked. */
 static bool start_watching(struct run *r)
 {
-    sigset_t set;
-
-    stop_signals(&set);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    stop_signals_block();
     return pthread_create(&r->watcher, NULL, watch, r) == 0;
 }
 

@@ -515,6 +515,7 @@ void hosted_look(void *ctx, const char *dir, struct crawl_sample *out)
     s->failed = frontier_store_counter(store, "failed");
     s->denied = frontier_store_counter(store, "denied");
     s->skipped = frontier_store_counter(store, "skipped");
+    s->removed = frontier_store_counter(store, "skipped.removed");
     s->links = frontier_store_counter(store, "links");
     s->duplicates = frontier_store_counter(store, "duplicates");
     s->dropped = frontier_store_counter(store, "dropped");

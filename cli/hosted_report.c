@@ -4,13 +4,19 @@
  *
  * Each is this program again, in a process of its own: what it takes of memory
  * and time is not the service's, what it says of errors does not get into
- * another's output, and a reader who leaves ends it with SIGPIPE.
+ * another's output.
+ *
+ * A reader who leaves ends it at once, though it may have nothing to write for
+ * long: besides the process's end, its thread waits for the pipe to break. It
+ * only reads, so it needs no time to end well, and is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,16 +24,17 @@
 #include "cli/command.h"
 #include "cli/hosted_impl.h"
 
-#define SELF "/proc/self/exe" /* also when the file was replaced since */
+#define SELF    "/proc/self/exe" /* also when the file was replaced since */
 
-static enum status run(char *const argv[], int fd)
+#define LOOK_MS 20 /* where no descriptor tells of a process's end */
+
+static bool begin(char *const argv[], int fd, pid_t *pid)
 {
     extern char **environ;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, pipe;
-    pid_t pid;
-    int code, err;
+    int err;
 
     sigemptyset(&none);
     sigemptyset(&pipe);
@@ -43,14 +50,49 @@ static enum status run(char *const argv[], int fd)
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &pipe);
-    err = posix_spawn(&pid, SELF, &files, &attr, argv, environ);
+    err = posix_spawn(pid, SELF, &files, &attr, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
-    if (err != 0)
+    return err == 0;
+}
+
+/* Returns when the process has ended, or, true, when the pipe that `fd` writes
+ * to has no reader any more: that is told as POLLERR, which nobody asks for. */
+static bool wait_for_either(pid_t pid, int fd)
+{
+    struct pollfd p[] = {
+        {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+        {.fd = fd},
+    };
+    siginfo_t ended = {.si_pid = 0};
+    int rc = 0;
+
+    while (rc == 0 && ended.si_pid == 0 && p[1].revents == 0) {
+        if (poll(p, 2, p[0].fd < 0 ? LOOK_MS : -1) < 0 && errno != EINTR)
+            break;
+        rc = waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    }
+    if (p[0].fd >= 0)
+        close(p[0].fd);
+    return p[1].revents != 0;
+}
+
+static enum status run(char *const argv[], int fd)
+{
+    bool left;
+    pid_t pid;
+    int code;
+
+    if (!begin(argv, fd, &pid))
         return STATUS_IO;
+    left = wait_for_either(pid, fd);
+    if (left)
+        kill(pid, SIGKILL); /* the number is its own until it is waited for */
     while (waitpid(pid, &code, 0) < 0)
         if (errno != EINTR)
             return STATUS_IO;
+    if (left)
+        return STATUS_CLOSED;
     if (WIFSIGNALED(code))
         return WTERMSIG(code) == SIGPIPE ? STATUS_CLOSED : STATUS_IO;
     switch (WEXITSTATUS(code)) {

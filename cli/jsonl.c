@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cli/command.h"
@@ -154,12 +155,10 @@ static enum status write_lines(struct jsonl *j)
 static void wait_a_moment(struct jsonl *j)
 {
     int64_t until = clock_mono() + LOOK_MS * NS_PER_MS;
-    const struct timespec t = {.tv_sec = (time_t)(until / NS_PER_S),
-                               .tv_nsec = (long)(until % NS_PER_S)};
 
     pthread_mutex_lock(&j->mtx);
     if (j->ending == GOES_ON)
-        pthread_cond_timedwait(&j->changed, &j->mtx, &t);
+        (void)cond_wait_until(&j->changed, &j->mtx, until);
     pthread_mutex_unlock(&j->mtx);
 }
 
@@ -298,16 +297,12 @@ static void jsonl_free(struct jsonl *j)
 static struct jsonl *jsonl_new(const char *path)
 {
     struct jsonl *j = xcalloc(1, sizeof *j);
-    pthread_condattr_t attr;
 
     j->fd = -1;
     j->name = xstrdup(is_stdout(path) ? "standard output" : path);
     buf_init(&j->lines, LINES_MOST);
     pthread_mutex_init(&j->mtx, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&j->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&j->changed);
     return j;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the table of commands. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,8 +65,21 @@ static void help(FILE *to)
                 "`man urlweir`.\n");
 }
 
+/* Where one of the three was closed by whoever started us, its number is taken:
+ * else the next file or socket would have it, and be sent what we print. They
+ * are opened the wrong way round, so that using them is still an error. */
+static void hold_standard_files(void)
+{
+    static const int wrong[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong[fd]) != fd)
+            return; /* there is no /dev/null, and nothing to be done */
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_files();
     fault_init();
     if (argc < 2) {
         help(stderr);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
@@ -47,7 +48,6 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
 {
     struct crawl *c = xcalloc(1, sizeof *c);
     enum status st = STATUS_OK;
-    pthread_condattr_t attr;
 
     c->engine = engine;
     c->o = *o;
@@ -62,10 +62,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
     task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->ended_cond, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&c->ended_cond);
     for (unsigned i = 0; st == STATUS_OK && i < o->threads; i++)
         st = fetcher_start(&c->fetchers[i], i, o->fetch, o->concurrency,
                            c->reports);
@@ -162,13 +159,10 @@ bool crawl_wait(struct crawl *c, int64_t timeout_ns,
                 struct crawl_result *result)
 {
     int64_t until = clock_mono() + timeout_ns;
-    struct timespec t = {.tv_sec = (time_t)(until / NS_PER_S),
-                         .tv_nsec = (long)(until % NS_PER_S)};
     bool ended;
 
     pthread_mutex_lock(&c->mtx);
-    while (!c->ended &&
-           pthread_cond_timedwait(&c->ended_cond, &c->mtx, &t) == 0)
+    while (!c->ended && cond_wait_until(&c->ended_cond, &c->mtx, until))
         ;
     ended = c->ended;
     if (ended)

@@ -13,15 +13,11 @@
 #include "crawler/fetcher.h"
 
 #include <assert.h>
-#include <curl/curl.h>
-#include <errno.h>
-#include <libxml/parser.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/logger.h"
@@ -29,8 +25,7 @@
 #include "crawler/fetch_tally.h"
 #include "crawler/job.h"
 
-#define ROBOTS_MEMORY    ((size_t)16 << 20)
-#define DESCRIPTORS_MOST 16384
+#define ROBOTS_MEMORY ((size_t)16 << 20)
 
 enum mode { MODE_RUN, MODE_DRAIN, MODE_STOP };
 
@@ -71,46 +66,6 @@ struct fetcher {
     struct known *known;
     enum mode wanted;
 };
-
-/* ---- assignments --------------------------------------------------------- */
-
-/* `s` at *at, with a zero byte behind it; *at moves on. */
-static struct bytes put_text(char **at, struct bytes s)
-{
-    char *to = *at;
-
-    if (s.len > 0)
-        memcpy(to, s.at, s.len);
-    to[s.len] = '\0';
-    *at = to + s.len + 1;
-    return bytes_of(to, s.len);
-}
-
-struct assignment *assignment_of(const struct engine_lease *lease,
-                                 const struct found_by *by)
-{
-    struct found_by none = {{"", 0}, {"", 0}};
-    struct assignment *a;
-    char *at;
-
-    if (by == NULL)
-        by = &none;
-    a = xmalloc(sizeof *a + lease->key.len + lease->url.len + lease->visit.len +
-                by->via.len + by->path.len + 5);
-    at = a->text;
-    a->lease = *lease;
-    a->lease.key = put_text(&at, lease->key);
-    a->lease.url = put_text(&at, lease->url);
-    a->lease.visit = put_text(&at, lease->visit);
-    a->found_by.via = put_text(&at, by->via);
-    a->found_by.path = put_text(&at, by->path);
-    return a;
-}
-
-void assignment_free(struct assignment *a)
-{
-    free(a);
-}
 
 /* ---- lanes --------------------------------------------------------------- */
 
@@ -506,40 +461,4 @@ enum status fetcher_start(struct fetcher **out, unsigned index,
     else
         *out = f;
     return st;
-}
-
-/* Kept connections and transfers each need a descriptor, and the usual soft
- * limit of 1,024 is for programs that call select(). */
-static void raise_descriptor_limit(void)
-{
-    struct rlimit r;
-
-    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= DESCRIPTORS_MOST)
-        return;
-    r.rlim_cur = r.rlim_max < DESCRIPTORS_MOST ? r.rlim_max : DESCRIPTORS_MOST;
-    if (setrlimit(RLIMIT_NOFILE, &r) != 0)
-        log_warn("cannot raise the limit of descriptors", "error=%s",
-                 strerror(errno));
-}
-
-static enum status global_status;
-
-static void global_init(void)
-{
-    global_status = STATUS_OK;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        log_error("cannot start libcurl", "%s", "");
-        global_status = STATUS_NOMEM;
-        return;
-    }
-    xmlInitParser();
-    raise_descriptor_limit();
-}
-
-enum status fetcher_global_init(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, global_init);
-    return global_status;
 }

@@ -19,6 +19,7 @@
 #include "base/digest.h"
 #include "base/queue.h"
 #include "base/status.h"
+#include "crawler/assignment.h"
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
 #include "crawler/ip_limit.h"
@@ -75,29 +76,6 @@ struct fetcher_options {
     const struct digest_key *digest_key;
     struct bytes crawl; /* crawl ID */
 };
-
-/* How a URL was found, for those who record it: the URL of the page that has
- * it, and a letter for each step from a seed (trail.h). Both may be empty. */
-struct found_by {
-    struct bytes via, path;
-};
-
-/* A leased URL on its way to a fetcher; freed with assignment_free by who
- * holds it last. Its bytes point into it. */
-struct assignment {
-    struct engine_lease lease;
-    struct found_by found_by;
-    char text[];
-};
-/* `by` may be NULL. */
-struct assignment *assignment_of(const struct engine_lease *lease,
-                                 const struct found_by *by);
-static inline struct assignment *assignment_new(
-    const struct engine_lease *lease)
-{
-    return assignment_of(lease, NULL);
-}
-void assignment_free(struct assignment *a);
 
 struct warc_capture; /* crawler/warc_capture.h */
 

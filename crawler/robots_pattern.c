@@ -12,6 +12,8 @@
  */
 #include "crawler/robots_pattern.h"
 
+#include "frontier/percent.h"
+
 static bool is_alnum(unsigned char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -28,17 +30,6 @@ static bool is_unreserved(unsigned char c)
 static bool is_reserved(unsigned char c)
 {
     return c != '\0' && strchr(":/?#[]@!&'()+,;=", c) != NULL;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
 }
 
 static void add_encoded(struct buf *out, unsigned char c)

@@ -110,6 +110,7 @@ struct engine_stats {
     uint64_t urls;   /* admitted, ever */
     uint64_t queued; /* not done, leased ones included */
     uint64_t leased;
+    uint64_t removed;  /* by a person, out of their queues */
     uint64_t withheld; /* queued, until the limit of their queue is lifted */
     uint64_t queues;   /* known */
     uint64_t queues_active; /* with URLs not done */

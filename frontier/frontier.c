@@ -259,6 +259,7 @@ static void frontier_stats(struct engine *e, struct engine_stats *out)
         .urls = frontier_store_last_id(s),
         .queued = pending,
         .leased = lease_count(f->leases),
+        .removed = frontier_store_counter(s, "skipped.removed"),
         .withheld = f->withheld,
         .queues = frontier_store_queue_count(s),
         .queues_active = f->hosts_active,

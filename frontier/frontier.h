@@ -46,6 +46,7 @@ struct frontier_options {
     double fpr;           /* promised false-positive rate */
     uint64_t memory;      /* bytes this engine may hold */
     unsigned exact_share; /* 64ths of it for pages of the exact set; 0: 8 */
+    unsigned db_share;    /* 64ths of it for pages of the database; 0: 4 */
     bool skip_same_content;  /* links of a body seen before: not admitted */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
@@ -142,7 +143,8 @@ void frontier_set_limits(struct engine *e, uint64_t limit_pages,
                          uint64_t per_host);
 
 /* No URL of the queue goes out while `most` of it are done or out; the rest
- * waits until more is allowed. `done`: how many are done by now. most 0: there
+ * waits until more is allowed. `done`: how many are done by now, but for those
+ * that were removed (removal.h). most 0: there
  * is no such limit. Kept over restarts. `queue` is one of the store's; of a
  * crawl with fetchers of its own. */
 MUST_CHECK enum status frontier_limit_queue(struct engine *e, uint32_t queue,

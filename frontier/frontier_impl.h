@@ -196,6 +196,10 @@ extern const struct outcome frontier_removed;
 /* Was it removed, though it may be out, or come back? */
 bool frontier_is_removed(const struct host_queue *h, uint64_t id);
 
+/* So many more were; its mark is kept already. */
+MUST_CHECK enum status frontier_count_removed(struct frontier *f,
+                                              struct host_queue *h, uint64_t n);
+
 /* ---- of lent.c ---- */
 
 /* What an earlier run lent, and the delays that people have set; of a crawl

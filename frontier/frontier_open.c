@@ -82,7 +82,9 @@ static void replay_row(void *ctx, const struct url_row *row)
 static enum status open_parts(struct frontier *f, enum db_mode mode)
 {
     char *path = frontier_path(f, "frontier.db");
-    struct db_options dbo = {.cache_bytes = share(f, 4, 2 * MIB, 64 * MIB),
+    unsigned db = f->o.db_share > 0 ? f->o.db_share : 4;
+    struct db_options dbo = {.cache_bytes =
+                                 share(f, db, 2 * MIB, db * 16 * MIB),
                              .checkpoint_bytes = 16 * MIB};
     unsigned exact = f->o.exact_share > 0 ? f->o.exact_share : 8;
     struct exact_set_options eo = {.page_cache_bytes =

@@ -41,7 +41,8 @@ struct host_queue {
     uint32_t latency_us;     /* moving mean of their times; 0: none yet */
     uint64_t counted;        /* pages that count for --per-host */
     uint32_t set_limit;      /* by a person: most URLs done; 0: none */
-    uint64_t done;           /* of its URLs, while there is such a limit */
+    uint64_t done;           /* of its URLs, while there is such a limit, and
+                                not removed */
     uint64_t withheld;       /* its URLs that wait for that to be lifted */
     uint64_t removed_upto;   /* ids up to here a person removed; 0: none */
     bool told_robots;        /* its robots row was looked up in this run */

@@ -75,29 +75,6 @@ enum status items_remove_crawl(struct items *t, struct bytes crawl, int64_t now,
 
 /* ---- purge ---- */
 
-/* The last id of those first put before `before_ms`. */
-static enum status last_before(struct items *t, int64_t before_ms,
-                               uint64_t *last)
-{
-    uint64_t low = 0, high = frontier_store_last_id(t->f->store);
-    struct url_row row;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low + 1) / 2;
-        enum status st =
-            frontier_store_get(t->f->store, middle, &row, &t->text);
-
-        if (st != STATUS_OK)
-            return st;
-        if (row.found_at_ms < before_ms)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    *last = low;
-    return STATUS_OK;
-}
-
 static uint64_t purge_queue(struct items *t, struct item_queue *q,
                             uint64_t last)
 {
@@ -140,7 +117,7 @@ enum status items_purge(struct items *t, struct bytes crawl, struct bytes key,
         return STATUS_OK;
     st = items_touch(t, now);
     if (st == STATUS_OK)
-        st = last_before(t, before_ms, &last);
+        st = frontier_store_last_before(t->f->store, before_ms, &last);
     if (st != STATUS_OK)
         return frontier_broke(t->f, st);
     if (q != NULL)

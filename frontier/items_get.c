@@ -9,11 +9,10 @@
  */
 #include "frontier/items_impl.h"
 
-enum status items_show(struct items *t, uint32_t id, uint64_t lease,
-                       item_visit visit, void *ctx, bool *go_on)
+static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
+                           struct item_view *view)
 {
     const struct item *i = item_at(t, id);
-    struct item_view view = {.due_ms = i->due_ms, .lease = lease};
     struct url_row row;
     enum status st = frontier_store_get(t->f->store, id, &row, &t->text);
 
@@ -22,12 +21,27 @@ enum status items_show(struct items *t, uint32_t id, uint64_t lease,
         st = item_log_metadata(t->log, item_seq(i), &t->metadata);
     if (st != STATUS_OK)
         return st;
-    frontier_store_queue_name(t->f->store, i->queue, &view.crawl, &view.key);
-    view.url = row.url;
-    view.metadata = buf_bytes(&t->metadata);
-    view.created_ms = t->shown_created_ms = row.found_at_ms;
-    *go_on = visit(ctx, &view);
+    *view = (struct item_view){
+        .url = row.url,
+        .metadata = buf_bytes(&t->metadata),
+        .due_ms = i->due_ms,
+        .created_ms = row.found_at_ms,
+        .lease = lease,
+    };
+    frontier_store_queue_name(t->f->store, i->queue, &view->crawl, &view->key);
+    t->shown_created_ms = row.found_at_ms;
     return STATUS_OK;
+}
+
+enum status items_show(struct items *t, uint32_t id, uint64_t lease,
+                       item_visit visit, void *ctx, bool *go_on)
+{
+    struct item_view view;
+    enum status st = view_of(t, id, lease, &view);
+
+    if (st == STATUS_OK)
+        *go_on = visit(ctx, &view);
+    return st;
 }
 
 static enum status hand_out(struct items *t, const struct item_get *g,
@@ -36,13 +50,20 @@ static enum status hand_out(struct items *t, const struct item_get *g,
 {
     uint64_t seq;
     int64_t until = t->now + g->hold_ms;
+    struct item_view view;
+    struct hold *h;
     enum status st = item_log_lease(t->log, id, t->now, until, &seq);
 
     if (st != STATUS_OK)
         return st;
-    items_hold_begin(t, id, t->now, until, seq);
-    return items_show(t, id, items_lease_id(items_hold_of(t, id)), visit, ctx,
-                      go_on);
+    h = items_hold_begin(t, id, t->now, until, seq);
+    st = view_of(t, id, items_lease_id(h), &view);
+    if (st != STATUS_OK)
+        return st;
+    holds_say_digest(t->holds, h,
+                     digest_url(&t->f->key, view.crawl, view.key, view.url));
+    *go_on = visit(ctx, &view);
+    return STATUS_OK;
 }
 
 /* From where the call before left off, if it did. */
@@ -177,6 +198,7 @@ enum status items_settle(struct items *t, uint64_t lease, enum item_settle how,
         st = extend(t, h, due_ms);
     if (st == STATUS_OK && how != ITEM_EXTEND) {
         const struct item *i = item_at(t, h->id);
+        struct item_queue *q = t->queues[i->queue];
 
         buf_clear(&t->metadata);
         if (metadata == NULL && item_seq(i) != 0)
@@ -185,6 +207,8 @@ enum status items_settle(struct items *t, uint64_t lease, enum item_settle how,
             st = items_update(t, h->id, due_ms,
                               metadata != NULL ? *metadata
                                                : buf_bytes(&t->metadata));
+        if (st == STATUS_OK)
+            items_place(t, q);
     }
     return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
 }

@@ -9,9 +9,6 @@
  * A lease is named by the URL and the moment it began, which no sweep of the
  * log and no restart changes.
  */
-#include <stdlib.h>
-
-#include "base/mem.h"
 #include "frontier/items_impl.h"
 
 static struct hold *hold_at(struct heap_item *until)
@@ -27,7 +24,7 @@ static struct item_queue *queue_waiting(struct heap_item *waiting)
 
 struct hold *items_hold_of(const struct items *t, uint32_t id)
 {
-    return map_get(t->holds, bytes_of(&id, sizeof id));
+    return holds_find(t->holds, id);
 }
 
 uint64_t items_lease_id(const struct hold *h)
@@ -35,19 +32,18 @@ uint64_t items_lease_id(const struct hold *h)
     return (uint64_t)h->id << 32 | (uint32_t)h->at_ms;
 }
 
-void items_hold_begin(struct items *t, uint32_t id, int64_t at_ms,
-                      int64_t until_ms, uint64_t seq)
+struct hold *items_hold_begin(struct items *t, uint32_t id, int64_t at_ms,
+                              int64_t until_ms, uint64_t seq)
 {
     struct item *i = item_at(t, id);
-    struct hold *h = xcalloc(1, sizeof *h);
+    struct hold *h = holds_add(t->holds, id);
 
-    h->id = id;
     h->at_ms = at_ms;
     h->seq = seq;
-    map_put(t->holds, bytes_of(&id, sizeof id), h);
     heap_push(&t->until, &h->until, until_ms);
     i->flags = (uint8_t)((i->flags & ~ITEM_LANE) | ITEM_HELD_FLAG);
     items_count(t, t->queues[i->queue], 0, 0, 1);
+    return h;
 }
 
 void items_hold_end(struct items *t, struct hold *h)
@@ -55,12 +51,11 @@ void items_hold_end(struct items *t, struct hold *h)
     struct item *i = item_at(t, h->id);
 
     heap_remove(&t->until, &h->until);
-    map_remove(t->holds, bytes_of(&h->id, sizeof h->id));
     if (item_exists(t, h->id)) { /* else its queue was removed */
         i->flags &= (uint8_t)~ITEM_HELD_FLAG;
         items_count(t, t->queues[i->queue], 0, 0, -1);
     }
-    free(h);
+    holds_remove(t->holds, h);
 }
 
 static void expire(struct items *t, struct hold *h)

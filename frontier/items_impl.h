@@ -26,6 +26,7 @@
 #include "base/map.h"
 #include "frontier/due_heap.h"
 #include "frontier/frontier_impl.h"
+#include "frontier/holds.h"
 #include "frontier/items.h"
 #include "frontier/turns.h"
 #include "storage/item_log.h"
@@ -63,6 +64,7 @@ struct item_queue {
     bool there;      /* something was put since it was removed */
     bool gone;       /* it was removed */
     bool dirty;      /* its row has to be written */
+    bool touched;    /* by the put under way, and not yet placed */
     struct due_heap due;
     uint64_t removed_upto;
     int64_t turn;
@@ -80,13 +82,6 @@ struct item_crawl {
     struct turns turns;
 };
 
-struct hold {
-    struct heap_item until; /* key: ms */
-    uint32_t id;
-    int64_t at_ms;
-    uint64_t seq; /* of its item_lease row */
-};
-
 struct items {
     struct frontier *f;
     struct item_log *log;
@@ -100,11 +95,11 @@ struct items {
     struct item_counts counts;
     struct turns turns;  /* of all crawls */
     struct heap waiting; /* of struct item_queue by waiting */
-    struct map *holds;   /* id -> struct hold */
-    struct heap until;   /* of struct hold */
-    int64_t turn;        /* the last number given */
-    uint64_t logged;     /* URLs with a row in item_update */
-    int64_t last_at_ms;  /* when the last URL was put: never goes back */
+    struct holds *holds;
+    struct heap until;  /* of struct hold */
+    int64_t turn;       /* the last number given */
+    uint64_t logged;    /* URLs with a row in item_update */
+    int64_t last_at_ms; /* when the last URL was put: never goes back */
     int64_t default_delay_ms;
     uint64_t sweep_from;
     bool active;
@@ -115,7 +110,7 @@ struct items {
     uint32_t dirty_count, dirty_cap;
     /* scratch of put */
     struct digest *digests, *fresh, *asked;
-    enum seen_answer *answers;
+    enum seen_answer *answers, *heard;
     uint64_t *ids, *found;
     uint32_t *open;
     size_t room;
@@ -192,8 +187,8 @@ int64_t items_delay_of(const struct items *t, const struct item_queue *q);
 void items_tick(struct items *t, int64_t now);
 /* NULL: it is not handed out. */
 struct hold *items_hold_of(const struct items *t, uint32_t id);
-void items_hold_begin(struct items *t, uint32_t id, int64_t at_ms,
-                      int64_t until_ms, uint64_t seq);
+struct hold *items_hold_begin(struct items *t, uint32_t id, int64_t at_ms,
+                              int64_t until_ms, uint64_t seq);
 /* The URL is neither held nor anywhere else then. */
 void items_hold_end(struct items *t, struct hold *h);
 uint64_t items_lease_id(const struct hold *h);
@@ -202,7 +197,8 @@ uint64_t items_lease_id(const struct hold *h);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status items_touch(struct items *t, int64_t now);
-/* A new date, and metadata, of a URL that is there. */
+/* A new date, and metadata, of a URL that is there. The caller places its
+ * queue. */
 MUST_CHECK enum status items_update(struct items *t, uint32_t id,
                                     int64_t due_ms, struct bytes metadata);
 /* Shows one URL; *go_on is what the visit answered. */

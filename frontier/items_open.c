@@ -73,7 +73,7 @@ static void take_lease(void *ctx, const struct item_lease *e)
     if (h != NULL) /* a later lease takes its place */
         items_hold_end(t, h);
     if (e->until_ms > t->now)
-        items_hold_begin(t, id, e->at_ms, e->until_ms, e->seq);
+        (void)items_hold_begin(t, id, e->at_ms, e->until_ms, e->seq);
 }
 
 /* ---- updates ---- */
@@ -229,7 +229,7 @@ enum status items_open(struct items **out, struct engine *e,
     t->sweep_from = o->sweep_from > 0 ? o->sweep_from : SWEEP_FROM;
     t->default_delay_ms = DEFAULT_DELAY_MS;
     t->crawl_of = map_new();
-    t->holds = map_new();
+    t->holds = holds_new();
     heap_init(&t->waiting);
     heap_init(&t->until);
     buf_init(&t->metadata, ITEM_BYTES_MOST);
@@ -267,7 +267,7 @@ void items_close(struct items *t)
         free_crawl(t->crawls[i]);
     for (uint32_t i = 0; i < t->chunk_count; i++)
         free(t->chunks[i]);
-    map_free(t->holds, free);
+    holds_free(t->holds);
     map_free(t->crawl_of, NULL);
     turns_fini(&t->turns);
     heap_fini(&t->waiting);
@@ -281,6 +281,7 @@ void items_close(struct items *t)
     free(t->fresh);
     free(t->asked);
     free(t->answers);
+    free(t->heard);
     free(t->ids);
     free(t->found);
     free(t->open);

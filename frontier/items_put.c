@@ -2,8 +2,9 @@
 /*
  * items_put.c - new URLs, and new dates of known ones.
  *
- *   1. digests; the seen check says which are new
- *   2. the ids of the others, in one question to the exact set
+ *   1. digests; those of URLs that are handed out have their ids in t->holds
+ *   2. the seen check says which of the others are new, and the ids of those
+ *      that are not; where its hot cache knew one, the exact set says the id
  *   3. rows for the new ones and for those whose URL was removed, in the order
  *      of the list; the exact set's entry goes to the new row
  *   4. the ids of those that repeat a new one of the same list
@@ -32,6 +33,7 @@ static void make_room(struct items *t, size_t n)
     t->digests = xrealloc(t->digests, t->room * sizeof *t->digests);
     t->fresh = xrealloc(t->fresh, t->room * sizeof *t->fresh);
     t->answers = xrealloc(t->answers, t->room * sizeof *t->answers);
+    t->heard = xrealloc(t->heard, t->room * sizeof *t->heard);
     t->ids = xrealloc(t->ids, t->room * sizeof *t->ids);
     t->found = xrealloc(t->found, t->room * sizeof *t->found);
     t->asked = xrealloc(t->asked, t->room * sizeof *t->asked);
@@ -185,15 +187,48 @@ static enum status check_found(const struct items *t,
     return STATUS_OK;
 }
 
+/* t->ids of those that are handed out, 0 of the others, whose places are
+ * t->open, in order. Answers how many these are. */
+static size_t find_held(struct items *t, struct item_put *list, size_t n)
+{
+    size_t open = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct hold *h = holds_find_digest(t->holds, t->digests[i]);
+
+        t->answers[i] = SEEN_BEFORE;
+        list[i].fresh = false;
+        t->ids[i] = h != NULL && item_exists(t, h->id) ? h->id : 0;
+        if (t->ids[i] == 0)
+            t->open[open++] = (uint32_t)i;
+    }
+    return open;
+}
+
+/* t->answers, and t->ids as far as they come with them. */
+static enum status find_seen(struct items *t, struct item_put *list, size_t n)
+{
+    size_t open = find_held(t, list, n);
+    enum status st;
+
+    for (size_t k = 0; k < open; k++)
+        t->asked[k] = t->digests[t->open[k]];
+    st = seen_find(t->f->seen, t->asked, open, t->heard, t->found);
+    for (size_t k = 0; st == STATUS_OK && k < open; k++) {
+        size_t i = t->open[k];
+
+        t->answers[i] = t->heard[k];
+        t->ids[i] = t->found[k];
+        list[i].fresh = t->heard[k] != SEEN_BEFORE;
+    }
+    return st;
+}
+
 /* t->ids = the ids of the list, with rows for what was not there. */
 static enum status admit(struct items *t, struct item_put *list, size_t n)
 {
-    enum status st = seen_check(t->f->seen, t->digests, n, t->answers);
+    enum status st = find_seen(t, list, n);
 
-    for (size_t i = 0; i < n; i++) {
-        t->ids[i] = 0;
-        list[i].fresh = t->answers[i] != SEEN_BEFORE;
-    }
     if (st == STATUS_OK)
         st = find_ids(t, list, n);
     if (st == STATUS_OK)
@@ -268,7 +303,6 @@ enum status items_update(struct items *t, uint32_t id, int64_t due_ms,
         complete(t, q, i);
     else
         reschedule(t, q, id, due_ms, h != NULL);
-    items_place(t, q);
     return STATUS_OK;
 }
 
@@ -276,16 +310,33 @@ static enum status apply(struct items *t, const struct item_put *p, uint32_t id)
 {
     struct item_queue *q;
 
-    if (p->known)
-        return items_update(t, id, p->due_ms, p->metadata);
-    if (!p->fresh)
+    if (!p->known && !p->fresh)
         return STATUS_OK;
     q = t->queues[item_at(t, id)->queue];
-    if (q->in_all.item.place == 0)
-        items_place(t, q);
+    if (p->known || q->in_all.item.place == 0)
+        q->touched = true; /* a turn that it has already stays as it is */
+    if (p->known)
+        return items_update(t, id, p->due_ms, p->metadata);
     return p->metadata.len > 0
                ? log_update(t, id, item_at(t, id)->due_ms, p->metadata)
                : STATUS_OK;
+}
+
+/* The queues of the list, each once: URLs of one queue come together, and to
+ * place it takes as long as all else that is done to one of them in memory. */
+static void place_touched(struct items *t, const struct item_put *list,
+                          size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct item_queue *q;
+
+        if (!list[i].known && !list[i].fresh)
+            continue;
+        q = t->queues[item_at(t, (uint32_t)t->ids[i])->queue];
+        if (q->touched)
+            items_place(t, q);
+        q->touched = false;
+    }
 }
 
 enum status items_put(struct items *t, struct item_put *list, size_t n,
@@ -303,6 +354,8 @@ enum status items_put(struct items *t, struct item_put *list, size_t n,
         st = admit(t, list, n);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
         st = apply(t, &list[i], (uint32_t)t->ids[i]);
+    if (st == STATUS_OK)
+        place_touched(t, list, n);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
 }
 

@@ -267,6 +267,8 @@ uint32_t items_queue_take(struct items *t, struct item_queue *q)
     if (e.id == q->lane) {
         item_at(t, e.id)->flags &= (uint8_t)~ITEM_LANE;
         q->lane = item_at(t, e.id)->next;
+        if (q->lane != 0) /* looked at when this one has been shown */
+            __builtin_prefetch(item_at(t, q->lane));
     } else {
         due_heap_pop(&q->due);
     }

@@ -86,7 +86,7 @@ static enum status sweep(struct items *t)
 
     if (c.updates > 2 * t->logged + t->sweep_from)
         st = item_log_sweep_updates(t->log, sweep_rows(c.new_updates), &keep);
-    if (st == STATUS_OK && c.leases > 2 * map_count(t->holds) + t->sweep_from)
+    if (st == STATUS_OK && c.leases > 2 * holds_count(t->holds) + t->sweep_from)
         st = item_log_sweep_leases(t->log, sweep_rows(c.new_leases), &keep);
     return st;
 }
@@ -129,9 +129,9 @@ bool items_dirty(const struct items *t)
 
 uint64_t items_memory(const struct items *t)
 {
-    uint64_t bytes =
-        sizeof *t + (uint64_t)t->chunk_count * sizeof(struct item_chunk) +
-        map_count(t->holds) * (sizeof(struct hold) + 64) + t->room * 64;
+    uint64_t bytes = sizeof *t +
+                     (uint64_t)t->chunk_count * sizeof(struct item_chunk) +
+                     holds_memory(t->holds) + t->room * 64;
 
     for (uint32_t i = 0; i < t->queue_room; i++) {
         const struct item_queue *q = t->queues[i];

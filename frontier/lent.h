@@ -114,6 +114,7 @@ struct lent_queue {
     uint32_t out;
     int64_t blocked_for; /* ns; 0: not blocked */
     int64_t delay;       /* ns */
+    uint32_t limit;      /* most of its URLs done, by a person; 0: none */
 };
 void lent_look_queue(struct engine *e, uint32_t queue, int64_t now,
                      struct lent_queue *out);

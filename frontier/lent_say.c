@@ -228,6 +228,7 @@ void lent_look_queue(struct engine *e, uint32_t queue, int64_t now,
     if (h == NULL)
         h = &none;
     out->out = h->leased;
+    out->limit = h->set_limit;
     if (h->blocked_until > now)
         out->blocked_for = h->blocked_until - now;
     out->delay = later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,

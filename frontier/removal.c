@@ -12,7 +12,7 @@
  */
 #include "frontier/removal.h"
 
-#include "frontier/frontier_impl.h"
+#include "frontier/lent_impl.h"
 
 #define BATCH 256 /* ids read at once */
 
@@ -23,35 +23,13 @@ bool frontier_is_removed(const struct host_queue *h, uint64_t id)
     return id <= h->removed_upto;
 }
 
-/* The last id of those found before `before_ms`, by bisection. */
-static enum status last_before(struct frontier *f, int64_t before_ms,
-                               uint64_t *last)
-{
-    uint64_t low = 0, high = frontier_store_last_id(f->store);
-    struct url_row row;
-
-    while (low < high && before_ms != INT64_MAX) {
-        uint64_t middle = low + (high - low + 1) / 2;
-        enum status st = frontier_store_get(f->store, middle, &row, &f->text);
-
-        if (st != STATUS_OK)
-            return st;
-        if (row.found_at_ms < before_ms)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    *last = high;
-    return STATUS_OK;
-}
-
 enum status removal_begin(struct engine *e, struct bytes key, int64_t before_ms,
                           struct removal *out)
 {
     struct frontier *f = (struct frontier *)e;
     struct removal r = {.queue = 1,
                         .last_queue = frontier_store_queue_count(f->store)};
-    enum status st = last_before(f, before_ms, &r.upto);
+    enum status st = frontier_store_last_before(f->store, before_ms, &r.upto);
 
     if (key.len > 0) {
         r.queue = frontier_store_find_queue(f->store, f->o.crawl, key);
@@ -70,6 +48,23 @@ static enum status mark(struct frontier *f, struct host_queue *h, uint64_t upto)
         return STATUS_OK;
     h->removed_upto = upto;
     return lent_set_queue(f, h);
+}
+
+enum status frontier_count_removed(struct frontier *f, struct host_queue *h,
+                                   uint64_t n)
+{
+    return item_log_add_removed(f->lent->log, h->queue, n);
+}
+
+enum status removal_count(struct engine *e, uint32_t queue, uint64_t *n)
+{
+    struct frontier *f = (struct frontier *)e;
+    enum status st = STATUS_OK;
+
+    *n = 0;
+    if (f->lent != NULL)
+        st = item_log_removed(f->lent->log, queue, n);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
 static enum status last_word(struct frontier *f, uint64_t id, int64_t wall_ms)
@@ -120,10 +115,8 @@ static enum status step_queue(struct frontier *f, struct removal *r,
 
     for (*looked = 1; st == STATUS_OK && n > 0 && *looked < most; *looked += n)
         st = take_batch(f, r, h, wall_ms, &n);
-    if (st == STATUS_OK && h->set_limit > 0 && r->gone > before) {
-        h->done += r->gone - before;
-        st = lent_set_queue(f, h);
-    }
+    if (st == STATUS_OK && r->gone > before)
+        st = frontier_count_removed(f, h, r->gone - before);
     host_queue_forget_done(h, f->store);
     h->visit_due = INT64_MIN; /* its URL may be gone */
     frontier_reschedule(f, h);

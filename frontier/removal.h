@@ -42,5 +42,8 @@ MUST_CHECK enum status removal_begin(struct engine *e, struct bytes key,
 MUST_CHECK enum status removal_step(struct engine *e, struct removal *r,
                                     size_t most, int64_t now, int64_t wall_ms,
                                     bool *over);
+/* How many of the queue were, ever; they count as done for no limit. */
+MUST_CHECK enum status removal_count(struct engine *e, uint32_t queue,
+                                     uint64_t *n);
 
 #endif

@@ -202,6 +202,12 @@ static size_t ask_filter(struct seen *s, size_t left, enum seen_answer *answers,
 enum status seen_check(struct seen *s, const struct digest *digests, size_t n,
                        enum seen_answer *answers)
 {
+    return seen_find(s, digests, n, answers, NULL);
+}
+
+enum status seen_find(struct seen *s, const struct digest *digests, size_t n,
+                      enum seen_answer *answers, uint64_t *ids)
+{
     size_t left;
     enum status st;
     bool asked;
@@ -209,6 +215,8 @@ enum status seen_check(struct seen *s, const struct digest *digests, size_t n,
     assert(n < UINT32_MAX);
     make_room(s, n);
     s->counts.asked += n;
+    if (ids != NULL)
+        memset(ids, 0, n * sizeof *ids);
     left = take_easy_ones(s, digests, n, answers);
     left = ask_filter(s, left, answers, &asked);
     if (left == 0)
@@ -219,6 +227,8 @@ enum status seen_check(struct seen *s, const struct digest *digests, size_t n,
     if (st != STATUS_OK)
         return st;
     for (size_t i = 0; i < left; i++) {
+        if (ids != NULL)
+            ids[s->rest[i]] = s->ids[i];
         if (s->ids[i] != 0) {
             hot_add(s, s->ask[i]);
         } else if (!asked) {

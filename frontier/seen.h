@@ -39,6 +39,11 @@ void seen_use_filter(struct seen *s, struct filter *filter);
  * caller admits every new one with seen_admit before the next call. */
 MUST_CHECK enum status seen_check(struct seen *s, const struct digest *digests,
                                   size_t n, enum seen_answer *answers);
+/* The same, and ids[i] is the id of one that was there before this call, if the
+ * exact set was asked for it; 0 if not. */
+MUST_CHECK enum status seen_find(struct seen *s, const struct digest *digests,
+                                 size_t n, enum seen_answer *answers,
+                                 uint64_t *ids);
 /* `n` new digests, whose url rows are written: the first got `first_id`, the
  * others the ids that follow. */
 MUST_CHECK enum status seen_admit(struct seen *s, const struct digest *digests,

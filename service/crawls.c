@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawls.c - the crawls of this process: opening, closing, the thread, views.
+ * crawls.c - the crawls of this process: opening, closing, the thread.
  *
  * One thread does all that may wait, a call after the other, and looks after
  * crawls that end of their own accord ten times a second. A stop does not hold
  * it up: the call waits with its crawl until that is seen to have ended.
- *
- * The list of entries is changed by that thread alone, under the mutex, which
- * others take to read it; so the thread itself reads without.
  */
 #include "service/crawls.h"
 
@@ -16,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
@@ -27,181 +24,6 @@
 #define TICK       (100 * NS_PER_MS)
 #define CALLS_MOST 1000 /* that wait */
 #define PATIENCE   (5 * NS_PER_S)
-
-const char *crawls_state_name(enum crawls_state s)
-{
-    static const char *const names[] = {
-        [CRAWLS_RUNNING] = "running", [CRAWLS_PAUSED] = "paused",
-        [CRAWLS_WAITING] = "waiting", [CRAWLS_STOPPING] = "stopping",
-        [CRAWLS_STOPPED] = "stopped", [CRAWLS_FAILED] = "failed",
-    };
-
-    return names[s];
-}
-
-bool crawls_name_is_valid(struct bytes name)
-{
-    if (name.len == 0 || name.len > CRAWLS_NAME_MOST || name.at[0] == '.')
-        return false;
-    for (size_t i = 0; i < name.len; i++) {
-        char ch = name.at[i];
-
-        if ((ch < 'a' || ch > 'z') && (ch < 'A' || ch > 'Z') &&
-            (ch < '0' || ch > '9') && ch != '-' && ch != '_' && ch != '.')
-            return false;
-    }
-    return true;
-}
-
-/* ---- the list ---- */
-
-/* Where `name` stands, or would. */
-static size_t place_of(const struct crawls *c, struct bytes name)
-{
-    size_t low = 0, high = c->count;
-
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        struct bytes at = bytes_of_str(c->at[mid]->name);
-        size_t n = at.len < name.len ? at.len : name.len;
-        int order = n > 0 ? memcmp(at.at, name.at, n) : 0;
-
-        if (order < 0 || (order == 0 && at.len < name.len))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-struct crawls_entry *crawls_find(const struct crawls *c, struct bytes name)
-{
-    size_t i = place_of(c, name);
-
-    return i < c->count && bytes_is(name, c->at[i]->name) ? c->at[i] : NULL;
-}
-
-struct crawls_entry *crawls_add(struct crawls *c, const char *name,
-                                const char *dir)
-{
-    struct crawls_entry *e = xcalloc(1, sizeof *e);
-    size_t i = place_of(c, bytes_of_str(name));
-
-    snprintf(e->name, sizeof e->name, "%s", name);
-    e->dir = xstrdup(dir);
-    e->state = CRAWLS_STOPPED;
-    e->end = CRAWL_INTERRUPTED;
-    buf_init(&e->cannot, sizeof e->why);
-    pthread_mutex_lock(&c->mtx);
-    c->at = xrealloc(c->at, (c->count + 1) * sizeof(struct crawls_entry *));
-    memmove(c->at + i + 1, c->at + i,
-            (c->count - i) * sizeof(struct crawls_entry *));
-    c->at[i] = e;
-    c->count++;
-    pthread_mutex_unlock(&c->mtx);
-    return e;
-}
-
-static void entry_free(struct crawls_entry *e)
-{
-    buf_fini(&e->cannot);
-    free(e->dir);
-    free(e);
-}
-
-void crawls_drop(struct crawls *c, struct crawls_entry *e)
-{
-    size_t i = place_of(c, bytes_of_str(e->name));
-
-    pthread_mutex_lock(&c->mtx);
-    memmove(c->at + i, c->at + i + 1,
-            (c->count - i - 1) * sizeof(struct crawls_entry *));
-    c->count--;
-    pthread_mutex_unlock(&c->mtx);
-    entry_free(e);
-}
-
-/* ---- what others see ---- */
-
-size_t crawls_each(struct crawls *c, struct crawls_view **out)
-{
-    size_t n;
-
-    pthread_mutex_lock(&c->mtx);
-    n = c->count;
-    *out = xcalloc(n, sizeof **out);
-    for (size_t i = 0; i < n; i++)
-        crawls_view_of(c, c->at[i], &(*out)[i]);
-    pthread_mutex_unlock(&c->mtx);
-    return n;
-}
-
-enum status crawls_look(struct crawls *c, struct bytes name,
-                        struct crawls_view *out)
-{
-    const struct crawls_entry *e;
-
-    pthread_mutex_lock(&c->mtx);
-    e = crawls_find(c, name);
-    if (e != NULL)
-        crawls_view_of(c, e, out);
-    pthread_mutex_unlock(&c->mtx);
-    return e != NULL ? STATUS_OK : STATUS_NOT_FOUND;
-}
-
-bool crawls_has(struct crawls *c, struct bytes name)
-{
-    bool has;
-
-    pthread_mutex_lock(&c->mtx);
-    has = crawls_find(c, name) != NULL;
-    pthread_mutex_unlock(&c->mtx);
-    return has;
-}
-
-enum status crawls_use(struct crawls *c, struct bytes name,
-                       enum status (*use)(struct crawl *crawl, void *ctx),
-                       void *ctx)
-{
-    struct crawls_entry *e;
-    struct crawl *crawl = NULL;
-    enum status st = STATUS_NOT_FOUND;
-
-    pthread_mutex_lock(&c->mtx);
-    e = crawls_find(c, name);
-    if (e != NULL) {
-        crawl = e->crawl;
-        e->users += crawl != NULL;
-        st = STATUS_CLOSED;
-    }
-    pthread_mutex_unlock(&c->mtx);
-    if (crawl == NULL)
-        return st;
-    st = use(crawl, ctx);
-    pthread_mutex_lock(&c->mtx);
-    if (--e->users == 0)
-        pthread_cond_broadcast(&c->used);
-    pthread_mutex_unlock(&c->mtx);
-    return st;
-}
-
-enum status crawls_report(struct crawls *c, struct bytes name,
-                          const struct crawls_report *r, int fd)
-{
-    const struct crawls_entry *e;
-    char *dir = NULL;
-    enum status st = STATUS_NOT_FOUND;
-
-    pthread_mutex_lock(&c->mtx);
-    e = crawls_find(c, name);
-    if (e != NULL)
-        dir = xstrdup(e->dir);
-    pthread_mutex_unlock(&c->mtx);
-    if (dir != NULL)
-        st = c->maker.report(c->maker.ctx, dir, r, fd);
-    free(dir);
-    return st;
-}
 
 /* ---- calls on their way ---- */
 
@@ -233,16 +55,14 @@ static struct crawls_call *take_calls(struct crawls *c, int *stops,
                                       bool *closing)
 {
     int64_t until = clock_mono() + TICK;
-    struct timespec t = {.tv_sec = (time_t)(until / NS_PER_S),
-                         .tv_nsec = (long)(until % NS_PER_S)};
     struct crawls_call *calls;
 
     pthread_mutex_lock(&c->mtx);
     while (c->first == NULL && c->stops <= c->stops_done && !c->closing &&
-           pthread_cond_timedwait(&c->work, &c->mtx, &t) == 0)
+           cond_wait_until(&c->work, &c->mtx, until))
         ;
     if (c->closing && c->first == NULL)
-        (void)pthread_cond_timedwait(&c->work, &c->mtx, &t);
+        (void)cond_wait_until(&c->work, &c->mtx, until);
     calls = c->first;
     c->first = NULL;
     c->end = &c->first;
@@ -388,18 +208,14 @@ enum status crawls_open(struct crawls **out, const char *dir,
                         const struct crawls_maker *maker)
 {
     struct crawls *c = xcalloc(1, sizeof *c);
-    pthread_condattr_t attr;
     enum status st = STATUS_OK;
 
     c->maker = *maker;
     c->dir = dir != NULL ? xstrdup(dir) : NULL;
     c->end = &c->first;
     pthread_mutex_init(&c->mtx, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->work, &attr);
-    pthread_cond_init(&c->used, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&c->work);
+    cond_init(&c->used);
     if (c->dir != NULL)
         st = open_all(c);
     if (st != STATUS_OK)
@@ -503,7 +319,7 @@ enum status crawls_close(struct crawls *c)
         (void)run(c); /* it could not be started */
     st = c->last_status;
     for (size_t i = 0; i < c->count; i++)
-        entry_free(c->at[i]);
+        crawls_entry_free(c->at[i]);
     pthread_mutex_destroy(&c->mtx);
     pthread_cond_destroy(&c->work);
     pthread_cond_destroy(&c->used);

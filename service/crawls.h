@@ -128,7 +128,8 @@ struct crawls_report {
 };
 /* Writes it to `fd` as the command of that name does with --json, on the
  * caller's thread, which it may hold for long; of a crawl that runs or of one
- * that is stopped. A closed pipe ends it early: STATUS_CLOSED.
+ * that is stopped. Where `fd` is a pipe that loses its reader, it ends at once,
+ * whether it has something to write or not: STATUS_CLOSED.
  * STATUS_NOT_FOUND: no such crawl; STATUS_ARG: no such rows or format, no URL.
  */
 MUST_CHECK enum status crawls_report(struct crawls *c, struct bytes name,

@@ -1,7 +1,8 @@
 /*
  * crawls_impl.h - the registry's own struct, shared by its files.
  *
- *   crawls.c         opening and closing, the thread, views
+ *   crawls.c         opening and closing, the thread
+ *   crawls_list.c    the list, and what others see of it
  *   crawls_calls.c   what calls do
  *   crawls_entry.c   one crawl: opened, closed, what was told to it
  *   crawls_look.c    its hosts and recent answers, as JSON
@@ -82,6 +83,8 @@ struct crawls_entry *crawls_find(const struct crawls *c, struct bytes name);
 struct crawls_entry *crawls_add(struct crawls *c, const char *name,
                                 const char *dir);
 void crawls_drop(struct crawls *c, struct crawls_entry *e);
+/* Of one that is in no list any more. */
+void crawls_entry_free(struct crawls_entry *e);
 /* Opens what is there. Else `why`, and the entry says so. */
 enum status crawls_entry_open(struct crawls *c, struct crawls_entry *e,
                               struct buf *why);

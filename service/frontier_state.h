@@ -1,6 +1,12 @@
 /*
- * frontier_state.h - the inside of the service, for frontier_calls.c,
- * frontier_execute.c and frontier_begin.c alone.
+ * frontier_state.h - the inside of the service, shared by its files.
+ *
+ *   frontier_calls.c    the way to the frontier thread; opening and closing
+ *   frontier_turn.c     that thread
+ *   frontier_execute.c  what a call does
+ *   frontier_begin.c    the store, opened or made
+ *
+ * Nobody else includes this.
  */
 #ifndef URLWEIR_SERVICE_FRONTIER_STATE_H
 #define URLWEIR_SERVICE_FRONTIER_STATE_H
@@ -56,6 +62,15 @@ MUST_CHECK enum status frontier_open_store(struct frontier_service *s,
 
 void call_list_add(struct call_list *l, struct frontier_call *call);
 struct frontier_call *call_list_take(struct call_list *l);
+/* What it counts as, of those that wait. */
+size_t call_items(const struct frontier_call *call);
+
+/* The thread; ctx: the service. */
+void *frontier_thread(void *service);
+/* For watchers, before there is a thread. */
+void frontier_sample_all(struct frontier_service *s);
+/* By the clock of the options. */
+int64_t frontier_wall_ms(const struct frontier_service *s);
 
 /* Carries out a call that is no PUT. False: it has more to do, and is to be
  * given here again. */

@@ -1,81 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http2_session.c - streams on top of nghttp2.
+ * http2_session.c - frames and windows, on top of nghttp2.
  *
  * nghttp2 frames, checks and keeps the windows; its automatic WINDOW_UPDATE is
  * off. The connection's window opens at once for all that comes in, since one
  * stream whose owner waits must not stop the others; a stream's own window
- * opens as its owner consumes.
- *
- * An answer waits in `out` until nghttp2 asks for it. When it is complete the
- * trailers follow, and if the peer is still sending, RST_STREAM with NO_ERROR
- * tells it to stop (RFC 9113 section 8.1).
+ * opens as its owner consumes. When an answer is complete and the peer is still
+ * sending, RST_STREAM with NO_ERROR tells it to stop (RFC 9113 section 8.1).
  */
-#include "service/http2_session.h"
-
-#include <assert.h>
-#include <nghttp2/nghttp2.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "service/http2_session_impl.h"
 
-#define HEADERS_MOST  128 /* fields of a block that are kept */
-#define TRAILERS_MOST 4
-#define BOMB          16          /* blocks this many times too large: go */
-#define OUT_CEILING   (32u << 20) /* one stream's answer */
-#define ALLOWANCE     2000        /* frames that cost the peer nothing ... */
-#define ALLOWANCE_A_S 200         /* ... and how many more each second */
-#define ACKS_MOST     1000        /* of PING and SETTINGS that wait to go */
-#define KEPT_CAP      65536       /* a larger `out` is freed when empty */
+#define BOMB          16   /* blocks this many times too large: go */
+#define ALLOWANCE     2000 /* frames that cost the peer nothing ... */
+#define ALLOWANCE_A_S 200  /* ... and how many more each second */
+#define ACKS_MOST     1000 /* of PING and SETTINGS that wait to go */
 
-struct http2_stream {
-    struct http2_session *session;
-    TAILQ_ENTRY(http2_stream) all, touched, low;
-    int32_t id;
-    void *user;
-    struct buf out;
-    size_t out_at;      /* of it, sent already */
-    bool is_touched;    /* in session->touched */
-    bool is_low;        /* in session->low */
-    bool over;          /* the owner waits for `drained` */
-    bool responded;     /* headers are on their way */
-    bool waiting;       /* nghttp2 asked and there was nothing */
-    bool finished;      /* trailers are set */
-    bool remote_ended;  /* the peer sends no more */
-    struct buf trailer; /* name \0 value \0 ... */
-    size_t trailer_count;
-};
-
-TAILQ_HEAD(stream_list, http2_stream);
-
-struct block {
-    struct buf text; /* names and values, one after another */
-    struct {
-        size_t name, name_len, value, value_len;
-    } field[HEADERS_MOST];
-    size_t count, octets; /* octets as RFC 9113 6.5.2 counts */
-};
-
-struct http2_session {
-    nghttp2_session *ng;
-    const struct http2_handler *handler;
-    struct http2_limits limits;
-    void *conn;
-    struct stream_list all, touched, low;
-    size_t streams;
-    struct block block; /* at most one is under way (RFC 9113 4.3) */
-    int64_t now, refilled;
-    int64_t allowance;
-    bool inside; /* a call from outside is running: no wake is needed */
-    bool calm;   /* the allowance was overdrawn */
-    bool ready;  /* the peer's settings are here */
-};
-
-static void wake(struct http2_session *s)
+void http2_session_wake(struct http2_session *s)
 {
     if (!s->inside)
         s->handler->wake(s->conn);
@@ -114,62 +58,6 @@ static void charge(struct http2_session *s)
         calm_down(s);
 }
 
-/* ---- header blocks ---- */
-
-static void block_clear(struct block *b)
-{
-    buf_clear(&b->text);
-    b->count = b->octets = 0;
-}
-
-static void block_add(struct block *b, struct bytes name, struct bytes value,
-                      size_t most)
-{
-    b->octets += name.len + value.len + 32;
-    if (b->octets > most || b->count == HEADERS_MOST)
-        return;
-    b->field[b->count].name = b->text.len;
-    b->field[b->count].name_len = name.len;
-    buf_add_bytes(&b->text, name);
-    b->field[b->count].value = b->text.len;
-    b->field[b->count].value_len = value.len;
-    buf_add_bytes(&b->text, value);
-    b->count++;
-}
-
-struct bytes http2_request_header(const struct http2_request *r,
-                                  const char *name)
-{
-    for (size_t i = 0; i < r->count; i++)
-        if (bytes_is(r->headers[i].name, name))
-            return r->headers[i].value;
-    return bytes_of(NULL, 0);
-}
-
-static void give_request(struct http2_session *s, struct http2_stream *t)
-{
-    struct http2_header headers[HEADERS_MOST];
-    struct http2_request r = {.headers = headers};
-    const struct block *b = &s->block;
-
-    r.too_large = b->octets > s->limits.header_most ||
-                  b->count == HEADERS_MOST || b->text.failed;
-    for (size_t i = 0; i < b->count && !b->text.failed; i++) {
-        struct http2_header h = {
-            bytes_of(b->text.at + b->field[i].name, b->field[i].name_len),
-            bytes_of(b->text.at + b->field[i].value, b->field[i].value_len),
-        };
-
-        if (bytes_is(h.name, ":method"))
-            r.method = h.value;
-        else if (bytes_is(h.name, ":path"))
-            r.path = h.value;
-        else if (h.name.len > 0 && h.name.at[0] != ':')
-            headers[r.count++] = h;
-    }
-    s->handler->request(s->handler->ctx, t, &r);
-}
-
 /* ---- called by nghttp2 ---- */
 
 static struct http2_stream *stream_of(nghttp2_session *ng, int32_t id)
@@ -181,19 +69,12 @@ static int on_begin_headers(nghttp2_session *ng, const nghttp2_frame *f,
                             void *ctx)
 {
     struct http2_session *s = ctx;
-    struct http2_stream *t;
 
-    block_clear(&s->block);
+    (void)ng;
+    http2_block_clear(&s->block);
     if (f->hd.type != NGHTTP2_HEADERS || f->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
-    t = xcalloc(1, sizeof *t);
-    t->session = s;
-    t->id = f->hd.stream_id;
-    buf_init(&t->out, OUT_CEILING);
-    buf_init(&t->trailer, s->limits.header_most);
-    TAILQ_INSERT_TAIL(&s->all, t, all);
-    s->streams++;
-    nghttp2_session_set_stream_user_data(ng, t->id, t);
+    http2_stream_new(s, f->hd.stream_id);
     return 0;
 }
 
@@ -206,8 +87,8 @@ static int on_header(nghttp2_session *ng, const nghttp2_frame *f,
     (void)ng;
     (void)f;
     (void)flags;
-    block_add(&s->block, bytes_of(name, name_len), bytes_of(value, value_len),
-              s->limits.header_most);
+    http2_block_add(&s->block, bytes_of(name, name_len),
+                    bytes_of(value, value_len), s->limits.header_most);
     if (s->block.octets / BOMB > s->limits.header_most && !s->calm)
         calm_down(s);
     return 0;
@@ -220,6 +101,15 @@ static void peer_ended(struct http2_session *s, struct http2_stream *t)
         return;
     s->handler->end(t);
     touch(t);
+}
+
+static void give_request(struct http2_session *s, struct http2_stream *t)
+{
+    struct http2_header headers[HTTP2_FIELDS_MOST];
+    struct http2_request r;
+
+    http2_block_read(&s->block, s->limits.header_most, headers, &r);
+    s->handler->request(s->handler->ctx, t, &r);
 }
 
 static void got_headers(struct http2_session *s, const nghttp2_frame *f)
@@ -291,22 +181,6 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id,
     return 0;
 }
 
-static void forget(struct http2_stream *t)
-{
-    struct http2_session *s = t->session;
-
-    s->handler->closed(t);
-    TAILQ_REMOVE(&s->all, t, all);
-    if (t->is_touched)
-        TAILQ_REMOVE(&s->touched, t, touched);
-    if (t->is_low)
-        TAILQ_REMOVE(&s->low, t, low);
-    s->streams--;
-    buf_fini(&t->out);
-    buf_fini(&t->trailer);
-    free(t);
-}
-
 static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t error,
                            void *ctx)
 {
@@ -315,7 +189,7 @@ static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t error,
     (void)error;
     (void)ctx;
     if (t != NULL)
-        forget(t);
+        http2_stream_forget(t);
     return 0;
 }
 
@@ -334,72 +208,6 @@ static int on_frame_send(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
         nghttp2_submit_rst_stream(ng, NGHTTP2_FLAG_NONE, t->id,
                                   NGHTTP2_NO_ERROR);
     return 0;
-}
-
-static nghttp2_nv nv_of(struct bytes name, struct bytes value)
-{
-    return (nghttp2_nv){(uint8_t *)(uintptr_t)name.at,
-                        (uint8_t *)(uintptr_t)value.at, name.len, value.len,
-                        NGHTTP2_NV_FLAG_NONE};
-}
-
-static void submit_trailer(struct http2_stream *t)
-{
-    nghttp2_nv nv[TRAILERS_MOST];
-    const char *p = buf_str(&t->trailer);
-
-    for (size_t i = 0; i < t->trailer_count; i++) {
-        struct bytes name = bytes_of_str(p);
-        struct bytes value = bytes_of_str(p + name.len + 1);
-
-        nv[i] = nv_of(name, value);
-        p = value.at + value.len + 1;
-    }
-    nghttp2_submit_trailer(t->session->ng, t->id, nv, t->trailer_count);
-}
-
-static size_t held(const struct http2_stream *t)
-{
-    return t->out.len - t->out_at;
-}
-
-static void sent(struct http2_stream *t, size_t n)
-{
-    t->out_at += n;
-    if (held(t) == 0) {
-        t->out_at = 0;
-        if (t->out.cap > KEPT_CAP)
-            buf_fini(&t->out);
-        else
-            buf_clear(&t->out);
-    }
-    if (t->over && !t->is_low && held(t) <= t->session->limits.out_most / 2) {
-        t->is_low = true;
-        TAILQ_INSERT_TAIL(&t->session->low, t, low);
-    }
-}
-
-static ssize_t on_read(nghttp2_session *ng, int32_t id, uint8_t *to, size_t len,
-                       uint32_t *flags, nghttp2_data_source *source, void *ctx)
-{
-    struct http2_stream *t = source->ptr;
-    size_t n = held(t) < len ? held(t) : len;
-
-    (void)ng;
-    (void)id;
-    (void)ctx;
-    if (n == 0 && !t->finished) {
-        t->waiting = true;
-        return NGHTTP2_ERR_DEFERRED;
-    }
-    if (n > 0)
-        memcpy(to, t->out.at + t->out_at, n);
-    sent(t, n);
-    if (held(t) == 0 && t->finished) {
-        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        submit_trailer(t);
-    }
-    return (ssize_t)n;
 }
 
 /* ---- life ---- */
@@ -490,8 +298,7 @@ void http2_session_free(struct http2_session *s)
         return;
     s->inside = true;
     while ((t = TAILQ_FIRST(&s->all)) != NULL)
-        /* It leaves the list. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-        forget(t);
+        http2_stream_forget(t);
     nghttp2_session_del(s->ng);
     buf_fini(&s->block.text);
     free(s);
@@ -575,7 +382,7 @@ size_t http2_session_streams(const struct http2_session *s)
 void http2_session_ping(struct http2_session *s)
 {
     nghttp2_submit_ping(s->ng, NGHTTP2_FLAG_NONE, NULL);
-    wake(s);
+    http2_session_wake(s);
 }
 
 void http2_session_goaway(struct http2_session *s, bool at_once)
@@ -586,7 +393,7 @@ void http2_session_goaway(struct http2_session *s, bool at_once)
                               NGHTTP2_NO_ERROR, NULL, 0);
     else
         nghttp2_submit_shutdown_notice(s->ng);
-    wake(s);
+    http2_session_wake(s);
 }
 
 void http2_session_each(struct http2_session *s,
@@ -598,111 +405,4 @@ void http2_session_each(struct http2_session *s,
         next = TAILQ_NEXT(t, all);
         visit(t);
     }
-}
-
-/* ---- one stream ---- */
-
-void http2_stream_set_user(struct http2_stream *t, void *user)
-{
-    t->user = user;
-}
-
-void *http2_stream_user(const struct http2_stream *t)
-{
-    return t->user;
-}
-
-void *http2_stream_conn(const struct http2_stream *t)
-{
-    return t->session->conn;
-}
-
-void http2_stream_consume(struct http2_stream *t, size_t n)
-{
-    if (n == 0)
-        return;
-    nghttp2_session_consume_stream(t->session->ng, t->id, n);
-    wake(t->session);
-}
-
-void http2_stream_respond(struct http2_stream *t, const struct http2_header *h,
-                          size_t n, bool end)
-{
-    nghttp2_data_provider provider = {.source.ptr = t,
-                                      .read_callback = on_read};
-    nghttp2_nv nv[16];
-
-    assert(!t->responded && n <= sizeof nv / sizeof *nv);
-    for (size_t i = 0; i < n; i++)
-        nv[i] = nv_of(h[i].name, h[i].value);
-    nghttp2_submit_response(t->session->ng, t->id, nv, n,
-                            end ? NULL : &provider);
-    t->responded = true;
-    t->finished = end;
-    wake(t->session);
-}
-
-static void resume(struct http2_stream *t)
-{
-    if (t->waiting) {
-        t->waiting = false;
-        nghttp2_session_resume_data(t->session->ng, t->id);
-    }
-    wake(t->session);
-}
-
-char *http2_stream_write(struct http2_stream *t, size_t len)
-{
-    char *at;
-
-    assert(t->responded && !t->finished);
-    if (t->out_at > 0 && t->out.len + len + 1 > t->out.cap) {
-        memmove(t->out.at, t->out.at + t->out_at, held(t));
-        buf_truncate(&t->out, held(t));
-        t->out_at = 0;
-    }
-    at = buf_room(&t->out, len);
-    if (at == NULL)
-        return NULL;
-    buf_grew(&t->out, len);
-    resume(t);
-    return at;
-}
-
-size_t http2_stream_room(struct http2_stream *t)
-{
-    size_t most = t->session->limits.out_most;
-
-    if (held(t) < most)
-        return most - held(t);
-    t->over = true;
-    return 0;
-}
-
-void http2_stream_finish(struct http2_stream *t, const struct http2_header *h,
-                         size_t n)
-{
-    assert(t->responded && !t->finished && n <= TRAILERS_MOST);
-    for (size_t i = 0; i < n; i++) {
-        buf_add_bytes(&t->trailer, h[i].name);
-        buf_add_char(&t->trailer, '\0');
-        buf_add_bytes(&t->trailer, h[i].value);
-        buf_add_char(&t->trailer, '\0');
-    }
-    t->trailer_count = n;
-    t->finished = true;
-    resume(t);
-}
-
-bool http2_stream_waits(const struct http2_stream *t)
-{
-    return held(t) > 0;
-}
-
-void http2_stream_reset(struct http2_stream *t)
-{
-    t->finished = true;
-    nghttp2_submit_rst_stream(t->session->ng, NGHTTP2_FLAG_NONE, t->id,
-                              NGHTTP2_CANCEL);
-    wake(t->session);
 }

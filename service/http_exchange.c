@@ -105,6 +105,14 @@ static void parse_body(struct http_request *r)
                      wrong.line, wrong.column, wrong.text);
 }
 
+int http_socket(const struct http_request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return info != NULL ? info->connect_fd : -1;
+}
+
 /* ---- asking the frontier, and the registry of crawls ---- */
 
 static void resume(struct http_request *r)
@@ -314,7 +322,8 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
             return MHD_NO;
         break;
     case HTTP_WAITING:
-        if (http_holds_leases(r) && http_caller_has_left(r))
+        if ((http_holds_leases(r) || r->export != NULL) &&
+            http_caller_has_left(r))
             return MHD_NO;
         if (r->status == 0)
             r->route->reply(r);

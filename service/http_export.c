@@ -102,10 +102,8 @@ static enum status start(struct http_export *e)
         return status_of_errno(errno);
     e->sleeper.fd = ends[0];
     e->to = ends[1];
-    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
-        return status_of_errno(errno);
     atomic_store(&e->holders, 2);
-    rc = start_thread(e);
+    rc = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? start_thread(e) : errno;
     if (rc == 0)
         return STATUS_OK;
     atomic_store(&e->holders, 1);
@@ -180,7 +178,9 @@ void http_export_ask(struct http_request *r)
     }
     e = xcalloc(1, sizeof *e);
     e->server = r->server;
-    e->sleeper = (struct http_sleeper){.conn = r->conn, .fd = -1};
+    e->sleeper = (struct http_sleeper){.conn = r->conn,
+                                       .fd = -1,
+                                       .socket = http_socket(r)};
     atomic_init(&e->holders, 1);
     if (!read_query(r, e)) {
         http_export_free(e);
@@ -257,7 +257,7 @@ static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
         return atomic_load(&e->status) == STATUS_OK
                    ? MHD_CONTENT_READER_END_OF_STREAM
                    : MHD_CONTENT_READER_END_WITH_ERROR;
-    if (errno == EAGAIN && http_export_wait(e))
+    if (errno == EAGAIN && !e->sleeper.left && http_export_wait(e))
         return 0;
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }

@@ -4,8 +4,9 @@
  *
  * A report runs on a thread of its own and writes into a pipe, from which the
  * answer is taken as the client reads it; so neither holds up others, and a
- * report of any size takes the memory of a pipe. When the client goes, the pipe
- * is closed, which ends the report. At most HTTP_REPORTS_MOST run at once.
+ * report of any size takes the memory of a pipe. When the client goes, or only
+ * ends its side of the connection, the pipe is closed, which ends the report,
+ * whether it writes or not. At most HTTP_REPORTS_MOST run at once.
  *
  * A report that fails before its first octet is a problem; later, the answer
  * is cut off without its end, which a client sees.

@@ -65,6 +65,6 @@ void http_guard_caller(struct http_request *r)
     if (o->loopback && !http_host_is_local(http_header(r, MHD_HTTP_HEADER_HOST),
                                            bytes_of_str(r->server->host)))
         http_problem(r, 421, "the Host header names another machine");
-    else if (o->client_ca != NULL && !shows_certificate(r))
+    else if (o->tls.client_ca != NULL && !shows_certificate(r))
         http_problem(r, 403, "a client certificate is needed");
 }

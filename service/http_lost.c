@@ -31,13 +31,8 @@ bool http_holds_leases(const struct http_request *r)
 
 bool http_caller_has_left(const struct http_request *r)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct pollfd p = {.events = POLLRDHUP};
+    struct pollfd p = {.fd = http_socket(r), .events = POLLRDHUP};
 
-    if (info == NULL)
-        return false;
-    p.fd = info->connect_fd;
     return poll(&p, 1, 0) > 0;
 }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_pump.c - epoll, one shot for each sleep, and a timer for the beats.
+ * http_pump.c - epoll, two descriptors for each sleep, a timer for the beats.
  *
  * Only this thread resumes connections, so none is resumed twice; and as a
  * sleeping one cannot end, a sleeper that was taken off the list is still there
  * when it is resumed after the mutex was given back. (Within it, the library's
  * own mutex would be taken under ours here and the other way round elsewhere.)
  *
- * A descriptor is closed by its owner while awake; epoll forgets it then, if
- * nobody else has it open: pipes' ends are not inherited (O_CLOEXEC).
+ * A sleeper's descriptors are known to epoll while it sleeps and no longer, as
+ * what it belongs to may go once it is awake. Both are one-shot: no event comes
+ * between the first and the moment when epoll forgets them, but for those that
+ * were fetched together with it.
  */
 #include "service/http_pump.h"
 
@@ -92,15 +94,24 @@ static void do_beat(struct http_pump *p)
     resume_all(list);
 }
 
-static void wake_readable(struct http_pump *p, struct http_sleeper *s)
+static void forget(struct http_pump *p, const struct http_sleeper *s)
+{
+    epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+    epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->socket, NULL);
+}
+
+/* EPOLLRDHUP is of sockets alone: the pipe has none. */
+static void wake_one(struct http_pump *p, struct http_sleeper *s,
+                     uint32_t events)
 {
     pthread_mutex_lock(&p->mtx);
     take_out(&p->for_fds, s);
     pthread_mutex_unlock(&p->mtx);
+    forget(p, s);
+    s->left = s->left || (events & EPOLLRDHUP) != 0;
     MHD_resume_connection(s->conn);
 }
 
-/* epoll forgets them first: it would name those that are gone by then. */
 static void wake_cut(struct http_pump *p)
 {
     struct http_sleeper *list;
@@ -110,7 +121,7 @@ static void wake_cut(struct http_pump *p)
     p->for_fds = NULL;
     pthread_mutex_unlock(&p->mtx);
     for (struct http_sleeper *s = list; s != NULL; s = s->next)
-        epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+        forget(p, s);
     resume_all(list);
 }
 
@@ -136,15 +147,36 @@ static int wait_for(struct http_pump *p, int64_t next)
     return next > now ? (int)((next - now) / NS_PER_MS) + 1 : 0;
 }
 
-static void handle(struct http_pump *p, const struct epoll_event *e, int n)
+static void take_nudge(struct http_pump *p)
 {
     uint64_t times;
 
+    if (read(p->nudge, &times, sizeof times) < 0 && errno != EAGAIN)
+        log_error("cannot read an eventfd", "errno=%d", errno);
+}
+
+/* The events of sleeper `of`, put together; they are not met again. */
+static uint32_t take_events(struct epoll_event *e, int n, const void *of)
+{
+    uint32_t events = 0;
+
+    for (int i = 0; i < n; i++)
+        if (e[i].data.ptr == of) {
+            events |= e[i].events;
+            e[i].data.ptr = NULL;
+        }
+    return events;
+}
+
+static void handle(struct http_pump *p, struct epoll_event *e, int n)
+{
     for (int i = 0; i < n; i++) {
-        if (e[i].data.ptr != NULL)
-            wake_readable(p, e[i].data.ptr);
-        else if (read(p->nudge, &times, sizeof times) < 0 && errno != EAGAIN)
-            log_error("cannot read an eventfd", "errno=%d", errno);
+        void *of = e[i].data.ptr;
+
+        if (of == p)
+            take_nudge(p);
+        else if (of != NULL)
+            wake_one(p, of, take_events(e + i, n - i, of));
     }
 }
 
@@ -209,15 +241,18 @@ uint64_t http_pump_beats(struct http_pump *p)
 /* False: it cannot be. Under the mutex, so what it tells waits for the list. */
 static bool watch(struct http_pump *p, struct http_sleeper *s)
 {
-    struct epoll_event e = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = s};
-    int how = s->known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    struct epoll_event in = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = s};
+    struct epoll_event end = {.events = EPOLLRDHUP | EPOLLONESHOT,
+                              .data.ptr = s};
 
     if (s->fd < 0)
         return true;
-    s->known = epoll_ctl(p->epoll, how, s->fd, &e) == 0;
-    if (!s->known)
-        log_error("cannot watch a pipe", "errno=%d", errno);
-    return s->known;
+    if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, s->fd, &in) == 0 &&
+        epoll_ctl(p->epoll, EPOLL_CTL_ADD, s->socket, &end) == 0)
+        return true;
+    log_error("cannot watch a pipe and its reader", "errno=%d", errno);
+    forget(p, s);
+    return false;
 }
 
 enum http_pump_slept http_pump_sleep(struct http_pump *p,
@@ -265,7 +300,7 @@ void http_pump_cut(struct http_pump *p)
 
 static enum status start(struct http_pump *p)
 {
-    struct epoll_event e = {.events = EPOLLIN, .data.ptr = NULL};
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = p};
     sigset_t all, before;
     int rc;
 

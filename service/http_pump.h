@@ -6,6 +6,9 @@
  * suspends it) until its descriptor is readable, or, for one without, until the
  * next beat. Beats come once a second while anybody waits for one.
  *
+ * The library does not look at the socket of one that sleeps. One with a
+ * descriptor may sleep for long, so it is woken, too, when its caller leaves.
+ *
  * One thread of its own.
  */
 #ifndef URLWEIR_SERVICE_HTTP_PUMP_H
@@ -19,13 +22,15 @@
 struct MHD_Connection;
 struct http_pump;
 
-/* One connection; zeroed but for `conn` and `fd` before its first sleep. */
+/* One connection; zeroed but for `conn`, `fd`, `socket` before its first sleep.
+ */
 struct http_sleeper {
     struct MHD_Connection *conn;
-    int fd; /* -1: woken by beats */
+    int fd;     /* -1: woken by beats */
+    int socket; /* the caller's; not looked at where `fd` is -1 */
+    bool left;  /* out: the caller sends no more, so it has left */
 
     struct http_sleeper *next, *before; /* the pump's */
-    bool known;                         /* `fd`, to epoll */
 };
 
 /* `beat` is called on the pump's thread before each beat wakes anybody. */

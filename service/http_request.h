@@ -75,6 +75,9 @@ struct frontier_call *http_calls(struct http_request *r,
 struct crawls_call *http_crawl_call(struct http_request *r,
                                     enum crawls_verb verb, json_t *in);
 
+/* The caller's; -1: nobody knows. */
+int http_socket(const struct http_request *r);
+
 /* ---- answers; the first one counts ---- */
 
 /* How JSON is written: 0.2, not 0.20000000000000001. */

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/http2_server.h"
@@ -163,10 +163,10 @@ enum status http_server_open(struct http_server **out,
         s->hub = s->own_hub = hub_new(o->frontier, o->crawls);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
-    pthread_cond_init(&s->fewer, NULL);
+    cond_init(&s->fewer);
     s->events = http_events_new(s);
-    if (o->tls_cert != NULL)
-        st = http_tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
+    if (o->tls.cert != NULL)
+        st = http_tls_new(&s->tls, &o->tls);
     if (st == STATUS_OK)
         st = http_pump_open(&s->pump, http_events_beat, s->events);
     if (st == STATUS_OK)
@@ -212,15 +212,9 @@ void http_server_stop(void *server)
 static void wait_for_requests(struct http_server *s)
 {
     pthread_mutex_lock(&s->mtx);
-    while (s->waiting > 0 || (s->open > 0 && clock_mono() < s->stop_by)) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 50 * NS_PER_MS;
-        until.tv_sec += until.tv_nsec / NS_PER_S;
-        until.tv_nsec %= NS_PER_S;
-        pthread_cond_timedwait(&s->fewer, &s->mtx, &until);
-    }
+    while (s->waiting > 0 || (s->open > 0 && clock_mono() < s->stop_by))
+        (void)cond_wait_until(&s->fewer, &s->mtx,
+                              clock_mono() + 50 * NS_PER_MS);
     s->over = true;
     pthread_mutex_unlock(&s->mtx);
 }

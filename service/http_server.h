@@ -21,17 +21,18 @@
 #include "service/auth.h"
 #include "service/crawls.h"
 #include "service/frontier_calls.h"
+#include "service/tls_files.h"
 
 struct grpc_server;
 struct http_server;
 struct hub;
 
 struct http_options {
-    const char *listen; /* "127.0.0.1:7072" */
-    bool loopback;      /* it names loopback addresses alone */
-    struct auth *auth;  /* NULL: no tokens */
-    const char *tls_cert, *tls_key, *client_ca; /* PEM files; NULL: none */
-    unsigned connections;                       /* at once; 0: 1000 */
+    const char *listen;   /* "127.0.0.1:7072" */
+    bool loopback;        /* it names loopback addresses alone */
+    struct auth *auth;    /* NULL: no tokens */
+    struct tls_files tls; /* .cert NULL: none */
+    unsigned connections; /* at once; 0: 1000 */
     int64_t drain_ms;
     /* Both outlive the server; one may be NULL, and what needs it is 404. */
     struct frontier_service *frontier;

@@ -31,7 +31,7 @@ struct http_tls_set {
 };
 
 struct http_tls {
-    char *cert, *key, *client_ca;
+    struct tls_files files;
     pthread_mutex_t mtx;         /* what follows */
     struct http_tls_set *newest; /* in force; older ones behind it */
 };
@@ -59,15 +59,15 @@ static gnutls_datum_t datum_of(const struct buf *b)
     return (gnutls_datum_t){(unsigned char *)b->at, (unsigned)b->len};
 }
 
-static enum status use_pair(struct http_tls_set *set, const struct http_tls *t,
+static enum status use_pair(struct http_tls_set *set, const struct tls_files *f,
                             struct buf *cert, struct buf *key)
 {
     gnutls_datum_t c, k;
-    enum status st = read_pem(t->cert, cert);
+    enum status st = read_pem(f->cert, cert);
     int rc;
 
     if (st == STATUS_OK)
-        st = read_pem(t->key, key);
+        st = read_pem(f->key, key);
     if (st != STATUS_OK)
         return st;
     c = datum_of(cert);
@@ -75,26 +75,26 @@ static enum status use_pair(struct http_tls_set *set, const struct http_tls *t,
     rc = gnutls_certificate_set_x509_key_mem(set->creds, &c, &k,
                                              GNUTLS_X509_FMT_PEM);
     return rc < 0 ? complain("cannot use the TLS certificate with its key",
-                             t->cert, rc)
+                             f->cert, rc)
                   : STATUS_OK;
 }
 
-static enum status use_ca(struct http_tls_set *set, const struct http_tls *t,
+static enum status use_ca(struct http_tls_set *set, const struct tls_files *f,
                           struct buf *ca)
 {
     gnutls_datum_t c;
     enum status st;
     int rc;
 
-    if (t->client_ca == NULL)
+    if (f->client_ca == NULL)
         return STATUS_OK;
-    st = read_pem(t->client_ca, ca);
+    st = read_pem(f->client_ca, ca);
     if (st != STATUS_OK)
         return st;
     c = datum_of(ca);
     rc = gnutls_certificate_set_x509_trust_mem(set->creds, &c,
                                                GNUTLS_X509_FMT_PEM);
-    return rc <= 0 ? complain("cannot use the client CA", t->client_ca, rc)
+    return rc <= 0 ? complain("cannot use the client CA", f->client_ca, rc)
                    : STATUS_OK;
 }
 
@@ -105,7 +105,8 @@ static void set_free(struct http_tls_set *set)
     free(set);
 }
 
-static enum status read_set(struct http_tls_set **out, const struct http_tls *t)
+static enum status read_set(struct http_tls_set **out,
+                            const struct tls_files *f)
 {
     struct http_tls_set *set = xcalloc(1, sizeof *set);
     struct buf cert, key, ca;
@@ -117,9 +118,9 @@ static enum status read_set(struct http_tls_set **out, const struct http_tls *t)
     if (gnutls_certificate_allocate_credentials(&set->creds) < 0)
         st = STATUS_NOMEM;
     if (st == STATUS_OK)
-        st = use_pair(set, t, &cert, &key);
+        st = use_pair(set, f, &cert, &key);
     if (st == STATUS_OK)
-        st = use_ca(set, t, &ca);
+        st = use_ca(set, f, &ca);
     if (key.at != NULL)
         OPENSSL_cleanse(key.at, key.cap);
     buf_fini(&cert);
@@ -154,7 +155,7 @@ static void drop_unused(struct http_tls *t)
 enum status http_tls_reload(struct http_tls *t)
 {
     struct http_tls_set *set = NULL;
-    enum status st = read_set(&set, t);
+    enum status st = read_set(&set, &t->files);
 
     if (st != STATUS_OK)
         return st;
@@ -166,16 +167,13 @@ enum status http_tls_reload(struct http_tls *t)
     return STATUS_OK;
 }
 
-enum status http_tls_new(struct http_tls **out, const char *cert,
-                         const char *key, const char *client_ca)
+enum status http_tls_new(struct http_tls **out, const struct tls_files *files)
 {
     struct http_tls *t = xcalloc(1, sizeof *t);
     enum status st;
 
     pthread_mutex_init(&t->mtx, NULL);
-    t->cert = xstrdup(cert);
-    t->key = xstrdup(key);
-    t->client_ca = client_ca != NULL ? xstrdup(client_ca) : NULL;
+    t->files = tls_files_copy(files);
     st = http_tls_reload(t);
     if (st != STATUS_OK) {
         http_tls_free(t);
@@ -196,9 +194,7 @@ void http_tls_free(struct http_tls *t)
         set_free(set);
     }
     pthread_mutex_destroy(&t->mtx);
-    free(t->cert);
-    free(t->key);
-    free(t->client_ca);
+    tls_files_fini(&t->files);
     free(t);
 }
 
@@ -217,7 +213,7 @@ struct http_tls_set *http_tls_use(struct http_tls *t, gnutls_session_t session)
         http_tls_leave(t, set);
         return NULL;
     }
-    if (t->client_ca != NULL)
+    if (t->files.client_ca != NULL)
         gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
     return set;
 }

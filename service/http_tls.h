@@ -13,17 +13,17 @@
 #include <gnutls/gnutls.h>
 
 #include "base/status.h"
+#include "service/tls_files.h"
 
 struct http_tls;
 struct http_tls_set;
 
-/* PEM files; client_ca NULL: callers need no certificate. The paths are kept.
- * What is wrong is logged. STATUS_FORMAT: certificate, key or CA, or they do
+/* What is wrong is logged. STATUS_FORMAT: certificate, key or CA, or they do
  * not belong together; else of reading a file. */
-MUST_CHECK enum status http_tls_new(struct http_tls **out, const char *cert,
-                                    const char *key, const char *client_ca);
-void http_tls_free(
-    struct http_tls *t); /* no connection is left; NULL is fine */
+MUST_CHECK enum status http_tls_new(struct http_tls **out,
+                                    const struct tls_files *files);
+/* No connection is left; NULL is fine. */
+void http_tls_free(struct http_tls *t);
 
 /* Reads the files again, for connections to come. After an error the set stays
  * that was there. */

@@ -261,7 +261,7 @@ static void answer_stopped(struct frontier_call *call, struct bytes name,
     if (call->verb == FRONTIER_STATS && call->in.queue.key.len == 0)
         call->counts = (struct frontier_counts){
             .size = s->queued,
-            .completed = s->urls - s->queued,
+            .completed = s->urls - s->queued - s->removed,
             .queues = s->queues,
             .active_queues = s->queues_active,
         };

@@ -66,6 +66,7 @@ static struct frontier_url_facts facts_of(const struct lend *l,
         .due_ms = row->found_at_ms,
         .created_ms = row->found_at_ms,
         .delay_ms = q.delay / NS_PER_MS,
+        .limit = q.limit,
     };
     if (f.due_for > 0)
         out.due_ms = l->wall_ms + f.due_for / NS_PER_MS;
@@ -251,22 +252,35 @@ enum status lend_count(struct lend *l)
 
 /* ---- counts ---- */
 
-/* What is done of a queue nobody counts: its rows, less what is not. */
+/* What is done of a queue nobody counts: its rows, less what waits and what was
+ * removed. */
+static enum status completed_of(struct lend *l, uint32_t queue, uint64_t rows,
+                                uint64_t *completed)
+{
+    uint64_t removed;
+    enum status st = removal_count(l->engine, queue, &removed);
+
+    *completed = rows - frontier_store_pending(store_of(l), queue) - removed;
+    return st;
+}
+
 static enum status stats_of_queue(struct lend *l, struct bytes key)
 {
     struct walk w = {.l = l, .key = key};
     uint32_t queue = frontier_store_find_queue(store_of(l), lend_crawl(l), key);
     struct lent_queue q;
-    uint64_t rows = 0;
+    uint64_t rows = 0, completed = 0;
     enum status st = count(&w, &rows);
 
+    if (st == STATUS_OK && !l->more && queue != 0)
+        st = completed_of(l, queue, rows, &completed);
     if (st != STATUS_OK || l->more || queue == 0)
         return st;
     lent_look_queue(l->engine, queue, l->now, &q);
     l->call->counts = (struct frontier_counts){
         .size = q.pending,
         .in_process = q.out,
-        .completed = rows - q.pending,
+        .completed = completed,
         .queues = 1,
         .active_queues = q.pending > 0,
     };
@@ -284,7 +298,7 @@ enum status lend_stats(struct lend *l)
     l->call->counts = (struct frontier_counts){
         .size = s.queued,
         .in_process = s.leased,
-        .completed = s.urls - s.queued,
+        .completed = s.urls - s.queued - s.removed,
         .queues = s.queues,
         .active_queues = s.queues_active,
     };
@@ -298,7 +312,7 @@ enum status lend_limit(struct lend *l)
     struct walk w = {.l = l, .key = in->key};
     uint32_t queue =
         frontier_store_find_queue(store_of(l), lend_crawl(l), in->key);
-    uint64_t rows = 0;
+    uint64_t rows = 0, completed = 0;
     enum status st = STATUS_OK;
 
     if (queue == 0) {
@@ -307,13 +321,13 @@ enum status lend_limit(struct lend *l)
     }
     if (in->value > 0)
         st = count(&w, &rows);
+    if (st == STATUS_OK && !l->more && in->value > 0)
+        st = completed_of(l, queue, rows, &completed);
     if (st != STATUS_OK || l->more)
         return st;
     l->task.durable = true;
     return frontier_limit_queue(l->engine, queue, (uint32_t)in->value,
-                                rows -
-                                    frontier_store_pending(store_of(l), queue),
-                                l->now);
+                                completed, l->now);
 }
 
 /* ---- queues ---- */

@@ -229,8 +229,8 @@ enum status service_open(struct service **out, const struct service_options *o)
     st = loop_new(&s->loop);
     if (st == STATUS_OK && o->token_file != NULL)
         st = auth_new(&s->auth, o->token_file);
-    if (st == STATUS_OK && o->tls_cert != NULL)
-        st = tls_new(&s->tls, o->tls_cert, o->tls_key, o->client_ca);
+    if (st == STATUS_OK && o->tls.cert != NULL)
+        st = tls_new(&s->tls, &o->tls);
     if (st == STATUS_OK) {
         s->health = grpc_health_new(service_names);
         s->reflection = grpc_reflection_new();

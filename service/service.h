@@ -20,6 +20,7 @@
 #include "service/auth.h"
 #include "service/frontier_calls.h"
 #include "service/hub.h"
+#include "service/tls_files.h"
 
 struct grpc_server;
 struct service;
@@ -28,8 +29,8 @@ struct service_options {
     const char *dir;        /* there, and locked by the caller */
     const char *listen;     /* "127.0.0.1:7071" */
     const char *token_file; /* NULL: none */
-    const char *tls_cert, *tls_key, *client_ca; /* NULL: none */
-    unsigned connections;                       /* at once */
+    struct tls_files tls;   /* .cert NULL: none */
+    unsigned connections;   /* at once */
     int64_t drain_ms;
     uint64_t memory;       /* bytes the frontier may hold; 0: its default */
     double fpr;            /* of its filter; 0: its default */

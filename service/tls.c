@@ -20,7 +20,7 @@
 
 struct tls {
     SSL_CTX *ctx;
-    char *cert, *key, *client_ca;
+    struct tls_files files;
 };
 
 struct tls_conn {
@@ -65,7 +65,7 @@ static enum status trust(SSL_CTX *ctx, const char *client_ca)
     return STATUS_OK;
 }
 
-static enum status fill(SSL_CTX *ctx, const struct tls *t)
+static enum status fill(SSL_CTX *ctx, const struct tls_files *f)
 {
     static const unsigned char id[] = "urlweir";
 
@@ -79,12 +79,12 @@ static enum status fill(SSL_CTX *ctx, const struct tls *t)
     SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);
     if (SSL_CTX_set_cipher_list(ctx, CIPHERS) != 1)
         return complain("cannot set up TLS", "");
-    if (SSL_CTX_use_certificate_chain_file(ctx, t->cert) != 1)
-        return complain("cannot use the TLS certificate", t->cert);
-    if (SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) != 1 ||
+    if (SSL_CTX_use_certificate_chain_file(ctx, f->cert) != 1)
+        return complain("cannot use the TLS certificate", f->cert);
+    if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(ctx) != 1)
-        return complain("cannot use the TLS key", t->key);
-    return t->client_ca != NULL ? trust(ctx, t->client_ca) : STATUS_OK;
+        return complain("cannot use the TLS key", f->key);
+    return f->client_ca != NULL ? trust(ctx, f->client_ca) : STATUS_OK;
 }
 
 enum status tls_reload(struct tls *t)
@@ -94,7 +94,7 @@ enum status tls_reload(struct tls *t)
 
     if (ctx == NULL)
         return STATUS_NOMEM;
-    st = fill(ctx, t);
+    st = fill(ctx, &t->files);
     if (st != STATUS_OK) {
         SSL_CTX_free(ctx);
         return st;
@@ -104,15 +104,12 @@ enum status tls_reload(struct tls *t)
     return STATUS_OK;
 }
 
-enum status tls_new(struct tls **out, const char *cert, const char *key,
-                    const char *client_ca)
+enum status tls_new(struct tls **out, const struct tls_files *files)
 {
     struct tls *t = xcalloc(1, sizeof *t);
     enum status st;
 
-    t->cert = xstrdup(cert);
-    t->key = xstrdup(key);
-    t->client_ca = client_ca != NULL ? xstrdup(client_ca) : NULL;
+    t->files = tls_files_copy(files);
     st = tls_reload(t);
     if (st != STATUS_OK) {
         tls_free(t);
@@ -127,9 +124,7 @@ void tls_free(struct tls *t)
     if (t == NULL)
         return;
     SSL_CTX_free(t->ctx);
-    free(t->cert);
-    free(t->key);
-    free(t->client_ca);
+    tls_files_fini(&t->files);
     free(t);
 }
 

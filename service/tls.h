@@ -16,15 +16,13 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "service/tls_files.h"
 
 struct tls;
 struct tls_conn;
 
-/* PEM files: the certificate with its chain, its key, and the CAs whose
- * certificates clients must show, or NULL. What is wrong is logged.
- * STATUS_FORMAT, STATUS_IO. */
-MUST_CHECK enum status tls_new(struct tls **out, const char *cert,
-                               const char *key, const char *client_ca);
+/* What is wrong is logged. STATUS_FORMAT, STATUS_IO. */
+MUST_CHECK enum status tls_new(struct tls **out, const struct tls_files *files);
 void tls_free(struct tls *t); /* NULL is fine */
 /* On failure, logged, all stays as it was. */
 MUST_CHECK enum status tls_reload(struct tls *t);

@@ -136,6 +136,30 @@ enum status frontier_store_get(struct frontier_store *s, uint64_t id,
     return st;
 }
 
+enum status frontier_store_last_before(struct frontier_store *s,
+                                       int64_t before_ms, uint64_t *last)
+{
+    uint64_t low = 0, high = frontier_store_last_id(s);
+    enum status st = STATUS_OK;
+    struct url_row row;
+    struct buf text;
+
+    buf_init(&text, MOST_URL);
+    while (st == STATUS_OK && low < high && before_ms != INT64_MAX) {
+        uint64_t middle = low + (high - low + 1) / 2;
+
+        st = frontier_store_get(s, middle, &row, &text);
+        if (st == STATUS_OK && row.found_at_ms < before_ms)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    buf_fini(&text);
+    if (st == STATUS_OK)
+        *last = high;
+    return st;
+}
+
 enum status frontier_store_each(struct frontier_store *s, uint64_t first,
                                 uint64_t last, url_row_visit visit, void *ctx)
 {

@@ -91,6 +91,11 @@ MUST_CHECK enum status frontier_store_admit(struct frontier_store *s,
 MUST_CHECK enum status frontier_store_get(struct frontier_store *s, uint64_t id,
                                           struct url_row *row,
                                           struct buf *text);
+/* The last id of those found before `before_ms`, 0 of none; they are in order
+ * of arrival. */
+MUST_CHECK enum status frontier_store_last_before(struct frontier_store *s,
+                                                  int64_t before_ms,
+                                                  uint64_t *last);
 /* Rows with first <= id <= last, in order of id. */
 MUST_CHECK enum status frontier_store_each(struct frontier_store *s,
                                            uint64_t first, uint64_t last,

@@ -30,7 +30,8 @@ struct item_log {
     uint64_t last_seq;
     struct item_log_counts counts;
     struct buf metadata; /* of a row that is moved */
-    sqlite3_stmt *add_update, *add_lease, *set_queue;
+    sqlite3_stmt *add_update, *add_lease;
+    sqlite3_stmt *set_queue, *add_removed, *read_removed;
     sqlite3_stmt *read_update, *next_update, *next_lease;
     sqlite3_stmt *drop_updates, *drop_leases;
 };
@@ -44,15 +45,26 @@ static enum status prepare(struct item_log *l)
         {&l->add_update, "INSERT INTO item_update VALUES(?, ?, ?,"
                          " nullif(?, 0), ?)"},
         {&l->add_lease, "INSERT INTO item_lease VALUES(?, ?, ?, ?)"},
-        {&l->set_queue, "INSERT OR REPLACE INTO item_queue"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&l->set_queue, "INSERT INTO item_queue"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0)"
+                        " ON CONFLICT(queue) DO UPDATE SET"
+                        " removed = excluded.removed, gone = excluded.gone,"
+                        " delay = excluded.delay,"
+                        " blocked_until = excluded.blocked_until,"
+                        " completed_most = excluded.completed_most,"
+                        " served = excluded.served,"
+                        " completed = excluded.completed"},
+        {&l->add_removed, "UPDATE item_queue"
+                          " SET removed_count = removed_count + ?"
+                          " WHERE queue = ?"},
+        {&l->read_removed, "SELECT removed_count FROM item_queue"
+                           " WHERE queue = ?"},
         {&l->read_update, "SELECT seq, url, due, since, metadata"
                           " FROM item_update WHERE seq = ?"},
         {&l->next_update, "SELECT seq, url, due, since, metadata"
-                          " FROM item_update WHERE seq > ?"
-                          " ORDER BY seq LIMIT 1"},
+                          " FROM item_update ORDER BY seq LIMIT ?"},
         {&l->next_lease, "SELECT seq, url, at, until FROM item_lease"
-                         " WHERE seq > ? ORDER BY seq LIMIT 1"},
+                         " ORDER BY seq LIMIT ?"},
         {&l->drop_updates, "DELETE FROM item_update WHERE seq <= ?"},
         {&l->drop_leases, "DELETE FROM item_lease WHERE seq <= ?"},
     };
@@ -102,6 +114,8 @@ void item_log_close(struct item_log *l)
     sqlite3_finalize(l->add_update);
     sqlite3_finalize(l->add_lease);
     sqlite3_finalize(l->set_queue);
+    sqlite3_finalize(l->add_removed);
+    sqlite3_finalize(l->read_removed);
     sqlite3_finalize(l->read_update);
     sqlite3_finalize(l->next_update);
     sqlite3_finalize(l->next_lease);
@@ -188,7 +202,26 @@ enum status item_log_set_queue(struct item_log *l, uint32_t queue,
     return db_run(l->d, q);
 }
 
+enum status item_log_add_removed(struct item_log *l, uint32_t queue, uint64_t n)
+{
+    sqlite3_bind_int64(l->add_removed, 1, (int64_t)n);
+    sqlite3_bind_int64(l->add_removed, 2, queue);
+    return db_run(l->d, l->add_removed);
+}
+
 /* ---- reading ---- */
+
+enum status item_log_removed(struct item_log *l, uint32_t queue, uint64_t *n)
+{
+    enum status st;
+
+    sqlite3_bind_int64(l->read_removed, 1, queue);
+    st = db_step(l->d, l->read_removed);
+    *n = st == STATUS_OK ? (uint64_t)sqlite3_column_int64(l->read_removed, 0)
+                         : 0;
+    sqlite3_reset(l->read_removed);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
 
 static struct item_update update_of(sqlite3_stmt *row)
 {
@@ -335,88 +368,76 @@ static enum status drop(struct item_log *l, sqlite3_stmt *statement,
     return db_run(l->d, statement);
 }
 
-/* The oldest row past `after`, its metadata in l->metadata. */
-static enum status oldest_update(struct item_log *l, uint64_t after,
-                                 struct item_update *u)
+/* So many of the oldest rows, of `rows`, are stepped through by `statement`,
+ * which never comes to those that are appended meanwhile. */
+static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
 {
-    enum status st;
+    sqlite3_bind_int64(statement, 1, (int64_t)(most < rows ? most : rows));
+}
 
-    sqlite3_bind_int64(l->next_update, 1, (int64_t)after);
-    st = db_step(l->d, l->next_update);
-    if (st == STATUS_OK) {
-        *u = update_of(l->next_update);
-        buf_clear(&l->metadata);
-        buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
-        u->metadata = buf_bytes(&l->metadata);
-        st = buf_failed(&l->metadata);
-    }
-    sqlite3_reset(l->next_update);
-    return st;
+/* The row that was stepped to is put last, its metadata from l->metadata: its
+ * own would be gone with the first change of the page that it stands on. */
+static enum status move_update(struct item_log *l, struct item_update *u)
+{
+    buf_clear(&l->metadata);
+    buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
+    u->metadata = buf_bytes(&l->metadata);
+    u->seq = ++l->last_seq;
+    return buf_failed(&l->metadata) == STATUS_OK ? add_update(l, u)
+                                                 : buf_failed(&l->metadata);
 }
 
 enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
                                    const struct item_log_keep *keep)
 {
-    uint64_t upto = 0, looked = 0, rows = l->counts.updates;
+    uint64_t upto = 0, looked = 0;
     struct item_update u;
-    enum status st = STATUS_OK;
+    enum status st;
 
-    for (; looked < most && looked < rows; looked++) {
-        st = oldest_update(l, upto, &u);
-        if (st != STATUS_OK)
-            break;
+    begin_oldest(l->next_update, most, l->counts.updates);
+    while ((st = db_step(l->d, l->next_update)) == STATUS_OK) {
+        u = update_of(l->next_update);
+        looked++;
         upto = u.seq;
         if (!keep->update(keep->ctx, &u))
             continue;
-        u.seq = ++l->last_seq;
-        st = add_update(l, &u);
+        st = move_update(l, &u);
         if (st != STATUS_OK)
-            return st;
+            break;
         keep->update_moved(keep->ctx, u.url, u.seq);
     }
+    sqlite3_reset(l->next_update);
     fault_point("item-sweep");
     l->counts.new_updates = 0;
-    if (st != STATUS_OK && st != STATUS_NOT_FOUND)
+    if (st != STATUS_NOT_FOUND)
         return st;
     l->counts.updates -= looked;
     return looked > 0 ? drop(l, l->drop_updates, upto) : STATUS_OK;
 }
 
-static enum status oldest_lease(struct item_log *l, uint64_t after,
-                                struct item_lease *e)
-{
-    enum status st;
-
-    sqlite3_bind_int64(l->next_lease, 1, (int64_t)after);
-    st = db_step(l->d, l->next_lease);
-    if (st == STATUS_OK)
-        *e = lease_of(l->next_lease);
-    sqlite3_reset(l->next_lease);
-    return st;
-}
-
 enum status item_log_sweep_leases(struct item_log *l, uint64_t most,
                                   const struct item_log_keep *keep)
 {
-    uint64_t upto = 0, looked = 0, rows = l->counts.leases;
+    uint64_t upto = 0, looked = 0;
     struct item_lease e;
-    enum status st = STATUS_OK;
+    enum status st;
 
-    for (; looked < most && looked < rows; looked++) {
-        st = oldest_lease(l, upto, &e);
-        if (st != STATUS_OK)
-            break;
+    begin_oldest(l->next_lease, most, l->counts.leases);
+    while ((st = db_step(l->d, l->next_lease)) == STATUS_OK) {
+        e = lease_of(l->next_lease);
+        looked++;
         upto = e.seq;
         if (!keep->lease(keep->ctx, &e))
             continue;
         e.seq = ++l->last_seq;
         st = add_lease(l, &e);
         if (st != STATUS_OK)
-            return st;
+            break;
         keep->lease_moved(keep->ctx, e.url, e.seq);
     }
+    sqlite3_reset(l->next_lease);
     l->counts.new_leases = 0;
-    if (st != STATUS_OK && st != STATUS_NOT_FOUND)
+    if (st != STATUS_NOT_FOUND)
         return st;
     l->counts.leases -= looked;
     return looked > 0 ? drop(l, l->drop_leases, upto) : STATUS_OK;

@@ -63,6 +63,12 @@ MUST_CHECK enum status item_log_lease(struct item_log *l, uint64_t url,
                                       uint64_t *seq);
 MUST_CHECK enum status item_log_set_queue(struct item_log *l, uint32_t queue,
                                           const struct item_queue_row *row);
+/* So many URLs of the queue, which has a row, were removed: of a crawl with
+ * fetchers of its own, where they stay known. How many in all; 0: no row. */
+MUST_CHECK enum status item_log_add_removed(struct item_log *l, uint32_t queue,
+                                            uint64_t n);
+MUST_CHECK enum status item_log_removed(struct item_log *l, uint32_t queue,
+                                        uint64_t *n);
 
 /* Appends the metadata of an update. STATUS_DAMAGED: there is no such row. */
 MUST_CHECK enum status item_log_metadata(struct item_log *l, uint64_t seq,

@@ -48,7 +48,7 @@ enum status item_log_verify(struct db *d, uint64_t *urls)
          "item_queue", "of no queue, or ahead of the URLs"},
         {"SELECT queue FROM item_queue WHERE removed < 0 OR delay < -1"
          " OR blocked_until < 0 OR completed_most < 0 OR served < 0"
-         " OR completed < 0"
+         " OR completed < 0 OR removed_count < 0"
          " OR gone NOT IN (0, 1) LIMIT 1",
          "item_queue", "a setting cannot be"},
         /* in a crawl with fetchers of its own it is any URL's id */

@@ -112,7 +112,8 @@ const char *const schema_sql[] = {
     " at INTEGER, until INTEGER);"
     "CREATE TABLE item_queue(queue INTEGER PRIMARY KEY, removed INTEGER,"
     " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
-    " completed_most INTEGER, served INTEGER, completed INTEGER);"
+    " completed_most INTEGER, served INTEGER, completed INTEGER,"
+    " removed_count INTEGER);"
     /* ---- the exact set, and bodies seen in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB);"

@@ -173,7 +173,7 @@ damaged "since or due cannot be" "INSERT INTO item_update VALUES(900, 1, 1, 900,
 damaged "ends before it begins" "INSERT INTO item_lease VALUES(900, 1, 2, 1)"
 damaged "seq stands in both logs" \
     "INSERT INTO item_update SELECT seq, 1, 1, NULL, NULL FROM item_lease LIMIT 1"
-damaged "of no queue" "INSERT INTO item_queue VALUES(77, 0, 0, -1, 0, 0, 0, 0)"
+damaged "of no queue" "INSERT INTO item_queue VALUES(77, 0, 0, -1, 0, 0, 0, 0, 0)"
 damaged "ahead of the URLs" "UPDATE item_queue SET removed = 1000"
 damaged "a setting cannot be" "UPDATE item_queue SET delay = -2"
 damaged "removed up to a URL that is not its own" \

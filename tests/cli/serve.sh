@@ -91,3 +91,17 @@ waits_for 'grep -q "what was there stays" serve.err' || fail "SIGHUP: $(cat serv
 stop TERM 0
 start --listen 0.0.0.0:0 --allow-open
 stop TERM 0
+
+# ---- standard files that whoever started it had closed --------------------------------
+# No file or socket of its own takes their place, and with it what is printed.
+
+"$URLWEIR" serve d --verbose --listen 127.0.0.1:0 --http none <&- >&- 2>&- &
+service=$!
+at_exit="$at_exit; kill -KILL $service"
+waits_for '[ -S d/control ]' || fail "no service: $(ls d)"
+for n in 0 1 2; do
+    [ "$(readlink "/proc/$service/fd/$n")" = /dev/null ] ||
+        fail "descriptor $n is $(readlink "/proc/$service/fd/$n")"
+done
+: >serve.err
+stop TERM 0

@@ -5,6 +5,7 @@
  */
 #include "frontier/items.h"
 #include "frontier/put_urls.h"
+#include "frontier/watch.h"
 
 #include "tests/unit/frontier/items_model.h"
 
@@ -501,6 +502,69 @@ START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
 }
 END_TEST
 
+/* ---- what it costs ---- */
+
+static bool pass_over(void *ctx, const struct item_view *view)
+{
+    (void)view;
+    ++*(size_t *)ctx;
+    return true;
+}
+
+static uint64_t seen_asked(struct play *p)
+{
+    struct frontier_watch w;
+
+    frontier_watch(p->rig.e, p->rig.now, &w);
+    return w.in_batch + w.hot + w.certainly_new + w.maybe_seen + w.unsure;
+}
+
+static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
+{
+    struct item_put list[KEYS];
+    struct item_get g = {.crawl = crawl_name(0), .hold_ms = 60000};
+    bool more = false;
+
+    *handed_out = 0;
+    SAME(items_get(p->t, &g, p->now, pass_over, handed_out, &more), STATUS_OK);
+    for (unsigned k = 0; k < KEYS; k++)
+        list[k] = (struct item_put){.known = true,
+                                    .crawl = crawl_name(0),
+                                    .key = key_name(k),
+                                    .url = bytes_of_str("http://h/1")};
+    *asked = seen_asked(p);
+    SAME(items_put(p->t, list, KEYS, p->now), STATUS_OK);
+    *asked = seen_asked(p) - *asked;
+}
+
+/* Filter and exact set grow with all URLs; what is handed out does not. */
+START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
+{
+    struct play p = {.now = RIG_WALL};
+    struct item_put list[KEYS];
+    uint64_t asked;
+    size_t n;
+
+    rig_init(&p.rig);
+    rig_create(&p.rig);
+    SAME(items_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    for (unsigned k = 0; k < KEYS; k++)
+        list[k] = (struct item_put){.crawl = crawl_name(0),
+                                    .key = key_name(k),
+                                    .url = bytes_of_str("http://h/1")};
+    SAME(items_put(p.t, list, KEYS, p.now), STATUS_OK);
+    complete_all(&p, &n, &asked);
+    SAME(n, KEYS);
+    SAME(asked, 0);
+    complete_all(&p, &n, &asked); /* again, when nobody holds them */
+    SAME(n, 0);
+    SAME(asked, KEYS);
+    items_close(p.t);
+    rig_stop(&p.rig);
+    rig_fini(&p.rig);
+}
+END_TEST
+
 Suite *suite_items_model(void)
 {
     Suite *s = suite_create("items_model");
@@ -508,6 +572,7 @@ Suite *suite_items_model(void)
 
     tcase_add_loop_test(
         t, random_calls_restarts_and_crashes_agree_with_a_plain_model, 0, 6);
+    tcase_add_test(t, a_url_that_comes_back_is_found_without_the_seen_check);
     tcase_set_timeout(t, 120);
     suite_add_tcase(s, t);
     return s;

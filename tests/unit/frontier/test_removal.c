@@ -362,6 +362,8 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         ck_assert_uint_eq(stats(&r).fetched, steps == 0 ? 12 : 3);
         ck_assert_uint_eq(rig_counter(&r, "skipped.removed"),
                           steps == 0 ? 0 : 2000);
+        ck_assert_int_eq(removal_count(r.e, 1, &id), STATUS_OK);
+        ck_assert_uint_eq(id, steps == 0 ? 0 : 2000);
         end(&r);
     }
 }

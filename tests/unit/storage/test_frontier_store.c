@@ -104,6 +104,45 @@ START_TEST(keeps_many_queues_apart)
 }
 END_TEST
 
+START_TEST(the_last_one_found_before_a_moment_is_found)
+{
+    static const struct {
+        int64_t before;
+        uint64_t last;
+    } cases[] = {{0, 0},   {100, 0}, {101, 3},       {110, 3},
+                 {111, 5}, {200, 5}, {INT64_MAX, 5}, {INT64_MIN, 0}};
+    static const int64_t found[] = {100, 100, 100, 110, 110};
+    struct scratch dir = scratch_make();
+    struct model m;
+    uint64_t last = 9;
+
+    model_init(&m, 1, 1, 0);
+    model_open(&m, dir.db, DB_CREATE);
+    SAME(frontier_store_last_before(m.s, 1, &last), STATUS_OK);
+    SAME(last, 0);
+    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        struct url_row row = {.url = bytes_of_str("http://x.example/"),
+                              .found_at_ms = found[i]};
+        uint64_t id = 0;
+
+        SAME(frontier_store_queue(m.s, bytes_of_str("c"), bytes_of_str("k"),
+                                  &row.queue),
+             STATUS_OK);
+        SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
+    }
+    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        SAME(frontier_store_last_before(m.s, cases[i].before, &last),
+             STATUS_OK);
+        SAME(last, cases[i].last);
+    }
+    model_close(&m);
+    model_free(&m);
+    scratch_remove(&dir);
+}
+END_TEST
+
 /* One queue with everything, so that its rows follow one another. */
 START_TEST(walks_a_queue_of_many_rows_from_any_cursor)
 {
@@ -418,6 +457,7 @@ Suite *suite_frontier_store(void)
     tcase_add_test(t, agrees_with_a_plain_model_over_random_operations);
     tcase_add_test(t, a_reader_opens_all_of_it_beside_the_writer);
     tcase_add_test(t, keeps_many_queues_apart);
+    tcase_add_test(t, the_last_one_found_before_a_moment_is_found);
     tcase_add_test(t, walks_a_queue_of_many_rows_from_any_cursor);
     tcase_add_test(t, ids_go_on_past_two_to_the_power_of_32);
     tcase_add_test(t, splits_urls_of_any_shape_and_puts_them_together_again);

@@ -1,0 +1,35 @@
+/*
+ * assignment.h - a leased URL on its way from the frontier thread to a fetcher.
+ *
+ * The engine's bytes of a lease are the frontier thread's; those here are a copy
+ * that goes with the URL.
+ */
+#ifndef URLWEIR_CRAWLER_ASSIGNMENT_H
+#define URLWEIR_CRAWLER_ASSIGNMENT_H
+
+#include "base/bytes.h"
+#include "frontier/engine.h"
+
+/* How a URL was found, for those who record it: the URL of the page that has
+ * it, and a letter for each step from a seed (trail.h). Both may be empty. */
+struct found_by {
+    struct bytes via, path;
+};
+
+/* Freed with assignment_free by who holds it last. Its bytes point into it. */
+struct assignment {
+    struct engine_lease lease;
+    struct found_by found_by;
+    char text[];
+};
+/* `by` may be NULL. */
+struct assignment *assignment_of(const struct engine_lease *lease,
+                                 const struct found_by *by);
+static inline struct assignment *assignment_new(
+    const struct engine_lease *lease)
+{
+    return assignment_of(lease, NULL);
+}
+void assignment_free(struct assignment *a);
+
+#endif

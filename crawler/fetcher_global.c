@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* fetcher_global.c - what a process needs once, before its first fetcher. */
+#include <curl/curl.h>
+#include <errno.h>
+#include <libxml/parser.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/logger.h"
+#include "crawler/fetcher.h"
+
+#define DESCRIPTORS_MOST 16384
+
+/* Kept connections and transfers each need a descriptor, and the usual soft
+ * limit of 1,024 is for programs that call select(). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= DESCRIPTORS_MOST)
+        return;
+    r.rlim_cur = r.rlim_max < DESCRIPTORS_MOST ? r.rlim_max : DESCRIPTORS_MOST;
+    if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+        log_warn("cannot raise the limit of descriptors", "error=%s",
+                 strerror(errno));
+}
+
+static enum status global_status;
+
+static void global_init(void)
+{
+    global_status = STATUS_OK;
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        log_error("cannot start libcurl", "%s", "");
+        global_status = STATUS_NOMEM;
+        return;
+    }
+    xmlInitParser();
+    raise_descriptor_limit();
+}
+
+enum status fetcher_global_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, global_init);
+    return global_status;
+}

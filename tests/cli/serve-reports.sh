@@ -1,0 +1,65 @@
+#!/bin/sh
+# Reports over HTTP that write nothing, as a large audit does for long: they end
+# with the callers they were for, and with the service. Here they wait for a
+# file that never comes, so nothing but being ended can end them.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+api() {
+    python3 "$TOP/tests/support/json_api.py" "$http" "$@" >answer
+}
+# is CRAWL STATE
+is() {
+    api GET "/v1/crawls/$1" && says answer "\"state\":\"$2\""
+}
+# reports N: so many processes write reports.
+reports() {
+    [ "$(pgrep -c -P "$service" || :)" = "$1" ]
+}
+# silent_report: in the background, its caller's process in $caller.
+silent_report() {
+    python3 "$TOP/tests/support/json_api.py" "$http" GET /v1/crawls/silent/audit \
+        >silent.answer 2>&1 &
+    caller=$!
+    at_exit="$at_exit; kill $caller"
+}
+
+small_web
+start_service 127.0.0.1:0 --drain 200ms
+for name in silent other; do
+    api POST /v1/crawls "{\"name\": \"$name\", \"seeds\": [\"$seed\"],
+        \"settings\": {\"allow-private\": true, \"delay\": \"0\"}}" || fail "$(cat answer)"
+    waits_for "is $name waiting >is.out" || fail "$(cat answer serve.err)"
+    api POST "/v1/crawls/$name/stop" || fail "$(cat answer)"
+done
+rm d/crawls/silent/manifest
+mkfifo d/crawls/silent/manifest
+api GET /v1/crawls/other/audit || fail "$(cat answer)"
+says answer '"false_negatives": 0'
+
+# ---- as many as may run, whose callers leave ------------------------------------
+
+callers=
+for i in 1 2 3 4; do
+    silent_report
+    callers="$callers $caller"
+done
+waits_for 'reports 4' || fail "no reports: $(cat silent.answer serve.err)"
+! api GET /v1/crawls/other/audit || fail "a fifth runs"
+says answer 'reports run already'
+# shellcheck disable=SC2086
+kill -KILL $callers
+waits_for 'reports 0' || fail "reports of nobody still run"
+api GET /v1/crawls/other/audit || fail "$(cat answer)"
+says answer '"false_negatives": 0'
+
+# ---- a stop, while a caller waits ------------------------------------------------
+
+silent_report
+waits_for 'reports 1' || fail "no report: $(cat silent.answer serve.err)"
+report=$(pgrep -P "$service")
+stop TERM 0
+! kill -0 "$report" 2>/dev/null || fail "the report is still there"
+wait "$caller" && fail "it was answered: $(cat silent.answer)"
+rm d/crawls/silent/manifest
+exits 0 "$URLWEIR" verify d
