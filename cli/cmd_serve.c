@@ -268,6 +268,15 @@ static void begin_stop(void *ctx)
     serve_crawls_stop(all->crawls);
 }
 
+static bool is_over(void *ctx)
+{
+    struct serving *all = ctx;
+
+    return (all->http == NULL || http_server_is_over(all->http)) &&
+           control_socket_is_over(all->socket) &&
+           serve_crawls_are_over(all->crawls);
+}
+
 static enum status open_http(struct serving *all,
                              const struct serve_settings *set)
 {
@@ -285,7 +294,7 @@ static enum status open_http(struct serving *all,
     };
     enum status st;
 
-    service_on_stop(all->service, begin_stop, all);
+    service_on_stop(all->service, begin_stop, is_over, all);
     if (!has_http(set))
         return STATUS_OK;
     st = service_is_loopback(set->http, &o.loopback);

@@ -50,6 +50,11 @@ void control_socket_stop(void *socket)
     http_server_stop(((struct control_socket *)socket)->server);
 }
 
+bool control_socket_is_over(struct control_socket *s)
+{
+    return s == NULL || http_server_is_over(s->server);
+}
+
 void control_socket_close(struct control_socket *s)
 {
     if (s == NULL)

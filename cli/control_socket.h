@@ -22,6 +22,7 @@ struct control_socket *control_socket_open(const char *dir, struct hub *hub,
                                            int64_t drain_ms);
 /* See http_server_stop; for service_on_stop. Not NULL. */
 void control_socket_stop(void *socket);
-void control_socket_close(struct control_socket *s); /* NULL is fine */
+bool control_socket_is_over(struct control_socket *s); /* NULL is fine */
+void control_socket_close(struct control_socket *s);   /* NULL is fine */
 
 #endif

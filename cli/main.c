@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the table of commands. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ static void hold_standard_files(void)
 int main(int argc, char **argv)
 {
     hold_standard_files();
+    signal(SIGCHLD, SIG_DFL); /* ignored, it hides how children end */
     fault_init();
     if (argc < 2) {
         help(stderr);

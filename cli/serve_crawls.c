@@ -106,6 +106,18 @@ void serve_crawls_stop(struct serve_crawls *s)
     crawls_stop(s->crawls);
 }
 
+bool serve_crawls_are_over(struct serve_crawls *s)
+{
+    struct crawls_view *views = NULL;
+    size_t n = crawls_each(s->crawls, &views), over = 0;
+
+    for (size_t i = 0; i < n; i++)
+        over +=
+            views[i].state == CRAWLS_STOPPED || views[i].state == CRAWLS_FAILED;
+    free(views);
+    return over == n;
+}
+
 enum status serve_crawls_close(struct serve_crawls *s)
 {
     enum status st;

@@ -26,6 +26,8 @@ MUST_CHECK bool serve_crawls_open(struct serve_crawls **out, const char *dir,
 struct crawls *serve_crawls_of(struct serve_crawls *s);
 /* Begins to stop them; any thread. */
 void serve_crawls_stop(struct serve_crawls *s);
+/* After the stop: none of them is open any more. */
+bool serve_crawls_are_over(struct serve_crawls *s);
 /* Waits until they have stopped: for what is under way, at most as long as the
  * drain. NULL is fine. */
 enum status serve_crawls_close(struct serve_crawls *s);

@@ -188,10 +188,9 @@ enum status http_server_reload(void *server)
     return s->tls != NULL ? http_tls_reload(s->tls) : STATUS_OK;
 }
 
-void http_server_stop(void *server)
+/* False: it was begun before. */
+static bool begin_stop(struct http_server *s)
 {
-    struct http_server *s = server;
-
     bool was;
 
     pthread_mutex_lock(&s->mtx);
@@ -201,10 +200,33 @@ void http_server_stop(void *server)
     s->stopping = true;
     pthread_mutex_unlock(&s->mtx);
     if (was)
-        return;
+        return false;
     http_pump_beat(s->pump); /* who watches is told */
     MHD_quiesce_daemon(s->daemon);
     shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
+    return true;
+}
+
+void http_server_stop(void *server)
+{
+    struct http_server *s = server;
+
+    if (begin_stop(s))
+        return;
+    pthread_mutex_lock(&s->mtx);
+    s->stop_by = clock_mono();
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+bool http_server_is_over(struct http_server *s)
+{
+    bool over;
+
+    pthread_mutex_lock(&s->mtx);
+    over = s->open == 0 && s->waiting == 0;
+    pthread_mutex_unlock(&s->mtx);
+    return over;
 }
 
 /* What the frontier has it answers, come what may; nothing else is handed to
@@ -252,7 +274,7 @@ void http_server_close(struct http_server *s)
     if (s == NULL)
         return;
     if (s->daemon != NULL) {
-        http_server_stop(s);
+        (void)begin_stop(s);
         wait_for_requests(s);
         http_pump_cut(s->pump);
         MHD_stop_daemon(s->daemon);

@@ -56,9 +56,11 @@ MUST_CHECK enum status http_server_open(struct http_server **out,
  * go on. After an error, which is logged, all stays as it was. Any thread. For
  * service_on_reload. */
 MUST_CHECK enum status http_server_reload(void *server);
-/* Takes no more connections and answers 503 to what comes on old ones; any
- * thread. For service_on_stop. */
+/* Takes no more connections and answers 503 to what comes on old ones. Again:
+ * requests that have not ended are cut off. Any thread. For service_on_stop. */
 void http_server_stop(void *server);
+/* After the stop: there is no request any more. Any thread. */
+bool http_server_is_over(struct http_server *s);
 /* Lets requests finish, until drain_ms after the stop, then ends. Before the
  * frontier is closed. NULL is fine. */
 void http_server_close(struct http_server *s);

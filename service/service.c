@@ -31,6 +31,8 @@
 #include "service/tls.h"
 #include "service/urlfrontier_api.h"
 
+#define LOOK (20 * NS_PER_MS)
+
 struct service {
     struct loop_fd signals; /* first */
     struct service_options options;
@@ -43,9 +45,10 @@ struct service {
     struct grpc_server *grpc;
     struct frontier_service *frontier;
     struct hub *hub;
-    struct loop_timer too_long;
+    struct loop_timer too_long, look;
     bool stopping;
     void (*on_stop)(void *ctx);
+    bool (*is_over)(void *ctx);
     void *on_stop_ctx;
     enum status (*on_reload)(void *ctx);
     void *on_reload_ctx;
@@ -96,11 +99,20 @@ enum status service_is_loopback(const char *listen_at, bool *loopback)
 
 /* ---- stopping ---- */
 
+/* The loop goes on while the rest is not over, as it hears of signals. */
 static void all_gone(void *ctx)
 {
     struct service *s = ctx;
 
-    loop_stop(s->loop);
+    if (s->is_over == NULL || s->is_over(s->on_stop_ctx))
+        loop_stop(s->loop);
+    else
+        loop_timer_set(s->loop, &s->look, loop_now(s->loop) + LOOK);
+}
+
+static void look(struct loop_timer *t)
+{
+    all_gone((char *)t - offsetof(struct service, look));
 }
 
 static void too_long(struct loop_timer *t)
@@ -115,15 +127,16 @@ static void too_long(struct loop_timer *t)
 
 static void stop(struct service *s)
 {
+    if (s->on_stop != NULL)
+        s->on_stop(s->on_stop_ctx);
     if (s->stopping) {
         loop_stop(s->loop);
         return;
     }
     s->stopping = true;
     log_info("stopping", "calls=%zu", grpc_server_calls(s->grpc));
-    if (s->on_stop != NULL)
-        s->on_stop(s->on_stop_ctx);
     grpc_health_set(s->health, false);
+    s->look.fire = look;
     s->too_long.fire = too_long;
     loop_timer_set(s->loop, &s->too_long,
                    loop_now(s->loop) + s->options.drain_ms * NS_PER_MS);
@@ -308,9 +321,11 @@ struct auth *service_auth(const struct service *s)
     return s->auth;
 }
 
-void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx)
+void service_on_stop(struct service *s, void (*call)(void *ctx),
+                     bool (*over)(void *ctx), void *ctx)
 {
     s->on_stop = call;
+    s->is_over = over;
     s->on_stop_ctx = ctx;
 }
 

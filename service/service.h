@@ -55,14 +55,19 @@ enum status service_close(struct service *s);
 const char *service_address(const struct service *s);
 struct frontier_service *service_frontier(struct service *s);
 /* Where calls go; crawls of our own are made known to it (hub_set_crawls)
- * before service_run, and closed between that and service_close. */
+ * before service_run, and taken from it (hub_end_crawls) and closed between
+ * that and service_close. */
 struct hub *service_hub(struct service *s);
 /* Its gRPC port, for a sample of it. */
 const struct grpc_server *service_grpc(const struct service *s);
 /* NULL: there are none, everybody may do everything. */
 struct auth *service_auth(const struct service *s);
-/* Before service_run: called when a stop begins, on its thread. */
-void service_on_stop(struct service *s, void (*call)(void *ctx), void *ctx);
+/* Before service_run: called when a stop begins, on its thread, and again by
+ * each further signal, which is to say: do not wait. service_run then returns
+ * when calls over gRPC have ended and `over` says that the rest has, at the
+ * latest after drain_ms, or by the second signal. */
+void service_on_stop(struct service *s, void (*call)(void *ctx),
+                     bool (*over)(void *ctx), void *ctx);
 /* Before service_run: called on SIGHUP, on its thread. What it keeps as it was
  * it has logged. */
 void service_on_reload(struct service *s, enum status (*call)(void *ctx),

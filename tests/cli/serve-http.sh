@@ -40,6 +40,17 @@ waits_for '[ -f idle ]' || fail "no idle client"
 stop TERM 0
 wait "$idle" || fail "the idle client"
 
+# A second signal does not wait for what will never end.
+start --drain 1h --verbose
+client half &
+half=$!
+waits_for '[ -f half ]' || fail "no half request"
+kill -TERM "$service"
+waits_for 'grep -q stopping serve.err' || fail "no stop: $(cat serve.err)"
+kill -0 "$half" || fail "the first signal did not wait: $(cat serve.err)"
+stop TERM 0
+wait "$half" || fail "the half request"
+
 # ---- who may --------------------------------------------------------------------
 
 exits 1 "$URLWEIR" serve d --listen 127.0.0.1:0 --http 0.0.0.0:0

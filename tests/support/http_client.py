@@ -252,6 +252,19 @@ def idle():
     assert first.sock.recv(1) == b""
 
 
+def half():
+    """Half a request, and no more of it; the service's end cuts it off."""
+    connection = http.client.HTTPConnection(address, timeout=20)
+    connection.putrequest("POST", "/v1/urls")
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", "24")
+    connection.endheaders(b"{")
+    ok("GET", "/healthz")  # it was read by then
+    open("half", "w").close()
+    connection.sock.settimeout(None)
+    assert connection.sock.recv(1) == b""
+
+
 def tls(certificate):
     context = ssl.create_default_context(cafile="server.pem")
     if certificate == "shown":
