@@ -4,7 +4,6 @@
  */
 #include "cli/hosted.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,46 +110,16 @@ enum status hosted_add_file(struct hosted *h, const char *path, struct buf *why)
     return STATUS_OK;
 }
 
-/* A call that is waited for. */
-struct waited {
-    struct crawls_call call; /* first */
-    pthread_mutex_t mtx;
-    pthread_cond_t cond;
-    bool done;
-};
-
-static void arrived(struct crawls_call *call)
-{
-    struct waited *w = (struct waited *)call;
-
-    pthread_mutex_lock(&w->mtx);
-    w->done = true;
-    pthread_cond_signal(&w->cond);
-    pthread_mutex_unlock(&w->mtx);
-}
-
 static enum status create_and_wait(struct crawls *c, const char *name,
                                    struct buf *why)
 {
-    struct waited w = {.call = {.verb = CRAWLS_CREATE,
-                                .crawl = bytes_of_str(name),
-                                .done = arrived}};
-    enum status st;
+    struct crawls_call call = {.verb = CRAWLS_CREATE,
+                               .crawl = bytes_of_str(name)};
+    enum status st = crawls_perform(c, &call);
 
-    pthread_mutex_init(&w.mtx, NULL);
-    pthread_cond_init(&w.cond, NULL);
-    st = crawls_submit(c, &w.call);
-    pthread_mutex_lock(&w.mtx);
-    while (st == STATUS_OK && !w.done)
-        pthread_cond_wait(&w.cond, &w.mtx);
-    pthread_mutex_unlock(&w.mtx);
-    pthread_mutex_destroy(&w.mtx);
-    pthread_cond_destroy(&w.cond);
-    if (st == STATUS_OK)
-        st = w.call.status;
     if (st != STATUS_OK)
-        buf_addf(why, "%s%s: %s", why->len > 0 ? "\n" : "", name, w.call.why);
-    json_decref(w.call.out);
+        buf_addf(why, "%s%s: %s", why->len > 0 ? "\n" : "", name, call.why);
+    json_decref(call.out);
     return st;
 }
 

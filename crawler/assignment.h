@@ -1,8 +1,8 @@
 /*
  * assignment.h - a leased URL on its way from the frontier thread to a fetcher.
  *
- * The engine's bytes of a lease are the frontier thread's; those here are a copy
- * that goes with the URL.
+ * The engine's bytes of a lease are the frontier thread's; those here are a
+ * copy that goes with the URL.
  */
 #ifndef URLWEIR_CRAWLER_ASSIGNMENT_H
 #define URLWEIR_CRAWLER_ASSIGNMENT_H

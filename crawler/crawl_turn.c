@@ -74,8 +74,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
     if (s->leased > 0) /* lent to other programs, which may bring links */
         return CRAWL_RUNNING;
-    if (s->queued == s->withheld)
-        return CRAWL_WITHHELD;
+    if (s->queued == s->withheld) /* a service may be told of other limits */
+        return c->o.stay ? CRAWL_RUNNING : CRAWL_WITHHELD;
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* The end of time may be meant either way: nothing is due, or a queue is
      * drained without asking, which is always due. */

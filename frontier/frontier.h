@@ -47,6 +47,7 @@ struct frontier_options {
     uint64_t memory;      /* bytes this engine may hold */
     unsigned exact_share; /* 64ths of it for pages of the exact set; 0: 8 */
     unsigned db_share;    /* 64ths of it for pages of the database; 0: 4 */
+    unsigned hot_share;   /* 64ths of it for the seen check's hot cache; 0: 4 */
     bool skip_same_content;  /* links of a body seen before: not admitted */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */

@@ -115,13 +115,14 @@ static enum status open_parts(struct frontier *f, enum db_mode mode)
 
 static enum status start_seen(struct frontier *f)
 {
+    unsigned hot = f->o.hot_share > 0 ? f->o.hot_share : 4;
     enum status st = STATUS_OK;
 
     if (f->o.use_filter)
         st = frontier_bring_up_filter(f);
     if (st == STATUS_OK)
         st = seen_new(&f->seen, f->filter, f->exact,
-                      share(f, 4, 1 * MIB, 1024 * MIB));
+                      share(f, hot, 1 * MIB, 1024 * MIB));
     return st;
 }
 

@@ -13,8 +13,9 @@ static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
                            struct item_view *view)
 {
     const struct item *i = item_at(t, id);
-    struct url_row row;
-    enum status st = frontier_store_get(t->f->store, id, &row, &t->text);
+    int64_t found_at_ms = 0;
+    enum status st =
+        frontier_store_get_url(t->f->store, id, &t->text, &found_at_ms);
 
     buf_clear(&t->metadata);
     if (st == STATUS_OK && item_seq(i) != 0)
@@ -22,14 +23,14 @@ static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
     if (st != STATUS_OK)
         return st;
     *view = (struct item_view){
-        .url = row.url,
+        .url = buf_bytes(&t->text),
         .metadata = buf_bytes(&t->metadata),
         .due_ms = i->due_ms,
-        .created_ms = row.found_at_ms,
+        .created_ms = found_at_ms,
         .lease = lease,
     };
     frontier_store_queue_name(t->f->store, i->queue, &view->crawl, &view->key);
-    t->shown_created_ms = row.found_at_ms;
+    t->shown_created_ms = found_at_ms;
     return STATUS_OK;
 }
 

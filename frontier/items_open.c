@@ -238,6 +238,7 @@ enum status items_open(struct items **out, struct engine *e,
     if (st == STATUS_OK) {
         st = read_store(t);
         db_rollback(t->f->db);
+        db_forget_pages(t->f->db);
     }
     if (st != STATUS_OK) {
         items_close(t);

@@ -50,6 +50,43 @@ enum status crawls_submit(struct crawls *c, struct crawls_call *call)
     return st;
 }
 
+/* Who waits for a call. */
+struct performance {
+    pthread_mutex_t mtx;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void performed(struct crawls_call *call)
+{
+    struct performance *p = call->ctx;
+
+    pthread_mutex_lock(&p->mtx);
+    p->done = true;
+    pthread_cond_signal(&p->cond);
+    pthread_mutex_unlock(&p->mtx);
+}
+
+enum status crawls_perform(struct crawls *c, struct crawls_call *call)
+{
+    struct performance p = {.done = false};
+    enum status st;
+
+    pthread_mutex_init(&p.mtx, NULL);
+    pthread_cond_init(&p.cond, NULL);
+    /* cppcheck-suppress autoVariables */
+    call->ctx = &p; /* until `done`, which is waited for */
+    call->done = performed;
+    st = crawls_submit(c, call);
+    pthread_mutex_lock(&p.mtx);
+    while (st == STATUS_OK && !p.done)
+        pthread_cond_wait(&p.cond, &p.mtx);
+    pthread_mutex_unlock(&p.mtx);
+    pthread_cond_destroy(&p.cond);
+    pthread_mutex_destroy(&p.mtx);
+    return st == STATUS_OK ? call->status : st;
+}
+
 /* Those that are there, or none after a tick. */
 static struct crawls_call *take_calls(struct crawls *c, int *stops,
                                       bool *closing)
@@ -237,20 +274,7 @@ struct adoption {
     struct crawls_call call; /* first */
     const char *name, *dir;
     struct crawls_member *member;
-    pthread_mutex_t mtx;
-    pthread_cond_t cond;
-    bool done;
 };
-
-static void adopted(struct crawls_call *call)
-{
-    struct adoption *a = (struct adoption *)call;
-
-    pthread_mutex_lock(&a->mtx);
-    a->done = true;
-    pthread_cond_signal(&a->cond);
-    pthread_mutex_unlock(&a->mtx);
-}
 
 void crawls_take_in(struct crawls *c, struct crawls_call *call)
 {
@@ -264,20 +288,12 @@ void crawls_take_in(struct crawls *c, struct crawls_call *call)
 void crawls_adopt(struct crawls *c, const char *name, const char *crawl_dir,
                   struct crawls_member *m)
 {
-    struct adoption a = {.call = {.verb = CRAWLS_ADOPT, .done = adopted},
+    struct adoption a = {.call = {.verb = CRAWLS_ADOPT},
                          .name = name,
                          .dir = crawl_dir,
                          .member = m};
 
-    pthread_mutex_init(&a.mtx, NULL);
-    pthread_cond_init(&a.cond, NULL);
-    pthread_mutex_lock(&a.mtx);
-    if (crawls_submit(c, &a.call) == STATUS_OK)
-        while (!a.done)
-            pthread_cond_wait(&a.cond, &a.mtx);
-    pthread_mutex_unlock(&a.mtx);
-    pthread_mutex_destroy(&a.mtx);
-    pthread_cond_destroy(&a.cond);
+    (void)crawls_perform(c, &a.call);
 }
 
 void crawls_mind_names(struct crawls *c,

@@ -112,6 +112,9 @@ struct crawls_call {
  * wait. */
 MUST_CHECK enum status crawls_submit(struct crawls *c,
                                      struct crawls_call *call);
+/* Submits it and waits until it is done, by a `done` of its own. Its status, or
+ * why it was not taken. */
+enum status crawls_perform(struct crawls *c, struct crawls_call *call);
 
 /* ---- reports: what is written at length ---- */
 

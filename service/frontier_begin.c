@@ -26,6 +26,9 @@
  * million on 10,000 hosts some 30 MB. With 16 MiB every sixth URL handed out
  * read a page that had been read before. */
 #define DB_SHARE 8
+/* Enough for what is found on many pages of a site at a time; more made no put
+ * cheaper, for the reason above. */
+#define HOT_SHARE 1
 
 static void remove_unbegun(const char *dir)
 {
@@ -57,6 +60,7 @@ enum status frontier_open_store(struct frontier_service *s, int64_t now)
         .memory = s->o.memory,
         .exact_share = EXACT_SHARE,
         .db_share = DB_SHARE,
+        .hot_share = HOT_SHARE,
     };
     bool made = false;
     enum status st;

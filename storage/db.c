@@ -10,6 +10,7 @@
  */
 #include "storage/db.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -419,6 +420,12 @@ enum status db_verify(struct db *d)
     }
     sqlite3_finalize(s);
     return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+}
+
+void db_forget_pages(struct db *d)
+{
+    sqlite3_db_release_memory(d->h);
+    malloc_trim(0); /* thousands of pages: to the system, and at once */
 }
 
 enum status db_checkpoint(struct db *d)

@@ -89,6 +89,10 @@ enum status db_error(const struct db *d);
  * goes on committing. STATUS_OK on a reader, which has nothing to move. */
 MUST_CHECK enum status db_checkpoint(struct db *d);
 
+/* Gives back the memory of the pages that were read, as after a start, which
+ * reads all of them and needs few again. No transaction is open. */
+void db_forget_pages(struct db *d);
+
 /* For the other modules of storage/. db_prepare logs SQLite's text on error;
  * db_step maps a result: STATUS_OK for a row, STATUS_NOT_FOUND for done. */
 sqlite3 *db_handle(struct db *d);

@@ -112,6 +112,7 @@ static enum status prepare(struct frontier_store *s)
         {&s->add_url, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
                       " nullif(?, 0), ?)"},
         {&s->read_url, "SELECT " URL_COLUMNS " FROM url WHERE id = ?"},
+        {&s->read_text, "SELECT origin, path, at FROM url WHERE id = ?"},
         {&s->set_retry, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)"},
         {&s->drop_retry, "DELETE FROM retry WHERE url = ?"},
         {&s->set_state, "INSERT OR REPLACE INTO queue_state"
@@ -227,6 +228,7 @@ void frontier_store_close(struct frontier_store *s)
     sqlite3_finalize(s->add_queue);
     sqlite3_finalize(s->add_url);
     sqlite3_finalize(s->read_url);
+    sqlite3_finalize(s->read_text);
     sqlite3_finalize(s->set_retry);
     sqlite3_finalize(s->drop_retry);
     sqlite3_finalize(s->set_state);

@@ -136,6 +136,27 @@ enum status frontier_store_get(struct frontier_store *s, uint64_t id,
     return st;
 }
 
+enum status frontier_store_get_url(struct frontier_store *s, uint64_t id,
+                                   struct buf *text, int64_t *found_at_ms)
+{
+    sqlite3_stmt *q = s->read_text;
+    enum status st;
+
+    buf_clear(text);
+    sqlite3_bind_int64(q, 1, (int64_t)id);
+    st = db_step(s->d, q);
+    if (st == STATUS_OK)
+        st = origins_prefix(s->origins, (uint32_t)sqlite3_column_int64(q, 0),
+                            text);
+    if (st == STATUS_OK) {
+        buf_add_bytes(text, db_column(q, 1));
+        *found_at_ms = sqlite3_column_int64(q, 2);
+        st = buf_failed(text);
+    }
+    sqlite3_reset(q);
+    return st;
+}
+
 enum status frontier_store_last_before(struct frontier_store *s,
                                        int64_t before_ms, uint64_t *last)
 {

@@ -313,7 +313,7 @@ function blockUntil(v) {
 export function steerQueue({crawl = '', key = '', delay = '', fixed}) {
     return dialog({
         title: fixed ? `${key} of ${crawl}` : 'Steer a queue', button: 'Do it',
-        text: 'What is left as it is stays so. A limit takes an admin.',
+        text: 'What is left as it is stays so. To limit or delete takes an admin.',
         fields: [
             ...(fixed ? [] : [{name: 'crawl', label: 'Crawl', value: crawl}, {name: 'key', label: 'Host, or the queue\u2019s key', required: true, value: key}]),
             {name: 'block', label: 'Block it', kind: 'select', value: '', options: BLOCKS},
@@ -322,11 +322,15 @@ export function steerQueue({crawl = '', key = '', delay = '', fixed}) {
                 {name: 'delay', label: 'Seconds between its URLs', kind: 'number', min: 0, step: 1, help: delay === '' ? undefined : `now ${delay}`},
                 {name: 'limit', label: 'Most completed URLs, 0: any', kind: 'number', min: 0, step: 1, disabled: !mayDo('admin')},
             ]},
+            {name: 'remove', label: 'Delete the queue', kind: 'check', disabled: !mayDo('admin'),
+                help: 'Of an own crawl what waits is skipped for good; of a served one all URLs are forgotten.'},
         ],
-        check: (v, form) => {
+        check: (v, form, go) => {
             const until = form.elements.namedItem('until');
             until.disabled = v.block !== 'until';
             until.closest('.field').hidden = until.disabled;
+            go.className = v.remove ? 'danger' : '';
+            setText(go, v.remove ? 'Delete for good' : 'Do it');
         },
         act: async (v) => {
             const of = {crawl: fixed ? crawl : v.crawl, key: fixed ? key : v.key};
@@ -342,6 +346,10 @@ export function steerQueue({crawl = '', key = '', delay = '', fixed}) {
             if (v.limit) {
                 await change('POST', 'v1/queues/limit', {...of, limit: Number(v.limit)}, 'admin');
                 done.push(`limit ${v.limit}`);
+            }
+            if (v.remove) {
+                const {deleted} = await change('DELETE', `v1/queues?${new URLSearchParams(of)}`, undefined, 'admin');
+                done.push(`${deleted} URLs deleted`);
             }
             if (done.length === 0)
                 throw new Error('Nothing is changed.');

@@ -69,7 +69,7 @@ serve_no_more
 # fault, however short its time is.
 serve --hosts 8 --pages 80 --size 6000 --seed 94
 began=$(date +%s%N)
-crawl slowly --limit-rate 150K --threads 4 --timeout 500ms --tries 1
+crawl slowly --limit-rate 150K --threads 4 --timeout 2s --tries 1
 ended 0
 took=$((($(date +%s%N) - began) / 1000000))
 serve_no_more

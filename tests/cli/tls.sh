@@ -34,6 +34,18 @@ grep ':path:' server.log | grep -vq 'id=1\]' &&
 [ "$(grep -c ':path:' server.log)" = 5 ] ||
     fail "not five requests: $(cat server.log)"
 
+# Streams of one connection wait for the rate each by itself, and none fails.
+for i in 1 2 3 4; do
+    { echo "<a href=/behind$i.html>x</a>"; head -c 100000 /dev/zero | tr '\0' ' '; } >www/long$i.html
+    echo "<p>$i" >www/behind$i.html
+    echo "<a href=/long$i.html>x</a>" >>www/index.html
+done
+exits 0 "$URLWEIR" crawl "https://localhost:$port/" -o slow --insecure $crawl_it \
+    --conns-per-host 4 --limit-rate 150K --timeout 2s --tries 1
+exits 0 "$URLWEIR" status slow --json
+says out '"fetched": 12' # and a robots.txt that is not there
+rm www/long*
+
 exits 5 "$URLWEIR" crawl "https://localhost:$port/" -o secure --robots off $crawl_it
 exits 0 "$URLWEIR" status secure --json
 says out '"failed.tls": 1'

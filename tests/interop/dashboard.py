@@ -290,6 +290,24 @@ def hosts_are_steered(b, s):
     b.wait("!(%s)" % says("#hosts-table", "blocked"))
 
 
+def a_queue_is_deleted(b, s):
+    for n in range(3):
+        s.ask("POST", "v1/urls", {"url": "http://gone.test/%d" % n})
+    b.value("location.hash = '#served'")
+    b.wait("!document.getElementById('served').hidden")
+    b.click("#any-queue")
+    b.type("dialog [name=key]", "gone.test")
+    assert b.value(text("dialog button[type=submit]")) == "Do it"
+    b.click("dialog [name=remove]")
+    no_barrier(b, "a queue")
+    b.wait(says("dialog button.danger", "Delete for good"))
+    b.click("dialog button.danger")
+    b.wait(says("#said", "gone.test: 3 URLs deleted"))
+    assert s.ask("GET", "v1/stats?crawl=DEFAULT&key=gone.test")["queues"] == 0
+    b.value("location.hash = '#crawl=news'")
+    b.wait("!document.getElementById('crawl').hidden")
+
+
 def settings_and_seeds(b, s, site):
     b.click("#settings")
     b.wait("document.querySelector('dialog [name=delay]') !== null")
@@ -472,6 +490,7 @@ def main():
         skips_by_keyboard(b)
         looks_up(b, seed)
         hosts_are_steered(b, s)
+        a_queue_is_deleted(b, s)
         settings_and_seeds(b, s, seed)
         new_and_deleted(b, s, seed)
         no_errors(b, "status of 400", "status of 409")

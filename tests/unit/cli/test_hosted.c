@@ -78,57 +78,33 @@ static void restart(void)
 
 /* ---- calls ---- */
 
-struct waited {
-    struct crawls_call call;
-    pthread_mutex_t mtx;
-    pthread_cond_t cond;
-    bool done;
-};
-
-static void arrived(struct crawls_call *call)
-{
-    struct waited *w = (struct waited *)call;
-
-    pthread_mutex_lock(&w->mtx);
-    w->done = true;
-    pthread_cond_signal(&w->cond);
-    pthread_mutex_unlock(&w->mtx);
-}
-
-/* `text`: JSON with ' for ", or NULL; w->call has the answer. */
-static void submit(struct waited *w, enum crawls_verb verb, const char *name,
-                   const char *text)
+/* `text`: JSON with ' for ", or NULL; *c has the answer. */
+static void perform(struct crawls_call *c, enum crawls_verb verb,
+                    const char *name, const char *text)
 {
     char *json = strdup(text != NULL ? text : "null");
 
-    *w = (struct waited){
-        .call = {.verb = verb, .crawl = bytes_of_str(name), .done = arrived}};
+    *c = (struct crawls_call){.verb = verb, .crawl = bytes_of_str(name)};
     for (char *p = json; *p != '\0'; p++)
         *p = *p == '\'' ? '"' : *p;
-    w->call.in = json_loads(json, JSON_DECODE_ANY, NULL);
-    ck_assert_msg(w->call.in != NULL, "%s", json);
+    c->in = json_loads(json, JSON_DECODE_ANY, NULL);
+    ck_assert_msg(c->in != NULL, "%s", json);
     free(json);
-    pthread_mutex_init(&w->mtx, NULL);
-    pthread_cond_init(&w->cond, NULL);
-    ck_assert_int_eq(crawls_submit(crawls, &w->call), STATUS_OK);
-    pthread_mutex_lock(&w->mtx);
-    while (!w->done)
-        pthread_cond_wait(&w->cond, &w->mtx);
-    pthread_mutex_unlock(&w->mtx);
-    json_decref(w->call.in);
+    ck_assert_int_eq(crawls_perform(crawls, c), c->status);
+    json_decref(c->in);
 }
 
 /* The answer is in `answer`, `why`. */
 static enum status call(enum crawls_verb verb, const char *name,
                         const char *text)
 {
-    struct waited w;
+    struct crawls_call c;
 
-    submit(&w, verb, name, text);
+    perform(&c, verb, name, text);
     json_decref(answer);
-    answer = w.call.out;
-    snprintf(why, sizeof why, "%s", w.call.why);
-    return w.call.status;
+    answer = c.out;
+    snprintf(why, sizeof why, "%s", c.why);
+    return c.status;
 }
 
 static void does(enum crawls_verb verb, const char *name, const char *text)
@@ -326,7 +302,9 @@ START_TEST(deleted_it_is_gone_with_its_directory)
 END_TEST
 
 struct deleting {
-    struct waited w; /* its lock alone */
+    pthread_mutex_t mtx;
+    pthread_cond_t cond;
+    bool done;
     enum status status;
     uint64_t gone;
 };
@@ -335,27 +313,30 @@ static void was_deleted(struct frontier_call *call)
 {
     struct deleting *d = call->ctx;
 
+    pthread_mutex_lock(&d->mtx);
     d->status = call->status;
     d->gone = call->number;
-    arrived(&d->w.call);
+    d->done = true;
+    pthread_cond_signal(&d->cond);
+    pthread_mutex_unlock(&d->mtx);
 }
 
 /* By the frontier's API, as other programs do. */
 static enum status delete_by_api(struct hub *hub, const char *name,
                                  uint64_t *gone)
 {
-    struct deleting d = {.w = {.done = false}};
+    struct deleting d = {.done = false};
     struct frontier_call c;
 
-    pthread_mutex_init(&d.w.mtx, NULL);
-    pthread_cond_init(&d.w.cond, NULL);
+    pthread_mutex_init(&d.mtx, NULL);
+    pthread_cond_init(&d.cond, NULL);
     frontier_call_init(&c, FRONTIER_DELETE_CRAWL, was_deleted, &d);
     c.in.crawl = bytes_of_str(name);
     ck_assert_int_eq(hub_submit(hub, &c), STATUS_OK);
-    pthread_mutex_lock(&d.w.mtx);
-    while (!d.w.done)
-        pthread_cond_wait(&d.w.cond, &d.w.mtx);
-    pthread_mutex_unlock(&d.w.mtx);
+    pthread_mutex_lock(&d.mtx);
+    while (!d.done)
+        pthread_cond_wait(&d.cond, &d.mtx);
+    pthread_mutex_unlock(&d.mtx);
     *gone = d.gone;
     frontier_call_fini(&c);
     return d.status;
@@ -825,14 +806,14 @@ START_TEST(others_use_a_crawl_only_while_it_is_open)
 }
 END_TEST
 
-static enum status submit_alone(enum crawls_verb verb, const char *name,
-                                const char *text)
+static enum status perform_alone(enum crawls_verb verb, const char *name,
+                                 const char *text)
 {
-    struct waited w;
+    struct crawls_call c;
 
-    submit(&w, verb, name, text);
-    json_decref(w.call.out);
-    return w.call.status;
+    perform(&c, verb, name, text);
+    json_decref(c.out);
+    return c.status;
 }
 
 /* A caller with crawls of his own names. */
@@ -841,27 +822,30 @@ static void *live(void *arg)
     const char *name = arg;
 
     for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(submit_alone(CRAWLS_CREATE, name,
-                                      "{'seeds': ['" SEED
-                                      "'], 'settings': {" QUICK "}}"),
+        ck_assert_int_eq(perform_alone(CRAWLS_CREATE, name,
+                                       "{'seeds': ['" SEED
+                                       "'], 'settings': {" QUICK "}}"),
                          STATUS_OK);
         for (int k = 0; k < 5; k++) {
             char seeds[64];
 
             snprintf(seeds, sizeof seeds, "{'urls': ['" SEED "%d']}", k);
-            ck_assert_int_eq(submit_alone(CRAWLS_SEED, name, seeds), STATUS_OK);
-            ck_assert_int_eq(submit_alone(CRAWLS_PAUSE, name, NULL), STATUS_OK);
-            ck_assert_int_eq(submit_alone(CRAWLS_HOSTS, name, "{}"), STATUS_OK);
-            ck_assert_int_eq(submit_alone(CRAWLS_SET_SETTINGS, name,
-                                          k % 2 == 0 ? "{'scope': 'any'}"
-                                                     : "{'scope': 'host'}"),
+            ck_assert_int_eq(perform_alone(CRAWLS_SEED, name, seeds),
                              STATUS_OK);
-            ck_assert_int_eq(submit_alone(CRAWLS_UNPAUSE, name, NULL),
+            ck_assert_int_eq(perform_alone(CRAWLS_PAUSE, name, NULL),
+                             STATUS_OK);
+            ck_assert_int_eq(perform_alone(CRAWLS_HOSTS, name, "{}"),
+                             STATUS_OK);
+            ck_assert_int_eq(perform_alone(CRAWLS_SET_SETTINGS, name,
+                                           k % 2 == 0 ? "{'scope': 'any'}"
+                                                      : "{'scope': 'host'}"),
+                             STATUS_OK);
+            ck_assert_int_eq(perform_alone(CRAWLS_UNPAUSE, name, NULL),
                              STATUS_OK);
         }
-        ck_assert_int_eq(submit_alone(CRAWLS_STOP, name, NULL), STATUS_OK);
-        ck_assert_int_eq(submit_alone(CRAWLS_RESUME, name, NULL), STATUS_OK);
-        ck_assert_int_eq(submit_alone(CRAWLS_DELETE, name, NULL), STATUS_OK);
+        ck_assert_int_eq(perform_alone(CRAWLS_STOP, name, NULL), STATUS_OK);
+        ck_assert_int_eq(perform_alone(CRAWLS_RESUME, name, NULL), STATUS_OK);
+        ck_assert_int_eq(perform_alone(CRAWLS_DELETE, name, NULL), STATUS_OK);
     }
     return NULL;
 }

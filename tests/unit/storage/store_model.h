@@ -316,8 +316,9 @@ static inline void model_compare_set(struct model *m)
 static inline void model_compare(struct model *m)
 {
     struct url_row row;
-    struct buf text;
+    struct buf text, again;
     uint64_t state = 5;
+    int64_t found_at_ms = 0;
 
     SAME(frontier_store_last_id(m->s), m->n);
     for (uint64_t id = 1; id <= m->n; id++)
@@ -327,14 +328,21 @@ static inline void model_compare(struct model *m)
     SAME(frontier_store_each(m->s, 1, m->n, model_compare_row, m), STATUS_OK);
     SAME(frontier_store_each_tries(m->s, model_compare_tries, m), STATUS_OK);
     buf_init(&text, 4096);
+    buf_init(&again, 4096);
     for (int i = 0; m->n > 0 && i < 100; i++) {
         uint64_t id = 1 + scratch_below(&state, m->n);
 
         SAME(frontier_store_get(m->s, id, &row, &text), STATUS_OK);
         model_compare_row(m, &row);
+        SAME(frontier_store_get_url(m->s, id, &again, &found_at_ms), STATUS_OK);
+        ck_assert(bytes_equal(buf_bytes(&again), row.url));
+        SAME(found_at_ms, row.found_at_ms);
     }
     SAME(frontier_store_get(m->s, m->n + 1, &row, &text), STATUS_NOT_FOUND);
+    SAME(frontier_store_get_url(m->s, m->n + 1, &again, &found_at_ms),
+         STATUS_NOT_FOUND);
     buf_fini(&text);
+    buf_fini(&again);
     SAME(frontier_store_counter(m->s, "transactions"), m->tx);
     SAME(frontier_store_verify(m->s), STATUS_OK);
     SAME(exact_set_verify(m->set), STATUS_OK);
