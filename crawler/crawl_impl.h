@@ -46,6 +46,7 @@ struct crawl {
     /* frontier thread */
     int64_t started, looked, disk_looked, checkpointed;
     int64_t watched;             /* 0: not yet */
+    uint64_t watched_queued;     /* URLs that were queued then */
     struct frontier_watch watch; /* as of then */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
@@ -67,7 +68,8 @@ void crawl_take_reports(struct crawl *c, struct report **reports, size_t n);
 /* Hands out what is due, unless it is stopping or paused. */
 void crawl_lease_due(struct crawl *c);
 /* The sample of watchers, where it is old or `force` wants a new one. What is
- * watched of the engine is a second old at most, and never made anew sooner. */
+ * watched of the engine is a second old at most, and made anew sooner only when
+ * the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
 /* For crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);

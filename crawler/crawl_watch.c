@@ -51,14 +51,18 @@ size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
 
 /* ---- the sample ---- */
 
-/* Anew where it is a second old, and at the end, once no fetcher is left. */
-static void watch_engine(struct crawl *c, int64_t now)
+/* Anew where it is a second old, when the last URL is done, and at the end,
+ * once no fetcher is left. */
+static void watch_engine(struct crawl *c, int64_t now, uint64_t queued)
 {
-    if (c->watched != 0 && c->gone < c->o.threads &&
+    bool last_done = queued == 0 && c->watched_queued > 0;
+
+    if (c->watched != 0 && c->gone < c->o.threads && !last_done &&
         now - c->watched < WATCH_INTERVAL)
         return;
     frontier_watch(c->engine, now, &c->watch);
     c->watched = now;
+    c->watched_queued = queued;
 }
 
 void crawl_publish(struct crawl *c, int64_t now, bool force)
@@ -70,7 +74,7 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
         return;
     c->looked = now;
     c->engine->ops->stats(c->engine, &s.stats);
-    watch_engine(c, now);
+    watch_engine(c, now, s.stats.queued);
     s.watch = c->watch;
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);

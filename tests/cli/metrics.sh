@@ -129,6 +129,7 @@ END
 told() {
     scrape last
     [ "$(sum last urlweir_frontier_seen_checks_total answer=certainly_new)" = 1 ] &&
+        [ "$(sum last urlweir_crawl_queued_urls)" = 0 ] &&
         [ "$(sum last urlweir_crawl_transfers)" = 0 ]
 }
 waits_for told || fail "the frontier's numbers do not come"
