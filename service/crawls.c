@@ -82,6 +82,7 @@ enum status crawls_perform(struct crawls *c, struct crawls_call *call)
     while (st == STATUS_OK && !p.done)
         pthread_cond_wait(&p.cond, &p.mtx);
     pthread_mutex_unlock(&p.mtx);
+    call->ctx = NULL;
     pthread_cond_destroy(&p.cond);
     pthread_mutex_destroy(&p.mtx);
     return st == STATUS_OK ? call->status : st;
