@@ -4,17 +4,24 @@
  *
  * A generated web and real documentation (sqlite3-doc on sixteen addresses),
  * on loopback, each in all four ways in one run, in a process of its own whose
- * CPU time and memory the kernel counts: fetch  a plain curl multi loop over
- * the known URLs: curl_multi_perform, 64 at once, bodies thrown away parse  the
- * same, each body through libxml2's push SAX parser, its links counted: the
- * least that can be called crawling, with no frontier, no seen check, no store,
- * no robots.txt crawl  urlweir crawl from the seeds, one fetcher thread,
- * everything on warc   the same with --warc, gzip level 1: what an archive
- * costs more The server has the other core; only CPU time is compared. The bare
- * loops ask for the pages that the crawl counted, 404s of the documentation
- * included; its robots.txt and redirects are to the crawl's charge alone.
+ * CPU time and memory the kernel counts:
+ *
+ *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform, 64
+ *          at once, bodies thrown away
+ *   parse  the same, each body through libxml2's push SAX parser, its links
+ *          counted: the least that can be called crawling, with no frontier, no
+ *          seen check, no store, no robots.txt
+ *   crawl  urlweir crawl from the seeds, one fetcher thread, everything on
+ *   warc   the same with --warc, gzip level 1: what an archive costs more
+ *
+ * The server has the other core; only CPU time is compared. The bare loops ask
+ * for the pages that the crawl counted, 404s of the documentation included; its
+ * robots.txt and redirects are to the crawl's charge alone.
+ *
+ * With the word growth: crawls alone, of ever larger webs, up to PAGES.
  *
  * usage: bench_crawl [PAGES [HOSTS [OCTETS]]]
+ *        bench_crawl growth [PAGES]
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -246,8 +253,8 @@ struct run {
 static bool run_init(struct run *r, const char *self)
 {
     program_beside(self, r->program, sizeof r->program);
-    strcpy(r->dir, "/tmp/bench_crawl.XXXXXX");
-    strcpy(r->warc_dir, r->dir);
+    snprintf(r->dir, sizeof r->dir, "/tmp/bench_crawl.XXXXXX");
+    memcpy(r->warc_dir, r->dir, sizeof r->dir);
     return mkdtemp(r->dir) != NULL && mkdtemp(r->warc_dir) != NULL;
 }
 
@@ -314,6 +321,53 @@ out:
     return failed;
 }
 
+/* ---- as it grows ---- */
+
+static bool crawl_of(const char *self, const char *pages, struct cost *out)
+{
+    const char *const web[] = {"--pages", pages,  "--hosts", "1000",
+                               "--size",  "2000", NULL};
+    char *seeds[] = {NULL, NULL};
+    struct site *site = NULL;
+    struct run r;
+    bool ok = run_init(&r, self) && site_start(&site, web, NULL) == STATUS_OK;
+
+    if (ok) {
+        seeds[0] = xstrdup(site_seed(site));
+        *out = measure_crawl(r.program, "any", seeds, r.dir, false);
+        free(seeds[0]);
+    }
+    site_stop(site);
+    run_fini(&r);
+    return ok;
+}
+
+static int growth(const char *self, size_t most)
+{
+    static const size_t sizes[] = {10000, 100000, 1000000, 10000000};
+    double first = 0, last = 0;
+
+    puts("one crawl     pages   pages/s   us/page   RSS MiB");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char pages[24];
+        struct cost c;
+
+        if (sizes[i] > most)
+            break;
+        snprintf(pages, sizeof pages, "%zu", sizes[i]);
+        if (!crawl_of(self, pages, &c))
+            return 1;
+        print_row("crawl", c, sizes[i]);
+        fflush(stdout);
+        last = c.cpu_us / (double)sizes[i];
+        first = i == 0 ? last : first;
+    }
+    printf("largest / smallest: %.2f of the CPU a page\n", last / first);
+    return 0;
+}
+
+/* ---- real documentation ---- */
+
 /* What the crawl fetched, first column of the export. */
 static void fetched_urls(const struct run *r, struct buf *out)
 {
@@ -373,5 +427,7 @@ static int documentation(const char *self)
 int main(int argc, char **argv)
 {
     curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (argc > 1 && strcmp(argv[1], "growth") == 0)
+        return growth(argv[0], argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000);
     return known_web(argv[0], argc, argv) | documentation(argv[0]);
 }
