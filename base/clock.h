@@ -23,6 +23,16 @@ int64_t clock_wall_ms(void);
 /* CPU time of this process, user and system, in nanoseconds. */
 int64_t clock_cpu(void);
 
+/* Of two moments of one clock. */
+static inline int64_t clock_earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t clock_later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #define CLOCK_ISO_SIZE 25 /* "2026-01-31T23:59:59.123Z" and a zero byte */
 /* ISO 8601 in UTC, with milliseconds. */
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/cond.h"
+#include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
@@ -118,41 +119,27 @@ const struct fetcher_options *crawl_fetching(const struct crawl *c)
     return c->o.fetch;
 }
 
-/* Who waits for a task. */
-struct performance {
-    pthread_mutex_t mtx;
-    pthread_cond_t cond;
-    bool done;
-};
-
 static void performed(struct crawl_task *t)
 {
-    struct performance *p = t->waiter;
-
-    pthread_mutex_lock(&p->mtx);
-    p->done = true;
-    pthread_cond_signal(&p->cond);
-    pthread_mutex_unlock(&p->mtx);
+    latch_open(t->waiter);
 }
 
 enum status crawl_perform(struct crawl *c, struct crawl_task *t)
 {
-    struct performance p = {.done = false};
+    struct latch done;
     enum status st;
 
-    pthread_mutex_init(&p.mtx, NULL);
-    pthread_cond_init(&p.cond, NULL);
+    latch_init(&done);
     /* cppcheck-suppress autoVariables */
-    t->waiter = &p; /* until `done`, which is waited for */
+    t->waiter = &done; /* until it is open, which is waited for */
     t->done = performed;
     st = crawl_post(c, t);
-    pthread_mutex_lock(&p.mtx);
-    while (st == STATUS_OK && !p.done)
-        pthread_cond_wait(&p.cond, &p.mtx);
-    pthread_mutex_unlock(&p.mtx);
-    pthread_cond_destroy(&p.cond);
-    pthread_mutex_destroy(&p.mtx);
-    return st == STATUS_OK ? t->status : st;
+    if (st == STATUS_OK) {
+        latch_wait(&done);
+        st = t->status;
+    }
+    latch_fini(&done);
+    return st;
 }
 
 bool crawl_wait(struct crawl *c, int64_t timeout_ns,

@@ -133,11 +133,6 @@ void fetch_set_wake(struct fetch_set *s)
 
 /* ---- waiting ------------------------------------------------------------- */
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void go_on(struct fetch_set *s, struct fetch *f, int64_t now)
 {
     if (!fetch_go_on(f))
@@ -163,9 +158,9 @@ static void attend_to_waiting(struct fetch_set *s, int64_t now)
         if (fetch_may_go_on(f, now))
             go_on(s, f, present);
         if (f->waits == FETCH_WAITS_MEMORY)
-            s->look_again = earlier(s->look_again, now + MEMORY_RETRY);
+            s->look_again = clock_earlier(s->look_again, now + MEMORY_RETRY);
         else if (f->waits == FETCH_WAITS_RATE)
-            s->look_again = earlier(s->look_again, f->paid_at);
+            s->look_again = clock_earlier(s->look_again, f->paid_at);
     }
 }
 
@@ -177,7 +172,7 @@ bool fetch_set_may_start(struct fetch_set *s, int64_t now)
         level = rate_limit_level_at(s->o->rate);
     if (level <= now || s->turn_at <= now)
         return true;
-    s->turn_at = earlier(s->turn_at, level);
+    s->turn_at = clock_earlier(s->turn_at, level);
     return false;
 }
 
@@ -190,12 +185,12 @@ static int64_t next_moment(const struct fetch_set *s, int64_t until,
     struct heap_item *first = heap_top(&s->due);
 
     if (first != NULL)
-        until = earlier(until, first->key + s->absent);
-    until = earlier(until, s->look_again);
+        until = clock_earlier(until, first->key + s->absent);
+    until = clock_earlier(until, s->look_again);
     if (s->turn_at > now)
-        until = earlier(until, s->turn_at);
+        until = clock_earlier(until, s->turn_at);
     if (s->active > 0 || s->turn_at != INT64_MAX)
-        until = earlier(until, now + TURN_MOST);
+        until = clock_earlier(until, now + TURN_MOST);
     return until;
 }
 

@@ -53,11 +53,6 @@ static int64_t span(double ns)
     return (int64_t)(ns < LONGEST ? ns : LONGEST);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 void rate_limit_set(struct rate_limit *l, uint64_t rate, int64_t now)
 {
     uint64_t before;
@@ -81,7 +76,7 @@ int64_t rate_limit_spend(struct rate_limit *l, uint64_t octets, int64_t now)
         return at;
     pthread_mutex_lock(&l->mtx);
     if (l->rate > 0) {
-        at = later(l->level_at, now - FULL);
+        at = clock_later(l->level_at, now - FULL);
         at = now + span((double)(at - now) +
                         (double)octets / (double)l->rate * NS_PER_S);
         l->level_at = at;

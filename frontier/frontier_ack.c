@@ -22,11 +22,6 @@ static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
     return h->failures >= f->o.tries;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What has to survive a restart is written when it changes: a host's own delay
  * and how long it is to be left alone. */
 static enum status remember(struct frontier *f, const struct host_queue *h,
@@ -60,8 +55,9 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     }
     h->backoffs++;
     h->blocked_until =
-        later(h->blocked_until,
-              news->ended + schedule_backoff(after, h->backoffs, &f->random));
+        clock_later(h->blocked_until,
+                    news->ended +
+                        schedule_backoff(after, h->backoffs, &f->random));
     h->why_blocked = after >= 0 ? "retry_after" : "back_off";
     return true;
 }
@@ -76,7 +72,7 @@ static void tell_machine(struct host_queue *h,
         return;
     m->next_due = h->next_due;
     if (news->slow_down || news->retry_after_ms >= 0)
-        m->blocked_until = later(m->blocked_until, h->blocked_until);
+        m->blocked_until = clock_later(m->blocked_until, h->blocked_until);
 }
 
 enum status frontier_host_news(struct frontier *f, struct host_queue *h,

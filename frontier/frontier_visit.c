@@ -23,11 +23,6 @@
 
 #define LOOK_AGAIN (100 * NS_PER_MS)
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 enum status frontier_visit_ask(struct frontier *f, struct host_queue *h,
                                uint64_t id, struct bytes key)
 {
@@ -63,17 +58,17 @@ static int64_t may_be_asked(struct frontier *f, struct host_queue *h,
     struct machine *m = h->machine;
     bool busy = h->leased + h->guests >= f->o.conns_per_host ||
                 (m != NULL && m->leased >= f->o.conns_per_host);
-    int64_t due = later(h->next_due, h->blocked_until);
+    int64_t due = clock_later(h->next_due, h->blocked_until);
 
     if (m != NULL)
-        due = later(due, later(m->next_due, m->blocked_until));
+        due = clock_later(due, clock_later(m->next_due, m->blocked_until));
     if (!busy)
         return due;
     h->expects_until = now + 2 * LOOK_AGAIN;
     if (m != NULL)
         m->expects_until = h->expects_until;
     frontier_reschedule(f, h);
-    return later(due, now + LOOK_AGAIN);
+    return clock_later(due, now + LOOK_AGAIN);
 }
 
 static void begin(struct frontier *f, struct lease_record *l,

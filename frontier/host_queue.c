@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define WINDOW 16
@@ -152,21 +153,16 @@ enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
     return st;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
 {
-    int64_t due = later(h->next_due, h->blocked_until);
+    int64_t due = clock_later(h->next_due, h->blocked_until);
 
-    due = later(due, h->expects_until);
+    due = clock_later(due, h->expects_until);
     if (h->visit_to != 0)
-        due = later(due, h->visit_due);
+        due = clock_later(due, h->visit_due);
     if (pending > (uint64_t)h->leased + h->retry_count)
         return due;
     if (h->retry_count > 0)
-        return later(due, h->retries[0].due);
+        return clock_later(due, h->retries[0].due);
     return INT64_MAX;
 }

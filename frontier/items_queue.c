@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/items_impl.h"
 
@@ -241,11 +242,6 @@ static const struct due_entry *heap_head(struct items *t, struct item_queue *q)
     return e;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* What is due first; id 0: nothing waits. */
 static struct due_entry first_due(struct items *t, struct item_queue *q)
 {
@@ -253,7 +249,7 @@ static struct due_entry first_due(struct items *t, struct item_queue *q)
     const struct due_entry *heap = heap_head(t, q);
 
     if (lane.id != 0) /* it was put already, whatever the clock says now */
-        lane.due_ms = earlier(item_at(t, lane.id)->due_ms, t->now);
+        lane.due_ms = clock_earlier(item_at(t, lane.id)->due_ms, t->now);
     return heap != NULL && (lane.id == 0 || due_before(*heap, lane)) ? *heap
                                                                      : lane;
 }
@@ -282,11 +278,6 @@ int64_t items_delay_of(const struct items *t, const struct item_queue *q)
     return q->delay_ms >= 0 ? q->delay_ms : t->default_delay_ms;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 int64_t items_queue_wake(struct items *t, struct item_queue *q)
 {
     struct due_entry first;
@@ -297,9 +288,10 @@ int64_t items_queue_wake(struct items *t, struct item_queue *q)
         return INT64_MAX;
     first = first_due(t, q);
     assert(first.id != 0);
-    wake = later(first.due_ms, q->blocked_until_ms);
-    return q->served_ms > 0 ? later(wake, q->served_ms + items_delay_of(t, q))
-                            : wake;
+    wake = clock_later(first.due_ms, q->blocked_until_ms);
+    return q->served_ms > 0
+               ? clock_later(wake, q->served_ms + items_delay_of(t, q))
+               : wake;
 }
 
 void items_place(struct items *t, struct item_queue *q)

@@ -37,11 +37,6 @@ static struct bytes key_of(const uint64_t *number)
     return bytes_of(number, sizeof *number);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- life ---- */
 
 enum status lent_open(struct frontier *f)
@@ -137,9 +132,9 @@ void lent_come_back(struct frontier *f, struct lease_record *r, int64_t due,
     lease_end(f->leases, r);
     if (!host_queue_is_to_come(h, id))
         host_queue_retry(h, id, due);
-    h->next_due = later(h->next_due, now + frontier_pause(f, h));
+    h->next_due = clock_later(h->next_due, now + frontier_pause(f, h));
     if (h->machine != NULL)
-        h->machine->next_due = later(h->machine->next_due, h->next_due);
+        h->machine->next_due = clock_later(h->machine->next_due, h->next_due);
     frontier_reschedule(f, h);
 }
 
@@ -187,7 +182,7 @@ enum status lent_extend(struct engine *e, uint64_t number, int64_t hold,
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
         st = item_log_lease(f->lent->log, h->id, h->at_ms,
-                            later(h->at_ms, wall_ms + hold / NS_PER_MS),
+                            clock_later(h->at_ms, wall_ms + hold / NS_PER_MS),
                             &h->seq);
     if (st == STATUS_OK)
         heap_move(&f->lent->until, &h->until, now + hold);
@@ -229,7 +224,7 @@ static enum status lend(struct lending *l, struct lease_record *r)
     frontier_store_add(f->store, "lent", 1);
     l->out[(*l->n)++] = (struct lent_url){r->lease, h->number};
     return item_log_lease(f->lent->log, h->id, h->at_ms,
-                          later(h->at_ms, l->wall_ms + hold / NS_PER_MS),
+                          clock_later(h->at_ms, l->wall_ms + hold / NS_PER_MS),
                           &h->seq);
 }
 

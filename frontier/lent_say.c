@@ -12,11 +12,6 @@
 #include "base/mem.h"
 #include "frontier/lent_impl.h"
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- what another program says ---- */
 
 enum status lent_take(struct frontier *f, uint64_t id,
@@ -231,6 +226,7 @@ void lent_look_queue(struct engine *e, uint32_t queue, int64_t now,
     out->limit = h->set_limit;
     if (h->blocked_until > now)
         out->blocked_for = h->blocked_until - now;
-    out->delay = later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,
-                       h->own_delay);
+    out->delay =
+        clock_later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,
+                    h->own_delay);
 }

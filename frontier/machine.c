@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -63,20 +64,15 @@ struct bytes machine_name(const struct machine *m)
     return bytes_of(m->name, m->name_len);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 void machine_join(struct machine *m, struct host_queue *h)
 {
     assert(h->machine == NULL && h->place.place == 0);
     h->machine = m;
     m->members++;
     m->leased += h->leased + h->guests;
-    m->next_due = later(m->next_due, h->next_due);
+    m->next_due = clock_later(m->next_due, h->next_due);
     if (h->backoffs > 0)
-        m->blocked_until = later(m->blocked_until, h->blocked_until);
+        m->blocked_until = clock_later(m->blocked_until, h->blocked_until);
 }
 
 struct machine *machine_leave(struct machines *t, struct host_queue *h,
@@ -122,6 +118,6 @@ int64_t machine_due(const struct machine *m, uint32_t most)
         return INT64_MIN;
     if (m->leased >= most)
         return INT64_MAX;
-    return later(later(first->key, m->expects_until),
-                 later(m->next_due, m->blocked_until));
+    return clock_later(clock_later(first->key, m->expects_until),
+                       clock_later(m->next_due, m->blocked_until));
 }

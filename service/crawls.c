@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/cond.h"
 #include "base/file.h"
+#include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/crawls_impl.h"
@@ -50,42 +51,28 @@ enum status crawls_submit(struct crawls *c, struct crawls_call *call)
     return st;
 }
 
-/* Who waits for a call. */
-struct performance {
-    pthread_mutex_t mtx;
-    pthread_cond_t cond;
-    bool done;
-};
-
 static void performed(struct crawls_call *call)
 {
-    struct performance *p = call->ctx;
-
-    pthread_mutex_lock(&p->mtx);
-    p->done = true;
-    pthread_cond_signal(&p->cond);
-    pthread_mutex_unlock(&p->mtx);
+    latch_open(call->ctx);
 }
 
 enum status crawls_perform(struct crawls *c, struct crawls_call *call)
 {
-    struct performance p = {.done = false};
+    struct latch done;
     enum status st;
 
-    pthread_mutex_init(&p.mtx, NULL);
-    pthread_cond_init(&p.cond, NULL);
+    latch_init(&done);
     /* cppcheck-suppress autoVariables */
-    call->ctx = &p; /* until `done`, which is waited for */
+    call->ctx = &done; /* until it is open, which is waited for */
     call->done = performed;
     st = crawls_submit(c, call);
-    pthread_mutex_lock(&p.mtx);
-    while (st == STATUS_OK && !p.done)
-        pthread_cond_wait(&p.cond, &p.mtx);
-    pthread_mutex_unlock(&p.mtx);
+    if (st == STATUS_OK) {
+        latch_wait(&done);
+        st = call->status;
+    }
     call->ctx = NULL;
-    pthread_cond_destroy(&p.cond);
-    pthread_mutex_destroy(&p.mtx);
-    return st == STATUS_OK ? call->status : st;
+    latch_fini(&done);
+    return st;
 }
 
 /* Those that are there, or none after a tick. */

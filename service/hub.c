@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/item_name.h"
@@ -397,42 +398,27 @@ enum status hub_submit(struct hub *h, struct frontier_call *call)
 
 /* ---- names that are taken ---- */
 
-struct question {
-    pthread_mutex_t mtx;
-    pthread_cond_t told;
-    bool done;
-};
-
 static void told(struct frontier_call *call)
 {
-    struct question *q = call->ctx;
-
-    pthread_mutex_lock(&q->mtx);
-    q->done = true;
-    pthread_cond_signal(&q->told);
-    pthread_mutex_unlock(&q->mtx);
+    latch_open(call->ctx);
 }
 
 bool hub_is_put(struct hub *h, struct bytes name)
 {
-    struct question q = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-                         false};
+    struct latch done;
     struct frontier_call call;
     bool there = false;
 
     if (h->frontier == NULL)
         return false;
-    frontier_call_init(&call, FRONTIER_STATS, told, &q);
+    latch_init(&done);
+    frontier_call_init(&call, FRONTIER_STATS, told, &done);
     call.in.queue.crawl = name;
     if (frontier_service_submit(h->frontier, &call) == STATUS_OK) {
-        pthread_mutex_lock(&q.mtx);
-        while (!q.done)
-            pthread_cond_wait(&q.told, &q.mtx);
-        pthread_mutex_unlock(&q.mtx);
+        latch_wait(&done);
         there = call.status == STATUS_OK && call.counts.queues > 0;
     }
     frontier_call_fini(&call);
-    pthread_cond_destroy(&q.told);
-    pthread_mutex_destroy(&q.mtx);
+    latch_fini(&done);
     return there;
 }
