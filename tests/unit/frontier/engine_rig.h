@@ -57,6 +57,36 @@ static inline void rig_commit(struct rig *r)
                      STATUS_OK);
 }
 
+/* A wall clock that goes with the other, for the two after it; to the rest of
+ * the rig it stands still. */
+static inline int64_t rig_wall(const struct rig *r)
+{
+    return RIG_WALL + r->now / NS_PER_MS;
+}
+
+static inline void rig_turn(struct rig *r)
+{
+    ck_assert_int_eq(r->e->ops->turn(r->e, true, r->now, rig_wall(r), NULL),
+                     STATUS_OK);
+}
+
+/* As after kill -9. */
+static inline void rig_crash(struct rig *r)
+{
+    r->e->ops->close(r->e);
+    ck_assert_int_eq(frontier_open(&r->e, r->at.dir, &r->o, r->now,
+                                   rig_wall(r)),
+                     STATUS_OK);
+}
+
+static inline struct engine_stats rig_stats(const struct rig *r)
+{
+    struct engine_stats s;
+
+    r->e->ops->stats(r->e, &s);
+    return s;
+}
+
 /* A clean stop, so that readers find everything. */
 static inline void rig_stop(struct rig *r)
 {

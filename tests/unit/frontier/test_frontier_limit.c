@@ -33,14 +33,6 @@ static size_t lease(struct rig *r, size_t most, struct engine_lease *out)
     return n;
 }
 
-static struct engine_stats stats(struct rig *r)
-{
-    struct engine_stats s;
-
-    r->e->ops->stats(r->e, &s);
-    return s;
-}
-
 static void end(struct rig *r)
 {
     rig_stop(r);
@@ -66,7 +58,7 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     ck_assert_int_eq(lent_lease(r.e, &ask, r.now, RIG_WALL, lent, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 5); /* of b.test three */
-    ck_assert_uint_eq(stats(&r).leased, 8);
+    ck_assert_uint_eq(rig_stats(&r).leased, 8);
     ck_assert_uint_eq(lease(&r, 100, own + 3), 0);
     for (size_t i = 0; i < 3; i++)
         rig_ack(&r, own[i].id, fetched, NULL, 0);
@@ -77,8 +69,8 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
                                   r.now, RIG_WALL, &said),
                          STATUS_OK);
     ck_assert_uint_eq(lease(&r, 100, own), 0);
-    ck_assert_uint_eq(stats(&r).queued, 15);
-    ck_assert_uint_eq(stats(&r).withheld, 15);
+    ck_assert_uint_eq(rig_stats(&r).queued, 15);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 15);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
     end(&r);
 }
@@ -98,11 +90,11 @@ START_TEST(raised_or_lifted_the_rest_goes_on)
     ck_assert_uint_eq(lease(&r, 100, own + 1), 2);
     for (size_t i = 0; i < 3; i++)
         rig_ack(&r, own[i].id, fetched, NULL, 0);
-    ck_assert_uint_eq(stats(&r).withheld, 17);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 17);
     limit(&r, 1, 2, 3); /* fewer than are done */
     ck_assert_uint_eq(lease(&r, 100, own), 0);
     limit(&r, 1, 0, 3);
-    ck_assert_uint_eq(stats(&r).withheld, 0);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 0);
     ck_assert_uint_eq(lease(&r, 100, own), 17);
     end(&r);
 }
@@ -133,10 +125,10 @@ START_TEST(it_is_kept_with_what_is_done_over_kill_9)
         rig_reopen(&r); /* the last one was not committed */
     }
     ck_assert_uint_eq(lease(&r, 100, own), 0);
-    ck_assert_uint_eq(stats(&r).withheld, 12);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 12);
     rig_reopen(&r);
     ck_assert_uint_eq(lease(&r, 100, own), 0);
-    ck_assert_uint_eq(stats(&r).withheld, 12);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 12);
     end(&r);
 }
 END_TEST
@@ -168,7 +160,7 @@ START_TEST(what_is_removed_counts_for_no_limit)
     rig_reopen(&r);
     ck_assert_int_eq(removal_count(r.e, 1, &removed), STATUS_OK);
     ck_assert_uint_eq(removed, 4);
-    ck_assert_uint_eq(stats(&r).removed, 4);
+    ck_assert_uint_eq(rig_stats(&r).removed, 4);
     ck_assert_uint_eq(lease(&r, 100, own), 2);
     end(&r);
 }

@@ -19,25 +19,6 @@ static void polite(struct rig *r)
     r->o.schedule.delay = NS_PER_S;
 }
 
-static int64_t wall(const struct rig *r)
-{
-    return RIG_WALL + r->now / NS_PER_MS;
-}
-
-static void commit(struct rig *r)
-{
-    ck_assert_int_eq(r->e->ops->turn(r->e, true, r->now, wall(r), NULL),
-                     STATUS_OK);
-}
-
-/* As after kill -9. */
-static void crash(struct rig *r)
-{
-    r->e->ops->close(r->e);
-    ck_assert_int_eq(frontier_open(&r->e, r->at.dir, &r->o, r->now, wall(r)),
-                     STATUS_OK);
-}
-
 static size_t lend(struct rig *r, struct lent_ask ask, struct lent_url *out)
 {
     size_t n = 0;
@@ -46,9 +27,9 @@ static size_t lend(struct rig *r, struct lent_ask ask, struct lent_url *out)
         ask.most = 100;
     if (ask.hold == 0)
         ask.hold = HOLD_S * NS_PER_S;
-    ck_assert_int_eq(lent_lease(r->e, &ask, r->now, wall(r), out, &n),
+    ck_assert_int_eq(lent_lease(r->e, &ask, r->now, rig_wall(r), out, &n),
                      STATUS_OK);
-    commit(r);
+    rig_turn(r);
     return n;
 }
 
@@ -65,8 +46,9 @@ static enum lent_said say(struct rig *r, uint64_t id, struct lent_word w)
 {
     enum lent_said said;
 
-    ck_assert_int_eq(lent_say(r->e, id, &w, r->now, wall(r), &said), STATUS_OK);
-    commit(r);
+    ck_assert_int_eq(lent_say(r->e, id, &w, r->now, rig_wall(r), &said),
+                     STATUS_OK);
+    rig_turn(r);
     return said;
 }
 
@@ -80,17 +62,9 @@ static uint64_t own_lease(struct rig *r)
     struct engine_lease l;
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, wall(r), &l, &n),
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n),
                      STATUS_OK);
     return n > 0 ? l.id : 0;
-}
-
-static struct engine_stats stats(struct rig *r)
-{
-    struct engine_stats s;
-
-    r->e->ops->stats(r->e, &s);
-    return s;
 }
 
 /* ---- one at a time ---- */
@@ -107,20 +81,20 @@ START_TEST(what_is_lent_is_handed_to_nobody_else_and_done_when_told)
     ck_assert_uint_ne(u.number, 0);
     ck_assert_uint_lt(u.number, UINT64_C(1) << LENT_NUMBER_BITS);
     ck_assert(bytes_is(u.lease.url, "http://a.test/1"));
-    ck_assert_uint_eq(stats(&r).leased, 1);
+    ck_assert_uint_eq(rig_stats(&r).leased, 1);
     r.now += 5 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
     ck_assert_uint_eq(lend_one(&r).number, 0);
     ck_assert_uint_eq(lent_find(r.e, u.number, r.now), u.lease.id);
     ck_assert_int_eq(done(&r, u.lease.id), LENT_TAKEN);
     ck_assert_uint_eq(lent_find(r.e, u.number, r.now), 0);
-    ck_assert_uint_eq(stats(&r).queued, 0);
-    ck_assert_uint_eq(stats(&r).leased, 0);
-    ck_assert_uint_eq(stats(&r).fetched, 1);
-    ck_assert_uint_eq(stats(&r).pages, 1);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).leased, 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    ck_assert_uint_eq(rig_stats(&r).pages, 1);
     ck_assert_uint_eq(rig_counter(&r, "fetched.lent"), 1);
     ck_assert_int_eq(done(&r, u.lease.id), LENT_WAS_DONE);
-    ck_assert_uint_eq(stats(&r).pages, 1);
+    ck_assert_uint_eq(rig_stats(&r).pages, 1);
     rig_stop(&r);
     rig_verify(&r);
     rig_fini(&r);
@@ -161,10 +135,10 @@ START_TEST(a_hold_that_is_over_gives_the_url_back)
     rig_seed(&r, "http://a.test/1");
     u = lend_one(&r);
     r.now += HOLD_S * NS_PER_S - 1;
-    commit(&r);
+    rig_turn(&r);
     ck_assert_uint_eq(lent_find(r.e, u.number, r.now), u.lease.id);
     r.now += 1;
-    commit(&r);
+    rig_turn(&r);
     ck_assert_uint_eq(lent_find(r.e, u.number, r.now), 0);
     ck_assert_uint_eq(own_lease(&r),
                       0); /* asked just before, for all we know */
@@ -172,7 +146,7 @@ START_TEST(a_hold_that_is_over_gives_the_url_back)
     ck_assert_uint_eq(own_lease(&r), u.lease.id);
     ck_assert_int_eq(done(&r, u.lease.id), LENT_OURS);
     rig_ack(&r, u.lease.id, fetched, NULL, 0);
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
 END_TEST
@@ -187,19 +161,21 @@ START_TEST(a_hold_can_be_extended_and_the_old_number_is_nothing_after)
     rig_seed(&r, "http://a.test/1");
     u = lend_one(&r);
     r.now += 20 * NS_PER_S;
-    ck_assert_int_eq(lent_extend(r.e, u.number, 60 * NS_PER_S, r.now, wall(&r)),
+    ck_assert_int_eq(lent_extend(r.e, u.number, 60 * NS_PER_S, r.now,
+                                 rig_wall(&r)),
                      STATUS_OK);
-    commit(&r);
+    rig_turn(&r);
     r.now += 50 * NS_PER_S;
-    crash(&r);
+    rig_crash(&r);
     ck_assert_uint_eq(lent_find(r.e, u.number, r.now), u.lease.id);
     r.now += 11 * NS_PER_S;
-    commit(&r);
+    rig_turn(&r);
     r.now += 2 * NS_PER_S;
     again = lend_one(&r);
     ck_assert_uint_eq(again.lease.id, u.lease.id);
     ck_assert_uint_ne(again.number, u.number);
-    ck_assert_int_eq(lent_extend(r.e, u.number, 60 * NS_PER_S, r.now, wall(&r)),
+    ck_assert_int_eq(lent_extend(r.e, u.number, 60 * NS_PER_S, r.now,
+                                 rig_wall(&r)),
                      STATUS_NOT_FOUND);
     rig_fini(&r);
 }
@@ -217,8 +193,8 @@ START_TEST(holds_survive_kill_9_until_they_are_over_or_settled)
     rig_seed(&r, "http://c.test/1");
     ck_assert_uint_eq(lend(&r, (struct lent_ask){.most_queues = 2}, u), 2);
     r.now += NS_PER_S;
-    crash(&r);
-    ck_assert_uint_eq(stats(&r).leased, 2);
+    rig_crash(&r);
+    ck_assert_uint_eq(rig_stats(&r).leased, 2);
     r.now += 2 * NS_PER_S;
     u[2].lease.id = own_lease(&r);
     ck_assert_uint_ne(u[2].lease.id, 0);
@@ -226,13 +202,13 @@ START_TEST(holds_survive_kill_9_until_they_are_over_or_settled)
     ck_assert_uint_eq(lend_one(&r).number, 0);
     ck_assert_uint_eq(lent_find(r.e, u[0].number, r.now), u[0].lease.id);
     ck_assert_int_eq(done(&r, u[0].lease.id), LENT_TAKEN);
-    crash(&r); /* what ours had goes back, what is lent does not */
+    rig_crash(&r); /* what ours had goes back, what is lent does not */
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u[2].lease.id);
     ck_assert_uint_eq(own_lease(&r), 0);
     r.now += HOLD_S * NS_PER_S;
-    crash(&r); /* over while nobody ran */
-    ck_assert_uint_eq(stats(&r).leased, 0);
+    rig_crash(&r); /* over while nobody ran */
+    ck_assert_uint_eq(rig_stats(&r).leased, 0);
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u[1].lease.id);
     ck_assert_uint_eq(own_lease(&r), u[2].lease.id);
@@ -251,11 +227,11 @@ START_TEST(what_is_given_back_waits_as_told_also_over_a_restart)
     rig_seed(&r, "http://a.test/1");
     u = lend_one(&r);
     ck_assert_int_eq(say(&r, u.lease.id,
-                         (struct lent_word){.due_ms = wall(&r) + 60000}),
+                         (struct lent_word){.due_ms = rig_wall(&r) + 60000}),
                      LENT_TAKEN);
     r.now += 59 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
-    crash(&r);
+    rig_crash(&r);
     ck_assert_uint_eq(lend_one(&r).number, 0);
     r.now += 2 * NS_PER_S;
     u = lend_one(&r);
@@ -282,15 +258,15 @@ START_TEST(a_url_that_was_never_lent_can_be_done_or_put_off_in_its_queue)
     ck_assert_int_eq(done(&r, first), LENT_OURS);
     ck_assert_int_eq(done(&r, second), LENT_TAKEN);
     ck_assert_int_eq(say(&r, third,
-                         (struct lent_word){.due_ms = wall(&r) + 5000}),
+                         (struct lent_word){.due_ms = rig_wall(&r) + 5000}),
                      LENT_TAKEN);
     rig_ack(&r, first, fetched, NULL, 0);
     ck_assert_uint_eq(own_lease(&r), 0);
     r.now += 5 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), third);
     rig_ack(&r, third, fetched, NULL, 0);
-    ck_assert_uint_eq(stats(&r).queued, 0);
-    ck_assert_uint_eq(stats(&r).fetched, 3);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 3);
     rig_stop(&r);
     rig_verify(&r);
     rig_fini(&r);
@@ -306,15 +282,15 @@ START_TEST(one_put_off_again_is_due_when_the_last_word_said)
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
     id = lend_one(&r).lease.id;
-    say(&r, id, (struct lent_word){.due_ms = wall(&r) + 60000});
-    say(&r, id, (struct lent_word){.due_ms = wall(&r) + 2000});
+    say(&r, id, (struct lent_word){.due_ms = rig_wall(&r) + 60000});
+    say(&r, id, (struct lent_word){.due_ms = rig_wall(&r) + 2000});
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(lend_one(&r).lease.id, id);
-    say(&r, id, (struct lent_word){.due_ms = wall(&r) + 60000});
+    say(&r, id, (struct lent_word){.due_ms = rig_wall(&r) + 60000});
     ck_assert_int_eq(done(&r, id), LENT_TAKEN); /* before it is due */
     r.now += 100 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
 END_TEST
@@ -447,7 +423,7 @@ START_TEST(what_a_status_says_becomes_the_outcome)
         say(&r, lend_one(&r).lease.id,
             (struct lent_word){.final = true, .http_status = cases[i].http});
         ck_assert_uint_eq(rig_counter(&r, cases[i].counter), 1);
-        ck_assert_uint_eq(stats(&r).pages, cases[i].pages);
+        ck_assert_uint_eq(rig_stats(&r).pages, cases[i].pages);
         rig_fini(&r);
     }
 }
@@ -484,11 +460,12 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
     rig_seed(&r, "http://a.test/1");
     two[0] = rig_item(&r, "http://a.test/1");
     two[1] = rig_item(&r, "http://a.test/2");
-    ck_assert_int_eq(lent_discover(r.e, two, 2, &drop, 1, r.now, wall(&r), ids),
+    ck_assert_int_eq(lent_discover(r.e, two, 2, &drop, 1, r.now, rig_wall(&r),
+                                   ids),
                      STATUS_OK);
     ck_assert_uint_eq(ids[0], 0);
     ck_assert_uint_ne(ids[1], 0);
-    commit(&r);
+    rig_turn(&r);
     ck_assert_int_eq(lent_identify(r.e, two[1].key, two[1].url, &id),
                      STATUS_OK);
     ck_assert_uint_eq(id, ids[1]);
@@ -496,9 +473,9 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
                                    &id),
                      STATUS_OK);
     ck_assert_uint_eq(id, 0);
-    ck_assert_uint_eq(stats(&r).links, 3);
-    ck_assert_uint_eq(stats(&r).duplicates, 1);
-    ck_assert_uint_eq(stats(&r).dropped, 1);
+    ck_assert_uint_eq(rig_stats(&r).links, 3);
+    ck_assert_uint_eq(rig_stats(&r).duplicates, 1);
+    ck_assert_uint_eq(rig_stats(&r).dropped, 1);
     ck_assert_uint_eq(rig_counter(&r, "dropped.scope"), 1);
     rig_stop(&r);
     rig_verify(&r);
@@ -529,7 +506,7 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
     ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("a.test"),
                                      10000, r.now),
                      STATUS_OK);
-    commit(&r);
+    rig_turn(&r);
     for (int turn = 0; turn < 2; turn++) {
         id = own_lease(&r);
         ck_assert_uint_ne(id, 0);
@@ -537,13 +514,14 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
                                          .crawl_delay_ms = -1,
                                          .retry_after_ms = -1};
         d = (struct engine_done){.id = id, .outcome = fetched, .host = news};
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, wall(&r)), STATUS_OK);
-        commit(&r);
+        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
+                         STATUS_OK);
+        rig_turn(&r);
         r.now += 10 * NS_PER_S - 1;
         ck_assert_uint_eq(own_lease(&r), 0);
         r.now += 1;
         if (turn == 0)
-            crash(&r);
+            rig_crash(&r);
         r.now += turn == 0 ? 10 * NS_PER_S : 0; /* nobody knows when it was */
     }
     id = own_lease(&r);
@@ -633,7 +611,7 @@ static void model_back(struct model *m, uint64_t id, int state)
  * when its queue's turn comes. */
 static void model_expire(struct model *m)
 {
-    commit(&m->r);
+    rig_turn(&m->r);
     for (uint64_t id = 1; id <= URLS; id++) {
         struct model_url *u = &m->u[id];
 
@@ -670,9 +648,10 @@ static void model_say(struct model *m)
 
     if (u->state == M_QUEUED && (u->removed || roll(m, 4) != 0))
         return;
-    said = say(&m->r, id,
-               (struct lent_word){.final = final,
-                                  .due_ms = wall(&m->r) + wait / NS_PER_MS});
+    said =
+        say(&m->r, id,
+            (struct lent_word){.final = final,
+                               .due_ms = rig_wall(&m->r) + wait / NS_PER_MS});
     ck_assert_int_eq(said, model_is_done(u)     ? LENT_WAS_DONE
                            : u->state == M_OURS ? LENT_OURS
                                                 : LENT_TAKEN);
@@ -699,7 +678,7 @@ static void model_ack(struct model *m)
         if (m->u[id].state != M_OURS || roll(m, 2) != 0)
             continue;
         rig_ack(&m->r, id, fetched, NULL, 0);
-        commit(&m->r);
+        rig_turn(&m->r);
         m->u[id].fetches++;
         model_back(m, id, M_DONE);
     }
@@ -708,7 +687,7 @@ static void model_ack(struct model *m)
 /* Ours are given back; what is lent is not. Every host waits once. */
 static void model_crash(struct model *m)
 {
-    crash(&m->r);
+    rig_crash(&m->r);
     for (uint64_t id = 1; id <= URLS; id++)
         if (m->u[id].state == M_OURS)
             model_back(m, id, M_QUEUED);
@@ -729,9 +708,9 @@ static void model_remove(struct model *m)
                      STATUS_OK);
     do {
         ck_assert_int_eq(removal_step(m->r.e, &removal, 2, m->r.now,
-                                      wall(&m->r), &over),
+                                      rig_wall(&m->r), &over),
                          STATUS_OK);
-        commit(&m->r);
+        rig_turn(&m->r);
     } while (!over && roll(m, 4) != 0);
     for (uint64_t id = 1; id <= URLS; id++)
         if (host_of(id) == host)
@@ -750,7 +729,7 @@ static void model_limit(struct model *m)
     ck_assert_int_eq(frontier_limit_queue(m->r.e, (uint32_t)host + 1,
                                           m->limit[host], done, m->r.now),
                      STATUS_OK);
-    commit(&m->r);
+    rig_turn(&m->r);
 }
 
 static void model_step(struct model *m)
@@ -811,12 +790,12 @@ START_TEST(every_url_is_done_once_or_removed_as_a_plain_model_says)
                  host_of(id), (int)((id - 1) % PATHS));
         rig_seed(&m->r, m->u[id].url);
     }
-    commit(&m->r);
+    rig_turn(&m->r);
     while (model_count(m, M_DONE) + model_count(m, M_REMOVED) < URLS) {
         struct engine_stats s;
 
         model_step(m);
-        s = stats(&m->r);
+        s = rig_stats(&m->r);
         ck_assert_uint_eq(s.queued, URLS - model_count(m, M_DONE) -
                                         model_count(m, M_REMOVED));
         ck_assert_uint_eq(s.leased,
@@ -825,7 +804,7 @@ START_TEST(every_url_is_done_once_or_removed_as_a_plain_model_says)
     }
     for (uint64_t id = 1; id <= URLS; id++)
         ck_assert_uint_eq(m->u[id].fetches, m->u[id].state == M_DONE);
-    ck_assert_uint_eq(stats(&m->r).fetched, model_count(m, M_DONE));
+    ck_assert_uint_eq(rig_stats(&m->r).fetched, model_count(m, M_DONE));
     ck_assert_uint_eq(rig_counter(&m->r, "skipped.removed"),
                       model_count(m, M_REMOVED));
     rig_stop(&m->r);

@@ -16,41 +16,14 @@ static void polite(struct rig *r)
     r->o.tries = 3;
 }
 
-static int64_t wall(const struct rig *r)
-{
-    return RIG_WALL + r->now / NS_PER_MS;
-}
-
-static void commit(struct rig *r)
-{
-    ck_assert_int_eq(r->e->ops->turn(r->e, true, r->now, wall(r), NULL),
-                     STATUS_OK);
-}
-
-/* As after kill -9. */
-static void crash(struct rig *r)
-{
-    r->e->ops->close(r->e);
-    ck_assert_int_eq(frontier_open(&r->e, r->at.dir, &r->o, r->now, wall(r)),
-                     STATUS_OK);
-}
-
 static uint64_t lease(struct rig *r)
 {
     struct engine_lease l;
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, wall(r), &l, &n),
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n),
                      STATUS_OK);
     return n > 0 ? l.id : 0;
-}
-
-static struct engine_stats stats(struct rig *r)
-{
-    struct engine_stats s;
-
-    r->e->ops->stats(r->e, &s);
-    return s;
 }
 
 /* "http://HOST/0" and so on. */
@@ -68,7 +41,7 @@ static bool step(struct rig *r, struct removal *m, size_t most)
 {
     bool over;
 
-    ck_assert_int_eq(removal_step(r->e, m, most, r->now, wall(r), &over),
+    ck_assert_int_eq(removal_step(r->e, m, most, r->now, rig_wall(r), &over),
                      STATUS_OK);
     return over;
 }
@@ -82,8 +55,8 @@ static uint64_t take_out(struct rig *r, const char *key, int64_t before_ms,
     ck_assert_int_eq(removal_begin(r->e, bytes_of_str(key), before_ms, &m),
                      STATUS_OK);
     while (!step(r, &m, most))
-        commit(r);
-    commit(r);
+        rig_turn(r);
+    rig_turn(r);
     return m.gone;
 }
 
@@ -97,13 +70,14 @@ static void fail_for_now(struct rig *r, uint64_t id)
     struct engine_done d = {.id = id,
                             .outcome = timeout,
                             .transient = true,
-                            .row = {.at_ms = wall(r)},
+                            .row = {.at_ms = rig_wall(r)},
                             .host = {.ended = r->now,
                                      .crawl_delay_ms = -2,
                                      .retry_after_ms = -1}};
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, wall(r)), STATUS_OK);
-    commit(r);
+    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
+                     STATUS_OK);
+    rig_turn(r);
 }
 
 static void end(struct rig *r)
@@ -125,15 +99,15 @@ START_TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
     put(&r, "a.test", 0, 20);
     put(&r, "b.test", 0, 3);
     rig_seed(&r, "http://a.test/seed");
-    commit(&r);
+    rig_turn(&r);
     ck_assert_uint_eq(remove_queue(&r, "nobody.test"), 0);
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 21);
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 0);
-    ck_assert_uint_eq(stats(&r).queued, 3);
-    ck_assert_uint_eq(stats(&r).queues_active, 1);
-    ck_assert_uint_eq(stats(&r).skipped, 21);
-    ck_assert_uint_eq(stats(&r).pages, 0);
-    ck_assert_uint_eq(stats(&r).seeds_failed, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 3);
+    ck_assert_uint_eq(rig_stats(&r).queues_active, 1);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 21);
+    ck_assert_uint_eq(rig_stats(&r).pages, 0);
+    ck_assert_uint_eq(rig_stats(&r).seeds_failed, 0);
     ck_assert_uint_eq(rig_counter(&r, "skipped.removed"), 21);
     for (int i = 0; i < 3; i++) {
         uint64_t id = lease(&r);
@@ -142,7 +116,7 @@ START_TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
         rig_ack(&r, id, fetched, NULL, 0);
         r.now += NS_PER_S;
     }
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
 END_TEST
@@ -158,7 +132,7 @@ START_TEST(it_stays_known_and_what_is_found_later_is_new)
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 5);
     ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")), ENGINE_SEEN);
     put(&r, "a.test", 5, 6);
-    crash(&r); /* the last one was not committed */
+    rig_crash(&r); /* the last one was not committed */
     ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")), ENGINE_SEEN);
     put(&r, "a.test", 5, 7);
     for (uint64_t want = 6; want <= 7; want++) {
@@ -167,7 +141,7 @@ START_TEST(it_stays_known_and_what_is_found_later_is_new)
         ck_assert_uint_eq(id, want);
         rig_ack(&r, id, fetched, NULL, 0);
     }
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
 END_TEST
@@ -191,7 +165,7 @@ START_TEST(what_was_read_ahead_or_waits_for_another_try_goes_too)
     r.now += 3600 * NS_PER_S;
     ck_assert_uint_eq(lease(&r), 0);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     put(&r, "a.test", 40, 41);
     ck_assert_uint_eq(lease(&r), 41);
     rig_ack(&r, 41, fetched, NULL, 0);
@@ -212,11 +186,11 @@ START_TEST(what_is_out_is_finished_and_its_links_are_taken)
     put(&r, "a.test", 0, 5);
     id = lease(&r);
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 4);
-    ck_assert_uint_eq(stats(&r).queued, 1);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
     found = rig_item(&r, "http://a.test/found");
     rig_ack(&r, id, fetched, &found, 1);
-    ck_assert_uint_eq(stats(&r).fetched, 1);
-    ck_assert_uint_eq(stats(&r).queued, 1);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
     r.now += NS_PER_S;
     ck_assert_uint_eq(lease(&r), 6);
     rig_ack(&r, 6, fetched, NULL, 0);
@@ -240,12 +214,12 @@ START_TEST(what_is_out_is_tried_no_second_time)
     fail_for_now(&r, failed);
     ck_assert_uint_eq(rig_counter(&r, "failed.timeout"), 1);
     ck_assert_int_eq(r.e->ops->release(r.e, released, r.now + 60 * NS_PER_S,
-                                       NULL, r.now, wall(&r)),
+                                       NULL, r.now, rig_wall(&r)),
                      STATUS_OK);
     r.now += NS_PER_S;
     ck_assert_uint_eq(lease(&r), 0);
     ck_assert_uint_eq(rig_counter(&r, "skipped.removed"), 1);
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
 END_TEST
@@ -264,25 +238,26 @@ START_TEST(what_is_lent_is_finished_or_gone_when_it_comes_back)
     put(&r, "a.test", 0, 2);
     put(&r, "b.test", 0, 2);
     put(&r, "c.test", 0, 2);
-    ck_assert_int_eq(lent_lease(r.e, &ask, r.now, wall(&r), u, &n), STATUS_OK);
+    ck_assert_int_eq(lent_lease(r.e, &ask, r.now, rig_wall(&r), u, &n),
+                     STATUS_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert_uint_eq(take_out(&r, "", INT64_MAX, 2000), 3);
-    crash(&r);
-    ck_assert_uint_eq(stats(&r).leased, 3);
-    ck_assert_int_eq(lent_say(r.e, u[0].lease.id, &done, r.now, wall(&r),
+    rig_crash(&r);
+    ck_assert_uint_eq(rig_stats(&r).leased, 3);
+    ck_assert_int_eq(lent_say(r.e, u[0].lease.id, &done, r.now, rig_wall(&r),
                               &said),
                      STATUS_OK);
-    later.due_ms = wall(&r) + 3600000;
-    ck_assert_int_eq(lent_say(r.e, u[1].lease.id, &later, r.now, wall(&r),
+    later.due_ms = rig_wall(&r) + 3600000;
+    ck_assert_int_eq(lent_say(r.e, u[1].lease.id, &later, r.now, rig_wall(&r),
                               &said),
                      STATUS_OK);
     r.now += 31 * NS_PER_S; /* the third one's hold is over */
-    commit(&r);
+    rig_turn(&r);
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(lease(&r), 0);
     ck_assert_uint_eq(rig_counter(&r, "skipped.removed"), 5);
-    ck_assert_uint_eq(stats(&r).queued, 0);
-    ck_assert_uint_eq(stats(&r).fetched, 1);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
     end(&r);
 }
 END_TEST
@@ -306,20 +281,20 @@ START_TEST(older_ones_go_by_the_moment_at_which_they_were_found)
                                        RIG_WALL + i * 1000, NULL),
                          STATUS_OK);
     }
-    commit(&r);
+    rig_turn(&r);
     ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL, 2000), 0);
     ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL + 30000, 2000), 10);
     ck_assert_uint_eq(take_out(&r, "", RIG_WALL + 45001, 3), 36);
     ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL + 30000, 2000), 0);
-    crash(&r);
+    rig_crash(&r);
     r.now += NS_PER_S;
     while ((id = lease(&r)) != 0) {
         ck_assert_uint_gt(id, 46);
         rig_ack(&r, id, fetched, NULL, 0);
         r.now += NS_PER_S;
     }
-    ck_assert_uint_eq(stats(&r).fetched, 14);
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 14);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
 END_TEST
@@ -337,17 +312,17 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         rig_create(&r);
         put(&r, "a.test", 0, 2000);
         put(&r, "b.test", 0, 2);
-        commit(&r);
+        rig_turn(&r);
         ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
                                        &m),
                          STATUS_OK);
         for (int i = 0; i < steps; i++) {
             ck_assert(!step(&r, &m, 300));
-            commit(&r);
+            rig_turn(&r);
         }
         ck_assert(!step(&r, &m, 300)); /* lost with the process */
-        crash(&r);
-        ck_assert_uint_eq(stats(&r).queued,
+        rig_crash(&r);
+        ck_assert_uint_eq(rig_stats(&r).queued,
                           2002 - rig_counter(&r, "skipped.removed"));
         put(&r, "a.test", 2000, 2001);
         for (int turn = 0; turn < 10; turn++) {
@@ -358,8 +333,8 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
             }
         }
         ck_assert_uint_eq(asked, steps == 0 ? 10 : 0);
-        ck_assert_uint_eq(stats(&r).queued, steps == 0 ? 1991 : 0);
-        ck_assert_uint_eq(stats(&r).fetched, steps == 0 ? 12 : 3);
+        ck_assert_uint_eq(rig_stats(&r).queued, steps == 0 ? 1991 : 0);
+        ck_assert_uint_eq(rig_stats(&r).fetched, steps == 0 ? 12 : 3);
         ck_assert_uint_eq(rig_counter(&r, "skipped.removed"),
                           steps == 0 ? 0 : 2000);
         ck_assert_int_eq(removal_count(r.e, 1, &id), STATUS_OK);
@@ -377,14 +352,14 @@ START_TEST(asked_again_after_a_crash_the_rest_goes_at_once)
     polite(&r);
     rig_create(&r);
     put(&r, "a.test", 0, 2000);
-    commit(&r);
+    rig_turn(&r);
     ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m),
                      STATUS_OK);
     ck_assert(!step(&r, &m, 300));
-    commit(&r);
-    crash(&r);
+    rig_turn(&r);
+    rig_crash(&r);
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 2000 - m.gone);
-    ck_assert_uint_eq(stats(&r).queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
 END_TEST
