@@ -7,8 +7,8 @@ set -eu
 
 umask 077
 echo "read 0123456789abcdef0123456789abcdef" >tokens
-"$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 --token-file tokens \
-    >serve.out 2>serve.err &
+behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 \
+    --token-file tokens
 server=$!
 at_exit="$at_exit; kill $server"
 waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"

@@ -325,7 +325,7 @@ while :; do
     rm -rf d
     cp -r before d
     export URLWEIR_KILL_AT=turn-after-commit:$at
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 >serve.out 2>serve.err &
+    behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0
     service=$!
     unset URLWEIR_KILL_AT
     at_exit="$at_exit; kill -KILL $service"

@@ -45,9 +45,8 @@ trap 'set +e; eval "$at_exit" 2>/dev/null' EXIT
 serve() {
     web=$*
     rm -f log
-    : >port
     # shellcheck disable=SC2086
-    "$SITE" serve $web --log log --max-time "${LIMIT:-600}" >port 2>site.err &
+    behind port site.err "$SITE" serve $web --log log --max-time "${LIMIT:-600}"
     server=$!
     at_exit="$at_exit; kill $server"
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
@@ -62,9 +61,7 @@ serve_files() {
     files=$1=${2:-127.0.0.1}
     shift $(($# < 2 ? $# : 2))
     rm -f log
-    : >port
-    "$SITE" files "$files" "$@" --log log --max-time "${LIMIT:-600}" \
-        >port 2>site.err &
+    behind port site.err "$SITE" files "$files" "$@" --log log --max-time "${LIMIT:-600}"
     server=$!
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
@@ -75,8 +72,7 @@ serve_files() {
 # $seed; `log` says who was asked for what.
 plain_site() {
     rm -f log
-    : >port
-    python3 "$TOP/tests/support/plain_site.py" web log "$@" >port 2>site.err &
+    behind port site.err python3 "$TOP/tests/support/plain_site.py" web log "$@"
     server=$!
     at_exit="$at_exit; kill $server"
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
@@ -131,12 +127,21 @@ serve_no_more() {
     wait "$server" || fail "the server ended badly: $(cat site.err)"
 }
 
+# behind OUT ERR COMMAND ARG...: the command in the background, as $!. Its files
+# are emptied at once: the shell opens them in the child, later, and who waits for
+# a word would read those of the process before it.
+behind() {
+    : >"$1"
+    : >"$2"
+    behind_out=$1 behind_err=$2
+    shift 2
+    "$@" >"$behind_out" 2>"$behind_err" </dev/null &
+}
+
 # start_service HTTP OPTION...: `urlweir serve d` in the background, $service,
 # with HTTP on the address HTTP, or none; $grpc and $http are what it says.
-# Its words are not taken from the one before it.
 start_service() {
-    : >serve.err
-    "$URLWEIR" serve d --listen 127.0.0.1:0 --http "$@" >serve.out 2>serve.err &
+    behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http "$@"
     service=$!
     at_exit="$at_exit; kill -KILL $service"
     waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"

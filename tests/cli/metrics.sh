@@ -93,8 +93,8 @@ max-delay: 100ms
 min-disk: 0
 checkpoint: 1s
 END
-"$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 --crawl one.yaml \
-    >serve.out 2>serve.err &
+behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 \
+    --crawl one.yaml
 service=$!
 at_exit="$at_exit; kill $service"
 waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
@@ -213,8 +213,7 @@ diff documented families || fail "docs/formats/metrics.md and the page (right) d
 
 serve --hosts 3 --pages 300 --seed 8
 # shellcheck disable=SC2086
-"$URLWEIR" crawl "$seed" -o c $quick --delay 50ms --metrics 127.0.0.1:0 \
-    >crawl.out 2>crawl.err &
+behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o c $quick --delay 50ms --metrics 127.0.0.1:0
 crawl=$!
 at_exit="$at_exit; kill $crawl"
 waits_for 'grep -q "HTTP on" crawl.err' || fail "no HTTP: $(cat crawl.err)"

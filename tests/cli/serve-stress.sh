@@ -20,8 +20,8 @@ among_enemies() {
     name=$1
     shift
     start_service 127.0.0.1:0 "$@"
-    python3 "$TOP/tests/support/hostile.py" "$http" "$grpc" "$service" "$seed" \
-        "$times" "$SEED $name" ${pairs:+"$pairs"} >enemies 2>enemies.err &
+    behind enemies enemies.err python3 "$TOP/tests/support/hostile.py" "$http" "$grpc" \
+        "$service" "$seed" "$times" "$SEED $name" ${pairs:+"$pairs"}
     enemies=$!
     at_exit="$at_exit; kill $enemies"
     waits_for 'grep -q . enemies' "$((${LIMIT:-400} * 4))" || {

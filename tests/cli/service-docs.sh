@@ -13,8 +13,7 @@ done
 
 # start OPTION...: in the background, $server; $grpc and $http its addresses.
 start() {
-    : >serve.err
-    urlweir serve "$@" >serve.out 2>serve.err &
+    behind serve.out serve.err urlweir serve "$@"
     server=$!
     at_exit="$at_exit; kill $server"
     waits_for 'grep -q "HTTP on" serve.err' || fail "no server: $(cat serve.err)"

@@ -7,9 +7,7 @@ set -eu
 # starts COMMAND OPTION...: in the background, as a terminal would start it:
 # shells have background commands ignore SIGINT.
 starts() {
-    # shellcheck disable=SC2086
-    env --default-signal=INT,HUP "$URLWEIR" "$@" >crawl.out 2>crawl.err \
-        </dev/null &
+    behind crawl.out crawl.err env --default-signal=INT,HUP "$URLWEIR" "$@"
     pid=$!
 }
 ends() {

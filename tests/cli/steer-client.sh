@@ -9,9 +9,8 @@ set -eu
 answers() {
     mkdir -p d
     rm -f requests
-    : >answerer.out
-    python3 "$TOP/tests/support/control_server.py" "${2:-d}" "$1" \
-        >answerer.out 2>answerer.err &
+    behind answerer.out answerer.err python3 "$TOP/tests/support/control_server.py" \
+        "${2:-d}" "$1"
     answerer=$!
     at_exit="$at_exit; kill $answerer"
     waits_for '[ -s answerer.out ]' || fail "no answerer: $(cat answerer.err)"

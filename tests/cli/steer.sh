@@ -7,8 +7,7 @@ set -eu
 
 # starts COMMAND OPTION...: in the background, $pid.
 starts() {
-    # shellcheck disable=SC2086
-    "$URLWEIR" "$@" >crawl.out 2>crawl.err </dev/null &
+    behind crawl.out crawl.err "$URLWEIR" "$@"
     pid=$!
     at_exit="$at_exit; kill -KILL $pid"
 }
@@ -130,7 +129,7 @@ since_mark part
 # (A host of its own, as a seed waits in its queue like others.)
 mkdir more
 echo '<title>new</title>' >more/new.html
-"$SITE" files more=127.0.0.77 --log more.log --max-time "$LIMIT" >more.port &
+behind more.port site.err "$SITE" files more=127.0.0.77 --log more.log --max-time "$LIMIT"
 at_exit="$at_exit; kill $!"
 waits_for 'grep -q "^port" more.port' || fail "no second server"
 new=http://127.0.0.77:$(sed 's/port //' more.port)/new.html
