@@ -45,14 +45,13 @@ for name in $names; do
     queue-* | status-sweep) continue ;; # of many URLs, below
     esac
     rm -rf d
-    before=$(wc -l <log)
+    mark
     killed "$name" crawl d -c $in_flight || ended 137 "at $name"
     is_whole d "$name"
     to_the_end "$name"
     reached="$reached $name"
-    sleep 0.15 # the server writes its log ten times a second
     is_whole d "the end"
-    tail -n +$((before + 1)) log >log.part
+    since_mark log.part
     "$SITE" check --truth truth.small --log log.part --kills 1 \
         --in-flight $in_flight >check.out 2>check.err ||
         fail "after a kill at $name: $(cat check.out check.err)"
