@@ -120,7 +120,8 @@ done
 crawl d -c $in_flight -i seeds --time 1ms
 ended 3
 kills=0
-stand_at 5s status-sweep exact-merge
+stand_at 5m status-sweep # 40,000 dead seeds, however long they take
+stand_at 5s exact-merge
 for name in $names; do
     case $name in
     queue-flush) ;; # a flush needs many new URLs
