@@ -127,6 +127,21 @@ serve_no_more() {
     wait "$server" || fail "the server ended badly: $(cat site.err)"
 }
 
+# hold: the URL $held, a page of a server that stands still: a crawl with this
+# seed has not ended before `release`, however long the script takes to look at
+# it (as long as an answer may take: --timeout).
+hold() {
+    mkdir -p held
+    echo '<title>held</title>' >held/index.html
+    behind held.port held.err "$SITE" files held=127.0.0.77 --max-time "${LIMIT:-600}"
+    holder=$!
+    at_exit="$at_exit; kill -KILL $holder"
+    waits_for 'grep -q "^port" held.port' || fail "no server: $(cat held.err)"
+    held=http://127.0.0.77:$(sed 's/port //' held.port)/
+    kill -STOP "$holder"
+}
+release() { kill -CONT "$holder"; }
+
 # behind OUT ERR COMMAND ARG...: the command in the background, as $!. Its files
 # are emptied at once: the shell opens them in the child, later, and who waits for
 # a word would read those of the process before it.
@@ -156,12 +171,12 @@ stop() {
     [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
 }
 
-# waits_for 'COMMAND' [TENTHS]: until it succeeds, 10 s or so at most.
+# waits_for 'COMMAND' [TENTHS]: until it succeeds, 30 s or so at most.
 waits_for() {
     waited=0
     until eval "$1"; do
         waited=$((waited + 1))
-        [ "$waited" -lt $((${2:-100} * 2)) ] || return 1
+        [ "$waited" -lt $((${2:-300} * 2)) ] || return 1
         sleep 0.05
     done
 }
