@@ -9,7 +9,6 @@ set -eu
 starts() {
     behind crawl.out crawl.err env --default-signal=INT,HUP "$URLWEIR" "$@"
     pid=$!
-    at_exit="$at_exit; kill -KILL $pid"
 }
 ends() {
     status=0
