@@ -297,6 +297,26 @@ since_mark() {
     logged
     tail -n +$((marked + 1)) log >"$1"
 }
+# arrivals [ADDRESS]: requests so far, of that host. is_quiet: none in a second.
+arrivals() {
+    logged
+    awk -F'\t' -v host="${1:-}" 'host == "" || $4 == host' log | wc -l
+}
+is_quiet() {
+    before=$(arrivals "$@")
+    sleep 1
+    [ "$(arrivals "$@")" = "$before" ]
+}
+# gaps [ADDRESS]: since `mark`, milliseconds from answers of that host, of each
+# host, to its next request.
+gaps() {
+    since_mark log.gaps
+    awk -F'\t' -v host="${1:-}" 'host == "" || $4 == host {
+        if ($4 in last)
+            printf "%d\n", ($1 - last[$4]) / 1e6
+        last[$4] = $2
+    }' log.gaps
+}
 
 # flip FILE OFFSET: flip one bit there; a negative offset counts from the end.
 flip() {
