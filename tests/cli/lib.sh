@@ -80,6 +80,27 @@ plain_site() {
     seed=http://$1:$port/
 }
 
+# serve_http2: ./www at https://localhost:$port/ by nghttpd, with cert.pem of its
+# own; ./server.log. Until nghttpd has the port a socket that does not listen
+# keeps it from others, and so it is free to nobody else in between.
+serve_http2() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+        -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost 2>openssl.err ||
+        fail "openssl: $(cat openssl.err)"
+    behind server.log server.err python3 -c 'import os, socket
+keeper = socket.socket()
+keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+keeper.bind(("127.0.0.1", 0))
+keeper.set_inheritable(True)
+port = str(keeper.getsockname()[1])
+print("port", port, flush=True)
+os.execvp("nghttpd", ["nghttpd", "--verbose", "-a", "127.0.0.1", "--htdocs=www",
+                      port, "key.pem", "cert.pem"])'
+    waits_for 'grep -q listen server.log' || fail "no server: $(cat server.log server.err)"
+    port=$(sed -n 's/^port //p' server.log)
+}
+
 # pages ADDRESS PATH...: an empty page at each.
 pages() {
     at=web/$1
