@@ -80,6 +80,27 @@ plain_site() {
     seed=http://$1:$port/
 }
 
+# serve_http2: ./www at https://localhost:$port/ by nghttpd, with cert.pem of its
+# own; ./server.log. Until nghttpd has the port a socket that does not listen
+# keeps it from others, and so it is free to nobody else in between.
+serve_http2() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+        -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost 2>openssl.err ||
+        fail "openssl: $(cat openssl.err)"
+    behind server.log server.err python3 -c 'import os, socket
+keeper = socket.socket()
+keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+keeper.bind(("127.0.0.1", 0))
+keeper.set_inheritable(True)
+port = str(keeper.getsockname()[1])
+print("port", port, flush=True)
+os.execvp("nghttpd", ["nghttpd", "--verbose", "-a", "127.0.0.1", "--htdocs=www",
+                      port, "key.pem", "cert.pem"])'
+    waits_for 'grep -q listen server.log' || fail "no server: $(cat server.log server.err)"
+    port=$(sed -n 's/^port //p' server.log)
+}
+
 # pages ADDRESS PATH...: an empty page at each.
 pages() {
     at=web/$1
@@ -126,6 +147,20 @@ serve_no_more() {
     kill "$server"
     wait "$server" || fail "the server ended badly: $(cat site.err)"
 }
+
+# hold: the URL $held, a page of a server that stands still: a crawl with this
+# seed has not ended before `release`, however long the script takes to look at
+# it (as long as an answer may take: --timeout).
+hold() {
+    mkdir -p held
+    echo '<title>held</title>' >held/index.html
+    behind held.port held.err "$SITE" files held=127.0.0.77 --max-time "${LIMIT:-600}"
+    holder=$!
+    waits_for 'grep -q "^port" held.port' || fail "no server: $(cat held.err)"
+    held=http://127.0.0.77:$(sed 's/port //' held.port)/
+    kill -STOP "$holder"
+}
+release() { kill -CONT "$holder"; }
 
 # behind OUT ERR COMMAND ARG...: the command in the background, as $!. Its files
 # are emptied at once: the shell opens them in the child, later, and who waits for
@@ -282,6 +317,26 @@ mark() {
 since_mark() {
     logged
     tail -n +$((marked + 1)) log >"$1"
+}
+# arrivals [ADDRESS]: requests so far, of that host. is_quiet: none in a second.
+arrivals() {
+    logged
+    awk -F'\t' -v host="${1:-}" 'host == "" || $4 == host' log | wc -l
+}
+is_quiet() {
+    before=$(arrivals "$@")
+    sleep 1
+    [ "$(arrivals "$@")" = "$before" ]
+}
+# gaps [ADDRESS]: since `mark`, milliseconds from answers of that host, of each
+# host, to its next request.
+gaps() {
+    since_mark log.gaps
+    awk -F'\t' -v host="${1:-}" 'host == "" || $4 == host {
+        if ($4 in last)
+            printf "%d\n", ($1 - last[$4]) / 1e6
+        last[$4] = $2
+    }' log.gaps
 }
 
 # flip FILE OFFSET: flip one bit there; a negative offset counts from the end.
