@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_dedupe.c - `urlweir dedupe`: prints each line whose URL is new. */
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -124,6 +125,17 @@ static unsigned threads_of(const struct dedupe_settings *s)
     return n > 0 ? (unsigned)n : 1;
 }
 
+#define ROOM_FOR_HUGE_PAGES (UINT64_C(128) << 20)
+
+/* A system may give out huge pages unasked, for the heap too: then more of it
+ * is resident than was ever written, by some MiB. Where little is allowed, none
+ * are taken; in so little memory they save no time either. */
+static void keep_within(uint64_t memory)
+{
+    if (memory < ROOM_FOR_HUGE_PAGES)
+        (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 int cmd_dedupe(int argc, char **argv)
 {
     struct dedupe_settings s;
@@ -152,6 +164,7 @@ int cmd_dedupe(int argc, char **argv)
             .quiet = s.quiet,
         };
 
+        keep_within(c.memory);
         code = (int)dedupe_run(&c);
     }
     option_list_free(&files);
