@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_block.c - `urlweir block` and `delay`: how one host is asked, from now
- * on.
+ * cmd_block.c - `urlweir block`, `delay` and `limit`: how one host is asked,
+ * from now on.
  *
  * A crawl of ours queues by host, so a host may be written as people write it,
  * or as a URL; the keys of a frontier that is only served are what its clients
  * make them, and go as they are.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static const struct option_spec block_specs[] = {
     STEER_CRAWL_ROW,
     STEER_ROWS,
 };
-static const struct option_spec delay_specs[] = {
+static const struct option_spec plain_specs[] = {
     STEER_CRAWL_ROW,
     STEER_ROWS,
 };
@@ -43,8 +44,8 @@ static const struct option_spec delay_specs[] = {
 static const struct option_table block_table = {
     block_specs, sizeof block_specs / sizeof *block_specs,
     offsetof(struct steer_settings, from)};
-static const struct option_table delay_table = {
-    delay_specs, sizeof delay_specs / sizeof *delay_specs,
+static const struct option_table plain_table = {
+    plain_specs, sizeof plain_specs / sizeof *plain_specs,
     offsetof(struct steer_settings, from)};
 
 static const struct usage block_usage = {
@@ -64,10 +65,22 @@ static const struct usage delay_usage = {
     .about = "Sets how long a crawl or service that runs waits between two "
              "requests to a host; `default`: as for other hosts again. Kept "
              "over restarts.",
-    .table = &delay_table,
+    .table = &plain_table,
     .least = 3,
     .most = 3,
     .operand = "a crawl's directory or the URL of a service, a host, a time",
+};
+static const struct usage limit_usage = {
+    .name = "limit",
+    .synopsis = "limit DIR|URL HOST N|none [--crawl NAME]",
+    .about = "Sets how many URLs of a host are done at most in a crawl or "
+             "service that runs, those that are done already counted. What is "
+             "beyond it waits until the limit is raised or lifted. Kept over "
+             "restarts.",
+    .table = &plain_table,
+    .least = 3,
+    .most = 3,
+    .operand = "a crawl's directory or the URL of a service, a host, a number",
 };
 
 /* ---- the host ---- */
@@ -261,6 +274,33 @@ static int delay(struct steer *t, struct buf *key)
     return code;
 }
 
+/* ---- limit ---- */
+
+static int limit(struct steer *t, struct buf *key)
+{
+    const char *text = t->operands.item[2];
+    bool none = strcmp(text, "none") == 0;
+    char what[80] = "limited no longer";
+    int64_t n = 0;
+    int code;
+
+    if (!none && (quantity_count(bytes_of_str(text), &n) != STATUS_OK ||
+                  n < 1 || n > UINT32_MAX))
+        return usage_error(t->usage,
+                           "'%s' is no number of URLs, 1 or more, nor `none`",
+                           text);
+    code = find_queue(t, key);
+    if (code != EXIT_DONE)
+        return code;
+    code = set_queue(t, "/v1/queues/limit", "limit", json_integer(n), key);
+    if (!none)
+        snprintf(what, sizeof what, "limited to %" PRId64 " URL%s", n,
+                 n == 1 ? "" : "s");
+    if (code == EXIT_DONE)
+        tell(t, key, what);
+    return code;
+}
+
 int cmd_block(int argc, char **argv)
 {
     return command(&block_usage, argc, argv, block);
@@ -269,4 +309,9 @@ int cmd_block(int argc, char **argv)
 int cmd_delay(int argc, char **argv)
 {
     return command(&delay_usage, argc, argv, delay);
+}
+
+int cmd_limit(int argc, char **argv)
+{
+    return command(&limit_usage, argc, argv, limit);
 }

@@ -33,6 +33,7 @@ int cmd_delay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);
+int cmd_limit(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_pause(int argc, char **argv);
 int cmd_resume(int argc, char **argv);

@@ -2,10 +2,13 @@
  * hosted_impl.h - what the files of the maker share.
  *
  *   hosted.c           the maker's table, files of the operator, adoption
- *   hosted_open.c      a crawl made, opened and closed
+ *   hosted_make.c      a crawl that was not there
+ *   hosted_open.c      one that is there, opened or looked at
+ *   hosted_member.c    its parts, taken, begun and given back
  *   hosted_options.c   the options of a hosted crawl
  *   hosted_json.c      settings as JSON, in and out
  *   hosted_path.c      paths that clients name
+ *   hosted_scope.c     what of the settings makes the scope, kept in the store
  *   hosted_change.c    seeds and settings of one that runs
  *   hosted_report.c    explain, audit, export, status of a crawl
  *
@@ -62,18 +65,19 @@ MUST_CHECK enum status hosted_read(struct crawl_settings *s, const char *path,
 MUST_CHECK enum status hosted_read_text(const char *path, struct buf *text,
                                         struct buf *why);
 
-/* ---- hosted_open.c; registry's thread ---- */
+/* ---- hosted_make.c; registry's thread ---- */
 
 /* A new crawl in `s->output`, which is its directory; `s` is taken on
- * STATUS_OK. `text`: what its settings were read from, or NULL. */
+ * STATUS_OK. `file`: what its settings were read from, or nothing. */
 enum status hosted_make(struct hosted *h, const char *name,
                         struct crawl_settings *s, struct bytes file,
                         struct crawls_member **out, struct buf *why);
+
+/* ---- hosted_open.c; registry's thread ---- */
+
 enum status hosted_open(void *ctx, const char *name, const char *dir,
                         bool paused, struct crawls_member **out,
                         struct buf *why);
-enum status hosted_close(struct crawls_member *m);
-bool hosted_tick(struct crawls_member *m, struct buf *why);
 void hosted_look(void *ctx, const char *dir, struct crawl_sample *out);
 /* DIR/crawl.yaml into settings, which are made; output is `dir`. */
 enum status hosted_load(struct crawl_settings *s, const char *dir,
@@ -81,8 +85,35 @@ enum status hosted_load(struct crawl_settings *s, const char *dir,
 /* The file of the operator for a crawl, NULL: none. */
 const struct hosted_file *hosted_file_of(const struct hosted *h,
                                          const char *name);
+
+/* ---- hosted_member.c; registry's thread ---- */
+
+/* Takes `s`. What nobody said is what suits a crawl among others that nobody
+ * waits for. */
+struct crawls_member *hosted_member_new(struct hosted *h,
+                                        struct crawl_settings *s);
+/* Everything but the crawl itself, which has ended or was never begun. */
+void hosted_member_free(struct crawls_member *m);
+MUST_CHECK enum status hosted_member_lock(struct crawls_member *m,
+                                          struct buf *why);
+/* Its setup, from its settings. */
+MUST_CHECK enum status hosted_member_prepare(struct crawls_member *m,
+                                             struct buf *why);
+/* Its threads, with an engine that is open. */
+MUST_CHECK enum status hosted_member_start(struct crawls_member *m, bool paused,
+                                           struct buf *why);
+enum status hosted_close(struct crawls_member *m);
+bool hosted_tick(struct crawls_member *m, struct buf *why);
+/* Words for what the store says, where there are none yet. Returns `st`. */
+enum status hosted_store_failed(enum status st, const char *dir,
+                                struct buf *why);
 /* Connections to one address: the least that any asks for. */
 void hosted_limit_addresses(struct hosted *h);
+
+/* A copy of the operator's file, in the crawl's directory. */
+#define HOSTED_FILE_COPY "settings-file.yaml"
+MUST_CHECK enum status hosted_keep_copy(const char *dir, struct bytes file);
+bool hosted_has(const char *dir, const char *name);
 
 /* ---- hosted_scope.c ---- */
 

@@ -28,6 +28,8 @@ static const struct command commands[] = {
      "hold a host back in a crawl that runs, or let it go"},
     {"delay", cmd_delay, "delay DIR|URL HOST TIME|default",
      "set the delay of a host in a crawl that runs"},
+    {"limit", cmd_limit, "limit DIR|URL HOST N|none",
+     "set how many URLs of a host are done at most in a crawl that runs"},
     {"audit", cmd_audit, "audit DIR | --urls FILE",
      "measure what a Bloom-only crawler would have lost"},
     {"explain", cmd_explain, "explain DIR URL [--json]",

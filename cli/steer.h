@@ -1,6 +1,6 @@
 /*
  * steer.h - what the commands share that steer a running crawl: pause, unpause,
- * stop, seed, block, delay.
+ * stop, seed, block, delay, limit.
  *
  * Each has a table of its own, made of the rows below and some more over one
  * struct of settings.

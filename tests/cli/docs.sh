@@ -88,6 +88,8 @@ exits 0 urlweir block crawl 127.0.0.2 --for 2h
 exits 0 urlweir block crawl 127.0.0.2 --off
 exits 0 urlweir delay crawl 127.0.0.2 10s
 exits 0 urlweir delay crawl 127.0.0.2 default
+exits 0 urlweir limit crawl 127.0.0.2 5000
+exits 0 urlweir limit crawl 127.0.0.2 none
 exits 0 urlweir seed crawl "$seed"
 says out skipped
 exits 0 urlweir unpause crawl

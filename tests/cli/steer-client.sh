@@ -63,6 +63,10 @@ exits 1 "$URLWEIR" block d example.org --until tomorrow
 says err "--until 'tomorrow' is no moment"
 exits 1 "$URLWEIR" delay d example.org fast
 says err "'fast' is no time"
+for n in 0 4294967296 many ''; do
+    exits 1 "$URLWEIR" limit d example.org "$n"
+    says err "'$n' is no number of URLs"
+done
 exits 1 "$URLWEIR" pause d --all --crawl news
 exits 1 "$URLWEIR" pause http://user:secret@127.0.0.1:1
 says err "--token-file"
@@ -89,6 +93,13 @@ exits 0 "$URLWEIR" delay d example.org 90s
 says requests '"delay_seconds":90}'
 exits 0 "$URLWEIR" delay d example.org default
 says requests '"delay_seconds":null}'
+exits 0 "$URLWEIR" limit d example.org 4294967295 --json
+says requests "POST /v1/queues/limit"
+says requests '"limit":4294967295}'
+[ "$(json limit <out)" = 4294967295 ] || fail "no JSON: $(cat out)"
+exits 0 "$URLWEIR" limit d example.org none
+says out "example.org is limited no longer"
+says requests '"limit":0}'
 exits 1 "$URLWEIR" delay d '' 1
 says err "'' is no host"
 exits 2 "$URLWEIR" block d nowhere.example --for 1h

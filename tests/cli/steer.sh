@@ -1,6 +1,6 @@
 #!/bin/sh
 # A crawl that runs is steered from the shell by its directory: pause, unpause,
-# seed, block, delay, stop. So is one within a service, by directory and by URL.
+# seed, block, delay, limit, stop. So is one within a service, by directory and by URL.
 # Nobody but the directory's owner gets in; --metrics can only be read.
 set -eu
 . "$TOP/tests/cli/lib.sh"
@@ -97,6 +97,15 @@ asks 127.0.0.3
 steer status d --hosts
 grep -qE '127.0.0.2, blocked: waits (1h00|5.)m' out || fail "status does not tell the block: $(cat out)"
 steer block d "http://127.0.0.2:$port/x" --off
+asks 127.0.0.2
+
+steer limit d 127.0.0.2 1
+says out "d: 127.0.0.2 is limited to 1 URL"
+asks_not 127.0.0.2
+asks 127.0.0.3
+steer status d --hosts
+grep -q '127.0.0.2, limit 1: ' out || fail "status does not tell the limit: $(cat out)"
+steer limit d 127.0.0.2 none
 asks 127.0.0.2
 
 steer delay d 127.0.0.3 0.8
