@@ -91,10 +91,14 @@ cat tell.* | sed -n 's/^new	//p' | sort | uniq -d >twice
 
 filter create "$redis_url?key=kill" --capacity 300000
 seq 1 200000 >numbers
+: >tell
 filter add "$redis_url?key=kill" --tell <numbers >tell &
 adder=$!
 for i in 1 2 3; do
-    sleep 0.15
+    # Each time it is found again first: together the outages may be too long.
+    told=$(wc -c <tell)
+    waits_for '[ "$(wc -c <tell)" -gt "$told" ] || ! kill -0 $adder 2>/dev/null' ||
+        fail "the adder stands still"
     redis_kill
     redis_up
 done
