@@ -157,6 +157,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->taken = 0;
     f->body_bytes = f->counted = 0;
     f->waits = FETCH_GOES_ON;
+    f->held_back = false;
     f->paid_at = INT64_MIN;
     f->started = now;
     f->started_wall_ms = wall_ms;
@@ -179,6 +180,27 @@ bool fetch_go_on(struct fetch *f)
 {
     f->waits = FETCH_GOES_ON;
     return curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT) == CURLE_OK;
+}
+
+bool fetch_is_stream(const struct fetch *f)
+{
+    long version = 0;
+
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_2_0;
+}
+
+bool fetch_share_connection(const struct fetch *a, const struct fetch *b)
+{
+    char *ip_a = NULL, *ip_b = NULL;
+    long port_a = 0, port_b = 0;
+
+    curl_easy_getinfo(a->transfer.easy, CURLINFO_LOCAL_PORT, &port_a);
+    curl_easy_getinfo(b->transfer.easy, CURLINFO_LOCAL_PORT, &port_b);
+    curl_easy_getinfo(a->transfer.easy, CURLINFO_PRIMARY_IP, &ip_a);
+    curl_easy_getinfo(b->transfer.easy, CURLINFO_PRIMARY_IP, &ip_b);
+    return port_a > 0 && port_a == port_b && ip_a != NULL && ip_b != NULL &&
+           strcmp(ip_a, ip_b) == 0;
 }
 
 /* Of a body that is taken as it comes, what is kept has a limit of its own. */

@@ -90,6 +90,7 @@ struct fetch {
     void *ctx; /* whose fetch it is */
     enum fetch_wait waits;
     int64_t waits_since;
+    bool held_back;  /* by another stream of its connection, which waits */
     int64_t paid_at; /* when what it received is within the rate limit */
     /* for fetch.c */
     const struct fetcher_options *o;
@@ -126,6 +127,10 @@ bool fetch_may_go_on(struct fetch *f, int64_t now);
  * False: that brought out an error and the transfer must be given up with
  * CURLE_WRITE_ERROR. */
 bool fetch_go_on(struct fetch *f);
+/* It is a stream of HTTP/2, and its answer has begun. */
+bool fetch_is_stream(const struct fetch *f);
+/* Both are under way, on one connection. */
+bool fetch_share_connection(const struct fetch *a, const struct fetch *b);
 /* The transfer is no longer under way. CURLE_OPERATION_TIMEDOUT also says that
  * the set's own deadline has passed; CURLE_ABORTED_BY_CALLBACK that it was
  * stopped. */

@@ -36,6 +36,7 @@ struct fetch_set {
     struct heap due;   /* active ones that are not paused, by present time */
     int64_t looked_at; /* at the clock, in or after a turn; 0: never */
     int64_t absent;    /* time that did not pass for deadlines */
+    int64_t attended;  /* at those that wait, by present time */
     bool aborting, some_broken;
     int64_t look_again; /* something may be there for one that waits */
     int64_t turn_at;    /* to begin another, held up by the rate limit; once
@@ -141,12 +142,40 @@ static void go_on(struct fetch_set *s, struct fetch *f, int64_t now)
         heap_push(&s->due, &f->due, f->due.key + now - f->waits_since);
 }
 
+/* Streams of one HTTP/2 connection: while one of them waits, curl takes nothing
+ * from it for the others either (lib/http2.c, pause_stream_id). */
+static void hold_back_streams(struct fetch_set *s, const struct fetch *waiting)
+{
+    if (!fetch_is_stream(waiting))
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (f->transfer.busy && f->waits == FETCH_GOES_ON && !f->held_back)
+            f->held_back = fetch_share_connection(f, waiting);
+    }
+}
+
+/* Time in which others of their connections waited is given to them again. */
+static void give_time_back(struct fetch_set *s, int64_t present)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (f->held_back && heap_remove(&s->due, &f->due))
+            heap_push(&s->due, &f->due, f->due.key + present - s->attended);
+        f->held_back = false;
+    }
+    s->attended = present;
+}
+
 /* Those that met an empty pool or the rate limit in this turn, and those there
  * is something for again. */
 static void attend_to_waiting(struct fetch_set *s, int64_t now)
 {
     const int64_t present = now - s->absent;
 
+    give_time_back(s, present);
     s->look_again = INT64_MAX;
     for (size_t i = 0; i < s->count; i++) {
         struct fetch *f = s->all[i];
@@ -161,6 +190,8 @@ static void attend_to_waiting(struct fetch_set *s, int64_t now)
             s->look_again = clock_earlier(s->look_again, now + MEMORY_RETRY);
         else if (f->waits == FETCH_WAITS_RATE)
             s->look_again = clock_earlier(s->look_again, f->paid_at);
+        if (f->waits != FETCH_GOES_ON)
+            hold_back_streams(s, f);
     }
 }
 

@@ -82,9 +82,9 @@ settings='"scope": "any", "allow-private": true, "sitemap": "off", "retry-delay"
 
 # ---- two side by side, killed and started again ----------------------------------
 
-web one --hosts 20 --pages 2500 --latency 10 --seed 31 --profile variants,redirects,robots,errors
+web one --hosts 20 --pages 2500 --latency 20 --seed 31 --profile variants,redirects,robots,errors
 yaml one "jsonl: one.jsonl"
-web two --hosts 20 --pages 2500 --latency 10 --seed 32 --profile variants,redirects,robots,errors
+web two --hosts 20 --pages 2500 --latency 20 --seed 32 --profile variants,redirects,robots,errors
 yaml two "warc: true"
 moments=${SEED:-$(date +%s)}
 echo "moments: SEED=$moments"
@@ -99,7 +99,7 @@ start --crawl one.yaml --crawl two.yaml
 exits 2 "$URLWEIR" resume d/crawls/one
 says err "in use by process $service"
 exits 0 "$URLWEIR" status d/crawls/one
-says out "running (process $service)"
+grep -qE ": (running|waiting) \(process $service\)" out || fail "status: $(cat out)"
 ends one
 ends two
 stop TERM 0

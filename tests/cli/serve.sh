@@ -37,7 +37,7 @@ host, port = sys.argv[1].split(":")
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"
 for text in (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01\x02\x00" * 50,
              b"\0" * 100, PREFACE + b"\0\0\x08\x06\0\0\0\0\0aaaaaaaa" * 5000):
-    s = socket.create_connection((host, int(port)), 10)
+    s = socket.create_connection((host, int(port)), 60)
     try:
         s.sendall(text)
         while s.recv(65536):
@@ -45,7 +45,7 @@ for text in (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01\x02\x00" * 50,
     except ConnectionError:
         pass
     s.close()
-s = socket.create_connection((host, int(port)), 10)
+s = socket.create_connection((host, int(port)), 60)
 s.sendall(PREFACE)
 assert s.recv(9)[3] == 4, "no SETTINGS"
 PYTHON

@@ -15,7 +15,6 @@ done
 start() {
     behind serve.out serve.err urlweir serve "$@"
     server=$!
-    at_exit="$at_exit; kill $server"
     waits_for 'grep -q "HTTP on" serve.err' || fail "no server: $(cat serve.err)"
     grpc=$(sed -n 's/.*listening on //p' serve.err)
     http=$(sed -n 's/.*HTTP on //p' serve.err)
@@ -33,7 +32,6 @@ mkdir web
 echo one >web/index.html
 echo two >web/other.html
 serve_files web
-web_server=$server
 start frontier --listen 127.0.0.1:0 --http 127.0.0.1:0
 here() { # the document's addresses, as they are in this test
     sed "s|127.0.0.1:7072|$http|g; s|127.0.0.1:7071|$grpc|g
@@ -43,7 +41,7 @@ here() { # the document's addresses, as they are in this test
 sed -n '/^## A fetcher in curl/,/^## [^A]/p' "$page" |
     sed -n '/^```sh$/,/^```$/p' | grep -v '^```' | here >fetcher.sh
 grep -q 'api lease' fetcher.sh || fail "no fetcher in curl: $(cat fetcher.sh)"
-exits 0 timeout 60 sh -eu fetcher.sh
+exits 0 timeout 300 sh -eu fetcher.sh
 [ -s page ] || fail "nothing was fetched"
 
 sed -n 's/^`\(curl -sG [^`]*\)`.*/\1/p' "$page" | here >ask.sh
@@ -85,4 +83,3 @@ exits 0 curl -sS --fail --cacert chain.pem "https://$http/v1/urls" \
     -H "Authorization: Bearer $(sed -n 's/^write //p' tokens)" \
     -H "Content-Type: application/json" -d '[{"url": "http://h/"}]'
 stop
-kill $web_server

@@ -52,7 +52,7 @@ def call(path, body):
     return json.load(urllib.request.urlopen(urllib.request.Request(
         "http://" + sys.argv[1] + "/v1/" + path, json.dumps(body).encode(),
         {"Content-Type": "application/json",
-         "Authorization": "Bearer 0123456789abcdef"}), timeout=20))
+         "Authorization": "Bearer 0123456789abcdef"}), timeout=60))
 call("urls", [{"url": f"http://h{i % 9}/{i}"} for i in range(5000)])
 for url in call("lease", {"max_queues": 9})["urls"]:
     call("ack", {"lease": url["lease"]})

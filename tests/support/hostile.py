@@ -51,7 +51,7 @@ def dial(to=HTTP, protocol="http/1.1", room=None, plain=False):
     try:
         if room:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
-        s.settimeout(5)
+        s.settimeout(30)  # also for the handshake, among all the others'
         s.connect(to)
         return s if plain else wrapped(s, protocol)
     except BaseException:
@@ -172,9 +172,9 @@ def crawl(r):
 
 
 def call(method, path, body=None):
-    connection = http.client.HTTPConnection(*HTTP, timeout=20)
+    connection = http.client.HTTPConnection(*HTTP, timeout=120)
     connection.sock = dial()
-    connection.sock.settimeout(20)
+    connection.sock.settimeout(120)
     try:
         connection.request(method, path, None if body is None else json.dumps(body),
                            {} if body is None else {"Content-Type": "application/json"})
@@ -294,6 +294,7 @@ def grpc_deaf(r):
     """Lists, more than sockets hold; behind them acknowledgements that cannot be
     sent when their deadlines come, while more of them are on their way."""
     s = dial(GRPC, "h2", room=2048)
+    s.settimeout(5)
     s.sendall(preface(1 << 30))
     puts = range(41, 61, 2)
     for stream in range(1, 41, 2):

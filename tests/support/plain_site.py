@@ -7,7 +7,8 @@
 Serves DIR/ADDRESS/ at each loopback address ([127.0.0.1]), all on one port,
 which is printed ("port N") once it listens. A file NAME.head beside NAME holds
 its status ("404"), then header lines; without it a file is 200 with a type by
-its name. In heads and in text bodies @PORT@ is the port. Each request is a line
+its name. A file NAME.after holds lines of LOG: NAME is answered once they are
+there. In heads and in text bodies @PORT@ is the port. Each request is a line
 "ADDRESS PATH" of LOG, written at once, and "MILLISECONDS ADDRESS" of LOG.times,
 its arrival. Ends with SIGTERM.
 """
@@ -59,6 +60,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     headers.setdefault(name, []).append(value.strip())
         return status, headers
 
+    def wait_for_others(self, path):
+        if not os.path.exists(path + ".after"):
+            return
+        with open(path + ".after") as f:
+            wanted = set(f.read().splitlines())
+        while True:
+            with open(self.server.site[1].name) as log:
+                if wanted <= set(log.read().splitlines()):
+                    return
+            time.sleep(0.02)
+
     def do_GET(self):
         root, log, times, lock = self.server.site
         arrived = time.monotonic() * 1000
@@ -70,6 +82,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             log.flush()
             times.write("%.3f %s\n" % (arrived, self.server.server_address[0]))
             times.flush()
+        self.wait_for_others(path)
         status, headers = self.head(path)
         if not os.path.isfile(path) and status == 200:
             status = 404

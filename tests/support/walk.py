@@ -214,7 +214,7 @@ class Host:
 
     def get(self, path):
         if not self.sock:
-            self.sock = socket.create_connection(self.where, timeout=2)
+            self.sock = socket.create_connection(self.where, timeout=30)
         try:
             self.sock.sendall(
                 b"GET %s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: %s\r\n"
