@@ -4,7 +4,8 @@
 Every .html and .htm below the folders (default: the documentation installed under /usr/share/doc) is read by lexbor,
 a parser with HTML5 tree construction, through the Python package selectolax; the links of its tree by RULES L2 and
 those of `urlweir links` must be the same set. Skipped with a line where the package is not there. URLs are resolved by
-`urlweir url --whatwg`, so what is compared is which links there are. COUNT=N reads N pages at most, evenly chosen.
+`urlweir url --whatwg`, so what is compared is which links there are. COUNT=N reads N pages at most, evenly chosen; it is
+300, or all when LONG is set.
 """
 # pip: selectolax
 import os
@@ -126,7 +127,7 @@ def pages(folders):
         for top, _, names in os.walk(folder):
             found += [os.path.join(top, n) for n in names if n.endswith(('.html', '.htm'))]
     found.sort()
-    count = int(os.environ.get('COUNT', '0'))
+    count = int(os.environ.get('COUNT') or (0 if os.environ.get('LONG') else 300))
     return found[::max(1, len(found) // count)][:count] if count else found
 
 

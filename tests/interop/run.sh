@@ -51,7 +51,7 @@ usable || python3 -m venv --clear $env || no_environment
 
 # Browsers and package managers keep things at home.
 if [ ! -w "${HOME:-}" ]; then
-    export HOME="$PWD/build/home"
+    export HOME="$PWD/build/home" GOFLAGS=-modcacherw # or rm cannot
     mkdir -p "$HOME"
 fi
 # Those of the scripts talk to each other, not to a proxy.

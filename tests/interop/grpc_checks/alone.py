@@ -246,7 +246,7 @@ def a_crawl_of_its_own_is_served_while_all_crawls_are():
 def the_default_delay_holds_for_queues_to_come():
     with Server() as f:
         f.crawl = "c"
-        f.delay(60, "")
+        f.delay(600, "")
         f.put_new("u1", "u2")
         is_(f.get(1), ["u1"])
         time.sleep(1.5)
@@ -260,7 +260,7 @@ def a_queue_with_a_delay_of_its_own_does_not_follow_the_default():
     with Server() as f:
         f.crawl = "c"
         f.put_new("u1", "u2")
-        f.delay(60)
+        f.delay(600)
         f.delay(0, "")
         is_(f.get(1), ["u1"])
         time.sleep(1.5)

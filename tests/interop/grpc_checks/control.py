@@ -86,7 +86,7 @@ def local_changes_nothing(f):
 @check
 def a_delay_may_be_made_longer_and_shorter(f):
     f.put_new("u1", "u2", "u3")
-    f.delay(60)
+    f.delay(600)
     is_(f.get(1), ["u1"])
     time.sleep(1.5)
     is_(f.get(3), [])
@@ -99,7 +99,7 @@ def a_delay_is_of_one_queue_of_one_crawl(f):
     other = f.crawl + "other"
     f.put(*(f.new(u, k, crawl=c) for u in ("u1", "u2") for k in ("a", "b")
             for c in (f.crawl, other)))
-    f.delay(60, "a")
+    f.delay(600, "a")
     is_(len(f.get(1)), 2)
     is_(len(f.get(1, crawl=other)), 2)
     waits(2 + LATE, lambda: [u.key for u in f.get_info(2)] == ["b"])
@@ -110,7 +110,7 @@ def a_delay_is_of_one_queue_of_one_crawl(f):
 
 @check
 def a_delay_set_before_the_queue_is_there_has_no_effect(f):
-    f.delay(60)
+    f.delay(600)
     f.put_new("u1", "u2")
     is_(f.get(1), ["u1"])
     waits(2 + LATE, lambda: f.get(2) == ["u2"])

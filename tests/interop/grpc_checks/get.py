@@ -85,10 +85,12 @@ def a_hold_ends_at_its_date_and_the_url_is_served_again(f):
 def a_hold_of_0_is_30_s(f):
     f.put_new("u")
     f.delay(0)
-    is_(f.get(), ["u"])
+    begun = time.monotonic()
+    is_(f.get(delay=0), ["u"])
     time.sleep(2.5)
-    is_(f.get(), [])
-    is_(f.stats().inProcess, 1)
+    now = f.get(), f.stats().inProcess
+    if time.monotonic() - begun < 29:
+        is_(now, ([], 1))
 
 
 @check
@@ -162,7 +164,7 @@ def two_callers_never_get_the_same_url(f):
     def take():
         end = time.monotonic() + 4
         while time.monotonic() < end and len(got) < 200:
-            got.extend(f.get(1, 10, delay=60))
+            got.extend(f.get(1, 10, delay=600))
 
     threads = [threading.Thread(target=take, daemon=True) for _ in range(4)]
     for t in threads:
@@ -235,7 +237,7 @@ def a_queue_whose_limit_is_reached_is_skipped(f):
 def a_queue_whose_delay_has_not_passed_is_skipped(f):
     f.put_new("a1", "a2", key="a")
     f.put_new("b1", key="b")
-    f.delay(60, "a")
+    f.delay(600, "a")
     is_(f.get(1, key="a"), ["a1"])
     is_(f.get(key="a"), [])
     is_(f.get(), ["b1"])
@@ -308,7 +310,7 @@ def a_held_url_put_with_a_date_to_come_is_not_held_and_not_served(f):
 def each_call_may_hold_for_another_time(f):
     f.put_new("u1", "u2")
     f.delay(0)
-    is_(f.get(1, delay=60), ["u1"])
+    is_(f.get(1, delay=600), ["u1"])
     waits(1 + LATE, lambda: f.get(2, delay=1) == ["u2"])
     waits(3 + LATE, lambda: f.get(2, delay=1) == ["u2"])
     is_(f.status("u1").known.info.url, "u1")

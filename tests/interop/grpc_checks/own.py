@@ -31,12 +31,12 @@ def urls_of_an_own_crawl_are_put_got_and_completed():
         is_(f.put(f.new("http://b.invalid/./x#y", "any key", depth=["3"]),
                   f.new("http://b.invalid/x"), f.new("mailto:x")),
             [OK, SKIPPED, SKIPPED])
-        got = [u for u in f.get_info(delay=60) if "b.invalid" in u.url]
+        got = [u for u in f.get_info(delay=600) if "b.invalid" in u.url]
         is_([(u.url, u.key, u.crawlID) for u in got],
             [("http://b.invalid/x", "b.invalid", "own")])
         is_(list(got[0].metadata["depth"].values), ["3"])
         is_(f.stats().inProcess >= 1, True)
-        is_([u for u in f.get(delay=60) if "b.invalid" in u], [])
+        is_([u for u in f.get(delay=600) if "b.invalid" in u], [])
         is_(f.put(f.known("http://b.invalid/x", 0)), [OK])
         is_(f.status("http://b.invalid/x").known.refetchable_from_date, 0)
         is_(f.put(f.known("http://b.invalid/x", 4e9)), [SKIPPED])

@@ -301,9 +301,9 @@ def a_discovered_url_that_is_there_changes_nothing(f):
 def a_discovered_url_that_is_held_is_skipped_and_stays_held(f):
     f.put_new("u")
     f.delay(0)
-    is_(f.get(delay=60), ["u"])
+    is_(f.get(delay=600), ["u"])
     is_(f.put(f.new("u")), [SKIPPED])
-    is_(f.get(delay=60), [])
+    is_(f.get(delay=600), [])
     is_(f.stats().inProcess, 1)
 
 

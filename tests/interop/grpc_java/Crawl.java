@@ -132,7 +132,7 @@ public class Crawl {
             if (next == null && inQuery.compareAndSet(false, true))
                 stub.getURLs(GetParams.newBuilder()
                         .setMaxUrlsPerQueue(10).setMaxQueues(10)
-                        .setDelayRequestable(300).setCrawlID(CRAWL).build(),
+                        .setDelayRequestable(3000).setCrawlID(CRAWL).build(),
                         new StreamObserver<URLInfo>() {
                             public void onNext(URLInfo u) {
                                 buffer.add(u);
