@@ -28,6 +28,7 @@
 #define POLITE  8 /* queues of the crawl "polite" */
 #define LONG_S  3600
 #define SLOW_MS 1000 /* between two URLs of the slow queue */
+#define SETTLED 16   /* of the URLs of one answer, at most */
 
 enum note { NOTHING, SENT, ACKED, LEASED, SENT_BACK, SENT_DONE, DONE };
 
@@ -56,6 +57,7 @@ struct client {
     struct service_rig *r;
     struct shared *sh;
     uint64_t random;
+    uint32_t brief_s;        /* hold of leases that are to run out */
     pthread_mutex_t *taking; /* of all clients, for take() */
 };
 
@@ -204,24 +206,32 @@ static void take(struct client *c, uint32_t n, int64_t until_ms)
     pthread_mutex_unlock(c->taking);
 }
 
+/* Brief leases are of few queues, so that these are soon asked again, and long
+ * enough that they are not over when they come. */
 static void get_some(struct client *c)
 {
     struct frontier_call call = service_new(FRONTIER_GET);
-    uint32_t hold_s = scratch_below(&c->random, 4) == 0 ? 1 : LONG_S, n = 0;
-    uint32_t got[64];
-    uint64_t leases[64];
+    bool brief = scratch_below(&c->random, 2) == 0;
+    uint32_t hold_s = brief ? c->brief_s : LONG_S, n = 0;
+    uint32_t got[SETTLED];
+    uint64_t leases[SETTLED];
+    char key[16] = "";
     int64_t before = clock_wall_ms();
 
+    if (brief)
+        key_text(key, (uint32_t)scratch_below(&c->random, 3));
     call.in.get = (struct frontier_get){.crawl = text("DEFAULT"),
+                                        .key = text(key),
                                         .max_urls_per_queue = 10000,
                                         .max_queues = 3,
                                         .delay_requestable_s = hold_s};
     service_call(c->r, &call);
+    c->brief_s = 1 + (uint32_t)(clock_wall_ms() - before) / 500;
     for (size_t i = 0; i < call.url_count; i++) {
         uint32_t u = (uint32_t)strtoul(call.urls[i].url.at + 9, NULL, 10);
 
         take(c, u, before + hold_s * INT64_C(1000));
-        if (hold_s == LONG_S && n < 64) {
+        if (!brief && n < SETTLED) {
             leases[n] = call.urls[i].lease;
             got[n++] = u;
         }
@@ -336,8 +346,11 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
     }
     service_open(r);
     for (int i = 0; i < CLIENTS; i++)
-        clients[i] =
-            (struct client){r, sh, seed * CLIENTS + (uint64_t)i + 1, &taking};
+        clients[i] = (struct client){.r = r,
+                                     .sh = sh,
+                                     .random = seed * CLIENTS + (uint64_t)i + 1,
+                                     .brief_s = 1,
+                                     .taking = &taking};
     prepare(&clients[0]);
     for (int i = 0; i < CLIENTS; i++)
         must(pthread_create(&threads[i], NULL, kinds[i], &clients[i]) == 0,
@@ -405,6 +418,18 @@ static void check_setting(struct setting *s, uint64_t got, const char *what)
     s->sent = s->acked = got;
 }
 
+/* A queue whose first delay was not acknowledged may have the default one. */
+static void check_delay(struct shared *sh, unsigned q, uint64_t got)
+{
+    struct setting *s = &sh->delay[q];
+
+    if (s->acked == 0 && got != s->sent &&
+        (got == sh->fallback.sent || got == sh->fallback.acked))
+        s->sent = 0;
+    else
+        check_setting(s, got, "delay");
+}
+
 static void check_politeness(struct service_rig *r, struct shared *sh)
 {
     struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
@@ -418,7 +443,7 @@ static void check_politeness(struct service_rig *r, struct shared *sh)
         SAME(st, STATUS_OK);
         if (sh->delay[q].sent == 0)
             continue; /* not set yet */
-        check_setting(&sh->delay[q], (uint64_t)f.delay_ms / 1000, "delay");
+        check_delay(sh, q, (uint64_t)f.delay_ms / 1000);
         check_setting(&sh->block[q],
                       f.blocked_until_ms == 0
                           ? 0
