@@ -193,7 +193,9 @@ static enum status stacked_add(struct filter *f, const uint64_t *keys, size_t n,
     for (size_t i = 0, w; i < n; i += w) {
         w = next_window(t, n - i);
         add_window(t, keys + i, w, fresh != NULL ? fresh + i : own);
-        if (t->count[t->nlayers - 1] >= t->layers[t->nlayers - 1].capacity)
+        /* Once its share of memory is used up, asking for more is in vain. */
+        if (!t->reduced &&
+            t->count[t->nlayers - 1] >= t->layers[t->nlayers - 1].capacity)
             st = add_layer(t);
     }
     if (st == STATUS_NOMEM)

@@ -108,7 +108,7 @@ Suite *suite_body_pool(void)
     Suite *s = suite_create("body_pool");
     TCase *t = tcase_create("body_pool");
 
-    tcase_set_timeout(t, 20);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, gives_what_it_has_and_one_overdraft);
     tcase_add_test(t, agrees_with_a_plain_model);
     tcase_add_test(t, half_finished_bodies_never_wait_for_each_other_for_ever);
