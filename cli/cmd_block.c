@@ -50,8 +50,8 @@ static const struct option_table plain_table = {
 
 static const struct usage block_usage = {
     .name = "block",
-    .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off)\n"
-                "                 [--crawl NAME]",
+    .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
+                "[--crawl NAME]",
     .about = "Holds a host back in a crawl or service that runs: nothing more "
              "is asked of it until then. Kept over restarts.",
     .table = &block_table,

@@ -116,9 +116,9 @@ static const struct usage usage = {
         "serve DIR [--listen HOST:PORT] [--http HOST:PORT] [--token-file FILE] "
         "[--crawl FILE.yaml]... [options]",
     .about =
-        "Serves a frontier for other crawlers: the URLFrontier API over gRPC,\n"
-        "and JSON over HTTP. Its store is in DIR, which is made when missing.\n"
-        "Crawls of its own run beside that, each in DIR/crawls/NAME.\n"
+        "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
+        "and JSON over HTTP. Its store is in DIR, which is made when missing. "
+        "Crawls of its own run beside that, each in DIR/crawls/NAME. "
         "SIGTERM ends it, with all that was acknowledged on disk.",
     .table = &table,
     .least = 1,
