@@ -222,7 +222,7 @@ static bool lock_dir(const char *dir, struct file_lock **lock)
                 dir, holder, holder);
     else if (st != STATUS_OK)
         fprintf(stderr, "urlweir serve: cannot use %s: %s\n", dir,
-                status_text(st));
+                st == STATUS_EXISTS ? "it is no directory" : status_text(st));
     return st == STATUS_OK;
 }
 
@@ -242,6 +242,11 @@ static int open_failed(const char *dir, enum status st)
                 "urlweir serve: the store in %s was written by a newer "
                 "urlweir; use that release\n",
                 dir);
+    else if (st == STATUS_BUSY)
+        fprintf(stderr,
+                "urlweir serve: cannot start: something listens there already; "
+                "give another address with --listen or --http, where port 0 is "
+                "a free one\n");
     else
         fprintf(stderr, "urlweir serve: cannot start: %s\n", status_text(st));
     return EXIT_CANNOT;

@@ -34,9 +34,11 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     enum status st;
 
     *code = EXIT_CANNOT;
-    if (strcmp(what, "crawl") == 0 && file_make_dir(dir) != STATUS_OK) {
-        fprintf(stderr, "urlweir %s: cannot make the directory %s\n", what,
-                dir);
+    st = strcmp(what, "crawl") == 0 ? file_make_dir(dir) : STATUS_OK;
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir %s: cannot make the directory %s%s\n", what,
+                dir,
+                st == STATUS_EXISTS ? ": a file of that name is there" : "");
         return false;
     }
     snprintf(path, sizeof path, "%s/lock", dir);
