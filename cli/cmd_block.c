@@ -222,6 +222,9 @@ static int read_until(const struct steer *t, uint64_t *until)
                            "--until '%s' is no moment in UTC, as in "
                            "2026-12-24T18:00:00Z",
                            s->until);
+    if (!s->off && (int64_t)*until * 1000 <= clock_wall_ms())
+        return usage_error(t->usage, "--until '%s' is past; --off ends a block",
+                           s->until);
     return EXIT_DONE;
 }
 

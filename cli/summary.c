@@ -169,7 +169,7 @@ static const char *stop_text(const struct summary *s)
     case SUMMARY_WITHHELD:
         return "stopped: everything left is beyond the limit set for its queue";
     case SUMMARY_DISK:
-        return "stopped by --min-disk: the disk is nearly full";
+        return "stopped by --min-disk: less than that is free on its disk";
     case SUMMARY_INTERRUPTED:
         return "interrupted; nothing is lost";
     default:
