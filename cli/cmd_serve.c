@@ -359,7 +359,9 @@ static int run(struct serving *all, const struct serve_settings *set,
     st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
         return EXIT_DONE;
-    fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n",
+    fprintf(stderr,
+            "urlweir serve: cannot write a checkpoint in %s: %s; what was "
+            "acknowledged is on disk\n",
             all->dir, status_text(st));
     return EXIT_CANNOT;
 }
