@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the table of commands. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,6 +115,21 @@ static int help_of(char *name)
     return run(name, 2, argv);
 }
 
+/* What a command printed and nobody could take, as on a full disk, is not
+ * done; what it says of its own accord stands. */
+static int end(int code)
+{
+    bool whole = !ferror(stdout);
+
+    errno = 0;
+    whole = fflush(stdout) == 0 && whole;
+    if (whole || code != EXIT_DONE)
+        return code;
+    fprintf(stderr, "urlweir: cannot write the output: %s\n",
+            errno != 0 ? strerror(errno) : "some of it is lost");
+    return EXIT_CANNOT;
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_files();
@@ -124,14 +141,14 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         puts("urlweir " URLWEIR_VERSION);
-        return EXIT_DONE;
+        return end(EXIT_DONE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         if (argc > 2)
-            return help_of(argv[2]);
+            return end(help_of(argv[2]));
         help(stdout);
-        return EXIT_DONE;
+        return end(EXIT_DONE);
     }
-    return run(argv[1], argc - 1, argv + 1);
+    return end(run(argv[1], argc - 1, argv + 1));
 }

@@ -30,6 +30,14 @@ while read -r c; do
     says err "urlweir $c: "
 done <commands
 
+# What nobody could take is not done.
+if [ -w /dev/full ]; then
+    status=0
+    "$URLWEIR" --help >/dev/full 2>err || status=$?
+    [ "$status" = 2 ] || fail "status $status where help could not be written"
+    says err "urlweir: cannot write the output: No space left on device"
+fi
+
 # A missing operand is asked for in one line, however many forms there are.
 exits 1 "$URLWEIR" block
 says err "and a host is missing: urlweir block DIR|URL HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"

@@ -20,6 +20,10 @@ says err "in use by process $service"
 exits 2 "$URLWEIR" serve e --listen "$at" --http none
 says err "cannot listen"
 says err "something listens there already; give another address with --listen or --http"
+for port in 65536 99999 123456 -1 http; do
+    exits 1 "$URLWEIR" serve e --listen 127.0.0.1:$port --http none
+    says err "--listen: '127.0.0.1:$port' is no HOST:PORT of this machine"
+done
 : >file
 exits 2 "$URLWEIR" serve file --listen 127.0.0.1:0 --http none
 says err "cannot use file: it is no directory"
