@@ -61,13 +61,14 @@ int crawl_open_failed(enum status st, const char *dir)
     switch (st) {
     case STATUS_DAMAGED:
     case STATUS_FORMAT:
-        fprintf(stderr,
-                "urlweir: the crawl in %s is damaged and was not touched.\n"
-                "  `urlweir verify %s` says what is wrong; restore the "
-                "directory from a copy,\n"
-                "  or let `urlweir verify %s --repair` accept what is left: "
-                "what is lost is fetched again\n",
-                dir, dir, dir);
+        fprintf(
+            stderr,
+            "urlweir: the crawl in %s is damaged and was not touched.\n"
+            "  `urlweir verify %s` says what is wrong, and whether --repair "
+            "can accept what is\n"
+            "  left: what is lost is fetched again then. Else restore the "
+            "directory from a copy.\n",
+            dir, dir);
         return EXIT_DAMAGED;
     case STATUS_NOT_FOUND:
         fprintf(stderr, "urlweir: no crawl in %s\n", dir);
