@@ -66,6 +66,7 @@ REPLAY_BIN   := $(FUZZ_SRC:fuzz/fuzz_%.c=$B/fuzz/replay_%)
 BIN          := $B/urlweir
 
 .PHONY: all help deps
+.DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 all: $(BIN) ## build build/MODE/urlweir
 
@@ -167,7 +168,8 @@ $(FUZZ_BIN): $B/fuzz/fuzz_%: $B/fuzz/fuzz_%.o $B/liburlweir.a
 # ---- tests -----------------------------------------------------------------
 
 .PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-long check-interop
-build/deps-check.stamp: tools/install-deps.sh
+# One after the other: apt-get does not share the system with itself.
+build/deps-check.stamp: tools/install-deps.sh $(DEPS)
 	$(Q)tools/install-deps.sh build check
 	$(Q)mkdir -p $(@D) && touch $@
 
@@ -256,7 +258,7 @@ demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL 
 
 .PHONY: lint format
 C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/support/*/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
-build/deps-lint.stamp: tools/install-deps.sh
+build/deps-lint.stamp: tools/install-deps.sh build/deps-check.stamp
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@
 lint: build/deps-lint.stamp $(GEN_H) ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers

@@ -37,6 +37,7 @@ struct shared {
     pthread_cond_t work_cond;
     struct queue *woken; /* NULL: the resolver has gone */
     struct question *work, **work_end;
+    size_t waiting; /* in the work list */
     unsigned holders, idle;
 };
 
@@ -163,6 +164,7 @@ static struct question *next_work(struct shared *s)
     s->work = q->next;
     if (s->work == NULL)
         s->work_end = &s->work;
+    s->waiting--;
     q->taken = true;
     return q;
 }
@@ -270,7 +272,9 @@ static void give_work(struct resolver *r, struct question *q)
     pthread_mutex_lock(&s->mtx);
     *s->work_end = q;
     s->work_end = &q->next;
-    if (s->idle == 0 && r->threads < r->o.threads && add_thread(s))
+    s->waiting++;
+    /* One that is idle may have been woken for another already. */
+    if (s->waiting > s->idle && r->threads < r->o.threads && add_thread(s))
         r->threads++;
     pthread_cond_signal(&s->work_cond);
     pthread_mutex_unlock(&s->mtx);
@@ -306,6 +310,7 @@ static void leave_work(struct shared *s, const struct question *q)
     *at = q->next;
     if (*at == NULL)
         s->work_end = at;
+    s->waiting--;
 }
 
 /* Questions end in any order; those asked first are looked at first. */

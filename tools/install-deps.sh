@@ -57,14 +57,16 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 run() {
     DEBIAN_FRONTEND=noninteractive $sudo apt-get -y -q \
-        -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 && return 0
-    tail -n 20 "$log" >&2
-    return 1
+        -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >"$log" 2>&1
 }
-# An index that is there may be enough; where it is old, fetch it and try again.
-run install --no-install-recommends $missing 2>/dev/null || {
-    run update && run install --no-install-recommends $missing || {
-        echo "install-deps: apt-get could not install:$missing" >&2
-        exit 1
-    }
-}
+# An index that is there may be enough; where it is old, fetch it and try
+# again. A mirror that does not answer may a little later.
+for pause in 0 10 30; do
+    sleep $pause
+    run install --no-install-recommends $missing && exit 0
+    run update || : # of some of the lists, and those may be enough
+    run install --no-install-recommends $missing && exit 0
+done
+tail -n 20 "$log" >&2
+echo "install-deps: apt-get could not install:$missing" >&2
+exit 1

@@ -24,7 +24,11 @@ each() { # FILES on stdin, one command each
     xargs -P "$jobs" -n 1 "$@"
 }
 files() { printf '%s\n' "$@"; }
-all_c() { git ls-files '*.[ch]' 2>/dev/null || find . -name '*.[ch]'; }
+# git refuses a checkout that another user owns.
+all_c() {
+    git ls-files '*.[ch]' 2>/dev/null ||
+        find . -path ./build -prune -o -name '*.[ch]' -print
+}
 
 sources="$*"
 read -ra flags <<<"-std=c17 $CPPFLAGS"

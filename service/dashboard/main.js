@@ -5,7 +5,7 @@
 import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, settings, steerQueue, verb} from './control.js';
 import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
 import {History, renderCrawl} from './crawl.js';
-import {renderNames, renderServed, urlFacts} from './served.js';
+import {askForNames, renderServed, urlFacts} from './served.js';
 import {problem, renderHosts, renderRecent, story} from './tables.js';
 import {byId, bytes, clock, count, el, fill, foreign, localTime, rough, setText} from './dom.js';
 
@@ -214,19 +214,23 @@ const watcher = new IntersectionObserver((entries) => {
 for (const id of ['hosts', 'recent', 'names'])
     watcher.observe(byId(id));
 
-// A table that somebody marks text in, or presses a button of, stays as it is.
+// A table that somebody marks text in, or presses a button of, stays as it is:
+// what is pressed and drawn anew before it is released was never clicked.
 function isInUse(id) {
     const selection = getSelection();
     return byId(id).matches(':active') || (!selection.isCollapsed && byId(id).contains(selection.anchorNode));
 }
 
+// work() asks the service and resolves to what draws its answer.
 const underWay = new Set();
 async function refresh(id, work) {
     if (!seen.has(id) || underWay.has(id) || isInUse(id))
         return;
     underWay.add(id);
     try {
-        await work();
+        const draw = await work();
+        if (!isInUse(id))
+            draw();
         byId(id).querySelector('.failure')?.remove();
     } catch (e) {
         if (e.status === 409) // it has ended meanwhile, as the next sample says
@@ -245,16 +249,15 @@ function tables() {
     if (c && !hasEnded(c)) {
         refresh('hosts', async () => {
             const {hosts} = await get(crawlPath(c.name, '/hosts'), {sort: byId('hosts-sort').value, size: 25});
-            if (chosenCrawl()?.name === c.name)
+            return () => chosenCrawl()?.name === c.name &&
                 renderHosts(hosts, (h) => steerQueue({crawl: c.name, key: h.host, delay: h.delay_seconds, fixed: true}), () => mayDo('write'));
         });
         refresh('recent', async () => {
             const {recent} = await get(crawlPath(c.name, '/recent'), {size: 25});
-            if (chosenCrawl()?.name === c.name)
-                renderRecent(recent, lookUp);
+            return () => chosenCrawl()?.name === c.name && renderRecent(recent, lookUp);
         });
     } else if (!c && sample.frontier) {
-        refresh('names', () => renderNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
+        refresh('names', () => askForNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
     }
 }
 setInterval(tables, TABLES_MS);

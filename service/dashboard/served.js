@@ -26,12 +26,16 @@ export function renderServed(f, history, now) {
 
 // ---- its crawls ----
 
-// steer(name), remove(name): the buttons.
-export async function renderNames(steer, remove, may) {
+// steer(name), remove(name): the buttons. Resolves to what draws them.
+export async function askForNames(steer, remove, may) {
     const {crawls} = await get('v1/crawls');
     const names = crawls.filter((c) => c.kind === 'served').map((c) => c.name);
     const shown = names.slice(0, NAMES_SHOWN);
     const rows = await Promise.all(shown.map(async (name) => ({name, ...await get('v1/stats', {crawl: name})})));
+    return () => renderNames(rows, names.length - rows.length, steer, remove, may);
+}
+
+function renderNames(rows, more, steer, remove, may) {
     renderTable(byId('names-table'), [
         {name: 'crawl', kind: 'wide', of: (r) => foreign(r.name)},
         {name: 'to serve', kind: 'number', of: (r) => count(r.size)},
@@ -43,9 +47,9 @@ export async function renderNames(steer, remove, may) {
             el('button', {type: 'button', class: 'small', 'data-role': 'write', disabled: !may('write'), onclick: () => steer(r.name)}, 'Queue…'), ' ',
             el('button', {type: 'button', class: 'small danger', 'data-role': 'admin', disabled: !may('admin'), onclick: () => remove(r.name)}, 'Delete…'))},
     ], rows, (r) => r.name, 'No URL was put yet.');
-    if (names.length > shown.length)
+    if (more > 0)
         byId('names-table').tBodies[0].append(el('tr', {role: 'row'},
-            el('td', {role: 'cell', colspan: 7, class: 'nothing'}, `${count(names.length - shown.length)} more`)));
+            el('td', {role: 'cell', colspan: 7, class: 'nothing'}, `${count(more)} more`)));
 }
 
 // ---- one URL ----

@@ -9,8 +9,6 @@ umask 077
 echo "read 0123456789abcdef0123456789abcdef" >tokens
 behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 \
     --token-file tokens
-server=$!
-at_exit="$at_exit; kill $server"
 waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
 at=$(sed -n 's/.*HTTP on //p' serve.err)
 

@@ -73,13 +73,14 @@ here="--allow-private --min-disk 0 -q"
 path=$(dirname "$URLWEIR"):$PATH
 PATH=$path
 
-# A crawl, from start to end; status, store and explain while it runs.
+# A crawl, from start to end; status, store and explain while it runs: it would
+# take 20 s at least.
 # shellcheck disable=SC2086
 urlweir crawl -i seeds.txt -o crawl --contact https://example.org/bot \
-    --delay 30ms --scope any $here &
+    --delay 200ms --scope any $here &
 crawler=$!
-waits_for 'urlweir status crawl >out 2>err' || fail "status: $(cat err)"
-says out running
+waits_for 'urlweir status crawl >out 2>err && grep -q running out' ||
+    fail "status: $(cat out err)"
 waits_for '[ "$(sqlite3 -readonly crawl/frontier.db \
     "SELECT count(*) FROM fetches WHERE final")" -gt 20 ]' || fail "no fetches"
 exits 0 sqlite3 -readonly crawl/frontier.db \
@@ -90,9 +91,8 @@ exits 0 sqlite3 -readonly crawl/frontier.db \
 exits 0 sqlite3 crawl/frontier.db ".backup copy.db"
 exits 2 urlweir resume crawl
 exits 0 urlweir pause crawl
-exits 0 urlweir status crawl
-says out paused
-exits 0 urlweir unpause crawl
+waits_for 'urlweir status crawl >out 2>err && grep -q paused out' ||
+    fail "status: $(cat out err)"
 exits 0 urlweir block crawl 127.0.0.2 --for 2h
 exits 0 urlweir block crawl 127.0.0.2 --off
 exits 0 urlweir delay crawl 127.0.0.2 10s
@@ -101,9 +101,10 @@ exits 0 urlweir limit crawl 127.0.0.2 5000
 exits 0 urlweir limit crawl 127.0.0.2 none
 exits 0 urlweir seed crawl "$seed"
 says out skipped
+exits 0 urlweir unpause crawl
 kill -KILL $crawler
 wait $crawler 2>killed || :
-exits 0 urlweir resume crawl -q
+exits 0 urlweir resume crawl -q --delay 0
 exits 0 urlweir resume crawl # finished: says so and sends nothing
 exits 0 urlweir status crawl
 says out finished

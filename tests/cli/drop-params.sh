@@ -1,5 +1,7 @@
+#!/bin/sh
 # --drop-params: URLs that differ in dropped parameters only are one, as links,
 # as seeds and as what explain is asked for.
+set -eu
 . "$TOP/tests/cli/lib.sh"
 
 mkdir web
@@ -8,9 +10,8 @@ cat >web/index.html <<'PAGE'
 <a href="a.html?utm_source=m&x=1">a</a> <a href="a.html?x=2">another</a>
 PAGE
 echo '<a href="/?sid=9">home</a>' >web/a.html
-"$SITE" files web=127.0.0.2 --log log --max-time 60 >port &
-waits_for 'grep -q "^port" port' || fail "no server"
-at=http://127.0.0.2:$(sed 's/port //' port)
+serve_files web 127.0.0.2
+at=http://127.0.0.2:$port
 
 exits 0 "$URLWEIR" crawl "$at/?sid=7" -o d --allow-private --delay 0 --sitemap off \
     --drop-params 'sid,utm_*' --progress none

@@ -70,31 +70,16 @@ agrees later
 # With --warc bodies of errors are kept, and known again; the links of a page
 # with the same body were never looked at.
 
-cat >server.py <<'END'
-import http.server
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version = 'HTTP/1.1'
-    def do_GET(self):
-        same = b'<a href=/deep>deep</a>'
-        body = {'/': b'<a href=/a-missing>m</a><a href=/b-page>p</a>',
-                '/a-missing': same, '/b-page': same, '/deep': b'deep'}.get(self.path, b'')
-        self.send_response(404 if self.path not in ('/', '/b-page', '/deep') else 200)
-        self.send_header('Content-Type', 'text/html')
-        self.send_header('Content-Length', str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *a):
-        pass
-s = http.server.HTTPServer(('127.0.0.1', 0), H)
-open('server.port', 'w').write('port %d\n' % s.server_port)
-s.serve_forever()
-END
-python3 server.py &
-at_exit="$at_exit; kill $!"
-waits_for 'grep -q "^port" server.port 2>/dev/null' || fail "no server"
-seed=http://127.0.0.1:$(sed 's/port //' server.port)/
+at=web/127.0.0.1
+mkdir -p $at
+echo '<a href=/a-missing>m</a><a href=/b-page>p</a>' >$at/index.html
+echo '<a href=/deep.html>deep</a>' | tee $at/a-missing >$at/b-page
+printf '404\nContent-Type: text/html\n' >$at/a-missing.head
+printf '200\nContent-Type: text/html\n' >$at/b-page.head
+echo deep >$at/deep.html
+plain_site 127.0.0.1
 crawl errors $one --warc --dup-content skip
 ended 0
 exits 0 "$URLWEIR" export errors
-says out "\"url\": \"${seed}deep\""
+says out "\"url\": \"${seed}deep.html\""
 echo "two repeats in each crawl"

@@ -118,7 +118,7 @@ END
 exits 1 "$URLWEIR" export d --what nothing
 exits 2 "$URLWEIR" export elsewhere
 [ ! -s out ] || fail "a crawl that is not there: $(cat out)"
-if [ -w /dev/full ]; then
+if [ -c /dev/full ]; then
     "$URLWEIR" export d >/dev/full 2>err && fail "a full disk is no failure"
     says err "cannot write the output"
 fi

@@ -43,35 +43,16 @@ done
 
 # ---- each kind, killed and resumed -------------------------------------------------
 
-# go_on DIR OPTION...: the crawl begins, or goes on where it is.
-go_on() {
-    dir=$1
-    shift
-    if "$URLWEIR" status "$dir" >/dev/null 2>&1; then
-        exec "$URLWEIR" resume "$dir" --progress none
-    else
-        # shellcheck disable=SC2086
-        exec "$URLWEIR" crawl "$seed" -o "$dir" $quick -c $in_flight "$@"
-    fi
-}
-
 # killed_and_resumed DIR OPTION...; $each, if set, is run after each kill.
 killed_and_resumed() {
     kills=0
-    for moment in 0.3 0.2 0.3; do
-        (go_on "$@") >crawl.out 2>crawl.err &
-        pid=$!
-        sleep $moment
-        kill -KILL $pid 2>/dev/null || :
-        status=0
-        wait $pid || status=$?
-        [ $status = 137 ] || ended 0 "$1 was not killed"
+    for moment in 0.2 0.1 0.2; do
+        killed_when "something_arrives; sleep $moment" "$@" -c $in_flight || break
         kills=$((kills + 1))
-        is_whole "$1" "kill $kills"
         eval "${each:-:}"
     done
-    status=0
-    (go_on "$@") >crawl.out 2>crawl.err || status=$?
+    [ $kills -gt 0 ] || fail "$1 was never killed"
+    resume "$1"
     whole "$1" $kills
 }
 
@@ -110,15 +91,14 @@ serve $slow
 "$URLWEIR" crawl "$seed" -o again $quick -c $in_flight --filter redis \
     --redis "$redis_url?key=again" >crawl.out 2>crawl.err &
 pid=$!
-sleep 0.5
-kill -INT $pid
+waits_for '[ "$(redis hget again:meta adds)" -gt 1 ] 2>/dev/null' ||
+    fail "nothing is added: $(cat crawl.err)"
+kill -INT $pid 2>/dev/null || :
 wait $pid || :
-before=$(redis hget again:meta adds)
 resume again -v
 whole again 1
 exits 0 "$URLWEIR" status again --json
 [ "$(json filter_unsure <out)" -lt 50 ] || fail "filled again: $(cat out)"
-[ "$before" -gt 0 ] || fail "nothing was added before"
 
 # Flushed, killed and started empty while the crawl is killed, too.
 serve $slow
@@ -129,18 +109,25 @@ each='redis_kill; rm -rf redis-data; redis_up'
 killed_and_resumed emptied --filter redis --redis "$redis_url?key=four"
 each=
 
-# It goes away in the middle of a crawl and comes back empty, twice.
+# It goes away in the middle of a crawl and comes back empty, twice: the first
+# time while the web does not answer, so that all the rest is still to come.
 serve $slow
+kill -STOP "$server"
 "$URLWEIR" crawl "$seed" -o away $quick -c $in_flight --filter redis \
     --redis "$redis_url?key=five" >crawl.out 2>crawl.err &
 pid=$!
-for i in 1 2; do
-    sleep 0.3
-    redis_kill
-    rm -rf redis-data
-    sleep 0.5
-    redis_up
-done
+waits_for '[ "$(redis hget five:meta adds)" -gt 0 ] 2>/dev/null' ||
+    fail "nothing is added: $(cat crawl.err)"
+redis_kill
+rm -rf redis-data
+kill -CONT "$server"
+waits_for 'grep -q "cannot be asked" crawl.err' || fail "it was not missed"
+redis_up
+sleep 0.3
+redis_kill
+rm -rf redis-data
+sleep 0.5
+redis_up
 status=0
 wait $pid || status=$?
 whole away

@@ -41,14 +41,14 @@ agrees disk/d
 
 # ---- --min-disk --------------------------------------------------------------------
 
-serve --hosts 20 --pages 4000 --size 1000 --latency 10 --seed 72
+serve --hosts 20 --pages 4000 --size 1000 --latency 20 --seed 72
 crawl disk/min --min-disk 1G
 ended 3
 says crawl.err min-disk
 exits 0 "$URLWEIR" verify disk/min
 # It is looked at while the crawl runs, too.
 free=$(($(stat -f -c '%a * %S' disk) / 1024))
-resume disk/min --min-disk $((free - 1500))K
+resume disk/min --min-disk $((free - 1000))K
 ended 3
 [ "$(($(stat -f -c '%a * %S' disk) / 1024))" -gt $((free - 8000)) ] ||
     fail "it stopped too late"

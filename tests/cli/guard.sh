@@ -46,7 +46,7 @@ for net in 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 '[fe80::1]
     n=$((n + 1))
     status=0
     # shellcheck disable=SC2086
-    "$URLWEIR" crawl "http://$net:$port/" -o "spelling-$n" $quick -T 2s \
+    "$URLWEIR" crawl "http://$net:$port/" -o "spelling-$n" $quick -T 20s \
         >crawl.out 2>crawl.err || status=$?
     ended 5 "$net"
     exits 0 "$URLWEIR" status "spelling-$n" --json

@@ -7,8 +7,10 @@ set -eu
 
 mode=$(basename "$(dirname "$URLWEIR")")
 unset MAKEFLAGS MFLAGS MAKELEVEL
+# What others run beside this is not made anew under their feet (-o).
 make_it() {
-    exits 0 make -C "$TOP" MODE="$mode" DESTDIR="$WORK/root" "$@"
+    exits 0 make -C "$TOP" -o "build/$mode/urlweir" MODE="$mode" \
+        DESTDIR="$WORK/root" "$@"
 }
 
 make_it PREFIX=/usr install

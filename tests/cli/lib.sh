@@ -36,19 +36,20 @@ says() {
 # In $WORK: `log`, each arrival at the server; `truth`, what a crawl should do;
 # `crawl.out` and `crawl.err` of the last crawl.
 
-# Commands for the script's end, whatever comes of them.
+# Commands for the script's end, whatever comes of them. What it still has in the
+# background ends with it: the children it has by then, not numbers noted before,
+# which may be others' by now.
 at_exit=:
-trap 'set +e; eval "$at_exit" 2>/dev/null' EXIT
+trap 'set +e; eval "$at_exit" 2>/dev/null; pkill -KILL -P $$' EXIT
 
 # serve SITE_OPTION...: the test web in the background, its $port, its $seed,
-# its truth. Ends with the script.
+# its truth.
 serve() {
     web=$*
     rm -f log
     # shellcheck disable=SC2086
     behind port site.err "$SITE" serve $web --log log --max-time "${LIMIT:-600}"
     server=$!
-    at_exit="$at_exit; kill $server"
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://127.0.0.1:$port/
@@ -74,10 +75,30 @@ plain_site() {
     rm -f log
     behind port site.err python3 "$TOP/tests/support/plain_site.py" web log "$@"
     server=$!
-    at_exit="$at_exit; kill $server"
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
     port=$(sed 's/port //' port)
     seed=http://$1:$port/
+}
+
+# serve_http2: ./www at https://localhost:$port/ by nghttpd, with cert.pem of its
+# own; ./server.log. Until nghttpd has the port a socket that does not listen
+# keeps it from others, and so it is free to nobody else in between.
+serve_http2() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+        -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost 2>openssl.err ||
+        fail "openssl: $(cat openssl.err)"
+    behind server.log server.err python3 -c 'import os, socket
+keeper = socket.socket()
+keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+keeper.bind(("127.0.0.1", 0))
+keeper.set_inheritable(True)
+port = str(keeper.getsockname()[1])
+print("port", port, flush=True)
+os.execvp("nghttpd", ["nghttpd", "--verbose", "-a", "127.0.0.1", "--htdocs=www",
+                      port, "key.pem", "cert.pem"])'
+    waits_for 'grep -q listen server.log' || fail "no server: $(cat server.log server.err)"
+    port=$(sed -n 's/^port //p' server.log)
 }
 
 # pages ADDRESS PATH...: an empty page at each.
@@ -127,6 +148,20 @@ serve_no_more() {
     wait "$server" || fail "the server ended badly: $(cat site.err)"
 }
 
+# hold: the URL $held, a page of a server that stands still: a crawl with this
+# seed has not ended before `release`, however long the script takes to look at
+# it (as long as an answer may take: --timeout).
+hold() {
+    mkdir -p held
+    echo '<title>held</title>' >held/index.html
+    behind held.port held.err "$SITE" files held=127.0.0.77 --max-time "${LIMIT:-600}"
+    holder=$!
+    waits_for 'grep -q "^port" held.port' || fail "no server: $(cat held.err)"
+    held=http://127.0.0.77:$(sed 's/port //' held.port)/
+    kill -STOP "$holder"
+}
+release() { kill -CONT "$holder"; }
+
 # behind OUT ERR COMMAND ARG...: the command in the background, as $!. Its files
 # are emptied at once: the shell opens them in the child, later, and who waits for
 # a word would read those of the process before it.
@@ -143,25 +178,24 @@ behind() {
 start_service() {
     behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http "$@"
     service=$!
-    at_exit="$at_exit; kill -KILL $service"
     waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
     grpc=$(sed -n 's/.*listening on //p' serve.err)
     http=$(sed -n 's/.*HTTP on //p' serve.err)
 }
 # stop SIGNAL STATUS: the service, which ends with STATUS.
 stop() {
-    kill "-$1" "$service"
+    kill "-$1" "$service" || : # its status tells whether it had ended before
     stopped=0
     wait "$service" || stopped=$?
     [ "$stopped" = "$2" ] || fail "ended with $stopped: $(cat serve.err)"
 }
 
-# waits_for 'COMMAND' [TENTHS]: until it succeeds, 10 s or so at most.
+# waits_for 'COMMAND' [TENTHS]: until it succeeds, a minute or so at most.
 waits_for() {
     waited=0
     until eval "$1"; do
         waited=$((waited + 1))
-        [ "$waited" -lt $((${2:-100} * 2)) ] || return 1
+        [ "$waited" -lt $((${2:-600} * 2)) ] || return 1
         sleep 0.05
     done
 }
@@ -239,14 +273,70 @@ is_whole() {
     fail "${2:+$2: }verify says $verified: $(cat verify.out)"
 }
 
+# killed_when 'COMMAND' DIR OPTION...: the crawl begins, or goes on where it is,
+# and is killed when the command, run meanwhile, has come to its end. What is
+# left is whole. False: it was through before, with 0.
+killed_when() {
+    meanwhile=$1 dir=$2
+    shift 2
+    [ -e "$dir" ] || verified=2
+    if [ "$verified" = 2 ]; then # nothing is begun there
+        # shellcheck disable=SC2086
+        behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o "$dir" $quick "$@"
+    else
+        behind crawl.out crawl.err "$URLWEIR" resume "$dir" --progress none
+    fi
+    crawler=$!
+    eval "$meanwhile"
+    kill -KILL $crawler 2>/dev/null || :
+    status=0
+    wait $crawler || status=$?
+    [ "$status" != 0 ] || return 1
+    ended 137 "it ended before it was killed"
+    is_whole "$dir" "killed"
+}
+# That command: until the server, asked before, is asked again.
+something_arrives() {
+    logged
+    arrived=$(wc -l <log)
+    waits_for '[ "$(wc -l <log)" -gt "$arrived" ] || ! kill -0 $crawler 2>/dev/null'
+}
+
+# The server's log has all that has arrived until now.
+logged() {
+    logged=$(grep -c '^logged' port) || :
+    kill -USR1 "$server" || fail "the server is gone: $(cat site.err)"
+    waits_for '[ "$(grep -c "^logged" port)" -gt "$logged" ]' ||
+        fail "the server does not write its log"
+}
 # since_mark FILE: what has arrived since the last `mark`.
 mark() {
-    sleep 0.15 # the server writes its log ten times a second
+    logged
     marked=$(wc -l <log)
 }
 since_mark() {
-    sleep 0.15
+    logged
     tail -n +$((marked + 1)) log >"$1"
+}
+# arrivals [ADDRESS]: requests so far, of that host. is_quiet: none in a second.
+arrivals() {
+    logged
+    awk -F'\t' -v host="${1:-}" 'host == "" || $4 == host' log | wc -l
+}
+is_quiet() {
+    before=$(arrivals "$@")
+    sleep 1
+    [ "$(arrivals "$@")" = "$before" ]
+}
+# gaps [ADDRESS]: since `mark`, milliseconds from answers of that host, of each
+# host, to its next request.
+gaps() {
+    since_mark log.gaps
+    awk -F'\t' -v host="${1:-}" 'host == "" || $4 == host {
+        if ($4 in last)
+            printf "%d\n", ($1 - last[$4]) / 1e6
+        last[$4] = $2
+    }' log.gaps
 }
 
 # flip FILE OFFSET: flip one bit there; a negative offset counts from the end.
@@ -275,7 +365,6 @@ redis_up() {
         --save '' --appendonly yes --appendfsync always "$@" \
         >>redis.log 2>&1 &
     redis_pid=$!
-    at_exit="$at_exit; kill -KILL $redis_pid"
     waits_for 'redis-cli -s "$redis_socket" ping 2>/dev/null | grep -q PONG' ||
         fail "no Redis: $(cat redis.log)"
 }

@@ -25,7 +25,7 @@ since_mark log.part
 resume n -n 120
 ended 3
 says crawl.err "limit: 50 -> 120"
-sleep 0.15
+logged
 [ "$(pages_in log)" = 120 ] || fail "-n 120 gave $(pages_in log) pages"
 resume n -n none
 ended 0
@@ -35,7 +35,7 @@ judge
 serve --hosts 10 --pages 400 --size 2000 --latency 10 --seed 92
 crawl host --per-host 7
 ended 0 # what is left has a reason
-sleep 0.15
+logged
 awk -F'\t' '$7 != "/robots.txt" { n[$4]++ }
     END { for (h in n) if (n[h] > 7) exit 1 }' log || fail "--per-host 7"
 exits 0 "$URLWEIR" status host --json
@@ -69,7 +69,7 @@ serve_no_more
 # fault, however short its time is.
 serve --hosts 8 --pages 80 --size 6000 --seed 94
 began=$(date +%s%N)
-crawl slowly --limit-rate 150K --threads 4 --timeout 2s --tries 1
+crawl slowly --limit-rate 150K --threads 4 --timeout 5s --tries 1
 ended 0
 took=$((($(date +%s%N) - began) / 1000000))
 serve_no_more
@@ -98,11 +98,10 @@ echo "<a href=/a/>a</a>" >www/index.html
 : >www/b/two.html
 : >sub/s.html
 : >org/o.html
-: >port
 rm -f log
-"$SITE" files www=127.0.0.1 sub=127.0.0.2 org=127.0.0.3 --log log >port &
+behind port site.err "$SITE" files www=127.0.0.1 sub=127.0.0.2 org=127.0.0.3 \
+    --log log --max-time "${LIMIT:-600}"
 server=$!
-at_exit="$at_exit; kill $server"
 waits_for 'grep -q "^port" port' || fail "no server"
 port=$(sed 's/port //' port)
 cat >www/a/index.html <<END

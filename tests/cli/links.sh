@@ -105,5 +105,7 @@ refused "an unknown option" "--al1" --url $base --al1 -
 refused "no such file" "$dir/none" --url $base "$dir/none"
 "$URLWEIR" links --help >"$out" || fail "--help"
 grep -q -e '--content-type' "$out" || fail "--help names its options"
-"$URLWEIR" links --url $base "$in" >/dev/full 2>"$err" && fail "a full disk is an error"
+if [ -c /dev/full ]; then
+    "$URLWEIR" links --url $base "$in" >/dev/full 2>"$err" && fail "a full disk is an error"
+fi
 echo "links: all passed"

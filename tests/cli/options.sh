@@ -198,7 +198,7 @@ says err "d/crawl.yaml:1:1: no setting 'dept'; did you mean 'depth'?"
 # ---- short forms, and options behind operands --------------------------------
 
 exits 3 "$URLWEIR" crawl "$site" -os -d30 -c4 -t2 -T5s -w0 -n 2 -U x -H 'A: b' \
-    -I http -X nothing -b a=b --allow-private -q -i seeds.txt -C all.yaml
+    -I http -X nothing -b a=b --allow-private --min-disk 0 -q -i seeds.txt -C all.yaml
 exits 1 "$URLWEIR" crawl "$site" -o s2 -x ftp://127.0.0.1/ --allow-private
 says err "--proxy 'ftp://127.0.0.1/': it takes a URL"
 exits 2 "$URLWEIR" crawl "$site" -o s

@@ -40,20 +40,24 @@ serve --hosts 16 --pages 160 --size 500 --profile robots,redirects,errors \
 polite="--scope any --allow-private --sitemap off --delay 200ms --retry-delay 50ms
     --min-disk 0 --checkpoint 1s --progress none"
 quick=$polite
+hold # so that none of them ends before it is killed
 kills=0
 for moment in $(random "${SEED:-81}" 4 0.8 1.6); do
     if [ $kills = 0 ]; then
         # shellcheck disable=SC2086
-        "$URLWEIR" crawl "$seed" -o d $quick -c 32 >crawl.out 2>&1 &
+        behind crawl.out crawl.err "$URLWEIR" crawl "$seed" "$held" -o d $quick -c 32
+        pid=$!
+        waits_for '[ -s log ]' || fail "no request: $(cat crawl.err)"
     else
-        "$URLWEIR" resume d --progress none >crawl.out 2>&1 &
+        behind crawl.out crawl.err "$URLWEIR" resume d --progress none
+        pid=$!
     fi
-    pid=$!
     sleep "$moment"
-    kill -KILL $pid || fail "it ended early: $(cat crawl.out)"
+    kill -KILL $pid || fail "it ended early: $(cat crawl.err)"
     wait $pid 2>/dev/null || :
     kills=$((kills + 1))
 done
+release
 resume d
 ended 0
 serve_no_more
@@ -65,13 +69,14 @@ agrees d
 # (A kill may come before the answer that says so is stored: 200 ms.)
 serve --hosts 6 --pages 60 --size 500 --profile errors --seed 84
 # shellcheck disable=SC2086
-"$URLWEIR" crawl "$seed" -o after $quick >crawl.out 2>crawl.err &
+behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o after $quick
 pid=$!
-for moment in 1.2 1.3; do
-    sleep "$moment"
-    kill -TERM $pid
+for said in 1 4; do
+    waits_for "[ \$(cut -f6 log | grep -cE '503|429') -ge $said ]" ||
+        fail "no Retry-After: $(cat crawl.err)"
+    kill -TERM $pid 2>/dev/null || : # where it has ended, resume says so
     wait $pid || :
-    "$URLWEIR" resume after --progress none >crawl.out 2>crawl.err &
+    behind crawl.out crawl.err "$URLWEIR" resume after --progress none
     pid=$!
 done
 wait $pid || fail "resume: $(cat crawl.err)"
@@ -122,8 +127,9 @@ ended 0
 serve_no_more
 judge --delay 100
 gaps_after 200 404 | sort -n >gaps
+# (A machine that is busy makes single ones longer: a quarter of them may be.)
 awk '{ a[NR] = $1 } END {
-    exit !(a[1] < 160 && a[NR] > 240 && a[NR] < 600 && NR > 60)
+    exit !(a[int(NR / 4)] < 200 && a[NR] > 240 && a[int(NR * 3 / 4)] < 600 && NR > 60)
 }' gaps || fail "not between half and one and a half: $(tr '\n' ' ' <gaps)"
 
 # ---- more connections, where they are asked for ----------------------------------
@@ -136,7 +142,7 @@ asked_at_once() {
 quick="--scope any --allow-private --sitemap off --delay 0 --min-disk 0
     --progress none"
 for conns in 1 2 4; do
-    serve --hosts 3 --pages 60 --size 500 --latency 30 --seed 83
+    serve --hosts 3 --pages 60 --size 500 --latency 100 --seed 83
     crawl conns-$conns --conns-per-host $conns
     ended 0
     asked_at_once $conns "--conns-per-host $conns"
@@ -149,7 +155,7 @@ for conns in 1 8; do
         --resolve "a.test:$port:127.0.0.1" --resolve "b.test:$port:127.0.0.1" \
         --allow-private --delay 0 --min-disk 0 --progress none \
         --conns-per-ip $conns >crawl.out 2>crawl.err || fail "$(cat crawl.err)"
+    asked_at_once $((conns > 1 ? 2 : 1)) "--conns-per-ip $conns"
     pages=$(wc -l <log)
     [ "$pages" -ge 60 ] || fail "only $pages requests"
-    asked_at_once $((conns > 1 ? 2 : 1)) "--conns-per-ip $conns"
 done

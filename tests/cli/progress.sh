@@ -5,7 +5,7 @@ set -eu
 . "$TOP/tests/cli/lib.sh"
 
 serve --hosts 3 --pages 30
-go="http://127.0.0.1:$port/ --scope any --allow-private -w 20ms"
+go="http://127.0.0.1:$port/ --scope any --allow-private -w 20ms --min-disk 0"
 
 exits 0 "$URLWEIR" crawl $go -o json --progress json
 grep '^{' err | tail -n 1 | python3 -c '
@@ -32,8 +32,11 @@ says err "27 of them in this run"
 
 # A terminal of its own: the line is drawn, and taken away before the summary.
 command -v script >/dev/null || skip "no script(1) here"
-TERM=xterm script -qec "$URLWEIR crawl $go -o bar" typescript >/dev/null </dev/null ||
-    fail "the crawl on a terminal"
+hold # until the line was drawn
+TERM=xterm script -qefc "$URLWEIR crawl $go $held -o bar" typescript >/dev/null </dev/null &
+crawl=$!
 esc=$(printf '\033')
-grep -q "$esc\[K[0-9]* pages*  " typescript || fail "no live line"
+waits_for 'grep -q "$esc\[K[0-9]* pages*  " typescript 2>/dev/null' || fail "no live line"
+release
+wait $crawl || fail "the crawl on a terminal"
 grep -q "$esc\[Kfinished: " typescript || fail "the live line stays"

@@ -48,9 +48,10 @@ done
     for i in 1 2 3; do echo "<a href=/p$i.html>$i</a>"; done
     for i in 1 2 3 4; do echo "<a href=http://n$i.localhost:PORT/p1.html>n</a>"; done
 } >index
+# serve_web [LATENCY_MS]
 serve_web() {
     cp index web/index.html
-    serve_files web 127.0.0.1,127.0.0.2,127.0.0.3 --latency 20
+    serve_files web 127.0.0.1,127.0.0.2,127.0.0.3 --latency "${1:-20}"
     sed "s/PORT/$port/" index >web/index.html
     names= resolve=
     for i in 1 2 3 4 5 6 7 8 9; do
@@ -81,7 +82,7 @@ for host in h1.test n4.localhost 127.0.0.2; do
 done
 
 # By host, as is the default, names of one address are asked together.
-serve_web
+serve_web 100
 # shellcheck disable=SC2086
 exits 0 "$URLWEIR" crawl $names -o by-host $options $resolve -c 32 \
     --queue-key host
@@ -93,24 +94,28 @@ awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
 # ---- across kills -------------------------------------------------------------
 
 serve_web
+hold # so that none of them ends before it is killed
 kills=0
 for moment in 0.7 0.6 0.8; do
     if [ $kills = 0 ]; then
         # shellcheck disable=SC2086
-        "$URLWEIR" crawl $names -o killed $options $resolve -c 32 \
-            >crawl.out 2>&1 &
+        behind crawl.out crawl.err "$URLWEIR" crawl $names "$held" -o killed \
+            $options $resolve -c 32
+        pid=$!
+        waits_for '[ -s log ]' || fail "no request: $(cat crawl.err)"
     else
-        "$URLWEIR" resume killed --progress none >crawl.out 2>&1 &
+        behind crawl.out crawl.err "$URLWEIR" resume killed --progress none
+        pid=$!
     fi
-    pid=$!
     sleep "$moment"
-    kill -KILL $pid || fail "it ended early: $(cat crawl.out)"
+    kill -KILL $pid || fail "it ended early: $(cat crawl.err)"
     wait $pid 2>/dev/null || :
     kills=$((kills + 1))
 done
 exits 0 "$URLWEIR" status killed --hosts --json
 says out '"address": "127.0.0.1"'
 says out '"host": "[::ffff:7f00:3]"'
+release
 resume killed
 ended 0
 serve_no_more
@@ -143,9 +148,11 @@ agrees domain
 
 # ---- a name without an address, and what cannot be ------------------------------
 
+# (A name server that does not answer is not waited for: resolver(3).)
 serve_web
 # shellcheck disable=SC2086
-"$URLWEIR" crawl "http://h1.test:$port/p1.html" http://nowhere.invalid/ \
+RES_OPTIONS="timeout:1 attempts:1" \
+    "$URLWEIR" crawl "http://h1.test:$port/p1.html" http://nowhere.invalid/ \
     -o dead $options $resolve >crawl.out 2>crawl.err && status=0 || status=$?
 ended 5 "a seed has no address"
 exits 0 "$URLWEIR" explain dead http://nowhere.invalid/

@@ -8,10 +8,18 @@
 #   TOP      the checkout
 # and passes by ending with 0. 77 means skipped, with the reason as its last
 # line. Two run at a time; one that takes longer than LIMIT seconds has failed
-# (default 400, 3600 when LONG is set). What a script leaves running is killed.
+# (default 1200, for a slow and busy machine; 3600 when LONG is set). What a
+# script leaves running is killed.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+
+# end_session FILE: what runs in the session named there; once, as its number
+# may be another's later.
+end_session() {
+    [ ! -s "$1" ] || pkill -KILL -s "$(cat "$1")" 2>/dev/null || :
+    rm -f "$1"
+}
 
 # ---- one script, called by the loop below -----------------------------------
 
@@ -22,11 +30,13 @@ if [ "${1:-}" = --one ]; then
     mkdir "$WORK"
     start=$(date +%s.%N)
     code=0
-    # A session of its own, so that all its processes can be found again.
+    # A session of its own, so that all its processes can be found again; no
+    # signal ignored because whoever started this ignores it.
     (cd "$WORK" && setsid -w sh -c 'echo $$ >"$1.sid"
-        exec timeout -k 10 "$2" sh "$3"' sh "$results/$name" "$LIMIT" \
-        "$script") >"$results/$name.out" 2>&1 </dev/null || code=$?
-    pkill -KILL -s "$(cat "$results/$name.sid")" 2>/dev/null || :
+        exec env --default-signal timeout -k 10 "$2" sh "$3"' sh \
+        "$results/$name" "$LIMIT" "$script") \
+        >"$results/$name.out" 2>&1 </dev/null || code=$?
+    end_session "$results/$name.sid"
     took=$(echo "$start $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
     case $code in
     0) word=ok why= ;;
@@ -46,15 +56,17 @@ build=$(cd "$1" && pwd)
 shift
 export URLWEIR="$build/urlweir" SITE="$build/tests/support/site"
 export TOP="${here%/tests/cli}"
-export LIMIT="${LIMIT:-$([ -n "${LONG:-}" ] && echo 3600 || echo 400)}"
+export LIMIT="${LIMIT:-$([ -n "${LONG:-}" ] && echo 3600 || echo 1200)}"
 export LC_ALL=C.UTF-8
+umask 022
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-cli.XXXXXX")
 stop() {
     for s in "$results"/*.sid; do
-        [ ! -e "$s" ] || pkill -KILL -s "$(cat "$s")" 2>/dev/null || :
+        end_session "$s"
     done
-    rm -rf "$results"
+    rm -rf "$results" || :
 }
 trap stop EXIT
 trap 'exit 130' INT TERM

@@ -5,7 +5,7 @@ set -eu
 . "$TOP/tests/cli/lib.sh"
 
 serve --hosts 3 --pages 30
-go="--allow-private --depth 0 -w 0 --progress none"
+go="--allow-private --depth 0 -w 0 --min-disk 0 --progress none"
 
 # fetched DIR N: so many URLs were fetched
 fetched() {

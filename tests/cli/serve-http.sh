@@ -67,7 +67,7 @@ at=127.0.0.1:${at##*:}
 client tokens
 echo "read 0123456789abcdef-other" >tokens
 kill -HUP "$service"
-waits_for 'client token_is 0123456789abcdef-other 200 >/dev/null 2>&1' || fail "SIGHUP"
+waits_for '(client token_is 0123456789abcdef-other 200) >said 2>&1' || fail "SIGHUP: $(cat said)"
 client token_is 0123456789abcdef-read 401
 exits 2 "$URLWEIR" serve e --listen 127.0.0.1:0 --http "127.0.0.1:${at##*:}"
 says err "cannot listen"

@@ -16,12 +16,13 @@ is() {
 reports() {
     [ "$(pgrep -c -P "$service" || :)" = "$1" ]
 }
-# silent_report: in the background, its caller's process in $caller.
+# silent_report N: one more than N, in the background; its caller is $caller.
 silent_report() {
+    waits_for "reports $1" || fail "another report still runs"
     python3 "$TOP/tests/support/json_api.py" "$http" GET /v1/crawls/silent/audit \
         >silent.answer 2>&1 &
     caller=$!
-    at_exit="$at_exit; kill $caller"
+    waits_for "reports $(($1 + 1))" || fail "no report: $(cat silent.answer serve.err)"
 }
 
 # Some leave SIGCHLD ignored to what they start, and no child's end would be known.
@@ -52,11 +53,10 @@ says answer '"false_negatives": 0'
 # ---- as many as may run, whose callers leave ------------------------------------
 
 callers=
-for i in 1 2 3 4; do
-    silent_report
+for i in 0 1 2 3; do
+    silent_report $i
     callers="$callers $caller"
 done
-waits_for 'reports 4' || fail "no reports: $(cat silent.answer serve.err)"
 ! api GET /v1/crawls/other/audit || fail "a fifth runs"
 says answer 'reports run already'
 # shellcheck disable=SC2086
@@ -67,8 +67,7 @@ says answer '"false_negatives": 0'
 
 # ---- a stop, while a caller waits ------------------------------------------------
 
-silent_report
-waits_for 'reports 1' || fail "no report: $(cat silent.answer serve.err)"
+silent_report 0
 report=$(pgrep -P "$service")
 stop TERM 0
 ! kill -0 "$report" 2>/dev/null || fail "the report is still there"

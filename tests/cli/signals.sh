@@ -14,14 +14,20 @@ ends() {
     status=0
     wait "$pid" || status=$?
 }
-seconds() { date +%s%N; }
+# asks N: since the last `mark` more than so many requests have arrived.
+asks() {
+    waits_for "[ \$(wc -l <log) -gt $((marked + $1)) ]" ||
+        fail "it asks for nothing: $(cat crawl.err)"
+}
 
 # ---- stopped and resumed: nothing is lost, nothing asked again ---------------
 
-serve --hosts 10 --pages 1500 --size 1000 --latency 20 --seed 61
+# (With its delay it has a minute to go: it does not end before a signal comes.)
+serve --hosts 10 --pages 3000 --size 1000 --latency 20 --seed 61
+mark
 # shellcheck disable=SC2086
-starts crawl "$seed" -o d $quick
-waits_for '[ -s log ]' || fail "no request"
+starts crawl "$seed" -o d $quick --delay 200ms --max-delay 1s
+asks 0
 
 # While it runs: its state can be seen, and nobody else may have it.
 exits 0 "$URLWEIR" status d --json
@@ -42,10 +48,9 @@ exits 0 "$URLWEIR" status d --json
 [ "$(json state <out)" = stopped ] || fail "not stopped: $(cat out)"
 
 for signal in INT HUP TERM INT; do
-    before=$(wc -l <log)
+    mark
     starts resume d
-    waits_for "[ \$(wc -l <log) -gt $((before + 50)) ]" ||
-        fail "resume asks for nothing"
+    asks 20
     kill -$signal $pid
     ends
     ended 4 SIG$signal
@@ -53,10 +58,10 @@ for signal in INT HUP TERM INT; do
 done
 
 # A crawl that is to outlive its terminal, as nohup(1) starts it.
-before=$(wc -l <log)
-env --ignore-signal=HUP "$URLWEIR" resume d >crawl.out 2>crawl.err </dev/null &
+mark
+behind crawl.out crawl.err env --ignore-signal=HUP "$URLWEIR" resume d
 pid=$!
-waits_for "[ \$(wc -l <log) -gt $((before + 20)) ]" || fail "no request"
+asks 20
 kill -HUP $pid
 sleep 0.3
 kill -0 $pid 2>/dev/null || fail "it did not ignore SIGHUP"
@@ -73,11 +78,11 @@ since_mark log.part
 [ ! -s log.part ] || fail "a refused crawl sent requests"
 
 # Suspended for longer than an answer may take: what has arrived is read first.
-starts resume d -T 1s --connect-timeout 1s
-waits_for '"$URLWEIR" status d --json | grep -q running' || fail "not running"
-sleep 0.3
+mark
+starts resume d --delay 0 -T 5s --connect-timeout 5s
+asks 20
 kill -STOP $pid
-sleep 1.5
+sleep 5.5
 kill -CONT $pid
 ends
 ended 0 "after SIGSTOP and SIGCONT"
@@ -117,21 +122,22 @@ serve_no_more
 
 # ---- the second signal does not wait for answers -----------------------------
 
-serve --hosts 3 --pages 30 --profile slow --size 500 --slow-ms 6000
+serve --hosts 3 --pages 30 --size 500
+hold
 # shellcheck disable=SC2086
-starts crawl "$seed" -o slow $quick
-waits_for '[ $(wc -l <log) -ge 30 ]' || fail "too few requests"
-sleep 1
+starts crawl "$held" "$seed" -o slow $quick -T 5m
+waits_for '"$URLWEIR" unpause slow --json >out 2>err &&
+    [ "$(json queued <out) $(json transfers <out)" = "1 1" ]' || fail "$(cat out err)"
 kill -TERM $pid
+waits_for 'grep -q "stopping: finishing" crawl.err' || fail "no stop: $(cat crawl.err)"
 sleep 0.5
 kill -0 $pid || fail "it does not wait for what is under way: $(cat crawl.err)"
-began=$(seconds)
 kill -TERM $pid
+waits_for "! kill -0 $pid 2>/dev/null" 600 || fail "the second SIGTERM waits: $(cat crawl.err)"
 ends
-took=$((($(seconds) - began) / 1000000))
 ended 4 "the second SIGTERM"
-[ $took -lt 1500 ] || fail "the second SIGTERM took $took ms"
 is_whole slow "the second SIGTERM"
+release
 resume slow
 ended 0
 serve_no_more
@@ -141,10 +147,10 @@ agrees slow
 # ---- seeds that never end ------------------------------------------------------
 
 # shellcheck disable=SC2086
-(sleep 60 | exec env --default-signal=INT "$URLWEIR" crawl -i - -o piped $quick) \
+(sleep 300 | exec env --default-signal=INT "$URLWEIR" crawl -i - -o piped $quick) \
     >crawl.out 2>crawl.err &
 waits_for '[ -e piped/frontier.db ]' || fail "piped: $(cat crawl.err)"
 pid=$(sed 's/ .*//' piped/lock)
 kill -INT "$pid"
-waits_for "! kill -0 $pid 2>/dev/null" 20 || fail "it waits for its seeds' end"
+waits_for "! kill -0 $pid 2>/dev/null" || fail "it waits for its seeds' end"
 exits 2 "$URLWEIR" resume piped

@@ -51,10 +51,10 @@ says out "failed.http_404"
 
 # ---- one that runs, then one that was stopped ----
 
-serve --hosts 3 --pages 300 --latency 20
+# (With its delay it lasts for minutes.)
+serve --hosts 3 --pages 3000 --latency 20
 # shellcheck disable=SC2086
-"$URLWEIR" crawl "$seed" -o slow $quick --delay 100ms \
-    >crawl.out 2>crawl.err </dev/null &
+behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o slow $quick --delay 100ms
 crawler=$!
 waits_for '"$URLWEIR" status slow --json --hosts >out 2>err &&
     [ "$(json fetched <out)" -gt 2 ]' || fail "nothing is fetched: $(cat err)"

@@ -8,22 +8,12 @@ set -eu
 PATH=$PATH:/usr/sbin
 command -v nghttpd >/dev/null || skip "nghttpd is not installed"
 
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-    -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
-    -addext subjectAltName=DNS:localhost 2>openssl.err ||
-    fail "openssl: $(cat openssl.err)"
 mkdir www
 echo '<a href=/b.html>b</a><a href=/c.html>c</a>' >www/index.html
 echo '<a href=/index.html>i</a>' >www/b.html
 echo '<p>c</p>' >www/c.html
 
-# A port nobody has: the kernel's choice, asked for a moment before.
-port=$(python3 -c 'import socket; s = socket.socket()
-s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-nghttpd --verbose -a 127.0.0.1 --htdocs=www "$port" key.pem cert.pem >server.log 2>&1 &
-server=$!
-trap 'kill $server' EXIT
-waits_for 'grep -q listen server.log' || fail "no server: $(cat server.log)"
+serve_http2
 crawl_it="--sitemap off --allow-private --delay 0 --retry-delay 20ms --min-disk 0 -q"
 
 exits 0 "$URLWEIR" crawl "https://localhost:$port/" -o insecure --insecure $crawl_it

@@ -31,13 +31,11 @@ grep -aq "^via: $seed" records || fail "no via"
 
 # ---- odd answers ---------------------------------------------------------------
 
-python3 "$TOP/tests/support/odd_server.py" odd.port &
-odd=$!
-at_exit="$at_exit; kill $odd"
-waits_for 'grep -q "^port" odd.port 2>/dev/null' || fail "no server"
+behind odd.out odd.err python3 "$TOP/tests/support/odd_server.py" odd.port
+waits_for 'grep -q "^port" odd.port 2>/dev/null' || fail "no server: $(cat odd.err)"
 port=$(sed 's/port //' odd.port)
 seed=http://127.0.0.1:$port/
-crawl odd --warc --max-body 100K --timeout 1s --tries 1 --cdxj
+crawl odd --warc --max-body 100K --timeout 5s --tries 1 --cdxj
 ended 0
 exits 0 $strict --cdxj odd/warc/index.cdxj odd/warc/*.warc.gz
 gzip -dc odd/warc/*.warc.gz | tr -d '\r' >records
@@ -81,18 +79,10 @@ grep -q '^via: .*/' records && grep -q '^hopsFromSeed: PR$' records ||
 
 PATH=$PATH:/usr/sbin
 if command -v nghttpd >/dev/null; then
-    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-        -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
-        -addext subjectAltName=DNS:localhost 2>openssl.err
     mkdir www
     echo '<a href=/b.html>b</a>' >www/index.html
     echo '<p>b</p>' >www/b.html
-    port=$(python3 -c 'import socket; s = socket.socket()
-s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    nghttpd --verbose -a 127.0.0.1 --htdocs=www "$port" key.pem cert.pem \
-        >server.log 2>&1 &
-    at_exit="$at_exit; kill $!"
-    waits_for 'grep -q listen server.log' || fail "no server"
+    serve_http2
     seed=https://localhost:$port/
     crawl h2 --insecure --warc --cdxj
     ended 0

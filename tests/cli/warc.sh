@@ -53,51 +53,44 @@ judge
 
 # ---- killed again and again ----------------------------------------------------
 
-serve --hosts 40 --pages 3000 --size 4000 --latency 20 --seed 9
-: >crawl.err
+# killed_at WHEN: the last process was killed then, and nothing is lost.
 killed=0
+killed_at() {
+    ended 137 "it ended before it was killed: $1"
+    killed=$((killed + 1))
+    verified=0
+    "$URLWEIR" verify d >verify.out 2>&1 || verified=$?
+    case $verified in
+    0 | 3) ;;
+    *) fail "verify says $verified after $1: $(cat verify.out)" ;;
+    esac
+}
+
+serve --hosts 40 --pages 3000 --size 4000 --latency 20 --seed 9
+hold # so that it does not end before it is killed
+# Stopped between a record and its row, and between the sync and the commit.
+quick="$quick -c 16"
+export URLWEIR_KILL_AT=warc-appended:50
+crawl d "$held"
+killed_at $URLWEIR_KILL_AT
+export URLWEIR_KILL_AT=warc-synced:3
+resume d
+killed_at $URLWEIR_KILL_AT
+unset URLWEIR_KILL_AT
+# A kill leaves no torn record behind, for what was written is with the system;
+# a power cut may.
+open=$(ls d/warc/*.open)
+printf '\037\213\010\000torn' >>"$open"
 for moment in $(random "$moments" 6 0.1 0.4); do
-    (
-        if [ -e d/warc ]; then
-            exec "$URLWEIR" resume d --progress none
-        fi
-        rm -rf d
-        # shellcheck disable=SC2086
-        exec "$URLWEIR" crawl "$seed" -o d $quick -c 16
-    ) >crawl.out 2>crawl.err &
+    behind crawl.out crawl.err "$URLWEIR" resume d --progress none
     pid=$!
     sleep "$moment"
     kill -KILL $pid 2>/dev/null || :
     status=0
     wait $pid || status=$?
-    ended 137 "it ended before it was killed"
-    killed=$((killed + 1))
-    [ -e d/warc ] || continue
-    status=0
-    "$URLWEIR" verify d >verify.out 2>&1 || status=$?
-    case $status in
-    0 | 3) ;;
-    *) fail "verify says $status after kill $killed: $(cat verify.out)" ;;
-    esac
+    killed_at "kill $((killed + 1))"
 done
-# Stopped between a record and its row, and between the sync and the commit.
-for point in warc-appended:50 warc-synced:3; do
-    status=0
-    URLWEIR_KILL_AT=$point "$URLWEIR" resume d --progress none \
-        >crawl.out 2>crawl.err </dev/null || status=$?
-    ended 137 "killed at $point"
-    killed=$((killed + 1))
-    status=0
-    "$URLWEIR" verify d >verify.out 2>&1 || status=$?
-    case $status in
-    0 | 3) ;;
-    *) fail "verify says $status after $point: $(cat verify.out)" ;;
-    esac
-done
-# A kill leaves no torn record behind, for what was written is with the system;
-# a power cut may.
-open=$(ls d/warc/*.open)
-printf '\037\213\010\000torn' >>"$open"
+release
 resume d
 ended 0
 serve_no_more

@@ -66,15 +66,13 @@ CONTRAST = """(() => {
 def fits(b, width, scheme):
     b.look(width, scheme=scheme)
     where = "%d px, %s: " % (width, scheme)
-    wide = b.value("document.documentElement.scrollWidth")
-    assert wide <= width, where + "it is %d px wide" % wide
+    b.wait("document.documentElement.scrollWidth <= %d" % width)
+    want = "rgb(18, 22, 29)" if scheme == "dark" else "rgb(255, 255, 255)"
+    b.wait("getComputedStyle(document.body).backgroundColor === '%s'" % want)
     texts = b.value(TEXTS)
     assert texts == [], where + str(texts)
     contrast = b.value(CONTRAST)
     assert contrast == [], where + str(contrast)
-    ground = b.value("getComputedStyle(document.body).backgroundColor")
-    want = "rgb(18, 22, 29)" if scheme == "dark" else "rgb(255, 255, 255)"
-    assert ground == want, where + ground
     line = b.value("getComputedStyle(document.querySelector('.line')).stroke")
     want = "rgb(108, 176, 245)" if scheme == "dark" else "rgb(24, 99, 176)"
     assert line == want, where + line

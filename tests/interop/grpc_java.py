@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from background import own_address, wait_until_said  # noqa: E402
+
 here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grpc_java")
 for tool in ("java", "mvn"):
     if shutil.which(tool) is None:
@@ -15,41 +18,47 @@ for tool in ("java", "mvn"):
         sys.exit(77)
 
 
-def start(directory, listen):
-    server = subprocess.Popen(
-        [os.environ["URLWEIR"], "serve", directory, "--http", "none",
-         "--listen", listen], stderr=subprocess.PIPE, text=True)
-    return server, next(line.split("listening on ")[1].strip()
-                        for line in server.stderr if "listening on " in line)
+def start(work, listen):
+    with open(work + "/err", "w") as err:
+        server = subprocess.Popen(
+            [os.environ["URLWEIR"], "serve", work + "/d", "--http", "none",
+             "--listen", listen], stderr=err)
+    return server, wait_until_said(work + "/err", r"listening on (\S+)", server)
+
+
+def get_classes(work):
+    """Their path; a repository that does not answer may a little later."""
+    for again in ([], ["-U"]):
+        found = subprocess.run(
+            ["mvn", "-B", "-q", *again, "-f", here, "dependency:build-classpath",
+             "-Dmdep.outputFile=" + work + "/classpath"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=240)
+        if found.returncode == 0:
+            with open(work + "/classpath") as f:
+                return f.read().strip()
+    print("cannot get the API's classes:", *[
+        line for line in found.stdout.splitlines() if "ERROR" in line][:1])
+    sys.exit(77)
 
 
 with tempfile.TemporaryDirectory() as work:
     try:
-        found = subprocess.run(
-            ["mvn", "-B", "-q", "-f", here, "dependency:build-classpath",
-             "-Dmdep.outputFile=" + work + "/classpath"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=120)
+        classpath = get_classes(work)
     except subprocess.TimeoutExpired:
         print("getting the API's classes takes too long here")
         sys.exit(77)
-    if found.returncode != 0:
-        print("cannot get the API's classes:", *[
-            line for line in found.stdout.splitlines() if "ERROR" in line][:1])
-        sys.exit(77)
-    with open(work + "/classpath") as f:
-        classpath = f.read().strip()
     # javac beside java, or else the launcher that compiles by itself
     built = subprocess.run(["javac", "-cp", classpath, "-d", work,
                             here + "/Crawl.java"], capture_output=True,
-                           text=True, timeout=60) \
+                           text=True, timeout=600) \
         if shutil.which("javac") else None
     if built is not None and built.returncode != 0:
         print(built.stderr)
         sys.exit(1)
     program = ["-cp", classpath + ":" + work, "Crawl"] if built \
         else ["-cp", classpath, here + "/Crawl.java"]
-    server, address = start(work + "/d", "127.0.0.1:0")
+    server, address = start(work, own_address() + ":0")
     client = subprocess.Popen(["java", *program, address],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True)
@@ -58,14 +67,14 @@ with tempfile.TemporaryDirectory() as work:
             if line == "RESTART\n":
                 server.kill()
                 server.wait()
-                server, address = start(work + "/d", address)
+                server, address = start(work, address)
                 client.stdin.write("\n")
                 client.stdin.flush()
             else:
                 print(line, end="")
-        code = client.wait(10)
+        code = client.wait(120)
     finally:
         client.kill()
         server.send_signal(signal.SIGTERM)
-    assert server.wait(20) == 0, "the server ended badly"
+    assert server.wait(120) == 0, "the server ended badly"
     sys.exit(code)

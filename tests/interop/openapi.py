@@ -15,38 +15,35 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import jsonschema
 import openapi_spec_validator
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from background import wait_until_said  # noqa: E402
 
 TOKENS = {role: "0123456789abcdef-" + role for role in ("read", "write", "admin")}
 
 
 def start(work):
     site = subprocess.Popen([os.environ["SITE"], "serve", "--hosts", "3", "--pages", "60",
-                             "--max-time", "280"], stdout=subprocess.PIPE, text=True)
+                             "--max-time", "1800"], stdout=subprocess.PIPE, text=True)
     port = site.stdout.readline().split()[1]
     with open(work + "/news.yaml", "w") as f:
         f.write(f'seeds: ["http://127.0.0.1:{port}/"]\nscope: any\nallow-private: true\ndelay: 10ms\n')
     with open(work + "/tokens", "w") as f:
         f.writelines(f"{role} {token}\n" for role, token in TOKENS.items())
     os.chmod(work + "/tokens", 0o600)
-    server = subprocess.Popen(
-        [os.environ["URLWEIR"], "serve", work + "/d", "--listen", "127.0.0.1:0",
-         "--http", "127.0.0.1:0", "--crawl", work + "/news.yaml",
-         "--token-file", work + "/tokens"],
-        stderr=open(work + "/err", "w+"), text=True)
-    for _ in range(200):
-        text = open(work + "/err").read()
-        if "listening on" in text:
-            break
-        time.sleep(0.05)
-    return site, server, text.split("HTTP on ")[1].split()[0]
+    with open(work + "/err", "w") as err:
+        server = subprocess.Popen(
+            [os.environ["URLWEIR"], "serve", work + "/d", "--listen", "127.0.0.1:0",
+             "--http", "127.0.0.1:0", "--crawl", work + "/news.yaml",
+             "--token-file", work + "/tokens"], stderr=err)
+    return site, server, wait_until_said(work + "/err", r"HTTP on (\S+)", server)
 
 
 def get(address, path, token=None):
-    connection = http.client.HTTPConnection(address, timeout=20)
+    connection = http.client.HTTPConnection(address, timeout=120)
     connection.request("GET", path, headers={"Authorization": "Bearer " + token} if token else {})
     return connection.getresponse()
 
@@ -70,7 +67,7 @@ def check_events(address, document):
     assert answer.status == 200 and answer.getheader("Content-Type") == "text/event-stream"
     validator, samples = validator_of(document, "Sample"), 0
     while samples < 2:
-        line = answer.fp.readline().decode()
+        line = answer.readline().decode()
         if line.startswith("data: "):
             validator.validate(json.loads(line[6:]))
             samples += 1
@@ -91,11 +88,11 @@ def schemathesis(work, address, name, *options, config=""):
     with open(work + "/schemathesis.toml", "w") as f:
         f.write(config + CONFIG)
     command = [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "run",
-               f"http://{address}/openapi.json", "--request-timeout", "20",
+               f"http://{address}/openapi.json", "--request-timeout", "120",
                "--generation-deterministic", "--no-color", "--report-dir", work,
                "--suppress-health-check", "all", "--exclude-path", "/v1/events",
                *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=work, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=work, timeout=900)
     if done.returncode != 0:
         for line in (done.stdout + done.stderr).splitlines():
             print(line[:300])
@@ -129,9 +126,9 @@ def main():
             assert get(address, "/healthz").status == 200
         finally:
             server.send_signal(signal.SIGTERM)
-            code = server.wait(30)
+            code = server.wait(120)
             site.terminate()
-            site.wait(10)
+            site.wait(120)
         assert code == 0, open(work + "/err").read()
         print(len(document["paths"]), "paths")
 

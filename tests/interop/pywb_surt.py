@@ -14,7 +14,7 @@ try:
     from pywb.utils.canonicalize import canonicalize
 except ImportError:
     print('surt: skipped, the Python packages pywb and surt are not installed')
-    sys.exit(0)
+    sys.exit(77)
 
 HOSTS = ['example.com', 'www.example.com', 'www12.example.co.uk', 'WWW.www.com', 'www.com', 'www2x.org', '1.2.3.4', '0x7f.1', '[::1]',
          '[2001:db8::1]', 'b\u00fccher.de', 'a..b', '..a', 'www.', 'a.', 'a..', '.www.a', 'www..a', 'x_y', "a!b\"c$&'()*+,;=~`{}",

@@ -12,18 +12,17 @@ import gzip
 import http.server
 import os
 import shutil
-import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.request
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import browser  # noqa: E402
+from background import free_port, own_address, wait_for  # noqa: E402
 
 BIN = os.path.dirname(sys.executable)
 RED = (220, 20, 60)
@@ -83,21 +82,11 @@ class Site(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def wait_for(url, seconds=40):
-    end = time.time() + seconds
-    while True:
-        try:
-            return urllib.request.urlopen(url, timeout=5).read()
-        except OSError:
-            if time.time() > end:
-                raise
-            time.sleep(0.2)
+def answers(url):
+    try:
+        return urllib.request.urlopen(url, timeout=60).read()
+    except OSError:
+        return None
 
 
 def crawl(work):
@@ -153,7 +142,7 @@ def check(b, base, seed):
     assert b.value('document.getElementById("i").naturalWidth') == 64, 'the image is not there'
     assert b.value('getComputedStyle(document.getElementById("h")).color') == 'rgb(1, 2, 3)', 'the style sheet is not there'
     b.wait('document.getElementById("s").textContent == "a script ran"')
-    assert b.value('document.getElementById("i").src').startswith('http://127.0.0.1:'), 'the image came from elsewhere'
+    assert base + seed + 'red.png' in [u.replace('im_/', '/') for u in b.asked], 'the image came from elsewhere'
     picture = b.picture()
     assert has_colour(picture, RED), 'the image cannot be seen'
     b.value('document.getElementById("a").click()')
@@ -164,6 +153,8 @@ def check(b, base, seed):
     assert b.value('document.getElementById("p").textContent') == 'the same', 'a revisit does not replay'
     b.call('Page.navigate', url=base + seed + 'moved')
     b.wait('document.title == "Behind a redirect"')
+    archive = base[:base.index('/site/')]
+    assert all(u.startswith((archive, 'about:', 'data:')) for u in b.asked), b.asked
 
 
 def main():
@@ -174,14 +165,16 @@ def main():
     pywb = b = None
     try:
         seed = crawl(work)
-        port = free_port()
-        pywb = subprocess.Popen([BIN + '/wayback', '-p', str(port), '-b', '127.0.0.1'], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for('http://127.0.0.1:%d/' % port)
+        host = own_address()
+        port = free_port(host)
+        archive = 'http://%s:%d/' % (host, port)
+        pywb = subprocess.Popen([BIN + '/wayback', '-b', host, '-p', str(port)], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for('pywb', lambda: answers(archive), pywb)
         with open(work + '/d/warc/index.cdxj', encoding='ascii') as f:
             when = f.readline().split(' ')[1]
         b = browser.Browser(work + '/profile')
         b.look(800, 600)
-        check(b, 'http://127.0.0.1:%d/site/%s/' % (port, when), seed)
+        check(b, '%ssite/%s/' % (archive, when), seed)
     finally:
         if b:
             b.close()

@@ -10,11 +10,12 @@ import glob
 import http.client
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+from background import free_port, own_address, wait_for  # noqa: E402
 
 PROFILE = 'variants,redirects,robots,errors,types'
 BIN = os.path.dirname(sys.executable)
@@ -22,7 +23,7 @@ BIN = os.path.dirname(sys.executable)
 
 def crawl(work):
     site = subprocess.Popen([os.environ['SITE'], 'serve', '--hosts', '6', '--pages', '300', '--profile', PROFILE, '--log', work + '/log',
-                             '--max-time', '120', '--stdin-guard'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                             '--max-time', '1800', '--stdin-guard'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     port = site.stdout.readline().split()[1]
     subprocess.run([os.environ['URLWEIR'], 'crawl', 'http://127.0.0.1:%s/' % port, '-o', work + '/d', '--scope', 'any', '--allow-private', '--delay', '0',
                     '--retry-delay', '50ms', '--max-delay', '100ms', '--min-disk', '0', '-q', '--warc', '--warc-size', '1M', '--cdxj'], check=True)
@@ -85,17 +86,18 @@ def check_index(work, files):
     return len(ours) - 1
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def fetch(port, path):
-    c = http.client.HTTPConnection('127.0.0.1', port, timeout=20)
+def fetch(at, path):
+    c = http.client.HTTPConnection(*at, timeout=120)
     c.request('GET', path)
     r = c.getresponse()
     return r.status, r.read()
+
+
+def answers(at):
+    try:
+        return fetch(at, '/')
+    except OSError:
+        return None
 
 
 def check_replay(work, files):
@@ -110,15 +112,10 @@ def check_replay(work, files):
     shutil.copy(work + '/d/warc/index.cdxj', work + '/collections/test/indexes')
     with open(work + '/d/warc/index.cdxj', encoding='ascii') as f:
         keys = collections.Counter(line.split(' ')[0] for line in f)
-    port = free_port()
-    server = subprocess.Popen([BIN + '/wayback', '-p', str(port), '-b', '127.0.0.1'], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    at = own_address(), free_port(own_address())
+    server = subprocess.Popen([BIN + '/wayback', '-b', at[0], '-p', str(at[1])], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(300):
-            try:
-                fetch(port, '/')
-                break
-            except OSError:
-                time.sleep(0.1)
+        wait_for('pywb', lambda: answers(at), server)
         bodies, wanted = {}, []
         for name in files:
             with open(name, 'rb') as f:
@@ -135,7 +132,7 @@ def check_replay(work, files):
                     elif len(wanted) < 30 and alone:
                         wanted.append((url, when, digest))
         for url, when, digest in wanted:
-            status, body = fetch(port, '/test/%sid_/%s' % (when, url))
+            status, body = fetch(at, '/test/%sid_/%s' % (when, url))
             assert status == 200 and body == bodies[digest], (url, status, len(body), len(bodies[digest]))
         return len(wanted)
     finally:

@@ -1,12 +1,14 @@
 """A fetcher of another program, for tests/cli/lend.sh.
 
-usage: borrower.py CRAWL THREADS [DIE_AFTER]
+usage: borrower.py CRAWL THREADS [leave AFTER | die AFTER]
 
 Leases URLs of an own crawl of `urlweir serve` over HTTP, fetches them, puts the
 links it found and acknowledges. Goes on over restarts of the service, whose
 address is read from the file `address` each time, until nothing is left of the
-crawl. How many it fetched is printed. With DIE_AFTER it ends without a word after
-so many leases, with a URL in its hands that it has not asked for.
+crawl. How many it fetched is printed. With `leave` it goes once it has fetched so
+many, a thread's last one more; with `die` without a word after so many leases, with
+a URL in its hands that it has not asked for: printed, with the moment before which
+nobody had it.
 
 One request at a time to a host, as the service leases them; the time between is
 the service's to keep.
@@ -23,7 +25,9 @@ import urllib.parse
 
 CRAWL = sys.argv[1]
 THREADS = int(sys.argv[2])
-DIE_AFTER = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+AFTER = {"leave": 0, "die": 0}
+if len(sys.argv) > 4:
+    AFTER[sys.argv[3]] = int(sys.argv[4])
 HOLD_S = 8
 
 lock = threading.Lock()
@@ -32,7 +36,13 @@ fetched, gone, leases = [], [], 0
 
 def ask(method, path, body=None):
     """JSON of the service, whenever it is there again."""
+    return asked_at(method, path, body)[1]
+
+
+def asked_at(method, path, body=None):
+    """The same behind the moment before it was asked for."""
     while True:
+        began = time.monotonic_ns()
         try:
             with open("address") as f:
                 address = f.read().strip()
@@ -46,7 +56,7 @@ def ask(method, path, body=None):
             time.sleep(0.05)
             continue
         if answer.status == 200:
-            return json.loads(text)
+            return began, json.loads(text)
         if answer.status != 503:  # stopping, or not all there yet
             raise SystemExit("%s %s: %d %s" % (method, path, answer.status, text))
         time.sleep(0.05)
@@ -95,14 +105,15 @@ def is_over():
 
 def work():
     global leases
-    while True:
-        got = ask("POST", "/v1/lease", {"crawl": CRAWL, "max_queues": 1, "hold_seconds": HOLD_S})
+    while not 0 < AFTER["leave"] <= len(fetched):
+        began, got = asked_at("POST", "/v1/lease", {"crawl": CRAWL, "max_queues": 1,
+                                                    "hold_seconds": HOLD_S})
         for url in got["urls"]:
             assert url["crawl"] == CRAWL and url["metadata"]["kind"], url
             with lock:
                 leases += 1
-                if 0 < DIE_AFTER <= leases:
-                    print("died", time.monotonic_ns(), url["url"], flush=True)
+                if 0 < AFTER["die"] <= leases:
+                    print("died", began, url["url"], flush=True)
                     os._exit(3)
             settle(url)
         if not got["urls"]:

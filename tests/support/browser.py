@@ -13,8 +13,12 @@ import subprocess
 import time
 
 
+PATIENCE = 90  # seconds; what does not come at all is found
+
+
 class Refused(AssertionError):
-    """What the browser was asked for it does not do: the page is gone, say."""
+    """What the browser was asked for it does not do: the page is gone, say; or
+    the script threw, as there is not yet what it asks about."""
 
 
 def program():
@@ -38,13 +42,13 @@ class Browser:
         os.close(to_child)
         os.close(from_child)
         self.rest, self.count, self.session = b"", 0, None
-        self.errors, self.asked = [], []
+        self.errors, self.asked, self.refused = [], [], None
         target = self.call("Target.createTarget", url="about:blank")
         self.session = self.call("Target.attachToTarget", flatten=True, targetId=target["targetId"])["sessionId"]
         for domain in ("Page", "Log", "Network", "Runtime", "Audits"):
             self.call(domain + ".enable")
 
-    def receive(self, seconds=60):
+    def receive(self, seconds=2 * PATIENCE):
         while b"\0" not in self.rest:
             ready, _, _ = select.select([self.into], [], [], seconds)
             assert ready, "the browser says nothing"
@@ -84,21 +88,23 @@ class Browser:
     def value(self, script):
         r = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True,
                       allowUnsafeEvalBlockedByCSP=False)
-        assert "exceptionDetails" not in r, (script, r)
+        if "exceptionDetails" in r:
+            raise Refused(script, r)
         return r["result"].get("value")
 
-    def wait(self, script, seconds=20):
+    def wait(self, script, seconds=PATIENCE):
         """Until it is true; what it is. Pages may follow each other meanwhile."""
-        end = time.time() + seconds
+        end = time.monotonic() + seconds
         while True:
             try:
                 value = self.value(script)
-            except Refused:  # between two pages
+            except Refused as e:  # between two pages, say
                 value = None
+                self.refused = e
             if value:
                 return value
-            assert time.time() < end, "not so in time: %s; %s; the page says: %s" % (
-                script, self.errors, self.value("document.body.innerText")[:1500])
+            assert time.monotonic() < end, "not so in time: %s; %s %s; the page says: %s" % (
+                script, self.errors, self.refused, self.value("document.body.innerText")[:1500])
             time.sleep(0.05)
 
     def open(self, url):
@@ -113,18 +119,39 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **about, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **about)
 
-    def click(self, selector):
-        """With the mouse, in the middle of what is there."""
-        at = self.value("""(() => {
+    def middle_of(self, selector):
+        """Where it is, brought into view."""
+        return self.value("""(() => {
             const e = document.querySelector(%s);
             e.scrollIntoView({block: 'center'});
             const b = e.getBoundingClientRect();
             return {x: b.left + b.width / 2, y: b.top + b.height / 2};
         })()""" % json.dumps(selector))
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+
+    def mouse(self, kind, at):
+        self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+
+    def click(self, selector):
+        """With the mouse, in the middle of what is there; again where it has
+        moved meanwhile, as its user would."""
+        self.wait("document.querySelector(%s) !== null" % json.dumps(selector))
+        for _ in range(20):
+            self.value("window.missed = true; document.querySelector(%s).addEventListener("
+                       "'click', () => { window.missed = false; }, {capture: true, once: true})" % json.dumps(selector))
+            at = self.middle_of(selector)
+            self.mouse("mousePressed", at)
+            self.mouse("mouseReleased", at)
+            try:
+                for pause in (0, 0.3):
+                    time.sleep(pause)
+                    if self.value("window.missed") is not True:
+                        return
+            except Refused:  # it led to another page
+                return
+        raise AssertionError("cannot be clicked: " + selector)
 
     def type(self, selector, text):
+        self.wait("document.querySelector(%s) !== null" % json.dumps(selector))
         self.value("(() => { const e = document.querySelector(%s); e.focus(); e.select(); })()" % json.dumps(selector))
         self.call("Input.insertText", text=text)
 
@@ -139,4 +166,8 @@ class Browser:
 
     def close(self):
         self.process.terminate()
-        self.process.wait(20)
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

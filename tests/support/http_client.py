@@ -18,7 +18,7 @@ address = sys.argv[1]
 
 def ask(method, path, body=None, headers=None, token=None, raw=False):
     """(status, headers, body); JSON is read, also that of problems."""
-    connection = http.client.HTTPConnection(address, timeout=20)
+    connection = http.client.HTTPConnection(address, timeout=60)
     headers = dict(headers or {})
     if body is not None:
         headers.setdefault("Content-Type", "application/json")
@@ -187,7 +187,7 @@ def errors():
     for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:7072", "[::1]:7"):
         ask_status, _, _ = ask("GET", "/v1/stats", headers={"Host": host})
         assert ask_status == 200, host
-    connection = http.client.HTTPConnection(address, timeout=20)
+    connection = http.client.HTTPConnection(address, timeout=60)
     connection.request("HEAD", "/metrics")
     answer = connection.getresponse()
     assert answer.status == 200 and answer.read() == b""
@@ -243,9 +243,9 @@ def token_is(token, status):
 
 def idle():
     """Connections that are open when the service stops are closed."""
-    first = http.client.HTTPConnection(address, timeout=20)
+    first = http.client.HTTPConnection(address, timeout=40)  # before it is idle for too long
     first.connect()
-    second = http.client.HTTPConnection(address, timeout=20)
+    second = http.client.HTTPConnection(address, timeout=60)
     second.request("GET", "/healthz")
     second.getresponse().read()
     open("idle", "w").close()
@@ -254,7 +254,7 @@ def idle():
 
 def half():
     """Half a request, and no more of it; the service's end cuts it off."""
-    connection = http.client.HTTPConnection(address, timeout=20)
+    connection = http.client.HTTPConnection(address, timeout=60)
     connection.putrequest("POST", "/v1/urls")
     connection.putheader("Content-Type", "application/json")
     connection.putheader("Content-Length", "24")
@@ -269,7 +269,7 @@ def tls(certificate):
     context = ssl.create_default_context(cafile="server.pem")
     if certificate == "shown":
         context.load_cert_chain("client.pem", "client.key")
-    connection = http.client.HTTPSConnection(address, timeout=20, context=context)
+    connection = http.client.HTTPSConnection(address, timeout=60, context=context)
     connection.request("GET", "/healthz")
     answer = connection.getresponse()
     assert answer.status == (403 if certificate == "refused" else 200), answer.status
@@ -291,7 +291,7 @@ def connect(certificate=None):
     context.verify_mode = ssl.CERT_NONE
     if certificate:
         context.load_cert_chain(certificate + ".pem", certificate + ".key")
-    connection = http.client.HTTPSConnection(address, timeout=20, context=context)
+    connection = http.client.HTTPSConnection(address, timeout=60, context=context)
     connection.connect()
     return connection
 
@@ -303,7 +303,7 @@ def der(name):
 def reload_until(server, expected, certificate, status=200):
     """SIGHUP, then connections until one is shown `expected`."""
     os.kill(int(server), signal.SIGHUP)
-    for _ in range(100):
+    for _ in range(600):
         if shown(connect(certificate)) == (expected, status):
             return
         time.sleep(0.05)
@@ -332,7 +332,7 @@ def reloads(server):
         shutil.copy(broken + ".pem", "live.pem")
         before = open("serve.err").read().count("what was there stays")
         os.kill(int(server), signal.SIGHUP)
-        for _ in range(100):
+        for _ in range(600):
             if open("serve.err").read().count("what was there stays") > before:
                 break
             time.sleep(0.05)

@@ -13,6 +13,7 @@ its arrival. Ends with SIGTERM.
 """
 import http.server
 import os
+import socketserver
 import sys
 import threading
 import time
@@ -22,6 +23,16 @@ TYPES = {".html": "text/html", ".xml": "application/xml", ".css": "text/css",
          ".svg": "image/svg+xml", ".png": "image/png",
          ".js": "text/javascript", ".rss": "application/rss+xml"}
 SMALL = 1 << 20  # larger bodies are sent as they are
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def server_bind(self):
+        """Without asking a name server for the address's name, as HTTPServer's does."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -81,19 +92,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     self.wfile.write(chunk)
 
 
+def listen(addresses):
+    """A server at each, all on one port: what is free on the first may be taken on
+    another, so it is tried a few times."""
+    for tries_left in range(19, -1, -1):
+        servers, port = [], 0
+        try:
+            for address in addresses:
+                servers.append(Server((address, port), Handler))
+                port = servers[0].server_port
+            return servers
+        except OSError:
+            for server in servers:
+                server.server_close()
+            if tries_left == 0:
+                raise
+
+
 def main():
     directory, log = sys.argv[1:3]
-    addresses = sys.argv[3:] or ["127.0.0.1"]
     lock = threading.Lock()
-    port, servers = 0, []
+    servers = listen(sys.argv[3:] or ["127.0.0.1"])
     with open(log, "a") as out, open(log + ".times", "a") as times:
-        for address in addresses:
-            server = http.server.ThreadingHTTPServer((address, port), Handler)
-            server.daemon_threads = True
-            server.site = ("%s/%s" % (directory, address), out, times, lock)
-            port = server.server_address[1]
-            servers.append(server)
-        print("port %d" % port, flush=True)
+        for server in servers:
+            server.site = ("%s/%s" % (directory, server.server_name), out, times, lock)
+        print("port %d" % servers[0].server_port, flush=True)
         for server in servers[1:]:
             threading.Thread(target=server.serve_forever, daemon=True).start()
         servers[0].serve_forever()

@@ -57,6 +57,13 @@ static void say_port(void *ctx, uint16_t port)
     fflush(stdout);
 }
 
+static void say_logged(void *ctx)
+{
+    (void)ctx;
+    puts("logged");
+    fflush(stdout);
+}
+
 static void answer_web(void *ctx, const struct request *request,
                        struct answer *an)
 {
@@ -102,6 +109,7 @@ static int serve(const struct settings *s, struct http_options *o)
         o->stdin_guard = s->stdin_guard;
         o->journal = journal;
         o->ready = say_port;
+        o->logged = say_logged;
         st = http_serve(o);
     }
     journal_close(journal);

@@ -8,7 +8,8 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from grpc_checks.rig import (ANY, CODE, FAIL, LATE, OK, SKIPPED, Section,
-                             Server, among, fails, is_, pb, stubs, waits)
+                             Server, among, fails, is_, own_address, pb,
+                             stubs, waits)
 
 section = Section("2 alone")
 check, check_alone = section.check, section.check_alone
@@ -64,10 +65,12 @@ def a_delay_without_key_is_the_default_of_all_queues():
         f.put_new("a1", "a2", key="a")
         f.put_new("b1", "b2", key="b")
         f.delay(1, "b")
-        f.delay(3, "")
-        is_(len(f.get(1)), 2)
+        f.delay(600, "")
         begun = time.monotonic()
+        is_(len(f.get(1)), 2)
         waits(2 + LATE, lambda: f.get(5) == ["b2"])
+        is_(f.get(5), [])
+        f.delay(3, "")
         waits(4 + LATE, lambda: f.get(5) == ["a2"])
         assert time.monotonic() - begun >= 2.9
 
@@ -78,7 +81,7 @@ def restart_with(end):
         f.crawl = "c"
         for k in ("delayed", "blocked", "limited", "held", "done"):
             f.put_new(*(f"{k}{i}" for i in range(4)), key=k)
-        f.delay(60, "delayed")
+        f.delay(600, "delayed")
         f.delay(0, "limited")
         f.delay(0, "held")
         f.block(time.time() + 1000, "blocked")
@@ -86,7 +89,7 @@ def restart_with(end):
         f.put(f.known("limited0", 0, "limited"),
               *(f.known(f"done{i}", 0, "done", m=["x"]) for i in range(4)))
         f.put(f.new("m", "meta", a=["1", "2"]))
-        is_(len(f.get(1, key="delayed")), 1)
+        is_(len(f.get(1, key="delayed", delay=600)), 1)
         is_(len(f.get(2, key="held", delay=600)), 2)
         f.active(False)
         before = (f.figures(), sorted(f.queues()), f.count())
@@ -140,13 +143,14 @@ def what_was_acknowledged_is_there_after_a_kill():
 
             t = threading.Thread(target=read, daemon=True)
             t.start()
-            time.sleep(0.3 + 0.2 * turn)
+            waits(5 + LATE, lambda: acked)
+            time.sleep(0.2 * turn)
             server.kill()
             t.join()
             server.start()
             got = set(f.list_urls(crawl="c", size=2**31))
             lost = [u for u in acked if u not in got]
-            assert acked and not lost, f"{len(lost)} of {len(acked)} lost"
+            assert not lost, f"{len(lost)} of {len(acked)} lost"
 
 
 @check_alone
@@ -183,11 +187,9 @@ def a_stop_acknowledges_what_was_taken_and_ends_streams_as_unavailable():
         for i in range(100):
             outgoing.put(f.new(f"u{i}"))
         waits(5 + LATE, lambda: len(acks) == 100)
-        begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
-        is_(server.process.wait(10), 0)
-        among(time.monotonic() - begun, 0, 4 + LATE)
-        t.join(5)
+        is_(server.process.wait(4 + LATE), 0)
+        t.join(5 + LATE)
         is_(ended, [CODE.UNAVAILABLE])
         outgoing.put(None)
         server.start()
@@ -204,7 +206,7 @@ def health_says_not_serving_while_the_service_stops():
         server.process.send_signal(signal.SIGTERM)
         is_(next(watch).status, health_pb2.HealthCheckResponse.NOT_SERVING)
         fails(CODE.UNAVAILABLE, lambda: list(watch))
-        is_(server.process.wait(10), 0)
+        is_(server.process.wait(4 + LATE), 0)
 
 
 @check_alone
@@ -294,7 +296,8 @@ def six_callers_that_ask_for_any_crawl_never_get_the_same_url():
         for t in threads:
             t.join()
         f.active(True)
-        got.extend(f.get(crawl=ANY, delay=600))
+        waits(2 + LATE, lambda: got.extend(f.get(crawl=ANY, delay=600))
+              or len(got) >= 1200)
         is_((len(got), len(set(got)), wrong), (1200, 1200, []))
 
 
@@ -312,26 +315,30 @@ def control_holds_for_all_connections():
 
 @check_alone
 def a_call_for_all_crawls_costs_what_it_returns():
-    """5,000 queues that are not due do not slow a call that finds one."""
-    with Server() as f:
+    """5,000 queues that are not due do not slow a call that finds one: beside
+    a server without them, so that both have the same machine."""
+    with Server() as full, Server() as empty:
         later = int(time.time()) + 100000
-        f.put(*(f.known("u", later, f"q{i}", crawl="c")
-                for i in range(5000)))
-        f.crawl = "c"
-        f.delay(0, "")
-        took = []
-        for i in range(50):
-            f.put_new(f"due{i}", key="due")
-            begun = time.monotonic()
-            waits(1 + LATE, lambda: f.get(crawl=ANY) == [f"due{i}"], 0.001)
-            took.append(time.monotonic() - begun)
-            f.put(f.known(f"due{i}", 0, "due"))
-        among(sorted(took)[25], 0, 0.03)
-        begun = time.monotonic()
-        for _ in range(50):
-            is_(f.figures()[4], 5001)
-            assert f.count() >= 5000
-        among(time.monotonic() - begun, 0, 1 + LATE)
+        full.put(*(full.known("u", later, f"q{i}", crawl="c")
+                   for i in range(5000)))
+        got, told = {full: [], empty: []}, {full: [], empty: []}
+        for f in got:
+            f.crawl = "c"
+            f.delay(0, "")
+        for i in range(100):
+            for f in got:
+                f.put_new(f"due{i}", key="due")
+                begun = time.monotonic()
+                waits(1 + LATE, lambda: f.get(crawl=ANY) == [f"due{i}"], 0.001)
+                got[f].append(time.monotonic() - begun)
+                f.put(f.known(f"due{i}", 0, "due"))
+                begun = time.monotonic()
+                is_((f.figures()[4], f.count()),
+                    (5001, 5001 + i) if f is full else (1, i + 1))
+                told[f].append(time.monotonic() - begun)
+        for took in got, told:
+            full_took, empty_took = (sorted(took[f])[50] for f in took)
+            among(full_took, 0, 3 * empty_took + 0.03)
 
 
 @check_alone
@@ -339,48 +346,49 @@ def a_store_that_cannot_be_written_makes_acks_that_say_fail():
     """No silence, no OK for what is not on disk; and what was is there."""
     server = Server(limit=4096)
     with server as f:
+        is_(f.put(f.new("first", crawl="c")), [OK])
         acks = []
         try:
             for a in f.stub.PutURLs(
                     (f.new(f"http://h{i % 9}/{i}" + "x" * 200, f"h{i % 9}",
                            crawl="c", ID=str(i)) for i in range(15000)),
-                    timeout=120):
+                    timeout=300):
                 acks.append(a)
         except grpc.RpcError as e:
             raise AssertionError(f"after {len(acks)} acks: {e.code()}")
         is_([a.ID for a in acks], [str(i) for i in range(15000)])
         ok = sum(a.status == OK for a in acks)
         is_([a.status for a in acks], [OK] * ok + [FAIL] * (15000 - ok))
-        among(ok, 1, 14999)
+        among(ok, 0, 14999)
         server.kill()
         server.limit = None
         server.start()
-        among(f.count(crawl="c"), ok, 15000)
-        is_(f.put(f.new("http://h0/0" + "x" * 200, "h0", crawl="c"),
-                  f.new("another", crawl="c")), [SKIPPED, OK])
+        among(f.count(crawl="c"), 1 + ok, 15001)
+        is_(f.put(f.new("first", crawl="c"), f.new("another", crawl="c")),
+            [SKIPPED, OK])
 
 
 @check_alone
 def a_client_finds_the_service_again_after_a_restart():
     """GOAWAY, then UNAVAILABLE, then the same channel goes on."""
-    server = Server()
+    server = Server(host=own_address())
     with server as f:
         f.put(f.new("u", crawl="c"))
-        channel, port = server.channel, server.address.split(":")[1]
+        channel = server.channel
         stub = stubs.URLFrontierStub(channel)
         server.process.send_signal(signal.SIGTERM)
-        is_(server.process.wait(20), 0)
+        is_(server.process.wait(4 + LATE), 0)
         fails(CODE.UNAVAILABLE, stub.GetStats, pb.QueueWithinCrawlParams())
-        server.listen = "127.0.0.1:" + port
+        server.listen = server.address
         server.start()
         is_(stub.GetStats(pb.QueueWithinCrawlParams(crawlID="c"),
-                          wait_for_ready=True, timeout=30).size, 1)
+                          wait_for_ready=True, timeout=300).size, 1)
         channel.close()
 
 
 @check_alone
 def a_caller_told_to_go_away_finishes_its_calls():
-    server = Server("--drain", "10")
+    server = Server("--drain", "300")
     with server as f:
         f.put(*(f.new(f"u{i}" + "x" * 500, crawl="c") for i in range(5000)))
         items = f.stub.ListURLs(pb.ListUrlParams(crawlID="c", size=5000))
@@ -390,7 +398,7 @@ def a_caller_told_to_go_away_finishes_its_calls():
         for item in items:
             got.append(item)
         is_(len(got), 5000)
-        is_(server.process.wait(20), 0)
+        is_(server.process.wait(4 + LATE), 0)
 
 
 @check_alone
@@ -414,12 +422,12 @@ def callers_that_never_read_cost_bounded_memory():
             calls.append(stub.PutURLs(items(n)))
             calls.append(stub.ListURLs(pb.ListUrlParams(
                 crawlID="c", size=20000)))
+        waits(5 + LATE, lambda: all(sent))
         seen = None
         while seen != sum(sent):
             seen = sum(sent)
             time.sleep(1)
-        for n in sent:
-            among(n, 1, 40000)
+        among(max(sent), 1, 40000)
         among(f.server.memory("VmHWM") - before, 0, 200)
         is_(f.put(f.new("u", crawl="e")), [OK])  # others are served
         for call in calls:

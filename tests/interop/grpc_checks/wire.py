@@ -299,7 +299,7 @@ def a_deadline_is_kept(f):
     begun = time.monotonic()
     fails(CODE.DEADLINE_EXCEEDED,
           lambda: list(f.stub.PutURLs(iter(outgoing.get, None), timeout=0.5)))
-    among(time.monotonic() - begun, 0.4, 2)
+    among(time.monotonic() - begun, 0.4, 2 + LATE)
     outgoing.put(None)
 
 
@@ -323,7 +323,7 @@ def urls_got_for_a_call_that_was_given_up_are_given_back(f):
         h.conn.reset_stream(stream, 8)  # in one segment with the question
         h.ping()
     got = []
-    waits(3, lambda: got.extend(f.get(delay=600)) or len(got) == 50)
+    waits(3 + LATE, lambda: got.extend(f.get(delay=600)) or len(got) == 50)
 
 
 @check
@@ -407,7 +407,7 @@ class Http2:
 
     def __init__(self, address, **settings):
         host, port = address.split(":")
-        self.socket = socket.create_connection((host, int(port)), 20)
+        self.socket = socket.create_connection((host, int(port)), 120)
         self.conn = h2.connection.H2Connection(h2.config.H2Configuration(
             validate_outbound_headers=False, header_encoding="utf-8"))
         self.conn.initiate_connection()
@@ -554,7 +554,7 @@ def pings_are_answered_while_calls_are_open(f):
 @check
 def a_client_that_keeps_its_connection_alive_with_pings_is_left_in_peace(f):
     channel = f.server.another_channel(
-        ("grpc.keepalive_time_ms", 200), ("grpc.keepalive_timeout_ms", 2000),
+        ("grpc.keepalive_time_ms", 200), ("grpc.keepalive_timeout_ms", 60000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.http2.min_time_between_pings_ms", 200))
@@ -713,7 +713,7 @@ def many_connections_at_once_are_served(f):
     channels = [f.server.another_channel() for _ in range(60)]
     asked = [stubs.URLFrontierStub(c).GetStats.future(
         pb.QueueWithinCrawlParams(crawlID=f.crawl)) for c in channels]
-    is_({a.result(timeout=30).size for a in asked}, {1})
+    is_({a.result(timeout=300).size for a in asked}, {1})
     for c in channels:
         c.close()
 

@@ -41,6 +41,7 @@ struct server {
     enum source signal_source, stdin_source;
     int signals;
     uint16_t port;
+    bool log_asked; /* to be written out, and told */
     bool ending;
 };
 
@@ -153,6 +154,18 @@ static void read_stdin(struct server *s)
         s->ending = true;
 }
 
+static void read_signals(struct server *s)
+{
+    struct signalfd_siginfo one;
+
+    while (read(s->signals, &one, sizeof one) == (ssize_t)sizeof one) {
+        if (one.ssi_signo == SIGUSR1)
+            s->log_asked = true;
+        else
+            s->ending = true;
+    }
+}
+
 static void dispatch(struct server *s, const struct epoll_event *e)
 {
     switch (*(enum source *)e->data.ptr) {
@@ -163,7 +176,7 @@ static void dispatch(struct server *s, const struct epoll_event *e)
         conn_event(&s->hub, e->data.ptr, e->events);
         return;
     case SOURCE_SIGNAL:
-        s->ending = true;
+        read_signals(s);
         return;
     case SOURCE_STDIN:
         read_stdin(s);
@@ -202,16 +215,20 @@ static void loop(struct server *s)
             dispatch(s, &events[i]);
         now = clock_mono();
         run_timers(s, now);
-        if (now >= flush_at) {
+        if (now >= flush_at || s->log_asked) {
             journal_flush(s->hub.o->journal);
             flush_at = now + FLUSH_NS;
         }
+        if (s->log_asked)
+            s->hub.o->logged(s->hub.o->ctx);
+        s->log_asked = false;
     }
     if (!s->ending)
         fprintf(stderr, "site: --max-time is over\n");
 }
 
-/* SIGTERM and SIGINT become events. */
+/* SIGTERM, SIGINT and SIGUSR1 become events: the last comes behind what had
+ * arrived before it. */
 static enum status watch_ends(struct server *s)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = &s->signal_source};
@@ -220,6 +237,7 @@ static enum status watch_ends(struct server *s)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_BLOCK, &set, NULL);
     s->signal_source = SOURCE_SIGNAL;
     s->stdin_source = SOURCE_STDIN;

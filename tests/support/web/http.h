@@ -28,6 +28,8 @@ struct http_options {
     void *ctx;
     /* Called once it listens. */
     void (*ready)(void *ctx, uint16_t port);
+    /* Called on SIGUSR1, once the journal has all that had arrived by then. */
+    void (*logged)(void *ctx);
     void (*answer)(void *ctx, const struct request *rq, struct answer *an);
 };
 

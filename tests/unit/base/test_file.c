@@ -185,14 +185,12 @@ START_TEST(a_private_file_is_its_owners_also_over_what_a_crash_left)
 {
     struct stat info;
 
-    make_dir();
     ck_assert_int_eq(file_replace(in_dir("a.tmp"), bytes_of_str("left")),
                      STATUS_OK);
     ck_assert_int_eq(file_replace_private(in_dir("a"), bytes_of_str("x")),
                      STATUS_OK);
     ck_assert_int_eq(stat(in_dir("a"), &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0600);
-    remove_dir();
 }
 END_TEST
 
@@ -200,7 +198,6 @@ START_TEST(a_tree_is_removed_and_nothing_that_its_links_name)
 {
     char other[128], tree[128];
 
-    make_dir();
     snprintf(other, sizeof other, "%s", in_dir("other"));
     snprintf(tree, sizeof tree, "%s", in_dir("tree"));
     ck_assert_int_eq(file_make_dir(in_dir("tree/deep/er")), STATUS_OK);
@@ -216,7 +213,6 @@ START_TEST(a_tree_is_removed_and_nothing_that_its_links_name)
     ck_assert_int_eq(symlink(other, tree), 0);
     ck_assert_int_ne(file_remove_tree(tree), STATUS_OK);
     expect("other/kept", "x");
-    remove_dir();
 }
 END_TEST
 

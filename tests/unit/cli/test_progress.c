@@ -316,6 +316,20 @@ START_TEST(a_log_line_never_lands_in_the_bar)
 }
 END_TEST
 
+/* What comes up to `end`, which may be in pieces. */
+static void read_until(int fd, char end, char *text, size_t size)
+{
+    size_t len = 0;
+    ssize_t n;
+
+    do {
+        n = read(fd, text + len, size - 1 - len);
+        ck_assert_int_gt(n, 0);
+        len += (size_t)n;
+    } while (text[len - 1] != end);
+    text[len - 1] = '\0';
+}
+
 /* A pseudo-terminal of `columns` as stderr; what is drawn on it. False where
  * there is none to be had: a chroot without /dev/pts. */
 static bool on_terminal(unsigned short columns, const char *term,
@@ -325,7 +339,6 @@ static bool on_terminal(unsigned short columns, const char *term,
     int master = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO);
     struct progress *p;
     int slave;
-    ssize_t n;
 
     if (master < 0) {
         close(saved);
@@ -342,9 +355,8 @@ static bool on_terminal(unsigned short columns, const char *term,
     p = progress_new(choice, &sample, 0);
     progress_update(p, &sample, S(10));
     dup2(saved, STDERR_FILENO);
-    n = read(master, drawn, size - 1);
-    ck_assert_int_ge(n, 0);
-    drawn[n] = '\0';
+    ck_assert_int_eq(write(slave, "$", 1), 1);
+    read_until(master, '$', drawn, size);
     free(p);
     close(slave);
     close(master);

@@ -46,7 +46,7 @@ Suite *suite_fetch_once(void)
     Suite *s = suite_create("fetch_once");
     TCase *t = tcase_create("fetch_once");
 
-    tcase_set_timeout(t, 30);
+    tcase_set_timeout(t, 60);
     tcase_add_test(
         t, ours_a_kept_connection_that_dies_is_another_try_not_another_request);
     suite_add_tcase(s, t);

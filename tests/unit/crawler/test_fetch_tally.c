@@ -89,7 +89,7 @@ Suite *suite_fetch_tally(void)
     Suite *s = suite_create("fetch_tally");
     TCase *t = tcase_create("fetch_tally");
 
-    tcase_set_timeout(t, 30);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, each_request_is_counted_by_its_end_and_its_status);
     tcase_add_test(t, robots_txt_is_timed_by_itself);
     suite_add_tcase(s, t);

@@ -78,7 +78,7 @@ END_TEST
 
 START_TEST(conns_per_host_are_used_at_once)
 {
-    struct route route = {"/", OK_HTML EMPTY, .delay_ms = 50};
+    struct route route = {"/", OK_HTML EMPTY, .held = true};
     struct rig r;
 
     rig_init(&r, &route, 1);
@@ -86,6 +86,8 @@ START_TEST(conns_per_host_are_used_at_once)
     rig_start(&r);
     for (int i = 0; i < 9; i++)
         rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
+    tiny_wait_asked(&r.server, &route, 3);
+    tiny_let_go(&r.server, &route);
     for (int i = 0; i < 9; i++)
         report_free(rig_receive(&r));
     ck_assert_uint_eq(r.server.open_most, 3);
@@ -99,7 +101,9 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
 {
     enum { HOSTS = 16, ROUNDS = 4 };
     struct route route = {"/", OK_HTML EMPTY, .delay_ms = 2};
-    int host_of[100000], left[HOSTS], to_go = HOSTS * ROUNDS;
+    static int host_of[1000000];
+    int left[HOSTS], to_go = HOSTS * ROUNDS;
+    int64_t given[HOSTS];
     struct rig r;
     char host[32];
 
@@ -109,6 +113,7 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
     rig_start(&r);
     for (int i = 0; i < HOSTS; i++) {
         left[i] = ROUNDS;
+        given[i] = clock_mono();
         snprintf(host, sizeof host, "h%d.test", i);
         host_of[rig_give(&r, rig_url(&r, host, "/"))] = i;
     }
@@ -117,7 +122,7 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
         int h = host_of[p->id];
 
         if (p->kind == REPORT_RELEASE) {
-            ck_assert_int_gt(p->not_before, clock_mono());
+            ck_assert_int_gt(p->not_before, given[h]);
             ck_assert_int_eq(p->done.host.ended, 0);
             usleep(500);
         } else {
@@ -126,9 +131,12 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
             to_go--;
         }
         report_free(p);
+        if (left[h] == 0)
+            continue;
+        ck_assert_uint_lt(r.next_id + 1, COUNT(host_of));
+        given[h] = clock_mono();
         snprintf(host, sizeof host, "h%d.test", h);
-        if (left[h] > 0)
-            host_of[rig_give(&r, rig_url(&r, host, "/"))] = h;
+        host_of[rig_give(&r, rig_url(&r, host, "/"))] = h;
     }
     ck_assert_uint_le(r.server.open_most, 4);
     ck_assert_uint_eq(r.server.requests, HOSTS * ROUNDS);
@@ -140,7 +148,7 @@ END_TEST
 
 START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
 {
-    struct route route = {"/", OK_HTML EMPTY, .delay_ms = 100};
+    struct route route = {"/", OK_HTML EMPTY, .held = true};
     struct rig r;
     struct report *p;
 
@@ -148,7 +156,7 @@ START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
     rig_start(&r);
     for (int i = 0; i < 5; i++)
         rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
-    usleep(50000);
+    tiny_wait_asked(&r.server, &route, 1);
     fetcher_drain(r.fetcher);
     for (int i = 0; i < 4; i++) {
         p = rig_receive(&r);
@@ -156,6 +164,7 @@ START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
         ck_assert_int_eq(p->done.host.ended, 0);
         report_free(p);
     }
+    tiny_let_go(&r.server, &route);
     p = rig_receive(&r);
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     ck_assert_uint_eq(p->id, 1);
@@ -164,20 +173,19 @@ START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
 }
 END_TEST
 
+/* Long before the limit of time does. */
 START_TEST(stopping_gives_everything_back_at_once)
 {
     struct route route = {"/", OK_HTML "\r\nabc", .after = STALL};
-    int64_t before;
     struct rig r;
 
     rig_init(&r, &route, 1);
-    r.o.timeout_ms = 60000;
+    r.o.timeout_ms = 600000;
     rig_start(&r);
     for (int i = 0; i < 3; i++)
         rig_give(&r, rig_url(&r, "127.0.0.1", "/"));
     while (atomic_load(&fetcher_counters(r.fetcher)->requests) == 0)
         usleep(1000);
-    before = clock_mono();
     fetcher_stop(r.fetcher);
     for (int i = 0; i < 3; i++) {
         struct report *p = rig_receive(&r);
@@ -187,7 +195,6 @@ START_TEST(stopping_gives_everything_back_at_once)
         ck_assert_int_eq(p->done.host.ended != 0, p->id == 1);
         report_free(p);
     }
-    ck_assert_int_lt(clock_mono() - before, 30 * NS_PER_S);
     rig_fini(&r);
 }
 END_TEST
@@ -217,7 +224,7 @@ Suite *suite_fetcher(void)
     Suite *s = suite_create("fetcher");
     TCase *t = tcase_create("fetcher");
 
-    tcase_set_timeout(t, 30);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, a_page_is_fetched_with_all_that_is_told_of_it);
     tcase_add_test(t, one_transfer_at_a_time_for_one_queue_in_order);
     tcase_add_test(t, conns_per_host_are_used_at_once);

@@ -62,6 +62,7 @@ Suite *suite_fetcher_clock(void)
     Suite *s = suite_create("fetcher_clock");
     TCase *t = tcase_create("fetcher_clock");
 
+    tcase_set_timeout(t, 60);
     tcase_add_test(
         t, an_unreachable_robots_txt_is_told_however_soon_it_is_due_again);
     suite_add_tcase(s, t);

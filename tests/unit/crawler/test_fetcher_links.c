@@ -421,7 +421,7 @@ Suite *suite_fetcher_links(void)
     Suite *s = suite_create("fetcher_links");
     TCase *t = tcase_create("fetcher_links");
 
-    tcase_set_timeout(t, 30);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, a_redirect_sends_its_target_on_as_a_url_of_its_own);
     tcase_add_test(t, redirects_that_lead_nowhere_say_why);
     tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);

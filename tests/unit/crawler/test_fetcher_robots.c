@@ -106,25 +106,28 @@ END_TEST
 
 START_TEST(all_that_wait_for_one_robots_txt_are_given_back)
 {
-    struct route routes[] = {{"/robots.txt", RULES, .delay_ms = 50}};
-
     for (uint32_t conns = 1; conns <= 3; conns += 2) {
+        struct route route = {"/robots.txt", RULES, .held = true};
         struct rig r;
 
-        routes[0].asked = 0;
-        rig_init(&r, routes, COUNT(routes));
+        rig_init(&r, &route, 1);
+        rig_resolve_all(&r);
         r.o.robots = ROBOTS_OBEY;
         r.o.conns_per_host = conns;
         rig_start(&r);
         for (int i = 0; i < 5; i++)
-            rig_give(&r, rig_url(&r, "127.0.0.1", "/a"));
-        for (int i = 0; i < 5; i++) {
+            rig_give(&r, rig_url(&r, "a.test", "/a"));
+        /* When this one's is asked for, the fetcher has taken all. */
+        rig_give(&r, rig_url(&r, "last.test", "/a"));
+        tiny_wait_asked(&r.server, &route, 2);
+        tiny_let_go(&r.server, &route);
+        for (int i = 0; i < 6; i++) {
             struct report *p = rig_receive(&r);
 
             ck_assert_int_eq(p->kind, REPORT_RELEASE);
             report_free(p);
         }
-        ck_assert_uint_eq(routes[0].asked, 1);
+        ck_assert_uint_eq(r.server.requests, 2);
         rig_fini(&r);
     }
 }
@@ -187,26 +190,32 @@ END_TEST
 START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
 {
     struct route routes[] = {{"/robots.txt", MOVED "Location: /1\r\n\r\n"},
-                             {"/1", RULES, .delay_ms = 50}};
+                             {"/1", RULES, .held = true}};
     struct rig r;
     struct report *p;
 
     rig_init(&r, routes, COUNT(routes));
+    rig_resolve_all(&r);
     r.o.robots = ROBOTS_OBEY;
     r.o.conns_per_host = 2;
     rig_start(&r);
-    report_free(rig_ask(&r, "/a"));
-    rig_give(&r, rig_url(&r, "127.0.0.1", "/b"));
-    rig_give(&r, rig_url(&r, "127.0.0.1", "/c")); /* is held meanwhile */
+    report_free(rig_ask_url(&r, rig_url(&r, "a.test", "/a")));
+    rig_give(&r, rig_url(&r, "a.test", "/b"));
+    rig_give(&r, rig_url(&r, "a.test", "/c")); /* is held meanwhile */
+    /* When this one comes back, the fetcher has taken both. */
+    report_free(rig_ask_url(&r, rig_url(&r, "last.test", "/a")));
+    ck_assert_uint_eq(routes[0].asked, 2); /* one of each host */
+    tiny_let_go(&r.server, &routes[1]);
     for (int i = 0; i < 2; i++) {
         p = rig_receive(&r);
         ck_assert_int_eq(p->kind, REPORT_RELEASE);
         report_free(p);
     }
-    ck_assert_uint_eq(r.server.requests, 2);
-    report_free(rig_ask(&r, "/a"));
     ck_assert_uint_eq(r.server.requests, 3);
-    ck_assert_uint_eq(routes[0].asked, 1);
+    report_free(rig_ask_url(&r, rig_url(&r, "a.test", "/a")));
+    ck_assert_uint_eq(r.server.requests, 4);
+    ck_assert_uint_eq(routes[0].asked, 2);
+    ck_assert_uint_eq(routes[1].asked, 1);
     rig_fini(&r);
 }
 END_TEST
@@ -273,9 +282,9 @@ END_TEST
 
 START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
 {
-    struct route routes[] = {{"/robots.txt",
-                              "HTTP/1.1 503 Busy\r\nRetry-After: 9\r\n" EMPTY},
-                             {"/a", OK_HTML EMPTY}};
+    struct route routes[] = {
+        {"/robots.txt", "HTTP/1.1 503 Busy\r\nRetry-After: 900\r\n" EMPTY},
+        {"/a", OK_HTML EMPTY}};
     struct rig r;
     struct report *p;
 
@@ -286,13 +295,13 @@ START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
     assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
     ck_assert(p->done.transient && p->done.host.unreachable);
     ck_assert(p->done.host.slow_down);
-    ck_assert_int_eq(p->done.host.retry_after_ms, 9000);
+    ck_assert_int_eq(p->done.host.retry_after_ms, 900000);
     ck_assert_int_gt(p->done.host.ended, 0);
     assert_bytes(p->done.row.detail, "robots.txt: HTTP 503");
     report_free(p);
     p = rig_ask(&r, "/a"); /* too early: nothing is sent */
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_int_gt(p->not_before, clock_mono() + 5 * NS_PER_S);
+    ck_assert_int_gt(p->not_before, clock_mono() + 450 * NS_PER_S);
     ck_assert_int_eq(p->done.host.ended, 0);
     report_free(p);
     ck_assert_uint_eq(routes[0].asked, 1);
@@ -361,7 +370,7 @@ START_TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
     row.origin = bytes_of_str(rig_url(&r, "127.0.0.1", ""));
     row.body = bytes_of_str("User-agent: *\nDisallow: /b\n");
     row.fetched_at_ms = clock_wall_ms() - 1000;
-    row.expires_at_ms = clock_wall_ms() + 100000;
+    row.expires_at_ms = clock_wall_ms() + 3600000;
     fetcher_know_robots(r.fetcher, &row);
     p = rig_ask(&r, "/a");
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
@@ -397,7 +406,7 @@ Suite *suite_fetcher_robots(void)
     Suite *s = suite_create("fetcher_robots");
     TCase *t = tcase_create("fetcher_robots");
 
-    tcase_set_timeout(t, 30);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, robots_txt_comes_first_and_its_url_is_given_back);
     tcase_add_test(t, robots_txt_is_read_whatever_its_type_and_coding);
     tcase_add_test(t, a_url_its_robots_txt_denies_is_denied_at_once);

@@ -17,6 +17,7 @@
 struct rig {
     struct queue *woken;
     struct resolver *r;
+    int64_t now; /* stands still but where a test moves it */
 };
 
 static struct rig rig(const struct resolver_options *o)
@@ -43,7 +44,7 @@ static struct resolver_options options(void)
 static void ask(struct rig *r, uint32_t queue, const char *host)
 {
     ck_assert(resolver_has_room(r->r));
-    resolver_ask(r->r, queue, bytes_of_str(host), clock_mono());
+    resolver_ask(r->r, queue, bytes_of_str(host), r->now);
 }
 
 /* The next answer, for which the queue wakes us. */
@@ -52,7 +53,7 @@ static struct resolver_answer wait_for_answer(struct rig *r)
     struct resolver_answer a;
     void *none[1];
 
-    while (!resolver_take(r->r, clock_mono(), &a))
+    while (!resolver_take(r->r, r->now, &a))
         ck_assert_uint_eq(queue_receive(r->woken, none, 1, 50 * NS_PER_MS), 0);
     return a;
 }
@@ -122,19 +123,33 @@ END_TEST
 START_TEST(a_stuck_lookup_holds_up_nobody_and_is_answered_in_time)
 {
     struct resolver_options o = options();
-    struct rig r;
+    struct rig r = rig(&o);
 
-    o.timeout = 1500 * NS_PER_MS;
-    r = rig(&o);
     ask(&r, 1, "stuck.test");
     is_at(&r, "127.0.0.1", "127.0.0.1"); /* by the other thread */
     ask(&r, 2, "stuck-too.test");
     stuck_names_wait(2);
     ask(&r, 3, "127.0.0.1"); /* no thread is left for it */
+    r.now += o.timeout;
     ck_assert_uint_eq(wait_for_answer(&r).queue, 1);
     for (int i = 0; i < 2; i++)
         ck_assert(!wait_for_answer(&r).found);
     rig_fini(&r); /* does not wait for them either */
+    stuck_names_let_go();
+}
+END_TEST
+
+/* One thread is idle and takes the first of two questions, which hangs. */
+START_TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+
+    is_at(&r, "127.0.0.1", "127.0.0.1");
+    usleep(50000); /* its thread is idle by now, most likely */
+    ask(&r, 1, "stuck.test");
+    is_at(&r, "127.0.0.2", "127.0.0.2");
+    rig_fini(&r);
     stuck_names_let_go();
 }
 END_TEST
@@ -168,7 +183,7 @@ START_TEST(many_questions_are_each_answered_once)
                      asked % 250);
             ask(&r, asked++, host);
         }
-        if (!resolver_take(r.r, clock_mono(), &a))
+        if (!resolver_take(r.r, r.now, &a))
             continue;
         ck_assert(a.found && !seen[a.queue]);
         ck_assert_uint_eq(a.ip.at[15], a.queue % 250);
@@ -189,6 +204,8 @@ Suite *suite_resolver(void)
         t, what_curl_is_told_is_not_asked_and_the_smallest_address_counts);
     tcase_add_test(t, rfc6761_6_3_names_under_localhost_are_the_loopback);
     tcase_add_test(t, a_stuck_lookup_holds_up_nobody_and_is_answered_in_time);
+    tcase_add_test(
+        t, a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own);
     tcase_add_test(t, freeing_waits_for_no_lookup);
     tcase_add_test(t, many_questions_are_each_answered_once);
     suite_add_tcase(s, t);

@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,6 +31,7 @@ struct route {
     unsigned asked;
     unsigned repeat; /* the answer's last `repeat_len` octets, so many times */
     size_t repeat_len;
+    bool held; /* not answered before tiny_let_go */
 };
 
 struct tiny_client;
@@ -40,8 +42,9 @@ struct tiny_server {
     unsigned short port;
     pthread_t thread;
     pthread_mutex_t mtx;
-    const char *greeting; /* instead of HTTP: sent, then all is read */
-    char head[4096];      /* of the last request */
+    pthread_cond_t changed; /* asked, or let go */
+    const char *greeting;   /* instead of HTTP: sent, then all is read */
+    char head[4096];        /* of the last request */
     unsigned connections, open_most, requests;
     struct tiny_client *clients; /* also those that have gone */
 };
@@ -127,7 +130,7 @@ static bool tiny_serve(int fd, struct route *r)
     return r->after == KEEP;
 }
 
-/* What is asked for, as it stands now. */
+/* What is asked for, as it stands once it may be answered. */
 static struct route tiny_find(struct tiny_server *s, const char *head)
 {
     struct route found = {0}, *r;
@@ -138,6 +141,9 @@ static struct route tiny_find(struct tiny_server *s, const char *head)
     r = tiny_route(s, head);
     if (r != NULL) {
         r->asked++;
+        pthread_cond_broadcast(&s->changed);
+        while (r->held)
+            pthread_cond_wait(&s->changed, &s->mtx);
         found = *r;
     }
     pthread_mutex_unlock(&s->mtx);
@@ -166,15 +172,22 @@ static void *tiny_talk(void *arg)
     return NULL;
 }
 
+static bool tiny_is_open(int fd)
+{
+    char octet;
+    ssize_t n = recv(fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
 /* How many clients have not hung up; they may have done so without our
  * threads having seen it yet. */
 static unsigned tiny_count_open(struct tiny_server *s)
 {
     unsigned n = 0;
-    char octet;
 
     for (struct tiny_client *c = s->clients; c != NULL; c = c->next)
-        n += !c->gone && recv(c->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+        n += !c->gone && tiny_is_open(c->fd);
     return n;
 }
 
@@ -211,6 +224,26 @@ static inline void tiny_answer(struct tiny_server *s, struct route *r,
     pthread_mutex_unlock(&s->mtx);
 }
 
+/* Until `r` has been asked for so often; no clock is needed then to know what
+ * is under way. */
+static inline void tiny_wait_asked(struct tiny_server *s, const struct route *r,
+                                   unsigned times)
+{
+    pthread_mutex_lock(&s->mtx);
+    while (r->asked < times)
+        pthread_cond_wait(&s->changed, &s->mtx);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+/* A route that was held is answered, now and from now on. */
+static inline void tiny_let_go(struct tiny_server *s, struct route *r)
+{
+    pthread_mutex_lock(&s->mtx);
+    r->held = false;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->mtx);
+}
+
 /* On 127.0.0.1 and a free port. */
 static void tiny_start(struct tiny_server *s, struct route *routes,
                        size_t count)
@@ -222,6 +255,7 @@ static void tiny_start(struct tiny_server *s, struct route *routes,
     s->routes = routes;
     s->count = count;
     pthread_mutex_init(&s->mtx, NULL);
+    pthread_cond_init(&s->changed, NULL);
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     s->fd = socket(AF_INET, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(s->fd, (struct sockaddr *)&a, sizeof a), 0);
@@ -249,6 +283,7 @@ static void tiny_stop(struct tiny_server *s)
         s->clients = c->next;
         free(c);
     }
+    pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->mtx);
 }
 

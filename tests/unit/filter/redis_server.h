@@ -19,6 +19,7 @@
 #include "base/logger.h"
 #include "filter/redis_bloom.h"
 #include "filter/redis_link.h"
+#include "tests/unit/storage/scratch.h"
 
 struct redis_server {
     char dir[64], socket[96], url[160];
@@ -51,7 +52,8 @@ static inline struct redis_place redis_server_place(
     char url[512];
 
     buf_init(&error, 1000);
-    snprintf(url, sizeof url, "%s?key=test%s%s", s->url,
+    /* No test of these is about a server that is slow, but many a machine. */
+    snprintf(url, sizeof url, "%s?key=test&timeout=60s%s%s", s->url,
              settings[0] != '\0' ? "&" : "", settings);
     ck_assert_msg(redis_url_parse(&p, url, &error) == STATUS_OK, "%s",
                   buf_str(&error));
@@ -59,10 +61,35 @@ static inline struct redis_place redis_server_place(
     return p;
 }
 
+/* One plain command, given as words; its integer, or -1. */
+static inline long long redis_server_do(const struct redis_server *s,
+                                        const char *command)
+{
+    redisContext *c = redisConnectUnix(s->socket);
+    redisReply *r;
+    long long n = -1;
+
+    ck_assert(c != NULL && c->err == 0);
+    r = redisCommand(c, command);
+    ck_assert_ptr_nonnull(r);
+    if (r->type == REDIS_REPLY_INTEGER)
+        n = r->integer;
+    freeReplyObject(r);
+    redisFree(c);
+    return n;
+}
+
+/* It tells about itself before it has loaded what it kept; this it refuses. */
+static inline void redis_server_loaded(const struct redis_server *s)
+{
+    while (redis_server_do(s, "EXISTS nothing") != 0)
+        usleep(1000);
+}
+
 static inline void redis_server_run(struct redis_server *s)
 {
     const struct redis_place p = redis_server_place(s, "");
-    struct redis_link *l = redis_link_new(&p, 20000);
+    struct redis_link *l = redis_link_new(&p, 120000);
 
     s->pid = fork();
     ck_assert_int_ge(s->pid, 0);
@@ -80,12 +107,14 @@ static inline void redis_server_run(struct redis_server *s)
     }
     ck_assert_int_eq(redis_link_ready(l), STATUS_OK);
     redis_link_free(l);
+    redis_server_loaded(s);
 }
 
+/* In memory where that is possible: its log is synced with every write. */
 static inline void redis_server_start(struct redis_server *s, bool logged)
 {
     logger_set_level(LOG_LEVEL_ERROR);
-    snprintf(s->dir, sizeof s->dir, "/tmp/urlweir-redis.XXXXXX");
+    snprintf(s->dir, sizeof s->dir, "%s/urlweir-redis.XXXXXX", scratch_root());
     ck_assert_ptr_nonnull(mkdtemp(s->dir));
     snprintf(s->socket, sizeof s->socket, "%s/socket", s->dir);
     snprintf(s->url, sizeof s->url, "redis+unix://%s", s->socket);
@@ -106,24 +135,6 @@ static inline void redis_server_end(struct redis_server *s)
     redis_server_kill(s);
     snprintf(command, sizeof command, "rm -rf %s", s->dir);
     ck_assert_int_eq(system(command), 0);
-}
-
-/* One plain command, given as words; its integer, or -1. */
-static inline long long redis_server_do(const struct redis_server *s,
-                                        const char *command)
-{
-    redisContext *c = redisConnectUnix(s->socket);
-    redisReply *r;
-    long long n = -1;
-
-    ck_assert(c != NULL && c->err == 0);
-    r = redisCommand(c, command);
-    ck_assert_ptr_nonnull(r);
-    if (r->type == REDIS_REPLY_INTEGER)
-        n = r->integer;
-    freeReplyObject(r);
-    redisFree(c);
-    return n;
 }
 
 #endif

@@ -31,18 +31,27 @@ static void end(void)
     if (server.pid == 0)                                                       \
     return
 
-static struct filter *make(struct remembered *r)
+/* `timeout` is when a server that is there counts as away. */
+static struct filter *make_with(struct remembered *r, const char *timeout)
 {
+    char url[256];
     struct filter_options o = {.kind = "redis",
                                .expect = 20000,
                                .fpr = 0.001,
-                               .redis = server.url};
+                               .redis = url};
     struct filter *f = NULL;
+
+    snprintf(url, sizeof url, "%s?timeout=%s", server.url, timeout);
 
     if (r != NULL)
         o.source = source_of(r);
     ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
     return f;
+}
+
+static struct filter *make(struct remembered *r)
+{
+    return make_with(r, "60s");
 }
 
 static void rest_ms(long ms)
@@ -60,10 +69,11 @@ static void add_and_remember(struct filter *f, struct remembered *r,
     ck_assert_int_eq(add_range(f, first, n), STATUS_OK);
 }
 
-/* Asks until the filter answers by itself, 20 s at most. */
+/* Asks until the filter answers by itself, two minutes at most. On a busy
+ * machine even an empty source is not read within its first call. */
 static bool becomes_whole(struct filter *f)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 12000; i++) {
         (void)filter_check_one(f, 1);
         if (redis_filter_state(f).whole)
             return true;
@@ -79,9 +89,13 @@ START_TEST(behind_the_interface_it_is_a_filter_like_any_other)
     bool fresh[3];
     struct filter_stats s;
     struct filter *f;
+    uint64_t unsure;
 
     NEEDS_SERVER;
     f = make(r);
+    ck_assert(becomes_whole(f));
+    filter_stats(f, &s);
+    unsure = s.unsure;
     ck_assert_int_eq(filter_add(f, keys, 3, fresh), STATUS_OK);
     ck_assert(fresh[0] && fresh[1] && !fresh[2]);
     add_and_remember(f, r, 0, 10000);
@@ -90,7 +104,7 @@ START_TEST(behind_the_interface_it_is_a_filter_like_any_other)
     filter_stats(f, &s);
     ck_assert_uint_ge(s.count, 9990);
     ck_assert_uint_eq(s.capacity, 20000);
-    ck_assert(!s.overfull && s.unsure == 0);
+    ck_assert(!s.overfull && s.unsure == unsure);
     ck_assert_int_eq(filter_remove(f, keys, 1, NULL), STATUS_ARG);
     ck_assert_int_eq(add_range(f, 10000, 20000), STATUS_LIMIT);
     filter_stats(f, &s);
@@ -105,16 +119,20 @@ START_TEST(while_the_server_is_away_all_is_maybe_and_nothing_is_lost)
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter_stats s;
     struct filter *f;
+    uint64_t unsure;
 
     NEEDS_SERVER;
     f = make(r);
     add_and_remember(f, r, 0, 5000);
+    ck_assert(becomes_whole(f));
+    filter_stats(f, &s);
+    unsure = s.unsure;
     redis_server_kill(&server);
     ck_assert_uint_eq(count_maybe(f, 0, 1000), 1000);
     ck_assert_uint_eq(count_maybe(f, 50000, 1000), 1000);
     add_and_remember(f, r, 5000, 5000);
     filter_stats(f, &s);
-    ck_assert_uint_eq(s.unsure, 2000);
+    ck_assert_uint_eq(s.unsure - unsure, 2000);
     ck_assert_uint_eq(redis_filter_state(f).outages, 1);
     redis_server_run(&server); /* empty: it kept nothing */
     ck_assert(becomes_whole(f));
@@ -136,6 +154,7 @@ START_TEST(after_a_broken_connection_only_what_was_missed_is_added)
     NEEDS_SERVER;
     f = make(r);
     add_and_remember(f, r, 0, 5000);
+    ck_assert(becomes_whole(f));
     asked = r->asked;
     for (int i = 0; i < 5; i++) {
         (void)redis_server_do(&server, "CLIENT KILL TYPE normal SKIPME yes");
@@ -155,7 +174,7 @@ START_TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
     struct filter *f;
 
     NEEDS_SERVER;
-    f = make(r);
+    f = make_with(r, "2s");
     add_and_remember(f, r, 0, 100);
     kill(server.pid, SIGSTOP); /* it is there, and does not answer */
     remember_range(r, 100, 70000);
@@ -178,6 +197,7 @@ START_TEST(a_filter_that_was_flushed_is_filled_again)
     NEEDS_SERVER;
     f = make(r);
     add_and_remember(f, r, 0, 5000);
+    ck_assert(becomes_whole(f));
     for (int i = 0; i < 3; i++) {
         (void)redis_server_do(&server, ends[i]);
         ck_assert_uint_eq(count_maybe(f, 0, 5000), 5000);
@@ -199,6 +219,7 @@ START_TEST(a_server_that_came_back_with_older_keys_is_filled_again)
     NEEDS_SERVER;
     f = make(r);
     add_and_remember(f, r, 0, 1000);
+    ck_assert(becomes_whole(f));
     (void)redis_server_do(&server, "SAVE");
     add_and_remember(f, r, 1000, 1000);
     redis_server_kill(&server);
@@ -236,7 +257,8 @@ START_TEST(a_server_that_is_not_there_at_the_start_is_used_once_it_is)
 }
 END_TEST
 
-/* A call that has to wait for its back-off costs nothing. */
+/* A call that has to wait for its back-off costs nothing: these would take more
+ * than an hour if each of them did. */
 START_TEST(a_dead_server_does_not_slow_questions_down)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -248,8 +270,9 @@ START_TEST(a_dead_server_does_not_slow_questions_down)
     redis_server_kill(&server);
     began = clock_mono();
     for (int i = 0; i < 100000; i++)
-        ck_assert(filter_check_one(f, nth_key((uint64_t)i)));
-    ck_assert_int_lt(clock_mono() - began, 2 * NS_PER_S);
+        if (!filter_check_one(f, nth_key((uint64_t)i)))
+            ck_abort_msg("key %d is called new", i);
+    ck_assert_int_lt(clock_mono() - began, 60 * NS_PER_S);
     filter_free(f);
     forget_all(r);
     redis_server_run(&server);
@@ -280,6 +303,7 @@ START_TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
     buf_init(&mark, 1000);
     f = make(r);
     add_and_remember(f, r, 0, 2000);
+    ck_assert(becomes_whole(f));
     ck_assert(redis_filter_mark(f, &mark));
     filter_free(f);
 
@@ -301,7 +325,10 @@ START_TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
 
     f = make(r);
     buf_clear(&mark);
-    ck_assert(redis_filter_mark(f, &mark)); /* filled by asking for it */
+    for (int i = 0; !redis_filter_mark(f, &mark); i++) {
+        ck_assert_int_lt(i, 12000); /* filled by asking for it, in parts */
+        rest_ms(10);
+    }
     filter_free(f);
     redis_server_kill(&server);
     redis_server_run(&server);

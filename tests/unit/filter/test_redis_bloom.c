@@ -52,7 +52,7 @@ static struct redis_bloom *open_with(const char *settings,
 
 static struct redis_bloom *make(void)
 {
-    return open_with("", REDIS_BLOOM_MAKE, 10000);
+    return open_with("", REDIS_BLOOM_MAKE, 120000);
 }
 
 static void nth_keys(uint64_t *keys, uint64_t first, size_t n)
@@ -184,7 +184,7 @@ static uint8_t *shared_counts(size_t n)
 /* Adds all keys in batches of 500, each racer in an order of its own. */
 static void race(unsigned who, uint8_t *wins)
 {
-    struct redis_bloom *b = open_with("", REDIS_BLOOM_OPEN, 30000);
+    struct redis_bloom *b = open_with("", REDIS_BLOOM_OPEN, 120000);
     uint64_t keys[500];
     bool fresh[500];
 
@@ -371,23 +371,38 @@ END_TEST
 
 START_TEST(it_ends_when_its_time_is_over)
 {
+    static const char *const parts[] = {"test", "test:meta"};
     struct redis_bloom *b;
     struct redis_bloom_info info;
     uint64_t key = nth_key(0);
+    int64_t before;
     bool maybe;
 
     NEEDS_SERVER;
-    b = open_with("ttl=1s", REDIS_BLOOM_NEW, 5000);
+    b = open_with("ttl=1h", REDIS_BLOOM_NEW, 5000);
     (void)add(b, 0, 10);
     ck_assert_int_eq(redis_bloom_look(b, &info), STATUS_OK);
-    ck_assert_int_gt(info.ttl_ms, 0);
+    before = info.ttl_ms;
+    ck_assert_int_gt(before, 0);
+    ck_assert_int_le(before, 3600000);
+    rest_ms(5);
     /* A rebuild does not make it live longer. */
     ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
     ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
     ck_assert_int_eq(redis_bloom_look(b, &info), STATUS_OK);
     ck_assert_int_gt(info.ttl_ms, 0);
-    rest_ms(999);
-    rest_ms(20);
+    ck_assert_int_lt(info.ttl_ms, before);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char command[64];
+        long long left;
+
+        snprintf(command, sizeof command, "PTTL %s", parts[i]);
+        left = redis_server_do(&server, command);
+        ck_assert(left > 0 && left < before);
+        snprintf(command, sizeof command, "PEXPIRE %s 1", parts[i]);
+        ck_assert_int_eq(redis_server_do(&server, command), 1);
+    }
+    rest_ms(5);
     ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe),
                      STATUS_NOT_FOUND);
     redis_bloom_free(b);
@@ -555,21 +570,32 @@ END_TEST
 /* Adds keys from RACE_KEYS on until it is told to stop; how many. */
 static void write_on(uint8_t *shared)
 {
-    struct redis_bloom *b = open_with("", REDIS_BLOOM_OPEN, 30000);
+    struct redis_bloom *b = open_with("", REDIS_BLOOM_OPEN, 120000);
     uint64_t n = 0;
 
     while (!__atomic_load_n(&shared[0], __ATOMIC_ACQUIRE)) {
         (void)add(b, RACE_KEYS + n, 100);
         n += 100;
-        memcpy(shared + 8, &n, sizeof n);
+        __atomic_store_n((uint64_t *)(shared + 8), n, __ATOMIC_RELEASE);
     }
     redis_bloom_free(b);
+}
+
+/* How many keys the writer has told of, once that are more than `before`. */
+static uint64_t written_since(const uint8_t *shared, uint64_t before)
+{
+    uint64_t n;
+
+    while ((n = __atomic_load_n((const uint64_t *)(shared + 8),
+                                __ATOMIC_ACQUIRE)) <= before)
+        rest_ms(1);
+    return n;
 }
 
 START_TEST(a_rebuild_misses_no_key_while_others_write)
 {
     uint8_t *shared = shared_counts(4096);
-    uint64_t keys[500], written;
+    uint64_t keys[500], written = 0;
     struct redis_bloom *b;
     pid_t writer;
 
@@ -584,11 +610,11 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
     for (unsigned i = 1; i <= 5; i++) {
         struct redis_bloom_info info;
 
-        rest_ms(20);
+        written = written_since(shared, written);
         ck_assert_int_eq(redis_bloom_rebuild(b, 100000 * i, 0.001), STATUS_OK);
         /* All from before it began; of the last batch the writer may not have
          * told yet. */
-        memcpy(&written, shared + 8, sizeof written);
+        written = written_since(shared, written - 1);
         for (uint64_t at = 0; at < RACE_KEYS + written + 100; at += 500) {
             nth_keys(keys, at, 500);
             ck_assert_int_eq(redis_bloom_refill(b, digests(keys), 500),
@@ -601,8 +627,7 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
     }
     __atomic_store_n(&shared[0], 1, __ATOMIC_RELEASE);
     join(&writer, 1);
-    memcpy(&written, shared + 8, sizeof written);
-    ck_assert_uint_gt(written, 0);
+    written = written_since(shared, written - 1);
     ck_assert_uint_eq(maybes(b, 0, RACE_KEYS + written), RACE_KEYS + written);
     redis_bloom_free(b);
 }

@@ -59,7 +59,7 @@ static inline CURL *http_rig_request(struct http_rig *r, struct http_reply *a,
     curl_easy_setopt(c, CURLOPT_URL, url);
     curl_easy_setopt(c, CURLOPT_PROXY, "");
     curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(c, CURLOPT_TIMEOUT, 30L);
+    curl_easy_setopt(c, CURLOPT_TIMEOUT, 120L);
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, http_rig_take);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->text);
     curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, http_rig_take);
@@ -126,7 +126,7 @@ static inline int http_rig_dial(struct http_rig *r)
     const char *address = http_server_address(r->server);
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct timeval wait = {.tv_sec = 20};
+    const struct timeval wait = {.tv_sec = 60};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     to.sin_port = htons((uint16_t)atoi(strchr(address, ':') + 1));

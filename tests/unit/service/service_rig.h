@@ -51,6 +51,16 @@ static inline void service_room(void *ctx)
     pthread_mutex_unlock(&r->mtx);
 }
 
+static inline unsigned service_rooms(struct service_rig *r)
+{
+    unsigned n;
+
+    pthread_mutex_lock(&r->mtx);
+    n = r->rooms;
+    pthread_mutex_unlock(&r->mtx);
+    return n;
+}
+
 static inline void service_open(struct service_rig *r)
 {
     ck_assert_int_eq(frontier_service_open(&r->s, &r->o), STATUS_OK);

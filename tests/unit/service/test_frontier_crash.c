@@ -118,7 +118,7 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
     }
     service_open(r);
     SAME(control(r, FRONTIER_SET_DELAY, "", "", 0, NULL), STATUS_OK);
-    for (int i = 0; i < 100000; i++) {
+    for (unsigned i = 0;; i++) {
         put_some(r, sh);
         if (i % 4 == 0)
             get_some(r, sh);
@@ -126,7 +126,6 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
             SAME(control(r, FRONTIER_DELETE_QUEUE, "other", "q", 0, NULL),
                  STATUS_OK);
     }
-    _exit(0);
 }
 
 /* ---- the parent ---- */
@@ -224,6 +223,20 @@ static void crash_init(struct service_rig *r)
     r->o.checkpoint_ms = 50;
 }
 
+/* When most URLs are put, goes on in a new directory with none: a round must
+ * not end with nothing left to commit. */
+static void renew(struct service_rig *r, struct shared *sh)
+{
+    if (sh->next < URLS - 30000)
+        return;
+    ck_assert_uint_gt(sh->acked, 1000);
+    ck_assert_uint_gt(sh->done, 10);
+    scratch_remove(&r->at);
+    memset(sh->notes, 0, sizeof sh->notes);
+    sh->next = 0;
+    crash_init(r);
+}
+
 START_TEST(what_was_acknowledged_survives_kills_at_random_moments)
 {
     struct shared *sh = shared_new();
@@ -233,13 +246,7 @@ START_TEST(what_was_acknowledged_survives_kills_at_random_moments)
     crash_init(&r);
     for (uint64_t i = 0; i < rounds; i++) {
         round_of(&r, sh, NULL, 20 + (long)scratch_below(&state, 150));
-        if (sh->next >= URLS - 10000) { /* start over, in a new directory */
-            ck_assert_uint_gt(sh->acked, 1000);
-            ck_assert_uint_gt(sh->done, 10);
-            scratch_remove(&r.at);
-            memset(sh, 0, sizeof *sh);
-            crash_init(&r);
-        }
+        renew(&r, sh);
     }
     scratch_remove(&r.at);
 }
@@ -257,9 +264,11 @@ START_TEST(what_was_acknowledged_survives_a_kill_at_each_step_of_a_commit)
     struct service_rig r;
 
     crash_init(&r);
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         round_of(&r, sh, points[i], 0);
-    ck_assert_uint_gt(sh->acked, 1000);
+        renew(&r, sh);
+    }
+    ck_assert_uint_gt(sh->acked, 300);
     scratch_remove(&r.at);
 }
 END_TEST

@@ -56,6 +56,7 @@ struct client {
     struct service_rig *r;
     struct shared *sh;
     uint64_t random;
+    pthread_mutex_t *taking; /* of all clients, for take() */
 };
 
 static struct bytes url_text(char to[32], uint32_t n)
@@ -170,14 +171,14 @@ static void settle_one(struct client *c, uint32_t n, uint64_t lease)
     }
 }
 
-/* A URL came. Who had it before? */
-static void take(struct client *c, uint32_t n, int64_t until_ms)
+/* Who had it before? */
+static void note_lease(struct client *c, uint32_t n, int64_t now_ms,
+                       int64_t until_ms)
 {
-    struct url_note *u = &c->sh->urls[n < URLS ? n : 0];
+    struct url_note *u = &c->sh->urls[n];
     enum note was = (enum note)u->note;
-    bool over = was == LEASED && u->until_ms <= clock_wall_ms();
+    bool over = was == LEASED && u->until_ms <= now_ms;
 
-    must(n < URLS, "a URL that nobody put", n);
     must(was == SENT || was == ACKED || was == SENT_BACK || over,
          was == DONE || was == SENT_DONE ? "a completed URL was handed out"
                                          : "a lease was handed out twice",
@@ -186,6 +187,21 @@ static void take(struct client *c, uint32_t n, int64_t until_ms)
         atomic_fetch_add(&c->sh->again, 1);
     u->until_ms = until_ms;
     u->note = LEASED;
+}
+
+/* A URL came. Its lease may be over by now, where the machine let this client
+ * wait: then others may have it, and have noted what became of it. Where it is
+ * not, nobody else has it, nor notes anything before this is done. */
+static void take(struct client *c, uint32_t n, int64_t until_ms)
+{
+    int64_t now;
+
+    must(n < URLS, "a URL that nobody put", n);
+    pthread_mutex_lock(c->taking);
+    now = clock_wall_ms();
+    if (until_ms > now)
+        note_lease(c, n, now, until_ms);
+    pthread_mutex_unlock(c->taking);
 }
 
 static void get_some(struct client *c)
@@ -310,6 +326,7 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
     static void *(*const kinds[])(void *) = {putter, putter,      getter,
                                              getter, slow_getter, setter};
     enum { CLIENTS = sizeof kinds / sizeof *kinds };
+    pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
     struct client clients[CLIENTS];
     pthread_t threads[CLIENTS];
 
@@ -319,7 +336,8 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
     }
     service_open(r);
     for (int i = 0; i < CLIENTS; i++)
-        clients[i] = (struct client){r, sh, seed * CLIENTS + (uint64_t)i + 1};
+        clients[i] =
+            (struct client){r, sh, seed * CLIENTS + (uint64_t)i + 1, &taking};
     prepare(&clients[0]);
     for (int i = 0; i < CLIENTS; i++)
         must(pthread_create(&threads[i], NULL, kinds[i], &clients[i]) == 0,

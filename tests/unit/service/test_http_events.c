@@ -19,6 +19,9 @@ static void tear_down(void)
     http_rig_fini(&rig);
 }
 
+/* For what is certain to come, however slow the machine is. */
+#define PATIENCE (60 * NS_PER_S)
+
 /* ---- a watcher ---- */
 
 struct watcher {
@@ -63,8 +66,8 @@ static double until_samples(struct watcher *w, size_t n, unsigned wanted)
     size_t done = 0;
 
     while (done < n) {
-        ck_assert_int_lt(clock_mono() - begin, 20 * NS_PER_S);
-        usleep(5000);
+        ck_assert_int_lt(clock_mono() - begin, PATIENCE);
+        usleep(n > 1 ? 50000 : 5000); /* our share of the work stays small */
         done = 0;
         for (size_t i = 0; i < n; i++) {
             read_some(&w[i]);
@@ -99,21 +102,23 @@ static json_t *sample_of(struct watcher *w, const char *id)
     return j;
 }
 
+/* The first comes at once, the second at the server's next full second. */
 START_TEST(a_watcher_is_told_each_second_what_there_is)
 {
+    int64_t begun = clock_mono();
     struct watcher w = watch();
-    double took;
+    unsigned n = 3;
     json_t *j, *crawl;
 
-    until_samples(&w, 1, 1);
-    took = until_samples(&w, 1, 3);
-    ck_assert_double_ge(took, 1.5);
-    ck_assert_double_lt(took, 4);
+    until_samples(&w, 1, n);
+    ck_assert_int_ge(clock_mono() - begun, NS_PER_S);
+    while (until_samples(&w, 1, ++n) > 1.5)
+        ck_assert_int_lt(clock_mono() - begun, PATIENCE);
     ck_assert_ptr_nonnull(
         strstr(buf_str(&w.got), "Content-Type: text/event-stream\r\n"));
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "retry: 2000\n"));
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "\r\n: ")); /* at once */
-    j = sample_of(&w, "event: sample\nid: 2\n");
+    j = sample_of(&w, "event: sample\nid: ");
     ck_assert(json_is_string(json_object_get(j, "at")));
     ck_assert_int_eq(json_integer_value(
                          json_object_get(json_object_get(j, "frontier"),
@@ -130,19 +135,39 @@ START_TEST(a_watcher_is_told_each_second_what_there_is)
 }
 END_TEST
 
+/* False: refused. */
+static bool is_let_watch(void)
+{
+    struct watcher w = watch();
+    int64_t until = clock_mono() + PATIENCE;
+    bool let;
+
+    while (strstr(buf_str(&w.got), "\r\n") == NULL) {
+        ck_assert_int_lt(clock_mono(), until);
+        usleep(1000);
+        read_some(&w);
+    }
+    let = strstr(buf_str(&w.got), " 200 OK\r\n") != NULL;
+    if (let)
+        until_samples(&w, 1, 1);
+    leave(&w);
+    return let;
+}
+
 START_TEST(two_hundred_watch_and_one_more_is_refused)
 {
     static struct watcher w[HTTP_WATCHERS_MOST];
     struct http_reply a;
-    int64_t cpu;
+    int64_t cpu, until;
+    double took;
 
     for (size_t i = 0; i < HTTP_WATCHERS_MOST; i++)
         w[i] = watch();
     until_samples(w, HTTP_WATCHERS_MOST, 1);
     cpu = clock_cpu();
-    until_samples(w, HTTP_WATCHERS_MOST, 3);
+    took = until_samples(w, HTTP_WATCHERS_MOST, 3);
     cpu = clock_cpu() - cpu;
-    ck_assert_int_lt(cpu, 2 * NS_PER_S); /* of two seconds or more, with ours */
+    ck_assert_double_lt((double)cpu / NS_PER_S, took); /* none is ever busy */
     a = http_rig_ask(&rig, NULL, "/v1/events", NULL);
     ck_assert_int_eq(a.status, 503);
     ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Retry-After: "));
@@ -150,62 +175,75 @@ START_TEST(two_hundred_watch_and_one_more_is_refused)
     http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
     for (size_t i = 0; i < HTTP_WATCHERS_MOST; i++)
         leave(&w[i]);
-    for (int i = 0;; i++) { /* there is room when the server has seen it */
-        struct watcher again = watch();
-
-        usleep(20000);
-        read_some(&again);
-        if (strstr(buf_str(&again.got), " 200 OK") != NULL) {
-            until_samples(&again, 1, 1);
-            leave(&again);
-            break;
-        }
-        leave(&again);
-        ck_assert_int_lt(i, 200);
-    }
+    until = clock_mono() + PATIENCE;
+    while (!is_let_watch()) /* there is room when the server has seen it */
+        ck_assert_int_lt(clock_mono(), until);
 }
 END_TEST
+
+/* The numbers of its samples rise: none came twice. */
+static bool each_is_newer(const struct watcher *w)
+{
+    static const char mark[] = "event: sample\nid: ";
+    unsigned long id, last = 0;
+
+    for (const char *at = buf_str(&w->got);
+         (at = strstr(at, mark)) != NULL && strstr(at, "\ndata:") != NULL;
+         last = id) {
+        at += sizeof mark - 1;
+        id = strtoul(at, NULL, 10);
+        if (id <= last)
+            return false;
+    }
+    return true;
+}
 
 /* Its socket takes a few samples; those that come later are not kept for it. */
 START_TEST(one_that_does_not_read_misses_samples_and_holds_no_other_up)
 {
     struct watcher slow = {.fd = http_rig_dial(&rig)}, quick = watch();
     const int small = 2048;
-    unsigned quick_has, slow_has;
+    unsigned slow_has;
 
     buf_init(&slow.got, (size_t)1 << 20);
     setsockopt(slow.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     http_rig_get(slow.fd, "/v1/events");
-    ck_assert_double_lt(until_samples(&quick, 1, 5), 8);
+    until_samples(&quick, 1, 5);
     for (int i = 0; i < 100; i++) {
         usleep(1000);
         read_some(&slow);
     }
-    quick_has = samples_in(&quick);
     slow_has = samples_in(&slow);
-    ck_assert_uint_le(slow_has, quick_has);
     until_samples(&slow, 1, slow_has + 2); /* and goes on with the newest */
+    ck_assert(each_is_newer(&slow));
     leave(&slow);
     leave(&quick);
 }
 END_TEST
 
+/* And does not wait for it as for a request. */
 START_TEST(a_stop_ends_the_stream_in_good_order)
 {
-    struct watcher w = watch();
+    const struct http_options o = {.listen = "127.0.0.1:0",
+                                   .loopback = true,
+                                   .drain_ms = 100000,
+                                   .frontier = rig.frontier.s};
+    struct watcher w;
     int64_t begin;
 
+    http_server_close(rig.server);
+    ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+    w = watch();
     until_samples(&w, 1, 1);
     begin = clock_mono();
     http_server_stop(rig.server);
     http_server_close(rig.server);
     rig.server = NULL;
-    ck_assert_int_lt(clock_mono() - begin, NS_PER_S / 2);
-    for (int i = 0; i < 100 && !w.over; i++) {
-        usleep(10000);
+    while (!w.over) {
+        ck_assert_int_lt(clock_mono() - begin, PATIENCE);
+        usleep(1000);
         read_some(&w);
     }
-    ck_assert(w.over);
     /* the last chunk */
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "\r\n0\r\n\r\n"));
     leave(&w);

@@ -88,13 +88,61 @@ static void tear_down(void)
 
 static void waits_until(atomic_int *what, int is)
 {
-    for (int i = 0; atomic_load(what) != is; i++) {
-        ck_assert_int_lt(i, 10000);
+    int64_t until = clock_mono() + 60 * NS_PER_S;
+
+    while (atomic_load(what) != is) {
+        ck_assert_int_lt(clock_mono(), until);
         usleep(1000);
     }
 }
 
 #define EXPLAIN "/v1/crawls/one/explain?url="
+
+static bool is_told_503(int fd)
+{
+    char text[100] = "";
+
+    return recv(fd, text, sizeof text - 1, MSG_PEEK | MSG_DONTWAIT) > 0 &&
+           strstr(text, " 503 ") != NULL;
+}
+
+/* A report that has ended keeps its place among the four until its thread has
+ * said so: then it is asked for again. */
+static int begin_report(const char *path)
+{
+    const int64_t until = clock_mono() + 60 * NS_PER_S;
+    const int before = atomic_load(&running);
+    int fd = http_rig_dial(&rig);
+
+    http_rig_get(fd, path);
+    while (atomic_load(&running) == before) {
+        ck_assert_int_lt(clock_mono(), until);
+        if (is_told_503(fd)) {
+            close(fd);
+            fd = http_rig_dial(&rig);
+            http_rig_get(fd, path);
+        }
+        usleep(1000);
+    }
+    return fd;
+}
+
+/* As begin_report(), and the report is there. */
+static void comes_when_there_is_room(const char *path, const char *text)
+{
+    const int64_t until = clock_mono() + 60 * NS_PER_S;
+    struct http_reply a = http_rig_ask(&rig, NULL, path, NULL);
+
+    while (a.status == 503) {
+        ck_assert_int_lt(clock_mono(), until);
+        http_reply_fini(&a);
+        usleep(1000);
+        a = http_rig_ask(&rig, NULL, path, NULL);
+    }
+    ck_assert_int_eq(a.status, 200);
+    ck_assert_str_eq(buf_str(&a.text), text);
+    http_reply_fini(&a);
+}
 
 START_TEST(a_report_of_any_length_comes_whole)
 {
@@ -173,7 +221,7 @@ START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
         before = atomic_load(&written);
         usleep(300000);
     } while (atomic_load(&written) != before); /* until it moves no more */
-    ck_assert_uint_lt(before, 16 << 20);       /* the kernel's, mostly */
+    ck_assert_uint_lt(before, 256 << 20);      /* the kernel's, mostly */
     http_rig_says(&rig, NULL, "/healthz", NULL, 200, "ok");
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     close(fd);
@@ -191,12 +239,9 @@ START_TEST(those_that_write_nothing_end_with_their_clients)
             char text[1000] = "";
             int fd[4];
 
-            for (int i = 0; i < 4; i++) {
-                fd[i] = http_rig_dial(&rig);
-                http_rig_get(fd[i],
-                             i % 2 == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
-            }
-            waits_until(&running, 4);
+            for (int i = 0; i < 4; i++)
+                fd[i] =
+                    begin_report(i % 2 == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
             while (strstr(text, "xxxxx") == NULL) /* an answer has begun */
                 ck_assert_int_gt(recv(fd[1], text, sizeof text - 1, 0), 0);
             for (int i = 0; i < 4; i++) {
@@ -253,7 +298,7 @@ START_TEST(no_more_than_four_run_at_once)
         close(fd[i]);
     }
     for (int i = 0; i < 20; i++) /* and none is counted for ever */
-        http_rig_says(&rig, NULL, EXPLAIN "5", NULL, 200, "xxxxx");
+        comes_when_there_is_room(EXPLAIN "5", "xxxxx");
 }
 END_TEST
 

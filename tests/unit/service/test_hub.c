@@ -201,7 +201,7 @@ static struct got get_any(struct hub_rig *r, uint32_t queues)
     call.in.get = (struct frontier_get){.any_crawl = true,
                                         .max_urls_per_queue = 1,
                                         .max_queues = queues,
-                                        .delay_requestable_s = 60};
+                                        .delay_requestable_s = 3600};
     do {
         ask(r, &call);
         ck_assert_int_eq(call.status, STATUS_OK);
@@ -382,7 +382,7 @@ START_TEST(a_lease_is_settled_where_it_came_from)
     put_hosts(&r, "own0", 1);
     put_hosts(&r, "own1", 1);
     get.in.get =
-        (struct frontier_get){.any_crawl = true, .delay_requestable_s = 60};
+        (struct frontier_get){.any_crawl = true, .delay_requestable_s = 3600};
     ask(&r, &get);
     ck_assert_uint_eq(get.url_count, 3);
     for (int again = 0; again < 2; again++)
