@@ -179,8 +179,8 @@ static int no_settings(const char *dir)
                 buf_str(&safe));
         code = EXIT_DAMAGED;
     } else {
-        fprintf(stderr, "urlweir resume: no crawl to resume in %s\n",
-                buf_str(&safe));
+        fprintf(stderr, "urlweir resume: no crawl to resume in %s%s\n",
+                buf_str(&safe), no_crawl_hint(dir));
     }
     buf_fini(&path);
     buf_fini(&safe);
