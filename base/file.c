@@ -137,7 +137,8 @@ enum status file_read(const char *path, struct buf *out)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return status_of_errno(errno);
+        return errno == ENOENT ? STATUS_NOT_FOUND
+                               : io_error("cannot read file", path);
     for (;;) {
         char chunk[65536];
         ssize_t n = read(fd, chunk, sizeof chunk);

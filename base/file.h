@@ -27,7 +27,7 @@ MUST_CHECK enum status file_writer_commit(struct file_writer *w);
 void file_writer_close(struct file_writer *w);
 
 /* All of a file, at most the ceiling of `out`. STATUS_NOT_FOUND,
- * STATUS_LIMIT. */
+ * STATUS_LIMIT; what else keeps it from being read is logged. */
 MUST_CHECK enum status file_read(const char *path, struct buf *out);
 /* file_writer_* in one call. */
 MUST_CHECK enum status file_replace(const char *path, struct bytes content);

@@ -92,9 +92,8 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 static const struct usage usage = {
     .name = "audit",
-    .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] "
-                "[--html FILE] ...\n"
-                "audit --urls FILE [--fpr P] ...",
+    .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] [options]\n"
+                "audit --urls FILE [--fpr P] [options]",
     .about = "Measures the dedupe miss rate of the filter against what it "
              "promised, for each growth step, with a 95 % Wilson interval, and "
              "checks that it has no false negative.",

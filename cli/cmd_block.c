@@ -50,8 +50,8 @@ static const struct option_table plain_table = {
 
 static const struct usage block_usage = {
     .name = "block",
-    .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off)\n"
-                "                 [--crawl NAME]",
+    .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
+                "[--crawl NAME]",
     .about = "Holds a host back in a crawl or service that runs: nothing more "
              "is asked of it until then. Kept over restarts.",
     .table = &block_table,
@@ -221,6 +221,9 @@ static int read_until(const struct steer *t, uint64_t *until)
         return usage_error(t->usage,
                            "--until '%s' is no moment in UTC, as in "
                            "2026-12-24T18:00:00Z",
+                           s->until);
+    if (!s->off && (int64_t)*until * 1000 <= clock_wall_ms())
+        return usage_error(t->usage, "--until '%s' is past; --off ends a block",
                            s->until);
     return EXIT_DONE;
 }

@@ -329,6 +329,9 @@ static void print_text(json_t *o)
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(o, name, v) if (strcmp(name, "url") != 0)
         print_value(name, v);
+    if (json_is_false(json_object_get(o, "admitted")) &&
+        json_object_get(o, "reason") == NULL)
+        printf("  nothing that was read is known to link to it\n");
     json_array_foreach(json_object_get(o, "history"), i, v)
     {
         printf("  %zu.", i + 1);

@@ -77,13 +77,25 @@ static uint64_t number(const json_t *crawl, const char *name)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-static void add_how_to_go_on(const struct steer *t, struct buf *out)
+static void add_how_to_go_on(const struct steer *t, const json_t *crawl,
+                             struct buf *out)
 {
-    if (!steer_is_alone(t))
+    if (!steer_is_alone(t)) {
+        buf_add_str(out, "; go on with POST /v1/crawls/");
+        format_terminal(out, bytes_of_str(steer_crawl_name(crawl)));
+        buf_add_str(out, "/resume");
         return;
+    }
     buf_add_str(out, "; go on with `urlweir resume ");
     format_terminal(out, bytes_of_str(t->place->dir));
     buf_add_char(out, '`');
+}
+
+/* "1 page", "1,200 pages" */
+static void add_number(struct buf *out, uint64_t n, const char *what)
+{
+    format_count(out, n);
+    buf_addf(out, " %s%s", what, n == 1 ? "" : "s");
 }
 
 /* "crawl: paused; 120 pages, 3,880 URLs queued" */
@@ -98,14 +110,14 @@ static void tell(const struct steer *t, const json_t *crawl)
     buf_add_str(&line, ": ");
     format_terminal(&line, bytes_of_str(state != NULL ? state : "?"));
     buf_add_str(&line, "; ");
-    format_count(&line, number(crawl, "pages"));
-    buf_add_str(&line, " pages, ");
-    format_count(&line, number(crawl, "queued"));
-    buf_add_str(&line, " URLs queued");
+    add_number(&line, number(crawl, "pages"), "page");
+    buf_add_str(&line, ", ");
+    add_number(&line, number(crawl, "queued"), "URL");
+    buf_add_str(&line, " queued");
     if (t->usage == &pause_usage && under_way > 0)
         buf_addf(&line, ", %" PRIu64 " answers still on their way", under_way);
     if (t->usage == &stop_usage)
-        add_how_to_go_on(t, &line);
+        add_how_to_go_on(t, crawl, &line);
     puts(buf_str(&line));
     buf_fini(&line);
 }

@@ -116,9 +116,9 @@ static const struct usage usage = {
         "serve DIR [--listen HOST:PORT] [--http HOST:PORT] [--token-file FILE] "
         "[--crawl FILE.yaml]... [options]",
     .about =
-        "Serves a frontier for other crawlers: the URLFrontier API over gRPC,\n"
-        "and JSON over HTTP. Its store is in DIR, which is made when missing.\n"
-        "Crawls of its own run beside that, each in DIR/crawls/NAME.\n"
+        "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
+        "and JSON over HTTP. Its store is in DIR, which is made when missing. "
+        "Crawls of its own run beside that, each in DIR/crawls/NAME. "
         "SIGTERM ends it, with all that was acknowledged on disk.",
     .table = &table,
     .least = 1,
@@ -222,7 +222,7 @@ static bool lock_dir(const char *dir, struct file_lock **lock)
                 dir, holder, holder);
     else if (st != STATUS_OK)
         fprintf(stderr, "urlweir serve: cannot use %s: %s\n", dir,
-                status_text(st));
+                st == STATUS_EXISTS ? "it is no directory" : status_text(st));
     return st == STATUS_OK;
 }
 
@@ -242,6 +242,11 @@ static int open_failed(const char *dir, enum status st)
                 "urlweir serve: the store in %s was written by a newer "
                 "urlweir; use that release\n",
                 dir);
+    else if (st == STATUS_BUSY)
+        fprintf(stderr,
+                "urlweir serve: cannot start: something listens there already; "
+                "give another address with --listen or --http, where port 0 is "
+                "a free one\n");
     else
         fprintf(stderr, "urlweir serve: cannot start: %s\n", status_text(st));
     return EXIT_CANNOT;
@@ -354,7 +359,9 @@ static int run(struct serving *all, const struct serve_settings *set,
     st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
         return EXIT_DONE;
-    fprintf(stderr, "urlweir serve: cannot write a checkpoint in %s: %s\n",
+    fprintf(stderr,
+            "urlweir serve: cannot write a checkpoint in %s: %s; what was "
+            "acknowledged is on disk\n",
             all->dir, status_text(st));
     return EXIT_CANNOT;
 }

@@ -276,38 +276,45 @@ static json_t *status_json(struct reader *r)
     return o;
 }
 
-static void text_row(const char *label, const json_t *o, const char *key)
+static void text_row(const char *label, const json_t *value)
 {
     struct buf b;
 
     buf_init(&b, 64);
-    format_count(&b, (uint64_t)json_integer_value(json_object_get(o, key)));
+    format_count(&b, (uint64_t)json_integer_value(value));
     printf("  %-22s %14s\n", label, buf_str(&b));
     buf_fini(&b);
 }
 
+struct status_row {
+    const char *label, *key;
+};
+
 static void status_text_out(const json_t *o)
 {
-    static const struct {
-        const char *label, *key;
-    } rows[] = {{"URLs admitted", "urls"},
-                {"queued", "queued"},
-                {"hosts", "hosts"},
-                {"pages", "pages"},
-                {"fetched", "fetched"},
-                {"redirects", "redirect"},
-                {"failed", "failed"},
-                {"denied", "denied"},
-                {"skipped", "skipped"},
-                {"retries", "retries"},
-                {"links found", "links"},
-                {"duplicates", "duplicates"},
-                {"dropped links", "dropped"},
-                {"bytes received", "bytes"},
-                {"same body as before", "same_content"},
-                {"false positives caught", "false_positives"},
-                {"digest collisions", "digest_collisions"},
-                {"filter out of reach", "filter_unsure"}};
+    static const struct status_row rows[] = {{"URLs admitted", "urls"},
+                                             {"queued", "queued"},
+                                             {"hosts", "hosts"},
+                                             {"pages", "pages"},
+                                             {"fetched", "fetched"},
+                                             {"redirects", "redirect"},
+                                             {"failed", "failed"},
+                                             {"denied", "denied"},
+                                             {"skipped", "skipped"},
+                                             {"retries", "retries"},
+                                             {"links found", "links"},
+                                             {"duplicates", "duplicates"},
+                                             {"dropped links", "dropped"},
+                                             {"bytes received", "bytes"},
+                                             {"same body as before",
+                                              "same_content"},
+                                             {"false positives caught",
+                                              "false_positives"}};
+    /* Worth a row where they came to pass. */
+    static const struct status_row rare[] = {{"digest collisions",
+                                              "digest_collisions"},
+                                             {"filter out of reach",
+                                              "filter_unsure"}};
     const char *reason;
     json_t *value;
 
@@ -318,14 +325,18 @@ static void status_text_out(const json_t *o)
                (long long)json_integer_value(json_object_get(o, "pid")));
     putchar('\n');
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        text_row(rows[i].label, o, rows[i].key);
+        text_row(rows[i].label, json_object_get(o, rows[i].key));
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+        value = json_object_get(o, rare[i].key);
+        if (json_integer_value(value) > 0)
+            text_row(rare[i].label, value);
+    }
     if (json_is_true(json_object_get(o, "filter_overfull")))
         printf("  the filter has more URLs than it was made for (--expect): "
                "slower, no URL is lost\n");
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
-        printf("    %-22s %12lld\n", reason,
-               (long long)json_integer_value(value));
+        text_row(reason, value);
 }
 
 int cmd_status(int argc, char **argv)

@@ -16,6 +16,8 @@
 #include "cli/command.h"
 #include "cli/format.h"
 
+#define FORMS_MOST 1024
+
 struct given {
     size_t option;
     const char *value; /* borrowed from argv */
@@ -196,19 +198,35 @@ static bool read_letters(struct walk *w, const char *arg)
     return true;
 }
 
+/* "urlweir FORM or urlweir FORM" */
+static void add_forms(struct buf *out, const char *synopsis)
+{
+    buf_add_str(out, "urlweir ");
+    for (; *synopsis != '\0'; synopsis++) {
+        if (*synopsis == '\n')
+            buf_add_str(out, " or urlweir ");
+        else
+            buf_add_char(out, *synopsis);
+    }
+}
+
 static bool check_operands(struct walk *w)
 {
     const struct usage *u = w->u;
     size_t n = w->c->operands.count;
+    struct buf forms;
 
     if (n >= u->least && n <= u->most)
         return true;
+    buf_init(&forms, FORMS_MOST);
+    add_forms(&forms, u->synopsis);
     if (n < u->least)
-        *w->code = usage_error(u, "%s is missing: urlweir %s", u->operand,
-                               u->synopsis);
+        *w->code =
+            usage_error(u, "%s is missing: %s", u->operand, buf_str(&forms));
     else
-        *w->code = usage_error(u, "'%s' is one operand too many: urlweir %s",
-                               w->c->operands.item[u->most], u->synopsis);
+        *w->code = usage_error(u, "'%s' is one operand too many: %s",
+                               w->c->operands.item[u->most], buf_str(&forms));
+    buf_fini(&forms);
     return false;
 }
 

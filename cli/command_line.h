@@ -27,8 +27,9 @@
 
 struct usage {
     const char *name;     /* "crawl" */
-    const char *synopsis; /* behind `urlweir `; one line for each form */
-    const char *about;    /* sentences, wrapped by the caller, or "" */
+    const char *synopsis; /* behind `urlweir `; one line for each form, which
+                             begins with `name` */
+    const char *about;    /* sentences, without line breaks, or "" */
     const struct option_table *table;
     unsigned without;    /* options with any of these flags are refused ... */
     const char *because; /* ... for this reason: "they belong to ..." */

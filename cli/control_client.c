@@ -242,7 +242,13 @@ static enum status not_reached(struct control_client *c, CURLcode code,
     case CURLE_SEND_ERROR:
     case CURLE_PARTIAL_FILE:
         buf_add_str(why, " ended before it had answered");
+        if (code == CURLE_GOT_NOTHING && c->place.socket == NULL &&
+            strncmp(c->place.url, "http://", 7) == 0)
+            buf_add_str(why, "; does it want https://?");
         return STATUS_CLOSED;
+    case CURLE_SSL_CONNECT_ERROR:
+        buf_add_str(why, " does not speak TLS with us; is it http://? ");
+        break;
     case CURLE_PEER_FAILED_VERIFICATION:
         buf_add_str(why, ": its certificate is not trusted; name the CA with "
                          "--tls-ca FILE: ");

@@ -34,9 +34,11 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     enum status st;
 
     *code = EXIT_CANNOT;
-    if (strcmp(what, "crawl") == 0 && file_make_dir(dir) != STATUS_OK) {
-        fprintf(stderr, "urlweir %s: cannot make the directory %s\n", what,
-                dir);
+    st = strcmp(what, "crawl") == 0 ? file_make_dir(dir) : STATUS_OK;
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir %s: cannot make the directory %s%s\n", what,
+                dir,
+                st == STATUS_EXISTS ? ": a file of that name is there" : "");
         return false;
     }
     snprintf(path, sizeof path, "%s/lock", dir);
@@ -59,13 +61,14 @@ int crawl_open_failed(enum status st, const char *dir)
     switch (st) {
     case STATUS_DAMAGED:
     case STATUS_FORMAT:
-        fprintf(stderr,
-                "urlweir: the crawl in %s is damaged and was not touched.\n"
-                "  `urlweir verify %s` says what is wrong; restore the "
-                "directory from a copy,\n"
-                "  or let `urlweir verify %s --repair` accept what is left: "
-                "what is lost is fetched again\n",
-                dir, dir, dir);
+        fprintf(
+            stderr,
+            "urlweir: the crawl in %s is damaged and was not touched.\n"
+            "  `urlweir verify %s` says what is wrong, and whether --repair "
+            "can accept what is\n"
+            "  left: what is lost is fetched again then. Else restore the "
+            "directory from a copy.\n",
+            dir, dir);
         return EXIT_DAMAGED;
     case STATUS_NOT_FOUND:
         fprintf(stderr, "urlweir: no crawl in %s\n", dir);

@@ -348,7 +348,7 @@ static enum exit_code say_refusal(const struct dedupe_command *c,
         break;
     default:
         fprintf(stderr, "cannot keep the set in %s: %s\n", buf_str(&dir),
-                status_text(st));
+                st == STATUS_EXISTS ? "it is no directory" : status_text(st));
     }
     buf_fini(&dir);
     return code;

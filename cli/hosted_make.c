@@ -73,6 +73,8 @@ static enum status make_in(struct crawls_member *m, struct bytes file,
         return st;
     m->setup->fetch.digest_key = frontier_digest_key(m->engine);
     st = put_seeds(m);
+    if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
+        buf_addf(why, "input: %s cannot be read", m->settings.input);
     return st == STATUS_OK ? hosted_member_start(m, false, why) : st;
 }
 

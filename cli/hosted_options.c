@@ -76,6 +76,7 @@ enum status hosted_read_text(const char *path, struct buf *text,
     if (st == STATUS_LIMIT)
         buf_addf(why, "%s: longer than %zu bytes", path, CONFIG_CEILING);
     else if (st != STATUS_OK)
-        buf_addf(why, "%s: %s", path, status_text(st));
+        buf_addf(why, "%s: %s", path,
+                 st == STATUS_IO ? "cannot be read" : status_text(st));
     return st;
 }

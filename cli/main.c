@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the table of commands. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
 #include "cli/command.h"
+#include "cli/suggest.h"
 
 static const struct command commands[] = {
     {"crawl", cmd_crawl, "crawl [SEED...] [-i FILE|-] -o DIR [options]",
@@ -57,12 +60,14 @@ static const struct command commands[] = {
      "print the canonical form of each URL on stdin"},
 };
 
+#define COMMANDS (sizeof commands / sizeof *commands)
+
 static void help(FILE *to)
 {
     fprintf(to,
             "urlweir " URLWEIR_VERSION " - a web crawler and URL frontier\n\n"
             "usage: urlweir COMMAND [options]\n\n");
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(to, "\n`urlweir COMMAND --help` tells more; so does "
                 "`man urlweir`.\n");
@@ -80,6 +85,51 @@ static void hold_standard_files(void)
             return; /* there is no /dev/null, and nothing to be done */
 }
 
+static int not_known(const char *word)
+{
+    const char *names[COMMANDS + 1] = {NULL}, *meant;
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    meant = suggest_nearest(word, names);
+    fprintf(stderr, "urlweir: no command '%s'; ", word);
+    if (meant != NULL)
+        fprintf(stderr, "did you mean %s? ", meant);
+    fprintf(stderr, "`urlweir --help` lists them\n");
+    return EXIT_USAGE;
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    return not_known(name);
+}
+
+/* `urlweir help COMMAND` is `urlweir COMMAND --help`. */
+static int help_of(char *name)
+{
+    char option[] = "--help", *argv[] = {name, option, NULL};
+
+    return run(name, 2, argv);
+}
+
+/* What a command printed and nobody could take, as on a full disk, is not
+ * done; what it says of its own accord stands. */
+static int end(int code)
+{
+    bool whole = !ferror(stdout);
+
+    errno = 0;
+    whole = fflush(stdout) == 0 && whole;
+    if (whole || code != EXIT_DONE)
+        return code;
+    fprintf(stderr, "urlweir: cannot write the output: %s\n",
+            errno != 0 ? strerror(errno) : "some of it is lost");
+    return EXIT_CANNOT;
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_files();
@@ -91,17 +141,14 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         puts("urlweir " URLWEIR_VERSION);
-        return EXIT_DONE;
+        return end(EXIT_DONE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
+        if (argc > 2)
+            return end(help_of(argv[2]));
         help(stdout);
-        return EXIT_DONE;
+        return end(EXIT_DONE);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "urlweir: no command '%s'; `urlweir --help` lists them\n",
-            argv[1]);
-    return EXIT_USAGE;
+    return end(run(argv[1], argc - 1, argv + 1));
 }

@@ -70,6 +70,17 @@ bool crawl_is_unbegun(const char *dir, const char *command)
     return true;
 }
 
+const char *no_crawl_hint(const char *dir)
+{
+    char path[4096];
+
+    if (access(dir, F_OK) != 0)
+        return "; there is no such directory";
+    snprintf(path, sizeof path, "%s/dedupe.manifest", dir);
+    return access(path, F_OK) == 0 ? "; `urlweir dedupe` keeps a set there"
+                                   : "";
+}
+
 static bool is_running(const char *dir)
 {
     char path[4096];
@@ -93,7 +104,8 @@ bool open_crawl(struct reader *r, const char *command, const char *dir,
     case STATUS_OK:
         return true;
     case STATUS_NOT_FOUND:
-        fprintf(stderr, "urlweir %s: no crawl in %s\n", command, dir);
+        fprintf(stderr, "urlweir %s: no crawl in %s%s\n", command, dir,
+                no_crawl_hint(dir));
         *code = EXIT_CANNOT;
         return false;
     case STATUS_VERSION:

@@ -19,6 +19,10 @@ bool crawl_is_unbegun(const char *dir, const char *command);
 bool open_crawl(struct reader *r, const char *command, const char *dir,
                 int *code);
 
+/* What stands in a directory without a crawl, behind "no crawl in DIR"; static,
+ * "" where nothing is known of it. */
+const char *no_crawl_hint(const char *dir);
+
 /* Says that DIR could be opened and then not be read; an enum exit_code. */
 int cannot_read(const char *command, const char *dir, enum status st);
 

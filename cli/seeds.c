@@ -60,9 +60,9 @@ const char *seeds_explain(enum url_reason why)
     case URL_LENGTH:
         return "too long";
     case URL_PORT:
-        return "the port is none";
+        return "its port is no number up to 65535";
     default:
-        return "the host is none";
+        return "its host is no name and no address";
     }
 }
 

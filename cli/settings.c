@@ -179,8 +179,8 @@ static int no_settings(const char *dir)
                 buf_str(&safe));
         code = EXIT_DAMAGED;
     } else {
-        fprintf(stderr, "urlweir resume: no crawl to resume in %s\n",
-                buf_str(&safe));
+        fprintf(stderr, "urlweir resume: no crawl to resume in %s%s\n",
+                buf_str(&safe), no_crawl_hint(dir));
     }
     buf_fini(&path);
     buf_fini(&safe);
@@ -203,8 +203,8 @@ static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
         *code = no_settings(dir);
     } else if (st != STATUS_OK) {
         format_terminal(&safe, buf_bytes(&error));
-        fprintf(stderr, "urlweir resume: %s; mend that line and resume again\n",
-                buf_str(&safe));
+        fprintf(stderr, "urlweir resume: %s%s\n", buf_str(&safe),
+                st == STATUS_IO ? "" : "; mend that line and resume again");
         *code = st == STATUS_IO ? EXIT_CANNOT : EXIT_DAMAGED;
     }
     buf_fini(&path);

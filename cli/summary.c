@@ -100,6 +100,16 @@ static void pages_row(FILE *to, const struct summary *s)
     buf_fini(&b);
 }
 
+/* Where a crawl of one's own network was meant, and only half said so. */
+static void address_hint(FILE *to, const struct summary *s)
+{
+    for (size_t i = 0; i < s->skipped_reasons; i++)
+        if (s->skipped_by[i].count > 0 &&
+            strcmp(s->skipped_by[i].name, "address") == 0)
+            fprintf(to, "  address: not asked, since it is a private or "
+                        "special one; --allow-private asks\n");
+}
+
 static void seen_rows(FILE *to, const struct summary *s)
 {
     struct buf b;
@@ -159,7 +169,7 @@ static const char *stop_text(const struct summary *s)
     case SUMMARY_WITHHELD:
         return "stopped: everything left is beyond the limit set for its queue";
     case SUMMARY_DISK:
-        return "stopped by --min-disk: the disk is nearly full";
+        return "stopped by --min-disk: less than that is free on its disk";
     case SUMMARY_INTERRUPTED:
         return "interrupted; nothing is lost";
     default:
@@ -217,7 +227,7 @@ static void print_next(FILE *to, const struct summary *s)
         const char *lift = lifts[s->stop];
 
         next(to, "to go on", "resume", s->dir, lift != NULL ? lift : "");
-    } else if (s->failed + s->denied > 0) {
+    } else if (s->failed + s->denied + s->seeds_failed > 0) {
         next(to, "to see what failed", "export", s->dir, " --what errors");
     } else {
         next(to, "to list the pages", "export", s->dir, "");
@@ -246,6 +256,8 @@ void summary_print(FILE *to, const struct summary *s)
     if (s->stop == SUMMARY_GIVE_UP)
         print_waits(to, s);
     pages_row(to, s);
+    if (s->fetched != s->pages) /* the rows below are of all unique URLs */
+        row(to, "fetched", s->fetched, "");
     if (s->redirects > 0)
         row(to, "redirects", s->redirects, "");
     reasons_row(to, "failed", s->failed, s->failed_by, s->failed_reasons);
@@ -255,9 +267,11 @@ void summary_print(FILE *to, const struct summary *s)
         row(to, "queued", s->queued, "not fetched yet");
     seen_rows(to, s);
     received_row(to, s);
-    if (s->seeds_failed > 0)
+    if (s->seeds_failed > 0) {
         fprintf(to, "  %" PRIu64 " of %" PRIu64 " seeds failed\n",
                 s->seeds_failed, s->seeds);
+        address_hint(to, s);
+    }
     fprintf(to, "exit status %d; ", (int)s->code);
     print_next(to, s);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.c - a command's help, laid out from its table for 80 columns. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,11 +10,34 @@
 #define HELP_AT   30 /* column where the words begin */
 #define TEXT_MOST 4096
 
-/* Breaks `text` between words, from column `at`, each further line indented. */
-static void print_wrapped(FILE *to, const char *text, size_t at, size_t indent)
+/* The word that `text`, which ends with the line, begins with. */
+static size_t word(const char *text)
 {
-    while (*text != '\0') {
-        size_t n = strcspn(text, " ");
+    return strcspn(text, " \n");
+}
+
+/* The same in a synopsis, where what stands in brackets is one word. */
+static size_t part(const char *text)
+{
+    size_t n = 0;
+    int depth = 0;
+
+    for (; text[n] != '\0' && text[n] != '\n'; n++) {
+        if (text[n] == ' ' && depth == 0)
+            break;
+        depth += (text[n] == '[' || text[n] == '(');
+        depth -= (text[n] == ']' || text[n] == ')');
+    }
+    return n;
+}
+
+/* Breaks a line of `text` between words, from column `at`, each further line
+ * indented. Gives what is behind it. */
+static const char *print_wrapped(FILE *to, const char *text, size_t at,
+                                 size_t indent, size_t (*next)(const char *))
+{
+    while (*text != '\0' && *text != '\n') {
+        size_t n = next(text);
 
         if (at > indent && at + 1 + n > WIDTH) {
             fprintf(to, "\n%*s", (int)indent, "");
@@ -28,6 +52,7 @@ static void print_wrapped(FILE *to, const char *text, size_t at, size_t indent)
         text += strspn(text, " ");
     }
     fputc('\n', to);
+    return *text == '\n' ? text + 1 : text;
 }
 
 /* "  -d, --depth N", "      --insecure", "      --robots obey|report|off" */
@@ -88,7 +113,7 @@ static void print_option(FILE *to, const struct option_spec *s)
     fprintf(to, "%*s", (int)(HELP_AT - at), "");
     buf_clear(&b);
     add_help(&b, s);
-    print_wrapped(to, buf_str(&b), HELP_AT, HELP_AT);
+    print_wrapped(to, buf_str(&b), HELP_AT, HELP_AT, word);
     buf_fini(&b);
 }
 
@@ -135,12 +160,29 @@ static void print_units(const struct option_table *t, FILE *to)
     fputc('\n', to);
 }
 
+/* A line for each form; what does not fit goes below its first operand. */
+static void print_forms(const struct usage *u, FILE *to)
+{
+    const char *before = "usage: urlweir ", *form = u->synopsis;
+
+    while (*form != '\0') {
+        size_t indent = strlen(before) + strlen(u->name) + 1;
+
+        assert(strncmp(form, u->name, strlen(u->name)) == 0);
+        form += strlen(u->name);
+        fprintf(to, "%s%s ", before, u->name);
+        form =
+            print_wrapped(to, form + strspn(form, " "), indent, indent, part);
+        before = "       urlweir ";
+    }
+}
+
 void usage_print(const struct usage *u, FILE *to)
 {
-    fprintf(to, "usage: urlweir %s\n", u->synopsis);
+    print_forms(u, to);
     if (u->about[0] != '\0') {
         fputc('\n', to);
-        print_wrapped(to, u->about, 0, 0);
+        print_wrapped(to, u->about, 0, 0, word);
     }
     print_options(u, to);
     print_units(u->table, to);

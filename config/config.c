@@ -351,7 +351,8 @@ enum status config_load(const struct option_table *t, void *settings,
     else if (st == STATUS_LIMIT)
         buf_addf(error, "%s: longer than %zu bytes", path, CONFIG_CEILING);
     else
-        buf_addf(error, "%s: %s", path, status_text(st));
+        buf_addf(error, "%s: %s", path,
+                 st == STATUS_IO ? "cannot be read" : status_text(st));
     buf_fini(&text);
     return st;
 }

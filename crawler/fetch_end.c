@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crawler/fetch_parts.h"
+#include "crawler/guard.h"
 
 /* How far it came before its time ran out. (CURLINFO_CONNECT_TIME_T is no help
  * in libcurl 7.88: it stays 0 until the TLS handshake is over as well.) */
@@ -135,6 +136,8 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
 {
     if (end < FETCH_CUT_ENCODING)
         return "";
+    if (end == FETCH_ADDRESS) /* curl only knows that it got no socket */
+        return guard_words;
     if (end == FETCH_CUT_ENCODING)
         return f->why != NULL ? f->why : "the content coding ends too early";
     if (code == CURLE_OK)

@@ -162,18 +162,24 @@ static bool network_parse(const char *text, struct network *out)
            (*slash == '\0' || parse_bits(slash + 1, 128, &out->bits));
 }
 
-static enum status list_parse(struct network_list *l, const char *const *texts,
-                              size_t count, struct buf *error)
+static enum status list_parse(struct network_list *l, const char *option,
+                              const char *const *texts, size_t count,
+                              struct buf *error)
 {
     l->at = xcalloc(count, sizeof *l->at);
     for (; l->count < count; l->count++) {
         if (!network_parse(texts[l->count], &l->at[l->count])) {
-            buf_addf(error, "not a network: %s", texts[l->count]);
+            buf_addf(error, "%s '%s': no network, as in 10.0.0.0/8 or fd00::/8",
+                     option, texts[l->count]);
             return STATUS_FORMAT;
         }
     }
     return STATUS_OK;
 }
+
+const char guard_words[] =
+    "nothing was sent: a private or special address, or one of --deny-net; "
+    "--allow-private and --allow-net allow more";
 
 enum status guard_new(struct guard **out, bool allow_private,
                       const char *const *allow, size_t allow_count,
@@ -184,10 +190,10 @@ enum status guard_new(struct guard **out, bool allow_private,
     enum status st;
 
     g->allow_private = allow_private;
-    st = list_parse(&g->allow, allow, allow_count, error);
+    st = list_parse(&g->allow, "--allow-net", allow, allow_count, error);
     if (st != STATUS_OK)
         goto out;
-    st = list_parse(&g->deny, deny, deny_count, error);
+    st = list_parse(&g->deny, "--deny-net", deny, deny_count, error);
     if (st != STATUS_OK)
         goto out;
     *out = g;

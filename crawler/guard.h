@@ -30,6 +30,9 @@ MUST_CHECK enum status guard_new(struct guard **out, bool allow_private,
                                  struct buf *error);
 void guard_free(struct guard *g); /* NULL is fine */
 
+/* What became of a URL none of whose addresses is permitted, for a person. */
+extern const char guard_words[];
+
 bool guard_permits(const struct guard *g, const struct sockaddr *address);
 
 #endif

@@ -495,7 +495,7 @@ enum job_state job_begin(const struct job_tools *t, struct job *j, int64_t now)
                            bytes_of_str("no URL"));
     if (is_refused_literal(t, j))
         return end_unasked(t, j, OUTCOME_SKIPPED, REASON_ADDRESS,
-                           bytes_of("", 0));
+                           bytes_of_str(guard_words));
     if (lease_of(j)->visit.len > 0)
         return begin_visit(t, j, now);
     if (t->o->robots == ROBOTS_OFF)

@@ -267,7 +267,9 @@ static void commit(struct frontier_service *s, int64_t now)
     }
     if (s->broken != STATUS_OK && !s->sample.broken)
         log_error("the store failed; the frontier takes nothing any more",
-                  "dir=%s status=\"%s\"", s->o.dir, status_text(s->broken));
+                  "dir=%s status=\"%s\" hint=\"mend that and start it again; "
+                  "what was acknowledged is on disk\"",
+                  s->o.dir, status_text(s->broken));
 }
 
 void *frontier_thread(void *arg)

@@ -5,6 +5,7 @@
  * What is refused is answered at once, with a status alone; what of it still
  * comes is dropped.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -32,6 +33,16 @@ static void refuse_http(struct grpc_server *s, struct http2_stream *t,
     http2_stream_respond(t, h, 2, true);
 }
 
+static void refuse_role(struct grpc_server *s, struct http2_stream *t,
+                        enum auth_role need)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "a token of the role %s is needed",
+             auth_role_name(need));
+    grpc_refuse(s, t, GRPC_PERMISSION_DENIED, why);
+}
+
 /* False: refused. */
 static bool may_call(struct grpc_server *s, struct http2_stream *t,
                      const struct http2_request *r, const struct entry *e)
@@ -51,8 +62,7 @@ static bool may_call(struct grpc_server *s, struct http2_stream *t,
     else if (has == AUTH_NONE)
         grpc_refuse(s, t, GRPC_UNAUTHENTICATED, "this token is not known");
     else
-        grpc_refuse(s, t, GRPC_PERMISSION_DENIED,
-                    "this token's role does not allow the call");
+        refuse_role(s, t, need);
     return false;
 }
 

@@ -354,6 +354,7 @@ bool http2_split_address(struct bytes text, struct bytes *host,
                          struct bytes *port)
 {
     const char *colon = text.len > 0 ? memrchr(text.at, ':', text.len) : NULL;
+    unsigned number = 0;
 
     if (colon == NULL)
         return false;
@@ -368,10 +369,12 @@ bool http2_split_address(struct bytes text, struct bytes *host,
     }
     if (host->len == 0 || port->len == 0 || port->len > 5)
         return false;
-    for (size_t i = 0; i < port->len; i++)
+    for (size_t i = 0; i < port->len; i++) {
         if (port->at[i] < '0' || port->at[i] > '9')
             return false;
-    return true;
+        number = 10 * number + (unsigned)(port->at[i] - '0');
+    }
+    return number <= UINT16_MAX; /* getaddrinfo would take the rest of it */
 }
 
 enum status http2_server_new(struct http2_server **out, struct loop *l,

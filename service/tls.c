@@ -42,13 +42,17 @@ static int choose_h2(SSL *ssl, const unsigned char **out,
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+/* The first error of several is the cause: "No such file or directory", "no
+ * start line"; the last is the name of the layer that passed it on. */
 static enum status complain(const char *what, const char *path)
 {
-    char why[256];
+    unsigned long first = ERR_peek_error();
+    const char *why = ERR_SYSTEM_ERROR(first) ? strerror(ERR_GET_REASON(first))
+                                              : ERR_reason_error_string(first);
 
-    ERR_error_string_n(ERR_peek_last_error(), why, sizeof why);
+    log_error(what, "path=\"%s\" why=\"%s\"", path,
+              why != NULL ? why : "unknown");
     ERR_clear_error();
-    log_error(what, "path=\"%s\" why=\"%s\"", path, why);
     return STATUS_FORMAT;
 }
 

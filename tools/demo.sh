@@ -110,7 +110,7 @@ at_1=$(would_lose "$work/crawl" 0.01 "$work/lost-at-1-percent")
 at_10=$(would_lose "$work/crawl" 0.1 "$work/lost-at-10-percent")
 echo
 echo "The same URLs through Bloom filters made for this crawl's size:"
-printf '  at 1 %%  %s URLs lost, at 10 %% %s URLs lost; of these\n' "$at_1" "$at_10"
+printf '  at 1 %%  %s URLs lost, at 10 %% %s URLs lost; the first of them\n' "$at_1" "$at_10"
 cat "$work/lost-at-1-percent" "$work/lost-at-10-percent" | sed -n '1,4s/^/  /p'
 
 say "Do store, filter and manifest agree?"

@@ -52,6 +52,15 @@ for page in "$TOP"/*.md "$docs"/*.md "$docs"/*/*.md; do
     done <links
 done
 
+# A reason that a crawl can give is explained; `http` is shown as http_404, and
+# `trap` is given by nothing yet.
+sed -n 's/^ *\[REASON_[A-Z_]*\] = "\([a-z_][a-z_]*\)",/\1/p' "$TOP/frontier/outcome.c" |
+    grep -vx -e http -e trap >reasons
+[ "$(wc -l <reasons)" -gt 30 ] || fail "no reasons: $(cat reasons)"
+while read -r reason; do
+    says "$docs/formats/export.md" "\`$reason\`"
+done <reasons
+
 # ---- README and the operating guide, command by command ----------------------
 
 serve --hosts 3 --pages 300 --size 2000 --latency 10

@@ -106,6 +106,11 @@ says out "  status             failed"
 says out "  via                $seed"
 says out "status=failed reason=http_404 try=1 final=yes http_status=404"
 
+exits 0 "$URLWEIR" explain d "${seed}never-heard-of"
+says out "  nothing that was read is known to link to it"
+exits 0 "$URLWEIR" explain d "${seed}p.png"
+! grep -q "known to link" out || fail "a link that was dropped is known: $(cat out)"
+
 # ---- what cannot be done ----
 
 exits 1 "$URLWEIR" explain d "no url"

@@ -22,8 +22,11 @@ crawl seed
 ended 5
 says crawl.err address
 nothing_came "a loopback seed"
+says crawl.err "--allow-private asks"
 exits 0 "$URLWEIR" status seed --json
 says out '"skipped.address": 1'
+exits 0 "$URLWEIR" export seed --what errors
+says out '"detail": "nothing was sent: a private or special address, or one of --deny-net'
 
 n=0
 for spelling in localhost 127.1 2130706433 0x7f000001 0177.0.0.1 '[::1]' \

@@ -11,7 +11,11 @@ says out "urlweir "
 exits 1 "$URLWEIR"
 [ ! -s out ] || fail "help on stdout although nothing was asked"
 exits 1 "$URLWEIR" crwal
-says err "no command 'crwal'"
+says err "no command 'crwal'; did you mean crawl?"
+exits 0 "$URLWEIR" help serve
+says out "usage: urlweir serve"
+exits 1 "$URLWEIR" help nonsense
+says err "no command 'nonsense'"
 
 # The commands as --help lists them.
 "$URLWEIR" --help | sed -n 's/^  \([a-z]*\)  *.*/\1/p' >commands
@@ -20,7 +24,22 @@ while read -r c; do
     exits 0 "$URLWEIR" "$c" --help
     says out "usage: urlweir $c"
     [ ! -s err ] || fail "$c --help writes to stderr"
+    ! grep -n '.\{80\}' out || fail "$c --help is wider than a terminal"
     exits 1 "$URLWEIR" "$c" --no-such-option
     [ ! -s out ] || fail "$c: an error on stdout"
     says err "urlweir $c: "
 done <commands
+
+# What nobody could take is not done.
+if [ -w /dev/full ]; then
+    status=0
+    "$URLWEIR" --help >/dev/full 2>err || status=$?
+    [ "$status" = 2 ] || fail "status $status where help could not be written"
+    says err "urlweir: cannot write the output: No space left on device"
+fi
+
+# A missing operand is asked for in one line, however many forms there are.
+exits 1 "$URLWEIR" block
+says err "and a host is missing: urlweir block DIR|URL HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"
+exits 1 "$URLWEIR" audit a b
+says err "options] or urlweir audit --urls FILE"

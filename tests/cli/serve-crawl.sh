@@ -262,4 +262,7 @@ for line in 'metrics: 127.0.0.1:0' 'progress: none' 'quiet: true' 'output: here'
     exits 1 "$URLWEIR" serve e --listen 127.0.0.1:0 --http none --crawl bad.yaml
     says err "bad.yaml:2:$((${#line} - $(printf %s "${line#*: }" | wc -c) + 1)): ${line%%:*}: "
 done
+printf 'seeds: [http://127.0.0.1:1/]\ninput: missing.txt\n' >bad.yaml
+exits 2 "$URLWEIR" serve e --listen 127.0.0.1:0 --http none --crawl bad.yaml
+says err "bad: input: missing.txt cannot be read"
 [ ! -e e/crawls/bad ] || fail "a crawl was made of a bad file"

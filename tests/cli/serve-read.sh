@@ -222,7 +222,12 @@ says err "holds the frontier of a service"
 # ---- what is not there --------------------------------------------------------------
 
 exits 2 "$URLWEIR" status nowhere
-says err "no crawl in nowhere"
+says err "no crawl in nowhere; there is no such directory"
+"$URLWEIR" dedupe -q --state set </dev/null
+for command in status verify export; do
+    exits 2 "$URLWEIR" $command set
+    says err "no crawl in set; \`urlweir dedupe\` keeps a set there"
+done
 rm d/filter.ckpt
 exits 3 "$URLWEIR" verify d
 says out "serve will put it right"

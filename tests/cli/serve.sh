@@ -19,6 +19,14 @@ exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none
 says err "in use by process $service"
 exits 2 "$URLWEIR" serve e --listen "$at" --http none
 says err "cannot listen"
+says err "something listens there already; give another address with --listen or --http"
+for port in 65536 99999 123456 -1 http; do
+    exits 1 "$URLWEIR" serve e --listen 127.0.0.1:$port --http none
+    says err "--listen: '127.0.0.1:$port' is no HOST:PORT of this machine"
+done
+: >file
+exits 2 "$URLWEIR" serve file --listen 127.0.0.1:0 --http none
+says err "cannot use file: it is no directory"
 stop TERM 0
 [ ! -s serve.out ] || fail "data on stdout"
 exits 0 "$URLWEIR" verify d
@@ -79,7 +87,9 @@ echo "root 0123456789abcdef" >tokens
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --token-file tokens
 says err "line=1"
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --tls-cert tokens --tls-key tokens
-says err "cannot use the TLS certificate"
+says err 'cannot use the TLS certificate path="tokens" why="no start line"'
+exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --tls-cert missing --tls-key tokens
+says err 'cannot use the TLS certificate path="missing" why="No such file or directory"'
 
 echo "admin 0123456789abcdef" >tokens
 start --listen 0.0.0.0:0 --token-file tokens --verbose

@@ -34,6 +34,17 @@ grep -q '"checkpoint_at": "20..-..-..T..:..:..\....Z"' out || fail "no time"
 ! grep -q '"pid"' out || fail "a process runs it: $(cat out)"
 [ "$(json bytes <out)" -gt 500 ] || fail "too few octets"
 
+if [ -w /dev/full ]; then
+    for report in "status d --json" "status d" "verify d" "audit d --json" \
+        "explain d $seed" "explain d $seed --json"; do
+        status=0
+        # shellcheck disable=SC2086
+        "$URLWEIR" $report >/dev/full 2>err || status=$?
+        [ "$status" = 2 ] || fail "$report: status $status on a full disk"
+        says err "cannot write the output"
+    done
+fi
+
 exits 0 "$URLWEIR" status d
 says out "d: finished"
 says out "failed.http_404"

@@ -59,6 +59,8 @@ says err "no seed: give URLs, or -i FILE"
 exits 1 "$URLWEIR" block d example.org
 says err "how long? Give one of --for TIME, --until MOMENT and --off"
 exits 1 "$URLWEIR" block d example.org --for 1h --off
+exits 1 "$URLWEIR" block d example.org --until 2020-01-01T00:00:00Z
+says err "--until '2020-01-01T00:00:00Z' is past; --off ends a block"
 exits 1 "$URLWEIR" block d example.org --until tomorrow
 says err "--until 'tomorrow' is no moment"
 exits 1 "$URLWEIR" delay d example.org fast
@@ -82,9 +84,9 @@ says out "d: paused; 1,200 pages, 7 URLs queued"
 says requests "POST /v1/crawls/news/pause HTTP/1.1; no token; {}"
 exits 0 "$URLWEIR" pause d --json
 [ "$(json state <out)" = paused ] || fail "no JSON: $(cat out)"
-exits 0 "$URLWEIR" block d http://Example.ORG:8080/x --until 2030-01-01T00:00:00Z
-says out "example.org is blocked until 2030-01-01T00:00:00Z"
-says requests '{"crawl":"news","key":"example.org","until":"2030-01-01T00:00:00Z"}'
+exits 0 "$URLWEIR" block d http://Example.ORG:8080/x --until 2099-01-01T00:00:00Z
+says out "example.org is blocked until 2099-01-01T00:00:00Z"
+says requests '{"crawl":"news","key":"example.org","until":"2099-01-01T00:00:00Z"}'
 exits 0 "$URLWEIR" block d example.org --off --json
 says requests '"until":null}'
 exits 0 "$URLWEIR" delay d example.org 1.5s

@@ -324,6 +324,7 @@ waits_for 'grep -q "/not/linked" log' || fail "the seed is not fetched"
 
 steer stop svc --crawl news
 says out "news: stopped; "
+says out "; go on with POST /v1/crawls/news/resume"
 asks_not 127.0.0.1
 asks 127.0.0.2
 exits 2 "$URLWEIR" pause svc --crawl news

@@ -55,6 +55,7 @@ START_TEST(tells_what_happened_and_what_comes_next)
         "stopped by --limit\n"
         "  pages              12,345   100 a second, 1,024 with a body seen "
         "before\n"
+        "  fetched            12,325\n"
         "  redirects             120\n"
         "  failed                 30   http_404 20, tls 7, dns 3\n"
         "  denied                 12   robots 12\n"
@@ -88,6 +89,30 @@ START_TEST(a_resumed_crawl_tells_its_own_share)
                                        "exit status 5; to see what failed: "
                                        "urlweir export docs --what errors\n"));
     ck_assert_ptr_null(strstr(text, "queued"));
+    free(text);
+}
+END_TEST
+
+/* Of a crawl of one's own machine this is the first thing to go wrong. */
+START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
+{
+    static const struct summary_reason skipped[] = {{"address", 2}};
+    static const struct summary s = {.dir = "d",
+                                     .code = EXIT_SEEDS,
+                                     .skipped = 2,
+                                     .skipped_by = skipped,
+                                     .skipped_reasons = 1,
+                                     .urls = 2,
+                                     .seeds = 1,
+                                     .seeds_failed = 1};
+
+    print(&s);
+    ck_assert_ptr_nonnull(strstr(text, "  1 of 1 seeds failed\n"
+                                       "  address: not asked, since it is a "
+                                       "private or special one; "
+                                       "--allow-private asks\n"
+                                       "exit status 5; to see what failed: "
+                                       "urlweir export d --what errors\n"));
     free(text);
 }
 END_TEST
@@ -178,6 +203,8 @@ Suite *suite_summary(void)
 
     tcase_add_test(t, tells_what_happened_and_what_comes_next);
     tcase_add_test(t, a_resumed_crawl_tells_its_own_share);
+    tcase_add_test(t,
+                   a_seed_at_a_private_address_names_the_option_that_allows_it);
     tcase_add_test(t, giving_up_names_the_hosts);
     tcase_add_test(t, of_many_reasons_the_rarest_are_summed_up);
     tcase_add_test(t, the_next_command_can_be_pasted);

@@ -237,6 +237,7 @@ START_TEST(names_the_text_that_is_no_network)
                       "%s", bad[i]);
         ck_assert_ptr_null(g);
         ck_assert_ptr_nonnull(strstr(buf_str(&error), bad[i]));
+        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--allow-net"));
         buf_fini(&error);
     }
 }
