@@ -247,6 +247,8 @@ static int open_failed(const char *dir, enum status st)
                 "urlweir serve: cannot start: something listens there already; "
                 "give another address with --listen or --http, where port 0 is "
                 "a free one\n");
+    else if (st == STATUS_FORMAT || st == STATUS_NOT_FOUND || st == STATUS_IO)
+        fprintf(stderr, "urlweir serve: cannot start, see above\n");
     else
         fprintf(stderr, "urlweir serve: cannot start: %s\n", status_text(st));
     return EXIT_CANNOT;

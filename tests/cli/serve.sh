@@ -83,6 +83,7 @@ says err "--tls-cert"
 
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --token-file missing
 says err "cannot read the token file"
+says err "urlweir serve: cannot start, see above"
 echo "root 0123456789abcdef" >tokens
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none --token-file tokens
 says err "line=1"
