@@ -71,7 +71,10 @@ int crawl_open_failed(enum status st, const char *dir)
             dir, dir);
         return EXIT_DAMAGED;
     case STATUS_NOT_FOUND:
-        fprintf(stderr, "urlweir: no crawl in %s\n", dir);
+        fprintf(stderr,
+                "urlweir: no crawl in %s, it was ended before anything was "
+                "stored; give the same `urlweir crawl` command again\n",
+                dir);
         return EXIT_CANNOT;
     case STATUS_EXISTS:
         fprintf(stderr,

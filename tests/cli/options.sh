@@ -190,7 +190,11 @@ exits 1 "$URLWEIR" resume d --queue-key domain
 says err "it is fixed when a crawl starts"
 exits 1 "$URLWEIR" resume d -o e
 exits 2 "$URLWEIR" resume nowhere
-says err "no crawl to resume in nowhere"
+says err "no crawl to resume in nowhere; there is no such directory"
+mkdir begun
+cp d/crawl.yaml begun/
+exits 2 "$URLWEIR" resume begun
+says err "no crawl in begun, it was ended before anything was stored; give the same"
 echo "dept: 3" >d/crawl.yaml
 exits 6 "$URLWEIR" resume d
 says err "d/crawl.yaml:1:1: no setting 'dept'; did you mean 'depth'?"
