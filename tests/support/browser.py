@@ -133,11 +133,18 @@ class Browser:
 
     def click(self, selector):
         """With the mouse, in the middle of what is there; again where it has
-        moved meanwhile, as its user would."""
+        moved meanwhile, as its user would. It may have been drawn anew."""
         self.wait("document.querySelector(%s) !== null" % json.dumps(selector))
+        self.value("""(() => {
+            window.removeEventListener('click', window.hears, true);
+            window.hears = (e) => {
+                const meant = document.querySelector(%s);
+                window.missed &&= !(meant && meant.contains(e.target));
+            };
+            window.addEventListener('click', window.hears, true);
+        })()""" % json.dumps(selector))
         for _ in range(20):
-            self.value("window.missed = true; document.querySelector(%s).addEventListener("
-                       "'click', () => { window.missed = false; }, {capture: true, once: true})" % json.dumps(selector))
+            self.value("window.missed = true")
             at = self.middle_of(selector)
             self.mouse("mousePressed", at)
             self.mouse("mouseReleased", at)
