@@ -54,15 +54,15 @@ def tokens_say_who_may_what():
             m = bearer(TOKENS[role])
             f.stub.GetStats(empty, metadata=m)
             if role == "read":
-                fails(CODE.PERMISSION_DENIED, f.stub.PutURLs, iter([item]),
-                      metadata=m)
+                is_(fails(CODE.PERMISSION_DENIED, f.stub.PutURLs, iter([item]),
+                          metadata=m), "a token of the role write is needed")
                 fails(CODE.PERMISSION_DENIED, f.stub.GetURLs, pb.GetParams(),
                       metadata=m)
             else:
                 is_(len(list(f.stub.PutURLs(iter([item]), metadata=m))), 1)
             if role != "admin":
-                fails(CODE.PERMISSION_DENIED, f.stub.DeleteQueue, empty,
-                      metadata=m)
+                is_(fails(CODE.PERMISSION_DENIED, f.stub.DeleteQueue, empty,
+                          metadata=m), "a token of the role admin is needed")
                 fails(CODE.PERMISSION_DENIED, f.stub.SetActive, pb.Active(),
                       metadata=m)
         m = bearer(TOKENS["admin"])
