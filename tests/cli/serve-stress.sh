@@ -23,7 +23,6 @@ among_enemies() {
     behind enemies enemies.err python3 "$TOP/tests/support/hostile.py" "$http" "$grpc" \
         "$service" "$seed" "$times" "$SEED $name" ${pairs:+"$pairs"}
     enemies=$!
-    at_exit="$at_exit; kill $enemies"
     waits_for 'grep -q . enemies' "$((${LIMIT:-400} * 4))" || {
         kill -USR1 "$enemies"
         sleep 1

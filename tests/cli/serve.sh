@@ -108,7 +108,6 @@ stop TERM 0
 
 "$URLWEIR" serve d --verbose --listen 127.0.0.1:0 --http none <&- >&- 2>&- &
 service=$!
-at_exit="$at_exit; kill -KILL $service"
 waits_for '[ -S d/control ]' || fail "no service: $(ls d)"
 for n in 0 1 2; do
     [ "$(readlink "/proc/$service/fd/$n")" = /dev/null ] ||

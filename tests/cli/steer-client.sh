@@ -12,7 +12,6 @@ answers() {
     behind answerer.out answerer.err python3 "$TOP/tests/support/control_server.py" \
         "${2:-d}" "$1"
     answerer=$!
-    at_exit="$at_exit; kill $answerer"
     waits_for '[ -s answerer.out ]' || fail "no answerer: $(cat answerer.err)"
     url=http://127.0.0.1:$(cat answerer.out)
 }

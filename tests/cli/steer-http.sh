@@ -5,7 +5,6 @@ set -eu
 . "$TOP/tests/cli/lib.sh"
 
 behind site.out site.err "$SITE" serve --hosts 2 --pages 100 --max-time 120
-at_exit="$at_exit; kill $!"
 waits_for 'grep -q "^port " site.out' || fail "no web"
 port=$(sed -n 's/^port //p' site.out)
 echo "admin 0123456789abcdef-admin" >tokens
@@ -13,7 +12,6 @@ chmod 600 tokens
 behind serve.out serve.err "$URLWEIR" serve d --listen 127.0.0.1:0 --http 127.0.0.1:0 \
     --token-file tokens
 service=$!
-at_exit="$at_exit; kill $service"
 waits_for 'grep -q "listening on" serve.err' || fail "no service: $(cat serve.err)"
 at=$(sed -n 's/.*HTTP on //p' serve.err)
 

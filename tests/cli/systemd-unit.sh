@@ -36,7 +36,6 @@ start() { # TRACER...
     STATE_DIRECTORY=state URLWEIR_OPTIONS="$options --http 127.0.0.1:0 --verbose" \
         "$@" sh -c "exec $(cat command)" >serve.out 2>serve.err &
     server=$!
-    at_exit="$at_exit; kill $server"
     waits_for 'grep -q "listening on" serve.err' || fail "no server: $(cat serve.err)"
     at=$(sed -n 's/.*HTTP on //p' serve.err)
 }

@@ -113,6 +113,7 @@ static size_t ask(struct dedupe *d, uint64_t first, size_t n)
     bool fresh[BATCH];
     size_t sum = 0;
 
+    ck_assert(n > 0 && n <= BATCH);
     for (size_t i = 0; i < n; i++)
         digests[i] = scratch_digest(first + i);
     ck_assert_int_eq(dedupe_take(d, digests, n, fresh), STATUS_OK);
