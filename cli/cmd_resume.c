@@ -52,8 +52,9 @@ static int already_finished(struct engine *e, const char *dir)
     e->ops->stats(e, &s);
     fprintf(stderr,
             "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
-            "pages; nothing is left to fetch\n",
-            dir, (unsigned long long)s.urls, (unsigned long long)s.pages);
+            "pages; nothing is left to fetch; `urlweir seed %s URL...` adds "
+            "to it\n",
+            dir, (unsigned long long)s.urls, (unsigned long long)s.pages, dir);
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 

@@ -297,6 +297,22 @@ void control_place_fini(struct control_place *p)
         close(p->dir_fd);
 }
 
+bool control_place_is_stopped(const char *where)
+{
+    struct control_place p;
+    struct buf why;
+    enum status st;
+
+    if (is_url(where))
+        return false;
+    buf_init(&why, NOTE_MOST + 65536);
+    st = control_place_find(&p, where, &why);
+    if (st == STATUS_OK)
+        control_place_fini(&p);
+    buf_fini(&why);
+    return st == STATUS_NOT_FOUND && is_there(where, "crawl.yaml");
+}
+
 bool control_place_is_left(const struct control_place *p)
 {
     return p->dir == NULL || holder_of(p->dir) != p->process;

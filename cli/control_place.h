@@ -35,6 +35,9 @@ MUST_CHECK enum status control_place_find(struct control_place *out,
                                           const char *where, struct buf *why);
 void control_place_fini(struct control_place *p);
 
+/* Is it the directory of a crawl that nobody runs? */
+bool control_place_is_stopped(const char *where);
+
 /* Has the process let the directory go? Of a URL nobody knows: true. */
 bool control_place_is_left(const struct control_place *p);
 

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Seeds for a crawl that nobody runs: they are on disk when `urlweir seed` says
+# ok, also over kills at each step of its commits, they open the scope, and a
+# resume fetches them and what they link to.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+here=127.0.0.1 there=127.0.0.2
+mkdir -p web/$here web/$there
+echo '<a href=/a.html>a</a>' >web/$here/index.html
+echo 'a' >web/$here/a.html
+echo '<a href=/linked.html>not linked from the seed</a>' >web/$here/new.html
+echo 'l' >web/$here/linked.html
+echo '<a href=/b.html>b</a>' >web/$there/index.html
+echo 'b' >web/$there/b.html
+plain_site $here $there
+crawl d --scope host
+ended 0
+not_asked $here /new.html
+exits 0 "$URLWEIR" resume d --progress none
+says err "nothing is left to fetch"
+says err "urlweir seed d"
+
+# ---- added ---------------------------------------------------------------------------
+
+cat >more <<END
+http://$here:$port/new.html
+mailto:nobody
+END
+exits 5 "$URLWEIR" seed d "$seed" -i more
+printf 'failed\tmailto:nobody\tonly http and https are crawled\nskipped\t%s\nok\t%snew.html\n' \
+    "$seed" "$seed" >want
+diff want out || fail "these lines, not those"
+says err "\`urlweir resume d\` fetches what is queued, 1 URL"
+exits 0 "$URLWEIR" status d --json
+[ "$(json state <out)" = stopped ] || fail "state: $(cat out)"
+agrees d
+exits 0 "$URLWEIR" seed d "$seed" "${seed}new.html" --json
+[ "$(grep -c '"status":"skipped"' out)" = 2 ] || fail "not seen before: $(cat out)"
+
+# ---- killed at each step: what is ok is there, and nothing is there twice --------------
+
+cp -r d before
+kills=0
+for point in turn-before-commit commit-begin commit-before commit-after turn-after-commit \
+    checkpoint-begin checkpoint-filter-saved checkpoint-end; do
+    for at in 1 2; do
+        rm -rf d
+        cp -r before d
+        status=0
+        URLWEIR_KILL_AT=$point:$at "$URLWEIR" seed d "http://$there:$port/" \
+            >out 2>err || status=$?
+        [ "$status" = 137 ] && kills=$((kills + 1)) || [ "$status" = 0 ] || fail "$point: $(cat err)"
+        is_whole d "$point:$at"
+        mv out said
+        exits 0 "$URLWEIR" explain d "http://$there:$port/" --json
+        ! grep -q '^ok' said || grep -q '"admitted": true' out || fail "$point: $(cat out)"
+        exits 0 "$URLWEIR" seed d "http://$there:$port/"
+        agrees d
+    done
+done
+[ "$kills" -ge 6 ] || fail "killed $kills times only"
+
+# ---- fetched, and what they link to ----------------------------------------------------
+
+resume d
+ended 0
+for page in new linked; do asked $here /$page.html; done
+for page in "" b.html; do asked $there "/$page"; done
+agrees d
+exits 0 "$URLWEIR" seed d "$seed"
+exits 0 "$URLWEIR" status d --json
+[ "$(json state <out)" = finished ] || fail "state: $(cat out)"
+
+# ---- where there is none -----------------------------------------------------------------
+
+exits 2 "$URLWEIR" seed nowhere "$seed"
+says err "no directory nowhere"
+exits 2 "$URLWEIR" seed web "$seed"
+says err "no crawl in web"
