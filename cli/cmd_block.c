@@ -113,9 +113,24 @@ static int take_host(struct steer *t, const char *text, struct buf *key)
 
 /* ---- asking ---- */
 
-/* {"crawl", "key", NAME: VALUE}; takes `value`. */
+/* "crawl: example.org is WHAT" */
+static void tell(const struct steer *t, const struct buf *key, const char *what)
+{
+    struct buf line;
+
+    buf_init(&line, 65536);
+    steer_add_label(t, t->crawl, &line);
+    buf_add_str(&line, ": ");
+    format_terminal(&line, buf_bytes(key));
+    buf_addf(&line, " is %s", what);
+    puts(buf_str(&line));
+    buf_fini(&line);
+}
+
+/* {"crawl", "key", NAME: VALUE}, and says so, `what` for people; takes `value`.
+ */
 static int set_queue(struct steer *t, const char *path, const char *name,
-                     json_t *value, struct buf *key)
+                     json_t *value, struct buf *key, const char *what)
 {
     json_t *body = json_object(), *answer = NULL;
     int code;
@@ -127,6 +142,8 @@ static int set_queue(struct steer *t, const char *path, const char *name,
     json_decref(answer);
     if (code == EXIT_DONE && t->s.json)
         steer_print(json_incref(body));
+    else if (code == EXIT_DONE)
+        tell(t, key, what);
     json_decref(body);
     return code;
 }
@@ -156,22 +173,6 @@ static int check_known(struct steer *t, struct buf *key)
     json_decref(answer);
     buf_fini(&path);
     return code;
-}
-
-/* "crawl: example.org is WHAT" */
-static void tell(const struct steer *t, const struct buf *key, const char *what)
-{
-    struct buf line;
-
-    if (t->s.json)
-        return;
-    buf_init(&line, 65536);
-    steer_add_label(t, t->crawl, &line);
-    buf_add_str(&line, ": ");
-    format_terminal(&line, buf_bytes(key));
-    buf_addf(&line, " is %s", what);
-    puts(buf_str(&line));
-    buf_fini(&line);
 }
 
 /* Connects, chooses, reads the host; then `act`. */
@@ -242,10 +243,8 @@ static int block(struct steer *t, struct buf *key)
     clock_iso(iso, (int64_t)until * 1000);
     moment = until != 0 ? json_sprintf("%.19sZ", iso) : json_null();
     snprintf(what, sizeof what, "blocked until %.19sZ", iso);
-    code = set_queue(t, "/v1/queues/block", "until", moment, key);
-    if (code == EXIT_DONE)
-        tell(t, key, until != 0 ? what : "blocked no longer");
-    return code;
+    return set_queue(t, "/v1/queues/block", "until", moment, key,
+                     until != 0 ? what : "blocked no longer");
 }
 
 /* ---- delay ---- */
@@ -265,16 +264,14 @@ static int delay(struct steer *t, struct buf *key)
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
-    code = set_queue(t, "/v1/queues/delay", "delay_seconds",
+    snprintf(what, sizeof what, "asked every %g s at most",
+             (double)ms / 1000.0);
+    return set_queue(t, "/v1/queues/delay", "delay_seconds",
                      standard         ? json_null()
                      : ms % 1000 == 0 ? json_integer(ms / 1000)
                                       : json_real((double)ms / 1000.0),
-                     key);
-    snprintf(what, sizeof what, "asked every %g s at most",
-             (double)ms / 1000.0);
-    if (code == EXIT_DONE)
-        tell(t, key, standard ? "asked with the delay of all hosts" : what);
-    return code;
+                     key,
+                     standard ? "asked with the delay of all hosts" : what);
 }
 
 /* ---- limit ---- */
@@ -283,7 +280,7 @@ static int limit(struct steer *t, struct buf *key)
 {
     const char *text = t->operands.item[2];
     bool none = strcmp(text, "none") == 0;
-    char what[80] = "limited no longer";
+    char what[80];
     int64_t n = 0;
     int code;
 
@@ -295,13 +292,10 @@ static int limit(struct steer *t, struct buf *key)
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
-    code = set_queue(t, "/v1/queues/limit", "limit", json_integer(n), key);
-    if (!none)
-        snprintf(what, sizeof what, "limited to %" PRId64 " URL%s", n,
-                 n == 1 ? "" : "s");
-    if (code == EXIT_DONE)
-        tell(t, key, what);
-    return code;
+    snprintf(what, sizeof what, "limited to %" PRId64 " URL%s", n,
+             n == 1 ? "" : "s");
+    return set_queue(t, "/v1/queues/limit", "limit", json_integer(n), key,
+                     none ? "limited no longer" : what);
 }
 
 int cmd_block(int argc, char **argv)

@@ -151,10 +151,6 @@ static int run(struct robots_command *c)
                 strerror(errno));
         return EXIT_CANNOT;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "urlweir robots: cannot write: %s\n", strerror(errno));
-        return EXIT_CANNOT;
-    }
     return EXIT_DONE;
 }
 

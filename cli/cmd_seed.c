@@ -271,9 +271,5 @@ int cmd_seed(int argc, char **argv)
         return code;
     code = run(&t);
     steer_end(&t);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_DONE) {
-        fprintf(stderr, "urlweir seed: cannot write to standard output\n");
-        code = EXIT_CANNOT;
-    }
     return code;
 }

@@ -145,10 +145,6 @@ static int run(struct sitemap_command *c)
     fclose(f);
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir sitemap: %s: %s\n", c->file, complaint(st));
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "urlweir sitemap: cannot write: %s\n", strerror(errno));
-        return EXIT_CANNOT;
-    }
     return st == STATUS_IO || st == STATUS_NOMEM ? EXIT_CANNOT : EXIT_DONE;
 }
 

@@ -174,10 +174,6 @@ static int run(struct url_command *c)
                 strerror(errno));
         return EXIT_CANNOT;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "urlweir url: cannot write: %s\n", strerror(errno));
-        return EXIT_CANNOT;
-    }
     return EXIT_DONE;
 }
 

@@ -166,7 +166,6 @@ static void give_time_back(struct fetch_set *s, int64_t present)
             heap_push(&s->due, &f->due, f->due.key + present - s->attended);
         f->held_back = false;
     }
-    s->attended = present;
 }
 
 /* Those that met an empty pool or the rate limit in this turn, and those there
@@ -175,7 +174,9 @@ static void attend_to_waiting(struct fetch_set *s, int64_t now)
 {
     const int64_t present = now - s->absent;
 
-    give_time_back(s, present);
+    if (s->look_again != INT64_MAX) /* somebody waited, who may hold others */
+        give_time_back(s, present);
+    s->attended = present;
     s->look_again = INT64_MAX;
     for (size_t i = 0; i < s->count; i++) {
         struct fetch *f = s->all[i];
