@@ -14,20 +14,23 @@
 #include "filter/checkpoint.h"
 #include "tests/unit/filter/keys.h"
 
-static char path[64];
+static char dir[64], path[80];
 static const struct checkpoint_id id = {.seed_print = 77,
                                         .generation = 5,
                                         .covers = 1234};
 
 static void use_a_file(void)
 {
-    snprintf(path, sizeof path, "/tmp/urlweir-checkpoint-%ld", (long)getpid());
+    snprintf(dir, sizeof dir, "/tmp/urlweir-checkpoint-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/image", dir);
     (void)freopen("/dev/null", "w", stderr); /* refusals are logged */
 }
 
 static void drop_the_file(void)
 {
     unlink(path);
+    rmdir(dir);
 }
 
 static struct filter *saved(const char *kind, uint64_t n, struct remembered *r)

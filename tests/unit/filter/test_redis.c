@@ -472,12 +472,12 @@ static void meet_impostor(const char *harm, size_t length, bool from_the_start)
                                     .expect = 100,
                                     .fpr = 0.01};
     struct redis_bloom *b = NULL;
+    char dir[] = "/tmp/urlweir-impostor.XXXXXX";
     pthread_t thread;
 
+    ck_assert_ptr_nonnull(mkdtemp(dir));
     i.address.sun_family = AF_UNIX;
-    snprintf(i.address.sun_path, sizeof i.address.sun_path,
-             "/tmp/urlweir-impostor.%d", (int)getpid());
-    unlink(i.address.sun_path);
+    snprintf(i.address.sun_path, sizeof i.address.sun_path, "%s/socket", dir);
     snprintf(place.path, sizeof place.path, "%s", i.address.sun_path);
     i.listener = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(i.listener, (struct sockaddr *)&i.address,
@@ -491,6 +491,7 @@ static void meet_impostor(const char *harm, size_t length, bool from_the_start)
     pthread_join(thread, NULL);
     close(i.listener);
     unlink(i.address.sun_path);
+    rmdir(dir);
 }
 
 START_TEST(hostile_answers_are_refused_and_bounded)

@@ -292,7 +292,7 @@ struct saving {
     struct filter *filter;
     atomic_uint_fast64_t covers; /* keys 0 .. covers - 1 are in */
     atomic_bool stop;
-    char path[64];
+    char dir[64], path[80];
 };
 
 static void *save_again_and_again(void *arg)
@@ -316,8 +316,9 @@ static void grow_while_it_is_saved(struct remembered *r)
     struct filter *image = NULL;
     pthread_t thread;
 
-    snprintf(s.path, sizeof s.path, "/tmp/urlweir-scalable-%ld",
-             (long)getpid());
+    snprintf(s.dir, sizeof s.dir, "/tmp/urlweir-scalable-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(s.dir));
+    snprintf(s.path, sizeof s.path, "%s/image", s.dir);
     ck_assert_int_eq(pthread_create(&thread, NULL, save_again_and_again, &s),
                      0);
     for (uint64_t i = 0; i < n; i += 1000) {
@@ -333,6 +334,7 @@ static void grow_while_it_is_saved(struct remembered *r)
     ck_assert_uint_eq(info.damaged, 0);
     ck_assert_uint_eq(count_maybe(image, 0, info.id.covers), info.id.covers);
     unlink(s.path);
+    rmdir(s.dir);
     filter_free(image);
     filter_free(s.filter);
 }
