@@ -221,7 +221,8 @@ SANITIZED_CLI := exact lend links robots seed-stopped serve serve-crawl serve-re
 THREAD_SUITES := shared cond latch queue resolver body_pool task checkpoint fetcher fetcher_answers \
     fetcher_links fetcher_limits fetcher_robots frontier progress scope url_any \
     db grpc_server frontier_calls frontier_calls_read frontier_calls_better \
-    frontier_service hosted hub http_events http_export http_server histogram
+    frontier_service hosted hosted_callers hosted_files hosted_settings \
+    hub http_events http_export http_server histogram
 
 # ---- fuzzing ---------------------------------------------------------------
 
