@@ -16,7 +16,9 @@
 #define FEWER(n) (n)
 #endif
 
-/* The nth of a fixed run of distinct, evenly spread keys (SplitMix64). */
+/* The nth of a fixed run of distinct, evenly spread keys (SplitMix64). No
+ * filter in memory has a seed, so a rate measured with them is the same on
+ * every run: it can only fail a test in which the code has changed. */
 static inline uint64_t nth_key(uint64_t n)
 {
     uint64_t x = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
