@@ -223,9 +223,9 @@ tsan: ## the tests that have threads under TSan
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact lend links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals url
 THREAD_SUITES := shared cond latch queue resolver body_pool task checkpoint fetcher fetcher_answers \
-    fetcher_links fetcher_limits fetcher_robots frontier progress scope url_any \
-    db grpc_server frontier_calls frontier_calls_read frontier_calls_better \
-    frontier_service hosted hub http_events http_export http_server histogram
+    fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
+    scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \
+    frontier_service hosted hub hub_control http_events http_export http_server histogram
 
 # ---- fuzzing ---------------------------------------------------------------
 
