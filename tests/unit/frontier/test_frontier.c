@@ -19,19 +19,17 @@ START_TEST(
     loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
 {
     static struct sim s;
-    unsigned steps = 0;
 
     start(&s, 5 * NS_PER_MS);
-    while (step(&s)) {
-        steps++;
-        if (s.crashes < 50 && rnd(&s) % 40 == 0)
+    while (step(&s)) { /* a thousand times or more, whatever the numbers */
+        if (rnd(&s) % 12 == 0)
             crash(&s);
         else if (rnd(&s) % 30 == 0)
             ck_assert_int_eq(frontier_checkpoint_now(s.e, "running", false,
                                                      s.now, wall(&s)),
                              STATUS_OK);
     }
-    ck_assert_uint_ge(s.crashes, 20);
+    ck_assert_uint_gt(s.crashes, 50);
     check_all_fetched(&s);
     finish(&s);
 }
