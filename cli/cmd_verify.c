@@ -295,15 +295,23 @@ static void verify_records(struct verdicts *v, struct reader *r)
     unsigned before = v->bad;
 
     if (verify_warc(r, &w) != STATUS_OK)
-        say(v, "BAD", "warc: the rows cannot be read");
-    else if (w.bad > 0)
+        say(v, "BAD", "warc: the files or their rows cannot be read");
+    if (w.bad > 0)
         say(v, "BAD",
             "warc: %" PRIu64 " of %" PRIu64
             " rows point at no whole record, the first is fetch %" PRIu64,
             w.bad, w.rows, w.bad_seq);
-    else if (w.rows > 0)
-        say(v, "ok", "warc: %" PRIu64 " rows, each points at a whole record",
-            w.rows);
+    if (w.damaged > 0)
+        say(v, "BAD",
+            "warc: no whole record at octet %" PRIu64 " of %s, one of %" PRIu64
+            " damaged places",
+            w.damaged_at, w.damaged_file, w.damaged);
+    if (v->bad == before && w.files > 0)
+        say(v, "ok",
+            "warc: %" PRIu64
+            " rows, each points at a whole record; all %" PRIu64
+            " records of %" PRIu64 " files are whole",
+            w.rows, w.records, w.files);
     v->records = v->bad - before;
     if (w.open > 0 && r->holder == 0)
         say(v, "mend", "warc: a file was not finished; resume does that");
@@ -355,7 +363,7 @@ static int conclude(struct reader *r, const struct verdicts *v,
     }
     if (v->bad > 0 && v->bad == v->records) {
         printf(
-            "damaged: answers are lost from the WARC files, the crawl itself "
+            "damaged: records are lost from the WARC files, the crawl itself "
             "is sound and can be resumed\n");
         return EXIT_DAMAGED;
     }
