@@ -116,12 +116,27 @@ static void verify_manifest(struct verdicts *v, struct reader *r)
     buf_fini(&id);
 }
 
+static void verify_bodies(struct verdicts *v, struct reader *r)
+{
+    uint64_t bodies = 0;
+    enum status st = page_store_verify_bodies(r->pages, &bodies);
+
+    if (st == STATUS_NOT_FOUND)
+        say(v, "ok", "bodies: the format has no index of them yet");
+    else if (st != STATUS_OK)
+        say(v, "BAD", "bodies: their index does not agree with the fetches");
+    else if (!v->service)
+        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
+            bodies);
+}
+
 static void verify_store(struct verdicts *v, struct reader *r)
 {
     uint64_t put = 0;
 
-    uint64_t bodies = 0;
-
+    if (db_format(r->db) < DB_FORMAT)
+        say(v, "ok", "frontier.db: of format %d; %s brings it to %d",
+            db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
     if (db_verify(r->db) == STATUS_OK)
         say(v, "ok", "frontier.db: SQLite finds it sound");
     else
@@ -145,11 +160,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
             exact_set_stats(r->exact).count);
     else
         say(v, "BAD", "exact set: pages do not agree with their index");
-    if (page_store_verify_bodies(r->pages, &bodies) != STATUS_OK)
-        say(v, "BAD", "bodies: their index does not agree with the fetches");
-    else if (!v->service)
-        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
-            bodies);
+    verify_bodies(v, r);
 }
 
 /* False: the latest metadata of some URL is none; that was said. */
