@@ -4,11 +4,9 @@
 # Each tests/interop/NAME.py runs in a Python environment of its own, made
 # under build/, with URLWEIR and SITE set. It names the packages it needs in a
 # line `# pip: NAME...`, whose versions are those of versions.txt; where they
-# cannot be had it is skipped, with a line. With other versions of them, where
-# these are gone, it may pass and cannot fail: what changed is then not known to
-# be ours. A script ends with 0, or with 77 after a line that says why it skips
-# itself. Two run at a time. The limit of time finds what hangs; a busy machine
-# is no finding.
+# cannot be had it is skipped, with a line. A script ends with 0, or with 77
+# after a line that says why it skips itself. Two run at a time. The limit of
+# time finds what hangs; a busy machine is no finding.
 set -eu
 
 # ---- one script, called by the loop below -----------------------------------
@@ -25,12 +23,6 @@ if [ "${1:-}" = --one ]; then
     77) word=skip ;;
     *) word=FAIL ;;
     esac
-    if [ $word = FAIL ] && grep -qx "$name" "$results/others"; then
-        word=skip
-        tail -n 40 "$results/$name.out"
-        echo "status $code, with versions that versions.txt does not know" \
-            >>"$results/$name.out"
-    fi
     echo "$name" >>"$results/$word"
     printf '  %-4s %-16s %4d s  %s\n' $word "$name" $took \
         "$([ $word = FAIL ] && echo "status $code" || tail -n 1 "$results/$name.out")"
@@ -70,10 +62,9 @@ results=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-interop.XXXXXX")
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
 : >"$results/all"
-: >"$results/others"
 
 # An index that does not answer may a little later; one that has not these
-# versions, or a Python that is too new for them, has others: $versions is empty.
+# versions, or a Python that is too new for them, has others.
 have() {
     for versions in "-c tests/interop/versions.txt" "-c tests/interop/versions.txt" ""; do
         # shellcheck disable=SC2086
@@ -89,11 +80,9 @@ for script in tests/interop/*.py; do
     name=$(basename "$script" .py)
     [ -z "$only" ] || [ "$only" = "$name" ] || continue
     packages=$(sed -n 's/^# pip: //p' "$script")
-    versions=known
     # shellcheck disable=SC2086
     if [ -z "$packages" ] || have $packages; then
         echo "$script" >>"$results/all"
-        [ -n "$versions" ] || echo "$name" >>"$results/others"
     else
         echo "$name" >>"$results/skip"
         echo "  skip $name  cannot install $packages: $(tail -n 1 build/pip.log)"
