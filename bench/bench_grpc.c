@@ -9,12 +9,14 @@
  *   GetURLs        10 URLs of 10 queues at a time, with 10,000 queues
  *   draining       GetURLs, and each URL put as completed, until none is left
  *   restart        after SIGTERM and after SIGKILL, to the first answer
+ *   never reading  24 connections that put and list and read no answer: what
+ *                  they cost in memory, and how long another caller waits
  *
  * CPU and memory are the server's own, read from /proc; the client runs beside
  * it on the same cores. Each load starts with an empty directory.
  *
  * usage: bench_grpc [URLS [PART]]   1,000,000 by default; PART is a word of
- *   put, discovered, drain: that alone
+ *   put, discovered, drain, deaf: that alone
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -32,6 +34,9 @@
 #define ON_THEIR_WAY 10000 /* of a stream */
 #define BATCH        100
 #define GETS         1000
+#define DEAF         24 /* connections that never read */
+#define DEAF_CALLS   10 /* on each: lists, and streams of puts */
+#define DEAF_TURNS   300
 #define SECONDS(ns)  ((double)(ns) / 1e9)
 
 static uint64_t urls = 1000000;
@@ -546,6 +551,104 @@ static void restart(struct server *s, int signal_number, const char *name)
     load_free(l);
 }
 
+/* ---- callers who never read ---- */
+
+struct deaf {
+    struct load *load;
+    struct load_stream lists[DEAF_CALLS], puts[DEAF_CALLS];
+    struct buf info, item;
+};
+
+static bool next_list(struct load_stream *s, struct buf *m)
+{
+    if (s->done)
+        return false;
+    add_number(m, 2, 100000); /* size */
+    s->done = true;
+    return true;
+}
+
+/* There is always another one. */
+static bool next_deaf_put(struct load_stream *s, struct buf *m)
+{
+    struct deaf *d = s->user;
+
+    buf_clear(&d->info);
+    buf_clear(&d->item);
+    add_info(&d->info, rnd() % urls);
+    add_field(&d->item, 1, buf_bytes(&d->info));
+    add_field(m, 1, buf_bytes(&d->item));
+    return true;
+}
+
+static void begin_deaf(struct deaf *d, unsigned port)
+{
+    d->load = load_connect(port);
+    buf_init(&d->info, 1000);
+    buf_init(&d->item, 1000);
+    for (int i = 0; i < DEAF_CALLS; i++) {
+        d->lists[i] = (struct load_stream){.next = next_list, .user = d};
+        d->puts[i] = (struct load_stream){.next = next_deaf_put, .user = d};
+        load_start(d->load, &d->lists[i], "ListURLs");
+        load_start(d->load, &d->puts[i], "PutURLs");
+    }
+}
+
+static void end_deaf(struct deaf *d)
+{
+    for (int i = 0; i < DEAF_CALLS; i++) {
+        buf_fini(&d->lists[i].out);
+        buf_fini(&d->lists[i].in);
+        buf_fini(&d->lists[i].message);
+        buf_fini(&d->puts[i].out);
+        buf_fini(&d->puts[i].in);
+        buf_fini(&d->puts[i].message);
+    }
+    buf_fini(&d->info);
+    buf_fini(&d->item);
+    load_free(d->load);
+}
+
+/* How long GetStats takes, in seconds. */
+static double asked(struct load *l)
+{
+    struct single c = {0};
+    int64_t begun = clock_mono();
+
+    buf_init(&c.request, 1000);
+    call(l, &c, "GetStats");
+    buf_fini(&c.request);
+    return SECONDS(clock_mono() - begun);
+}
+
+static void never_reading(struct server *s)
+{
+    struct deaf *d = xcalloc(DEAF, sizeof *d);
+    struct load *other = load_connect(s->port);
+    double before = server_memory(s, "VmRSS:"), longest = 0;
+
+    for (int i = 0; i < DEAF; i++)
+        begin_deaf(&d[i], s->port);
+    for (int turn = 0; turn < DEAF_TURNS; turn++) {
+        double took;
+
+        for (int i = 0; i < DEAF; i++)
+            load_send(d[i].load);
+        took = asked(other);
+        longest = took > longest ? took : longest;
+        usleep(10000);
+    }
+    printf("never reading %d connections, %d lists and %d streams of puts on "
+           "each: %.0f MiB together; another caller waits %.0f ms at most\n",
+           DEAF, DEAF_CALLS, DEAF_CALLS, server_memory(s, "VmHWM:") - before,
+           longest * 1e3);
+    fflush(stdout);
+    for (int i = 0; i < DEAF; i++)
+        end_deaf(&d[i]);
+    load_free(other);
+    free(d);
+}
+
 static void put_fresh(unsigned streams, bool batches)
 {
     struct server s;
@@ -591,6 +694,18 @@ static void put_and_drain(void)
     server_end(&s, SIGTERM);
 }
 
+static void put_and_never_read(void)
+{
+    struct server s;
+
+    clear_dir();
+    s = server_start();
+    put_all(&s, 1, true);
+    restart(&s, SIGTERM, "SIGTERM"); /* its peak is its own from here */
+    never_reading(&s);
+    server_end(&s, SIGTERM);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -600,6 +715,7 @@ int main(int argc, char **argv)
         {"put", puts_alone},
         {"discovered", discovered},
         {"drain", put_and_drain},
+        {"deaf", put_and_never_read},
     };
 
     if (argc > 1)

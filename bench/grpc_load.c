@@ -217,6 +217,23 @@ static void gather(struct load *l)
         buf_add(&l->out, at, (size_t)n);
 }
 
+static void send_gathered(struct load *l)
+{
+    ssize_t n = send(l->fd, l->out.at + l->out_at, l->out.len - l->out_at,
+                     MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    if (n < 0 && errno != EAGAIN)
+        die("send");
+    l->out_at += n > 0 ? (size_t)n : 0;
+}
+
+void load_send(struct load *l)
+{
+    gather(l);
+    if (l->out_at < l->out.len)
+        send_gathered(l);
+}
+
 static void turn(struct load *l)
 {
     struct pollfd p = {.fd = l->fd, .events = POLLIN};
@@ -227,13 +244,8 @@ static void turn(struct load *l)
         p.events |= POLLOUT;
     if (poll(&p, 1, -1) < 0)
         die("poll");
-    if ((p.revents & POLLOUT) != 0) {
-        n = send(l->fd, l->out.at + l->out_at, l->out.len - l->out_at,
-                 MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n < 0 && errno != EAGAIN)
-            die("send");
-        l->out_at += n > 0 ? (size_t)n : 0;
-    }
+    if ((p.revents & POLLOUT) != 0)
+        send_gathered(l);
     if ((p.revents & (POLLIN | POLLHUP | POLLERR)) == 0)
         return;
     n = recv(l->fd, l->chunk, CHUNK, MSG_DONTWAIT);

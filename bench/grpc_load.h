@@ -41,6 +41,9 @@ void load_start(struct load *l, struct load_stream *s, const char *method);
 void load_resume(struct load *l, struct load_stream *s);
 /* Until `over` says so. */
 void load_run(struct load *l, bool (*over)(void *ctx), void *ctx);
+/* Send what there is, as far as the socket takes it at once, and read nothing:
+ * the client that a server has to bear. */
+void load_send(struct load *l);
 /* Until the stream has closed, with status OK. */
 void load_finish(struct load *l, struct load_stream *s);
 

@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "cli/audit_page.h"
 #include "cli/audit_text.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/filter_commands.h"
 #include "cli/filter_measure.h"
+#include "cli/line_input.h"
 #include "cli/open_crawl.h"
 #include "frontier/audit.h"
 
@@ -36,7 +38,8 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "What",
      .arg = "FILE",
-     .help = "a list of URLs, one a line, instead of a crawl; `-` is stdin"},
+     .help = "a list of URLs, one a line, gzipped or not, instead of a crawl; "
+             "`-` is stdin"},
     {.name = "fpr",
      .type = OPTION_FRACTION,
      .at = offsetof(struct audit_settings, fpr),
@@ -207,69 +210,100 @@ static int audit_a_crawl(const char *dir, const struct audit_settings *s,
     return code;
 }
 
-static enum status add_line(struct audit_list *l, struct url *u, char *line,
-                            size_t len, uint64_t *bad, struct lost *lost)
+/* A list being read. */
+struct list {
+    struct audit_list *audit;
+    struct line_input *in;
+    struct url url;
+    struct lost *lost;
+    uint64_t bad; /* lines that are no URL */
+};
+
+static enum status add_line(struct list *l, struct bytes line)
 {
     bool fresh, would_be_lost;
     enum status st;
 
-    while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
-        len--;
-    if (len == 0)
+    while (line.len > 0 && line.at[line.len - 1] == '\r')
+        line.len--;
+    if (line.len == 0)
         return STATUS_OK;
-    if (url_canonical(u, bytes_of(line, len), NULL, NULL) != URL_OK) {
-        ++*bad;
+    if (url_canonical(&l->url, line, NULL, NULL) != URL_OK) {
+        l->bad++;
         return STATUS_OK;
     }
-    st = audit_list_add(l, url_text(u), &fresh, &would_be_lost);
+    st = audit_list_add(l->audit, url_text(&l->url), &fresh, &would_be_lost);
     if (st == STATUS_OK && would_be_lost)
-        put_lost(lost, url_text(u));
+        put_lost(l->lost, url_text(&l->url));
     return st;
+}
+
+static enum status add_lines(struct list *l, const struct line_batch *b)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < b->count && st == STATUS_OK; i++) {
+        const struct line *line = &b->lines[i];
+
+        if (line->kind == LINE_WHOLE)
+            st = add_line(l, bytes_of(b->text + line->at, line->len));
+        else
+            l->bad += line->kind == LINE_LONG_START;
+    }
+    return st;
+}
+
+static enum status read_list(struct list *l)
+{
+    struct line_batch *b = xmalloc(sizeof *b);
+    enum status st;
+
+    line_batch_init(b);
+    while ((st = line_input_fill(l->in, b)) == STATUS_OK) {
+        st = add_lines(l, b);
+        if (st != STATUS_OK)
+            break;
+    }
+    line_batch_fini(b);
+    free(b);
+    return st == STATUS_CLOSED ? STATUS_OK : st;
 }
 
 static int audit_a_list(const struct audit_settings *s,
                         const struct audit_options *o, struct lost *lost)
 {
-    bool is_stdin = strcmp(s->urls, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(s->urls, "re");
-    struct audit_list *l = NULL;
+    const char *file = s->urls;
+    struct list l = {.lost = lost, .in = line_input_new(&file, 1, -1)};
     struct audit a;
-    struct url u;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t len;
-    uint64_t bad = 0;
     int code = EXIT_DONE;
     enum status st;
 
-    if (in == NULL) {
-        fprintf(stderr, "urlweir audit: cannot read %s: %s\n", s->urls,
-                strerror(errno));
-        return EXIT_CANNOT;
-    }
-    url_init(&u);
-    st = audit_list_new(&l, s->fpr, o);
-    while (st == STATUS_OK && (len = getline(&line, &room, in)) >= 0)
-        st = add_line(l, &u, line, (size_t)len, &bad, lost);
+    url_init(&l.url);
+    st = line_input_check(l.in);
     if (st == STATUS_OK)
-        st = audit_list_finish(l, &a);
+        st = audit_list_new(&l.audit, s->fpr, o);
+    if (st == STATUS_OK)
+        st = read_list(&l);
+    if (st == STATUS_OK)
+        st = audit_list_finish(l.audit, &a);
     if (st == STATUS_OK) {
         code = tell(s, &a, s->urls, lost);
         audit_fini(&a);
     } else {
-        fprintf(stderr, "urlweir audit: %s\n", status_text(st));
+        const char *why = line_input_error(l.in);
+
+        fprintf(stderr, "urlweir audit: %s\n",
+                why[0] != '\0' ? why : status_text(st));
         code = EXIT_CANNOT;
     }
-    if (bad > 0)
+    if (l.bad > 0)
         fprintf(stderr,
                 "urlweir audit: %" PRIu64 " lines are no http(s) URL "
                 "and were passed over\n",
-                bad);
-    audit_list_free(l);
-    url_fini(&u);
-    free(line);
-    if (!is_stdin)
-        fclose(in);
+                l.bad);
+    audit_list_free(l.audit);
+    url_fini(&l.url);
+    line_input_free(l.in);
     return code;
 }
 

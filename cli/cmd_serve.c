@@ -20,6 +20,7 @@
 #include "cli/control_place.h"
 #include "cli/control_socket.h"
 #include "cli/serve_crawls.h"
+#include "cli/start_watch.h"
 #include "service/http_server.h"
 #include "service/service.h"
 
@@ -382,18 +383,24 @@ static int serve(const struct serve_settings *s, const char *dir)
     };
     bool hangup = block_signals();
     struct serving all = {.dir = dir};
+    struct start_watch *start;
     int code = EXIT_CANNOT;
+    bool started = false;
     enum status st;
 
     if (!lock_dir(dir, &all.lock))
         return EXIT_CANNOT;
+    start = start_watch_begin("serve");
     st = service_open(&all.service, &o);
     if (st != STATUS_OK)
         code = open_failed(dir, st);
-    else if (serve_crawls_open(&all.crawls, dir, service_hub(all.service),
-                               &s->crawl, s->drain_ms, s->quiet, &code))
-        code = run(&all, s, hangup);
     else
+        started = serve_crawls_open(&all.crawls, dir, service_hub(all.service),
+                                    &s->crawl, s->drain_ms, s->quiet, &code);
+    start_watch_end(start);
+    if (started)
+        code = run(&all, s, hangup);
+    else if (st == STATUS_OK)
         service_close(all.service);
     file_lock_free(all.lock);
     return code;

@@ -116,12 +116,27 @@ static void verify_manifest(struct verdicts *v, struct reader *r)
     buf_fini(&id);
 }
 
+static void verify_bodies(struct verdicts *v, struct reader *r)
+{
+    uint64_t bodies = 0;
+    enum status st = page_store_verify_bodies(r->pages, &bodies);
+
+    if (st == STATUS_NOT_FOUND)
+        say(v, "ok", "bodies: the format has no index of them yet");
+    else if (st != STATUS_OK)
+        say(v, "BAD", "bodies: their index does not agree with the fetches");
+    else if (!v->service)
+        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
+            bodies);
+}
+
 static void verify_store(struct verdicts *v, struct reader *r)
 {
     uint64_t put = 0;
 
-    uint64_t bodies = 0;
-
+    if (db_format(r->db) < DB_FORMAT)
+        say(v, "ok", "frontier.db: of format %d; %s brings it to %d",
+            db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
     if (db_verify(r->db) == STATUS_OK)
         say(v, "ok", "frontier.db: SQLite finds it sound");
     else
@@ -145,11 +160,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
             exact_set_stats(r->exact).count);
     else
         say(v, "BAD", "exact set: pages do not agree with their index");
-    if (page_store_verify_bodies(r->pages, &bodies) != STATUS_OK)
-        say(v, "BAD", "bodies: their index does not agree with the fetches");
-    else if (!v->service)
-        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
-            bodies);
+    verify_bodies(v, r);
 }
 
 /* False: the latest metadata of some URL is none; that was said. */
@@ -295,15 +306,23 @@ static void verify_records(struct verdicts *v, struct reader *r)
     unsigned before = v->bad;
 
     if (verify_warc(r, &w) != STATUS_OK)
-        say(v, "BAD", "warc: the rows cannot be read");
-    else if (w.bad > 0)
+        say(v, "BAD", "warc: the files or their rows cannot be read");
+    if (w.bad > 0)
         say(v, "BAD",
             "warc: %" PRIu64 " of %" PRIu64
             " rows point at no whole record, the first is fetch %" PRIu64,
             w.bad, w.rows, w.bad_seq);
-    else if (w.rows > 0)
-        say(v, "ok", "warc: %" PRIu64 " rows, each points at a whole record",
-            w.rows);
+    if (w.damaged > 0)
+        say(v, "BAD",
+            "warc: no whole record at octet %" PRIu64 " of %s, one of %" PRIu64
+            " damaged places",
+            w.damaged_at, w.damaged_file, w.damaged);
+    if (v->bad == before && w.files > 0)
+        say(v, "ok",
+            "warc: %" PRIu64
+            " rows, each points at a whole record; all %" PRIu64
+            " records of %" PRIu64 " files are whole",
+            w.rows, w.records, w.files);
     v->records = v->bad - before;
     if (w.open > 0 && r->holder == 0)
         say(v, "mend", "warc: a file was not finished; resume does that");
@@ -355,7 +374,7 @@ static int conclude(struct reader *r, const struct verdicts *v,
     }
     if (v->bad > 0 && v->bad == v->records) {
         printf(
-            "damaged: answers are lost from the WARC files, the crawl itself "
+            "damaged: records are lost from the WARC files, the crawl itself "
             "is sound and can be resumed\n");
         return EXIT_DAMAGED;
     }

@@ -19,8 +19,6 @@
 #include "cli/filter_commands.h"
 #include "cli/format.h"
 
-#define PATIENCE_MS 5000 /* for a server that is being restarted */
-
 /* ---- what the commands share ---- */
 
 static int said(const char *command, enum status st, const struct buf *why)
@@ -49,21 +47,32 @@ int filter_redis_failed(const struct filter_redis *f, enum status st)
     return code;
 }
 
+/* The server may be restarting: it has the time that the URL names. */
+static enum status open_bloom(struct redis_bloom **out, const char *url,
+                              struct redis_bloom_options *o, struct buf *why)
+{
+    struct redis_place place;
+    enum status st = redis_url_parse(&place, url, why);
+
+    if (st != STATUS_OK)
+        return st;
+    o->place = &place;
+    o->patience_ms = place.retry_ms;
+    st = redis_bloom_open(out, o, why);
+    o->place = NULL; /* it ends with this call */
+    return st;
+}
+
 static bool open_as(struct filter_redis *f, const char *command,
                     const char *url, struct redis_bloom_options *o, int *code)
 {
-    struct redis_place place;
     struct redis_bloom_info info;
     struct buf why;
     enum status st;
 
     *f = (struct filter_redis){.command = command};
     buf_init(&why, 4096);
-    st = redis_url_parse(&place, url, &why);
-    o->place = &place;
-    o->patience_ms = PATIENCE_MS;
-    if (st == STATUS_OK)
-        st = redis_bloom_open(&f->bloom, o, &why);
+    st = open_bloom(&f->bloom, url, o, &why);
     if (st != STATUS_OK) {
         *code = said(command, st, &why);
     } else {
@@ -81,7 +90,6 @@ static bool open_as(struct filter_redis *f, const char *command,
         }
     }
     buf_fini(&why);
-    o->place = NULL; /* it ends with this call */
     return st == STATUS_OK;
 }
 
@@ -205,20 +213,15 @@ static void print_text(const struct redis_bloom_info *i)
 
 int filter_redis_info(const char *command, const char *url, bool json)
 {
-    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN,
-                                    .patience_ms = PATIENCE_MS};
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
     struct filter_redis f = {.command = command};
     struct redis_bloom_info info;
-    struct redis_place place;
     struct buf why;
     int code = EXIT_DONE;
     enum status st;
 
     buf_init(&why, 4096);
-    st = redis_url_parse(&place, url, &why);
-    o.place = &place;
-    if (st == STATUS_OK)
-        st = redis_bloom_open(&f.bloom, &o, &why);
+    st = open_bloom(&f.bloom, url, &o, &why);
     if (st == STATUS_OK)
         st = redis_bloom_look(f.bloom, &info);
     if (st == STATUS_OK)
@@ -360,19 +363,14 @@ static const struct usage drop_usage = {
 /* Of a crawl, too: no key of it needs to be known. */
 static int drop(const char *url)
 {
-    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN,
-                                    .patience_ms = PATIENCE_MS};
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
     struct filter_redis f = {.command = drop_usage.name};
-    struct redis_place place;
     struct buf why;
     enum status st;
     int code = EXIT_DONE;
 
     buf_init(&why, 4096);
-    st = redis_url_parse(&place, url, &why);
-    o.place = &place;
-    if (st == STATUS_OK)
-        st = redis_bloom_open(&f.bloom, &o, &why);
+    st = open_bloom(&f.bloom, url, &o, &why);
     if (st != STATUS_OK)
         code = said(drop_usage.name, st, &why);
     else if ((st = redis_bloom_drop(f.bloom)) == STATUS_ARG)

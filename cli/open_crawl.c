@@ -4,11 +4,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "storage/url_kind.h"
+
+#define MADE_WITHIN (30 * NS_PER_S)
 
 static bool has_settings(const char *dir)
 {
@@ -90,11 +94,25 @@ static bool is_running(const char *dir)
     return file_lock_holder(path, &holder) == STATUS_OK && holder != 0;
 }
 
+/* The manifest is the last file that a new crawl makes; what is there of the
+ * others before would look like damage. */
+static void wait_until_made(const char *dir)
+{
+    const struct timespec tick = {.tv_nsec = 20 * NS_PER_MS};
+    int64_t end = clock_mono() + MADE_WITHIN;
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/manifest", dir);
+    while (access(path, F_OK) != 0 && is_running(dir) && clock_mono() < end)
+        nanosleep(&tick, NULL);
+}
+
 bool open_crawl(struct reader *r, const char *command, const char *dir,
                 int *code)
 {
     enum status st;
 
+    wait_until_made(dir);
     if (!is_running(dir) && crawl_is_unbegun(dir, command)) {
         *code = EXIT_CANNOT;
         return false;

@@ -213,9 +213,13 @@ static enum status take_setting(struct redis_place *p, struct bytes name,
         if (!duration(value, &p->timeout_ms) || p->timeout_ms > 3600 * 1000)
             return wrong(error, "timeout= is a time such as 2s, an hour at "
                                 "most");
+    } else if (bytes_is(name, "retry")) {
+        /* The server keeps what a batch was answered for ten minutes. */
+        if (!duration(value, &p->retry_ms) || p->retry_ms > 5 * 60 * 1000)
+            return wrong(error, "retry= is a time such as 30s, 5m at most");
     } else {
-        return wrong(error, "settings are key, db, layout, bits, k, hash, ttl "
-                            "and timeout");
+        return wrong(error, "settings are key, db, layout, bits, k, hash, ttl, "
+                            "timeout and retry");
     }
     return STATUS_OK;
 }
@@ -253,7 +257,8 @@ enum status redis_url_parse(struct redis_place *out, const char *text,
 {
     struct redis_place p = {.port = 6379,
                             .key = "urlweir:filter",
-                            .timeout_ms = 2000};
+                            .timeout_ms = 2000,
+                            .retry_ms = 5000};
     struct bytes rest = bytes_of_str(text), head;
     enum status st;
     uint64_t n;

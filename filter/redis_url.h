@@ -10,12 +10,13 @@
  *   bits=N, k=N   geometry, when made; and of a bitmap of others, which cannot
  *                 tell it. Without: as the wanted capacity and rate ask
  *   hash=double|salted          of a plain layout
- * (docs/formats/redis-filter.md) ttl=TIME      the filter ends that long after
- * it was made: 90, 90s, 15m, 24h, 7d timeout=TIME  the longest wait for one
- * answer [2s]
+ *   ttl=TIME      the filter ends that long after it was made: 90, 15m, 7d
+ *   timeout=TIME  the longest wait for one answer [2s]
+ *   retry=TIME    how long `urlweir filter` waits for a server that is away, or
+ *                 is loading its data [5s]; a crawl goes on without it
  *
- * Values may hold %XX escapes. TLS (rediss://) is refused with what to do
- * instead. Pure, any thread.
+ * docs/formats/redis-filter.md says more. Values may hold %XX escapes. TLS
+ * (rediss://) is refused with what to do instead. Pure, any thread.
  */
 #ifndef URLWEIR_FILTER_REDIS_URL_H
 #define URLWEIR_FILTER_REDIS_URL_H
@@ -45,7 +46,7 @@ struct redis_place {
     enum redis_hash hash;
     uint64_t bits; /* 0: not said */
     unsigned k;    /* 0: not said */
-    int64_t ttl_ms, timeout_ms;
+    int64_t ttl_ms, timeout_ms, retry_ms;
 };
 
 /* Is it meant to be one: does it begin with a scheme of ours? */

@@ -3,10 +3,10 @@
  * fuzz_warc.c - any octets as the WARC file a crash has left.
  *
  * Beside not crashing: what mending keeps is the beginning of what was there,
- * reads as whole records to its last octet, and is left alone by a second
- * mending; and each record has a line in the index or none. The second half of
- * the runs takes the octets as the inflated content of one member, which a
- * fuzzer could not compress by itself.
+ * ends with a whole record, and is left alone by a second mending; and each
+ * record has a line in the index or none. The second half of the runs takes the
+ * octets as the inflated content of one member, which a fuzzer could not
+ * compress by itself.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #include "base/logger.h"
 #include "storage/cdxj.h"
 #include "storage/warc.h"
-#include "storage/warc_reader.h"
+#include "storage/warc_walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,21 +42,23 @@ static void index_record(const struct warc_found *found)
     buf_fini(&line);
 }
 
-/* Records that are whole, end to end; where they end. */
-static uint64_t read_all(int fd)
+/* Records that are whole; where the last one ends. */
+static uint64_t read_all(int fd, size_t size)
 {
-    struct warc_reader *r = warc_reader_new(fd);
+    struct warc_walk *w = warc_walk_new(fd);
     struct warc_found found;
-    uint64_t end = 0;
+    uint64_t end = 0, before;
 
-    while (warc_reader_next(r, &found) == STATUS_OK) {
-        assert(found.offset == end && found.length > 0);
+    while (warc_walk_next(w, &found, &before) == STATUS_OK) {
+        assert(before == end && found.offset >= end && found.length > 0);
         assert(found.block.len <= found.block_length);
         assert(bytes_starts_with(found.head, "WARC/1."));
         end = found.offset + found.length;
+        assert(end <= size);
         index_record(&found);
     }
-    warc_reader_free(r);
+    assert(before == end && found.offset == size);
+    warc_walk_free(w);
     return end;
 }
 
@@ -69,7 +71,7 @@ static void mend(const uint8_t *data, size_t size)
 
     assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    whole = read_all(fd);
+    whole = read_all(fd, size);
     assert(warc_mend(path, &kept) == STATUS_OK && kept == whole);
     assert(warc_mend(path, &again) == STATUS_OK && again == kept);
     assert(lseek(fd, 0, SEEK_END) == (off_t)kept && kept <= size);

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "storage/line_sort.h"
+#include "storage/warc_walk.h"
 
 #define LINE_MOST ((size_t)1 << 20)
 #define PATH_ROOM 4096
@@ -167,10 +169,11 @@ bool cdxj_line(const struct cdxj_options *o, const struct warc_found *r,
 static enum status index_file(const struct cdxj_options *o, const char *path,
                               const char *name, struct line_sort *sort)
 {
-    struct warc_reader *reader;
+    struct warc_walk *records;
     struct warc_found found;
     struct buf line;
     enum status st = STATUS_OK, read = STATUS_OK;
+    uint64_t end;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) {
@@ -178,19 +181,20 @@ static enum status index_file(const struct cdxj_options *o, const char *path,
         return status_of_errno(errno);
     }
     buf_init(&line, LINE_MOST);
-    reader = warc_reader_new(fd);
-    while (st == STATUS_OK &&
-           (read = warc_reader_next(reader, &found)) == STATUS_OK) {
+    records = warc_walk_new(fd);
+    while (st == STATUS_OK && read == STATUS_OK) {
+        read = warc_walk_next(records, &found, &end);
+        if (found.offset > end)
+            log_warn("a WARC file is damaged, what is lost is not indexed",
+                     "path=%s offset=%" PRIu64 " octets=%" PRIu64, path, end,
+                     found.offset - end);
         buf_clear(&line);
-        if (cdxj_line(o, &found, name, &line))
+        if (read == STATUS_OK && cdxj_line(o, &found, name, &line))
             st = line_sort_add(sort, buf_bytes(&line));
     }
-    if (st == STATUS_OK && read == STATUS_FORMAT)
-        log_warn("the WARC file is damaged; what follows is not indexed",
-                 "path=%s offset=%llu", path, (unsigned long long)found.offset);
-    else if (st == STATUS_OK && read != STATUS_NOT_FOUND)
+    if (st == STATUS_OK && read != STATUS_NOT_FOUND)
         st = read;
-    warc_reader_free(reader);
+    warc_walk_free(records);
     buf_fini(&line);
     close(fd);
     return st;

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "storage/checkpointer.h"
 #include "storage/db_make.h"
+#include "storage/migrate.h"
 #include "storage/schema.h"
 #include "storage/sqlite_error.h"
 
@@ -35,6 +36,7 @@ const struct db_kind db_frontier = {
     .application_id = SCHEMA_APPLICATION_ID,
     .format = DB_FORMAT,
     .sql = schema_sql,
+    .added = schema_added,
 };
 
 struct db {
@@ -42,6 +44,7 @@ struct db {
     char *path;
     const struct db_kind *kind;
     enum db_mode mode;
+    int format; /* of the file */
     bool in_transaction;
     enum status failed;        /* the first final failure */
     struct checkpointer *ckpt; /* NULL for readers */
@@ -73,11 +76,25 @@ enum status db_exec(struct db *d, const char *sql)
     return rc == SQLITE_OK ? STATUS_OK : fail(d, rc);
 }
 
+int db_format(const struct db *d)
+{
+    return d->format;
+}
+
+static bool is_change(const char *sql)
+{
+    return strncmp(sql, "INSERT ", 7) == 0 || strncmp(sql, "UPDATE ", 7) == 0 ||
+           strncmp(sql, "DELETE ", 7) == 0;
+}
+
 enum status db_prepare(struct db *d, sqlite3_stmt **out, const char *sql)
 {
-    int rc =
-        sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    int rc;
 
+    if (d->format < d->kind->format && d->mode == DB_READ && is_change(sql))
+        return STATUS_OK;
+    rc =
+        sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
     if (rc == SQLITE_OK)
         return STATUS_OK;
     if (rc == SQLITE_ERROR) { /* our SQL is sound: a table is missing */
@@ -251,6 +268,7 @@ static enum status check_ours(struct db *d)
                   d->kind->format);
         return STATUS_VERSION;
     }
+    d->format = (int)format;
     return st;
 }
 
@@ -266,11 +284,34 @@ static enum status configure(struct db *d, const struct db_options *o)
              "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
              "PRAGMA secure_delete = OFF;"
              "PRAGMA journal_size_limit = " LOG_SIZE_LIMIT ";"
-             "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = %s; %s",
+             "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = %s",
              (unsigned long long)(cache >> 10),
-             o->sync_normal ? "NORMAL" : "FULL",
-             d->mode == DB_READ ? "PRAGMA query_only = ON" : "");
+             o->sync_normal ? "NORMAL" : "FULL");
     return db_exec(d, sql);
+}
+
+static enum status start_reading(struct db *d)
+{
+    enum status st =
+        d->format < d->kind->format ? migrate_view(d, d->kind) : STATUS_OK;
+
+    return st == STATUS_OK ? db_exec(d, "PRAGMA query_only = ON") : st;
+}
+
+/* Before the checkpoints begin, which have a connection of their own. */
+static enum status bring_up_to_date(struct db *d)
+{
+    enum status st;
+
+    if (d->format == d->kind->format)
+        return STATUS_OK;
+    st = migrate_store(d, d->kind);
+    if (st != STATUS_OK)
+        return st;
+    log_warn("database brought to a newer format, which older releases refuse",
+             "path=%s was=%d is=%d", d->path, d->format, d->kind->format);
+    d->format = d->kind->format;
+    return STATUS_OK;
 }
 
 /* The log is started on its own thread; a file that is not in WAL mode has
@@ -281,6 +322,8 @@ static enum status start_writing(struct db *d, const struct db_options *o)
         o->checkpoint_bytes > 0 ? o->checkpoint_bytes : DEFAULT_CHECKPOINT;
     enum status st = db_exec(d, "PRAGMA journal_mode = WAL");
 
+    if (st == STATUS_OK)
+        st = bring_up_to_date(d);
     if (st == STATUS_OK)
         st = checkpointer_start(&d->ckpt, d->path);
     if (st != STATUS_OK)
@@ -343,8 +386,8 @@ static enum status open_there(struct db *d, const struct db_options *o)
     st = configure(d, o);
     if (st == STATUS_OK)
         st = check_ours(d);
-    if (st == STATUS_OK && d->mode != DB_READ)
-        st = start_writing(d, o);
+    if (st == STATUS_OK)
+        st = d->mode == DB_READ ? start_reading(d) : start_writing(d, o);
     return st;
 }
 
@@ -365,6 +408,7 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     d->path = xstrdup(path);
     d->kind = kind;
     d->mode = mode;
+    d->format = kind->format; /* until it is known */
     st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
     if (st != STATUS_OK) {
         d->failed = st;

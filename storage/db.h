@@ -31,7 +31,12 @@
         "commit-after",  /* COMMIT has returned */                             \
         "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
 
-#define DB_FORMAT 1 /* meta.format; older is migrated, newer refused */
+/* Those that only a file of an older format has to pass (migrate.h). */
+#define MIGRATE_FAULT_POINTS                                                   \
+    "migrate-added",    /* a table or column of those added since is there */  \
+        "migrate-views" /* all is changed but the number of the format */
+
+#define DB_FORMAT 2 /* meta.format; older is migrated, newer refused */
 
 struct db;
 
@@ -46,6 +51,14 @@ enum db_mode {
     DB_SCRATCH
 };
 
+/* A table or a column that files of an older format may lack. */
+struct db_added {
+    const char *table;  /* NULL ends a list */
+    const char *column; /* a number; NULL: the table as a whole */
+    const char *before; /* SQL: what readers see in its place */
+    const char *fill;   /* SQL that a writer runs after adding it, or NULL */
+};
+
 /* What is in the file: frontier.db is one kind, a program's other database
  * another. Every kind has a table meta(name, value) with the rows format,
  * store_id and created_ms, which are written when the file is made. */
@@ -53,8 +66,10 @@ struct db_kind {
     const char *what;       /* for messages: "frontier database" */
     int32_t application_id; /* octet 68 of the file */
     int format;             /* meta.format; a newer one is refused */
-    const char *const
-        *sql; /* makes everything in an empty file; ends in NULL */
+    /* Makes everything in an empty file, one CREATE TABLE or CREATE VIEW in
+     * each; NULL ends the list. */
+    const char *const *sql;
+    const struct db_added *added; /* since format 1; NULL where that is all */
 };
 extern const struct db_kind db_frontier;
 
@@ -66,9 +81,13 @@ struct db_options {
 };
 
 /* STATUS_DAMAGED: not a database, cut short, or not one of ours.
- * STATUS_VERSION: a newer format. */
+ * STATUS_VERSION: a newer format. A file of an older one is brought up to date
+ * by DB_WRITE, whole or not at all and with a log line; DB_READ shows it as if
+ * it had been (migrate.h). */
 MUST_CHECK enum status db_open(struct db **out, const char *path,
                                enum db_mode mode, const struct db_options *o);
+/* Of the file; an older one than db_kind.format on a reader alone. */
+int db_format(const struct db *d);
 /* Ends the checkpoint thread. A write connection checkpoints the WAL first, so
  * that a clean stop leaves one file. NULL is fine. */
 void db_close(struct db *d);
@@ -93,8 +112,10 @@ MUST_CHECK enum status db_checkpoint(struct db *d);
  * reads all of them and needs few again. No transaction is open. */
 void db_forget_pages(struct db *d);
 
-/* For the other modules of storage/. db_prepare logs SQLite's text on error;
- * db_step maps a result: STATUS_OK for a row, STATUS_NOT_FOUND for done. */
+/* For the other modules of storage/. db_prepare logs SQLite's text on error,
+ * and makes nothing of a change where an older format is read, which is seen
+ * through views: *out stays as it is. db_step maps a result: STATUS_OK for a
+ * row, STATUS_NOT_FOUND for done. */
 sqlite3 *db_handle(struct db *d);
 MUST_CHECK enum status db_exec(struct db *d, const char *sql);
 MUST_CHECK enum status db_prepare(struct db *d, sqlite3_stmt **out,

@@ -71,28 +71,13 @@ enum status frontier_store_each_queue_state(
 
 /* ---- where hosts stand ---- */
 
-/* These are asked once a host and run, so a statement each time is no price.
- * STATUS_NOT_FOUND: the store was made before there were places. */
-static enum status prepare_places(struct frontier_store *s, sqlite3_stmt **q,
-                                  const char *sql)
-{
-    int64_t there = 0;
-    enum status st =
-        db_number(s->d,
-                  "SELECT count(*) FROM sqlite_master WHERE name = 'place'",
-                  &there);
-
-    if (st == STATUS_OK && there == 0)
-        st = STATUS_NOT_FOUND;
-    return st == STATUS_OK ? db_prepare(s->d, q, sql) : st;
-}
-
+/* These are asked once a host and run, so a statement each time is no price. */
 enum status frontier_store_place(struct frontier_store *s, uint32_t queue,
                                  struct buf *out)
 {
     sqlite3_stmt *q = NULL;
     enum status st =
-        prepare_places(s, &q, "SELECT address FROM place WHERE queue = ?");
+        db_prepare(s->d, &q, "SELECT address FROM place WHERE queue = ?");
 
     if (st == STATUS_OK) {
         sqlite3_bind_int64(q, 1, queue);
@@ -110,7 +95,7 @@ enum status frontier_store_each_place(struct frontier_store *s,
                                       void *ctx)
 {
     sqlite3_stmt *q = NULL;
-    enum status st = prepare_places(s, &q, "SELECT queue, address FROM place");
+    enum status st = db_prepare(s->d, &q, "SELECT queue, address FROM place");
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
         int64_t queue = sqlite3_column_int64(q, 0);

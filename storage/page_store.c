@@ -387,10 +387,27 @@ static enum status check_rows(struct page_store *s, struct body_index *x)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+/* A crawl of before there was one, which no writer has brought up to date. */
+static bool has_no_index(struct page_store *s)
+{
+    int64_t tables = 1;
+
+    return db_format(s->d) < DB_FORMAT &&
+           db_number(s->d,
+                     "SELECT count(*) FROM main.sqlite_master"
+                     " WHERE name = 'bodypart'",
+                     &tables) == STATUS_OK &&
+           tables == 0;
+}
+
 enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 {
     struct body_index *x = NULL;
-    enum status st = open_bodies(s, VERIFY_MEMORY, &x);
+    enum status st;
+
+    if (has_no_index(s))
+        return STATUS_NOT_FOUND;
+    st = open_bodies(s, VERIFY_MEMORY, &x);
 
     if (st == STATUS_OK)
         st = body_index_verify(x);

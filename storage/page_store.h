@@ -84,7 +84,8 @@ MUST_CHECK enum status page_store_first_with_body(struct page_store *s,
 /* The URL of row `seq`; 0: there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
 /* The index agrees with itself and names rows that have the bodies; *count is
- * of distinct ones. STATUS_DAMAGED. For a reader, too. */
+ * of distinct ones. STATUS_DAMAGED. For a reader, too; STATUS_NOT_FOUND: it
+ * reads an older format without that index. */
 MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
                                                 uint64_t *count);
 

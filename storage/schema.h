@@ -8,10 +8,13 @@
 #ifndef URLWEIR_STORAGE_SCHEMA_H
 #define URLWEIR_STORAGE_SCHEMA_H
 
+#include "storage/db.h"
+
 /* "urlw", at octet 68 of the file: what file(1) and we know it by. */
 #define SCHEMA_APPLICATION_ID 0x75726c77
 
-/* SQL that makes everything in an empty database; a NULL ends the list. */
+/* db_kind.sql and db_kind.added of frontier.db. */
 extern const char *const schema_sql[];
+extern const struct db_added schema_added[];
 
 #endif

@@ -26,8 +26,8 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "storage/warc_reader.h"
 #include "storage/warc_record.h"
+#include "storage/warc_walk.h"
 
 #define SUFFIX       ".warc.gz"
 #define OPEN_SUFFIX  ".warc.gz.open"
@@ -88,28 +88,43 @@ static char *text_of(const char *fmt, ...)
 
 /* ---- mending what a crash left ---- */
 
+/* *whole: where the last whole record ends; *size: where the file does. */
+static enum status find_torn_tail(int fd, const char *path, uint64_t *whole,
+                                  uint64_t *size)
+{
+    struct warc_walk *w = warc_walk_new(fd);
+    struct warc_found found;
+    uint64_t damaged = 0, first = 0;
+    enum status st;
+
+    while ((st = warc_walk_next(w, &found, whole)) == STATUS_OK)
+        if (found.offset > *whole && damaged++ == 0)
+            first = *whole;
+    st = st == STATUS_NOT_FOUND ? STATUS_OK
+                                : complain("cannot read WARC file", path);
+    warc_walk_free(w);
+    *size = found.offset;
+    if (damaged > 0)
+        log_warn("a WARC file is damaged, the records behind it are kept",
+                 "path=%s offset=%llu places=%llu", path,
+                 (unsigned long long)first, (unsigned long long)damaged);
+    return st;
+}
+
 enum status warc_mend(const char *path, uint64_t *size)
 {
-    struct warc_reader *r;
-    struct warc_found found;
-    enum status st;
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    uint64_t whole = 0;
+    uint64_t whole = 0, now = 0;
+    enum status st;
 
     if (fd < 0)
         return complain("cannot open WARC file", path);
-    r = warc_reader_new(fd);
-    while ((st = warc_reader_next(r, &found)) == STATUS_OK)
-        whole = found.offset + found.length;
-    warc_reader_free(r);
-    if (st == STATUS_FORMAT) {
+    st = find_torn_tail(fd, path, &whole, &now);
+    if (st == STATUS_OK && whole < now) {
         log_warn("cutting a torn record", "path=%s offset=%llu", path,
                  (unsigned long long)whole);
-        st = ftruncate(fd, (off_t)whole) == 0
-                 ? STATUS_OK
-                 : complain("cannot cut WARC file", path);
-    } else if (st == STATUS_NOT_FOUND) {
-        st = STATUS_OK;
+        if (ftruncate(fd, (off_t)whole) != 0)
+            st = complain("cannot cut WARC file", path);
     }
     if (st == STATUS_OK && fsync(fd) != 0)
         st = complain("cannot sync WARC file", path);

@@ -55,7 +55,8 @@ MUST_CHECK enum status warc_append(struct warc *w, struct bytes members,
 /* All that was appended survives a power cut. */
 MUST_CHECK enum status warc_sync(struct warc *w);
 
-/* Cuts `path` after its last whole record; *size is what is left. */
+/* Cuts `path` after its last whole record; *size is what is left. Damage that
+ * whole records follow is no torn tail: it stays, and is logged. */
 MUST_CHECK enum status warc_mend(const char *path, uint64_t *size);
 
 /* Open the file a fetch row names, finished or not. -1: there is none. */

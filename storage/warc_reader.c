@@ -20,6 +20,8 @@
 #define READ_SIZE  ((size_t)64 << 10)
 #define PLAIN_SIZE ((size_t)64 << 10)
 
+static const char version[] = "WARC/1.";
+
 struct warc_reader {
     int fd;
     z_stream z;
@@ -95,6 +97,16 @@ static void take(struct warc_reader *r, size_t n)
     memcpy(r->last + 4 - tail, r->plain + n - tail, tail);
 }
 
+/* So that a member of something else is not inflated to its end. */
+static bool may_be_record(const struct warc_reader *r)
+{
+    size_t n = sizeof version - 1;
+
+    if (r->first.len < n)
+        n = r->first.len;
+    return n == 0 || memcmp(r->first.at, version, n) == 0;
+}
+
 static enum status inflate_member(struct warc_reader *r)
 {
     int rc = Z_OK;
@@ -114,6 +126,8 @@ static enum status inflate_member(struct warc_reader *r)
         if (rc != Z_OK && rc != Z_STREAM_END)
             return STATUS_FORMAT;
         take(r, PLAIN_SIZE - r->z.avail_out);
+        if (!may_be_record(r))
+            return STATUS_FORMAT;
     }
     return STATUS_OK;
 }
@@ -145,7 +159,7 @@ static enum status read_record(struct warc_reader *r, struct warc_found *found)
                      "\r\n\r\n", 4);
     size_t head;
 
-    if (end == NULL || !bytes_starts_with(all, "WARC/1."))
+    if (end == NULL || !bytes_starts_with(all, version))
         return STATUS_FORMAT;
     head = (size_t)(end - all.at) + 4;
     found->head = bytes_of(all.at, head);

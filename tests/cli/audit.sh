@@ -119,6 +119,28 @@ lost=$(json would_have_lost <out)
 awk -v rate="$(json fpr_low <out)" 'BEGIN { exit !(rate <= 0.5) }' ||
     fail "the rate is above the promise"
 
+# Gzipped, and two of them in one file: the same figures.
+figures() { grep -vE '"(ns|seconds|elapsed|cost)[a-z_]*"' out; }
+exits 0 "$URLWEIR" audit --urls long --fpr 0.5 --json
+figures | sed 's/"long"/NAME/' >plain.figures
+{ head -n 70000 long | gzip && tail -n +70001 long | gzip; } >long.gz
+exits 0 "$URLWEIR" audit --urls long.gz --fpr 0.5 --json
+has new 200000
+figures | sed 's/"long.gz"/NAME/' | cmp - plain.figures || fail "other figures: $(cat out)"
+"$URLWEIR" audit --urls - --json <long.gz >out 2>err || fail "audit --urls -: $(cat err)"
+has new 200000
+head -c 30000 long.gz >cut.gz
+exits 2 "$URLWEIR" audit --urls cut.gz --json
+says err "cannot read cut.gz: its gzip data is cut short"
+[ ! -s out ] || fail "figures of half a list"
+exits 2 "$URLWEIR" audit --urls .
+says err "cannot read .:"
+# a line of two megabytes is no URL, and what stands behind it is one
+{ printf 'http://a.example/' && head -c 2000000 /dev/zero | tr '\0' a && printf '\nhttp://b.example/'; } >wide
+exits 0 "$URLWEIR" audit --urls wide --json
+has new 1
+says err "1 lines are no http(s) URL"
+
 # ---- what cannot be done ----
 
 exits 1 "$URLWEIR" audit

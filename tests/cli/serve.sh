@@ -59,6 +59,21 @@ assert s.recv(9)[3] == 4, "no SETTINGS"
 PYTHON
 stop TERM 0
 
+# ---- a start that takes long ----------------------------------------------------
+# A pipe that nobody writes stands for the minutes that stores and seeds can take.
+
+mkfifo pipe.yaml
+for end in TERM:143 INT:130; do
+    behind serve.out serve.err env --default-signal "$URLWEIR" serve d \
+        --listen 127.0.0.1:0 --http none --crawl pipe.yaml
+    service=$!
+    waits_for '[ "$(cat d/lock)" = "$service serve" ]' || fail "no lock: $(cat d/lock serve.err)"
+    stop "${end%:*}" "${end#*:}"
+    says serve.err "ended while it was starting; what is on disk is kept"
+done
+start
+stop TERM 0
+
 # ---- a directory of its own ---------------------------------------------------
 
 mkdir crawl

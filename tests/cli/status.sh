@@ -69,6 +69,23 @@ ended 4
 exits 0 "$URLWEIR" status slow --json
 has state stopped
 ! grep -q '"pid"' out || fail "a process runs it: $(cat out)"
+
+# ---- asked from the first moment on, while its files are being made ----
+
+for i in 1 2 3 4 5; do
+    # shellcheck disable=SC2086
+    behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o "new$i" $quick --delay 100ms
+    crawler=$!
+    waits_for '[ -s "new$i/lock" ]' || fail "no crawl: $(cat crawl.err)"
+    status=0
+    "$URLWEIR" verify "new$i" >out 2>err || status=$?
+    case $status in
+    0 | 3) ;;
+    *) fail "verify ends with $status: $(cat out err)" ;;
+    esac
+    kill "$crawler"
+    wait "$crawler" || :
+done
 serve_no_more
 
 # ---- what cannot be done ----

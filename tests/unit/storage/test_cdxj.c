@@ -136,12 +136,19 @@ END_TEST
 
 /* ---- the whole ---- */
 
-static void write_warc(const char *dir, int records)
+/* Where the second record stands, for one that is damaged. */
+struct place {
+    char path[256];
+    uint64_t end;
+};
+
+static void write_warc(const char *dir, int records, uint64_t size_most,
+                       struct place *second)
 {
     const struct warc_options o = {.dir = dir,
                                    .prefix = "t",
                                    .host = "h",
-                                   .size_most = 1500};
+                                   .size_most = size_most};
     struct warc_maker *m = warc_maker_new();
     struct warc *w = NULL;
 
@@ -152,6 +159,7 @@ static void write_warc(const char *dir, int records)
                                 .id = id,
                                 .date_ms = DATE,
                                 .uri = bytes_of_str("http://a/"),
+                                .warcinfo_id = warc_info_id(w),
                                 .block = bytes_of_str("HTTP/1.1 200\r\n\r\n")};
         struct bytes file;
         struct buf gz;
@@ -162,6 +170,10 @@ static void write_warc(const char *dir, int records)
         ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
         ck_assert_int_eq(warc_append(w, buf_bytes(&gz), DATE, &file, &offset),
                          STATUS_OK);
+        if (i == 1 && second != NULL) {
+            snprintf(second->path, sizeof second->path, "%s/%s", dir, file.at);
+            second->end = offset + gz.len;
+        }
         buf_fini(&gz);
     }
     warc_maker_free(m);
@@ -190,14 +202,38 @@ START_TEST(an_update_adds_the_files_that_are_new)
                                    .memory = 300,
                                    .key_of = key_of};
 
-    write_warc(s.dir, 10);
+    write_warc(s.dir, 10, 1500, NULL);
     ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
     ck_assert_uint_eq(lines_of(s.dir), 10);
-    write_warc(s.dir, 5);
+    write_warc(s.dir, 5, 1500, NULL);
     ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
     ck_assert_uint_eq(lines_of(s.dir), 15);
     ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
     ck_assert_uint_eq(lines_of(s.dir), 15);
+    snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
+    scratch_remove(&inner);
+    scratch_remove(&s);
+}
+END_TEST
+
+START_TEST(a_damaged_record_has_no_line_and_the_others_have_theirs)
+{
+    struct scratch s = scratch_make(), inner;
+    const struct cdxj_options o = {.dir = s.dir,
+                                   .memory = 300,
+                                   .key_of = key_of};
+    struct place second;
+    int fd;
+
+    write_warc(s.dir, 10, 1 << 20, &second);
+    fd = open(second.path, O_WRONLY | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    /* What is left of it has another length than its trailer says. */
+    ck_assert_int_eq(pwrite(fd, "\xff\xff\xff\xff", 4, (off_t)second.end - 4),
+                     4);
+    close(fd);
+    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_assert_uint_eq(lines_of(s.dir), 9);
     snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
     scratch_remove(&inner);
     scratch_remove(&s);
@@ -214,6 +250,7 @@ Suite *suite_cdxj(void)
     tcase_add_test(t, other_records_have_no_line);
     tcase_add_test(t, more_lines_than_fit_come_out_sorted_and_complete);
     tcase_add_test(t, an_update_adds_the_files_that_are_new);
+    tcase_add_test(t, a_damaged_record_has_no_line_and_the_others_have_theirs);
     suite_add_tcase(s, t);
     return s;
 }

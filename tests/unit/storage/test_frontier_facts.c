@@ -257,25 +257,6 @@ START_TEST(where_a_host_stands_is_remembered)
 }
 END_TEST
 
-START_TEST(a_store_without_places_knows_none)
-{
-    struct scratch dir;
-    struct model m;
-    struct buf text;
-    uint32_t seen = 0;
-
-    begin(&m, &dir);
-    buf_init(&text, 64);
-    ck_assert_int_eq(db_exec(m.d, "DROP TABLE place"), STATUS_OK);
-    ck_assert_int_eq(frontier_store_place(m.s, 1, &text), STATUS_NOT_FOUND);
-    ck_assert_int_eq(frontier_store_each_place(m.s, same_place, &seen),
-                     STATUS_OK);
-    ck_assert_uint_eq(seen, 0);
-    buf_fini(&text);
-    end(&m, &dir);
-}
-END_TEST
-
 START_TEST(small_facts_may_be_any_octets)
 {
     struct scratch dir;
@@ -348,7 +329,6 @@ Suite *suite_frontier_facts(void)
     tcase_add_test(t, counters_are_kept_and_unknown_ones_are_zero);
     tcase_add_test(t, the_state_of_a_queue_is_remembered);
     tcase_add_test(t, where_a_host_stands_is_remembered);
-    tcase_add_test(t, a_store_without_places_knows_none);
     tcase_add_test(t, small_facts_may_be_any_octets);
     tcase_add_test(t, the_steps_of_the_filter_come_back_in_order);
     suite_add_tcase(s, t);

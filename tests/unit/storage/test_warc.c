@@ -377,6 +377,34 @@ START_TEST(a_torn_tail_is_cut_at_the_last_whole_record)
 }
 END_TEST
 
+/* A bit that flips in the file being written must not cost what was written
+ * after it. */
+START_TEST(damage_that_whole_records_follow_is_no_torn_tail)
+{
+    struct scratch s = scratch_make();
+    struct warc_record r = example();
+    struct buf all;
+    uint64_t second, third, size;
+
+    buf_init(&all, 1 << 20);
+    r.warcinfo_id = "<urn:uuid:00000000-0000-4000-8000-000000000002>";
+    make(&r, &all);
+    second = all.len;
+    make(&r, &all);
+    third = all.len;
+    make(&r, &all);
+    all.at[third - 6] ^= 1; /* of the second one's checksum */
+    ck_assert_int_eq(file_replace(s.other, buf_bytes(&all)), STATUS_OK);
+    ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+    ck_assert_uint_eq(size, all.len);
+    ck_assert_int_eq(truncate(s.other, (off_t)all.len - 1), 0);
+    ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+    ck_assert_uint_eq(size, second);
+    buf_fini(&all);
+    scratch_remove(&s);
+}
+END_TEST
+
 START_TEST(every_flipped_bit_of_a_record_is_found)
 {
     struct scratch s = scratch_make();
@@ -496,6 +524,7 @@ Suite *suite_warc(void)
         t, names_tell_time_serial_and_host_and_end_in_open_while_written);
     tcase_add_test(t, files_rotate_before_they_grow_past_their_size);
     tcase_add_test(t, a_torn_tail_is_cut_at_the_last_whole_record);
+    tcase_add_test(t, damage_that_whole_records_follow_is_no_torn_tail);
     tcase_add_test(t, every_flipped_bit_of_a_record_is_found);
     tcase_add_test(t, a_crash_is_mended_when_the_crawl_is_opened_again);
     tcase_add_test(t, a_full_disk_leaves_whole_records_and_stays_refused);
