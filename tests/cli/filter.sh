@@ -146,14 +146,14 @@ refuses 1 "--capacity is needed" create new
 refuses 1 "is 'check' meant" chek small
 filter create wide --kind bloom --capacity 300000
 filter add wide <keys
-printf 'x' | dd of=wide bs=1 seek=3000 conv=notrunc 2>dd
+flip wide 3000
 exits 6 sh -c '"$URLWEIR" filter check wide <keys'
 ! grep -q '^new' out || fail "a damaged filter lost a key"
 says err "make the filter anew"
-printf 'x' | dd of=bloom bs=1 seek=3000 conv=notrunc 2>dd
+flip bloom 3000
 refuses 6 "damaged beyond use" check bloom
 # Kept keys mend what they can.
-printf 'x' | dd of=scalable bs=1 seek=3000 conv=notrunc 2>dd
+flip scalable 3000
 filter check scalable <keys >got 2>err
 says err "rebuilt=1"
 ! grep -q '^new' got || fail "a mended filter lost a key"

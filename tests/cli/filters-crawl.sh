@@ -18,7 +18,7 @@ whole() {
     agrees "$1"
 }
 
-# ---- each kind, in one go, made for far fewer URLs than there are ---------------
+# ---- each kind, in one go; those that cannot grow, made for far fewer URLs -------
 
 for kind in stacked bloom counting cuckoo; do
     serve $web

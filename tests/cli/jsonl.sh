@@ -89,7 +89,7 @@ for line in open('d.jsonl'):
 END
     # What a power cut may make of the file's end.
     case $((killed % 4)) in
-    1) printf '{"seq": 99' >>d.jsonl ;;
+    1) [ -n "$(tail -c 1 d.jsonl)" ] || printf '{"seq": 99' >>d.jsonl ;; # no line goes on so
     2) printf '\0\0\0\0\0\0' >>d.jsonl ;;
     3) [ "$(wc -c <d.jsonl)" -lt 700 ] || truncate -s -650 d.jsonl ;;
     esac

@@ -127,9 +127,11 @@ ended 0
 serve_no_more
 judge --delay 100
 gaps_after 200 404 | sort -n >gaps
-# (A machine that is busy makes single ones longer: a quarter of them may be.)
+# (A machine that is busy makes single ones longer: a quarter of them may be. Of
+# 80 a tenth is below the 200 ms but for 1 in 10^18, and were each 30 ms longer,
+# 1 in 10^7.)
 awk '{ a[NR] = $1 } END {
-    exit !(a[int(NR / 4)] < 200 && a[NR] > 240 && a[int(NR * 3 / 4)] < 600 && NR > 60)
+    exit !(a[int(NR / 10)] < 200 && a[NR] > 240 && a[int(NR * 3 / 4)] < 600 && NR > 60)
 }' gaps || fail "not between half and one and a half: $(tr '\n' ' ' <gaps)"
 
 # ---- more connections, where they are asked for ----------------------------------

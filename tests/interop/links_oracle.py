@@ -3,7 +3,8 @@
 
 Every .html and .htm below the folders (default: the documentation installed under /usr/share/doc) is read by lexbor,
 a parser with HTML5 tree construction, through the Python package selectolax; the links of its tree by RULES L2 and
-those of `urlweir links` must be the same set. Skipped with a line where the package is not there. URLs are resolved by
+those of `urlweir links` must be the same set, but for links within <template>, which the rules leave open: on a page that
+has one there may be more of ours. Skipped with a line where the package is not there. URLs are resolved by
 `urlweir url --whatwg`, so what is compared is which links there are. COUNT=N reads N pages at most, evenly chosen; it is
 300, or all when LONG is set.
 """
@@ -23,6 +24,7 @@ BIN = os.environ.get('URLWEIR', 'build/release/urlweir')
 PAGE = 'http://docs.example/folder/page.html'
 SPACE = ' \t\n\f\r'
 FEEDS = ('rss+xml', 'atom+xml', 'feed+json')
+OPEN = re.compile(rb'<template[\s/>]', re.I)
 SOURCES = {'a': 'href', 'area': 'href', 'img': 'src', 'iframe': 'src', 'frame': 'src', 'script': 'src', 'form': 'action'}
 KINDS = {'frame': 'iframe'}
 
@@ -126,7 +128,7 @@ def pages(folders):
     for folder in folders:
         for top, _, names in os.walk(folder):
             found += [os.path.join(top, n) for n in names if n.endswith(('.html', '.htm'))]
-    found.sort()
+    found = sorted(p for p in found if os.path.isfile(p))  # no link to what another package would have
     count = int(os.environ.get('COUNT') or (0 if os.environ.get('LONG') else 300))
     return found[::max(1, len(found) // count)][:count] if count else found
 
@@ -149,7 +151,7 @@ def main():
         got = {r for r in run(['links', '--url', PAGE, '-'], octets).split('\n') if r}
         read += 1
         links += len(want)
-        if want != got:
+        if want - got or (got - want and not OPEN.search(octets)):
             bad += 1
             print('%s: missing %s, too many %s' % (path, sorted(want - got)[:5], sorted(got - want)[:5]))
     print('links: %d pages, %d different links, %d pages differ, %d not in UTF-8 passed over' % (read, links, bad, skipped))

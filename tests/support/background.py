@@ -7,9 +7,13 @@ import time
 
 
 def own_address():
-    """Of this process alone among those that run."""
+    """Of this process alone among those that run. No proxy is asked for it."""
     pid = os.getpid()
-    return "127.%d.%d.%d" % (64 + (pid >> 14 & 127), 1 + (pid >> 7 & 127), 1 + (pid & 127))
+    address = "127.%d.%d.%d" % (64 + (pid >> 14 & 127), 1 + (pid >> 7 & 127), 1 + (pid & 127))
+    for name in ("no_proxy", "NO_PROXY"):
+        others = [a for a in os.environ.get(name, "").split(",") if a not in ("", address)]
+        os.environ[name] = ",".join([*others, address])
+    return address
 
 
 def free_port(address):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits that people set for single queues; see test_lent for the model. */
+/* Limits that people set for single queues; test_lent_model.c has the model. */
 #include "frontier/lent.h"
 #include "frontier/removal.h"
 #include "tests/unit/frontier/engine_rig.h"

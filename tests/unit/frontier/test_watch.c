@@ -96,6 +96,32 @@ START_TEST(every_answer_of_the_seen_check_is_told_once)
 }
 END_TEST
 
+/* Half of the promised rate is the first layer's, and with a few keys in that
+ * it is chance what becomes of it. */
+START_TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
+{
+    struct frontier_watch w;
+    char text[300][32];
+    struct engine_item links[300];
+    struct rig r;
+
+    rig_init(&r);
+    r.o.filter_kind = "stacked";
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    for (int i = 0; i < 300; i++) {
+        snprintf(text[i], sizeof text[i], "http://a.test/%d", i);
+        links[i] = rig_item(&r, text[i]);
+    }
+    rig_page(&r, links, 300);
+    rig_commit(&r);
+    w = watch(&r);
+    ck_assert(!w.filter.overfull);
+    ck_assert_double_lt(w.filter.predicted, w.filter.promised / 1000);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(what_failed_is_told_by_why_the_most_first)
 {
     const struct outcome all[] = {late, missing, broken, missing, denied};
@@ -281,6 +307,7 @@ Suite *suite_watch(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_url_is_told_once_by_status_and_reason_over_all_runs);
     tcase_add_test(t, every_answer_of_the_seen_check_is_told_once);
+    tcase_add_test(t, the_first_of_many_layers_is_large_enough_for_its_rate);
     tcase_add_test(t, what_failed_is_told_by_why_the_most_first);
     tcase_add_test(t, what_failed_in_too_many_ways_is_told_as_other);
     tcase_add_test(t, the_filter_tells_its_groups_and_what_was_measured);
