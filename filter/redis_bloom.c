@@ -170,24 +170,43 @@ static enum status meet(struct redis_bloom *b)
     return st;
 }
 
+/* How often and how long one call is tried. A server that restarts, or takes no
+ * more clients for a while, has the link's patience. */
+struct tries {
+    int n;
+    int64_t until;
+};
+
+static struct tries begin_tries(const struct redis_bloom *b)
+{
+    return (struct tries){.until = clock_mono() + redis_link_patience(b->link)};
+}
+
+static bool try_again(struct tries *t, enum status st)
+{
+    t->n++;
+    return (st == STATUS_AGAIN && t->n < REDIS_TRIES) ||
+           (st == STATUS_CLOSED &&
+            (t->n < REDIS_TRIES || clock_mono() < t->until));
+}
+
 enum status redis_call(struct redis_bloom *b, const struct redis_script *s,
                        size_t nkeys, const struct bytes *args, size_t nargs,
                        redisReply **out)
 {
     struct bytes keys[REDIS_NAMES];
-    enum status st = STATUS_CLOSED;
+    struct tries t = begin_tries(b);
+    enum status st;
 
     for (unsigned i = 0; i < nkeys; i++)
         keys[i] = redis_name(b, i);
-    for (int i = 0; i < REDIS_TRIES; i++) {
+    do {
         st = meet(b);
         if (st == STATUS_CLOSED)
             return st;
         if (st == STATUS_OK)
             st = redis_link_run(b->link, s, keys, nkeys, args, nargs, out);
-        if (st != STATUS_CLOSED && st != STATUS_AGAIN)
-            break;
-    }
+    } while (try_again(&t, st));
     if (st == STATUS_OK)
         return judge(out);
     return st == STATUS_AGAIN ? STATUS_CLOSED : st;
@@ -292,17 +311,16 @@ static enum status take_foreign(struct redis_bloom *b)
 
 static enum status open_there(struct redis_bloom *b)
 {
-    enum status st = STATUS_CLOSED;
+    struct tries t = begin_tries(b);
+    enum status st;
 
-    for (int i = 0; i < REDIS_TRIES; i++) {
+    do {
         st = meet(b);
         if (st == STATUS_CLOSED)
             return st;
         if (st == STATUS_OK)
             st = read_record(b, &b->record);
-        if (st != STATUS_CLOSED && st != STATUS_AGAIN)
-            break;
-    }
+    } while (try_again(&t, st));
     return st == STATUS_ARG && redis_link_is_open(b->link) ? take_foreign(b)
                                                            : st;
 }
@@ -517,10 +535,11 @@ static enum status take_reply(struct redis_bloom *b, const struct run *r,
 static enum status run_alone(struct redis_bloom *b, const struct run *r,
                              struct chunk *c)
 {
-    enum status st = STATUS_CLOSED;
+    struct tries t = begin_tries(b);
+    enum status st;
     struct call call;
 
-    for (int i = 0; i < REDIS_TRIES; i++) {
+    do {
         redisReply *reply = NULL;
 
         st = meet(b);
@@ -538,10 +557,8 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
             if (st == STATUS_OK)
                 st = STATUS_AGAIN;
         }
-        if (st != STATUS_CLOSED && st != STATUS_AGAIN)
-            return st;
-    }
-    return STATUS_CLOSED;
+    } while (try_again(&t, st));
+    return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }
 
 /* Send all of them, then read what came; who was not done goes alone. */

@@ -15,7 +15,7 @@
 
 #define REDIS_WINDOW     4  /* calls under way at once */
 #define REDIS_TOKEN_SIZE 33 /* 32 hexadecimal digits and a zero byte */
-#define REDIS_TRIES      6  /* of one call, where the connection breaks */
+#define REDIS_TRIES      6  /* of one call, at least */
 
 /* The names of a filter's keys, as scripts take them. */
 enum { KEY_BITS, KEY_RECORD, KEY_NEXT, KEY_ANSWER, REDIS_NAMES };

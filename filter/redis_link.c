@@ -38,7 +38,7 @@ struct redis_link {
     int64_t next_try; /* clock_mono() */
     char run_id[LINK_RUN_ID_SIZE];
     char sha[LINK_SCRIPTS][SHA_SIZE + 1]; /* "": not loaded */
-    bool may_evict, is_logged;
+    bool may_evict, is_logged, is_loading;
     char error[256];
 };
 
@@ -363,6 +363,7 @@ static void take_info(struct redis_link *l, struct bytes info)
     l->may_evict =
         most.len > 0 && !bytes_is(most, "0") && !bytes_is(policy, "noeviction");
     l->is_logged = bytes_is(info_value(info, "aof_enabled:"), "1");
+    l->is_loading = bytes_is(info_value(info, "loading:"), "1");
 }
 
 static enum status learn(struct redis_link *l)
@@ -377,11 +378,14 @@ static enum status learn(struct redis_link *l)
         return st;
     }
     l->run_id[0] = '\0';
+    l->is_loading = false;
     if (r->type == REDIS_REPLY_STRING)
         take_info(l, bytes_of(r->str, (size_t)r->len));
     freeReplyObject(r);
     if (l->run_id[0] == '\0')
         return lost(l, "the server does not say its run_id in INFO");
+    if (l->is_loading) /* INFO is answered even then, and nothing else */
+        return lost(l, "the server is loading its data");
     return STATUS_OK;
 }
 
@@ -402,11 +406,7 @@ static enum status connect_once(struct redis_link *l)
     (void)redisSetTimeout(l->c, limit);
     redis_link_bound(l->c->reader, &l->makers);
     st = sign_in(l);
-    if (st == STATUS_OK)
-        st = learn(l);
-    if (st == STATUS_OK)
-        l->wait = 0;
-    return st;
+    return st == STATUS_OK ? learn(l) : st;
 }
 
 static void sleep_until(int64_t when)
@@ -416,6 +416,11 @@ static void sleep_until(int64_t when)
 
     if (left > 0)
         (void)nanosleep(&t, NULL);
+}
+
+int64_t redis_link_patience(const struct redis_link *l)
+{
+    return l->patience;
 }
 
 enum status redis_link_ready(struct redis_link *l)
@@ -496,7 +501,11 @@ enum status redis_link_send(struct redis_link *l, const struct redis_script *s,
 
 enum status redis_link_receive(struct redis_link *l, redisReply **out)
 {
-    return l->c != NULL ? receive(l, out) : STATUS_CLOSED;
+    enum status st = l->c != NULL ? receive(l, out) : STATUS_CLOSED;
+
+    if (st == STATUS_OK)
+        l->wait = 0;
+    return st;
 }
 
 enum status redis_link_run(struct redis_link *l, const struct redis_script *s,
@@ -520,5 +529,7 @@ enum status redis_link_run(struct redis_link *l, const struct redis_script *s,
         l->sha[s->number][0] = '\0'; /* SCRIPT FLUSH, or a new server */
         st = STATUS_OK;
     }
+    if (st == STATUS_OK)
+        l->wait = 0;
     return st;
 }

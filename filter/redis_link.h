@@ -41,6 +41,8 @@ struct redis_link *redis_link_new(const struct redis_place *place,
                                   int64_t patience_ms);
 void redis_link_free(struct redis_link *l); /* NULL is fine */
 
+int64_t redis_link_patience(const struct redis_link *l); /* ns */
+
 /* Connect unless it is. STATUS_CLOSED: the server is out of reach, or not
  * ready (loading, too many clients); STATUS_ARG: it is there and refuses us
  * (password, database, rights). */

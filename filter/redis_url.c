@@ -214,9 +214,10 @@ static enum status take_setting(struct redis_place *p, struct bytes name,
             return wrong(error, "timeout= is a time such as 2s, an hour at "
                                 "most");
     } else if (bytes_is(name, "retry")) {
-        /* The server keeps what a batch was answered for ten minutes. */
-        if (!duration(value, &p->retry_ms) || p->retry_ms > 5 * 60 * 1000)
-            return wrong(error, "retry= is a time such as 30s, 5m at most");
+        /* The server keeps what a batch was answered for ten minutes; tries
+         * take twice this at most. */
+        if (!duration(value, &p->retry_ms) || p->retry_ms > 3 * 60 * 1000)
+            return wrong(error, "retry= is a time such as 30s, 3m at most");
     } else {
         return wrong(error, "settings are key, db, layout, bits, k, hash, ttl, "
                             "timeout and retry");

@@ -92,7 +92,7 @@ cat tell.* | sed -n 's/^new	//p' | sort | uniq -d >twice
 filter create "$redis_url?key=kill" --capacity 300000
 seq 1 200000 >numbers
 : >tell
-filter add "$redis_url?key=kill&retry=5m" --tell <numbers >tell &
+filter add "$redis_url?key=kill&retry=3m" --tell <numbers >tell &
 adder=$!
 for i in 1 2 3; do
     # Each time it is found again first: together the outages may be too long.

@@ -24,7 +24,8 @@
 struct redis_server {
     char dir[64], socket[96], url[160];
     pid_t pid;
-    bool logged; /* an append-only file, synced with every write */
+    bool logged;       /* an append-only file, synced with every write */
+    const char *delay; /* us to load one key; NULL: none */
 };
 
 /* What these tests provoke is logged, and would fill the screen. */
@@ -79,6 +80,21 @@ static inline long long redis_server_do(const struct redis_server *s,
     return n;
 }
 
+/* As many keys of no importance. */
+static inline void redis_server_fill(const struct redis_server *s, int n)
+{
+    redisContext *c = redisConnectUnix(s->socket);
+    redisReply *r;
+
+    ck_assert(c != NULL && c->err == 0);
+    r = redisCommand(c, "EVAL %s 0 %d",
+                     "for i = 1, ARGV[1] do redis.call('SET', 'k' .. i, i) end",
+                     n);
+    ck_assert(r != NULL && r->type != REDIS_REPLY_ERROR);
+    freeReplyObject(r);
+    redisFree(c);
+}
+
 /* It tells about itself before it has loaded what it kept; this it refuses. */
 static inline void redis_server_loaded(const struct redis_server *s)
 {
@@ -86,11 +102,9 @@ static inline void redis_server_loaded(const struct redis_server *s)
         usleep(1000);
 }
 
-static inline void redis_server_run(struct redis_server *s)
+/* It answers a client with each kilobyte that it loads. */
+static inline void redis_server_spawn(struct redis_server *s)
 {
-    const struct redis_place p = redis_server_place(s, "");
-    struct redis_link *l = redis_link_new(&p, 120000);
-
     s->pid = fork();
     ck_assert_int_ge(s->pid, 0);
     if (s->pid == 0) {
@@ -102,9 +116,19 @@ static inline void redis_server_run(struct redis_server *s)
         execl("/usr/bin/redis-server", "redis-server", "--port", "0",
               "--unixsocket", s->socket, "--dir", s->dir, "--save", "",
               "--appendonly", s->logged ? "yes" : "no", "--appendfsync",
-              "always", "--logfile", "log", (char *)NULL);
+              "always", "--logfile", "log", "--key-load-delay",
+              s->delay != NULL ? s->delay : "0",
+              "--loading-process-events-interval-bytes", "1024", (char *)NULL);
         _exit(127);
     }
+}
+
+static inline void redis_server_run(struct redis_server *s)
+{
+    const struct redis_place p = redis_server_place(s, "");
+    struct redis_link *l = redis_link_new(&p, 120000);
+
+    redis_server_spawn(s);
     ck_assert_int_eq(redis_link_ready(l), STATUS_OK);
     redis_link_free(l);
     redis_server_loaded(s);

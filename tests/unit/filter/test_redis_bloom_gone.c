@@ -65,6 +65,27 @@ START_TEST(a_server_that_forgot_what_it_confirmed_is_found_out)
 }
 END_TEST
 
+/* While it loads it answers INFO, and refuses scripts. */
+START_TEST(a_server_that_loads_what_it_kept_is_waited_for)
+{
+    struct redis_bloom *b;
+
+    NEEDS_SERVER;
+    b = make();
+    (void)add(b, 0, 100);
+    redis_server_fill(&server, 4000);
+    (void)redis_server_do(&server, "CONFIG SET appendonly no");
+    (void)redis_server_do(&server, "SAVE");
+    redis_server_kill(&server);
+    server.logged = false;
+    server.delay = "1000";
+    redis_server_spawn(&server);
+    ck_assert_uint_eq(maybes(b, 0, 100), 100);
+    ck_assert_uint_eq(redis_bloom_restarts(b), 1);
+    redis_bloom_free(b);
+}
+END_TEST
+
 START_TEST(it_ends_when_its_time_is_over)
 {
     static const char *const parts[] = {"test", "test:meta"};
@@ -153,6 +174,7 @@ Suite *suite_redis_bloom_gone(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_filter_that_is_gone_is_not_taken_for_an_empty_one);
     tcase_add_test(t, a_server_that_forgot_what_it_confirmed_is_found_out);
+    tcase_add_test(t, a_server_that_loads_what_it_kept_is_waited_for);
     tcase_add_test(t, it_ends_when_its_time_is_over);
     tcase_add_test(t, dropping_leaves_nothing);
     tcase_add_test(t, what_the_server_refuses_is_a_clear_error_and_not_in);

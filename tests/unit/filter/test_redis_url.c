@@ -22,7 +22,7 @@ START_TEST(a_whole_url_is_read)
 {
     ck_assert(parses("redis://me:p%40ss%3aword@cache.example:6380/3?key=a%20b&"
                      "ttl=24h&layout=plain&bits=4294967296&k=14&hash=salted&"
-                     "timeout=5s&retry=5m"));
+                     "timeout=5s&retry=3m"));
     ck_assert_str_eq(place.user, "me");
     ck_assert_str_eq(place.password, "p@ss:word");
     ck_assert_str_eq(place.host, "cache.example");
@@ -35,7 +35,7 @@ START_TEST(a_whole_url_is_read)
     ck_assert_uint_eq(place.bits, UINT64_C(1) << 32);
     ck_assert_uint_eq(place.k, 14);
     ck_assert_int_eq(place.timeout_ms, 5000);
-    ck_assert_int_eq(place.retry_ms, 300000);
+    ck_assert_int_eq(place.retry_ms, 180000);
 }
 END_TEST
 
@@ -94,7 +94,7 @@ START_TEST(what_is_wrong_is_refused_and_said)
         "redis://h?ttl=1y",
         "redis://h?ttl=99999999999d",
         "redis://h?timeout=2h",
-        "redis://h?retry=6m",
+        "redis://h?retry=4m",
         "redis+unix://relative",
         "redis+unix://",
         "rediss://h",

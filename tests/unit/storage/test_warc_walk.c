@@ -188,13 +188,13 @@ END_TEST
 START_TEST(what_only_looks_like_members_is_tried_a_bounded_number_of_times)
 {
     struct sample f = sample_make();
-    struct bytes look = bytes_of("\x1f\x8b\x08", 3);
+    struct bytes look = bytes_of("\x1f\x8b\x08\0\0\0\0\0", 8);
     struct warc_walk *w;
     struct buf b;
     int fd;
 
     buf_init(&b, 1 << 20);
-    for (int i = 0; i < 70000; i++)
+    for (int i = 0; i < 5000; i++)
         buf_add_bytes(&b, look);
     buf_add(&b, f.all.at, f.all.len);
     w = walk(&f, buf_bytes(&b), &fd);
