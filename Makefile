@@ -266,7 +266,7 @@ C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/support/
 build/deps-lint.stamp: tools/install-deps.sh build/deps-check.stamp
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@
-lint: build/deps-lint.stamp $(GEN_H) ## layout, clang-tidy, cppcheck, gcc -fanalyzer, layers, headers
+lint: build/deps-lint.stamp $(GEN_H) ## layout, clang-tidy, cppcheck, gcc -fanalyzer
 	$(Q)CPPFLAGS='-I. -isystem $(GEN) -D_GNU_SOURCE -DURLWEIR_VERSION="$(VERSION)" $(PKG_CFLAGS)' tools/lint.sh $(SRC)
 
 format: build/deps-lint.stamp ## lay the code out with clang-format

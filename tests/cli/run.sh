@@ -7,9 +7,9 @@
 #   WORK     that directory, also as TMPDIR
 #   TOP      the checkout
 # and passes by ending with 0. 77 means skipped, with the reason as its last
-# line. Two run at a time; one that takes longer than LIMIT seconds has failed
-# (default 1200, for a slow and busy machine; 3600 when LONG is set). What a
-# script leaves running is killed.
+# line. Three run at a time, as most of them mostly wait; one that takes longer
+# than LIMIT seconds has failed (default 1200, for a slow and busy machine; 3600
+# when LONG is set). What a script leaves running is killed.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -71,20 +71,23 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
+# The longest first, so that none of them is left over at the end.
+long="filters-crawl crash-points serve-crawl steer politeness"
 list() {
-    for s in "$here"/*.sh; do
-        n=$(basename "$s" .sh)
+    for n in $long $(cd "$here" && ls *.sh); do
+        n=${n%.sh}
+        s="$here/$n.sh"
         case $n in run | lib) continue ;; esac
         [ $# = 0 ] || case " $* " in *" $n "*) ;; *) continue ;; esac
         echo "$s"
-    done
+    done | awk '!seen[$0]++'
 }
 list "$@" >"$results/list"
 for n in "$@"; do
     [ -e "$here/$n.sh" ] || echo "cli: no script tests/cli/$n.sh"
 done
 
-xargs -r -d "\n" -P 2 -n 1 sh "$0" --one "$results" <"$results/list"
+xargs -r -d "\n" -P 3 -n 1 sh "$0" --one "$results" <"$results/list"
 
 count() { if [ -e "$results/$1" ]; then wc -l <"$results/$1"; else echo 0; fi; }
 if [ -e "$results/FAIL" ]; then
