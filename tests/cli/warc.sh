@@ -45,16 +45,20 @@ ended 0
 
 # Damage is told, and where, whether a row names the record or, as of requests
 # and robots.txt, none does; and the records behind it are found all the same.
-# of TYPE: offset and length of a record of the second file that is of that type.
+# of.py FILE TYPE: offset and length of a record of that type. Of responses it
+# is one that a row names: those of robots.txt have none.
 cat >of.py <<'PYTHON'
-import sys, zlib
-data, at = open(sys.argv[1], "rb").read(), 0
+import sqlite3, sys, zlib
+name, kind = sys.argv[1:]
+rows = sqlite3.connect("whole/frontier.db").execute(
+    "SELECT warc_offset FROM fetches WHERE warc_file = ?", ["warc/" + name.split("/")[-1]])
+named = {row[0] for row in rows}
+data, at = open(name, "rb").read(), 0
 while at < len(data):
     member = zlib.decompressobj(31)
-    text = member.decompress(data[at:])
+    head = member.decompress(data[at:]).split(b"\r\n\r\n")[0]
     length = len(data) - at - len(member.unused_data)
-    head = text.split(b"\r\n\r\n")[0]
-    if b"WARC-Type: " + sys.argv[2].encode() + b"\r\n" in head and at > 100000:
+    if b"WARC-Type: " + kind.encode() + b"\r\n" in head and (kind != "response" or at in named):
         print(at, length)
         break
     at += length
@@ -62,7 +66,7 @@ PYTHON
 file=$(ls whole/warc/test-*-00001-*)
 cp "$file" sound.gz
 for type in response request metadata; do
-    set -- $(python3 of.py sound.gz $type)
+    set -- $(python3 of.py "$file" $type)
     [ $# = 2 ] || fail "no $type record in $file"
     # Of the checksum, which any change makes wrong (RFC 1952 section 2.3.1).
     flip "$file" $(($1 + $2 - 6))
