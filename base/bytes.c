@@ -26,6 +26,13 @@ bool bytes_starts_with(struct bytes a, const char *prefix)
     return a.len >= n && memcmp(a.at, prefix, n) == 0;
 }
 
+bool bytes_ends_with(struct bytes a, const char *suffix)
+{
+    size_t n = strlen(suffix);
+
+    return a.len >= n && memcmp(a.at + (a.len - n), suffix, n) == 0;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';

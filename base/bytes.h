@@ -39,6 +39,7 @@ static inline bool bytes_is(struct bytes a, const char *s)
 /* ASCII case is ignored; other octets must be equal. */
 bool bytes_equal_nocase(struct bytes a, struct bytes b);
 bool bytes_starts_with(struct bytes a, const char *prefix);
+bool bytes_ends_with(struct bytes a, const char *suffix);
 /* Without ASCII white space (space, tab, LF, FF, CR) at both ends. */
 struct bytes bytes_trim(struct bytes a);
 /* Well-formed UTF-8 (RFC 3629): no surrogates, none longer than needed. */

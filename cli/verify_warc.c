@@ -50,25 +50,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* Rows cannot name files with longer names. */
 static void add_file(struct check *c, const char *name)
 {
-    bool finished = ends_with(name, ".warc.gz");
-    size_t len = strlen(name);
+    struct bytes s = bytes_of_str(name);
+    bool finished = bytes_ends_with(s, ".warc.gz");
     char text[NAME_SIZE];
 
-    if (!finished && !ends_with(name, ".warc.gz.open"))
+    if (!finished && !bytes_ends_with(s, ".warc.gz.open"))
         return;
     c->out->open += !finished;
-    len -= finished ? 0 : strlen(".open");
-    if (snprintf(text, sizeof text, "warc/%.*s", (int)len, name) >=
+    s.len -= finished ? 0 : strlen(".open");
+    if (snprintf(text, sizeof text, "warc/%.*s", (int)s.len, s.at) >=
         (int)sizeof text)
         return;
     c->files = xrealloc(c->files, (c->file_count + 1) * sizeof *c->files);

@@ -38,7 +38,7 @@ struct redis_link {
     int64_t next_try; /* clock_mono() */
     char run_id[LINK_RUN_ID_SIZE];
     char sha[LINK_SCRIPTS][SHA_SIZE + 1]; /* "": not loaded */
-    bool may_evict, is_logged, is_loading;
+    bool may_evict, is_logged;
     char error[256];
 };
 
@@ -363,13 +363,14 @@ static void take_info(struct redis_link *l, struct bytes info)
     l->may_evict =
         most.len > 0 && !bytes_is(most, "0") && !bytes_is(policy, "noeviction");
     l->is_logged = bytes_is(info_value(info, "aof_enabled:"), "1");
-    l->is_loading = bytes_is(info_value(info, "loading:"), "1");
 }
 
 static enum status learn(struct redis_link *l)
 {
     const char *info[1] = {"INFO"};
     redisReply *r = NULL;
+    struct bytes text;
+    bool loading = false;
     enum status st = ask(l, 1, info, &r);
 
     if (st != STATUS_OK) {
@@ -378,13 +379,15 @@ static enum status learn(struct redis_link *l)
         return st;
     }
     l->run_id[0] = '\0';
-    l->is_loading = false;
-    if (r->type == REDIS_REPLY_STRING)
-        take_info(l, bytes_of(r->str, (size_t)r->len));
+    if (r->type == REDIS_REPLY_STRING) {
+        text = bytes_of(r->str, (size_t)r->len);
+        take_info(l, text);
+        loading = bytes_is(info_value(text, "loading:"), "1");
+    }
     freeReplyObject(r);
     if (l->run_id[0] == '\0')
         return lost(l, "the server does not say its run_id in INFO");
-    if (l->is_loading) /* INFO is answered even then, and nothing else */
+    if (loading) /* INFO is answered even then, and nothing else */
         return lost(l, "the server is loading its data");
     return STATUS_OK;
 }

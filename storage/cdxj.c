@@ -225,14 +225,6 @@ static struct map *indexed_files(const char *index)
     return known;
 }
 
-static bool is_warc(const char *name)
-{
-    static const char end[] = ".warc.gz";
-    size_t n = strlen(name);
-
-    return n >= sizeof end - 1 && strcmp(name + n - (sizeof end - 1), end) == 0;
-}
-
 /* *found: there was a file that the index did not know. */
 static enum status index_new(const struct cdxj_options *o, const char *dir,
                              const struct map *known, struct line_sort *sort,
@@ -249,7 +241,7 @@ static enum status index_new(const struct cdxj_options *o, const char *dir,
     while (st == STATUS_OK && (e = readdir(d)) != NULL) {
         char path[PATH_ROOM];
 
-        if (!is_warc(e->d_name) ||
+        if (!bytes_ends_with(bytes_of_str(e->d_name), ".warc.gz") ||
             map_get(known, bytes_of_str(e->d_name)) != NULL)
             continue;
         *found = true;

@@ -64,13 +64,6 @@ static enum status complain(const char *event, const char *path)
     return status_of_errno(err);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static char *text_of(const char *fmt, ...) PRINTF_LIKE(1, 2);
 static char *text_of(const char *fmt, ...)
 {
@@ -187,7 +180,7 @@ static enum status look_around(struct warc *w)
 
         if (serial > w->serial)
             w->serial = serial;
-        if (ends_with(e->d_name, OPEN_SUFFIX))
+        if (bytes_ends_with(bytes_of_str(e->d_name), OPEN_SUFFIX))
             st = mend_and_finish(w, e->d_name);
     }
     closedir(d);

@@ -55,6 +55,16 @@ START_TEST(never_reads_past_the_end)
 }
 END_TEST
 
+START_TEST(a_suffix_is_the_end_or_all_of_it)
+{
+    ck_assert(bytes_ends_with(bytes_of_str("a.warc.gz"), ".gz"));
+    ck_assert(bytes_ends_with(bytes_of_str(".gz"), ".gz"));
+    ck_assert(bytes_ends_with(bytes_of_str("a"), ""));
+    ck_assert(!bytes_ends_with(bytes_of_str("gz"), ".gz"));
+    ck_assert(!bytes_ends_with(bytes_of_str("a.gz.open"), ".gz"));
+}
+END_TEST
+
 Suite *suite_bytes(void)
 {
     Suite *s = suite_create("bytes");
@@ -63,6 +73,7 @@ Suite *suite_bytes(void)
     tcase_add_test(t, rfc3629_4_takes_what_is_well_formed);
     tcase_add_test(t, rfc3629_10_refuses_what_is_not);
     tcase_add_test(t, never_reads_past_the_end);
+    tcase_add_test(t, a_suffix_is_the_end_or_all_of_it);
     suite_add_tcase(s, t);
     return s;
 }
