@@ -72,6 +72,14 @@ static void respond(struct grpc_call *c)
     c->responded = true;
 }
 
+/* It makes room for another that needs no token. */
+static void leave_anonymous(struct grpc_call *c)
+{
+    if (c->anonymous)
+        http2_stream_standing(c->stream)->anonymous--;
+    c->anonymous = false;
+}
+
 static void set_timer(struct grpc_call *c)
 {
     int64_t at = c->deadline, request;
@@ -104,6 +112,7 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
     buf_init(&text, 3 * TEXT_MOST);
     grpc_percent_encode(&text, bytes_of_str(plain));
     c->finished = true;
+    leave_anonymous(c);
     grpc_count(&c->server->tally.ended[code], 1);
     loop_timer_cancel(c->server->loop, &c->timer);
     if (c->responded)
@@ -121,6 +130,7 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
 static void cut_off(struct grpc_call *c)
 {
     c->finished = true;
+    leave_anonymous(c);
     grpc_count(&c->server->tally.ended[GRPC_DEADLINE_EXCEEDED], 1);
     http2_stream_reset(c->stream);
 }
@@ -153,7 +163,8 @@ static bool reserve(struct grpc_call *c)
 
     if (coming <= LARGE || c->reserved > 0)
         return true;
-    if (c->server->coming + coming > c->server->options.messages_most)
+    if (c->method->role == AUTH_NONE ||
+        c->server->coming + coming > c->server->options.messages_most)
         return false;
     c->reserved = coming;
     c->server->coming += coming;
@@ -187,7 +198,9 @@ static void give_all(struct grpc_call *c)
     }
     if (st == STATUS_AGAIN && !reserve(c))
         grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED,
-                         "too many large messages at once");
+                         c->method->role == AUTH_NONE
+                             ? "this method takes small messages alone"
+                             : "too many large messages at once");
     else if (st == STATUS_LIMIT)
         grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED,
                          "a message is larger than %u octets",
@@ -282,6 +295,7 @@ static void on_closed(struct http2_stream *t)
     if (c == NULL)
         return;
     loop_timer_cancel(c->server->loop, &c->timer);
+    leave_anonymous(c);
     c->stream = NULL;
     if (!c->finished)
         grpc_count(&c->server->tally.ended[GRPC_CANCELLED], 1);
@@ -317,7 +331,11 @@ void grpc_call_open(struct grpc_server *s, struct http2_stream *t,
     c->refs = 1;
     c->timer.fire = out_of_time;
     grpc_reader_init(&c->reader, gzip, s->options.http2.limits.window);
-    s->calls++;
+    c->anonymous = m->role == AUTH_NONE;
+    if (c->anonymous)
+        http2_stream_standing(t)->anonymous++;
+    else
+        s->calls++;
     grpc_count(&s->tally.open, 1);
     http2_stream_set_user(t, c);
     if (timeout >= 0)
@@ -410,6 +428,7 @@ void grpc_call_drop(struct grpc_call *c)
 {
     if (--c->refs > 0)
         return;
-    c->server->calls--;
+    if (c->method->role != AUTH_NONE)
+        c->server->calls--;
     free(c);
 }

@@ -50,10 +50,16 @@ static bool may_call(struct grpc_server *s, struct http2_stream *t,
     enum auth_role need = e != NULL ? e->method->role : AUTH_READ, has;
     struct bytes token;
 
-    if (s->options.auth == NULL || need == AUTH_NONE)
+    if (need == AUTH_NONE)
         return true;
+    if (s->options.auth == NULL) {
+        http2_stream_standing(t)->known = true; /* as everybody is */
+        return true;
+    }
     token = auth_bearer(http2_request_header(r, "authorization"));
     has = auth_role_of(s->options.auth, token);
+    if (has != AUTH_NONE)
+        http2_stream_standing(t)->known = true;
     if (has >= need)
         return true;
     if (token.len == 0)
@@ -103,6 +109,14 @@ static bool is_grpc(struct grpc_server *s, struct http2_stream *t,
     return false;
 }
 
+static bool has_room(const struct grpc_server *s, struct http2_stream *t,
+                     const struct grpc_method *m)
+{
+    if (m->role == AUTH_NONE)
+        return http2_stream_standing(t)->anonymous < GRPC_ANONYMOUS_MOST;
+    return s->calls < s->options.calls_most;
+}
+
 static void on_request(void *ctx, struct http2_stream *t,
                        const struct http2_request *r)
 {
@@ -118,7 +132,7 @@ static void on_request(void *ctx, struct http2_stream *t,
         grpc_refuse(s, t, GRPC_UNIMPLEMENTED, "no such method here");
     else if (s->draining)
         grpc_refuse(s, t, GRPC_UNAVAILABLE, "the service is stopping");
-    else if (s->calls >= s->options.calls_most)
+    else if (!has_room(s, t, e->method))
         grpc_refuse(s, t, GRPC_RESOURCE_EXHAUSTED, "too many calls at once");
     else
         grpc_call_open(s, t, e->method, e->ctx, gzip, timeout);

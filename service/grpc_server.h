@@ -26,6 +26,11 @@
 #include "service/http2_server.h"
 #include "service/loop.h"
 
+/* Calls of methods that need no token (AUTH_NONE), open at once on one
+ * connection. They have room of their own, so that callers without a token
+ * cannot take that of the others; their messages are small. */
+#define GRPC_ANONYMOUS_MOST 8
+
 struct grpc_server;
 struct grpc_call;
 
@@ -61,7 +66,7 @@ struct grpc_options {
     const struct grpc_table *tables; /* the last has no methods */
     struct auth *auth;               /* NULL: everybody may do everything */
     struct http2_server_options http2;
-    size_t calls_most;    /* at once; 0: 4096 */
+    size_t calls_most;    /* at once, of those that need a role; 0: 4096 */
     size_t messages_most; /* octets of large messages coming in; 0: 128 MiB */
     int64_t request_ns;   /* for the request of a GRPC_SINGLE; 0: 60 s */
 };
@@ -80,7 +85,7 @@ struct http2_server *grpc_server_http2(struct grpc_server *s);
 void grpc_server_drain(struct grpc_server *s, void (*ended)(void *ctx),
                        void *ctx);
 bool grpc_server_is_draining(const struct grpc_server *s);
-/* Calls that are held or open. */
+/* Calls that are held or open, of those that need a role. */
 size_t grpc_server_calls(const struct grpc_server *s);
 
 /* What a monitor shows. A stream is counted when it ends, by the status it was

@@ -21,7 +21,8 @@ struct grpc_server {
     struct http2_handler handler;
     struct http2_server *http2;
     struct map *methods; /* path to struct entry of grpc_server.c */
-    size_t calls, coming;
+    size_t calls;        /* that need a role */
+    size_t coming;
     bool draining;
     /* written by the loop's thread, read by any */
     struct {
@@ -46,6 +47,7 @@ struct grpc_call {
     bool has_single;  /* the request of a GRPC_SINGLE is here */
     bool no_more;     /* the caller has half-closed */
     bool half_closed; /* and the method was told */
+    bool anonymous;   /* counted in its connection's standing */
     bool paused;
     bool responded; /* headers have been sent */
     bool finished;  /* or reset, as its time is over */

@@ -92,6 +92,12 @@ void http2_session_goaway(struct http2_session *s, bool at_once);
 void http2_session_each(struct http2_session *s,
                         void (*visit)(struct http2_stream *s));
 
+/* What the owner of the streams notes of their connection. */
+struct http2_standing {
+    bool known;         /* a call with a token that is known came on it */
+    unsigned anonymous; /* open calls of methods that need no token */
+};
+
 /* ---- one stream; NULL is refused, a stream is gone after `closed` ---- */
 
 /* The owner's own. */
@@ -99,6 +105,8 @@ void http2_stream_set_user(struct http2_stream *s, void *user);
 void *http2_stream_user(const struct http2_stream *s);
 /* What http2_session_new was given. */
 void *http2_stream_conn(const struct http2_stream *s);
+/* That of its connection; all zero at first. */
+struct http2_standing *http2_stream_standing(struct http2_stream *s);
 /* So many octets of `data` are done with. */
 void http2_stream_consume(struct http2_stream *s, size_t n);
 /* Once; `end`: nothing follows. Names are lower case. */

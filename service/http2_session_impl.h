@@ -54,6 +54,7 @@ struct http2_session {
     const struct http2_handler *handler;
     struct http2_limits limits;
     void *conn;
+    struct http2_standing standing;
     struct http2_streams all, touched, low;
     size_t streams;
     struct http2_block block; /* at most one is under way (RFC 9113 4.3) */

@@ -62,6 +62,11 @@ void *http2_stream_conn(const struct http2_stream *t)
     return t->session->conn;
 }
 
+struct http2_standing *http2_stream_standing(struct http2_stream *t)
+{
+    return &t->session->standing;
+}
+
 void http2_stream_consume(struct http2_stream *t, size_t n)
 {
     if (n == 0)

@@ -23,11 +23,12 @@
 #include "service/grpc_health.h"
 #include "service/grpc_server.h"
 
-#define ECHO "/test.T/Echo"
-#define ONCE "/test.T/Once"
-#define HOLD "/test.T/Hold"
-#define MUCH "/test.T/Much"
-#define MORE "/test.T/More"
+#define ECHO  "/test.T/Echo"
+#define ONCE  "/test.T/Once"
+#define HOLD  "/test.T/Hold"
+#define MUCH  "/test.T/Much"
+#define MORE  "/test.T/More"
+#define WATCH "/grpc.health.v1.Health/Watch"
 
 /* For what is certain to come, however slow the machine is. */
 #define PATIENCE_MS 60000
@@ -43,6 +44,8 @@ static _Atomic size_t echoed, held, ended;
 /* Short only where a test is about them: a slow client is no finding. */
 static int64_t preface_ns = PATIENCE, request_ns = PATIENCE;
 static int64_t quiet_ns = PATIENCE, answer_ns = PATIENCE;
+static size_t calls_most; /* 0: as many as the server takes by itself */
+static struct grpc_health *health;
 
 static inline void reply(struct grpc_call *c, struct bytes m)
 {
@@ -112,15 +115,24 @@ static inline void count_ended(struct grpc_call *c)
 static const struct grpc_method methods[] = {
     {.path = ECHO,
      .kind = GRPC_STREAM,
+     .role = AUTH_READ,
      .message = echo,
      .half_closed = done,
      .drained = grpc_call_resume,
      .stopping = done,
      .ended = count_ended},
-    {.path = ONCE, .kind = GRPC_SINGLE, .message = once},
-    {.path = HOLD, .kind = GRPC_SINGLE, .message = hold, .ended = count_ended},
-    {.path = MUCH, .kind = GRPC_STREAM, .message = much, .ended = count_ended},
-    {.path = MORE, .kind = GRPC_SINGLE, .message = more},
+    {.path = ONCE, .kind = GRPC_SINGLE, .role = AUTH_READ, .message = once},
+    {.path = HOLD,
+     .kind = GRPC_SINGLE,
+     .role = AUTH_READ,
+     .message = hold,
+     .ended = count_ended},
+    {.path = MUCH,
+     .kind = GRPC_STREAM,
+     .role = AUTH_READ,
+     .message = much,
+     .ended = count_ended},
+    {.path = MORE, .kind = GRPC_SINGLE, .role = AUTH_READ, .message = more},
     {.path = NULL},
 };
 
@@ -132,10 +144,16 @@ static inline void *run(void *arg)
 
 static inline void start(void)
 {
-    static const struct grpc_table tables[] = {{methods, NULL}, {NULL, NULL}};
-    struct grpc_options o = {.tables = tables, .request_ns = request_ns};
+    static const char *const services[] = {NULL};
+    struct grpc_table tables[] = {{methods, NULL},
+                                  {grpc_health_methods, NULL},
+                                  {NULL, NULL}};
+    struct grpc_options o = {.tables = tables,
+                             .request_ns = request_ns,
+                             .calls_most = calls_most};
     const char *colon;
 
+    tables[1].ctx = health = grpc_health_new(services);
     http2_server_options_init(&o.http2);
     o.http2.listen = "127.0.0.1:0";
     o.http2.connections = 3;
@@ -154,6 +172,7 @@ static inline void stop(void)
     loop_stop(loop);
     pthread_join(thread, NULL);
     grpc_server_free(server);
+    grpc_health_free(health);
     loop_free(loop);
 }
 

@@ -226,6 +226,86 @@ START_TEST(connections_over_the_limit_are_closed)
 }
 END_TEST
 
+/* ---- calls that need no token ---- */
+
+#define EMPTY bytes_of("\0\0\0\0", 5)
+
+/* Answered, or ended. */
+static void hear(const struct answer *a)
+{
+    while (a->body.len == 0 && !a->closed)
+        ck_assert(turn(PATIENCE_MS));
+}
+
+static void watch_health(struct answer *a, struct body *b)
+{
+    b->left = EMPTY;
+    b->stays_open = false;
+    send_call(a, WATCH, b);
+    hear(a);
+}
+
+START_TEST(calls_without_a_token_leave_room_for_those_with_one)
+{
+    struct answer a[4];
+    struct body b[4];
+
+    calls_most = 4;
+    start();
+    connect_client();
+    for (int i = 0; i < 4; i++) {
+        watch_health(&a[i], &b[i]);
+        ck_assert(!a[i].closed);
+    }
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    disconnect();
+    stop();
+    for (int i = 0; i < 4; i++)
+        buf_fini(&a[i].body);
+}
+END_TEST
+
+START_TEST(a_connection_has_a_few_calls_without_a_token)
+{
+    struct answer a[GRPC_ANONYMOUS_MOST + 2];
+    struct body b[GRPC_ANONYMOUS_MOST + 2];
+    const int n = GRPC_ANONYMOUS_MOST;
+
+    start();
+    connect_client();
+    for (int i = 0; i <= n; i++)
+        watch_health(&a[i], &b[i]);
+    for (int i = 0; i < n; i++)
+        ck_assert(!a[i].closed);
+    ck_assert_str_eq(a[n].status, "8"); /* RESOURCE_EXHAUSTED */
+    nghttp2_submit_rst_stream(ng, NGHTTP2_FLAG_NONE, 1, NGHTTP2_CANCEL);
+    watch_health(&a[n + 1], &b[n + 1]);
+    ck_assert(!a[n + 1].closed);
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    disconnect();
+    stop();
+    for (int i = 0; i < n + 2; i++)
+        buf_fini(&a[i].body);
+}
+END_TEST
+
+/* The room for large messages is for callers who showed a token. */
+START_TEST(a_call_without_a_token_has_small_messages)
+{
+    struct body b = {.left = bytes_of("\0\0\2\0\0", 5), .stays_open = true};
+    struct answer a;
+
+    start();
+    connect_client();
+    send_call(&a, WATCH, &b);
+    hear(&a);
+    ck_assert_str_eq(a.status, "8"); /* not 4, when its time is over */
+    disconnect();
+    stop();
+    buf_fini(&a.body);
+}
+END_TEST
+
 Suite *suite_grpc_peers(void)
 {
     Suite *s = suite_create("grpc_peers");
@@ -238,6 +318,9 @@ Suite *suite_grpc_peers(void)
     tcase_add_test(t, a_connection_that_says_nothing_is_closed);
     tcase_add_test(t, silence_is_asked_for_a_sign_of_life_and_then_closed);
     tcase_add_test(t, connections_over_the_limit_are_closed);
+    tcase_add_test(t, calls_without_a_token_leave_room_for_those_with_one);
+    tcase_add_test(t, a_connection_has_a_few_calls_without_a_token);
+    tcase_add_test(t, a_call_without_a_token_has_small_messages);
     suite_add_tcase(s, t);
     return s;
 }
