@@ -64,9 +64,14 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
     cond_init(&c->ended_cond);
+    st = crawl_blame_left(c);
+    if (st != STATUS_OK) { /* the store has said why */
+        crawl_free(c);
+        return st;
+    }
     for (unsigned i = 0; st == STATUS_OK && i < o->threads; i++)
         st = fetcher_start(&c->fetchers[i], i, o->fetch, o->concurrency,
-                           c->reports);
+                           c->reports, in_hand_slot(c->in_hand, i));
     if (st == STATUS_OK) /* nobody ever sees less than earlier runs had */
         crawl_publish(c, clock_mono(), true);
     if (st == STATUS_OK &&
@@ -166,6 +171,7 @@ void crawl_free(struct crawl *c)
         pthread_join(c->thread, NULL);
     for (unsigned i = 0; i < c->o.threads; i++)
         fetcher_free(c->fetchers[i]);
+    in_hand_close(c->in_hand);
     resolver_free(c->resolver);
     queue_free(c->reports);
     trail_free(c->trail);

@@ -2,6 +2,7 @@
  * crawl_impl.h - the inside of a crawl, shared by its files.
  *
  *   crawl.c          starts and stops it; what other threads may ask
+ *   crawl_blame.c    URLs that an earlier process had in hand at its end
  *   crawl_turn.c     the frontier thread: one turn after the other, to its end
  *   crawl_reports.c  what fetchers tell, to the engine
  *   crawl_leases.c   what the engine hands out, to the fetchers
@@ -15,6 +16,7 @@
 
 #include "base/clock.h"
 #include "crawler/crawl.h"
+#include "crawler/in_hand.h"
 #include "crawler/task.h"
 #include "crawler/trail.h"
 #include "frontier/frontier.h"
@@ -27,6 +29,7 @@ struct crawl {
     struct fetcher **fetchers;
     struct queue *reports;
     struct resolver *resolver; /* NULL: nobody asks for addresses */
+    struct in_hand *in_hand;   /* NULL: no file can be made for it */
     pthread_t thread;
 
     /* any thread */
@@ -56,6 +59,10 @@ struct crawl {
     struct trail *trail; /* NULL: nothing is recorded */
     struct engine_lease *leases;
 };
+
+/* Before other threads exist: counts a try of each URL that an earlier process
+ * had in hand, durably, and opens c->in_hand. */
+MUST_CHECK enum status crawl_blame_left(struct crawl *c);
 
 /* ---- on the frontier thread ---- */
 

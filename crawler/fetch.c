@@ -152,6 +152,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 {
     assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
+    f->transfer.id = order->id;
     f->decided = f->keep = f->streamed = f->sent = false;
     f->why = NULL;
     f->taken = 0;
@@ -179,6 +180,7 @@ bool fetch_may_go_on(struct fetch *f, int64_t now)
 bool fetch_go_on(struct fetch *f)
 {
     f->waits = FETCH_GOES_ON;
+    multi_take_in_hand(&f->transfer); /* curl hands over what it kept */
     return curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT) == CURLE_OK;
 }
 

@@ -42,6 +42,7 @@ enum fetch_end {
 };
 
 struct fetch_order {
+    uint64_t id;        /* of the URL that is leased for it; 0: unknown */
     const char *url;    /* copied */
     uint64_t body_most; /* decoded octets of a 2xx body that are kept; of other
                            bodies none are */

@@ -205,6 +205,7 @@ size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
     size_t n = size * count;
     bool was_complete = f->answer.complete;
 
+    multi_take_in_hand(&f->transfer);
     if (!answer_line(&f->answer, bytes_of(at, n)))
         return decide(f, FETCH_PROTOCOL);
     if (f->answer.complete && !was_complete)
@@ -306,6 +307,7 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     char scratch[PIECE];
     enum status st;
 
+    multi_take_in_hand(&f->transfer);
     fetch_count_wire(f);
     if (f->paid_at != INT64_MIN && !fetch_is_within_rate(f, clock_mono())) {
         f->waits = FETCH_WAITS_RATE;

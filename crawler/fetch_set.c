@@ -45,7 +45,8 @@ struct fetch_set {
 
 enum status fetch_set_new(struct fetch_set **out,
                           const struct fetcher_options *o,
-                          struct fetcher_counters *counters)
+                          struct fetcher_counters *counters,
+                          struct in_hand_slot *in_hand)
 {
     struct fetch_set *s = xcalloc(1, sizeof *s);
     const struct multi_options mo = {
@@ -54,6 +55,7 @@ enum status fetch_set_new(struct fetch_set **out,
         .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
         .idle_most = IDLE_CONNECTIONS,
         .opened = &counters->connections,
+        .in_hand = in_hand,
     };
     enum status st = multi_new(&s->multi, &mo);
 

@@ -18,10 +18,11 @@
 
 struct fetch_set;
 
-/* `o` and `counters` outlive the set. */
+/* `o`, `counters` and `in_hand`, which may be NULL, outlive the set. */
 MUST_CHECK enum status fetch_set_new(struct fetch_set **out,
                                      const struct fetcher_options *o,
-                                     struct fetcher_counters *counters);
+                                     struct fetcher_counters *counters,
+                                     struct in_hand_slot *in_hand);
 /* Nothing is active. NULL is fine. */
 void fetch_set_free(struct fetch_set *s);
 

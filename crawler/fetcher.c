@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/fetch_tally.h"
@@ -47,6 +48,7 @@ struct fetcher {
     unsigned index;
     size_t capacity;
     uint32_t conns_per_host;
+    struct in_hand_slot *in_hand;
     pthread_t thread;
     /* fetcher thread */
     struct job_tools tools;
@@ -265,11 +267,17 @@ static void finish_ended(struct fetcher *f)
     struct fetch_result result;
     struct fetch *done;
 
+    /* What the turn that is over took in hand is dropped below. */
     while ((done = fetch_set_next_ended(f->tools.fetches, clock_mono(),
                                         &result)) != NULL) {
-        end(f, done->ctx, &result);
+        struct job *j = done->ctx;
+
+        in_hand_take(f->in_hand, j->assignment->lease.id);
+        fault_point("page-in-hand");
+        end(f, j, &result);
         fetch_set_recycle(f->tools.fetches, done);
     }
+    in_hand_drop(f->in_hand);
 }
 
 static bool is_over(const struct fetcher *f)
@@ -422,7 +430,7 @@ static enum status make_parts(struct fetcher *f,
     f->tools.hops = map_new();
     f->tools.reporter = reporter_new(o);
     f->tools.recorder = o->warc ? warc_recorder_new(o) : NULL;
-    return fetch_set_new(&f->tools.fetches, o, &f->counters);
+    return fetch_set_new(&f->tools.fetches, o, &f->counters, f->in_hand);
 }
 
 /* Signals are the main thread's: a fetcher has all of them blocked, SIGPIPE
@@ -444,7 +452,7 @@ static enum status start_thread(struct fetcher *f)
 
 enum status fetcher_start(struct fetcher **out, unsigned index,
                           const struct fetcher_options *o, size_t capacity,
-                          struct queue *reports)
+                          struct queue *reports, struct in_hand_slot *in_hand)
 {
     struct fetcher *f = xcalloc(1, sizeof *f);
     enum status st;
@@ -453,6 +461,7 @@ enum status fetcher_start(struct fetcher **out, unsigned index,
     f->index = index;
     f->capacity = capacity;
     f->tools.reports = reports;
+    f->in_hand = in_hand;
     st = make_parts(f, o);
     if (st == STATUS_OK)
         st = start_thread(f);

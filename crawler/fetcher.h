@@ -22,6 +22,7 @@
 #include "crawler/assignment.h"
 #include "crawler/body_pool.h"
 #include "crawler/guard.h"
+#include "crawler/in_hand.h"
 #include "crawler/ip_limit.h"
 #include "crawler/rate_limit.h"
 #include "frontier/engine.h"
@@ -114,10 +115,12 @@ struct fetcher;
 struct fetch_tally;
 
 /* Starts its thread. `reports` is the frontier thread's inbox; `capacity` is
- * the most URLs that are with this fetcher at once. */
+ * the most URLs that are with this fetcher at once; `in_hand`, where it notes
+ * the URL whose response it reads, outlives it, NULL: nowhere. */
 MUST_CHECK enum status fetcher_start(struct fetcher **out, unsigned index,
                                      const struct fetcher_options *o,
-                                     size_t capacity, struct queue *reports);
+                                     size_t capacity, struct queue *reports,
+                                     struct in_hand_slot *in_hand);
 /* A robots.txt that an earlier run kept; `row` is copied. Before the first URL
  * of its origin is given; never blocks. */
 void fetcher_know_robots(struct fetcher *f, const struct robots_row *row);

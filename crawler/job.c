@@ -161,7 +161,8 @@ static bool is_read_as_it_comes(const struct job_tools *t, const struct job *j)
 static enum job_state begin_page(const struct job_tools *t, struct job *j,
                                  int64_t now)
 {
-    struct fetch_order order = {.url = lease_of(j)->url.at,
+    struct fetch_order order = {.id = lease_of(j)->id,
+                                .url = lease_of(j)->url.at,
                                 .body_most = t->o->max_body,
                                 .keep_all = t->o->warc,
                                 .filter_mime = true};
@@ -204,7 +205,8 @@ static enum job_state robots_ended(const struct job_tools *t, struct job *j,
 static enum job_state begin_robots(const struct job_tools *t, struct job *j,
                                    int64_t now)
 {
-    const struct fetch_order order = {.url = buf_str(&j->hop->url.text),
+    const struct fetch_order order = {.id = lease_of(j)->id,
+                                      .url = buf_str(&j->hop->url.text),
                                       .body_most = ROBOTS_FETCH_MOST,
                                       .keep_all = t->o->warc};
 

@@ -310,6 +310,11 @@ static void clear_wakeup(struct multi *m)
         n = 0; /* nobody had woken us: nothing to clear */
 }
 
+void multi_take_in_hand(struct transfer *t)
+{
+    in_hand_take(t->multi->o.in_hand, t->id);
+}
+
 static void run_socket(struct multi *m, int fd, uint32_t events)
 {
     struct socket *s = socket_at(m, fd);
@@ -325,6 +330,8 @@ static void run_socket(struct multi *m, int fd, uint32_t events)
         ready |= CURL_CSELECT_IN;
     if (events & EPOLLOUT)
         ready |= CURL_CSELECT_OUT;
+    if (s->user != NULL)
+        multi_take_in_hand(s->user);
     curl_multi_socket_action(m->curl, fd, ready, &running);
 }
 

@@ -17,15 +17,17 @@
 
 #include "base/status.h"
 #include "crawler/guard.h"
+#include "crawler/in_hand.h"
 #include "crawler/ip_limit.h"
 
 struct multi;
 
 struct multi_options {
-    const struct guard *guard; /* NULL: every address may be asked */
-    struct ip_limit *ip_limit; /* NULL: no limit */
-    long idle_most;            /* connections kept for later requests */
-    _Atomic uint64_t *opened;  /* counts connections; may be NULL */
+    const struct guard *guard;    /* NULL: every address may be asked */
+    struct ip_limit *ip_limit;    /* NULL: no limit */
+    long idle_most;               /* connections kept for later requests */
+    _Atomic uint64_t *opened;     /* counts connections; may be NULL */
+    struct in_hand_slot *in_hand; /* says whose bytes curl reads; may be NULL */
 };
 
 /* One easy handle, and what its last transfer met. The owner zeroes it, sets
@@ -34,6 +36,7 @@ struct transfer {
     uint32_t magic;
     CURL *easy;
     struct multi *multi;
+    uint64_t id;    /* of its URL, for in_hand; the owner sets it */
     bool busy;      /* between multi_start and its end */
     int fd;         /* the socket it used last */
     bool connected; /* curl waited to read from one */
@@ -57,6 +60,10 @@ void multi_adopt(struct multi *m, struct transfer *t);
 void multi_start(struct multi *m, struct transfer *t);
 /* Give up a transfer that is busy. Not from within a curl callback. */
 void multi_abort(struct multi *m, struct transfer *t);
+
+/* curl calls back, or is called, for this transfer: its URL is the one in hand
+ * until the fetcher drops it. */
+void multi_take_in_hand(struct transfer *t);
 
 /* Wait for something to do, `until` (monotonic) at the latest, and do it. */
 void multi_turn(struct multi *m, int64_t until);

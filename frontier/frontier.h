@@ -152,6 +152,15 @@ MUST_CHECK enum status frontier_limit_queue(struct engine *e, uint32_t queue,
                                             uint32_t most, uint64_t done,
                                             int64_t now);
 
+/* An earlier process ended while it read a response for the URL `id`, which may
+ * be why: counts a try of it, to be committed with the next turn. The URL is
+ * failed, REASON_STUCK, if that was its last try, or if it is known that the
+ * process could not get on (`stuck`); but its first death alone is no proof, so
+ * it always has a second try. One log line names it. Does nothing to an id that
+ * does not exist or is done. Before the first lease. */
+MUST_CHECK enum status frontier_blame(struct engine *e, uint64_t id, bool stuck,
+                                      int64_t now, int64_t wall_ms);
+
 /* The URL of a lease that is out, valid until it ends; empty: there is none. */
 struct bytes frontier_leased_url(struct engine *e, uint64_t id);
 /* First time in this run that a queue is handed out? Answers true once. */

@@ -48,6 +48,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_BLOCKLIST] = "blocklist",
     [REASON_LENT] = "lent",
     [REASON_REMOVED] = "removed",
+    [REASON_STUCK] = "stuck",
 };
 
 const char *outcome_status_name(enum outcome_status s)

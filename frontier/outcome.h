@@ -66,6 +66,8 @@ enum outcome_reason {
     REASON_BLOCKLIST,    /* also skipped, where a resume brought the list */
     REASON_LENT, /* fetched or redirect: another program said so, see lent.h */
     REASON_REMOVED, /* skipped: a person took it out of its queue, removal.h */
+    REASON_STUCK,   /* failed: the process ended, or did not go on, while it
+                       read the response (frontier_blame) */
     REASON_COUNT_
 };
 

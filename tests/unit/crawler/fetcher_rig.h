@@ -86,7 +86,7 @@ static void rig_start(struct rig *r)
     if (r->o.bodies == NULL)
         r->o.bodies = body_pool_new(64 << 20);
     ck_assert_int_eq(fetcher_start(&r->fetcher, 0, &r->o, RIG_CAPACITY,
-                                   r->reports),
+                                   r->reports, NULL),
                      STATUS_OK);
     buf_fini(&error);
 }

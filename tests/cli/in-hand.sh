@@ -1,0 +1,95 @@
+#!/bin/sh
+# A page that ends the process while it is read costs a try each time, and is
+# failed as `stuck` when its tries are used up: the crawl is not killed by it
+# for ever. The file that names what was in hand may hold anything.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# The first page that comes is the one that kills (base/fault.h).
+dies() {
+    export URLWEIR_KILL_AT=page-in-hand
+    "$@"
+    unset URLWEIR_KILL_AT
+    ended 137
+}
+
+# asked_for N: the seed, so far.
+asked_for() {
+    logged
+    [ "$(grep -c . log)" = "$1" ] || fail "asked $(grep -c . log) times instead of $1"
+}
+
+mkdir web
+echo '<title>killer</title><a href=other.html>o</a>' >web/index.html
+echo '<title>other</title>' >web/other.html
+serve_files web
+one="--robots off --threads 1 -c 1"
+
+# ---- it dies at every try, and then goes on without that page -----------------
+
+# shellcheck disable=SC2086
+dies crawl d $one
+asked_for 1
+dies resume d
+dies resume d
+asked_for 3
+says crawl.err "tried again"
+resume d
+ended 5
+asked_for 3
+says crawl.err "which has failed"
+exits 0 "$URLWEIR" export d
+says out '"status": "failed", "reason": "stuck"'
+exits 0 "$URLWEIR" explain d "$seed"
+says out stuck
+agrees d
+[ ! -e d/in-hand ] || fail "the file is left after a clean end"
+exits 5 "$URLWEIR" resume d
+
+# ---- a single death is no proof: also with one try it is asked again ----------
+
+# shellcheck disable=SC2086
+dies crawl once $one --tries 1
+resume once
+ended 0
+exits 0 "$URLWEIR" export once
+says out '"status": "fetched"'
+agrees once
+
+# ---- it is known that the process could not get on: failed at once -------------
+
+# shellcheck disable=SC2086
+dies crawl known $one
+python3 - known/in-hand <<'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(64 + 16)
+    f.write((1).to_bytes(4, sys.byteorder))
+PYTHON
+mark
+resume known
+ended 5
+[ "$(arrivals)" = "$marked" ] || fail "asked again"
+agrees known
+
+# ---- ids that are none, files that are none -------------------------------------
+
+for junk in ids short none; do
+    rm -rf j
+    # shellcheck disable=SC2086
+    dies crawl j $one
+    python3 - j/in-hand $junk <<'PYTHON'
+import struct, sys
+head = b"urlweir in hand\n".ljust(64, b"\0")
+ids = [2**64 - 1, 2**63, 2**63 - 1, 1 << 40, 2, 1]
+junk = {"ids": head + b"".join(struct.pack("=QQI44x", i, 0, 7) for i in ids) + b"cut",
+        "short": head[:20], "none": b"\xff" * 200000}[sys.argv[2]]
+open(sys.argv[1], "wb").write(junk)
+PYTHON
+    resume j
+    case $junk in
+    ids) ended 5 ;; # its entry for the seed says that it cannot get on
+    *) ended 0 ;;
+    esac
+    agrees j
+done
