@@ -57,15 +57,15 @@ LIBS         = $(PKG_LIBS) -lm
 
 # ---- files -----------------------------------------------------------------
 
-DIRS     := base filter storage frontier crawler service config cli
-SRC      := $(wildcard $(DIRS:%=%/*.c))
+DIRS     := base config filter storage frontier crawler job service cli
+SRC      := $(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names
 PAGE     := $(notdir $(wildcard service/dashboard/*))
 GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o \
             $(PAGE:%=$(GEN)/service/dashboard/%.o) $(GEN)/service/openapi.o
 LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
-UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
 SUITES   := $(patsubst test_%,%,$(notdir $(UNIT_SRC:.c=)))
 SUPPORT_SRC  := $(wildcard tests/support/*.c)
@@ -96,10 +96,13 @@ $(DEPS): tools/install-deps.sh
 deps: ## install what building, tests and lint need (Debian packages)
 	$(Q)tools/install-deps.sh build check lint
 
-# ---- messages of the gRPC services, made from service/*.proto ----------------
+# ---- messages of the gRPC services, made from their .proto files -------------
 
-# The same on the wire as service/%.proto, see there.
-$(GEN)/wire/%.proto: service/%.proto tools/wire-proto.sh | $(DEPS)
+# The same on the wire as the .proto it is made from, see there.
+$(GEN)/wire/%.proto: service/grpc/%.proto tools/wire-proto.sh | $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)tools/wire-proto.sh <$< >$@
+$(GEN)/wire/%.proto: service/urlfrontier/%.proto tools/wire-proto.sh | $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)tools/wire-proto.sh <$< >$@
 $(GEN)/service/%.pb-c.c: $(GEN)/wire/%.proto
@@ -110,25 +113,25 @@ $(GEN)/service/%.pb-c.h: $(GEN)/service/%.pb-c.c ;
 .PRECIOUS: $(GEN)/wire/%.proto $(GEN)/service/%.pb-c.c
 
 # What reflection answers from, as an array of C.
-$(GEN)/alpha/reflection_v1alpha.proto: service/reflection.proto
+$(GEN)/alpha/reflection_v1alpha.proto: service/grpc/reflection.proto
 	@mkdir -p $(@D)
 	$(Q)sed 's/^package .*/package grpc.reflection.v1alpha;/' $< >$@
-$(GEN)/descriptor_set: $(GEN)/alpha/reflection_v1alpha.proto $(wildcard service/*.proto) | $(DEPS)
-	$(Q)protoc -Iservice -I$(<D) --descriptor_set_out=$@ \
+$(GEN)/descriptor_set: $(GEN)/alpha/reflection_v1alpha.proto $(wildcard service/*/*.proto) | $(DEPS)
+	$(Q)protoc -Iservice/urlfrontier -Iservice/grpc -I$(<D) --descriptor_set_out=$@ \
 	    urlfrontier.proto health.proto reflection.proto $(<F)
 $(GEN)/service/descriptor_set.c: $(GEN)/descriptor_set tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh service/descriptor_set.h descriptor_set <$< >$@
+	$(Q)tools/embed.sh service/grpc/descriptor_set.h descriptor_set <$< >$@
 
 # The dashboard's files, each as an array of C.
 $(GEN)/service/dashboard/%.c: service/dashboard/% tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh service/dashboard_files.h dashboard_$(subst .,_,$*) <$< >$@
+	$(Q)tools/embed.sh service/http/dashboard_files.h dashboard_$(subst .,_,$*) <$< >$@
 .PRECIOUS: $(GEN)/service/dashboard/%.c
 
-$(GEN)/service/openapi.c: service/openapi.json tools/embed.sh
+$(GEN)/service/openapi.c: service/http/openapi.json tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh service/http_openapi.h http_openapi <$< >$@
+	$(Q)tools/embed.sh service/http/http_openapi.h http_openapi <$< >$@
 
 $(GEN)/%.o: $(GEN)/%.c Makefile | $(DEPS)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -w -c -o $@ $<
@@ -278,7 +281,8 @@ demo: $(BIN) $(SUPPORT_BIN) ## crawl real pages, kill, resume, audit (SEEDS=URL 
 # ---- the look of the code --------------------------------------------------
 
 .PHONY: lint format
-C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) tests/support/*.[ch] tests/support/*/*.[ch] tests/unit/*.[ch] tests/unit/*/*.[ch] bench/*.[ch] fuzz/*.[ch])
+C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) $(DIRS:%=%/*/*.h) bench/*.[ch] fuzz/*.[ch] \
+    $(foreach d,tests/support tests/unit,$d/*.[ch] $d/*/*.[ch] $d/*/*/*.[ch]))
 build/deps-lint.stamp: tools/install-deps.sh build/deps-check.stamp
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@

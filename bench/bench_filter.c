@@ -22,7 +22,7 @@
 #include "bench/filter_growth.h"
 #include "bench/filter_peers.h"
 #include "bench/filter_saved.h"
-#include "cli/filter_measure.h"
+#include "cli/filter/filter_measure.h"
 #include "filter/block.h"
 
 #define ASKED 2000000

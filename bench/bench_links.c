@@ -18,9 +18,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "crawler/charset.h"
-#include "crawler/html_filter.h"
-#include "crawler/links.h"
+#include "crawler/charset/charset.h"
+#include "crawler/html/html_filter.h"
+#include "crawler/html/links.h"
 
 #define ROUNDS     5
 #define PAGES_MOST 4000

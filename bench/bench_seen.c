@@ -26,9 +26,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/seen.h"
-#include "storage/db.h"
-#include "storage/exact_set.h"
+#include "frontier/seen/seen.h"
+#include "storage/db/db.h"
+#include "storage/index/exact_set.h"
 
 #define BATCH 6000 /* links of about 100 pages */
 #define MIB   (UINT64_C(1) << 20)

@@ -30,9 +30,9 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "storage/exact_set.h"
 #include "storage/frontier_store.h"
-#include "storage/page_store.h"
+#include "storage/index/exact_set.h"
+#include "storage/rows/page_store.h"
 
 #define PAGES  1000
 #define LINKS  60

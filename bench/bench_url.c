@@ -16,8 +16,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/surt.h"
-#include "frontier/url.h"
+#include "frontier/url/surt.h"
+#include "frontier/url/url.h"
 
 enum { URLS = 20000, ROUNDS = 15 };
 

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "bench/filter_aims.h"
-#include "cli/filter_measure.h"
+#include "cli/filter/filter_measure.h"
 
 #define ASKED 2000896 /* whole batches of 1024 */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/filter_measure.h"
+#include "cli/filter/filter_measure.h"
 
 #if __has_include(<bloom.h>)
 #include <bloom.h>

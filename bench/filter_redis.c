@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bench/filter_peers.h"
-#include "cli/filter_measure.h"
+#include "cli/filter/filter_measure.h"
 #include "filter/sizing.h"
 
 #define SCRIPT_KEYS   64

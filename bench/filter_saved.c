@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "bench/filter_aims.h"
-#include "cli/filter_measure.h"
+#include "cli/filter/filter_measure.h"
 #include "filter/checkpoint.h"
 
 struct saving {

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/format.h"
 
 #define FORMS_MOST 1024
 

@@ -23,9 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
+#include "base/gunzip.h"
 #include "base/mem.h"
-#include "cli/format.h"
-#include "crawler/gunzip.h"
 
 #define WINDOW (LINE_MOST + LINE_BATCH_BYTES)
 /* Octets unpacked at a time: deflate makes at most 1,032 of one (zlib's

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
-#include "storage/url_kind.h"
+#include "storage/db/url_kind.h"
 
 #define MADE_WITHIN (30 * NS_PER_S)
 

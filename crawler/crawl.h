@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "crawler/archive.h"
-#include "crawler/fetch_tally.h"
+#include "crawler/archive/archive.h"
+#include "crawler/fetch/fetch_tally.h"
+#include "crawler/fetch/resolver.h"
 #include "crawler/fetcher.h"
-#include "crawler/resolver.h"
 #include "crawler/task.h"
+#include "frontier/embedded/frontier.h"
 #include "frontier/engine.h"
-#include "frontier/frontier.h"
 #include "frontier/outcome.h"
 #include "frontier/watch.h"
 

@@ -19,7 +19,7 @@
 #include "crawler/in_hand.h"
 #include "crawler/task.h"
 #include "crawler/trail.h"
-#include "frontier/frontier.h"
+#include "frontier/embedded/frontier.h"
 
 #define CRAWL_BATCH 256 /* reports taken at once: one seen check for all */
 

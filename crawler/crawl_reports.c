@@ -2,7 +2,7 @@
 /* crawl_reports.c - what fetchers tell, to the engine. */
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"
-#include "crawler/sitemap_trust.h"
+#include "crawler/sitemap/sitemap_trust.h"
 
 #define LINKS_MOST ((size_t)1 << 14) /* of one acknowledgement, about */
 

@@ -23,7 +23,7 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "crawler/fetch_tally.h"
+#include "crawler/fetch/fetch_tally.h"
 #include "crawler/job.h"
 
 #define ROBOTS_MEMORY ((size_t)16 << 20)

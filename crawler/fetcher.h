@@ -20,16 +20,16 @@
 #include "base/queue.h"
 #include "base/status.h"
 #include "crawler/assignment.h"
-#include "crawler/body_pool.h"
-#include "crawler/guard.h"
+#include "crawler/fetch/body_pool.h"
+#include "crawler/fetch/guard.h"
+#include "crawler/fetch/ip_limit.h"
+#include "crawler/fetch/rate_limit.h"
 #include "crawler/in_hand.h"
-#include "crawler/ip_limit.h"
-#include "crawler/rate_limit.h"
 #include "frontier/engine.h"
-#include "frontier/queue_key.h"
 #include "frontier/scope.h"
+#include "frontier/url/queue_key.h"
 
-struct archive; /* crawler/archive.h */
+struct archive; /* crawler/archive/archive.h */
 
 enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
 
@@ -78,7 +78,7 @@ struct fetcher_options {
     struct bytes crawl; /* crawl ID */
 };
 
-struct warc_capture; /* crawler/warc_capture.h */
+struct warc_capture; /* crawler/archive/warc_capture.h */
 
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "frontier/engine.h"
-#include "frontier/url.h"
+#include "frontier/url/url.h"
 
 struct found {
     const struct engine_lease *lease;

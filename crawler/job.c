@@ -17,11 +17,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/http_time.h"
-#include "crawler/links.h"
+#include "crawler/fetch/http_time.h"
+#include "crawler/html/links.h"
 #include "crawler/sitemap_lines.h"
 #include "crawler/sitemap_stream.h"
-#include "frontier/host.h"
+#include "frontier/url/host.h"
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
 #define STARVED_WAIT (1 * NS_PER_S)

@@ -18,11 +18,11 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/queue.h"
-#include "crawler/fetch_set.h"
+#include "crawler/archive/warc_recorder.h"
+#include "crawler/fetch/fetch_set.h"
 #include "crawler/fetcher.h"
 #include "crawler/report.h"
-#include "crawler/robots_cache.h"
-#include "crawler/warc_recorder.h"
+#include "crawler/robots/robots_cache.h"
 
 /* What the jobs of a fetcher work with. */
 struct job_tools {

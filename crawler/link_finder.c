@@ -13,9 +13,9 @@
 
 #include "base/mem.h"
 #include "crawler/found.h"
-#include "crawler/sitemap.h"
-#include "crawler/sitemap_hint.h"
-#include "frontier/url_params.h"
+#include "crawler/sitemap/sitemap.h"
+#include "crawler/sitemap/sitemap_hint.h"
+#include "frontier/url/url_params.h"
 
 #define SEEN_LEAST ((size_t)256)
 #define SEEN_KEPT  ((size_t)4096)

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "crawler/fetcher.h"
-#include "crawler/links.h"
+#include "crawler/html/links.h"
 #include "frontier/engine.h"
 
 struct link_finder;

@@ -9,14 +9,14 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/http_time.h"
+#include "crawler/archive/warc_capture.h"
+#include "crawler/fetch/http_time.h"
+#include "crawler/fetch/mime.h"
+#include "crawler/html/link_header.h"
+#include "crawler/html/link_values.h"
 #include "crawler/link_finder.h"
-#include "crawler/link_header.h"
-#include "crawler/link_values.h"
-#include "crawler/mime.h"
-#include "crawler/robots.h"
-#include "crawler/robots_tag.h"
-#include "crawler/warc_capture.h"
+#include "crawler/robots/robots.h"
+#include "crawler/robots/robots_tag.h"
 
 #define ROW_TEXT_MOST ((size_t)512) /* of a header value kept in a row */
 /* For what stands beside the links: the row's texts and a robots.txt. */

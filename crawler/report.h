@@ -11,7 +11,7 @@
 #ifndef URLWEIR_CRAWLER_REPORT_H
 #define URLWEIR_CRAWLER_REPORT_H
 
-#include "crawler/fetch.h"
+#include "crawler/fetch/fetch.h"
 #include "crawler/fetcher.h"
 #include "crawler/sitemap_stream.h"
 

@@ -9,7 +9,7 @@
 #include "crawler/sitemap_lines.h"
 
 #include "crawler/found.h"
-#include "crawler/links.h"
+#include "crawler/html/links.h"
 #include "crawler/report.h"
 #include "frontier/scope.h"
 

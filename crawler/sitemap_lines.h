@@ -9,7 +9,7 @@
 #define URLWEIR_CRAWLER_SITEMAP_LINES_H
 
 #include "crawler/fetcher.h"
-#include "crawler/robots.h"
+#include "crawler/robots/robots.h"
 
 #define SITEMAP_LINES_MOST 1000 /* of one robots.txt; more are dropped */
 

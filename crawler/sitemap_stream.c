@@ -15,12 +15,12 @@
 
 #include "base/mem.h"
 #include "crawler/found.h"
-#include "crawler/links.h"
+#include "crawler/html/links.h"
 #include "crawler/report.h"
-#include "crawler/robots_tag.h"
-#include "crawler/sitemap.h"
-#include "crawler/sitemap_hint.h"
-#include "frontier/url_params.h"
+#include "crawler/robots/robots_tag.h"
+#include "crawler/sitemap/sitemap.h"
+#include "crawler/sitemap/sitemap_hint.h"
+#include "frontier/url/url_params.h"
 
 #define PART_ENTRIES ((size_t)1024)
 #define PART_TEXT    ((size_t)128 << 10) /* a part is sent when it has more */

@@ -20,7 +20,7 @@
 
 #include "base/queue.h"
 #include "base/status.h"
-#include "crawler/answer.h"
+#include "crawler/fetch/answer.h"
 #include "crawler/fetcher.h"
 
 struct sitemap_stream;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/url.h"
+#include "frontier/url/url.h"
 
 #define SLOTS     4096 /* a power of two */
 #define WALK_MOST 256

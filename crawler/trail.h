@@ -15,7 +15,7 @@
 #define URLWEIR_CRAWLER_TRAIL_H
 
 #include "crawler/fetcher.h"
-#include "crawler/link_kinds.h"
+#include "crawler/html/link_kinds.h"
 #include "storage/frontier_store.h"
 
 #define TRAIL_LETTERS 50

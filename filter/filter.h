@@ -69,8 +69,8 @@ struct filter_options {
     double growth;     /* stacked: size of each layer to the last; 0: 2 */
     double tightening; /* stacked: rate of each layer to the last; 0: 0.5 */
     unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: what fpr asks */
-    const char *redis; /* redis: where, as filter/redis_url.h has it; read by
-                          filter_new() alone */
+    const char *redis; /* redis: where, as filter/redis/redis_url.h has it; read
+                          by filter_new() alone */
 };
 
 struct filter_traits {

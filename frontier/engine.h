@@ -25,8 +25,8 @@
 #include "base/digest.h"
 #include "base/status.h"
 #include "frontier/outcome.h"
-#include "storage/hint_store.h"
-#include "storage/page_store.h"
+#include "storage/rows/hint_store.h"
+#include "storage/rows/page_store.h"
 
 struct engine;
 

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/row_digest.h"
+#include "frontier/seen/row_digest.h"
 
 #define MIB ((uint64_t)1 << 20)
 

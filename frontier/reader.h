@@ -11,14 +11,14 @@
 
 #include "base/digest.h"
 #include "base/status.h"
-#include "frontier/url.h"
-#include "storage/db.h"
-#include "storage/exact_set.h"
+#include "frontier/url/url.h"
+#include "storage/db/db.h"
+#include "storage/db/manifest.h"
 #include "storage/frontier_store.h"
-#include "storage/hint_store.h"
-#include "storage/link_store.h"
-#include "storage/manifest.h"
-#include "storage/page_store.h"
+#include "storage/index/exact_set.h"
+#include "storage/rows/hint_store.h"
+#include "storage/rows/link_store.h"
+#include "storage/rows/page_store.h"
 
 #define CRAWL_ID "DEFAULT" /* of a crawl of our own */
 

@@ -24,7 +24,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "frontier/host.h"
+#include "frontier/url/host.h"
 
 /* Backtracking is bounded, so that no URL can stall the crawl in a regular
  * expression; one that hits the bound counts as no match. */

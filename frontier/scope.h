@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "frontier/outcome.h"
-#include "frontier/url.h"
+#include "frontier/url/url.h"
 
 enum scope_mode {
     SCOPE_SEED,   /* the seeds and their redirects only */

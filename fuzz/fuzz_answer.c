@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "crawler/answer.h"
-#include "crawler/http_time.h"
-#include "crawler/link_header.h"
-#include "crawler/link_values.h"
-#include "crawler/mime.h"
-#include "crawler/robots_tag.h"
+#include "crawler/fetch/answer.h"
+#include "crawler/fetch/http_time.h"
+#include "crawler/fetch/mime.h"
+#include "crawler/html/link_header.h"
+#include "crawler/html/link_values.h"
+#include "crawler/robots/robots_tag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "storage/cdxj.h"
+#include "storage/warc/cdxj.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/charset.h"
-#include "frontier/utf8.h"
+#include "crawler/charset/charset.h"
+#include "frontier/url/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/coding.h"
+#include "crawler/fetch/coding.h"
 
 #define OUT_MOST ((size_t)1 << 22)
 

@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "cli/settings.h"
 #include "config/config.h"
+#include "job/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "crawler/sitemap.h"
+#include "crawler/sitemap/sitemap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,12 +15,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "service/grpc_frame.h"
-#include "service/grpc_proto.h"
-#include "service/grpc_text.h"
-#include "service/http2_session.h"
+#include "service/grpc/grpc_frame.h"
+#include "service/grpc/grpc_proto.h"
+#include "service/grpc/grpc_text.h"
+#include "service/grpc/http2_session.h"
 #include "service/urlfrontier.pb-c.h"
-#include "service/urlfrontier_url.h"
+#include "service/urlfrontier/urlfrontier_url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

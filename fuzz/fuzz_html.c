@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/html_filter.h"
+#include "crawler/html/html_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/http_text.h"
+#include "service/http/http_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/jsonl_tail.h"
+#include "job/jsonl_tail.h"
 
 #define LAST 1000
 

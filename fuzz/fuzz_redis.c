@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter/redis_impl.h"
+#include "filter/redis/redis_impl.h"
 
 static void read_url(const char *text)
 {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/robots.h"
-#include "crawler/robots_tag.h"
+#include "crawler/robots/robots.h"
+#include "crawler/robots/robots_tag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "storage/segment_row.h"
+#include "storage/index/segment_row.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "crawler/sitemap.h"
-#include "crawler/sitemap_hint.h"
+#include "crawler/sitemap/sitemap.h"
+#include "crawler/sitemap/sitemap_hint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

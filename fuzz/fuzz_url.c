@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "frontier/host.h"
-#include "frontier/surt.h"
-#include "frontier/url.h"
+#include "frontier/url/host.h"
+#include "frontier/url/surt.h"
+#include "frontier/url/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

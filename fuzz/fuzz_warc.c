@@ -18,9 +18,9 @@
 #include <zlib.h>
 
 #include "base/logger.h"
-#include "storage/cdxj.h"
-#include "storage/warc.h"
-#include "storage/warc_walk.h"
+#include "storage/warc/cdxj.h"
+#include "storage/warc/warc.h"
+#include "storage/warc/warc_walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -24,12 +24,12 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "service/grpc_health.h"
-#include "service/grpc_reflection.h"
-#include "service/grpc_server.h"
-#include "service/loop.h"
-#include "service/tls.h"
-#include "service/urlfrontier_api.h"
+#include "service/grpc/grpc_health.h"
+#include "service/grpc/grpc_reflection.h"
+#include "service/grpc/grpc_server.h"
+#include "service/net/loop.h"
+#include "service/net/tls.h"
+#include "service/urlfrontier/urlfrontier_api.h"
 
 #define LOOK (20 * NS_PER_MS)
 

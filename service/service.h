@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "service/auth.h"
-#include "service/frontier_calls.h"
-#include "service/hub.h"
-#include "service/tls_files.h"
+#include "service/calls/frontier_calls.h"
+#include "service/calls/hub.h"
+#include "service/net/auth.h"
+#include "service/net/tls_files.h"
 
 struct grpc_server;
 struct service;

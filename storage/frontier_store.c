@@ -11,7 +11,7 @@
  */
 #include "storage/frontier_store.h"
 
-#include "storage/frontier_state.h"
+#include "storage/frontier_store_impl.h"
 
 #define FLUSH_MOST UINT64_C(262144)
 

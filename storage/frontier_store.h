@@ -22,7 +22,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "storage/db.h"
+#include "storage/db/db.h"
 
 struct frontier_store;
 

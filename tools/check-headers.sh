@@ -4,8 +4,8 @@ set -eu
 cd "$(dirname "$0")/.."
 bad=0 n=0
 flags=$(pkg-config --cflags libcurl libxml-2.0 sqlite3 libxxhash)
-for h in base/*.h filter/*.h storage/*.h frontier/*.h crawler/*.h service/*.h \
-    config/*.h cli/*.h; do
+for h in $(find base config filter storage frontier crawler job service cli \
+    -name '*.h' | sort); do
     [ -e "$h" ] || continue
     n=$((n + 1))
     echo "#include \"$h\"" | ${CC:-cc} -std=c17 -D_GNU_SOURCE -I. $flags \

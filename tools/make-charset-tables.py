@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crawler/charset_tables.c.
+"""Writes crawler/charset/charset_tables.c.
 
 usage: make-charset-tables.py ENCODING_JS ENCODING_INDEXES_JS
 
@@ -121,14 +121,14 @@ def ident(name):
 
 def main():
     names, indexes = read(sys.argv[1], sys.argv[2])
-    f = open('crawler/charset_tables.c', 'w')
+    f = open('crawler/charset/charset_tables.c', 'w')
     f.write("""/* SPDX-License-Identifier: MIT */
 /*
  * charset_tables.c - labels and indexes of the Encoding Standard.
  *
  * Written by tools/make-charset-tables.py. A zero in an index: no code point.
  */
-#include "crawler/charset_tables.h"
+#include "crawler/charset/charset_tables.h"
 
 /* clang-format off */
 """)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crawler/html_words.{h,c} and crawler/html_entities.c.
+"""Writes crawler/html_words.{h,c} and crawler/html/html_entities.c.
 
 Run from the top of the tree when the lists below change. The character
 references are those of the HTML standard, section 13.5, as Python carries
@@ -66,7 +66,7 @@ def c_string(s):
 
 def words():
     m, n, slots = search()
-    with open('crawler/html_words.h', 'w') as f:
+    with open('crawler/html/html_words.h', 'w') as f:
         f.write("""/*
  * html_words.h - names of elements and attributes that matter, as numbers.
  *
@@ -92,7 +92,7 @@ struct bytes html_word_text(enum html_word word);
 
 #endif
 """)
-    with open('crawler/html_words.c', 'w') as f:
+    with open('crawler/html/html_words.c', 'w') as f:
         f.write("""/* SPDX-License-Identifier: MIT */
 /*
  * html_words.c - one probe in a table without collisions.
@@ -101,7 +101,7 @@ struct bytes html_word_text(enum html_word word);
  * that every word falls into a slot of its own. A name is packed into sixteen
  * octets and lower-cased eight at a time; longer names are no word.
  */
-#include "crawler/html_words.h"
+#include "crawler/html/html_words.h"
 
 #include <stdint.h>
 
@@ -202,7 +202,7 @@ struct bytes html_word_text(enum html_word word)
 def entities():
     table = html.entities.html5
     names = sorted(table, key=lambda s: s.encode())
-    with open('crawler/html_entities.c', 'w') as f:
+    with open('crawler/html/html_entities.c', 'w') as f:
         f.write("""/* SPDX-License-Identifier: MIT */
 /*
  * html_entities.c - the named character references of the HTML standard,
@@ -211,7 +211,7 @@ def entities():
  * Written by tools/make-html-tables.py, in the order of their octets, so that
  * the longest match is found by narrowing a range octet by octet.
  */
-#include "crawler/html_entities.h"
+#include "crawler/html/html_entities.h"
 
 const struct html_entity html_entities[HTML_ENTITY_COUNT] = {
     /* clang-format off */
@@ -224,7 +224,7 @@ const struct html_entity html_entities[HTML_ENTITY_COUNT] = {
 
 words()
 n = entities()
-with open('crawler/html_entities.h', 'w') as f:
+with open('crawler/html/html_entities.h', 'w') as f:
     f.write("""/*
  * html_entities.h - the named character references of the HTML standard.
  *

@@ -11,6 +11,7 @@ docs=$TOP/docs
 lacks() {
     echo "promises.md or rules.md names $1, which is not here" >>lacking
 }
+suite_file() { find "$TOP/tests/unit" -name "test_$1.c"; }
 : >lacking
 # Of the rules, what stands behind the last bar of a row.
 {
@@ -34,12 +35,11 @@ while read -r name; do
             lacks "$name"
         ;;
     */*)
-        grep -qs "START_TEST(${name#*/})" "$TOP"/tests/unit/*/"test_${name%/*}.c" ||
-            lacks "unit test $name"
+        suite=$(suite_file "${name%/*}")
+        grep -qs "START_TEST(${name#*/})" "$suite" || lacks "unit test $name"
         ;;
     *)
-        set -- "$TOP"/tests/unit/*/"test_$name.c"
-        [ -e "$1" ] || lacks "suite $name"
+        [ -n "$(suite_file "$name")" ] || lacks "suite $name"
         ;;
     esac
 done <named

@@ -2,8 +2,8 @@
  * capture.h - what a test writes to stderr or stdout, as text. For tests that
  * check forks; one stream at a time.
  */
-#ifndef URLWEIR_TESTS_UNIT_CLI_CAPTURE_H
-#define URLWEIR_TESTS_UNIT_CLI_CAPTURE_H
+#ifndef URLWEIR_TESTS_CLI_CAPTURE_H
+#define URLWEIR_TESTS_CLI_CAPTURE_H
 
 #include <check.h>
 #include <stdio.h>

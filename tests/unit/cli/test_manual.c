@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "cli/settings.h"
 #include "config/config.h"
+#include "job/settings.h"
 
 #define CEILING ((size_t)1 << 20)
 

@@ -1,8 +1,8 @@
 /*
  * toy_options.h - a small table with an option of every type, for tests.
  */
-#ifndef URLWEIR_TESTS_UNIT_CONFIG_TOY_OPTIONS_H
-#define URLWEIR_TESTS_UNIT_CONFIG_TOY_OPTIONS_H
+#ifndef URLWEIR_TESTS_CONFIG_TOY_OPTIONS_H
+#define URLWEIR_TESTS_CONFIG_TOY_OPTIONS_H
 
 #include <stddef.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* fetcher_rig.h - a fetcher, all it needs, and a tiny server to ask. */
-#ifndef URLWEIR_TESTS_UNIT_CRAWLER_FETCHER_RIG_H
-#define URLWEIR_TESTS_UNIT_CRAWLER_FETCHER_RIG_H
+#ifndef URLWEIR_TESTS_CRAWLER_FETCHER_RIG_H
+#define URLWEIR_TESTS_CRAWLER_FETCHER_RIG_H
 
 #include <check.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "crawler/fetcher.h"
-#include "crawler/links.h"
+#include "crawler/html/links.h"
 #include "tests/unit/crawler/tiny_server.h"
 
 #define RIG_CAPACITY  64

@@ -6,8 +6,8 @@
  * replaced for the whole of the unit tests (test_fetcher_dns.c). There, names
  * under "invalid" have no address, whatever the machine's name server says.
  */
-#ifndef URLWEIR_TESTS_UNIT_CRAWLER_STUCK_NAMES_H
-#define URLWEIR_TESTS_UNIT_CRAWLER_STUCK_NAMES_H
+#ifndef URLWEIR_TESTS_CRAWLER_STUCK_NAMES_H
+#define URLWEIR_TESTS_CRAWLER_STUCK_NAMES_H
 
 /* Until so many look-ups hang. */
 void stuck_names_wait(unsigned n);

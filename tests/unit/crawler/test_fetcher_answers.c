@@ -3,7 +3,7 @@
 #include <check.h>
 #include <poll.h>
 
-#include "tests/unit/crawler/coded_bodies.h"
+#include "tests/unit/crawler/fetch/coded_bodies.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
 START_TEST(title_and_language_stand_in_the_row)

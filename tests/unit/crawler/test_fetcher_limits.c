@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "base/mem.h"
-#include "tests/unit/crawler/coded_bodies.h"
+#include "tests/unit/crawler/fetch/coded_bodies.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
 START_TEST(no_address_the_guard_refuses_is_asked_whatever_its_spelling)

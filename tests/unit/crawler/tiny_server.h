@@ -5,8 +5,8 @@
  * Each route is the raw octets of an answer and what happens to the connection
  * then, so that a test shows on its own page what the wire carried.
  */
-#ifndef URLWEIR_TESTS_UNIT_CRAWLER_TINY_SERVER_H
-#define URLWEIR_TESTS_UNIT_CRAWLER_TINY_SERVER_H
+#ifndef URLWEIR_TESTS_CRAWLER_TINY_SERVER_H
+#define URLWEIR_TESTS_CRAWLER_TINY_SERVER_H
 
 #include <arpa/inet.h>
 #include <check.h>

@@ -2,8 +2,8 @@
  * engine_rig.h - an embedded engine in a directory of its own, a clock wound
  * by hand, and items made of a URL's text. Header only.
  */
-#ifndef URLWEIR_TESTS_ENGINE_RIG_H
-#define URLWEIR_TESTS_ENGINE_RIG_H
+#ifndef URLWEIR_TESTS_FRONTIER_ENGINE_RIG_H
+#define URLWEIR_TESTS_FRONTIER_ENGINE_RIG_H
 
 #include <check.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "crawler/links.h"
-#include "frontier/audit.h"
-#include "frontier/frontier.h"
+#include "crawler/html/links.h"
+#include "frontier/audit/audit.h"
+#include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "storage/item_log.h"
+#include "storage/rows/item_log.h"
 #include "tests/unit/storage/scratch.h"
 
 #define RIG_WALL INT64_C(1700000000000)

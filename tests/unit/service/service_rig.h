@@ -2,14 +2,14 @@
  * service_rig.h - a frontier service in a directory of its own, a clock wound
  * by hand, and calls that wait for their answer. Header only.
  */
-#ifndef URLWEIR_TESTS_SERVICE_RIG_H
-#define URLWEIR_TESTS_SERVICE_RIG_H
+#ifndef URLWEIR_TESTS_SERVICE_SERVICE_RIG_H
+#define URLWEIR_TESTS_SERVICE_SERVICE_RIG_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "service/frontier_calls.h"
+#include "service/calls/frontier_calls.h"
 #include "tests/unit/storage/scratch.h"
 
 #define RIG_NOW INT64_C(1700000000000)

@@ -3,8 +3,8 @@
  *
  * For the storage tests: header only, so that each test file stands alone.
  */
-#ifndef URLWEIR_TESTS_SCRATCH_H
-#define URLWEIR_TESTS_SCRATCH_H
+#ifndef URLWEIR_TESTS_STORAGE_SCRATCH_H
+#define URLWEIR_TESTS_STORAGE_SCRATCH_H
 
 #include <check.h>
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/logger.h"
-#include "storage/db.h"
+#include "storage/db/db.h"
 
 /* As ck_assert_*_eq, for loops: check notes each assertion in a file, which is
  * most of the time of a test that makes a million of them. */

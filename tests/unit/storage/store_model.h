@@ -6,12 +6,12 @@
  * second run does the same. The model remembers in which transaction a thing
  * happened and can be rewound: that is how a store that was killed is compared.
  */
-#ifndef URLWEIR_TESTS_STORE_MODEL_H
-#define URLWEIR_TESTS_STORE_MODEL_H
+#ifndef URLWEIR_TESTS_STORAGE_STORE_MODEL_H
+#define URLWEIR_TESTS_STORAGE_STORE_MODEL_H
 
-#include "storage/exact_set.h"
 #include "storage/frontier_store.h"
-#include "storage/page_store.h"
+#include "storage/index/exact_set.h"
+#include "storage/rows/page_store.h"
 #include "tests/unit/storage/scratch.h"
 
 #define MODEL_URLS 500000

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_block.c - `urlweir block`, `delay` and `limit`: how one host is asked,
+ * from now on.
+ *
+ * A crawl of ours queues by host, so a host may be written as people write it,
+ * or as a URL; the keys of a frontier that is only served are what its clients
+ * make them, and go as they are.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/control/steer.h"
+#include "config/quantity.h"
+#include "frontier/url/url.h"
+#include "service/http/http_text.h"
+
+#define HOST_MOST 4096
+
+/* clang-format off */
+static const struct option_spec block_specs[] = {
+    {.name = "for", .type = OPTION_TIME, STEER_AT(for_ms), .fallback = "none",
+     .min = 1, .max = 36500 * 86400e3, .bare = "none", .section = "How long",
+     .arg = "TIME", .flags = OPTION_LINE_ONLY,
+     .help = "for this time from now on"},
+    {.name = "until", .type = OPTION_TEXT, STEER_AT(until),
+     .section = "How long", .arg = "MOMENT", .flags = OPTION_LINE_ONLY,
+     .help = "until this moment, as in 2026-12-24T18:00:00Z"},
+    {.name = "off", .type = OPTION_FLAG, STEER_AT(off),
+     .section = "How long", .flags = OPTION_LINE_ONLY,
+     .help = "no longer"},
+    STEER_CRAWL_ROW,
+    STEER_ROWS,
+};
+static const struct option_spec plain_specs[] = {
+    STEER_CRAWL_ROW,
+    STEER_ROWS,
+};
+/* clang-format on */
+static const struct option_table block_table = {
+    block_specs, sizeof block_specs / sizeof *block_specs,
+    offsetof(struct steer_settings, from)};
+static const struct option_table plain_table = {
+    plain_specs, sizeof plain_specs / sizeof *plain_specs,
+    offsetof(struct steer_settings, from)};
+
+static const struct usage block_usage = {
+    .name = "block",
+    .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
+                "[--crawl NAME]",
+    .about = "Holds a host back in a crawl or service that runs: nothing more "
+             "is asked of it until then. Kept over restarts.",
+    .table = &block_table,
+    .least = 2,
+    .most = 2,
+    .operand = "a crawl's directory or the URL of a service, and a host",
+};
+static const struct usage delay_usage = {
+    .name = "delay",
+    .synopsis = "delay DIR|URL HOST TIME|default [--crawl NAME]",
+    .about = "Sets how long a crawl or service that runs waits between two "
+             "requests to a host; `default`: as for other hosts again. Kept "
+             "over restarts.",
+    .table = &plain_table,
+    .least = 3,
+    .most = 3,
+    .operand = "a crawl's directory or the URL of a service, a host, a time",
+};
+static const struct usage limit_usage = {
+    .name = "limit",
+    .synopsis = "limit DIR|URL HOST N|none [--crawl NAME]",
+    .about = "Sets how many URLs of a host are done at most in a crawl or "
+             "service that runs, those that are done already counted. What is "
+             "beyond it waits until the limit is raised or lifted. Kept over "
+             "restarts.",
+    .table = &plain_table,
+    .least = 3,
+    .most = 3,
+    .operand = "a crawl's directory or the URL of a service, a host, a number",
+};
+
+/* ---- the host ---- */
+
+/* "Example.org:8080", "https://example.org/x" -> "example.org" */
+static int take_host(struct steer *t, const char *text, struct buf *key)
+{
+    struct buf url;
+    struct url u;
+    int code = EXIT_DONE;
+
+    if (!steer_is_own(t->crawl)) {
+        buf_add_str(key, text);
+        return EXIT_DONE;
+    }
+    buf_init(&url, HOST_MOST + 16);
+    url_init(&u);
+    if (strstr(text, "://") == NULL)
+        buf_add_str(&url, "http://");
+    buf_add_str(&url, text);
+    if (buf_failed(&url) == STATUS_OK && text[0] != '\0' &&
+        url_canonical(&u, buf_bytes(&url), NULL, NULL) == URL_OK)
+        buf_add_bytes(key, url_host(&u));
+    else
+        code = usage_error(t->usage, "'%s' is no host", text);
+    url_fini(&u);
+    buf_fini(&url);
+    return code;
+}
+
+/* ---- asking ---- */
+
+/* "crawl: example.org is WHAT" */
+static void tell(const struct steer *t, const struct buf *key, const char *what)
+{
+    struct buf line;
+
+    buf_init(&line, 65536);
+    steer_add_label(t, t->crawl, &line);
+    buf_add_str(&line, ": ");
+    format_terminal(&line, buf_bytes(key));
+    buf_addf(&line, " is %s", what);
+    puts(buf_str(&line));
+    buf_fini(&line);
+}
+
+/* {"crawl", "key", NAME: VALUE}, and says so, `what` for people; takes `value`.
+ */
+static int set_queue(struct steer *t, const char *path, const char *name,
+                     json_t *value, struct buf *key, const char *what)
+{
+    json_t *body = json_object(), *answer = NULL;
+    int code;
+
+    json_object_set(body, "crawl", json_object_get(t->crawl, "name"));
+    json_object_set_new(body, "key", json_stringn(buf_str(key), key->len));
+    json_object_set_new(body, name, value);
+    code = steer_ask(t, "POST", path, body, &answer);
+    json_decref(answer);
+    if (code == EXIT_DONE && t->s.json)
+        steer_print(json_incref(body));
+    else if (code == EXIT_DONE)
+        tell(t, key, what);
+    json_decref(body);
+    return code;
+}
+
+/* A host that the crawl has no URL of has no queue, and there would be nothing
+ * to hold back. */
+static int check_known(struct steer *t, struct buf *key)
+{
+    json_t *answer = NULL;
+    struct buf path;
+    int code;
+
+    buf_init(&path, 8 * HOST_MOST);
+    buf_add_str(&path, "/v1/stats?crawl=");
+    control_add_encoded(&path, bytes_of_str(steer_crawl_name(t->crawl)));
+    buf_add_str(&path, "&key=");
+    control_add_encoded(&path, buf_bytes(key));
+    code = steer_ask(t, "GET", buf_str(&path), NULL, &answer);
+    if (code == EXIT_DONE &&
+        json_integer_value(json_object_get(answer, "queues")) == 0) {
+        steer_add_label(t, t->crawl, &t->why);
+        buf_add_str(&t->why, " has no URL of ");
+        format_terminal(&t->why, buf_bytes(key));
+        buf_add_str(&t->why, " yet, so there is nothing to change");
+        code = steer_failed(t, STATUS_NOT_FOUND);
+    }
+    json_decref(answer);
+    buf_fini(&path);
+    return code;
+}
+
+/* Connects, chooses, reads the host; then `act`. */
+static int command(const struct usage *u, int argc, char **argv,
+                   int (*act)(struct steer *t, struct buf *key))
+{
+    struct steer t;
+    struct buf key;
+    int code = EXIT_DONE;
+
+    if (!steer_begin(&t, u, argc, argv, &code))
+        return code;
+    buf_init(&key, HOST_MOST);
+    code = act(&t, &key);
+    buf_fini(&key);
+    steer_end(&t);
+    return code;
+}
+
+static int find_queue(struct steer *t, struct buf *key)
+{
+    int code = steer_connect(t);
+
+    if (code == EXIT_DONE)
+        code = steer_choose(t, true);
+    if (code == EXIT_DONE)
+        code = take_host(t, t->operands.item[1], key);
+    return code == EXIT_DONE ? check_known(t, key) : code;
+}
+
+/* ---- block ---- */
+
+/* Seconds since 1970, rounded up: a block is never shorter than asked for; 0:
+ * none. */
+static int read_until(const struct steer *t, uint64_t *until)
+{
+    const struct steer_settings *s = &t->s;
+
+    *until = 0;
+    if ((s->until != NULL) + (s->for_ms > 0) + s->off != 1)
+        return usage_error(t->usage, "how long? Give one of --for TIME, "
+                                     "--until MOMENT and --off");
+    if (s->for_ms > 0)
+        *until = (uint64_t)(clock_wall_ms() + s->for_ms + 999) / 1000;
+    else if (s->until != NULL &&
+             http_time_parse(bytes_of_str(s->until), until) != STATUS_OK)
+        return usage_error(t->usage,
+                           "--until '%s' is no moment in UTC, as in "
+                           "2026-12-24T18:00:00Z",
+                           s->until);
+    if (!s->off && (int64_t)*until * 1000 <= clock_wall_ms())
+        return usage_error(t->usage, "--until '%s' is past; --off ends a block",
+                           s->until);
+    return EXIT_DONE;
+}
+
+static int block(struct steer *t, struct buf *key)
+{
+    char iso[CLOCK_ISO_SIZE], what[64];
+    uint64_t until = 0;
+    json_t *moment;
+    int code = read_until(t, &until);
+
+    if (code == EXIT_DONE)
+        code = find_queue(t, key);
+    if (code != EXIT_DONE)
+        return code;
+    clock_iso(iso, (int64_t)until * 1000);
+    moment = until != 0 ? json_sprintf("%.19sZ", iso) : json_null();
+    snprintf(what, sizeof what, "blocked until %.19sZ", iso);
+    return set_queue(t, "/v1/queues/block", "until", moment, key,
+                     until != 0 ? what : "blocked no longer");
+}
+
+/* ---- delay ---- */
+
+static int delay(struct steer *t, struct buf *key)
+{
+    const char *text = t->operands.item[2];
+    bool standard = strcmp(text, "default") == 0;
+    char what[80];
+    int64_t ms = 0;
+    int code;
+
+    if (!standard && quantity_time(bytes_of_str(text), &ms) != STATUS_OK)
+        return usage_error(t->usage,
+                           "'%s' is no time, as in 5 or 1.5s, nor `default`",
+                           text);
+    code = find_queue(t, key);
+    if (code != EXIT_DONE)
+        return code;
+    snprintf(what, sizeof what, "asked every %g s at most",
+             (double)ms / 1000.0);
+    return set_queue(t, "/v1/queues/delay", "delay_seconds",
+                     standard         ? json_null()
+                     : ms % 1000 == 0 ? json_integer(ms / 1000)
+                                      : json_real((double)ms / 1000.0),
+                     key,
+                     standard ? "asked with the delay of all hosts" : what);
+}
+
+/* ---- limit ---- */
+
+static int limit(struct steer *t, struct buf *key)
+{
+    const char *text = t->operands.item[2];
+    bool none = strcmp(text, "none") == 0;
+    char what[80];
+    int64_t n = 0;
+    int code;
+
+    if (!none && (quantity_count(bytes_of_str(text), &n) != STATUS_OK ||
+                  n < 1 || n > UINT32_MAX))
+        return usage_error(t->usage,
+                           "'%s' is no number of URLs, 1 or more, nor `none`",
+                           text);
+    code = find_queue(t, key);
+    if (code != EXIT_DONE)
+        return code;
+    snprintf(what, sizeof what, "limited to %" PRId64 " URL%s", n,
+             n == 1 ? "" : "s");
+    return set_queue(t, "/v1/queues/limit", "limit", json_integer(n), key,
+                     none ? "limited no longer" : what);
+}
+
+int cmd_block(int argc, char **argv)
+{
+    return command(&block_usage, argc, argv, block);
+}
+
+int cmd_delay(int argc, char **argv)
+{
+    return command(&delay_usage, argc, argv, delay);
+}
+
+int cmd_limit(int argc, char **argv)
+{
+    return command(&limit_usage, argc, argv, limit);
+}

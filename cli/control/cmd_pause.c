@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_pause.c - `urlweir pause`, `unpause` and `stop`: the states of a crawl
+ * that runs.
+ *
+ * A stop is over when another process may have the directory: of a crawl alone
+ * in its process the lock is waited for too, so that `urlweir stop DIR &&
+ * urlweir resume DIR` goes on.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/control/steer.h"
+#include "cli/open_crawl.h"
+
+#define LOOK_AGAIN (20 * NS_PER_MS)
+
+/* clang-format off */
+static const struct option_spec specs[] = {
+    STEER_CRAWL_ROW,
+    {.name = "all", .type = OPTION_FLAG, STEER_AT(all),
+     .section = STEER_WHICH, .flags = OPTION_LINE_ONLY,
+     .help = "all crawls that the service runs itself"},
+    STEER_ROWS,
+};
+/* clang-format on */
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct steer_settings,
+                                                   from)};
+
+#define OPERAND "a crawl's directory, or the URL of a service"
+
+static const struct usage pause_usage = {
+    .name = "pause",
+    .synopsis = "pause DIR|URL [--crawl NAME | --all]",
+    .about = "Has a crawl that runs ask for nothing more, until `urlweir "
+             "unpause`. What was under way is finished; nothing is lost, and "
+             "the process stays.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+};
+static const struct usage unpause_usage = {
+    .name = "unpause",
+    .synopsis = "unpause DIR|URL [--crawl NAME | --all]",
+    .about = "Has a paused crawl go on.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+};
+static const struct usage stop_usage = {
+    .name = "stop",
+    .synopsis = "stop DIR|URL [--crawl NAME | --all]",
+    .about = "Stops a crawl, so that it can be resumed, and waits until it "
+             "has: what is under way is finished, and a checkpoint written. A "
+             "process of `urlweir crawl` or `resume` ends, with status 4; "
+             "`urlweir serve` goes on without the crawl.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+};
+
+/* ---- what is said of it ---- */
+
+static uint64_t number(const json_t *crawl, const char *name)
+{
+    json_int_t n = json_integer_value(json_object_get(crawl, name));
+
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+static void add_how_to_go_on(const struct steer *t, const json_t *crawl,
+                             struct buf *out)
+{
+    if (!steer_is_alone(t)) {
+        buf_add_str(out, "; go on with POST /v1/crawls/");
+        format_terminal(out, bytes_of_str(steer_crawl_name(crawl)));
+        buf_add_str(out, "/resume");
+        return;
+    }
+    buf_add_str(out, "; go on with `urlweir resume ");
+    format_terminal(out, bytes_of_str(t->place->dir));
+    buf_add_char(out, '`');
+}
+
+/* "1 page", "1,200 pages" */
+static void add_number(struct buf *out, uint64_t n, const char *what)
+{
+    format_count(out, n);
+    buf_addf(out, " %s%s", what, n == 1 ? "" : "s");
+}
+
+/* "crawl: paused; 120 pages, 3,880 URLs queued" */
+static void tell(const struct steer *t, const json_t *crawl)
+{
+    const char *state = json_string_value(json_object_get(crawl, "state"));
+    uint64_t under_way = number(crawl, "transfers");
+    struct buf line;
+
+    buf_init(&line, 65536);
+    steer_add_label(t, crawl, &line);
+    buf_add_str(&line, ": ");
+    format_terminal(&line, bytes_of_str(state != NULL ? state : "?"));
+    buf_add_str(&line, "; ");
+    add_number(&line, number(crawl, "pages"), "page");
+    buf_add_str(&line, ", ");
+    add_number(&line, number(crawl, "queued"), "URL");
+    buf_add_str(&line, " queued");
+    if (t->usage == &pause_usage && under_way > 0)
+        buf_addf(&line, ", %" PRIu64 " answers still on their way", under_way);
+    if (t->usage == &stop_usage)
+        add_how_to_go_on(t, crawl, &line);
+    puts(buf_str(&line));
+    buf_fini(&line);
+}
+
+/* ---- doing it ---- */
+
+/* The directory is let go a moment after the crawl has ended. */
+static int wait_for_lock(struct steer *t)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_AGAIN};
+    int64_t until = clock_mono() + t->s.timeout_ms * NS_PER_MS;
+
+    while (!control_place_is_left(t->place)) {
+        if (clock_mono() >= until) {
+            buf_addf(&t->why,
+                     "the crawl has stopped, and process %ld has not ended yet",
+                     t->place->process);
+            return steer_failed(t, STATUS_AGAIN);
+        }
+        nanosleep(&pause, NULL);
+    }
+    return EXIT_DONE;
+}
+
+/* What it ended with, from its store. */
+static int end_of(struct steer *t, json_t **out)
+{
+    struct reader r;
+    int code;
+
+    if (!open_crawl(&r, "stop", t->place->dir, &code))
+        return code;
+    *out = json_pack("{s:O, s:s, s:s, s:I, s:I}", "name",
+                     json_object_get(t->crawl, "name"), "kind", "own", "state",
+                     crawl_state(&r), "pages",
+                     (json_int_t)frontier_store_counter(r.store, "pages"),
+                     "queued", (json_int_t)frontier_store_pending_all(r.store));
+    reader_close(&r);
+    return EXIT_DONE;
+}
+
+/* A process that ends may close before its answer was read: it is the lock that
+ * tells. */
+static int stop_alone(struct steer *t, json_t **out)
+{
+    json_t *answer = NULL;
+    int code;
+
+    json_t *empty = json_object();
+    struct buf path;
+    enum status st;
+
+    buf_init(&path, 4096);
+    control_crawl_path(&path, steer_crawl_name(t->crawl), "stop");
+    st = control_client_ask(t->client, "POST", buf_str(&path), empty, &answer,
+                            &t->why);
+    buf_fini(&path);
+    json_decref(empty);
+    json_decref(answer);
+    if (st != STATUS_OK && st != STATUS_CLOSED)
+        return steer_failed(t, st);
+    buf_clear(&t->why);
+    code = wait_for_lock(t);
+    return code == EXIT_DONE ? end_of(t, out) : code;
+}
+
+static int change(struct steer *t, json_t *done)
+{
+    json_t *after = NULL;
+    int code;
+
+    if (t->usage == &stop_usage && steer_is_alone(t))
+        code = stop_alone(t, &after);
+    else
+        code = steer_crawl_verb(t, steer_crawl_name(t->crawl), t->usage->name,
+                                &after);
+    if (code != EXIT_DONE) {
+        json_decref(after);
+        return code;
+    }
+    if (!t->s.json)
+        tell(t, after);
+    json_array_append_new(done, after);
+    return EXIT_DONE;
+}
+
+/* Those that can be: with --all one that is stopped already is left alone. */
+static bool has_state_for(const struct steer *t, const json_t *crawl)
+{
+    const char *state = json_string_value(json_object_get(crawl, "state"));
+
+    return t->usage == &stop_usage || state == NULL ||
+           (strcmp(state, "stopped") != 0 && strcmp(state, "failed") != 0);
+}
+
+static int change_all(struct steer *t, json_t *done)
+{
+    int code = EXIT_DONE;
+    size_t i, n = 0;
+    json_t *one;
+
+    json_array_foreach(t->crawls, i, one)
+    {
+        int one_code;
+
+        if (!steer_is_own(one))
+            continue;
+        n++;
+        if (!has_state_for(t, one))
+            continue;
+        t->crawl = one;
+        one_code = change(t, done);
+        if (one_code != EXIT_DONE)
+            code = one_code;
+    }
+    if (n > 0)
+        return code;
+    return steer_choose(t, false); /* says that there is none */
+}
+
+static int run(struct steer *t)
+{
+    json_t *done = NULL;
+    int code;
+
+    if (t->s.all && t->s.crawl != NULL)
+        return usage_error(t->usage, "--crawl names one, --all means all");
+    code = steer_connect(t);
+    if (code == EXIT_DONE && !t->s.all)
+        code = steer_choose(t, false);
+    if (code != EXIT_DONE)
+        return code;
+    done = json_array();
+    code = t->s.all ? change_all(t, done) : change(t, done);
+    if (t->s.json && t->s.all)
+        steer_print(json_pack("{s:O}", "crawls", done));
+    else if (t->s.json && json_array_size(done) > 0)
+        steer_print(json_incref(json_array_get(done, 0)));
+    json_decref(done);
+    return code;
+}
+
+static int command(const struct usage *u, int argc, char **argv)
+{
+    struct steer t;
+    int code = EXIT_DONE;
+
+    if (!steer_begin(&t, u, argc, argv, &code))
+        return code;
+    code = run(&t);
+    steer_end(&t);
+    return code;
+}
+
+int cmd_pause(int argc, char **argv)
+{
+    return command(&pause_usage, argc, argv);
+}
+
+int cmd_unpause(int argc, char **argv)
+{
+    return command(&unpause_usage, argc, argv);
+}
+
+int cmd_stop(int argc, char **argv)
+{
+    return command(&stop_usage, argc, argv);
+}

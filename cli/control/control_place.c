@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control_place.c - from a directory to the process that runs there.
+ *
+ * The lock is asked before the socket: a socket that a killed process left
+ * behind is there and leads nowhere. An address of a Unix socket has room for
+ * 107 octets, so a longer path goes through a descriptor of its directory.
+ */
+#include "cli/control/control_place.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/mem.h"
+
+#define NOTE_MOST 2048
+
+static char *join(const char *dir, const char *name)
+{
+    size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/%s", dir, name);
+    return path;
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+    char *path = join(dir, name);
+    bool there = access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+static long holder_of(const char *dir)
+{
+    char *path = join(dir, "lock");
+    long holder = 0;
+
+    if (file_lock_holder(path, &holder) != STATUS_OK)
+        holder = 0;
+    free(path);
+    return holder;
+}
+
+static enum status say(enum status st, struct buf *why, const char *before,
+                       const char *name, const char *behind)
+{
+    buf_add_str(why, before);
+    format_terminal(why, bytes_of_str(name));
+    buf_add_str(why, behind);
+    return st;
+}
+
+/* ---- the note in the lock: "123 serve http=127.0.0.1:7072" ---- */
+
+void control_note(struct buf *out, const char *what, const char *address,
+                  bool tls)
+{
+    buf_add_str(out, what);
+    if (address != NULL)
+        buf_addf(out, " %s=%s", tls ? "https" : "http", address);
+}
+
+static void read_note(const char *dir, struct buf *note)
+{
+    char *path = join(dir, "lock");
+
+    if (file_read(path, note) != STATUS_OK)
+        buf_clear(note);
+    free(path);
+}
+
+/* The first word behind the process id is the command. */
+static bool note_is(const struct buf *note, const char *command)
+{
+    const char *at = strchr(buf_str(note), ' ');
+    size_t n = strlen(command);
+
+    return at != NULL && strncmp(at + 1, command, n) == 0 &&
+           strchr(" \n", at[1 + n]) != NULL;
+}
+
+/* "http://127.0.0.1:7072" out of " http=127.0.0.1:7072", or NULL. */
+static char *note_url(const struct buf *note)
+{
+    static const char *const schemes[] = {"http", "https"};
+
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        char key[16], url[300];
+        const char *at;
+
+        snprintf(key, sizeof key, " %s=", schemes[i]);
+        at = strstr(buf_str(note), key);
+        if (at == NULL)
+            continue;
+        at += strlen(key);
+        snprintf(url, sizeof url, "%s://%.*s", schemes[i],
+                 (int)strcspn(at, " \n"), at);
+        return xstrdup(url);
+    }
+    return NULL;
+}
+
+/* ---- the socket ---- */
+
+static bool has_socket(const char *dir)
+{
+    char *path = join(dir, CONTROL_SOCKET);
+    struct stat sb;
+    bool there = stat(path, &sb) == 0 && S_ISSOCK(sb.st_mode);
+
+    free(path);
+    return there;
+}
+
+static void take_socket(struct control_place *p)
+{
+    char through[64];
+
+    p->url = xstrdup("http://localhost");
+    p->socket = join(p->dir, CONTROL_SOCKET);
+    if (strlen(p->socket) < sizeof((struct sockaddr_un *)0)->sun_path)
+        return;
+    p->dir_fd = open(p->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (p->dir_fd < 0)
+        return;
+    snprintf(through, sizeof through, "/proc/self/fd/%d/" CONTROL_SOCKET,
+             p->dir_fd);
+    free(p->socket);
+    p->socket = xstrdup(through);
+}
+
+/* ---- a directory ---- */
+
+static enum status nobody(const char *dir, struct buf *why)
+{
+    struct stat sb;
+
+    if (stat(dir, &sb) != 0 && errno != ENOENT) {
+        say(STATUS_OK, why, "cannot look into ", dir, ": ");
+        buf_add_str(why, strerror(errno));
+        return STATUS_IO;
+    }
+    if (stat(dir, &sb) != 0)
+        return say(STATUS_NOT_FOUND, why, "there is no directory ", dir, "");
+    if (is_there(dir, "crawl.yaml")) {
+        say(STATUS_OK, why, "no crawl runs in ", dir, "; go on with ");
+        return say(STATUS_NOT_FOUND, why, "`urlweir resume ", dir, "`");
+    }
+    if (is_there(dir, "frontier.db")) {
+        say(STATUS_OK, why, "no service runs in ", dir, "; start it with ");
+        return say(STATUS_NOT_FOUND, why, "`urlweir serve ", dir, "`");
+    }
+    return say(STATUS_NOT_FOUND, why, "no crawl in ", dir, "");
+}
+
+/* SERVICE/crawls/NAME: *service and *crawl, from malloc. */
+static bool is_within_service(const char *dir, char **service, char **crawl)
+{
+    char *path = realpath(dir, NULL);
+    char *name = path != NULL ? strrchr(path, '/') : NULL;
+    char *above = NULL;
+
+    if (name != NULL) {
+        *name++ = '\0';
+        above = strrchr(path, '/');
+    }
+    if (above == NULL || strcmp(above, "/crawls") != 0) {
+        free(path);
+        return false;
+    }
+    *above = '\0';
+    *crawl = xstrdup(name);
+    *service = xstrdup(path[0] != '\0' ? path : "/");
+    free(path);
+    return true;
+}
+
+/* Somebody holds p->dir: how is he spoken to? */
+static enum status reach_holder(struct control_place *p, struct buf *why)
+{
+    struct buf note;
+    enum status st = STATUS_OK;
+
+    buf_init(&note, NOTE_MOST);
+    read_note(p->dir, &note);
+    p->service = note_is(&note, "serve");
+    if (has_socket(p->dir)) {
+        take_socket(p);
+    } else if ((p->url = note_url(&note)) == NULL) {
+        buf_addf(why, "process %ld has ", p->process);
+        st = say(STATUS_BUSY, why, "", p->dir,
+                 " and takes no commands: it is about to start or to end, or "
+                 "could make no socket there, which it has said; ");
+        buf_addf(why, "`kill %ld` stops it", p->process);
+    }
+    buf_fini(&note);
+    return st;
+}
+
+static enum status find_dir(struct control_place *p, const char *dir,
+                            struct buf *why)
+{
+    char *service = NULL;
+
+    if (is_within_service(dir, &service, &p->crawl) &&
+        (p->process = holder_of(service)) != 0) {
+        p->dir = service;
+        return reach_holder(p, why);
+    }
+    free(service);
+    free(p->crawl);
+    p->crawl = NULL;
+    p->process = holder_of(dir);
+    if (p->process == 0)
+        return nobody(dir, why);
+    p->dir = xstrdup(dir);
+    return reach_holder(p, why);
+}
+
+/* ---- a URL ---- */
+
+static bool is_url(const char *where)
+{
+    return strncmp(where, "http://", 7) == 0 ||
+           strncmp(where, "https://", 8) == 0;
+}
+
+static bool has_part(CURLU *u, CURLUPart part)
+{
+    char *text = NULL;
+    bool there = curl_url_get(u, part, &text, 0) == CURLUE_OK;
+
+    curl_free(text);
+    return there;
+}
+
+static enum status find_url(struct control_place *p, const char *url,
+                            struct buf *why)
+{
+    CURLU *u = curl_url();
+    enum status st = STATUS_OK;
+    size_t n = strlen(url);
+
+    if (u == NULL || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
+        st = say(STATUS_ARG, why, "'", url,
+                 "' is no URL of a service, as in http://127.0.0.1:7072");
+    else if (has_part(u, CURLUPART_USER) || has_part(u, CURLUPART_PASSWORD))
+        st = say(STATUS_ARG, why, "", "the URL has a name or password in it",
+                 ", where everybody can see it; give a token by --token-file");
+    else if (has_part(u, CURLUPART_QUERY) || has_part(u, CURLUPART_FRAGMENT))
+        st = say(STATUS_ARG, why, "'", url,
+                 "' has a query or fragment; the service's address is meant");
+    curl_url_cleanup(u);
+    while (n > 0 && url[n - 1] == '/')
+        n--;
+    p->url = xstrndup(url, n);
+    return st;
+}
+
+/* ---- */
+
+enum status control_place_find(struct control_place *out, const char *where,
+                               struct buf *why)
+{
+    struct control_place p = {.dir_fd = -1};
+    enum status st =
+        is_url(where) ? find_url(&p, where, why) : find_dir(&p, where, why);
+
+    if (st == STATUS_OK)
+        *out = p;
+    else
+        control_place_fini(&p);
+    return st;
+}
+
+void control_place_fini(struct control_place *p)
+{
+    free(p->url);
+    free(p->socket);
+    free(p->dir);
+    free(p->crawl);
+    if (p->dir_fd >= 0)
+        close(p->dir_fd);
+}
+
+bool control_place_is_stopped(const char *where)
+{
+    struct control_place p;
+    struct buf why;
+    enum status st;
+
+    if (is_url(where))
+        return false;
+    buf_init(&why, NOTE_MOST + 65536);
+    st = control_place_find(&p, where, &why);
+    if (st == STATUS_OK)
+        control_place_fini(&p);
+    buf_fini(&why);
+    return st == STATUS_NOT_FOUND && is_there(where, "crawl.yaml");
+}
+
+bool control_place_is_left(const struct control_place *p)
+{
+    return p->dir == NULL || holder_of(p->dir) != p->process;
+}

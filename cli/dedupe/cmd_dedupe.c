@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_dedupe.c - `urlweir dedupe`: prints each line whose URL is new. */
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/dedupe/dedupe_run.h"
+#include "frontier/dedupe/dedupe.h"
+
+enum invalid_choice { INVALID_DROP, INVALID_KEEP };
+
+struct dedupe_settings {
+    bool raw, canonical;
+    enum invalid_choice invalid;
+    char *state;
+    uint64_t memory;
+    int64_t threads;
+    bool verify;
+    bool json, quiet;
+    uint8_t from[9];
+};
+
+static const char *const invalid_words[] = {"drop", "keep", NULL};
+
+#define FIELD(name) offsetof(struct dedupe_settings, name)
+
+static const struct option_spec specs[] = {
+    {.name = "raw",
+     .type = OPTION_FLAG,
+     .at = FIELD(raw),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Lines",
+     .help = "lines are the same when their octets are, URLs or not"},
+    {.name = "canonical",
+     .type = OPTION_FLAG,
+     .at = FIELD(canonical),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Lines",
+     .help = "print the canonical form instead of the line as it came"},
+    {.name = "invalid",
+     .type = OPTION_CHOICE,
+     .at = FIELD(invalid),
+     .fallback = "drop",
+     .words = invalid_words,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Lines",
+     .help = "what becomes of lines that are no http or https URL, or longer "
+             "than 1 MiB; keep prints each of them"},
+    {.name = "state",
+     .type = OPTION_TEXT,
+     .at = FIELD(state),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Set",
+     .arg = "DIR",
+     .help = "keep the set in DIR: a later run prints what no run has printed"},
+    {.name = "memory",
+     .type = OPTION_SIZE,
+     .at = FIELD(memory),
+     .fallback = "512M",
+     .min = (double)DEDUPE_MEMORY_LEAST,
+     .max = 1e15,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Set",
+     .arg = "SIZE",
+     .help = "stay below this; what does not fit goes to DIR, or to an "
+             "unnamed file in $TMPDIR"},
+    {.name = "verify",
+     .type = OPTION_FLAG,
+     .at = FIELD(verify),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Set",
+     .help = "first read all of the set in DIR and check it"},
+    {.name = "threads",
+     .type = OPTION_COUNT,
+     .at = FIELD(threads),
+     .fallback = "cores",
+     .bare = "cores",
+     .min = 1,
+     .max = 256,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Set",
+     .arg = "N",
+     .help = "threads that read and parse; more than 4 are not of use"},
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = FIELD(json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "the summary on stderr as one JSON object, and no progress "
+             "(docs/formats/dedupe.md)"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = OPTION_FLAG,
+     .at = FIELD(quiet),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "errors only: no progress, no summary"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          FIELD(from)};
+
+_Static_assert(sizeof((struct dedupe_settings *)0)->from ==
+                   sizeof specs / sizeof *specs,
+               "one source for each option");
+
+static const struct usage usage = {
+    .name = "dedupe",
+    .synopsis = "dedupe [FILE...] [options]",
+    .about = "Prints each line of the files, or of stdin, whose canonical URL "
+             "has not been seen before, as it came and in order. Exact, for "
+             "lists larger than memory. Files may be gzipped; `-` is stdin.",
+    .table = &table,
+    .least = 0,
+    .most = SIZE_MAX,
+    .operand = "a file",
+};
+
+static unsigned threads_of(const struct dedupe_settings *s)
+{
+    long n = s->threads > 0 ? (long)s->threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 ? (unsigned)n : 1;
+}
+
+#define ROOM_FOR_HUGE_PAGES (UINT64_C(128) << 20)
+
+/* A system may give out huge pages unasked, for the heap too: then more of it
+ * is resident than was ever written, by some MiB. Where little is allowed, none
+ * are taken; in so little memory they save no time either. */
+static void keep_within(uint64_t memory)
+{
+    if (memory < ROOM_FOR_HUGE_PAGES)
+        (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
+int cmd_dedupe(int argc, char **argv)
+{
+    struct dedupe_settings s;
+    struct option_list files = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &files, &code))
+        return code;
+    if (s.raw && s.canonical) {
+        code = usage_error(&usage, "--raw and --canonical contradict each "
+                                   "other: octets have no canonical form");
+    } else if (s.verify && s.state == NULL) {
+        code = usage_error(&usage, "--verify is about the set of --state DIR");
+    } else {
+        struct dedupe_command c = {
+            .files = files.item,
+            .file_count = files.count,
+            .dir = s.state,
+            .memory = s.memory,
+            .threads = threads_of(&s),
+            .raw = s.raw,
+            .canonical = s.canonical,
+            .keep_invalid = s.invalid == INVALID_KEEP,
+            .verify = s.verify,
+            .json = s.json,
+            .quiet = s.quiet,
+        };
+
+        keep_within(c.memory);
+        code = (int)dedupe_run(&c);
+    }
+    option_list_free(&files);
+    option_fini(&table, &s);
+    return code;
+}

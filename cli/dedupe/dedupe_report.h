@@ -1,0 +1,60 @@
+/*
+ * dedupe_report.h - what `urlweir dedupe` is doing and has done, on stderr.
+ *
+ * While it runs: one live line on a terminal, elsewhere one line of key=value
+ * every ten seconds, later every minute. At the end: a summary for a person or
+ * a JSON object (docs/formats/dedupe.md).
+ */
+#ifndef URLWEIR_CLI_DEDUPE_DEDUPE_REPORT_H
+#define URLWEIR_CLI_DEDUPE_DEDUPE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+
+struct dedupe_sample {
+    int64_t elapsed_ms;
+    uint64_t lines, unique, duplicates, invalid;
+    uint64_t bytes; /* read, as they stand in the files */
+    uint64_t size;  /* of all files; 0: nobody knows */
+};
+
+struct dedupe_report;
+
+/* `now`: monotonic nanoseconds. */
+struct dedupe_report *dedupe_report_new(int64_t now);
+bool dedupe_report_due(const struct dedupe_report *r, int64_t now);
+void dedupe_report_update(struct dedupe_report *r,
+                          const struct dedupe_sample *s, int64_t now);
+/* Takes the live line away, and frees. NULL is fine. */
+void dedupe_report_free(struct dedupe_report *r);
+
+/* ---- the text of it ---- */
+
+/* At most `width` columns; `rate`: lines a second, lately. */
+void dedupe_report_bar(struct buf *out, const struct dedupe_sample *s,
+                       double rate, size_t width);
+void dedupe_report_line(struct buf *out, const struct dedupe_sample *s,
+                        double rate);
+
+struct dedupe_summary {
+    struct dedupe_sample all;
+    uint64_t known, known_before; /* in the set: at the end, at the start */
+    uint64_t memory; /* most that was resident, octets; 0: nobody knows */
+    uint64_t disk;
+    const char *dir; /* NULL: the set was not kept */
+    bool interrupted;
+};
+
+void dedupe_summary_text(struct buf *out, const struct dedupe_summary *s);
+/* STATUS_NOMEM. */
+MUST_CHECK enum status dedupe_summary_json(struct buf *out,
+                                           const struct dedupe_summary *s);
+
+/* The most memory this process has had resident, in octets; 0: nobody knows. */
+uint64_t dedupe_peak_memory(void);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * filter_commands.h - the parts of `urlweir filter`, one function for each.
+ *
+ * argv[0] is the part's name ("add"). Each returns an enum exit_code.
+ */
+#ifndef URLWEIR_CLI_FILTER_FILTER_COMMANDS_H
+#define URLWEIR_CLI_FILTER_FILTER_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "job/options.h"
+
+int filter_create_command(int argc, char **argv);
+int filter_add_command(int argc, char **argv);
+int filter_check_command(int argc, char **argv);
+int filter_remove_command(int argc, char **argv);
+int filter_merge_command(int argc, char **argv);
+int filter_info_command(int argc, char **argv);
+int filter_predict_command(int argc, char **argv);
+int filter_bench_command(int argc, char **argv);
+/* Of filters in Redis alone. */
+int filter_rebuild_command(int argc, char **argv);
+int filter_drop_command(int argc, char **argv);
+int filter_redis_info(const char *command, const char *url, bool json);
+
+/* The words of --kind, ending in NULL: the kinds that live in memory, and in a
+ * file. */
+extern const char *const filter_kind_words[];
+
+/* Rows that several of them have, of a struct with a field of that name. */
+#define FILTER_CAPACITY_ROW(settings, what)                                    \
+    {                                                                          \
+        .name = "capacity", .type = OPTION_FRACTION,                           \
+        .at = offsetof(settings, capacity), .fallback = "0", .min = 0,         \
+        .max = 0x1p40, .flags = OPTION_LINE_ONLY, .section = "Filter",         \
+        .arg = "N", .help = what                                               \
+    }
+#define FILTER_FPR_ROW(settings)                                               \
+    {                                                                          \
+        .name = "fpr", .type = OPTION_FRACTION, .at = offsetof(settings, fpr), \
+        .fallback = "0.001", .min = 1e-9, .max = 0.5,                          \
+        .flags = OPTION_LINE_ONLY, .section = "Filter", .arg = "P",            \
+        .help = "share of new keys it may call `maybe`"                        \
+    }
+#define FILTER_JSON_ROW(settings)                                              \
+    {                                                                          \
+        .name = "json", .type = OPTION_FLAG, .at = offsetof(settings, json),   \
+        .flags = OPTION_LINE_ONLY, .section = "Output",                        \
+        .help = "one JSON object (docs/formats/filter.md)"                     \
+    }
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_keys.c - keys from a stream, in batches, for the `filter` commands. */
+#include "cli/filter/filter_keys.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define READ_SIZE ((size_t)256 << 10)
+
+struct stream {
+    const struct digest_key *k;
+    void (*visit)(void *ctx, const struct filter_keys *keys);
+    void *ctx;
+    struct bytes text[FILTER_KEY_BATCH];
+    uint64_t key[FILTER_KEY_BATCH];
+    size_t n;
+};
+
+static void hand_over(struct stream *s)
+{
+    struct filter_keys keys = {s->text, s->key, s->n};
+
+    if (s->n > 0)
+        s->visit(s->ctx, &keys);
+    s->n = 0;
+}
+
+static void take_key(struct stream *s, struct bytes text)
+{
+    s->text[s->n] = text;
+    s->key[s->n++] = digest_bytes(s->k, text).hi;
+    if (s->n == FILTER_KEY_BATCH)
+        hand_over(s);
+}
+
+/* Where the key that starts at `in` ends, and how many octets are before and
+ * behind it; false: it is not all there. */
+static bool find_key(struct bytes in, bool binary, struct bytes *key,
+                     size_t *whole)
+{
+    if (binary) {
+        size_t len = 0;
+
+        if (in.len < 4)
+            return false;
+        for (int i = 3; i >= 0; i--)
+            len = len << 8 | (unsigned char)in.at[i];
+        *whole = len + 4;
+        *key = bytes_of(in.at + 4, len);
+        return in.len - 4 >= len;
+    }
+    const char *lf = in.len > 0 ? memchr(in.at, '\n', in.len) : NULL;
+
+    if (lf == NULL)
+        return false;
+    *key = bytes_of(in.at, (size_t)(lf - in.at));
+    *whole = key->len + 1;
+    return true;
+}
+
+/* All whole keys of the buffer; the octets used. */
+static size_t take_keys(struct stream *s, struct bytes in, bool binary)
+{
+    struct bytes key;
+    size_t whole, used = 0;
+
+    while (
+        find_key(bytes_of(in.at + used, in.len - used), binary, &key, &whole)) {
+        take_key(s, key);
+        used += whole;
+    }
+    hand_over(s);
+    return used;
+}
+
+static void drop_front(struct buf *b, size_t n)
+{
+    memmove(b->at, b->at + n, b->len - n);
+    buf_truncate(b, b->len - n);
+}
+
+/* What is left when the stream ends: a last line without LF. */
+static enum status take_rest(struct stream *s, const struct buf *b, bool binary)
+{
+    if (b->len == 0)
+        return STATUS_OK;
+    if (binary)
+        return STATUS_FORMAT;
+    take_key(s, buf_bytes(b));
+    hand_over(s);
+    return STATUS_OK;
+}
+
+enum status filter_keys_each(int fd, bool binary, const struct digest_key *k,
+                             void (*visit)(void *ctx,
+                                           const struct filter_keys *keys),
+                             void *ctx)
+{
+    struct stream s = {.k = k, .visit = visit, .ctx = ctx};
+    enum status st = STATUS_OK;
+    struct buf b;
+
+    buf_init(&b, FILTER_KEY_CEILING + READ_SIZE);
+    for (;;) {
+        char *room = buf_room(&b, READ_SIZE);
+        ssize_t n = room != NULL ? read(fd, room, READ_SIZE) : 0;
+
+        if (room == NULL) {
+            st = STATUS_LIMIT;
+            break;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            st = STATUS_IO;
+        if (n <= 0)
+            break;
+        buf_grew(&b, (size_t)n);
+        drop_front(&b, take_keys(&s, buf_bytes(&b), binary));
+    }
+    if (st == STATUS_OK)
+        st = take_rest(&s, &b, binary);
+    buf_fini(&b);
+    return st;
+}

@@ -1,0 +1,35 @@
+/*
+ * filter_keys.h - keys from a stream, in batches, for the `filter` commands.
+ *
+ * One key a line, ended by LF and nothing else; or, in binary, each key behind
+ * its length in four octets, little-endian. A batch is what one read brought,
+ * so a program that writes a key and waits for its answer gets it.
+ */
+#ifndef URLWEIR_CLI_FILTER_FILTER_KEYS_H
+#define URLWEIR_CLI_FILTER_FILTER_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/digest.h"
+#include "base/status.h"
+
+#define FILTER_KEY_CEILING ((size_t)16 << 20)
+#define FILTER_KEY_BATCH   1024
+
+struct filter_keys {
+    const struct bytes *text;
+    const uint64_t *key;
+    size_t n; /* at most FILTER_KEY_BATCH */
+};
+
+/* STATUS_IO: reading failed, errno says why; STATUS_LIMIT: a key is longer than
+ * FILTER_KEY_CEILING; STATUS_FORMAT: the stream ends inside a binary key.
+ * Keys before that were visited. */
+MUST_CHECK enum status filter_keys_each(
+    int fd, bool binary, const struct digest_key *k,
+    void (*visit)(void *ctx, const struct filter_keys *keys), void *ctx);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_make.c - `urlweir filter create`, `merge` and `info`. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/filter/filter_commands.h"
+#include "cli/filter/filter_file.h"
+#include "cli/filter/filter_redis.h"
+
+const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
+                                         "counting", "cuckoo", NULL};
+
+/* Where it is made in Redis, the operand says so; the word is taken too. */
+static const char *const create_words[] = {"scalable", "bloom",  "stacked",
+                                           "counting", "cuckoo", "redis",
+                                           NULL};
+
+/* ---- create ---- */
+
+struct create_settings {
+    int kind;
+    double capacity, fpr, growth, tightening;
+    int64_t fingerprint;
+    char *seed;
+    bool fixed;
+    uint8_t from[8];
+};
+
+static const struct option_spec create_specs[] = {
+    {.name = "kind",
+     .type = OPTION_CHOICE,
+     .at = offsetof(struct create_settings, kind),
+     .fallback = "scalable",
+     .words = create_words,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .help = "what it can do; redis: FILE is a Redis URL"},
+    FILTER_CAPACITY_ROW(
+        struct create_settings,
+        "keys it is made for; kinds that grow start at this size"),
+    FILTER_FPR_ROW(struct create_settings),
+    {.name = "seed",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct create_settings, seed),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .arg = "TEXT",
+     .help = "of the hash; filters of different seeds cannot be merged, and "
+             "nobody who does not know it can make keys that collide"},
+    {.name = "fixed",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct create_settings, fixed),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .help = "scalable, cuckoo: keep no keys in the file, and do not grow"},
+    {.name = "growth",
+     .type = OPTION_FRACTION,
+     .at = offsetof(struct create_settings, growth),
+     .fallback = "2",
+     .min = 1,
+     .max = 16,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .arg = "S",
+     .help = "stacked: size of each layer to the one before"},
+    {.name = "tightening",
+     .type = OPTION_FRACTION,
+     .at = offsetof(struct create_settings, tightening),
+     .fallback = "0.5",
+     .min = 0.01,
+     .max = 0.99,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .arg = "R",
+     .help = "stacked: rate of each layer to the one before"},
+    {.name = "fingerprint",
+     .type = OPTION_COUNT,
+     .at = offsetof(struct create_settings, fingerprint),
+     .fallback = "0",
+     .min = 0,
+     .max = 32,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .arg = "BITS",
+     .help = "cuckoo: 8, 12, 16 or 32; 0: as --fpr needs"},
+};
+
+static const struct option_table create_table = {
+    create_specs, sizeof create_specs / sizeof *create_specs,
+    offsetof(struct create_settings, from)};
+
+static const struct usage create_usage = {
+    .name = "filter create",
+    .synopsis = "filter create FILE [--kind KIND] --capacity N [--fpr P] "
+                "[--seed S]",
+    .about = "Makes an empty filter in FILE, which must not be there. The seed "
+             "is the same for all files unless given, so that they can be "
+             "merged. FILE may be a Redis URL, redis://host:port/db?key=NAME: "
+             "then the filter is a string there, shared by processes "
+             "(docs/formats/redis-filter.md).",
+    .table = &create_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
+};
+
+/* False, with its reason said: there is something at `path`. */
+static bool is_free(const struct usage *u, const char *path)
+{
+    if (access(path, F_OK) != 0)
+        return true;
+    fprintf(stderr, "urlweir %s: %s is there already\n", u->name, path);
+    return false;
+}
+
+static int create_in_redis(const char *url, const struct create_settings *s)
+{
+    unsigned char seed[DIGEST_SEED_SIZE];
+
+    if (s->from[0] == OPTION_FROM_LINE &&
+        strcmp(create_words[s->kind], "redis") != 0)
+        return usage_error(&create_usage,
+                           "in Redis there is a filter of one kind: leave "
+                           "--kind %s out",
+                           create_words[s->kind]);
+    filter_file_seed(seed, s->seed);
+    return filter_redis_create(create_usage.name, url,
+                               (uint64_t)ceil(s->capacity), s->fpr, seed);
+}
+
+static int create(const char *path, const struct create_settings *s)
+{
+    struct filter_options o = {.kind = create_words[s->kind],
+                               .expect = (uint64_t)ceil(s->capacity),
+                               .fpr = s->fpr,
+                               .keep_nothing = s->fixed,
+                               .growth = s->growth,
+                               .tightening = s->tightening,
+                               .fingerprint_bits = (unsigned)s->fingerprint};
+    struct filter_file f;
+    int code = EXIT_DONE;
+
+    if (s->capacity < 1)
+        return usage_error(&create_usage, "--capacity is needed, at least 1");
+    if (redis_url_is_one(path))
+        return create_in_redis(path, s);
+    if (strcmp(create_words[s->kind], "redis") == 0)
+        return usage_error(&create_usage,
+                           "--kind redis is made at a Redis URL, such as "
+                           "redis://localhost/0?key=NAME");
+    if (!is_free(&create_usage, path))
+        return EXIT_CANNOT;
+    if (!filter_file_new(&f, create_usage.name, path, &o, s->seed, &code))
+        return code;
+    code = filter_file_save(&f);
+    filter_file_close(&f);
+    return code;
+}
+
+int filter_create_command(int argc, char **argv)
+{
+    struct create_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&create_usage, argc, argv, &s, &operands, &code))
+        return code;
+    code = create(operands.item[0], &s);
+    option_list_free(&operands);
+    option_fini(&create_table, &s);
+    return code;
+}
+
+/* ---- merge ---- */
+
+static const struct option_table no_table = {NULL, 0, 0};
+
+static const struct usage merge_usage = {
+    .name = "filter merge",
+    .synopsis = "filter merge OUT FILE FILE...",
+    .about = "Writes to OUT, which must not be there, a filter that holds the "
+             "keys of every FILE. They must be of one kind, rate, hash and "
+             "seed; kinds that keep no keys also of one size.",
+    .table = &no_table,
+    .least = 3,
+    .most = 10000,
+    .operand = "a filter's file",
+};
+
+static int cannot_merge(const char *a, const char *b, const char *why)
+{
+    fprintf(stderr, "urlweir filter merge: %s and %s differ: %s\n", a, b, why);
+    return EXIT_USAGE;
+}
+
+static int merge_one(struct filter_file *into, const char *path)
+{
+    struct filter_file from;
+    enum status st;
+    int code = EXIT_DONE;
+
+    if (!filter_file_open(&from, merge_usage.name, path, false, &code))
+        return code;
+    if (from.info.id.seed_print != into->info.id.seed_print) {
+        code = cannot_merge(into->path, path, "the seed of their hash");
+    } else if (strcmp(filter_options(from.filter)->kind,
+                      filter_options(into->filter)->kind) != 0) {
+        code = cannot_merge(into->path, path, "their kind");
+    } else {
+        st = filter_merge(into->filter, from.filter);
+        if (st == STATUS_ARG) {
+            code = cannot_merge(into->path, path, "their size or rate");
+        } else if (st != STATUS_OK && st != STATUS_LIMIT) {
+            fprintf(stderr, "urlweir filter merge: %s: %s\n", path,
+                    status_text(st));
+            code = EXIT_CANNOT;
+        }
+    }
+    filter_file_close(&from);
+    return code;
+}
+
+static int merge(const struct option_list *files)
+{
+    struct filter_file into;
+    int code = EXIT_DONE;
+
+    if (!is_free(&merge_usage, files->item[0]))
+        return EXIT_CANNOT;
+    if (!filter_file_open(&into, merge_usage.name, files->item[1], false,
+                          &code))
+        return code;
+    for (size_t i = 2; i < files->count && code == EXIT_DONE; i++)
+        code = merge_one(&into, files->item[i]);
+    into.path = files->item[0];
+    if (code == EXIT_DONE)
+        code = filter_file_save(&into);
+    if (code == EXIT_DONE)
+        code = filter_file_verdict(&into);
+    filter_file_close(&into);
+    return code;
+}
+
+int filter_merge_command(int argc, char **argv)
+{
+    struct option_list operands = {0};
+    char nothing;
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&merge_usage, argc, argv, &nothing, &operands,
+                            &code))
+        return code;
+    code = merge(&operands);
+    option_list_free(&operands);
+    return code;
+}
+
+/* ---- info ---- */
+
+struct info_settings {
+    bool json;
+    uint8_t from[1];
+};
+
+static const struct option_spec info_specs[] = {
+    FILTER_JSON_ROW(struct info_settings),
+};
+
+static const struct option_table info_table = {info_specs, 1,
+                                               offsetof(struct info_settings,
+                                                        from)};
+
+static const struct usage info_usage = {
+    .name = "filter info",
+    .synopsis = "filter info FILE [--json]",
+    .about = "Tells what the filter in FILE holds, promises and takes.",
+    .table = &info_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+};
+
+static double bits_per_key(const struct filter_stats *s)
+{
+    return s->count > 0 ? (double)s->bits / (double)s->count : 0;
+}
+
+static void print_json(const struct filter_file *f,
+                       const struct filter_stats *s)
+{
+    json_t *o = json_pack(
+        "{s:s, s:I, s:o, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, "
+        "s:b, s:b, s:I}",
+        "kind", s->kind, "count", (json_int_t)s->count, "capacity",
+        s->capacity > 0 ? json_integer((json_int_t)s->capacity) : json_null(),
+        "bits", (json_int_t)s->bits, "bits_per_key", bits_per_key(s),
+        "key_bits", (json_int_t)s->key_bits, "fill", s->fill, "fpr_promised",
+        s->fpr_promised, "fpr_predicted", s->fpr_predicted, "k", (int)s->k,
+        "segments", (json_int_t)s->segments, "stuck", (json_int_t)s->stuck,
+        "lost", (json_int_t)s->lost, "overfull", s->overfull, "reduced",
+        s->reduced, "file_bytes", (json_int_t)f->info.bytes);
+
+    json_dumpf(o, stdout, JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(o);
+}
+
+static void print_text(const struct filter_file *f,
+                       const struct filter_stats *s)
+{
+    struct buf b;
+
+    buf_init(&b, 4096);
+    buf_addf(&b, "kind           %s\nkeys           ", s->kind);
+    format_count(&b, s->count);
+    buf_add_str(&b, "\ncapacity       ");
+    if (s->capacity > 0)
+        format_count(&b, s->capacity);
+    else
+        buf_add_str(&b, "grows");
+    buf_add_str(&b, "\nsize           ");
+    format_size(&b, s->bits / 8);
+    buf_addf(&b, ", %.2f bits a key", bits_per_key(s));
+    if (s->key_bits > 0) {
+        buf_add_str(&b, "\nkept keys      ");
+        format_size(&b, s->key_bits / 8);
+        buf_add_str(&b, ", to grow from");
+    }
+    buf_addf(&b, "\nfill           %.1f %%", 100 * s->fill);
+    buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now", s->fpr_promised,
+             s->fpr_predicted);
+    buf_addf(&b, "\nsegments       %" PRIu64, s->segments);
+    buf_add_str(&b, "\nfile           ");
+    format_size(&b, f->info.bytes);
+    buf_add_str(&b, "\n");
+    if (s->overfull)
+        buf_add_str(&b, "It is overfull: its promise no longer holds.\n");
+    fputs(buf_str(&b), stdout);
+    buf_fini(&b);
+}
+
+int filter_info_command(int argc, char **argv)
+{
+    struct info_settings set;
+    struct option_list operands = {0};
+    struct filter_file f;
+    struct filter_stats s;
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&info_usage, argc, argv, &set, &operands, &code))
+        return code;
+    if (redis_url_is_one(operands.item[0])) {
+        code = filter_redis_info(info_usage.name, operands.item[0], set.json);
+    } else if (filter_file_open(&f, info_usage.name, operands.item[0], false,
+                                &code)) {
+        filter_stats(f.filter, &s);
+        (set.json ? print_json : print_text)(&f, &s);
+        code = filter_file_verdict(&f);
+        filter_file_close(&f);
+    }
+    option_list_free(&operands);
+    return code;
+}

@@ -1,0 +1,60 @@
+/*
+ * filter_measure.h - what one kind of filter costs on this machine.
+ *
+ * Behind `urlweir filter bench` and bench/bench_filter.c: one thread, keys as
+ * a crawl has them (64 random bits), batches as a crawl asks them. Times are
+ * CPU time of the thread, so that other work on the machine shows less.
+ */
+#ifndef URLWEIR_CLI_FILTER_FILTER_MEASURE_H
+#define URLWEIR_CLI_FILTER_FILTER_MEASURE_H
+
+#include "base/status.h"
+#include "filter/filter.h"
+#include "filter/sizing.h"
+
+struct filter_measured {
+    /* Nanoseconds a key, in batches of 1024 and one by one. */
+    double insert, hit, miss;
+    double insert_single, hit_single, miss_single;
+    double insert_worst_ms; /* the slowest batch of 1024 */
+    uint64_t asked, false_positives, false_negatives;
+    struct sizing_interval fpr; /* 95 % */
+    uint64_t huge_bytes;        /* filter_measure_huge() while it was there */
+    struct filter_stats stats;
+};
+
+/* `start`: keys the filter is made for, `keys`: those it gets. */
+MUST_CHECK enum status filter_measure(struct filter_measured *out,
+                                      const char *kind, uint64_t start,
+                                      uint64_t keys, double fpr);
+
+/*
+ * The same in steps: a filter that is filled with keys 0, 1, 2, ... and asked
+ * in between. `most`: keys it will get at most. Filling: ns a key, and ms of
+ * the slowest batch, since the last time. The miss: ns a question in batches,
+ * at least `asked` of them about keys that it does not have; *maybes of them
+ * were answered "maybe".
+ */
+struct filter_probe;
+MUST_CHECK enum status filter_probe_new(struct filter_probe **out,
+                                        const char *kind, uint64_t start,
+                                        uint64_t most, double fpr);
+void filter_probe_free(struct filter_probe *p); /* NULL is fine */
+MUST_CHECK enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,
+                                         double *insert_ns, double *worst_ms);
+double filter_probe_miss(const struct filter_probe *p, uint64_t asked,
+                         uint64_t *maybes);
+struct filter *filter_probe_filter(struct filter_probe *p);
+/* The keys it was filled with; all NULL where it needed none. */
+struct filter_source filter_probe_source(const struct filter_probe *p);
+
+/* Bytes of this process that the kernel holds in huge pages now: asking for
+ * them (base/mem.h) is one thing, getting them another. 0 where it does not
+ * tell. */
+uint64_t filter_measure_huge(void);
+/* CPU time of this thread in nanoseconds. */
+int64_t filter_measure_now(void);
+/* The nth key of the measurement's stream, for others to use the same. */
+uint64_t filter_measure_key(uint64_t n);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_redis.c - a filter in Redis, for the `filter` commands, and the two
+ * that only such a filter has: `rebuild` and `drop`.
+ */
+#include "cli/filter/filter_redis.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/filter/filter_commands.h"
+
+/* ---- what the commands share ---- */
+
+static int said(const char *command, enum status st, const struct buf *why)
+{
+    struct buf safe;
+
+    buf_init(&safe, 65536);
+    format_terminal(&safe, buf_bytes(why));
+    fprintf(stderr, "urlweir %s: %s\n", command, buf_str(&safe));
+    buf_fini(&safe);
+    return st == STATUS_FORMAT || st == STATUS_ARG || st == STATUS_LIMIT
+               ? EXIT_USAGE
+           : st == STATUS_DAMAGED ? EXIT_DAMAGED
+                                  : EXIT_CANNOT;
+}
+
+int filter_redis_failed(const struct filter_redis *f, enum status st)
+{
+    struct buf why;
+    int code;
+
+    buf_init(&why, 4096);
+    redis_bloom_why(f->bloom, st, &why);
+    code = said(f->command, st, &why);
+    buf_fini(&why);
+    return code;
+}
+
+/* The server may be restarting: it has the time that the URL names. */
+static enum status open_bloom(struct redis_bloom **out, const char *url,
+                              struct redis_bloom_options *o, struct buf *why)
+{
+    struct redis_place place;
+    enum status st = redis_url_parse(&place, url, why);
+
+    if (st != STATUS_OK)
+        return st;
+    o->place = &place;
+    o->patience_ms = place.retry_ms;
+    st = redis_bloom_open(out, o, why);
+    o->place = NULL; /* it ends with this call */
+    return st;
+}
+
+static bool open_as(struct filter_redis *f, const char *command,
+                    const char *url, struct redis_bloom_options *o, int *code)
+{
+    struct redis_bloom_info info;
+    struct buf why;
+    enum status st;
+
+    *f = (struct filter_redis){.command = command};
+    buf_init(&why, 4096);
+    st = open_bloom(&f->bloom, url, o, &why);
+    if (st != STATUS_OK) {
+        *code = said(command, st, &why);
+    } else {
+        redis_bloom_known(f->bloom, &info);
+        f->by_text = info.layout == REDIS_PLAIN;
+        digest_key_init(&f->key, info.seed);
+        if (!f->by_text && !info.has_seed) {
+            fprintf(stderr,
+                    "urlweir %s: this filter is of crawls, whose secrets its "
+                    "keys depend on\n",
+                    command);
+            *code = EXIT_CANNOT;
+            filter_redis_close(f);
+            st = STATUS_ARG;
+        }
+    }
+    buf_fini(&why);
+    return st == STATUS_OK;
+}
+
+bool filter_redis_open(struct filter_redis *f, const char *command,
+                       const char *url, int *code)
+{
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
+
+    return open_as(f, command, url, &o, code);
+}
+
+int filter_redis_create(const char *command, const char *url, uint64_t capacity,
+                        double fpr, const unsigned char *seed)
+{
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_NEW,
+                                    .expect = capacity,
+                                    .fpr = fpr,
+                                    .seed = seed};
+    struct filter_redis f;
+    int code = EXIT_DONE;
+
+    if (open_as(&f, command, url, &o, &code))
+        filter_redis_close(&f);
+    return code;
+}
+
+void filter_redis_close(struct filter_redis *f)
+{
+    redis_bloom_free(f->bloom);
+    f->bloom = NULL;
+}
+
+static struct redis_keys keys_of(const struct filter_redis *f,
+                                 const struct filter_keys *keys)
+{
+    if (f->by_text)
+        return (struct redis_keys){.text = keys->text};
+    return (struct redis_keys){.digest = keys->key};
+}
+
+enum status filter_redis_add(struct filter_redis *f,
+                             const struct filter_keys *keys, bool *fresh)
+{
+    return redis_bloom_add(f->bloom, keys_of(f, keys), keys->n, fresh);
+}
+
+enum status filter_redis_check(struct filter_redis *f,
+                               const struct filter_keys *keys, bool *maybe)
+{
+    return redis_bloom_check(f->bloom, keys_of(f, keys), keys->n, maybe);
+}
+
+/* ---- info ---- */
+
+static void print_json(const struct redis_bloom_info *i)
+{
+    json_t *o = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:b, s:b, s:b, s:b}",
+        "kind", "redis", "layout",
+        i->layout == REDIS_PLAIN ? "plain" : "blocked", "count",
+        (json_int_t)i->count, "capacity", (json_int_t)i->expect, "bits",
+        (json_int_t)i->bits, "fill", (double)i->bits_set / (double)i->bits,
+        "fpr_promised", i->fpr, "fpr_predicted", i->fpr_predicted, "k",
+        (int)i->k, "overfull", i->count > i->expect && !i->foreign, "foreign",
+        i->foreign, "rebuilding", i->rebuilding, "may_be_evicted",
+        i->may_evict);
+
+    if (i->layout == REDIS_PLAIN)
+        json_object_set_new(o, "hash",
+                            json_string(i->hash == REDIS_SALTED ? "salted"
+                                                                : "double"));
+    if (i->ttl_ms >= 0)
+        json_object_set_new(o, "ttl", json_real((double)i->ttl_ms / 1000));
+    json_dumpf(o, stdout, JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(o);
+}
+
+static void print_text(const struct redis_bloom_info *i)
+{
+    struct buf b;
+
+    buf_init(&b, 4096);
+    buf_addf(&b, "kind           redis, %s layout%s\n",
+             i->layout == REDIS_PLAIN ? "plain" : "blocked",
+             i->layout == REDIS_BLOCKED ? ""
+             : i->hash == REDIS_SALTED  ? ", salted hash"
+                                        : ", double hash");
+    if (i->foreign) {
+        buf_add_str(&b, "record         none: a bitmap of another program\n");
+    } else {
+        buf_add_str(&b, "keys           ");
+        format_count(&b, i->count);
+        buf_add_str(&b, "\ncapacity       ");
+        format_count(&b, i->expect);
+        buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now\n", i->fpr,
+                 i->fpr_predicted);
+    }
+    buf_add_str(&b, "size           ");
+    format_size(&b, (i->bits + 7) / 8);
+    buf_addf(&b, ", k = %u\nfill           %.1f %%\n", i->k,
+             100 * (double)i->bits_set / (double)i->bits);
+    if (i->ttl_ms >= 0) {
+        buf_add_str(&b, "ends in        ");
+        format_duration(&b, i->ttl_ms);
+        buf_add_str(&b, "\n");
+    }
+    if (i->rebuilding)
+        buf_add_str(&b, "It is being rebuilt: every key is written twice.\n");
+    if (i->may_evict)
+        buf_add_str(&b, "The server may evict it: set maxmemory-policy "
+                        "noeviction.\n");
+    if (!i->is_logged)
+        buf_add_str(&b, "The server keeps no append-only file: a crash may "
+                        "cost keys.\n");
+    if (i->count > i->expect && !i->foreign)
+        buf_add_str(&b, "It is overfull: its promise no longer holds.\n");
+    fputs(buf_str(&b), stdout);
+    buf_fini(&b);
+}
+
+int filter_redis_info(const char *command, const char *url, bool json)
+{
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
+    struct filter_redis f = {.command = command};
+    struct redis_bloom_info info;
+    struct buf why;
+    int code = EXIT_DONE;
+    enum status st;
+
+    buf_init(&why, 4096);
+    st = open_bloom(&f.bloom, url, &o, &why);
+    if (st == STATUS_OK)
+        st = redis_bloom_look(f.bloom, &info);
+    if (st == STATUS_OK)
+        (json ? print_json : print_text)(&info);
+    else if (f.bloom != NULL)
+        code = filter_redis_failed(&f, st);
+    else
+        code = said(command, st, &why);
+    filter_redis_close(&f);
+    buf_fini(&why);
+    return code;
+}
+
+/* ---- rebuild ---- */
+
+struct rebuild_settings {
+    double capacity, fpr;
+    bool binary;
+    uint8_t from[3];
+};
+
+static const struct option_spec rebuild_specs[] = {
+    FILTER_CAPACITY_ROW(struct rebuild_settings,
+                        "keys the new one is made for"),
+    FILTER_FPR_ROW(struct rebuild_settings),
+    {.name = "binary",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct rebuild_settings, binary),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Keys",
+     .help = "each key behind its length in four octets, little-endian"},
+};
+
+static const struct option_table rebuild_table = {
+    rebuild_specs, 3, offsetof(struct rebuild_settings, from)};
+
+static const struct usage rebuild_usage = {
+    .name = "filter rebuild",
+    .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
+    .about = "Gives a filter in Redis another size while others use it. KEYS "
+             "are all that were ever added to it; what others add meanwhile is "
+             "written to both, and the new bits take the old ones' place in "
+             "one step.",
+    .table = &rebuild_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a Redis URL",
+};
+
+struct refill {
+    struct filter_redis f;
+    enum status st;
+};
+
+static void refill(void *ctx, const struct filter_keys *keys)
+{
+    struct refill *r = ctx;
+
+    if (r->st == STATUS_OK)
+        r->st = redis_bloom_refill(r->f.bloom, keys_of(&r->f, keys), keys->n);
+}
+
+static int rebuild(const char *url, const struct rebuild_settings *s)
+{
+    struct refill r = {.st = STATUS_OK};
+    enum status st;
+    int code = EXIT_DONE;
+
+    if (!filter_redis_open(&r.f, rebuild_usage.name, url, &code))
+        return code;
+    st = redis_bloom_rebuild(r.f.bloom, (uint64_t)ceil(s->capacity), s->fpr);
+    if (st == STATUS_LIMIT || st == STATUS_ARG) {
+        code = usage_error(&rebuild_usage,
+                           st == STATUS_LIMIT
+                               ? "a Redis string ends at 2^32 bits, and that "
+                                 "many keys need more"
+                               : "a bitmap of another program has no record "
+                                 "that others would learn of it from");
+        st = STATUS_OK;
+    } else if (st == STATUS_OK) {
+        st = filter_keys_each(STDIN_FILENO, s->binary, &r.f.key, refill, &r);
+        if (st != STATUS_OK) {
+            fprintf(stderr, "urlweir filter rebuild: stdin: %s\n",
+                    st == STATUS_IO ? strerror(errno) : status_text(st));
+            code = EXIT_CANNOT;
+            (void)!redis_bloom_abort(r.f.bloom);
+            st = STATUS_OK;
+        } else {
+            st = r.st == STATUS_OK ? redis_bloom_swap(r.f.bloom) : r.st;
+        }
+    }
+    if (st != STATUS_OK)
+        code = filter_redis_failed(&r.f, st);
+    filter_redis_close(&r.f);
+    return code;
+}
+
+static int not_redis(const struct usage *u, const char *operand)
+{
+    return usage_error(u,
+                       "%s is no Redis URL; a file is made anew with "
+                       "`filter create` and `filter add`",
+                       operand);
+}
+
+int filter_rebuild_command(int argc, char **argv)
+{
+    struct rebuild_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&rebuild_usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (!redis_url_is_one(operands.item[0]))
+        code = not_redis(&rebuild_usage, operands.item[0]);
+    else if (s.capacity < 1)
+        code = usage_error(&rebuild_usage, "--capacity is needed, at least 1");
+    else
+        code = rebuild(operands.item[0], &s);
+    option_list_free(&operands);
+    return code;
+}
+
+/* ---- drop ---- */
+
+static const struct option_table no_table = {NULL, 0, 0};
+
+static const struct usage drop_usage = {
+    .name = "filter drop",
+    .synopsis = "filter drop REDIS_URL",
+    .about = "Deletes a filter in Redis, its record and what is being rebuilt. "
+             "A crawl that uses it fills another from its exact set.",
+    .table = &no_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a Redis URL",
+};
+
+/* Of a crawl, too: no key of it needs to be known. */
+static int drop(const char *url)
+{
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
+    struct filter_redis f = {.command = drop_usage.name};
+    struct buf why;
+    enum status st;
+    int code = EXIT_DONE;
+
+    buf_init(&why, 4096);
+    st = open_bloom(&f.bloom, url, &o, &why);
+    if (st != STATUS_OK)
+        code = said(drop_usage.name, st, &why);
+    else if ((st = redis_bloom_drop(f.bloom)) == STATUS_ARG)
+        code = usage_error(&drop_usage, "a bitmap of another program is not "
+                                        "ours to delete");
+    else if (st != STATUS_OK)
+        code = filter_redis_failed(&f, st);
+    filter_redis_close(&f);
+    buf_fini(&why);
+    return code;
+}
+
+int filter_drop_command(int argc, char **argv)
+{
+    struct option_list operands = {0};
+    char nothing;
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&drop_usage, argc, argv, &nothing, &operands,
+                            &code))
+        return code;
+    code = redis_url_is_one(operands.item[0])
+               ? drop(operands.item[0])
+               : not_redis(&drop_usage, operands.item[0]);
+    option_list_free(&operands);
+    return code;
+}

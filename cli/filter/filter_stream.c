@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_stream.c - `urlweir filter add`, `check` and `remove`: keys from
+ * stdin, an answer for each on stdout.
+ *
+ * With --binary keys may hold line ends, so answers leave the key out: the
+ * order tells which is which.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/filter/filter_commands.h"
+#include "cli/filter/filter_file.h"
+#include "cli/filter/filter_keys.h"
+#include "cli/filter/filter_redis.h"
+
+struct stream_settings {
+    bool tell, binary;
+    uint8_t from[2];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "binary",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct stream_settings, binary),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Keys",
+     .help = "each key behind its length in four octets, little-endian; "
+             "answers then leave the key out"},
+    {.name = "tell",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct stream_settings, tell),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Keys",
+     .help = "print an answer for each key"},
+};
+
+/* `check` has no --tell: it is nothing but answers. */
+static const struct option_table change_table = {
+    specs, 2, offsetof(struct stream_settings, from)};
+static const struct option_table check_table = {specs, 1,
+                                                offsetof(struct stream_settings,
+                                                         from)};
+
+static const struct usage add_usage = {
+    .name = "filter add",
+    .synopsis = "filter add FILE [--tell] [--binary] < KEYS",
+    .about = "Adds each line of stdin to the filter in FILE, which is replaced "
+             "once all are in. With --tell, prints `new` or `maybe`, a tab and "
+             "the key for each: whether it was certainly new at its turn.",
+    .table = &change_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+};
+
+static const struct usage check_usage = {
+    .name = "filter check",
+    .synopsis = "filter check FILE [--binary] < KEYS",
+    .about = "Prints `new` or `maybe`, a tab and the key for each line of "
+             "stdin. `new`: it was never added. `maybe`: it was, or this is a "
+             "false positive.",
+    .table = &check_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+};
+
+static const struct usage remove_usage = {
+    .name = "filter remove",
+    .synopsis = "filter remove FILE [--tell] [--binary] < KEYS",
+    .about = "Takes each line of stdin out of the filter in FILE, a counting "
+             "or cuckoo filter. Only keys that were added may be removed: "
+             "another one's removal can make a key that is there `new`, unless "
+             "the filter keeps its keys. With --tell, prints `removed` or "
+             "`absent`, a tab and the key.",
+    .table = &change_table,
+    .least = 1,
+    .most = 1,
+    .operand = "a filter's file",
+};
+
+struct run {
+    struct filter_file file;
+    struct stream_settings set;
+    const char *yes, *no; /* words for true and false */
+    enum status (*ask)(struct filter *f, const uint64_t *keys, size_t n,
+                       bool *answers);
+    /* The same of one in Redis, where the operand is one; NULL: cannot. */
+    enum status (*ask_redis)(struct filter_redis *f,
+                             const struct filter_keys *keys, bool *answers);
+    struct filter_redis redis; /* bloom == NULL: it is a file */
+    bool says;                 /* prints answers */
+    enum status st;
+};
+
+static enum status ask_add(struct filter *f, const uint64_t *keys, size_t n,
+                           bool *answers)
+{
+    return filter_add(f, keys, n, answers);
+}
+
+static enum status ask_check(struct filter *f, const uint64_t *keys, size_t n,
+                             bool *answers)
+{
+    filter_check(f, keys, n, answers);
+    return STATUS_OK;
+}
+
+static enum status ask_remove(struct filter *f, const uint64_t *keys, size_t n,
+                              bool *answers)
+{
+    return filter_remove(f, keys, n, answers);
+}
+
+static void answer(void *ctx, const struct filter_keys *keys)
+{
+    struct run *r = ctx;
+    bool answers[FILTER_KEY_BATCH];
+    enum status st;
+
+    if (r->st != STATUS_OK)
+        return;
+    st = r->redis.bloom != NULL
+             ? r->ask_redis(&r->redis, keys, answers)
+             : r->ask(r->file.filter, keys->key, keys->n, answers);
+    /* An overfull filter holds its keys all the same, and was logged. */
+    if (st != STATUS_OK && st != STATUS_LIMIT)
+        r->st = st;
+    if (!r->says || r->st != STATUS_OK)
+        return;
+    for (size_t i = 0; i < keys->n; i++) {
+        fputs(answers[i] ? r->yes : r->no, stdout);
+        if (!r->set.binary) {
+            putchar('\t');
+            fwrite(keys->text[i].at, 1, keys->text[i].len, stdout);
+        }
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+static int read_error(const struct run *r, enum status st)
+{
+    const char *why = st == STATUS_LIMIT    ? "a key is longer than 16M"
+                      : st == STATUS_FORMAT ? "stdin ends inside a key"
+                      : st == STATUS_IO     ? strerror(errno)
+                                            : status_text(st);
+
+    fprintf(stderr, "urlweir %s: %s\n", r->file.command, why);
+    return st == STATUS_LIMIT || st == STATUS_FORMAT ? EXIT_USAGE : EXIT_CANNOT;
+}
+
+/* Ask for all keys; a change is kept only if all of stdin was understood. */
+static int stream(struct run *r, bool change)
+{
+    enum status st =
+        filter_keys_each(STDIN_FILENO, r->set.binary, &r->file.key, answer, r);
+    int code;
+
+    if (st == STATUS_OK)
+        st = r->st;
+    if (st != STATUS_OK)
+        return read_error(r, st);
+    if (ferror(stdout)) {
+        fprintf(stderr, "urlweir %s: cannot write answers\n", r->file.command);
+        return EXIT_CANNOT;
+    }
+    code = change ? filter_file_save(&r->file) : EXIT_DONE;
+    return code == EXIT_DONE ? filter_file_verdict(&r->file) : code;
+}
+
+/* Each batch is in once it is answered; there is nothing to save. */
+static int stream_redis(struct run *r, const struct usage *u, const char *url)
+{
+    enum status st;
+    int code = EXIT_DONE;
+
+    if (r->ask_redis == NULL)
+        return usage_error(u, "a filter in Redis cannot remove keys");
+    if (!filter_redis_open(&r->redis, u->name, url, &code))
+        return code;
+    st =
+        filter_keys_each(STDIN_FILENO, r->set.binary, &r->redis.key, answer, r);
+    r->file.command = u->name;
+    if (r->st != STATUS_OK) {
+        code = filter_redis_failed(&r->redis, r->st);
+    } else if (st != STATUS_OK) {
+        code = read_error(r, st);
+    } else if (ferror(stdout)) {
+        fprintf(stderr, "urlweir %s: cannot write answers\n", u->name);
+        code = EXIT_CANNOT;
+    }
+    filter_redis_close(&r->redis);
+    return code;
+}
+
+static int run_stream(const struct usage *u, struct run *r, bool change,
+                      int argc, char **argv)
+{
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(u, argc, argv, &r->set, &operands, &code))
+        return code;
+    r->says = !change || r->set.tell;
+    if (redis_url_is_one(operands.item[0])) {
+        code = stream_redis(r, u, operands.item[0]);
+    } else if (filter_file_open(&r->file, u->name, operands.item[0], change,
+                                &code)) {
+        const char *kind = filter_options(r->file.filter)->kind;
+
+        if (r->ask == ask_remove && !filter_kind_named(kind)->removes)
+            code = usage_error(u, "a %s filter cannot remove keys", kind);
+        else
+            code = stream(r, change);
+        filter_file_close(&r->file);
+    }
+    option_list_free(&operands);
+    return code;
+}
+
+int filter_add_command(int argc, char **argv)
+{
+    struct run r = {.yes = "new",
+                    .no = "maybe",
+                    .ask = ask_add,
+                    .ask_redis = filter_redis_add};
+
+    return run_stream(&add_usage, &r, true, argc, argv);
+}
+
+int filter_check_command(int argc, char **argv)
+{
+    struct run r = {.yes = "maybe",
+                    .no = "new",
+                    .ask = ask_check,
+                    .ask_redis = filter_redis_check};
+
+    return run_stream(&check_usage, &r, false, argc, argv);
+}
+
+int filter_remove_command(int argc, char **argv)
+{
+    struct run r = {.yes = "removed", .no = "absent", .ask = ask_remove};
+
+    return run_stream(&remove_usage, &r, true, argc, argv);
+}

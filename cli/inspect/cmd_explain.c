@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_explain.c - `urlweir explain`: every decision taken about one URL.
+ *
+ * Of a URL that was admitted, the store knows the story. Of one that was not,
+ * the rules that the crawl goes by are asked anew, and the examples kept of
+ * dropped links are searched.
+ */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/inspect/service_explain.h"
+#include "cli/open_crawl.h"
+#include "cli/report/json_fields.h"
+#include "crawler/html/links.h"
+#include "crawler/robots/robots.h"
+#include "frontier/outcome.h"
+#include "frontier/url/url_params.h"
+#include "job/crawl_block.h"
+#include "job/crawl_setup.h"
+#include "job/settings.h"
+
+#define EXAMPLES 10 /* drops of one URL that are shown, the latest */
+
+struct explain_settings {
+    bool json;
+    uint8_t from[1];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct explain_settings, json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "one JSON object (docs/formats/explain.md)"},
+};
+
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct explain_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "explain",
+    .synopsis = "explain DIR URL [--json]",
+    .about = "Tells every decision a crawl took about one URL, oldest first: "
+             "where it was found, what the filter said, the robots.txt line, "
+             "each try; or why it was never admitted. Of a service's "
+             "directory: what became of the URL in each crawl and queue.",
+    .table = &table,
+    .least = 2,
+    .most = 2,
+    .operand = "a directory of crawl or serve, and a URL",
+};
+
+struct story {
+    struct reader *r;
+    struct url url;
+    json_t *out;
+    struct buf text;
+    json_int_t dropped; /* examples of drops that name it */
+};
+
+/* The URL of a row. */
+static void set_url_of(struct story *s, json_t *o, const char *name,
+                       uint64_t id)
+{
+    struct url_row row;
+
+    if (id != 0 &&
+        frontier_store_get(s->r->store, id, &row, &s->text) == STATUS_OK)
+        json_set_text(o, name, row.url);
+}
+
+/* ---- an admitted URL ---- */
+
+static bool add_fetch(void *ctx, const struct fetch_row *f)
+{
+    struct story *s = ctx;
+    struct outcome o = {f->status, f->reason, f->http_status};
+    json_t *e = json_object();
+    char reason[24];
+
+    outcome_reason_text(o, reason, sizeof reason);
+    json_set_time(e, "at", f->at_ms);
+    json_set_str(e, "status", outcome_status_name(o.status));
+    json_set_str(e, "reason", reason);
+    json_object_set_new(e, "try", json_integer(f->tries));
+    json_object_set_new(e, "final", json_boolean(f->final));
+    if (f->http_status != 0)
+        json_object_set_new(e, "http_status", json_integer(f->http_status));
+    json_set_text(e, "detail", f->detail);
+    json_set_text(e, "mime", f->mime);
+    json_set_text(e, "ip", f->ip);
+    if (f->body_bytes > 0)
+        json_object_set_new(e, "body_bytes",
+                            json_integer((json_int_t)f->body_bytes));
+    if (f->links > 0)
+        json_object_set_new(e, "links", json_integer(f->links));
+    set_url_of(s, e, "redirect_to", f->redirect_to);
+    if (f->same_as != 0)
+        set_url_of(s, e, "same_as", page_store_url_of(s->r->pages, f->same_as));
+    json_array_append_new(json_object_get(s->out, "history"), e);
+    if (f->final) {
+        json_set_str(s->out, "status", outcome_status_name(o.status));
+        json_set_str(s->out, "reason", reason);
+    }
+    return true;
+}
+
+/* The links that found it when it was known; counted only with --record
+ * links. */
+static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
+{
+    uint64_t again = 0;
+    enum status st;
+
+    if (link_store_recorded(s->r->links) == LINK_RECORD_NONE)
+        return STATUS_OK;
+    st = link_store_seen_again(s->r->links, id, via, &again);
+    json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
+    return st;
+}
+
+/* What a sitemap says of it. */
+static enum status tell_hint(struct story *s, uint64_t id)
+{
+    struct url_hint h;
+    enum status st = hint_store_get(s->r->hints, id, &h);
+
+    if (st != STATUS_OK)
+        return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    if (h.priority != HINT_NO_PRIORITY)
+        json_object_set_new(s->out, "priority", json_real(h.priority / 1000.0));
+    if (h.lastmod_ms != HINT_NO_LASTMOD)
+        json_set_time(s->out, "lastmod", h.lastmod_ms);
+    json_set_str(s->out, "changefreq",
+                 changefreq_name((enum url_changefreq)h.changefreq));
+    return STATUS_OK;
+}
+
+static const char *filter_said(const struct crawl_settings *settings, bool fp)
+{
+    if (fp)
+        return "maybe seen: a false positive, settled by the exact set";
+    if (settings != NULL && settings->filter == FILTER_NONE)
+        return "not asked";
+    return "certainly new";
+}
+
+static enum status tell_admitted(struct story *s, uint64_t id,
+                                 const struct crawl_settings *settings)
+{
+    struct bytes crawl, key;
+    struct url_row row;
+    enum status st = frontier_store_get(s->r->store, id, &row, &s->text);
+    bool fp;
+
+    if (st != STATUS_OK)
+        return st;
+    fp = (row.flags & URL_ROW_FALSE_POSITIVE) != 0;
+    json_object_set_new(s->out, "admitted", json_true());
+    json_object_set_new(s->out, "id", json_integer((json_int_t)id));
+    json_set_time(s->out, "found_at", row.found_at_ms);
+    json_set_str(s->out, "kind", link_kind_name(row.kind));
+    json_object_set_new(s->out, "depth", json_integer(row.depth));
+    json_object_set_new(s->out, "redirects_before", json_integer(row.hops));
+    frontier_store_queue_name(s->r->store, row.queue, &crawl, &key);
+    json_set_text(s->out, "queue", key);
+    json_set_str(s->out, "filter", filter_said(settings, fp));
+    json_object_set_new(s->out, "false_positive", json_boolean(fp));
+    json_set_str(s->out, "status", "queued");
+    set_url_of(s, s->out, "via", row.via);
+    st = tell_hint(s, id);
+    if (st == STATUS_OK)
+        st = tell_repeats(s, id, row.via);
+    return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
+                           : st;
+}
+
+/* ---- a URL that was not admitted ---- */
+
+static void reopen_place(void *ctx, const struct url_row *row)
+{
+    struct url u;
+
+    url_init(&u);
+    if (row->depth == 0 && url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        scope_add_seed(ctx, &u);
+    url_fini(&u);
+}
+
+static void ask_scope(struct story *s, const struct crawl_settings *settings)
+{
+    struct crawl_setup setup;
+    struct scope_verdict v;
+    int code;
+
+    if (crawl_setup_init(&setup, settings, &code) &&
+        frontier_store_each(s->r->store, 1,
+                            frontier_store_counter(s->r->store, "last_root"),
+                            reopen_place, setup.scope) == STATUS_OK) {
+        crawl_setup_open_sitemaps(setup.scope, settings);
+        v = scope_check(setup.scope, &s->url, 1);
+        json_object_set_new(s->out, "in_scope", json_boolean(v.in));
+        json_set_str(s->out, "scope_rule", v.rule);
+        if (!v.in)
+            json_set_str(s->out, "reason", outcome_reason_name(v.reason));
+    }
+    crawl_setup_fini(&setup);
+}
+
+/* Would the blocklist keep it out now? */
+static void ask_blocklist(struct story *s,
+                          const struct crawl_settings *settings)
+{
+    struct bytes url = url_text(&s->url);
+    struct blocklist *b;
+    bool blocked = false;
+    int code;
+
+    if (settings->block_filter == NULL ||
+        !crawl_block_open(&b, "explain", settings, &code))
+        return;
+    if (blocklist_check(b, &url, 1, &blocked) == STATUS_OK &&
+        blocklist_counts(b).unsure == 0) {
+        json_object_set_new(s->out, "blocked", json_boolean(blocked));
+        if (blocked)
+            json_set_str(s->out, "reason",
+                         outcome_reason_name(REASON_BLOCKLIST));
+        if (blocked && settings->block_exact == NULL)
+            json_set_str(s->out, "block_check",
+                         "by the filter alone, which may be a false positive");
+    }
+    blocklist_close(b);
+}
+
+static void find_example(void *ctx, const struct skip_row *row)
+{
+    struct story *s = ctx;
+    json_t *history = json_object_get(s->out, "history"), *e;
+
+    if (!bytes_equal(row->url, url_text(&s->url)))
+        return;
+    e = json_object();
+    json_set_time(e, "at", row->at_ms);
+    json_set_str(e, "status", "dropped");
+    json_set_text(e, "reason", row->reason);
+    set_url_of(s, e, "via", row->via);
+    json_set_text(s->out, "reason", row->reason);
+    if (json_array_size(history) >= EXAMPLES)
+        json_array_remove(history, 0);
+    json_array_append_new(history, e);
+    s->dropped++;
+}
+
+static enum status tell_unknown(struct story *s,
+                                const struct crawl_settings *settings)
+{
+    enum status st;
+
+    json_object_set_new(s->out, "admitted", json_false());
+    json_set_str(s->out, "status", "not admitted");
+    if (settings != NULL)
+        ask_scope(s, settings);
+    if (settings != NULL)
+        ask_blocklist(s, settings);
+    st = frontier_store_each_skip(s->r->store, true, find_example, s);
+    if (s->dropped > 0)
+        json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));
+    return st;
+}
+
+/* ---- robots.txt as it stands ---- */
+
+static void ask_robots(struct story *s, const struct crawl_settings *settings)
+{
+    struct robots_row row;
+    struct robots *rules;
+    struct bytes line;
+    struct buf text, agent;
+    bool allowed;
+
+    buf_init(&text, (size_t)1 << 20);
+    buf_init(&agent, 4096);
+    if (settings != NULL)
+        settings_product_token(settings, &agent);
+    if (page_store_robots(s->r->pages, url_origin(&s->url), &row, &text) ==
+            STATUS_OK &&
+        row.http_status >= 200 && row.http_status < 300) {
+        rules = robots_parse(row.body, agent.len > 0 ? buf_bytes(&agent)
+                                                     : bytes_of_str("urlweir"));
+        allowed = robots_allows(rules, url_path_query(&s->url), &line);
+        json_object_set_new(s->out, "robots_allows", json_boolean(allowed));
+        json_set_text(s->out, "robots_line", line);
+        robots_free(rules);
+    }
+    buf_fini(&agent);
+    buf_fini(&text);
+}
+
+/* ---- output ---- */
+
+static void print_value(const char *name, const json_t *v)
+{
+    if (json_is_string(v))
+        printf("  %-18s %s\n", name, json_string_value(v));
+    else if (json_is_integer(v))
+        printf("  %-18s %lld\n", name, (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        printf("  %-18s %.3g\n", name, json_real_value(v));
+    else if (json_is_boolean(v))
+        printf("  %-18s %s\n", name, json_is_true(v) ? "yes" : "no");
+}
+
+static void print_text(json_t *o)
+{
+    const char *name;
+    json_t *v;
+    size_t i;
+
+    printf("%s\n", json_string_value(json_object_get(o, "url")));
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(o, name, v) if (strcmp(name, "url") != 0)
+        print_value(name, v);
+    if (json_is_false(json_object_get(o, "admitted")) &&
+        json_object_get(o, "reason") == NULL)
+        printf("  nothing that was read is known to link to it\n");
+    json_array_foreach(json_object_get(o, "history"), i, v)
+    {
+        printf("  %zu.", i + 1);
+        json_print_fields(v);
+        putchar('\n');
+    }
+}
+
+static enum status tell(struct story *s, const char *dir)
+{
+    char *argv[] = {(char *)"resume", (char *)dir, NULL};
+    struct crawl_settings settings, before;
+    uint64_t id = 0;
+    int code;
+    bool have = settings_of_resume(&settings, &before, 2, argv, &code);
+    enum status st;
+
+    if (have)
+        url_drop_params(&s->url, settings.drop_params.item,
+                        settings.drop_params.count);
+    st = reader_find(s->r, &s->url, &id);
+
+    json_set_text(s->out, "url", url_text(&s->url));
+    json_object_set_new(s->out, "history", json_array());
+    if (st == STATUS_OK)
+        st = id != 0 ? tell_admitted(s, id, have ? &settings : NULL)
+                     : tell_unknown(s, have ? &settings : NULL);
+    if (st == STATUS_OK)
+        ask_robots(s, have ? &settings : NULL);
+    if (have) {
+        settings_fini(&settings);
+        settings_fini(&before);
+    }
+    return st;
+}
+
+static int explain(const char *dir, const char *text, bool json)
+{
+    struct reader r;
+    struct story s = {.r = &r};
+    enum url_reason why;
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (!open_crawl(&r, "explain", dir, &code))
+        return code;
+    if (is_service(&r)) {
+        code = service_explain(&r, text, json);
+        reader_close(&r);
+        return code;
+    }
+    url_init(&s.url);
+    buf_init(&s.text, URL_LENGTH_CEILING + 64);
+    s.out = json_object();
+    why = url_canonical(&s.url, bytes_of_str(text), NULL, NULL);
+    if (why != URL_OK) {
+        fprintf(stderr, "urlweir explain: that is no http(s) URL: %s\n",
+                url_reason_text(why));
+        code = EXIT_USAGE;
+    } else if ((st = tell(&s, dir)) != STATUS_OK) {
+        code = cannot_read("explain", dir, st);
+    } else if (json) {
+        json_dumpf(s.out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        putchar('\n');
+    } else {
+        print_text(s.out);
+    }
+    json_decref(s.out);
+    buf_fini(&s.text);
+    url_fini(&s.url);
+    reader_close(&r);
+    return code;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct explain_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    code = explain(operands.item[0], operands.item[1], s.json);
+    option_list_free(&operands);
+    return code;
+}

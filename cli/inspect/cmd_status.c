@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_status.c - `urlweir status`: how a crawl stands, also while it runs. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/inspect/live_state.h"
+#include "cli/inspect/service_status.h"
+#include "cli/open_crawl.h"
+#include "frontier/url/ip.h"
+#include "storage/rows/item_log.h"
+
+struct status_settings {
+    bool json, hosts;
+    uint8_t from[2];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct status_settings, json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "one JSON object (docs/formats/status.md)"},
+    {.name = "hosts",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct status_settings, hosts),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help =
+         "also every queue with URLs left, of a service every queue: how many, "
+         "how long it waits"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct status_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "status",
+    .synopsis = "status DIR [--json] [--hosts]",
+    .about =
+        "Shows how the crawl, or the frontier of a service, in DIR stands, "
+        "while it runs and after.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a directory of crawl or serve",
+};
+
+/* ---- the queues ---- */
+
+struct host_line {
+    uint32_t queue;
+    uint64_t pending;
+    struct queue_state state;
+    char address[IP_TEXT]; /* with --queue-key ip, when known; or "" */
+    uint32_t limit;        /* set by a person; 0: none */
+    uint64_t completed;    /* where there is a limit */
+};
+
+struct host_lines {
+    struct host_line *at; /* by queue - 1 */
+    uint32_t count;
+};
+
+static void take_state(void *ctx, uint32_t queue, const struct queue_state *s)
+{
+    struct host_lines *l = ctx;
+
+    if (queue >= 1 && queue <= l->count)
+        l->at[queue - 1].state = *s;
+}
+
+static void take_place(void *ctx, uint32_t queue, struct bytes address)
+{
+    struct host_lines *l = ctx;
+
+    if (queue >= 1 && queue <= l->count && address.len < IP_TEXT)
+        memcpy(l->at[queue - 1].address, address.at, address.len);
+}
+
+static void take_set(void *ctx, uint32_t queue,
+                     const struct item_queue_row *row)
+{
+    struct host_lines *l = ctx;
+
+    if (queue < 1 || queue > l->count)
+        return;
+    l->at[queue - 1].limit = row->completed_most;
+    l->at[queue - 1].completed = row->completed;
+}
+
+/* What people have set for single queues. */
+static enum status load_set(struct reader *r, struct host_lines *l)
+{
+    struct item_log *log = NULL;
+    enum status st = item_log_open(&log, r->db);
+
+    if (st == STATUS_OK)
+        st = item_log_each_queue(log, take_set, l);
+    item_log_close(log);
+    return st;
+}
+
+static int by_pending(const void *a, const void *b)
+{
+    const struct host_line *x = a, *y = b;
+
+    if (x->pending != y->pending)
+        return x->pending > y->pending ? -1 : 1;
+    return x->queue < y->queue ? -1 : 1;
+}
+
+/* Those with URLs left first; at->pending == 0 ends them. */
+static enum status load_hosts(struct reader *r, struct host_lines *l)
+{
+    enum status st;
+
+    l->count = frontier_store_queue_count(r->store);
+    l->at = xcalloc(l->count, sizeof *l->at);
+    for (uint32_t i = 0; i < l->count; i++) {
+        l->at[i].queue = i + 1;
+        l->at[i].pending = frontier_store_pending(r->store, i + 1);
+        l->at[i].state.delay_ms = -1;
+    }
+    st = frontier_store_each_queue_state(r->store, take_state, l);
+    if (st == STATUS_OK)
+        st = frontier_store_each_place(r->store, take_place, l);
+    if (st == STATUS_OK)
+        st = load_set(r, l);
+    qsort(l->at, l->count, sizeof *l->at, by_pending);
+    return st;
+}
+
+static json_t *hosts_json(struct reader *r, const struct host_lines *l)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < l->count && l->at[i].pending > 0; i++) {
+        const struct host_line *h = &l->at[i];
+        struct bytes crawl, key;
+        json_t *o = json_object();
+        char until[CLOCK_ISO_SIZE];
+
+        frontier_store_queue_name(r->store, h->queue, &crawl, &key);
+        json_object_set_new(o, "host", json_stringn(key.at, key.len));
+        json_object_set_new(o, "queued", json_integer((json_int_t)h->pending));
+        if (h->address[0] != '\0')
+            json_object_set_new(o, "address", json_string(h->address));
+        if (h->state.delay_ms >= 0)
+            json_object_set_new(o, "delay",
+                                json_real((double)h->state.delay_ms / 1000.0));
+        if (h->state.blocked_until_ms > clock_wall_ms()) {
+            clock_iso(until, h->state.blocked_until_ms);
+            json_object_set_new(o, "blocked_until", json_string(until));
+            json_object_set_new(o, "blocked_why", json_string(h->state.reason));
+        }
+        if (h->limit > 0) {
+            json_object_set_new(o, "limit", json_integer(h->limit));
+            json_object_set_new(o, "completed",
+                                json_integer((json_int_t)h->completed));
+        }
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static void hosts_text(struct reader *r, const struct host_lines *l)
+{
+    struct buf line;
+
+    buf_init(&line, 65536);
+    printf("\n%10s  %s\n", "queued", "host");
+    for (uint32_t i = 0; i < l->count && l->at[i].pending > 0; i++) {
+        const struct host_line *h = &l->at[i];
+        int64_t wait = h->state.blocked_until_ms - clock_wall_ms();
+        struct bytes crawl, key;
+
+        frontier_store_queue_name(r->store, h->queue, &crawl, &key);
+        buf_clear(&line);
+        format_terminal(&line, key);
+        if (h->address[0] != '\0') {
+            buf_add_str(&line, " at ");
+            format_terminal(&line, bytes_of_str(h->address));
+        }
+        if (h->state.delay_ms >= 0) {
+            buf_add_str(&line, ", delay ");
+            format_duration(&line, h->state.delay_ms);
+        }
+        if (wait > 0) {
+            buf_addf(&line, ", %s: waits ", h->state.reason);
+            format_duration(&line, wait);
+        }
+        if (h->limit > 0)
+            buf_addf(&line, ", limit %" PRIu32 ": %" PRIu64 " done", h->limit,
+                     h->completed);
+        printf("%10" PRIu64 "  %s\n", h->pending, buf_str(&line));
+    }
+    buf_fini(&line);
+}
+
+/* ---- the counters ---- */
+
+static const char *const main_counters[] = {
+    "pages",
+    "fetched",
+    "redirect",
+    "failed",
+    "denied",
+    "skipped",
+    "retries",
+    "links",
+    "duplicates",
+    "dropped",
+    "bytes",
+    "filter_new",
+    "filter_maybe",
+    "false_positives",
+    "filter_unsure",
+    "blocklist_false_positives",
+    "blocklist_unsure",
+    "seeds",
+    "seeds_failed",
+    "same_content",
+    "digest_collisions",
+};
+
+static void add_reason(void *ctx, const char *name, uint64_t value)
+{
+    if (strchr(name, '.') != NULL)
+        json_object_set_new(ctx, name, json_integer((json_int_t)value));
+}
+
+static json_t *status_json(struct reader *r)
+{
+    json_t *o = json_object(), *reasons = json_object();
+    char at[CLOCK_ISO_SIZE], live[LIVE_STATE_SIZE];
+    bool lives = r->holder > 0 && live_state(r->dir, live);
+
+    json_object_set_new(o, "dir", json_string(r->dir));
+    json_object_set_new(o, "state", json_string(lives ? live : crawl_state(r)));
+    if (r->holder > 0)
+        json_object_set_new(o, "pid", json_integer(r->holder));
+    json_object_set_new(o, "urls",
+                        json_integer(
+                            (json_int_t)frontier_store_last_id(r->store)));
+    json_object_set_new(o, "queued",
+                        json_integer(
+                            (json_int_t)frontier_store_pending_all(r->store)));
+    json_object_set_new(o, "hosts",
+                        json_integer(frontier_store_queue_count(r->store)));
+    for (size_t i = 0; i < sizeof main_counters / sizeof *main_counters; i++)
+        json_object_set_new(o, main_counters[i],
+                            json_integer((json_int_t)frontier_store_counter(
+                                r->store, main_counters[i])));
+    json_object_set_new(
+        o, "filter_overfull",
+        json_boolean(frontier_store_counter(r->store, "filter_overfull") != 0));
+    frontier_store_each_counter(r->store, add_reason, reasons);
+    json_object_set_new(o, "reasons", reasons);
+    if (r->manifest_status == STATUS_OK) {
+        clock_iso(at, r->manifest.written_at_ms);
+        json_object_set_new(o, "checkpoint_at", json_string(at));
+        json_object_set_new(o, "generation",
+                            json_integer((json_int_t)r->manifest.generation));
+    }
+    return o;
+}
+
+static void text_row(const char *label, const json_t *value)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    format_count(&b, (uint64_t)json_integer_value(value));
+    printf("  %-22s %14s\n", label, buf_str(&b));
+    buf_fini(&b);
+}
+
+struct status_row {
+    const char *label, *key;
+};
+
+static void status_text_out(const json_t *o)
+{
+    static const struct status_row rows[] = {{"URLs admitted", "urls"},
+                                             {"queued", "queued"},
+                                             {"hosts", "hosts"},
+                                             {"pages", "pages"},
+                                             {"fetched", "fetched"},
+                                             {"redirects", "redirect"},
+                                             {"failed", "failed"},
+                                             {"denied", "denied"},
+                                             {"skipped", "skipped"},
+                                             {"retries", "retries"},
+                                             {"links found", "links"},
+                                             {"duplicates", "duplicates"},
+                                             {"dropped links", "dropped"},
+                                             {"bytes received", "bytes"},
+                                             {"same body as before",
+                                              "same_content"},
+                                             {"false positives caught",
+                                              "false_positives"}};
+    /* Worth a row where they came to pass. */
+    static const struct status_row rare[] = {{"digest collisions",
+                                              "digest_collisions"},
+                                             {"filter out of reach",
+                                              "filter_unsure"}};
+    const char *reason;
+    json_t *value;
+
+    printf("%s: %s", json_string_value(json_object_get(o, "dir")),
+           json_string_value(json_object_get(o, "state")));
+    if (json_object_get(o, "pid") != NULL)
+        printf(" (process %lld)",
+               (long long)json_integer_value(json_object_get(o, "pid")));
+    putchar('\n');
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        text_row(rows[i].label, json_object_get(o, rows[i].key));
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+        value = json_object_get(o, rare[i].key);
+        if (json_integer_value(value) > 0)
+            text_row(rare[i].label, value);
+    }
+    if (json_is_true(json_object_get(o, "filter_overfull")))
+        printf("  the filter has more URLs than it was made for (--expect): "
+               "slower, no URL is lost\n");
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(json_object_get(o, "reasons"), reason, value)
+        text_row(reason, value);
+}
+
+int cmd_status(int argc, char **argv)
+{
+    struct status_settings s;
+    struct option_list operands = {0};
+    struct host_lines hosts = {0};
+    struct reader r;
+    int code = EXIT_DONE;
+    json_t *o = NULL;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (!open_crawl(&r, "status", operands.item[0], &code))
+        goto out;
+    if (is_service(&r)) {
+        code = service_status(&r, s.json, s.hosts);
+        reader_close(&r);
+        goto out;
+    }
+    o = status_json(&r);
+    if (s.hosts && load_hosts(&r, &hosts) != STATUS_OK)
+        code = EXIT_CANNOT;
+    if (s.json) {
+        if (s.hosts)
+            json_object_set_new(o, "queues", hosts_json(&r, &hosts));
+        json_dumpf(o, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else {
+        status_text_out(o);
+        if (s.hosts)
+            hosts_text(&r, &hosts);
+    }
+    json_decref(o);
+    free(hosts.at);
+    reader_close(&r);
+out:
+    option_list_free(&operands);
+    option_fini(&table, &s);
+    return code;
+}

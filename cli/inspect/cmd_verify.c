@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_verify.c - `urlweir verify`: do store, filter, WARC and manifest agree?
+ *
+ * Each check prints one line, "ok", "mend" (resume puts it right by itself) or
+ * "BAD". With --repair the store, when it is sound in itself, is taken as the
+ * truth: the manifest is written anew from it and the filter file removed, to
+ * be rebuilt. A store that is not sound is never repaired.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/inspect/verify_warc.h"
+#include "cli/open_crawl.h"
+#include "filter/checkpoint.h"
+#include "frontier/audit/audit.h"
+#include "frontier/served/items.h"
+#include "frontier/served/put_urls.h"
+#include "job/settings.h"
+#include "service/http/http_text.h"
+#include "storage/rows/item_log.h"
+
+#define ARENA_MOST ((size_t)64 << 20)
+
+struct verify_settings {
+    bool repair;
+    uint8_t from[1];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "repair",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct verify_settings, repair),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Repair",
+     .help = "accept the store as it is: write the manifest anew and have the "
+             "filter rebuilt"},
+};
+
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct verify_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "verify",
+    .synopsis = "verify DIR [--repair]",
+    .about = "Checks that store, WARC files, filter file and manifest of a "
+             "crawl, or of a service, agree. Exit status: 0 all agree, 3 "
+             "resume (serve) will put it right, 6 damaged.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a directory of crawl or serve",
+};
+
+struct verdicts {
+    bool service; /* of a service, not of a crawl */
+    unsigned bad, mend;
+    unsigned records; /* of bad, those about WARC files */
+};
+
+static void say(struct verdicts *v, const char *word, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+static void say(struct verdicts *v, const char *word, const char *fmt, ...)
+{
+    va_list ap;
+
+    v->bad += strcmp(word, "BAD") == 0;
+    v->mend += strcmp(word, "mend") == 0;
+    printf("%-5s", word);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+}
+
+static void verify_manifest(struct verdicts *v, struct reader *r)
+{
+    const struct manifest *m = &r->manifest;
+    uint64_t urls = frontier_store_last_id(r->store);
+    uint64_t fetches = page_store_last_seq(r->pages);
+    struct buf id;
+
+    if (r->manifest_status != STATUS_OK) {
+        say(v, "BAD", "manifest: %s",
+            r->manifest_status == STATUS_NOT_FOUND
+                ? "missing"
+                : status_text(r->manifest_status));
+        return;
+    }
+    buf_init(&id, 64);
+    if (frontier_store_meta(r->store, "store_id", &id) != STATUS_OK ||
+        !bytes_is(buf_bytes(&id), m->store_id))
+        say(v, "BAD", "manifest: of another crawl's store");
+    else if (urls < m->urls || fetches < m->fetches)
+        say(v, "BAD",
+            "manifest: says %" PRIu64 " URLs and %" PRIu64
+            " fetches, the store has only %" PRIu64 " and %" PRIu64,
+            m->urls, m->fetches, urls, fetches);
+    else
+        say(v, "ok",
+            "manifest: generation %" PRIu64 ", %" PRIu64 " URLs, %" PRIu64
+            " fetches; the store has %" PRIu64 " and %" PRIu64,
+            m->generation, m->urls, m->fetches, urls, fetches);
+    buf_fini(&id);
+}
+
+static void verify_bodies(struct verdicts *v, struct reader *r)
+{
+    uint64_t bodies = 0;
+    enum status st = page_store_verify_bodies(r->pages, &bodies);
+
+    if (st == STATUS_NOT_FOUND)
+        say(v, "ok", "bodies: the format has no index of them yet");
+    else if (st != STATUS_OK)
+        say(v, "BAD", "bodies: their index does not agree with the fetches");
+    else if (!v->service)
+        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
+            bodies);
+}
+
+static void verify_store(struct verdicts *v, struct reader *r)
+{
+    uint64_t put = 0;
+
+    if (db_format(r->db) < DB_FORMAT)
+        say(v, "ok", "frontier.db: of format %d; %s brings it to %d",
+            db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
+    if (db_verify(r->db) == STATUS_OK)
+        say(v, "ok", "frontier.db: SQLite finds it sound");
+    else
+        say(v, "BAD", "frontier.db: SQLite finds it damaged");
+    if (item_log_verify(r->db, &put) != STATUS_OK)
+        say(v, "BAD", "put URLs: updates, leases and rows do not agree");
+    else if (put > 0)
+        say(v, "ok",
+            "put URLs: %" PRIu64 ", each update and lease is of one of them",
+            put);
+    if (frontier_store_verify(r->store) != STATUS_OK)
+        say(v, "BAD", "queues: rows, queues and done marks do not agree");
+    else if (!v->service) /* which queues in its own tables, told below */
+        say(v, "ok",
+            "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
+            frontier_store_pending_all(r->store),
+            frontier_store_last_id(r->store) - put -
+                frontier_store_pending_all(r->store));
+    if (exact_set_verify(r->exact) == STATUS_OK)
+        say(v, "ok", "exact set: %" PRIu64 " digests in order",
+            exact_set_stats(r->exact).count);
+    else
+        say(v, "BAD", "exact set: pages do not agree with their index");
+    verify_bodies(v, r);
+}
+
+/* False: the latest metadata of some URL is none; that was said. */
+static bool metadata_reads(struct reader *r, const struct put_urls *put)
+{
+    struct arena *arena = arena_new(ARENA_MOST);
+    struct buf metadata;
+    uint64_t id = 1, last = frontier_store_last_id(r->store);
+    bool good = true;
+
+    buf_init(&metadata, ITEM_BYTES_MOST);
+    for (; good && id <= last; id++) {
+        buf_clear(&metadata);
+        arena_reset(arena);
+        good = put_urls_metadata(put, id, &metadata) == STATUS_OK &&
+               http_metadata_reads(buf_bytes(&metadata), arena);
+        if (!good)
+            log_error("metadata cannot be read", "url=%" PRIu64, id);
+    }
+    buf_fini(&metadata);
+    arena_free(arena);
+    return good;
+}
+
+/* What a service keeps of its URLs; silent about crawls. */
+static void verify_service(struct verdicts *v, struct reader *r)
+{
+    struct put_urls *put = NULL;
+    const struct put_facts *f;
+
+    if (put_urls_open(&put, r, clock_wall_ms()) != STATUS_OK ||
+        put_urls_verify(put) != STATUS_OK || !metadata_reads(r, put)) {
+        say(v, "BAD",
+            "service: rows, dates, queues or metadata of its URLs do "
+            "not agree");
+    } else {
+        f = put_urls_facts(put);
+        say(v, "ok",
+            "service: %" PRIu64 " URLs queued, %" PRIu64 " leased, %" PRIu64
+            " completed, %" PRIu64 " removed, in %" PRIu64 " queues",
+            f->urls.queued, f->urls.leased, f->urls.completed, f->urls.removed,
+            f->queues);
+    }
+    put_urls_close(put);
+}
+
+static void verify_links(struct verdicts *v, struct reader *r)
+{
+    uint64_t count = 0;
+
+    if (link_store_verify(r->links, frontier_store_last_id(r->store), &count) !=
+        STATUS_OK)
+        say(v, "BAD", "links: a row names no URL");
+    else if (link_store_recorded(r->links) != LINK_RECORD_NONE)
+        say(v, "ok", "links: %" PRIu64 " recorded, each between two URLs",
+            count);
+}
+
+/* A crawl with --filter none or redis has no filter file to miss: which of them
+ * it is, or NULL. */
+static const char *goes_without_file(struct reader *r)
+{
+    char *argv[] = {(char *)"resume", r->dir, NULL};
+    char *path = reader_path(r, "filter.ckpt");
+    struct crawl_settings s, before;
+    int code;
+    const char *without = NULL;
+
+    if (access(path, F_OK) != 0 &&
+        settings_of_resume(&s, &before, 2, argv, &code)) {
+        without = s.filter == FILTER_NONE    ? "none"
+                  : s.filter == FILTER_REDIS ? "redis"
+                                             : NULL;
+        settings_fini(&s);
+        settings_fini(&before);
+    }
+    free(path);
+    return without;
+}
+
+/* Every row against the exact set, and against the filter file. */
+static void verify_digests(struct verdicts *v, struct reader *r)
+{
+    struct audit_options o = {.what_if = NULL};
+    struct audit a;
+    uint64_t urls = frontier_store_last_id(r->store);
+    const char *without;
+
+    if (audit_crawl(&a, r, &o) != STATUS_OK) {
+        say(v, "BAD", "digests: the rows cannot be read");
+        return;
+    }
+    if (a.missing > 0 || a.exact_count != urls - a.replaced)
+        say(v, "BAD",
+            "exact set: %" PRIu64 " of %" PRIu64
+            " URLs missing or under another id; it holds %" PRIu64,
+            a.missing, urls, a.exact_count);
+    else
+        say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
+            urls - a.replaced);
+    without = a.filter_checked || v->service ? NULL : goes_without_file(r);
+    if (without != NULL)
+        say(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
+    else if (!a.filter_checked)
+        say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
+    else if (a.filter_covers > urls && r->holder > 0)
+        say(v, "ok", "filter.ckpt: of a checkpoint since this began to read");
+    else if (a.filter_covers > urls)
+        say(v, "mend", "filter.ckpt: runs ahead of the store; it is rebuilt");
+    else if (a.false_negatives > 0)
+        say(v, "BAD", "filter.ckpt: %" PRIu64 " false negatives",
+            a.false_negatives);
+    else
+        say(v, "ok",
+            "filter.ckpt: covers %" PRIu64 " URLs, no false negative; %" PRIu64
+            " newer ones are replayed",
+            a.filter_covers, urls - a.filter_covers);
+    audit_fini(&a);
+}
+
+/* A damaged filter unit costs one segment, which resume rebuilds. */
+static void verify_filter_units(struct verdicts *v, struct reader *r)
+{
+    char *path = reader_path(r, "filter.ckpt");
+    struct checkpoint_info info;
+    struct filter *f = NULL;
+
+    if (checkpoint_load(&f, path, checkpoint_seed_print(&r->key), NULL, 0,
+                        &info) == STATUS_OK &&
+        info.damaged > 0)
+        say(v, "mend",
+            "filter.ckpt: %" PRIu64 " of %" PRIu64
+            " units damaged; they are rebuilt",
+            info.damaged, info.units);
+    filter_free(f);
+    free(path);
+}
+
+/* Silent about crawls that record nothing. */
+static void verify_records(struct verdicts *v, struct reader *r)
+{
+    struct warc_verdict w;
+    unsigned before = v->bad;
+
+    if (verify_warc(r, &w) != STATUS_OK)
+        say(v, "BAD", "warc: the files or their rows cannot be read");
+    if (w.bad > 0)
+        say(v, "BAD",
+            "warc: %" PRIu64 " of %" PRIu64
+            " rows point at no whole record, the first is fetch %" PRIu64,
+            w.bad, w.rows, w.bad_seq);
+    if (w.damaged > 0)
+        say(v, "BAD",
+            "warc: no whole record at octet %" PRIu64 " of %s, one of %" PRIu64
+            " damaged places",
+            w.damaged_at, w.damaged_file, w.damaged);
+    if (v->bad == before && w.files > 0)
+        say(v, "ok",
+            "warc: %" PRIu64
+            " rows, each points at a whole record; all %" PRIu64
+            " records of %" PRIu64 " files are whole",
+            w.rows, w.records, w.files);
+    v->records = v->bad - before;
+    if (w.open > 0 && r->holder == 0)
+        say(v, "mend", "warc: a file was not finished; resume does that");
+}
+
+/* Store sound, manifest wrong: believe the store. */
+static int repair(struct reader *r, bool service)
+{
+    struct manifest m = r->manifest;
+    char *manifest = reader_path(r, "manifest");
+    char *filter = reader_path(r, "filter.ckpt");
+    struct buf id;
+    enum status st;
+
+    buf_init(&id, 64);
+    if (r->manifest_status != STATUS_OK)
+        m = (struct manifest){.generation = 0};
+    st = frontier_store_meta(r->store, "store_id", &id);
+    m.generation++;
+    m.urls = frontier_store_last_id(r->store);
+    m.fetches = page_store_last_seq(r->pages);
+    m.written_at_ms = clock_wall_ms();
+    m.clean = false;
+    snprintf(m.store_id, sizeof m.store_id, "%s", buf_str(&id));
+    snprintf(m.state, sizeof m.state, "stopped");
+    if (st == STATUS_OK && unlink(filter) != 0 && access(filter, F_OK) == 0)
+        st = STATUS_IO;
+    if (st == STATUS_OK)
+        st = manifest_save(manifest, &m);
+    if (st == STATUS_OK)
+        printf("repaired: the manifest was written anew from the store, the "
+               "filter will be rebuilt; go on with `urlweir %s %s`\n",
+               service ? "serve" : "resume", r->dir);
+    else
+        fprintf(stderr, "urlweir verify: cannot repair %s: %s\n", r->dir,
+                status_text(st));
+    buf_fini(&id);
+    free(filter);
+    free(manifest);
+    return st == STATUS_OK ? EXIT_DONE : EXIT_DAMAGED;
+}
+
+static int conclude(struct reader *r, const struct verdicts *v,
+                    unsigned store_bad, bool want_repair)
+{
+    if (v->bad == 0 && v->mend == 0) {
+        printf("all agree\n");
+        return EXIT_DONE;
+    }
+    if (v->bad > 0 && v->bad == v->records) {
+        printf(
+            "damaged: records are lost from the WARC files, the crawl itself "
+            "is sound and can be resumed\n");
+        return EXIT_DAMAGED;
+    }
+    if (want_repair && store_bad == 0 && r->holder == 0)
+        return repair(r, v->service);
+    if (want_repair)
+        fprintf(stderr, "urlweir verify: %s\n",
+                r->holder != 0 ? "its process is running; stop it first"
+                               : "the store itself is damaged: restore the "
+                                 "directory from a copy");
+    if (v->bad == 0) {
+        printf("%s will put it right\n", v->service ? "serve" : "resume");
+        return EXIT_LIMIT;
+    }
+    printf("damaged%s\n",
+           store_bad == 0 ? ": the store is sound; --repair accepts it as it is"
+                          : "");
+    return EXIT_DAMAGED;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+    struct verify_settings s;
+    struct option_list operands = {0};
+    struct verdicts v = {0};
+    struct reader r;
+    unsigned store_bad;
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (open_crawl(&r, "verify", operands.item[0], &code)) {
+        v.service = is_service(&r);
+        verify_store(&v, &r);
+        if (v.service)
+            verify_service(&v, &r);
+        verify_links(&v, &r);
+        store_bad = v.bad;
+        verify_records(&v, &r);
+        verify_manifest(&v, &r);
+        verify_digests(&v, &r);
+        verify_filter_units(&v, &r);
+        code = conclude(&r, &v, store_bad, s.repair);
+        reader_close(&r);
+    }
+    option_list_free(&operands);
+    return code;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * service_explain.c - `urlweir explain` in a directory of `urlweir serve`.
+ *
+ * A service takes URLs as they are spelt, so the text given is looked for, and
+ * its canonical form where that is another one. A URL that was removed and put
+ * again is one story of several rows, each naming the one before it.
+ */
+#include "cli/inspect/service_explain.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/open_crawl.h"
+#include "cli/report/json_fields.h"
+#include "frontier/served/items.h"
+#include "frontier/served/put_urls.h"
+#include "frontier/url/url.h"
+#include "service/http/http_text.h"
+
+#define ARENA_MOST ((size_t)64 << 20)
+#define ROWS_MOST  100 /* of one story, the latest */
+
+struct explainer {
+    struct reader *r;
+    struct put_urls *put;
+    struct bytes url; /* that is looked for */
+    uint64_t *ids;    /* newest rows of it */
+    size_t count;
+    json_t *out, *found;
+};
+
+/* ---- one row ---- */
+
+static void add_step(void *ctx, const struct put_step *step)
+{
+    json_t *e = json_object();
+
+    if (step->event == PUT_EVENT_LEASE) {
+        json_set_str(e, "event", "leased");
+        json_set_time(e, "at", step->at_ms);
+        json_set_time(e, "until", step->until_ms);
+    } else if (step->due_ms == 0) {
+        json_set_str(e, "event", "completed");
+    } else {
+        json_set_str(e, "event", "updated");
+        json_set_time(e, "due_at", step->due_ms);
+    }
+    json_array_append_new(ctx, e);
+}
+
+static enum status tell_row(struct explainer *x, const struct url_row *row,
+                            json_t *history)
+{
+    json_t *e = json_object();
+    enum status st;
+
+    json_set_str(e, "event", "put");
+    json_set_time(e, "at", row->found_at_ms);
+    json_array_append_new(history, e);
+    st = put_urls_story(x->put, row->id, add_step, history);
+    if (put_urls_get(x->put, row->id).state != PUT_REMOVED)
+        return st;
+    e = json_object();
+    json_set_str(e, "event", "removed");
+    json_array_append_new(history, e);
+    return st;
+}
+
+/* The rows behind `id`, oldest first. */
+static enum status tell_story(struct explainer *x, uint64_t id, json_t *history)
+{
+    uint64_t ids[ROWS_MOST];
+    struct url_row row;
+    struct buf text;
+    size_t n = 0;
+    enum status st = STATUS_OK;
+
+    buf_init(&text, ITEM_BYTES_MOST);
+    while (st == STATUS_OK && id != 0 && n < ROWS_MOST) {
+        ids[n++] = id;
+        st = frontier_store_get(x->r->store, id, &row, &text);
+        id = st == STATUS_OK && row.via < id ? row.via : 0;
+    }
+    while (st == STATUS_OK && n > 0) {
+        st = frontier_store_get(x->r->store, ids[--n], &row, &text);
+        if (st == STATUS_OK)
+            st = tell_row(x, &row, history);
+    }
+    buf_fini(&text);
+    return st;
+}
+
+/* ---- one URL of one queue ---- */
+
+static enum status set_metadata(struct explainer *x, json_t *o, uint64_t id)
+{
+    struct arena *arena = arena_new(ARENA_MOST);
+    struct buf metadata;
+    enum status st;
+
+    buf_init(&metadata, ITEM_BYTES_MOST);
+    st = put_urls_metadata(x->put, id, &metadata);
+    if (st == STATUS_OK)
+        json_object_set_new(o, "metadata",
+                            http_metadata_json(buf_bytes(&metadata), arena));
+    buf_fini(&metadata);
+    arena_free(arena);
+    return st;
+}
+
+static json_t *queue_json(const struct explainer *x, const struct put_queue *q)
+{
+    const struct put_facts *all = put_urls_facts(x->put);
+    json_t *o = json_object();
+
+    if (put_queue_is_blocked(q, all->now))
+        json_set_time(o, "blocked_until", q->blocked_until_ms);
+    json_set_some_time(o, "served_at", q->served_ms);
+    json_set_seconds(o, "delay_seconds",
+                     q->delay_ms >= 0 ? q->delay_ms : all->default_delay_ms);
+    if (q->limit > 0)
+        json_set_uint(o, "limit", q->limit);
+    return o;
+}
+
+static enum status tell_one(struct explainer *x, uint64_t id)
+{
+    struct put_url u = put_urls_get(x->put, id);
+    json_t *o = json_object(), *history = json_array();
+    struct bytes crawl, key;
+    enum status st;
+
+    frontier_store_queue_name(x->r->store, u.queue, &crawl, &key);
+    json_object_set_new(o, "url", http_bytes_json(x->url));
+    json_object_set_new(o, "crawl", http_bytes_json(crawl));
+    json_object_set_new(o, "key", http_bytes_json(key));
+    json_set_str(o, "state", put_state_name(u.state));
+    json_set_uint(o, "id", id);
+    if (u.state != PUT_REMOVED) {
+        json_set_some_time(o, "due_at", u.due_ms);
+        json_set_some_time(o, "leased_until", u.leased_until_ms);
+    }
+    st = set_metadata(x, o, id);
+    json_object_set_new(o, "queue",
+                        queue_json(x, put_urls_queue(x->put, u.queue)));
+    if (st == STATUS_OK)
+        st = tell_story(x, id, history);
+    json_object_set_new(o, "history", history);
+    json_array_append_new(x->found, o);
+    return st;
+}
+
+static void note_id(void *ctx, uint64_t id)
+{
+    struct explainer *x = ctx;
+
+    x->ids = xrealloc(x->ids, (x->count + 1) * sizeof *x->ids);
+    x->ids[x->count++] = id;
+}
+
+static enum status tell_all(struct explainer *x, struct bytes url)
+{
+    enum status st;
+
+    x->url = url;
+    x->count = 0;
+    st = put_urls_find(x->put, url, note_id, x);
+    for (size_t i = 0; st == STATUS_OK && i < x->count; i++)
+        st = tell_one(x, x->ids[i]);
+    return st;
+}
+
+static enum status tell(struct explainer *x, const char *text)
+{
+    struct bytes given = bytes_of_str(text);
+    enum status st = tell_all(x, given);
+    struct url canonical;
+
+    url_init(&canonical);
+    if (st == STATUS_OK &&
+        url_canonical(&canonical, given, NULL, NULL) == URL_OK &&
+        !bytes_equal(url_text(&canonical), given))
+        st = tell_all(x, url_text(&canonical));
+    url_fini(&canonical);
+    json_object_set_new(x->out, "put",
+                        json_boolean(json_array_size(x->found) > 0));
+    json_object_set(x->out, "found", x->found);
+    return st;
+}
+
+/* ---- text ---- */
+
+static void print_metadata(json_t *metadata)
+{
+    const char *name;
+    json_t *values, *v;
+    struct buf line;
+    size_t i;
+
+    buf_init(&line, ITEM_BYTES_MOST);
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(metadata, name, values)
+    {
+        json_array_foreach(values, i, v)
+        {
+            buf_add_char(&line, ' ');
+            format_terminal(&line, bytes_of_str(name));
+            buf_add_char(&line, '=');
+            format_terminal(&line, bytes_of(json_string_value(v),
+                                            json_string_length(v)));
+        }
+    }
+    if (line.len > 0)
+        printf("  metadata:%s\n", buf_str(&line));
+    buf_fini(&line);
+}
+
+static void print_one(json_t *o)
+{
+    json_t *e;
+    size_t i;
+
+    printf(" ");
+    json_print_fields(o);
+    printf("\n  queue:");
+    json_print_fields(json_object_get(o, "queue"));
+    printf("\n");
+    print_metadata(json_object_get(o, "metadata"));
+    /* cppcheck-suppress unknownMacro */
+    json_array_foreach(json_object_get(o, "history"), i, e)
+    {
+        printf("    %zu.", i + 1);
+        json_print_fields(e);
+        putchar('\n');
+    }
+}
+
+static void print_text(const struct explainer *x, const char *text)
+{
+    struct buf clean;
+    json_t *o;
+    size_t i;
+
+    buf_init(&clean, ITEM_BYTES_MOST);
+    format_terminal(&clean, bytes_of_str(text));
+    printf("%s\n", buf_str(&clean));
+    buf_fini(&clean);
+    if (json_array_size(x->found) == 0)
+        printf("  was never put into this frontier\n");
+    /* cppcheck-suppress unknownMacro */
+    json_array_foreach(x->found, i, o) print_one(o);
+}
+
+int service_explain(struct reader *r, const char *url, bool json)
+{
+    struct explainer x = {.r = r};
+    int code = EXIT_DONE;
+    enum status st = put_urls_open(&x.put, r, clock_wall_ms());
+
+    if (st != STATUS_OK)
+        return cannot_read("explain", r->dir, st);
+    x.out = json_object();
+    x.found = json_array();
+    json_set_text(x.out, "url", bytes_of_str(url));
+    st = tell(&x, url);
+    if (st != STATUS_OK) {
+        code = cannot_read("explain", r->dir, st);
+    } else if (json) {
+        json_dumpf(x.out, stdout,
+                   JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+        putchar('\n');
+    } else {
+        print_text(&x, url);
+    }
+    json_decref(x.found);
+    json_decref(x.out);
+    free(x.ids);
+    put_urls_close(x.put);
+    return code;
+}

@@ -1,0 +1,16 @@
+/*
+ * service_export.h - `urlweir export` of a directory of `urlweir serve`.
+ */
+#ifndef URLWEIR_CLI_INSPECT_SERVICE_EXPORT_H
+#define URLWEIR_CLI_INSPECT_SERVICE_EXPORT_H
+
+#include <stdbool.h>
+
+#include "cli/report/record.h"
+#include "frontier/reader.h"
+
+/* To stdout, as docs/formats/export.md has it; an enum exit_code. `queues`: its
+ * queues instead of its URLs. */
+int service_export(struct reader *r, bool queues, enum record_format format);
+
+#endif

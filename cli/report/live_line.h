@@ -1,0 +1,35 @@
+/*
+ * live_line.h - one live line at the bottom of a terminal, on stderr.
+ *
+ * Drawn over and over by whoever reports progress; log lines pass above it. One
+ * at a time in a process, since there is one stderr. One thread draws; any
+ * thread may log meanwhile.
+ */
+#ifndef URLWEIR_CLI_REPORT_LIVE_LINE_H
+#define URLWEIR_CLI_REPORT_LIVE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define LIVE_LINE_MOST 400 /* columns */
+
+/* Is stderr a terminal that can take one? */
+bool live_line_possible(void);
+/* From here to live_line_end() log lines make way for it. */
+void live_line_begin(void);
+void live_line_end(void); /* takes it away */
+/* Columns for live_line_draw(), at most LIVE_LINE_MOST. */
+size_t live_line_width(void);
+/* `text`: printable, no line end. Nothing happens when it is there already. */
+void live_line_draw(const char *text);
+
+/* For those who report in lines of their own: straight to stderr. */
+void live_line_put(struct bytes text);
+/* How often, `elapsed_ns` after the start: every ten seconds in the first
+ * minute, every minute after six. */
+int64_t live_line_interval(int64_t elapsed_ns);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_resume.c - `urlweir resume`: go on with a crawl.
+ *
+ * Settings are those of DIR/crawl.yaml unless said anew; what differs is
+ * printed, and a changed scope is asked again about every URL when its turn
+ * comes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/open_crawl.h"
+#include "cli/run/crawl_run.h"
+#include "cli/run/stop_signals.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/reader.h"
+#include "job/crawl_archive.h"
+#include "job/crawl_block.h"
+#include "job/crawl_setup.h"
+#include "job/seed_sink.h"
+#include "job/settings.h"
+
+static bool same_sitemaps(const struct crawl_settings *a,
+                          const struct crawl_settings *b)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str("sitemap-url"));
+
+    return option_equal(&crawl_options.spec[i], a, b);
+}
+
+static bool is_finished(struct engine *e)
+{
+    struct engine_stats s;
+
+    e->ops->stats(e, &s);
+    return s.queued == 0;
+}
+
+/* It may have been killed before its last checkpoint, and opening it may have
+ * mended its filter: what is on disk is made to agree. */
+static int already_finished(struct engine *e, const char *dir)
+{
+    struct engine_stats s;
+    enum status st = frontier_checkpoint_now(e, "finished", true, clock_mono(),
+                                             clock_wall_ms());
+
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir resume: cannot write a checkpoint in %s: %s\n",
+                dir, status_text(st));
+    e->ops->stats(e, &s);
+    fprintf(stderr,
+            "urlweir resume: the crawl in %s is finished: %llu URLs, %llu "
+            "pages; nothing is left to fetch; `urlweir seed %s URL...` adds "
+            "to it\n",
+            dir, (unsigned long long)s.urls, (unsigned long long)s.pages, dir);
+    return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
+}
+
+static int run_controlled(struct crawl_setup *c, struct engine *e,
+                          const struct crawl_settings *s,
+                          struct file_lock *lock)
+{
+    struct crawl_control *control = NULL;
+    int code;
+
+    if (!crawl_control_open(&control, "resume", s, lock, &code))
+        return code;
+    code = crawl_run(c, e, s, control);
+    crawl_control_close(control);
+    return code;
+}
+
+static int resume_in(const struct crawl_settings *s,
+                     const struct crawl_settings *before, struct crawl_setup *c,
+                     struct file_lock *lock)
+{
+    struct engine *e = NULL;
+    int code = EXIT_CANNOT;
+    enum status st;
+
+    if (crawl_is_unbegun(s->output, "resume"))
+        return EXIT_CANNOT;
+    if (!crawl_block_start(c, s, &code))
+        return code;
+    if (settings_diff(stderr, before, s) > 0)
+        c->frontier.recheck = c->scope;
+    st = frontier_open(&e, s->output, &c->frontier, clock_mono(),
+                       clock_wall_ms());
+    if (st != STATUS_OK)
+        return crawl_open_failed(st, s->output);
+    if (!same_sitemaps(before, s)) {
+        st = seed_sink_sitemaps(e, c, s);
+        if (st != STATUS_OK) {
+            e->ops->close(e);
+            return crawl_open_failed(st, s->output);
+        }
+    }
+    if (is_finished(e)) {
+        /* What a crash behind the last commit left of the WARC files. */
+        st = crawl_archive_open(c, s);
+        if (st == STATUS_OK)
+            st = crawl_archive_close(c, s);
+        code = st == STATUS_OK
+                   ? crawl_run_lines(s, already_finished(e, s->output))
+                   : crawl_open_failed(st, s->output);
+    } else {
+        c->fetch.digest_key = frontier_digest_key(e);
+        st = crawl_setup_reopen_scope(e, c->scope, s);
+        code = st == STATUS_OK ? run_controlled(c, e, s, lock)
+                               : crawl_open_failed(st, s->output);
+    }
+    e->ops->close(e);
+    return code;
+}
+
+int cmd_resume(int argc, char **argv)
+{
+    struct crawl_settings s, before;
+    struct crawl_setup c;
+    struct file_lock *lock = NULL;
+    int code = EXIT_DONE;
+
+    if (!settings_of_resume(&s, &before, argc, argv, &code))
+        return code;
+    stop_signals_block();
+    if (crawl_setup_init(&c, &s, &code) &&
+        crawl_lock(s.output, "resume", &lock, &code))
+        code = resume_in(&s, &before, &c, lock);
+    file_lock_free(lock);
+    crawl_setup_fini(&c);
+    settings_fini(&before);
+    settings_fini(&s);
+    return code;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_control.c - the registry of one adopted crawl, and its two servers.
+ */
+#include "cli/run/crawl_control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/control/control_place.h"
+#include "cli/control/control_socket.h"
+#include "frontier/reader.h"
+#include "job/crawls.h"
+#include "job/hosted.h"
+#include "service/service.h"
+
+#define DRAIN_MS  1000 /* for callers, when the crawl has ended */
+#define NOTE_MOST 900
+
+struct crawl_control {
+    const char *what;
+    struct file_lock *lock;
+    struct hosted *host;
+    struct crawls *crawls;
+    struct crawls_member *member; /* NULL: none is adopted */
+    struct control_socket *socket;
+    struct http_server *http; /* of --metrics */
+};
+
+/* ---- --metrics ---- */
+
+static enum status serve_metrics(struct crawl_control *c,
+                                 const struct crawl_settings *s)
+{
+    struct http_options o = {
+        .listen = s->metrics,
+        .drain_ms = DRAIN_MS,
+        .crawls = c->crawls,
+        .dir = s->output,
+        .open_role = AUTH_READ,
+    };
+    enum status st = service_is_loopback(s->metrics, &o.loopback);
+
+    if (st == STATUS_OK)
+        st = http_server_open(&c->http, &o);
+    if (st != STATUS_OK)
+        fprintf(stderr,
+                "urlweir %s: --metrics %s cannot be served, see above; nothing "
+                "was fetched\n",
+                c->what, s->metrics);
+    else if (!s->quiet)
+        fprintf(stderr, "urlweir %s: HTTP on %s\n", c->what,
+                http_server_address(c->http));
+    return st;
+}
+
+/* ---- beginning and end ---- */
+
+static void write_note(struct crawl_control *c)
+{
+    struct buf note;
+
+    buf_init(&note, NOTE_MOST);
+    control_note(&note, c->what,
+                 c->http != NULL ? http_server_address(c->http) : NULL, false);
+    file_lock_note(c->lock, buf_str(&note));
+    buf_fini(&note);
+}
+
+bool crawl_control_open(struct crawl_control **out, const char *what,
+                        const struct crawl_settings *s, struct file_lock *lock,
+                        int *code)
+{
+    struct crawl_control *c = xcalloc(1, sizeof *c);
+    struct crawls_maker maker;
+    enum status st;
+
+    c->what = what;
+    c->lock = lock;
+    c->host = hosted_new(&(struct hosted_options){.quiet = true});
+    maker = hosted_maker(c->host);
+    st = crawls_open(&c->crawls, NULL, &maker);
+    if (st == STATUS_OK && s->metrics != NULL)
+        st = serve_metrics(c, s);
+    if (st != STATUS_OK) {
+        crawl_control_close(c);
+        *code = EXIT_CANNOT;
+        return false;
+    }
+    c->socket = control_socket_open(s->output, NULL, c->crawls, DRAIN_MS);
+    write_note(c);
+    *out = c;
+    return true;
+}
+
+void crawl_control_adopt(struct crawl_control *c, struct crawl_setup *setup,
+                         const struct crawl_settings *s, struct engine *engine,
+                         struct crawl *crawl)
+{
+    c->member = hosted_adopt(setup, s, engine, crawl);
+    crawls_adopt(c->crawls, CRAWL_ID, s->output, c->member);
+}
+
+bool crawl_control_stopped(const struct crawl_control *c)
+{
+    return crawls_adopted_stopped(c->crawls);
+}
+
+void crawl_control_release(struct crawl_control *c)
+{
+    if (c->crawls == NULL)
+        return;
+    control_socket_close(c->socket);
+    http_server_close(c->http);
+    (void)crawls_close(c->crawls); /* it has none of its own to fail */
+    hosted_release(c->member);
+    c->socket = NULL;
+    c->http = NULL;
+    c->crawls = NULL;
+    c->member = NULL;
+    write_note(c);
+}
+
+void crawl_control_close(struct crawl_control *c)
+{
+    if (c == NULL)
+        return;
+    crawl_control_release(c);
+    hosted_free(c->host);
+    free(c);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_run.c - run a crawl to its end: signals, progress, summary, exit.
+ *
+ * Signals are blocked in every thread and waited for in this one, so no
+ * handler ever runs in the middle of anything.
+ */
+#include "cli/run/crawl_run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "cli/command.h"
+#include "cli/report/progress.h"
+#include "cli/report/summary.h"
+#include "cli/run/stop_signals.h"
+#include "frontier/outcome.h"
+#include "job/crawl_archive.h"
+#include "job/jsonl.h"
+
+#define TICK     (50 * NS_PER_MS) /* how long a signal may go unnoticed */
+#define PATIENCE (3 * NS_PER_S)   /* with a reader, after a stop */
+
+bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
+                int *code)
+{
+    char path[4096];
+    long holder = 0;
+    enum status st;
+
+    *code = EXIT_CANNOT;
+    st = strcmp(what, "crawl") == 0 ? file_make_dir(dir) : STATUS_OK;
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir %s: cannot make the directory %s%s\n", what,
+                dir,
+                st == STATUS_EXISTS ? ": a file of that name is there" : "");
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/lock", dir);
+    st = file_lock_take(lock, path, what, &holder);
+    if (st == STATUS_BUSY)
+        fprintf(stderr,
+                "urlweir %s: %s is in use by process %ld; wait for it, or end "
+                "it with `kill %ld`\n",
+                what, dir, holder, holder);
+    else if (st == STATUS_NOT_FOUND)
+        fprintf(stderr, "urlweir %s: no crawl in %s\n", what, dir);
+    else if (st != STATUS_OK)
+        fprintf(stderr, "urlweir %s: cannot lock %s: %s\n", what, dir,
+                status_text(st));
+    return st == STATUS_OK;
+}
+
+int crawl_open_failed(enum status st, const char *dir)
+{
+    switch (st) {
+    case STATUS_DAMAGED:
+    case STATUS_FORMAT:
+        fprintf(
+            stderr,
+            "urlweir: the crawl in %s is damaged and was not touched.\n"
+            "  `urlweir verify %s` says what is wrong, and whether --repair "
+            "can accept what is\n"
+            "  left: what is lost is fetched again then. Else restore the "
+            "directory from a copy.\n",
+            dir, dir);
+        return EXIT_DAMAGED;
+    case STATUS_NOT_FOUND:
+        fprintf(stderr,
+                "urlweir: no crawl in %s, it was ended before anything was "
+                "stored; give the same `urlweir crawl` command again\n",
+                dir);
+        return EXIT_CANNOT;
+    case STATUS_EXISTS:
+        fprintf(stderr,
+                "urlweir: a crawl is in %s already; `urlweir resume "
+                "%s` goes on with it\n",
+                dir, dir);
+        return EXIT_CANNOT;
+    case STATUS_VERSION:
+        fprintf(stderr,
+                "urlweir: the crawl in %s was written by a newer "
+                "release; use that one\n",
+                dir);
+        return EXIT_CANNOT;
+    case STATUS_FULL:
+        fprintf(stderr,
+                "urlweir: no space left on the disk of %s; free some "
+                "and give the command again\n",
+                dir);
+        return EXIT_LIMIT;
+    default:
+        fprintf(stderr, "urlweir: cannot open the crawl in %s: %s\n", dir,
+                status_text(st));
+        return EXIT_CANNOT;
+    }
+}
+
+static struct progress_sample sample_of(const struct crawl_sample *c,
+                                        const struct crawl_settings *s,
+                                        int64_t elapsed)
+{
+    return (struct progress_sample){
+        .elapsed_ms = elapsed / NS_PER_MS,
+        .pages = c->stats.pages,
+        .fetched = c->stats.fetched,
+        .queued = c->stats.queued,
+        .hosts_active = c->stats.queues_active,
+        .active = c->active,
+        .errors = c->stats.failed,
+        .links = c->stats.links,
+        .duplicates = c->stats.duplicates,
+        .bytes = c->stats.bytes,
+        .limit_pages = (uint64_t)s->limit_pages,
+        .limit_time_ms = s->limit_time_ms,
+        .quota_bytes = s->quota_bytes,
+        .paused = c->paused,
+    };
+}
+
+/* A signal that came, or none after at most TICK. */
+static bool signal_came(void)
+{
+    const struct timespec tick = {.tv_nsec = TICK};
+    sigset_t set;
+
+    stop_signals(&set);
+    return sigtimedwait(&set, NULL, &tick) >= 0;
+}
+
+static void wait_for_signal(struct crawl *c, unsigned *stops)
+{
+    if (!signal_came())
+        return;
+    crawl_stop(c);
+    if (++*stops == 1)
+        log_warn("stopping: finishing what is under way",
+                 "hint=\"again to stop at once\"");
+    else
+        log_warn("stopping at once", "%s", "");
+}
+
+/* ---- what is told from outside ---- */
+
+static void heed_control(struct crawl *c, const struct crawl_control *control,
+                         unsigned *stops)
+{
+    if (*stops > 0 || !crawl_control_stopped(control))
+        return;
+    crawl_stop(c);
+    *stops = 1;
+    log_warn("stopping: finishing what is under way", "by=\"urlweir stop\"");
+}
+
+static void say_if_paused(bool paused, bool *was, const char *dir)
+{
+    if (paused == *was)
+        return;
+    *was = paused;
+    if (paused)
+        log_warn("paused", "hint=\"urlweir unpause %s\"", dir);
+    else
+        log_warn("goes on after a pause", "%s", "");
+}
+
+/* ---- the summary ---- */
+
+struct reason_list {
+    const char *prefix; /* "failed." */
+    struct summary_reason at[REASON_COUNT_ + 1000];
+    size_t count;
+};
+
+static void take_reason(void *ctx, const char *name, uint64_t value)
+{
+    struct reason_list *l = ctx;
+    size_t len = strlen(l->prefix);
+
+    if (strncmp(name, l->prefix, len) == 0 &&
+        l->count < sizeof l->at / sizeof *l->at)
+        l->at[l->count++] = (struct summary_reason){name + len, value};
+}
+
+static int exit_code_of(const struct crawl_result *r,
+                        const struct engine_stats *s)
+{
+    switch (r->end) {
+    case CRAWL_FINISHED:
+        return s->seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
+    case CRAWL_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    case CRAWL_BROKEN:
+        return EXIT_DAMAGED;
+    case CRAWL_RUNNING:
+    case CRAWL_LIMIT:
+    case CRAWL_TIME:
+    case CRAWL_QUOTA:
+    case CRAWL_DISK:
+    case CRAWL_GAVE_UP:
+    case CRAWL_WITHHELD:
+        break;
+    }
+    return EXIT_LIMIT;
+}
+
+static enum summary_stop stop_of(enum crawl_end end)
+{
+    static const enum summary_stop stops[] = {
+        [CRAWL_RUNNING] = SUMMARY_DAMAGED,
+        [CRAWL_FINISHED] = SUMMARY_FINISHED,
+        [CRAWL_LIMIT] = SUMMARY_LIMIT,
+        [CRAWL_TIME] = SUMMARY_TIME,
+        [CRAWL_QUOTA] = SUMMARY_QUOTA,
+        [CRAWL_DISK] = SUMMARY_DISK,
+        [CRAWL_GAVE_UP] = SUMMARY_GIVE_UP,
+        [CRAWL_WITHHELD] = SUMMARY_WITHHELD,
+        [CRAWL_INTERRUPTED] = SUMMARY_INTERRUPTED,
+        [CRAWL_BROKEN] = SUMMARY_DAMAGED,
+    };
+
+    return stops[end];
+}
+
+static int tell(struct engine *e, const struct crawl_settings *s,
+                const struct crawl_result *r, const struct engine_stats *before,
+                int64_t elapsed)
+{
+    static struct reason_list failed, denied, skipped;
+    struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
+    struct engine_stats now;
+    struct frontier_store *store = frontier_store_of(e);
+    uint64_t caught = frontier_store_counter(store, "false_positives");
+    int code;
+
+    e->ops->stats(e, &now);
+    code = exit_code_of(r, &now);
+    failed = (struct reason_list){.prefix = "failed."};
+    denied = (struct reason_list){.prefix = "denied."};
+    skipped = (struct reason_list){.prefix = "skipped."};
+    frontier_store_each_counter(store, take_reason, &failed);
+    frontier_store_each_counter(store, take_reason, &denied);
+    frontier_store_each_counter(store, take_reason, &skipped);
+    if (s->quiet)
+        return code;
+    summary_print(stderr,
+                  &(struct summary){.dir = s->output,
+                                    .stop = stop_of(r->end),
+                                    .code = (enum exit_code)code,
+                                    .elapsed_ms = elapsed / NS_PER_MS,
+                                    .pages = now.pages,
+                                    .pages_run = now.pages - before->pages,
+                                    .same_content =
+                                        frontier_store_counter(store,
+                                                               "same_content"),
+                                    .fetched = now.fetched,
+                                    .redirects = now.redirects,
+                                    .failed = now.failed,
+                                    .denied = now.denied,
+                                    .skipped = now.skipped,
+                                    .queued = now.queued,
+                                    .failed_by = failed.at,
+                                    .denied_by = denied.at,
+                                    .skipped_by = skipped.at,
+                                    .failed_reasons = failed.count,
+                                    .denied_reasons = denied.count,
+                                    .skipped_reasons = skipped.count,
+                                    .links = now.links,
+                                    .urls = now.urls,
+                                    .duplicates = now.duplicates,
+                                    .dropped = now.dropped,
+                                    .false_positives = caught,
+                                    .bytes = now.bytes,
+                                    .seeds = now.seeds,
+                                    .seeds_failed = now.seeds_failed,
+                                    .waits = &wait,
+                                    .wait_count = r->end == CRAWL_GAVE_UP});
+    return code;
+}
+
+/* ---- the lines of --jsonl ---- */
+
+/* When they cannot be written there is nothing to crawl for. */
+static void stop_without_lines(struct jsonl *lines, struct crawl *c,
+                               unsigned *stops)
+{
+    if (lines == NULL || *stops > 0 || jsonl_status(lines) == STATUS_OK)
+        return;
+    crawl_stop(c);
+    *stops = 1;
+}
+
+/* Those that are left. A reader who does not take them is waited for until a
+ * signal comes, or, where that has `stopped` the crawl, for a little longer. */
+static enum status end_lines(struct jsonl *lines, bool stopped)
+{
+    int64_t until = stopped ? clock_mono() + PATIENCE : INT64_MAX;
+
+    if (lines == NULL)
+        return STATUS_OK;
+    jsonl_finish(lines);
+    while (!jsonl_is_done(lines))
+        if (signal_came() || clock_mono() >= until)
+            jsonl_give_up(lines);
+    return jsonl_close(lines);
+}
+
+int crawl_run_lines(const struct crawl_settings *s, int code)
+{
+    struct jsonl *lines = NULL;
+
+    if (s->jsonl == NULL)
+        return code;
+    if (!jsonl_open(&lines, s->output, s->jsonl, &code))
+        return code;
+    switch (end_lines(lines, false)) {
+    case STATUS_OK:
+        return code;
+    case STATUS_CLOSED:
+        return EXIT_INTERRUPTED;
+    case STATUS_FULL:
+        return EXIT_LIMIT;
+    default:
+        return EXIT_CANNOT;
+    }
+}
+
+/* What became of the lines is part of what became of the crawl. */
+static void add_lines(struct crawl_result *r, enum status lines)
+{
+    if (lines == STATUS_OK || r->status != STATUS_OK)
+        return;
+    r->end = lines == STATUS_FULL ? CRAWL_DISK : CRAWL_INTERRUPTED;
+}
+
+struct run {
+    struct crawl *crawl;
+    const struct crawl_settings *s;
+    struct crawl_control *control;
+    struct jsonl *lines;
+    struct progress *progress;
+    int64_t started;
+    unsigned stops;
+    bool paused;
+};
+
+/* Until it has ended. */
+static void watch(struct run *r, struct crawl_result *result)
+{
+    while (!crawl_wait(r->crawl, 0, result)) {
+        struct progress_sample sample;
+        struct crawl_sample look;
+        int64_t now;
+
+        wait_for_signal(r->crawl, &r->stops);
+        heed_control(r->crawl, r->control, &r->stops);
+        stop_without_lines(r->lines, r->crawl, &r->stops);
+        crawl_look(r->crawl, &look);
+        say_if_paused(look.paused, &r->paused, r->s->output);
+        now = clock_mono();
+        if (progress_due(r->progress, now)) {
+            sample = sample_of(&look, r->s, now - r->started);
+            progress_update(r->progress, &sample, now);
+        }
+    }
+}
+
+int crawl_run(struct crawl_setup *setup, struct engine *e,
+              const struct crawl_settings *s, struct crawl_control *control)
+{
+    struct crawl_result result = {.end = CRAWL_RUNNING};
+    struct crawl_sample look = {.active = 0};
+    struct engine_stats before;
+    struct progress_sample sample;
+    struct run r = {.s = s, .control = control, .started = clock_mono()};
+    enum status st;
+    int code;
+
+    if (s->jsonl != NULL && !jsonl_open(&r.lines, s->output, s->jsonl, &code))
+        return code;
+    e->ops->stats(e, &before);
+    look.stats = before;
+    sample = sample_of(&look, s, 0);
+    r.progress = progress_new(s->progress, &sample, r.started);
+    st = crawl_archive_open(setup, s);
+    if (st == STATUS_OK)
+        st = crawl_start(&r.crawl, e, &setup->crawl);
+    if (st != STATUS_OK) {
+        progress_free(r.progress, NULL, r.started);
+        if (crawl_archive_close(setup, s) != STATUS_OK)
+            log_warn("the WARC files are mended by the next start", "dir=%s",
+                     s->output);
+        (void)end_lines(r.lines, true);
+        return crawl_open_failed(st, s->output);
+    }
+    crawl_control_adopt(control, setup, s, e, r.crawl);
+    watch(&r, &result);
+    crawl_look(r.crawl, &look);
+    crawl_control_release(control);
+    crawl_free(r.crawl);
+    st = crawl_archive_close(setup, s);
+    if (st != STATUS_OK && result.status == STATUS_OK) {
+        result.status = st;
+        result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+    }
+    sample = sample_of(&look, s, clock_mono() - r.started);
+    progress_free(r.progress, &sample, clock_mono());
+    add_lines(&result, end_lines(r.lines, r.stops > 0));
+    return tell(e, s, &result, &before, clock_mono() - r.started);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* serve_crawls.c - the crawls of `urlweir serve`. */
+#include "cli/run/serve_crawls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "crawler/fetcher.h"
+#include "job/hosted.h"
+
+struct serve_crawls {
+    struct hosted *hosted;
+    struct crawls *crawls;
+};
+
+/* Strangers' bytes may be in a file's name, or in the file. */
+static void say(const struct buf *why)
+{
+    struct buf safe;
+
+    buf_init(&safe, SIZE_MAX);
+    format_terminal(&safe, buf_bytes(why));
+    fprintf(stderr, "urlweir serve: --crawl: %s\n", buf_str(&safe));
+    buf_fini(&safe);
+}
+
+static enum status add_files(struct serve_crawls *s,
+                             const struct option_list *files, struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < files->count; i++)
+        st = hosted_add_file(s->hosted, files->item[i], why);
+    return st;
+}
+
+/* A crawl would hide what other programs have put under its name. */
+static bool is_taken(void *hub, struct bytes name)
+{
+    return hub_is_put(hub, name);
+}
+
+static enum status open_crawls(struct serve_crawls *s, const char *dir,
+                               struct hub *hub, struct buf *why)
+{
+    struct crawls_maker maker = hosted_maker(s->hosted);
+    struct buf path;
+    enum status st;
+
+    buf_init(&path, 4096);
+    buf_addf(&path, "%s/crawls", dir);
+    st = crawls_open(&s->crawls, buf_str(&path), &maker);
+    buf_fini(&path);
+    if (st != STATUS_OK)
+        return st;
+    crawls_mind_names(s->crawls, is_taken, hub);
+    hub_set_crawls(hub, s->crawls);
+    return hosted_start_files(s->hosted, s->crawls, why);
+}
+
+bool serve_crawls_open(struct serve_crawls **out, const char *dir,
+                       struct hub *hub, const struct option_list *files,
+                       int64_t drain_ms, bool quiet, int *code)
+{
+    const struct hosted_options o = {.dir = dir,
+                                     .quiet = quiet,
+                                     .patience = drain_ms > 0
+                                                     ? drain_ms * NS_PER_MS
+                                                     : 1};
+    struct serve_crawls *s = xcalloc(1, sizeof *s);
+    struct buf why;
+    enum status st = fetcher_global_init();
+
+    *code = EXIT_CANNOT;
+    buf_init(&why, 16384);
+    s->hosted = hosted_new(&o);
+    if (st == STATUS_OK) {
+        st = add_files(s, files, &why);
+        if (st != STATUS_OK)
+            *code = EXIT_USAGE;
+    }
+    if (st == STATUS_OK)
+        st = open_crawls(s, dir, hub, &why);
+    if (why.len > 0)
+        say(&why);
+    buf_fini(&why);
+    if (st == STATUS_OK) {
+        *out = s;
+        return true;
+    }
+    (void)serve_crawls_close(s);
+    return false;
+}
+
+struct crawls *serve_crawls_of(struct serve_crawls *s)
+{
+    return s->crawls;
+}
+
+void serve_crawls_stop(struct serve_crawls *s)
+{
+    crawls_stop(s->crawls);
+}
+
+bool serve_crawls_are_over(struct serve_crawls *s)
+{
+    struct crawls_view *views = NULL;
+    size_t n = crawls_each(s->crawls, &views), over = 0;
+
+    for (size_t i = 0; i < n; i++)
+        over +=
+            views[i].state == CRAWLS_STOPPED || views[i].state == CRAWLS_FAILED;
+    free(views);
+    return over == n;
+}
+
+enum status serve_crawls_close(struct serve_crawls *s)
+{
+    enum status st;
+
+    if (s == NULL)
+        return STATUS_OK;
+    st = crawls_close(s->crawls);
+    hosted_free(s->hosted);
+    free(s);
+    return st;
+}

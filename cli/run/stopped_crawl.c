@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* stopped_crawl.c - a crawl that nobody runs, opened to be given seeds. */
+#include "cli/run/stopped_crawl.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/open_crawl.h"
+#include "cli/run/crawl_run.h"
+#include "frontier/embedded/frontier.h"
+#include "job/crawl_block.h"
+#include "job/settings.h"
+
+struct stopped_crawl {
+    struct crawl_settings s;
+    struct crawl_setup setup;
+    struct file_lock *lock;
+    struct engine *engine;
+};
+
+static bool open_engine(struct stopped_crawl *c, int *code)
+{
+    enum status st;
+
+    if (!crawl_block_start(&c->setup, &c->s, code))
+        return false;
+    st = frontier_open(&c->engine, c->s.output, &c->setup.frontier,
+                       clock_mono(), clock_wall_ms());
+    if (st != STATUS_OK)
+        *code = crawl_open_failed(st, c->s.output);
+    return st == STATUS_OK;
+}
+
+static void stopped_crawl_free(struct stopped_crawl *c)
+{
+    if (c->engine != NULL)
+        c->engine->ops->close(c->engine);
+    file_lock_free(c->lock);
+    crawl_setup_fini(&c->setup);
+    settings_fini(&c->s);
+    free(c);
+}
+
+/* As the last run had them: as a resume that changes nothing. */
+static bool read_settings(struct crawl_settings *s, const char *dir, int *code)
+{
+    char *where = xstrdup(dir), command[] = "resume", operands[] = "--";
+    char *argv[] = {command, operands, where, NULL};
+    struct crawl_settings before;
+    bool ok = settings_of_resume(s, &before, 3, argv, code);
+
+    if (ok)
+        settings_fini(&before);
+    free(where);
+    return ok;
+}
+
+bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
+                        const char *dir, int *code)
+{
+    struct stopped_crawl *c = xcalloc(1, sizeof *c);
+
+    *code = EXIT_CANNOT;
+    if (!read_settings(&c->s, dir, code)) {
+        free(c);
+        return false;
+    }
+    if (crawl_setup_init(&c->setup, &c->s, code) &&
+        crawl_lock(dir, command, &c->lock, code) &&
+        !crawl_is_unbegun(dir, command) && open_engine(c, code)) {
+        *out = c;
+        return true;
+    }
+    stopped_crawl_free(c);
+    return false;
+}
+
+enum status stopped_crawl_seed(struct stopped_crawl *c, struct seed *seeds,
+                               size_t n)
+{
+    struct engine *e = c->engine;
+    enum status st = seed_sink_more(e, &c->setup, &c->s, seeds, n);
+
+    return st == STATUS_OK
+               ? e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL)
+               : st;
+}
+
+enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)
+{
+    struct engine_stats s;
+    enum status st;
+
+    c->engine->ops->stats(c->engine, &s);
+    *left = s.queued;
+    st = frontier_checkpoint_now(c->engine,
+                                 s.queued > 0 ? "stopped" : "finished", true,
+                                 clock_mono(), clock_wall_ms());
+    stopped_crawl_free(c);
+    return st;
+}

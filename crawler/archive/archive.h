@@ -1,0 +1,38 @@
+/*
+ * archive.h - the records of a crawl's answers on their way into WARC files.
+ *
+ * Takes what fetchers recorded (warc_capture.h), writes a revisit record where
+ * the same body was recorded before, appends, and puts the place into the
+ * fetch row. archive_sync goes before each commit, so that every row of the
+ * store points at a whole record, whatever happens. Frontier thread, but for
+ * archive_info_id.
+ */
+#ifndef URLWEIR_CRAWLER_ARCHIVE_ARCHIVE_H
+#define URLWEIR_CRAWLER_ARCHIVE_ARCHIVE_H
+
+#include "base/status.h"
+#include "crawler/fetcher.h"
+#include "frontier/engine.h"
+#include "storage/warc/warc.h"
+#include "storage/warc/warc_record.h"
+
+struct archive;
+
+/* Mends what a crash left in DIR/warc. See warc_open. */
+MUST_CHECK enum status archive_open(struct archive **out,
+                                    const struct warc_options *o);
+/* Finishes the file being written. NULL is fine. */
+MUST_CHECK enum status archive_close(struct archive *a);
+
+/* The warcinfo record of the file being written. Any thread. */
+void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
+
+/* Appends the records of `r`, if it has any, and fills in r->done.row.warc_*
+ * where it is of a page. `e` is the embedded engine that knows the bodies seen
+ * before. */
+MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
+                                   struct report *r, int64_t wall_ms);
+/* For frontier_options.before_commit; `archive` is a struct archive. */
+enum status archive_sync(void *archive);
+
+#endif

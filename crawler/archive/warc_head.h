@@ -1,0 +1,32 @@
+/*
+ * warc_head.h - HTTP heads as a WARC record may hold them.
+ *
+ * Pure functions over the octets of a head; see warc_capture.h for what is
+ * changed and why. Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_ARCHIVE_WARC_HEAD_H
+#define URLWEIR_CRAWLER_ARCHIVE_WARC_HEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+/* What follows the head, and how it came. */
+struct warc_body {
+    uint64_t length;
+    bool none;    /* the answer has no body by its nature: 204, 304 */
+    bool decoded; /* content encodings were taken off */
+};
+
+/* Appends the head of an answer, corrected, with its empty line. `changed`
+ * gets the fields that were taken away or altered, as received, with "; "
+ * between them. */
+void warc_response_head(struct bytes raw, const struct warc_body *body,
+                        struct buf *out, struct buf *changed);
+
+/* Appends the head of a request, as HTTP/1.1. */
+void warc_request_head(struct bytes raw, struct buf *out);
+
+#endif

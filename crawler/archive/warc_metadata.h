@@ -1,0 +1,33 @@
+/*
+ * warc_metadata.h - what a metadata record says of an answer.
+ *
+ * The fields of WARC/1.1 section 6.6 (via, hopsFromSeed, fetchTimeMs), and
+ * those that archives write beside them: charsetForLinkExtraction, and for each
+ * link that is in scope, once,
+ *
+ *     outlink: URL LETTER CONTEXT
+ *
+ * LETTER and CONTEXT are those of trail.h. Pure, any thread.
+ */
+#ifndef URLWEIR_CRAWLER_ARCHIVE_WARC_METADATA_H
+#define URLWEIR_CRAWLER_ARCHIVE_WARC_METADATA_H
+
+#include "base/buf.h"
+#include "crawler/fetcher.h"
+
+#define WARC_METADATA_MOST ((size_t)1 << 20) /* of a block */
+
+/* What is known of an answer beside itself. Bytes are borrowed. */
+struct warc_facts {
+    struct bytes url; /* that was asked */
+    struct found_by by;
+    struct bytes charset; /* its links were read in, or empty */
+    const struct engine_item *found;
+    size_t found_count;
+};
+
+/* Appends the block. False: there was no room for every link. */
+bool warc_metadata(const struct warc_facts *facts, int64_t fetch_ms,
+                   struct buf *out);
+
+#endif

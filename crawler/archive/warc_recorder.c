@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * warc_recorder.c - a fetcher's hand in the archive.
+ *
+ * A record names the warcinfo record of its file, and which file that will be
+ * is known for sure only when it is appended: the archive is asked for the
+ * present one, and mends the few records that a new file overtakes.
+ */
+#include "crawler/archive/warc_recorder.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "crawler/archive/archive.h"
+#include "crawler/trail.h"
+
+#define PATH_MOST ((size_t)TRAIL_LETTERS + 32)
+
+struct warc_recorder {
+    const struct fetcher_options *o;
+    struct warc_maker *maker;
+};
+
+struct warc_recorder *warc_recorder_new(const struct fetcher_options *o)
+{
+    struct warc_recorder *w = xcalloc(1, sizeof *w);
+
+    w->o = o;
+    w->maker = warc_maker_new();
+    return w;
+}
+
+void warc_recorder_free(struct warc_recorder *w)
+{
+    if (w == NULL)
+        return;
+    warc_maker_free(w->maker);
+    free(w);
+}
+
+static struct warc_capture *capture(struct warc_recorder *w,
+                                    const struct warc_facts *facts,
+                                    const struct fetch_result *result)
+{
+    char info_id[WARC_ID_SIZE] = "";
+    struct warc_capture *c;
+
+    if (w->o->archive != NULL)
+        archive_info_id(w->o->archive, info_id);
+    c = warc_capture_of(w->maker, info_id, facts, result);
+    if (c != NULL)
+        warc_capture_count(c, w->o->bodies);
+    return c;
+}
+
+struct warc_capture *warc_recorder_page(struct warc_recorder *w,
+                                        const struct assignment *a,
+                                        const struct engine_done *done,
+                                        const struct fetch_result *result)
+{
+    const struct warc_facts facts = {.url = a->lease.url,
+                                     .by = a->found_by,
+                                     .charset = done->row.charset,
+                                     .found = done->found,
+                                     .found_count = done->found_count};
+
+    return w != NULL ? capture(w, &facts, result) : NULL;
+}
+
+struct warc_capture *warc_recorder_robots(struct warc_recorder *w,
+                                          const struct assignment *a,
+                                          struct bytes url, unsigned hop,
+                                          const struct fetch_result *result)
+{
+    struct warc_facts facts = {.url = url, .by = {.via = a->lease.url}};
+    struct warc_capture *c;
+    struct buf path;
+
+    if (w == NULL)
+        return NULL;
+    buf_init(&path, PATH_MOST);
+    buf_add_bytes(&path, a->found_by.path);
+    buf_add_char(&path, 'P');
+    while (hop-- > 0)
+        buf_add_char(&path, 'R');
+    facts.by.path = buf_bytes(&path);
+    c = capture(w, &facts, result);
+    if (c != NULL)
+        c->may_repeat = false; /* no row of the store knows its body */
+    buf_fini(&path);
+    return c;
+}

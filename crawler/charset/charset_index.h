@@ -1,0 +1,37 @@
+/*
+ * charset_index.h - the two-octet indexes of the Encoding Standard.
+ *
+ * Made when first asked for, from iconv's tables and our patches (see
+ * charset_tables.h), and kept: some hundred kilobytes each. Where the system's
+ * iconv lacks an encoding, its index is empty and a warning says so. Any
+ * thread.
+ */
+#ifndef URLWEIR_CRAWLER_CHARSET_CHARSET_INDEX_H
+#define URLWEIR_CRAWLER_CHARSET_CHARSET_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum charset_index {
+    INDEX_BIG5,
+    INDEX_EUC_KR,
+    INDEX_GB18030, /* of GBK as well */
+    INDEX_JIS0208, /* of Shift_JIS, EUC-JP and ISO-2022-JP */
+    INDEX_JIS0212,
+    INDEX_COUNT_
+};
+
+/* The code point at `pointer`, 0: none. */
+uint32_t index_code_point(enum charset_index id, uint32_t pointer);
+
+/* Where `code_point` stands, by the standard's rule for encoders where it
+ * stands twice; the pointers first to last are not to be used. False: nowhere
+ * else. */
+bool index_pointer(enum charset_index id, uint32_t code_point, uint32_t first,
+                   uint32_t last, uint32_t *pointer);
+
+/* The same for the four-octet part of gb18030. */
+uint32_t gb18030_code_point(uint32_t pointer);
+uint32_t gb18030_pointer(uint32_t code_point);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * charset_sniff.c - which encoding a page is in.
+ *
+ * The prescan of a page's first 1,024 octets is the HTML standard's (section
+ * 13.2.3.2), which is no parser: it knows comments and attributes and nothing
+ * of script or title, so a <meta> inside a script counts. It must stay so,
+ * since authors' pages are read by browsers that do the same. A page that says
+ * nothing there may still do so further on in its head, where a browser changes
+ * the encoding when it comes to the element (section 13.2.3.4); past the head
+ * nothing counts any more.
+ */
+#include "crawler/charset/charset.h"
+
+#include "crawler/charset/charset_tables.h"
+#include "crawler/html/html_tree.h"
+
+#define PRESCAN_MOST ((size_t)1024)
+
+static const struct charset *labelled(const char *label)
+{
+    return charset_of_label(bytes_of_str(label));
+}
+
+/* ---- byte order mark and HTTP -------------------------------------------- */
+
+static const struct charset *of_byte_order_mark(struct bytes body)
+{
+    if (bytes_starts_with(body, "\xef\xbb\xbf"))
+        return charset_utf8();
+    if (bytes_starts_with(body, "\xfe\xff"))
+        return labelled("utf-16be");
+    if (bytes_starts_with(body, "\xff\xfe"))
+        return labelled("utf-16le");
+    return NULL;
+}
+
+/* Up to the quote that ends it, where one begins it; else up to what ends a
+ * bare word. */
+static struct bytes unquote(struct bytes s, const char *enders)
+{
+    size_t n = 0;
+
+    if (s.len > 0 && (s.at[0] == '"' || s.at[0] == '\'')) {
+        const char *end = memchr(s.at + 1, s.at[0], s.len - 1);
+
+        return end != NULL ? bytes_of(s.at + 1, (size_t)(end - s.at) - 1)
+                           : bytes_of(s.at, 0);
+    }
+    while (n < s.len && s.at[n] != '\0' && strchr(enders, s.at[n]) == NULL)
+        n++;
+    return bytes_of(s.at, n);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
+
+static size_t skip_space(struct bytes s, size_t i)
+{
+    while (i < s.len && is_space(s.at[i]))
+        i++;
+    return i;
+}
+
+/* HTML standard, "extracting a character encoding from a meta element"; HTTP
+ * values are read by the same steps, as charset= is found in both. */
+static const struct charset *of_content(struct bytes content)
+{
+    static const char word[] = "charset";
+    const size_t len = sizeof word - 1;
+
+    for (size_t i = 0; i + len <= content.len; i++) {
+        if (!bytes_equal_nocase(bytes_of(content.at + i, len),
+                                bytes_of(word, len)))
+            continue;
+        i = skip_space(content, i + len);
+        if (i == content.len || content.at[i] != '=') {
+            i--; /* look again from here on */
+            continue;
+        }
+        i = skip_space(content, i + 1);
+        return charset_of_label(
+            unquote(bytes_of(content.at + i, content.len - i), " \t\n\f\r;"));
+    }
+    return NULL;
+}
+
+/* ---- meta ---------------------------------------------------------------- */
+
+struct scan {
+    const char *at, *end;
+};
+
+static bool scan_over(const struct scan *s)
+{
+    return s->at >= s->end;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* The "get an attribute" steps. The value is cut out, not lower-cased. False:
+ * the tag has no more, or the octets end. */
+static bool get_attribute(struct scan *s, struct bytes *name,
+                          struct bytes *value)
+{
+    const char *begin;
+
+    while (!scan_over(s) && (is_space(*s->at) || *s->at == '/'))
+        s->at++;
+    if (scan_over(s) || *s->at == '>')
+        return false;
+    begin = s->at;
+    while (!scan_over(s) && !is_space(*s->at) && *s->at != '/' &&
+           *s->at != '>' && (*s->at != '=' || s->at == begin))
+        s->at++;
+    *name = bytes_of(begin, (size_t)(s->at - begin));
+    *value = bytes_of(s->at, 0);
+    while (!scan_over(s) && is_space(*s->at))
+        s->at++;
+    if (scan_over(s))
+        return false;
+    if (*s->at != '=')
+        return true;
+    s->at++;
+    while (!scan_over(s) && is_space(*s->at))
+        s->at++;
+    if (scan_over(s))
+        return false;
+    if (*s->at == '"' || *s->at == '\'') {
+        const char *end =
+            memchr(s->at + 1, *s->at, (size_t)(s->end - s->at) - 1);
+
+        if (end == NULL) {
+            s->at = s->end;
+            return false;
+        }
+        *value = bytes_of(s->at + 1, (size_t)(end - s->at) - 1);
+        s->at = end + 1;
+        return true;
+    }
+    begin = s->at;
+    while (!scan_over(s) && !is_space(*s->at) && *s->at != '>')
+        s->at++;
+    *value = bytes_of(begin, (size_t)(s->at - begin));
+    return !scan_over(s);
+}
+
+/* s->at is behind `<meta`. NULL: this one says nothing. */
+static const struct charset *of_meta(struct scan *s)
+{
+    struct bytes name, value;
+    const struct charset *c = NULL;
+    bool got_pragma = false, seen_equiv = false, seen_content = false,
+         seen_charset = false;
+    enum { UNKNOWN, YES, NO } need_pragma = UNKNOWN;
+
+    while (get_attribute(s, &name, &value)) {
+        if (!seen_equiv &&
+            bytes_equal_nocase(name, bytes_of_str("http-equiv"))) {
+            seen_equiv = true;
+            got_pragma =
+                bytes_equal_nocase(value, bytes_of_str("content-type"));
+        } else if (!seen_content &&
+                   bytes_equal_nocase(name, bytes_of_str("content"))) {
+            const struct charset *said = of_content(value);
+
+            seen_content = true;
+            if (said != NULL && c == NULL && !seen_charset) {
+                c = said;
+                need_pragma = YES;
+            }
+        } else if (!seen_charset &&
+                   bytes_equal_nocase(name, bytes_of_str("charset"))) {
+            seen_charset = true;
+            c = charset_of_label(value);
+            need_pragma = NO;
+        }
+    }
+    if (scan_over(s) || need_pragma == UNKNOWN ||
+        (need_pragma == YES && !got_pragma) || c == NULL)
+        return NULL;
+    if (c->kind == CHARSET_UTF16LE || c->kind == CHARSET_UTF16BE)
+        return charset_utf8();
+    if (c->kind == CHARSET_USER_DEFINED)
+        return labelled("windows-1252");
+    return c;
+}
+
+static bool is_letter(char c)
+{
+    return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+static bool scan_has(const struct scan *s, const char *lower_text)
+{
+    size_t n = strlen(lower_text);
+
+    return (size_t)(s->end - s->at) >= n &&
+           bytes_equal_nocase(bytes_of(s->at, n), bytes_of(lower_text, n));
+}
+
+/* s->at is at a `<`; ends up at the last octet of what it began. */
+static void skip_markup(struct scan *s)
+{
+    const char *end;
+    struct bytes name, value;
+    size_t n = (size_t)(s->end - s->at);
+    size_t letter = n > 1 && s->at[1] == '/' ? 2 : 1;
+
+    if (scan_has(s, "<!--")) {
+        end = memmem(s->at + 2, n - 2, "-->", 3);
+        s->at = end != NULL ? end + 2 : s->end;
+    } else if (n > letter && is_letter(s->at[letter])) {
+        while (!scan_over(s) && !is_space(*s->at) && *s->at != '>')
+            s->at++;
+        while (get_attribute(s, &name, &value))
+            ;
+    } else if (n > 1 && strchr("!/?", s->at[1]) != NULL && s->at[1] != '\0') {
+        end = memchr(s->at, '>', n);
+        s->at = end != NULL ? end : s->end;
+    }
+}
+
+static const struct charset *prescan(struct bytes body)
+{
+    struct scan s = {body.at,
+                     body.at +
+                         (body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST)};
+
+    /* UTF-16 without its mark, told by the first octets of a declaration. */
+    if (body.len >= 6 && memcmp(body.at, "\0<\0?\0x", 6) == 0)
+        return labelled("utf-16be");
+    if (body.len >= 6 && memcmp(body.at, "<\0?\0x\0", 6) == 0)
+        return labelled("utf-16le");
+    while (!scan_over(&s)) {
+        const char *next = memchr(s.at, '<', (size_t)(s.end - s.at));
+
+        if (next == NULL)
+            return NULL;
+        s.at = next;
+        if (scan_has(&s, "<meta") && s.end - s.at > 5 &&
+            (is_space(s.at[5]) || s.at[5] == '/')) {
+            const struct charset *c;
+
+            s.at += 5;
+            c = of_meta(&s);
+            if (c != NULL)
+                return c;
+        } else {
+            skip_markup(&s);
+        }
+        s.at++;
+    }
+    return NULL;
+}
+
+/* The first meta element of the head that names an encoding. */
+static const struct charset *of_head(struct bytes body)
+{
+    struct html_reader r;
+    struct html_tree tree;
+    enum html_token token;
+
+    html_begin(&r, body);
+    html_tree_begin(&tree);
+    while (tree.part == TREE_HEAD && (token = html_next(&r)) != HTML_PAGE_END) {
+        struct html_start start = {.word = html_word_of(r.name),
+                                   .name = r.name};
+        struct scan attributes = {r.at, r.end};
+
+        if (token == HTML_TEXT && r.text_state == HTML_DATA &&
+            bytes_trim(r.text).len > 0) {
+            html_tree_text(&tree);
+        } else if (token == HTML_END_TAG && html_finish_tag(&r)) {
+            html_tree_end(&tree, r.name);
+        } else if (token == HTML_START_TAG && html_finish_tag(&r)) {
+            struct html_place place = html_tree_start(&tree, &start);
+            const struct charset *c = NULL;
+
+            if (place.word == WORD_META)
+                c = of_meta(&attributes);
+            if (c != NULL)
+                return c;
+            if (place.state != HTML_DATA)
+                html_switch(&r, place.state, r.name);
+        }
+    }
+    return NULL;
+}
+
+const struct charset *charset_sniff(struct bytes body,
+                                    struct bytes content_type)
+{
+    const struct charset *c = of_byte_order_mark(body);
+
+    if (c == NULL)
+        c = of_content(content_type);
+    if (c == NULL && body.len > 0)
+        c = prescan(body);
+    if (c == NULL && body.len > PRESCAN_MOST)
+        c = of_head(body);
+    return c != NULL ? c : labelled("windows-1252");
+}
+
+/* ---- style sheets -------------------------------------------------------- */
+
+/* CSS Syntax Level 3, section 3.2: these very octets, or nothing. */
+static const struct charset *of_at_charset(struct bytes body)
+{
+    static const char word[] = "@charset \"";
+    const size_t begin = sizeof word - 1;
+    const struct charset *c;
+    const char *end;
+
+    if (!bytes_starts_with(body, word))
+        return NULL;
+    body.len = body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST;
+    end = memchr(body.at + begin, '"', body.len - begin);
+    if (end == NULL || end + 1 == body.at + body.len || end[1] != ';')
+        return NULL;
+    c = charset_of_label(
+        bytes_of(body.at + begin, (size_t)(end - body.at) - begin));
+    return c != NULL &&
+                   (c->kind == CHARSET_UTF16LE || c->kind == CHARSET_UTF16BE)
+               ? charset_utf8()
+               : c;
+}
+
+const struct charset *charset_sniff_css(struct bytes body,
+                                        struct bytes content_type)
+{
+    const struct charset *c = of_byte_order_mark(body);
+
+    if (c == NULL)
+        c = of_content(content_type);
+    if (c == NULL)
+        c = of_at_charset(body);
+    return c != NULL ? c : charset_utf8();
+}
+
+/* ---- XML ----------------------------------------------------------------- */
+
+/* The encoding of `<?xml ... encoding="..."?>`, where the octets are a
+ * superset of ASCII, as the declaration's own being readable shows. */
+static const struct charset *of_xml_declaration(struct bytes body)
+{
+    struct bytes name, value;
+    struct scan s = {body.at, body.at};
+    const char *end;
+
+    if (body.len < 6 || memcmp(body.at, "<?xml", 5) != 0 ||
+        !is_space(body.at[5]))
+        return NULL;
+    end =
+        memchr(body.at, '>', body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST);
+    if (end == NULL)
+        return NULL;
+    s.at += 5;
+    s.end = end + 1;
+    while (get_attribute(&s, &name, &value))
+        if (bytes_is(name, "encoding")) {
+            const struct charset *c = charset_of_label(value);
+
+            if (c != NULL &&
+                (c->kind == CHARSET_UTF16LE || c->kind == CHARSET_UTF16BE))
+                return charset_utf8();
+            return c;
+        }
+    return NULL;
+}
+
+static const struct charset *of_xml_utf16(struct bytes body)
+{
+    if (body.len >= 4 && memcmp(body.at, "\0<\0?", 4) == 0)
+        return labelled("utf-16be");
+    if (body.len >= 4 && memcmp(body.at, "<\0?\0", 4) == 0)
+        return labelled("utf-16le");
+    return NULL;
+}
+
+const struct charset *charset_sniff_xml(struct bytes body,
+                                        struct bytes content_type)
+{
+    const struct charset *c = of_byte_order_mark(body);
+
+    if (c == NULL)
+        c = of_content(content_type);
+    if (c == NULL)
+        c = of_xml_utf16(body);
+    if (c == NULL)
+        c = of_xml_declaration(body);
+    return c != NULL ? c : charset_utf8();
+}

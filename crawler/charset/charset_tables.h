@@ -1,0 +1,63 @@
+/*
+ * charset_tables.h - labels and indexes of the Encoding Standard, and what an
+ * encoding is inside charset*.c.
+ *
+ * The two-octet indexes are read out of iconv when they are first needed, and
+ * patched where iconv differs from the standard.
+ */
+#ifndef URLWEIR_CRAWLER_CHARSET_CHARSET_TABLES_H
+#define URLWEIR_CRAWLER_CHARSET_CHARSET_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum charset_kind {
+    CHARSET_SINGLE, /* ASCII and 128 more */
+    CHARSET_UTF8,
+    CHARSET_UTF16LE,
+    CHARSET_UTF16BE,
+    CHARSET_USER_DEFINED,
+    CHARSET_REPLACEMENT,
+    CHARSET_GBK,
+    CHARSET_GB18030,
+    CHARSET_BIG5,
+    CHARSET_EUC_JP,
+    CHARSET_ISO_2022_JP,
+    CHARSET_SHIFT_JIS,
+    CHARSET_EUC_KR
+};
+
+struct charset {
+    const char *name;
+    enum charset_kind kind;
+    const uint16_t *high; /* of CHARSET_SINGLE: what 0x80 and on mean */
+};
+#define CHARSET_COUNT 40
+extern const struct charset charsets[CHARSET_COUNT];
+extern const struct charset *const charset_of_utf8; /* one of them */
+
+/* In the order of strcmp(). */
+struct charset_label {
+    const char *label;
+    uint8_t charset; /* its place in charsets */
+};
+#define CHARSET_LABEL_COUNT 228
+extern const struct charset_label charset_labels[CHARSET_LABEL_COUNT];
+
+/* From this pointer on, code points count up from this one. */
+struct gb18030_range {
+    uint32_t pointer, code_point;
+};
+#define GB18030_RANGE_COUNT 207
+extern const struct gb18030_range gb18030_ranges[GB18030_RANGE_COUNT];
+
+/* What the standard has for the pointers first to last; 0: nothing. A list of
+ * them ends with first == UINT16_MAX. */
+struct charset_patch {
+    uint16_t first, last;
+    uint32_t code_point;
+};
+extern const struct charset_patch patches_big5[], patches_euc_kr[],
+    patches_gb18030[], patches_jis0208[], patches_jis0212[];
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * coding.c - decoders of content codings, one behind the other.
+ *
+ *     wire ──► layer 0 ──piece──► layer 1 ──piece──► ... ──► caller
+ *
+ * Layer 0 takes off the coding that was applied last. Each layer but the first
+ * keeps a small piece of what the one before it made. Why not libcurl's
+ * decoders: they cannot stop in the middle of a piece of the wire, and say
+ * nothing of a stream that ends too early.
+ */
+#include "crawler/fetch/coding.h"
+
+#include <brotli/decode.h>
+#include <stdlib.h>
+#include <string.h>
+#define ZLIB_CONST
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+
+#define LAYERS_MOST     5
+#define PIECE           ((size_t)8192)
+#define ZSTD_WINDOW_LOG 23
+
+enum kind { GZIP, DEFLATE, BROTLI, ZSTD };
+
+struct layer {
+    enum kind kind;
+    bool begun; /* something came */
+    bool ended; /* at the end of its stream */
+    unsigned char head[2];
+    size_t head_len; /* of a deflate stream whose kind is not known yet */
+    bool z_ready;
+    z_stream z;
+    BrotliDecoderState *brotli;
+    ZSTD_DStream *zstd;
+    struct bytes in; /* of `piece`, from the layer before */
+    char *piece;     /* NULL in layer 0 */
+};
+
+struct coding {
+    size_t count;
+    struct layer layers[LAYERS_MOST];
+};
+
+/* ---- the value of Content-Encoding ---- */
+
+static bool kind_of(struct bytes name, enum kind *out)
+{
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } known[] = {{"gzip", GZIP},
+                 {"x-gzip", GZIP},
+                 {"deflate", DEFLATE},
+                 {"br", BROTLI},
+                 {"zstd", ZSTD}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (bytes_equal_nocase(name, bytes_of_str(known[i].name))) {
+            *out = known[i].kind;
+            return true;
+        }
+    return false;
+}
+
+/* The next element of a list (RFC 9110 section 5.6.1), which may be empty. */
+static struct bytes next_name(struct bytes *value)
+{
+    const char *comma = memchr(value->at, ',', value->len);
+    size_t len = comma != NULL ? (size_t)(comma - value->at) : value->len;
+    size_t step = comma != NULL ? len + 1 : len;
+    struct bytes name = bytes_trim(bytes_of(value->at, len));
+
+    *value = bytes_of(value->at + step, value->len - step);
+    return name;
+}
+
+static enum status read_value(struct bytes value, enum kind kinds[LAYERS_MOST],
+                              size_t *count)
+{
+    *count = 0;
+    while (value.len > 0) {
+        struct bytes name = next_name(&value);
+
+        if (name.len == 0 || bytes_equal_nocase(name, bytes_of_str("identity")))
+            continue;
+        if (*count == LAYERS_MOST || !kind_of(name, &kinds[*count]))
+            return STATUS_FORMAT;
+        ++*count;
+    }
+    return STATUS_OK;
+}
+
+/* ---- zlib: gzip and deflate ---- */
+
+/* Of the two octets a stream begins with: RFC 1950 section 2.2 says of its
+ * header that it names method 8 and is a multiple of 31. */
+static bool is_zlib(const unsigned char head[2])
+{
+    return (head[0] & 0x0f) == 8 && (head[0] * 256 + head[1]) % 31 == 0;
+}
+
+static bool z_start(struct layer *l, int window_bits)
+{
+    l->z = (z_stream){.next_in = NULL};
+    l->z_ready = inflateInit2(&l->z, window_bits) == Z_OK;
+    return l->z_ready;
+}
+
+/* One step of inflate. */
+static enum status z_step(struct layer *l, struct bytes *in, char *to,
+                          size_t room, size_t *got)
+{
+    int rc;
+
+    l->z.next_in = (const unsigned char *)in->at;
+    l->z.avail_in = (unsigned)in->len;
+    l->z.next_out = (unsigned char *)to;
+    l->z.avail_out = (unsigned)room;
+    rc = inflate(&l->z, Z_NO_FLUSH);
+    *got = room - l->z.avail_out;
+    *in = bytes_of(l->z.next_in, l->z.avail_in);
+    l->ended = rc == Z_STREAM_END;
+    return rc == Z_OK || rc == Z_STREAM_END || rc == Z_BUF_ERROR
+               ? STATUS_OK
+               : STATUS_FORMAT;
+}
+
+/* Behind a member: another one, or something that is none and is dropped. */
+static bool next_member(struct layer *l, struct bytes *in)
+{
+    if (in->len > 0 && (unsigned char)in->at[0] == 0x1f) {
+        l->ended = false;
+        return inflateReset(&l->z) == Z_OK;
+    }
+    in->len = 0;
+    return false;
+}
+
+static enum status gzip_step(struct layer *l, struct bytes *in, char *to,
+                             size_t room, size_t *got)
+{
+    if (!l->z_ready && !z_start(l, 15 + 16))
+        return STATUS_NOMEM;
+    if (l->ended && !next_member(l, in))
+        return STATUS_OK;
+    return z_step(l, in, to, room, got);
+}
+
+/* The first two octets say which of the two it is; they may come apart. */
+static enum status deflate_start(struct layer *l, struct bytes *in)
+{
+    struct bytes head;
+    size_t got;
+
+    while (l->head_len < 2 && in->len > 0) {
+        l->head[l->head_len++] = (unsigned char)in->at[0];
+        *in = bytes_of(in->at + 1, in->len - 1);
+    }
+    if (l->head_len < 2)
+        return STATUS_OK;
+    if (!z_start(l, is_zlib(l->head) ? 15 : -15))
+        return STATUS_NOMEM;
+    head = bytes_of(l->head, 2);
+    /* Two octets make no output: a block's header is longer, or the block is
+     * stored or ends at once. */
+    return z_step(l, &head, (char *)l->head, 0, &got);
+}
+
+static enum status deflate_step(struct layer *l, struct bytes *in, char *to,
+                                size_t room, size_t *got)
+{
+    enum status st = STATUS_OK;
+
+    if (!l->z_ready)
+        st = deflate_start(l, in);
+    if (st != STATUS_OK || !l->z_ready)
+        return st;
+    if (l->ended) {
+        in->len = 0; /* dropped */
+        return STATUS_OK;
+    }
+    return z_step(l, in, to, room, got);
+}
+
+/* ---- brotli and zstd ---- */
+
+static enum status brotli_step(struct layer *l, struct bytes *in, char *to,
+                               size_t room, size_t *got)
+{
+    const uint8_t *from = (const uint8_t *)in->at;
+    uint8_t *out = (uint8_t *)to;
+    size_t left = in->len, free = room;
+    BrotliDecoderResult rc;
+
+    if (l->brotli == NULL)
+        l->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+    if (l->brotli == NULL)
+        return STATUS_NOMEM;
+    if (l->ended) {
+        in->len = 0; /* dropped */
+        return STATUS_OK;
+    }
+    rc = BrotliDecoderDecompressStream(l->brotli, &left, &from, &free, &out,
+                                       NULL);
+    *got = room - free;
+    *in = bytes_of(from, left);
+    l->ended = rc == BROTLI_DECODER_RESULT_SUCCESS;
+    return rc == BROTLI_DECODER_RESULT_ERROR ? STATUS_FORMAT : STATUS_OK;
+}
+
+/* Frames one after the other are one stream. */
+static enum status zstd_step(struct layer *l, struct bytes *in, char *to,
+                             size_t room, size_t *got)
+{
+    ZSTD_inBuffer from = {in->at, in->len, 0};
+    ZSTD_outBuffer out = {to, room, 0};
+    size_t rc;
+
+    if (l->zstd == NULL) {
+        l->zstd = ZSTD_createDStream();
+        if (l->zstd == NULL ||
+            ZSTD_isError(ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax,
+                                                ZSTD_WINDOW_LOG)))
+            return STATUS_NOMEM;
+    }
+    if (l->ended && in->len == 0)
+        return STATUS_OK; /* asked for more, zstd would begin a frame */
+    rc = ZSTD_decompressStream(l->zstd, &out, &from);
+    *got = out.pos;
+    *in = bytes_of(in->at + from.pos, in->len - from.pos);
+    l->ended = rc == 0;
+    return ZSTD_isError(rc) ? STATUS_FORMAT : STATUS_OK;
+}
+
+/* ---- layers ---- */
+
+static enum status step(struct layer *l, struct bytes *in, char *to,
+                        size_t room, size_t *got)
+{
+    *got = 0;
+    l->begun = l->begun || in->len > 0;
+    switch (l->kind) {
+    case GZIP:
+        return gzip_step(l, in, to, room, got);
+    case DEFLATE:
+        return deflate_step(l, in, to, room, got);
+    case BROTLI:
+        return brotli_step(l, in, to, room, got);
+    case ZSTD:
+        break;
+    }
+    return zstd_step(l, in, to, room, got);
+}
+
+/* What layer `i` makes of `in`, which is the wire's or its own piece. It may
+ * hold back octets without any input, so it is asked until it has none. */
+static enum status read_layer(struct coding *c, size_t i, struct bytes *wire,
+                              char *to, size_t room, size_t *got)
+{
+    struct layer *l = &c->layers[i];
+    struct bytes *in = i == 0 ? wire : &l->in;
+    enum status st;
+
+    for (;;) {
+        size_t before = in->len, made = 0;
+
+        st = step(l, in, to, room, got);
+        if (st != STATUS_OK || *got > 0)
+            return st;
+        if (in->len > 0 && in->len < before)
+            continue;
+        if (in->len > 0) /* it takes nothing and makes nothing */
+            return STATUS_FORMAT;
+        if (i == 0)
+            return STATUS_OK;
+        st = read_layer(c, i - 1, wire, l->piece, PIECE, &made);
+        l->in = bytes_of(l->piece, made);
+        if (st != STATUS_OK || made == 0)
+            return st;
+    }
+}
+
+enum status coding_read(struct coding *c, struct bytes *in, void *to,
+                        size_t room, size_t *got)
+{
+    return read_layer(c, c->count - 1, in, to, room, got);
+}
+
+bool coding_is_whole(const struct coding *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->layers[i].begun && !c->layers[i].ended)
+            return false;
+    return true;
+}
+
+/* ---- life ---- */
+
+enum status coding_new(struct coding **out, struct bytes value)
+{
+    enum kind kinds[LAYERS_MOST];
+    struct coding *c;
+    size_t count;
+    enum status st = read_value(value, kinds, &count);
+
+    *out = NULL;
+    if (st != STATUS_OK || count == 0)
+        return st;
+    c = xcalloc(1, sizeof *c);
+    c->count = count;
+    for (size_t i = 0; i < count; i++) {
+        c->layers[i].kind = kinds[count - 1 - i];
+        c->layers[i].in = bytes_of("", 0);
+        if (i > 0)
+            c->layers[i].piece = xmalloc(PIECE);
+    }
+    *out = c;
+    return STATUS_OK;
+}
+
+void coding_free(struct coding *c)
+{
+    if (c == NULL)
+        return;
+    for (size_t i = 0; i < c->count; i++) {
+        struct layer *l = &c->layers[i];
+
+        if (l->z_ready)
+            inflateEnd(&l->z);
+        if (l->brotli != NULL)
+            BrotliDecoderDestroyInstance(l->brotli);
+        ZSTD_freeDStream(l->zstd);
+        free(l->piece);
+    }
+    free(c);
+}

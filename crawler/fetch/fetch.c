@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch.c - one transfer: its options, its beginning and its end.
+ *
+ * Options that hold for all transfers are set once a handle, since curl_easy_
+ * reset and setting them anew costs more than a small page. What curl calls in
+ * between is in fetch_body.c, what its codes mean in fetch_end.c.
+ */
+#include "crawler/fetch/fetch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "crawler/fetch/fetch_parts.h"
+
+#define DNS_CACHE_S    300L
+#define REQUEST_MOST   ((size_t)256 << 10)
+#define READ_MOST      16384L /* octets at a time */
+#define READ_LEAST     1024L  /* and the least that curl knows */
+#define READS_A_SECOND 16L
+
+/* ---- options ------------------------------------------------------------- */
+
+static struct curl_slist *list_of(const char *const *texts, size_t count)
+{
+    struct curl_slist *list = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        struct curl_slist *longer = curl_slist_append(list, texts[i]);
+
+        if (longer != NULL)
+            list = longer;
+    }
+    return list;
+}
+
+static void set_identity(struct fetch *f)
+{
+    const struct fetcher_options *o = f->o;
+    CURL *e = f->transfer.easy;
+
+    curl_easy_setopt(e, CURLOPT_USERAGENT, o->user_agent);
+    f->headers = list_of(o->headers, o->header_count);
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
+    if (o->cookie != NULL)
+        curl_easy_setopt(e, CURLOPT_COOKIE, o->cookie);
+    /* The environment must not send requests elsewhere. */
+    curl_easy_setopt(e, CURLOPT_PROXY, o->proxy != NULL ? o->proxy : "");
+    curl_easy_setopt(e, CURLOPT_NOPROXY, "");
+    curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    f->resolve = list_of(o->resolve, o->resolve_count);
+    curl_easy_setopt(e, CURLOPT_RESOLVE, f->resolve);
+}
+
+static void set_limits(struct fetch *f)
+{
+    CURL *e = f->transfer.easy;
+
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
+                     (long)f->o->connect_timeout_ms);
+    curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    /* A name server that does not answer must not hold the thread when a
+     * transfer is given up. */
+    curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+    if (f->o->insecure) {
+        curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+}
+
+static void set_exchange(struct fetch *f)
+{
+    CURL *e = f->transfer.easy;
+
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, CODING_ACCEPTED);
+    curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* we do that */
+    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L); /* our form is the form */
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, fetch_on_head);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, fetch_on_body);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, f);
+    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, fetch_on_send);
+    curl_easy_setopt(e, CURLOPT_PREREQDATA, f);
+    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, f->error);
+    if (f->o->warc) {
+        curl_easy_setopt(e, CURLOPT_DEBUGFUNCTION, fetch_on_debug);
+        curl_easy_setopt(e, CURLOPT_DEBUGDATA, f);
+        curl_easy_setopt(e, CURLOPT_VERBOSE, 1L); /* calls it */
+    }
+}
+
+struct fetch *fetch_new(const struct fetcher_options *o,
+                        struct fetcher_counters *counters, struct multi *m)
+{
+    struct fetch *f = xcalloc(1, sizeof *f);
+
+    f->o = o;
+    f->counters = counters;
+    answer_init(&f->answer);
+    buf_init(&f->body, SIZE_MAX);
+    buf_init(&f->request, REQUEST_MOST);
+    f->transfer.easy = curl_easy_init();
+    if (f->transfer.easy == NULL) {
+        fetch_free(f);
+        return NULL;
+    }
+    multi_adopt(m, &f->transfer);
+    set_identity(f);
+    set_limits(f);
+    set_exchange(f);
+    return f;
+}
+
+void fetch_free(struct fetch *f)
+{
+    if (f == NULL)
+        return;
+    curl_easy_cleanup(f->transfer.easy);
+    curl_slist_free_all(f->headers);
+    curl_slist_free_all(f->resolve);
+    coding_free(f->coding);
+    answer_fini(&f->answer);
+    buf_fini(&f->body);
+    buf_fini(&f->request);
+    free(f);
+}
+
+/* ---- the life of a transfer ---------------------------------------------- */
+
+/* Where little may come, many transfers have a little each rather than one
+ * after the other a lot: a server gives up on a client that takes nothing for
+ * long. (CURLOPT_MAX_RECV_SPEED_LARGE is no help: it waits without a word, and
+ * the waiting would count for the server's.) */
+static long read_size(const struct fetcher_options *o)
+{
+    uint64_t rate = o->rate != NULL ? rate_limit_rate(o->rate) : 0;
+
+    if (rate == 0 || rate >= READ_MOST * READS_A_SECOND)
+        return READ_MOST;
+    return rate > READ_LEAST * READS_A_SECOND ? (long)rate / READS_A_SECOND
+                                              : READ_LEAST;
+}
+
+void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
+                 int64_t wall_ms)
+{
+    assert(!f->transfer.busy && f->reserved == 0);
+    f->order = *order;
+    f->transfer.id = order->id;
+    f->decided = f->keep = f->streamed = f->sent = false;
+    f->why = NULL;
+    f->taken = 0;
+    f->body_bytes = f->counted = 0;
+    f->waits = FETCH_GOES_ON;
+    f->held_back = false;
+    f->paid_at = INT64_MIN;
+    f->started = now;
+    f->started_wall_ms = wall_ms;
+    f->error[0] = '\0';
+    buf_clear(&f->request);
+    curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
+    f->order.url = NULL; /* curl has a copy, we have none */
+    curl_easy_setopt(f->transfer.easy, CURLOPT_BUFFERSIZE, read_size(f->o));
+    atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
+    multi_start(f->transfer.multi, &f->transfer);
+}
+
+bool fetch_may_go_on(struct fetch *f, int64_t now)
+{
+    return f->waits == FETCH_WAITS_MEMORY ? fetch_reserve_more(f)
+                                          : fetch_is_within_rate(f, now);
+}
+
+bool fetch_go_on(struct fetch *f)
+{
+    f->waits = FETCH_GOES_ON;
+    multi_take_in_hand(&f->transfer); /* curl hands over what it kept */
+    return curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT) == CURLE_OK;
+}
+
+bool fetch_is_stream(const struct fetch *f)
+{
+    long version = 0;
+
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_2_0;
+}
+
+bool fetch_share_connection(const struct fetch *a, const struct fetch *b)
+{
+    char *ip_a = NULL, *ip_b = NULL;
+    long port_a = 0, port_b = 0;
+
+    curl_easy_getinfo(a->transfer.easy, CURLINFO_LOCAL_PORT, &port_a);
+    curl_easy_getinfo(b->transfer.easy, CURLINFO_LOCAL_PORT, &port_b);
+    curl_easy_getinfo(a->transfer.easy, CURLINFO_PRIMARY_IP, &ip_a);
+    curl_easy_getinfo(b->transfer.easy, CURLINFO_PRIMARY_IP, &ip_b);
+    return port_a > 0 && port_a == port_b && ip_a != NULL && ip_b != NULL &&
+           strcmp(ip_a, ip_b) == 0;
+}
+
+/* Of a body that is taken as it comes, what is kept has a limit of its own. */
+static bool kept_short(const struct fetch *f)
+{
+    return f->streamed && f->keep && f->body_bytes > f->body.len;
+}
+
+/* From the beginning until a connection made for it was ready for the request:
+ * its name looked up, TLS agreed on. -1: there is none. */
+static int64_t connect_time(CURL *e)
+{
+    curl_off_t tcp_us = 0, tls_us = 0;
+    long made = 0;
+
+    curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &made);
+    if (made == 0)
+        return -1;
+    curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &tcp_us);
+    curl_easy_getinfo(e, CURLINFO_APPCONNECT_TIME_T, &tls_us);
+    if (tcp_us == 0)
+        return -1;
+    return (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
+}
+
+void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
+                  struct fetch_result *out)
+{
+    char *ip = NULL;
+    curl_off_t first_us = 0;
+    long version = 0;
+
+    fetch_count_wire(f);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_STARTTRANSFER_TIME_T,
+                      &first_us);
+    *out = (struct fetch_result){
+        .end = fetch_end_of(f, code),
+        .answer = &f->answer,
+        .body = buf_bytes(&f->body),
+        .cut = kept_short(f) ? FETCH_TOO_LONG : fetch_cut_of(f, code),
+        .request = buf_bytes(&f->request),
+        .http2 = version == CURL_HTTP_VERSION_2_0,
+        .decoded = f->coding != NULL && (f->keep || f->streamed),
+        .body_bytes = f->keep && !f->streamed ? f->body.len : f->body_bytes,
+        .wire_bytes = f->counted,
+        .started = f->started,
+        .ended = now,
+        .started_wall_ms = f->started_wall_ms,
+        .first_byte_ns = first_us * NS_PER_US,
+        .connect_ns = connect_time(f->transfer.easy),
+        .ip = ip != NULL ? ip : "",
+    };
+    out->transient = fetch_is_transient(out->end, code);
+    out->error = fetch_words_for(f, out->end, code);
+}
+
+void fetch_clear(struct fetch *f)
+{
+    fetch_give_back(f);
+    coding_free(f->coding);
+    f->coding = NULL;
+    answer_clear(&f->answer);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch_body.c - what curl calls while a transfer runs.
+ *
+ * Bodies are decoded here and counted after that: CURLOPT_MAXFILESIZE knows
+ * only what the wire carries, which a few kilobytes of gzip make into
+ * gigabytes. Octets are decoded as there is memory for them. When the pool is
+ * empty, or what came is over the rate limit, the write callback answers
+ * CURL_WRITEFUNC_PAUSE; curl then hands over the same piece again, perhaps with
+ * more behind it, and as many octets of it as were taken before are passed over
+ * (f->taken).
+ *
+ * Nothing is paused from anywhere else. A transfer that curl_easy_pause stops
+ * before its head has come may read on all the same, and then curl 7.88 hands
+ * over all lines of the head as one, in which no head is recognised: short
+ * bodies came to nothing and long ones lost their links.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "crawler/fetch/fetch_parts.h"
+#include "crawler/fetch/mime.h"
+
+#define RESERVE_LEAST ((uint64_t)32 << 10)
+#define BODY_KEPT     ((size_t)64 << 10)   /* memory kept between transfers */
+#define DRAIN_MOST    ((uint64_t)64 << 10) /* read to keep a connection */
+#define PIECE         ((size_t)16 << 10)   /* decoded at a time */
+#define CODINGS_MOST  ((size_t)256)        /* octets of Content-Encoding */
+
+/* ---- memory of the body -------------------------------------------------- */
+
+bool fetch_reserve(struct fetch *f, uint64_t bytes)
+{
+    uint64_t want = f->reserved * 2;
+    uint64_t most =
+        f->order.body_most + (f->streamed ? f->order.take_memory : 0);
+
+    if (bytes <= f->reserved)
+        return true;
+    if (want < RESERVE_LEAST)
+        want = RESERVE_LEAST;
+    if (want > most)
+        want = most;
+    if (want < bytes)
+        want = bytes;
+    if (!body_pool_take(f->o->bodies, f, want - f->reserved))
+        return false;
+    f->reserved = want;
+    return true;
+}
+
+/* What the transfer holds once `more` octets of its body are kept. */
+static uint64_t memory_for(const struct fetch *f, uint64_t more)
+{
+    uint64_t kept = f->keep ? f->body.len + more : 0;
+
+    return kept + (f->streamed ? f->order.take_memory : 0);
+}
+
+bool fetch_reserve_more(struct fetch *f)
+{
+    uint64_t more = f->order.body_most - f->body.len;
+
+    return fetch_reserve(f,
+                         memory_for(f, more < RESERVE_LEAST ? more
+                                                            : RESERVE_LEAST));
+}
+
+void fetch_give_back(struct fetch *f)
+{
+    body_pool_give(f->o->bodies, f, f->reserved);
+    f->reserved = 0;
+    if (f->body.cap > BODY_KEPT)
+        buf_fini(&f->body);
+    buf_clear(&f->body);
+}
+
+/* ---- what curl calls ----------------------------------------------------- */
+
+static struct fetch *fetch_of(void *p)
+{
+    struct fetch *f = p;
+
+    assert(f != NULL && f->transfer.busy);
+    return f;
+}
+
+/* How the fetch ends, whatever curl will say; 0 makes curl give up. */
+static size_t decide(struct fetch *f, enum fetch_end end)
+{
+    f->decided = true;
+    f->end = end;
+    return 0;
+}
+
+static uint64_t wire_bytes(struct fetch *f)
+{
+    curl_off_t body = 0;
+
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
+    return f->answer.received + (body > 0 ? (uint64_t)body : 0);
+}
+
+void fetch_count_wire(struct fetch *f)
+{
+    uint64_t n = wire_bytes(f);
+
+    if (n <= f->counted)
+        return;
+    atomic_fetch_add_explicit(&f->counters->wire_bytes, n - f->counted,
+                              memory_order_relaxed);
+    if (f->o->rate != NULL)
+        f->paid_at = rate_limit_spend(f->o->rate, n - f->counted, clock_mono());
+    f->counted = n;
+}
+
+/* Its own turn has come, or, where the rate was raised since, everybody's. */
+bool fetch_is_within_rate(const struct fetch *f, int64_t now)
+{
+    return f->paid_at <= now || rate_limit_level_at(f->o->rate) <= now;
+}
+
+/* A short body is cheaper read than a connection is made. */
+static bool is_short(const struct answer *a)
+{
+    struct bytes v = answer_get(a, ANSWER_CONTENT_LENGTH);
+    uint64_t n = 0;
+
+    if (v.len == 0 || v.len > 9)
+        return false;
+    for (size_t i = 0; i < v.len; i++) {
+        if (v.at[i] < '0' || v.at[i] > '9')
+            return false;
+        n = n * 10 + (uint64_t)(v.at[i] - '0');
+    }
+    return n <= DRAIN_MOST;
+}
+
+static bool wanted_mime(const struct fetch *f)
+{
+    char text[MIME_SIZE];
+    struct bytes type =
+        mime_essence(answer_get(&f->answer, ANSWER_CONTENT_TYPE), text);
+
+    return !f->order.filter_mime || type.len == 0 ||
+           mime_accepted(type, f->o->mime, f->o->mime_count);
+}
+
+static bool is_html(const struct answer *a)
+{
+    char text[MIME_SIZE];
+
+    return mime_is_html(mime_essence(answer_get(a, ANSWER_CONTENT_TYPE), text));
+}
+
+static void add_codings(void *ctx, struct bytes value)
+{
+    buf_add_bytes(ctx, value);
+    buf_add_char(ctx, ',');
+}
+
+/* What takes the body's codings off. False: nothing of ours does. */
+static bool make_coding(struct fetch *f)
+{
+    struct buf codings;
+    enum status st;
+
+    buf_init(&codings, CODINGS_MOST);
+    answer_each(&f->answer, ANSWER_CONTENT_ENCODING, add_codings, &codings);
+    st = buf_failed(&codings);
+    if (st == STATUS_OK)
+        st = coding_new(&f->coding, buf_bytes(&codings));
+    buf_fini(&codings);
+    return st == STATUS_OK;
+}
+
+/* A body that nobody wants: `end` it is, and its octets are read if few. */
+static size_t do_without(struct fetch *f, enum fetch_end end, size_t n)
+{
+    f->keep = f->streamed = false;
+    (void)decide(f, end);
+    return is_short(&f->answer) ? n : 0;
+}
+
+/* The head is whole: is the body wanted? */
+static size_t on_head_complete(struct fetch *f, size_t n)
+{
+    const struct answer *a = &f->answer;
+    bool success = a->status >= 200 && a->status < 300;
+
+    f->streamed = success && f->order.take != NULL;
+    f->keep = f->order.keep_all || (success && (!f->streamed || is_html(a)));
+    if (success && !wanted_mime(f))
+        return do_without(f, FETCH_MIME, n);
+    if (make_coding(f))
+        return n;
+    f->why = "a content coding that is not known";
+    return do_without(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
+}
+
+size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
+{
+    struct fetch *f = fetch_of(ctx);
+    size_t n = size * count;
+    bool was_complete = f->answer.complete;
+
+    multi_take_in_hand(&f->transfer);
+    if (!answer_line(&f->answer, bytes_of(at, n)))
+        return decide(f, FETCH_PROTOCOL);
+    if (f->answer.complete && !was_complete)
+        return on_head_complete(f, n);
+    return n;
+}
+
+/* A body that is not kept: an error page, or a type not wanted. */
+static size_t pass_over(struct fetch *f, size_t n)
+{
+    if (f->body_bytes <= DRAIN_MOST)
+        return n;
+    return f->decided ? 0 : decide(f, FETCH_ANSWERED);
+}
+
+/* How many octets of the body may be decoded now; 0: no memory for them. One
+ * more than may be kept is looked for, to know that there are more. */
+static size_t room_for_piece(struct fetch *f)
+{
+    uint64_t left = f->order.body_most - f->body.len;
+    uint64_t want = left < PIECE ? left : PIECE, held = memory_for(f, 0);
+
+    if (!f->keep || (f->streamed && left == 0))
+        return fetch_reserve(f, held) ? PIECE : 0;
+    if (left == 0)
+        return 1;
+    if (f->reserved > held && f->reserved - held < want)
+        want = f->reserved - held;
+    return fetch_reserve(f, held + want) ? (size_t)want : 0;
+}
+
+/* The next octets of the body, at most `room`, off the front of *in; none:
+ * *in is empty. They stand in *in itself or in `scratch`. */
+static enum status next_piece(struct fetch *f, struct bytes *in, size_t room,
+                              char scratch[PIECE], struct bytes *out)
+{
+    size_t got = in->len < room ? in->len : room;
+    enum status st = STATUS_OK;
+
+    if (f->coding == NULL) {
+        *out = bytes_of(in->at, got);
+        *in = bytes_of(in->at + got, in->len - got);
+    } else {
+        st = coding_read(f->coding, in, scratch, room, &got);
+        *out = bytes_of(scratch, got);
+    }
+    return st;
+}
+
+static bool keep_piece(struct fetch *f, struct bytes piece)
+{
+    buf_add_bytes(&f->body, piece);
+    return buf_failed(&f->body) == STATUS_OK || decide(f, FETCH_STARVED) != 0;
+}
+
+/* Of a body that somebody takes as it comes, what is kept may be less. */
+static bool hand_on(struct fetch *f, struct bytes piece)
+{
+    uint64_t left = f->order.body_most - f->body.len;
+    size_t kept = piece.len < left ? piece.len : (size_t)left;
+
+    if (f->keep && !keep_piece(f, bytes_of(piece.at, kept)))
+        return false;
+    return piece.len == 0 ||
+           f->order.take(f->order.take_ctx, &f->answer, piece) ||
+           decide(f, FETCH_CUT_LENGTH) != 0;
+}
+
+/* False: no more of them, and how the fetch ends is decided. */
+static bool take_piece(struct fetch *f, struct bytes piece)
+{
+    f->body_bytes += piece.len;
+    if (f->streamed)
+        return hand_on(f, piece);
+    if (!f->keep)
+        return pass_over(f, 1) != 0;
+    if (f->body.len == f->order.body_most && piece.len > 0)
+        return decide(f, FETCH_CUT_LENGTH) != 0;
+    return keep_piece(f, piece);
+}
+
+static size_t undecodable(struct fetch *f, enum status st)
+{
+    bool success = f->answer.status < 300;
+
+    if (st == STATUS_NOMEM)
+        return decide(f, FETCH_STARVED);
+    f->why = "the content coding is damaged";
+    if (f->decided)
+        return 0;
+    return decide(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED);
+}
+
+size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
+{
+    struct fetch *f = fetch_of(ctx);
+    size_t n = size * count, room;
+    struct bytes in = bytes_of(at + f->taken, n - f->taken), piece;
+    char scratch[PIECE];
+    enum status st;
+
+    multi_take_in_hand(&f->transfer);
+    fetch_count_wire(f);
+    if (f->paid_at != INT64_MIN && !fetch_is_within_rate(f, clock_mono())) {
+        f->waits = FETCH_WAITS_RATE;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    do {
+        room = room_for_piece(f);
+        if (room == 0) {
+            f->taken = n - in.len;
+            f->waits = FETCH_WAITS_MEMORY;
+            return CURL_WRITEFUNC_PAUSE;
+        }
+        st = next_piece(f, &in, room, scratch, &piece);
+        if (!take_piece(f, piece))
+            return 0;
+        if (st != STATUS_OK)
+            return undecodable(f, st);
+    } while (piece.len > 0);
+    f->taken = 0;
+    return n;
+}
+
+/* Called when a request is about to go out on a connection. curl sends one
+ * again by itself when a kept connection turns out dead before an octet of the
+ * answer has come (CURLOPT_PREREQFUNCTION; lib/transfer.c, Curl_retry_request).
+ * The server may have had the first one, so a second would be a request that
+ * no delay was kept for. It is another try: the frontier's to order. */
+int fetch_on_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
+{
+    struct fetch *f = fetch_of(ctx);
+
+    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    if (!f->sent) {
+        f->sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    (void)decide(f, FETCH_RESET);
+    return CURL_PREREQFUNC_ABORT;
+}
+
+/* The request as curl sends it, for those who record it. Before it may come
+ * one to a proxy (CONNECT), so a whole head is followed by another. */
+int fetch_on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
+                   void *ctx)
+{
+    struct fetch *f = ctx;
+    struct buf *r = &f->request;
+
+    (void)easy;
+    if (type != CURLINFO_HEADER_OUT)
+        return 0;
+    if (r->len >= 4 && memcmp(r->at + r->len - 4, "\r\n\r\n", 4) == 0)
+        buf_clear(r);
+    buf_add(r, at, size);
+    return 0;
+}

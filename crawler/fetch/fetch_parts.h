@@ -1,0 +1,44 @@
+/*
+ * fetch_parts.h - the inside of a fetch, for its three files alone.
+ *
+ *   fetch.c        options, beginning, end
+ *   fetch_body.c   what curl calls while it runs: head, body, memory
+ *   fetch_end.c    what curl's codes mean
+ */
+#ifndef URLWEIR_CRAWLER_FETCH_FETCH_PARTS_H
+#define URLWEIR_CRAWLER_FETCH_FETCH_PARTS_H
+
+#include "crawler/fetch/fetch.h"
+
+/* ---- fetch_body.c ---- */
+
+/* Memory for so many octets of the body, as more is needed in steps that
+ * double. False: the pool is empty. */
+bool fetch_reserve(struct fetch *f, uint64_t bytes);
+/* The next step, for one that found the pool empty. */
+bool fetch_reserve_more(struct fetch *f);
+void fetch_give_back(struct fetch *f);
+/* What has come is paid for. */
+bool fetch_is_within_rate(const struct fetch *f, int64_t now);
+/* Brings f->counted, the fetcher's counter and the rate limit up to date. */
+void fetch_count_wire(struct fetch *f);
+
+/* Callbacks: CURLOPT_HEADERFUNCTION, _WRITEFUNCTION, _PREREQFUNCTION,
+ * _DEBUGFUNCTION; their data is the fetch. */
+size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx);
+size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx);
+int fetch_on_send(void *ctx, char *ip, char *local_ip, int port,
+                  int local_port);
+int fetch_on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
+                   void *ctx);
+
+/* ---- fetch_end.c ---- */
+
+enum fetch_end fetch_end_of(struct fetch *f, CURLcode code);
+enum fetch_cut fetch_cut_of(const struct fetch *f, CURLcode code);
+bool fetch_is_transient(enum fetch_end end, CURLcode code);
+/* What went wrong, or "". */
+const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
+                            CURLcode code);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch_set.c - the transfers of one fetcher.
+ *
+ * Deadlines are ours, not curl's: only so can the time in which we ourselves
+ * held a transfer back be given to it again, and a deadline be looked at after
+ * what has already arrived was read. Time in which this thread did not run at
+ * all (a suspended process, a laptop's lid) is no server's fault either: it
+ * does not pass for deadlines, which are kept in moments of "present" time.
+ *
+ * Where what came is over the rate limit, a transfer waits with its piece until
+ * that is paid for, and none begins. Each of them has its turn at the moment it
+ * was told, whatever others have spent by then, so that no fetcher gets ahead.
+ */
+#include "crawler/fetch/fetch_set.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define IDLE_CONNECTIONS 256L
+#define MEMORY_RETRY     (20 * NS_PER_MS)
+#define TURN_MOST        (250 * NS_PER_MS) /* so that an absence is seen */
+#define ABSENCE_LEAST    (250 * NS_PER_MS) /* less is a busy machine */
+
+struct fetch_set {
+    const struct fetcher_options *o;
+    struct fetcher_counters *counters;
+    struct multi *multi;
+    struct fetch **all; /* ever made */
+    size_t count, active;
+    struct fetch *free;
+    struct heap due;   /* active ones that are not paused, by present time */
+    int64_t looked_at; /* at the clock, in or after a turn; 0: never */
+    int64_t absent;    /* time that did not pass for deadlines */
+    int64_t attended;  /* at those that wait, by present time */
+    bool aborting, some_broken;
+    int64_t look_again; /* something may be there for one that waits */
+    int64_t turn_at;    /* to begin another, held up by the rate limit; once
+                           past, whatever others have spent; INT64_MAX: none */
+};
+
+enum status fetch_set_new(struct fetch_set **out,
+                          const struct fetcher_options *o,
+                          struct fetcher_counters *counters,
+                          struct in_hand_slot *in_hand)
+{
+    struct fetch_set *s = xcalloc(1, sizeof *s);
+    const struct multi_options mo = {
+        /* A proxy is named by a person, and does the resolving. */
+        .guard = o->proxy == NULL ? o->guard : NULL,
+        .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
+        .idle_most = IDLE_CONNECTIONS,
+        .opened = &counters->connections,
+        .in_hand = in_hand,
+    };
+    enum status st = multi_new(&s->multi, &mo);
+
+    s->o = o;
+    s->counters = counters;
+    s->look_again = s->turn_at = INT64_MAX;
+    heap_init(&s->due);
+    if (st != STATUS_OK) {
+        fetch_set_free(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+void fetch_set_free(struct fetch_set *s)
+{
+    if (s == NULL)
+        return;
+    assert(s->active == 0);
+    for (size_t i = 0; i < s->count; i++)
+        fetch_free(s->all[i]);
+    multi_free(s->multi);
+    heap_fini(&s->due);
+    free(s->all);
+    free(s);
+}
+
+static struct fetch *take_free(struct fetch_set *s)
+{
+    struct fetch *f = s->free;
+
+    if (f != NULL) {
+        s->free = f->next_free;
+        return f;
+    }
+    f = fetch_new(s->o, s->counters, s->multi);
+    if (f == NULL)
+        return NULL;
+    s->all = xrealloc(s->all, (s->count + 1) * sizeof(struct fetch *));
+    s->all[s->count++] = f;
+    return f;
+}
+
+bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
+                     void *ctx, int64_t now, int64_t wall_ms)
+{
+    struct fetch *f = take_free(s);
+
+    if (f == NULL)
+        return false;
+    f->ctx = ctx;
+    s->turn_at = INT64_MAX;
+    s->active++;
+    atomic_store_explicit(&s->counters->active, s->active,
+                          memory_order_relaxed);
+    heap_push(&s->due, &f->due, now - s->absent + s->o->timeout_ms * NS_PER_MS);
+    fetch_start(f, order, now, wall_ms);
+    return true;
+}
+
+void fetch_set_recycle(struct fetch_set *s, struct fetch *f)
+{
+    fetch_clear(f);
+    f->next_free = s->free;
+    s->free = f;
+}
+
+size_t fetch_set_active(const struct fetch_set *s)
+{
+    return s->active;
+}
+
+void fetch_set_wake(struct fetch_set *s)
+{
+    multi_wake(s->multi);
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+static void go_on(struct fetch_set *s, struct fetch *f, int64_t now)
+{
+    if (!fetch_go_on(f))
+        f->broken = s->some_broken = true;
+    if (f->waits == FETCH_GOES_ON)
+        heap_push(&s->due, &f->due, f->due.key + now - f->waits_since);
+}
+
+/* Streams of one HTTP/2 connection: while one of them waits, curl takes nothing
+ * from it for the others either (lib/http2.c, pause_stream_id). */
+static void hold_back_streams(struct fetch_set *s, const struct fetch *waiting)
+{
+    if (!fetch_is_stream(waiting))
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (f->transfer.busy && f->waits == FETCH_GOES_ON && !f->held_back)
+            f->held_back = fetch_share_connection(f, waiting);
+    }
+}
+
+/* Time in which others of their connections waited is given to them again. */
+static void give_time_back(struct fetch_set *s, int64_t present)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (f->held_back && heap_remove(&s->due, &f->due))
+            heap_push(&s->due, &f->due, f->due.key + present - s->attended);
+        f->held_back = false;
+    }
+}
+
+/* Those that met an empty pool or the rate limit in this turn, and those there
+ * is something for again. */
+static void attend_to_waiting(struct fetch_set *s, int64_t now)
+{
+    const int64_t present = now - s->absent;
+
+    if (s->look_again != INT64_MAX) /* somebody waited, who may hold others */
+        give_time_back(s, present);
+    s->attended = present;
+    s->look_again = INT64_MAX;
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (!f->transfer.busy || f->waits == FETCH_GOES_ON)
+            continue;
+        if (heap_remove(&s->due, &f->due))
+            f->waits_since = present;
+        if (fetch_may_go_on(f, now))
+            go_on(s, f, present);
+        if (f->waits == FETCH_WAITS_MEMORY)
+            s->look_again = clock_earlier(s->look_again, now + MEMORY_RETRY);
+        else if (f->waits == FETCH_WAITS_RATE)
+            s->look_again = clock_earlier(s->look_again, f->paid_at);
+        if (f->waits != FETCH_GOES_ON)
+            hold_back_streams(s, f);
+    }
+}
+
+bool fetch_set_may_start(struct fetch_set *s, int64_t now)
+{
+    int64_t level = INT64_MIN;
+
+    if (s->o->rate != NULL)
+        level = rate_limit_level_at(s->o->rate);
+    if (level <= now || s->turn_at <= now)
+        return true;
+    s->turn_at = clock_earlier(s->turn_at, level);
+    return false;
+}
+
+/* ---- the turn ------------------------------------------------------------ */
+
+/* The moment at which this set has something to do of its own accord. */
+static int64_t next_moment(const struct fetch_set *s, int64_t until,
+                           int64_t now)
+{
+    struct heap_item *first = heap_top(&s->due);
+
+    if (first != NULL)
+        until = clock_earlier(until, first->key + s->absent);
+    until = clock_earlier(until, s->look_again);
+    if (s->turn_at > now)
+        until = clock_earlier(until, s->turn_at);
+    if (s->active > 0 || s->turn_at != INT64_MAX)
+        until = clock_earlier(until, now + TURN_MOST);
+    return until;
+}
+
+/* We meant to look at the clock at `planned`, or at once: did we? */
+static int64_t look_at_clock(struct fetch_set *s, int64_t planned)
+{
+    int64_t now = clock_mono();
+    int64_t late = now - (planned > s->looked_at ? planned : s->looked_at);
+
+    if (s->looked_at != 0 && late >= ABSENCE_LEAST)
+        s->absent += late;
+    s->looked_at = now;
+    return now;
+}
+
+void fetch_set_turn(struct fetch_set *s, int64_t until)
+{
+    int64_t now = look_at_clock(s, 0);
+
+    until = next_moment(s, until, now);
+    multi_turn(s->multi, until);
+    attend_to_waiting(s, look_at_clock(s, until));
+}
+
+void fetch_set_abort(struct fetch_set *s)
+{
+    s->aborting = true;
+}
+
+static struct fetch *next_broken(struct fetch_set *s, CURLcode *code)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct fetch *f = s->all[i];
+
+        if (f->transfer.busy && (s->aborting || f->broken)) {
+            *code = f->broken ? CURLE_WRITE_ERROR : CURLE_ABORTED_BY_CALLBACK;
+            return f;
+        }
+    }
+    s->some_broken = false;
+    return NULL;
+}
+
+/* An active fetch that curl will not end for us. Late is what was late when the
+ * turn ended: what came since then has not been read yet. */
+static struct fetch *next_given_up(struct fetch_set *s, CURLcode *code)
+{
+    struct heap_item *first = heap_top(&s->due);
+    struct fetch *f = NULL;
+
+    if (s->aborting || s->some_broken)
+        f = next_broken(s, code);
+    if (f != NULL || first == NULL || first->key + s->absent > s->looked_at)
+        return f;
+    *code = CURLE_OPERATION_TIMEDOUT;
+    return (struct fetch *)((char *)first - offsetof(struct fetch, due));
+}
+
+struct fetch *fetch_set_next_ended(struct fetch_set *s, int64_t now,
+                                   struct fetch_result *r)
+{
+    CURLcode code = CURLE_OK;
+    struct fetch *f = (struct fetch *)multi_next_ended(s->multi, &code);
+
+    if (f == NULL) {
+        f = next_given_up(s, &code);
+        if (f == NULL)
+            return NULL;
+        multi_abort(s->multi, &f->transfer);
+    }
+    f->broken = false;
+    (void)heap_remove(&s->due, &f->due);
+    s->active--;
+    atomic_store_explicit(&s->counters->active, s->active,
+                          memory_order_relaxed);
+    fetch_finish(f, code, now, r);
+    return f;
+}

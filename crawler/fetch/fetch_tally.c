@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* fetch_tally.c - what the requests of a fetcher came to, for a monitor. */
+#include "crawler/fetch/fetch_tally.h"
+
+#include <assert.h>
+
+#include "crawler/fetch/fetch.h"
+
+static_assert(FETCH_TALLY_ENDS == FETCH_PROTOCOL + 1, "one for each end");
+
+const char *fetch_tally_end_name(unsigned end)
+{
+    static const char *const names[FETCH_TALLY_ENDS] = {
+        [FETCH_ANSWERED] = "answered",
+        [FETCH_CUT_LENGTH] = "truncated_length",
+        [FETCH_CUT_TIME] = "truncated_time",
+        [FETCH_CUT_ENCODING] = "bad_encoding",
+        [FETCH_MIME] = "mime",
+        [FETCH_ADDRESS] = "address",
+        [FETCH_CROWDED] = "crowded",
+        [FETCH_STARVED] = "no_memory",
+        [FETCH_STOPPED] = "stopped",
+        [FETCH_DNS] = "dns",
+        [FETCH_CONNECT] = "connect",
+        [FETCH_TLS] = "tls",
+        [FETCH_TIMEOUT] = "timeout",
+        [FETCH_RESET] = "reset",
+        [FETCH_PROTOCOL] = "protocol",
+    };
+
+    return names[end];
+}
+
+static void count(_Atomic uint64_t *n)
+{
+    atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+/* Were its head, and as much of its body as matters, here? */
+static bool was_answered(const struct fetch_result *r)
+{
+    return r->end <= FETCH_MIME && r->answer->status != 0;
+}
+
+void fetch_tally_note(struct fetch_tally *t, const struct fetch_result *r,
+                      bool robots)
+{
+    int status = r->answer->status;
+
+    count(&t->ends[r->end]);
+    count(&t->classes[status >= 100 && status < 1000 ? status / 100 : 0]);
+    if (r->connect_ns >= 0)
+        histogram_note(&t->connect, r->connect_ns);
+    if (!was_answered(r))
+        return;
+    if (robots) {
+        histogram_note(&t->robots, r->ended - r->started);
+    } else {
+        histogram_note(&t->first_byte, r->first_byte_ns);
+        histogram_note(&t->answer, r->ended - r->started);
+    }
+}
+
+void fetch_tally_look(const struct fetch_tally *t,
+                      struct fetch_tally_sample *into)
+{
+    for (unsigned i = 0; i < FETCH_TALLY_ENDS; i++)
+        into->ends[i] +=
+            atomic_load_explicit(&t->ends[i], memory_order_relaxed);
+    for (unsigned i = 0; i < FETCH_TALLY_CLASSES; i++)
+        into->classes[i] +=
+            atomic_load_explicit(&t->classes[i], memory_order_relaxed);
+    histogram_look(&t->connect, &into->connect);
+    histogram_look(&t->first_byte, &into->first_byte);
+    histogram_look(&t->answer, &into->answer);
+    histogram_look(&t->robots, &into->robots);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rate_limit.c - a token bucket kept as one moment: when it is level.
+ *
+ * Each octet moves that moment on by the time that it takes at the rate, and a
+ * moment that lies a second back or more is a full bucket (the virtual
+ * scheduling form of the generic cell rate algorithm, ITU-T I.371 annex A). No
+ * timer fills it, and whoever waits knows until when.
+ */
+#include "crawler/fetch/rate_limit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define FULL    NS_PER_S
+#define LONGEST ((double)(INT64_MAX / 4)) /* 73 years */
+
+struct rate_limit {
+    pthread_mutex_t mtx;
+    _Atomic uint64_t rate; /* written under mtx */
+    int64_t level_at;      /* shared, under mtx */
+};
+
+struct rate_limit *rate_limit_new(uint64_t rate)
+{
+    struct rate_limit *l = xcalloc(1, sizeof *l);
+
+    pthread_mutex_init(&l->mtx, NULL);
+    l->rate = rate;
+    l->level_at = INT64_MIN;
+    return l;
+}
+
+void rate_limit_free(struct rate_limit *l)
+{
+    if (l == NULL)
+        return;
+    pthread_mutex_destroy(&l->mtx);
+    free(l);
+}
+
+uint64_t rate_limit_rate(const struct rate_limit *l)
+{
+    return atomic_load_explicit(&l->rate, memory_order_relaxed);
+}
+
+static int64_t span(double ns)
+{
+    return (int64_t)(ns < LONGEST ? ns : LONGEST);
+}
+
+void rate_limit_set(struct rate_limit *l, uint64_t rate, int64_t now)
+{
+    uint64_t before;
+
+    pthread_mutex_lock(&l->mtx);
+    before = l->rate;
+    if (before == 0 || rate == 0)
+        l->level_at = now;
+    else if (l->level_at > now)
+        l->level_at = now + span((double)(l->level_at - now) * (double)before /
+                                 (double)rate);
+    l->rate = rate;
+    pthread_mutex_unlock(&l->mtx);
+}
+
+int64_t rate_limit_spend(struct rate_limit *l, uint64_t octets, int64_t now)
+{
+    int64_t at = INT64_MIN;
+
+    if (rate_limit_rate(l) == 0)
+        return at;
+    pthread_mutex_lock(&l->mtx);
+    if (l->rate > 0) {
+        at = clock_later(l->level_at, now - FULL);
+        at = now + span((double)(at - now) +
+                        (double)octets / (double)l->rate * NS_PER_S);
+        l->level_at = at;
+    }
+    pthread_mutex_unlock(&l->mtx);
+    return at;
+}
+
+int64_t rate_limit_level_at(struct rate_limit *l)
+{
+    int64_t at;
+
+    if (rate_limit_rate(l) == 0)
+        return INT64_MIN;
+    pthread_mutex_lock(&l->mtx);
+    at = l->rate > 0 ? l->level_at : INT64_MIN;
+    pthread_mutex_unlock(&l->mtx);
+    return at;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html.c - the tokenizer of the HTML standard, section 13.2.5, written as
+ * searches.
+ *
+ * The standard's eighty states go octet by octet. Seen from a link's side most
+ * of them say "up to the next ...", so each is a search here: text to the next
+ * `<`, a comment to its end, raw text to its end tag. Two readings that follow
+ * from the states and are easily lost:
+ *
+ *   <!-->  <!--->     are whole comments; --!> ends one, but not <!--!>
+ *   <a/href=x>        a slash in a tag is white space unless > follows
+ *
+ * Any > ends a doctype, also one inside its quotes.
+ */
+#include "crawler/html/html.h"
+
+#include <string.h>
+
+static bool is_letter(char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
+static size_t left(const struct html_reader *r)
+{
+    return (size_t)(r->end - r->at);
+}
+
+/* The first `c` from `from` on, or the page's end. */
+static const char *find(const struct html_reader *r, const char *from, char c)
+{
+    const char *p =
+        from < r->end ? memchr(from, c, (size_t)(r->end - from)) : NULL;
+
+    return p != NULL ? p : r->end;
+}
+
+void html_begin(struct html_reader *r, struct bytes page)
+{
+    *r = (struct html_reader){.at = page.len > 0 ? page.at : "",
+                              .tag_whole = true};
+    r->end = r->at + page.len;
+}
+
+void html_switch(struct html_reader *r, enum html_state state,
+                 struct bytes name)
+{
+    r->state = state;
+    r->raw_name = name;
+}
+
+/* ---- tags ---------------------------------------------------------------- */
+
+enum { OCTET_SPACE = 1, OCTET_SLASH = 2, OCTET_GREATER = 4, OCTET_EQUALS = 8 };
+
+static const unsigned char octet_class[256] = {
+    [' '] = OCTET_SPACE,   ['\n'] = OCTET_SPACE, ['\t'] = OCTET_SPACE,
+    ['\r'] = OCTET_SPACE,  ['\f'] = OCTET_SPACE, ['/'] = OCTET_SLASH,
+    ['>'] = OCTET_GREATER, ['='] = OCTET_EQUALS,
+};
+
+/* The first octet of one of the classes, or the page's end. */
+static const char *find_class(const struct html_reader *r, const char *p,
+                              unsigned classes)
+{
+    while (p < r->end && !(octet_class[(unsigned char)*p] & classes))
+        p++;
+    return p;
+}
+
+static const char *skip_class(const struct html_reader *r, const char *p,
+                              unsigned classes)
+{
+    while (p < r->end && (octet_class[(unsigned char)*p] & classes))
+        p++;
+    return p;
+}
+
+/* The value behind an equals sign; r->at ends up behind it. False: its closing
+ * quote is missing, so the page ends inside the tag. */
+static bool read_value(struct html_reader *r, struct bytes *value)
+{
+    const char *p = skip_class(r, r->at, OCTET_SPACE), *stop;
+
+    if (p < r->end && (*p == '"' || *p == '\'')) {
+        stop = find(r, p + 1, *p);
+        *value = bytes_of(p + 1, (size_t)(stop - p) - 1);
+        r->at = stop < r->end ? stop + 1 : r->end;
+        return stop < r->end;
+    }
+    stop = find_class(r, p, OCTET_SPACE | OCTET_GREATER);
+    *value = bytes_of(p, (size_t)(stop - p));
+    r->at = stop;
+    return true;
+}
+
+static bool end_tag_here(struct html_reader *r, bool whole)
+{
+    r->in_tag = false;
+    r->tag_whole = whole;
+    return false;
+}
+
+bool html_next_attr(struct html_reader *r, struct html_attr *out)
+{
+    const char *p, *name_end;
+
+    if (!r->in_tag)
+        return false;
+    p = skip_class(r, r->at, OCTET_SPACE | OCTET_SLASH);
+    if (p < r->end && *p == '>') {
+        r->self_closing = p > r->at && p[-1] == '/';
+        r->at = p + 1;
+        return end_tag_here(r, true);
+    }
+    if (p == r->end) {
+        r->at = p;
+        return end_tag_here(r, false);
+    }
+    /* An equals sign in the first place belongs to the name. */
+    name_end =
+        find_class(r, p + 1,
+                   OCTET_SPACE | OCTET_SLASH | OCTET_GREATER | OCTET_EQUALS);
+    out->name = bytes_of(p, (size_t)(name_end - p));
+    out->value = bytes_of(name_end, 0);
+    p = skip_class(r, name_end, OCTET_SPACE);
+    if (p == r->end || *p != '=') {
+        r->at = name_end;
+        return true;
+    }
+    r->at = p + 1;
+    return read_value(r, &out->value) || end_tag_here(r, false);
+}
+
+bool html_finish_tag(struct html_reader *r)
+{
+    struct html_attr ignored;
+
+    while (html_next_attr(r, &ignored))
+        ;
+    return r->tag_whole;
+}
+
+/* r->at is at the first letter of a name. */
+static enum html_token begin_tag(struct html_reader *r, enum html_token token)
+{
+    const char *stop =
+        find_class(r, r->at, OCTET_SPACE | OCTET_SLASH | OCTET_GREATER);
+
+    r->name = bytes_of(r->at, (size_t)(stop - r->at));
+    r->at = stop;
+    r->in_tag = true;
+    r->tag_whole = false;
+    r->self_closing = false;
+    return token;
+}
+
+/* ---- comments and their like --------------------------------------------- */
+
+/* A comment whose content begins at r->at, behind `<!--`. */
+static enum html_token read_comment(struct html_reader *r)
+{
+    const char *begin = r->at, *p = begin, *stop;
+
+    if (left(r) >= 1 && p[0] == '>') {
+        r->text = bytes_of(begin, 0);
+        r->at = p + 1;
+        return HTML_COMMENT;
+    }
+    if (left(r) >= 2 && p[0] == '-' && p[1] == '>') {
+        r->text = bytes_of(begin, 0);
+        r->at = p + 2;
+        return HTML_COMMENT;
+    }
+    while ((p = find(r, p, '-')) < r->end) {
+        size_t n = (size_t)(r->end - p);
+
+        stop = p;
+        if (n == 1 || (n == 2 && p[1] == '-') ||
+            (n == 3 && p[1] == '-' && p[2] == '!')) {
+            p = r->end; /* the page ends inside the comment's end */
+            goto found;
+        }
+        if (p[1] != '-') {
+            p += 2;
+            continue;
+        }
+        if (p[2] == '>') {
+            p += 3;
+            goto found;
+        }
+        if (p[2] == '!' && n > 3 && p[3] == '>') {
+            p += 4;
+            goto found;
+        }
+        p += 1;
+    }
+    stop = r->end;
+found:
+    r->text = bytes_of(begin, (size_t)(stop - begin));
+    r->at = p;
+    return HTML_COMMENT;
+}
+
+/* Everything up to the next > counts, from r->at on. */
+static enum html_token read_to_greater(struct html_reader *r,
+                                       enum html_token token)
+{
+    const char *stop = find(r, r->at, '>');
+
+    r->text = bytes_of(r->at, (size_t)(stop - r->at));
+    r->at = stop < r->end ? stop + 1 : r->end;
+    return token;
+}
+
+static enum html_token read_cdata(struct html_reader *r)
+{
+    const char *stop = left(r) >= 3 ? memmem(r->at, left(r), "]]>", 3) : NULL;
+
+    r->text_state = HTML_CDATA;
+    r->state = HTML_DATA;
+    r->text = bytes_of(r->at, stop != NULL ? (size_t)(stop - r->at) : left(r));
+    r->at = stop != NULL ? stop + 3 : r->end;
+    return HTML_TEXT;
+}
+
+/* r->at is behind `<!`. */
+static enum html_token read_declaration(struct html_reader *r)
+{
+    struct bytes word = bytes_of(r->at, left(r) < 7 ? left(r) : 7);
+
+    if (bytes_starts_with(word, "--")) {
+        r->at += 2;
+        return read_comment(r);
+    }
+    if (bytes_equal_nocase(word, bytes_of_str("doctype"))) {
+        r->at += 7;
+        return read_to_greater(r, HTML_DOCTYPE);
+    }
+    if (r->in_foreign && bytes_is(word, "[CDATA[")) {
+        r->at += 7;
+        return read_cdata(r);
+    }
+    return read_to_greater(r, HTML_COMMENT);
+}
+
+/* ---- raw text ------------------------------------------------------------ */
+
+/* `p` is at a `<`: is it the end tag of the raw text's element? */
+static bool is_raw_end(const struct html_reader *r, const char *p)
+{
+    size_t n = r->raw_name.len;
+
+    return n > 0 && (size_t)(r->end - p) > n + 2 && p[1] == '/' &&
+           bytes_equal_nocase(bytes_of(p + 2, n), r->raw_name) &&
+           (octet_class[(unsigned char)p[n + 2]] &
+            (OCTET_SPACE | OCTET_SLASH | OCTET_GREATER));
+}
+
+static const char *find_raw_end(const struct html_reader *r)
+{
+    const char *p = r->at;
+
+    while ((p = find(r, p, '<')) < r->end && !is_raw_end(r, p))
+        p++;
+    return p;
+}
+
+/* `p` is behind a `<` or `</`: the word script and a delimiter? */
+static bool is_script_word(const struct html_reader *r, const char *p)
+{
+    return r->end - p > 6 &&
+           bytes_equal_nocase(bytes_of(p, 6), bytes_of_str("script")) &&
+           (octet_class[(unsigned char)p[6]] &
+            (OCTET_SPACE | OCTET_SLASH | OCTET_GREATER));
+}
+
+/* `p` is at a dash. With a second one behind it: behind the whole run, and
+ * past the `>` that ends the escape if there is one. */
+static const char *skip_dashes(const struct html_reader *r, const char *p,
+                               bool *ends)
+{
+    const char *begin = p;
+
+    while (p < r->end && *p == '-')
+        p++;
+    *ends = p - begin >= 2 && p < r->end && *p == '>';
+    return *ends ? p + 1 : p;
+}
+
+/* Behind the escaped part that begins at `p`, the dashes of its `<!--`; an end
+ * tag of the script itself stops it as well, and *at_end says so. Sections
+ * 13.2.5.18 to 13.2.5.31. */
+static const char *skip_script_escape(const struct html_reader *r,
+                                      const char *p, bool *at_end)
+{
+    bool twice = false, ends = false;
+
+    while (p < r->end) {
+        if (*p == '-') {
+            p = skip_dashes(r, p, &ends);
+            if (ends)
+                return p;
+        } else if (*p != '<') {
+            p++;
+        } else if (!twice && is_raw_end(r, p)) {
+            *at_end = true;
+            return p;
+        } else if (!twice && is_script_word(r, p + 1)) {
+            twice = true;
+            p += 8;
+        } else if (twice && r->end - p > 1 && p[1] == '/' &&
+                   is_script_word(r, p + 2)) {
+            twice = false;
+            p += 9;
+        } else {
+            p++;
+        }
+    }
+    return p;
+}
+
+static const char *find_script_end(const struct html_reader *r)
+{
+    const char *p = r->at;
+    bool at_end = false;
+
+    while ((p = find(r, p, '<')) < r->end && !is_raw_end(r, p)) {
+        p++;
+        if (r->end - p >= 3 && memcmp(p, "!--", 3) == 0)
+            p = skip_script_escape(r, p + 1, &at_end);
+        if (at_end)
+            break;
+    }
+    return p;
+}
+
+/* The text up to the end tag, if there is any; then the end tag. */
+static enum html_token read_raw(struct html_reader *r)
+{
+    const char *stop = r->end;
+
+    r->text_state = r->state;
+    if (r->state == HTML_SCRIPT)
+        stop = find_script_end(r);
+    else if (r->state != HTML_PLAINTEXT)
+        stop = find_raw_end(r);
+    if (stop > r->at) {
+        r->text = bytes_of(r->at, (size_t)(stop - r->at));
+        r->at = stop;
+        return HTML_TEXT;
+    }
+    if (stop == r->end)
+        return HTML_PAGE_END;
+    r->state = HTML_DATA;
+    r->at = stop + 2;
+    return begin_tag(r, HTML_END_TAG);
+}
+
+/* ---- the data state ------------------------------------------------------ */
+
+static enum html_token take_text(struct html_reader *r, const char *stop)
+{
+    r->text_state = HTML_DATA;
+    r->text = bytes_of(r->at, (size_t)(stop - r->at));
+    r->at = stop;
+    return HTML_TEXT;
+}
+
+/* r->at is at `</`. */
+static enum html_token read_end_tag(struct html_reader *r)
+{
+    if (left(r) == 2)
+        return take_text(r, r->end);
+    r->at += 2;
+    if (is_letter(*r->at))
+        return begin_tag(r, HTML_END_TAG);
+    if (*r->at != '>')
+        return read_to_greater(r, HTML_COMMENT);
+    r->at++; /* `</>` is nothing at all */
+    r->text_state = HTML_DATA;
+    r->text = bytes_of(r->at, 0);
+    return HTML_TEXT;
+}
+
+enum html_token html_next(struct html_reader *r)
+{
+    const char *p;
+
+    if (r->in_tag && !html_finish_tag(r))
+        return HTML_PAGE_END;
+    if (r->at == r->end)
+        return HTML_PAGE_END;
+    if (r->state == HTML_CDATA)
+        return read_cdata(r);
+    if (r->state != HTML_DATA)
+        return read_raw(r);
+    if (*r->at != '<')
+        return take_text(r, find(r, r->at, '<'));
+    if (left(r) == 1)
+        return take_text(r, r->end);
+    p = r->at + 1;
+    if (is_letter(*p)) {
+        r->at = p;
+        return begin_tag(r, HTML_START_TAG);
+    }
+    switch (*p) {
+    case '/':
+        return read_end_tag(r);
+    case '!':
+        r->at += 2;
+        return read_declaration(r);
+    case '?':
+        r->at += 1;
+        return read_to_greater(r, HTML_COMMENT);
+    default:
+        return take_text(r, p);
+    }
+}

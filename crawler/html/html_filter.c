@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_filter.c - the pass over a page before libxml2.
+ *
+ * libxml2 2.9 reads HTML by rules older than HTML5: it invents links inside
+ * textarea and iframe, drops what follows </html>, stops at depth 256. It also
+ * spends most of its time on text and on tags that hold no link. So it is
+ * given only the tags that can matter, as
+ *
+ *     <html><body><a href="/x?a&#38;b"></a><img src="y.png">...
+ *
+ * Values are written decoded and escaped again; an element that libxml2 does
+ * not know as empty gets its end tag at once, so depth never grows. A style
+ * attribute or lazy source on any other element is written as a <param>, and
+ * the text of a style sheet as the style of one.
+ */
+#include "crawler/html/html_filter.h"
+
+#include <string.h>
+
+#define VALUE_CEILING ((size_t)8 << 20) /* libxml2 refuses texts of 10 MB */
+
+void html_filter_init(struct html_filter *f, size_t markup_ceiling)
+{
+    memset(f, 0, sizeof *f);
+    buf_init(&f->markup, markup_ceiling);
+    buf_init(&f->scratch, VALUE_CEILING);
+    buf_init(&f->style, VALUE_CEILING);
+}
+
+void html_filter_fini(struct html_filter *f)
+{
+    buf_fini(&f->markup);
+    buf_fini(&f->scratch);
+    buf_fini(&f->style);
+}
+
+/* ---- attributes ---------------------------------------------------------- */
+
+static const struct {
+    enum html_attr_bit bit;
+    enum html_word word;
+} attr_words[ATTR_COUNT_] = {
+    {ATTR_HREF, WORD_HREF},
+    {ATTR_SRC, WORD_SRC},
+    {ATTR_SRCSET, WORD_SRCSET},
+    {ATTR_ACTION, WORD_ACTION},
+    {ATTR_DATA, WORD_DATA},
+    {ATTR_CITE, WORD_CITE},
+    {ATTR_CONTENT, WORD_CONTENT},
+    {ATTR_HTTP_EQUIV, WORD_HTTP_EQUIV},
+    {ATTR_NAME, WORD_NAME},
+    {ATTR_PROPERTY, WORD_PROPERTY},
+    {ATTR_REL, WORD_REL},
+    {ATTR_TYPE, WORD_TYPE},
+    {ATTR_LANG, WORD_LANG},
+    {ATTR_STYLE, WORD_STYLE},
+    {ATTR_DATA_SRC, WORD_DATA_SRC},
+    {ATTR_DATA_SRCSET, WORD_DATA_SRCSET},
+    {ATTR_XLINK_HREF, WORD_XLINK_HREF},
+    {ATTR_ENCODING, WORD_ENCODING},
+    {ATTR_COLOR, WORD_COLOR},
+    {ATTR_FACE, WORD_FACE},
+    {ATTR_SIZE, WORD_SIZE},
+};
+
+/* One more than its place in attr_words; 0: not one of ours. */
+static const uint8_t attr_place[WORD_COUNT_] = {
+    [WORD_HREF] = 1,         [WORD_SRC] = 2,         [WORD_SRCSET] = 3,
+    [WORD_ACTION] = 4,       [WORD_DATA] = 5,        [WORD_CITE] = 6,
+    [WORD_CONTENT] = 7,      [WORD_HTTP_EQUIV] = 8,  [WORD_NAME] = 9,
+    [WORD_PROPERTY] = 10,    [WORD_REL] = 11,        [WORD_TYPE] = 12,
+    [WORD_LANG] = 13,        [WORD_STYLE] = 14,      [WORD_DATA_SRC] = 15,
+    [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17, [WORD_ENCODING] = 18,
+    [WORD_COLOR] = 19,       [WORD_FACE] = 20,       [WORD_SIZE] = 21,
+};
+
+/* Attributes that hold links; the others only say more about them. */
+#define CARRIERS                                                               \
+    (ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_ACTION | ATTR_DATA |            \
+     ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC | ATTR_DATA_SRCSET)
+
+/* Those of `asked` that the tag has, the first of each name. False: the page
+ * ends inside the tag. */
+static bool read_attrs(struct html_filter *f, uint32_t asked)
+{
+    struct html_attr a;
+
+    f->found = 0;
+    if (asked == 0)
+        return html_finish_tag(&f->reader);
+    while (html_next_attr(&f->reader, &a)) {
+        unsigned place = attr_place[html_word_of(a.name)];
+        uint32_t bit = place > 0 ? UINT32_C(1) << (place - 1) : 0;
+
+        if ((bit & asked) && !(f->found & bit)) {
+            f->found |= bit;
+            f->value[place - 1] = a.value;
+        }
+    }
+    return f->reader.tag_whole;
+}
+
+static unsigned place_of(enum html_attr_bit bit)
+{
+    return (unsigned)__builtin_ctz((unsigned)bit);
+}
+
+/* The value of an attribute, decoded; empty where the tag lacks it or it is
+ * longer than any parser should be asked to take. Lives until the next call. */
+static struct bytes value_of(struct html_filter *f, enum html_attr_bit bit)
+{
+    struct bytes raw = f->value[place_of(bit)];
+
+    if (!(f->found & (uint32_t)bit) || raw.len > VALUE_CEILING)
+        return bytes_of("", 0);
+    if (html_text_is_plain(raw))
+        return raw;
+    buf_clear(&f->scratch);
+    html_text(&f->scratch, raw, HTML_AS_ATTRIBUTE);
+    return f->scratch.failed ? bytes_of("", 0) : buf_bytes(&f->scratch);
+}
+
+static bool value_is(struct html_filter *f, enum html_attr_bit bit,
+                     const char *s)
+{
+    return (f->found & (uint32_t)bit) &&
+           bytes_equal_nocase(value_of(f, bit), bytes_of_str(s));
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+/* Elements that libxml2 2.9 knows to be empty. */
+static bool is_empty_element(enum html_word w)
+{
+    return w == WORD_IMG || w == WORD_LINK || w == WORD_META ||
+           w == WORD_AREA || w == WORD_EMBED || w == WORD_FRAME ||
+           w == WORD_PARAM;
+}
+
+static void write_escaped(struct buf *out, struct bytes s)
+{
+    size_t i = 0;
+
+    while (i < s.len) {
+        size_t begin = i;
+        char c = '\0';
+
+        while (i < s.len && (c = s.at[i]) != '&' && c != '<' && c != '"' &&
+               c != '\0')
+            i++;
+        buf_add(out, s.at + begin, i - begin);
+        if (i == s.len)
+            return;
+        if (c == '&')
+            buf_add(out, "&#38;", 5);
+        else if (c == '<')
+            buf_add(out, "&#60;", 5);
+        else if (c == '"')
+            buf_add(out, "&#34;", 5);
+        i++;
+    }
+}
+
+static void write_attr(struct html_filter *f, unsigned place)
+{
+    enum html_attr_bit bit = attr_words[place].bit;
+
+    buf_add_char(&f->markup, ' ');
+    buf_add_bytes(&f->markup, html_word_text(attr_words[place].word));
+    buf_add(&f->markup, "=\"", 2);
+    write_escaped(&f->markup, value_of(f, bit));
+    buf_add_char(&f->markup, '"');
+}
+
+/* A tag that met the ceiling is taken back whole. */
+static void end_element(struct html_filter *f, enum html_word w, size_t begin)
+{
+    buf_add_char(&f->markup, '>');
+    if (!is_empty_element(w)) {
+        buf_add(&f->markup, "</", 2);
+        buf_add_bytes(&f->markup, html_word_text(w));
+        buf_add_char(&f->markup, '>');
+    }
+    if (f->markup.failed)
+        buf_truncate(&f->markup, begin);
+}
+
+static void write_element(struct html_filter *f, enum html_word w,
+                          uint32_t attrs)
+{
+    size_t begin = f->markup.len;
+
+    buf_add_char(&f->markup, '<');
+    buf_add_bytes(&f->markup, html_word_text(w));
+    for (; attrs != 0; attrs &= attrs - 1)
+        write_attr(f, (unsigned)__builtin_ctz(attrs));
+    end_element(f, w, begin);
+}
+
+/* The text of a style sheet that has been collected. */
+static void write_style(struct html_filter *f)
+{
+    size_t begin = f->markup.len;
+
+    if (f->style.len > 0 && !f->style.failed) {
+        buf_add_str(&f->markup, "<param style=\"");
+        write_escaped(&f->markup, buf_bytes(&f->style));
+        buf_add_char(&f->markup, '"');
+        end_element(f, WORD_PARAM, begin);
+    }
+    buf_clear(&f->style);
+}
+
+/* ---- tags ---------------------------------------------------------------- */
+
+/* What of a tag's attributes somebody needs. */
+static uint32_t asked_of(const struct html_wants *wants, enum html_word w)
+{
+    uint32_t asked = wants->of_any | wants->of[w];
+
+    switch (w) {
+    case WORD_HTML:
+        return asked | ATTR_LANG;
+    case WORD_BASE:
+        return asked | ATTR_HREF;
+    case WORD_A:
+        return asked & ATTR_HREF ? asked | ATTR_XLINK_HREF : asked;
+    case WORD_IMAGE:
+        return asked | wants->of[WORD_IMG];
+    case WORD_META:
+        return asked | ATTR_NAME | ATTR_CONTENT | ATTR_HTTP_EQUIV |
+               ATTR_PROPERTY;
+    case WORD_STYLE:
+        return wants->style_text ? asked | ATTR_TYPE : asked;
+    case WORD_FONT:
+        return asked | ATTR_COLOR | ATTR_FACE | ATTR_SIZE;
+    case WORD_INPUT:
+        return asked | ATTR_TYPE;
+    case WORD_ANNOTATION_XML:
+        return asked | ATTR_ENCODING;
+    default:
+        return asked;
+    }
+}
+
+static struct html_start start_of(struct html_filter *f, enum html_word w)
+{
+    struct html_start s = {.word = w,
+                           .name = f->reader.name,
+                           .self_closing = f->reader.self_closing};
+
+    if (w == WORD_FONT)
+        s.font_looks = f->found & (ATTR_COLOR | ATTR_FACE | ATTR_SIZE);
+    else if (w == WORD_INPUT)
+        s.hidden = value_is(f, ATTR_TYPE, "hidden");
+    else if (w == WORD_ANNOTATION_XML)
+        s.html_encoding = value_is(f, ATTR_ENCODING, "text/html") ||
+                          value_is(f, ATTR_ENCODING, "application/xhtml+xml");
+    return s;
+}
+
+/* A refresh, directions for robots, or a property asked for. */
+static bool meta_matters(struct html_filter *f, const struct html_wants *wants)
+{
+    struct bytes name;
+
+    if (!(f->found & ATTR_CONTENT))
+        return false;
+    if (value_is(f, ATTR_HTTP_EQUIV, "refresh"))
+        return true;
+    name = bytes_trim(value_of(f, ATTR_NAME));
+    if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
+        (wants->agent != NULL &&
+         bytes_equal_nocase(name, bytes_of_str(wants->agent))))
+        return true;
+    return wants->og && (bytes_starts_with(value_of(f, ATTR_PROPERTY), "og:") ||
+                         bytes_starts_with(value_of(f, ATTR_NAME), "og:"));
+}
+
+static bool mentions_nofollow(struct bytes rel)
+{
+    for (size_t i = 0; i + 8 <= rel.len; i++)
+        if (bytes_equal_nocase(bytes_of(rel.at + i, 8),
+                               bytes_of_str("nofollow")))
+            return true;
+    return false;
+}
+
+/* The attributes of an HTML element that are written. */
+static uint32_t written_of(struct html_filter *f,
+                           const struct html_wants *wants, enum html_word w)
+{
+    uint32_t attrs = f->found & (wants->of[w] | wants->of_any);
+
+    if (w == WORD_META)
+        return meta_matters(f, wants)
+                   ? f->found & (ATTR_CONTENT | ATTR_HTTP_EQUIV | ATTR_NAME |
+                                 ATTR_PROPERTY)
+                   : 0;
+    /* Only link is told by its rel; elsewhere one word of it counts. */
+    if (w != WORD_LINK && (attrs & ATTR_REL) &&
+        !mentions_nofollow(value_of(f, ATTR_REL)))
+        attrs &= ~(uint32_t)ATTR_REL;
+    return attrs & CARRIERS ? attrs : 0;
+}
+
+static void write_html(struct html_filter *f, const struct html_wants *wants,
+                       enum html_word w)
+{
+    uint32_t attrs = written_of(f, wants, w);
+
+    if (attrs != 0)
+        write_element(f, wants->of[w] != 0 || w == WORD_META ? w : WORD_PARAM,
+                      attrs);
+}
+
+/* SVG and MathML have links in a, and style on everything. */
+static void write_foreign(struct html_filter *f, const struct html_wants *wants,
+                          enum html_word w)
+{
+    uint32_t attrs = f->found & wants->of_any & ATTR_STYLE;
+
+    if (w != WORD_A || !(f->found & (ATTR_HREF | ATTR_XLINK_HREF)) ||
+        !(wants->of[WORD_A] & ATTR_HREF)) {
+        if (attrs != 0)
+            write_element(f, WORD_PARAM, attrs);
+        return;
+    }
+    if (!(f->found & ATTR_HREF)) {
+        f->value[place_of(ATTR_HREF)] = f->value[place_of(ATTR_XLINK_HREF)];
+        f->found |= ATTR_HREF;
+    }
+    write_element(f, WORD_A, attrs | ATTR_HREF);
+}
+
+struct page_pass {
+    const struct html_wants *wants;
+    bool (*base)(void *ctx, struct bytes href);
+    void *ctx;
+    bool base_found;
+};
+
+/* What the page says of itself, which no link parser needs to see. */
+static void note_element(struct html_filter *f, struct page_pass *pass,
+                         enum html_word w)
+{
+    bool live = !html_tree_has(&f->tree, WORD_TEMPLATE);
+
+    if (w == WORD_BASE && live && !pass->base_found && (f->found & ATTR_HREF))
+        pass->base_found = pass->base(pass->ctx, value_of(f, ATTR_HREF));
+    else if (w == WORD_HTML && live && f->lang.len == 0 &&
+             (f->found & ATTR_LANG))
+        f->lang = f->value[place_of(ATTR_LANG)];
+    else if (w == WORD_TITLE && live && !f->title_found)
+        f->in_title = f->title_found = true;
+    else if (w == WORD_STYLE && pass->wants->style_text)
+        f->in_style = !(f->found & ATTR_TYPE) || value_is(f, ATTR_TYPE, "") ||
+                      value_is(f, ATTR_TYPE, "text/css");
+}
+
+static void take_start(struct html_filter *f, struct page_pass *pass)
+{
+    enum html_word w = html_word_of(f->reader.name);
+    struct html_start start;
+    struct html_place place;
+
+    if (!read_attrs(f, asked_of(pass->wants, w)))
+        return;
+    start = start_of(f, w);
+    place = html_tree_start(&f->tree, &start);
+    if (!f->body_begun && f->tree.part != TREE_HEAD) {
+        f->body_begun = true;
+        f->body_at = f->markup.len;
+    }
+    if (place.drops_body)
+        buf_truncate(&f->markup, f->body_at);
+    if (place.ignored)
+        return;
+    if (place.state != HTML_DATA)
+        html_switch(&f->reader, place.state, f->reader.name);
+    if (place.space != HTML_SPACE) {
+        write_foreign(f, pass->wants, place.word);
+        return;
+    }
+    note_element(f, pass, place.word);
+    write_html(f, pass->wants, place.word);
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static bool is_blank(struct html_filter *f)
+{
+    struct bytes s = f->reader.text;
+
+    if (f->reader.text_state == HTML_DATA && !html_text_is_plain(s)) {
+        buf_clear(&f->scratch);
+        html_text(&f->scratch, s, HTML_AS_DATA);
+        s = buf_bytes(&f->scratch);
+    }
+    for (size_t i = 0; i < s.len; i++)
+        if (strchr(" \t\n\f\r", s.at[i]) == NULL) /* zero octets are found */
+            return false;
+    return true;
+}
+
+static void take_text(struct html_filter *f, const struct html_wants *wants)
+{
+    struct html_reader *r = &f->reader;
+    bool raw = r->text_state != HTML_DATA && r->text_state != HTML_CDATA;
+
+    if (f->in_title)
+        f->title = r->text;
+    else if (f->in_style || (wants->style_text &&
+                             html_tree_is_in(&f->tree, WORD_STYLE, SVG_SPACE)))
+        html_text(&f->style, r->text, html_text_as(r->text_state));
+    f->in_title = false;
+    if (!raw && (f->tree.frameset_ok || f->tree.part == TREE_HEAD) &&
+        f->tree.part < TREE_FRAMESET && !is_blank(f))
+        html_tree_text(&f->tree);
+}
+
+static void begin_page(struct html_filter *f, struct bytes page)
+{
+    html_begin(&f->reader, page);
+    html_tree_begin(&f->tree);
+    buf_clear(&f->markup);
+    buf_clear(&f->style);
+    buf_add_str(&f->markup, "<html><body>");
+    f->body_at = f->markup.len;
+    f->body_begun = false;
+    f->in_style = f->in_title = f->title_found = false;
+    f->title = f->lang = bytes_of("", 0);
+}
+
+enum status html_filter_page(struct html_filter *f, struct bytes page,
+                             const struct html_wants *wants,
+                             bool (*base)(void *ctx, struct bytes href),
+                             void *ctx)
+{
+    struct page_pass pass = {.wants = wants, .base = base, .ctx = ctx};
+    enum html_token token;
+
+    begin_page(f, page);
+    while ((token = html_next(&f->reader)) != HTML_PAGE_END) {
+        if (token == HTML_TEXT) {
+            take_text(f, wants);
+        } else if (token == HTML_START_TAG || token == HTML_END_TAG) {
+            f->in_style = f->in_title = false;
+            if (wants->style_text)
+                write_style(f);
+            if (token == HTML_START_TAG)
+                take_start(f, &pass);
+            else if (html_finish_tag(&f->reader))
+                html_tree_end(&f->tree, f->reader.name);
+            f->reader.in_foreign = html_tree_in_foreign(&f->tree);
+        }
+    }
+    write_style(f);
+    return buf_failed(&f->markup);
+}

@@ -1,0 +1,87 @@
+/*
+ * html_filter.h - the part of a page that can matter, as plain markup.
+ *
+ * Reads a page as a browser with scripting off does (html.h, html_tree.h) and
+ * writes the few tags that can hold what is asked for: well formed, escaped,
+ * side by side in one body, so that any HTML parser reads them alike and no
+ * nesting grows. What the page says of itself (title, language) is collected
+ * on the way.
+ *
+ * Linear time; the markup grows to a small multiple of the page at most, and
+ * never past the ceiling of its buffer. One thread at a time.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_HTML_FILTER_H
+#define URLWEIR_CRAWLER_HTML_HTML_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "crawler/html/html_tree.h"
+#include "crawler/html/html_words.h"
+
+/* Attributes that are read; a set of them is a sum of their bits. */
+enum html_attr_bit {
+    ATTR_HREF = 1 << 0,
+    ATTR_SRC = 1 << 1,
+    ATTR_SRCSET = 1 << 2,
+    ATTR_ACTION = 1 << 3,
+    ATTR_DATA = 1 << 4,
+    ATTR_CITE = 1 << 5,
+    ATTR_CONTENT = 1 << 6,
+    ATTR_HTTP_EQUIV = 1 << 7,
+    ATTR_NAME = 1 << 8,
+    ATTR_PROPERTY = 1 << 9,
+    ATTR_REL = 1 << 10,
+    ATTR_TYPE = 1 << 11,
+    ATTR_LANG = 1 << 12,
+    ATTR_STYLE = 1 << 13,
+    ATTR_DATA_SRC = 1 << 14,
+    ATTR_DATA_SRCSET = 1 << 15,
+    ATTR_XLINK_HREF = 1 << 16,
+    ATTR_ENCODING = 1 << 17,
+    ATTR_COLOR = 1 << 18,
+    ATTR_FACE = 1 << 19,
+    ATTR_SIZE = 1 << 20,
+    ATTR_COUNT_ = 21
+};
+
+/* What is asked for. Zero it, then set. */
+struct html_wants {
+    uint32_t of[WORD_COUNT_]; /* attributes written, by element */
+    uint32_t of_any;          /* attributes written of every element */
+    bool style_text;          /* text of style sheets, as a style attribute */
+    bool og;                  /* meta og: properties */
+    const char *agent;        /* meta of this name, beside robots; or NULL */
+};
+
+struct html_filter {
+    struct html_reader reader;
+    struct html_tree tree;
+    struct buf markup;  /* <html><body> and the tags */
+    struct buf scratch; /* a value being read */
+    struct buf style;   /* text of a style sheet inside SVG */
+    size_t body_at;     /* where the body's tags begin in `markup` */
+    bool body_begun;
+    bool in_style;
+    bool in_title, title_found;
+    struct bytes title; /* as written */
+    struct bytes lang;  /* as written */
+    uint32_t found;     /* attributes of the tag at hand */
+    struct bytes value[ATTR_COUNT_];
+};
+
+/* `markup_ceiling` bounds the markup, in octets. */
+void html_filter_init(struct html_filter *f, size_t markup_ceiling);
+void html_filter_fini(struct html_filter *f);
+
+/* Reads `page` (UTF-8) from begin to end. `base` is handed each base element's
+ * href, decoded, until it answers true. After this .markup, .title and .lang
+ * hold, as long as the page does. STATUS_LIMIT: the markup met its ceiling;
+ * it ends with a whole tag. */
+MUST_CHECK enum status html_filter_page(
+    struct html_filter *f, struct bytes page, const struct html_wants *wants,
+    bool (*base)(void *ctx, struct bytes href), void *ctx);
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_tree.c - rules of the tree construction (HTML standard, section 13.2.6)
+ * over the stack of open elements.
+ *
+ * The insertion modes are not kept but read off the stack: whether a cell may
+ * begin here is whether a table is open. html, head and body are never on the
+ * stack; its bottom is the body. Elements with raw text are not pushed either,
+ * since nothing can stand in them.
+ */
+#include "crawler/html/html_tree.h"
+
+#include "crawler/html/html_traits.h"
+
+#define NOWHERE 0
+
+static bool is_heading(unsigned word)
+{
+    return word >= WORD_H1 && word <= WORD_H6;
+}
+
+static bool in_template(const struct html_tree *t)
+{
+    return t->open.last[WORD_TEMPLATE] > 0;
+}
+
+static void close_p(struct html_tree *t)
+{
+    html_stack_close(&t->open,
+                     html_stack_in_scope(&t->open, WORD_P, WORD_BUTTON));
+}
+
+/* ---- start tags in HTML -------------------------------------------------- */
+
+/* An open li (dd, dt) ends where the next begins. */
+static void close_item(struct html_tree *t, enum html_word a, enum html_word b)
+{
+    unsigned item =
+        t->open.last[a] > t->open.last[b] ? t->open.last[a] : t->open.last[b];
+    unsigned place = t->open.special;
+
+    for (; place > item; place = t->open.stack[place].special) {
+        const struct html_open *e = &t->open.stack[place];
+
+        if (e->space != HTML_SPACE ||
+            (e->word != WORD_ADDRESS && e->word != WORD_DIV &&
+             e->word != WORD_P))
+            return;
+    }
+    html_stack_close(&t->open, item);
+}
+
+/* Section 13.2.6.4.7, any other end tag. */
+static void end_other(struct html_tree *t, const struct html_open *end)
+{
+    unsigned place = t->open.last[end->word];
+
+    while (place > 0 && place >= t->open.special &&
+           !html_open_same_name(&t->open.stack[place], end))
+        place = t->open.stack[place].same;
+    if (place >= t->open.special)
+        html_stack_close(&t->open, place);
+}
+
+/* The adoption agency, seen from the stack: without a special element inside,
+ * the formatting element ends with all that is in it; else it leaves the stack
+ * and the innermost special element is the current one. */
+static void adopt(struct html_tree *t, const struct html_open *end)
+{
+    unsigned place =
+        html_stack_in_scope(&t->open, (enum html_word)end->word, WORD_OTHER);
+
+    if (place == NOWHERE) {
+        end_other(t, end);
+    } else if (t->open.special < place) {
+        html_stack_close(&t->open, place);
+    } else {
+        html_stack_close(&t->open, t->open.special + 1u);
+        html_stack_remove(&t->open, place);
+    }
+}
+
+/* The innermost table's own content is being read, not that of its cells. */
+static bool in_table_itself(const struct html_tree *t)
+{
+    static const uint8_t inside[] = {WORD_TD, WORD_TH, WORD_CAPTION,
+                                     WORD_TEMPLATE};
+
+    return t->open.last[WORD_TABLE] >
+           html_stack_innermost(&t->open, inside, sizeof inside);
+}
+
+static bool is_section(unsigned word)
+{
+    return word == WORD_TBODY || word == WORD_THEAD || word == WORD_TFOOT;
+}
+
+/* Where a part of a table may be put: pops to the innermost table or template,
+ * a section (for rows and cells) or a row (for cells). False: there is none,
+ * and the tag is ignored. */
+static bool clear_to_table(struct html_tree *t, bool section, bool row)
+{
+    static const uint8_t places[] = {WORD_TABLE, WORD_TEMPLATE, WORD_TBODY,
+                                     WORD_THEAD, WORD_TFOOT,    WORD_TR};
+    unsigned place = html_stack_innermost(&t->open, places,
+                                          row       ? 6
+                                          : section ? 5
+                                                    : 2);
+
+    if (t->open.last[WORD_TABLE] == 0 && !in_template(t))
+        return false;
+    html_stack_close(&t->open, place + 1);
+    return place != NOWHERE;
+}
+
+static bool start_table_part(struct html_tree *t, enum html_word w)
+{
+    bool cell = w == WORD_TD || w == WORD_TH, row = w == WORD_TR;
+
+    if (!clear_to_table(t, cell || row, cell))
+        return false;
+    if ((cell || row) && html_stack_top_is(&t->open, WORD_TABLE))
+        html_stack_push_word(&t->open, WORD_TBODY);
+    if (cell && is_section(html_stack_top(&t->open)->word))
+        html_stack_push_word(&t->open, WORD_TR);
+    if (w != WORD_COL)
+        html_stack_push_word(&t->open, w);
+    return true;
+}
+
+/* What the start tag of `w` closes before it opens. */
+static void make_room(struct html_tree *t, enum html_word w)
+{
+    const struct html_open a = {.word = WORD_A};
+
+    if (w == WORD_LI)
+        close_item(t, WORD_LI, WORD_LI);
+    else if (w == WORD_DD || w == WORD_DT)
+        close_item(t, WORD_DD, WORD_DT);
+    else if (w == WORD_TABLE && in_table_itself(t))
+        html_stack_close(&t->open, t->open.last[WORD_TABLE]);
+    else if (w == WORD_BUTTON)
+        html_stack_close(&t->open,
+                         html_stack_in_scope(&t->open, w, WORD_OTHER));
+    else if (w == WORD_A &&
+             html_stack_in_scope(&t->open, w, WORD_OTHER) != NOWHERE)
+        adopt(t, &a);
+    else if ((w == WORD_OPTION || w == WORD_OPTGROUP) &&
+             html_stack_top_is(&t->open, WORD_OPTION))
+        html_stack_pop(&t->open);
+    if (html_traits[w] & TRAIT_CLOSES_P)
+        close_p(t);
+    if (is_heading(w) && t->open.depth > 0 &&
+        html_stack_top(&t->open)->space == HTML_SPACE &&
+        is_heading(html_stack_top(&t->open)->word))
+        html_stack_pop(&t->open);
+}
+
+/* False: a form in a form. */
+static bool start_form(struct html_tree *t)
+{
+    bool free = in_template(t);
+
+    if (t->form_open && !free)
+        return false;
+    close_p(t);
+    t->form_open = t->form_open || !free;
+    /* Right inside a table it opens and ends at once. */
+    if (!in_table_itself(t) ||
+        !(html_stack_top_is(&t->open, WORD_TABLE) ||
+          html_traits[html_stack_top(&t->open)->word] & TRAIT_TABLE_PART))
+        html_stack_push_word(&t->open, WORD_FORM);
+    return true;
+}
+
+static void enter_body(struct html_tree *t)
+{
+    html_stack_close(&t->open, 1);
+    t->part = TREE_BODY;
+}
+
+static struct html_place start_frameset(struct html_tree *t,
+                                        struct html_place place)
+{
+    place.ignored = t->part == TREE_BODY && !t->frameset_ok;
+    if (place.ignored)
+        return place;
+    place.drops_body = t->part == TREE_BODY;
+    html_stack_close(&t->open, 1);
+    t->part = TREE_FRAMESET;
+    t->framesets = 1;
+    return place;
+}
+
+/* Sections 13.2.6.4.20 and on: only frames and noframes. */
+static struct html_place start_in_frameset(struct html_tree *t,
+                                           struct html_place place)
+{
+    bool inside = t->part == TREE_FRAMESET;
+
+    if (place.word == WORD_NOFRAMES) {
+        place.state = HTML_RAWTEXT;
+        t->in_raw = true;
+    } else if (place.word == WORD_FRAMESET && inside) {
+        t->framesets++;
+    } else if (!(place.word == WORD_FRAME && inside) &&
+               place.word != WORD_HTML) {
+        place.ignored = true;
+    }
+    return place;
+}
+
+/* A tag that has its place in the body, or in the head. */
+static struct html_place start_in_body(struct html_tree *t,
+                                       const struct html_start *tag,
+                                       struct html_place place)
+{
+    enum html_word w = place.word;
+
+    if (w == WORD_FRAME || w == WORD_FRAMESET) {
+        place.ignored = true;
+    } else if (html_traits[w] & TRAIT_TABLE_PART) {
+        place.ignored = !start_table_part(t, w);
+    } else if (w == WORD_FORM) {
+        place.ignored = !start_form(t);
+    } else {
+        make_room(t, w);
+        place.state = html_content_state(w);
+        t->in_raw = place.state != HTML_DATA && place.state != HTML_PLAINTEXT;
+        if (place.state == HTML_DATA && !(html_traits[w] & TRAIT_EMPTY))
+            html_stack_push(&t->open, html_open_of(w, tag->name, HTML_SPACE));
+    }
+    return place;
+}
+
+static struct html_place start_html(struct html_tree *t,
+                                    const struct html_start *tag)
+{
+    enum html_word w = tag->word == WORD_IMAGE ? WORD_IMG : tag->word;
+    struct html_place place = {.word = w, .space = HTML_SPACE};
+
+    if (t->part >= TREE_FRAMESET)
+        return start_in_frameset(t, place);
+    if (w == WORD_FRAMESET && !in_template(t))
+        return start_frameset(t, place);
+    if (t->part == TREE_HEAD && !(html_traits[w] & TRAIT_IN_HEAD) &&
+        !in_template(t))
+        enter_body(t);
+    if (html_traits[w] & TRAIT_SHOWS || (w == WORD_INPUT && !tag->hidden))
+        t->frameset_ok = false;
+    if (w == WORD_HTML || w == WORD_HEAD || w == WORD_BODY)
+        return place; /* they are there already */
+    return start_in_body(t, tag, place);
+}
+
+/* ---- start tags in SVG and MathML ---------------------------------------- */
+
+static uint8_t foreign_flags(enum html_space space,
+                             const struct html_start *tag)
+{
+    switch (tag->word) {
+    case WORD_FOREIGNOBJECT:
+    case WORD_DESC:
+    case WORD_TITLE:
+        return space == SVG_SPACE ? OPEN_SPECIAL | OPEN_SCOPE | OPEN_HTML_INSIDE
+                                  : 0;
+    case WORD_MI:
+    case WORD_MO:
+    case WORD_MN:
+    case WORD_MS:
+    case WORD_MTEXT:
+        return space == MATH_SPACE
+                   ? OPEN_SPECIAL | OPEN_SCOPE | OPEN_TEXT_INSIDE
+                   : 0;
+    case WORD_ANNOTATION_XML:
+        if (space != MATH_SPACE)
+            return 0;
+        return (uint8_t)(OPEN_SPECIAL | OPEN_SCOPE |
+                         (tag->html_encoding ? OPEN_HTML_INSIDE : 0));
+    default:
+        return 0;
+    }
+}
+
+static struct html_place start_foreign(struct html_tree *t,
+                                       const struct html_start *tag,
+                                       enum html_space space)
+{
+    struct html_place place = {.word = tag->word, .space = space};
+    struct html_open e = html_open_of(tag->word, tag->name, space);
+
+    e.flags = foreign_flags(space, tag);
+    if (!tag->self_closing)
+        html_stack_push(&t->open, e);
+    return place;
+}
+
+/* Section 13.2.6, the dispatcher: is this start tag read by HTML's rules? */
+static bool is_html_start(const struct html_tree *t,
+                          const struct html_start *tag)
+{
+    const struct html_open *e = html_stack_top(&t->open);
+
+    if (t->open.depth == 0 || e->space == HTML_SPACE ||
+        (e->flags & OPEN_HTML_INSIDE))
+        return true;
+    if (e->flags & OPEN_TEXT_INSIDE)
+        return tag->word != WORD_MGLYPH && tag->word != WORD_MALIGNMARK;
+    return e->space == MATH_SPACE && e->word == WORD_ANNOTATION_XML &&
+           tag->word == WORD_SVG;
+}
+
+/* To where HTML may stand again. */
+static void leave_foreign(struct html_tree *t)
+{
+    while (t->open.depth > 0 && html_stack_top(&t->open)->space != HTML_SPACE &&
+           !(html_stack_top(&t->open)->flags &
+             (OPEN_HTML_INSIDE | OPEN_TEXT_INSIDE)))
+        html_stack_pop(&t->open);
+}
+
+struct html_place html_tree_start(struct html_tree *t,
+                                  const struct html_start *tag)
+{
+    if (!is_html_start(t, tag)) {
+        if (!(html_traits[tag->word] & TRAIT_LEAVES) &&
+            !(tag->word == WORD_FONT && tag->font_looks))
+            return start_foreign(
+                t, tag, (enum html_space)html_stack_top(&t->open)->space);
+        leave_foreign(t);
+    }
+    if ((tag->word == WORD_SVG || tag->word == WORD_MATH) &&
+        t->part < TREE_FRAMESET) {
+        if (t->part == TREE_HEAD && !in_template(t))
+            enter_body(t);
+        return start_foreign(t, tag,
+                             tag->word == WORD_SVG ? SVG_SPACE : MATH_SPACE);
+    }
+    return start_html(t, tag);
+}
+
+/* ---- end tags ------------------------------------------------------------ */
+
+static void end_form(struct html_tree *t)
+{
+    unsigned place = html_stack_in_scope(&t->open, WORD_FORM, WORD_OTHER);
+
+    if (in_template(t)) {
+        html_stack_close(&t->open, place);
+        return;
+    }
+    t->form_open = false;
+    if (place != NOWHERE)
+        html_stack_remove(&t->open, place);
+}
+
+static void end_heading(struct html_tree *t)
+{
+    static const uint8_t words[] = {WORD_H1, WORD_H2, WORD_H3,
+                                    WORD_H4, WORD_H5, WORD_H6};
+    unsigned place = html_stack_innermost(&t->open, words, sizeof words);
+
+    if (place >= t->open.scope)
+        html_stack_close(&t->open, place);
+}
+
+static void end_item(struct html_tree *t)
+{
+    unsigned place = html_stack_in_scope(&t->open, WORD_LI, WORD_OL);
+
+    if (place >= t->open.last[WORD_UL])
+        html_stack_close(&t->open, place);
+}
+
+static void end_html(struct html_tree *t, const struct html_open *end)
+{
+    enum html_word w = (enum html_word)end->word;
+
+    if (t->part == TREE_FRAMESET && w == WORD_FRAMESET && --t->framesets == 0)
+        t->part = TREE_AFTER_FRAMESET;
+    if (t->part == TREE_HEAD && (w == WORD_HTML || w == WORD_BODY) &&
+        !in_template(t))
+        enter_body(t);
+    if (t->part >= TREE_FRAMESET || w == WORD_HTML || w == WORD_BODY ||
+        w == WORD_HEAD)
+        return;
+    if (w == WORD_P)
+        close_p(t);
+    else if (w == WORD_BR)
+        html_tree_text(t); /* it is a <br> */
+    else if (w == WORD_LI)
+        end_item(t);
+    else if (w == WORD_FORM)
+        end_form(t);
+    else if (w == WORD_TEMPLATE)
+        html_stack_close(&t->open, t->open.last[WORD_TEMPLATE]);
+    else if (w == WORD_TABLE || html_traits[w] & TRAIT_TABLE_PART)
+        html_stack_close(&t->open, html_stack_in_table(&t->open, w));
+    else if (is_heading(w))
+        end_heading(t);
+    else if (html_traits[w] & TRAIT_FORMAT)
+        adopt(t, end);
+    else if (html_traits[w] & TRAIT_BLOCK)
+        html_stack_close(&t->open,
+                         html_stack_in_scope(&t->open, w, WORD_OTHER));
+    else
+        end_other(t, end);
+}
+
+/* Section 13.2.6.5, any other end tag. False: HTML's rules decide. */
+static bool end_foreign(struct html_tree *t, const struct html_open *end)
+{
+    for (unsigned place = t->open.depth; place > 0; place--) {
+        const struct html_open *e = &t->open.stack[place];
+
+        if (e->space == HTML_SPACE)
+            return false;
+        if (html_open_same_name(e, end)) {
+            html_stack_close(&t->open, place);
+            return true;
+        }
+    }
+    return false;
+}
+
+void html_tree_end(struct html_tree *t, struct bytes name)
+{
+    struct html_open end = html_open_of(html_word_of(name), name, HTML_SPACE);
+
+    if (t->in_raw) {
+        t->in_raw = false;
+        return;
+    }
+    if (t->open.depth > 0 && html_stack_top(&t->open)->space != HTML_SPACE) {
+        if (end.word == WORD_P || end.word == WORD_BR)
+            leave_foreign(t);
+        else if (end_foreign(t, &end))
+            return;
+    }
+    end_html(t, &end);
+}
+
+/* ---- the rest ------------------------------------------------------------ */
+
+void html_tree_begin(struct html_tree *t)
+{
+    t->part = TREE_HEAD;
+    t->form_open = false;
+    t->frameset_ok = true;
+    t->in_raw = false;
+    t->framesets = 0;
+    html_stack_clear(&t->open);
+}
+
+void html_tree_text(struct html_tree *t)
+{
+    if (t->part == TREE_HEAD && !in_template(t))
+        enter_body(t);
+    t->frameset_ok = false;
+}
+
+bool html_tree_has(const struct html_tree *t, enum html_word word)
+{
+    return t->open.last[word] > 0;
+}
+
+bool html_tree_in_foreign(const struct html_tree *t)
+{
+    return t->open.depth > 0 && html_stack_top(&t->open)->space != HTML_SPACE;
+}
+
+bool html_tree_is_in(const struct html_tree *t, enum html_word word,
+                     enum html_space space)
+{
+    return t->open.depth > 0 && html_stack_top(&t->open)->word == word &&
+           html_stack_top(&t->open)->space == space;
+}

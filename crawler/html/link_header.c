@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_header.c - the targets of an HTTP Link header, by the parsing algorithm
+ * of RFC 8288 appendix B.2, which also says what to make of broken values.
+ */
+#include "crawler/html/link_header.h"
+
+#include "crawler/html/link_values.h"
+
+static void skip(struct bytes *s, size_t n)
+{
+    *s = bytes_of(s->at + n, s->len - n);
+}
+
+static void skip_spaces(struct bytes *s)
+{
+    while (s->len > 0 && (s->at[0] == ' ' || s->at[0] == '\t'))
+        skip(s, 1);
+}
+
+/* Up to the first of `stops`, or all. */
+static struct bytes until(struct bytes *s, const char *stops)
+{
+    size_t n = 0;
+    struct bytes part;
+
+    while (n < s->len && strchr(stops, s->at[n]) == NULL)
+        n++;
+    part = bytes_of(s->at, n);
+    skip(s, n);
+    return part;
+}
+
+/* What stands between the quotes, escapes left in: no relation type has any. */
+static struct bytes quoted(struct bytes *s)
+{
+    size_t n = 1;
+    struct bytes part;
+
+    while (n < s->len && s->at[n] != '"')
+        n += s->at[n] == '\\' ? 2 : 1;
+    n = n < s->len ? n : s->len;
+    part = bytes_of(s->at + 1, n - 1);
+    skip(s, n < s->len ? n + 1 : n);
+    return part;
+}
+
+/* One `; name=value`; false: the link's parameters are over. */
+static bool parameter(struct bytes *s, struct bytes *name, struct bytes *value)
+{
+    skip_spaces(s);
+    if (s->len == 0 || s->at[0] != ';')
+        return false;
+    skip(s, 1);
+    *name = bytes_trim(until(s, "=;,"));
+    *value = bytes_of("", 0);
+    if (s->len == 0 || s->at[0] != '=')
+        return true;
+    skip(s, 1);
+    skip_spaces(s);
+    if (s->len > 0 && s->at[0] == '"')
+        *value = quoted(s);
+    else
+        *value = bytes_trim(until(s, ";,"));
+    return true;
+}
+
+bool link_header_next(struct bytes *rest, struct bytes *target, bool *nofollow)
+{
+    struct bytes name, value;
+
+    (void)until(rest, "<");
+    if (rest->len == 0)
+        return false;
+    skip(rest, 1);
+    *target = bytes_trim(until(rest, ">"));
+    if (rest->len == 0)
+        return false; /* no closing bracket */
+    skip(rest, 1);
+    *nofollow = false;
+    while (parameter(rest, &name, &value)) {
+        if (bytes_equal_nocase(name, bytes_of_str("rel")))
+            *nofollow = *nofollow || words_have(value, "nofollow");
+    }
+    return true;
+}

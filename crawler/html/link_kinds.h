@@ -1,0 +1,84 @@
+/*
+ * link_kinds.h - the kinds of links, their names and sets.
+ *
+ * Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_LINK_KINDS_H
+#define URLWEIR_CRAWLER_HTML_LINK_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+/* The kinds of RULES L2 and L8; the numbers are stored, so they only grow. */
+enum link_kind {
+    LINK_A = 0,
+    LINK_AREA,
+    LINK_LINK, /* <link> of no kind below */
+    LINK_CANONICAL,
+    LINK_CSS,
+    LINK_SITEMAP,
+    LINK_ALTERNATE,
+    LINK_FEED,
+    LINK_IMG,
+    LINK_SRCSET,
+    LINK_IFRAME,
+    LINK_SCRIPT,
+    LINK_FORM,
+    LINK_META_REFRESH,
+    LINK_STYLE,  /* url() and @import of style elements and attributes */
+    LINK_HEADER, /* HTTP Link, Content-Location, Refresh */
+    LINK_LAZY,   /* data-src, data-srcset */
+    LINK_OBJECT,
+    LINK_EMBED,
+    LINK_MEDIA, /* video, audio, track, source src */
+    LINK_CITE,
+    LINK_MANIFEST,
+    LINK_AMPHTML,
+    LINK_OG,
+    LINK_SEED,         /* given by a person; no page has it */
+    LINK_REDIRECT,     /* Location of a 3xx answer */
+    LINK_SITEMAP_PART, /* a sitemap that a sitemap index lists */
+    LINK_LISTED,       /* a page that a sitemap or a feed lists */
+    LINK_PUT, /* by another program, through the service; no page has it */
+    LINK_KIND_COUNT_
+};
+/* A sitemap, however it was found; what it redirects to is one too. */
+static inline bool link_is_sitemap(unsigned kind)
+{
+    return kind == LINK_SITEMAP || kind == LINK_SITEMAP_PART;
+}
+/* "a", "meta-refresh"; static. */
+const char *link_kind_name(enum link_kind k);
+/* False: no kind of that name. */
+bool link_kind_of_name(struct bytes name, enum link_kind *out);
+
+#define LINK_BIT(kind) (UINT32_C(1) << (kind))
+/* What `urlweir links` prints without --all (L2), with it (L8), and what a
+ * crawl follows when nothing else is said (DESIGN section 3, --follow). */
+#define LINK_SET_BASIC                                                         \
+    (LINK_BIT(LINK_A) | LINK_BIT(LINK_AREA) | LINK_BIT(LINK_LINK) |            \
+     LINK_BIT(LINK_CANONICAL) | LINK_BIT(LINK_CSS) | LINK_BIT(LINK_SITEMAP) |  \
+     LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_FEED) | LINK_BIT(LINK_IMG) |     \
+     LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_IFRAME) | LINK_BIT(LINK_SCRIPT) |   \
+     LINK_BIT(LINK_FORM) | LINK_BIT(LINK_META_REFRESH))
+#define LINK_SET_ALL (LINK_BIT(LINK_SEED) - 1)
+#define LINK_SET_FOLLOW                                                        \
+    (LINK_BIT(LINK_A) | LINK_BIT(LINK_AREA) | LINK_BIT(LINK_IFRAME) |          \
+     LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) |                          \
+     LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_META_REFRESH) |                  \
+     LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_FEED) | LINK_BIT(LINK_REDIRECT))
+#define LINK_SET_ASSETS                                                        \
+    (LINK_BIT(LINK_IMG) | LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_SCRIPT) |      \
+     LINK_BIT(LINK_CSS) | LINK_BIT(LINK_MEDIA))
+
+/* The kind of a <link>: the first of L2's that holds. Manifest and amphtml are
+ * told apart where `kinds`, a LINK_BIT set, asks for them; else they are links
+ * like any other. */
+enum link_kind link_kind_of_rel(struct bytes rel, struct bytes type,
+                                uint32_t kinds);
+/* The content of a meta og: property of this name is a URL. */
+bool link_og_is_url(struct bytes property);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * links.c - links of a page, found by libxml2's SAX parser.
+ *
+ * The markup that html_filter.h leaves is small and flat, so the parser is run
+ * over it in one go, from memory: the push interface would look at it twice.
+ * Its encoding is known to be UTF-8 and never to be guessed (IGNORE_ENC), and
+ * RECOVER stays off, since with it libxml2 2.9 loses links.
+ *
+ * Values are resolved only then: <base> may stand behind the links it holds
+ * for, and by then the pass has seen it.
+ */
+#include "crawler/html/links.h"
+
+#include <libxml/HTMLparser.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "crawler/charset/charset.h"
+#include "crawler/html/css.h"
+#include "crawler/html/html_filter.h"
+#include "crawler/html/link_values.h"
+#include "crawler/robots/robots_tag.h"
+
+#define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
+#define TEXT_CEILING   ((size_t)256 << 20) /* a decoded page */
+#define MARKUP_CEILING ((size_t)256 << 20)
+#define CSS_URL_MOST   ((size_t)1 << 20)
+#define KEPT_MOST      ((size_t)1 << 20) /* memory kept between pages */
+#define TITLE_MOST     512
+#define LANG_MOST      64
+
+struct link_parser {
+    uint32_t magic;
+    char *agent; /* or NULL */
+    struct html_filter filter;
+    struct html_wants wants;
+    uint32_t wanted_kinds; /* what `wants` was made for */
+    htmlParserCtxtPtr xml; /* its names are kept from page to page */
+    struct buf text;       /* the page in UTF-8 where it was not */
+    struct buf css_url;    /* one URL of a style sheet */
+    struct buf title, lang;
+    struct url base, url;
+
+    /* the page at hand */
+    const struct link_options *options;
+    bool has_base;
+    struct url_encoder *encoder;
+    void (*visit)(void *ctx, const struct found_link *link);
+    void *visit_ctx;
+    struct page_info *info;
+    bool full;     /* as many links as asked for were visited */
+    bool nofollow; /* of the element at hand */
+};
+
+/* ---- one link ------------------------------------------------------------ */
+
+static void visit_link(struct link_parser *p, enum link_kind kind,
+                       struct bytes value)
+{
+    const struct url *base = p->has_base ? &p->base : p->options->page_url;
+    struct found_link found = {.kind = kind,
+                               .nofollow = p->nofollow,
+                               .url = &p->url};
+
+    value = bytes_trim(value);
+    if (value.len == 0 || p->full || !(p->options->kinds & LINK_BIT(kind)))
+        return;
+    if (url_parse(&p->url, value, base, p->encoder) != URL_OK)
+        return;
+    if (p->options->most > 0 && p->info->found == p->options->most) {
+        p->full = true;
+        return;
+    }
+    p->info->found++;
+    p->visit(p->visit_ctx, &found);
+}
+
+static void visit_srcset(struct link_parser *p, enum link_kind kind,
+                         struct bytes value)
+{
+    struct bytes url;
+
+    while (srcset_next(&value, &url))
+        visit_link(p, kind, url);
+}
+
+static void visit_css(void *ctx, struct bytes url)
+{
+    struct link_parser *p = ctx;
+
+    visit_link(p, LINK_STYLE, url);
+}
+
+/* ---- elements ------------------------------------------------------------ */
+
+/* The attributes of a start tag by their place; at == NULL: it lacks them. */
+struct values {
+    struct bytes href, src, srcset, action, data, cite, content, http_equiv,
+        name, property, rel, type, style, data_src, data_srcset;
+};
+
+static struct bytes *value_place(struct values *v, enum html_word w)
+{
+    switch (w) {
+    case WORD_HREF:
+        return &v->href;
+    case WORD_SRC:
+        return &v->src;
+    case WORD_SRCSET:
+        return &v->srcset;
+    case WORD_ACTION:
+        return &v->action;
+    case WORD_DATA:
+        return &v->data;
+    case WORD_CITE:
+        return &v->cite;
+    case WORD_CONTENT:
+        return &v->content;
+    case WORD_HTTP_EQUIV:
+        return &v->http_equiv;
+    case WORD_NAME:
+        return &v->name;
+    case WORD_PROPERTY:
+        return &v->property;
+    case WORD_REL:
+        return &v->rel;
+    case WORD_TYPE:
+        return &v->type;
+    case WORD_STYLE:
+        return &v->style;
+    case WORD_DATA_SRC:
+        return &v->data_src;
+    case WORD_DATA_SRCSET:
+        return &v->data_srcset;
+    default:
+        return NULL;
+    }
+}
+
+static void take_meta(struct link_parser *p, const struct values *v)
+{
+    struct bytes url, name = bytes_trim(v->name);
+
+    if (bytes_equal_nocase(v->http_equiv, bytes_of_str("refresh")) &&
+        refresh_url(v->content, &url))
+        visit_link(p, LINK_META_REFRESH, url);
+    if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
+        (p->agent != NULL && bytes_equal_nocase(name, bytes_of_str(p->agent))))
+        robots_tag_directives(v->content, &p->info->noindex,
+                              &p->info->nofollow);
+    if (link_og_is_url(bytes_trim(v->property)) || link_og_is_url(name))
+        visit_link(p, LINK_OG, v->content);
+}
+
+static void take_element(struct link_parser *p, enum html_word w,
+                         const struct values *v)
+{
+    switch (w) {
+    case WORD_A:
+        visit_link(p, LINK_A, v->href);
+        break;
+    case WORD_AREA:
+        visit_link(p, LINK_AREA, v->href);
+        break;
+    case WORD_LINK:
+        visit_link(p, link_kind_of_rel(v->rel, v->type, p->options->kinds),
+                   v->href);
+        break;
+    case WORD_IMG:
+        visit_link(p, LINK_IMG, v->src);
+        visit_srcset(p, LINK_SRCSET, v->srcset);
+        break;
+    case WORD_SOURCE:
+        visit_link(p, LINK_MEDIA, v->src);
+        visit_srcset(p, LINK_SRCSET, v->srcset);
+        break;
+    case WORD_IFRAME:
+    case WORD_FRAME:
+        visit_link(p, LINK_IFRAME, v->src);
+        break;
+    case WORD_SCRIPT:
+        visit_link(p, LINK_SCRIPT, v->src);
+        break;
+    case WORD_FORM:
+        visit_link(p, LINK_FORM, v->action);
+        break;
+    case WORD_META:
+        take_meta(p, v);
+        break;
+    case WORD_OBJECT:
+        visit_link(p, LINK_OBJECT, v->data);
+        break;
+    case WORD_EMBED:
+        visit_link(p, LINK_EMBED, v->src);
+        break;
+    case WORD_VIDEO:
+    case WORD_AUDIO:
+    case WORD_TRACK:
+        visit_link(p, LINK_MEDIA, v->src);
+        break;
+    default: /* blockquote, q, ins, del; others have none of it */
+        visit_link(p, LINK_CITE, v->cite);
+    }
+}
+
+static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
+{
+    struct link_parser *p = ctx;
+    struct values v = {0};
+
+    if (p->magic != PARSER_MAGIC || p->full || atts == NULL)
+        return;
+    for (; atts[0] != NULL; atts += 2) {
+        struct bytes *place =
+            value_place(&v, html_word_of(bytes_of_str((const char *)atts[0])));
+
+        if (place != NULL && atts[1] != NULL)
+            *place = bytes_of_str((const char *)atts[1]);
+    }
+    p->nofollow = v.rel.len > 0 && words_have(v.rel, "nofollow");
+    take_element(p, html_word_of(bytes_of_str((const char *)name)), &v);
+    visit_link(p, LINK_LAZY, v.data_src);
+    visit_srcset(p, LINK_LAZY, v.data_srcset);
+    if (v.style.len > 0)
+        css_links(v.style, &p->css_url, visit_css, p);
+}
+
+/* ---- what is asked of the pass ------------------------------------------- */
+
+static void want(struct link_parser *p, uint32_t kinds, enum html_word w,
+                 uint32_t attrs)
+{
+    if (p->wanted_kinds & kinds)
+        p->wants.of[w] |= attrs;
+}
+
+static void make_wants(struct link_parser *p, uint32_t kinds)
+{
+    const uint32_t of_link = LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) |
+                             LINK_BIT(LINK_CSS) | LINK_BIT(LINK_SITEMAP) |
+                             LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_FEED) |
+                             LINK_BIT(LINK_MANIFEST) | LINK_BIT(LINK_AMPHTML);
+    const uint32_t media = LINK_BIT(LINK_MEDIA), cite = LINK_BIT(LINK_CITE);
+
+    p->wanted_kinds = kinds;
+    memset(&p->wants, 0, sizeof p->wants);
+    want(p, LINK_BIT(LINK_A), WORD_A, ATTR_HREF | ATTR_REL);
+    want(p, LINK_BIT(LINK_AREA), WORD_AREA, ATTR_HREF | ATTR_REL);
+    want(p, of_link, WORD_LINK, ATTR_HREF | ATTR_REL | ATTR_TYPE);
+    want(p, LINK_BIT(LINK_IMG), WORD_IMG, ATTR_SRC);
+    want(p, LINK_BIT(LINK_SRCSET), WORD_IMG, ATTR_SRCSET);
+    want(p, LINK_BIT(LINK_SRCSET), WORD_SOURCE, ATTR_SRCSET);
+    want(p, LINK_BIT(LINK_IFRAME), WORD_IFRAME, ATTR_SRC);
+    want(p, LINK_BIT(LINK_IFRAME), WORD_FRAME, ATTR_SRC);
+    want(p, LINK_BIT(LINK_SCRIPT), WORD_SCRIPT, ATTR_SRC);
+    want(p, LINK_BIT(LINK_FORM), WORD_FORM, ATTR_ACTION | ATTR_REL);
+    want(p, LINK_BIT(LINK_OBJECT), WORD_OBJECT, ATTR_DATA);
+    want(p, LINK_BIT(LINK_EMBED), WORD_EMBED, ATTR_SRC);
+    want(p, media, WORD_VIDEO, ATTR_SRC);
+    want(p, media, WORD_AUDIO, ATTR_SRC);
+    want(p, media, WORD_TRACK, ATTR_SRC);
+    want(p, media, WORD_SOURCE, ATTR_SRC);
+    want(p, cite, WORD_BLOCKQUOTE, ATTR_CITE);
+    want(p, cite, WORD_Q, ATTR_CITE);
+    want(p, cite, WORD_DEL, ATTR_CITE);
+    want(p, cite, WORD_INS, ATTR_CITE);
+    if (kinds & LINK_BIT(LINK_LAZY))
+        p->wants.of_any |= ATTR_DATA_SRC | ATTR_DATA_SRCSET;
+    if (kinds & LINK_BIT(LINK_STYLE))
+        p->wants.of_any |= ATTR_STYLE;
+    p->wants.style_text = kinds & LINK_BIT(LINK_STYLE);
+    p->wants.og = kinds & LINK_BIT(LINK_OG);
+    p->wants.agent = p->agent;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+struct link_parser *link_parser_new(const char *agent)
+{
+    struct link_parser *p = xcalloc(1, sizeof *p);
+
+    xmlInitParser();
+    p->magic = PARSER_MAGIC;
+    p->agent = agent != NULL ? xstrdup(agent) : NULL;
+    html_filter_init(&p->filter, MARKUP_CEILING);
+    buf_init(&p->text, TEXT_CEILING);
+    buf_init(&p->css_url, CSS_URL_MOST);
+    buf_init(&p->title, TITLE_MOST);
+    buf_init(&p->lang, LANG_MOST);
+    url_init(&p->base);
+    url_init(&p->url);
+    make_wants(p, LINK_SET_BASIC);
+    p->xml = htmlNewParserCtxt();
+    if (p->xml == NULL)
+        abort();
+    *p->xml->sax = (htmlSAXHandler){.startElement = on_start};
+    p->xml->userData = p;
+    return p;
+}
+
+void link_parser_free(struct link_parser *p)
+{
+    if (p == NULL)
+        return;
+    htmlFreeParserCtxt(p->xml);
+    free(p->agent);
+    html_filter_fini(&p->filter);
+    buf_fini(&p->text);
+    buf_fini(&p->css_url);
+    buf_fini(&p->title);
+    buf_fini(&p->lang);
+    url_fini(&p->base);
+    url_fini(&p->url);
+    free(p);
+}
+
+/* ---- a page -------------------------------------------------------------- */
+
+static bool take_base(void *ctx, struct bytes href)
+{
+    struct link_parser *p = ctx;
+
+    p->has_base =
+        url_parse(&p->base, href, p->options->page_url, p->encoder) == URL_OK;
+    return p->has_base;
+}
+
+/* Words with single spaces between them, as far as `out` has room for whole
+ * characters. */
+static struct bytes collapse(struct buf *out, struct bytes raw,
+                             enum html_text_as as)
+{
+    struct bytes rest, word;
+    struct buf text;
+
+    buf_init(&text, 16 * TITLE_MOST);
+    html_text(&text, raw, as);
+    rest = buf_bytes(&text);
+    buf_clear(out);
+    while (word_next(&rest, &word)) {
+        size_t room = out->ceiling - out->len - (out->len > 0);
+
+        if (out->len == out->ceiling)
+            break;
+        if (out->len > 0)
+            buf_add_char(out, ' ');
+        if (word.len > room) {
+            while (room > 0 && ((unsigned char)word.at[room] & 0xc0) == 0x80)
+                room--;
+            buf_add(out, word.at, room);
+            break;
+        }
+        buf_add_bytes(out, word);
+    }
+    buf_fini(&text);
+    return buf_bytes(out);
+}
+
+/* The markup is ours, so it parses; only memory can be wanting. */
+static enum status run_parser(struct link_parser *p)
+{
+    struct bytes markup = buf_bytes(&p->filter.markup);
+    bool out_of_memory;
+
+    htmlCtxtReadMemory(p->xml, markup.at, (int)markup.len, NULL, "UTF-8",
+                       HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
+                           HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
+    out_of_memory = p->xml->errNo == XML_ERR_NO_MEMORY;
+    htmlCtxtReset(p->xml); /* lets its copy of the markup go */
+    return out_of_memory ? STATUS_NOMEM : STATUS_OK;
+}
+
+static void begin_page(struct link_parser *p, const struct charset *charset,
+                       const struct link_options *o, struct page_info *info)
+{
+    *info = (struct page_info){.charset = charset_name(charset),
+                               .title = bytes_of("", 0),
+                               .lang = bytes_of("", 0)};
+    p->options = o;
+    p->info = info;
+    p->has_base = p->full = p->nofollow = false;
+    p->encoder = charset_encoder_new(charset);
+}
+
+/* One huge page must not make a fetcher large for good. */
+static void let_go(struct buf *b)
+{
+    if (b->cap > KEPT_MOST)
+        buf_fini(b);
+}
+
+static void end_page(struct link_parser *p)
+{
+    let_go(&p->text);
+    let_go(&p->filter.markup);
+    let_go(&p->filter.scratch);
+    let_go(&p->filter.style);
+    let_go(&p->css_url);
+    let_go(&p->url.text);
+    charset_encoder_free(p->encoder);
+    p->encoder = NULL;
+    p->options = NULL;
+    p->info = NULL;
+}
+
+enum status link_parser_html(struct link_parser *p, struct bytes body,
+                             const struct link_options *o,
+                             void (*visit)(void *ctx,
+                                           const struct found_link *link),
+                             void *ctx, struct page_info *info)
+{
+    const struct charset *charset = charset_sniff(body, o->content_type);
+    struct bytes page;
+    enum status decoded, filtered, parsed;
+
+    begin_page(p, charset, o, info);
+    p->visit = visit;
+    p->visit_ctx = ctx;
+    if (p->wanted_kinds != o->kinds)
+        make_wants(p, o->kinds);
+    decoded = charset_decode(charset, body, &p->text, &page);
+    filtered = html_filter_page(&p->filter, page, &p->wants, take_base, p);
+    parsed = run_parser(p);
+    info->title = collapse(&p->title, p->filter.title, HTML_AS_RCDATA);
+    info->lang = collapse(&p->lang, p->filter.lang, HTML_AS_ATTRIBUTE);
+    end_page(p);
+    if (parsed != STATUS_OK)
+        return parsed;
+    if (decoded != STATUS_OK)
+        return decoded;
+    return p->full ? STATUS_LIMIT : filtered;
+}
+
+enum status link_parser_css(struct link_parser *p, struct bytes body,
+                            const struct link_options *o,
+                            void (*visit)(void *ctx,
+                                          const struct found_link *link),
+                            void *ctx, struct page_info *info)
+{
+    const struct charset *charset = charset_sniff_css(body, o->content_type);
+    struct bytes sheet;
+    enum status decoded;
+
+    begin_page(p, charset, o, info);
+    p->visit = visit;
+    p->visit_ctx = ctx;
+    decoded = charset_decode(charset, body, &p->text, &sheet);
+    if (o->kinds & LINK_BIT(LINK_STYLE))
+        css_links(sheet, &p->css_url, visit_css, p);
+    end_page(p);
+    return p->full ? STATUS_LIMIT : decoded;
+}

@@ -1,0 +1,64 @@
+/*
+ * links.h - links of an HTML page (libxml2): base, nofollow, canonical.
+ *
+ * The page is decoded to UTF-8 (charset.h), read as an HTML5 tokenizer reads
+ * it (html.h), and only markup that can matter reaches libxml2's SAX parser.
+ * One parser belongs to one thread and is used again and again.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_LINKS_H
+#define URLWEIR_CRAWLER_HTML_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "crawler/html/link_kinds.h"
+#include "frontier/url/url.h"
+
+/* One link as found; `url` is in the form of url_parse (the --whatwg form) and
+ * is the visitor's to use, and to canonicalise in place, until it returns. */
+struct found_link {
+    enum link_kind kind;
+    bool nofollow; /* rel=nofollow on the element itself */
+    struct url *url;
+};
+
+/* What the page says of itself. */
+struct page_info {
+    bool noindex, nofollow; /* meta robots, and meta named after our agent */
+    struct bytes title;     /* UTF-8, white space collapsed, <= 512 octets */
+    struct bytes lang;      /* of <html lang>, <= 64 octets */
+    const char *charset;    /* the encoding that was used; static */
+    uint64_t found;         /* links visited */
+};
+
+struct link_parser;
+
+/* `agent`: our product token, lower case, for <meta name=TOKEN>; may be NULL.
+ */
+struct link_parser *link_parser_new(const char *agent);
+void link_parser_free(struct link_parser *p); /* NULL is fine */
+
+struct link_options {
+    uint32_t kinds;             /* LINK_BIT set that is visited */
+    struct bytes content_type;  /* the HTTP header's value, or empty */
+    const struct url *page_url; /* final URL of the page, canonical or not */
+    uint64_t most;              /* links visited at most; 0 = no limit */
+};
+
+/* Visit each link of `body` (wire octets, decompressed). Links may repeat and
+ * stand in any order (L5). The bytes in *info live until the next call.
+ * STATUS_LIMIT: a bound was hit; what was found until then was visited. */
+MUST_CHECK enum status link_parser_html(
+    struct link_parser *p, struct bytes body, const struct link_options *o,
+    void (*visit)(void *ctx, const struct found_link *link), void *ctx,
+    struct page_info *info);
+
+/* The same for a style sheet (text/css): its links are of kind LINK_STYLE. */
+MUST_CHECK enum status link_parser_css(
+    struct link_parser *p, struct bytes body, const struct link_options *o,
+    void (*visit)(void *ctx, const struct found_link *link), void *ctx,
+    struct page_info *info);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * robots.c - robots.txt parse and match (RFC 9309).
+ *
+ * The file is read twice: first only to learn whether any group names our
+ * agent, then to collect the rules of that agent, or of `*`. So nothing is kept
+ * that will not be asked for. Rules are sorted by weight, and the first that
+ * matches decides.
+ *
+ * Reading is a small state machine over lines. A run of user-agent lines opens
+ * a group, rules close the run, and the next user-agent line opens another:
+ *
+ *     line         what it does
+ *     user-agent   behind a rule: forget the group; then, if it names us, we
+ *                  are in the group
+ *     allow,       in our group: keep the rule; in any: the run is over
+ *     disallow
+ *     crawl-delay  the group's delay; the run goes on
+ *     sitemap      kept, whatever the group; the run goes on
+ *     others       nothing
+ */
+#include "crawler/robots/robots.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "crawler/robots/robots_line.h"
+#include "crawler/robots/robots_pattern.h"
+
+#define DELAY_MOST 1e9 /* seconds; a longer Crawl-delay is cut to it */
+/* Patterns grow threefold at most, and the lines stand beside them. */
+#define TEXT_MOST (ROBOTS_READ_MOST * 4 + 1)
+
+struct span {
+    uint32_t at, len; /* in robots.text */
+};
+
+struct rule {
+    struct span pattern; /* normalised; its length is the rule's weight */
+    struct span line;    /* as it stands in the file, trimmed */
+    uint32_t order;
+    bool allow;
+};
+
+struct robots {
+    struct buf text;
+    struct rule *rules;
+    size_t rule_count, rule_cap;
+    struct span *sitemaps;
+    size_t sitemap_count, sitemap_cap;
+    double delay;
+    bool deny_all;
+};
+
+/* ---- agents ---------------------------------------------------------------*/
+
+/* The product token at the start of `s` (RFC 9309 section 2.2.1). */
+static struct bytes product_token(struct bytes s)
+{
+    size_t n = 0;
+
+    while (n < s.len && ((s.at[n] >= 'a' && s.at[n] <= 'z') ||
+                         (s.at[n] >= 'A' && s.at[n] <= 'Z') || s.at[n] == '-' ||
+                         s.at[n] == '_'))
+        n++;
+    return bytes_of(s.at, n);
+}
+
+/* `token` empty: is it the group of all agents? */
+static bool names_agent(struct bytes value, struct bytes token)
+{
+    if (token.len > 0)
+        return bytes_equal_nocase(product_token(value), token);
+    return value.len > 0 && value.at[0] == '*' &&
+           (value.len == 1 || value.at[1] == ' ' || value.at[1] == '\t');
+}
+
+static bool any_group_names(struct bytes body, struct bytes token)
+{
+    struct robots_line l;
+
+    while (robots_line_next(&body, &l))
+        if (l.directive == ROBOTS_LINE_AGENT && names_agent(l.value, token))
+            return true;
+    return false;
+}
+
+/* ---- collecting -----------------------------------------------------------*/
+
+/* Where we are in the file. */
+struct reader {
+    struct robots *r;
+    struct bytes token; /* empty: the group of all agents */
+    bool ours;          /* the group at hand names us */
+    bool rules_seen;    /* the run of user-agent lines is over */
+    double run_delay;   /* the last Crawl-delay of the group; < 0: none */
+    double our_delay;   /* the one that counts for us */
+    bool delay_behind;  /* it stood behind the line that names us */
+};
+
+static struct span keep(struct robots *r, struct bytes s)
+{
+    struct span kept = {.at = (uint32_t)r->text.len, .len = (uint32_t)s.len};
+
+    buf_add_bytes(&r->text, s);
+    return kept;
+}
+
+static struct bytes kept(const struct robots *r, struct span s)
+{
+    return bytes_of(buf_str(&r->text) + s.at, s.len);
+}
+
+static void *room_for_one(void *items, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return items;
+    *cap = *cap > 0 ? *cap * 2 : 8;
+    return xrealloc(items, *cap * size);
+}
+
+static void add_sitemap(struct robots *r, struct bytes value)
+{
+    if (value.len == 0)
+        return;
+    r->sitemaps = room_for_one(r->sitemaps, r->sitemap_count, &r->sitemap_cap,
+                               sizeof *r->sitemaps);
+    r->sitemaps[r->sitemap_count++] = keep(r, value);
+}
+
+static void add_rule(struct robots *r, const struct robots_line *l)
+{
+    struct rule rule = {.allow = l->directive == ROBOTS_LINE_ALLOW,
+                        .order = (uint32_t)r->rule_count};
+
+    if (l->value.len == 0 || (l->value.at[0] != '/' && l->value.at[0] != '*'))
+        return; /* matches nothing */
+    rule.line = keep(r, l->whole);
+    rule.pattern.at = (uint32_t)r->text.len;
+    robots_pattern_normalise(l->value, &r->text);
+    rule.pattern.len = (uint32_t)(r->text.len - rule.pattern.at);
+    r->rules =
+        room_for_one(r->rules, r->rule_count, &r->rule_cap, sizeof *r->rules);
+    r->rules[r->rule_count++] = rule;
+}
+
+/* Seconds with an optional fraction and nothing else. */
+static bool read_seconds(struct bytes s, double *out)
+{
+    double value = 0, unit = 1;
+    bool digits = false, point = false;
+
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.at[i] == '.' && !point) {
+            point = true;
+        } else if (s.at[i] >= '0' && s.at[i] <= '9') {
+            digits = true;
+            if (point)
+                value += (s.at[i] - '0') * (unit /= 10);
+            else if (value < DELAY_MOST)
+                value = value * 10 + (s.at[i] - '0');
+        } else {
+            return false;
+        }
+    }
+    *out = value < DELAY_MOST ? value : DELAY_MOST;
+    return digits;
+}
+
+static void end_group(struct reader *g)
+{
+    if (g->ours && g->our_delay > g->r->delay)
+        g->r->delay = g->our_delay;
+    g->ours = g->rules_seen = g->delay_behind = false;
+    g->run_delay = -1;
+}
+
+static void on_agent(struct reader *g, struct bytes value)
+{
+    if (g->rules_seen)
+        end_group(g);
+    if (!g->ours && names_agent(value, g->token)) {
+        g->ours = true;
+        g->our_delay = g->run_delay;
+    }
+}
+
+static void on_delay(struct reader *g, struct bytes value)
+{
+    double seconds;
+
+    if (!read_seconds(value, &seconds))
+        return;
+    g->run_delay = seconds;
+    if (g->ours && !g->delay_behind) {
+        g->our_delay = seconds;
+        g->delay_behind = true;
+    }
+}
+
+static void collect(struct robots *r, struct bytes body, struct bytes token)
+{
+    struct reader g = {.r = r, .token = token, .run_delay = -1};
+    struct robots_line l;
+
+    while (robots_line_next(&body, &l)) {
+        switch (l.directive) {
+        case ROBOTS_LINE_AGENT:
+            on_agent(&g, l.value);
+            break;
+        case ROBOTS_LINE_ALLOW:
+        case ROBOTS_LINE_DISALLOW:
+            g.rules_seen = true;
+            if (g.ours)
+                add_rule(r, &l);
+            break;
+        case ROBOTS_LINE_SITEMAP:
+            add_sitemap(r, l.value);
+            break;
+        case ROBOTS_LINE_DELAY:
+            on_delay(&g, l.value);
+            break;
+        case ROBOTS_LINE_OTHER:
+            break;
+        }
+    }
+    end_group(&g);
+}
+
+/* Heaviest first; of one weight the allowing ones first. */
+static int compare_rules(const void *left, const void *right)
+{
+    const struct rule *a = left, *b = right;
+
+    if (a->pattern.len != b->pattern.len)
+        return a->pattern.len > b->pattern.len ? -1 : 1;
+    if (a->allow != b->allow)
+        return a->allow ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/* A mark that was cut short is dropped too, as Google's parser does. */
+struct bytes robots_readable(struct bytes body)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    if (body.len > ROBOTS_READ_MOST) {
+        size_t n = ROBOTS_READ_MOST;
+
+        if (!robots_is_line_end(body.at[n]))
+            while (n > 0 && !robots_is_line_end(body.at[n - 1]))
+                n--;
+        body.len = n;
+    }
+    for (size_t i = 0; i < 3 && body.len > 0 && body.at[0] == mark[i]; i++)
+        body = bytes_of(body.at + 1, body.len - 1);
+    return body;
+}
+
+struct robots *robots_allow_all(void)
+{
+    struct robots *r = xcalloc(1, sizeof *r);
+
+    buf_init(&r->text, TEXT_MOST);
+    r->delay = -1;
+    return r;
+}
+
+struct robots *robots_deny_all(void)
+{
+    struct robots *r = robots_allow_all();
+
+    r->deny_all = true;
+    return r;
+}
+
+struct robots *robots_parse(struct bytes body, struct bytes agent)
+{
+    struct robots *r = robots_allow_all();
+    struct bytes token = product_token(bytes_trim(agent));
+
+    body = robots_readable(body);
+    if (!any_group_names(body, token))
+        token.len = 0;
+    collect(r, body, token);
+    if (r->rule_count > 1)
+        qsort(r->rules, r->rule_count, sizeof *r->rules, compare_rules);
+    if (buf_failed(&r->text) != STATUS_OK)
+        r->deny_all = true; /* memory is gone: rules are missing */
+    return r;
+}
+
+void robots_free(struct robots *r)
+{
+    if (r == NULL)
+        return;
+    buf_fini(&r->text);
+    free(r->rules);
+    free(r->sitemaps);
+    free(r);
+}
+
+/* ---- asking ---------------------------------------------------------------*/
+
+/* RFC 9309 section 2.2.2: implicitly allowed. */
+static bool is_robots_txt(struct bytes path)
+{
+    return bytes_is(path, "/robots.txt") || bytes_is(path, "/robots.txt?");
+}
+
+static const struct rule *deciding_rule(const struct robots *r,
+                                        struct bytes path)
+{
+    for (size_t i = 0; i < r->rule_count; i++)
+        if (robots_pattern_matches(kept(r, r->rules[i].pattern), path))
+            return &r->rules[i];
+    return NULL;
+}
+
+bool robots_allows(const struct robots *r, struct bytes path_query,
+                   struct bytes *line)
+{
+    const struct rule *rule = NULL;
+    struct buf path;
+    bool allowed = !r->deny_all;
+
+    if (line != NULL)
+        *line = bytes_of(NULL, 0);
+    if (r->rule_count == 0 && allowed)
+        return true;
+    buf_init(&path, path_query.len * 3 + 1);
+    robots_path_normalise(path_query, &path);
+    if (is_robots_txt(buf_bytes(&path)))
+        allowed = true;
+    else if (buf_failed(&path) != STATUS_OK)
+        allowed = false; /* memory is gone: the safe answer */
+    else if (allowed)
+        rule = deciding_rule(r, buf_bytes(&path));
+    if (rule != NULL) {
+        allowed = rule->allow;
+        if (line != NULL)
+            *line = kept(r, rule->line);
+    }
+    buf_fini(&path);
+    return allowed;
+}
+
+double robots_crawl_delay(const struct robots *r)
+{
+    return r->delay;
+}
+
+size_t robots_size(const struct robots *r)
+{
+    return sizeof *r + r->text.cap + r->rule_cap * sizeof *r->rules +
+           r->sitemap_cap * sizeof *r->sitemaps;
+}
+
+size_t robots_sitemap_count(const struct robots *r)
+{
+    return r->sitemap_count;
+}
+
+struct bytes robots_sitemap(const struct robots *r, size_t i)
+{
+    return kept(r, r->sitemaps[i]);
+}

@@ -1,0 +1,28 @@
+/*
+ * robots_pattern.h - paths and path patterns of robots.txt, and their match.
+ *
+ * Both sides are brought to one spelling first (RFC 9309 section 2.2.2), then
+ * compared octet by octet. Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_ROBOTS_ROBOTS_PATTERN_H
+#define URLWEIR_CRAWLER_ROBOTS_ROBOTS_PATTERN_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+/* Appends the path and query of a URL as they are compared: %XX of unreserved
+ * octets decoded, once; every other %XX in capitals; octets that are neither
+ * reserved nor unreserved in RFC 3986 (non-ASCII, space, `|` ...) as %XX, and
+ * so are `*` and `$`, which in a pattern would be special. */
+void robots_path_normalise(struct bytes path, struct buf *out);
+/* The same for a pattern, where each `*` and a final `$` keep their meaning.
+ * At most three octets are written for one read. */
+void robots_pattern_normalise(struct bytes pattern, struct buf *out);
+
+/* Does the normalised pattern match the normalised path from its first octet?
+ * At most linear in the length of both, whatever the wildcards. */
+bool robots_pattern_matches(struct bytes pattern, struct bytes path);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* entry.c - one entry of a sitemap or feed while it is read. */
+#include "crawler/sitemap/entry.h"
+
+/* A longer value than a page's URL may be is no location; a longer value than a
+ * date or number has reason to be is none. */
+#define LOC_MOST   URL_LENGTH_CEILING
+#define VALUE_MOST ((size_t)1024)
+
+/* ---- handing on -----------------------------------------------------------*/
+
+void entry_sink_init(struct entry_sink *s,
+                     void (*visit)(void *ctx,
+                                   const struct sitemap_entry *entry),
+                     void *ctx, uint64_t most)
+{
+    *s = (struct entry_sink){.visit = visit, .ctx = ctx, .most = most};
+    url_init(&s->url);
+}
+
+void entry_sink_fini(struct entry_sink *s)
+{
+    url_fini(&s->url);
+}
+
+bool entry_sink_give(struct entry_sink *s, struct sitemap_entry *entry,
+                     struct bytes loc, const struct url *base)
+{
+    if (loc.len == 0 || url_parse(&s->url, loc, base, NULL) != URL_OK)
+        return false;
+    if (s->most > 0 && s->visited == s->most) {
+        s->full = true;
+        return true;
+    }
+    s->visited++;
+    entry->url = &s->url;
+    s->visit(s->ctx, entry);
+    return true;
+}
+
+/* ---- gathering ------------------------------------------------------------*/
+
+void entry_init(struct entry *e, struct entry_sink *sink)
+{
+    *e = (struct entry){.sink = sink, .field = ENTRY_NO_FIELD};
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        buf_init(&e->fields[i],
+                 i == ENTRY_LOC || i == ENTRY_LOC_ELSE ? LOC_MOST : VALUE_MOST);
+}
+
+void entry_fini(struct entry *e)
+{
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        buf_fini(&e->fields[i]);
+}
+
+/* Empty, too, where the text is not known or too long. */
+static struct bytes value_of(const struct entry *e, enum entry_field field)
+{
+    if (e->lost[field] || buf_failed(&e->fields[field]) != STATUS_OK)
+        return bytes_of(NULL, 0);
+    return bytes_trim(buf_bytes(&e->fields[field]));
+}
+
+static struct bytes first_of(const struct entry *e, enum entry_field a,
+                             enum entry_field b)
+{
+    struct bytes value = value_of(e, a);
+
+    return value.len > 0 ? value : value_of(e, b);
+}
+
+static void clear_field(struct entry *e, enum entry_field field)
+{
+    buf_clear(&e->fields[field]);
+    e->lost[field] = false;
+}
+
+static void hand_on(struct entry *e, const struct url *base)
+{
+    struct sitemap_entry out = {.kind = e->kind,
+                                .lastmod = first_of(e, ENTRY_LASTMOD,
+                                                    ENTRY_LASTMOD_ELSE),
+                                .priority = value_of(e, ENTRY_PRIORITY),
+                                .changefreq = value_of(e, ENTRY_CHANGEFREQ)};
+
+    if (!entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC), base) &&
+        !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_ELSE), base))
+        e->sink->passed_over++;
+    e->depth = e->skip_depth = 0;
+    e->field = ENTRY_NO_FIELD;
+}
+
+void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
+                 const struct url *base)
+{
+    if (entry_is_open(e))
+        hand_on(e, base);
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        clear_field(e, (enum entry_field)i);
+    e->kind = kind;
+    e->depth = depth;
+}
+
+void entry_element(struct entry *e, enum entry_field field, size_t depth)
+{
+    if (e->skip_depth > 0)
+        return;
+    if (field == ENTRY_NO_FIELD ||
+        (e->field == ENTRY_NO_FIELD && depth > e->depth + 1) ||
+        value_of(e, field).len > 0 || e->lost[field]) {
+        e->skip_depth = depth;
+        return;
+    }
+    clear_field(e, field);
+    e->field = field;
+    e->field_depth = depth;
+}
+
+void entry_set(struct entry *e, enum entry_field field, struct bytes value)
+{
+    if (value_of(e, field).len > 0)
+        return;
+    clear_field(e, field);
+    buf_add_bytes(&e->fields[field], value);
+}
+
+void entry_text(struct entry *e, struct bytes text, bool lost)
+{
+    if (e->field == ENTRY_NO_FIELD || e->skip_depth > 0)
+        return;
+    buf_add_bytes(&e->fields[e->field], text);
+    e->lost[e->field] |= lost;
+}
+
+void entry_end(struct entry *e, size_t depth, bool closed,
+               const struct url *base)
+{
+    if (!entry_is_open(e))
+        return;
+    if (e->skip_depth >= depth)
+        e->skip_depth = 0;
+    if (e->field != ENTRY_NO_FIELD && e->field_depth >= depth) {
+        if (!closed)
+            clear_field(e, e->field);
+        e->field = ENTRY_NO_FIELD;
+    }
+    if (e->depth >= depth)
+        hand_on(e, base);
+}

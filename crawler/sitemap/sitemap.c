@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sitemap.c - sitemaps and their indexes: XML, text, gzip.
+ *
+ * A pipeline in which each stage hands on what it has understood:
+ *
+ *     octets -> gunzip -> gunzip -> UTF-8 -> lines of text ------> entries
+ *                                        \-> xml_scan -> fields /
+ *
+ * Twice gunzip, because a .gz file is often compressed once more on its way,
+ * and neither header nor name can be trusted to say so. The first octets are
+ * held back until they show encoding and format.
+ *
+ * An element of a sitemap counts if it has no namespace, a sitemap's (there are
+ * several, sitemaps.org's and older ones of Google), or whatever the root
+ * has; so image:loc, video:loc and the like never do.
+ */
+#include "crawler/sitemap/sitemap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/gunzip.h"
+#include "base/mem.h"
+#include "crawler/charset/charset.h"
+#include "crawler/sitemap/entry.h"
+#include "crawler/sitemap/feed.h"
+#include "crawler/sitemap/xml_scan.h"
+
+#define HEAD_MOST ((size_t)1024) /* looked at for encoding and format */
+#define NAME_MOST ((size_t)1024) /* of the root's namespace */
+
+enum stage {
+    STAGE_HEAD,  /* gathering the first octets */
+    STAGE_WHOLE, /* gathering all of it, to be decoded at the end */
+    STAGE_TEXT,
+    STAGE_XML
+};
+
+struct sitemap_parser {
+    struct sitemap_options options;
+    struct gunzip *outer, *inner;
+    enum stage stage;
+    struct buf gathered; /* in STAGE_HEAD and STAGE_WHOLE */
+    const struct charset *charset;
+    struct buf line; /* of a text file: what came of it so far */
+    struct xml_scan *scan;
+    enum sitemap_format format;
+    bool refused; /* the document is something else */
+    struct buf root_ns, root_prefix;
+    struct entry_sink sink;
+    struct entry entry;
+    struct feed feed;
+};
+
+/* ---- a text file: one URL a line ------------------------------------------*/
+
+static void end_line(struct sitemap_parser *p)
+{
+    struct sitemap_entry entry = {.kind = SITEMAP_PAGE};
+    bool too_long = buf_failed(&p->line) != STATUS_OK;
+    struct bytes loc = bytes_trim(buf_bytes(&p->line));
+
+    if (too_long ||
+        (loc.len > 0 && !entry_sink_give(&p->sink, &entry, loc, NULL)))
+        p->sink.passed_over++;
+    buf_clear(&p->line);
+}
+
+static void read_text(struct sitemap_parser *p, struct bytes in)
+{
+    size_t begin = 0;
+
+    for (size_t i = 0; i < in.len; i++) {
+        if (in.at[i] != '\n' && in.at[i] != '\r')
+            continue;
+        buf_add(&p->line, in.at + begin, i - begin);
+        end_line(p);
+        begin = i + 1;
+    }
+    buf_add(&p->line, in.at + begin, in.len - begin);
+}
+
+/* ---- urlset and sitemapindex ----------------------------------------------*/
+
+static bool is_word(struct bytes a, const char *word)
+{
+    return bytes_equal_nocase(a, bytes_of_str(word));
+}
+
+static bool is_sitemap_ns(struct bytes ns)
+{
+    static const char part[] = "/schemas/sitemap/";
+
+    return ns.len > 0 && memmem(ns.at, ns.len, part, sizeof part - 1) != NULL;
+}
+
+static bool is_own(const struct sitemap_parser *p, const struct xml_name *n)
+{
+    if (n->ns.len == 0)
+        return n->prefix.len == 0 ||
+               (p->root_ns.len == 0 &&
+                bytes_equal(n->prefix, buf_bytes(&p->root_prefix)));
+    return is_sitemap_ns(n->ns) || bytes_equal(n->ns, buf_bytes(&p->root_ns));
+}
+
+static enum sitemap_format sitemap_of_root(const struct xml_name *n,
+                                           size_t depth)
+{
+    bool child = depth == 1 && n->prefix.len == 0; /* the root is missing */
+
+    if (is_word(n->local, "urlset") || (child && is_word(n->local, "url")))
+        return SITEMAP_URLSET;
+    if (is_word(n->local, "sitemapindex") ||
+        (child && is_word(n->local, "sitemap")))
+        return SITEMAP_INDEX;
+    return SITEMAP_UNKNOWN;
+}
+
+static enum entry_field sitemap_field(const struct sitemap_parser *p,
+                                      const struct xml_name *n)
+{
+    if (!is_own(p, n))
+        return ENTRY_NO_FIELD;
+    if (is_word(n->local, "loc"))
+        return ENTRY_LOC;
+    if (is_word(n->local, "lastmod"))
+        return ENTRY_LASTMOD;
+    if (is_word(n->local, "priority"))
+        return ENTRY_PRIORITY;
+    if (is_word(n->local, "changefreq"))
+        return ENTRY_CHANGEFREQ;
+    return ENTRY_NO_FIELD;
+}
+
+static void sitemap_start(struct sitemap_parser *p, const struct xml_name *n,
+                          size_t depth)
+{
+    bool begins = p->entry.skip_depth == 0 && is_own(p, n);
+
+    if (begins && is_word(n->local, "url"))
+        entry_begin(&p->entry, SITEMAP_PAGE, depth, NULL);
+    else if (begins && is_word(n->local, "sitemap"))
+        entry_begin(&p->entry, SITEMAP_SITEMAP, depth, NULL);
+    else if (entry_is_open(&p->entry))
+        entry_element(&p->entry, sitemap_field(p, n), depth);
+}
+
+/* ---- XML ------------------------------------------------------------------*/
+
+static void recognise(struct sitemap_parser *p, const struct xml_name *n,
+                      size_t depth)
+{
+    p->format = sitemap_of_root(n, depth);
+    if (p->format == SITEMAP_UNKNOWN)
+        p->format = feed_of_root(n, depth);
+    p->feed.format = p->format;
+    p->refused = p->format == SITEMAP_UNKNOWN && is_word(n->local, "html");
+    buf_add_bytes(&p->root_ns, n->ns);
+    buf_add_bytes(&p->root_prefix, n->prefix);
+}
+
+static bool is_sitemap(const struct sitemap_parser *p)
+{
+    return p->format == SITEMAP_URLSET || p->format == SITEMAP_INDEX;
+}
+
+static void on_start(void *ctx, const struct xml_name *name,
+                     const struct xml_attr *attrs, size_t attr_count,
+                     size_t depth)
+{
+    struct sitemap_parser *p = ctx;
+
+    if (p->refused)
+        return;
+    if (p->format == SITEMAP_UNKNOWN) {
+        buf_clear(&p->root_ns);
+        buf_clear(&p->root_prefix);
+        recognise(p, name, depth);
+    }
+    if (is_sitemap(p))
+        sitemap_start(p, name, depth);
+    else if (p->format != SITEMAP_UNKNOWN)
+        feed_start(&p->feed, name, attrs, attr_count, depth);
+}
+
+static void on_end(void *ctx, size_t depth, bool closed)
+{
+    struct sitemap_parser *p = ctx;
+
+    if (is_sitemap(p))
+        entry_end(&p->entry, depth, closed, NULL);
+    else
+        feed_end(&p->feed, depth, closed);
+}
+
+static void on_text(void *ctx, struct bytes text, bool lost)
+{
+    struct sitemap_parser *p = ctx;
+
+    entry_text(&p->entry, text, lost);
+}
+
+/* ---- encoding and format --------------------------------------------------*/
+
+/* Text that begins with something else may still be XML behind a server's
+ * complaints. */
+static bool looks_like_xml(struct bytes head)
+{
+    static const char *const marks[] = {"<?xml", "<urlset", "<sitemapindex",
+                                        "<rss",  "<feed",   "<rdf:RDF"};
+
+    head = bytes_trim(head);
+    if (head.len == 0 || head.at[0] == '<')
+        return head.len > 0;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (memmem(head.at, head.len, marks[i], strlen(marks[i])) != NULL)
+            return true;
+    return false;
+}
+
+/* The first octets of the text, in UTF-8 and without a byte order mark. */
+static void begin_text(struct sitemap_parser *p, struct bytes head)
+{
+    if (head.len > HEAD_MOST)
+        head.len = HEAD_MOST;
+    p->stage = looks_like_xml(head) ? STAGE_XML : STAGE_TEXT;
+    if (p->stage == STAGE_TEXT)
+        p->format = SITEMAP_TEXT;
+}
+
+static void read_on(struct sitemap_parser *p, struct bytes text)
+{
+    if (p->stage == STAGE_XML)
+        xml_scan_push(p->scan, text);
+    else
+        read_text(p, text);
+}
+
+static void decide(struct sitemap_parser *p)
+{
+    struct bytes head = buf_bytes(&p->gathered);
+
+    p->charset = charset_sniff_xml(head, p->options.content_type);
+    if (p->charset != charset_utf8()) {
+        p->stage = STAGE_WHOLE;
+        return;
+    }
+    if (bytes_starts_with(head, "\xef\xbb\xbf"))
+        head = bytes_of(head.at + 3, head.len - 3);
+    begin_text(p, head);
+    read_on(p, head);
+}
+
+static enum status take_octets(void *ctx, struct bytes in)
+{
+    struct sitemap_parser *p = ctx;
+
+    if (p->stage == STAGE_HEAD) {
+        size_t n = HEAD_MOST - p->gathered.len;
+
+        n = n < in.len ? n : in.len;
+        buf_add(&p->gathered, in.at, n);
+        in = bytes_of(in.at + n, in.len - n);
+        if (p->gathered.len == HEAD_MOST)
+            decide(p);
+    }
+    if (in.len == 0 || p->stage == STAGE_HEAD)
+        return p->sink.full ? STATUS_LIMIT : STATUS_OK;
+    if (p->stage == STAGE_WHOLE) {
+        buf_add_bytes(&p->gathered, in);
+        return buf_failed(&p->gathered);
+    }
+    read_on(p, in);
+    return p->sink.full ? STATUS_LIMIT : STATUS_OK;
+}
+
+static enum status decode_whole(struct sitemap_parser *p)
+{
+    struct buf scratch;
+    struct bytes text = bytes_of(NULL, 0);
+    enum status st;
+
+    buf_init(&scratch, 4 * SITEMAP_DECODE_MOST);
+    st = charset_decode(p->charset, buf_bytes(&p->gathered), &scratch, &text);
+    begin_text(p, text);
+    read_on(p, text);
+    buf_fini(&scratch);
+    return st;
+}
+
+/* ---- life and pushing -----------------------------------------------------*/
+
+static enum status take_outer(void *ctx, struct bytes in)
+{
+    struct sitemap_parser *p = ctx;
+
+    return gunzip_push(p->inner, in);
+}
+
+struct sitemap_parser *sitemap_parser_new(
+    const struct sitemap_options *o,
+    void (*visit)(void *ctx, const struct sitemap_entry *entry), void *ctx)
+{
+    struct sitemap_parser *p = xcalloc(1, sizeof *p);
+    const struct xml_handler handler = {.start = on_start,
+                                        .end = on_end,
+                                        .text = on_text,
+                                        .ctx = p};
+
+    p->options = *o;
+    if (p->options.bytes_most == 0)
+        p->options.bytes_most = SITEMAP_BYTES_MOST;
+    p->outer = gunzip_new(p->options.bytes_most, take_outer, p);
+    p->inner = gunzip_new(p->options.bytes_most, take_octets, p);
+    buf_init(&p->gathered, SITEMAP_DECODE_MOST);
+    buf_init(&p->line, URL_LENGTH_CEILING);
+    buf_init(&p->root_ns, NAME_MOST);
+    buf_init(&p->root_prefix, NAME_MOST);
+    p->scan = xml_scan_new(&handler);
+    entry_sink_init(&p->sink, visit, ctx, o->entries_most);
+    entry_init(&p->entry, &p->sink);
+    feed_init(&p->feed, &p->entry, o->base);
+    return p;
+}
+
+void sitemap_parser_free(struct sitemap_parser *p)
+{
+    if (p == NULL)
+        return;
+    feed_fini(&p->feed);
+    entry_fini(&p->entry);
+    entry_sink_fini(&p->sink);
+    xml_scan_free(p->scan);
+    buf_fini(&p->root_prefix);
+    buf_fini(&p->root_ns);
+    buf_fini(&p->line);
+    buf_fini(&p->gathered);
+    gunzip_free(p->inner);
+    gunzip_free(p->outer);
+    free(p);
+}
+
+enum status sitemap_parser_push(struct sitemap_parser *p, struct bytes in)
+{
+    return gunzip_push(p->outer, in);
+}
+
+/* The more telling of two: a limit says more than a damaged stream. */
+static enum status graver(enum status a, enum status b)
+{
+    return a == STATUS_OK || (a == STATUS_FORMAT && b != STATUS_OK) ? b : a;
+}
+
+enum status sitemap_parser_finish(struct sitemap_parser *p)
+{
+    enum status st = gunzip_finish(p->outer);
+
+    st = graver(st, gunzip_finish(p->inner));
+    if (p->stage == STAGE_HEAD)
+        decide(p);
+    if (p->stage == STAGE_WHOLE)
+        st = graver(st, decode_whole(p));
+    if (p->stage == STAGE_XML)
+        xml_scan_finish(p->scan);
+    else if (p->line.len > 0)
+        end_line(p);
+    return graver(st, p->sink.full ? STATUS_LIMIT : STATUS_OK);
+}
+
+enum sitemap_format sitemap_parser_format(const struct sitemap_parser *p)
+{
+    return p->format;
+}
+
+uint64_t sitemap_parser_passed_over(const struct sitemap_parser *p)
+{
+    return p->sink.passed_over;
+}

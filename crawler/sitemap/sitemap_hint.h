@@ -1,0 +1,32 @@
+/*
+ * sitemap_hint.h - what a sitemap's entry says, as numbers.
+ *
+ * sitemaps.org: priority is a fraction from 0.0 to 1.0, lastmod a W3C datetime
+ * (www.w3.org/TR/NOTE-datetime: as little as a year), changefreq a word. Feeds
+ * write dates as RFC 822 or RFC 3339 has them. What cannot be understood counts
+ * as not said; a priority beyond its bounds is cut to them. Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_SITEMAP_SITEMAP_HINT_H
+#define URLWEIR_CRAWLER_SITEMAP_SITEMAP_HINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "crawler/sitemap/sitemap.h"
+#include "storage/rows/hint_store.h"
+
+/* False: it says nothing. */
+bool sitemap_hint(const struct sitemap_entry *e, struct url_hint *out);
+
+/* Milliseconds since 1970, UTC, of a W3C datetime or a date of RFC 822 or RFC
+ * 850; without a time it is midnight, without a zone UTC. HINT_NO_LASTMOD: it
+ * is none. */
+int64_t sitemap_date_ms(struct bytes text);
+
+/* Which of two is to be asked for first: < 0 the first, 0 no matter. Higher
+ * priority, then the newer one; NULL is a URL of which nothing was said, and
+ * no priority is 0.5 (sitemaps.org). */
+int sitemap_hint_order(const struct url_hint *a, const struct url_hint *b);
+
+#endif

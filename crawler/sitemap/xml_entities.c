@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xml_entities.c - character and entity references in tolerant XML.
+ *
+ * XML 1.0 section 4.4: character references in an entity's value are replaced
+ * when it is declared, entity references when it is used. A value is text here,
+ * never markup: an entity that holds tags gives their letters.
+ *
+ * The bound on output is for the whole document, so ten nested entities of ten
+ * references each ("billion laughs"), and one used ten thousand times, both
+ * stop at a megabyte. What an expansion reads is charged like what it writes,
+ * so the work is bounded too.
+ */
+#include "crawler/sitemap/xml_entities.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+struct entity {
+    struct bytes value; /* the text behind the struct; NULL: external */
+};
+
+struct xml_entities {
+    struct map *named;
+    size_t left; /* octets that expansions may still write */
+};
+
+struct xml_entities *xml_entities_new(void)
+{
+    struct xml_entities *e = xcalloc(1, sizeof *e);
+
+    e->named = map_new();
+    e->left = XML_ENTITY_OUTPUT_MOST;
+    return e;
+}
+
+void xml_entities_free(struct xml_entities *e)
+{
+    if (e == NULL)
+        return;
+    map_free(e->named, free);
+    free(e);
+}
+
+static struct bytes skip(struct bytes s, size_t n)
+{
+    return bytes_of(s.at + n, s.len - n);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '-' ||
+           c == '.' || (unsigned char)c >= 0x80;
+}
+
+/* ---- references -----------------------------------------------------------*/
+
+/* The reference at the start of `s`, without `&` and `;`. */
+static bool is_reference(struct bytes s, struct bytes *inside)
+{
+    size_t most = s.len < XML_REFERENCE_MOST ? s.len : XML_REFERENCE_MOST;
+    const char *end = memchr(s.at, ';', most);
+
+    if (end == NULL || end - s.at < 2)
+        return false;
+    *inside = bytes_of(s.at + 1, (size_t)(end - s.at) - 1);
+    for (size_t i = inside->at[0] == '#'; i < inside->len; i++)
+        if (!is_name_char(inside->at[i]))
+            return false;
+    return true;
+}
+
+/* `#38` or `#x26`; false: it is neither. */
+static bool character(struct bytes s, uint32_t *out)
+{
+    uint32_t base = 10, value = 0;
+
+    if (s.len < 2 || s.at[0] != '#')
+        return false;
+    s = skip(s, 1);
+    if (s.at[0] == 'x' || s.at[0] == 'X') {
+        base = 16;
+        s = skip(s, 1);
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        uint32_t digit;
+
+        if (c >= '0' && c <= '9')
+            digit = (uint32_t)(c - '0');
+        else if (base == 16 && c >= 'a' && c <= 'f')
+            digit = (uint32_t)(c - 'a') + 10;
+        else if (base == 16 && c >= 'A' && c <= 'F')
+            digit = (uint32_t)(c - 'A') + 10;
+        else
+            return false;
+        if (value < 0x110000)
+            value = value * base + digit;
+    }
+    *out = value != 0 ? value : 0xfffd;
+    return s.len > 0;
+}
+
+static char predefined(struct bytes name)
+{
+    static const struct {
+        const char *name;
+        char is;
+    } five[] = {
+        {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+
+    for (size_t i = 0; i < sizeof five / sizeof *five; i++)
+        if (bytes_is(name, five[i].name))
+            return five[i].is;
+    return '\0';
+}
+
+static bool decode(struct xml_entities *e, struct bytes text, struct buf *out,
+                   unsigned depth);
+
+static bool expand(struct xml_entities *e, const struct entity *entity,
+                   struct buf *out, unsigned depth)
+{
+    size_t before = out->len, cost;
+
+    if (entity->value.at == NULL || depth >= XML_ENTITY_DEPTH_MOST ||
+        e->left == 0 || !decode(e, entity->value, out, depth + 1))
+        return false;
+    cost = entity->value.len + (out->len - before);
+    if (cost >= e->left) {
+        e->left = 0;
+        return false;
+    }
+    e->left -= cost + 1;
+    return true;
+}
+
+/* One reference. False: it has a meaning, but its text cannot be known. */
+static bool decode_reference(struct xml_entities *e, struct bytes whole,
+                             struct bytes inside, struct buf *out,
+                             unsigned depth)
+{
+    const struct entity *entity;
+    char one = predefined(inside);
+    uint32_t u;
+
+    if (one != '\0') {
+        buf_add_char(out, one);
+    } else if (character(inside, &u)) {
+        buf_add_utf8(out, u);
+    } else {
+        entity = map_get(e->named, inside);
+        if (entity != NULL)
+            return expand(e, entity, out, depth);
+        buf_add_bytes(out, whole);
+    }
+    return true;
+}
+
+/* A text that stands in an entity is known in full or not at all; one in the
+ * document keeps what is known of it. */
+static bool decode(struct xml_entities *e, struct bytes text, struct buf *out,
+                   unsigned depth)
+{
+    bool known = true;
+
+    while (text.len > 0 && (known || depth == 0)) {
+        const char *amp = memchr(text.at, '&', text.len);
+        size_t n = amp != NULL ? (size_t)(amp - text.at) : text.len, before;
+        struct bytes inside;
+
+        buf_add(out, text.at, n);
+        text = skip(text, n);
+        if (text.len == 0)
+            break;
+        before = out->len;
+        n = 1;
+        if (!is_reference(text, &inside)) {
+            buf_add_char(out, '&');
+        } else {
+            n = inside.len + 2;
+            if (!decode_reference(e, bytes_of(text.at, n), inside, out,
+                                  depth)) {
+                buf_truncate(out, before);
+                known = false;
+            }
+        }
+        text = skip(text, n);
+    }
+    return known;
+}
+
+bool xml_entities_decode(struct xml_entities *e, struct bytes text,
+                         struct buf *out)
+{
+    return decode(e, text, out, 0);
+}
+
+/* ---- declarations ---------------------------------------------------------*/
+
+static struct bytes skip_space(struct bytes s)
+{
+    while (s.len > 0 && is_space(s.at[0]))
+        s = skip(s, 1);
+    return s;
+}
+
+static struct bytes cut_name(struct bytes *s)
+{
+    struct bytes name = bytes_of(s->at, 0);
+
+    while (name.len < s->len && is_name_char(s->at[name.len]))
+        name.len++;
+    *s = skip(*s, name.len);
+    return name;
+}
+
+/* A quoted literal at the start of *s; false: none stands there. */
+static bool cut_literal(struct bytes *s, struct bytes *inside)
+{
+    const char *end;
+
+    if (s->len < 2 || (s->at[0] != '"' && s->at[0] != '\''))
+        return false;
+    end = memchr(s->at + 1, s->at[0], s->len - 1);
+    if (end == NULL)
+        return false;
+    *inside = bytes_of(s->at + 1, (size_t)(end - s->at) - 1);
+    *s = skip(*s, inside->len + 2);
+    return true;
+}
+
+/* The value with its character references replaced and no others. */
+static void declared_value(struct bytes literal, struct buf *out)
+{
+    while (literal.len > 0) {
+        struct bytes inside;
+        uint32_t u;
+
+        if (literal.at[0] == '&' && is_reference(literal, &inside) &&
+            character(inside, &u)) {
+            buf_add_utf8(out, u);
+            literal = skip(literal, inside.len + 2);
+        } else {
+            buf_add_char(out, literal.at[0]);
+            literal = skip(literal, 1);
+        }
+    }
+}
+
+/* The first declaration of a name counts (XML 1.0 section 4.2). */
+static void declare(struct xml_entities *e, struct bytes name,
+                    const struct bytes *literal)
+{
+    struct entity *entity;
+    struct buf value;
+
+    if (name.len == 0 || map_count(e->named) >= XML_ENTITY_COUNT_MOST ||
+        map_get(e->named, name) != NULL)
+        return;
+    buf_init(&value, XML_ENTITY_VALUE_MOST);
+    if (literal != NULL)
+        declared_value(*literal, &value);
+    entity = xmalloc(sizeof *entity + value.len);
+    entity->value = bytes_of(NULL, 0); /* external, or too long to be known */
+    if (literal != NULL && buf_failed(&value) == STATUS_OK) {
+        entity->value = bytes_of(entity + 1, value.len);
+        if (value.len > 0)
+            memcpy(entity + 1, value.at, value.len);
+    }
+    map_put(e->named, name, entity);
+    buf_fini(&value);
+}
+
+/* Behind `<!ENTITY`: S Name S (literal | SYSTEM ... | PUBLIC ...). Parameter
+ * entities (`% Name`) have no name here and are passed over. */
+static void read_entity(struct xml_entities *e, struct bytes s)
+{
+    struct bytes name, literal, rest = skip_space(s);
+
+    if (rest.len == s.len)
+        return;
+    name = cut_name(&rest);
+    rest = skip_space(rest);
+    declare(e, name, cut_literal(&rest, &literal) ? &literal : NULL);
+}
+
+void xml_entities_declare(struct xml_entities *e, struct bytes doctype)
+{
+    static const char comment[] = "<!--", entity[] = "<!ENTITY";
+
+    while (doctype.len > 0) {
+        const char *lt = memchr(doctype.at, '<', doctype.len);
+        const char *end;
+
+        if (lt == NULL)
+            return;
+        doctype = skip(doctype, (size_t)(lt - doctype.at));
+        if (bytes_starts_with(doctype, comment)) {
+            end = memmem(doctype.at, doctype.len, "-->", 3);
+            if (end == NULL)
+                return;
+            doctype = skip(doctype, (size_t)(end - doctype.at));
+        } else if (bytes_starts_with(doctype, entity)) {
+            read_entity(e, skip(doctype, sizeof entity - 1));
+        }
+        doctype = skip(doctype, 1);
+    }
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xml_scan.c - reads XML as it comes, and goes on where it is broken.
+ *
+ * Why not libxml2: its recovery drops what S5 of our rules keeps (`a&b` becomes
+ * `ab`, reading ends behind the root element and at an octet that is no UTF-8),
+ * so a tolerant reader would have to stand beside it in any case, and then one
+ * reader is less than two.
+ *
+ * The bytes that belong to no complete token yet wait in `pending`; each push
+ * is appended there and read as far as it goes. Comments, CDATA sections and
+ * processing instructions can be long, so they are states of their own and
+ * wait for their last octets only.
+ */
+#include "crawler/sitemap/xml_scan.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "crawler/sitemap/xml_entities.h"
+#include "crawler/sitemap/xml_namespaces.h"
+#include "crawler/sitemap/xml_tag.h"
+
+/* Text handed out at once; also what a push may add to `pending`. */
+#define PIECE_MOST ((size_t)1 << 16)
+
+enum state { CONTENT, COMMENT, CDATA, INSTRUCTION, DECLARATION };
+
+struct element {
+    size_t name_at, name_len; /* in xml_scan.names, as written */
+};
+
+#define NAMES_MOST ((size_t)1 << 18) /* of all open elements together */
+
+struct xml_scan {
+    struct xml_handler h;
+    enum state state;
+    struct buf pending;
+    struct buf decoded;  /* of text with references */
+    struct arena *arena; /* of one tag's attributes */
+    struct xml_entities *entities;
+    struct element open[XML_DEPTH_MOST];
+    struct buf names;
+    size_t depth, too_deep; /* elements open; those past the bounds */
+    struct xml_namespaces namespaces;
+};
+
+struct xml_scan *xml_scan_new(const struct xml_handler *h)
+{
+    struct xml_scan *s = xcalloc(1, sizeof *s);
+
+    s->h = *h;
+    buf_init(&s->pending, XML_TAG_MOST + PIECE_MOST);
+    buf_init(&s->decoded, PIECE_MOST + 2 * XML_ENTITY_OUTPUT_MOST);
+    buf_init(&s->names, NAMES_MOST);
+    s->arena = arena_new(4 * XML_TAG_MOST + XML_ENTITY_OUTPUT_MOST);
+    s->entities = xml_entities_new();
+    return s;
+}
+
+void xml_scan_free(struct xml_scan *s)
+{
+    if (s == NULL)
+        return;
+    xml_namespaces_forget(&s->namespaces, 0);
+    buf_fini(&s->pending);
+    buf_fini(&s->decoded);
+    buf_fini(&s->names);
+    arena_free(s->arena);
+    xml_entities_free(s->entities);
+    free(s);
+}
+
+static struct bytes skip(struct bytes s, size_t n)
+{
+    return bytes_of(s.at + n, s.len - n);
+}
+
+/* ---- text -----------------------------------------------------------------*/
+
+static void literal_text(struct xml_scan *s, struct bytes text)
+{
+    if (text.len > 0 && s->too_deep == 0)
+        s->h.text(s->h.ctx, text, false);
+}
+
+static void text_with_references(struct xml_scan *s, struct bytes text)
+{
+    bool known;
+
+    if (text.len == 0 || memchr(text.at, '&', text.len) == NULL) {
+        literal_text(s, text);
+        return;
+    }
+    buf_clear(&s->decoded);
+    known = xml_entities_decode(s->entities, text, &s->decoded);
+    if (s->too_deep == 0)
+        s->h.text(s->h.ctx, buf_bytes(&s->decoded),
+                  !known || buf_failed(&s->decoded) != STATUS_OK);
+}
+
+/* How much of `text`, which the input so far ends with, can be handed out: not
+ * a reference that has only begun. */
+static size_t whole_text(struct bytes text)
+{
+    const char *amp = text.len > 0 ? memrchr(text.at, '&', text.len) : NULL;
+    size_t from_amp;
+
+    if (amp == NULL)
+        return text.len;
+    from_amp = text.len - (size_t)(amp - text.at);
+    if (from_amp >= XML_REFERENCE_MOST || memchr(amp, ';', from_amp) != NULL)
+        return text.len;
+    return text.len - from_amp;
+}
+
+/* ---- elements -------------------------------------------------------------*/
+
+static struct bytes name_of(const struct xml_scan *s, size_t depth)
+{
+    const struct element *e = &s->open[depth - 1];
+
+    return bytes_of(s->names.at + e->name_at, e->name_len);
+}
+
+static void close_element(struct xml_scan *s, bool closed)
+{
+    size_t depth = s->depth--;
+
+    s->names.len = s->open[depth - 1].name_at;
+    xml_namespaces_forget(&s->namespaces, depth);
+    s->h.end(s->h.ctx, depth, closed);
+}
+
+/* An end tag beyond the bounds closes what lies beyond them; unless an element
+ * within has its name: then those beyond were most likely never closed. */
+static void end_tag(struct xml_scan *s, struct bytes name)
+{
+    size_t depth = s->depth;
+
+    while (depth > 0 && !bytes_equal(name_of(s, depth), name))
+        depth--;
+    if (depth == 0) {
+        s->too_deep -= s->too_deep > 0;
+        return;
+    }
+    s->too_deep = 0;
+    while (s->depth >= depth)
+        close_element(s, true);
+}
+
+/* Replaces the references in attribute values; those whose text cannot be
+ * known become empty. */
+static void decode_attrs(struct xml_scan *s, struct xml_tag *tag)
+{
+    for (size_t i = 0; i < tag->attr_count; i++) {
+        struct bytes *v = &tag->attrs[i].value;
+        char *copy = NULL;
+
+        if (v->len == 0 || memchr(v->at, '&', v->len) == NULL)
+            continue;
+        buf_clear(&s->decoded);
+        if (xml_entities_decode(s->entities, *v, &s->decoded) &&
+            buf_failed(&s->decoded) == STATUS_OK)
+            copy = arena_try_copy(s->arena, s->decoded.at, s->decoded.len);
+        *v = copy != NULL ? bytes_of(copy, s->decoded.len) : bytes_of(NULL, 0);
+    }
+}
+
+static void start_tag(struct xml_scan *s, struct xml_tag *tag)
+{
+    struct xml_name name;
+
+    if (s->too_deep > 0 || s->depth == XML_DEPTH_MOST ||
+        s->names.len + tag->name.len > NAMES_MOST) {
+        s->too_deep += !tag->empty;
+        return;
+    }
+    arena_reset(s->arena);
+    decode_attrs(s, tag);
+    for (size_t i = 0; i < tag->attr_count; i++)
+        xml_namespaces_bind(&s->namespaces, &tag->attrs[i], s->depth + 1);
+    s->open[s->depth] =
+        (struct element){.name_at = s->names.len, .name_len = tag->name.len};
+    buf_add_bytes(&s->names, tag->name);
+    s->depth++;
+    name = xml_namespaces_resolve(&s->namespaces, tag->name);
+    s->h.start(s->h.ctx, &name, tag->attrs, tag->attr_count, s->depth);
+    if (tag->empty)
+        close_element(s, true);
+}
+
+/* ---- tokens ---------------------------------------------------------------*/
+
+static const struct {
+    const char *opens;
+    enum state state;
+} long_tokens[] = {{"<!--", COMMENT},
+                   {"<![CDATA[", CDATA},
+                   {"<?", INSTRUCTION},
+                   {"<!", DECLARATION}};
+
+/* At a `<`: does one of long_tokens stand there? *length: of what opens it; 0
+ * where the input ends before one can tell. */
+static bool opens_long_token(struct bytes in, enum state *state, size_t *length)
+{
+    for (size_t i = 0; i < sizeof long_tokens / sizeof *long_tokens; i++) {
+        const char *opens = long_tokens[i].opens;
+        size_t n = strlen(opens);
+
+        if (in.len < n && memcmp(in.at, opens, in.len) == 0) {
+            *length = 0;
+            return true;
+        }
+        if (bytes_starts_with(in, opens)) {
+            *state = long_tokens[i].state;
+            *length = n;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The functions below read one token or a part of one at the start of `in`, and
+ * return how many octets they took: 0 where more input is needed. `final`: no
+ * more will come. */
+
+static size_t read_markup(struct xml_scan *s, struct bytes in, bool final)
+{
+    struct xml_tag tag;
+    size_t n = 0;
+
+    if (opens_long_token(in, &s->state, &n)) {
+        if (n == 0 && final)
+            literal_text(s, in);
+        return n == 0 && final ? in.len : n;
+    }
+    switch (xml_tag_read(in, final || in.len >= XML_TAG_MOST, &tag, &n)) {
+    case XML_TAG_START:
+        start_tag(s, &tag);
+        return n;
+    case XML_TAG_END:
+        end_tag(s, tag.name);
+        return n;
+    case XML_TAG_NONE:
+        literal_text(s, bytes_of(in.at, 1));
+        return 1;
+    case XML_TAG_MORE:
+        break;
+    }
+    return 0;
+}
+
+static size_t read_content(struct xml_scan *s, struct bytes in, bool final)
+{
+    const char *lt = memchr(in.at, '<', in.len);
+    size_t n = lt != NULL ? (size_t)(lt - in.at) : in.len;
+
+    if (n == 0)
+        return read_markup(s, in, final);
+    if (lt == NULL && !final)
+        n = whole_text(in);
+    if (n > PIECE_MOST)
+        n = whole_text(bytes_of(in.at, PIECE_MOST));
+    text_with_references(s, bytes_of(in.at, n));
+    return n;
+}
+
+/* Up to `close`; what stands before it is text in a CDATA section only. */
+static size_t read_until(struct xml_scan *s, struct bytes in, bool final,
+                         const char *close)
+{
+    size_t len = strlen(close), n;
+    const char *end = memmem(in.at, in.len, close, len);
+
+    if (end != NULL)
+        n = (size_t)(end - in.at);
+    else if (final)
+        n = in.len;
+    else
+        n = in.len < len ? 0 : in.len - (len - 1);
+    if (s->state == CDATA)
+        literal_text(s, bytes_of(in.at, n));
+    if (end == NULL)
+        return n;
+    s->state = CONTENT;
+    return n + len;
+}
+
+/* `<!DOCTYPE ...>` and whatever else begins so; `in` is behind the `<!`. */
+static size_t read_declaration(struct xml_scan *s, struct bytes in, bool final)
+{
+    size_t n = xml_declaration_length(in);
+
+    if (n == 0 && !final && in.len < XML_TAG_MOST)
+        return 0;
+    s->state = CONTENT;
+    if (n == 0) { /* it never ends: it ends at the first `>` */
+        const char *gt = memchr(in.at, '>', in.len);
+
+        return gt != NULL ? (size_t)(gt - in.at) + 1 : in.len;
+    }
+    if (in.len >= 7 &&
+        bytes_equal_nocase(bytes_of(in.at, 7), bytes_of_str("DOCTYPE")))
+        xml_entities_declare(s->entities, bytes_of(in.at, n));
+    return n;
+}
+
+static size_t step(struct xml_scan *s, struct bytes in, bool final)
+{
+    switch (s->state) {
+    case CONTENT:
+        return read_content(s, in, final);
+    case COMMENT:
+        return read_until(s, in, final, "-->");
+    case CDATA:
+        return read_until(s, in, final, "]]>");
+    case INSTRUCTION:
+        return read_until(s, in, final, "?>");
+    case DECLARATION:
+        return read_declaration(s, in, final);
+    }
+    return in.len;
+}
+
+/* Reads `in` as far as it goes; returns what was taken. */
+static size_t run(struct xml_scan *s, struct bytes in, bool final)
+{
+    size_t taken = 0, n = 1;
+
+    while (taken < in.len && n > 0) {
+        n = step(s, skip(in, taken), final);
+        taken += n;
+    }
+    return taken;
+}
+
+static void push_piece(struct xml_scan *s, struct bytes in)
+{
+    size_t taken;
+
+    if (s->pending.len == 0) {
+        taken = run(s, in, false);
+        buf_add_bytes(&s->pending, skip(in, taken));
+        return;
+    }
+    buf_add_bytes(&s->pending, in);
+    taken = run(s, buf_bytes(&s->pending), false);
+    s->pending.len -= taken;
+    memmove(s->pending.at, s->pending.at + taken, s->pending.len);
+}
+
+void xml_scan_push(struct xml_scan *s, struct bytes in)
+{
+    while (in.len > 0) {
+        size_t n = in.len < PIECE_MOST ? in.len : PIECE_MOST;
+
+        push_piece(s, bytes_of(in.at, n));
+        in = skip(in, n);
+    }
+}
+
+void xml_scan_finish(struct xml_scan *s)
+{
+    struct bytes rest = buf_bytes(&s->pending);
+
+    if (rest.len > 0)
+        run(s, rest, true);
+    buf_clear(&s->pending);
+    s->too_deep = 0;
+    while (s->depth > 0)
+        close_element(s, false);
+}

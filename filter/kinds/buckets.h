@@ -1,0 +1,63 @@
+/*
+ * buckets.h - the table of a cuckoo filter: fingerprints, four to a bucket.
+ *
+ * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter, 2014, but with any
+ * number of buckets: the other bucket of a fingerprint in bucket i of m is
+ * (H(fingerprint) - i) mod m, which leads back from there, where the paper's
+ * exclusive or needs m to be a power of two and wastes up to half the table.
+ *
+ * One thread at a time.
+ */
+#ifndef URLWEIR_FILTER_KINDS_BUCKETS_H
+#define URLWEIR_FILTER_KINDS_BUCKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define BUCKET_SLOTS 4
+struct buckets {
+    unsigned char *at; /* `count` buckets, packed, little-endian */
+    uint64_t count;
+    uint64_t taken; /* slots */
+    unsigned bits;  /* of a fingerprint: 8, 12, 16 or 32 */
+    bool huge;
+    uint64_t random; /* chooses which fingerprint moves */
+};
+
+/* Where a key's fingerprint may be. */
+struct bucket_place {
+    uint64_t first, second;
+    uint32_t print; /* never 0, which is an empty slot */
+};
+
+MUST_CHECK enum status buckets_init(struct buckets *b, uint64_t count,
+                                    unsigned bits);
+void buckets_fini(struct buckets *b);
+/* Octets of the table. */
+uint64_t buckets_bytes(const struct buckets *b);
+
+struct bucket_place buckets_place(const struct buckets *b, uint64_t key);
+/* Fetch both buckets. */
+void buckets_fetch(const struct buckets *b, const struct bucket_place *p);
+
+bool buckets_have(const struct buckets *b, const struct bucket_place *p);
+/* Copies of the fingerprint in its two buckets. */
+unsigned buckets_copies(const struct buckets *b, const struct bucket_place *p);
+/* False: the table is too full; then *p is what has no place now, which need
+ * not be what was given. */
+bool buckets_put(struct buckets *b, struct bucket_place *p);
+/* Take one copy out; false: there is none. */
+bool buckets_remove(struct buckets *b, const struct bucket_place *p);
+
+/* Put everything `from`, of the same size, holds into `into`, handing what
+ * finds no place to `homeless`. */
+void buckets_pour(struct buckets *into, const struct buckets *from,
+                  void (*homeless)(void *to, const struct bucket_place *p),
+                  void *to);
+/* Count the slots taken, after the table was filled from outside. */
+void buckets_recount(struct buckets *b);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuckoo.c - cuckoo filter: fingerprints in buckets, for removal in less space.
+ *
+ * 16.84 bits a key at 0.012 % with fingerprints of 16 bits and 95 % of the
+ * slots taken, where counting.c needs 129 for the same rate. The table is
+ * buckets.c; here is what surrounds it:
+ *
+ * - Growing. Two buckets of a fingerprint are all it tells, so a larger table
+ *   is filled from the keys (struct filter_source), all at once: a pause of
+ *   about 50 ns a key that scalable.c does not have.
+ * - The same key again and again would fill its eight slots. With kept keys a
+ *   known key is not put twice. Without, four copies are put; the fingerprint
+ *   then sticks: removal leaves it, since nobody knows how often it was added.
+ * - What finds no place goes into a short list, asked with every question;
+ *   where that is full too, every answer is "maybe" from then on. Neither
+ *   happens to a filter within its capacity.
+ *
+ * Displacing moves fingerprints about, so a table cannot be copied while it
+ * changes: adding and removing wait for the saving thread.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "filter/block.h"
+#include "filter/kinds/cuckoo_impl.h"
+#include "filter/sizing.h"
+
+#define MOST_COPIES 4
+
+/* ---- the lists ---- */
+
+static bool same_place(const struct bucket_place *a,
+                       const struct bucket_place *b)
+{
+    return a->print == b->print &&
+           (a->first == b->first || a->first == b->second);
+}
+
+/* Its number in the list, or the list's count. */
+static uint32_t list_find(const struct cuckoo_list *l,
+                          const struct bucket_place *p)
+{
+    uint32_t i = 0;
+
+    while (i < l->count && !same_place(&l->of[i], p))
+        i++;
+    return i;
+}
+
+bool cuckoo_list_has(const struct cuckoo_list *l, const struct bucket_place *p)
+{
+    return l->count > 0 && list_find(l, p) < l->count;
+}
+
+bool cuckoo_list_add(struct cuckoo_list *l, const struct bucket_place *p)
+{
+    if (l->count == CUCKOO_LISTED)
+        return false;
+    l->of[l->count++] = *p;
+    return true;
+}
+
+bool cuckoo_list_remove(struct cuckoo_list *l, const struct bucket_place *p)
+{
+    uint32_t i = list_find(l, p);
+
+    if (i == l->count)
+        return false;
+    l->of[i] = l->of[--l->count];
+    return true;
+}
+
+/* ---- making ---- */
+
+void cuckoo_free(struct filter *f)
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+
+    buckets_fini(&c->table);
+    kept_free(c->kept);
+    pthread_mutex_destroy(&c->moving);
+    free(c);
+}
+
+/* The shortest fingerprint that keeps the promise in a full table; 0: none. */
+static unsigned print_bits(const struct filter_options *o)
+{
+    static const unsigned bits[] = {8, 12, 16, 32};
+
+    if (o->fingerprint_bits != 0)
+        return o->fingerprint_bits;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        if (sizing_cuckoo_rate(bits[i], BUCKET_SLOTS, CUCKOO_LOAD) <= o->fpr)
+            return bits[i];
+    return 0;
+}
+
+struct cuckoo *cuckoo_new_empty(const struct filter_options *o, bool keep,
+                                bool whole)
+{
+    struct cuckoo *c = try_calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return NULL;
+    if (keep && kept_new(&c->kept, whole) != STATUS_OK) {
+        free(c);
+        return NULL;
+    }
+    c->base.ops = &cuckoo_ops;
+    c->base.opt = *o;
+    c->source = c->kept != NULL ? kept_source(c->kept) : o->source;
+    pthread_mutex_init(&c->moving, NULL);
+    return c;
+}
+
+static enum status cuckoo_make(struct filter **out,
+                               const struct filter_options *o)
+{
+    unsigned bits = print_bits(o);
+    struct cuckoo *c;
+    uint64_t count;
+    enum status st;
+
+    if (bits == 0)
+        return STATUS_ARG;
+    c = cuckoo_new_empty(o, o->source.keys_of == NULL && !o->keep_nothing,
+                         true);
+    if (c == NULL)
+        return STATUS_NOMEM;
+    count = cuckoo_within_share(c, cuckoo_buckets(o->expect), bits);
+    st = count < CUCKOO_LEAST ? STATUS_LIMIT
+                              : buckets_init(&c->table, count, bits);
+    if (st != STATUS_OK) {
+        cuckoo_free(&c->base);
+        return st;
+    }
+    *out = &c->base;
+    return STATUS_OK;
+}
+
+/* ---- adding, asking, removing ---- */
+
+static void shelter(struct cuckoo *c, const struct bucket_place *p)
+{
+    if (!cuckoo_list_add(&c->homeless, p))
+        c->flooded = true;
+}
+
+static bool is_overfull(const struct cuckoo *c)
+{
+    return c->table.taken > cuckoo_room(c) || c->flooded;
+}
+
+static bool knows(const struct cuckoo *c, const struct bucket_place *p)
+{
+    return c->flooded || buckets_have(&c->table, p) ||
+           cuckoo_list_has(&c->homeless, p);
+}
+
+static void stick(struct cuckoo *c, const struct bucket_place *p)
+{
+    if (!cuckoo_list_has(&c->stuck, p) && !cuckoo_list_add(&c->stuck, p))
+        c->all_stuck = true;
+}
+
+/* Add keys[i], the last of the running call so far; true: it is fresh. */
+static bool add_one(struct cuckoo *c, const uint64_t *keys, size_t i)
+{
+    struct bucket_place p;
+    bool known;
+
+    if (c->table.taken >= cuckoo_room(c) || c->homeless.count > 0)
+        cuckoo_grow(c, keys, i);
+    p = buckets_place(&c->table, keys[i]);
+    known = knows(c, &p);
+    if (known && c->kept != NULL && kept_has(c->kept, keys[i]))
+        return false;
+    if (c->kept != NULL)
+        kept_add(c->kept, keys[i], true);
+    c->count++;
+    if (known && (c->flooded ||
+                  buckets_copies(&c->table, &p) >=
+                      (p.first == p.second ? MOST_COPIES / 2 : MOST_COPIES)))
+        stick(c, &p);
+    else if (!buckets_put(&c->table, &p))
+        shelter(c, &p);
+    return !known;
+}
+
+static enum status cuckoo_add(struct filter *f, const uint64_t *keys, size_t n,
+                              bool *fresh)
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+    bool overfull;
+
+    pthread_mutex_lock(&c->moving);
+    for (size_t i = 0; i < n; i++) {
+        bool is_new;
+
+        if (i + 8 < n) {
+            struct bucket_place p = buckets_place(&c->table, keys[i + 8]);
+
+            buckets_fetch(&c->table, &p);
+        }
+        is_new = add_one(c, keys, i);
+        if (fresh != NULL)
+            fresh[i] = is_new;
+    }
+    overfull = is_overfull(c);
+    pthread_mutex_unlock(&c->moving);
+    if (c->starving)
+        return filter_say_overfull(f, "could not grow");
+    return overfull ? filter_say_overfull(f, "full") : STATUS_OK;
+}
+
+static void cuckoo_check(const struct filter *f, const uint64_t *keys, size_t n,
+                         bool *maybe)
+{
+    const struct cuckoo *c = (const struct cuckoo *)f;
+    struct bucket_place at[BLOCK_WINDOW];
+
+    for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
+        size_t w = block_window(n - i);
+
+        for (size_t j = 0; j < w; j++) {
+            at[j] = buckets_place(&c->table, keys[i + j]);
+            buckets_fetch(&c->table, &at[j]);
+        }
+        for (size_t j = 0; j < w; j++)
+            maybe[i + j] = knows(c, &at[j]);
+    }
+}
+
+static bool remove_one(struct cuckoo *c, uint64_t key)
+{
+    struct bucket_place p = buckets_place(&c->table, key);
+
+    if (c->kept != NULL) {
+        if (!kept_remove(c->kept, key))
+            return false; /* it was never added: nothing may be taken out */
+    } else if (!knows(c, &p)) {
+        return false;
+    }
+    if (c->flooded || c->all_stuck || cuckoo_list_has(&c->stuck, &p))
+        return c->kept != NULL;
+    if (!cuckoo_list_remove(&c->homeless, &p) && !buckets_remove(&c->table, &p))
+        return false;
+    c->count -= c->count > 0;
+    return true;
+}
+
+static enum status cuckoo_remove(struct filter *f, const uint64_t *keys,
+                                 size_t n, bool *removed)
+{
+    struct cuckoo *c = (struct cuckoo *)f;
+
+    pthread_mutex_lock(&c->moving);
+    for (size_t i = 0; i < n; i++) {
+        bool out = remove_one(c, keys[i]);
+
+        if (removed != NULL)
+            removed[i] = out;
+    }
+    pthread_mutex_unlock(&c->moving);
+    return STATUS_OK;
+}
+
+/* ---- merging and telling ---- */
+
+struct merging {
+    struct filter *into;
+    enum status st;
+};
+
+static void merge_visit(void *to, const uint64_t *keys, size_t n)
+{
+    struct merging *m = to;
+    enum status st = cuckoo_add(m->into, keys, n, NULL);
+
+    if (st != STATUS_OK)
+        m->st = st;
+}
+
+static void merge_homeless(void *to, const struct bucket_place *p)
+{
+    shelter(to, p);
+}
+
+static enum status merge_tables(struct cuckoo *a, const struct cuckoo *b)
+{
+    if (a->kept != NULL || a->table.count != b->table.count ||
+        a->table.bits != b->table.bits)
+        return STATUS_ARG;
+    pthread_mutex_lock(&a->moving);
+    buckets_pour(&a->table, &b->table, merge_homeless, a);
+    for (uint32_t i = 0; i < b->homeless.count; i++)
+        shelter(a, &b->homeless.of[i]);
+    for (uint32_t i = 0; i < b->stuck.count; i++)
+        stick(a, &b->stuck.of[i]);
+    a->flooded |= b->flooded;
+    a->all_stuck |= b->all_stuck;
+    a->count += b->count;
+    pthread_mutex_unlock(&a->moving);
+    return is_overfull(a) ? filter_say_overfull(&a->base, "merged") : STATUS_OK;
+}
+
+static enum status cuckoo_merge(struct filter *into, const struct filter *from)
+{
+    const struct cuckoo *b = (const struct cuckoo *)from;
+    struct merging m = {into, STATUS_OK};
+    enum status st;
+
+    if (into->opt.fpr != from->opt.fpr)
+        return STATUS_ARG;
+    if (b->kept == NULL)
+        return merge_tables((struct cuckoo *)into, b);
+    st = b->source.keys_of(b->source.ctx, 0, UINT64_MAX, merge_visit, &m);
+    return st != STATUS_OK ? st : m.st;
+}
+
+static void cuckoo_stats(const struct filter *f, struct filter_stats *out)
+{
+    const struct cuckoo *c = (const struct cuckoo *)f;
+
+    out->count = c->count;
+    out->capacity = c->source.keys_of != NULL ? 0 : cuckoo_room(c);
+    out->bits = buckets_bytes(&c->table) * 8;
+    out->key_bits = c->kept != NULL ? kept_bytes(c->kept) * 8 : 0;
+    out->fill =
+        (double)c->table.taken / ((double)c->table.count * BUCKET_SLOTS);
+    out->fpr_predicted =
+        c->flooded ? 1
+                   : sizing_cuckoo_rate(c->table.bits, BUCKET_SLOTS, out->fill);
+    out->k = c->table.bits;
+    out->segments = 1;
+    out->rebuilds = c->rebuilds;
+    out->starved = c->starving && !c->reduced;
+    out->stuck = c->all_stuck ? c->count : c->stuck.count;
+    out->lost = c->lost;
+    out->reduced = c->reduced;
+    out->huge_pages = c->table.huge;
+}
+
+const struct filter_ops cuckoo_ops = {
+    .traits = {.name = "cuckoo",
+               .summary = "removes keys in less space, two cache lines",
+               .grows = true,
+               .removes = true,
+               .needs_keys = true,
+               .waits_for_saving = true},
+    .make = cuckoo_make,
+    .free = cuckoo_free,
+    .add = cuckoo_add,
+    .check = cuckoo_check,
+    .remove = cuckoo_remove,
+    .merge = cuckoo_merge,
+    .stats = cuckoo_stats,
+    .shape = cuckoo_shape,
+    .get_unit = cuckoo_get_unit,
+    .hold = cuckoo_hold,
+    .make_shaped = cuckoo_make_shaped,
+    .put_unit = cuckoo_put_unit,
+    .mend_unit = cuckoo_mend_unit,
+    .loaded = cuckoo_loaded,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuckoo_grow.c - sizes, and building the table anew.
+ *
+ * All at once: a fingerprint cannot move alone to a table of another size,
+ * since it does not tell its key. By half again each time, so that a key is
+ * put some three times on the way up.
+ */
+#include "filter/kinds/cuckoo_impl.h"
+
+#include <math.h>
+
+#include "filter/block.h"
+
+#define GROWTH 1.5
+
+uint64_t cuckoo_buckets(uint64_t keys)
+{
+    double n = ceil((double)keys / (BUCKET_SLOTS * CUCKOO_LOAD));
+
+    return n < CUCKOO_LEAST ? CUCKOO_LEAST : (uint64_t)n;
+}
+
+uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits)
+{
+    uint64_t most = c->base.opt.most_bytes / (bits * BUCKET_SLOTS / 8);
+
+    if (c->base.opt.most_bytes == 0 || count <= most)
+        return count;
+    c->reduced = true;
+    return most;
+}
+
+uint64_t cuckoo_room(const struct cuckoo *c)
+{
+    return (uint64_t)((double)c->table.count * BUCKET_SLOTS * CUCKOO_LOAD);
+}
+
+/* ---- building the table anew ---- */
+
+struct building {
+    struct buckets table;
+    struct cuckoo_list homeless;
+    uint64_t count;
+    bool failed;
+};
+
+static void build_one(struct building *b, struct bucket_place p)
+{
+    b->count++; /* also when it has failed: the next try knows how many */
+    if (!b->failed && !buckets_put(&b->table, &p) &&
+        !cuckoo_list_add(&b->homeless, &p))
+        b->failed = true;
+}
+
+static void build_visit(void *to, const uint64_t *keys, size_t n)
+{
+    struct building *b = to;
+
+    for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
+        struct bucket_place at[BLOCK_WINDOW];
+        size_t w = block_window(n - i);
+
+        for (size_t j = 0; j < w; j++) {
+            at[j] = buckets_place(&b->table, keys[i + j]);
+            buckets_fetch(&b->table, &at[j]);
+        }
+        for (size_t j = 0; j < w; j++)
+            build_one(b, at[j]);
+    }
+}
+
+/* Keys of the running call, which a source may have already. */
+static void build_missing(struct building *b, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct bucket_place p = buckets_place(&b->table, keys[i]);
+
+        if (!buckets_have(&b->table, &p) && !cuckoo_list_has(&b->homeless, &p))
+            build_one(b, p);
+    }
+}
+
+/* A table of `count` buckets with all keys. STATUS_LIMIT: they do not fit, and
+ * *need is how many keys there are. */
+static enum status try_rebuild(struct cuckoo *c, uint64_t count,
+                               const uint64_t *keys, size_t n, uint64_t *need)
+{
+    struct building b = {0};
+    enum status st;
+
+    if (c->source.keys_of == NULL)
+        return STATUS_NOT_FOUND;
+    st = buckets_init(&b.table, count, c->table.bits);
+    if (st != STATUS_OK)
+        return st;
+    st = c->source.keys_of(c->source.ctx, 0, UINT64_MAX, build_visit, &b);
+    if (c->kept == NULL)
+        build_missing(&b, keys, n);
+    *need = b.count;
+    if (st == STATUS_OK && b.failed)
+        st = STATUS_LIMIT;
+    if (st != STATUS_OK) {
+        buckets_fini(&b.table);
+        return st;
+    }
+    buckets_fini(&c->table);
+    c->table = b.table;
+    c->homeless = b.homeless;
+    c->stuck.count = 0;
+    c->flooded = c->all_stuck = c->starving = false;
+    c->count = b.count;
+    c->rebuilds++;
+    return STATUS_OK;
+}
+
+/* The same with `count` buckets or more, as many as it turns out to need. */
+enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
+                           const uint64_t *keys, size_t n)
+{
+    for (;;) {
+        uint64_t need = 0, more;
+        enum status st = try_rebuild(c, count, keys, n, &need);
+
+        more = cuckoo_within_share(c,
+                                   (uint64_t)((double)cuckoo_buckets(need) *
+                                              GROWTH),
+                                   c->table.bits);
+        if (st != STATUS_LIMIT || more <= count)
+            return st;
+        count = more;
+    }
+}
+
+/* Make the table larger; `keys` are those of the running call so far. On
+ * failure it goes on filling, and does not try again at every key. */
+void cuckoo_grow(struct cuckoo *c, const uint64_t *keys, size_t n)
+{
+    uint64_t was = c->table.count;
+    uint64_t count =
+        cuckoo_within_share(c, (uint64_t)((double)was * GROWTH) + 1,
+                            c->table.bits);
+
+    if (c->starving || c->source.keys_of == NULL)
+        return;
+    c->starving =
+        count <= was || cuckoo_rebuild(c, count, keys, n) != STATUS_OK;
+}

@@ -1,0 +1,113 @@
+/*
+ * scalable_impl.h - the scalable filter's own struct, shared by its files.
+ *
+ *   scalable.c        making, adding, asking, merging; the drawing
+ *   scalable_grow.c   how large a segment is, and building one anew
+ *   scalable_file.c   saving and loading
+ *
+ * Nobody else includes this.
+ */
+#ifndef URLWEIR_FILTER_KINDS_SCALABLE_IMPL_H
+#define URLWEIR_FILTER_KINDS_SCALABLE_IMPL_H
+
+#include <pthread.h>
+
+#include "filter/block.h"
+#include "filter/kept.h"
+#include "filter/kind.h"
+#include "filter/sizing.h"
+#include "filter/slab.h"
+
+#define SCALABLE_SEGMENTS KEPT_PARTS
+#define SCALABLE_GROWTH   1.125
+#define SCALABLE_NEVER    UINT32_MAX
+
+struct scalable {
+    struct filter base;
+    struct slab_run runs[SCALABLE_SEGMENTS];
+    uint32_t
+        count[SCALABLE_SEGMENTS]; /* fresh keys; the saving thread reads them */
+    uint32_t limit[SCALABLE_SEGMENTS]; /* rebuilt when count passes it */
+    bool starving[SCALABLE_SEGMENTS], lost[SCALABLE_SEGMENTS];
+    struct slab slab;
+    pthread_mutex_t moving;
+    struct kept *kept; /* NULL: the caller's source has the keys */
+    struct filter_source source;
+    double load; /* keys a block when a segment is full */
+    unsigned k;  /* of segments with the bits they should have */
+    /* Where memory does not suffice fewer marks a key give fewer errors. */
+    uint8_t k_of[SCALABLE_SEGMENTS];
+    uint32_t thin; /* segments whose k is not `k` */
+    uint64_t rebuilds, starved, n_lost;
+    bool reduced;
+    struct sizing_curve
+        curves[SIZING_MOST_K / 4 + 1]; /* by k / 4; k of 0: not yet made */
+};
+
+static inline uint32_t scalable_segment(uint64_t key)
+{
+    return kept_part(key);
+}
+
+static inline uint64_t *scalable_block(const struct slab_run *r, uint64_t key)
+{
+    return r->at + block_index(key << KEPT_BITS, r->blocks) * BLOCK_LANES;
+}
+
+/* An empty filter without segments. `whole`: kept keys, if it keeps any, are
+ * complete as they are. */
+MUST_CHECK enum status scalable_new_empty(struct scalable **out,
+                                          const struct filter_options *o,
+                                          unsigned k, bool whole);
+void scalable_free(struct filter *f);
+
+/* ---- scalable_grow.c ---- */
+
+/* Blocks segment s has next: a rung above `blocks`, with room for `keys`. */
+uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
+                       uint64_t keys);
+/* Keys that so many blocks have room for. */
+uint32_t scalable_room(const struct scalable *c, uint32_t blocks);
+void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
+                      unsigned k, uint32_t count);
+/* Keys a block in segment s, as its count or, where that tells too little,
+ * some of its bits say. */
+double scalable_load(const struct scalable *c, uint32_t s);
+/* Every key of segment s. */
+MUST_CHECK enum status scalable_keys_of(struct scalable *c, uint32_t s,
+                                        void (*visit)(void *, const uint64_t *,
+                                                      size_t),
+                                        void *to);
+
+/* A segment being built, not yet seen by anybody. */
+struct scalable_building {
+    uint32_t segment;
+    struct slab_run run;
+    unsigned k;
+    uint64_t seen, fresh; /* keys set, and those of them that changed a bit */
+};
+
+void scalable_build_visit(void *to, const uint64_t *keys, size_t n);
+/* What was built, with `count` keys in it, is its segment from now on. */
+void scalable_replace(struct scalable *c, const struct scalable_building *b,
+                      uint64_t count);
+/* Build segment s larger; where that cannot be it stays, and answers "maybe"
+ * more often. `keys` are those of the running call so far. */
+void scalable_grow(struct scalable *c, uint32_t s, const uint64_t *keys,
+                   size_t n);
+
+/* ---- scalable_file.c: as filter/kind.h says ---- */
+
+uint64_t scalable_shape(const struct filter *f, uint64_t shape[FILTER_SHAPE]);
+enum status scalable_get_unit(struct filter *f, uint64_t i, struct buf *to,
+                              uint64_t meta[FILTER_META]);
+enum status scalable_make_shaped(struct filter **out,
+                                 const struct filter_options *o,
+                                 const uint64_t shape[FILTER_SHAPE],
+                                 uint64_t units, uint64_t most);
+enum status scalable_put_unit(struct filter *f, uint64_t i, struct bytes from,
+                              const uint64_t meta[FILTER_META]);
+enum status scalable_mend_unit(struct filter *f, uint64_t i);
+enum status scalable_loaded(struct filter *f);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * redis_bits.c - which bits of the string a key has.
+ *
+ * Blocked: the block and the cells are those of block.h, of which lane j is
+ * octets 8j to 8j + 7, little-endian. Cell c of it is bit c % 8, counted from
+ * the lowest, of octet c / 8; Redis counts from the highest, hence the ^ 7. So
+ * the string and the units of a `bloom` filter's file are the same octets.
+ *
+ * Plain: MurmurHash3_x64_128 with seed 0 of the key's octets, as one of
+ *
+ *   double   g_i = h1 + i * h2 modulo 2^64         (Kirsch & Mitzenmacher,
+ * 2006) salted   g_i = h1 of the key with the octet i behind it   (go-zero: k =
+ * 14)
+ *
+ * for i = 0 .. k - 1, each modulo `bits`. A digest stands for its eight octets,
+ * lowest first.
+ */
+#include "filter/redis/redis_bits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "filter/block.h"
+#include "filter/redis/murmur3.h"
+#include "filter/sizing.h"
+
+#define BLOCK_BITS (BLOCK_BYTES * 8)
+
+bool redis_geometry_is_valid(const struct redis_geometry *g)
+{
+    if (g->bits < 1 || g->bits > REDIS_MOST_BITS || g->k < 1 ||
+        g->k > REDIS_MOST_K)
+        return false;
+    return g->layout == REDIS_PLAIN || (g->bits % BLOCK_BITS == 0 &&
+                                        g->k % 4 == 0 && g->k <= SIZING_MOST_K);
+}
+
+/* (1 - e^(-kn/m))^k = p, solved for m. */
+static uint64_t plain_bits_of_k(unsigned k, uint64_t keys, double fpr)
+{
+    return (uint64_t)ceil(-(double)k * (double)keys /
+                          log1p(-pow(fpr, 1.0 / k)));
+}
+
+enum status redis_geometry_fit(struct redis_geometry *g, uint64_t expect,
+                               double fpr)
+{
+    double load;
+
+    if (g->layout == REDIS_BLOCKED) {
+        unsigned best = sizing_block_best(64, fpr, &load);
+
+        if (g->k == 0)
+            g->k = best;
+        else
+            load = sizing_block_load(g->k, 64, fpr);
+        if (g->bits == 0)
+            g->bits = sizing_blocks(expect, load) * BLOCK_BITS;
+    } else {
+        if (g->bits == 0)
+            g->bits = g->k == 0 ? sizing_plain_bits(expect, fpr)
+                                : plain_bits_of_k(g->k, expect, fpr);
+        if (g->k == 0)
+            g->k = sizing_plain_hashes(g->bits, expect);
+        if (g->k > REDIS_MOST_K)
+            g->k = REDIS_MOST_K;
+    }
+    if (g->bits > REDIS_MOST_BITS)
+        return STATUS_LIMIT;
+    return redis_geometry_is_valid(g) ? STATUS_OK : STATUS_ARG;
+}
+
+double redis_geometry_rate(const struct redis_geometry *g, uint64_t count)
+{
+    if (g->layout == REDIS_PLAIN)
+        return sizing_plain_rate(g->bits, g->k, count);
+    return count == 0 ? 0
+                      : sizing_block_rate(g->k, 64,
+                                          (double)count /
+                                              ((double)g->bits / BLOCK_BITS));
+}
+
+/* ---- offsets ---- */
+
+static void block_offsets(const struct redis_geometry *g, uint64_t key,
+                          uint32_t *offsets)
+{
+    uint64_t base = block_index(key, g->bits / BLOCK_BITS) * BLOCK_BITS;
+    struct block_hashes h = block_hashes(key);
+    unsigned n = 0;
+
+    for (unsigned group = 0; n < g->k; group++) {
+        bool whole = g->k - group * BLOCK_LANES >= BLOCK_LANES;
+        unsigned first = whole ? 0 : block_half(h) * 4;
+        unsigned lanes = whole ? BLOCK_LANES : 4;
+
+        for (unsigned lane = first; lane < first + lanes; lane++)
+            offsets[n++] =
+                (uint32_t)(base + lane * 64 + (block_cell(h, group, lane) ^ 7));
+    }
+}
+
+static void double_offsets(const struct redis_geometry *g, struct bytes key,
+                           uint32_t *offsets)
+{
+    struct murmur3 h = murmur3_of(key, 0);
+
+    for (unsigned i = 0; i < g->k; i++)
+        offsets[i] = (uint32_t)((h.h1 + i * h.h2) % g->bits);
+}
+
+static void salted_offsets(const struct redis_geometry *g, struct bytes key,
+                           uint32_t *offsets)
+{
+    char small[512], *salted = small;
+
+    if (key.len >= sizeof small)
+        salted = xmalloc(key.len + 1);
+    if (key.len > 0)
+        memcpy(salted, key.at, key.len);
+    for (unsigned i = 0; i < g->k; i++) {
+        salted[key.len] = (char)i;
+        offsets[i] =
+            (uint32_t)(murmur3_of(bytes_of(salted, key.len + 1), 0).h1 %
+                       g->bits);
+    }
+    if (salted != small)
+        free(salted);
+}
+
+void redis_bits_of(const struct redis_geometry *g, struct redis_keys keys,
+                   size_t i, uint32_t *offsets)
+{
+    char octets[8];
+    struct bytes key = bytes_of(octets, sizeof octets);
+
+    if (g->layout == REDIS_BLOCKED) {
+        block_offsets(g, keys.digest[i], offsets);
+        return;
+    }
+    if (keys.digest == NULL)
+        key = keys.text[i];
+    else
+        for (unsigned j = 0; j < 8; j++)
+            octets[j] = (char)(keys.digest[i] >> (8 * j) & 255);
+    (g->hash == REDIS_SALTED ? salted_offsets : double_offsets)(g, key,
+                                                                offsets);
+}
+
+void redis_bits_pack(const struct redis_geometry *g, struct redis_keys keys,
+                     size_t first, size_t n, struct buf *out)
+{
+    uint32_t offsets[REDIS_MOST_K];
+
+    for (size_t i = 0; i < n; i++) {
+        redis_bits_of(g, keys, first + i, offsets);
+        for (unsigned j = 0; j < g->k; j++)
+            for (int shift = 24; shift >= 0; shift -= 8)
+                buf_add_char(out, (char)(offsets[j] >> shift & 255));
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * redis_bits.h - which bits of the string a key has; private to filter/.
+ *
+ * Offsets are Redis's own: bit 0 is the highest of octet 0 (SETBIT). Pure.
+ */
+#ifndef URLWEIR_FILTER_REDIS_REDIS_BITS_H
+#define URLWEIR_FILTER_REDIS_REDIS_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "filter/redis/redis_bloom.h"
+
+struct redis_geometry {
+    enum redis_layout layout;
+    enum redis_hash hash;
+    unsigned k;
+    uint64_t bits;
+};
+
+/* Is there such a geometry? For what a stranger's record says. */
+bool redis_geometry_is_valid(const struct redis_geometry *g);
+/* The best one for `expect` keys at `fpr`, of the layout given. STATUS_LIMIT:
+ * over 2^32 bits; `g->bits` is what it would take. */
+MUST_CHECK enum status redis_geometry_fit(struct redis_geometry *g,
+                                          uint64_t expect, double fpr);
+/* Rate after `count` keys. */
+double redis_geometry_rate(const struct redis_geometry *g, uint64_t count);
+
+/* The k offsets of key i. */
+void redis_bits_of(const struct redis_geometry *g, struct redis_keys keys,
+                   size_t i, uint32_t *offsets);
+/* Those of keys first .. first + n - 1 behind each other, each as four octets,
+ * highest first: what the scripts take. */
+void redis_bits_pack(const struct redis_geometry *g, struct redis_keys keys,
+                     size_t first, size_t n, struct buf *out);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * redis_impl.h - the shared filter's own struct, for its files alone.
+ *
+ *   redis_bloom.c     opening, the record, adding and checking
+ *   redis_rebuild.c   another size while everyone goes on
+ */
+#ifndef URLWEIR_FILTER_REDIS_REDIS_IMPL_H
+#define URLWEIR_FILTER_REDIS_REDIS_IMPL_H
+
+#include "base/buf.h"
+#include "filter/redis/redis_bits.h"
+#include "filter/redis/redis_bloom.h"
+#include "filter/redis/redis_link.h"
+#include "filter/redis/redis_scripts.h"
+
+#define REDIS_WINDOW     4  /* calls under way at once */
+#define REDIS_TOKEN_SIZE 33 /* 32 hexadecimal digits and a zero byte */
+#define REDIS_TRIES      6  /* of one call, at least */
+
+/* The names of a filter's keys, as scripts take them. */
+enum { KEY_BITS, KEY_RECORD, KEY_NEXT, KEY_ANSWER, REDIS_NAMES };
+
+struct redis_record {
+    char epoch[REDIS_TOKEN_SIZE]; /* "": a bitmap of others */
+    char generation[24];
+    struct redis_geometry now, next; /* next.k == 0: no rebuild */
+    char next_token[REDIS_TOKEN_SIZE];
+    char built[REDIS_TOKEN_SIZE]; /* of the last rebuild that took place */
+    uint64_t adds, count, expect;
+    double fpr;
+    bool has_seed;
+    unsigned char seed[DIGEST_SEED_SIZE];
+};
+
+struct redis_bloom {
+    struct redis_place place;
+    enum redis_bloom_mode mode;
+    uint64_t expect; /* of one that is made */
+    double fpr;
+    bool has_seed;
+    unsigned char seed[DIGEST_SEED_SIZE];
+    struct redis_link *link;
+    char names[REDIS_NAMES][300];
+    struct redis_record record;
+    char token[REDIS_TOKEN_SIZE]; /* of our rebuild; "": none */
+    char run_id[LINK_RUN_ID_SIZE];
+    uint64_t restarts;
+    char client[17]; /* 16 hexadecimal digits */
+    uint64_t batch;  /* number of the next */
+    struct buf packed, packed_next;
+    bool told_evicts;
+};
+
+/* 32 hexadecimal digits nobody else has. */
+void redis_token(char out[REDIS_TOKEN_SIZE]);
+struct bytes redis_name(const struct redis_bloom *b, unsigned which);
+/* Run a script on the first `nkeys` names, trying again while the server is
+ * out of reach and may come back; its answer, or the status it stands for. */
+MUST_CHECK enum status redis_call(struct redis_bloom *b,
+                                  const struct redis_script *s, size_t nkeys,
+                                  const struct bytes *args, size_t nargs,
+                                  redisReply **out);
+/* A record as HGETALL gives it; STATUS_FORMAT, and nothing is changed. */
+MUST_CHECK enum status redis_record_read(struct redis_record *out,
+                                         const redisReply *r);
+/* Read it again: our own idea of the geometry is stale. */
+MUST_CHECK enum status redis_reload(struct redis_bloom *b);
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_ack.c - what became of a URL, and the links it revealed.
+ *
+ * All pages of a call go through the seen check as one batch; then each URL is
+ * settled: final, or queued again for another try. Both happen in the open
+ * transaction, so a page's completion and its links become durable together.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+/* Consecutive failures after which a host counts as dead: as many as a URL has
+ * tries, since its first URL has used up all of its own by then. */
+static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
+{
+    return h->failures >= f->o.tries;
+}
+
+/* What has to survive a restart is written when it changes: a host's own delay
+ * and how long it is to be left alone. */
+static enum status remember(struct frontier *f, const struct host_queue *h,
+                            int64_t now, int64_t wall_ms)
+{
+    struct queue_state s = {
+        .delay_ms = h->own_delay >= 0 ? h->own_delay / NS_PER_MS : -1,
+        .backoffs = h->backoffs,
+        .failures = h->failures,
+        .fetched = h->counted,
+    };
+
+    if (h->blocked_until > now) /* 2: wall_ms and the quotient are cut */
+        s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
+    if (h->why_blocked != NULL)
+        snprintf(s.reason, sizeof s.reason, "%s", h->why_blocked);
+    return frontier_store_set_queue_state(f->store, h->queue, &s);
+}
+
+static bool take_back_off(struct frontier *f, struct host_queue *h,
+                          const struct engine_host_news *news)
+{
+    int64_t after =
+        news->retry_after_ms >= 0 ? news->retry_after_ms * NS_PER_MS : -1;
+    bool had = h->backoffs > 0;
+
+    if (!news->slow_down && after < 0) {
+        if (news->ended != 0 && !news->unreachable)
+            h->backoffs = 0;
+        return had && h->backoffs == 0;
+    }
+    h->backoffs++;
+    h->blocked_until =
+        clock_later(h->blocked_until,
+                    news->ended +
+                        schedule_backoff(after, h->backoffs, &f->random));
+    h->why_blocked = after >= 0 ? "retry_after" : "back_off";
+    return true;
+}
+
+/* What one host of a machine wants holds for all. */
+static void tell_machine(struct host_queue *h,
+                         const struct engine_host_news *news)
+{
+    struct machine *m = h->machine;
+
+    if (m == NULL)
+        return;
+    m->next_due = h->next_due;
+    if (news->slow_down || news->retry_after_ms >= 0)
+        m->blocked_until = clock_later(m->blocked_until, h->blocked_until);
+}
+
+enum status frontier_host_news(struct frontier *f, struct host_queue *h,
+                               const struct engine_host_news *news, int64_t now,
+                               int64_t wall_ms)
+{
+    bool changed = news->ended == 0 && news->crawl_delay_ms == -2;
+    enum status st = STATUS_OK;
+
+    if (news->crawl_delay_ms > -2) {
+        int64_t own =
+            news->crawl_delay_ms < 0 ? -1 : news->crawl_delay_ms * NS_PER_MS;
+
+        changed |= own != h->own_delay;
+        h->own_delay = own;
+    }
+    if (news->ended != 0) {
+        h->failures = news->unreachable ? h->failures + 1 : 0;
+        changed |= take_back_off(f, h, news);
+        h->next_due = news->ended + frontier_pause(f, h);
+        tell_machine(h, news);
+    }
+    if (news->robots != NULL)
+        st = page_store_set_robots(f->pages, news->robots);
+    if (st == STATUS_OK && changed) {
+        st = remember(f, h, now, wall_ms);
+        f->urgent = true; /* else a crash now would forget it */
+    }
+    return st;
+}
+
+/* A list of URLs, as a sitemap is, is a means to pages and none itself. */
+static bool counts_as_page(const struct frontier *f, struct outcome o,
+                           uint8_t kind)
+{
+    return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                          const struct fetch_row *row)
+{
+    char reason[24], name[64];
+
+    frontier_store_add(f->store, outcome_status_name(o.status), 1);
+    outcome_reason_text(o, reason, sizeof reason);
+    if (reason[0] != '\0') {
+        snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
+                 reason);
+        frontier_store_add(f->store, name, 1);
+    }
+    if (counts_as_page(f, o, kind))
+        frontier_store_add(f->store, "pages", 1);
+    if (row->links > 0)
+        frontier_store_add(f->store, "links", row->links);
+    if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
+        frontier_store_add(f->store, "same_content", 1);
+}
+
+enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
+                            uint8_t kind, struct fetch_row *row,
+                            struct outcome o)
+{
+    uint64_t seq;
+    enum status st;
+
+    row->url = id;
+    row->final = true;
+    row->status = (uint8_t)o.status;
+    row->reason = (uint8_t)o.reason;
+    row->http_status = o.http_status;
+    st = page_store_add(f->pages, row, &seq);
+    if (st == STATUS_OK)
+        st = frontier_store_done(f->store, id, seq);
+    if (st != STATUS_OK)
+        return st;
+    if (map_count(f->tries) > 0)
+        free(map_remove(f->tries, bytes_of(&id, sizeof id)));
+    count_outcome(f, o, kind, row);
+    if (seed && outcome_fails_seed(o))
+        frontier_store_add(f->store, "seeds_failed", 1);
+    return STATUS_OK;
+}
+
+/* Not the last word: another try later. */
+static enum status try_again(struct frontier *f, struct lease_record *l,
+                             struct fetch_row *row, struct outcome o,
+                             int64_t now, int64_t wall_ms)
+{
+    uint64_t id = l->lease.id, seq;
+    int64_t wait = schedule_retry(&f->o.schedule, row->tries, &f->random);
+    struct tries_entry *t = xcalloc(1, sizeof *t);
+    enum status st;
+
+    row->url = id;
+    row->final = false;
+    row->status = (uint8_t)o.status;
+    row->reason = (uint8_t)o.reason;
+    row->http_status = o.http_status;
+    t->tries = row->tries;
+    t->due = now + wait;
+    free(map_put(f->tries, bytes_of(&id, sizeof id), t));
+    host_queue_retry(l->host, id, t->due);
+    frontier_store_add(f->store, "retries", 1);
+    st = page_store_add(f->pages, row, &seq);
+    if (st == STATUS_OK)
+        st = frontier_store_set_tries(f->store, id, row->tries,
+                                      wall_ms + wait / NS_PER_MS);
+    return st;
+}
+
+/* Walks back from a URL over the redirects that led to it. *loop: `target` is
+ * one of them. *from_seed: the first of them is a seed. */
+static enum status walk_chain(struct frontier *f, const struct lease_record *l,
+                              uint64_t target, bool *loop, bool *from_seed)
+{
+    struct url_row row = {.id = l->lease.id,
+                          .hops = l->lease.hops,
+                          .via = l->via,
+                          .flags = l->lease.seed ? URL_ROW_SEED : 0};
+    enum status st = STATUS_OK;
+
+    *loop = row.id == target;
+    while (st == STATUS_OK && row.hops > 0 && row.via != 0) {
+        st = frontier_store_get(f->store, row.via, &row, &f->text);
+        *loop |= st == STATUS_OK && row.id == target;
+    }
+    *from_seed = (row.flags & URL_ROW_SEED) != 0;
+    return st;
+}
+
+/* The id that a redirect's target has, and what that makes of the redirect. */
+static enum status follow_redirect(struct frontier *f,
+                                   const struct lease_record *l,
+                                   const struct engine_done *done,
+                                   uint64_t target, struct outcome *o,
+                                   uint64_t *to)
+{
+    bool loop = false, from_seed = false;
+    enum status st = STATUS_OK;
+
+    if (done->found_count > 0 && target == 0)
+        st = exact_set_find(f->exact, &done->found[0].digest, 1, &target);
+    if (st == STATUS_OK)
+        st = walk_chain(f, l, target, &loop, &from_seed);
+    if (st != STATUS_OK)
+        return st;
+    if (loop && target != 0)
+        o->reason = REASON_REDIRECT_LOOP;
+    if (from_seed && !l->lease.seed && outcome_fails_seed(*o))
+        frontier_store_add(f->store, "seeds_failed", 1);
+    *to = target;
+    return STATUS_OK;
+}
+
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms)
+{
+    uint64_t by_reason[REASON_COUNT_] = {0};
+
+    for (size_t i = 0; i < done->drop_count; i++) {
+        const struct engine_drop *d = &done->drops[i];
+
+        frontier_store_skip(f->store, outcome_reason_name(d->reason), d->host,
+                            d->url, done->id, wall_ms);
+        by_reason[d->reason]++;
+    }
+    for (unsigned r = 0; r < REASON_COUNT_; r++) {
+        char name[64];
+
+        if (by_reason[r] == 0)
+            continue;
+        snprintf(name, sizeof name, "dropped.%s",
+                 outcome_reason_name((enum outcome_reason)r));
+        frontier_store_add(f->store, name, by_reason[r]);
+    }
+    if (done->drop_count > 0)
+        frontier_store_add(f->store, "dropped", done->drop_count);
+}
+
+/* Errors of the host's own making; what the network did counts as well. */
+static bool is_error(struct outcome o)
+{
+    return o.http_status >= 500 ||
+           (o.status == OUTCOME_FAILED &&
+            (o.reason == REASON_TIMEOUT || o.reason == REASON_RESET));
+}
+
+/* A mean in which the latest eight answers weigh most. */
+static void note_latency(struct host_queue *h, uint32_t elapsed_ms)
+{
+    uint64_t us = (uint64_t)elapsed_ms * 1000 + 1; /* 0 is "none yet" */
+
+    h->answers++;
+    us = h->latency_us == 0 ? us : ((uint64_t)h->latency_us * 7 + us) / 8;
+    h->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+static enum status settle_one(struct frontier *f, const struct engine_done *d,
+                              uint64_t target, int64_t now, int64_t wall_ms)
+{
+    struct lease_record *l = lease_find(f->leases, d->id);
+    struct engine_host_news news = d->host;
+    struct fetch_row row = d->row;
+    struct outcome o = d->outcome;
+    struct host_queue *h;
+    enum status st = STATUS_OK;
+    bool last;
+
+    if (l == NULL) {
+        log_warn("acknowledged a URL that was not leased", "id=%llu",
+                 (unsigned long long)d->id);
+        return STATUS_OK;
+    }
+    h = l->host;
+    row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
+    if (o.status == OUTCOME_REDIRECT)
+        st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
+    if (st == STATUS_OK)
+        st = frontier_visit_end(f, l, &news, now, wall_ms);
+    if (news.ended != 0)
+        h->errors = is_error(o) ? h->errors + 1 : 0;
+    if (o.http_status != 0)
+        note_latency(h, row.elapsed_ms);
+    machine_give_back(h);
+    if (st == STATUS_OK)
+        st = frontier_host_news(f, h, &news, now, wall_ms);
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
+        st = frontier_answered_from(f, h, row.ip, now);
+    if (news.unreachable && host_is_dead(f, h))
+        h->dead = o;
+    last = !d->transient || row.tries >= f->o.tries ||
+           frontier_is_removed(h, d->id);
+    if (st == STATUS_OK && last)
+        st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
+    else if (st == STATUS_OK)
+        st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        st = frontier_count_done(f, h);
+    if (st == STATUS_OK && last && f->o.per_host > 0 &&
+        counts_as_page(f, o, l->lease.kind)) {
+        h->counted++;
+        st = remember(f, h, now, wall_ms);
+    }
+    frontier_store_add(f->store, "bytes", row.wire_bytes);
+    frontier_count_drops(f, d, wall_ms);
+    lent_end_hold(f, l);
+    lease_end(f->leases, l);
+    frontier_reschedule(f, h);
+    f->uncommitted++;
+    return st;
+}
+
+/* Links that a page repeats: its fetcher sends each once. */
+static uint64_t repeats_of(const struct engine_done *d)
+{
+    uint64_t sent = d->sent + d->found_count + d->drop_count;
+
+    return d->row.links > sent ? d->row.links - sent : 0;
+}
+
+/* Were the links of a page with this outcome looked at? */
+static bool had_links_read(struct outcome o)
+{
+    return o.status == OUTCOME_FETCHED ||
+           (o.status == OUTCOME_SKIPPED && o.reason == REASON_NOINDEX);
+}
+
+/* --dup-content skip: was this body fetched before, in an earlier call or by
+ * an earlier page of this one? Then its links are known too. */
+static enum status has_known_body(struct frontier *f,
+                                  const struct engine_done *done, size_t i,
+                                  bool *known)
+{
+    const struct fetch_row *row = &done[i].row;
+    struct first_body first;
+    enum status st;
+
+    *known = false;
+    if (!f->o.skip_same_content ||
+        (row->body_digest.hi | row->body_digest.lo) == 0 ||
+        !had_links_read(done[i].outcome))
+        return STATUS_OK;
+    for (size_t k = 0; k < i && !*known; k++)
+        *known = digest_equal(done[k].row.body_digest, row->body_digest) &&
+                 had_links_read(done[k].outcome);
+    if (*known)
+        return STATUS_OK;
+    st = page_store_first_with_body(f->pages, row->body_digest, &first);
+    *known = first.seq != 0 &&
+             had_links_read((struct outcome){first.status, first.reason, 0});
+    return st;
+}
+
+/* What a seed redirects to opens the scope, which its fetcher saw to. Where the
+ * scope may have become another since, it is opened again. */
+static void open_scope(struct frontier *f, const struct engine_item *found)
+{
+    struct url u;
+
+    if (f->o.recheck == NULL || found->depth != 0)
+        return;
+    url_init(&u);
+    if (url_parse(&u, found->url, NULL, NULL) == URL_OK)
+        scope_add_seed(f->o.recheck, &u);
+    url_fini(&u);
+}
+
+/* The links of all pages of the call, in one list; `first[i]` is where those of
+ * done[i] begin in it. */
+static enum status gather(struct frontier *f, const struct engine_done *done,
+                          size_t n, struct admission **list, size_t *first,
+                          size_t *count)
+{
+    size_t total = 0, at = 0;
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < n; i++)
+        total += done[i].found_count;
+    *list = xcalloc(total, sizeof **list);
+    for (size_t i = 0; i < n && st == STATUS_OK; i++) {
+        bool known;
+
+        first[i] = at;
+        st = has_known_body(f, done, i, &known);
+        for (size_t k = 0; !known && k < done[i].found_count; k++) {
+            open_scope(f, &done[i].found[k]);
+            (*list)[at++] = (struct admission){.item = &done[i].found[k],
+                                               .via = done[i].id};
+        }
+    }
+    *count = at;
+    return st;
+}
+
+/* The first page of a run says whether this run keeps links; every page whose
+ * links are kept adds them. */
+static enum status record_links(struct frontier *f,
+                                const struct admission *list, size_t n)
+{
+    enum status st = STATUS_OK;
+
+    if (!f->links_noted)
+        st = link_store_note(f->links, f->o.record_links,
+                             page_store_last_seq(f->pages) == 0);
+    f->links_noted = true;
+    for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < n; i++)
+        if (!list[i].blocked)
+            st = link_store_add(f->links,
+                                &(struct link_row){.from = list[i].via,
+                                                   .to = list[i].id,
+                                                   .kind = list[i].item->kind});
+    return st;
+}
+
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->found_count > 0;
+}
+
+enum status frontier_ack(struct engine *e, const struct engine_done *done,
+                         size_t n, int64_t now, int64_t wall_ms)
+{
+    struct frontier *f = (struct frontier *)e;
+    bool all_ids = f->o.record_links || f->o.compare_text;
+    size_t *first = xcalloc(n, sizeof *first), total = 0, fresh = 0;
+    struct admission *list = NULL;
+    uint64_t repeats = 0;
+    enum status st = frontier_touch(f, now);
+
+    if (st == STATUS_OK)
+        st = gather(f, done, n, &list, first, &total);
+    if (st == STATUS_OK)
+        st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
+    fault_point("ack-admitted");
+    if (st == STATUS_OK)
+        st = record_links(f, list, total);
+    for (size_t i = 0; st == STATUS_OK && i < total; i++)
+        fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        if (done[i].partial) {
+            frontier_count_drops(f, &done[i], wall_ms);
+        } else {
+            uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
+
+            repeats += repeats_of(&done[i]);
+            st = settle_one(f, &done[i], target, now, wall_ms);
+        }
+    }
+    frontier_store_add(f->store, "duplicates", total - fresh + repeats);
+    free(list);
+    free(first);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
+                             const struct engine_host_news *host, int64_t now,
+                             int64_t wall_ms)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct lease_record *l = lease_find(f->leases, id);
+    struct engine_host_news news = {.crawl_delay_ms = -2, .retry_after_ms = -1};
+    struct host_queue *h;
+    enum status st;
+
+    if (l == NULL)
+        return STATUS_NOT_FOUND;
+    if (host != NULL)
+        news = *host;
+    h = l->host;
+    machine_give_back(h);
+    lent_end_hold(f, l);
+    st = frontier_touch(f, now);
+    if (st == STATUS_OK)
+        st = frontier_visit_end(f, l, &news, now, wall_ms);
+    lease_end(f->leases, l);
+    host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
+    if (st == STATUS_OK && host != NULL)
+        st = frontier_host_news(f, h, &news, now, wall_ms);
+    if (st == STATUS_OK && news.visits.len > 0)
+        st = frontier_visit_ask(f, h, id, news.visits);
+    frontier_reschedule(f, h);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_admit.c - new URLs: seen check, row, host queue.
+ *
+ * A digest that matches means: seen before. With --compare-text the stored
+ * URL has to be the same too. Where it is not, two URLs share all 128 bits;
+ * the later one asks again under its digest of salt 1, then 2 and so on, until
+ * it finds itself or a free one, under which it is admitted. Its row remembers
+ * the salt (row_digest.h), and as rows are never deleted, whoever looks it up
+ * goes the same way.
+ */
+#include <stdlib.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+static void make_room(struct frontier *f, size_t n)
+{
+    if (n <= f->room)
+        return;
+    f->room = n + n / 2;
+    f->digests = xrealloc(f->digests, f->room * sizeof *f->digests);
+    f->answers = xrealloc(f->answers, f->room * sizeof *f->answers);
+    f->fresh = xrealloc(f->fresh, f->room * sizeof *f->fresh);
+    f->found = xrealloc(f->found, f->room * sizeof *f->found);
+    f->open = xrealloc(f->open, f->room * sizeof *f->open);
+    f->asked = xrealloc(f->asked, f->room * sizeof *f->asked);
+    f->blocked = xrealloc(f->blocked, f->room * sizeof *f->blocked);
+}
+
+/* Where audit's growth steps begin: powers of two, from 1,024 on. */
+enum status frontier_note_step(struct frontier *f, uint64_t urls)
+{
+    struct seen_counts c = seen_counts(f->seen);
+    struct filter_step step = {.upto = urls,
+                               .keys = urls,
+                               .asked = c.filter_new + c.filter_maybe,
+                               .maybe = c.filter_maybe,
+                               .false_positives = c.false_positives};
+
+    while (f->next_step <= urls)
+        f->next_step *= 2;
+    if (f->filter != NULL) {
+        struct filter_stats fs;
+
+        filter_stats(f->filter, &fs);
+        step.keys = fs.count;
+        step.bits = fs.bits;
+        step.promised = fs.fpr_promised;
+        step.predicted = fs.fpr_predicted;
+    }
+    return frontier_store_add_step(f->store, &step);
+}
+
+static enum status write_row(struct frontier *f, struct bytes crawl,
+                             struct admission *a, uint8_t flags,
+                             int64_t wall_ms)
+{
+    const struct engine_item *item = a->item;
+    struct url_row row = {.url = item->url,
+                          .depth = item->depth,
+                          .hops = item->hops,
+                          .kind = item->kind,
+                          .flags = flags,
+                          .via = a->via,
+                          .found_at_ms = wall_ms};
+    enum status st =
+        frontier_store_queue(f->store, crawl, item->key, &row.queue);
+
+    if (st == STATUS_OK)
+        st = frontier_store_admit(f->store, &row, &a->id);
+    if (st != STATUS_OK)
+        return st;
+    a->fresh = true;
+    frontier_reschedule(f, frontier_host(f, row.queue));
+    if (item->seed)
+        frontier_store_add(f->store, "seeds", 1);
+    if (item->depth == 0) /* where a resume stops looking for seeds */
+        frontier_store_add(f->store, "last_root",
+                           a->id -
+                               frontier_store_counter(f->store, "last_root"));
+    return STATUS_OK;
+}
+
+static uint8_t flags_of(const struct engine_item *item, enum seen_answer answer,
+                        uint8_t salt)
+{
+    unsigned flags = (unsigned)salt << URL_ROW_SALT_SHIFT;
+
+    if (item->seed)
+        flags |= URL_ROW_SEED;
+    if (answer == SEEN_NEW_FALSE_POSITIVE)
+        flags |= URL_ROW_FALSE_POSITIVE;
+    return (uint8_t)flags;
+}
+
+/* ---- kept out ---- */
+
+static void drop_blocked(struct frontier *f, struct admission *a,
+                         int64_t wall_ms)
+{
+    const struct engine_item *item = a->item;
+
+    a->blocked = true;
+    if (item->seed)
+        log_warn("a seed is on the blocklist", "url=\"%.*s\"",
+                 (int)item->url.len, item->url.at);
+    frontier_store_skip(f->store, outcome_reason_name(REASON_BLOCKLIST),
+                        item->key, item->url, a->via, wall_ms);
+    frontier_store_add(f->store, "dropped.blocklist", 1);
+    frontier_store_add(f->store, "dropped", 1);
+}
+
+/* Of the `n` open ones, those that are new are asked for; who is blocked counts
+ * as not new. */
+static enum status keep_out(struct frontier *f, struct admission *list,
+                            size_t n, int64_t wall_ms)
+{
+    size_t asked = 0, at = 0;
+    enum status st;
+
+    if (f->o.blocklist == NULL)
+        return STATUS_OK;
+    for (size_t i = 0; i < n; i++)
+        if (f->answers[i] != SEEN_BEFORE)
+            f->asked[asked++] = list[f->open[i]].item->url;
+    st = blocklist_check(f->o.blocklist, f->asked, asked, f->blocked);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        if (f->answers[i] == SEEN_BEFORE || !f->blocked[at++])
+            continue;
+        drop_blocked(f, &list[f->open[i]], wall_ms);
+        f->answers[i] = SEEN_BEFORE;
+    }
+    return st;
+}
+
+/* A URL that has no row: blocked, or the repeat of one that is. The list itself
+ * is not asked again, for a filter in Redis may say otherwise now. */
+static bool is_blocked(const struct frontier *f, const struct admission *list,
+                       size_t n, const struct admission *a)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[f->open[i]].blocked &&
+            digest_equal(list[f->open[i]].item->digest, a->item->digest))
+            return true;
+    return false;
+}
+
+/* Rows for what is new of the `n` open ones, whose digests are in f->digests.
+ */
+static enum status admit_open(struct frontier *f, struct bytes crawl,
+                              struct admission *list, size_t n, uint8_t salt,
+                              int64_t wall_ms)
+{
+    uint64_t first = 0;
+    size_t fresh = 0;
+    enum status st = seen_check(f->seen, f->digests, n, f->answers);
+
+    if (st == STATUS_OK)
+        st = keep_out(f, list, n, wall_ms);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        struct admission *a = &list[f->open[i]];
+
+        if (f->answers[i] == SEEN_BEFORE)
+            continue;
+        st = write_row(f, crawl, a, flags_of(a->item, f->answers[i], salt),
+                       wall_ms);
+        if (fresh == 0)
+            first = a->id;
+        f->fresh[fresh++] = f->digests[i];
+    }
+    if (st != STATUS_OK || fresh == 0)
+        return st;
+    st = seen_admit(f->seen, f->fresh, fresh, first);
+    f->admitted += fresh;
+    if (st == STATUS_OK && first + fresh - 1 >= f->next_step)
+        st = frontier_note_step(f, first + fresh - 1);
+    return st;
+}
+
+/* The ids of the open ones that were seen before, in one question. */
+static enum status find_ids(struct frontier *f, struct admission *list,
+                            size_t n)
+{
+    enum status st = exact_set_find(f->exact, f->digests, n, f->found);
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        struct admission *a = &list[f->open[i]];
+
+        if (f->found[i] == 0 && is_blocked(f, list, n, a)) {
+            a->blocked = true;
+            continue;
+        }
+        if (f->found[i] == 0) {
+            log_error("the exact set has lost a URL", "url=\"%.*s\"",
+                      (int)a->item->url.len, a->item->url.at);
+            st = STATUS_DAMAGED;
+        }
+        if (!a->fresh)
+            a->id = f->found[i];
+    }
+    return st;
+}
+
+static enum status is_same_url(struct frontier *f, struct bytes crawl,
+                               const struct admission *a, bool *same)
+{
+    struct url_row row;
+    enum status st = frontier_store_get(f->store, a->id, &row, &f->text);
+
+    *same =
+        st == STATUS_OK && bytes_equal(row.url, a->item->url) &&
+        row.queue == frontier_store_find_queue(f->store, crawl, a->item->key);
+    return st;
+}
+
+/* Leaves those open whose digest belongs to another URL, with the next one to
+ * try; *n is how many. */
+static enum status keep_collisions(struct frontier *f, struct bytes crawl,
+                                   const struct admission *list, size_t *n,
+                                   uint8_t next_salt)
+{
+    size_t left = 0;
+    enum status st = STATUS_OK;
+    bool same;
+
+    for (size_t i = 0; st == STATUS_OK && i < *n; i++) {
+        const struct admission *a = &list[f->open[i]];
+
+        if (a->fresh || a->blocked)
+            continue;
+        st = is_same_url(f, crawl, a, &same);
+        if (st != STATUS_OK || same)
+            continue;
+        f->digests[left] = digest_url_salted(&f->key, crawl, a->item->key,
+                                             a->item->url, next_salt);
+        f->open[left++] = f->open[i];
+    }
+    *n = left;
+    frontier_store_add(f->store, "digest_collisions", left);
+    if (st == STATUS_OK && left > 0 && next_salt > URL_ROW_SALT_MOST)
+        return STATUS_LIMIT; /* 64 URLs of one digest: no such hash */
+    return st;
+}
+
+/* What sitemaps said of URLs whose ids are known. */
+static enum status keep_hints(struct frontier *f, const struct admission *list,
+                              size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (list[i].item->hint != NULL && !list[i].blocked)
+            st = hint_store_set(f->hints, list[i].id, list[i].item->hint);
+    return st;
+}
+
+enum status frontier_admit(struct frontier *f, struct bytes crawl,
+                           struct admission *list, size_t n, bool all_ids,
+                           int64_t wall_ms)
+{
+    const size_t all = n;
+    bool hints = false;
+    enum status st = STATUS_OK;
+
+    make_room(f, n);
+    for (size_t i = 0; i < n; i++) {
+        f->open[i] = (uint32_t)i;
+        f->digests[i] = list[i].item->digest;
+        hints |= list[i].item->hint != NULL;
+    }
+    all_ids |= hints;
+    for (uint8_t salt = 0; st == STATUS_OK && n > 0; salt++) {
+        st = admit_open(f, crawl, list, n, salt, wall_ms);
+        if (st == STATUS_OK && (all_ids || f->o.compare_text))
+            st = find_ids(f, list, n);
+        if (!f->o.compare_text)
+            break;
+        if (st == STATUS_OK)
+            st = keep_collisions(f, crawl, list, &n, (uint8_t)(salt + 1));
+    }
+    if (st == STATUS_OK && hints)
+        st = keep_hints(f, list, all);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}

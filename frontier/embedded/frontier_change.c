@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_change.c - options that change while the frontier is open.
+ *
+ * A host's moment was reckoned with the delay of then: it is moved by what the
+ * delay has changed. Where delays are random nobody knows what was drawn, so a
+ * host never waits longer than a new delay from now, nor less than before by
+ * more than the difference.
+ */
+#include "frontier/embedded/frontier_impl.h"
+
+void frontier_recheck(struct engine *e, struct scope *scope)
+{
+    ((struct frontier *)e)->o.recheck = scope;
+}
+
+/* The pause after an answer of `h`, as it is without chance. */
+static int64_t plain_pause(const struct schedule_options *o,
+                           const struct host_queue *h)
+{
+    struct schedule_random none = {.state = 1};
+    struct schedule_options plain = *o;
+
+    plain.random_delay = false;
+    return schedule_pause(&plain, h->own_delay, h->errors, &none);
+}
+
+static int64_t moved(int64_t due, int64_t change, int64_t latest)
+{
+    if (due == 0 || due == INT64_MAX)
+        return due; /* never asked */
+    if (change >= 0)
+        return due + change;
+    return due < latest ? due : latest;
+}
+
+static void move_host(struct frontier *f, struct host_queue *h,
+                      const struct schedule_options *o, int64_t now)
+{
+    const struct schedule_options *was = &f->o.schedule;
+    int64_t change = plain_pause(o, h) - plain_pause(was, h);
+
+    if (!was->random_delay && !o->random_delay && h->next_due != 0)
+        h->next_due += change;
+    else
+        h->next_due = moved(h->next_due, change, now + plain_pause(o, h));
+}
+
+/* A machine waits for the host that was asked last, whichever that is. */
+static void move_machine(struct host_queue *h, int64_t before)
+{
+    struct machine *m = h->machine;
+
+    if (m == NULL)
+        return;
+    if (m->next_due == before || h->next_due > m->next_due)
+        m->next_due = h->next_due;
+}
+
+void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
+                           int64_t now)
+{
+    struct frontier *f = (struct frontier *)e;
+
+    for (size_t q = 0; q < f->host_room; q++) {
+        struct host_queue *h = f->hosts[q];
+        int64_t before;
+
+        if (h == NULL)
+            continue;
+        before = h->next_due;
+        move_host(f, h, o, now);
+        move_machine(h, before);
+    }
+    f->o.schedule = *o;
+    for (size_t q = 0; q < f->host_room; q++)
+        if (f->hosts[q] != NULL)
+            frontier_reschedule(f, f->hosts[q]);
+    frontier_visits_again(f);
+}
+
+void frontier_set_limits(struct engine *e, uint64_t limit_pages,
+                         uint64_t per_host)
+{
+    struct frontier *f = (struct frontier *)e;
+
+    f->o.limit_pages = limit_pages;
+    f->o.per_host = per_host;
+    for (size_t q = 0; q < f->host_room; q++)
+        if (f->hosts[q] != NULL)
+            frontier_reschedule(f, f->hosts[q]);
+}

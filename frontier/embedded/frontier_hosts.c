@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_hosts.c - the hosts of a crawl that somebody wants to see.
+ *
+ * Nothing is kept sorted for this: queues are walked, a bounded number, and the
+ * first few in the order asked for are kept in a short sorted list. A host that
+ * has been through is forgotten (forget_idle_hosts), so only those with work,
+ * or with something to remember, are found.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+#define WALK_MOST 200000 /* queues looked at: some milliseconds */
+
+struct order {
+    struct frontier *f;
+    enum frontier_host_order by;
+    int64_t now;
+};
+
+static bool is_blocked(const struct host_queue *h, int64_t now)
+{
+    return h != NULL && (h->blocked_until > now ||
+                         h->dead.status != OUTCOME_QUEUED || h->withheld > 0);
+}
+
+/* What is sorted by, larger first; 0: not to be shown. */
+static uint64_t weight(const struct order *o, uint32_t queue)
+{
+    const struct host_queue *h =
+        queue < o->f->host_room ? o->f->hosts[queue] : NULL;
+
+    switch (o->by) {
+    case FRONTIER_HOSTS_SLOWEST:
+        return h != NULL ? h->latency_us : 0;
+    case FRONTIER_HOSTS_BLOCKED:
+        return is_blocked(h, o->now)
+                   ? 1 + frontier_store_pending(o->f->store, queue)
+                   : 0;
+    case FRONTIER_HOSTS_BIGGEST:
+        break;
+    }
+    return frontier_store_pending(o->f->store, queue);
+}
+
+static enum frontier_host_state state_of(const struct frontier *f,
+                                         const struct host_queue *h,
+                                         int64_t now, int64_t due)
+{
+    if (h->dead.status != OUTCOME_QUEUED)
+        return FRONTIER_HOST_DEAD;
+    if (h->blocked_until > now || h->withheld > 0)
+        return FRONTIER_HOST_BLOCKED;
+    if (h->leased + h->guests >= f->o.conns_per_host)
+        return FRONTIER_HOST_BUSY;
+    return due > now ? FRONTIER_HOST_WAITING : FRONTIER_HOST_READY;
+}
+
+static const char *why_of(const struct host_queue *h, int64_t now)
+{
+    if (h->dead.status != OUTCOME_QUEUED)
+        return outcome_reason_name(h->dead.reason);
+    if (h->withheld > 0)
+        return "limit";
+    if (h->blocked_until <= now || h->why_blocked == NULL)
+        return "";
+    return strcmp(h->why_blocked, "blocked") == 0 ? "operator" : h->why_blocked;
+}
+
+static int64_t delay_of(const struct frontier *f, const struct host_queue *h)
+{
+    struct schedule_options o =
+        h != NULL ? frontier_schedule(f, h) : f->o.schedule;
+    struct schedule_random none = {.state = 1};
+
+    o.random_delay = false;
+    return schedule_pause(&o, h != NULL ? h->own_delay : -1,
+                          h != NULL ? h->errors : 0, &none);
+}
+
+static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
+                     struct frontier_host_row *row)
+{
+    const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
+    struct bytes crawl;
+
+    *row = (struct frontier_host_row){
+        .queued = frontier_store_pending(f->store, queue),
+        .delay = delay_of(f, h),
+        .latency_us = h != NULL ? h->latency_us : 0,
+        .due = now,
+        .why = "",
+    };
+    frontier_store_queue_name(f->store, queue, &crawl, &row->host);
+    if (h == NULL)
+        return;
+    row->fetched = h->answers;
+    row->failures = h->errors > h->failures ? h->errors : h->failures;
+    row->limit = h->set_limit;
+    row->due = h->withheld > 0 ? INT64_MAX : host_queue_due(h, row->queued);
+    if (h->machine != NULL && row->due < h->machine->next_due)
+        row->due = h->machine->next_due;
+    row->state = state_of(f, h, now, row->due);
+    row->why = why_of(h, now);
+}
+
+size_t frontier_hosts(struct engine *e, enum frontier_host_order by,
+                      size_t most, int64_t now, struct frontier_host_row *out,
+                      bool *all)
+{
+    struct order o = {(struct frontier *)e, by, now};
+    uint32_t last = frontier_store_queue_count(o.f->store);
+    uint64_t *weights = xcalloc(most + 1, sizeof *weights);
+    uint32_t *queues = xcalloc(most + 1, sizeof *queues);
+    size_t n = 0;
+
+    *all = last <= WALK_MOST;
+    for (uint32_t q = 1; q <= last && q <= WALK_MOST; q++) {
+        uint64_t w = weight(&o, q);
+        size_t at = n;
+
+        if (w == 0 || most == 0 || (n == most && w <= weights[n - 1]))
+            continue;
+        for (; at > 0 && weights[at - 1] < w; at--) {
+            weights[at] = weights[at - 1];
+            queues[at] = queues[at - 1];
+        }
+        weights[at] = w;
+        queues[at] = q;
+        n += n < most;
+    }
+    for (size_t i = 0; i < n; i++)
+        fill_row(o.f, queues[i], now, &out[i]);
+    free(weights);
+    free(queues);
+    return n;
+}

@@ -1,0 +1,300 @@
+/*
+ * frontier_impl.h - the embedded engine's own struct, shared by its files.
+ *
+ *   frontier.c          the engine's table: put, turn, stats, close
+ *   frontier_admit.c    new URLs: seen check, row, host queue
+ *   frontier_ack.c      what became of a URL, and the links it revealed
+ *   frontier_lease.c    which URL goes out next
+ *   frontier_visit.c    requests of a URL to another host than its own
+ *   frontier_change.c   options that change while it is open
+ *   frontier_limit.c    limits that people set for single queues
+ *   frontier_hosts.c    hosts that somebody wants to see
+ *   frontier_place.c    where hosts stand, when politeness groups them
+ *   lent.c, lent_say.c  URLs that other programs fetch
+ *   removal.c           URLs that a person takes out of their queues
+ *   frontier_open.c     a new crawl, or one found on disk
+ *   frontier_filter.c   its filter: made, loaded, brought up to date
+ *   frontier_save.c     filter file and manifest, beside the crawl
+ *   frontier_watch.c    what a monitor is told
+ *
+ * Nobody else includes this.
+ */
+#ifndef URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
+#define URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/heap.h"
+#include "base/histogram.h"
+#include "base/map.h"
+#include "filter/filter.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/embedded/host_queue.h"
+#include "frontier/embedded/lease.h"
+#include "frontier/embedded/lent.h"
+#include "frontier/embedded/machine.h"
+#include "frontier/seen/blocklist.h"
+#include "frontier/seen/seen.h"
+#include "frontier/watch.h"
+#include "storage/db/db.h"
+#include "storage/db/manifest.h"
+#include "storage/frontier_store.h"
+#include "storage/index/exact_set.h"
+#include "storage/rows/hint_store.h"
+#include "storage/rows/link_store.h"
+#include "storage/rows/page_store.h"
+
+/* A URL that failed for now, as found on disk at the start. */
+struct tries_entry {
+    uint32_t tries;
+    int64_t due; /* monotonic */
+};
+
+/* A lap over all hosts (watch.h). */
+struct frontier_census {
+    size_t at; /* in f->hosts */
+    struct watch_hosts counting, last;
+};
+
+struct save_job; /* frontier_save.c */
+extern const struct engine_ops frontier_ops;
+
+struct frontier {
+    struct engine engine; /* first: see engine.h */
+    struct frontier_options o;
+    char *dir;
+    struct db *db;
+    struct exact_set *exact;
+    struct frontier_store *store;
+    struct page_store *pages;
+    struct link_store *links;
+    struct hint_store *hints;
+    struct filter *filter;            /* NULL: none is used */
+    bool filter_is_remote;            /* and has no file */
+    struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
+    uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
+    struct seen *seen;
+    struct digest_key key;
+    unsigned char key_seed[DIGEST_SEED_SIZE];
+    struct manifest manifest; /* the last one read or written */
+    uint64_t generation;      /* of the last checkpoint begun */
+    struct schedule_random random;
+
+    struct heap due;           /* of struct host_queue by place: all of them;
+                                  those that stand nowhere yet, if grouped */
+    struct heap machines_due;  /* of struct machine by place */
+    struct machines *machines; /* NULL: hosts are not grouped */
+    struct host_queue *aside;  /* due, but without an address; a list */
+    struct host_queue **aside_end;
+    uint64_t aside_count;      /* these, and those being looked up */
+    struct host_queue **hosts; /* by queue number; NULL: nothing known */
+    size_t host_room;
+    size_t host_looked;     /* where forgetting idle ones goes on */
+    uint32_t queues_before; /* queues there were when the crawl was opened */
+    int64_t asked_before;   /* moment at which these were asked last */
+    struct lease_table *leases;
+    struct map *tries; /* id -> struct tries_entry */
+    struct lent *lent; /* NULL: no other program has anything to do with it */
+    uint64_t hosts_active;
+    uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
+
+    bool in_txn;          /* db_begin was called */
+    bool links_noted;     /* link_store_note was called in this run */
+    bool broken;          /* a write failed: only close is allowed */
+    int64_t dirty_since;  /* `now` of the first change since the commit */
+    uint64_t uncommitted; /* acks since then */
+    bool urgent;          /* what was learnt of a host is not durable yet */
+    uint64_t admitted;    /* URLs since then */
+    uint64_t old_urls;    /* ids up to here were there when it was opened */
+    uint64_t next_step;   /* next url count at which filter_step is noted */
+    uint64_t commits;
+    struct histogram commit_times, checkpoint_times;
+    uint64_t checkpoints_failed;
+    struct frontier_census census;
+    struct seen_counts counted; /* what the counters hold of seen's counts */
+    struct blocklist_counts blocks_counted; /* and of the blocklist's */
+
+    /* scratch of put and ack, kept between calls */
+    struct digest *digests;
+    enum seen_answer *answers;
+    struct digest *fresh;
+    uint64_t *found;
+    uint32_t *open;
+    struct bytes *asked;
+    bool *blocked;
+    size_t room;
+    struct buf text; /* a URL read from the store */
+
+    struct save_job *job; /* under way, or NULL */
+};
+
+/* The engine's functions, each in its file. */
+enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
+                         const struct engine_item *items, size_t n,
+                         int64_t wall_ms, enum engine_answer *answers);
+enum status frontier_ack(struct engine *e, const struct engine_done *done,
+                         size_t n, int64_t now, int64_t wall_ms);
+enum status frontier_lease(struct engine *e, size_t most, int64_t now,
+                           int64_t wall_ms, struct engine_lease *out,
+                           size_t *n);
+enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
+                             const struct engine_host_news *host, int64_t now,
+                             int64_t wall_ms);
+int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why);
+
+/* What holds for one host: a person may have set its delay. */
+struct schedule_options frontier_schedule(const struct frontier *f,
+                                          const struct host_queue *h);
+/* How long its host is left alone after an answer. */
+int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
+/* The host that comes first, and when; NULL: nobody has anything. */
+struct host_queue *frontier_first_host(struct frontier *f, int64_t *due);
+/* The host's next URL, leased; *out = NULL where it had none to give. */
+MUST_CHECK enum status frontier_lease_from(struct frontier *f,
+                                           struct host_queue *h, int64_t now,
+                                           int64_t wall_ms,
+                                           struct lease_record **out);
+/* The same for a URL of this host, which is in no queue and not leased. */
+MUST_CHECK enum status frontier_lease_id(struct frontier *f,
+                                         struct host_queue *h, uint64_t id,
+                                         int64_t now, int64_t wall_ms,
+                                         struct lease_record **out);
+
+/* ---- of frontier_visit.c ---- */
+
+/* URL `id` of `h` wants its next request to go to the host of queue `key`. */
+MUST_CHECK enum status frontier_visit_ask(struct frontier *f,
+                                          struct host_queue *h, uint64_t id,
+                                          struct bytes key);
+/* As frontier_lease_from, for a host that has one to make; none where the other
+ * host may not be asked yet. */
+MUST_CHECK enum status frontier_visit_lease(struct frontier *f,
+                                            struct host_queue *h, int64_t now,
+                                            int64_t wall_ms,
+                                            struct lease_record **out);
+/* The lease ends, if it is one: what is said of the host that was asked goes
+ * there, and is taken out of `news`. */
+MUST_CHECK enum status frontier_visit_end(struct frontier *f,
+                                          struct lease_record *l,
+                                          struct engine_host_news *news,
+                                          int64_t now, int64_t wall_ms);
+/* When hosts may be asked has changed in another way than by their answers. */
+void frontier_visits_again(struct frontier *f);
+
+/* Its machine has to be known before it is asked. */
+bool frontier_stands_nowhere(const struct frontier *f,
+                             const struct host_queue *h);
+/* How many more of `most` URLs may go out before the pages are too many. */
+size_t frontier_pages_left(const struct frontier *f, size_t most);
+
+/* ---- of removal.c ---- */
+
+/* The last word about a URL that was removed, and its detail. */
+extern const struct outcome frontier_removed;
+#define REMOVED_TEXT "removed by the operator"
+/* Was it removed, though it may be out, or come back? */
+bool frontier_is_removed(const struct host_queue *h, uint64_t id);
+
+/* So many more were; its mark is kept already. */
+MUST_CHECK enum status frontier_count_removed(struct frontier *f,
+                                              struct host_queue *h, uint64_t n);
+
+/* ---- of lent.c ---- */
+
+/* What an earlier run lent, and the delays that people have set; of a crawl
+ * that has neither nothing. Before hosts are scheduled. */
+MUST_CHECK enum status lent_restore(struct frontier *f, int64_t now,
+                                    int64_t wall_ms);
+void lent_free(struct lent *l); /* NULL is fine */
+/* Made when it is missing. */
+MUST_CHECK enum status lent_open(struct frontier *f);
+/* Gives back what has been out for too long. */
+void lent_tick(struct frontier *f, int64_t now);
+/* Before a commit: a step of upkeep. */
+MUST_CHECK enum status lent_step(struct frontier *f);
+size_t lent_count(const struct lent *l); /* NULL: 0 */
+/* A URL that stands in its queue and is not to be handed out: it is lent since
+ * before a restart, or done since it was read. */
+bool lent_is_elsewhere(const struct frontier *f, uint64_t id);
+/* The hold of a lease is over; the lease is not. */
+void lent_end_hold(struct frontier *f, struct lease_record *r);
+/* What a person has set for the queue of a host, to be kept. */
+MUST_CHECK enum status lent_set_queue(struct frontier *f,
+                                      const struct host_queue *h);
+
+/* Starts the transaction when none is open. */
+MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
+/* Marks the engine broken and passes `st` on. */
+enum status frontier_broke(struct frontier *f, enum status st);
+/* A URL that asks to be admitted. */
+struct admission {
+    const struct engine_item *item;
+    uint64_t via; /* id of the page that has it, 0: none */
+    uint64_t id;  /* out: its row, or 0 where it was seen before and
+                     `all_ids` is not asked for */
+    bool fresh;   /* out: the row is new */
+    bool blocked; /* out: the blocklist keeps it out, it has no row */
+};
+/* Admits what is new of list[0..n). */
+MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
+                                      struct admission *list, size_t n,
+                                      bool all_ids, int64_t wall_ms);
+/* Notes the state of the filter, for audit: `urls` reached f->next_step. */
+MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
+/* Of its filter, which there is: as it was at most a 64th of the crawl's growth
+ * ago, which is filter_stats_at URLs. */
+const struct filter_stats *frontier_filter_stats(struct frontier *f);
+/* Octets of it in this process; of none too. */
+uint64_t frontier_filter_memory(struct frontier *f);
+/* The host of a queue, made when missing. */
+struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
+/* A host of an earlier run, of which nobody knows when it was asked last: as if
+ * that had been when the run ended. */
+void frontier_wait_once(struct frontier *f, struct host_queue *h);
+/* A URL of the host is done; kept where that is to be known. */
+MUST_CHECK enum status frontier_count_done(struct frontier *f,
+                                           struct host_queue *h);
+/* How many more of its URLs may be done, by the limit that a person set. */
+uint64_t frontier_limit_left(const struct host_queue *h);
+/* Takes the host, and its machine, out of the schedule; frontier_reschedule
+ * brings both back. */
+void frontier_unschedule(struct frontier *f, struct host_queue *h);
+/* Puts the host where the schedule wants it now. */
+void frontier_reschedule(struct frontier *f, struct host_queue *h);
+void frontier_reschedule_machine(struct frontier *f, struct machine *m);
+/* To its machine if that is known, else set aside. */
+MUST_CHECK enum status frontier_find_place(struct frontier *f,
+                                           struct host_queue *h);
+/* To its machine, where nobody has to be asked which that is. */
+MUST_CHECK enum status frontier_recall_place(struct frontier *f,
+                                             struct host_queue *h);
+/* Its last answer came from `ip`, as text: there it stands from now on. */
+MUST_CHECK enum status frontier_answered_from(struct frontier *f,
+                                              struct host_queue *h,
+                                              struct bytes ip, int64_t now);
+/* What an answer said about its host: delays, back-off, robots. */
+MUST_CHECK enum status frontier_host_news(struct frontier *f,
+                                          struct host_queue *h,
+                                          const struct engine_host_news *news,
+                                          int64_t now, int64_t wall_ms);
+/* Counts the drops of `done` by reason, and keeps examples. */
+void frontier_count_drops(struct frontier *f, const struct engine_done *done,
+                          int64_t wall_ms);
+/* A URL's last word: its row, its done mark and the counters. */
+MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
+                                       bool seed, uint8_t kind,
+                                       struct fetch_row *row, struct outcome o);
+/* Waits for a checkpoint under way; its status. */
+enum status frontier_save_wait(struct frontier *f);
+/* Is it done? Then joins it. */
+void frontier_save_poll(struct frontier *f);
+/* A filter that knows every admitted URL into f->filter, after the store is
+ * open: from its file, from Redis, or anew. */
+MUST_CHECK enum status frontier_bring_up_filter(struct frontier *f);
+/* Before the commit of a checkpoint: tells who reads the store how the filter
+ * stands, and notes what one in Redis is to be known by. */
+MUST_CHECK enum status frontier_mark_filter(struct frontier *f);
+char *frontier_path(const struct frontier *f, const char *name);
+
+#endif

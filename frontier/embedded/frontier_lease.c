@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_lease.c - which URL goes out next.
+ *
+ * The schedule is a heap of hosts by the moment they are due. A host leaves it
+ * while it has as many URLs out as its politeness allows, and comes back when
+ * one of them is acknowledged; so no host is ever asked twice at once, however
+ * many fetchers there are. A host without a delay goes before those that have
+ * waited until it has had a run of URLs: its connection is open by then. (To
+ * hand out a run at once would save round trips between two threads, but leave
+ * a crawl of few transfers with fewer hosts yet, and a host that says "not now"
+ * to the first would be asked for the others all the same.)
+ *
+ * A host that is dead for this run, or over its budget, is drained here: its
+ * URLs get their last word without having been asked.
+ *
+ * When politeness groups hosts (--queue-key domain, ip) there are two heaps:
+ * machines, each with a heap of its hosts, and hosts of which nobody knows yet
+ * where they stand. One of these that comes first is given its machine, or
+ * looked up, and leases nothing meanwhile.
+ */
+#include <stdlib.h>
+
+#include "frontier/embedded/frontier_impl.h"
+
+#define RUN        8    /* URLs of a host without delay, one after the other */
+#define DRAIN_MOST 1000 /* URLs settled without asking, per call */
+
+static bool without_delay(const struct frontier *f, const struct host_queue *h)
+{
+    int64_t all = h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay;
+
+    return all == 0 && h->own_delay <= 0 && h->errors == 0;
+}
+
+struct schedule_options frontier_schedule(const struct frontier *f,
+                                          const struct host_queue *h)
+{
+    struct schedule_options o = f->o.schedule;
+
+    if (h->set_delay >= 0) {
+        o.delay = h->set_delay;
+        o.random_delay = false;
+    }
+    return o;
+}
+
+int64_t frontier_pause(struct frontier *f, const struct host_queue *h)
+{
+    const struct schedule_options o = frontier_schedule(f, h);
+
+    return schedule_pause(&o, h->own_delay, h->errors, &f->random);
+}
+
+static bool over_budget(const struct frontier *f, const struct host_queue *h)
+{
+    return f->o.per_host > 0 && h->counted >= f->o.per_host;
+}
+
+static bool draining(const struct frontier *f, const struct host_queue *h)
+{
+    return h->dead.status != OUTCOME_QUEUED || over_budget(f, h);
+}
+
+static uint64_t may_have_out(const struct frontier *f,
+                             const struct host_queue *h)
+{
+    uint64_t most = f->o.conns_per_host;
+
+    if (f->o.per_host > 0 && !draining(f, h) &&
+        most > f->o.per_host - h->counted)
+        most = f->o.per_host - h->counted;
+    if (most > frontier_limit_left(h))
+        most = frontier_limit_left(h);
+    return most;
+}
+
+static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
+{
+    return h->machine != NULL ? &h->machine->hosts : &f->due;
+}
+
+/* INT64_MAX: in no heap. */
+static void set_place(struct heap *heap, struct heap_item *item, int64_t due)
+{
+    if (due == INT64_MAX)
+        heap_remove(heap, item);
+    else if (item->place == 0)
+        heap_push(heap, item, due);
+    else if (item->key != due)
+        heap_move(heap, item, due);
+}
+
+void frontier_unschedule(struct frontier *f, struct host_queue *h)
+{
+    heap_remove(heap_of(f, h), &h->place);
+    if (h->machine != NULL)
+        heap_remove(&f->machines_due, &h->machine->place);
+}
+
+/* Counts what waits for nothing but the end of a limit. */
+static void withhold(struct frontier *f, struct host_queue *h, uint64_t pending)
+{
+    bool reached =
+        !draining(f, h) && h->leased == 0 && frontier_limit_left(h) == 0;
+
+    f->withheld -= h->withheld;
+    h->withheld = reached ? pending : 0;
+    f->withheld += h->withheld;
+}
+
+void frontier_reschedule(struct frontier *f, struct host_queue *h)
+{
+    uint64_t pending = frontier_store_pending(f->store, h->queue);
+    int64_t due = INT64_MAX;
+
+    if (h->active != (pending > 0)) {
+        h->active = pending > 0;
+        f->hosts_active += h->active ? 1 : UINT64_MAX;
+    }
+    withhold(f, h, pending);
+    if (draining(f, h))
+        due = pending > h->leased ? INT64_MIN : INT64_MAX;
+    else if (h->leased + h->guests < may_have_out(f, h))
+        due = host_queue_due(h, pending);
+    if (h->run > 0 && due == h->next_due && without_delay(f, h))
+        due = -1; /* before all that have waited */
+    if (h->set_aside)
+        return; /* until its place is known */
+    set_place(heap_of(f, h), &h->place, due);
+    if (h->machine != NULL)
+        frontier_reschedule_machine(f, h->machine);
+}
+
+void frontier_reschedule_machine(struct frontier *f, struct machine *m)
+{
+    set_place(&f->machines_due, &m->place, machine_due(m, f->o.conns_per_host));
+}
+
+static struct host_queue *host_of(struct heap_item *item)
+{
+    return (struct host_queue *)(void *)((char *)item -
+                                         offsetof(struct host_queue, place));
+}
+
+static struct machine *machine_of(struct heap_item *item)
+{
+    return (struct machine *)(void *)((char *)item -
+                                      offsetof(struct machine, place));
+}
+
+/* Settle a URL that is not asked at all. */
+static enum status settle_unasked(struct frontier *f, struct host_queue *h,
+                                  const struct url_row *row, struct outcome o,
+                                  const char *detail, int64_t wall_ms)
+{
+    struct fetch_row r = {.url = row->id,
+                          .at_ms = wall_ms,
+                          .detail = bytes_of_str(detail)};
+    enum status st =
+        frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
+                        &r, o);
+
+    if (st == STATUS_OK)
+        st = o.reason == REASON_REMOVED ? frontier_count_removed(f, h, 1)
+                                        : frontier_count_done(f, h);
+    frontier_reschedule(f, h);
+    return st;
+}
+
+/* Is the URL still wanted? Scope and budget may have changed since. */
+static struct outcome still_wanted(struct frontier *f,
+                                   const struct host_queue *h,
+                                   const struct url_row *row,
+                                   const char **detail)
+{
+    struct outcome yes = {.status = OUTCOME_QUEUED};
+
+    if (frontier_is_removed(h, row->id)) {
+        *detail = REMOVED_TEXT;
+        return frontier_removed;
+    }
+    if (h->dead.status != OUTCOME_QUEUED) {
+        *detail = "host given up after repeated failures";
+        return h->dead;
+    }
+    if (over_budget(f, h)) {
+        *detail = "per-host";
+        return (struct outcome){OUTCOME_SKIPPED, REASON_BUDGET, 0};
+    }
+    if (f->o.blocklist != NULL && row->id <= f->old_urls) {
+        bool blocked = false;
+
+        if (blocklist_check(f->o.blocklist, &row->url, 1, &blocked) ==
+                STATUS_OK &&
+            blocked)
+            return (struct outcome){OUTCOME_SKIPPED, REASON_BLOCKLIST, 0};
+    }
+    if (f->o.recheck != NULL) {
+        struct scope_verdict v = {.in = true};
+        struct url u;
+
+        url_init(&u);
+        if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+            v = (f->o.listings >> row->kind & 1) != 0
+                    ? scope_check_listing(f->o.recheck, &u, row->depth)
+                    : scope_check(f->o.recheck, &u, row->depth);
+        url_fini(&u);
+        if (!v.in) {
+            *detail = v.rule;
+            return (struct outcome){OUTCOME_SKIPPED, v.reason, 0};
+        }
+    }
+    return yes;
+}
+
+/* False: its time has not come; it is among the host's retries now. */
+static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
+                        int64_t now, uint32_t *tries)
+{
+    const struct tries_entry *t = NULL;
+
+    if (map_count(f->tries) > 0)
+        t = map_get(f->tries, bytes_of(&id, sizeof id));
+    *tries = t != NULL ? t->tries : 0;
+    if (t == NULL || t->due <= now || draining(f, h))
+        return true;
+    host_queue_retry(h, id, t->due);
+    return false;
+}
+
+enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
+                                int64_t now, int64_t wall_ms,
+                                struct lease_record **out)
+{
+    uint64_t id;
+    /* A drained host's retries go as well, whatever they wait for. */
+    enum status st =
+        host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
+
+    *out = NULL;
+    return st != STATUS_OK || id == 0
+               ? st
+               : frontier_lease_id(f, h, id, now, wall_ms, out);
+}
+
+enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
+                              uint64_t id, int64_t now, int64_t wall_ms,
+                              struct lease_record **out)
+{
+    struct url_row row;
+    struct bytes crawl, key;
+    struct outcome o;
+    const char *detail = "";
+    uint32_t tries = 0;
+    enum status st;
+
+    *out = NULL;
+    if (lent_is_elsewhere(f, id) || !may_try_now(f, h, id, now, &tries))
+        return STATUS_OK;
+    st = frontier_store_get(f->store, id, &row, &f->text);
+    if (st != STATUS_OK)
+        return st;
+    o = still_wanted(f, h, &row, &detail);
+    if (o.status != OUTCOME_QUEUED) {
+        st = frontier_touch(f, now);
+        return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
+                               : st;
+    }
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    *out = lease_add(f->leases, h, &row, key, tries);
+    machine_lease(h);
+    h->run = (h->run + 1) % RUN;
+    if (!without_delay(f, h)) {
+        h->next_due = now + frontier_pause(f, h); /* until its answer sets it */
+        if (h->machine != NULL)
+            h->machine->next_due = h->next_due;
+    }
+    return STATUS_OK;
+}
+
+size_t frontier_pages_left(const struct frontier *f, size_t most)
+{
+    uint64_t taken =
+        frontier_store_counter(f->store, "pages") + lease_count(f->leases);
+
+    if (f->o.limit_pages == 0)
+        return most;
+    if (taken >= f->o.limit_pages)
+        return 0;
+    return most < f->o.limit_pages - taken ? most
+                                           : (size_t)(f->o.limit_pages - taken);
+}
+
+/* What is lent does not count: a crash makes nobody fetch it again. */
+static size_t room_for_leases(const struct frontier *f, size_t most)
+{
+    uint64_t unsettled =
+        lease_count(f->leases) - lent_count(f->lent) + f->uncommitted;
+
+    if (unsettled >= f->o.in_flight)
+        return 0;
+    if (most > f->o.in_flight - unsettled)
+        most = (size_t)(f->o.in_flight - unsettled);
+    return frontier_pages_left(f, most);
+}
+
+bool frontier_stands_nowhere(const struct frontier *f,
+                             const struct host_queue *h)
+{
+    return f->machines != NULL && h->machine == NULL && !draining(f, h);
+}
+
+/* As many hosts as URLs may be in flight are looked up at once; the others that
+ * stand nowhere are passed over. */
+struct host_queue *frontier_first_host(struct frontier *f, int64_t *due)
+{
+    struct heap_item *host = heap_top(&f->due);
+    struct heap_item *machine = heap_top(&f->machines_due);
+
+    if (f->aside_count >= f->o.in_flight)
+        host = NULL;
+    if (machine != NULL && (host == NULL || machine->key < host->key)) {
+        *due = machine->key;
+        return host_of(heap_top(&machine_of(machine)->hosts));
+    }
+    if (host == NULL)
+        return NULL;
+    *due = host->key;
+    return host_of(host);
+}
+
+enum status frontier_lease(struct engine *e, size_t most, int64_t now,
+                           int64_t wall_ms, struct engine_lease *out, size_t *n)
+{
+    struct frontier *f = (struct frontier *)e;
+    unsigned drained = 0;
+    enum status st = STATUS_OK;
+
+    *n = 0;
+    if (f->broken)
+        return db_error(f->db);
+    most = room_for_leases(f, most);
+    while (*n < most && drained < DRAIN_MOST) {
+        struct lease_record *r = NULL;
+        int64_t due;
+        struct host_queue *h = frontier_first_host(f, &due);
+
+        if (h == NULL || due > now)
+            break;
+        if (frontier_stands_nowhere(f, h))
+            st = frontier_find_place(f, h);
+        else if (h->visit_to != 0 && !draining(f, h))
+            st = frontier_visit_lease(f, h, now, wall_ms, &r);
+        else
+            st = frontier_lease_from(f, h, now, wall_ms, &r);
+        if (st != STATUS_OK)
+            return frontier_broke(f, st);
+        if (r != NULL)
+            out[(*n)++] = r->lease;
+        else
+            drained++;
+        /* To the back of those that are due as well: round robin. */
+        frontier_unschedule(f, h);
+        frontier_reschedule(f, h);
+    }
+    return st;
+}
+
+int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
+{
+    struct frontier *f = (struct frontier *)e;
+    int64_t due;
+    struct host_queue *h = frontier_first_host(f, &due);
+    struct bytes crawl;
+
+    if (h == NULL || room_for_leases(f, 1) == 0)
+        return INT64_MAX; /* something in flight has to come back first */
+    if (why != NULL)
+        frontier_store_queue_name(f->store, h->queue, &crawl, why);
+    return due > now ? due : now;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_limit.c - limits that people set for single queues.
+ *
+ * Unlike --per-host, which is part of what a crawl is to fetch and ends a host
+ * for good, such a limit is lifted again: what is beyond it stays queued. The
+ * store has no count of what is done of a queue, so it is counted once, by who
+ * sets the limit, and kept up to date beside it from then on.
+ */
+#include "frontier/embedded/frontier_impl.h"
+
+uint64_t frontier_limit_left(const struct host_queue *h)
+{
+    if (h->set_limit == 0)
+        return UINT64_MAX;
+    return h->set_limit > h->done ? h->set_limit - h->done : 0;
+}
+
+enum status frontier_count_done(struct frontier *f, struct host_queue *h)
+{
+    if (h->set_limit == 0)
+        return STATUS_OK;
+    h->done++;
+    return lent_set_queue(f, h);
+}
+
+enum status frontier_limit_queue(struct engine *e, uint32_t queue,
+                                 uint32_t most, uint64_t done, int64_t now)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct host_queue *h;
+    enum status st = frontier_touch(f, now);
+
+    if (st != STATUS_OK)
+        return st;
+    h = frontier_host(f, queue);
+    h->set_limit = most;
+    h->done = most > 0 ? done : 0;
+    st = lent_set_queue(f, h);
+    frontier_reschedule(f, h);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}

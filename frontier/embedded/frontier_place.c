@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_place.c - where hosts stand, when politeness groups them.
+ *
+ * By domain that is written in their names. By address:
+ *
+ *     due ──► literal address? ──► remembered? ──► set aside ──► looked up
+ *                  │                   │                            │
+ *                  └───────────────────┴──────────► its machine ◄───┘
+ *
+ * A host's place is kept in the store, so that a restart knows it before it
+ * asks anybody: of two hosts of one machine, the one that said Retry-After
+ * before the crash holds the other back after it. It stands where it answered
+ * last; so a host that moves, or has several addresses, is counted where it
+ * really was asked.
+ */
+#include "base/logger.h"
+#include "frontier/embedded/frontier_impl.h"
+#include "frontier/url/host.h"
+
+/* `h` stands nowhere. A machine made after a restart may have been asked just
+ * before, by a host that is not known to stand there. */
+static void join(struct frontier *f, struct host_queue *h, struct bytes name)
+{
+    bool made;
+    struct machine *m = machines_get(f->machines, name, &made);
+
+    if (made && f->queues_before > 0)
+        m->next_due =
+            f->asked_before + schedule_pause(&f->o.schedule, -1, 0, &f->random);
+    frontier_unschedule(f, h);
+    machine_join(m, h);
+    frontier_reschedule(f, h);
+}
+
+static struct bytes host_name(struct frontier *f, const struct host_queue *h)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    return key;
+}
+
+static void join_ip(struct frontier *f, struct host_queue *h,
+                    const struct ip *ip)
+{
+    struct buf name;
+
+    buf_init(&name, IP_TEXT);
+    ip_add(&name, ip);
+    join(f, h, buf_bytes(&name));
+    buf_fini(&name);
+}
+
+/* Queues of other programs' crawls have names that mean nothing to us. */
+static bool is_ours(struct frontier *f, const struct host_queue *h)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    return bytes_equal(crawl, f->o.crawl);
+}
+
+static enum status keep_place(struct frontier *f, const struct host_queue *h,
+                              int64_t now)
+{
+    enum status st = frontier_touch(f, now);
+
+    return st == STATUS_OK ? frontier_store_set_place(f->store, h->queue,
+                                                      machine_name(h->machine))
+                           : st;
+}
+
+enum status frontier_recall_place(struct frontier *f, struct host_queue *h)
+{
+    struct bytes name = host_name(f, h);
+    enum status st = STATUS_OK;
+    struct buf text;
+    struct ip ip;
+
+    buf_init(&text, IP_TEXT);
+    if (!is_ours(f, h))
+        join(f, h, name);
+    else if (f->o.group == QUEUE_KEY_DOMAIN)
+        join(f, h, host_registrable(name));
+    else if (ip_parse(&ip, name))
+        join_ip(f, h, &ip);
+    else if ((st = frontier_store_place(f->store, h->queue, &text)) ==
+                 STATUS_OK &&
+             ip_parse(&ip, buf_bytes(&text)))
+        join_ip(f, h, &ip);
+    buf_fini(&text);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static void set_aside(struct frontier *f, struct host_queue *h)
+{
+    frontier_unschedule(f, h);
+    h->set_aside = true;
+    h->after = NULL;
+    *f->aside_end = h;
+    f->aside_end = &h->after;
+    f->aside_count++;
+}
+
+enum status frontier_find_place(struct frontier *f, struct host_queue *h)
+{
+    enum status st = frontier_recall_place(f, h);
+
+    if (st == STATUS_OK && h->machine == NULL)
+        set_aside(f, h);
+    return st;
+}
+
+uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct host_queue *h = f->aside;
+
+    if (h == NULL)
+        return 0;
+    f->aside = h->after;
+    if (f->aside == NULL)
+        f->aside_end = &f->aside;
+    *host = host_name(f, h);
+    return h->queue;
+}
+
+enum status frontier_place(struct engine *e, uint32_t queue,
+                           const struct ip *address, int64_t now)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct host_queue *h = frontier_host(f, queue);
+    enum status st = STATUS_OK;
+
+    if (f->broken)
+        return db_error(f->db);
+    if (!h->set_aside)
+        return STATUS_NOT_FOUND;
+    h->set_aside = false;
+    f->aside_count--;
+    if (address == NULL) {
+        join(f, h, host_name(f, h)); /* not kept: it may get one */
+        return STATUS_OK;
+    }
+    join_ip(f, h, address);
+    st = keep_place(f, h, now);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+enum status frontier_answered_from(struct frontier *f, struct host_queue *h,
+                                   struct bytes text, int64_t now)
+{
+    struct machine *left;
+    struct ip was, is;
+
+    if (h->machine == NULL || !ip_parse(&is, text) ||
+        (ip_parse(&was, machine_name(h->machine)) && ip_equal(&was, &is)))
+        return STATUS_OK;
+    log_info("a host answered from another address", "host=%.*s address=%.*s",
+             (int)host_name(f, h).len, host_name(f, h).at, (int)text.len,
+             text.at);
+    frontier_unschedule(f, h);
+    left = machine_leave(f->machines, h, now);
+    if (left != NULL)
+        frontier_reschedule_machine(f, left);
+    join_ip(f, h, &is);
+    return keep_place(f, h, now);
+}

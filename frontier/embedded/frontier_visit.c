@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_visit.c - requests of a URL to another host than its own.
+ *
+ * A robots.txt may be redirected to any host (RFC 9309 section 2.3.1.2), often
+ * to one for many. That host has its own URLs, delay and back-off, and sees one
+ * more request like the others: so it goes out when both hosts may be asked,
+ * counts as one of the other's while it is out, and its answer sets the other's
+ * delay. Of its own host's delay it spends nothing.
+ *
+ *     given back, `visits` B ──► A waits ──B may be asked──► lease with `visit`
+ *                                 ▲   │                            │
+ *                                 └───┘ B is busy: it keeps a      └─► B's news
+ *                                       place free until A looks
+ *                                       again
+ *
+ * Nobody holds a host while he waits for another, so that two hosts whose
+ * robots.txt lead to each other do not wait for ever. What A wants is not
+ * stored: after a restart its robots.txt is asked for from the beginning.
+ */
+#include "base/clock.h"
+#include "frontier/embedded/frontier_impl.h"
+
+#define LOOK_AGAIN (100 * NS_PER_MS)
+
+enum status frontier_visit_ask(struct frontier *f, struct host_queue *h,
+                               uint64_t id, struct bytes key)
+{
+    struct bytes crawl, own;
+    uint32_t queue;
+    enum status st;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &own);
+    st = frontier_store_queue(f->store, crawl, key, &queue);
+    if (st != STATUS_OK || queue == h->queue)
+        return st;
+    h->visit_to = queue;
+    h->visit_id = id;
+    h->visit_due = INT64_MIN;
+    return STATUS_OK;
+}
+
+/* Where nobody has to be asked for it: a host of which no address is known
+ * counts for itself alone. */
+static enum status find_machine(struct frontier *f, struct host_queue *h)
+{
+    return frontier_stands_nowhere(f, h) && !h->set_aside
+               ? frontier_recall_place(f, h)
+               : STATUS_OK;
+}
+
+/* The moment at which `h` may be asked, or looked at again where too much of it
+ * is out: until then it begins nothing of its own, else one without a delay
+ * would never be found at rest. */
+static int64_t may_be_asked(struct frontier *f, struct host_queue *h,
+                            int64_t now)
+{
+    struct machine *m = h->machine;
+    bool busy = h->leased + h->guests >= f->o.conns_per_host ||
+                (m != NULL && m->leased >= f->o.conns_per_host);
+    int64_t due = clock_later(h->next_due, h->blocked_until);
+
+    if (m != NULL)
+        due = clock_later(due, clock_later(m->next_due, m->blocked_until));
+    if (!busy)
+        return due;
+    h->expects_until = now + 2 * LOOK_AGAIN;
+    if (m != NULL)
+        m->expects_until = h->expects_until;
+    frontier_reschedule(f, h);
+    return clock_later(due, now + LOOK_AGAIN);
+}
+
+static void begin(struct frontier *f, struct lease_record *l,
+                  struct host_queue *to)
+{
+    struct bytes crawl;
+
+    frontier_store_queue_name(f->store, to->queue, &crawl, &l->lease.visit);
+    l->visited = to;
+    to->guests++;
+    to->expects_until = 0;
+    if (to->machine != NULL) {
+        to->machine->leased++;
+        to->machine->expects_until = 0;
+    }
+    frontier_reschedule(f, to);
+}
+
+enum status frontier_visit_lease(struct frontier *f, struct host_queue *h,
+                                 int64_t now, int64_t wall_ms,
+                                 struct lease_record **out)
+{
+    struct host_queue *to = frontier_host(f, h->visit_to);
+    uint64_t id = h->visit_id;
+    enum status st = find_machine(f, to);
+
+    if (st != STATUS_OK)
+        return st;
+    if (!host_queue_drop_retry(h, id)) {
+        h->visit_to = 0; /* lent to another program since, or removed */
+        return STATUS_OK;
+    }
+    h->visit_due = may_be_asked(f, to, now);
+    if (h->visit_due > now) {
+        host_queue_retry(h, id, 0);
+        return STATUS_OK;
+    }
+    h->visit_to = 0;
+    st = frontier_lease_id(f, h, id, now, wall_ms, out);
+    if (st == STATUS_OK && *out != NULL)
+        begin(f, *out, to);
+    return st;
+}
+
+enum status frontier_visit_end(struct frontier *f, struct lease_record *l,
+                               struct engine_host_news *news, int64_t now,
+                               int64_t wall_ms)
+{
+    struct host_queue *to = l->visited;
+    struct engine_host_news there = {.ended = news->ended,
+                                     .crawl_delay_ms = -2,
+                                     .retry_after_ms = news->retry_after_ms,
+                                     .slow_down = news->slow_down};
+    uint32_t failures;
+    enum status st = STATUS_OK;
+
+    if (to == NULL)
+        return STATUS_OK;
+    l->visited = NULL;
+    to->guests--;
+    if (to->machine != NULL)
+        to->machine->leased--;
+    if (news->ended != 0) {
+        /* A robots.txt that nobody gets makes its own host's URLs fail. */
+        l->host->failures = news->unreachable ? l->host->failures + 1 : 0;
+        failures = to->failures;
+        st = frontier_host_news(f, to, &there, now, wall_ms);
+        to->failures = failures;
+        news->ended = 0;
+        news->retry_after_ms = -1;
+        news->slow_down = false;
+    }
+    frontier_reschedule(f, to);
+    return st;
+}
+
+void frontier_visits_again(struct frontier *f)
+{
+    for (size_t q = 0; q < f->host_room; q++) {
+        struct host_queue *h = f->hosts[q];
+
+        if (h == NULL || h->visit_to == 0)
+            continue;
+        h->visit_due = INT64_MIN;
+        frontier_reschedule(f, h);
+    }
+}

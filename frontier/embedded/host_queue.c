@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_queue.c - URLs of one politeness key.
+ *
+ * A small window is read ahead from the store, so that a lease costs a 16th of
+ * a look-up in the queue segments. Retries are few, so they are a sorted
+ * array; one that is due goes before the window, since it is older.
+ */
+#include "frontier/embedded/host_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define WINDOW 16
+
+struct host_queue *host_queue_new(uint32_t queue)
+{
+    struct host_queue *h = xcalloc(1, sizeof *h);
+
+    h->queue = queue;
+    h->own_delay = h->set_delay = -1;
+    return h;
+}
+
+void host_queue_free(struct host_queue *h)
+{
+    if (h == NULL)
+        return;
+    free(h->window);
+    free(h->retries);
+    free(h);
+}
+
+bool host_queue_is_idle(const struct host_queue *h, int64_t now)
+{
+    return !h->active && !h->set_aside && h->place.place == 0 &&
+           h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
+           h->next_due <= now && h->expects_until <= now &&
+           h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
+           h->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
+           h->failures == 0 && h->counted == 0 &&
+           h->dead.status == OUTCOME_QUEUED;
+}
+
+void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
+{
+    uint32_t i = h->retry_count;
+
+    if (h->retry_count == h->retry_room) {
+        h->retry_room = h->retry_room > 0 ? 2 * h->retry_room : 4;
+        h->retries = xrealloc(h->retries, h->retry_room * sizeof *h->retries);
+    }
+    /* Equal moments by id, so that released URLs keep their order. */
+    while (i > 0 &&
+           (h->retries[i - 1].due > due ||
+            (h->retries[i - 1].due == due && h->retries[i - 1].id > id))) {
+        h->retries[i] = h->retries[i - 1];
+        i--;
+    }
+    h->retries[i] = (struct retry){id, due};
+    h->retry_count++;
+}
+
+bool host_queue_is_to_come(const struct host_queue *h, uint64_t id)
+{
+    if (id > h->cursor)
+        return true;
+    for (uint32_t i = h->window_at; i < h->window_count; i++)
+        if (h->window[i] == id)
+            return true;
+    return false;
+}
+
+bool host_queue_drop_retry(struct host_queue *h, uint64_t id)
+{
+    for (uint32_t i = 0; i < h->retry_count; i++) {
+        if (h->retries[i].id != id)
+            continue;
+        h->retry_count--;
+        memmove(h->retries + i, h->retries + i + 1,
+                (h->retry_count - i) * sizeof *h->retries);
+        return true;
+    }
+    return false;
+}
+
+void host_queue_forget_done(struct host_queue *h,
+                            const struct frontier_store *store)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < h->retry_count; i++)
+        if (!frontier_store_is_done(store, h->retries[i].id))
+            h->retries[kept++] = h->retries[i];
+    h->retry_count = kept;
+    kept = 0;
+    for (uint32_t i = h->window_at; i < h->window_count; i++)
+        if (!frontier_store_is_done(store, h->window[i]))
+            h->window[kept++] = h->window[i];
+    h->window_at = 0;
+    h->window_count = kept;
+}
+
+static uint64_t take_retry(struct host_queue *h)
+{
+    uint64_t id = h->retries[0].id;
+
+    h->retry_count--;
+    memmove(h->retries, h->retries + 1, h->retry_count * sizeof *h->retries);
+    return id;
+}
+
+static enum status refill(struct host_queue *h, struct frontier_store *store)
+{
+    size_t n = 0;
+    enum status st;
+
+    if (h->window == NULL)
+        h->window = xmalloc(WINDOW * sizeof *h->window);
+    h->window_at = h->window_count = 0;
+    st = frontier_store_refill(store, h->queue, h->cursor, h->window, WINDOW,
+                               &n);
+    if (st != STATUS_OK)
+        return st;
+    h->window_count = (uint32_t)n;
+    if (n > 0)
+        h->cursor = h->window[n - 1];
+    return STATUS_OK;
+}
+
+enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
+                            int64_t now, uint64_t *id)
+{
+    enum status st = STATUS_OK;
+
+    *id = 0;
+    if (h->retry_count > 0 && h->retries[0].due <= now) {
+        *id = take_retry(h);
+        return STATUS_OK;
+    }
+    if (h->window_at == h->window_count)
+        st = refill(h, store);
+    if (st == STATUS_OK && h->window_at < h->window_count)
+        *id = h->window[h->window_at++];
+    if (h->window_at == h->window_count) {
+        free(h->window);
+        h->window = NULL;
+        h->window_at = h->window_count = 0;
+    }
+    return st;
+}
+
+int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
+{
+    int64_t due = clock_later(h->next_due, h->blocked_until);
+
+    due = clock_later(due, h->expects_until);
+    if (h->visit_to != 0)
+        due = clock_later(due, h->visit_due);
+    if (pending > (uint64_t)h->leased + h->retry_count)
+        return due;
+    if (h->retry_count > 0)
+        return clock_later(due, h->retries[0].due);
+    return INT64_MAX;
+}

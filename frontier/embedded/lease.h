@@ -1,0 +1,39 @@
+/*
+ * lease.h - URLs handed out, until they are acknowledged or given back.
+ *
+ * Frontier thread only.
+ */
+#ifndef URLWEIR_FRONTIER_EMBEDDED_LEASE_H
+#define URLWEIR_FRONTIER_EMBEDDED_LEASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frontier/embedded/host_queue.h"
+#include "frontier/engine.h"
+
+struct lease_table;
+
+/* One URL handed out, with what its acknowledgement will need. */
+struct lease_record {
+    struct engine_lease lease; /* its bytes point into `text` */
+    struct host_queue *host;
+    struct host_queue *visited; /* that its request goes to; NULL: its own */
+    uint64_t via;
+    struct lent_hold *hold; /* lent to another program (lent.h), or NULL */
+    char text[];
+};
+
+struct lease_table *lease_table_new(void);
+void lease_table_free(struct lease_table *t); /* NULL is fine */
+
+/* `row` is not leased. The record is the table's. */
+struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
+                               const struct url_row *row, struct bytes key,
+                               uint32_t tries);
+/* NULL: not leased. */
+struct lease_record *lease_find(const struct lease_table *t, uint64_t id);
+void lease_end(struct lease_table *t, struct lease_record *r);
+size_t lease_count(const struct lease_table *t);
+
+#endif

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lent.c - what is out with other programs, from lease to end of hold.
+ *
+ *            lent_lease                     lent_say: final
+ *   queued ─────────────► lent (a lease ──────────────────────► done
+ *      ▲                  with a hold)
+ *      └──────────────────────┘
+ *        lent_say: not final; the hold is over
+ *
+ * A lent URL is a lease of the engine as any other, so its host is busy and all
+ * counts are right by themselves; the hold beside it says until when. The log
+ * has a row for each hold and for each change of its end; of the rows of one
+ * URL the last one counts, and none where the URL is done.
+ *
+ * After a restart a lent URL is among those that its queue reads from the
+ * store, as everything is that is not done. It is passed over there
+ * (lent_is_elsewhere), and goes among those to be tried again only if its queue
+ * is past it, so that it stands in one place at most.
+ */
+#include "frontier/embedded/lent_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define SWEEP_FROM   4096 /* rows of the log that are not worth a sweep */
+#define SWEEP_STEP   256
+#define LISTS_MOST   16  /* of one queue that are passed over, a visit */
+#define VISIT_DRAINS 256 /* URLs settled without asking, a visit */
+#define NUMBER_MASK  ((UINT64_C(1) << LENT_NUMBER_BITS) - 1)
+
+static struct bytes key_of(const uint64_t *number)
+{
+    return bytes_of(number, sizeof *number);
+}
+
+/* ---- life ---- */
+
+enum status lent_open(struct frontier *f)
+{
+    struct lent *l;
+    enum status st;
+
+    if (f->lent != NULL)
+        return STATUS_OK;
+    l = xcalloc(1, sizeof *l);
+    heap_init(&l->until);
+    l->by_number = map_new();
+    st = item_log_open(&l->log, f->db);
+    if (st != STATUS_OK) {
+        lent_free(l);
+        return st;
+    }
+    f->lent = l;
+    return STATUS_OK;
+}
+
+void lent_free(struct lent *l)
+{
+    if (l == NULL)
+        return;
+    heap_fini(&l->until);
+    map_free(l->by_number, free);
+    item_log_close(l->log);
+    free(l);
+}
+
+size_t lent_count(const struct lent *l)
+{
+    return l != NULL ? heap_count(&l->until) : 0;
+}
+
+bool lent_is_elsewhere(const struct frontier *f, uint64_t id)
+{
+    return f->lent != NULL && (frontier_store_is_done(f->store, id) ||
+                               lease_find(f->leases, id) != NULL);
+}
+
+/* ---- holds ---- */
+
+static uint64_t number_of(const struct frontier *f, uint64_t id, int64_t at_ms)
+{
+    const uint64_t both[2] = {id, (uint64_t)at_ms};
+    uint64_t number =
+        digest_bytes(&f->key, bytes_of(both, sizeof both)).lo & NUMBER_MASK;
+
+    return number != 0 ? number : 1;
+}
+
+/* `r` is held from now on; no two holds have one number, though the moment be a
+ * millisecond off. */
+static struct lent_hold *hold_begin(struct frontier *f, struct lease_record *r,
+                                    int64_t at_ms, int64_t until)
+{
+    struct lent *l = f->lent;
+    struct lent_hold *h = xcalloc(1, sizeof *h);
+
+    h->id = r->lease.id;
+    h->at_ms = at_ms;
+    while (h->number = number_of(f, h->id, h->at_ms),
+           map_get(l->by_number, key_of(&h->number)) != NULL)
+        h->at_ms++;
+    (void)map_put(l->by_number, key_of(&h->number), h);
+    heap_push(&l->until, &h->until, until);
+    r->hold = h;
+    return h;
+}
+
+void lent_end_hold(struct frontier *f, struct lease_record *r)
+{
+    struct lent_hold *h = r->hold;
+
+    if (h == NULL)
+        return;
+    heap_remove(&f->lent->until, &h->until);
+    (void)map_remove(f->lent->by_number, key_of(&h->number));
+    free(h);
+    r->hold = NULL;
+}
+
+void lent_come_back(struct frontier *f, struct lease_record *r, int64_t due,
+                    int64_t now)
+{
+    struct host_queue *h = r->host;
+    uint64_t id = r->lease.id;
+
+    lent_end_hold(f, r);
+    machine_give_back(h);
+    lease_end(f->leases, r);
+    if (!host_queue_is_to_come(h, id))
+        host_queue_retry(h, id, due);
+    h->next_due = clock_later(h->next_due, now + frontier_pause(f, h));
+    if (h->machine != NULL)
+        h->machine->next_due = clock_later(h->machine->next_due, h->next_due);
+    frontier_reschedule(f, h);
+}
+
+void lent_tick(struct frontier *f, int64_t now)
+{
+    struct heap_item *top;
+
+    while ((top = heap_top(&f->lent->until)) != NULL && top->key <= now) {
+        const struct lent_hold *h = (struct lent_hold *)(void *)top;
+
+        lent_come_back(f, lease_find(f->leases, h->id), now, now);
+    }
+}
+
+static struct lent_hold *find(struct frontier *f, uint64_t number, int64_t now)
+{
+    if (f->lent == NULL)
+        return NULL;
+    lent_tick(f, now);
+    return map_get(f->lent->by_number, key_of(&number));
+}
+
+uint64_t lent_find(struct engine *e, uint64_t number, int64_t now)
+{
+    const struct lent_hold *h = find((struct frontier *)e, number, now);
+
+    return h != NULL ? h->id : 0;
+}
+
+static int64_t bounded(int64_t hold)
+{
+    return hold < LENT_HOLD_MOST ? hold : LENT_HOLD_MOST;
+}
+
+enum status lent_extend(struct engine *e, uint64_t number, int64_t hold,
+                        int64_t now, int64_t wall_ms)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct lent_hold *h = find(f, number, now);
+    enum status st;
+
+    if (h == NULL)
+        return STATUS_NOT_FOUND;
+    hold = bounded(hold);
+    st = frontier_touch(f, now);
+    if (st == STATUS_OK)
+        st = item_log_lease(f->lent->log, h->id, h->at_ms,
+                            clock_later(h->at_ms, wall_ms + hold / NS_PER_MS),
+                            &h->seq);
+    if (st == STATUS_OK)
+        heap_move(&f->lent->until, &h->until, now + hold);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+/* ---- lending ---- */
+
+struct lending {
+    struct frontier *f;
+    const struct lent_ask *ask;
+    int64_t now, wall_ms;
+    struct lent_url *out;
+    size_t *n, most;
+};
+
+static bool may_go(const struct lending *l, const struct host_queue *h)
+{
+    const struct machine *m = h->machine;
+
+    if (h->place.place == 0 || h->place.key > l->now)
+        return false;
+    return m == NULL || (m->leased < l->f->o.conns_per_host &&
+                         m->next_due <= l->now && m->blocked_until <= l->now);
+}
+
+static enum status lend(struct lending *l, struct lease_record *r)
+{
+    struct frontier *f = l->f;
+    int64_t hold = bounded(l->ask->hold);
+    struct lent_hold *h;
+    enum status st = lent_open(f);
+
+    if (st == STATUS_OK)
+        st = frontier_touch(f, l->now);
+    if (st != STATUS_OK)
+        return st;
+    h = hold_begin(f, r, l->wall_ms, l->now + hold);
+    frontier_store_add(f->store, "lent", 1);
+    l->out[(*l->n)++] = (struct lent_url){r->lease, h->number};
+    return item_log_lease(f->lent->log, h->id, h->at_ms,
+                          clock_later(h->at_ms, l->wall_ms + hold / NS_PER_MS),
+                          &h->seq);
+}
+
+/* A lease that shall not have been. */
+static void undo(struct frontier *f, struct lease_record *r,
+                 const struct host_queue *before, int64_t machine_due)
+{
+    struct host_queue *h = r->host;
+
+    machine_give_back(h);
+    lease_end(f->leases, r);
+    h->run = before->run;
+    h->next_due = before->next_due;
+    if (h->machine != NULL)
+        h->machine->next_due = machine_due;
+}
+
+/* *list: the id of a list of URLs that came first; else 0. */
+static enum status lend_one(struct lending *l, struct host_queue *h,
+                            uint64_t *list)
+{
+    const struct host_queue before = *h;
+    int64_t machine_due = h->machine != NULL ? h->machine->next_due : 0;
+    struct lease_record *r = NULL;
+    enum status st = frontier_lease_from(l->f, h, l->now, l->wall_ms, &r);
+
+    *list = 0;
+    if (st != STATUS_OK || r == NULL)
+        return st;
+    if ((l->f->o.listings >> r->lease.kind & 1) == 0)
+        return lend(l, r);
+    *list = r->lease.id;
+    undo(l->f, r, &before, machine_due);
+    return STATUS_OK;
+}
+
+/* All that the queue gives; lists of URLs stand first in it afterwards. */
+static enum status visit(struct lending *l, struct host_queue *h)
+{
+    uint64_t lists[LISTS_MOST], list;
+    size_t before = *l->n, list_count = 0;
+    unsigned looked = 0;
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && may_go(l, h) && *l->n < l->most &&
+           list_count < LISTS_MOST && looked++ < VISIT_DRAINS &&
+           (l->ask->most_urls == 0 || *l->n - before < l->ask->most_urls)) {
+        st = lend_one(l, h, &list);
+        if (list != 0)
+            lists[list_count++] = list;
+        frontier_unschedule(l->f, h);
+        frontier_reschedule(l->f, h);
+    }
+    for (size_t i = 0; i < list_count; i++)
+        host_queue_retry(h, lists[i], 0);
+    return st;
+}
+
+static struct host_queue *queue_asked(struct frontier *f,
+                                      const struct lent_ask *a)
+{
+    uint32_t queue = frontier_store_find_queue(f->store, f->o.crawl, a->key);
+
+    return queue != 0 && frontier_store_pending(f->store, queue) > 0
+               ? frontier_host(f, queue)
+               : NULL;
+}
+
+/* The next queue that is due; NULL: there is none. */
+static struct host_queue *next_queue(const struct lending *l)
+{
+    int64_t due;
+    struct host_queue *h = frontier_first_host(l->f, &due);
+
+    return h != NULL && due <= l->now ? h : NULL;
+}
+
+/* Queues in turn, each once: one that was visited is out of the schedule until
+ * all have been. */
+static enum status visit_all(struct lending *l)
+{
+    const uint32_t most =
+        l->ask->most_queues > 0 ? l->ask->most_queues : UINT32_MAX;
+    struct host_queue *h, *seen = NULL;
+    uint32_t served = 0;
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && served < most && *l->n < l->most &&
+           (h = next_queue(l)) != NULL) {
+        size_t before = *l->n;
+
+        if (frontier_stands_nowhere(l->f, h)) {
+            st = frontier_find_place(l->f, h);
+            continue;
+        }
+        st = visit(l, h);
+        served += *l->n > before;
+        frontier_unschedule(l->f, h);
+        h->after = seen;
+        seen = h;
+    }
+    while (seen != NULL) {
+        h = seen;
+        seen = h->after;
+        h->after = NULL;
+        frontier_reschedule(l->f, h);
+    }
+    return st;
+}
+
+enum status lent_lease(struct engine *e, const struct lent_ask *a, int64_t now,
+                       int64_t wall_ms, struct lent_url *out, size_t *n)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct lending l = {.f = f,
+                        .ask = a,
+                        .now = now,
+                        .wall_ms = wall_ms,
+                        .out = out,
+                        .n = n,
+                        .most = frontier_pages_left(f, a->most)};
+    struct host_queue *h;
+    enum status st = STATUS_OK;
+
+    *n = 0;
+    if (f->broken)
+        return db_error(f->db);
+    if (f->lent != NULL)
+        lent_tick(f, now);
+    if (!a->one_queue)
+        st = visit_all(&l);
+    else if ((h = queue_asked(f, a)) != NULL) {
+        if (frontier_stands_nowhere(f, h) && !h->set_aside)
+            st = frontier_find_place(f, h);
+        if (st == STATUS_OK && !h->set_aside) {
+            frontier_reschedule(f, h);
+            st = visit(&l, h);
+            frontier_reschedule(f, h);
+        }
+    }
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+/* ---- what people set ---- */
+
+enum status lent_set_queue(struct frontier *f, const struct host_queue *h)
+{
+    const struct item_queue_row row = {
+        .removed_upto = h->removed_upto,
+        .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1,
+        .completed_most = h->set_limit,
+        .completed = h->done};
+    enum status st = lent_open(f);
+
+    return st == STATUS_OK ? item_log_set_queue(f->lent->log, h->queue, &row)
+                           : st;
+}
+
+/* ---- restart and upkeep ---- */
+
+struct restart {
+    struct frontier *f;
+    struct map *rows; /* of struct item_lease by id: the last of each URL */
+    int64_t now, wall_ms;
+    enum status st;
+};
+
+static void find_row(void *ctx, const struct item_lease *e)
+{
+    struct restart *r = ctx;
+    struct item_lease *found = xcalloc(1, sizeof *found);
+
+    *found = *e;
+    free(map_put(r->rows, bytes_of(&e->url, sizeof e->url), found));
+}
+
+static bool take_row(void *ctx, struct bytes key, void *value)
+{
+    struct restart *r = ctx;
+    const struct item_lease *e = value;
+    struct lease_record *lease = NULL;
+
+    (void)key;
+    if (e->until_ms <= r->wall_ms ||
+        frontier_store_is_done(r->f->store, e->url))
+        return true;
+    r->st = lent_take(r->f, e->url, &lease);
+    if (r->st == STATUS_OK)
+        hold_begin(r->f, lease, e->at_ms,
+                   r->now + (e->until_ms - r->wall_ms) * NS_PER_MS)
+            ->seq = e->seq;
+    return r->st == STATUS_OK;
+}
+
+/* Where nothing is left of a queue, all that was removed of it is done. */
+static void take_queue(void *ctx, uint32_t queue,
+                       const struct item_queue_row *row)
+{
+    struct frontier *f = ctx;
+
+    if (queue > frontier_store_queue_count(f->store))
+        return;
+    if (row->delay_ms >= 0)
+        frontier_host(f, queue)->set_delay = row->delay_ms * NS_PER_MS;
+    if (row->completed_most > 0) {
+        frontier_host(f, queue)->set_limit = row->completed_most;
+        frontier_host(f, queue)->done = row->completed;
+    }
+    if (row->removed_upto > 0 && frontier_store_pending(f->store, queue) > 0)
+        frontier_host(f, queue)->removed_upto = row->removed_upto;
+}
+
+enum status lent_restore(struct frontier *f, int64_t now, int64_t wall_ms)
+{
+    struct restart r = {.f = f, .now = now, .wall_ms = wall_ms};
+    int64_t any = 0;
+    enum status st;
+
+    if (f->o.put_urls)
+        return STATUS_OK;
+    st = db_number(f->db,
+                   "SELECT EXISTS(SELECT 1 FROM item_lease)"
+                   " + EXISTS(SELECT 1 FROM item_queue)",
+                   &any);
+    if (st == STATUS_OK && any > 0)
+        st = lent_open(f);
+    if (st != STATUS_OK || any == 0)
+        return st;
+    r.rows = map_new();
+    st = item_log_each_lease(f->lent->log, find_row, &r);
+    if (st == STATUS_OK)
+        map_each(r.rows, take_row, &r);
+    map_free(r.rows, free);
+    if (st == STATUS_OK)
+        st = r.st;
+    return st == STATUS_OK ? item_log_each_queue(f->lent->log, take_queue, f)
+                           : st;
+}
+
+static bool lease_counts(void *ctx, const struct item_lease *e)
+{
+    const struct frontier *f = ctx;
+    const struct lease_record *r = lease_find(f->leases, e->url);
+
+    return r != NULL && r->hold != NULL && r->hold->seq == e->seq;
+}
+
+static void lease_moved(void *ctx, uint64_t url, uint64_t seq)
+{
+    const struct frontier *f = ctx;
+
+    lease_find(f->leases, url)->hold->seq = seq;
+}
+
+enum status lent_step(struct frontier *f)
+{
+    const struct item_log_keep keep = {.lease = lease_counts,
+                                       .lease_moved = lease_moved,
+                                       .ctx = f};
+    struct item_log *log = f->lent->log;
+    struct item_log_counts c = item_log_counts(log);
+
+    if (c.leases <= 2 * lent_count(f->lent) + SWEEP_FROM)
+        return STATUS_OK;
+    return item_log_sweep_leases(log, 2 * c.new_leases + SWEEP_STEP, &keep);
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* queue_key.c - the queue of a URL. */
-#include "frontier/queue_key.h"
-
-struct bytes queue_key_of(const struct url *u)
-{
-    return url_host(u);
-}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blocklist.c - filter and exact file that keep URLs out.
+ *
+ * Asked on the frontier thread, in batches, and only about URLs that were not
+ * seen before: a URL that is in the crawl needs no answer, and one that is
+ * blocked is asked again each time it is found.
+ */
+#include "frontier/seen/blocklist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "filter/checkpoint.h"
+#include "filter/redis/redis_bloom.h"
+#include "frontier/seen/block_exact.h"
+
+#define BATCH 256
+
+struct blocklist {
+    struct filter *filter;     /* of a file, or NULL */
+    struct redis_bloom *redis; /* or this one */
+    bool by_text;              /* keys are the octets themselves */
+    struct digest_key key;
+    struct block_exact *exact;
+    struct blocklist_counts counts;
+    bool told;
+};
+
+/* ---- opening ---- */
+
+static enum status open_file(struct blocklist *b, const char *path,
+                             uint64_t memory, struct buf *error)
+{
+    struct checkpoint_info info;
+    enum status st = checkpoint_peek(path, &info);
+
+    if (st == STATUS_OK && !info.id.has_seed) {
+        buf_addf(error,
+                 "%s: this filter is of a crawl, whose secret its keys "
+                 "depend on; make one with `urlweir filter create`",
+                 path);
+        return STATUS_ARG;
+    }
+    if (st == STATUS_OK) {
+        digest_key_init(&b->key, info.id.seed);
+        st = checkpoint_load(&b->filter, path, info.id.seed_print, NULL, memory,
+                             &info);
+    }
+    if (st != STATUS_OK)
+        buf_addf(error, "%s: %s", path,
+                 st == STATUS_NOT_FOUND ? "no such file"
+                 : st == STATUS_FORMAT  ? "not a filter file"
+                                        : status_text(st));
+    return st;
+}
+
+static enum status open_redis(struct blocklist *b, const char *url,
+                              struct buf *error)
+{
+    struct redis_place place;
+    struct redis_bloom_options o = {.place = &place, .mode = REDIS_BLOOM_OPEN};
+    struct redis_bloom_info info;
+    enum status st = redis_url_parse(&place, url, error);
+
+    if (st == STATUS_OK)
+        st = redis_bloom_open(&b->redis, &o, error);
+    if (st != STATUS_OK)
+        return st;
+    redis_bloom_known(b->redis, &info);
+    b->by_text = info.layout == REDIS_PLAIN;
+    if (!b->by_text && !info.has_seed) {
+        buf_addf(error,
+                 "%s: this filter is of crawls, whose secrets its keys "
+                 "depend on; make one with `urlweir filter create`",
+                 place.key);
+        return STATUS_ARG;
+    }
+    digest_key_init(&b->key, info.seed);
+    return STATUS_OK;
+}
+
+enum status blocklist_open(struct blocklist **out,
+                           const struct blocklist_options *o, struct buf *error)
+{
+    struct blocklist *b = xcalloc(1, sizeof *b);
+    enum status st = redis_url_is_one(o->filter)
+                         ? open_redis(b, o->filter, error)
+                         : open_file(b, o->filter, o->memory, error);
+
+    if (st == STATUS_OK && o->exact != NULL) {
+        st = block_exact_open(&b->exact, o->exact, o->kept);
+        if (st != STATUS_OK)
+            buf_addf(error, "%s: %s", o->exact,
+                     st == STATUS_NOT_FOUND ? "no such file" : status_text(st));
+    }
+    if (st != STATUS_OK) {
+        blocklist_close(b);
+        return st;
+    }
+    *out = b;
+    return STATUS_OK;
+}
+
+void blocklist_close(struct blocklist *b)
+{
+    if (b == NULL)
+        return;
+    filter_free(b->filter);
+    redis_bloom_free(b->redis);
+    block_exact_close(b->exact);
+    free(b);
+}
+
+/* ---- asking ---- */
+
+/* What the filter says; false: it could not be asked. */
+static bool ask_filter(struct blocklist *b, const struct bytes *urls, size_t n,
+                       bool *maybe)
+{
+    struct redis_keys keys = {.text = urls};
+    uint64_t digests[BATCH];
+    enum status st = STATUS_CLOSED;
+    struct buf why;
+
+    for (size_t i = 0; !b->by_text && i < n; i++)
+        digests[i] = digest_bytes(&b->key, urls[i]).hi;
+    if (!b->by_text)
+        keys = (struct redis_keys){.digest = digests};
+    if (b->filter != NULL) {
+        filter_check(b->filter, digests, n, maybe);
+        return true;
+    }
+    if (redis_bloom_is_due(b->redis))
+        st = redis_bloom_check(b->redis, keys, n, maybe);
+    if (st == STATUS_OK)
+        return true;
+    if (!b->told) {
+        b->told = true;
+        buf_init(&why, 2048);
+        redis_bloom_why(b->redis, st, &why);
+        log_warn("the blocklist's filter cannot be asked",
+                 "why=\"%s\" meanwhile=\"%s\"", buf_str(&why),
+                 b->exact != NULL ? "the exact list alone decides"
+                                  : "nothing is blocked");
+        buf_fini(&why);
+    }
+    b->counts.unsure += n;
+    memset(maybe, b->exact != NULL, n * sizeof *maybe);
+    return false;
+}
+
+static enum status check_batch(struct blocklist *b, const struct bytes *urls,
+                               size_t n, bool *blocked)
+{
+    bool asked = ask_filter(b, urls, n, blocked);
+    enum status st = STATUS_OK;
+
+    if (asked)
+        b->told = false;
+    b->counts.asked += n;
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        bool has = true;
+
+        if (!blocked[i])
+            continue;
+        if (b->exact != NULL)
+            st = block_exact_has(b->exact, urls[i], &has);
+        blocked[i] = has;
+        b->counts.blocked += has;
+        b->counts.false_positives += asked && !has;
+    }
+    return st;
+}
+
+enum status blocklist_check(struct blocklist *b, const struct bytes *urls,
+                            size_t n, bool *blocked)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t at = 0; st == STATUS_OK && at < n; at += BATCH)
+        st = check_batch(b, urls + at, n - at < BATCH ? n - at : BATCH,
+                         blocked + at);
+    return st;
+}
+
+struct blocklist_counts blocklist_counts(const struct blocklist *b)
+{
+    return b->counts;
+}
+
+double blocklist_rate(const struct blocklist *b)
+{
+    struct redis_bloom_info info;
+    struct filter_stats s;
+
+    if (b->filter != NULL) {
+        filter_stats(b->filter, &s);
+        return s.fpr_predicted;
+    }
+    redis_bloom_known(b->redis, &info);
+    return info.fpr_predicted;
+}
+
+uint64_t blocklist_keys(const struct blocklist *b)
+{
+    struct redis_bloom_info info;
+    struct filter_stats s;
+
+    if (b->filter != NULL) {
+        filter_stats(b->filter, &s);
+        return s.count;
+    }
+    redis_bloom_known(b->redis, &info);
+    return info.count;
+}
+
+uint64_t blocklist_exact_keys(const struct blocklist *b)
+{
+    return b->exact != NULL ? block_exact_count(b->exact) : 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * row_digest.h - the digest under which a crawl knows the URL of a row.
+ *
+ * That of the URL, unless another URL had it first (--compare-text): then the
+ * first salted one that was free; the row's flags say which.
+ */
+#ifndef URLWEIR_FRONTIER_SEEN_ROW_DIGEST_H
+#define URLWEIR_FRONTIER_SEEN_ROW_DIGEST_H
+
+#include "base/digest.h"
+#include "storage/db/url_kind.h"
+#include "storage/frontier_store.h"
+#include "storage/index/exact_set.h"
+
+static inline struct digest row_digest(const struct digest_key *k,
+                                       struct frontier_store *store,
+                                       const struct url_row *row)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(store, row->queue, &crawl, &key);
+    return digest_url_salted(k, crawl, key, row->url,
+                             (uint8_t)(row->flags >> URL_ROW_SALT_SHIFT));
+}
+
+/* Replays a row that may be in memory only. */
+static inline void row_to_exact_set(struct exact_set *set,
+                                    const struct digest_key *k,
+                                    struct frontier_store *store,
+                                    const struct url_row *row)
+{
+    struct digest d = row_digest(k, store, row);
+
+    if (row->kind == URL_KIND_PUT && row->via != 0)
+        exact_set_replace(set, d, row->id);
+    else
+        exact_set_add(set, d, row->id);
+}
+
+#endif

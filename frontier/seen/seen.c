@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seen.c - in-batch dedupe, hot cache, filter, exact set.
+ *
+ * The order is by cost. A filter before a B-tree alone does not pay when most
+ * of a stream is duplicates, for each duplicate is a "maybe"; the batch table
+ * and the hot cache in front of it take nearly all of them. The hot cache is
+ * 4-way: a hit moves a digest up one place, a newcomer enters at the third, so
+ * that one pass of rare URLs cannot flush the popular ones.
+ */
+#include "frontier/seen/seen.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define WAYS  4
+#define ENTRY 2 /* place at which a newcomer enters: the third */
+
+struct hot_set {
+    struct digest way[WAYS]; /* all zero: free */
+};
+
+struct seen {
+    struct filter *filter;
+    struct exact_set *exact;
+    struct hot_set *hot;
+    uint64_t hot_mask;
+    uint64_t hot_bytes;
+    struct seen_counts counts;
+    /* per call, kept between calls */
+    uint32_t *table; /* index + 1 of the first with that digest */
+    size_t table_size;
+    size_t room;    /* entries in each of the arrays below */
+    uint32_t *rest; /* indices that are still open */
+    uint64_t *keys;
+    bool *maybe;
+    struct digest *ask;
+    uint64_t *ids;
+};
+
+enum status seen_new(struct seen **out, struct filter *filter,
+                     struct exact_set *exact, uint64_t hot_bytes)
+{
+    struct seen *s = xcalloc(1, sizeof *s);
+    uint64_t sets = 64;
+
+    while (sets * 2 * sizeof(struct hot_set) <= hot_bytes)
+        sets *= 2;
+    s->filter = filter;
+    s->exact = exact;
+    s->hot_mask = sets - 1;
+    s->hot_bytes = sets * sizeof(struct hot_set);
+    s->hot = try_pages(s->hot_bytes, NULL);
+    if (s->hot == NULL) {
+        free(s);
+        return STATUS_NOMEM;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+void seen_free(struct seen *s)
+{
+    if (s == NULL)
+        return;
+    mem_free_pages(s->hot, s->hot_bytes);
+    free(s->table);
+    free(s->rest);
+    free(s->keys);
+    free(s->maybe);
+    free(s->ask);
+    free(s->ids);
+    free(s);
+}
+
+void seen_use_filter(struct seen *s, struct filter *filter)
+{
+    s->filter = filter;
+}
+
+static void make_room(struct seen *s, size_t n)
+{
+    size_t table = s->table_size > 0 ? s->table_size : 256;
+
+    if (n > s->room) {
+        s->room = n + n / 2;
+        s->rest = xrealloc(s->rest, s->room * sizeof *s->rest);
+        s->keys = xrealloc(s->keys, s->room * sizeof *s->keys);
+        s->maybe = xrealloc(s->maybe, s->room * sizeof *s->maybe);
+        s->ask = xrealloc(s->ask, s->room * sizeof *s->ask);
+        s->ids = xrealloc(s->ids, s->room * sizeof *s->ids);
+    }
+    while (table < 2 * n)
+        table *= 2;
+    if (table != s->table_size) {
+        s->table = xrealloc(s->table, table * sizeof *s->table);
+        s->table_size = table;
+    }
+}
+
+/* True: an equal digest stands earlier in the batch. */
+static bool repeats(struct seen *s, const struct digest *digests, size_t i,
+                    size_t mask)
+{
+    size_t at = (size_t)digests[i].lo & mask;
+
+    while (s->table[at] != 0) {
+        if (digest_equal(digests[s->table[at] - 1], digests[i]))
+            return true;
+        at = (at + 1) & mask;
+    }
+    s->table[at] = (uint32_t)i + 1;
+    return false;
+}
+
+static struct hot_set *hot_set_of(struct seen *s, struct digest d)
+{
+    return &s->hot[(d.lo >> 20) & s->hot_mask];
+}
+
+static bool hot_has(struct seen *s, struct digest d)
+{
+    struct hot_set *set = hot_set_of(s, d);
+
+    for (int i = 0; i < WAYS; i++) {
+        if (!digest_equal(set->way[i], d))
+            continue;
+        if (i > 0) {
+            set->way[i] = set->way[i - 1];
+            set->way[i - 1] = d;
+        }
+        return true;
+    }
+    return false;
+}
+
+static void hot_add(struct seen *s, struct digest d)
+{
+    struct hot_set *set = hot_set_of(s, d);
+
+    memmove(&set->way[ENTRY + 1], &set->way[ENTRY],
+            (WAYS - ENTRY - 1) * sizeof *set->way);
+    set->way[ENTRY] = d;
+}
+
+/* What batch table and hot cache cannot answer goes to s->rest. */
+static size_t take_easy_ones(struct seen *s, const struct digest *digests,
+                             size_t n, enum seen_answer *answers)
+{
+    size_t mask = s->table_size - 1, left = 0;
+
+    memset(s->table, 0, s->table_size * sizeof *s->table);
+    for (size_t i = 0; i < n; i++) {
+        if (i + 8 < n)
+            __builtin_prefetch(hot_set_of(s, digests[i + 8]));
+        answers[i] = SEEN_BEFORE;
+        if (repeats(s, digests, i, mask)) {
+            s->counts.in_batch++;
+        } else if (hot_has(s, digests[i])) {
+            s->counts.hot++;
+        } else {
+            s->keys[left] = digests[i].hi;
+            s->rest[left++] = (uint32_t)i;
+        }
+    }
+    return left;
+}
+
+/* Keeps those of s->rest that the filter calls "maybe". *asked: it was there to
+ * be asked; else all are kept, and no answer of its is counted. */
+static size_t ask_filter(struct seen *s, size_t left, enum seen_answer *answers,
+                         bool *asked)
+{
+    size_t maybe = 0;
+    uint64_t unsure;
+
+    *asked = false;
+    if (s->filter == NULL || left == 0)
+        return left;
+    unsure = filter_unsure(s->filter);
+    filter_check(s->filter, s->keys, left, s->maybe);
+    if (filter_unsure(s->filter) != unsure) {
+        s->counts.unsure += left;
+        return left;
+    }
+    *asked = true;
+    for (size_t i = 0; i < left; i++) {
+        if (s->maybe[i])
+            s->rest[maybe++] = s->rest[i];
+        else
+            answers[s->rest[i]] = SEEN_NEW;
+    }
+    s->counts.filter_new += left - maybe;
+    s->counts.filter_maybe += maybe;
+    return maybe;
+}
+
+enum status seen_check(struct seen *s, const struct digest *digests, size_t n,
+                       enum seen_answer *answers)
+{
+    return seen_find(s, digests, n, answers, NULL);
+}
+
+enum status seen_find(struct seen *s, const struct digest *digests, size_t n,
+                      enum seen_answer *answers, uint64_t *ids)
+{
+    size_t left;
+    enum status st;
+    bool asked;
+
+    assert(n < UINT32_MAX);
+    make_room(s, n);
+    s->counts.asked += n;
+    if (ids != NULL)
+        memset(ids, 0, n * sizeof *ids);
+    left = take_easy_ones(s, digests, n, answers);
+    left = ask_filter(s, left, answers, &asked);
+    if (left == 0)
+        return STATUS_OK;
+    for (size_t i = 0; i < left; i++)
+        s->ask[i] = digests[s->rest[i]];
+    st = exact_set_find(s->exact, s->ask, left, s->ids);
+    if (st != STATUS_OK)
+        return st;
+    for (size_t i = 0; i < left; i++) {
+        if (ids != NULL)
+            ids[s->rest[i]] = s->ids[i];
+        if (s->ids[i] != 0) {
+            hot_add(s, s->ask[i]);
+        } else if (!asked) {
+            answers[s->rest[i]] = SEEN_NEW;
+        } else {
+            answers[s->rest[i]] = SEEN_NEW_FALSE_POSITIVE;
+            s->counts.false_positives++;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* The exact set first: a filter segment that is rebuilt takes its keys from
+ * there, and has to find the ones that make it grow. */
+enum status seen_admit(struct seen *s, const struct digest *digests, size_t n,
+                       uint64_t first_id)
+{
+    enum status st = STATUS_OK;
+
+    make_room(s, n);
+    for (size_t i = 0; i < n; i++) {
+        exact_set_add(s->exact, digests[i], first_id + i);
+        hot_add(s, digests[i]);
+        s->keys[i] = digests[i].hi;
+    }
+    if (s->filter != NULL)
+        st = filter_add(s->filter, s->keys, n, NULL);
+    /* An overfull filter is only a slower one. */
+    return st == STATUS_LIMIT ? STATUS_OK : st;
+}
+
+struct seen_counts seen_counts(const struct seen *s)
+{
+    return s->counts;
+}
+
+uint64_t seen_memory(const struct seen *s)
+{
+    return s->hot_bytes + s->table_size * sizeof *s->table +
+           s->room * (sizeof *s->rest + sizeof *s->keys + sizeof *s->maybe +
+                      sizeof *s->ask + sizeof *s->ids);
+}

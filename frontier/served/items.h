@@ -1,0 +1,191 @@
+/*
+ * items.h - the frontier of other programs: URLs that they put, get and put
+ * again.
+ *
+ * What the URLFrontier API means, without its wire: URLs with metadata and a
+ * date, handed out for a while, completed or due again later; queues with a
+ * delay, a block and a limit; crawls that know nothing of one another. It
+ * stands on the store of an embedded engine (frontier.h): same URL rows, same
+ * exact set, same commits; its URLs are of URL_KIND_PUT, and the engine's own
+ * lease never hands them out.
+ *
+ * Exact: every count is a counter kept in step with the URLs it counts, and
+ * rebuilt from them at the start. Memory: 24 octets a URL, 16 more for one that
+ * was put again and is not completed, about 200 a queue.
+ *
+ * `now` is the wall clock in milliseconds: dates, blocks and leases mean the
+ * same after a restart. A clock that is set back makes nothing wait longer than
+ * its delay. Frontier thread only. Nothing is durable, and no URL may be given
+ * away, before items_commit. After an error nothing but closing is allowed.
+ *
+ * URLs and metadata have at most ITEM_BYTES_MOST octets each; the caller sees
+ * to it.
+ *
+ * Names: `crawl` is never blank here (item_name.h), `key` fits.
+ */
+#ifndef URLWEIR_FRONTIER_SERVED_ITEMS_H
+#define URLWEIR_FRONTIER_SERVED_ITEMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "frontier/engine.h"
+
+struct items;
+
+#define ITEM_BYTES_MOST ((size_t)8 << 20)
+
+struct items_options {
+    uint64_t
+        sweep_from; /* rows of a log that are not worth a sweep; 0: 4,096 */
+};
+
+/* Reads what the store of `e`, an embedded engine, holds. `e` outlives it. */
+MUST_CHECK enum status items_open(struct items **out, struct engine *e,
+                                  const struct items_options *o, int64_t now);
+/* The store was just made and holds all it must: commits a mark that says so
+ * (see reader_is_unbegun). */
+MUST_CHECK enum status items_begin(struct items *t, int64_t now);
+void items_close(struct items *t); /* commits nothing; NULL is fine */
+/* One transaction with all that was done since the last; one step of upkeep.
+ * Does nothing where nothing was. */
+MUST_CHECK enum status items_commit(struct items *t, int64_t now);
+bool items_dirty(const struct items *t); /* is there something to commit? */
+
+/* ---- put ---- */
+
+struct item_put {
+    bool known; /* else discovered: nothing happens where it is there */
+    struct bytes crawl, key, url, metadata;
+    int64_t due_ms; /* of known; 0: completed */
+    bool fresh;     /* out: it was not there */
+};
+/* In order; they pass the seen check together. */
+MUST_CHECK enum status items_put(struct items *t, struct item_put *list,
+                                 size_t n, int64_t now);
+
+/* ---- get ---- */
+
+struct item_view {
+    struct bytes crawl, key, url, metadata; /* during the visit */
+    int64_t due_ms, created_ms;             /* due 0: completed */
+    uint64_t lease;                         /* 0: not handed out now */
+};
+/* False: enough, this one was the last. */
+typedef bool (*item_visit)(void *ctx, const struct item_view *view);
+
+struct item_get {
+    bool any_crawl;
+    struct bytes crawl;
+    bool one_queue;
+    struct bytes key;     /* of one_queue */
+    uint32_t most_urls;   /* of a queue; 0: no limit. A queue that has as many
+                             handed out is passed over */
+    uint32_t most_queues; /* 0: no limit */
+    int64_t hold_ms;
+    /* Where to go on after a visit that said enough; all zero at first. */
+    int64_t turn;
+    uint32_t queues, queue, urls;
+};
+/* Hands out what is due, queue by queue. *more: a visit said enough. */
+MUST_CHECK enum status items_get(struct items *t, struct item_get *g,
+                                 int64_t now, item_visit visit, void *ctx,
+                                 bool *more);
+
+enum item_settle { ITEM_ACK, ITEM_FAIL, ITEM_EXTEND };
+/* What the holder of a lease says of it. ACK: as a known put of `due_ms`, with
+ * new metadata unless NULL. FAIL: due at due_ms. EXTEND: held until due_ms.
+ * STATUS_NOT_FOUND: it is not held under that lease. */
+MUST_CHECK enum status items_settle(struct items *t, uint64_t lease,
+                                    enum item_settle how, int64_t due_ms,
+                                    const struct bytes *metadata, int64_t now);
+
+/* ---- read ---- */
+
+enum item_state { ITEM_QUEUED, ITEM_HELD, ITEM_COMPLETED };
+struct item_facts {
+    enum item_state state;
+    int64_t due_ms, created_ms, held_until_ms;
+    int64_t blocked_until_ms, served_ms, delay_ms;
+    uint32_t limit;
+};
+/* One URL, told by one visit. STATUS_NOT_FOUND. */
+MUST_CHECK enum status items_find(struct items *t, struct bytes crawl,
+                                  struct bytes key, struct bytes url,
+                                  int64_t now, struct item_facts *facts,
+                                  item_visit visit, void *ctx);
+
+struct item_list {
+    struct bytes crawl, key;    /* empty key: all queues of the crawl */
+    bool filtered, ignore_case; /* of ASCII letters */
+    struct bytes filter;        /* a substring of the URL */
+    uint64_t skip, most;        /* of those that match */
+    uint64_t budget; /* URLs looked at in one call, as a cost bound */
+    /* Where to go on; all zero at first. */
+    uint32_t queue;
+    uint64_t id, passed; /* passed: matches so far */
+};
+/* URLs by queue, then in order of arrival. *more: budget or visit said enough.
+ * `visit` NULL: they are only counted, in l->passed. */
+MUST_CHECK enum status items_list(struct items *t, struct item_list *l,
+                                  int64_t now, item_visit visit, void *ctx,
+                                  bool *more);
+
+struct item_counts {
+    uint64_t active; /* not completed, held ones included */
+    uint64_t held, completed;
+    uint64_t queues, active_queues;
+};
+/* Of a queue; with an empty key of a crawl; with both empty of all. Zeros
+ * where there is none. */
+void items_counts(struct items *t, struct bytes crawl, struct bytes key,
+                  int64_t now, struct item_counts *out);
+/* Queue keys in order of appearance. Without `inactive`: those that are not
+ * blocked and have a URL that is not completed. */
+void items_each_queue(struct items *t, struct bytes crawl, bool inactive,
+                      uint64_t skip, uint64_t most, int64_t now,
+                      void (*visit)(void *ctx, struct bytes key), void *ctx);
+void items_each_crawl(struct items *t,
+                      void (*visit)(void *ctx, struct bytes crawl), void *ctx);
+
+/* ---- control ---- */
+
+/* They answer how many URLs are gone; a queue that is removed loses its delay,
+ * block and limit as well. A URL put again later is a new one. */
+MUST_CHECK enum status items_remove_queue(struct items *t, struct bytes crawl,
+                                          struct bytes key, int64_t now,
+                                          uint64_t *gone);
+MUST_CHECK enum status items_remove_crawl(struct items *t, struct bytes crawl,
+                                          int64_t now, uint64_t *gone);
+/* URLs first put before `before_ms`; empty key: of the whole crawl. */
+MUST_CHECK enum status items_purge(struct items *t, struct bytes crawl,
+                                   struct bytes key, int64_t before_ms,
+                                   int64_t now, uint64_t *gone);
+/* These three: STATUS_NOT_FOUND where there is no such queue. `until_ms` is the
+ * first moment at which it is served again; 0: it is not blocked. `most`: no
+ * more are handed out once that many are completed; 0: no limit. */
+MUST_CHECK enum status items_block(struct items *t, struct bytes crawl,
+                                   struct bytes key, int64_t until_ms,
+                                   int64_t now);
+MUST_CHECK enum status items_set_delay(struct items *t, struct bytes crawl,
+                                       struct bytes key, int64_t delay_ms,
+                                       int64_t now);
+MUST_CHECK enum status items_set_limit(struct items *t, struct bytes crawl,
+                                       struct bytes key, uint32_t most,
+                                       int64_t now);
+/* Of every queue that has none of its own; 1 s at first. */
+MUST_CHECK enum status items_set_default_delay(struct items *t,
+                                               int64_t delay_ms, int64_t now);
+/* While it is not active, get hands out nothing. */
+MUST_CHECK enum status items_set_active(struct items *t, bool active);
+bool items_active(const struct items *t);
+
+uint64_t items_memory(const struct items *t);
+/* Do counters, heaps and turns agree with the URLs? For tests and verify: reads
+ * all of memory. */
+bool items_consistent(struct items *t);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * items_get.c - whose turn it is, which URL, until when.
+ *
+ * Queues that may be served stand in order of turn; the others wait in a heap
+ * by the moment at which they may. So what a call costs follows what it hands
+ * out, however many queues there are. A queue served gets a number behind all
+ * others, which also ends the call when every queue has had its turn.
+ */
+#include "frontier/served/items_impl.h"
+
+static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
+                           struct item_view *view)
+{
+    const struct item *i = item_at(t, id);
+    int64_t found_at_ms = 0;
+    enum status st =
+        frontier_store_get_url(t->f->store, id, &t->text, &found_at_ms);
+
+    buf_clear(&t->metadata);
+    if (st == STATUS_OK && item_seq(i) != 0)
+        st = item_log_metadata(t->log, item_seq(i), &t->metadata);
+    if (st != STATUS_OK)
+        return st;
+    *view = (struct item_view){
+        .url = buf_bytes(&t->text),
+        .metadata = buf_bytes(&t->metadata),
+        .due_ms = i->due_ms,
+        .created_ms = found_at_ms,
+        .lease = lease,
+    };
+    frontier_store_queue_name(t->f->store, i->queue, &view->crawl, &view->key);
+    t->shown_created_ms = found_at_ms;
+    return STATUS_OK;
+}
+
+enum status items_show(struct items *t, uint32_t id, uint64_t lease,
+                       item_visit visit, void *ctx, bool *go_on)
+{
+    struct item_view view;
+    enum status st = view_of(t, id, lease, &view);
+
+    if (st == STATUS_OK)
+        *go_on = visit(ctx, &view);
+    return st;
+}
+
+static enum status hand_out(struct items *t, const struct item_get *g,
+                            uint32_t id, item_visit visit, void *ctx,
+                            bool *go_on)
+{
+    uint64_t seq;
+    int64_t until = t->now + g->hold_ms;
+    struct item_view view;
+    struct hold *h;
+    enum status st = item_log_lease(t->log, id, t->now, until, &seq);
+
+    if (st != STATUS_OK)
+        return st;
+    h = items_hold_begin(t, id, t->now, until, seq);
+    st = view_of(t, id, items_lease_id(h), &view);
+    if (st != STATUS_OK)
+        return st;
+    holds_say_digest(t->holds, h,
+                     digest_url(&t->f->key, view.crawl, view.key, view.url));
+    *go_on = visit(ctx, &view);
+    return STATUS_OK;
+}
+
+/* From where the call before left off, if it did. */
+static enum status serve(struct items *t, struct item_get *g,
+                         struct item_queue *q, item_visit visit, void *ctx,
+                         bool *go_on)
+{
+    uint32_t id = 0;
+    enum status st = STATUS_OK;
+
+    while (st == STATUS_OK && *go_on &&
+           (g->most_urls == 0 || g->urls < g->most_urls) &&
+           (id = items_queue_take(t, q)) != 0) {
+        st = hand_out(t, g, id, visit, ctx, go_on);
+        g->urls++;
+    }
+    if (g->urls > 0 && g->queue == 0) { /* charged once */
+        q->served_ms = t->now;
+        items_queue_to_back(t, q);
+        g->queues++;
+    }
+    items_place(t, q);
+    g->queue = *go_on ? 0 : q->number;
+    if (*go_on)
+        g->urls = 0;
+    return st;
+}
+
+/* The one queue asked for, if it may be served. */
+static struct item_queue *queue_asked(struct items *t, const struct item_get *g)
+{
+    struct item_queue *q =
+        g->any_crawl ? NULL : items_find_queue(t, g->crawl, g->key);
+
+    return q != NULL && q->in_all.item.place != 0 &&
+                   (g->most_urls == 0 || q->held < g->most_urls)
+               ? q
+               : NULL;
+}
+
+static struct item_queue *next_queue(struct items *t, const struct item_get *g);
+
+/* The queue that the call before was at, unless it was blocked meanwhile. */
+static struct item_queue *queue_begun(struct items *t, struct item_get *g)
+{
+    struct item_queue *q = t->queues[g->queue];
+
+    if (q->there && q->blocked_until_ms <= t->now)
+        return q;
+    g->queue = g->urls = 0;
+    return next_queue(t, g);
+}
+
+/* The next queue in turn; NULL: this call has come to its end. */
+static struct item_queue *next_queue(struct items *t, const struct item_get *g)
+{
+    struct item_crawl *c;
+    struct turn *turn;
+
+    if (g->most_queues > 0 && g->queues >= g->most_queues)
+        return NULL;
+    if (g->one_queue)
+        return g->queues == 0 ? queue_asked(t, g) : NULL;
+    if (g->any_crawl) {
+        turn = turns_first(&t->turns, g->most_urls, g->turn);
+        return (struct item_queue *)(void *)turn;
+    }
+    c = items_find_crawl(t, g->crawl);
+    turn = c != NULL ? turns_first(&c->turns, g->most_urls, g->turn) : NULL;
+    return turn == NULL
+               ? NULL
+               : (struct item_queue *)(void *)((char *)turn -
+                                               offsetof(struct item_queue,
+                                                        in_crawl));
+}
+
+enum status items_get(struct items *t, struct item_get *g, int64_t now,
+                      item_visit visit, void *ctx, bool *more)
+{
+    struct item_queue *q;
+    bool go_on = true;
+    enum status st = STATUS_OK;
+
+    *more = false;
+    items_tick(t, now);
+    if (!t->active)
+        return STATUS_OK;
+    if (g->turn == 0)
+        g->turn = t->turn + 1; /* what is served in here comes after it */
+    q = g->queue != 0 ? queue_begun(t, g) : next_queue(t, g);
+    for (; st == STATUS_OK && go_on && q != NULL; q = next_queue(t, g)) {
+        st = items_touch(t, now);
+        if (st == STATUS_OK)
+            st = serve(t, g, q, visit, ctx, &go_on);
+    }
+    *more = !go_on;
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+}
+
+/* ---- what the holder says ---- */
+
+static struct hold *held_as(struct items *t, uint64_t lease)
+{
+    uint32_t id = (uint32_t)(lease >> 32);
+    struct hold *h = item_exists(t, id) ? items_hold_of(t, id) : NULL;
+
+    return h != NULL && items_lease_id(h) == lease ? h : NULL;
+}
+
+static enum status extend(struct items *t, struct hold *h, int64_t until_ms)
+{
+    enum status st = item_log_lease(t->log, h->id, h->at_ms, until_ms, &h->seq);
+
+    if (st == STATUS_OK)
+        heap_move(&t->until, &h->until, until_ms);
+    return st;
+}
+
+enum status items_settle(struct items *t, uint64_t lease, enum item_settle how,
+                         int64_t due_ms, const struct bytes *metadata,
+                         int64_t now)
+{
+    struct hold *h;
+    enum status st;
+
+    items_tick(t, now);
+    h = held_as(t, lease);
+    if (h == NULL)
+        return STATUS_NOT_FOUND;
+    st = items_touch(t, now);
+    if (st == STATUS_OK && how == ITEM_EXTEND)
+        st = extend(t, h, due_ms);
+    if (st == STATUS_OK && how != ITEM_EXTEND) {
+        const struct item *i = item_at(t, h->id);
+        struct item_queue *q = t->queues[i->queue];
+
+        buf_clear(&t->metadata);
+        if (metadata == NULL && item_seq(i) != 0)
+            st = item_log_metadata(t->log, item_seq(i), &t->metadata);
+        if (st == STATUS_OK)
+            st = items_update(t, h->id, due_ms,
+                              metadata != NULL ? *metadata
+                                               : buf_bytes(&t->metadata));
+        if (st == STATUS_OK)
+            items_place(t, q);
+    }
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+}

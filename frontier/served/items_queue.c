@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * items_queue.c - one queue: counters, next URL, next moment.
+ *
+ * What is due first is the lesser of two heads: that of the lane, which is the
+ * chain of the queue's URLs from t->lane on, and that of the due heap. Both
+ * hold entries that no longer count (served, put again, removed) and are
+ * cleared of them when they come to the front.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "frontier/served/items_impl.h"
+
+struct item *items_make_room(struct items *t, uint32_t id)
+{
+    uint32_t chunk = id / ITEM_CHUNK;
+
+    if (chunk >= t->chunk_cap) {
+        t->chunk_cap = chunk + chunk / 2 + 16;
+        t->chunks =
+            xrealloc(t->chunks, t->chunk_cap * sizeof(struct item_chunk *));
+    }
+    while (t->chunk_count <= chunk)
+        t->chunks[t->chunk_count++] = xcalloc(1, sizeof **t->chunks);
+    return item_at(t, id);
+}
+
+/* ---- finding ---- */
+
+static uint32_t crawl_number(struct items *t, struct bytes name)
+{
+    struct item_crawl *c = map_get(t->crawl_of, name);
+
+    if (c == NULL) {
+        c = xcalloc(1, sizeof *c);
+        c->name = name; /* the store's own bytes */
+        t->crawls = xrealloc(t->crawls, (t->crawl_count + 1) *
+                                            sizeof(struct item_crawl *));
+        t->crawls[t->crawl_count++] = c;
+        c->number = t->crawl_count - 1;
+        map_put(t->crawl_of, name, c);
+    }
+    return c->number;
+}
+
+struct item_queue *items_queue(struct items *t, uint32_t number)
+{
+    struct bytes crawl, key;
+    struct item_queue *q;
+
+    if (number >= t->queue_room) {
+        uint32_t room = t->queue_room + t->queue_room / 2;
+
+        if (room <= number)
+            room = number + 64;
+        t->queues = xrealloc(t->queues, room * sizeof(struct item_queue *));
+        memset(t->queues + t->queue_room, 0,
+               (room - t->queue_room) * sizeof(struct item_queue *));
+        t->queue_room = room;
+    }
+    if (t->queues[number] != NULL)
+        return t->queues[number];
+    q = t->queues[number] = xcalloc(1, sizeof *q);
+    q->number = number;
+    q->delay_ms = -1;
+    frontier_store_queue_name(t->f->store, number, &crawl, &key);
+    q->crawl = crawl_number(t, crawl);
+    return q;
+}
+
+struct item_queue *items_find_queue(const struct items *t, struct bytes crawl,
+                                    struct bytes key)
+{
+    uint32_t n = frontier_store_find_queue(t->f->store, crawl, key);
+    struct item_queue *q = n < t->queue_room ? t->queues[n] : NULL;
+
+    return q != NULL && q->there ? q : NULL;
+}
+
+struct item_crawl *items_find_crawl(const struct items *t, struct bytes crawl)
+{
+    return map_get(t->crawl_of, crawl);
+}
+
+struct item_crawl *items_crawl_of(const struct items *t,
+                                  const struct item_queue *q)
+{
+    return t->crawls[q->crawl];
+}
+
+/* ---- coming and going ---- */
+
+/* Where `number` stands, or would, in the crawl's list. */
+static uint32_t place_in(const struct item_crawl *c, uint32_t number)
+{
+    uint32_t low = 0, high = c->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (c->queues[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void items_queue_appear(struct items *t, struct item_queue *q)
+{
+    struct item_crawl *c = items_crawl_of(t, q);
+    uint32_t at = place_in(c, q->number);
+
+    if (c->count == c->cap) {
+        c->cap = c->cap + c->cap / 2 + 8;
+        c->queues = xrealloc(c->queues, c->cap * sizeof *c->queues);
+    }
+    memmove(c->queues + at + 1, c->queues + at,
+            (c->count - at) * sizeof *c->queues);
+    c->queues[at] = q->number;
+    c->count++;
+    c->counts.queues++;
+    t->counts.queues++;
+    q->there = true;
+}
+
+void items_queue_vanish(struct items *t, struct item_queue *q)
+{
+    struct item_crawl *c = items_crawl_of(t, q);
+    uint32_t at = place_in(c, q->number);
+
+    assert(at < c->count && c->queues[at] == q->number);
+    c->count--;
+    memmove(c->queues + at, c->queues + at + 1,
+            (c->count - at) * sizeof *c->queues);
+    c->counts.queues--;
+    t->counts.queues--;
+    q->there = false;
+}
+
+void items_queue_dirty(struct items *t, struct item_queue *q)
+{
+    if (q->dirty)
+        return;
+    if (t->dirty_count == t->dirty_cap) {
+        t->dirty_cap = t->dirty_cap + t->dirty_cap / 2 + 16;
+        t->dirty = xrealloc(t->dirty, t->dirty_cap * sizeof *t->dirty);
+    }
+    t->dirty[t->dirty_count++] = q->number;
+    q->dirty = true;
+}
+
+static void add(uint64_t *count, int32_t by)
+{
+    *count += (uint64_t)(int64_t)by;
+}
+
+static void count_in(struct item_counts *c, int32_t active, int32_t completed,
+                     int32_t held, int32_t queues)
+{
+    add(&c->active, active);
+    add(&c->completed, completed);
+    add(&c->held, held);
+    add(&c->active_queues, queues);
+}
+
+void items_count(struct items *t, struct item_queue *q, int32_t active,
+                 int32_t completed, int32_t held)
+{
+    int32_t queues = -(q->active > 0);
+
+    q->active += (uint32_t)active;
+    q->completed += (uint32_t)completed;
+    q->held += (uint32_t)held;
+    queues += q->active > 0;
+    count_in(&items_crawl_of(t, q)->counts, active, completed, held, queues);
+    count_in(&t->counts, active, completed, held, queues);
+}
+
+void items_append(struct items *t, struct item_queue *q, uint32_t id)
+{
+    if (q->tail != 0)
+        item_at(t, q->tail)->next = id;
+    else
+        q->head = id;
+    q->tail = id;
+    if (q->lane == 0)
+        q->lane = id;
+}
+
+/* ---- the next URL ---- */
+
+static bool entry_counts(const struct items *t, struct due_entry e)
+{
+    const struct item *i = item_at(t, e.id);
+
+    return item_exists(t, e.id) && i->due_ms == e.due_ms &&
+           (i->flags & (ITEM_LANE | ITEM_HELD_FLAG | ITEM_COMPLETE)) == 0;
+}
+
+/* Once each, though it may stand there twice. */
+static bool keep_once(void *ctx, struct due_entry e)
+{
+    struct items *t = ctx;
+    struct item *i = item_at(t, e.id);
+
+    if (!entry_counts(t, e) || (i->flags & ITEM_MARK) != 0)
+        return false;
+    i->flags |= ITEM_MARK;
+    return true;
+}
+
+void items_wait(struct items *t, struct item_queue *q, uint32_t id)
+{
+    due_heap_push(&q->due, (struct due_entry){item_at(t, id)->due_ms, id});
+    if (q->due.count <= 2 * q->active + 64)
+        return;
+    due_heap_sweep(&q->due, keep_once, t);
+    for (uint32_t i = 0; i < q->due.count; i++)
+        item_at(t, q->due.entries[i].id)->flags &= (uint8_t)~ITEM_MARK;
+}
+
+/* The head of the lane; 0: it is at its end. */
+static uint32_t lane_head(struct items *t, struct item_queue *q)
+{
+    while (q->lane != 0 && (item_at(t, q->lane)->flags & ITEM_LANE) == 0)
+        q->lane = item_at(t, q->lane)->next;
+    return q->lane;
+}
+
+/* The head of the heap; NULL: it is empty. */
+static const struct due_entry *heap_head(struct items *t, struct item_queue *q)
+{
+    const struct due_entry *e;
+
+    while ((e = due_heap_top(&q->due)) != NULL && !entry_counts(t, *e))
+        due_heap_pop(&q->due);
+    return e;
+}
+
+/* What is due first; id 0: nothing waits. */
+static struct due_entry first_due(struct items *t, struct item_queue *q)
+{
+    struct due_entry lane = {INT64_MAX, lane_head(t, q)};
+    const struct due_entry *heap = heap_head(t, q);
+
+    if (lane.id != 0) /* it was put already, whatever the clock says now */
+        lane.due_ms = clock_earlier(item_at(t, lane.id)->due_ms, t->now);
+    return heap != NULL && (lane.id == 0 || due_before(*heap, lane)) ? *heap
+                                                                     : lane;
+}
+
+uint32_t items_queue_take(struct items *t, struct item_queue *q)
+{
+    struct due_entry e = first_due(t, q);
+
+    if (e.id == 0 || e.due_ms > t->now)
+        return 0;
+    if (e.id == q->lane) {
+        item_at(t, e.id)->flags &= (uint8_t)~ITEM_LANE;
+        q->lane = item_at(t, e.id)->next;
+        if (q->lane != 0) /* looked at when this one has been shown */
+            __builtin_prefetch(item_at(t, q->lane));
+    } else {
+        due_heap_pop(&q->due);
+    }
+    return e.id;
+}
+
+/* ---- the next moment ---- */
+
+int64_t items_delay_of(const struct items *t, const struct item_queue *q)
+{
+    return q->delay_ms >= 0 ? q->delay_ms : t->default_delay_ms;
+}
+
+int64_t items_queue_wake(struct items *t, struct item_queue *q)
+{
+    struct due_entry first;
+    int64_t wake;
+
+    if (!q->there || q->active == q->held ||
+        (q->limit > 0 && q->completed >= q->limit))
+        return INT64_MAX;
+    first = first_due(t, q);
+    assert(first.id != 0);
+    wake = clock_later(first.due_ms, q->blocked_until_ms);
+    return q->served_ms > 0
+               ? clock_later(wake, q->served_ms + items_delay_of(t, q))
+               : wake;
+}
+
+void items_place(struct items *t, struct item_queue *q)
+{
+    int64_t wake = items_queue_wake(t, q);
+
+    if (wake <= t->now) {
+        heap_remove(&t->waiting, &q->waiting);
+        turns_set(&t->turns, &q->in_all, q->turn, q->held);
+        turns_set(&items_crawl_of(t, q)->turns, &q->in_crawl, q->turn, q->held);
+        return;
+    }
+    turns_remove(&t->turns, &q->in_all);
+    turns_remove(&items_crawl_of(t, q)->turns, &q->in_crawl);
+    if (wake == INT64_MAX)
+        heap_remove(&t->waiting, &q->waiting);
+    else if (q->waiting.place == 0)
+        heap_push(&t->waiting, &q->waiting, wake);
+    else if (q->waiting.key != wake)
+        heap_move(&t->waiting, &q->waiting, wake);
+}
+
+void items_place_all(struct items *t)
+{
+    for (uint32_t i = 0; i < t->queue_room; i++) {
+        struct item_queue *q = t->queues[i];
+
+        if (q == NULL)
+            continue;
+        if (q->served_ms > t->now) { /* the clock was set back: no reason to */
+            q->served_ms = t->now;   /* wait longer than the delay */
+            items_queue_dirty(t, q);
+        }
+        items_place(t, q);
+    }
+}
+
+void items_queue_to_back(struct items *t, struct item_queue *q)
+{
+    int64_t number = t->now < INT64_MAX >> 20 ? t->now << 20 : t->turn;
+
+    t->turn = number > t->turn ? number : t->turn + 1;
+    q->turn = t->turn;
+}

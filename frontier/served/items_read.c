@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * items_read.c - status, lists, counts.
+ *
+ * Counts are counters. A list goes along the chain of each queue, which is in
+ * memory; rows are read only for what is shown, or compared with a filter. It
+ * stops after a budget and goes on from the last URL it looked at, which may
+ * be gone by then: ids only rise along a chain.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "frontier/served/items_impl.h"
+
+enum status items_find(struct items *t, struct bytes crawl, struct bytes key,
+                       struct bytes url, int64_t now, struct item_facts *facts,
+                       item_visit visit, void *ctx)
+{
+    const struct item_queue *q = items_find_queue(t, crawl, key);
+    const struct hold *h;
+    uint32_t id = 0;
+    bool go_on;
+    enum status st = STATUS_OK;
+
+    items_tick(t, now);
+    if (q != NULL)
+        st = items_id_of(t, crawl, key, url, &id);
+    if (st == STATUS_OK && id == 0)
+        return STATUS_NOT_FOUND;
+    if (st != STATUS_OK)
+        return frontier_broke(t->f, st);
+    h = items_hold_of(t, id);
+    *facts = (struct item_facts){
+        .state = h != NULL                     ? ITEM_HELD
+                 : item_at(t, id)->due_ms == 0 ? ITEM_COMPLETED
+                                               : ITEM_QUEUED,
+        .held_until_ms = h != NULL ? h->until.key : 0,
+        .blocked_until_ms = q->blocked_until_ms,
+        .served_ms = q->served_ms,
+        .delay_ms = items_delay_of(t, q),
+        .limit = q->limit,
+    };
+    st = items_show(t, id, h != NULL ? items_lease_id(h) : 0, visit, ctx,
+                    &go_on);
+    facts->due_ms = item_at(t, id)->due_ms;
+    facts->created_ms = t->shown_created_ms;
+    return st;
+}
+
+/* ---- lists ---- */
+
+static bool same_letters(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (tolower((unsigned char)a[i]) != tolower((unsigned char)b[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool matches(const struct item_list *l, struct bytes url)
+{
+    if (l->filter.len == 0)
+        return true;
+    if (!l->ignore_case)
+        return url.len > 0 &&
+               memmem(url.at, url.len, l->filter.at, l->filter.len) != NULL;
+    for (size_t i = 0; i + l->filter.len <= url.len; i++) {
+        if (same_letters(url.at + i, l->filter.at, l->filter.len))
+            return true;
+    }
+    return false;
+}
+
+/* The first URL of the queue past `after`; 0: there is none. */
+static uint32_t next_in(const struct items *t, const struct item_queue *q,
+                        uint64_t after)
+{
+    if (after < q->head || after == 0 || !item_exists(t, after))
+        return q->head;
+    return item_at(t, (uint32_t)after)->next;
+}
+
+/* The queue the list is at, or the one after it; NULL: that was the last. */
+static struct item_queue *list_queue(const struct items *t, struct item_list *l)
+{
+    const struct item_crawl *c;
+    struct item_queue *q;
+    uint32_t i = 0, high;
+
+    if (l->key.len > 0) {
+        q = items_find_queue(t, l->crawl, l->key);
+        return q != NULL && (l->queue == 0 || l->queue == q->number) ? q : NULL;
+    }
+    c = items_find_crawl(t, l->crawl);
+    if (c == NULL)
+        return NULL;
+    for (high = c->count; i < high;) {
+        uint32_t middle = i + (high - i) / 2;
+
+        if (c->queues[middle] < l->queue)
+            i = middle + 1;
+        else
+            high = middle;
+    }
+    return i < c->count ? t->queues[c->queues[i]] : NULL;
+}
+
+static enum status list_one(struct items *t, struct item_list *l, uint32_t id,
+                            item_visit visit, void *ctx, bool *go_on)
+{
+    struct url_row row;
+
+    if (l->filtered) {
+        enum status st = frontier_store_get(t->f->store, id, &row, &t->text);
+
+        if (st != STATUS_OK)
+            return st;
+        if (!matches(l, row.url))
+            return STATUS_OK;
+    }
+    if (l->passed++ < l->skip || visit == NULL)
+        return STATUS_OK;
+    return items_show(t, id, 0, visit, ctx, go_on);
+}
+
+static bool list_full(const struct item_list *l)
+{
+    return l->most > 0 && l->passed >= l->skip &&
+           l->passed - l->skip >= l->most;
+}
+
+enum status items_list(struct items *t, struct item_list *l, int64_t now,
+                       item_visit visit, void *ctx, bool *more)
+{
+    uint64_t looked = 0;
+    bool go_on = true;
+    struct item_queue *q;
+    enum status st = STATUS_OK;
+
+    *more = false;
+    items_tick(t, now);
+    while (st == STATUS_OK && (q = list_queue(t, l)) != NULL) {
+        uint32_t id;
+
+        if (q->number != l->queue)
+            l->id = 0;
+        l->queue = q->number;
+        id = next_in(t, q, l->id);
+        for (; st == STATUS_OK && id != 0; id = item_at(t, id)->next) {
+            if (!go_on || looked++ == l->budget) {
+                *more = !list_full(l);
+                return STATUS_OK;
+            }
+            if (list_full(l))
+                return STATUS_OK;
+            st = list_one(t, l, id, visit, ctx, &go_on);
+            l->id = id;
+        }
+        l->queue++;
+        l->id = 0;
+    }
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+}
+
+/* ---- counts ---- */
+
+void items_counts(struct items *t, struct bytes crawl, struct bytes key,
+                  int64_t now, struct item_counts *out)
+{
+    const struct item_queue *q = items_find_queue(t, crawl, key);
+    const struct item_crawl *c = items_find_crawl(t, crawl);
+
+    items_tick(t, now);
+    *out = (struct item_counts){0};
+    if (key.len > 0 && q != NULL)
+        *out = (struct item_counts){q->active, q->held, q->completed, 1,
+                                    q->active > 0};
+    else if (key.len == 0 && crawl.len == 0)
+        *out = t->counts;
+    else if (key.len == 0 && c != NULL)
+        *out = c->counts;
+}
+
+void items_each_queue(struct items *t, struct bytes crawl, bool inactive,
+                      uint64_t skip, uint64_t most, int64_t now,
+                      void (*visit)(void *ctx, struct bytes key), void *ctx)
+{
+    const struct item_crawl *c = items_find_crawl(t, crawl);
+    uint64_t passed = 0;
+
+    items_tick(t, now);
+    for (uint32_t i = 0; c != NULL && i < c->count && passed < skip + most;
+         i++) {
+        const struct item_queue *q = t->queues[c->queues[i]];
+        struct bytes name, key;
+
+        if (!inactive && (q->active == 0 || q->blocked_until_ms > now))
+            continue;
+        if (passed++ < skip)
+            continue;
+        frontier_store_queue_name(t->f->store, q->number, &name, &key);
+        visit(ctx, key);
+    }
+}
+
+void items_each_crawl(struct items *t,
+                      void (*visit)(void *ctx, struct bytes crawl), void *ctx)
+{
+    for (uint32_t i = 0; i < t->crawl_count; i++) {
+        if (t->crawls[i]->count > 0)
+            visit(ctx, t->crawls[i]->name);
+    }
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * put_urls.c - the URLs that other programs put, for who reads a store.
+ *
+ * In the order of items_open.c, whose outcome this must equal (test_items_model
+ * compares them): what was removed, then every URL, the latest lease of each,
+ * then the updates, which may have ended it. Heaps and turns are left out, and
+ * with them whatever only the frontier thread may do.
+ */
+#include "frontier/served/put_urls.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "frontier/served/items.h"
+#include "storage/db/url_kind.h"
+#include "storage/rows/item_log.h"
+
+#define DEFAULT_DELAY_MS 1000
+
+struct entry {
+    int64_t due_ms, until_ms;
+    uint64_t lease_seq;  /* of the latest lease; 0: there is none */
+    uint64_t update_seq; /* of the latest update; 0: there is none */
+    uint32_t queue;      /* 0: no URL of ours */
+};
+
+struct put_urls {
+    struct reader *r;
+    struct item_log *log;
+    struct entry *urls; /* by id */
+    uint64_t last;
+    struct put_queue *queues; /* by number */
+    uint32_t queue_count;
+    struct put_facts facts;
+};
+
+const char *put_state_name(enum put_state s)
+{
+    static const char *const names[] = {"none", "removed", "queued", "leased",
+                                        "completed"};
+
+    return names[s];
+}
+
+/* ---- reading ---- */
+
+static void take_queue(void *ctx, uint32_t number,
+                       const struct item_queue_row *row)
+{
+    struct put_urls *p = ctx;
+    struct put_queue *q;
+
+    if (number == 0 || number > p->queue_count)
+        return; /* item_log_verify says so */
+    q = &p->queues[number];
+    q->gone = row->gone;
+    q->there = !row->gone;
+    q->removed_upto = row->removed_upto;
+    q->delay_ms = row->delay_ms;
+    q->blocked_until_ms = row->blocked_until_ms;
+    q->limit = row->completed_most;
+    q->served_ms = row->served_ms;
+}
+
+static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
+{
+    struct put_urls *p = ctx;
+    uint32_t queue = frontier_store_origin_queue(p->r->store, origin);
+
+    if (queue == 0 || queue > p->queue_count || id > p->last)
+        return; /* put_urls_verify says so */
+    p->urls[id] = (struct entry){.due_ms = at_ms, .queue = queue};
+    if (id > p->queues[queue].removed_upto)
+        p->queues[queue].there = true;
+}
+
+static bool is_removed(const struct put_urls *p, uint64_t id)
+{
+    return id <= p->queues[p->urls[id].queue].removed_upto;
+}
+
+/* NULL: no URL of ours. */
+static struct entry *entry_of(const struct put_urls *p, uint64_t id)
+{
+    return id <= p->last && p->urls[id].queue != 0 ? &p->urls[id] : NULL;
+}
+
+static void take_lease(void *ctx, const struct item_lease *e)
+{
+    struct put_urls *p = ctx;
+    struct entry *u = entry_of(p, e->url);
+    struct put_queue *q;
+
+    if (u == NULL || is_removed(p, e->url))
+        return;
+    q = &p->queues[u->queue];
+    if (e->at_ms > q->served_ms)
+        q->served_ms = e->at_ms;
+    u->lease_seq = e->seq;
+    u->until_ms = e->until_ms;
+}
+
+static void take_update(void *ctx, const struct item_update *up)
+{
+    struct put_urls *p = ctx;
+    struct entry *u = entry_of(p, up->url);
+
+    if (u == NULL)
+        return;
+    u->update_seq = up->seq;
+    u->due_ms = up->due_ms;
+    if (u->lease_seq < up->since)
+        u->until_ms = 0;
+}
+
+static enum status meta_number(struct put_urls *p, const char *name, int64_t *v)
+{
+    struct buf text;
+    enum status st;
+
+    buf_init(&text, 64);
+    st = frontier_store_meta(p->r->store, name, &text);
+    if (st == STATUS_OK)
+        *v = strtoll(buf_str(&text), NULL, 10);
+    buf_fini(&text);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status read_settings(struct put_urls *p)
+{
+    int64_t active = 1;
+    enum status st =
+        meta_number(p, "item_delay_ms", &p->facts.default_delay_ms);
+
+    if (st == STATUS_OK)
+        st = meta_number(p, "items_active", &active);
+    p->facts.active = active != 0;
+    return st;
+}
+
+/* ---- counting ---- */
+
+static void count_one(struct put_counts *c, enum put_state s)
+{
+    c->queued += s == PUT_QUEUED;
+    c->leased += s == PUT_LEASED;
+    c->completed += s == PUT_COMPLETED;
+    c->removed += s == PUT_REMOVED;
+}
+
+static void count_all(struct put_urls *p)
+{
+    for (uint64_t id = 1; id <= p->last; id++) {
+        struct put_url u = put_urls_get(p, id);
+
+        if (u.state == PUT_NONE)
+            continue;
+        count_one(&p->queues[u.queue].urls, u.state);
+        count_one(&p->facts.urls, u.state);
+        p->facts.due += u.state == PUT_QUEUED && u.due_ms <= p->facts.now;
+    }
+    for (uint32_t q = 1; q <= p->queue_count; q++) {
+        p->facts.queues += p->queues[q].there;
+        p->facts.blocked_queues +=
+            p->queues[q].there &&
+            put_queue_is_blocked(&p->queues[q], p->facts.now);
+    }
+}
+
+static enum status read_store(struct put_urls *p)
+{
+    enum status st = item_log_open(&p->log, p->r->db);
+
+    if (st == STATUS_OK)
+        st = read_settings(p);
+    if (st == STATUS_OK)
+        st = item_log_each_queue(p->log, take_queue, p);
+    if (st == STATUS_OK)
+        st = item_log_each_url(p->log, take_url, p);
+    if (st == STATUS_OK)
+        st = item_log_each_lease(p->log, take_lease, p);
+    if (st == STATUS_OK)
+        st = item_log_each_update(p->log, take_update, p);
+    if (st == STATUS_OK)
+        count_all(p);
+    return st;
+}
+
+enum status put_urls_open(struct put_urls **out, struct reader *r, int64_t now)
+{
+    struct put_urls *p = xcalloc(1, sizeof *p);
+    enum status st = STATUS_NOMEM;
+
+    p->r = r;
+    p->facts.now = now;
+    p->facts.default_delay_ms = DEFAULT_DELAY_MS;
+    p->last = frontier_store_last_id(r->store);
+    p->queue_count = frontier_store_queue_count(r->store);
+    p->urls = try_calloc(p->last + 1, sizeof *p->urls);
+    p->queues = try_calloc((size_t)p->queue_count + 1, sizeof *p->queues);
+    for (uint32_t q = 0; p->queues != NULL && q <= p->queue_count; q++)
+        p->queues[q].delay_ms = -1;
+    if (p->urls != NULL && p->queues != NULL)
+        st = read_store(p);
+    if (st != STATUS_OK) {
+        put_urls_close(p);
+        return st;
+    }
+    *out = p;
+    return STATUS_OK;
+}
+
+void put_urls_close(struct put_urls *p)
+{
+    if (p == NULL)
+        return;
+    item_log_close(p->log);
+    free(p->urls);
+    free(p->queues);
+    free(p);
+}
+
+/* ---- asking ---- */
+
+struct put_url put_urls_get(const struct put_urls *p, uint64_t id)
+{
+    const struct entry *u = entry_of(p, id);
+    struct put_url out = {.state = PUT_NONE};
+
+    if (u == NULL)
+        return out;
+    out.queue = u->queue;
+    out.due_ms = u->due_ms;
+    if (is_removed(p, id)) {
+        out.state = PUT_REMOVED;
+    } else if (u->until_ms > p->facts.now) {
+        out.state = PUT_LEASED;
+        out.leased_until_ms = u->until_ms;
+    } else {
+        out.state = u->due_ms == 0 ? PUT_COMPLETED : PUT_QUEUED;
+    }
+    return out;
+}
+
+enum status put_urls_metadata(const struct put_urls *p, uint64_t id,
+                              struct buf *out)
+{
+    const struct entry *u = entry_of(p, id);
+
+    if (u == NULL || u->update_seq == 0)
+        return STATUS_OK;
+    return item_log_metadata(p->log, u->update_seq, out);
+}
+
+const struct put_queue *put_urls_queue(const struct put_urls *p, uint32_t queue)
+{
+    return &p->queues[queue];
+}
+
+bool put_queue_is_blocked(const struct put_queue *q, int64_t now)
+{
+    return q->blocked_until_ms > now;
+}
+
+const struct put_facts *put_urls_facts(const struct put_urls *p)
+{
+    return &p->facts;
+}
+
+#define FIND_BATCH 1024
+
+enum status put_urls_find(struct put_urls *p, struct bytes url,
+                          void (*visit)(void *ctx, uint64_t id), void *ctx)
+{
+    struct digest digests[FIND_BATCH];
+    uint64_t ids[FIND_BATCH];
+    enum status st = STATUS_OK;
+
+    for (uint32_t q = 1; st == STATUS_OK && q <= p->queue_count;) {
+        size_t n = 0;
+
+        for (; n < FIND_BATCH && q <= p->queue_count; q++) {
+            struct bytes crawl, key;
+
+            frontier_store_queue_name(p->r->store, q, &crawl, &key);
+            digests[n++] = digest_url(&p->r->key, crawl, key, url);
+        }
+        st = exact_set_find(p->r->exact, digests, n, ids);
+        for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+            if (entry_of(p, ids[i]) != NULL)
+                visit(ctx, ids[i]);
+        }
+    }
+    return st;
+}
+
+/* ---- one URL's story ---- */
+
+struct stories {
+    uint64_t id;
+    struct story_row {
+        uint64_t seq;
+        struct put_step step;
+    } * rows;
+    size_t count, room;
+};
+
+static void add_row(struct stories *s, uint64_t seq, const struct put_step *e)
+{
+    if (s->count == s->room) {
+        s->room = s->room > 0 ? 2 * s->room : 16;
+        s->rows = xrealloc(s->rows, s->room * sizeof *s->rows);
+    }
+    s->rows[s->count++] = (struct story_row){seq, *e};
+}
+
+static void story_lease(void *ctx, const struct item_lease *e)
+{
+    struct stories *s = ctx;
+    const struct put_step step = {.event = PUT_EVENT_LEASE,
+                                  .at_ms = e->at_ms,
+                                  .until_ms = e->until_ms};
+
+    if (e->url == s->id)
+        add_row(s, e->seq, &step);
+}
+
+/* A row that a sweep has moved stands where it was first. */
+static void story_update(void *ctx, const struct item_update *u)
+{
+    struct stories *s = ctx;
+    const struct put_step step = {.event = PUT_EVENT_UPDATE,
+                                  .due_ms = u->due_ms};
+
+    if (u->url == s->id)
+        add_row(s, u->since, &step);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const struct story_row *x = a, *y = b;
+
+    return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+enum status put_urls_story(struct put_urls *p, uint64_t id,
+                           void (*visit)(void *ctx,
+                                         const struct put_step *step),
+                           void *ctx)
+{
+    struct stories s = {.id = id};
+    enum status st = item_log_each_lease(p->log, story_lease, &s);
+
+    if (st == STATUS_OK)
+        st = item_log_each_update(p->log, story_update, &s);
+    if (s.count > 0)
+        qsort(s.rows, s.count, sizeof *s.rows, by_seq);
+    for (size_t i = 0; st == STATUS_OK && i < s.count; i++)
+        visit(ctx, &s.rows[i].step);
+    free(s.rows);
+    return st;
+}
+
+/* ---- verify ---- */
+
+struct check {
+    struct put_urls *p;
+    struct buf text;
+    int64_t at_ms; /* of the URL before */
+    enum status st;
+};
+
+static void bad(struct check *c, uint64_t id, const char *why)
+{
+    if (c->st == STATUS_OK)
+        c->st = db_damaged("url", (int64_t)id, why);
+}
+
+/* The row of the same URL that was removed before it was put again. */
+static void check_via(struct check *c, const struct url_row *row)
+{
+    struct url_row before;
+
+    if (row->via >= row->id || entry_of(c->p, row->via) == NULL ||
+        c->p->urls[row->via].queue != row->queue ||
+        !is_removed(c->p, row->via)) {
+        bad(c, row->id, "comes after no removed URL of its queue");
+        return;
+    }
+    if (frontier_store_get(c->p->r->store, row->via, &before, &c->text) !=
+            STATUS_OK ||
+        !bytes_equal(before.url, row->url))
+        bad(c, row->id, "comes after another URL");
+}
+
+static void check_row(void *ctx, const struct url_row *row)
+{
+    struct check *c = ctx;
+
+    if (row->kind != URL_KIND_PUT || c->st != STATUS_OK)
+        return;
+    if (entry_of(c->p, row->id) == NULL)
+        bad(c, row->id, "is in no queue");
+    else if (row->found_at_ms < c->at_ms || row->found_at_ms <= 0)
+        bad(c, row->id, "arrived before the URL before it");
+    else if (row->via != 0)
+        check_via(c, row);
+    c->at_ms = row->found_at_ms;
+}
+
+static enum status check_queues(const struct put_urls *p)
+{
+    if (p->facts.default_delay_ms < 0)
+        return db_damaged("meta", 0, "item_delay_ms is no delay");
+    for (uint32_t q = 1; q <= p->queue_count; q++) {
+        if (p->queues[q].gone && p->queues[q].there)
+            return db_damaged("item_queue", q, "was removed and has URLs");
+    }
+    return STATUS_OK;
+}
+
+enum status put_urls_verify(struct put_urls *p)
+{
+    struct check c = {.p = p, .st = STATUS_OK};
+    enum status st = check_queues(p);
+
+    buf_init(&c.text, ITEM_BYTES_MOST);
+    if (st == STATUS_OK && p->last > 0)
+        st = frontier_store_each(p->r->store, 1, p->last, check_row, &c);
+    buf_fini(&c.text);
+    return st == STATUS_OK ? c.st : st;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turns.c - queues that may be served now, each in its turn.
+ *
+ * A heap for each number of URLs handed out, up to a few hundred. Above that,
+ * which takes a client that leases hundreds of URLs of one host at a time, the
+ * last heap is searched from end to end.
+ */
+#include "frontier/served/turns.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define MOST_HEAPS 512
+
+static uint32_t heap_of(uint32_t held)
+{
+    return held < MOST_HEAPS ? held : MOST_HEAPS - 1;
+}
+
+void turns_fini(struct turns *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        heap_fini(&t->by_held[i]);
+    free(t->by_held);
+    *t = (struct turns){0};
+}
+
+static void make_room(struct turns *t, uint32_t heap)
+{
+    if (heap < t->count)
+        return;
+    t->by_held = xrealloc(t->by_held, (heap + 1) * sizeof *t->by_held);
+    while (t->count <= heap)
+        heap_init(&t->by_held[t->count++]);
+}
+
+void turns_remove(struct turns *t, struct turn *turn)
+{
+    if (turn->item.place == 0)
+        return;
+    heap_remove(&t->by_held[heap_of(turn->held)], &turn->item);
+    t->entries--;
+}
+
+void turns_set(struct turns *t, struct turn *turn, int64_t number,
+               uint32_t held)
+{
+    if (turn->item.place != 0 && turn->item.key == number && turn->held == held)
+        return;
+    turns_remove(t, turn);
+    turn->held = held;
+    make_room(t, heap_of(held));
+    heap_push(&t->by_held[heap_of(held)], &turn->item, number);
+    t->entries++;
+}
+
+static bool is_better(const struct turn *a, const struct turn *best,
+                      uint32_t cap, int64_t before)
+{
+    return (cap == 0 || a->held < cap) && a->item.key < before &&
+           (best == NULL || a->item.key < best->item.key);
+}
+
+static struct turn *turn_of(struct heap_item *item)
+{
+    return (struct turn *)(void *)item;
+}
+
+struct turn *turns_first(const struct turns *t, uint32_t cap, int64_t before)
+{
+    struct turn *best = NULL;
+
+    for (uint32_t i = 0; i < t->count && (cap == 0 || i < cap); i++) {
+        const struct heap *h = &t->by_held[i];
+        /* In the last one the top may hold too many, and others not. */
+        size_t look = h->count > 1 && i == MOST_HEAPS - 1 ? h->count : 1;
+
+        for (size_t k = 0; k < look && k < h->count; k++) {
+            if (is_better(turn_of(h->items[k]), best, cap, before))
+                best = turn_of(h->items[k]);
+        }
+    }
+    return best;
+}

@@ -1,0 +1,37 @@
+/*
+ * turns.h - queues that may be served now, each in its turn.
+ *
+ * Round robin: the one whose turn has the least number goes first, and gets a
+ * number behind all others. A caller may refuse queues that have `cap` or more
+ * URLs handed out; so they are kept by that number, and what a pick costs does
+ * not depend on how many it must pass over. One thread.
+ */
+#ifndef URLWEIR_FRONTIER_SERVED_TURNS_H
+#define URLWEIR_FRONTIER_SERVED_TURNS_H
+
+#include <stdint.h>
+
+#include "base/heap.h"
+
+struct turn {
+    struct heap_item item; /* first */
+    uint32_t held;
+};
+
+/* All zero: empty. */
+struct turns {
+    struct heap *by_held; /* the last one: that many or more */
+    uint32_t count;
+    uint64_t entries;
+};
+
+void turns_fini(struct turns *t);
+/* Puts it where number and held count say, wherever it was before. */
+void turns_set(struct turns *t, struct turn *turn, int64_t number,
+               uint32_t held);
+void turns_remove(struct turns *t, struct turn *turn); /* if it is there */
+/* The least number below `before` of those that hold less than `cap` (0: any
+ * number); NULL: there is none. It stays. */
+struct turn *turns_first(const struct turns *t, uint32_t cap, int64_t before);
+
+#endif

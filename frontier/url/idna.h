@@ -1,0 +1,20 @@
+/*
+ * idna.h - domain names that are not ASCII.
+ *
+ * Unicode's UTS #46 by way of ICU, with the parameters that the URL Standard
+ * gives it. Any thread: the one handle is opened at the first use.
+ */
+#ifndef URLWEIR_FRONTIER_URL_IDNA_H
+#define URLWEIR_FRONTIER_URL_IDNA_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+/* Appends the ASCII form of well-formed UTF-8 `domain`. Which code points an
+ * URL's host may not have is the caller's to check. False: not allowed, or so
+ * long (4 KiB) that no name server would know it. */
+bool idna_to_ascii(struct bytes domain, struct buf *out);
+
+#endif

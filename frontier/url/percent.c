@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * percent.c - the percent-encode sets of the URL Standard, and their use.
+ *
+ * The table is written out, not computed, so that a reader can hold it beside
+ * section 1.3 ("percent-encoded bytes") and 3.1 (forbidden code points). Each
+ * set contains the C0 controls, DEL and all that is not ASCII.
+ */
+#include "frontier/url/percent.h"
+
+#include "frontier/url/utf8.h"
+
+enum {
+    P = OCTET_PATH,
+    Q = OCTET_QUERY,
+    U = OCTET_USERINFO,
+    D = OCTET_DOMAIN,
+    M = OCTET_MARK,
+    R = OCTET_UNRESERVED,
+    A = OCTET_UNRESERVED | OCTET_UPPER,
+    N = P | Q | U | D, /* never as it is */
+    H = P | Q | U | OCTET_HIGH
+};
+
+#define X8(v)  v, v, v, v, v, v, v, v
+#define X32(v) X8(v), X8(v), X8(v), X8(v)
+
+/* clang-format off */
+const uint8_t octet_classes[256] = {
+    X32(N),
+    /*       !      "      #      $      %      &      '   */
+    N,      0,     P|Q|U, N,     0,     D|M,   0,     Q,
+    /* (     )      *      +      ,      -      .      /   */
+    0,      0,     0,     0,     0,     R,     R,     U|D,
+    /* 0 to 7                                              */
+    X8(R),
+    /* 8     9      :      ;      <      =      >      ?   */
+    R,      R,     U|D,   U,     N,     U,     N,     P|U|D,
+    /* @     A to G                                        */
+    U|D,    A,     A,     A,     A,     A,     A,     A,
+    X8(A),
+    X8(A),
+    /* X     Y      Z      [      \      ]      ^      _   */
+    A,      A,     A,     U|D,   U|D|M, U|D,   P|U|D, R,
+    /* `     a to g                                        */
+    P|U,    R,     R,     R,     R,     R,     R,     R,
+    X8(R),
+    X8(R),
+    /* x     y      z      {      |      }      ~      DEL */
+    R,      R,     R,     P|U,   U|D,   P|U,   R,     N,
+    X32(H), X32(H), X32(H), X32(H),
+};
+/* clang-format on */
+
+unsigned octet_classes_of(struct bytes in)
+{
+    unsigned classes = 0;
+
+    for (size_t i = 0; i < in.len; i++)
+        classes |= octet_class(in.at[i]);
+    return classes;
+}
+
+int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static void add_escape(struct buf *out, char c)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    unsigned u = (unsigned char)c;
+    char escape[3] = {'%', hex[u >> 4], hex[u & 15]};
+
+    buf_add(out, escape, sizeof escape);
+}
+
+void percent_encode_octets(struct buf *out, struct bytes in,
+                           enum octet_class set)
+{
+    size_t i = 0;
+
+    while (i < in.len) {
+        size_t run = i;
+
+        while (i < in.len && !(octet_class(in.at[i]) & set))
+            i++;
+        buf_add(out, in.at + run, i - run);
+        for (; i < in.len && octet_class(in.at[i]) & set; i++)
+            add_escape(out, in.at[i]);
+    }
+}
+
+/* The octets from `at` on that are not ASCII. */
+static size_t high_run(struct bytes in, size_t at)
+{
+    size_t i = at;
+
+    while (i < in.len && octet_class(in.at[i]) & OCTET_HIGH)
+        i++;
+    return i - at;
+}
+
+static void encode_high(struct buf *out, struct bytes in)
+{
+    const char *at = in.at, *end = in.at + in.len;
+
+    while (at < end) {
+        const char *from = at;
+
+        if (utf8_next(&at, end) == 0xfffd)
+            buf_add_str(out, "%EF%BF%BD");
+        else
+            for (; from < at; from++)
+                add_escape(out, *from);
+    }
+}
+
+void percent_encode(struct buf *out, struct bytes in, enum octet_class set)
+{
+    size_t i = 0;
+
+    while (i < in.len) {
+        size_t run = i;
+
+        while (i < in.len && !(octet_class(in.at[i]) & OCTET_HIGH))
+            i++;
+        percent_encode_octets(out, bytes_of(in.at + run, i - run), set);
+        run = i;
+        i += high_run(in, i);
+        encode_high(out, bytes_of(in.at + run, i - run));
+    }
+}
+
+void percent_decode(struct buf *out, struct bytes in)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        int high = -1, low = -1;
+
+        if (in.at[i] == '%' && in.len - i > 2) {
+            high = hex_value(in.at[i + 1]);
+            low = hex_value(in.at[i + 2]);
+        }
+        if (high < 0 || low < 0) {
+            buf_add_char(out, in.at[i]);
+        } else {
+            buf_add_char(out, (char)(high << 4 | low));
+            i += 2;
+        }
+    }
+}

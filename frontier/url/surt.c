@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * surt.c - sort-friendly form of a URL, for scope and for order.
+ *
+ * An index of WARC records is only found by the reader's own key, so this
+ * follows what pywb's key is, oddities included, and not what a SURT could be:
+ * tests/interop compares the two over thousands of URLs. Each part is appended
+ * to the result first and then changed where it stands.
+ */
+#include "frontier/url/surt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "frontier/url/percent.h"
+#include "frontier/url/surt_session.h"
+
+/* ---- host ------------------------------------------------------------- */
+
+static struct bytes trim_dots(struct bytes host)
+{
+    while (host.len > 0 && host.at[0] == '.') {
+        host.at++;
+        host.len--;
+    }
+    while (host.len > 0 && host.at[host.len - 1] == '.')
+        host.len--;
+    return host;
+}
+
+/* www. and www with a number, once. */
+static struct bytes drop_www(struct bytes host)
+{
+    size_t n = 3;
+
+    if (!bytes_starts_with(host, "www"))
+        return host;
+    while (n < host.len && host.at[n] >= '0' && host.at[n] <= '9')
+        n++;
+    if (n == host.len || host.at[n] != '.')
+        return host;
+    return trim_dots(bytes_of(host.at + n, host.len - n));
+}
+
+/* The labels from the last to the first; empty ones are passed over. */
+static void add_reversed(struct buf *out, struct bytes host)
+{
+    while (host.len > 0) {
+        const char *dot = memrchr(host.at, '.', host.len);
+        size_t from = dot == NULL ? 0 : (size_t)(dot - host.at) + 1;
+
+        buf_add(out, host.at + from, host.len - from);
+        host = trim_dots(bytes_of(host.at, from));
+        if (host.len > 0)
+            buf_add_char(out, ',');
+    }
+}
+
+/* A host of dots alone has no labels: pywb's key then begins with the scheme
+ * and has no port. Port 0 it takes for none. */
+static void add_host(struct buf *out, const struct url *u)
+{
+    struct bytes host = url_host(u), bare;
+
+    if (host.at[0] == '[') {
+        bare = bytes_of(host.at + 1, host.len - 2);
+    } else {
+        bare = drop_www(trim_dots(host));
+        if (bare.len == 0) {
+            buf_add_str(out, u->https ? "https:" : "http:");
+            return;
+        }
+    }
+    add_reversed(out, bare);
+    if (u->port != 0)
+        buf_add(out, host.at + host.len, u->path_at - u->host_at - host.len);
+    buf_add_char(out, ')');
+}
+
+/* ---- escapes and case ------------------------------------------------- */
+
+/* Undoes %XX until none is left, from `from` to the end. */
+static void unescape(struct buf *b, size_t from)
+{
+    size_t end = from;
+
+    if (b->len == from || memchr(b->at + from, '%', b->len - from) == NULL)
+        return;
+    for (size_t i = from; i < b->len; i++) {
+        b->at[end++] = b->at[i];
+        while (end - from >= 3 && b->at[end - 3] == '%') {
+            int high = hex_value(b->at[end - 2]);
+            int low = hex_value(b->at[end - 1]);
+
+            if (high < 0 || low < 0)
+                break;
+            end -= 2;
+            b->at[end - 1] = (char)(high << 4 | low);
+        }
+    }
+    buf_truncate(b, end);
+}
+
+static bool must_escape(char c)
+{
+    return (unsigned char)c <= ' ' || (unsigned char)c >= 0x7f || c == '#' ||
+           c == '%';
+}
+
+/* Escapes what must be, with digits in lower case, and lowers the rest. */
+static void escape_and_lower(struct buf *b, size_t from)
+{
+    size_t more = 0, to;
+
+    for (size_t i = from; i < b->len; i++) {
+        if (must_escape(b->at[i]))
+            more += 2;
+        else if (octet_class(b->at[i]) & OCTET_UPPER)
+            b->at[i] = (char)(b->at[i] | 0x20);
+    }
+    if (more == 0 || buf_room(b, more) == NULL)
+        return;
+    to = b->len + more;
+    for (size_t i = b->len; i-- > from;) { /* from the end: nothing is lost */
+        unsigned char c = (unsigned char)b->at[i];
+
+        if (!must_escape(b->at[i])) {
+            b->at[--to] = b->at[i];
+            continue;
+        }
+        b->at[--to] = "0123456789abcdef"[c & 15];
+        b->at[--to] = "0123456789abcdef"[c >> 4];
+        b->at[--to] = '%';
+    }
+    buf_grew(b, more);
+}
+
+/* ---- path ------------------------------------------------------------- */
+
+static bool segment_is(const char *at, size_t len, const char *what)
+{
+    return bytes_is(bytes_of(at, len), what);
+}
+
+/* Where a path that ends at `end` ends without its last segment. */
+static size_t pop_segment(const char *at, size_t from, size_t end)
+{
+    const char *slash = memrchr(at + from, '/', end - from);
+
+    return slash == NULL ? end : (size_t)(slash - at);
+}
+
+/* A "/.." takes back the segment before it, be that empty (so this comes
+ * before drop_empty_segments()) or another "/..", which stands where there is
+ * nothing to take back. */
+static void remove_dots(struct buf *b, size_t from)
+{
+    size_t end = from, next;
+    char *at = b->at;
+
+    for (size_t i = from; i < b->len; i = next) { /* at a slash */
+        size_t n, kept = end;
+
+        next = i + 1;
+        while (next < b->len && at[next] != '/')
+            next++;
+        n = next - i;
+        if (segment_is(at + i, n, "/."))
+            continue;
+        if (segment_is(at + i, n, "/.."))
+            kept = pop_segment(at, from, end);
+        if (kept < end) {
+            end = kept;
+        } else {
+            memmove(at + end, at + i, n);
+            end += n;
+        }
+    }
+    buf_truncate(b, end);
+}
+
+/* Only a path of nothing else keeps its last slash. */
+static void drop_empty_segments(struct buf *b, size_t from)
+{
+    size_t end = from;
+    char *at = b->at;
+
+    for (size_t i = from; i < b->len; i++)
+        if (at[i] != '/' || (i + 1 < b->len && at[i + 1] != '/'))
+            at[end++] = at[i];
+    buf_truncate(b, end);
+    if (end == from)
+        buf_add_char(b, '/');
+}
+
+static void add_path(struct buf *out, const struct url *u)
+{
+    size_t from = out->len;
+
+    buf_add_bytes(out, url_path(u));
+    if (out->len == from)
+        return; /* it did not fit */
+    unescape(out, from);
+    remove_dots(out, from);
+    drop_empty_segments(out, from);
+    escape_and_lower(out, from);
+    buf_truncate(out, from + surt_strip_path_session(out->at + from,
+                                                     out->len - from));
+}
+
+/* ---- query ------------------------------------------------------------ */
+
+struct parameter {
+    struct bytes all, name;
+};
+
+static int compare(struct bytes a, struct bytes b)
+{
+    int c = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
+
+    return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+/* By name, then by value; no value comes before an empty one. */
+static int compare_parameters(const void *a, const void *b)
+{
+    const struct parameter *p = a, *q = b;
+    int c = compare(p->name, q->name);
+
+    return c != 0 ? c : compare(p->all, q->all);
+}
+
+static size_t count_ampersands(struct bytes in)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < in.len; i++)
+        n += in.at[i] == '&';
+    return n;
+}
+
+static struct parameter next_parameter(struct bytes *in)
+{
+    const char *end = memchr(in->at, '&', in->len), *equals;
+    struct parameter p;
+
+    p.all = bytes_of(in->at, end == NULL ? in->len : (size_t)(end - in->at));
+    equals = memchr(p.all.at, '=', p.all.len);
+    p.name = bytes_of(p.all.at,
+                      equals == NULL ? p.all.len : (size_t)(equals - p.all.at));
+    if (end == NULL)
+        *in = bytes_of(in->at + in->len, 0);
+    else
+        *in = bytes_of(end + 1, in->len - p.all.len - 1);
+    return p;
+}
+
+/* What sorts takes from a copy, for the parameters come back where they
+ * stood. */
+static void sort_query(struct buf *b, size_t from)
+{
+    struct bytes query = bytes_of(b->at + from, b->len - from);
+    size_t len = query.len, n = count_ampersands(query) + 1;
+    struct parameter *all = NULL;
+    char *copy = NULL;
+
+    if (n == 1)
+        return;
+    all = try_calloc(n, sizeof *all);
+    copy = try_malloc(len);
+    if (all == NULL || copy == NULL) {
+        b->failed = true;
+        goto out;
+    }
+    memcpy(copy, query.at, len);
+    query.at = copy;
+    for (size_t i = 0; i < n; i++)
+        all[i] = next_parameter(&query);
+    qsort(all, n, sizeof *all, compare_parameters);
+    buf_truncate(b, from);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            buf_add_char(b, '&');
+        buf_add_bytes(b, all[i].all);
+    }
+out:
+    free(copy);
+    free(all);
+}
+
+static void add_query(struct buf *out, const struct url *u)
+{
+    size_t from = out->len + 1;
+
+    if (u->query_at == u->text.len)
+        return;
+    buf_add(out, u->text.at + u->query_at, u->text.len - u->query_at);
+    if (out->len < from)
+        return; /* it did not fit */
+    unescape(out, from);
+    escape_and_lower(out, from);
+    buf_truncate(out, from + surt_strip_query_session(out->at + from,
+                                                      out->len - from));
+    sort_query(out, from);
+    if (out->len == from) /* nothing but a session */
+        buf_truncate(out, from - 1);
+}
+
+void surt_of(const struct url *u, struct buf *out)
+{
+    add_host(out, u);
+    add_path(out, u);
+    add_query(out, u);
+}

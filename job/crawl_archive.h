@@ -1,0 +1,24 @@
+/*
+ * crawl_archive.h - the WARC files of a crawl, from --warc to --cdxj.
+ *
+ * Main thread, before and after the crawl, with the directory locked.
+ */
+#ifndef URLWEIR_JOB_CRAWL_ARCHIVE_H
+#define URLWEIR_JOB_CRAWL_ARCHIVE_H
+
+#include "base/status.h"
+#include "job/crawl_setup.h"
+#include "job/options.h"
+
+/* Opens setup->crawl.archive where the settings ask for one, and mends what a
+ * crash left. */
+MUST_CHECK enum status crawl_archive_open(struct crawl_setup *setup,
+                                          const struct crawl_settings *s);
+/* Finishes the files, and brings the index up to date where it is asked for;
+ * fine without an archive. */
+MUST_CHECK enum status crawl_archive_close(struct crawl_setup *setup,
+                                           const struct crawl_settings *s);
+/* For frontier_options.before_commit; `setup` is a struct crawl_setup. */
+enum status crawl_archive_sync(void *setup);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* crawl_files.c - the files of a crawl that did not begin. */
+#include "job/crawl_files.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+void crawl_remove_files(const char *dir)
+{
+    static const char *const names[] = {"manifest",        "frontier.db",
+                                        "frontier.db-wal", "frontier.db-shm",
+                                        "filter.ckpt",     "crawl.yaml",
+                                        "block-exact"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        (void)unlink(path);
+    }
+}

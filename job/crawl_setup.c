@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_setup.c - from settings to the parts of a crawl.
+ *
+ * --memory is shared out here: five eighths to the engine (store, filter,
+ * caches), a quarter to bodies in flight; the rest, an eighth but at least
+ * what that takes in a small crawl, is code, stacks, connections and parsers.
+ */
+#include "job/crawl_setup.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "crawler/html/link_kinds.h"
+#include "frontier/reader.h"
+#include "frontier/seen/blocklist.h"
+#include "job/crawl_archive.h"
+#include "job/settings.h"
+
+#define LEAST_REST      (UINT64_C(24) << 20)
+#define COMMIT_INTERVAL (200 * NS_PER_MS)
+#define LOOKUPS         16 /* names looked up at once, --queue-key ip */
+
+static unsigned thread_count(const struct crawl_settings *s)
+{
+    int64_t n = s->threads;
+
+    if (n <= 0)
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (n > s->concurrency)
+        n = s->concurrency;
+    return n < 1 ? 1 : (unsigned)n;
+}
+
+static uint64_t memory_for_engine(uint64_t memory)
+{
+    uint64_t rest = memory / 8 > LEAST_REST ? memory / 8 : LEAST_REST;
+
+    return memory - memory / 4 - rest;
+}
+
+static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
+{
+    c->frontier = (struct frontier_options){
+        .crawl = bytes_of_str(CRAWL_ID),
+        .schedule = {.delay = s->delay_ms * NS_PER_MS,
+                     .random_delay = s->random_delay,
+                     .max_delay = s->max_delay_ms * NS_PER_MS,
+                     .max_crawl_delay = s->max_crawl_delay_ms * NS_PER_MS,
+                     .retry_delay = s->retry_delay_ms * NS_PER_MS},
+        .tries = (uint32_t)s->tries,
+        .conns_per_host = (uint32_t)s->conns_per_host,
+        .group = s->queue_key,
+        .in_flight = (size_t)s->concurrency,
+        .limit_pages = (uint64_t)s->limit_pages,
+        .per_host = (uint64_t)s->limit_per_host,
+        .use_filter = s->filter != FILTER_NONE,
+        .filter_kind = settings_filter_kind(s),
+        .expect = (uint64_t)s->expect,
+        .redis = s->redis,
+        .compare_text = s->compare_text,
+        .record_links = s->record == RECORD_LINKS,
+        .fpr = s->fpr,
+        .memory = memory_for_engine(s->memory_bytes),
+        .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
+        .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
+        .commit_interval = COMMIT_INTERVAL,
+        .before_commit = crawl_archive_sync,
+        .before_commit_ctx = c,
+    };
+}
+
+static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
+{
+    c->fetch = (struct fetcher_options){
+        .user_agent = buf_str(&c->user_agent),
+        .product_token = buf_str(&c->product_token),
+        .headers = s->header.item,
+        .header_count = s->header.count,
+        .cookie = s->cookie,
+        .proxy = s->proxy,
+        .insecure = s->insecure,
+        .resolve = s->resolve.item,
+        .resolve_count = s->resolve.count,
+        .timeout_ms = s->timeout_ms,
+        .connect_timeout_ms = s->connect_timeout_ms,
+        .max_body = s->max_body_bytes,
+        .max_redirects = (uint32_t)s->max_redirects,
+        .conns_per_host = (uint32_t)s->conns_per_host,
+        .retry_delay_ms = s->retry_delay_ms,
+        .robots = s->robots,
+        .kinds = settings_link_kinds(s),
+        .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
+        .links_most = (uint64_t)s->max_links,
+        .drop_params = s->drop_params.item,
+        .drop_param_count = s->drop_params.count,
+        .mime = s->mime.item,
+        .mime_count = s->mime.count,
+        /* A repeat is told by its digest alone, on its page too. */
+        .record_links = s->record == RECORD_LINKS || s->compare_text,
+        .warc = s->warc,
+        .guard = c->guard,
+        .scope = c->scope,
+        .bodies = c->bodies,
+        .ip_limit = c->ip_limit,
+        .rate = c->rate,
+        .crawl = bytes_of_str(CRAWL_ID),
+    };
+}
+
+static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
+                       unsigned threads)
+{
+    c->crawl = (struct crawl_options){
+        .dir = s->output,
+        .threads = threads,
+        .concurrency = (size_t)s->concurrency,
+        .limit_pages = (uint64_t)s->limit_pages,
+        .quota = s->quota_bytes,
+        .time_limit = s->limit_time_ms * NS_PER_MS,
+        .give_up = s->give_up_ms * NS_PER_MS,
+        .min_disk = s->min_disk_bytes,
+        .checkpoint = s->checkpoint_ms * NS_PER_MS,
+        .resolve = s->queue_key == QUEUE_KEY_IP ? &c->resolve : NULL,
+        .fetch = &c->fetch,
+    };
+    c->resolve = (struct resolver_options){
+        .threads = LOOKUPS,
+        .most = (size_t)s->concurrency,
+        .timeout = s->connect_timeout_ms * NS_PER_MS,
+        .own = s->resolve.item,
+        .own_count = s->resolve.count,
+    };
+}
+
+static enum status make_shared(struct crawl_setup *c,
+                               const struct crawl_settings *s,
+                               struct buf *error)
+{
+    struct scope_options so = {
+        .mode = s->scope,
+        .depth = s->depth,
+        .max_url_length = (size_t)s->max_url_length,
+        .include = s->include.item,
+        .include_count = s->include.count,
+        .exclude = s->exclude.item,
+        .exclude_count = s->exclude.count,
+    };
+    enum status st = guard_new(&c->guard, s->allow_private, s->allow_net.item,
+                               s->allow_net.count, s->deny_net.item,
+                               s->deny_net.count, error);
+
+    if (st == STATUS_OK)
+        st = scope_new(&c->scope, &so, error);
+    if (st != STATUS_OK)
+        return st;
+    c->bodies = body_pool_new(s->memory_bytes / 4);
+    c->rate = rate_limit_new(s->limit_rate_bytes);
+    if (s->conns_per_ip > 0)
+        c->ip_limit = ip_limit_new((uint32_t)s->conns_per_ip);
+    return STATUS_OK;
+}
+
+enum status crawl_setup_make(struct crawl_setup *c,
+                             const struct crawl_settings *s, struct buf *why)
+{
+    unsigned threads = thread_count(s);
+    enum status st;
+
+    *c = (struct crawl_setup){.guard = NULL};
+    buf_init(&c->user_agent, 4096);
+    buf_init(&c->product_token, 4096);
+    settings_user_agent(s, &c->user_agent);
+    settings_product_token(s, &c->product_token);
+    st = make_shared(c, s, why);
+    if (st != STATUS_OK && why->len == 0)
+        buf_add_str(why, status_text(st));
+    if (st == STATUS_OK)
+        st = fetcher_global_init();
+    if (st != STATUS_OK && why->len == 0)
+        buf_add_str(why, "libcurl cannot be started");
+    fill_frontier(c, s);
+    fill_fetch(c, s);
+    fill_crawl(c, s, threads);
+    return st;
+}
+
+bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
+                      int *code)
+{
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 4096);
+    st = crawl_setup_make(c, s, &why);
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir: %s\n", buf_str(&why));
+        *code = c->scope == NULL ? EXIT_USAGE : EXIT_CANNOT;
+    }
+    buf_fini(&why);
+    return st == STATUS_OK;
+}
+
+void crawl_setup_open_sitemaps(struct scope *scope,
+                               const struct crawl_settings *s)
+{
+    struct url u;
+
+    if (s->seeds.count > 0 || s->input != NULL)
+        return;
+    url_init(&u);
+    for (size_t i = 0; i < s->sitemap_url.count; i++)
+        if (url_canonical(&u, bytes_of_str(s->sitemap_url.item[i]), NULL,
+                          NULL) == URL_OK)
+            scope_add_seed(scope, &u);
+    url_fini(&u);
+}
+
+/* Seeds, and what seeds redirected to, open the scope's places again. */
+static void reopen_place(void *ctx, const struct url_row *row)
+{
+    struct url u;
+
+    if (row->depth != 0)
+        return;
+    url_init(&u);
+    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        scope_add_seed(ctx, &u);
+    url_fini(&u);
+}
+
+enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
+                                     const struct crawl_settings *s)
+{
+    struct frontier_store *store = frontier_store_of(e);
+
+    crawl_setup_open_sitemaps(scope, s);
+    return frontier_store_each(store, 1,
+                               frontier_store_counter(store, "last_root"),
+                               reopen_place, scope);
+}
+
+void crawl_setup_fini(struct crawl_setup *c)
+{
+    guard_free(c->guard);
+    scope_free(c->scope);
+    blocklist_close(c->blocklist);
+    body_pool_free(c->bodies);
+    ip_limit_free(c->ip_limit);
+    rate_limit_free(c->rate);
+    buf_fini(&c->user_agent);
+    buf_fini(&c->product_token);
+}

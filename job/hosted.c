@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted.c - the maker's table, files of the operator, adopted crawls.
+ */
+#include "job/hosted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "job/hosted_impl.h"
+#include "job/settings.h"
+
+struct hosted *hosted_new(const struct hosted_options *o)
+{
+    struct hosted *h = xcalloc(1, sizeof *h);
+
+    h->o = *o;
+    if (o->dir != NULL)
+        h->dir = realpath(o->dir, NULL);
+    return h;
+}
+
+void hosted_free(struct hosted *h)
+{
+    if (h == NULL)
+        return;
+    for (size_t i = 0; i < h->file_count; i++)
+        free(h->files[i].path);
+    free(h->files);
+    ip_limit_free(h->ip_limit);
+    free(h->dir);
+    free(h);
+}
+
+/* ---- files of the operator ---- */
+
+const struct hosted_file *hosted_file_of(const struct hosted *h,
+                                         const char *name)
+{
+    for (size_t i = 0; i < h->file_count; i++)
+        if (strcmp(h->files[i].name, name) == 0)
+            return &h->files[i];
+    return NULL;
+}
+
+/* "news" of "/etc/urlweir/news.yaml". */
+static struct bytes name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct bytes name = bytes_of_str(slash != NULL ? slash + 1 : path);
+
+    if (name.len > 5 && memcmp(name.at + name.len - 5, ".yaml", 5) == 0)
+        name.len -= 5;
+    else if (name.len > 4 && memcmp(name.at + name.len - 4, ".yml", 4) == 0)
+        name.len -= 4;
+    return name;
+}
+
+static enum status from_file(struct crawl_settings *s, const char *path,
+                             struct buf *text, struct buf *why)
+{
+    enum status st = hosted_read_text(path, text, why);
+
+    return st == STATUS_OK
+               ? hosted_read(s, path, buf_bytes(text), OPTION_FROM_FILE, why)
+               : st;
+}
+
+static enum status check_file(const char *path, struct buf *why)
+{
+    struct crawl_settings s;
+    struct buf text;
+    enum status st;
+
+    settings_init(&s);
+    buf_init(&text, CONFIG_CEILING);
+    st = from_file(&s, path, &text, why);
+    buf_fini(&text);
+    settings_fini(&s);
+    return st == STATUS_OK ? STATUS_OK : STATUS_ARG;
+}
+
+enum status hosted_add_file(struct hosted *h, const char *path, struct buf *why)
+{
+    struct bytes name = name_of(path);
+    struct hosted_file f = {.path = NULL};
+
+    if (!crawls_name_is_valid(name)) {
+        buf_addf(why,
+                 "%s: the crawl would be named '%.*s', and a name has at most "
+                 "%d letters, digits, '-', '_' and '.', which is not first",
+                 path, (int)(name.len < 80 ? name.len : 80), name.at,
+                 CRAWLS_NAME_MOST);
+        return STATUS_ARG;
+    }
+    snprintf(f.name, sizeof f.name, "%.*s", (int)name.len, name.at);
+    if (hosted_file_of(h, f.name) != NULL) {
+        buf_addf(why, "%s: another file makes a crawl named %s", path, f.name);
+        return STATUS_ARG;
+    }
+    if (check_file(path, why) != STATUS_OK)
+        return STATUS_ARG;
+    f.path = xstrdup(path);
+    h->files = xrealloc(h->files, (h->file_count + 1) * sizeof *h->files);
+    h->files[h->file_count++] = f;
+    return STATUS_OK;
+}
+
+static enum status create_and_wait(struct crawls *c, const char *name,
+                                   struct buf *why)
+{
+    struct crawls_call call = {.verb = CRAWLS_CREATE,
+                               .crawl = bytes_of_str(name)};
+    enum status st = crawls_perform(c, &call);
+
+    if (st != STATUS_OK)
+        buf_addf(why, "%s%s: %s", why->len > 0 ? "\n" : "", name, call.why);
+    json_decref(call.out);
+    return st;
+}
+
+enum status hosted_start_files(struct hosted *h, struct crawls *c,
+                               struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < h->file_count; i++) {
+        const char *name = h->files[i].name;
+
+        if (!crawls_has(c, bytes_of_str(name)) &&
+            create_and_wait(c, name, why) != STATUS_OK)
+            st = STATUS_ARG;
+    }
+    return st;
+}
+
+/* ---- creation ---- */
+
+static enum status create(void *ctx, const char *name, const char *dir,
+                          json_t *in, struct crawls_member **out,
+                          struct buf *why)
+{
+    struct hosted *h = ctx;
+    const struct hosted_file *f = hosted_file_of(h, name);
+    struct crawl_settings s;
+    struct buf text;
+    enum status st = STATUS_OK;
+
+    settings_init(&s);
+    buf_init(&text, CONFIG_CEILING);
+    if (in == NULL && f != NULL) {
+        st = from_file(&s, f->path, &text, why);
+    } else {
+        st = hosted_take_seeds(&s, json_object_get(in, "seeds"), why);
+        if (st == STATUS_OK)
+            st = hosted_apply(&s, json_object_get(in, "settings"), h->dir, why);
+    }
+    free(s.output);
+    s.output = xstrdup(dir);
+    if (st == STATUS_OK)
+        st = hosted_make(h, name, &s, buf_bytes(&text), out, why);
+    if (st != STATUS_OK)
+        settings_fini(&s);
+    buf_fini(&text);
+    return st;
+}
+
+/* ---- what is said on stderr ---- */
+
+static void tell(void *ctx, const struct crawls_view *v)
+{
+    struct hosted *h = ctx;
+    const struct engine_stats *s = &v->sample.stats;
+    struct buf safe;
+
+    if (h->o.quiet && v->state != CRAWLS_FAILED)
+        return;
+    buf_init(&safe, 4096);
+    if (v->why[0] != '\0') {
+        buf_add_str(&safe, ": ");
+        format_terminal(&safe, bytes_of_str(v->why));
+    } else if (v->state == CRAWLS_STOPPED && v->end != CRAWL_INTERRUPTED) {
+        buf_addf(&safe, ": %s", crawl_end_text(v->end));
+    }
+    fprintf(stderr,
+            "urlweir serve: crawl %s: %s%s; %llu pages, %llu failed, %llu of "
+            "%llu URLs left\n",
+            v->name, crawls_state_name(v->state), buf_str(&safe),
+            (unsigned long long)s->pages, (unsigned long long)s->failed,
+            (unsigned long long)s->queued, (unsigned long long)s->urls);
+    buf_fini(&safe);
+}
+
+/* ---- the table ---- */
+
+static struct crawl *crawl_of(struct crawls_member *m)
+{
+    return m->crawl;
+}
+
+struct crawls_maker hosted_maker(struct hosted *h)
+{
+    return (struct crawls_maker){
+        .ctx = h,
+        .create = create,
+        .open = hosted_open,
+        .crawl = crawl_of,
+        .close = hosted_close,
+        .seed = hosted_seed,
+        .settings = hosted_settings,
+        .set_settings = hosted_set_settings,
+        .report = hosted_report,
+        .look = hosted_look,
+        .tick = hosted_tick,
+        .tell = tell,
+        .patience = h->o.patience,
+    };
+}
+
+struct crawls_member *hosted_adopt(struct crawl_setup *setup,
+                                   const struct crawl_settings *s,
+                                   struct engine *engine, struct crawl *crawl)
+{
+    struct crawls_member *m = xcalloc(1, sizeof *m);
+
+    m->setup = setup;
+    m->engine = engine;
+    m->crawl = crawl;
+    option_copy(&crawl_options, &m->settings, s, sizeof *s);
+    option_copy(&crawl_options, &m->now, s, sizeof *s);
+    return m;
+}
+
+void hosted_release(struct crawls_member *m)
+{
+    if (m == NULL)
+        return;
+    settings_fini(&m->settings);
+    settings_fini(&m->now);
+    free(m);
+}

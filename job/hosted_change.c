@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_change.c - seeds and settings of a hosted crawl.
+ *
+ * A changed setting is saved before it holds, so that a crash in between leaves
+ * it to the next start. In a crawl that runs it then goes to where it is used:
+ * engine and limits by a task on the frontier thread, the scope by a swap that
+ * fetchers take part in without a stop, the rate to the bucket that they share.
+ * All other settings are borrowed by fetchers for as long as they run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "frontier/embedded/frontier.h"
+#include "job/hosted_impl.h"
+#include "job/seed_sink.h"
+#include "job/settings.h"
+
+#define SEEDS_MOST 20000 /* of a call */
+
+/* ---- seeds ---- */
+
+struct seed_task {
+    struct crawl_task task; /* first */
+    struct crawls_member *m;
+    struct seed *seeds;
+    size_t n;
+};
+
+static enum status put_seeds(struct crawl_task *t, struct engine *e,
+                             int64_t now, int64_t wall_ms)
+{
+    struct seed_task *s = (struct seed_task *)t;
+
+    (void)now;
+    (void)wall_ms;
+    return seed_sink_more(e, s->m->setup, &s->m->settings, s->seeds, s->n);
+}
+
+static json_t *seed_json(const struct seed *s)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "url", json_stringn(s->text.at, s->text.len));
+    if (s->why != NULL) {
+        json_object_set_new(o, "status", json_string("failed"));
+        json_object_set_new(o, "reason", json_string(s->why));
+    } else {
+        json_object_set_new(o, "status",
+                            json_string(s->fresh ? "ok" : "skipped"));
+    }
+    return o;
+}
+
+/* False: one is no string; `why`. */
+static bool read_seeds(const json_t *urls, struct seed_task *t, struct buf *why)
+{
+    t->n = json_array_size(urls);
+    if (!json_is_array(urls) || t->n > SEEDS_MOST) {
+        buf_addf(why, "urls: an array of at most %d URLs", SEEDS_MOST);
+        return false;
+    }
+    t->seeds = xcalloc(t->n, sizeof *t->seeds);
+    for (size_t i = 0; i < t->n; i++) {
+        const json_t *url = json_array_get(urls, i);
+
+        if (!json_is_string(url)) {
+            buf_addf(why, "urls[%zu]: it is no string", i);
+            return false;
+        }
+        t->seeds[i].text =
+            bytes_of(json_string_value(url), json_string_length(url));
+    }
+    return true;
+}
+
+enum status hosted_seed(struct crawls_member *m, json_t *in, json_t **out,
+                        struct buf *why)
+{
+    struct seed_task t = {.task = {.run = put_seeds, .durable = true}, .m = m};
+    enum status st = STATUS_ARG;
+    json_t *results;
+
+    if (read_seeds(json_object_get(in, "urls"), &t, why))
+        st = crawl_perform(m->crawl, &t.task);
+    if (st == STATUS_OK) {
+        results = json_array();
+        for (size_t i = 0; i < t.n; i++)
+            json_array_append_new(results, seed_json(&t.seeds[i]));
+        *out = json_pack("{s:o}", "results", results);
+    } else if (st == STATUS_CLOSED) {
+        buf_add_str(why, "the crawl is stopping");
+    }
+    free(t.seeds);
+    return st;
+}
+
+/* ---- settings ---- */
+
+enum status hosted_settings(void *ctx, struct crawls_member *m, const char *dir,
+                            json_t **out, struct buf *why)
+{
+    struct crawl_settings s;
+    enum status st;
+
+    (void)ctx;
+    if (m != NULL) {
+        *out = hosted_settings_json(&m->now);
+        return STATUS_OK;
+    }
+    st = hosted_load(&s, dir, why);
+    if (st == STATUS_OK) {
+        *out = hosted_settings_json(&s);
+        settings_fini(&s);
+    }
+    return st;
+}
+
+/* ---- settings of one that runs ---- */
+
+enum part { PART_SCOPE = 1, PART_RATE = 2, PART_LIMITS = 4 };
+
+static const struct {
+    const char *name;
+    enum part part;
+} live[] = {
+    {"scope", PART_SCOPE},          {"depth", PART_SCOPE},
+    {"include", PART_SCOPE},        {"exclude", PART_SCOPE},
+    {"max-url-len", PART_SCOPE},    {"delay", PART_RATE},
+    {"random-delay", PART_RATE},    {"max-delay", PART_RATE},
+    {"max-crawl-delay", PART_RATE}, {"limit-rate", PART_RATE},
+    {"retry-delay", PART_RATE},     {"limit", PART_LIMITS},
+    {"per-host", PART_LIMITS},      {"time", PART_LIMITS},
+    {"quota", PART_LIMITS},         {"give-up", PART_LIMITS},
+};
+
+static unsigned part_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+        if (strcmp(live[i].name, name) == 0)
+            return live[i].part;
+    return 0;
+}
+
+/* The parts that differ. STATUS_BUSY: one that cannot change now. */
+static enum status what_changed(const struct crawl_settings *a,
+                                const struct crawl_settings *b, unsigned *parts,
+                                struct buf *why)
+{
+    *parts = 0;
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+        unsigned part = part_of(o->name);
+
+        if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) != 0 ||
+            option_equal(o, a, b))
+            continue;
+        if (part == 0) {
+            buf_addf(why,
+                     "%s: it cannot change while the crawl runs; stop it, "
+                     "change it, and resume",
+                     o->name);
+            return STATUS_BUSY;
+        }
+        *parts |= part;
+    }
+    return STATUS_OK;
+}
+
+struct change_task {
+    struct crawl_task task; /* first */
+    struct crawls_member *m;
+    const struct crawl_settings *s;
+    const struct crawl_setup *made; /* of `s`: what follows from them */
+    struct scope *scope;            /* the next one */
+    unsigned parts;
+};
+
+static enum status change_scope(struct change_task *c, struct engine *e)
+{
+    struct scope *scope = c->m->setup->scope;
+    bool changed;
+    enum status st = STATUS_OK;
+
+    if (!scope_has_places_of(scope, c->scope))
+        st = crawl_setup_reopen_scope(e, c->scope, c->s);
+    if (st == STATUS_OK)
+        st = hosted_note_scope(e, c->s, &changed);
+    if (st != STATUS_OK)
+        return st;
+    scope_become(scope, c->scope);
+    c->scope = NULL;
+    frontier_recheck(e, scope);
+    return STATUS_OK;
+}
+
+static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
+                          int64_t wall_ms)
+{
+    struct change_task *c = (struct change_task *)t;
+    const struct crawl_setup *made = c->made;
+    const struct crawl_limits limits = {.limit_pages = made->crawl.limit_pages,
+                                        .quota = made->crawl.quota,
+                                        .time_limit = made->crawl.time_limit,
+                                        .give_up = made->crawl.give_up};
+    enum status st = STATUS_OK;
+
+    (void)wall_ms;
+    if (c->parts & PART_SCOPE)
+        st = change_scope(c, e);
+    if (c->parts & PART_RATE)
+        frontier_set_schedule(e, &made->frontier.schedule, now);
+    if (c->parts & PART_LIMITS) {
+        frontier_set_limits(e, made->frontier.limit_pages,
+                            made->frontier.per_host);
+        crawl_set_limits(c->m->crawl, &limits);
+    }
+    return st;
+}
+
+/* `s` are saved; an end of the crawl in between leaves them to the next. */
+static enum status apply_running(struct crawls_member *m,
+                                 const struct crawl_settings *s,
+                                 struct crawl_setup *made, unsigned parts)
+{
+    struct change_task c = {.task = {.run = change,
+                                     .durable = (parts & PART_SCOPE) != 0},
+                            .m = m,
+                            .s = s,
+                            .made = made,
+                            .scope = made->scope,
+                            .parts = parts};
+    enum status st = crawl_perform(m->crawl, &c.task);
+
+    if (parts & PART_RATE)
+        rate_limit_set(m->setup->rate, s->limit_rate_bytes, clock_mono());
+    made->scope = c.scope; /* NULL: it was taken */
+    return st == STATUS_CLOSED ? STATUS_OK : st;
+}
+
+static enum status set_running(struct crawls_member *m,
+                               struct crawl_settings *s, struct buf *why)
+{
+    struct crawl_setup made;
+    unsigned parts;
+    enum status st = what_changed(&m->now, s, &parts, why);
+
+    if (st != STATUS_OK || parts == 0)
+        return st;
+    if (crawl_setup_make(&made, s, why) != STATUS_OK)
+        st = STATUS_ARG;
+    if (st == STATUS_OK)
+        st = settings_save(s);
+    if (st == STATUS_OK)
+        st = apply_running(m, s, &made, parts);
+    crawl_setup_fini(&made);
+    return st;
+}
+
+/* ---- settings of one that is stopped ---- */
+
+static enum status keeps_start(const struct crawl_settings *before,
+                               const struct crawl_settings *s, struct buf *why)
+{
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+
+        if ((o->flags & OPTION_ON_START) != 0 && !option_equal(o, before, s)) {
+            buf_addf(why, "%s: it is fixed when a crawl starts", o->name);
+            return STATUS_ARG;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status set_stopped(const struct crawl_settings *before,
+                               const struct crawl_settings *s, struct buf *why)
+{
+    struct crawl_setup made;
+    enum status st = keeps_start(before, s, why);
+
+    if (st != STATUS_OK)
+        return st;
+    st = crawl_setup_make(&made, s, why) == STATUS_OK ? STATUS_OK : STATUS_ARG;
+    crawl_setup_fini(&made);
+    return st == STATUS_OK ? settings_save(s) : st;
+}
+
+enum status hosted_set_settings(void *ctx, struct crawls_member *m,
+                                const char *dir, json_t *in, json_t **out,
+                                struct buf *why)
+{
+    const struct hosted *h = ctx;
+    struct crawl_settings before, s;
+    enum status st = STATUS_OK;
+
+    if (m != NULL)
+        option_copy(&crawl_options, &before, &m->now, sizeof before);
+    else
+        st = hosted_load(&before, dir, why);
+    if (st != STATUS_OK)
+        return st;
+    option_copy(&crawl_options, &s, &before, sizeof s);
+    for (size_t i = 0; i < crawl_options.count; i++)
+        s.from[i] = OPTION_FROM_CRAWL; /* what is said now outranks it */
+    st = hosted_apply(&s, in, h != NULL ? h->dir : NULL, why);
+    if (st == STATUS_OK)
+        st =
+            m != NULL ? set_running(m, &s, why) : set_stopped(&before, &s, why);
+    if (st == STATUS_OK) {
+        *out = hosted_changed_json(&before, &s);
+        if (m != NULL) {
+            settings_fini(&m->now);
+            m->now = s;
+            memset(&s, 0, sizeof s);
+        }
+    }
+    settings_fini(&before);
+    settings_fini(&s);
+    return st;
+}

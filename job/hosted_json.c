@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_json.c - settings as JSON, in and out.
+ *
+ * A value is taken as the text one would write in crawl.yaml: strings as they
+ * are, numbers in decimal, lists as arrays. Out goes the same; what is secret
+ * is left out.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "filter/redis/redis_url.h"
+#include "job/hosted_impl.h"
+#include "job/seeds.h"
+#include "job/settings.h"
+
+#define SEEDS_MOST       1000 /* of a creation; crawl.yaml keeps them */
+#define SEEDS_BYTES_MOST ((size_t)256 << 10)
+
+static const struct option_spec *spec_of(size_t i)
+{
+    return &crawl_options.spec[i];
+}
+
+/* "delay: ", before what is wrong with it. */
+static enum status wrong(struct buf *why, const char *name, const char *what)
+{
+    buf_addf(why, "%s: %s", name, what);
+    return STATUS_ARG;
+}
+
+/* ---- in ---- */
+
+/* Options that name files, and those that may be new. */
+static bool names_file(const char *name, bool *is_new)
+{
+    *is_new = strcmp(name, "jsonl") == 0;
+    return *is_new || strcmp(name, "input") == 0 ||
+           strcmp(name, "block-filter") == 0 ||
+           strcmp(name, "block-exact") == 0;
+}
+
+/* Lines go only to a file that is named as one of lines, so that no other file
+ * of the service is ever begun in this way. */
+static bool is_lines(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 6 && strcmp(path + n - 6, ".jsonl") == 0;
+}
+
+static enum status set_path(struct crawl_settings *s, size_t i,
+                            const char *path, bool is_new, const char *base,
+                            struct buf *why)
+{
+    struct buf whole, error;
+    enum status st;
+
+    if (is_new && !is_lines(path))
+        return wrong(why, spec_of(i)->name, "its name must end in .jsonl");
+    buf_init(&whole, 8192);
+    buf_init(&error, 1024);
+    st = hosted_path(base, path, is_new, &whole, &error);
+    if (st == STATUS_OK)
+        st = option_set(&crawl_options, i, s, buf_bytes(&whole),
+                        OPTION_FROM_LINE, &error);
+    if (st != STATUS_OK)
+        st = wrong(why, spec_of(i)->name, buf_str(&error));
+    buf_fini(&whole);
+    buf_fini(&error);
+    return st;
+}
+
+static enum status set_text(struct crawl_settings *s, size_t i,
+                            struct bytes text, const char *base,
+                            struct buf *why)
+{
+    const char *name = spec_of(i)->name;
+    struct buf error;
+    enum status st;
+    bool is_new;
+
+    if (hosted_refuse(spec_of(i), text) != NULL)
+        return wrong(why, name, hosted_refuse(spec_of(i), text));
+    if (memchr(text.at, '\0', text.len) != NULL)
+        return wrong(why, name, "it holds a zero byte");
+    if (names_file(name, &is_new) && text.len > 0 &&
+        !(strcmp(name, "block-filter") == 0 && redis_url_is_one(text.at)))
+        return set_path(s, i, text.at, is_new, base, why);
+    buf_init(&error, 4096);
+    st = option_set(&crawl_options, i, s, text, OPTION_FROM_LINE, &error);
+    if (st != STATUS_OK)
+        st = wrong(why, name, buf_str(&error));
+    buf_fini(&error);
+    return st;
+}
+
+/* A JSON value that is no array, as one would write it. */
+static enum status set_scalar(struct crawl_settings *s, size_t i,
+                              const json_t *v, const char *base,
+                              struct buf *why)
+{
+    char text[64];
+
+    if (json_is_string(v)) {
+        size_t n = json_string_length(v);
+
+        return set_text(s, i, bytes_of(json_string_value(v), n), base, why);
+    }
+    if (json_is_integer(v))
+        snprintf(text, sizeof text, "%" PRId64, (int64_t)json_integer_value(v));
+    else if (json_is_real(v))
+        snprintf(text, sizeof text, "%.12g", json_real_value(v));
+    else if (json_is_boolean(v))
+        snprintf(text, sizeof text, "%s", json_is_true(v) ? "true" : "false");
+    else
+        return wrong(why, spec_of(i)->name,
+                     "a setting is a string, a number, true or false, or an "
+                     "array of strings");
+    return set_text(s, i, bytes_of_str(text), base, why);
+}
+
+static enum status set_array(struct crawl_settings *s, size_t i,
+                             const json_t *v, const char *base, struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    if (spec_of(i)->type != OPTION_LIST)
+        return wrong(why, spec_of(i)->name, "it takes one value, not many");
+    option_clear(&crawl_options, i, s, OPTION_FROM_LINE);
+    for (size_t k = 0; st == STATUS_OK && k < json_array_size(v); k++)
+        st = json_is_string(json_array_get(v, k))
+                 ? set_scalar(s, i, json_array_get(v, k), base, why)
+                 : wrong(why, spec_of(i)->name, "its items are strings");
+    return st;
+}
+
+static enum status set_one(struct crawl_settings *s, const char *name,
+                           const json_t *v, const char *base, struct buf *why)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str(name));
+    bool alike = false;
+
+    if (i == crawl_options.count) {
+        const char *near =
+            option_nearest(&crawl_options, bytes_of_str(name),
+                           OPTION_LINE_ONLY | OPTION_OF_RUN, &alike);
+
+        buf_addf(why, "%.40s: there is no such setting", name);
+        if (alike)
+            buf_addf(why, "; did you mean %s?", near);
+        return STATUS_ARG;
+    }
+    if ((spec_of(i)->flags & OPTION_LINE_ONLY) != 0)
+        return wrong(why, name, "it is no setting of a crawl in a service");
+    if (spec_of(i)->flags & OPTION_FILE_ONLY)
+        return wrong(why, name, "seeds are given beside the settings");
+    if (json_is_array(v))
+        return set_array(s, i, v, base, why);
+    if (spec_of(i)->type == OPTION_LIST)
+        option_clear(&crawl_options, i, s, OPTION_FROM_LINE);
+    return set_scalar(s, i, v, base, why);
+}
+
+enum status hosted_apply(struct crawl_settings *s, const json_t *in,
+                         const char *base, struct buf *why)
+{
+    enum status st = STATUS_OK;
+    const char *name;
+    json_t *v;
+
+    if (in == NULL)
+        return STATUS_OK;
+    if (!json_is_object(in)) {
+        buf_add_str(why, "settings are an object");
+        return STATUS_ARG;
+    }
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach((json_t *)in, name, v)
+    {
+        if (st == STATUS_OK)
+            st = set_one(s, name, v, base, why);
+    }
+    if (st == STATUS_OK)
+        st = settings_check(s, why);
+    return st;
+}
+
+/* Canonical in itself; it is stored as it was given. */
+static const char *bad_seed(const json_t *seed)
+{
+    enum url_reason why;
+    struct url u;
+
+    if (!json_is_string(seed))
+        return "it is no string";
+    url_init(&u);
+    why = url_canonical(&u,
+                        bytes_of(json_string_value(seed),
+                                 json_string_length(seed)),
+                        NULL, NULL);
+    url_fini(&u);
+    return why == URL_OK ? NULL : seeds_explain(why);
+}
+
+enum status hosted_take_seeds(struct crawl_settings *s, const json_t *seeds,
+                              struct buf *why)
+{
+    size_t at = option_find(&crawl_options, bytes_of_str("seeds")), bytes = 0;
+
+    if (seeds == NULL)
+        return STATUS_OK;
+    if (!json_is_array(seeds))
+        return wrong(why, "seeds", "they are an array of URLs");
+    for (size_t i = 0; i < json_array_size(seeds); i++) {
+        const json_t *seed = json_array_get(seeds, i);
+        const char *bad = bad_seed(seed);
+
+        if (bad != NULL) {
+            buf_addf(why, "seeds[%zu]: %s", i, bad);
+            return STATUS_ARG;
+        }
+        bytes += json_string_length(seed);
+        if (i >= SEEDS_MOST || bytes > SEEDS_BYTES_MOST)
+            return wrong(why, "seeds",
+                         "at most 1,000 URLs of 256 KiB; give the others when "
+                         "the crawl is there");
+        if (option_set(&crawl_options, at, s,
+                       bytes_of(json_string_value(seed),
+                                json_string_length(seed)),
+                       OPTION_FROM_LINE, why) != STATUS_OK)
+            return STATUS_ARG;
+    }
+    return STATUS_OK;
+}
+
+/* ---- out ---- */
+
+static bool is_shown(const struct option_spec *o)
+{
+    return (o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN | OPTION_SECRET)) == 0;
+}
+
+static json_t *list_json(const struct option_spec *o,
+                         const struct crawl_settings *s)
+{
+    json_t *list = json_array();
+    struct buf text;
+
+    buf_init(&text, (size_t)1 << 20);
+    for (size_t k = 0; k < option_items(o, s); k++) {
+        buf_clear(&text);
+        option_text(o, s, k, &text);
+        json_array_append_new(list, json_stringn(buf_str(&text), text.len));
+    }
+    buf_fini(&text);
+    return list;
+}
+
+static json_t *value_json(const struct option_spec *o,
+                          const struct crawl_settings *s)
+{
+    const void *at = (const char *)s + o->at;
+    struct buf text;
+    json_t *v;
+
+    if (o->type == OPTION_LIST)
+        return list_json(o, s);
+    if (o->type == OPTION_FLAG)
+        return json_boolean(*(const bool *)at);
+    if (o->type == OPTION_FRACTION)
+        return json_real(*(const double *)at);
+    if (o->type == OPTION_COUNT &&
+        (o->bare == NULL || (double)*(const int64_t *)at >= o->min))
+        return json_integer(*(const int64_t *)at);
+    buf_init(&text, (size_t)1 << 20);
+    option_text(o, s, 0, &text);
+    v = o->type == OPTION_TEXT && text.len == 0
+            ? json_null()
+            : json_stringn(buf_str(&text), text.len);
+    buf_fini(&text);
+    return v;
+}
+
+json_t *hosted_settings_json(const struct crawl_settings *s)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < crawl_options.count; i++)
+        if (is_shown(spec_of(i)))
+            json_object_set_new(all, spec_of(i)->name,
+                                value_json(spec_of(i), s));
+    return json_pack("{s:o}", "settings", all);
+}
+
+/* null where it is secret. */
+static json_t *shown_json(const struct option_spec *o,
+                          const struct crawl_settings *s)
+{
+    return is_shown(o) ? value_json(o, s) : json_null();
+}
+
+json_t *hosted_changed_json(const struct crawl_settings *a,
+                            const struct crawl_settings *b)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = spec_of(i);
+
+        if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) == 0 &&
+            !option_equal(o, a, b))
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:o, s:o}", "name", o->name,
+                                            "before", shown_json(o, a), "after",
+                                            shown_json(o, b)));
+    }
+    return json_pack("{s:o}", "changed", all);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_make.c - a hosted crawl that was not there.
+ *
+ * Its seeds are stored before its mark: a creation that a crash cuts short has
+ * no mark, and the next one begins anew.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/logger.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/reader.h"
+#include "job/crawl_files.h"
+#include "job/hosted_impl.h"
+#include "job/seed_sink.h"
+#include "job/settings.h"
+
+static void remove_files(const char *dir)
+{
+    static const char *const names[] = {"service", HOSTED_FILE_COPY};
+
+    crawl_remove_files(dir);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        (void)unlink(path);
+    }
+}
+
+static enum status put_seeds(struct crawls_member *m)
+{
+    struct engine *e = m->engine;
+    bool changed;
+    enum status st = seed_sink_given(e, m->setup, &m->settings);
+
+    if (st == STATUS_OK)
+        st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+    fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
+    if (st == STATUS_OK)
+        st = hosted_note_scope(e, &m->settings, &changed);
+    if (st == STATUS_OK)
+        st = frontier_store_set_meta(frontier_store_of(e), "seeds_complete",
+                                     bytes_of_str("1"));
+    return st == STATUS_OK
+               ? frontier_checkpoint_now(e, "running", false, clock_mono(),
+                                         clock_wall_ms())
+               : st;
+}
+
+static enum status make_in(struct crawls_member *m, struct bytes file,
+                           struct buf *why)
+{
+    const char *dir = m->settings.output;
+    enum status st = hosted_member_prepare(m, why);
+
+    if (st == STATUS_OK && m->settings.jsonl != NULL &&
+        !jsonl_may_begin(m->settings.jsonl)) {
+        buf_addf(why, "jsonl: %s holds something", m->settings.jsonl);
+        st = STATUS_ARG;
+    }
+    if (st == STATUS_OK)
+        st = settings_save(&m->settings);
+    if (st == STATUS_OK)
+        st = hosted_keep_copy(dir, file);
+    if (st == STATUS_OK)
+        st = frontier_create(&m->engine, dir, &m->setup->frontier, clock_mono(),
+                             clock_wall_ms());
+    if (st != STATUS_OK)
+        return st;
+    m->setup->fetch.digest_key = frontier_digest_key(m->engine);
+    st = put_seeds(m);
+    if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
+        buf_addf(why, "input: %s cannot be read", m->settings.input);
+    return st == STATUS_OK ? hosted_member_start(m, false, why) : st;
+}
+
+enum status hosted_make(struct hosted *h, const char *name,
+                        struct crawl_settings *s, struct bytes file,
+                        struct crawls_member **out, struct buf *why)
+{
+    struct crawls_member *m;
+    const char *dir = s->output;
+    bool begun = hosted_has(dir, "frontier.db") || hosted_has(dir, "manifest");
+    bool is_new = !hosted_has(dir, ".");
+    enum status st;
+
+    if (begun && !reader_is_unbegun(dir)) {
+        buf_addf(why, "there is a crawl named %s already", name);
+        return STATUS_EXISTS;
+    }
+    st = file_make_dir(dir);
+    if (st != STATUS_OK)
+        return st;
+    m = hosted_member_new(h, s);
+    dir = m->settings.output;
+    st = hosted_member_lock(m, why);
+    if (st == STATUS_OK) {
+        if (begun)
+            remove_files(dir); /* of a creation that was cut short */
+        st = make_in(m, file, why);
+        if (st != STATUS_OK) {
+            hosted_store_failed(st, dir, why);
+            remove_files(dir);
+        }
+    }
+    if (st == STATUS_OK) {
+        *out = m;
+        return STATUS_OK;
+    }
+    if (is_new && file_remove_tree(dir) != STATUS_OK)
+        log_warn("what is left of a crawl that could not be made stays",
+                 "dir=%s", dir);
+    hosted_member_free(m);
+    return st;
+}

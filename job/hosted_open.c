@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_open.c - a hosted crawl that is there, opened or looked at.
+ *
+ * What a file of the operator says is put onto it only when the file is not as
+ * it was the last time (DIR/crawls/NAME/settings-file.yaml is its copy): else
+ * what was changed through the service would be undone by each restart.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/reader.h"
+#include "job/hosted_impl.h"
+#include "job/seed_sink.h"
+#include "job/settings.h"
+
+enum status hosted_load(struct crawl_settings *s, const char *dir,
+                        struct buf *why)
+{
+    struct buf path, text;
+    enum status st;
+
+    settings_init(s);
+    buf_init(&path, 8192);
+    buf_init(&text, CONFIG_CEILING);
+    buf_addf(&path, "%s/crawl.yaml", dir);
+    st = hosted_read_text(buf_str(&path), &text, why);
+    if (st == STATUS_OK)
+        st = hosted_read(s, buf_str(&path), buf_bytes(&text), OPTION_FROM_CRAWL,
+                         why);
+    free(s->output);
+    s->output = xstrdup(dir);
+    buf_fini(&path);
+    buf_fini(&text);
+    if (st != STATUS_OK)
+        settings_fini(s);
+    return st;
+}
+
+/* What the file says onto what the crawl has. *seeds: put those of the file. */
+static enum status apply_file(struct crawl_settings *s,
+                              const struct hosted_file *f, struct buf *text,
+                              struct buf *why)
+{
+    struct crawl_settings before;
+    enum status st;
+
+    option_copy(&crawl_options, &before, s, sizeof before);
+    st = hosted_read(s, f->path, buf_bytes(text), OPTION_FROM_FILE, why);
+    if (st == STATUS_OK && s->queue_key != before.queue_key) {
+        buf_addf(why,
+                 "%s: queue-key: it is fixed when a crawl starts, and is "
+                 "another there",
+                 f->path);
+        st = STATUS_ARG;
+    }
+    if (st == STATUS_OK && settings_diff(stderr, &before, s) > 0)
+        fprintf(stderr,
+                "urlweir serve: crawl %s: has these settings from now "
+                "on, as %s is another than before\n",
+                f->name, f->path);
+    settings_fini(&before);
+    return st;
+}
+
+/* Is the file another than the last time? Then it is applied, and kept. */
+static enum status follow_file(struct crawl_settings *s,
+                               const struct hosted_file *f, bool *followed,
+                               struct buf *why)
+{
+    struct buf text, copy;
+    char path[4096];
+    enum status st;
+
+    *followed = false;
+    if (f == NULL)
+        return STATUS_OK;
+    buf_init(&text, CONFIG_CEILING);
+    buf_init(&copy, CONFIG_CEILING);
+    snprintf(path, sizeof path, "%s/" HOSTED_FILE_COPY, s->output);
+    st = hosted_read_text(f->path, &text, why);
+    if (st == STATUS_OK && (file_read(path, &copy) != STATUS_OK ||
+                            !bytes_equal(buf_bytes(&text), buf_bytes(&copy)))) {
+        st = apply_file(s, f, &text, why);
+        if (st == STATUS_OK)
+            st = settings_save(s);
+        if (st == STATUS_OK)
+            st = hosted_keep_copy(s->output, buf_bytes(&text));
+        *followed = st == STATUS_OK;
+    }
+    buf_fini(&text);
+    buf_fini(&copy);
+    return st;
+}
+
+static enum status open_in(struct crawls_member *m, bool paused, bool new_seeds,
+                           struct buf *why)
+{
+    const char *dir = m->settings.output;
+    enum status st = hosted_member_prepare(m, why);
+    bool changed = false;
+
+    if (st == STATUS_OK)
+        st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),
+                           clock_wall_ms());
+    if (st == STATUS_OK)
+        st = hosted_note_scope(m->engine, &m->settings, &changed);
+    if (st == STATUS_OK && changed)
+        frontier_recheck(m->engine, m->setup->scope);
+    if (st == STATUS_OK)
+        st = crawl_setup_reopen_scope(m->engine, m->setup->scope, &m->settings);
+    /* Those that were there are seen; others came with changed settings. */
+    if (st == STATUS_OK)
+        st = new_seeds ? seed_sink_given(m->engine, m->setup, &m->settings)
+                       : seed_sink_sitemaps(m->engine, m->setup, &m->settings);
+    return st == STATUS_OK ? hosted_member_start(m, paused, why) : st;
+}
+
+enum status hosted_open(void *ctx, const char *name, const char *dir,
+                        bool paused, struct crawls_member **out,
+                        struct buf *why)
+{
+    struct hosted *h = ctx;
+    struct crawl_settings s;
+    struct crawls_member *m;
+    bool followed = false;
+    enum status st;
+
+    if (!hosted_has(dir, "frontier.db") || reader_is_unbegun(dir))
+        return STATUS_NOT_FOUND;
+    st = hosted_load(&s, dir, why);
+    if (st != STATUS_OK)
+        return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+    m = hosted_member_new(h, &s);
+    st = hosted_member_lock(m, why);
+    if (st == STATUS_OK)
+        st = follow_file(&m->settings, hosted_file_of(h, name), &followed, why);
+    if (st == STATUS_OK && followed) {
+        settings_fini(&m->now);
+        option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
+    }
+    if (st == STATUS_OK)
+        st = open_in(m, paused, followed, why);
+    if (st == STATUS_OK) {
+        *out = m;
+        return STATUS_OK;
+    }
+    hosted_store_failed(st, dir, why);
+    hosted_member_free(m);
+    return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+}
+
+void hosted_look(void *ctx, const char *dir, struct crawl_sample *out)
+{
+    struct engine_stats *s = &out->stats;
+    struct frontier_store *store;
+    struct reader r;
+
+    (void)ctx;
+    if (reader_open(&r, dir) != STATUS_OK)
+        return;
+    store = r.store;
+    s->urls = frontier_store_last_id(store);
+    s->queued = frontier_store_pending_all(store);
+    s->queues = frontier_store_queue_count(store);
+    s->pages = frontier_store_counter(store, "pages");
+    s->fetched = frontier_store_counter(store, "fetched");
+    s->redirects = frontier_store_counter(store, "redirect");
+    s->failed = frontier_store_counter(store, "failed");
+    s->denied = frontier_store_counter(store, "denied");
+    s->skipped = frontier_store_counter(store, "skipped");
+    s->removed = frontier_store_counter(store, "skipped.removed");
+    s->links = frontier_store_counter(store, "links");
+    s->duplicates = frontier_store_counter(store, "duplicates");
+    s->dropped = frontier_store_counter(store, "dropped");
+    s->bytes = frontier_store_counter(store, "bytes");
+    s->seeds = frontier_store_counter(store, "seeds");
+    s->seeds_failed = frontier_store_counter(store, "seeds_failed");
+    reader_close(&r);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_options.c - the options of a crawl in a service: those of `urlweir
+ * crawl` but for what is the process's own.
+ *
+ * What says how one process talks to the person who started it has nothing to
+ * talk to in a service, where many crawls share a process. It is refused with
+ * the place where the service has the same, never taken and forgotten.
+ */
+#include <string.h>
+
+#include "config/config.h"
+#include "job/hosted_impl.h"
+#include "job/settings.h"
+
+static const struct {
+    const char *name, *value; /* NULL: whatever its value */
+    const char *why;
+} refused[] = {
+    {"output", NULL,
+     "it is no setting of a crawl in a service, which keeps each in a "
+     "directory "
+     "of its own; leave it out"},
+    {"quiet", NULL,
+     "it is no setting of a crawl in a service; leave it out, and start the "
+     "service with --quiet"},
+    {"verbose", NULL,
+     "it is no setting of a crawl in a service; leave it out, and start the "
+     "service with --verbose"},
+    {"progress", NULL,
+     "it is no setting of a crawl in a service; leave it out, and look with "
+     "`urlweir status`, at the dashboard or at /v1/events"},
+    {"metrics", NULL,
+     "it is no setting of a crawl in a service; leave it out: `urlweir serve "
+     "--http` has /metrics of all its crawls"},
+    {"metrics-open", NULL,
+     "it is no setting of a crawl in a service; leave it out: who may read is "
+     "said to `urlweir serve`"},
+    {"input", "-",
+     "a service has no standard input for a crawl; name a file, or give the "
+     "seeds as `seeds`"},
+    {"jsonl", "-", "a service has no standard output for a crawl; name a file"},
+};
+
+const char *hosted_refuse(const struct option_spec *o, struct bytes text)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].name, o->name) == 0 &&
+            (refused[i].value == NULL || bytes_is(text, refused[i].value)))
+            return refused[i].why;
+    return NULL;
+}
+
+enum status hosted_read(struct crawl_settings *s, const char *path,
+                        struct bytes yaml, enum option_source from,
+                        struct buf *why)
+{
+    enum status st = config_read_but(&crawl_options, s, yaml, path, from,
+                                     hosted_refuse, why);
+    struct buf error;
+
+    buf_init(&error, 4096);
+    if (st == STATUS_OK)
+        st = settings_check(s, &error);
+    if (error.len > 0)
+        buf_addf(why, "%s: %s", path, buf_str(&error));
+    buf_fini(&error);
+    return st;
+}
+
+enum status hosted_read_text(const char *path, struct buf *text,
+                             struct buf *why)
+{
+    enum status st = file_read(path, text);
+
+    if (st == STATUS_LIMIT)
+        buf_addf(why, "%s: longer than %zu bytes", path, CONFIG_CEILING);
+    else if (st != STATUS_OK)
+        buf_addf(why, "%s: %s", path,
+                 st == STATUS_IO ? "cannot be read" : status_text(st));
+    return st;
+}

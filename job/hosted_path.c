@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_path.c - paths that clients of a service name.
+ *
+ * Walked name by name with O_NOFOLLOW, so that neither `..` nor a symbolic link
+ * leads out; openat2(2) could let links that stay inside pass, but is refused
+ * by many containers. Who may change the directory itself could still put a
+ * link there between this look and the use; a client of the service cannot.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/hosted_impl.h"
+
+#define PATH_NAMES 32
+
+static enum status refuse(struct buf *why, const char *what)
+{
+    buf_add_str(why, what);
+    return STATUS_ARG;
+}
+
+/* The next name of *path into `name`; false: there is none, or it is none. */
+static bool next_name(const char **path, char *name, size_t size)
+{
+    size_t n = strcspn(*path, "/");
+
+    if (n == 0 || n >= size)
+        return false;
+    memcpy(name, *path, n);
+    name[n] = '\0';
+    *path += n;
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* A plain file, or nothing where it may be new. */
+static enum status check_last(int dir, const char *name, bool is_new,
+                              struct buf *why)
+{
+    struct stat s;
+
+    if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT && is_new
+                   ? STATUS_OK
+                   : refuse(why, "there is no such file in the service's "
+                                 "directory");
+    return S_ISREG(s.st_mode) ? STATUS_OK : refuse(why, "it is no plain file");
+}
+
+enum status hosted_path(const char *base, const char *path, bool is_new,
+                        struct buf *out, struct buf *why)
+{
+    const char *at = path;
+    enum status st = STATUS_AGAIN;
+    char name[256];
+    int dir;
+
+    if (base == NULL)
+        return refuse(why, "files are not named to this process");
+    if (path[0] == '/' || path[0] == '-')
+        return refuse(why, "a path is relative to the service's directory");
+    dir = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (unsigned i = 0; dir >= 0 && st == STATUS_AGAIN; i++) {
+        int next;
+
+        if (i == PATH_NAMES || !next_name(&at, name, sizeof name)) {
+            st = refuse(why, "it is no path inside the service's directory");
+        } else if (*at == '\0') {
+            st = check_last(dir, name, is_new, why);
+        } else {
+            next = openat(dir, name,
+                          O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            close(dir);
+            dir = next;
+            at++;
+        }
+    }
+    if (dir < 0)
+        return refuse(why, "there is no such directory in the service's");
+    close(dir);
+    if (st == STATUS_OK)
+        buf_addf(out, "%s/%s", base, path);
+    return st;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jsonl.c - --jsonl: a line for each URL, when what became of it is durable.
+ *
+ *     open: mend the file's tail ──► after = seq of its last line
+ *     thread: rows with seq > after ──► lines ──► write; none: wait a moment
+ *
+ * A row is read, and the look at the store is over, before anything is written:
+ * a reader that holds a moment of the store for long keeps its log from being
+ * taken up again. Formatting from the store costs a page some microseconds more
+ * than from the report in hand; in exchange there is one way only by which
+ * lines are made, after a crash as well as before.
+ */
+#include "job/jsonl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cond.h"
+#include "base/format.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "job/jsonl_tail.h"
+#include "storage/rows/outcome_rows.h"
+
+#define BATCH      512                /* rows read in one look */
+#define LINES_MOST ((size_t)64 << 20) /* of their lines */
+#define LOOK_MS    100
+#define WAIT_MS    100 /* for a reader, between two looks at `ending` */
+
+enum ending { GOES_ON, FINISHES, GIVES_UP };
+
+struct jsonl {
+    int fd;
+    bool is_file; /* and not a pipe or terminal */
+    char *name;   /* for people */
+    struct outcome_rows *rows;
+    pthread_t thread;
+    /* its thread's */
+    uint64_t after;
+    struct buf lines;
+    /* shared, under mtx */
+    pthread_mutex_t mtx;
+    pthread_cond_t changed;
+    enum ending ending;
+    enum status status;
+    bool done;
+};
+
+/* ---- a line ---------------------------------------------------------------
+ */
+
+static void add_value(struct buf *out, sqlite3_stmt *row, int column)
+{
+    switch (sqlite3_column_type(row, column)) {
+    case SQLITE_INTEGER:
+        buf_addf(out, "%lld", (long long)sqlite3_column_int64(row, column));
+        break;
+    case SQLITE_FLOAT:
+        buf_addf(out, "%.3f", sqlite3_column_double(row, column));
+        break;
+    case SQLITE_NULL:
+        buf_add_str(out, "null");
+        break;
+    default:
+        format_json(out, bytes_of(sqlite3_column_text(row, column),
+                                  (size_t)sqlite3_column_bytes(row, column)));
+        break;
+    }
+}
+
+static void add_line(struct buf *out, sqlite3_stmt *row)
+{
+    for (int i = 0; i < sqlite3_column_count(row); i++) {
+        buf_addf(out, "%s\"%s\": ", i == 0 ? "{" : ", ",
+                 sqlite3_column_name(row, i));
+        add_value(out, row, i);
+    }
+    buf_add_str(out, "}\n");
+}
+
+static void take_row(void *ctx, sqlite3_stmt *row)
+{
+    struct jsonl *j = ctx;
+
+    add_line(&j->lines, row);
+    j->after = (uint64_t)sqlite3_column_int64(row, 0);
+}
+
+/* ---- writing --------------------------------------------------------------
+ */
+
+static enum ending ending_of(struct jsonl *j)
+{
+    enum ending e;
+
+    pthread_mutex_lock(&j->mtx);
+    e = j->ending;
+    pthread_mutex_unlock(&j->mtx);
+    return e;
+}
+
+/* No more octets at once than a pipe that poll called writable takes without
+ * making us wait: then a reader who has stopped cannot hold us. */
+static enum status write_some(struct jsonl *j, struct bytes *left)
+{
+    struct pollfd p = {.fd = j->fd, .events = POLLOUT};
+    size_t most = j->is_file || left->len < PIPE_BUF ? left->len : PIPE_BUF;
+    ssize_t n;
+
+    if (!j->is_file && poll(&p, 1, WAIT_MS) == 0)
+        return ending_of(j) == GIVES_UP ? STATUS_AGAIN : STATUS_OK;
+    n = write(j->fd, left->at, most);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return STATUS_OK;
+    if (n < 0)
+        return errno == EPIPE ? STATUS_CLOSED : status_of_errno(errno);
+    left->at += n;
+    left->len -= (size_t)n;
+    return STATUS_OK;
+}
+
+static enum status write_lines(struct jsonl *j)
+{
+    struct bytes left = buf_bytes(&j->lines);
+    enum status st = buf_failed(&j->lines);
+
+    while (st == STATUS_OK && left.len > 0)
+        st = write_some(j, &left);
+    if (st == STATUS_CLOSED)
+        log_warn("nobody reads the lines any more", "to=%s", j->name);
+    else if (st == STATUS_AGAIN)
+        log_warn("lines were not taken", "to=%s octets=%zu", j->name, left.len);
+    else if (st != STATUS_OK)
+        log_error("cannot write lines", "to=%s error=\"%s\"", j->name,
+                  status_text(st));
+    buf_clear(&j->lines);
+    return st;
+}
+
+/* ---- the thread -----------------------------------------------------------
+ */
+
+static void wait_a_moment(struct jsonl *j)
+{
+    int64_t until = clock_mono() + LOOK_MS * NS_PER_MS;
+
+    pthread_mutex_lock(&j->mtx);
+    if (j->ending == GOES_ON)
+        (void)cond_wait_until(&j->changed, &j->mtx, until);
+    pthread_mutex_unlock(&j->mtx);
+}
+
+static void *follow(void *arg)
+{
+    struct jsonl *j = arg;
+    enum status st = STATUS_OK;
+
+    for (;;) {
+        /* Asked before the look: what came before the end is seen. */
+        enum ending ending = ending_of(j);
+        unsigned seen = 0;
+
+        if (ending == GIVES_UP)
+            break;
+        st = outcome_rows_each(j->rows, j->after, BATCH, take_row, j, &seen);
+        if (st == STATUS_OK)
+            st = write_lines(j);
+        if (st != STATUS_OK || (seen == 0 && ending == FINISHES))
+            break;
+        if (seen == 0)
+            wait_a_moment(j);
+    }
+    pthread_mutex_lock(&j->mtx);
+    j->status = st == STATUS_AGAIN ? STATUS_OK : st;
+    j->done = true;
+    pthread_mutex_unlock(&j->mtx);
+    return NULL;
+}
+
+/* ---- opening --------------------------------------------------------------
+ */
+
+static bool is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+bool jsonl_may_begin(const char *path)
+{
+    struct stat s;
+
+    if (is_stdout(path) || stat(path, &s) != 0 || !S_ISREG(s.st_mode) ||
+        s.st_size == 0)
+        return true;
+    fprintf(stderr,
+            "urlweir crawl: --jsonl: %s is not empty; choose another file, or "
+            "remove it\n",
+            path);
+    return false;
+}
+
+struct expected {
+    struct jsonl *j;
+    enum status st;
+};
+
+/* The beginning of a line is enough: fields may be added by a later release. */
+static bool is_row(void *ctx, uint64_t seq, struct bytes line)
+{
+    struct expected *x = ctx;
+    struct jsonl *j = x->j;
+    struct bytes want;
+    unsigned seen;
+    const char *comma;
+    bool same = false;
+
+    buf_clear(&j->lines);
+    x->st = outcome_rows_each(j->rows, seq - 1, 1, take_row, j, &seen);
+    want = buf_bytes(&j->lines);
+    comma =
+        want.len > 0 ? memmem(want.at, want.len, "\", \"status\": ", 12) : NULL;
+    if (x->st == STATUS_OK && seen == 1 && j->after == seq && comma != NULL) {
+        want.len = (size_t)(comma - want.at) + 12;
+        same = line.len >= want.len && memcmp(line.at, want.at, want.len) == 0;
+    }
+    buf_clear(&j->lines);
+    return same;
+}
+
+static enum status go_on(struct jsonl *j)
+{
+    struct expected x = {.j = j, .st = STATUS_OK};
+    uint64_t last = 0, keep = 0, seq = 0;
+    enum status st = outcome_rows_last(j->rows, &last);
+
+    if (st == STATUS_OK)
+        st = jsonl_tail(j->fd, last, is_row, &x, &keep, &seq);
+    if (x.st != STATUS_OK)
+        st = x.st;
+    if (st == STATUS_OK && ftruncate(j->fd, (off_t)keep) != 0)
+        st = status_of_errno(errno);
+    j->after = seq;
+    if (st == STATUS_FORMAT)
+        fprintf(stderr,
+                "urlweir: --jsonl: %s is not a file of this crawl's lines "
+                "(octet %" PRIu64 "); choose another file, or remove it\n",
+                j->name, keep);
+    else if (st != STATUS_OK)
+        fprintf(stderr, "urlweir: --jsonl: %s: %s\n", j->name, status_text(st));
+    return st;
+}
+
+static enum status open_output(struct jsonl *j, const char *path)
+{
+    struct stat s;
+
+    if (is_stdout(path)) {
+        j->fd = STDOUT_FILENO;
+        return outcome_rows_last(j->rows, &j->after);
+    }
+    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (j->fd < 0 && errno == EINVAL) /* a pipe, maybe */
+        j->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (j->fd < 0 || fstat(j->fd, &s) != 0) {
+        fprintf(stderr, "urlweir: --jsonl: cannot open %s: %s\n", path,
+                strerror(errno));
+        return STATUS_IO;
+    }
+    j->is_file = S_ISREG(s.st_mode);
+    return j->is_file ? go_on(j) : outcome_rows_last(j->rows, &j->after);
+}
+
+static void jsonl_free(struct jsonl *j)
+{
+    if (j->fd > STDOUT_FILENO)
+        close(j->fd);
+    outcome_rows_close(j->rows);
+    pthread_mutex_destroy(&j->mtx);
+    pthread_cond_destroy(&j->changed);
+    buf_fini(&j->lines);
+    free(j->name);
+    free(j);
+}
+
+static struct jsonl *jsonl_new(const char *path)
+{
+    struct jsonl *j = xcalloc(1, sizeof *j);
+
+    j->fd = -1;
+    j->name = xstrdup(is_stdout(path) ? "standard output" : path);
+    buf_init(&j->lines, LINES_MOST);
+    pthread_mutex_init(&j->mtx, NULL);
+    cond_init(&j->changed);
+    return j;
+}
+
+bool jsonl_open(struct jsonl **out, const char *dir, const char *path,
+                int *code)
+{
+    struct jsonl *j = jsonl_new(path);
+    struct buf db;
+    enum status st;
+
+    buf_init(&db, PATH_MAX);
+    buf_addf(&db, "%s/frontier.db", dir);
+    st = outcome_rows_open(&j->rows, buf_str(&db));
+    buf_fini(&db);
+    if (st == STATUS_OK)
+        st = open_output(j, path);
+    if (st == STATUS_OK && pthread_create(&j->thread, NULL, follow, j) != 0)
+        st = STATUS_NOMEM;
+    if (st != STATUS_OK) {
+        jsonl_free(j);
+        *code = EXIT_CANNOT;
+        return false;
+    }
+    *out = j;
+    return true;
+}
+
+/* ---- what the main thread asks --------------------------------------------
+ */
+
+enum status jsonl_status(struct jsonl *j)
+{
+    enum status st;
+
+    pthread_mutex_lock(&j->mtx);
+    st = j->status;
+    pthread_mutex_unlock(&j->mtx);
+    return st;
+}
+
+static void end(struct jsonl *j, enum ending ending)
+{
+    pthread_mutex_lock(&j->mtx);
+    j->ending = ending;
+    pthread_cond_signal(&j->changed);
+    pthread_mutex_unlock(&j->mtx);
+}
+
+void jsonl_finish(struct jsonl *j)
+{
+    end(j, FINISHES);
+}
+
+void jsonl_give_up(struct jsonl *j)
+{
+    end(j, GIVES_UP);
+}
+
+bool jsonl_is_done(struct jsonl *j)
+{
+    bool done;
+
+    pthread_mutex_lock(&j->mtx);
+    done = j->done;
+    pthread_mutex_unlock(&j->mtx);
+    return done;
+}
+
+enum status jsonl_close(struct jsonl *j)
+{
+    enum status st;
+
+    if (j == NULL)
+        return STATUS_OK;
+    pthread_join(j->thread, NULL);
+    st = j->status;
+    if (j->is_file && fdatasync(j->fd) != 0 && st == STATUS_OK) {
+        st = status_of_errno(errno);
+        log_error("cannot sync lines", "to=%s error=\"%s\"", j->name,
+                  status_text(st));
+    }
+    jsonl_free(j);
+    return st;
+}

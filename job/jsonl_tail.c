@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jsonl_tail.c - where a file of --jsonl lines is to be gone on with.
+ *
+ * Read backwards, line by line, from the end:
+ *
+ *     part of a line ── ours or zeros ──► passed over
+ *     whole line ── zeros in it, or newer than the store ──► passed over
+ *         │  └─ no line of ours, or another than the store has ──► refused
+ *         └─ as the store has it ──► what follows is cut
+ */
+#include "job/jsonl_tail.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define BLOCK ((size_t)64 << 10)
+
+static const char beginning[] = "{\"seq\": ";
+
+bool jsonl_line_seq(struct bytes line, uint64_t *seq)
+{
+    size_t at = sizeof beginning - 1;
+    uint64_t n = 0;
+
+    if (!bytes_starts_with(line, beginning) || line.at[line.len - 1] != '}')
+        return false;
+    for (; at < line.len && line.at[at] >= '0' && line.at[at] <= '9'; at++) {
+        if (n > UINT64_MAX / 100)
+            return false;
+        n = n * 10 + (uint64_t)(line.at[at] - '0');
+    }
+    if (at == sizeof beginning - 1 || n == 0 || line.at[at] != ',')
+        return false;
+    *seq = n;
+    return true;
+}
+
+static enum status read_at(int fd, char *to, size_t len, uint64_t offset)
+{
+    while (len > 0) {
+        ssize_t n = pread(fd, to, len, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? status_of_errno(errno) : STATUS_IO;
+        to += n;
+        len -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return STATUS_OK;
+}
+
+/* The octets before `end` back to the line end before them, into `out`;
+ * *start is where they begin. */
+static enum status read_back(int fd, uint64_t end, struct buf *out,
+                             uint64_t *start)
+{
+    char block[BLOCK];
+    uint64_t at = end;
+    enum status st = STATUS_OK;
+
+    *start = 0;
+    while (at > 0 && *start == 0) {
+        size_t n = at < BLOCK ? (size_t)at : BLOCK;
+        const char *lf;
+
+        at -= n;
+        st = read_at(fd, block, n, at);
+        if (st != STATUS_OK)
+            return st;
+        lf = memrchr(block, '\n', n);
+        if (lf != NULL)
+            *start = at + (uint64_t)(lf - block) + 1;
+        else if (end - at > JSONL_LINE_MOST)
+            return STATUS_FORMAT;
+    }
+    buf_clear(out);
+    if (end > *start) {
+        char *to = buf_room(out, (size_t)(end - *start));
+
+        if (to == NULL)
+            return STATUS_FORMAT;
+        st = read_at(fd, to, (size_t)(end - *start), *start);
+        buf_grew(out, (size_t)(end - *start));
+    }
+    return st;
+}
+
+static bool has_zeros(struct bytes b)
+{
+    return b.len > 0 && memchr(b.at, '\0', b.len) != NULL;
+}
+
+/* Might it have become a line of ours? */
+static bool is_part(struct bytes b)
+{
+    size_t n = b.len < sizeof beginning - 1 ? b.len : sizeof beginning - 1;
+
+    return has_zeros(b) || memcmp(b.at, beginning, n) == 0;
+}
+
+/* A whole line: is it passed over, the last one, or none of ours? */
+static enum status judge(struct bytes line, uint64_t last,
+                         bool (*is_ours)(void *ctx, uint64_t seq,
+                                         struct bytes line),
+                         void *ctx, uint64_t *seq)
+{
+    *seq = 0;
+    if (has_zeros(line))
+        return STATUS_OK;
+    if (!jsonl_line_seq(line, seq))
+        return STATUS_FORMAT;
+    if (*seq <= last)
+        return is_ours(ctx, *seq, line) ? STATUS_OK : STATUS_FORMAT;
+    *seq = 0;
+    return STATUS_OK;
+}
+
+enum status jsonl_tail(int fd, uint64_t last,
+                       bool (*is_ours)(void *ctx, uint64_t seq,
+                                       struct bytes line),
+                       void *ctx, uint64_t *keep, uint64_t *seq)
+{
+    bool whole_passed = false; /* a whole line was passed over */
+    struct stat s;
+    struct buf line;
+    enum status st;
+    uint64_t end, start;
+
+    if (fstat(fd, &s) != 0)
+        return status_of_errno(errno);
+    end = (uint64_t)s.st_size;
+    *seq = 0;
+    buf_init(&line, JSONL_LINE_MOST + BLOCK);
+    st = read_back(fd, end, &line, &start);
+    if (st == STATUS_OK && line.len > 0 && !is_part(buf_bytes(&line)))
+        st = STATUS_FORMAT;
+    for (end = start; st == STATUS_OK && end > 0; end = start) {
+        st = read_back(fd, end - 1, &line, &start);
+        if (st == STATUS_OK)
+            st = judge(buf_bytes(&line), last, is_ours, ctx, seq);
+        if (st == STATUS_OK && *seq != 0)
+            break;
+        whole_passed = true;
+    }
+    /* Whole lines, and none of them this crawl's. */
+    if (st == STATUS_OK && *seq == 0 && whole_passed)
+        st = STATUS_FORMAT;
+    *keep = end;
+    buf_fini(&line);
+    return st;
+}

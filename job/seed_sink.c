@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seed_sink.c - from what a person gives into the frontier of a new crawl.
+ *
+ * A guess at a sitemap stands right behind the first seed of its host: the
+ * first request that --limit counts is a seed's, and what the sitemap says is
+ * known while the host's queue is short. Seeds of one host often stand
+ * together, so one origin is remembered; the seen check knows the others.
+ */
+#include "job/seed_sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "crawler/html/links.h"
+#include "crawler/sitemap_stream.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/reader.h"
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url_params.h"
+#include "job/seeds.h"
+#include "job/settings.h"
+
+#define BATCH 256
+
+struct seed_sink {
+    struct engine *engine;
+    struct scope *scope;
+    const struct crawl_settings *s;
+    bool guesses;      /* at sitemaps */
+    struct buf origin; /* of the last guess */
+    struct seed *asks; /* for whom URLs are put now, or NULL */
+    size_t n;
+    struct engine_item items[BATCH];
+    char *urls[BATCH];
+    struct seed *askers[BATCH];
+};
+
+static struct seed_sink *sink_new(struct engine *e, struct crawl_setup *c,
+                                  const struct crawl_settings *s)
+{
+    struct seed_sink *k = xcalloc(1, sizeof *k);
+
+    k->engine = e;
+    k->scope = c->scope;
+    k->s = s;
+    k->guesses = c->fetch.find_sitemaps;
+    buf_init(&k->origin, URL_LENGTH_CEILING);
+    return k;
+}
+
+static void sink_free(struct seed_sink *k)
+{
+    for (size_t i = 0; i < k->n; i++)
+        free(k->urls[i]);
+    buf_fini(&k->origin);
+    free(k);
+}
+
+/* ---- putting ------------------------------------------------------------- */
+
+static enum status put_batch(struct seed_sink *k)
+{
+    enum engine_answer answers[BATCH];
+    int64_t wall = clock_wall_ms();
+    enum status st = k->engine->ops->put(k->engine, bytes_of_str(CRAWL_ID), 0,
+                                         k->items, k->n, wall, answers);
+
+    for (size_t i = 0; i < k->n; i++) {
+        if (st == STATUS_OK && k->askers[i] != NULL)
+            k->askers[i]->fresh = answers[i] == ENGINE_NEW;
+        free(k->urls[i]);
+    }
+    k->n = 0;
+    /* Large lists are committed on the way; the mark comes at the end. */
+    if (st == STATUS_OK)
+        st = k->engine->ops->turn(k->engine, false, clock_mono(), wall, NULL);
+    return st;
+}
+
+static enum status put(struct seed_sink *k, const struct url *u,
+                       struct engine_item like)
+{
+    struct bytes text = url_text(u), key = queue_key_of(u);
+    char *copy = xstrndup(text.at, text.len);
+
+    like.url = bytes_of(copy, text.len);
+    like.key = bytes_of(copy + (key.at - text.at), key.len);
+    like.digest = digest_url(frontier_digest_key(k->engine),
+                             bytes_of_str(CRAWL_ID), key, text);
+    k->urls[k->n] = copy;
+    k->askers[k->n] = like.seed ? k->asks : NULL;
+    k->items[k->n] = like;
+    return ++k->n == BATCH ? put_batch(k) : STATUS_OK;
+}
+
+/* ---- sitemaps ------------------------------------------------------------ */
+
+static enum status put_guess(struct seed_sink *k, const struct url *seed)
+{
+    /* With --sitemap only it stands for the seed, which is not fetched: where
+     * it redirects to is in scope, and it fails as a seed fails. */
+    bool stands_in = k->s->sitemap == SITEMAPS_ONLY;
+    const struct engine_item like = {.depth = stands_in ? 0 : 1,
+                                     .kind = LINK_SITEMAP,
+                                     .seed = stands_in};
+    enum status st = STATUS_OK;
+    struct buf text;
+    struct url u;
+
+    if (bytes_equal(url_origin(seed), buf_bytes(&k->origin)))
+        return STATUS_OK;
+    buf_clear(&k->origin);
+    buf_add_bytes(&k->origin, url_origin(seed));
+    url_init(&u);
+    buf_init(&text, URL_LENGTH_CEILING);
+    buf_add_bytes(&text, url_origin(seed));
+    buf_add_str(&text, SITEMAP_GUESS);
+    if (url_canonical(&u, buf_bytes(&text), NULL, NULL) == URL_OK &&
+        scope_check_listing(k->scope, &u, like.depth).in)
+        st = put(k, &u, like);
+    buf_fini(&text);
+    url_fini(&u);
+    return st;
+}
+
+static enum status put_sitemap(void *ctx, const struct url *u)
+{
+    return put(ctx, u,
+               (struct engine_item){.depth = 1,
+                                    .kind = LINK_SITEMAP,
+                                    .seed = true});
+}
+
+static enum status put_sitemaps(struct seed_sink *k)
+{
+    struct seeds all = {.report = stderr, .visit = put_sitemap, .ctx = k};
+
+    return seeds_all(&all, &k->s->sitemap_url, NULL);
+}
+
+/* ---- seeds --------------------------------------------------------------- */
+
+static enum status put_canonical(struct seed_sink *k, const struct url *u)
+{
+    enum status st = STATUS_OK;
+
+    scope_add_seed(k->scope, u);
+    if (k->s->sitemap != SITEMAPS_ONLY)
+        st = put(k, u, (struct engine_item){.kind = LINK_SEED, .seed = true});
+    return st == STATUS_OK && k->guesses ? put_guess(k, u) : st;
+}
+
+static enum status put_seed(void *ctx, const struct url *u)
+{
+    struct seed_sink *k = ctx;
+    const struct option_list *drop = &k->s->drop_params;
+    struct url own; /* u is only lent */
+    enum status st = STATUS_OK;
+
+    if (drop->count == 0)
+        return put_canonical(k, u);
+    url_init(&own);
+    if (url_parse(&own, url_text(u), NULL, NULL) == URL_OK) {
+        url_drop_params(&own, drop->item, drop->count);
+        st = put_canonical(k, &own);
+    }
+    url_fini(&own);
+    return st;
+}
+
+static enum status put_all(struct seed_sink *k, bool *none)
+{
+    struct seeds seeds = {.report = stderr, .visit = put_seed, .ctx = k};
+    enum status st = put_sitemaps(k);
+
+    if (st == STATUS_OK)
+        st = seeds_all(&seeds, &k->s->seeds, k->s->input);
+    *none = seeds.good == 0 && k->s->sitemap_url.count == 0;
+    return st;
+}
+
+static enum status sink_all(struct engine *e, struct crawl_setup *c,
+                            const struct crawl_settings *s, bool *none)
+{
+    struct seed_sink *k = sink_new(e, c, s);
+    enum status st;
+
+    crawl_setup_open_sitemaps(c->scope, s);
+    st = put_all(k, none);
+    if (st == STATUS_OK && k->n > 0)
+        st = put_batch(k);
+    sink_free(k);
+    return st;
+}
+
+enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
+                          const struct crawl_settings *s)
+{
+    bool none = false;
+    enum status st = sink_all(e, c, s, &none);
+
+    if (st != STATUS_OK || !none)
+        return st;
+    fprintf(stderr, "urlweir crawl: no valid seed: give URLs such as "
+                    "https://example.org/ as arguments, or -i FILE\n");
+    return STATUS_NOT_FOUND;
+}
+
+enum status seed_sink_given(struct engine *e, struct crawl_setup *c,
+                            const struct crawl_settings *s)
+{
+    bool none;
+
+    return sink_all(e, c, s, &none);
+}
+
+enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
+                           const struct crawl_settings *s, struct seed *seeds,
+                           size_t n)
+{
+    struct seed_sink *k = sink_new(e, c, s);
+    enum status st = STATUS_OK;
+    struct url u;
+
+    url_init(&u);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        enum url_reason why = URL_OK;
+
+        k->asks = &seeds[i];
+        seeds[i].why = bytes_is_utf8(seeds[i].text) ? NULL : "it is not UTF-8";
+        if (seeds[i].why == NULL)
+            why = url_canonical(&u, seeds[i].text, NULL, NULL);
+        if (why != URL_OK)
+            seeds[i].why = seeds_explain(why);
+        if (seeds[i].why == NULL)
+            st = put_seed(k, &u);
+    }
+    url_fini(&u);
+    if (st == STATUS_OK && k->n > 0)
+        st = put_batch(k);
+    sink_free(k);
+    return st;
+}
+
+enum status seed_sink_sitemaps(struct engine *e, struct crawl_setup *c,
+                               const struct crawl_settings *s)
+{
+    struct seed_sink *k = sink_new(e, c, s);
+    enum status st = put_sitemaps(k);
+
+    if (st == STATUS_OK && k->n > 0)
+        st = put_batch(k);
+    sink_free(k);
+    return st;
+}

@@ -1,0 +1,66 @@
+/*
+ * settings.h - the settings of a crawl: where they come from, where they go,
+ * and what follows from them.
+ *
+ * options.h has the settings themselves. Used at start, by one thread.
+ */
+#ifndef URLWEIR_JOB_SETTINGS_H
+#define URLWEIR_JOB_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "job/options.h"
+
+/* Defaults. All fields are overwritten; settings_fini() frees. */
+void settings_init(struct crawl_settings *s);
+void settings_fini(struct crawl_settings *s);
+
+/* Everything `urlweir crawl` needs, from its command line (argv[0] is "crawl")
+ * and the file of --config. False: there is nothing to crawl, *code is the exit
+ * status (help was printed, or what is wrong), and *s needs no fini. */
+MUST_CHECK bool settings_of_crawl(struct crawl_settings *s, int argc,
+                                  char **argv, int *code);
+
+/* The same for `urlweir resume DIR`: DIR/crawl.yaml first. *before: as the
+ * crawl was started, also to be freed. */
+MUST_CHECK bool settings_of_resume(struct crawl_settings *s,
+                                   struct crawl_settings *before, int argc,
+                                   char **argv, int *code);
+
+/* Bring settings that contradict each other to an end: a default gives way to
+ * what was said (--delay 60s lifts --max-delay's default of 30s), two that were
+ * said and cannot both hold are refused. STATUS_ARG: `error` says which and
+ * what may have been meant. Called by the two above. */
+MUST_CHECK enum status settings_check(struct crawl_settings *s,
+                                      struct buf *error);
+
+/* DIR/crawl.yaml, DIR being s->output: what the crawl was started with,
+ * defaults included. Readable by its owner alone where it holds headers,
+ * cookies or a proxy. STATUS_LIMIT: more text than can be read back
+ * (CONFIG_CEILING). */
+MUST_CHECK enum status settings_save(const struct crawl_settings *s);
+void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
+/* One line for each setting of the crawl that differs, "depth: 3 -> 5", or
+ * "cookie: changed" where the value is a secret; how many. */
+unsigned settings_diff(FILE *to, const struct crawl_settings *before,
+                       const struct crawl_settings *after);
+
+/* ---- what follows from settings ---- */
+
+/* --follow and --assets without --ignore, as LINK_BIT set; --sitemap may take
+ * sitemaps out, or all but them. LINK_REDIRECT is always in. */
+uint32_t settings_link_kinds(const struct crawl_settings *s);
+/* The name of --filter, as filter/filter.h has it; NULL: none. */
+const char *settings_filter_kind(const struct crawl_settings *s);
+/* Value of the User-Agent header: as given, else "urlweir/VERSION", with
+ * " (+CONTACT)" behind it where there is a contact. */
+void settings_user_agent(const struct crawl_settings *s, struct buf *out);
+/* The part of it that robots.txt is asked for (RFC 9309 section 2.2.1), in
+ * lower case: "urlweir". */
+void settings_product_token(const struct crawl_settings *s, struct buf *out);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_calls.c - the way to the frontier thread: lists of calls, the
+ * transport's side, opening and closing. What becomes of a call is in
+ * frontier_turn.c.
+ */
+#include "service/calls/frontier_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cond.h"
+#include "base/mem.h"
+#include "service/calls/frontier_state.h"
+
+#define MEMORY        (UINT64_C(256) << 20)
+#define MOST_WAITING  65536
+#define FPR           0.001
+#define CHECKPOINT_MS 60000
+
+/* ---- lists of calls ---- */
+
+void call_list_add(struct call_list *l, struct frontier_call *call)
+{
+    call->next = NULL;
+    if (l->tail != NULL)
+        l->tail->next = call;
+    else
+        l->head = call;
+    l->tail = call;
+}
+
+struct frontier_call *call_list_take(struct call_list *l)
+{
+    struct frontier_call *call = l->head;
+
+    if (call != NULL) {
+        l->head = call->next;
+        if (l->head == NULL)
+            l->tail = NULL;
+    }
+    return call;
+}
+
+const char *frontier_verb_name(enum frontier_verb v)
+{
+    static const char *const names[FRONTIER_VERBS_] = {
+        [FRONTIER_PUT] = "put",
+        [FRONTIER_GET] = "get",
+        [FRONTIER_URL_STATUS] = "url_status",
+        [FRONTIER_LIST_URLS] = "list_urls",
+        [FRONTIER_COUNT_URLS] = "count_urls",
+        [FRONTIER_PURGE_URLS] = "purge_urls",
+        [FRONTIER_LIST_QUEUES] = "list_queues",
+        [FRONTIER_DELETE_QUEUE] = "delete_queue",
+        [FRONTIER_BLOCK_QUEUE] = "block_queue",
+        [FRONTIER_SET_DELAY] = "set_delay",
+        [FRONTIER_SET_LIMIT] = "set_limit",
+        [FRONTIER_STATS] = "stats",
+        [FRONTIER_LIST_CRAWLS] = "list_crawls",
+        [FRONTIER_DELETE_CRAWL] = "delete_crawl",
+        [FRONTIER_SET_ACTIVE] = "set_active",
+        [FRONTIER_GET_ACTIVE] = "get_active",
+        [FRONTIER_SET_LOG_LEVEL] = "set_log_level",
+        [FRONTIER_LIST_NODES] = "list_nodes",
+        [FRONTIER_SETTLE] = "settle",
+    };
+
+    return names[v];
+}
+
+size_t call_items(const struct frontier_call *call)
+{
+    return call->verb == FRONTIER_PUT ? call->in.put.n : 1;
+}
+
+/* ---- the transport's side ---- */
+
+void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
+                        void (*done)(struct frontier_call *call), void *ctx)
+{
+    *call = (struct frontier_call){.verb = verb, .done = done, .ctx = ctx};
+}
+
+void frontier_call_fini(struct frontier_call *call)
+{
+    if (call->joint != NULL)
+        call->joint_free(call->joint);
+    call->joint = NULL;
+    arena_free(call->memory);
+    call->memory = NULL;
+}
+
+enum status frontier_service_submit(struct frontier_service *s,
+                                    struct frontier_call *call)
+{
+    size_t items = call_items(call);
+    enum status st = STATUS_OK;
+
+    if (call->verb >= FRONTIER_VERBS_ || items == 0 ||
+        items > FRONTIER_PUT_MOST)
+        return STATUS_ARG;
+    call->submitted = clock_mono();
+    pthread_mutex_lock(&s->mtx);
+    if (s->stopping) {
+        st = STATUS_CLOSED;
+    } else if (s->waiting_items >= s->o.most_waiting) {
+        st = STATUS_AGAIN;
+        s->refused = true;
+    } else {
+        call_list_add(&s->waiting, call);
+        s->waiting_items += items;
+        if (s->asleep)
+            pthread_cond_signal(&s->arrived);
+        s->asleep = false;
+    }
+    pthread_mutex_unlock(&s->mtx);
+    return st;
+}
+
+void frontier_service_sample(struct frontier_service *s,
+                             struct frontier_service_sample *out)
+{
+    pthread_mutex_lock(&s->mtx);
+    *out = s->sample;
+    out->waiting = s->waiting_items;
+    pthread_mutex_unlock(&s->mtx);
+}
+
+void frontier_service_watch(struct frontier_service *s,
+                            struct frontier_service_watch *out)
+{
+    memset(out, 0, sizeof *out);
+    for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
+        for (unsigned verb = 0; verb < FRONTIER_VERBS_; verb++)
+            histogram_look(&s->calls[via][verb], &out->calls[via][verb]);
+    for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
+        out->acks[i] = atomic_load_explicit(&s->acks[i], memory_order_relaxed);
+    pthread_mutex_lock(&s->mtx);
+    out->engine = s->watch;
+    pthread_mutex_unlock(&s->mtx);
+}
+
+/* ---- opening and closing ---- */
+
+static void set_defaults(struct frontier_service_options *o)
+{
+    if (o->memory == 0)
+        o->memory = MEMORY;
+    if (o->most_waiting == 0)
+        o->most_waiting = MOST_WAITING;
+    if (o->fpr <= 0)
+        o->fpr = FPR;
+    if (o->checkpoint_ms <= 0)
+        o->checkpoint_ms = CHECKPOINT_MS;
+}
+
+static void service_free(struct frontier_service *s)
+{
+    items_close(s->items);
+    if (s->engine != NULL)
+        s->engine->ops->close(s->engine);
+    pthread_cond_destroy(&s->arrived);
+    pthread_mutex_destroy(&s->mtx);
+    free(s->puts);
+    free(s->put_items);
+    free(s->node);
+    free((void *)(uintptr_t)s->o.dir);
+    free(s);
+}
+
+static struct frontier_service *service_alloc(
+    const struct frontier_service_options *o)
+{
+    struct frontier_service *s = xcalloc(1, sizeof *s);
+
+    s->o = *o;
+    set_defaults(&s->o);
+    s->o.dir = xstrdup(o->dir);
+    s->node = xstrndup(o->node.at != NULL ? o->node.at : "", o->node.len);
+    s->o.node = bytes_of(s->node, o->node.len);
+    pthread_mutex_init(&s->mtx, NULL);
+    cond_init(&s->arrived);
+    s->next_checkpoint = clock_mono() + s->o.checkpoint_ms * NS_PER_MS;
+    return s;
+}
+
+enum status frontier_service_open(struct frontier_service **out,
+                                  const struct frontier_service_options *o)
+{
+    struct frontier_service *s = service_alloc(o);
+    enum status st = frontier_open_store(s, frontier_wall_ms(s));
+    int err;
+
+    if (st == STATUS_OK) {
+        frontier_sample_all(s);
+        err = pthread_create(&s->thread, NULL, frontier_thread, s);
+        st = err == 0 ? STATUS_OK : status_of_errno(err);
+    }
+    if (st != STATUS_OK) {
+        service_free(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+enum status frontier_service_close(struct frontier_service *s)
+{
+    enum status st;
+
+    if (s == NULL)
+        return STATUS_OK;
+    pthread_mutex_lock(&s->mtx);
+    s->stopping = true;
+    pthread_cond_signal(&s->arrived);
+    pthread_mutex_unlock(&s->mtx);
+    pthread_join(s->thread, NULL);
+    st = s->stopped;
+    service_free(s);
+    return st;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_turn.c - the frontier thread, one turn after the other.
+ *
+ *   submit ──► waiting (bounded) ──► turn: gather puts, carry out the rest
+ *                                      │
+ *                                      ▼
+ *                                   commit, synced
+ *                                      │
+ *                                      ▼
+ *                                   done(call), each
+ *
+ * A turn takes what waits, up to some thousand items, so that a commit is
+ * shared by all that came while the one before was written. Under load a turn
+ * of few puts waits two milliseconds for more: a commit costs as much as some
+ * hundred puts. Anything but a put ends that wait.
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/cond.h"
+#include "base/fault.h"
+#include "base/logger.h"
+#include "frontier/embedded/frontier.h"
+#include "service/calls/frontier_state.h"
+
+#define TURN_ITEMS 8192 /* a turn takes about that many */
+#define BUSY_ITEMS 64   /* of a turn that makes the next one wait */
+#define LINGER_NS  (2 * NS_PER_MS)
+#define WATCH_NS   (500 * NS_PER_MS)
+
+int64_t frontier_wall_ms(const struct frontier_service *s)
+{
+    return s->o.wall_ms != NULL ? s->o.wall_ms(s->o.wall_ctx) : clock_wall_ms();
+}
+
+/* ---- samples ---- */
+
+/* Under mtx. */
+static void take_sample(struct frontier_service *s, int64_t now)
+{
+    struct frontier_service_sample *m = &s->sample;
+    struct item_counts c;
+
+    items_counts(s->items, bytes_of_str(""), bytes_of_str(""), now, &c);
+    m->all = (struct frontier_counts){c.active, c.held, c.completed, c.queues,
+                                      c.active_queues};
+    m->urls = frontier_store_last_id(frontier_store_of(s->engine));
+    m->active = items_active(s->items);
+    m->broken = s->broken != STATUS_OK;
+}
+
+static void count_crawl(void *ctx, struct bytes crawl)
+{
+    (void)crawl;
+    ++*(uint64_t *)ctx;
+}
+
+/* What takes longer to find out. */
+static void sample_memory(struct frontier_service *s)
+{
+    struct engine_stats stats;
+    uint64_t memory = items_memory(s->items);
+
+    s->engine->ops->stats(s->engine, &stats);
+    pthread_mutex_lock(&s->mtx);
+    s->sample.memory = memory + stats.memory;
+    pthread_mutex_unlock(&s->mtx);
+}
+
+static void take_watch(struct frontier_service *s, int64_t now)
+{
+    struct frontier_watch watch;
+    uint64_t crawls = 0;
+
+    frontier_watch(s->engine, now, &watch);
+    items_each_crawl(s->items, count_crawl, &crawls);
+    pthread_mutex_lock(&s->mtx);
+    s->watch = watch;
+    s->sample.crawls = crawls;
+    pthread_mutex_unlock(&s->mtx);
+    s->next_watch = now + WATCH_NS;
+    s->unwatched = watch.saving; /* its end is worth another look */
+}
+
+void frontier_sample_all(struct frontier_service *s)
+{
+    take_sample(s, frontier_wall_ms(s));
+    sample_memory(s);
+    take_watch(s, clock_mono());
+}
+
+/* ---- what a turn is about ---- */
+
+/* Under mtx: waits for a call, an end, or `until`, monotonic. */
+static void sleep_until(struct frontier_service *s, int64_t until)
+{
+    s->asleep = true;
+    (void)cond_wait_until(&s->arrived, &s->mtx, until);
+    s->asleep = false;
+}
+
+/* Takes calls of about TURN_ITEMS items; *rush: one of them is no put. */
+static size_t take_calls(struct frontier_service *s, struct call_list *to,
+                         bool *rush)
+{
+    size_t items = 0;
+
+    while (items < TURN_ITEMS && s->waiting.head != NULL) {
+        struct frontier_call *call = call_list_take(&s->waiting);
+
+        items += call_items(call);
+        *rush = *rush || call->verb != FRONTIER_PUT;
+        call_list_add(to, call);
+    }
+    s->waiting_items -= items;
+    return items;
+}
+
+/* When the thread has something to do that nobody asks for. */
+static int64_t wake_at(const struct frontier_service *s)
+{
+    return s->unwatched && s->next_watch < s->next_checkpoint
+               ? s->next_watch
+               : s->next_checkpoint;
+}
+
+/* Fills `to` with what this turn is about; false: stopping, and nothing is
+ * left. `busy`: the turn before had many puts. */
+static bool next_calls(struct frontier_service *s, struct call_list *to,
+                       bool *busy)
+{
+    bool rush = s->unready.head != NULL, room, go_on;
+    size_t items;
+
+    *to = s->unready;
+    s->unready = (struct call_list){NULL, NULL};
+    pthread_mutex_lock(&s->mtx);
+    while (!rush && !s->stopping && s->waiting.head == NULL &&
+           clock_mono() < wake_at(s))
+        sleep_until(s, wake_at(s));
+    items = take_calls(s, to, &rush);
+    if (*busy && !rush && !s->stopping && items < TURN_ITEMS / 8) {
+        int64_t until = clock_mono() + LINGER_NS;
+
+        while (!rush && !s->stopping && items < TURN_ITEMS / 8 &&
+               clock_mono() < until) {
+            if (s->waiting.head == NULL)
+                sleep_until(s, until);
+            items += take_calls(s, to, &rush);
+        }
+    }
+    *busy = items >= BUSY_ITEMS;
+    room = s->refused && s->waiting_items <= s->o.most_waiting / 2;
+    if (room)
+        s->refused = false;
+    go_on = to->head != NULL || !s->stopping;
+    pthread_mutex_unlock(&s->mtx);
+    if (room && s->o.room != NULL)
+        s->o.room(s->o.room_ctx);
+    return go_on;
+}
+
+/* ---- a turn ---- */
+
+static void carry_out_all(struct frontier_service *s, struct call_list *calls,
+                          int64_t now)
+{
+    struct frontier_call *call;
+
+    while ((call = call_list_take(calls)) != NULL) {
+        if (call->verb == FRONTIER_PUT) {
+            frontier_gather(s, call);
+            call_list_add(&s->done, call);
+            continue;
+        }
+        frontier_put_group(s, now); /* in the order of their coming */
+        call_list_add(frontier_execute(s, call, now) ? &s->done : &s->unready,
+                      call);
+    }
+    frontier_put_group(s, now);
+}
+
+/* A put whose commit failed is not to be relied upon, whatever it says. */
+static void fail_call(struct frontier_call *call, enum status st)
+{
+    call->status = st;
+    call->url_count = call->name_count = 0;
+    call->more = false;
+    for (size_t i = 0; call->verb == FRONTIER_PUT && i < call->in.put.n; i++) {
+        if (call->in.put.items[i].ack == FRONTIER_ACK_OK ||
+            call->in.put.items[i].ack == FRONTIER_ACK_SKIPPED)
+            call->in.put.items[i].ack = FRONTIER_ACK_FAIL;
+    }
+}
+
+/* Counts a call, which is still ours. */
+static void count_call(struct frontier_service *s,
+                       const struct frontier_call *call, int64_t now)
+{
+    uint64_t acks[FRONTIER_ACKS_] = {0};
+
+    histogram_note(&s->calls[call->via][call->verb], now - call->submitted);
+    for (size_t i = 0; call->verb == FRONTIER_PUT && i < call->in.put.n; i++)
+        acks[call->in.put.items[i].ack]++;
+    for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
+        atomic_fetch_add_explicit(&s->acks[i], acks[i], memory_order_relaxed);
+}
+
+static void tell_all(struct frontier_service *s, int64_t now)
+{
+    int64_t told = s->done.head != NULL ? clock_mono() : 0;
+    struct frontier_call *call;
+    uint64_t calls = 0, puts = 0, urls = 0;
+
+    while ((call = call_list_take(&s->done)) != NULL) {
+        if (s->broken != STATUS_OK)
+            fail_call(call, s->broken);
+        calls++;
+        puts += call->verb == FRONTIER_PUT ? call->in.put.n : 0;
+        urls += call->verb == FRONTIER_GET ? call->url_count : 0;
+        count_call(s, call, told);
+        s->unwatched = true;
+        call->done(call); /* no longer ours */
+    }
+    pthread_mutex_lock(&s->mtx);
+    s->sample.calls += calls;
+    s->sample.puts += puts;
+    s->sample.gets_urls += urls;
+    take_sample(s, now);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+static void watch_if_due(struct frontier_service *s)
+{
+    int64_t now = clock_mono();
+
+    if (s->unwatched && now >= s->next_watch)
+        take_watch(s, now);
+}
+
+static void checkpoint_if_due(struct frontier_service *s)
+{
+    int64_t now = clock_mono();
+    enum status st;
+
+    if (now < s->next_checkpoint)
+        return;
+    s->next_checkpoint = now + s->o.checkpoint_ms * NS_PER_MS;
+    if (s->broken != STATUS_OK || !s->uncovered)
+        return;
+    st = frontier_checkpoint(s->engine, now, frontier_wall_ms(s));
+    s->uncovered = st == STATUS_AGAIN; /* the last one is not done yet */
+    s->unwatched = true;
+    if (st != STATUS_OK && st != STATUS_AGAIN)
+        s->broken = st;
+    sample_memory(s);
+}
+
+static void commit(struct frontier_service *s, int64_t now)
+{
+    if (s->broken == STATUS_OK && items_dirty(s->items)) {
+        s->uncovered = true;
+        fault_point("service-commit");
+        s->broken = items_commit(s->items, now);
+        fault_point("service-committed");
+    }
+    if (s->broken != STATUS_OK && !s->sample.broken)
+        log_error("the store failed; the frontier takes nothing any more",
+                  "dir=%s status=\"%s\" hint=\"mend that and start it again; "
+                  "what was acknowledged is on disk\"",
+                  s->o.dir, status_text(s->broken));
+}
+
+void *frontier_thread(void *arg)
+{
+    struct frontier_service *s = arg;
+    struct call_list calls;
+    bool busy = false;
+
+    while (next_calls(s, &calls, &busy)) {
+        int64_t now = frontier_wall_ms(s);
+
+        carry_out_all(s, &calls, now);
+        commit(s, now);
+        tell_all(s, now);
+        checkpoint_if_due(s);
+        watch_if_due(s);
+    }
+    s->stopped = s->broken;
+    if (s->broken == STATUS_OK)
+        s->stopped = frontier_checkpoint_now(s->engine, "stopped", true,
+                                             clock_mono(), frontier_wall_ms(s));
+    return NULL;
+}

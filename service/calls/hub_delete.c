@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hub_delete.c - a crawl of our own, deleted by a program that knows it by the
+ * frontier's API alone.
+ *
+ * It is what DELETE /v1/crawls/NAME does: the crawl is stopped at once, and its
+ * directory goes with all that is in it, pages and WARC files too. Who asked
+ * has the role that this takes there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "frontier/served/item_name.h"
+#include "service/calls/frontier_answer.h"
+#include "service/calls/hub_impl.h"
+
+struct deletion {
+    struct crawls_call base; /* first */
+    struct frontier_call *call;
+};
+
+/* call->why is to outlive the deletion. */
+static void refuse(struct frontier_call *call, const char *why)
+{
+    struct bytes kept = answer_keep(call, bytes_of(why, strlen(why) + 1));
+
+    answer_refuse(call, kept.len > 0 ? kept.at : "not as the crawl is now");
+}
+
+static void deleted(struct crawls_call *base)
+{
+    struct deletion *d = (struct deletion *)base;
+    struct frontier_call *call = d->call;
+    const json_t *n = json_object_get(base->out, "deleted");
+
+    answer_begin(call);
+    if (base->status == STATUS_OK)
+        call->number = (uint64_t)json_integer_value(n);
+    else if (base->status == STATUS_BUSY)
+        refuse(call, base->why);
+    else if (base->status != STATUS_NOT_FOUND) /* another was faster */
+        answer_fail(call, base->status);
+    json_decref(base->out);
+    free(d);
+    call->done(call); /* no longer ours */
+}
+
+enum status hub_delete(struct hub *h, struct frontier_call *call)
+{
+    struct deletion *d = xcalloc(1, sizeof *d);
+    enum status st;
+
+    d->base.verb = CRAWLS_DELETE;
+    d->base.crawl = item_crawl_name(call->in.crawl);
+    d->base.done = deleted;
+    d->call = call;
+    st = crawls_submit(h->crawls, &d->base);
+    if (st != STATUS_OK)
+        free(d);
+    return st;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hub_get.c - URLs of any crawl: all sources in turn.
+ *
+ *   sources: other programs' URLs, and each crawl of our own that runs
+ *
+ *   a round: each source is asked for an equal share of the queues that are
+ *            still wanted; what it leaves goes to those behind it
+ *   again:   those that gave all they were asked for may have more, and are
+ *            asked again, until nobody has or nothing is wanted
+ *
+ * One source is asked at a time, and goes on where it left off if its answer
+ * was a part; so nothing is leased that does not go out. URLs of several
+ * sources stand in one answer, up to a part of it. Where the caller is to
+ * submit again for the rest, what is needed to go on hangs on the call.
+ *
+ * Only one thread at a time has this in hand: each step begins when the one
+ * before it has handed its call back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "service/calls/frontier_answer.h"
+#include "service/calls/hub_impl.h"
+
+struct source {
+    char name[CRAWLS_NAME_MOST + 1]; /* empty: other programs' URLs */
+    bool out;                        /* has no more */
+};
+
+struct hub_get {
+    struct hub *hub;
+    struct frontier_call *call; /* as it was last submitted */
+    struct frontier_call sub;
+    struct source *sources;
+    size_t count, at;
+    size_t left;           /* sources to be asked yet in this round */
+    uint32_t wanted;       /* queues; of a call that says how many */
+    uint32_t asked, given; /* of the source at hand */
+    bool under_way;        /* a part of its answer is still to come */
+    char last[256];        /* key of the last URL given */
+    size_t last_len;
+    enum status failed;
+    /* A source may answer before submit is back: then the loop in `ask_on` goes
+     * on, and nothing nests. */
+    atomic_int step;
+};
+
+enum { STEP_SUBMITTED, STEP_ANSWERED, STEP_LEFT };
+
+static void get_free(struct hub_get *g)
+{
+    frontier_call_fini(&g->sub);
+    free(g->sources);
+    free(g);
+}
+
+/* ---- sources ---- */
+
+static void add_source(struct hub_get *g, const char *name)
+{
+    struct source *s = &g->sources[g->count++];
+
+    *s = (struct source){.out = false};
+    memcpy(s->name, name, strlen(name) + 1);
+}
+
+static void find_sources(struct hub_get *g)
+{
+    struct crawls_view *views = NULL;
+    size_t n = g->hub->crawls != NULL ? crawls_each(g->hub->crawls, &views) : 0;
+
+    g->sources = xcalloc(n + 1, sizeof *g->sources);
+    if (g->hub->frontier != NULL)
+        add_source(g, "");
+    for (size_t i = 0; i < n; i++)
+        if (views[i].state != CRAWLS_STOPPED && views[i].state != CRAWLS_FAILED)
+            add_source(g, views[i].name);
+    free(views);
+    g->left = g->count;
+    if (g->count > 0)
+        g->at = atomic_fetch_add(&g->hub->turn, 1) % g->count;
+}
+
+static size_t still_in(const struct hub_get *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->count; i++)
+        n += !g->sources[i].out;
+    return n;
+}
+
+static bool is_limited(const struct hub_get *g)
+{
+    return g->call->in.get.max_queues > 0;
+}
+
+/* To the next source that is to be asked; false: there is none. */
+static bool next_source(struct hub_get *g)
+{
+    if (is_limited(g) && g->wanted == 0)
+        return false;
+    if (g->left == 0)
+        g->left = still_in(g);
+    if (g->left == 0)
+        return false;
+    while (g->sources[g->at].out)
+        g->at = (g->at + 1) % g->count;
+    return true;
+}
+
+/* ---- one question ---- */
+
+static void answered(struct frontier_call *sub);
+
+/* The share of queues that falls to the source at hand. */
+static void begin_question(struct hub_get *g)
+{
+    const struct source *s = &g->sources[g->at];
+    struct frontier_get *in = &g->sub.in.get;
+
+    frontier_call_fini(&g->sub);
+    frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
+    g->sub.via = g->call->via;
+    *in = g->call->in.get;
+    in->any_crawl = s->name[0] == '\0';
+    in->crawl = bytes_of_str(s->name);
+    in->key = (struct bytes){NULL, 0};
+    g->asked = 0;
+    if (is_limited(g))
+        g->asked = (uint32_t)((g->wanted + g->left - 1) / g->left);
+    in->max_queues = g->asked;
+    g->given = 0;
+    g->last_len = SIZE_MAX;
+}
+
+static void end_question(struct hub_get *g)
+{
+    struct source *s = &g->sources[g->at];
+
+    g->wanted -= g->given < g->wanted ? g->given : g->wanted;
+    if (!is_limited(g) || g->given < g->asked)
+        s->out = true;
+    g->left--;
+    g->at = (g->at + 1) % g->count;
+}
+
+static void submit(struct hub_get *g)
+{
+    const struct source *s = &g->sources[g->at];
+    enum status st = STATUS_OK;
+
+    if (s->name[0] != '\0')
+        hub_lend(g->hub, bytes_of_str(s->name), &g->sub);
+    else
+        st = frontier_service_submit(g->hub->frontier, &g->sub);
+    if (st == STATUS_OK)
+        return;
+    answer_begin(&g->sub); /* no room, or stopping: it gives nothing now */
+    answered(&g->sub);
+}
+
+/* ---- one answer ---- */
+
+static void count_queue(struct hub_get *g, struct bytes key)
+{
+    size_t len = key.len < sizeof g->last ? key.len : sizeof g->last;
+
+    if (g->last_len == len && (len == 0 || memcmp(g->last, key.at, len) == 0))
+        return;
+    if (len > 0)
+        memcpy(g->last, key.at, len);
+    g->last_len = len;
+    g->given++;
+}
+
+static void take_answer(struct hub_get *g)
+{
+    struct frontier_call *call = g->call;
+
+    if (g->sub.status != STATUS_OK)
+        g->failed = g->sub.status;
+    for (size_t i = 0; i < g->sub.url_count; i++) {
+        struct frontier_url u = g->sub.urls[i];
+
+        count_queue(g, u.key);
+        u.crawl = answer_keep(call, u.crawl);
+        u.key = answer_keep(call, u.key);
+        u.url = answer_keep(call, u.url);
+        u.metadata = answer_keep(call, u.metadata);
+        call->urls[call->url_count++] = u;
+    }
+    g->under_way = g->sub.more;
+    if (!g->under_way)
+        end_question(g);
+}
+
+static void finish(struct hub_get *g, bool more)
+{
+    struct frontier_call *call = g->call;
+
+    call->more = more;
+    if (call->url_count == 0 && g->failed != STATUS_OK)
+        call->status = g->failed;
+    if (!more) {
+        call->joint = NULL;
+        get_free(g);
+    }
+    call->done(call); /* no longer ours */
+}
+
+/* Asks until a source keeps us waiting, or there is an answer to give. */
+static void ask_on(struct hub_get *g)
+{
+    for (;;) {
+        bool full = answer_is_full(g->call);
+        bool on = g->under_way || next_source(g);
+
+        if (!on || full) {
+            finish(g, on);
+            return;
+        }
+        if (!g->under_way)
+            begin_question(g);
+        atomic_store(&g->step, STEP_SUBMITTED);
+        submit(g);
+        if (atomic_exchange(&g->step, STEP_LEFT) == STEP_SUBMITTED)
+            return; /* `answered` goes on */
+        take_answer(g);
+    }
+}
+
+static void answered(struct frontier_call *sub)
+{
+    struct hub_get *g = sub->ctx;
+
+    if (atomic_exchange(&g->step, STEP_ANSWERED) == STEP_SUBMITTED)
+        return; /* ask_on goes on */
+    take_answer(g);
+    ask_on(g);
+}
+
+enum status hub_get_any(struct hub *h, struct frontier_call *call)
+{
+    struct hub_get *g = call->joint;
+
+    answer_begin(call);
+    call->crawl_id = (struct bytes){NULL, 0};
+    /* Behind a part that is all but full comes a whole one. */
+    call->urls =
+        answer_room(call, (size_t)2 * ANSWER_PART_URLS, sizeof *call->urls);
+    if (g == NULL) {
+        g = xcalloc(1, sizeof *g);
+        g->hub = h;
+        g->wanted = call->in.get.max_queues;
+        frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
+        atomic_init(&g->step, STEP_LEFT);
+        call->joint = g;
+        call->joint_free = get_free;
+        find_sources(g);
+    }
+    g->call = call;
+    g->failed = STATUS_OK;
+    ask_on(g);
+    return STATUS_OK;
+}

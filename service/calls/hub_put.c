@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hub_put.c - batches of puts for several crawls: split, put side by side,
+ * acknowledged as one.
+ *
+ * A part has the items of one crawl in the order of the batch, as copies whose
+ * bytes are the batch's own. Most batches are for one crawl, and go there
+ * whole.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "frontier/served/item_name.h"
+#include "service/calls/frontier_answer.h"
+#include "service/calls/hub_impl.h"
+
+struct part {
+    struct frontier_call call;
+    struct bytes crawl; /* empty: that of other programs */
+    struct frontier_item *items;
+    uint32_t *at; /* in the batch */
+    size_t n, room;
+};
+
+struct batch {
+    struct frontier_call *call;
+    struct part *parts;
+    size_t count;
+    atomic_size_t pending;
+};
+
+/* Where an item goes: a name, or empty. `last`: of the one before it. */
+static struct bytes place_of(const struct hub *h,
+                             const struct frontier_item *item,
+                             struct bytes last_crawl, struct bytes last_place)
+{
+    if (last_crawl.at != NULL && bytes_equal(item->crawl, last_crawl))
+        return last_place;
+    return hub_is_ours(h, item->crawl) ? item_crawl_name(item->crawl)
+                                       : (struct bytes){NULL, 0};
+}
+
+static struct part *part_of(struct batch *b, struct bytes crawl)
+{
+    struct part *p;
+
+    for (size_t i = 0; i < b->count; i++)
+        if (bytes_equal(b->parts[i].crawl, crawl))
+            return &b->parts[i];
+    b->parts = xrealloc(b->parts, (b->count + 1) * sizeof *b->parts);
+    p = &b->parts[b->count++];
+    *p = (struct part){.crawl = crawl};
+    return p;
+}
+
+static void add_item(struct part *p, const struct frontier_item *item,
+                     size_t at)
+{
+    if (p->n == p->room) {
+        p->room = p->room > 0 ? 2 * p->room : 64;
+        p->items = xrealloc(p->items, p->room * sizeof *p->items);
+        p->at = xrealloc(p->at, p->room * sizeof *p->at);
+    }
+    p->items[p->n] = *item;
+    p->at[p->n++] = (uint32_t)at;
+}
+
+static void split(const struct hub *h, struct batch *b)
+{
+    const struct frontier_put *in = &b->call->in.put;
+    struct bytes last_crawl = {NULL, 0}, place = {NULL, 0};
+
+    for (size_t i = 0; i < in->n; i++) {
+        place = place_of(h, &in->items[i], last_crawl, place);
+        last_crawl = in->items[i].crawl;
+        add_item(part_of(b, place), &in->items[i], i);
+    }
+}
+
+static void batch_free(struct batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        frontier_call_fini(&b->parts[i].call);
+        free(b->parts[i].items);
+        free(b->parts[i].at);
+    }
+    free(b->parts);
+    free(b);
+}
+
+/* Each item has the word of whoever it went to; the call failed only where all
+ * parts did. */
+static void join(struct batch *b)
+{
+    struct frontier_call *call = b->call;
+    const struct frontier_call *first = &b->parts[0].call;
+
+    answer_begin(call);
+    call->status = first->status;
+    call->why = first->why;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct part *p = &b->parts[i];
+
+        if (p->call.status == STATUS_OK)
+            call->status = STATUS_OK;
+        for (size_t k = 0; k < p->n; k++)
+            call->in.put.items[p->at[k]].ack = p->items[k].ack;
+    }
+    batch_free(b);
+    call->done(call); /* no longer ours */
+}
+
+static void one_done(struct batch *b)
+{
+    if (atomic_fetch_sub(&b->pending, 1) == 1)
+        join(b);
+}
+
+static void part_done(struct frontier_call *call)
+{
+    one_done(call->ctx);
+}
+
+/* The part of other programs goes first: it alone may have no room. */
+static enum status submit_first(struct hub *h, struct batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct frontier_call *call = &b->parts[i].call;
+
+        if (b->parts[i].crawl.len > 0)
+            continue;
+        if (h->frontier != NULL)
+            return frontier_service_submit(h->frontier, call);
+        answer_begin(call);
+        answer_refuse(call, "no URLs are taken for a crawl of this name");
+        part_done(call);
+    }
+    return STATUS_OK;
+}
+
+static enum status submit_parts(struct hub *h, struct batch *b)
+{
+    enum status st;
+
+    atomic_init(&b->pending, b->count + 1); /* and ourselves */
+    for (size_t i = 0; i < b->count; i++) {
+        struct part *p = &b->parts[i];
+
+        frontier_call_init(&p->call, FRONTIER_PUT, part_done, b);
+        p->call.via = b->call->via;
+        p->call.in.put = (struct frontier_put){p->items, p->n};
+    }
+    st = submit_first(h, b);
+    if (st != STATUS_OK) {
+        batch_free(b);
+        return st;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (b->parts[i].crawl.len > 0)
+            hub_lend(h, b->parts[i].crawl, &b->parts[i].call);
+    one_done(b);
+    return STATUS_OK;
+}
+
+/* All of it goes to one place: which is in *place. */
+static bool is_whole(const struct hub *h, const struct frontier_put *in,
+                     struct bytes *place)
+{
+    struct bytes last = {NULL, 0};
+
+    for (size_t i = 0; i < in->n; i++) {
+        struct bytes one = place_of(h, &in->items[i], last, *place);
+
+        if (i > 0 && !bytes_equal(one, *place))
+            return false;
+        *place = one;
+        last = in->items[i].crawl;
+    }
+    return true;
+}
+
+enum status hub_put(struct hub *h, struct frontier_call *call)
+{
+    struct bytes place = {NULL, 0};
+    struct batch *b;
+
+    if (call->in.put.n == 0 || call->in.put.n > FRONTIER_PUT_MOST)
+        return STATUS_ARG;
+    if (is_whole(h, &call->in.put, &place)) {
+        if (place.len > 0) {
+            hub_lend(h, place, call);
+            return STATUS_OK;
+        }
+        if (h->frontier != NULL)
+            return frontier_service_submit(h->frontier, call);
+    }
+    b = xcalloc(1, sizeof *b);
+    b->call = call;
+    split(h, b);
+    return submit_parts(h, b);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lend_put.c - URLs that other programs found or fetched, put into a crawl of
+ * our own.
+ *
+ *   discovered ─► canonical ─► in scope? ─► seen? ─► queued
+ *   known      ─► canonical ─► known here? ─── no ─► in scope? ─► admitted
+ *                                  │ yes                            │
+ *                                  └──────► done, or due later ◄────┘
+ *
+ * What stands together of discovered URLs passes the seen check together; a
+ * known one among them comes in its turn.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crawler/html/link_kinds.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url_params.h"
+#include "service/calls/lend_impl.h"
+
+#define SLICE       2048
+#define MEMORY_MOST ((size_t)128 << 20) /* texts and metadata of a slice */
+#define DROP_MOST   ((size_t)2048)      /* octets kept of a dropped URL */
+
+struct putting {
+    struct lend *l;
+    const struct fetcher_options *o;
+    struct arena *arena;
+    struct url url;
+    /* discovered, not yet put */
+    struct engine_item *items;
+    struct frontier_item **from; /* of which each is */
+    size_t count;
+    struct engine_drop *drops;
+    size_t drop_count;
+    uint64_t *ids;
+};
+
+/* ---- one URL ---- */
+
+/* Seeds alone have depth 0, and are given by a person. */
+static uint32_t depth_of(struct putting *p, const struct frontier_item *item)
+{
+    uint32_t depth = 1;
+
+    return lend_metadata_number(item->metadata, "depth", p->arena, &depth) &&
+                   depth > 0
+               ? depth
+               : 1;
+}
+
+/* p->url, in the form that it has in a crawl of our own. */
+static bool to_canonical(struct putting *p, struct bytes url)
+{
+    if (url_canonical(&p->url, url, NULL, NULL) != URL_OK)
+        return false;
+    url_drop_params(&p->url, p->o->drop_params, p->o->drop_param_count);
+    return true;
+}
+
+static void add_drop(struct putting *p, enum outcome_reason reason)
+{
+    struct bytes text = url_text(&p->url), host = url_host(&p->url);
+    size_t len = text.len < DROP_MOST ? text.len : DROP_MOST;
+    char *at = arena_try_copy(p->arena, text.at, len);
+    char *host_at = arena_try_copy(p->arena, host.at, host.len);
+
+    if (at != NULL && host_at != NULL)
+        p->drops[p->drop_count++] =
+            (struct engine_drop){reason, bytes_of(host_at, host.len),
+                                 bytes_of(at, len)};
+}
+
+/* p->url as an item, if it is in scope; else it is dropped. */
+static bool to_item(struct putting *p, const struct frontier_item *item,
+                    struct engine_item *out)
+{
+    struct bytes text = url_text(&p->url), key = queue_key_of(&p->url);
+    uint32_t depth = depth_of(p, item);
+    struct scope_verdict v = scope_check(p->o->scope, &p->url, depth);
+    char *at;
+
+    if (!v.in) {
+        add_drop(p, v.reason);
+        return false;
+    }
+    at = arena_try_copy(p->arena, text.at, text.len);
+    if (at == NULL)
+        return false;
+    *out = (struct engine_item){
+        .key = bytes_of(at + (key.at - text.at), key.len),
+        .url = bytes_of(at, text.len),
+        .digest = digest_url(frontier_digest_key(p->l->engine),
+                             lend_crawl(p->l), key, text),
+        .depth = depth,
+        .kind = LINK_A,
+    };
+    return true;
+}
+
+/* ---- discovered ---- */
+
+static enum status put_discovered(struct putting *p)
+{
+    enum status st;
+
+    if (p->count + p->drop_count == 0)
+        return STATUS_OK;
+    st = lent_discover(p->l->engine, p->items, p->count, p->drops,
+                       p->drop_count, p->l->now, p->l->wall_ms, p->ids);
+    for (size_t i = 0; st == STATUS_OK && i < p->count; i++)
+        p->from[i]->ack =
+            p->ids[i] != 0 ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
+    p->count = p->drop_count = 0;
+    return st;
+}
+
+static void take_discovered(struct putting *p, struct frontier_item *item)
+{
+    item->ack = FRONTIER_ACK_SKIPPED;
+    if (!to_canonical(p, item->url) || !to_item(p, item, &p->items[p->count]))
+        return;
+    item->ack = FRONTIER_ACK_FAIL; /* until it is put */
+    p->from[p->count++] = item;
+}
+
+/* ---- known ---- */
+
+/* A row for what nobody here has seen; *id 0: it is not wanted. */
+static enum status admit(struct putting *p, const struct frontier_item *item,
+                         uint64_t *id)
+{
+    struct engine_item e;
+    bool wanted = to_item(p, item, &e);
+    enum status st =
+        lent_discover(p->l->engine, &e, wanted ? 1 : 0, p->drops, p->drop_count,
+                      p->l->now, p->l->wall_ms, p->ids);
+
+    *id = wanted && st == STATUS_OK ? p->ids[0] : 0;
+    p->drop_count = 0;
+    return st;
+}
+
+static enum status take_known(struct putting *p, struct frontier_item *item)
+{
+    struct lend *l = p->l;
+    const struct lent_word word = {
+        .final = item->refetch_s == 0,
+        .due_ms = wire_ms(item->refetch_s),
+        .http_status = lend_http_status(item->metadata, p->arena),
+    };
+    enum lent_said said = LENT_TAKEN;
+    uint64_t id = 0;
+    enum status st = put_discovered(p); /* in their order */
+
+    item->ack = FRONTIER_ACK_SKIPPED;
+    if (st != STATUS_OK || !to_canonical(p, item->url))
+        return st;
+    st =
+        lent_identify(l->engine, queue_key_of(&p->url), url_text(&p->url), &id);
+    if (st == STATUS_OK && id == 0)
+        st = admit(p, item, &id);
+    if (st != STATUS_OK || id == 0)
+        return st;
+    st = lent_say(l->engine, id, &word, l->now, l->wall_ms, &said);
+    if (st == STATUS_OK && (said != LENT_WAS_DONE || word.final))
+        item->ack = FRONTIER_ACK_OK;
+    return st;
+}
+
+/* ---- a slice ---- */
+
+static struct putting *putting_new(struct lend *l, size_t n)
+{
+    struct putting *p = xcalloc(1, sizeof *p);
+
+    p->l = l;
+    p->o = crawl_fetching(l->crawl);
+    p->arena = arena_new(MEMORY_MOST);
+    url_init(&p->url);
+    p->items = xcalloc(n, sizeof *p->items);
+    p->from = xcalloc(n, sizeof(struct frontier_item *));
+    p->drops = xcalloc(n, sizeof *p->drops);
+    p->ids = xcalloc(n, sizeof *p->ids);
+    return p;
+}
+
+static void putting_free(struct putting *p)
+{
+    url_fini(&p->url);
+    arena_free(p->arena);
+    free(p->items);
+    free(p->from);
+    free(p->drops);
+    free(p->ids);
+    free(p);
+}
+
+enum status lend_put(struct lend *l)
+{
+    const struct frontier_put *in = &l->call->in.put;
+    struct putting *p;
+    enum status st = STATUS_OK;
+
+    l->from = l->to;
+    l->to = in->n - l->from < SLICE ? in->n : l->from + SLICE;
+    p = putting_new(l, l->to - l->from);
+    for (size_t i = l->from; st == STATUS_OK && i < l->to; i++) {
+        struct frontier_item *item = &in->items[i];
+
+        if (item->kind == FRONTIER_ITEM_DISCOVERED)
+            take_discovered(p, item);
+        else if (item->kind == FRONTIER_ITEM_KNOWN)
+            st = take_known(p, item);
+        else
+            item->ack = FRONTIER_ACK_SKIPPED;
+    }
+    if (st == STATUS_OK)
+        st = put_discovered(p);
+    putting_free(p);
+    l->task.durable = true;
+    l->more = l->to < in->n;
+    return st;
+}

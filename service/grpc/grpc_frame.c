@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grpc_frame.c - messages out of a byte stream.
+ *
+ * What is given out stays in `in` until the next feed, which moves the rest to
+ * the front: one copy for the few octets of a message cut in two, none for the
+ * others.
+ */
+#include "service/grpc/grpc_frame.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#define GZIP_WINDOW (15 + 16) /* zlib: a gzip header is expected */
+
+void grpc_reader_init(struct grpc_reader *r, bool gzip, size_t held_most)
+{
+    memset(r, 0, sizeof *r);
+    buf_init(&r->in, GRPC_PREFIX + GRPC_MESSAGE_MOST + held_most);
+    buf_init(&r->plain, GRPC_MESSAGE_MOST);
+    r->gzip = gzip;
+}
+
+void grpc_reader_fini(struct grpc_reader *r)
+{
+    buf_fini(&r->in);
+    buf_fini(&r->plain);
+    r->at = 0;
+}
+
+static void drop_given(struct grpc_reader *r)
+{
+    if (r->at == 0)
+        return;
+    if (r->at < r->in.len)
+        memmove(r->in.at, r->in.at + r->at, r->in.len - r->at);
+    buf_truncate(&r->in, r->in.len - r->at);
+    r->at = 0;
+    /* A rare large message does not keep its memory for the stream's life. */
+    if (r->in.len == 0 && r->in.cap > 4 * 65536)
+        buf_fini(&r->in);
+    if (r->plain.cap > 4 * 65536)
+        buf_fini(&r->plain);
+}
+
+enum status grpc_reader_feed(struct grpc_reader *r, struct bytes b)
+{
+    drop_given(r);
+    buf_add_bytes(&r->in, b);
+    return buf_failed(&r->in);
+}
+
+static size_t prefix_length(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+
+    return (size_t)u[1] << 24 | (size_t)u[2] << 16 | (size_t)u[3] << 8 | u[4];
+}
+
+size_t grpc_reader_held(const struct grpc_reader *r)
+{
+    return r->in.len - r->at;
+}
+
+size_t grpc_reader_coming(const struct grpc_reader *r)
+{
+    if (grpc_reader_held(r) < GRPC_PREFIX)
+        return 0;
+    return GRPC_PREFIX + prefix_length(r->in.at + r->at);
+}
+
+/* All members of the gzip stream, and nothing behind them (RFC 1952 2.2). */
+static enum status gunzip(struct bytes in, struct buf *out)
+{
+    z_stream z = {0};
+    enum status st = STATUS_FORMAT;
+    char chunk[16384];
+    int rc = Z_OK;
+
+    if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+        return STATUS_NOMEM;
+    z.next_in = (Bytef *)(uintptr_t)in.at;
+    z.avail_in = (uInt)in.len;
+    buf_clear(out);
+    while (rc != Z_STREAM_END || z.avail_in > 0) {
+        if (rc == Z_STREAM_END && inflateReset(&z) != Z_OK)
+            goto out;
+        z.next_out = (Bytef *)chunk;
+        z.avail_out = sizeof chunk;
+        rc = inflate(&z, Z_NO_FLUSH);
+        if (rc != Z_OK && rc != Z_STREAM_END)
+            goto out;
+        buf_add(out, chunk, sizeof chunk - z.avail_out);
+        if (buf_failed(out) != STATUS_OK) {
+            st = STATUS_LIMIT;
+            goto out;
+        }
+        if (rc == Z_OK && z.avail_in == 0 && z.avail_out > 0)
+            goto out; /* cut short */
+    }
+    st = STATUS_OK;
+out:
+    inflateEnd(&z);
+    return st;
+}
+
+enum status grpc_reader_next(struct grpc_reader *r, struct bytes *message)
+{
+    enum status st;
+    const char *p;
+    size_t len;
+
+    if (grpc_reader_held(r) < GRPC_PREFIX)
+        return STATUS_AGAIN;
+    p = r->in.at + r->at;
+    if (p[0] != 0 && (p[0] != 1 || !r->gzip))
+        return STATUS_FORMAT;
+    len = prefix_length(p);
+    if (len > GRPC_MESSAGE_MOST)
+        return STATUS_LIMIT;
+    if (grpc_reader_held(r) < GRPC_PREFIX + len)
+        return STATUS_AGAIN;
+    r->at += GRPC_PREFIX + len;
+    if (p[0] == 0) {
+        *message = bytes_of(p + GRPC_PREFIX, len);
+        return STATUS_OK;
+    }
+    st = gunzip(bytes_of(p + GRPC_PREFIX, len), &r->plain);
+    if (st == STATUS_OK)
+        *message = buf_bytes(&r->plain);
+    return st;
+}
+
+void grpc_prefix(char out[GRPC_PREFIX], size_t len)
+{
+    out[0] = 0;
+    for (int i = 0; i < 4; i++)
+        out[1 + i] = (char)(unsigned char)(len >> (24 - 8 * i) & 0xff);
+}

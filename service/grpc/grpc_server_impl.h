@@ -1,0 +1,77 @@
+/*
+ * grpc_server_impl.h - the inside of the server of gRPC, shared by its files.
+ *
+ *   grpc_server.c  methods by their path; which requests become a call; the end
+ *   grpc_call.c    one call, from its beginning to its trailers
+ *
+ * Nobody else includes this.
+ */
+#ifndef URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
+#define URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
+
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "service/grpc/grpc_frame.h"
+#include "service/grpc/grpc_server.h"
+
+struct grpc_server {
+    struct loop *loop;
+    struct grpc_options options;
+    struct http2_handler handler;
+    struct http2_server *http2;
+    struct map *methods; /* path to struct entry of grpc_server.c */
+    size_t calls;        /* that need a role */
+    size_t coming;
+    bool draining;
+    /* written by the loop's thread, read by any */
+    struct {
+        _Atomic uint64_t open, strangers, received, sent;
+        _Atomic uint64_t ended[GRPC_CODES_];
+    } tally;
+};
+
+struct grpc_call {
+    struct grpc_server *server;
+    const struct grpc_method *method;
+    void *ctx;
+    struct http2_stream *stream; /* NULL: ended */
+    void *user;
+    unsigned refs; /* one of the stream, one of each holder */
+    struct grpc_reader reader;
+    size_t received; /* and not consumed */
+    size_t reserved; /* of server->coming */
+    struct bytes single;
+    struct loop_timer timer;
+    int64_t deadline; /* 0: none */
+    bool has_single;  /* the request of a GRPC_SINGLE is here */
+    bool no_more;     /* the caller has half-closed */
+    bool half_closed; /* and the method was told */
+    bool anonymous;   /* counted in its connection's standing */
+    bool paused;
+    bool responded; /* headers have been sent */
+    bool finished;  /* or reset, as its time is over */
+};
+
+static inline void grpc_count(_Atomic uint64_t *to, uint64_t by)
+{
+    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
+
+static inline struct http2_header grpc_header(const char *name,
+                                              const char *value)
+{
+    return (struct http2_header){bytes_of_str(name), bytes_of_str(value)};
+}
+
+/* The part of a handler that concerns calls: all but their requests. */
+void grpc_call_handle(struct http2_handler *h);
+/* `timeout` in ns; -1: none. */
+void grpc_call_open(struct grpc_server *s, struct http2_stream *t,
+                    const struct grpc_method *m, void *ctx, bool gzip,
+                    int64_t timeout);
+/* Status alone, where nothing has been answered (Trailers-Only); counted. */
+void grpc_refuse(struct grpc_server *s, struct http2_stream *t,
+                 enum grpc_code code, const char *why);
+
+#endif

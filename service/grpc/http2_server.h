@@ -1,0 +1,69 @@
+/*
+ * http2_server.h - listens, and keeps the connections: plaintext HTTP/2 with
+ * prior knowledge (RFC 9113 section 3.3), or TLS.
+ *
+ * Bounded: connections, the time a peer may take to say its preface, the time
+ * it may be silent when asked for a sign of life. What a connection may cost is
+ * http2_session.h's part. The loop's thread alone.
+ */
+#ifndef URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
+#define URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "service/grpc/http2_session.h"
+#include "service/net/loop.h"
+#include "service/net/tls.h"
+
+struct http2_server;
+struct http2_conn;
+
+struct http2_server_options {
+    const char *listen; /* "127.0.0.1:7071", "[::]:0", "name:port" */
+    struct tls *tls;    /* NULL: plaintext */
+    struct http2_limits limits;
+    unsigned connections; /* at once; more are closed as they come */
+    int64_t preface_ns;   /* until the peer's first SETTINGS */
+    int64_t quiet_ns;     /* without an octet, then PING ... */
+    int64_t answer_ns;    /* ... and this long for any octet */
+};
+
+/* Sensible ones for all but listen and tls. */
+void http2_server_options_init(struct http2_server_options *o);
+
+/* Splits "host:port", "[v6]:port"; false: it is neither. */
+bool http2_split_address(struct bytes text, struct bytes *host,
+                         struct bytes *port);
+
+/* Listens; `h->wake` is set by this. STATUS_ARG: no such address; STATUS_BUSY:
+ * it is taken; STATUS_IO. All but the options' strings are borrowed for the
+ * server's life. */
+MUST_CHECK enum status http2_server_new(struct http2_server **out,
+                                        struct loop *l, struct http2_handler *h,
+                                        const struct http2_server_options *o);
+/* Ends all connections as they are. */
+void http2_server_free(struct http2_server *s);
+
+/* "127.0.0.1:7071": numbers, with the port that was found for 0. */
+const char *http2_server_address(const struct http2_server *s);
+unsigned http2_server_connections(const struct http2_server *s);
+
+/* What a monitor shows; octets are those of the session, TLS taken off. Any
+ * thread, while the server is there. */
+struct http2_sample {
+    uint64_t open, accepted, refused; /* connections */
+    uint64_t received, sent;          /* octets */
+};
+void http2_server_sample(const struct http2_server *s,
+                         struct http2_sample *out);
+
+/* Stops listening and sends GOAWAY; a connection ends with its last stream.
+ * `ended` is called when there is none left. */
+void http2_server_drain(struct http2_server *s, void (*ended)(void *ctx),
+                        void *ctx);
+/* Each open stream of each connection. */
+void http2_server_each(struct http2_server *s,
+                       void (*visit)(struct http2_stream *t));
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http2_session.c - frames and windows, on top of nghttp2.
+ *
+ * nghttp2 frames, checks and keeps the windows; its automatic WINDOW_UPDATE is
+ * off. The connection's window opens at once for all that comes in, since one
+ * stream whose owner waits must not stop the others; a stream's own window
+ * opens as its owner consumes. When an answer is complete and the peer is still
+ * sending, RST_STREAM with NO_ERROR tells it to stop (RFC 9113 section 8.1).
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/grpc/http2_session_impl.h"
+
+#define BOMB          16   /* blocks this many times too large: go */
+#define ALLOWANCE     2000 /* frames that cost the peer nothing ... */
+#define ALLOWANCE_A_S 200  /* ... and how many more each second */
+#define ACKS_MOST     1000 /* of PING and SETTINGS that wait to go */
+
+void http2_session_wake(struct http2_session *s)
+{
+    if (!s->inside)
+        s->handler->wake(s->conn);
+}
+
+static void touch(struct http2_stream *t)
+{
+    if (t->is_touched)
+        return;
+    t->is_touched = true;
+    TAILQ_INSERT_TAIL(&t->session->touched, t, touched);
+}
+
+/* ---- what costs the peer nothing ---- */
+
+static void refill(struct http2_session *s)
+{
+    int64_t more = (s->now - s->refilled) / (NS_PER_S / ALLOWANCE_A_S);
+
+    if (more <= 0)
+        return;
+    s->refilled = s->now;
+    s->allowance =
+        s->allowance + more < ALLOWANCE ? s->allowance + more : ALLOWANCE;
+}
+
+static void calm_down(struct http2_session *s)
+{
+    s->calm = true;
+    nghttp2_session_terminate_session(s->ng, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+static void charge(struct http2_session *s)
+{
+    if (--s->allowance < 0 && !s->calm)
+        calm_down(s);
+}
+
+/* ---- called by nghttp2 ---- */
+
+static struct http2_stream *stream_of(nghttp2_session *ng, int32_t id)
+{
+    return nghttp2_session_get_stream_user_data(ng, id);
+}
+
+static int on_begin_headers(nghttp2_session *ng, const nghttp2_frame *f,
+                            void *ctx)
+{
+    struct http2_session *s = ctx;
+
+    (void)ng;
+    http2_block_clear(&s->block);
+    if (f->hd.type != NGHTTP2_HEADERS || f->headers.cat != NGHTTP2_HCAT_REQUEST)
+        return 0;
+    http2_stream_new(s, f->hd.stream_id);
+    return 0;
+}
+
+static int on_header(nghttp2_session *ng, const nghttp2_frame *f,
+                     const uint8_t *name, size_t name_len, const uint8_t *value,
+                     size_t value_len, uint8_t flags, void *ctx)
+{
+    struct http2_session *s = ctx;
+
+    (void)ng;
+    (void)f;
+    (void)flags;
+    http2_block_add(&s->block, bytes_of(name, name_len),
+                    bytes_of(value, value_len), s->limits.header_most);
+    if (s->block.octets / BOMB > s->limits.header_most && !s->calm)
+        calm_down(s);
+    return 0;
+}
+
+static void peer_ended(struct http2_session *s, struct http2_stream *t)
+{
+    t->remote_ended = true;
+    if (t->finished)
+        return;
+    s->handler->end(t);
+    touch(t);
+}
+
+static void give_request(struct http2_session *s, struct http2_stream *t)
+{
+    struct http2_header headers[HTTP2_FIELDS_MOST];
+    struct http2_request r;
+
+    http2_block_read(&s->block, s->limits.header_most, headers, &r);
+    s->handler->request(s->handler->ctx, t, &r);
+}
+
+static void got_headers(struct http2_session *s, const nghttp2_frame *f)
+{
+    struct http2_stream *t = stream_of(s->ng, f->hd.stream_id);
+
+    if (t == NULL)
+        return;
+    if (f->headers.cat == NGHTTP2_HCAT_REQUEST)
+        give_request(s, t);
+    if ((f->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0)
+        peer_ended(s, t);
+}
+
+static void got_data(struct http2_session *s, const nghttp2_frame *f)
+{
+    struct http2_stream *t = stream_of(s->ng, f->hd.stream_id);
+
+    if ((f->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) {
+        if (f->hd.length == f->data.padlen)
+            charge(s);
+    } else if (t != NULL) {
+        peer_ended(s, t);
+    }
+}
+
+static int on_frame_recv(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
+{
+    struct http2_session *s = ctx;
+
+    (void)ng;
+    switch (f->hd.type) {
+    case NGHTTP2_HEADERS:
+        got_headers(s, f);
+        break;
+    case NGHTTP2_DATA:
+        got_data(s, f);
+        break;
+    case NGHTTP2_PING:
+    case NGHTTP2_SETTINGS:
+        s->ready = s->ready || f->hd.type == NGHTTP2_SETTINGS;
+        if ((f->hd.flags & NGHTTP2_FLAG_ACK) == 0)
+            charge(s);
+        break;
+    case NGHTTP2_RST_STREAM:
+    case NGHTTP2_PRIORITY:
+        charge(s);
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id,
+                         const uint8_t *data, size_t len, void *ctx)
+{
+    struct http2_session *s = ctx;
+    struct http2_stream *t = stream_of(ng, id);
+
+    (void)flags;
+    nghttp2_session_consume_connection(ng, len);
+    if (t == NULL || t->finished) {
+        nghttp2_session_consume_stream(ng, id, len);
+        return 0;
+    }
+    s->handler->data(t, bytes_of(data, len));
+    touch(t);
+    return 0;
+}
+
+static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t error,
+                           void *ctx)
+{
+    struct http2_stream *t = stream_of(ng, id);
+
+    (void)error;
+    (void)ctx;
+    if (t != NULL)
+        http2_stream_forget(t);
+    return 0;
+}
+
+static int on_frame_send(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
+{
+    struct http2_session *s = ctx;
+    struct http2_stream *t;
+
+    if (f->hd.type == NGHTTP2_DATA && s->allowance < ALLOWANCE)
+        s->allowance++; /* peers measure their window with PING as data comes */
+    if (f->hd.type != NGHTTP2_HEADERS ||
+        (f->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0)
+        return 0;
+    t = stream_of(ng, f->hd.stream_id);
+    if (t != NULL && !t->remote_ended)
+        nghttp2_submit_rst_stream(ng, NGHTTP2_FLAG_NONE, t->id,
+                                  NGHTTP2_NO_ERROR);
+    return 0;
+}
+
+/* ---- life ---- */
+
+static void set_callbacks(nghttp2_session_callbacks *cb)
+{
+    nghttp2_session_callbacks_set_on_begin_headers_callback(cb,
+                                                            on_begin_headers);
+    nghttp2_session_callbacks_set_on_header_callback(cb, on_header);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(cb, on_frame_recv);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb,
+                                                              on_data_chunk);
+    nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
+    nghttp2_session_callbacks_set_on_frame_send_callback(cb, on_frame_send);
+}
+
+static enum status make_session(struct http2_session *s)
+{
+    nghttp2_session_callbacks *cb = NULL;
+    nghttp2_option *option = NULL;
+    enum status st = STATUS_NOMEM;
+
+    if (nghttp2_session_callbacks_new(&cb) != 0 ||
+        nghttp2_option_new(&option) != 0)
+        goto out;
+    set_callbacks(cb);
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_option_set_no_closed_streams(option, 1);
+    nghttp2_option_set_max_outbound_ack(option, ACKS_MOST);
+    if (nghttp2_session_server_new2(&s->ng, cb, s, option) == 0)
+        st = STATUS_OK;
+out:
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(cb);
+    return st;
+}
+
+static enum status say_settings(struct http2_session *s)
+{
+    const nghttp2_settings_entry settings[] = {
+        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, s->limits.streams},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, s->limits.window},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, s->limits.header_most},
+    };
+
+    if (nghttp2_submit_settings(s->ng, NGHTTP2_FLAG_NONE, settings,
+                                sizeof settings / sizeof *settings) != 0 ||
+        nghttp2_session_set_local_window_size(s->ng, NGHTTP2_FLAG_NONE, 0,
+                                              4 * (int32_t)s->limits.window) !=
+            0)
+        return STATUS_NOMEM;
+    return STATUS_OK;
+}
+
+enum status http2_session_new(struct http2_session **out,
+                              const struct http2_handler *h,
+                              const struct http2_limits *limits, void *conn)
+{
+    struct http2_session *s = xcalloc(1, sizeof *s);
+    enum status st;
+
+    s->handler = h;
+    s->limits = *limits;
+    s->conn = conn;
+    s->allowance = ALLOWANCE;
+    s->inside = true;
+    TAILQ_INIT(&s->all);
+    TAILQ_INIT(&s->touched);
+    TAILQ_INIT(&s->low);
+    buf_init(&s->block.text, limits->header_most);
+    st = make_session(s);
+    if (st == STATUS_OK)
+        st = say_settings(s);
+    if (st != STATUS_OK) {
+        http2_session_free(s);
+        return st;
+    }
+    s->inside = false;
+    *out = s;
+    return STATUS_OK;
+}
+
+void http2_session_free(struct http2_session *s)
+{
+    struct http2_stream *t;
+
+    if (s == NULL)
+        return;
+    s->inside = true;
+    while ((t = TAILQ_FIRST(&s->all)) != NULL)
+        http2_stream_forget(t);
+    nghttp2_session_del(s->ng);
+    buf_fini(&s->block.text);
+    free(s);
+}
+
+/* ---- octets ---- */
+
+static void take_turns(struct http2_session *s)
+{
+    struct http2_stream *t;
+
+    while ((t = TAILQ_FIRST(&s->touched)) != NULL) {
+        TAILQ_REMOVE(&s->touched, t, touched);
+        t->is_touched = false;
+        if (!t->finished)
+            s->handler->turn(t);
+    }
+}
+
+enum status http2_session_receive(struct http2_session *s, struct bytes in,
+                                  int64_t now)
+{
+    ssize_t n;
+
+    s->now = now;
+    if (s->refilled == 0)
+        s->refilled = now;
+    refill(s);
+    s->inside = true;
+    n = nghttp2_session_mem_recv(s->ng, (const uint8_t *)in.at, in.len);
+    take_turns(s);
+    s->inside = false;
+    return n == (ssize_t)in.len && !s->calm ? STATUS_OK : STATUS_CLOSED;
+}
+
+/* Owners that waited for room; true if there were any. */
+static bool tell_drained(struct http2_session *s)
+{
+    struct http2_stream *t;
+    bool any = false;
+
+    while ((t = TAILQ_FIRST(&s->low)) != NULL) {
+        TAILQ_REMOVE(&s->low, t, low);
+        t->is_low = t->over = false;
+        any = true;
+        if (!t->finished)
+            s->handler->drained(t);
+    }
+    return any;
+}
+
+struct bytes http2_session_send(struct http2_session *s)
+{
+    const uint8_t *at = NULL;
+    ssize_t n;
+
+    s->inside = true;
+    do {
+        n = nghttp2_session_mem_send(s->ng, &at);
+    } while (n == 0 && tell_drained(s));
+    s->inside = false;
+    return n > 0 ? bytes_of(at, (size_t)n) : bytes_of(NULL, 0);
+}
+
+bool http2_session_over(const struct http2_session *s)
+{
+    return nghttp2_session_want_read(s->ng) == 0 &&
+           nghttp2_session_want_write(s->ng) == 0;
+}
+
+bool http2_session_ready(const struct http2_session *s)
+{
+    return s->ready;
+}
+
+size_t http2_session_streams(const struct http2_session *s)
+{
+    return s->streams;
+}
+
+void http2_session_ping(struct http2_session *s)
+{
+    nghttp2_submit_ping(s->ng, NGHTTP2_FLAG_NONE, NULL);
+    http2_session_wake(s);
+}
+
+void http2_session_goaway(struct http2_session *s, bool at_once)
+{
+    if (at_once)
+        nghttp2_submit_goaway(s->ng, NGHTTP2_FLAG_NONE,
+                              nghttp2_session_get_last_proc_stream_id(s->ng),
+                              NGHTTP2_NO_ERROR, NULL, 0);
+    else
+        nghttp2_submit_shutdown_notice(s->ng);
+    http2_session_wake(s);
+}
+
+void http2_session_each(struct http2_session *s,
+                        void (*visit)(struct http2_stream *t))
+{
+    struct http2_stream *t, *next;
+
+    for (t = TAILQ_FIRST(&s->all); t != NULL; t = next) {
+        next = TAILQ_NEXT(t, all);
+        visit(t);
+    }
+}

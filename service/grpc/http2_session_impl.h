@@ -1,0 +1,90 @@
+/*
+ * http2_session_impl.h - the inside of an HTTP/2 session, shared by its files.
+ *
+ *   http2_session.c  frames and windows, on top of nghttp2; octets in and out
+ *   http2_stream.c   one stream, and its answer until nghttp2 asks for it
+ *   http2_block.c    a block of header fields, as it comes in
+ *
+ * Nobody else includes this.
+ */
+#ifndef URLWEIR_SERVICE_GRPC_HTTP2_SESSION_IMPL_H
+#define URLWEIR_SERVICE_GRPC_HTTP2_SESSION_IMPL_H
+
+#include <nghttp2/nghttp2.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/buf.h"
+#include "service/grpc/http2_session.h"
+
+#define HTTP2_FIELDS_MOST 128 /* fields of a block that are kept */
+
+struct http2_stream {
+    struct http2_session *session;
+    TAILQ_ENTRY(http2_stream) all, touched, low;
+    int32_t id;
+    void *user;
+    struct buf out;
+    size_t out_at;      /* of it, sent already */
+    bool is_touched;    /* in session->touched */
+    bool is_low;        /* in session->low */
+    bool over;          /* the owner waits for `drained` */
+    bool responded;     /* headers are on their way */
+    bool waiting;       /* nghttp2 asked and there was nothing */
+    bool finished;      /* trailers are set */
+    bool remote_ended;  /* the peer sends no more */
+    struct buf trailer; /* name \0 value \0 ... */
+    size_t trailer_count;
+};
+
+TAILQ_HEAD(http2_streams, http2_stream);
+
+struct http2_block {
+    struct buf text; /* names and values, one after another */
+    struct {
+        size_t name, name_len, value, value_len;
+    } field[HTTP2_FIELDS_MOST];
+    size_t count, octets; /* octets as RFC 9113 6.5.2 counts */
+};
+
+struct http2_session {
+    nghttp2_session *ng;
+    const struct http2_handler *handler;
+    struct http2_limits limits;
+    void *conn;
+    struct http2_standing standing;
+    struct http2_streams all, touched, low;
+    size_t streams;
+    struct http2_block block; /* at most one is under way (RFC 9113 4.3) */
+    int64_t now, refilled;
+    int64_t allowance;
+    bool inside; /* a call from outside is running: no wake is needed */
+    bool calm;   /* the allowance was overdrawn */
+    bool ready;  /* the peer's settings are here */
+};
+
+/* There is something to send; after a call from outside its caller asks. */
+void http2_session_wake(struct http2_session *s);
+
+/* ---- one stream ---- */
+
+/* Is in s->all, and nghttp2's user data of its id. */
+void http2_stream_new(struct http2_session *s, int32_t id);
+/* Its owner is told; it leaves all lists and is freed. */
+void http2_stream_forget(struct http2_stream *t);
+
+/* ---- one block ---- */
+
+void http2_block_clear(struct http2_block *b);
+/* What is beyond `most` octets, or one field too many, is counted and not
+ * kept. */
+void http2_block_add(struct http2_block *b, struct bytes name,
+                     struct bytes value, size_t most);
+/* What it says; `headers` are of HTTP2_FIELDS_MOST, and *out lives as long as
+ * they and the block. */
+void http2_block_read(const struct http2_block *b, size_t most,
+                      struct http2_header *headers, struct http2_request *out);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_api.c - URLs that other programs put, lease and settle: what each path
+ * asks of the frontier and what it answers. The contract is
+ * docs/formats/http-api.md.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "service/http/http_dashboard.h"
+#include "service/http/http_route.h"
+
+#define SETTLE_MOST 1000 /* leases in one body */
+#define HOLD_MOST   86400
+#define COUNT(a)    (sizeof(a) / sizeof *(a))
+
+/* ---- reading ---- */
+
+/* The body as an array: an object alone is one of one. Borrowed. */
+static bool as_array(struct http_request *r, size_t most)
+{
+    if (json_is_object(r->in)) {
+        json_t *array = json_array();
+
+        json_array_append_new(array, r->in);
+        r->in = array;
+    }
+    if (!json_is_array(r->in) || json_array_size(r->in) == 0)
+        http_problem(r, 400, "an object is wanted, or an array of some");
+    else if (json_array_size(r->in) > most)
+        http_problem(r, 413, "at most %zu items in one body", most);
+    return r->status == 0;
+}
+
+static bool take_item(struct http_request *r, struct frontier_item *item,
+                      struct frontier_url_status *u, json_t *metadata, long at)
+{
+    enum status st =
+        http_item_take(item, u->url, u->key, u->crawl, metadata, r->arena);
+
+    if (st == STATUS_FORMAT)
+        http_problem(r, 400,
+                     "item %ld: 'metadata' must be an object of arrays of "
+                     "strings",
+                     at);
+    else if (st != STATUS_OK)
+        http_problem(r, 413, "the body takes too much memory");
+    return st == STATUS_OK;
+}
+
+/* ---- POST /v1/urls ---- */
+
+static bool read_put(struct http_request *r, json_t *object, long at,
+                     struct frontier_item *item)
+{
+    struct frontier_url_status u = {0};
+    struct bytes kind = bytes_of_str("discovered");
+    json_t *metadata = NULL;
+    const struct http_member members[] = {
+        {.name = "url", .type = HTTP_TEXT, .to = &u.url, .needed = true},
+        {.name = "key", .type = HTTP_TEXT, .to = &u.key},
+        {.name = "crawl", .type = HTTP_TEXT, .to = &u.crawl},
+        {.name = "kind", .type = HTTP_TEXT, .to = &kind},
+        {.name = "refetch_at", .type = HTTP_TIME, .to = &item->refetch_s},
+        {.name = "metadata", .type = HTTP_METADATA, .to = &metadata},
+    };
+
+    if (!http_members(r, object, at, members, COUNT(members)))
+        return false;
+    item->kind = bytes_is(kind, "known") ? FRONTIER_ITEM_KNOWN
+                                         : FRONTIER_ITEM_DISCOVERED;
+    if (!bytes_is(kind, "known") && !bytes_is(kind, "discovered"))
+        http_problem(r, 400, "item %ld: 'kind' is discovered or known", at);
+    else if (item->refetch_s > 0 && item->kind != FRONTIER_ITEM_KNOWN)
+        http_problem(r, 400,
+                     "item %ld: 'refetch_at' is for URLs of the kind known",
+                     at);
+    else
+        return take_item(r, item, &u, metadata, at);
+    return false;
+}
+
+static void ask_put(struct http_request *r)
+{
+    size_t n;
+
+    if (!as_array(r, FRONTIER_PUT_MOST))
+        return;
+    n = json_array_size(r->in);
+    r->items = xcalloc(n, sizeof *r->items);
+    for (size_t i = 0; i < n; i++)
+        if (!read_put(r, json_array_get(r->in, i), (long)i, &r->items[i]))
+            return;
+    http_calls(r, FRONTIER_PUT, 1)->in.put = (struct frontier_put){r->items, n};
+}
+
+static void reply_put(struct http_request *r)
+{
+    static const char *const names[] = {"ok", "skipped", "failed"};
+    const struct frontier_put *in = &r->calls[0].in.put;
+    json_t *o = json_object(), *results = json_array();
+
+    for (size_t i = 0; i < in->n; i++) {
+        json_t *one = json_object();
+
+        json_object_set_new(one, "url", http_bytes_json(in->items[i].url));
+        json_object_set_new(one, "status",
+                            json_string(names[in->items[i].ack]));
+        json_array_append_new(results, one);
+    }
+    json_object_set_new(o, "results", results);
+    if (http_failed(r, r->calls[0].status))
+        json_decref(o);
+    else
+        http_answer(r, 200, o);
+}
+
+/* ---- POST /v1/lease ---- */
+
+static void ask_lease(struct http_request *r)
+{
+    struct bytes crawl = {NULL, 0}, key = {NULL, 0};
+    uint64_t per_queue = 1, queues = 100, hold = 30;
+    bool any;
+    struct frontier_call *call;
+    const struct http_member members[] = {
+        {.name = "crawl", .type = HTTP_TEXT, .to = &crawl},
+        {.name = "key", .type = HTTP_TEXT, .to = &key},
+        {.name = "max_urls_per_queue",
+         .type = HTTP_NUMBER,
+         .to = &per_queue,
+         .least = 1,
+         .most = 1000},
+        {.name = "max_queues",
+         .type = HTTP_NUMBER,
+         .to = &queues,
+         .least = 1,
+         .most = 1000},
+        {.name = "hold_seconds",
+         .type = HTTP_NUMBER,
+         .to = &hold,
+         .least = 1,
+         .most = HOLD_MOST},
+    };
+
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
+        return;
+    any = json_object_get(r->in, "crawl") == NULL && key.len == 0;
+    if (crawl.len == 0)
+        crawl =
+            bytes_of_str("DEFAULT"); /* blank, the call would find nothing */
+    call = http_calls(r, FRONTIER_GET, 1);
+    call->in.get = (struct frontier_get){
+        .any_crawl = any,
+        .crawl = crawl,
+        .key = key,
+        .max_urls_per_queue = (uint32_t)per_queue,
+        .max_queues = (uint32_t)queues,
+        .delay_requestable_s = (uint32_t)hold,
+    };
+}
+
+static json_t *url_json(struct http_request *r, const struct frontier_url *u)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "url", http_bytes_json(u->url));
+    json_object_set_new(o, "key", http_bytes_json(u->key));
+    json_object_set_new(o, "crawl", http_bytes_json(u->crawl));
+    json_object_set_new(o, "metadata",
+                        http_metadata_json(u->metadata, r->arena));
+    return o;
+}
+
+/* One part is the answer: what was not given is not leased, and is there for
+ * the next request. */
+static void reply_lease(struct http_request *r)
+{
+    const struct frontier_call *call = &r->calls[0];
+    json_t *o, *urls;
+
+    if (http_failed(r, call->status))
+        return;
+    o = json_object();
+    urls = json_array();
+    for (size_t i = 0; i < call->url_count; i++) {
+        json_t *one;
+
+        arena_reset(r->arena);
+        one = url_json(r, &call->urls[i]);
+        json_object_set_new(
+            one, "lease",
+            json_sprintf("%llu", (unsigned long long)call->urls[i].lease));
+        json_array_append_new(urls, one);
+    }
+    json_object_set_new(o, "urls", urls);
+    json_object_set_new(o, "more", json_boolean(call->more));
+    http_answer(r, 200, o);
+}
+
+/* ---- POST /v1/ack, /v1/fail, /v1/extend ---- */
+
+static bool read_settle(struct http_request *r, json_t *object, long at,
+                        struct frontier_settle *in)
+{
+    uint64_t seconds = in->how == FRONTIER_SETTLE_EXTEND ? 30 : 0;
+    json_t *metadata = NULL;
+    const struct http_member ack[] = {
+        {.name = "lease", .type = HTTP_LEASE, .to = &in->lease, .needed = true},
+        {.name = "refetch_at", .type = HTTP_TIME, .to = &in->refetch_s},
+        {.name = "metadata", .type = HTTP_METADATA, .to = &metadata},
+    };
+    const struct http_member other[] = {
+        {.name = "lease", .type = HTTP_LEASE, .to = &in->lease, .needed = true},
+        {.name = in->how == FRONTIER_SETTLE_EXTEND ? "hold_seconds"
+                                                   : "retry_seconds",
+         .type = HTTP_NUMBER,
+         .to = &seconds,
+         .least = in->how == FRONTIER_SETTLE_EXTEND,
+         .most = in->how == FRONTIER_SETTLE_EXTEND ? HOLD_MOST : UINT32_MAX},
+    };
+    struct frontier_item item = {0};
+    struct frontier_url_status u = {0};
+
+    if (in->how == FRONTIER_SETTLE_ACK) {
+        if (!http_members(r, object, at, ack, COUNT(ack)) ||
+            !take_item(r, &item, &u, metadata, at))
+            return false;
+        in->keep_metadata = metadata == NULL;
+        in->metadata = item.metadata;
+    } else if (!http_members(r, object, at, other, COUNT(other))) {
+        return false;
+    }
+    in->seconds = (uint32_t)seconds;
+    return true;
+}
+
+static void ask_settle(struct http_request *r)
+{
+    struct frontier_call *calls;
+    size_t n;
+
+    if (!as_array(r, SETTLE_MOST))
+        return;
+    n = json_array_size(r->in);
+    calls = http_calls(r, FRONTIER_SETTLE, n);
+    for (size_t i = 0; i < n; i++) {
+        calls[i].in.settle.how = (enum frontier_settle_how)r->route->how;
+        if (!read_settle(r, json_array_get(r->in, i), (long)i,
+                         &calls[i].in.settle))
+            return;
+    }
+}
+
+static const char *settle_name(enum status st)
+{
+    if (st == STATUS_OK)
+        return "ok";
+    return st == STATUS_NOT_FOUND ? "gone" : "failed";
+}
+
+/* Each lease has a result of its own; a store that failed is the request's. */
+static void reply_settle(struct http_request *r)
+{
+    json_t *o = json_object(), *results = json_array();
+
+    json_object_set_new(o, "results", results);
+    for (size_t i = 0; i < r->call_count; i++) {
+        const struct frontier_call *call = &r->calls[i];
+        json_t *one = json_object();
+
+        if (call->status != STATUS_OK && call->status != STATUS_NOT_FOUND &&
+            call->status != STATUS_AGAIN && call->status != STATUS_REFUSED)
+            http_failed(r, call->status);
+        json_object_set_new(
+            one, "lease",
+            json_sprintf("%llu", (unsigned long long)call->in.settle.lease));
+        json_object_set_new(one, "status",
+                            json_string(settle_name(call->status)));
+        json_array_append_new(results, one);
+    }
+    http_answer(r, 200, o);
+}
+
+/* ---- GET /v1/url ---- */
+
+static void ask_url(struct http_request *r)
+{
+    struct frontier_url_status in = {0};
+    const struct http_member members[] = {
+        {.name = "url", .type = HTTP_TEXT, .to = &in.url, .needed = true},
+        {.name = "key", .type = HTTP_TEXT, .to = &in.key},
+        {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
+    };
+
+    if (http_members(r, r->in, -1, members, COUNT(members)))
+        http_calls(r, FRONTIER_URL_STATUS, 1)->in.url = in;
+}
+
+static json_t *queue_json(const struct frontier_url_facts *f)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "blocked_until",
+                        http_time_json(f->blocked_until_ms));
+    json_object_set_new(o, "served_at", http_time_json(f->served_ms));
+    json_object_set_new(o, "delay_seconds",
+                        json_real((double)f->delay_ms / 1000));
+    json_object_set_new(o, "limit",
+                        f->limit > 0 ? json_integer(f->limit) : json_null());
+    return o;
+}
+
+static void reply_url(struct http_request *r)
+{
+    static const char *const states[] = {"queued", "leased", "completed"};
+    const struct frontier_call *call = &r->calls[0];
+    const struct frontier_url_facts *f = &call->facts;
+    bool completed = f->state == FRONTIER_URL_COMPLETED;
+    json_t *o;
+
+    if (call->status == STATUS_NOT_FOUND)
+        http_problem(r, 404, "this URL was never put there");
+    if (http_failed(r, call->status) || call->url_count != 1)
+        return;
+    o = url_json(r, &call->urls[0]);
+    json_object_set_new(o, "state", json_string(states[f->state]));
+    json_object_set_new(o, "due_at",
+                        completed ? json_null() : http_time_json(f->due_ms));
+    json_object_set_new(o, "created_at", http_time_json(f->created_ms));
+    json_object_set_new(o, "leased_until", http_time_json(f->held_until_ms));
+    json_object_set_new(o, "queue", queue_json(f));
+    http_answer(r, 200, o);
+}
+
+/* ---- the paths ---- */
+
+#define POST .method = "POST", .body = true
+#define GET  .method = "GET", .role = AUTH_READ
+
+/* clang-format off */
+const struct http_route http_routes[] = {
+    {.method = "GET", .path = "/healthz", .role = AUTH_NONE,
+     .ask = http_ask_health},
+    {.method = "GET", .path = "/", .role = AUTH_NONE,
+     .ask = http_ask_dashboard},
+    {.method = "GET", .path = "/dashboard/{file}", .role = AUTH_NONE,
+     .ask = http_ask_dashboard},
+    {GET, .path = "/metrics", .ask = http_ask_metrics},
+    {POST, .path = "/v1/urls", .role = AUTH_WRITE,
+     .ask = ask_put, .reply = reply_put},
+    {POST, .path = "/v1/lease", .role = AUTH_WRITE,
+     .ask = ask_lease, .reply = reply_lease},
+    {POST, .path = "/v1/ack", .role = AUTH_WRITE,
+     .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_ACK},
+    {POST, .path = "/v1/fail", .role = AUTH_WRITE,
+     .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_FAIL},
+    {POST, .path = "/v1/extend", .role = AUTH_WRITE,
+     .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_EXTEND},
+    {GET, .path = "/v1/url", .ask = ask_url, .reply = reply_url},
+    {.path = NULL},
+};
+/* clang-format on */

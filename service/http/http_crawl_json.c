@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* http_crawl_json.c - counts as they were last seen, in a fixed order. */
+#include "service/http/http_crawl_json.h"
+
+#include <math.h>
+
+#include "service/http/http_text.h"
+
+static void set_count(json_t *o, const char *name, uint64_t n)
+{
+    json_object_set_new(o, name, json_integer((json_int_t)n));
+}
+
+static void add_counts(json_t *o, const struct crawl_sample *v)
+{
+    const struct engine_stats *n = &v->stats;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } all[] = {
+        {"pages", n->pages},
+        {"fetched", n->fetched},
+        {"redirects", n->redirects},
+        {"failed", n->failed},
+        {"denied", n->denied},
+        {"skipped", n->skipped},
+        {"urls", n->urls},
+        {"queued", n->queued},
+        {"leased", n->leased},
+        {"queues", n->queues},
+        {"queues_active", n->queues_active},
+        {"links", n->links},
+        {"duplicates", n->duplicates},
+        {"dropped", n->dropped},
+        {"bytes", n->bytes},
+        {"seeds", n->seeds},
+        {"seeds_failed", n->seeds_failed},
+        {"transfers", v->active},
+        {"requests", v->requests},
+        {"connections", v->connections},
+        {"memory_bytes", n->memory},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        set_count(o, all[i].name, all[i].value);
+}
+
+static json_t *errors_json(const struct frontier_watch *w)
+{
+    json_t *o = json_object();
+
+    for (unsigned i = 0; i < w->failure_count; i++)
+        set_count(o, w->failures[i].why, w->failures[i].count);
+    return o;
+}
+
+static json_t *seen_json(const struct frontier_watch *w)
+{
+    json_t *o = json_object();
+
+    set_count(o, "certainly_new", w->certainly_new);
+    set_count(o, "maybe_seen", w->maybe_seen + w->false_positives);
+    set_count(o, "false_positives", w->false_positives);
+    return o;
+}
+
+/* Four digits are what a drawing of it shows. */
+static json_t *fill_json(const struct watch_filter *f)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < f->groups; i++)
+        json_array_append_new(all,
+                              json_real(round(f->group_fill[i] * 1e4) / 1e4));
+    return all;
+}
+
+/* What it did, as the exact set found out, beside what it promised. */
+static json_t *filter_json(const struct watch_filter *f)
+{
+    json_t *o;
+
+    if (!f->used)
+        return json_null();
+    o = json_object();
+    json_object_set_new(o, "kind", json_string(f->kind));
+    set_count(o, "keys", f->keys);
+    set_count(o, "bits", f->bits);
+    json_object_set_new(o, "fpr_promised", json_real(f->promised));
+    json_object_set_new(o, "fpr_predicted", json_real(f->predicted));
+    json_object_set_new(o, "fpr_measured",
+                        f->asked > 0 ? json_real(f->measured) : json_null());
+    json_object_set_new(o, "fpr_low", json_real(f->low));
+    json_object_set_new(o, "fpr_high", json_real(f->high));
+    set_count(o, "segments", f->segments);
+    json_object_set_new(o, "fill", fill_json(f));
+    return o;
+}
+
+static bool has_ended(enum crawls_state s)
+{
+    return s == CRAWLS_STOPPED || s == CRAWLS_FAILED;
+}
+
+json_t *http_crawl_json(const struct crawls_view *v)
+{
+    json_t *o = json_object();
+    bool ended = has_ended(v->state);
+    const char *end =
+        v->end == CRAWL_INTERRUPTED ? "stopped" : crawl_end_text(v->end);
+
+    json_object_set_new(o, "name", json_string(v->name));
+    json_object_set_new(o, "kind", json_string("own"));
+    json_object_set_new(o, "state", json_string(crawls_state_name(v->state)));
+    json_object_set_new(o, "end", ended ? json_string(end) : json_null());
+    json_object_set_new(o, "why",
+                        v->state == CRAWLS_FAILED ? json_string(v->why)
+                                                  : json_null());
+    json_object_set_new(o, "started_at", http_time_json(v->started_ms));
+    add_counts(o, &v->sample);
+    json_object_set_new(o, "errors", errors_json(&v->sample.watch));
+    json_object_set_new(o, "seen", seen_json(&v->sample.watch));
+    json_object_set_new(o, "filter", filter_json(&v->sample.watch.filter));
+    return o;
+}
+
+json_t *http_served_json(struct bytes name)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", http_bytes_json(name));
+    json_object_set_new(o, "kind", json_string("served"));
+    return o;
+}

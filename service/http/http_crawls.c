@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_crawls.c - the paths under /v1/crawls: crawls that this process runs,
+ * and those of its frontier that others put URLs into.
+ *
+ * A name may be in use by both kinds; the one that is run here is meant then.
+ * What is done to a crawl is the registry's (crawls.h), in its own time: the
+ * request waits for it as others wait for the frontier.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "service/http/http_crawl_json.h"
+#include "service/http/http_events.h"
+#include "service/http/http_export.h"
+#include "service/http/http_openapi.h"
+#include "service/http/http_route.h"
+#include "service/http/http_server.h"
+
+#define SEEDS_MOST  16384
+#define HOSTS_MOST  1000
+#define RECENT_MOST 200
+#define COUNT(a)    (sizeof(a) / sizeof *(a))
+
+/* ---- what became of a call ---- */
+
+bool http_crawl_failed(struct http_request *r)
+{
+    const struct crawls_call *call = r->crawl_call;
+    const char *why = call->why;
+
+    switch (call->status) {
+    case STATUS_OK:
+        return false;
+    case STATUS_NOT_FOUND:
+        http_problem(r, 404, "%s", *why ? why : "no such crawl is run here");
+        break;
+    case STATUS_EXISTS:
+        http_problem(r, 409, "%s", *why ? why : "there is such a crawl");
+        break;
+    case STATUS_BUSY:
+        http_problem(r, 409, "%s", *why ? why : "not as the crawl is now");
+        break;
+    case STATUS_CLOSED:
+        if (http_server_is_stopping(r->server))
+            return http_failed(r, call->status);
+        http_problem(r, 409, "%s", *why ? why : "the crawl is stopped");
+        break;
+    case STATUS_ARG:
+    case STATUS_FORMAT:
+    case STATUS_LIMIT:
+        http_problem(r, 400, "%s", *why ? why : status_text(call->status));
+        break;
+    default:
+        http_problem(r, 503, "%s", *why ? why : status_text(call->status));
+    }
+    return true;
+}
+
+/* As the registry wrote it. */
+static void reply_as_it_is(struct http_request *r)
+{
+    if (!http_crawl_failed(r))
+        http_answer(r, 200, json_incref(r->crawl_call->out));
+}
+
+static bool is_own(struct http_request *r)
+{
+    struct crawls *crawls = http_server_options(r->server)->crawls;
+
+    return crawls != NULL && crawls_has(crawls, bytes_of_str(r->name));
+}
+
+/* False: it is gone, or never was. */
+static bool answer_view(struct http_request *r, unsigned status,
+                        struct bytes name)
+{
+    struct crawls *crawls = http_server_options(r->server)->crawls;
+    struct crawls_view view;
+
+    if (crawls == NULL || crawls_look(crawls, name, &view) != STATUS_OK)
+        return false;
+    http_answer(r, status, http_crawl_json(&view));
+    return true;
+}
+
+/* ---- GET /v1/crawls, /v1/crawls/{crawl} ---- */
+
+static void reply_list(struct http_request *r)
+{
+    struct crawls *crawls = http_server_options(r->server)->crawls;
+    struct crawls_view *views = NULL;
+    size_t n = crawls != NULL ? crawls_each(crawls, &views) : 0;
+    json_t *o = json_object(), *all = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(all, http_crawl_json(&views[i]));
+    free(views);
+    for (size_t i = 0; r->call_count > 0 && i < r->calls->name_count; i++) {
+        struct bytes name = r->calls->names[i];
+
+        if (crawls == NULL || !crawls_has(crawls, name))
+            json_array_append_new(all, http_served_json(name));
+    }
+    json_object_set_new(o, "crawls", all);
+    if (r->call_count > 0)
+        http_failed(r, r->calls->status); /* then that is the answer */
+    http_answer(r, 200, o);
+}
+
+static void ask_list(struct http_request *r)
+{
+    if (!http_members(r, r->in, -1, NULL, 0))
+        return;
+    if (http_server_frontier(r->server) != NULL)
+        http_calls(r, FRONTIER_LIST_CRAWLS, 1);
+    else
+        reply_list(r);
+}
+
+static void ask_one(struct http_request *r)
+{
+    if (!http_members(r, r->in, -1, NULL, 0) ||
+        answer_view(r, 200, bytes_of_str(r->name)))
+        return;
+    if (http_server_frontier(r->server) != NULL)
+        http_calls(r, FRONTIER_LIST_CRAWLS, 1);
+    else
+        http_problem(r, 404, "there is no such crawl");
+}
+
+static void reply_one(struct http_request *r)
+{
+    struct bytes wanted = bytes_of_str(r->name);
+
+    if (http_failed(r, r->calls->status))
+        return;
+    for (size_t i = 0; i < r->calls->name_count; i++)
+        if (bytes_equal(r->calls->names[i], wanted))
+            http_answer(r, 200, http_served_json(wanted));
+    http_problem(r, 404, "there is no such crawl");
+}
+
+/* ---- POST /v1/crawls ---- */
+
+/* Are they URLs' texts, and not too many? */
+static bool check_seeds(struct http_request *r, json_t *seeds, const char *what)
+{
+    size_t i;
+    json_t *one;
+
+    if (seeds == NULL)
+        return true;
+    if (!json_is_array(seeds))
+        http_problem(r, 400, "'%s' must be an array of strings", what);
+    else if (json_array_size(seeds) > SEEDS_MOST)
+        http_problem(r, 413, "at most %d URLs in one body", SEEDS_MOST);
+    json_array_foreach(seeds, i, one)
+    {
+        if (!json_is_string(one))
+            http_problem(r, 400, "'%s': item %zu is no string", what, i);
+    }
+    return r->status == 0;
+}
+
+static void ask_create(struct http_request *r)
+{
+    struct bytes name = {NULL, 0};
+    json_t *seeds = NULL, *settings = NULL;
+    const struct http_member members[] = {
+        {.name = "name", .type = HTTP_TEXT, .to = &name, .needed = true},
+        {.name = "seeds", .type = HTTP_ARRAY, .to = &seeds},
+        {.name = "settings", .type = HTTP_OBJECT, .to = &settings},
+    };
+
+    if (!http_members(r, r->in, -1, members, COUNT(members)) ||
+        !check_seeds(r, seeds, "seeds"))
+        return;
+    if (!crawls_name_is_valid(name))
+        http_problem(r, 400,
+                     "'name' must be 1 to %d letters, digits, '-', '_' and "
+                     "'.', that not first",
+                     CRAWLS_NAME_MOST);
+    else
+        http_crawl_call(r, CRAWLS_CREATE, json_incref(r->in))->crawl = name;
+}
+
+static void reply_create(struct http_request *r)
+{
+    struct bytes name = r->crawl_call->crawl;
+    char at[sizeof "/v1/crawls/" + CRAWLS_NAME_MOST];
+
+    if (http_crawl_failed(r))
+        return;
+    /* a valid name needs no percent sign */
+    snprintf(at, sizeof at, "/v1/crawls/%.*s", (int)name.len, name.at);
+    r->location = xstrdup(at);
+    if (!answer_view(r, 201, name))
+        http_problem(r, 404, "it has been deleted since");
+}
+
+/* ---- DELETE /v1/crawls/{crawl} ---- */
+
+static void ask_delete(struct http_request *r)
+{
+    if (!http_members(r, r->in, -1, NULL, 0))
+        return;
+    if (is_own(r))
+        http_crawl_call(r, CRAWLS_DELETE, NULL);
+    else
+        http_calls(r, FRONTIER_DELETE_CRAWL, 1)->in.crawl =
+            bytes_of_str(r->name);
+}
+
+static void reply_delete(struct http_request *r)
+{
+    if (r->crawl_call != NULL)
+        reply_as_it_is(r);
+    else
+        http_reply_deleted(r);
+}
+
+/* ---- pause, unpause, stop, resume ---- */
+
+static void ask_state(struct http_request *r)
+{
+    if (http_members(r, r->in, -1, NULL, 0))
+        http_crawl_call(r, (enum crawls_verb)r->route->how, NULL);
+}
+
+static void reply_state(struct http_request *r)
+{
+    if (!http_crawl_failed(r) && !answer_view(r, 200, bytes_of_str(r->name)))
+        http_problem(r, 404, "it has been deleted since");
+}
+
+/* ---- seeds and settings ---- */
+
+static void ask_seed(struct http_request *r)
+{
+    json_t *urls = NULL;
+    const struct http_member members[] = {
+        {.name = "urls", .type = HTTP_ARRAY, .to = &urls, .needed = true},
+    };
+
+    if (http_members(r, r->in, -1, members, COUNT(members)) &&
+        check_seeds(r, urls, "urls"))
+        http_crawl_call(r, CRAWLS_SEED, json_incref(r->in));
+}
+
+static void ask_settings(struct http_request *r)
+{
+    if (http_members(r, r->in, -1, NULL, 0))
+        http_crawl_call(r, CRAWLS_SETTINGS, NULL);
+}
+
+/* Which there are, and what they may be, is the registry's to say. */
+static void ask_set(struct http_request *r)
+{
+    if (json_is_object(r->in))
+        http_crawl_call(r, CRAWLS_SET_SETTINGS, json_incref(r->in));
+    else
+        http_problem(r, 400, "an object is wanted");
+}
+
+/* ---- hosts and recent answers ---- */
+
+static void ask_hosts(struct http_request *r)
+{
+    struct bytes sort = bytes_of_str("biggest");
+    uint64_t size = 20;
+    const struct http_member members[] = {
+        {.name = "sort", .type = HTTP_TEXT, .to = &sort},
+        {.name = "size",
+         .type = HTTP_NUMBER,
+         .to = &size,
+         .least = 1,
+         .most = HOSTS_MOST},
+    };
+
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
+        return;
+    if (!bytes_is(sort, "biggest") && !bytes_is(sort, "slowest") &&
+        !bytes_is(sort, "blocked"))
+        http_problem(r, 400, "'sort' is slowest, biggest or blocked");
+    else
+        http_crawl_call(r, CRAWLS_HOSTS,
+                        json_pack("{s:s#, s:I}", "sort", sort.at, (int)sort.len,
+                                  "size", (json_int_t)size));
+}
+
+static void ask_recent(struct http_request *r)
+{
+    uint64_t size = 20;
+    const struct http_member members[] = {
+        {.name = "size",
+         .type = HTTP_NUMBER,
+         .to = &size,
+         .least = 1,
+         .most = RECENT_MOST},
+    };
+
+    if (http_members(r, r->in, -1, members, COUNT(members)))
+        http_crawl_call(r, CRAWLS_RECENT,
+                        json_pack("{s:I}", "size", (json_int_t)size));
+}
+
+/* ---- the paths ---- */
+
+#define CRAWL "/v1/crawls/{crawl}"
+#define GET   .method = "GET", .role = AUTH_READ
+#define POST  .method = "POST", .body = true
+
+/* clang-format off */
+const struct http_route http_crawl_routes[] = {
+    {GET, .path = "/v1/crawls", .ask = ask_list, .reply = reply_list},
+    {POST, .path = "/v1/crawls", .role = AUTH_ADMIN,
+     .ask = ask_create, .reply = reply_create},
+    {GET, .path = CRAWL, .ask = ask_one, .reply = reply_one},
+    {.method = "DELETE", .role = AUTH_ADMIN, .path = CRAWL,
+     .ask = ask_delete, .reply = reply_delete},
+    {POST, .path = CRAWL "/pause", .role = AUTH_WRITE,
+     .ask = ask_state, .reply = reply_state, .how = CRAWLS_PAUSE},
+    {POST, .path = CRAWL "/unpause", .role = AUTH_WRITE,
+     .ask = ask_state, .reply = reply_state, .how = CRAWLS_UNPAUSE},
+    {POST, .path = CRAWL "/stop", .role = AUTH_WRITE,
+     .ask = ask_state, .reply = reply_state, .how = CRAWLS_STOP},
+    {POST, .path = CRAWL "/resume", .role = AUTH_WRITE,
+     .ask = ask_state, .reply = reply_state, .how = CRAWLS_RESUME},
+    {POST, .path = CRAWL "/seeds", .role = AUTH_WRITE,
+     .ask = ask_seed, .reply = reply_as_it_is},
+    {GET, .path = CRAWL "/settings",
+     .ask = ask_settings, .reply = reply_as_it_is},
+    {.method = "PATCH", .body = true, .role = AUTH_ADMIN,
+     .path = CRAWL "/settings", .ask = ask_set, .reply = reply_as_it_is},
+    {GET, .path = CRAWL "/hosts", .ask = ask_hosts, .reply = reply_as_it_is},
+    {GET, .path = CRAWL "/recent", .ask = ask_recent, .reply = reply_as_it_is},
+    {GET, .path = CRAWL "/explain", .ask = http_export_ask,
+     .reply = http_export_reply, .how = CRAWLS_EXPLAIN},
+    {GET, .path = CRAWL "/audit", .ask = http_export_ask,
+     .reply = http_export_reply, .how = CRAWLS_AUDIT},
+    {GET, .path = CRAWL "/status", .ask = http_export_ask,
+     .reply = http_export_reply, .how = CRAWLS_STATUS},
+    {GET, .path = CRAWL "/export", .ask = http_export_ask,
+     .reply = http_export_reply, .how = CRAWLS_EXPORT},
+    {GET, .path = "/v1/events", .ask = http_events_ask},
+    {.method = "GET", .path = "/openapi.json", .role = AUTH_NONE,
+     .ask = http_openapi_ask},
+    {.path = NULL},
+};
+/* clang-format on */

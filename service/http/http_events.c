@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_events.c - samples, and who is reading which.
+ *
+ * The text of a sample is shared and counted: the last watcher that finishes
+ * it frees it. A watcher's state is one sample and a place in it; when it has
+ * sent that, it takes the newest, whatever came in between, or sleeps.
+ *
+ * The first thing sent is a comment, so that a client knows at once that it is
+ * there. `id` counts samples; `retry` is the time after which a browser that
+ * was cut off asks again. Samples are not kept, so Last-Event-ID is ignored.
+ */
+#include "service/http/http_events.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/grpc/grpc_server.h"
+#include "service/http/http_crawl_json.h"
+#include "service/http/http_route.h"
+#include "service/http/http_server_impl.h"
+
+#define SAMPLE_MOST ((size_t)1 << 20)
+#define RETRY_MS    2000
+#define BLOCK       ((size_t)4 << 10)
+
+struct sample {
+    atomic_int holders;
+    uint64_t id;
+    char *text;
+    size_t len;
+};
+
+struct http_events {
+    struct http_server *server;
+    uint64_t id; /* of the last sample; the pump's thread */
+
+    pthread_mutex_t mtx;
+    struct sample *newest; /* under it */
+
+    unsigned watchers; /* the server's thread */
+};
+
+struct http_watcher {
+    struct http_events *events;
+    struct http_sleeper sleeper;
+    struct sample *sample; /* that is being sent, NULL: none */
+    size_t sent;
+    uint64_t seen; /* id of the last one */
+};
+
+/* ---- samples ---- */
+
+static void let_go(struct sample *s)
+{
+    if (s == NULL || atomic_fetch_sub(&s->holders, 1) > 1)
+        return;
+    free(s->text);
+    free(s);
+}
+
+static void set_count(json_t *o, const char *name, uint64_t n)
+{
+    json_object_set_new(o, name, json_integer((json_int_t)n));
+}
+
+static json_t *frontier_json(struct frontier_service *f)
+{
+    struct frontier_service_sample v;
+    json_t *o;
+
+    if (f == NULL)
+        return json_null();
+    frontier_service_sample(f, &v);
+    o = json_object();
+    set_count(o, "size", v.all.size);
+    set_count(o, "in_process", v.all.in_process);
+    set_count(o, "completed", v.all.completed);
+    set_count(o, "queues", v.all.queues);
+    set_count(o, "active_queues", v.all.active_queues);
+    set_count(o, "leases", v.gets_urls);
+    set_count(o, "waiting_items", v.waiting);
+    json_object_set_new(o, "active", json_boolean(v.active));
+    return o;
+}
+
+static json_t *crawls_json(struct crawls *crawls)
+{
+    struct crawls_view *views = NULL;
+    size_t n = crawls != NULL ? crawls_each(crawls, &views) : 0;
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(all, http_crawl_json(&views[i]));
+    free(views);
+    return all;
+}
+
+static json_t *process_json(struct http_server *s)
+{
+    struct grpc_sample grpc = {.open = 0};
+    struct http_sample v;
+    json_t *o = json_object();
+
+    if (s->options.grpc != NULL)
+        grpc_server_sample(s->options.grpc, &grpc);
+
+    http_server_sample(s, &v);
+    set_count(o, "memory_bytes", mem_resident());
+    json_object_set_new(o, "cpu_seconds",
+                        json_real((double)clock_cpu() / (double)NS_PER_S));
+    set_count(o, "http_connections", v.connections);
+    set_count(o, "grpc_connections", grpc.http2.open);
+    return o;
+}
+
+static char *sample_json(struct http_server *s)
+{
+    json_t *o = json_object();
+    char *text;
+
+    json_object_set_new(o, "at", http_time_json(clock_wall_ms()));
+    json_object_set_new(o, "frontier", frontier_json(s->options.frontier));
+    json_object_set_new(o, "crawls", crawls_json(s->options.crawls));
+    json_object_set_new(o, "process", process_json(s));
+    text = json_dumps(o, HTTP_JSON);
+    json_decref(o);
+    return text;
+}
+
+static struct sample *new_sample(uint64_t id, struct buf *text)
+{
+    struct sample *s = xcalloc(1, sizeof *s);
+
+    atomic_init(&s->holders, 1);
+    s->id = id;
+    s->text = buf_take(text, &s->len);
+    return s;
+}
+
+static struct sample *greeting(void)
+{
+    struct buf b;
+
+    buf_init(&b, SAMPLE_MOST);
+    buf_addf(&b, ": one sample a second\nretry: %d\n\n", RETRY_MS);
+    return new_sample(0, &b);
+}
+
+/* JSON in one line has no line end, so one `data` field holds it. */
+static struct sample *make_sample(struct http_events *v)
+{
+    char *json = sample_json(v->server);
+    struct buf b;
+
+    buf_init(&b, SAMPLE_MOST);
+    buf_add_str(&b, "event: sample\nid: ");
+    buf_add_uint(&b, ++v->id);
+    buf_add_str(&b, "\ndata: ");
+    buf_add_str(&b, json != NULL ? json : "{}");
+    buf_add_str(&b, "\n\n");
+    free(json);
+    if (buf_failed(&b) != STATUS_OK) { /* many hundred crawls */
+        buf_clear(&b);
+        buf_add_str(&b, ": the sample is too large\n\n");
+    }
+    return new_sample(v->id, &b);
+}
+
+void http_events_beat(void *events)
+{
+    struct http_events *v = events;
+    struct sample *made = make_sample(v), *old;
+
+    pthread_mutex_lock(&v->mtx);
+    old = v->newest;
+    v->newest = made;
+    pthread_mutex_unlock(&v->mtx);
+    let_go(old);
+}
+
+/* ---- watchers ---- */
+
+/* One that it has not sent; false: there is none yet. */
+static bool take_newest(struct http_watcher *w)
+{
+    struct http_events *v = w->events;
+
+    pthread_mutex_lock(&v->mtx);
+    if (v->newest != NULL && v->newest->id != w->seen) {
+        w->sample = v->newest;
+        w->seen = w->sample->id;
+        w->sent = 0;
+        atomic_fetch_add(&w->sample->holders, 1);
+    }
+    pthread_mutex_unlock(&v->mtx);
+    return w->sample != NULL;
+}
+
+static ssize_t send_sample(struct http_watcher *w, char *to, size_t room)
+{
+    size_t left = w->sample->len - w->sent, n = left < room ? left : room;
+
+    memcpy(to, w->sample->text + w->sent, n);
+    w->sent += n;
+    if (n == left) {
+        let_go(w->sample);
+        w->sample = NULL;
+    }
+    return (ssize_t)n;
+}
+
+/* The library's: the next part of the answer. */
+static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
+{
+    struct http_watcher *w = ctx;
+    struct http_server *s = w->events->server;
+    enum http_pump_slept slept = HTTP_AWAKE;
+
+    (void)at;
+    while (slept == HTTP_AWAKE) {
+        uint64_t beats = http_pump_beats(s->pump);
+
+        if (w->sample != NULL || take_newest(w))
+            return send_sample(w, to, room);
+        if (http_server_is_stopping(s))
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        slept = http_pump_sleep(s->pump, &w->sleeper, beats);
+    }
+    return slept == HTTP_ASLEEP ? 0 : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+void http_watcher_free(struct http_watcher *w)
+{
+    if (w == NULL)
+        return;
+    w->events->watchers--;
+    let_go(w->sample);
+    free(w);
+}
+
+static void response_ends(void *ctx)
+{
+    http_watcher_free(ctx);
+}
+
+struct MHD_Response *http_events_response(struct http_watcher *w)
+{
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, next_part,
+                                             w, response_ends);
+}
+
+/* What was made for watchers who have left is old. */
+static void forget_samples(struct http_events *v)
+{
+    pthread_mutex_lock(&v->mtx);
+    let_go(v->newest);
+    v->newest = NULL;
+    pthread_mutex_unlock(&v->mtx);
+}
+
+void http_events_ask(struct http_request *r)
+{
+    struct http_events *v = r->server->events;
+    struct http_watcher *w;
+
+    if (!http_members(r, r->in, -1, NULL, 0))
+        return;
+    if (v->watchers >= HTTP_WATCHERS_MOST) {
+        http_problem(r, 503, "%d watch already; try again", HTTP_WATCHERS_MOST);
+        return;
+    }
+    if (v->watchers++ == 0)
+        forget_samples(v);
+    w = xcalloc(1, sizeof *w);
+    w->events = v;
+    w->sleeper = (struct http_sleeper){.conn = r->conn, .fd = -1};
+    w->sample = greeting();
+    r->watcher = w;
+    http_answer_text(r, "text/event-stream", NULL, 0);
+}
+
+/* ---- beginning and end ---- */
+
+struct http_events *http_events_new(struct http_server *s)
+{
+    struct http_events *v = xcalloc(1, sizeof *v);
+
+    v->server = s;
+    pthread_mutex_init(&v->mtx, NULL);
+    return v;
+}
+
+void http_events_free(struct http_events *v)
+{
+    if (v == NULL)
+        return;
+    let_go(v->newest);
+    pthread_mutex_destroy(&v->mtx);
+    free(v);
+}

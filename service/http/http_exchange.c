@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_exchange.c - one request, from its first line to its answer.
+ *
+ *   server's thread: arrive() ─► read_body() ─► ask() ─► suspend, submit
+ *   frontier thread:                                done ─► resume
+ *   server's thread: reply() ◄──────────────────────────────┘
+ *
+ * The library decodes nothing: paths and queries are taken from the request
+ * line as it came (http_text.c), so that a name with a zero byte or bad UTF-8
+ * is refused and not shortened.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/http/http_events.h"
+#include "service/http/http_export.h"
+#include "service/http/http_lost.h"
+#include "service/http/http_route.h"
+#include "service/http/http_server_impl.h"
+
+#define BODY_MOST   ((size_t)4 << 20)
+#define BODIES_MOST ((size_t)64 << 20) /* of all requests at once */
+#define ARENA_MOST  ((size_t)32 << 20) /* what one body becomes */
+
+/* ---- what can be refused before the body is read ---- */
+
+static bool is_json(struct bytes type)
+{
+    const char *end = type.len > 0 ? memchr(type.at, ';', type.len) : NULL;
+
+    if (end != NULL)
+        type.len = (size_t)(end - type.at);
+    return bytes_equal_nocase(bytes_trim(type),
+                              bytes_of_str("application/json"));
+}
+
+static void check_body(struct http_request *r)
+{
+    struct bytes length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+    if (length.len > 0 &&
+        strtoull(length.at, NULL, 10) > (r->route->body ? BODY_MOST : 0))
+        http_problem(r, 413, "a body has at most %zu octets here",
+                     r->route->body ? BODY_MOST : 0);
+    else if (r->route->body &&
+             !is_json(http_header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
+        http_problem(r, 415, "Content-Type must be application/json");
+}
+
+static void arrive(struct http_request *r, const char *method)
+{
+    bool stopping = http_server_is_stopping(r->server);
+
+    r->state = HTTP_READING;
+    r->path = xstrndup(r->uri, strcspn(r->uri, "?"));
+    http_guard_caller(r);
+    if (r->status == 0)
+        http_route_find(r, method);
+    if (r->status == 0)
+        http_guard_role(r);
+    if (stopping && (r->route == NULL || r->route->role != AUTH_NONE))
+        http_problem(r, 503, "the service is stopping");
+    if (r->status == 0)
+        check_body(r);
+    if (r->status == 0)
+        http_route_read(r);
+}
+
+static void let_body_go(struct http_request *r)
+{
+    r->server->bodies -= r->body.len;
+    buf_fini(&r->body);
+}
+
+/* False: it has no end. */
+static bool read_body(struct http_request *r, const char *data, size_t len)
+{
+    if (!r->route->body || len > BODY_MOST - r->body.len)
+        return false;
+    if (r->no_room)
+        return true;
+    if (r->server->bodies + len > BODIES_MOST) {
+        r->no_room = true;
+        let_body_go(r);
+        return true;
+    }
+    r->server->bodies += len;
+    buf_add(&r->body, data, len);
+    return true;
+}
+
+static void parse_body(struct http_request *r)
+{
+    json_error_t wrong;
+
+    json_decref(r->in);
+    r->in = json_loadb(buf_str(&r->body), r->body.len, JSON_REJECT_DUPLICATES,
+                       &wrong);
+    let_body_go(r);
+    if (r->in == NULL)
+        http_problem(r, 400, "the body is no JSON: line %d, column %d: %s",
+                     wrong.line, wrong.column, wrong.text);
+}
+
+int http_socket(const struct http_request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return info != NULL ? info->connect_fd : -1;
+}
+
+/* ---- asking the frontier, and the registry of crawls ---- */
+
+static void resume(struct http_request *r)
+{
+    struct http_server *s = r->server;
+
+    MHD_resume_connection(r->conn); /* `r` may be gone from here on */
+    pthread_mutex_lock(&s->mtx);
+    s->waiting--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+/* One of its calls; the last one goes on with it. */
+static void call_done(struct http_request *r)
+{
+    if (atomic_fetch_sub(&r->pending, 1) == 1)
+        resume(r);
+}
+
+static void told(struct frontier_call *call)
+{
+    call_done(call->ctx);
+}
+
+struct frontier_call *http_calls(struct http_request *r,
+                                 enum frontier_verb verb, size_t n)
+{
+    r->calls = xcalloc(n > 0 ? n : 1, sizeof *r->calls);
+    r->call_count = n;
+    for (size_t i = 0; i < n; i++) {
+        frontier_call_init(&r->calls[i], verb, told, r);
+        r->calls[i].via = FRONTIER_VIA_HTTP;
+    }
+    return r->calls;
+}
+
+static void crawl_told(struct crawls_call *call)
+{
+    call_done(call->ctx);
+}
+
+struct crawls_call *http_crawl_call(struct http_request *r,
+                                    enum crawls_verb verb, json_t *in)
+{
+    r->crawl_call = xcalloc(1, sizeof *r->crawl_call);
+    r->crawl_call->verb = verb;
+    r->crawl_call->in = in;
+    if (r->name != NULL)
+        r->crawl_call->crawl = bytes_of_str(r->name);
+    r->crawl_call->done = crawl_told;
+    r->crawl_call->ctx = r;
+    if (r->server->options.crawls == NULL)
+        http_problem(r, 404, "no crawls are run here");
+    return r->crawl_call;
+}
+
+static void submit_crawl(struct http_request *r)
+{
+    enum status st;
+
+    if (r->crawl_call == NULL)
+        return;
+    atomic_fetch_add(&r->pending, 1);
+    st = crawls_submit(r->server->options.crawls, r->crawl_call);
+    if (st == STATUS_OK)
+        return;
+    http_failed(r, st); /* too many wait, or the process stops */
+    atomic_fetch_sub(&r->pending, 1);
+}
+
+/* False: nobody waits for answers any more. */
+static bool may_wait(struct http_server *s)
+{
+    bool may;
+
+    pthread_mutex_lock(&s->mtx);
+    may = !s->over;
+    s->waiting += may;
+    pthread_mutex_unlock(&s->mtx);
+    return may;
+}
+
+static void submit(struct http_request *r)
+{
+    struct http_server *s = r->server;
+
+    r->state = HTTP_WAITING;
+    MHD_suspend_connection(r->conn);
+    atomic_store(&r->pending, r->call_count + 1);
+    for (size_t i = 0; i < r->call_count; i++) {
+        enum status st = hub_submit(s->hub, &r->calls[i]);
+
+        if (st == STATUS_OK)
+            continue;
+        r->calls[i].status = st;
+        atomic_fetch_sub(&r->pending, 1); /* the loop's own keeps it above 0 */
+    }
+    submit_crawl(r);
+    call_done(r);
+}
+
+/* The whole request is there. */
+static enum MHD_Result ask(struct http_request *r)
+{
+    if (r->no_room)
+        http_problem(r, 503, "too many bodies at once; try again");
+    if (r->status == 0 && r->route->body)
+        parse_body(r);
+    r->arena = arena_new(ARENA_MOST);
+    if (r->status == 0)
+        r->route->ask(r);
+    if (r->call_count > 0 && r->server->hub == NULL)
+        http_problem(r, 404, "this process has no frontier for others");
+    if (r->status == 0 && r->export != NULL) {
+        r->state = HTTP_WAITING;
+        if (http_export_wait(r->export))
+            return MHD_YES;
+        http_problem(r, 503, "the service is stopping");
+    }
+    if (r->status == 0 && !may_wait(r->server))
+        http_problem(r, 503, "the service is stopping");
+    if (r->status != 0)
+        return http_send(r);
+    submit(r);
+    return MHD_YES;
+}
+
+/* ---- the library's callbacks ---- */
+
+void *http_exchange_begin(void *server, const char *uri,
+                          struct MHD_Connection *conn)
+{
+    struct http_server *s = server;
+    struct http_request *r = xcalloc(1, sizeof *r);
+
+    r->server = s;
+    r->conn = conn;
+    r->began = clock_mono();
+    r->uri = xstrdup(uri);
+    buf_init(&r->body, BODY_MOST);
+    pthread_mutex_lock(&s->mtx);
+    s->open++;
+    pthread_mutex_unlock(&s->mtx);
+    return r;
+}
+
+void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
+                       enum MHD_RequestTerminationCode how)
+{
+    struct http_server *s = server;
+    struct http_request *r = *ctx;
+
+    (void)conn;
+    if (r == NULL)
+        return;
+    *ctx = NULL;
+    if (http_holds_leases(r) && (how != MHD_REQUEST_TERMINATED_COMPLETED_OK ||
+                                 r->state != HTTP_ANSWERED))
+        http_give_back(r);
+    let_body_go(r);
+    for (size_t i = 0; i < r->call_count; i++)
+        frontier_call_fini(&r->calls[i]);
+    free(r->calls);
+    free(r->items);
+    if (r->crawl_call != NULL) {
+        json_decref(r->crawl_call->in);
+        json_decref(r->crawl_call->out);
+        free(r->crawl_call);
+    }
+    json_decref(r->in);
+    arena_free(r->arena);
+    http_export_free(r->export);
+    http_watcher_free(r->watcher);
+    free(r->out);
+    free(r->location);
+    free(r->page);
+    free(r->name);
+    free(r->path);
+    free(r->uri);
+    free(r);
+    pthread_mutex_lock(&s->mtx);
+    s->open--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
+                                   const char *url, const char *method,
+                                   const char *version, const char *data,
+                                   size_t *len, void **ctx)
+{
+    struct http_request *r = *ctx;
+
+    (void)server;
+    (void)conn;
+    (void)url;
+    (void)version;
+    switch (r->state) {
+    case HTTP_ARRIVED:
+        arrive(r, method);
+        return r->status != 0 ? http_send(r) : MHD_YES;
+    case HTTP_READING:
+        if (*len == 0)
+            return ask(r);
+        if (!read_body(r, data, *len))
+            return MHD_NO;
+        break;
+    case HTTP_WAITING:
+        if ((http_holds_leases(r) || r->export != NULL) &&
+            http_caller_has_left(r))
+            return MHD_NO;
+        if (r->status == 0)
+            r->route->reply(r);
+        return http_send(r);
+    case HTTP_ANSWERED:
+        break;
+    }
+    *len = 0;
+    return MHD_YES;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_guard.c - who may ask: Host header, client certificate, token.
+ *
+ * Asked before a body is read, so that strangers cost a line of headers each.
+ */
+#include <gnutls/gnutls.h>
+#include <string.h>
+
+#include "service/http/http_server_impl.h"
+#include "service/http/http_text.h"
+
+struct bytes http_header(struct http_request *r, const char *name)
+{
+    const char *value = NULL;
+    size_t len = 0;
+
+    if (MHD_lookup_connection_value_n(r->conn, MHD_HEADER_KIND, name,
+                                      strlen(name), &value, &len) != MHD_YES)
+        return bytes_of(NULL, 0);
+    return bytes_of(value, len);
+}
+
+static bool shows_certificate(struct http_request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    unsigned wrong = 1;
+
+    return info != NULL && info->tls_session != NULL &&
+           gnutls_certificate_verify_peers2(info->tls_session, &wrong) == 0 &&
+           wrong == 0;
+}
+
+void http_guard_role(struct http_request *r)
+{
+    struct auth *auth = r->server->options.auth;
+    enum auth_role needed = r->route->role, has;
+    struct bytes token;
+
+    if (needed == AUTH_NONE)
+        return;
+    if (auth == NULL) {
+        has = r->server->options.open_role;
+        r->role = has != AUTH_NONE ? has : AUTH_ADMIN;
+        if (has != AUTH_NONE && has < needed)
+            http_problem(r, 403, "this takes the role %s, and here is %s",
+                         auth_role_name(needed), auth_role_name(has));
+        return;
+    }
+    token = auth_bearer(http_header(r, MHD_HTTP_HEADER_AUTHORIZATION));
+    has = auth_role_of(auth, token);
+    r->role = has;
+    if (has == AUTH_NONE)
+        http_problem(r, 401, "a token is needed: Authorization: Bearer TOKEN");
+    else if (has < needed)
+        http_problem(r, 403, "a token of the role %s is needed",
+                     auth_role_name(needed));
+}
+
+void http_guard_caller(struct http_request *r)
+{
+    const struct http_options *o = &r->server->options;
+
+    if (o->loopback && !http_host_is_local(http_header(r, MHD_HTTP_HEADER_HOST),
+                                           bytes_of_str(r->server->host)))
+        http_problem(r, 421, "the Host header names another machine");
+    else if (o->tls.client_ca != NULL && !shows_certificate(r))
+        http_problem(r, 403, "a client certificate is needed");
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_metrics.c - /metrics in Prometheus' text format 0.0.4, and /healthz.
+ *
+ * All that is shown are samples that others have left: a scrape waits for no
+ * frontier thread and asks no store.
+ */
+#include <stdlib.h>
+
+#include "service/http/http_request.h"
+#include "service/http/http_server.h"
+#include "service/metrics/metrics_parts.h"
+
+#define PAGE_MOST ((size_t)64 << 20) /* some 20 KB a crawl */
+
+static void add_crawls(struct metrics_text *m, struct crawls *crawls)
+{
+    struct crawls_view *views = NULL;
+    size_t n = crawls_each(crawls, &views);
+
+    metrics_add_crawls(m, views, n);
+    free(views);
+}
+
+void http_ask_metrics(struct http_request *r)
+{
+    const struct http_options *o = http_server_options(r->server);
+    struct metrics_text m;
+    struct buf out;
+    size_t len;
+    char *text;
+
+    buf_init(&out, PAGE_MOST);
+    metrics_text_init(&m, &out);
+    if (o->crawls != NULL)
+        add_crawls(&m, o->crawls);
+    if (o->frontier != NULL)
+        metrics_add_frontier(&m, o->frontier);
+    if (o->grpc != NULL)
+        metrics_add_grpc(&m, o->grpc);
+    metrics_add_http(&m, r->server);
+    metrics_add_process(&m, o->dir);
+    if (buf_failed(&out) != STATUS_OK) {
+        buf_fini(&out);
+        http_problem(r, 503, "too many crawls for one page");
+        return;
+    }
+    text = buf_take(&out, &len);
+    http_answer_text(r, "text/plain; version=0.0.4; charset=utf-8", text, len);
+    buf_fini(&out);
+}
+
+void http_ask_health(struct http_request *r)
+{
+    struct frontier_service_sample frontier = {.broken = false};
+    struct http_sample http;
+    const char *is = "ok";
+    json_t *j = json_object();
+
+    if (http_server_frontier(r->server) != NULL)
+        frontier_service_sample(http_server_frontier(r->server), &frontier);
+    http_server_sample(r->server, &http);
+    if (http.stopping)
+        is = "stopping";
+    if (frontier.broken)
+        is = "broken";
+    json_object_set_new(j, "status", json_string(is));
+    http_answer(r, http.stopping || frontier.broken ? 503 : 200, j);
+}

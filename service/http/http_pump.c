@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_pump.c - epoll, two descriptors for each sleep, a timer for the beats.
+ *
+ * Only this thread resumes connections, so none is resumed twice; and as a
+ * sleeping one cannot end, a sleeper that was taken off the list is still there
+ * when it is resumed after the mutex was given back. (Within it, the library's
+ * own mutex would be taken under ours here and the other way round elsewhere.)
+ *
+ * A sleeper's descriptors are known to epoll while it sleeps and no longer, as
+ * what it belongs to may go once it is awake. Both are one-shot: no event comes
+ * between the first and the moment when epoll forgets them, but for those that
+ * were fetched together with it.
+ */
+#include "service/http/http_pump.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/mem.h"
+
+#define BEAT_NS NS_PER_S
+#define BATCH   64
+
+struct http_pump {
+    void (*beat)(void *ctx);
+    void *ctx;
+    int epoll, nudge;
+    pthread_t thread;
+    bool started;
+
+    pthread_mutex_t mtx; /* what follows */
+    struct http_sleeper *for_beats, *for_fds;
+    uint64_t beats;
+    bool early; /* a beat out of turn */
+    bool cut, end;
+    bool woken; /* since the cut */
+    pthread_cond_t told;
+};
+
+/* ---- lists, under the mutex ---- */
+
+static void put_in(struct http_sleeper **list, struct http_sleeper *s)
+{
+    s->before = NULL;
+    s->next = *list;
+    if (*list != NULL)
+        (*list)->before = s;
+    *list = s;
+}
+
+static void take_out(struct http_sleeper **list, struct http_sleeper *s)
+{
+    if (s->before != NULL)
+        s->before->next = s->next;
+    else
+        *list = s->next;
+    if (s->next != NULL)
+        s->next->before = s->before;
+    s->next = NULL;
+    s->before = NULL;
+}
+
+/* ---- the thread ---- */
+
+static void resume_all(struct http_sleeper *list)
+{
+    while (list != NULL) {
+        struct http_sleeper *next = list->next; /* before it may be gone */
+
+        MHD_resume_connection(list->conn);
+        list = next;
+    }
+}
+
+static void do_beat(struct http_pump *p)
+{
+    struct http_sleeper *list;
+
+    p->beat(p->ctx);
+    pthread_mutex_lock(&p->mtx);
+    p->beats++;
+    list = p->for_beats;
+    p->for_beats = NULL;
+    pthread_mutex_unlock(&p->mtx);
+    resume_all(list);
+}
+
+static void forget(struct http_pump *p, const struct http_sleeper *s)
+{
+    epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+    epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->socket, NULL);
+}
+
+/* EPOLLRDHUP is of sockets alone: the pipe has none. */
+static void wake_one(struct http_pump *p, struct http_sleeper *s,
+                     uint32_t events)
+{
+    pthread_mutex_lock(&p->mtx);
+    take_out(&p->for_fds, s);
+    pthread_mutex_unlock(&p->mtx);
+    forget(p, s);
+    s->left = s->left || (events & EPOLLRDHUP) != 0;
+    MHD_resume_connection(s->conn);
+}
+
+static void wake_cut(struct http_pump *p)
+{
+    struct http_sleeper *list;
+
+    pthread_mutex_lock(&p->mtx);
+    list = p->for_fds;
+    p->for_fds = NULL;
+    pthread_mutex_unlock(&p->mtx);
+    for (struct http_sleeper *s = list; s != NULL; s = s->next)
+        forget(p, s);
+    resume_all(list);
+}
+
+static void tell_cut(struct http_pump *p)
+{
+    pthread_mutex_lock(&p->mtx);
+    p->woken = true;
+    pthread_cond_broadcast(&p->told);
+    pthread_mutex_unlock(&p->mtx);
+}
+
+/* Milliseconds until the beat at `next`, or -1: nobody waits for it. */
+static int wait_for(struct http_pump *p, int64_t next)
+{
+    int64_t now = clock_mono();
+    bool wanted;
+
+    pthread_mutex_lock(&p->mtx);
+    wanted = p->for_beats != NULL;
+    pthread_mutex_unlock(&p->mtx);
+    if (!wanted)
+        return -1;
+    return next > now ? (int)((next - now) / NS_PER_MS) + 1 : 0;
+}
+
+static void take_nudge(struct http_pump *p)
+{
+    uint64_t times;
+
+    if (read(p->nudge, &times, sizeof times) < 0 && errno != EAGAIN)
+        log_error("cannot read an eventfd", "errno=%d", errno);
+}
+
+/* The events of sleeper `of`, put together; they are not met again. */
+static uint32_t take_events(struct epoll_event *e, int n, const void *of)
+{
+    uint32_t events = 0;
+
+    for (int i = 0; i < n; i++)
+        if (e[i].data.ptr == of) {
+            events |= e[i].events;
+            e[i].data.ptr = NULL;
+        }
+    return events;
+}
+
+static void handle(struct http_pump *p, struct epoll_event *e, int n)
+{
+    for (int i = 0; i < n; i++) {
+        void *of = e[i].data.ptr;
+
+        if (of == p)
+            take_nudge(p);
+        else if (of != NULL)
+            wake_one(p, of, take_events(e + i, n - i, of));
+    }
+}
+
+/* What others asked for; each nudges after having set it. */
+static bool turn(struct http_pump *p, int64_t *next)
+{
+    bool end, cut, beat;
+
+    pthread_mutex_lock(&p->mtx);
+    end = p->end;
+    cut = p->cut;
+    beat = p->early || (p->for_beats != NULL && clock_mono() >= *next);
+    p->early = false;
+    pthread_mutex_unlock(&p->mtx);
+    if (cut)
+        wake_cut(p);
+    if (beat) {
+        do_beat(p);
+        *next += BEAT_NS;
+        if (*next < clock_mono())
+            *next = clock_mono() + BEAT_NS;
+    }
+    if (cut)
+        tell_cut(p);
+    return !end;
+}
+
+static void *pump(void *arg)
+{
+    struct http_pump *p = arg;
+    struct epoll_event events[BATCH];
+    int64_t next = clock_mono();
+
+    do {
+        int n = epoll_wait(p->epoll, events, BATCH, wait_for(p, next));
+
+        handle(p, events, n);
+    } while (turn(p, &next));
+    return NULL;
+}
+
+/* ---- others ---- */
+
+static void nudge(struct http_pump *p)
+{
+    const uint64_t one = 1;
+
+    if (write(p->nudge, &one, sizeof one) < 0 && errno != EAGAIN)
+        log_error("cannot write an eventfd", "errno=%d", errno);
+}
+
+uint64_t http_pump_beats(struct http_pump *p)
+{
+    uint64_t n;
+
+    pthread_mutex_lock(&p->mtx);
+    n = p->beats;
+    pthread_mutex_unlock(&p->mtx);
+    return n;
+}
+
+/* False: it cannot be. Under the mutex, so what it tells waits for the list. */
+static bool watch(struct http_pump *p, struct http_sleeper *s)
+{
+    struct epoll_event in = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = s};
+    struct epoll_event end = {.events = EPOLLRDHUP | EPOLLONESHOT,
+                              .data.ptr = s};
+
+    if (s->fd < 0)
+        return true;
+    if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, s->fd, &in) == 0 &&
+        epoll_ctl(p->epoll, EPOLL_CTL_ADD, s->socket, &end) == 0)
+        return true;
+    log_error("cannot watch a pipe and its reader", "errno=%d", errno);
+    forget(p, s);
+    return false;
+}
+
+enum http_pump_slept http_pump_sleep(struct http_pump *p,
+                                     struct http_sleeper *s, uint64_t beats)
+{
+    enum http_pump_slept slept = HTTP_ASLEEP;
+    bool first = false;
+
+    pthread_mutex_lock(&p->mtx);
+    if (s->fd < 0 && p->beats != beats)
+        slept = HTTP_AWAKE;
+    else if (p->cut || !watch(p, s))
+        slept = HTTP_CUT;
+    if (slept == HTTP_ASLEEP) {
+        MHD_suspend_connection(s->conn);
+        first = s->fd < 0 && p->for_beats == NULL;
+        put_in(s->fd < 0 ? &p->for_beats : &p->for_fds, s);
+    }
+    pthread_mutex_unlock(&p->mtx);
+    if (first)
+        nudge(p);
+    return slept;
+}
+
+void http_pump_beat(struct http_pump *p)
+{
+    pthread_mutex_lock(&p->mtx);
+    p->early = true;
+    pthread_mutex_unlock(&p->mtx);
+    nudge(p);
+}
+
+void http_pump_cut(struct http_pump *p)
+{
+    pthread_mutex_lock(&p->mtx);
+    p->cut = true;
+    p->early = true;
+    nudge(p);
+    while (!p->woken)
+        pthread_cond_wait(&p->told, &p->mtx);
+    pthread_mutex_unlock(&p->mtx);
+}
+
+/* ---- beginning and end ---- */
+
+static enum status start(struct http_pump *p)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = p};
+    sigset_t all, before;
+    int rc;
+
+    p->epoll = epoll_create1(EPOLL_CLOEXEC);
+    p->nudge = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (p->epoll < 0 || p->nudge < 0 ||
+        epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->nudge, &e) != 0)
+        return status_of_errno(errno);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&p->thread, NULL, pump, p);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    p->started = rc == 0;
+    return rc == 0 ? STATUS_OK : status_of_errno(rc);
+}
+
+enum status http_pump_open(struct http_pump **out, void (*beat)(void *ctx),
+                           void *ctx)
+{
+    struct http_pump *p = xcalloc(1, sizeof *p);
+    enum status st;
+
+    p->beat = beat;
+    p->ctx = ctx;
+    p->epoll = -1;
+    p->nudge = -1;
+    pthread_mutex_init(&p->mtx, NULL);
+    pthread_cond_init(&p->told, NULL);
+    st = start(p);
+    if (st != STATUS_OK) {
+        log_error("cannot start a thread", "why=\"%s\"", status_text(st));
+        http_pump_close(p);
+        return st;
+    }
+    *out = p;
+    return STATUS_OK;
+}
+
+void http_pump_close(struct http_pump *p)
+{
+    if (p == NULL)
+        return;
+    if (p->started) {
+        pthread_mutex_lock(&p->mtx);
+        p->end = true;
+        pthread_mutex_unlock(&p->mtx);
+        nudge(p);
+        pthread_join(p->thread, NULL);
+    }
+    if (p->nudge >= 0)
+        close(p->nudge);
+    if (p->epoll >= 0)
+        close(p->epoll);
+    pthread_cond_destroy(&p->told);
+    pthread_mutex_destroy(&p->mtx);
+    free(p);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_route.c - paths, one by one; there are some forty.
+ *
+ * 405 names all methods of the path (RFC 9110 section 15.5.6), HEAD beside GET.
+ */
+#include "service/http/http_route.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct http_route *const http_route_tables[] = {
+    http_routes,
+    http_queue_routes,
+    http_crawl_routes,
+    NULL,
+};
+
+/* Where the name in `path` ends, NULL: the path is another. The name begins
+ * where the route's path has its '{'. */
+static const char *match_name(const char *route, const char *path)
+{
+    size_t head = strcspn(route, "{");
+    const char *tail = strchr(route, '}') + 1, *end;
+
+    if (strncmp(route, path, head) != 0)
+        return NULL;
+    end = path + head + strcspn(path + head, "/");
+    if (end == path + head || strcmp(end, tail) != 0)
+        return NULL;
+    return end;
+}
+
+static bool has_path(const struct http_route *route, const char *path)
+{
+    if (strchr(route->path, '{') != NULL)
+        return match_name(route->path, path) != NULL;
+    return strcmp(route->path, path) == 0;
+}
+
+static void allow(struct http_request *r, const char *method)
+{
+    size_t n = strlen(r->allow);
+
+    snprintf(r->allow + n, sizeof r->allow - n, "%s%s", n > 0 ? ", " : "",
+             strcmp(method, "GET") == 0 ? "GET, HEAD" : method);
+}
+
+void http_route_find(struct http_request *r, const char *method)
+{
+    if (strcmp(method, "HEAD") == 0)
+        method = "GET";
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        for (const struct http_route *at = http_route_tables[i];
+             at->path != NULL; at++) {
+            if (!has_path(at, r->path))
+                continue;
+            if (strcmp(at->method, method) == 0) {
+                r->route = at;
+                return;
+            }
+            allow(r, at->method);
+        }
+    if (r->allow[0] == '\0')
+        http_problem(r, 404, "there is nothing at this path");
+    else
+        http_problem(r, 405, "this path does not know the method %s", method);
+}
+
+static void read_name(struct http_request *r)
+{
+    const char *path = r->route->path, *name, *end;
+
+    if (strchr(path, '{') == NULL)
+        return;
+    name = r->path + strcspn(path, "{");
+    end = match_name(path, r->path);
+    r->name = http_decode(bytes_of(name, (size_t)(end - name)), false);
+    if (r->name == NULL)
+        http_problem(r, 400, "the name in the path cannot be read");
+}
+
+void http_route_read(struct http_request *r)
+{
+    const char *query = strchr(r->uri, '?');
+
+    r->in = http_query(bytes_of_str(query != NULL ? query + 1 : ""));
+    if (r->in == NULL)
+        http_problem(r, 400, "the query cannot be read");
+    else if (r->route->body && json_object_size(r->in) > 0)
+        http_problem(r, 400, "this path takes no query");
+    read_name(r);
+}
+
+bool http_members(struct http_request *r, json_t *object, long at,
+                  const struct http_member *m, size_t n)
+{
+    char why[300];
+
+    if (http_members_read(object, m, n, !r->route->body, why, sizeof why))
+        return true;
+    if (at >= 0)
+        http_problem(r, 400, "item %ld: %s", at, why);
+    else
+        http_problem(r, 400, "%s", why);
+    return false;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_server.c - libmicrohttpd's daemon: how it begins, stops and ends.
+ *
+ * One thread of the library's does all requests; what happens to one is in
+ * http_exchange.c.
+ */
+#include "service/http/http_server.h"
+
+#include <gnutls/abstract.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cond.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "service/grpc/http2_server.h"
+#include "service/http/http_events.h"
+#include "service/http/http_export.h"
+#include "service/http/http_route.h"
+#include "service/http/http_server_impl.h"
+
+#define HEADERS_MOST ((size_t)32 << 10) /* with the request line */
+#define IDLE_SECONDS 60u
+#define TLS_PRIORITY                                                           \
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"         \
+    "-AES-256-CBC"
+
+/* ---- for the library ---- */
+
+/* Names and queries are decoded by us. */
+static size_t leave_as_it_is(void *ctx, struct MHD_Connection *conn, char *s)
+{
+    (void)ctx;
+    (void)conn;
+    return strlen(s);
+}
+
+__attribute__((format(printf, 2, 0))) static void library_says(void *ctx,
+                                                               const char *fmt,
+                                                               va_list args)
+{
+    char text[300];
+
+    (void)ctx;
+    vsnprintf(text, sizeof text, fmt, args);
+    log_debug("http", "says=\"%s\"", text);
+}
+
+/* ---- beginning and end ---- */
+
+/* A connection comes or goes. Its TLS session is there, its handshake is not
+ * yet. */
+static void connection_changed(void *server, struct MHD_Connection *conn,
+                               void **set,
+                               enum MHD_ConnectionNotificationCode what)
+{
+    struct http_server *s = server;
+    const union MHD_ConnectionInfo *info;
+
+    if (s->tls == NULL)
+        return;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        http_tls_leave(s->tls, *set);
+        return;
+    }
+    info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info != NULL && info->tls_session != NULL)
+        *set = http_tls_use(s->tls, info->tls_session);
+}
+
+/* The library's own credentials have no certificate: a session that was not
+ * given ours gets no further. */
+static int no_certificate(gnutls_session_t session,
+                          const gnutls_datum_t *authorities, int count,
+                          const gnutls_pk_algorithm_t *algorithms,
+                          int algorithm_count, gnutls_pcert_st **certificate,
+                          unsigned *length, gnutls_privkey_t *key)
+{
+    (void)session;
+    (void)authorities;
+    (void)count;
+    (void)algorithms;
+    (void)algorithm_count;
+    (void)certificate;
+    (void)length;
+    (void)key;
+    return -1;
+}
+
+static enum status start(struct http_server *s)
+{
+    const struct http_options *o = &s->options;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_ERROR_LOG;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITY},
+        {MHD_OPTION_END, 0, NULL},
+    };
+
+    if (s->tls != NULL)
+        flags |= MHD_USE_TLS;
+    else
+        tls[0].option = MHD_OPTION_END;
+    pthread_mutex_lock(
+        &s->mtx); /* its thread may ask for it before we have it */
+    s->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, http_exchange_step, s,
+                         MHD_OPTION_EXTERNAL_LOGGER, library_says, NULL,
+                         MHD_OPTION_LISTEN_SOCKET, s->fd,
+                         MHD_OPTION_CONNECTION_LIMIT,
+                         o->connections > 0 ? o->connections : 1000u,
+                         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MOST,
+                         MHD_OPTION_URI_LOG_CALLBACK, http_exchange_begin, s,
+                         MHD_OPTION_NOTIFY_COMPLETED, http_exchange_end, s,
+                         MHD_OPTION_NOTIFY_CONNECTION, connection_changed, s,
+                         MHD_OPTION_UNESCAPE_CALLBACK, leave_as_it_is, NULL,
+                         MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    pthread_mutex_unlock(&s->mtx);
+    if (s->daemon != NULL)
+        return STATUS_OK;
+    log_error("cannot serve HTTP", "address=\"%s\"", s->address);
+    return STATUS_IO;
+}
+
+static enum status listen_at(struct http_server *s)
+{
+    const struct http_options *o = &s->options;
+    struct bytes host, port;
+    enum status st;
+
+    if (o->socket != NULL) {
+        s->host = xstrdup("localhost");
+        s->options.loopback = true;
+        st = socket_file_open(&s->socket, o->socket);
+        if (st == STATUS_OK)
+            s->fd = socket_file_fd(s->socket);
+        return st;
+    }
+    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
+        s->host = xstrndup(host.at, host.len);
+    return listener_open(o->listen, &s->fd, s->address);
+}
+
+enum status http_server_open(struct http_server **out,
+                             const struct http_options *o)
+{
+    struct http_server *s = xcalloc(1, sizeof *s);
+    enum status st = STATUS_OK;
+
+    s->options = *o;
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        http_tally_init(&s->tally, http_route_tables[i]);
+    s->hub = o->hub;
+    if (o->hub == NULL && (o->frontier != NULL || o->crawls != NULL))
+        s->hub = s->own_hub = hub_new(o->frontier, o->crawls);
+    s->fd = -1;
+    pthread_mutex_init(&s->mtx, NULL);
+    cond_init(&s->fewer);
+    s->events = http_events_new(s);
+    if (o->tls.cert != NULL)
+        st = http_tls_new(&s->tls, &o->tls);
+    if (st == STATUS_OK)
+        st = http_pump_open(&s->pump, http_events_beat, s->events);
+    if (st == STATUS_OK)
+        st = listen_at(s);
+    if (st == STATUS_OK)
+        st = start(s);
+    if (st != STATUS_OK) {
+        http_server_close(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+enum status http_server_reload(void *server)
+{
+    struct http_server *s = server;
+
+    return s->tls != NULL ? http_tls_reload(s->tls) : STATUS_OK;
+}
+
+/* False: it was begun before. */
+static bool begin_stop(struct http_server *s)
+{
+    bool was;
+
+    pthread_mutex_lock(&s->mtx);
+    was = s->stopping;
+    if (!was)
+        s->stop_by = clock_mono() + s->options.drain_ms * NS_PER_MS;
+    s->stopping = true;
+    pthread_mutex_unlock(&s->mtx);
+    if (was)
+        return false;
+    http_pump_beat(s->pump); /* who watches is told */
+    MHD_quiesce_daemon(s->daemon);
+    shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
+    return true;
+}
+
+void http_server_stop(void *server)
+{
+    struct http_server *s = server;
+
+    if (begin_stop(s))
+        return;
+    pthread_mutex_lock(&s->mtx);
+    s->stop_by = clock_mono();
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+bool http_server_is_over(struct http_server *s)
+{
+    bool over;
+
+    pthread_mutex_lock(&s->mtx);
+    over = s->open == 0 && s->waiting == 0;
+    pthread_mutex_unlock(&s->mtx);
+    return over;
+}
+
+/* What the frontier has it answers, come what may; nothing else is handed to
+ * it from then on, as the library must not end while a connection sleeps. */
+static void wait_for_requests(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    while (s->waiting > 0 || (s->open > 0 && clock_mono() < s->stop_by))
+        (void)cond_wait_until(&s->fewer, &s->mtx,
+                              clock_mono() + 50 * NS_PER_MS);
+    s->over = true;
+    pthread_mutex_unlock(&s->mtx);
+}
+
+/* Their clients are gone, so they end when they next write. */
+static void wait_for_reports(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    while (s->reports > 0)
+        pthread_cond_wait(&s->fewer, &s->mtx);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+bool http_server_report_begins(struct http_server *s)
+{
+    bool room;
+
+    pthread_mutex_lock(&s->mtx);
+    room = s->reports < HTTP_REPORTS_MOST;
+    s->reports += room;
+    pthread_mutex_unlock(&s->mtx);
+    return room;
+}
+
+void http_server_report_ended(struct http_server *s)
+{
+    pthread_mutex_lock(&s->mtx);
+    s->reports--;
+    pthread_cond_broadcast(&s->fewer);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+void http_server_close(struct http_server *s)
+{
+    if (s == NULL)
+        return;
+    if (s->daemon != NULL) {
+        (void)begin_stop(s);
+        wait_for_requests(s);
+        http_pump_cut(s->pump);
+        MHD_stop_daemon(s->daemon);
+        wait_for_requests(s); /* what was cut off gives back */
+        wait_for_reports(s);
+    }
+    http_pump_close(s->pump);
+    http_events_free(s->events);
+    if (s->fd >= 0 && s->socket == NULL)
+        close(s->fd);
+    socket_file_close(s->socket);
+    http_tls_free(s->tls);
+    hub_free(s->own_hub);
+    pthread_cond_destroy(&s->fewer);
+    pthread_mutex_destroy(&s->mtx);
+    free(s->host);
+    free(s);
+}
+
+const char *http_server_address(const struct http_server *s)
+{
+    return s->socket != NULL ? s->options.socket : s->address;
+}
+
+bool http_server_is_stopping(struct http_server *s)
+{
+    bool is;
+
+    pthread_mutex_lock(&s->mtx);
+    is = s->stopping;
+    pthread_mutex_unlock(&s->mtx);
+    return is;
+}
+
+struct frontier_service *http_server_frontier(struct http_server *s)
+{
+    return s->options.frontier;
+}
+
+const struct http_options *http_server_options(const struct http_server *s)
+{
+    return &s->options;
+}
+
+const struct http_tally *http_server_tally(const struct http_server *s)
+{
+    return &s->tally;
+}
+
+void http_server_sample(struct http_server *s, struct http_sample *out)
+{
+    const union MHD_DaemonInfo *info;
+    struct MHD_Daemon *daemon;
+
+    *out = (struct http_sample){0};
+    pthread_mutex_lock(&s->mtx);
+    daemon = s->daemon;
+    out->stopping = s->stopping;
+    pthread_mutex_unlock(&s->mtx);
+    info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    if (info != NULL)
+        out->connections = info->num_connections;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metrics_crawls.c - the crawls of this process, each under a label.
+ *
+ * Numbers that can be read off a view by their place stand in a table; what has
+ * labels of its own or is no whole number has a function.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/metrics/metrics_parts.h"
+
+#define PREFIX "crawl"
+#define OF(v)                                                                  \
+    {                                                                          \
+        "crawl", (v)->name                                                     \
+    }
+#define SAMPLE  offsetof(struct crawls_view, sample)
+#define STAT(x) SAMPLE + offsetof(struct crawl_sample, stats.x)
+#define SEEN(x) SAMPLE + offsetof(struct crawl_sample, x)
+
+struct crawl_views {
+    struct metrics_text *m;
+    const struct crawls_view *at;
+    size_t n;
+};
+
+static const void *member(const struct crawls_view *v, size_t at)
+{
+    return (const char *)v + at;
+}
+
+static const struct {
+    const char *name, *help;
+    size_t at;
+    enum metrics_type type;
+} plain[] = {
+    {"urls_admitted_total", "URLs admitted, over all runs.", STAT(urls),
+     METRICS_COUNTER},
+    {"pages_total", "Pages fetched, as --limit counts them, over all runs.",
+     STAT(pages), METRICS_COUNTER},
+    {"links_total", "Links found, over all runs.", STAT(links),
+     METRICS_COUNTER},
+    {"duplicate_links_total", "Links to URLs seen before, over all runs.",
+     STAT(duplicates), METRICS_COUNTER},
+    {"retries_total", "URLs put back for another try, over all runs.",
+     SEEN(watch.retries), METRICS_COUNTER},
+    {"connections_opened_total", "Connections opened in this run.",
+     SEEN(connections), METRICS_COUNTER},
+    {"received_bytes_total", "Octets received in this run.", SEEN(wire_bytes),
+     METRICS_COUNTER},
+    {"queued_urls", "URLs not done, leased ones included.", STAT(queued),
+     METRICS_GAUGE},
+    {"leased_urls", "URLs handed to fetchers.", STAT(leased), METRICS_GAUGE},
+    {"transfers", "Transfers under way.", SEEN(active), METRICS_GAUGE},
+    {"hosts", "Hosts known.", STAT(queues), METRICS_GAUGE},
+    {"active_hosts", "Hosts with URLs that are not done.", STAT(queues_active),
+     METRICS_GAUGE},
+    {"ready_hosts", "Hosts that could be asked now.", SEEN(watch.hosts.ready),
+     METRICS_GAUGE},
+    {"blocked_hosts", "Hosts held back by Retry-After, back-off or a person.",
+     SEEN(watch.hosts.blocked), METRICS_GAUGE},
+    {"dead_hosts", "Hosts given up in this run.", SEEN(watch.hosts.dead),
+     METRICS_GAUGE},
+    {"seeds", "Seeds given.", STAT(seeds), METRICS_GAUGE},
+    {"failed_seeds", "Seeds that failed.", STAT(seeds_failed), METRICS_GAUGE},
+    {"memory_bytes", "Memory of the engine: frontier, seen check, filter.",
+     STAT(memory), METRICS_GAUGE},
+};
+
+static void add_plain(const struct crawl_views *all)
+{
+    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
+        metrics_family(all->m, PREFIX, plain[k].name, plain[k].type,
+                       plain[k].help);
+        for (size_t i = 0; i < all->n; i++)
+            metrics_uint(all->m, METRICS_LABELS(OF(&all->at[i])),
+                         *(const uint64_t *)member(&all->at[i], plain[k].at));
+    }
+}
+
+/* ---- state ---- */
+
+static void add_states(const struct crawl_views *all)
+{
+    metrics_family(all->m, PREFIX, "state", METRICS_GAUGE,
+                   "1: the crawl is in this state.");
+    for (size_t i = 0; i < all->n; i++)
+        for (unsigned s = CRAWLS_RUNNING; s <= CRAWLS_FAILED; s++)
+            metrics_uint(all->m,
+                         METRICS_LABELS(OF(&all->at[i]),
+                                        {"state", crawls_state_name(
+                                                      (enum crawls_state)s)}),
+                         all->at[i].state == s);
+    metrics_family(all->m, PREFIX, "start_time_seconds", METRICS_GAUGE,
+                   "When this run began.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_seconds(all->m, METRICS_LABELS(OF(&all->at[i])),
+                        (uint64_t)all->at[i].started_ms * (uint64_t)NS_PER_MS);
+}
+
+/* ---- what became of URLs and links ---- */
+
+/* Reasons that are shown with a status even while they are 0, so that a rate
+ * sees the first. The numbers of enum outcome_reason stand together. */
+static bool is_expected(unsigned status, unsigned reason)
+{
+    switch (status) {
+    case OUTCOME_FETCHED:
+        return reason <= REASON_BAD_ENCODING;
+    case OUTCOME_REDIRECT:
+        return reason == REASON_NONE || (reason >= REASON_REDIRECT_LIMIT &&
+                                         reason <= REASON_REDIRECT_INVALID);
+    case OUTCOME_FAILED:
+        return reason > REASON_HTTP && reason <= REASON_PROTOCOL;
+    case OUTCOME_DENIED:
+        return reason == REASON_ROBOTS || reason == REASON_ROBOTS_UNREACHABLE;
+    case OUTCOME_SKIPPED:
+        return reason >= REASON_ADDRESS && reason <= REASON_NOINDEX;
+    default:
+        return false;
+    }
+}
+
+static void add_done(struct metrics_text *m, const struct crawls_view *v,
+                     unsigned status, const char *reason, uint64_t value)
+{
+    metrics_uint(m,
+                 METRICS_LABELS(OF(v),
+                                {"status", outcome_status_name(
+                                               (enum outcome_status)status)},
+                                {"reason", reason}),
+                 value);
+}
+
+static void add_done_of(struct metrics_text *m, const struct crawls_view *v,
+                        unsigned status)
+{
+    const struct frontier_watch *w = &v->sample.watch;
+
+    for (unsigned r = 0; r < REASON_COUNT_; r++)
+        if (r != REASON_HTTP &&
+            (w->done[status][r] > 0 || is_expected(status, r)))
+            add_done(m, v, status, outcome_reason_name((enum outcome_reason)r),
+                     w->done[status][r]);
+    for (unsigned d = 0; d < 10; d++) {
+        char reason[16];
+
+        snprintf(reason, sizeof reason, "http_%uxx", d);
+        if (w->done_http[status][d] > 0 ||
+            (status == OUTCOME_FAILED && (d == 4 || d == 5)))
+            add_done(m, v, status, reason, w->done_http[status][d]);
+    }
+}
+
+static void add_outcomes(const struct crawl_views *all)
+{
+    metrics_family(all->m, PREFIX, "urls_done_total", METRICS_COUNTER,
+                   "URLs by their last word, over all runs.");
+    for (size_t i = 0; i < all->n; i++)
+        for (unsigned s = OUTCOME_FETCHED; s < OUTCOME_STATUS_COUNT_; s++)
+            add_done_of(all->m, &all->at[i], s);
+    metrics_family(all->m, PREFIX, "dropped_links_total", METRICS_COUNTER,
+                   "Links dropped before admission, over all runs.");
+    for (size_t i = 0; i < all->n; i++)
+        for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
+            if (all->at[i].sample.watch.dropped[r] > 0 || r == REASON_SCOPE)
+                metrics_uint(all->m,
+                             METRICS_LABELS(OF(&all->at[i]),
+                                            {"reason",
+                                             outcome_reason_name(
+                                                 (enum outcome_reason)r)}),
+                             all->at[i].sample.watch.dropped[r]);
+}
+
+/* ---- requests ---- */
+
+static void add_requests(const struct crawl_views *all)
+{
+    metrics_family(all->m, PREFIX, "requests_total", METRICS_COUNTER,
+                   "Requests of this run by how they ended, each try and each "
+                   "robots.txt.");
+    for (size_t i = 0; i < all->n; i++)
+        for (unsigned e = 0; e < FETCH_TALLY_ENDS; e++)
+            metrics_uint(all->m,
+                         METRICS_LABELS(OF(&all->at[i]),
+                                        {"result", fetch_tally_end_name(e)}),
+                         all->at[i].sample.tally.ends[e]);
+    metrics_family(all->m, PREFIX, "answers_total", METRICS_COUNTER,
+                   "Answers to requests of this run by their HTTP status.");
+    for (size_t i = 0; i < all->n; i++)
+        for (unsigned c = 1; c < FETCH_TALLY_CLASSES; c++) {
+            uint64_t n = all->at[i].sample.tally.classes[c];
+            char code[16];
+
+            snprintf(code, sizeof code, "%uxx", c);
+            if (n > 0 || (c >= 2 && c <= 5))
+                metrics_uint(all->m,
+                             METRICS_LABELS(OF(&all->at[i]), {"code", code}),
+                             n);
+        }
+}
+
+static void add_times(const struct crawl_views *all)
+{
+    static const struct {
+        const char *name, *help;
+        size_t at;
+    } times[] = {
+        {"answer_duration_seconds",
+         "From a request's beginning to its answer's last octet.",
+         SEEN(tally.answer)},
+        {"first_byte_duration_seconds",
+         "From a request's beginning to its answer's first octet.",
+         SEEN(tally.first_byte)},
+        {"connect_duration_seconds",
+         "From a request's beginning until its new connection was open, TLS "
+         "included.",
+         SEEN(tally.connect)},
+        {"robots_duration_seconds",
+         "From the beginning of a request for robots.txt to its answer's last "
+         "octet.",
+         SEEN(tally.robots)},
+    };
+
+    for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+        metrics_family(all->m, PREFIX, times[k].name, METRICS_HISTOGRAM,
+                       times[k].help);
+        for (size_t i = 0; i < all->n; i++)
+            metrics_histogram(all->m, METRICS_LABELS(OF(&all->at[i])),
+                              (const struct histogram_sample
+                                   *)(const void *)((const char *)&all->at[i] +
+                                                    times[k].at));
+    }
+}
+
+/* ---- the whole ---- */
+
+static void add_engines(const struct crawl_views *all)
+{
+    struct metrics_engine *engines = xcalloc(all->n, sizeof *engines);
+
+    for (size_t i = 0; i < all->n; i++)
+        engines[i] =
+            (struct metrics_engine){all->at[i].name, &all->at[i].sample.watch};
+    metrics_add_engines(all->m, PREFIX, engines, all->n);
+    free(engines);
+}
+
+void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
+                        size_t n)
+{
+    const struct crawl_views all = {m, views, n};
+
+    add_states(&all);
+    add_outcomes(&all);
+    add_plain(&all);
+    add_requests(&all);
+    add_times(&all);
+    add_engines(&all);
+}

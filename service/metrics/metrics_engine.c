@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metrics_engine.c - seen check, filter, commits and checkpoints, of own crawls
+ * and of the served frontier alike.
+ *
+ * A family stands together on the page, so each is written for all engines
+ * before the next begins.
+ */
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "service/metrics/metrics_parts.h"
+
+struct engines {
+    struct metrics_text *m;
+    const char *prefix;
+    const struct metrics_engine *at;
+    size_t n;
+};
+
+/* `crawl`, where there is one, then `name`, where that is asked for. */
+#define LABELS(e, label, text)                                                 \
+    ((e)->crawl != NULL ? METRICS_LABELS({"crawl", (e)->crawl}, {label, text}) \
+                        : METRICS_LABELS({label, text}))
+
+static void begin(const struct engines *all, const char *name,
+                  enum metrics_type type, const char *help)
+{
+    metrics_family(all->m, all->prefix, name, type, help);
+}
+
+/* ---- seen check ---- */
+
+static void add_seen(const struct engines *all)
+{
+    static const struct {
+        const char *answer;
+        size_t at;
+    } kinds[] = {
+        {"in_batch", offsetof(struct frontier_watch, in_batch)},
+        {"hot", offsetof(struct frontier_watch, hot)},
+        {"certainly_new", offsetof(struct frontier_watch, certainly_new)},
+        {"maybe_seen", offsetof(struct frontier_watch, maybe_seen)},
+        {"false_positive", offsetof(struct frontier_watch, false_positives)},
+        {"unsure", offsetof(struct frontier_watch, unsure)},
+    };
+
+    begin(all, "seen_checks_total", METRICS_COUNTER,
+          "Answers of the seen check, over all runs.");
+    for (size_t i = 0; i < all->n; i++) {
+        const struct metrics_engine *e = &all->at[i];
+
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            metrics_uint(all->m, LABELS(e, "answer", kinds[k].answer),
+                         *(const uint64_t *)((const char *)e->watch +
+                                             kinds[k].at));
+    }
+}
+
+/* ---- filter ---- */
+
+static void add_rates(const struct engines *all, const struct metrics_engine *e)
+{
+    const struct watch_filter *f = &e->watch->filter;
+
+    if (!f->used)
+        return;
+    metrics_double(all->m, LABELS(e, "rate", "promised"), f->promised);
+    metrics_double(all->m, LABELS(e, "rate", "predicted"), f->predicted);
+    if (f->asked == 0)
+        return;
+    metrics_double(all->m, LABELS(e, "rate", "measured"), f->measured);
+    metrics_double(all->m, LABELS(e, "rate", "measured_low"), f->low);
+    metrics_double(all->m, LABELS(e, "rate", "measured_high"), f->high);
+}
+
+static void add_filter(const struct engines *all)
+{
+    static const struct {
+        const char *name, *help;
+        size_t at;
+        enum metrics_type type;
+    } families[] = {
+        {"filter_bytes", "Memory of the filter.",
+         offsetof(struct frontier_watch, filter.bytes), METRICS_GAUGE},
+        {"filter_keys", "Keys in the filter.",
+         offsetof(struct frontier_watch, filter.keys), METRICS_GAUGE},
+        {"filter_segments", "Parts of the filter that are built alone.",
+         offsetof(struct frontier_watch, filter.segments), METRICS_GAUGE},
+        {"filter_rebuilds_total", "Parts of the filter built anew.",
+         offsetof(struct frontier_watch, filter.rebuilds), METRICS_COUNTER},
+    };
+
+    for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
+        begin(all, families[k].name, families[k].type, families[k].help);
+        for (size_t i = 0; i < all->n; i++)
+            metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
+                         *(const uint64_t *)((const char *)all->at[i].watch +
+                                             families[k].at));
+    }
+    begin(all, "filter_fill_ratio", METRICS_GAUGE,
+          "Share of the filter's bits or slots that are in use.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_double(all->m, LABELS(&all->at[i], NULL, NULL),
+                       all->at[i].watch->filter.fill);
+    begin(all, "filter_overfull", METRICS_GAUGE,
+          "1: the filter no longer keeps the rate it promised.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
+                     all->at[i].watch->filter.overfull);
+    begin(all, "filter_false_positive_ratio", METRICS_GAUGE,
+          "New URLs that the filter calls maybe seen: promised, predicted, and "
+          "measured with its 95 % interval.");
+    for (size_t i = 0; i < all->n; i++)
+        add_rates(all, &all->at[i]);
+}
+
+/* ---- commits and checkpoints ---- */
+
+static void add_times(const struct engines *all)
+{
+    begin(all, "commit_duration_seconds", METRICS_HISTOGRAM,
+          "How long a commit took, until it was synced.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
+                          &all->at[i].watch->commits);
+    begin(all, "checkpoint_duration_seconds", METRICS_HISTOGRAM,
+          "How long a checkpoint took, beside the work.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
+                          &all->at[i].watch->checkpoints);
+    begin(all, "checkpoint_failures_total", METRICS_COUNTER,
+          "Checkpoints that could not be written.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
+                     all->at[i].watch->checkpoints_failed);
+    begin(all, "last_checkpoint_timestamp_seconds", METRICS_GAUGE,
+          "When the last checkpoint that succeeded was begun; 0: none was.");
+    for (size_t i = 0; i < all->n; i++)
+        metrics_seconds(all->m, LABELS(&all->at[i], NULL, NULL),
+                        (uint64_t)all->at[i].watch->checkpoint_ms *
+                            (uint64_t)NS_PER_MS);
+}
+
+void metrics_add_engines(struct metrics_text *m, const char *prefix,
+                         const struct metrics_engine *e, size_t n)
+{
+    const struct engines all = {m, prefix, e, n};
+
+    add_seen(&all);
+    add_filter(&all);
+    add_times(&all);
+}

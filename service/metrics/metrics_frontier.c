@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics_frontier.c - the served frontier, and its gRPC port. */
+#include "service/metrics/metrics_parts.h"
+
+#define FRONTIER "frontier"
+#define GRPC     "grpc"
+
+static const char *const vias[FRONTIER_VIAS_] = {
+    [FRONTIER_VIA_SELF] = "self",
+    [FRONTIER_VIA_GRPC] = "grpc",
+    [FRONTIER_VIA_HTTP] = "http",
+};
+
+struct plain {
+    const char *name, *help;
+    enum metrics_type type;
+    uint64_t value;
+};
+
+static void add_plain(struct metrics_text *m, const char *prefix,
+                      const struct plain *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        metrics_one(m, prefix, all[i].name, all[i].type, all[i].help,
+                    all[i].value);
+}
+#define ADD_PLAIN(m, prefix, all)                                              \
+    add_plain(m, prefix, all, sizeof(all) / sizeof *(all))
+
+/* ---- the frontier ---- */
+
+static void add_counts(struct metrics_text *m,
+                       const struct frontier_service_sample *v,
+                       const struct frontier_watch *w)
+{
+    const struct plain all[] = {
+        {"puts_total", "URLs put.", METRICS_COUNTER, v->puts},
+        {"urls_leased_total", "URLs handed out.", METRICS_COUNTER,
+         v->gets_urls},
+        {"commits_total", "Commits, each synced.", METRICS_COUNTER,
+         histogram_count(&w->commits)},
+        {"waiting_items", "Items in calls that wait for the frontier.",
+         METRICS_GAUGE, v->waiting},
+        {"urls", "URLs not completed, leased ones included.", METRICS_GAUGE,
+         v->all.size},
+        {"leased_urls", "URLs handed out now.", METRICS_GAUGE,
+         v->all.in_process},
+        {"completed_urls", "URLs completed.", METRICS_GAUGE, v->all.completed},
+        {"queues", "Queues.", METRICS_GAUGE, v->all.queues},
+        {"active_queues", "Queues with URLs to serve.", METRICS_GAUGE,
+         v->all.active_queues},
+        {"crawl_rows", "Crawls ever, removed ones included.", METRICS_GAUGE,
+         v->crawls},
+        {"url_rows", "URLs ever, removed ones included.", METRICS_GAUGE,
+         v->urls},
+        {"memory_bytes", "What the frontier holds.", METRICS_GAUGE, v->memory},
+        {"active", "1: URLs are handed out.", METRICS_GAUGE, v->active},
+        {"broken", "1: the store failed, nothing is taken any more.",
+         METRICS_GAUGE, v->broken},
+    };
+
+    ADD_PLAIN(m, FRONTIER, all);
+}
+
+static void add_acks(struct metrics_text *m, const uint64_t *acks)
+{
+    static const char *const names[FRONTIER_ACKS_] = {
+        [FRONTIER_ACK_OK] = "ok",
+        [FRONTIER_ACK_SKIPPED] = "skipped",
+        [FRONTIER_ACK_FAIL] = "failed",
+    };
+
+    metrics_family(m, FRONTIER, "put_answers_total", METRICS_COUNTER,
+                   "What was answered to URLs put.");
+    for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
+        metrics_uint(m, METRICS_LABELS({"answer", names[i]}), acks[i]);
+}
+
+/* All are counted, but of those that never came no times are shown. */
+static void add_calls(struct metrics_text *m,
+                      const struct frontier_service_watch *w)
+{
+    metrics_family(m, FRONTIER, "calls_total", METRICS_COUNTER,
+                   "Calls carried out.");
+    for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
+        for (unsigned v = 0; v < FRONTIER_VERBS_; v++)
+            metrics_uint(m,
+                         METRICS_LABELS({"transport", vias[via]},
+                                        {"verb", frontier_verb_name(
+                                                     (enum frontier_verb)v)}),
+                         histogram_count(&w->calls[via][v]));
+    metrics_family(m, FRONTIER, "call_duration_seconds", METRICS_HISTOGRAM,
+                   "From a call's coming to its answer, the commit included.");
+    for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
+        for (unsigned v = 0; v < FRONTIER_VERBS_; v++)
+            if (histogram_count(&w->calls[via][v]) > 0)
+                metrics_histogram(m,
+                                  METRICS_LABELS({"transport", vias[via]},
+                                                 {"verb",
+                                                  frontier_verb_name(
+                                                      (enum frontier_verb)v)}),
+                                  &w->calls[via][v]);
+}
+
+void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s)
+{
+    struct frontier_service_sample v;
+    struct frontier_service_watch w;
+    const struct metrics_engine engine = {NULL, &w.engine};
+
+    frontier_service_sample(s, &v);
+    frontier_service_watch(s, &w);
+    add_counts(m, &v, &w.engine);
+    add_acks(m, w.acks);
+    add_calls(m, &w);
+    metrics_add_engines(m, FRONTIER, &engine, 1);
+}
+
+/* ---- gRPC ---- */
+
+void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s)
+{
+    struct grpc_sample v;
+
+    grpc_server_sample(s, &v);
+    {
+        const struct plain all[] = {
+            {"connections", "Connections that are open.", METRICS_GAUGE,
+             v.http2.open},
+            {"connections_accepted_total", "Connections accepted.",
+             METRICS_COUNTER, v.http2.accepted},
+            {"connections_refused_total", "Connections refused: too many.",
+             METRICS_COUNTER, v.http2.refused},
+            {"received_bytes_total", "Octets received, TLS taken off.",
+             METRICS_COUNTER, v.http2.received},
+            {"sent_bytes_total", "Octets sent, without TLS.", METRICS_COUNTER,
+             v.http2.sent},
+            {"streams", "Streams (calls) that are open.", METRICS_GAUGE,
+             v.open},
+            {"messages_received_total", "Messages received.", METRICS_COUNTER,
+             v.received},
+            {"messages_sent_total", "Messages sent.", METRICS_COUNTER, v.sent},
+            {"strangers_total", "Requests that were no gRPC.", METRICS_COUNTER,
+             v.strangers},
+        };
+
+        ADD_PLAIN(m, GRPC, all);
+    }
+    metrics_family(m, GRPC, "streams_ended_total", METRICS_COUNTER,
+                   "Streams that have ended, by status code.");
+    for (unsigned i = 0; i < GRPC_CODES_; i++)
+        metrics_uint(m, METRICS_LABELS({"code", grpc_code_name(i)}),
+                     v.ended[i]);
+}

@@ -1,0 +1,41 @@
+/*
+ * metrics_parts.h - the page of metrics, part by part; private to the
+ * metrics_*.c files and http_metrics.c.
+ *
+ *   metrics_crawls.c    the crawls of this process, a label each
+ *   metrics_engine.c    what a crawl's engine and the served one have in common
+ *   metrics_frontier.c  the served frontier, and its gRPC port
+ *   metrics_process.c   the HTTP port, the process, the disk
+ *
+ * Every part reads samples that others have left for it, and none waits for a
+ * frontier thread or asks a store. What each family means is written down in
+ * docs/formats/metrics.md, which tests/cli/metrics.sh compares with a page.
+ */
+#ifndef URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
+#define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
+
+#include "frontier/watch.h"
+#include "job/crawls.h"
+#include "service/calls/frontier_calls.h"
+#include "service/grpc/grpc_server.h"
+#include "service/http/http_request.h"
+#include "service/metrics/metrics_text.h"
+
+/* Of none too: their families are begun. */
+void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
+                        size_t n);
+void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
+void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);
+void metrics_add_http(struct metrics_text *m, struct http_server *s);
+/* `dir` NULL: no disk is looked at. */
+void metrics_add_process(struct metrics_text *m, const char *dir);
+
+/* One engine among those that share families. */
+struct metrics_engine {
+    const char *crawl; /* NULL: no such label */
+    const struct frontier_watch *watch;
+};
+void metrics_add_engines(struct metrics_text *m, const char *prefix,
+                         const struct metrics_engine *e, size_t n);
+
+#endif

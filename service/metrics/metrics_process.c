@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics_process.c - the HTTP port, the process, the disk. */
+#include <stdio.h>
+
+#include "service/metrics/metrics_parts.h"
+#include "service/metrics/process_facts.h"
+
+#define HTTP    "http"
+#define PROCESS "process"
+
+/* ---- HTTP ---- */
+
+static void add_route(struct metrics_text *m, const struct http_tally *t,
+                      unsigned group)
+{
+    for (unsigned c = 1; c < HTTP_CLASSES; c++) {
+        uint64_t n =
+            atomic_load_explicit(&t->classes[group][c], memory_order_relaxed);
+        char code[16];
+
+        snprintf(code, sizeof code, "%uxx", c);
+        if (n > 0 || c == 2 || c == 4)
+            metrics_uint(m,
+                         METRICS_LABELS({"route", t->names[group]},
+                                        {"code", code}),
+                         n);
+    }
+}
+
+void metrics_add_http(struct metrics_text *m, struct http_server *s)
+{
+    const struct http_tally *t = http_server_tally(s);
+    struct http_sample v;
+
+    http_server_sample(s, &v);
+    metrics_family(m, HTTP, "requests_total", METRICS_COUNTER,
+                   "Requests answered, by path and status.");
+    for (unsigned g = 0; g < t->count; g++)
+        add_route(m, t, g);
+    metrics_family(m, HTTP, "request_duration_seconds", METRICS_HISTOGRAM,
+                   "From a request's line to its answer's being ready.");
+    for (unsigned g = 0; g < t->count; g++) {
+        struct histogram_sample h = {{0}, 0};
+
+        histogram_look(&t->took[g], &h);
+        if (histogram_count(&h) > 0)
+            metrics_histogram(m, METRICS_LABELS({"route", t->names[g]}), &h);
+    }
+    metrics_one(m, HTTP, "connections", METRICS_GAUGE,
+                "Connections that are open.", v.connections);
+}
+
+/* ---- process ---- */
+
+static void add_seconds(struct metrics_text *m, const char *name,
+                        enum metrics_type type, const char *help, uint64_t ns)
+{
+    metrics_family(m, PROCESS, name, type, help);
+    metrics_seconds(m, NULL, ns);
+}
+
+static void add_disk(struct metrics_text *m, const char *dir)
+{
+    struct disk_facts d;
+
+    if (dir == NULL || !disk_facts(dir, &d))
+        return;
+    metrics_one(m, "disk", "free_bytes", METRICS_GAUGE,
+                "Room on the disk that holds the directory.", d.free_bytes);
+    metrics_one(m, "disk", "size_bytes", METRICS_GAUGE, "Size of that disk.",
+                d.size_bytes);
+}
+
+void metrics_add_process(struct metrics_text *m, const char *dir)
+{
+    struct process_facts p;
+
+    process_facts(&p);
+    add_seconds(m, "cpu_seconds_total", METRICS_COUNTER,
+                "CPU time, user and system.", p.cpu_ns);
+    metrics_one(m, PROCESS, "resident_memory_bytes", METRICS_GAUGE,
+                "Resident memory.", p.resident_bytes);
+    metrics_one(m, PROCESS, "virtual_memory_bytes", METRICS_GAUGE,
+                "Address space.", p.virtual_bytes);
+    metrics_one(m, PROCESS, "open_fds", METRICS_GAUGE, "Open descriptors.",
+                p.open_fds);
+    metrics_one(m, PROCESS, "max_fds", METRICS_GAUGE,
+                "Descriptors that may be open.", p.max_fds);
+    metrics_one(m, PROCESS, "threads", METRICS_GAUGE, "Threads.", p.threads);
+    add_seconds(m, "start_time_seconds", METRICS_GAUGE,
+                "When the process was started.", p.started_ns);
+    add_disk(m, dir);
+    metrics_family(m, "build", "info", METRICS_GAUGE, "Release.");
+    metrics_uint(m, METRICS_LABELS({"version", URLWEIR_VERSION}), 1);
+}

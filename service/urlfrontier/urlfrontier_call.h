@@ -1,0 +1,65 @@
+/*
+ * urlfrontier_call.h - one call to the frontier, between two threads; private
+ * to the urlfrontier_*.c files.
+ *
+ *   loop's thread: api_submit() ──► hub_submit
+ *   frontier thread:                     done ──► loop_post
+ *   loop's thread: answered() ◄───────────────────────┘
+ *
+ * A call that the frontier has no room for waits in line here; those behind it
+ * wait too, so that order is kept.
+ */
+#ifndef URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_CALL_H
+#define URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_CALL_H
+
+#include <sys/queue.h>
+
+#include "base/arena.h"
+#include "service/calls/frontier_calls.h"
+#include "service/grpc/grpc_proto.h"
+#include "service/grpc/grpc_server.h"
+#include "service/net/loop.h"
+#include "service/urlfrontier/urlfrontier_api.h"
+
+struct api_call {
+    struct frontier_call call;
+    struct loop_post post;
+    struct urlfrontier_api *api;
+    struct grpc_call *grpc; /* held until api_call_fini */
+    void (*answered)(struct api_call *a);
+    STAILQ_ENTRY(api_call) waiting;
+};
+
+void api_call_init(struct api_call *a, struct grpc_call *c,
+                   enum frontier_verb verb,
+                   void (*answered)(struct api_call *a));
+void api_call_fini(struct api_call *a);
+
+/* `answered` will be called, also when the frontier takes no more calls. */
+void api_submit(struct api_call *a);
+
+/* Octets of puts on their way, of all streams; see urlfrontier_put.c. */
+size_t *api_put_octets(struct urlfrontier_api *a);
+
+/* Ends the call by what the frontier said; false: it was STATUS_OK. */
+bool api_failed(struct api_call *a);
+
+/* ---- the methods, by file ---- */
+
+/* GetURLs, ListURLs. */
+void urlfrontier_get_message(struct grpc_call *c, struct bytes m);
+void urlfrontier_list_message(struct grpc_call *c, struct bytes m);
+void urlfrontier_list_drained(struct grpc_call *c);
+void urlfrontier_list_ended(struct grpc_call *c);
+
+/* All that have one answer; the method's `spec` says which. */
+void urlfrontier_unary_message(struct grpc_call *c, struct bytes m);
+struct unary_spec;
+extern const struct unary_spec urlfrontier_get_url_status, urlfrontier_count,
+    urlfrontier_purge, urlfrontier_list_queues, urlfrontier_delete_queue,
+    urlfrontier_block_queue, urlfrontier_set_delay, urlfrontier_set_limit,
+    urlfrontier_get_stats, urlfrontier_list_crawls, urlfrontier_delete_crawl,
+    urlfrontier_set_active, urlfrontier_get_active, urlfrontier_set_log_level,
+    urlfrontier_list_nodes;
+
+#endif

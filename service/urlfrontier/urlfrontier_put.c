@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * urlfrontier_put.c - PutURLs and PutDiscovered.
+ *
+ * What one read of the socket brought goes to the frontier as one batch, so
+ * that puts of a busy stream share their seen check and their commit, and a
+ * quiet one waits for nobody. Acknowledgements go out when the frontier has
+ * made the batch durable, in the order in which URLs came.
+ *
+ * A stream that has its fill on its way is paused. It goes on when batches
+ * have come back and the caller has taken their acknowledgements; so a caller
+ * that never reads costs what is below, its flow-control window, and one
+ * answer over the mark of grpc_call_room.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "service/urlfrontier.pb-c.h"
+#include "service/urlfrontier/urlfrontier_call.h"
+#include "service/urlfrontier/urlfrontier_url.h"
+
+#define PUT_URLS_MOST   8192 /* on their way, of a stream of PutURLs */
+#define BATCH_URLS      1024 /* PutURLs: sent on, and another begun */
+#define DISCOVERED_MOST 1024 /* the reference service's limits */
+#define BATCHES_MOST    16
+#define STREAM_OCTETS   (8u << 20)   /* on their way, of one stream */
+#define ALL_OCTETS      (128u << 20) /* of all streams, more than one each */
+#define BATCH_MEMORY    (64u << 20)  /* one batch unpacked */
+#define BATCH_MARK      (1u << 20)   /* PutURLs: enough for one batch */
+
+struct put_stream {
+    struct grpc_call *call;         /* NULL: ended */
+    struct put_batch *open;         /* PutURLs: being filled */
+    struct put_batch *first, *last; /* sent on, the oldest first */
+    size_t urls, octets, batches;   /* on their way, `open` included */
+    bool half_closed, stopping;
+};
+
+struct put_batch {
+    struct api_call base; /* first */
+    struct put_stream *stream;
+    struct put_batch *next; /* of the stream's, sent on after it */
+    struct arena *arena;
+    struct frontier_item *items;
+    struct bytes *ids; /* PutURLs: of each item; PutDiscovered: one */
+    size_t n, cap;
+    size_t given; /* items the frontier has answered; more than it takes at
+                     once go in pieces */
+    size_t octets;
+    bool discovered;
+    bool answered; /* and acknowledged when those before it are */
+};
+
+/* ---- streams ---- */
+
+static void begun(struct grpc_call *c)
+{
+    struct put_stream *s = xcalloc(1, sizeof *s);
+
+    s->call = c;
+    grpc_call_set_user(c, s);
+}
+
+static void free_if_over(struct put_stream *s)
+{
+    if (s->call == NULL && s->batches == 0)
+        free(s);
+}
+
+static bool has_its_fill(const struct put_stream *s, bool discovered)
+{
+    size_t all = *api_put_octets(grpc_call_ctx(s->call));
+
+    if (s->octets >= STREAM_OCTETS || (s->octets > 0 && all >= ALL_OCTETS))
+        return true;
+    if (discovered)
+        return s->urls >= DISCOVERED_MOST || s->batches >= BATCHES_MOST;
+    return s->urls >= PUT_URLS_MOST;
+}
+
+static bool is_discovered(const struct grpc_call *c);
+
+/* After a message: is that enough for now? */
+static void pause_if_full(struct put_stream *s)
+{
+    if (s->stopping || has_its_fill(s, is_discovered(s->call)) ||
+        grpc_call_room(s->call) == 0)
+        grpc_call_pause(s->call);
+}
+
+/* After answers, or when some were taken. */
+static void go_on(struct grpc_call *c)
+{
+    struct put_stream *s = grpc_call_user(c);
+
+    if (s->batches == 0 && s->stopping)
+        grpc_call_finish(c, GRPC_UNAVAILABLE, "the service is stopping");
+    else if (s->batches == 0 && s->half_closed)
+        grpc_call_finish(c, GRPC_OK, NULL);
+    else if (!s->stopping && !has_its_fill(s, is_discovered(c)) &&
+             grpc_call_room(c) > 0)
+        grpc_call_resume(c);
+}
+
+/* ---- batches ---- */
+
+static void batch_answered(struct api_call *a);
+
+static struct put_batch *new_batch(struct put_stream *s)
+{
+    struct put_batch *b = xcalloc(1, sizeof *b);
+
+    api_call_init(&b->base, s->call, FRONTIER_PUT, batch_answered);
+    b->stream = s;
+    b->arena = arena_new(BATCH_MEMORY);
+    s->batches++;
+    return b;
+}
+
+static void count_octets(struct put_batch *b, size_t n)
+{
+    b->octets += n;
+    b->stream->octets += n;
+    *api_put_octets(b->base.api) += n;
+}
+
+static void free_batch(struct put_batch *b)
+{
+    struct put_stream *s = b->stream;
+
+    s->batches--;
+    s->urls -= b->n;
+    s->octets -= b->octets;
+    *api_put_octets(b->base.api) -= b->octets;
+    arena_free(b->arena);
+    free(b->items);
+    free(b->ids);
+    api_call_fini(&b->base);
+    free(b);
+}
+
+static struct frontier_item *new_item(struct put_batch *b)
+{
+    struct frontier_item *item;
+
+    if (b->n == b->cap) {
+        b->cap = b->cap > 0 ? 2 * b->cap : 16;
+        b->items = xrealloc(b->items, b->cap * sizeof *b->items);
+        if (!b->discovered)
+            b->ids = xrealloc(b->ids, b->cap * sizeof *b->ids);
+    }
+    item = &b->items[b->n++];
+    *item = (struct frontier_item){0};
+    b->stream->urls++;
+    return item;
+}
+
+/* Acknowledgements go out in this order. */
+static void line_up(struct put_batch *b)
+{
+    struct put_stream *s = b->stream;
+
+    if (s->last != NULL)
+        s->last->next = b;
+    else
+        s->first = b;
+    s->last = b;
+}
+
+static void submit(struct put_batch *b)
+{
+    size_t left = b->n - b->given;
+
+    b->base.call.in.put.items = b->items + b->given;
+    b->base.call.in.put.n = left < FRONTIER_PUT_MOST ? left : FRONTIER_PUT_MOST;
+    api_submit(&b->base);
+}
+
+/* ---- PutURLs ---- */
+
+static void send_open(struct grpc_call *c)
+{
+    struct put_stream *s = grpc_call_user(c);
+    struct put_batch *b = s->open;
+
+    s->open = NULL;
+    if (b == NULL)
+        return;
+    line_up(b);
+    submit(b);
+}
+
+/* STATUS_FORMAT: a string is not UTF-8. */
+static enum status take_item(struct put_batch *b, const Urlfrontier__URLItem *m)
+{
+    const Urlfrontier__URLInfo *info = NULL;
+    struct frontier_item *item = new_item(b);
+
+    if (m->item_case == URLFRONTIER__URLITEM__ITEM_DISCOVERED) {
+        item->kind = FRONTIER_ITEM_DISCOVERED;
+        info = m->discovered->info;
+    } else if (m->item_case == URLFRONTIER__URLITEM__ITEM_KNOWN) {
+        item->kind = FRONTIER_ITEM_KNOWN;
+        item->refetch_s = m->known->refetchable_from_date;
+        info = m->known->info;
+    }
+    b->ids[b->n - 1] = proto_bytes(m->id);
+    if (!bytes_is_utf8(b->ids[b->n - 1]))
+        return STATUS_FORMAT;
+    if (info == NULL)
+        return STATUS_OK;
+    if (m->id.len == 0)
+        b->ids[b->n - 1] = proto_bytes(info->url);
+    return urlfrontier_url_take(item, info, b->arena);
+}
+
+static void put_message(struct grpc_call *c, struct bytes m)
+{
+    struct put_stream *s = grpc_call_user(c);
+    const Urlfrontier__URLItem *item;
+    struct put_batch *b;
+
+    if (s->open == NULL)
+        s->open = new_batch(s);
+    b = s->open;
+    count_octets(b, m.len);
+    item = grpc_unpack(c, &urlfrontier__urlitem__descriptor, b->arena, m);
+    if (item == NULL)
+        return;
+    if (take_item(b, item) != STATUS_OK) {
+        grpc_call_finish(c, GRPC_INTERNAL, "a string is not UTF-8");
+        return;
+    }
+    if (b->n == BATCH_URLS || arena_used(b->arena) > BATCH_MARK)
+        send_open(c);
+    pause_if_full(s);
+}
+
+static void acknowledge(struct put_batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        Urlfrontier__AckMessage out = URLFRONTIER__ACK_MESSAGE__INIT;
+
+        out.id = proto_data(b->ids[i]);
+        out.status = (Urlfrontier__AckMessage__Status)b->items[i].ack;
+        grpc_pack(b->base.grpc, &out.base);
+    }
+}
+
+/* ---- PutDiscovered ---- */
+
+static void acknowledge_discovered(struct put_batch *b)
+{
+    Urlfrontier__BatchAck out = URLFRONTIER__BATCH_ACK__INIT;
+
+    out.id = proto_data(b->ids[0]);
+    out.n_statuses = b->n;
+    out.statuses = xcalloc(b->n > 0 ? b->n : 1, sizeof *out.statuses);
+    for (size_t i = 0; i < b->n; i++)
+        out.statuses[i] = (Urlfrontier__AckMessage__Status)b->items[i].ack;
+    grpc_pack(b->base.grpc, &out.base);
+    free(out.statuses);
+}
+
+/* `b` is answered: acknowledge it, and what was waiting for it; unless one
+ * before it is not. */
+static void acknowledge_answered(struct put_stream *s, struct put_batch *b)
+{
+    b->answered = true;
+    while ((b = s->first) != NULL && b->answered) {
+        s->first = b->next;
+        if (s->first == NULL)
+            s->last = NULL;
+        if (s->call != NULL && !grpc_call_has_ended(s->call)) {
+            if (b->discovered)
+                acknowledge_discovered(b);
+            else
+                acknowledge(b);
+        }
+        free_batch(b);
+    }
+}
+
+static void discovered_message(struct grpc_call *c, struct bytes m)
+{
+    struct put_stream *s = grpc_call_user(c);
+    struct put_batch *b = new_batch(s);
+    enum status st = STATUS_OK;
+    const Urlfrontier__DiscoveredBatch *in;
+
+    b->discovered = true;
+    count_octets(b, m.len);
+    in =
+        grpc_unpack(c, &urlfrontier__discovered_batch__descriptor, b->arena, m);
+    for (size_t i = 0; in != NULL && st == STATUS_OK && i < in->n_items; i++) {
+        struct frontier_item *item = new_item(b);
+
+        item->kind = FRONTIER_ITEM_DISCOVERED;
+        st = urlfrontier_url_take(item, in->items[i], b->arena);
+    }
+    if (in == NULL || st != STATUS_OK || !grpc_is_text(c, in->id)) {
+        grpc_call_finish(c, GRPC_INTERNAL, "a string is not UTF-8");
+        free_batch(b);
+        return;
+    }
+    b->ids = xmalloc(sizeof *b->ids);
+    b->ids[0] = proto_bytes(in->id);
+    line_up(b);
+    if (b->n > 0)
+        submit(b);
+    else /* nothing to ask */
+        acknowledge_answered(s, b);
+    pause_if_full(s);
+}
+
+/* ---- answers ---- */
+
+/* A piece is answered. What the frontier did not carry out is FAIL. */
+static void count_given(struct put_batch *b)
+{
+    const struct frontier_put *in = &b->base.call.in.put;
+
+    if (b->base.call.status != STATUS_OK)
+        for (size_t i = 0; i < in->n; i++)
+            in->items[i].ack = FRONTIER_ACK_FAIL;
+    b->given += in->n;
+}
+
+static void batch_answered(struct api_call *a)
+{
+    struct put_batch *b = (struct put_batch *)a;
+    struct put_stream *s = b->stream;
+
+    count_given(b);
+    if (b->given < b->n) {
+        submit(b);
+        return;
+    }
+    acknowledge_answered(s, b);
+    if (s->call == NULL)
+        free_if_over(s);
+    else if (!grpc_call_has_ended(s->call))
+        go_on(s->call);
+}
+
+static void half_closed(struct grpc_call *c)
+{
+    struct put_stream *s = grpc_call_user(c);
+
+    s->half_closed = true;
+    send_open(c);
+    if (s->batches == 0)
+        grpc_call_finish(c, GRPC_OK, NULL);
+}
+
+static void stopping(struct grpc_call *c)
+{
+    struct put_stream *s = grpc_call_user(c);
+
+    s->stopping = true;
+    grpc_call_pause(c);
+    send_open(c);
+    go_on(c);
+}
+
+static void ended(struct grpc_call *c)
+{
+    struct put_stream *s = grpc_call_user(c);
+
+    if (s->open != NULL)
+        free_batch(s->open); /* not acknowledged */
+    s->open = NULL;
+    s->call = NULL;
+    free_if_over(s);
+}
+
+#define STREAM_OF_PUTS                                                         \
+    .kind = GRPC_STREAM, .role = AUTH_WRITE, .begun = begun,                   \
+    .half_closed = half_closed, .drained = go_on, .stopping = stopping,        \
+    .ended = ended
+
+const struct grpc_method urlfrontier_put_methods[] = {
+    {STREAM_OF_PUTS, .path = "/urlfrontier.URLFrontier/PutURLs",
+     .message = put_message, .turn = send_open},
+    {STREAM_OF_PUTS, .path = "/urlfrontier.URLFrontier/PutDiscovered",
+     .message = discovered_message},
+    {.path = NULL},
+};
+
+static bool is_discovered(const struct grpc_call *c)
+{
+    return grpc_call_method(c) == &urlfrontier_put_methods[1];
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.c - named counters, written in the transaction they belong to. */
+#include "storage/db/counters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+struct counter {
+    uint64_t value;
+    bool dirty;
+    char name[];
+};
+
+struct counters {
+    struct db *d;
+    struct map *by_name;
+    struct counter **list;
+    size_t count;
+    sqlite3_stmt *write;
+};
+
+static struct counter *make(struct counters *t, struct bytes name)
+{
+    struct counter *c = xcalloc(1, sizeof *c + name.len + 1);
+
+    if (name.len > 0)
+        memcpy(c->name, name.at, name.len);
+    map_put(t->by_name, name, c);
+    t->list = xrealloc(t->list, (t->count + 1) * sizeof(struct counter *));
+    t->list[t->count++] = c;
+    return c;
+}
+
+static enum status read_all(struct counters *t)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(t->d, &row, "SELECT name, value FROM counter");
+
+    while (st == STATUS_OK && (st = db_step(t->d, row)) == STATUS_OK) {
+        const void *at = sqlite3_column_text(row, 0);
+        size_t len = (size_t)sqlite3_column_bytes(row, 0);
+
+        if (len > 0)
+            make(t, bytes_of(at, len))->value =
+                (uint64_t)sqlite3_column_int64(row, 1);
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status counters_open(struct counters **out, struct db *d)
+{
+    struct counters *t = xcalloc(1, sizeof *t);
+    enum status st;
+
+    t->d = d;
+    t->by_name = map_new();
+    st = db_prepare(d, &t->write,
+                    "INSERT OR REPLACE INTO counter"
+                    " VALUES(?, ?)");
+    if (st == STATUS_OK)
+        st = read_all(t);
+    if (st != STATUS_OK) {
+        counters_close(t);
+        return st;
+    }
+    *out = t;
+    return STATUS_OK;
+}
+
+void counters_close(struct counters *t)
+{
+    if (t == NULL)
+        return;
+    sqlite3_finalize(t->write);
+    map_free(t->by_name, free);
+    free(t->list);
+    free(t);
+}
+
+uint64_t counters_get(const struct counters *t, const char *name)
+{
+    const struct counter *c = map_get(t->by_name, bytes_of_str(name));
+
+    return c != NULL ? c->value : 0;
+}
+
+void counters_add(struct counters *t, const char *name, uint64_t by)
+{
+    struct counter *c;
+
+    if (by == 0)
+        return;
+    c = map_get(t->by_name, bytes_of_str(name));
+    if (c == NULL)
+        c = make(t, bytes_of_str(name));
+    c->value += by;
+    c->dirty = true;
+}
+
+void counters_each(const struct counters *t,
+                   void (*visit)(void *ctx, const char *name, uint64_t value),
+                   void *ctx)
+{
+    for (size_t i = 0; i < t->count; i++)
+        visit(ctx, t->list[i]->name, t->list[i]->value);
+}
+
+enum status counters_flush(struct counters *t)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < t->count && st == STATUS_OK; i++) {
+        struct counter *c = t->list[i];
+
+        if (!c->dirty)
+            continue;
+        sqlite3_bind_text(t->write, 1, c->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(t->write, 2, (int64_t)c->value);
+        st = db_run(t->d, t->write);
+        c->dirty = false;
+    }
+    return st;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * db.c - the SQLite connection: schema versions, pragmas, group commit.
+ *
+ * A file that is there is opened and never filled (db_make.h does that whole),
+ * so an empty one, or one that lacks a table, is damage. Its size is asked with
+ * stat(2) and the rest through SQLite: to open and close the file ourselves
+ * would drop the locks that SQLite holds on it for another connection of this
+ * process (fcntl(2), "Record locking").
+ */
+#include "storage/db/db.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/db/checkpointer.h"
+#include "storage/db/db_make.h"
+#include "storage/db/migrate.h"
+#include "storage/db/schema.h"
+#include "storage/db/sqlite_error.h"
+
+#define PAGE               4096
+#define DEFAULT_CACHE      (UINT64_C(32) << 20)
+#define DEFAULT_CHECKPOINT (UINT64_C(16) << 20)
+#define LOG_SIZE_LIMIT     "67108864" /* the log file is cut back to this */
+#define READER_WAITS_MS    5000
+
+const struct db_kind db_frontier = {
+    .what = "frontier database",
+    .application_id = SCHEMA_APPLICATION_ID,
+    .format = DB_FORMAT,
+    .sql = schema_sql,
+    .added = schema_added,
+};
+
+struct db {
+    sqlite3 *h;
+    char *path;
+    const struct db_kind *kind;
+    enum db_mode mode;
+    int format; /* of the file */
+    bool in_transaction;
+    enum status failed;        /* the first final failure */
+    struct checkpointer *ckpt; /* NULL for readers */
+    uint64_t checkpoint_frames;
+    uint64_t log_frames; /* length of the log after the last commit */
+    uint64_t wait_at;    /* a log this long makes the next db_begin wait */
+};
+
+/* Anything but BUSY may have left the file, or what SQLite has of it in
+ * memory, half-way: the connection is not used again. */
+static enum status fail(struct db *d, int rc)
+{
+    enum status st = sqlite_error(d->h, rc, d->path);
+
+    if (st != STATUS_BUSY && d->failed == STATUS_OK)
+        d->failed = st;
+    return st;
+}
+
+sqlite3 *db_handle(struct db *d)
+{
+    return d->h;
+}
+
+enum status db_exec(struct db *d, const char *sql)
+{
+    int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
+
+    return rc == SQLITE_OK ? STATUS_OK : fail(d, rc);
+}
+
+int db_format(const struct db *d)
+{
+    return d->format;
+}
+
+static bool is_change(const char *sql)
+{
+    return strncmp(sql, "INSERT ", 7) == 0 || strncmp(sql, "UPDATE ", 7) == 0 ||
+           strncmp(sql, "DELETE ", 7) == 0;
+}
+
+enum status db_prepare(struct db *d, sqlite3_stmt **out, const char *sql)
+{
+    int rc;
+
+    if (d->format < d->kind->format && d->mode == DB_READ && is_change(sql))
+        return STATUS_OK;
+    rc =
+        sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    if (rc == SQLITE_OK)
+        return STATUS_OK;
+    if (rc == SQLITE_ERROR) { /* our SQL is sound: a table is missing */
+        log_error("database lacks a table", "path=%s error=\"%s\"", d->path,
+                  sqlite3_errmsg(d->h));
+        return STATUS_DAMAGED;
+    }
+    return fail(d, rc);
+}
+
+enum status db_step(struct db *d, sqlite3_stmt *s)
+{
+    int rc = sqlite3_step(s);
+
+    if (rc == SQLITE_ROW)
+        return STATUS_OK;
+    return rc == SQLITE_DONE ? STATUS_NOT_FOUND : fail(d, rc);
+}
+
+enum status db_run(struct db *d, sqlite3_stmt *s)
+{
+    enum status st;
+
+    do
+        st = db_step(d, s);
+    while (st == STATUS_OK);
+    sqlite3_reset(s);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status db_number(struct db *d, const char *sql, int64_t *v)
+{
+    sqlite3_stmt *s = NULL;
+    enum status st = db_prepare(d, &s, sql);
+
+    if (st == STATUS_OK)
+        st = db_step(d, s);
+    if (st == STATUS_OK)
+        *v = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return st;
+}
+
+struct bytes db_column(sqlite3_stmt *s, int column)
+{
+    const void *at = sqlite3_column_blob(s, column);
+
+    return bytes_of(at, (size_t)sqlite3_column_bytes(s, column));
+}
+
+enum status db_damaged(const char *table, int64_t key, const char *why)
+{
+    log_error("store is damaged", "table=%s key=%lld reason=\"%s\"", table,
+              (long long)key, why);
+    return STATUS_DAMAGED;
+}
+
+bool db_broken(const struct db *d)
+{
+    return d->failed != STATUS_OK ||
+           (d->ckpt != NULL && checkpointer_status(d->ckpt) != STATUS_OK);
+}
+
+enum status db_error(const struct db *d)
+{
+    enum status st = d->failed;
+
+    if (st == STATUS_OK && d->ckpt != NULL)
+        st = checkpointer_status(d->ckpt);
+    return st != STATUS_OK ? st : STATUS_IO;
+}
+
+/* ---- transactions ---- */
+
+/* The log starts over only when all of it has been copied while no transaction
+ * is open. A writer that begins again at once would never leave it that moment,
+ * so past a length it waits: for the copying of what its last commit wrote, the
+ * rest having been copied before. Where a reader holds the log, waiting does
+ * not help, and the next time is that much later. */
+static void let_log_start_over(struct db *d)
+{
+    if (d->ckpt == NULL || d->log_frames < d->wait_at)
+        return;
+    d->wait_at = d->log_frames + d->checkpoint_frames;
+    (void)checkpointer_wait(d->ckpt); /* a failure shows in db_broken */
+}
+
+enum status db_begin(struct db *d)
+{
+    enum status st;
+
+    let_log_start_over(d);
+    if (db_broken(d))
+        return db_error(d);
+    st = db_exec(d, d->mode == DB_READ ? "BEGIN; SELECT 1 FROM meta LIMIT 1"
+                                       : "BEGIN IMMEDIATE");
+    if (st != STATUS_OK)
+        return st;
+    d->in_transaction = true;
+    if (d->mode != DB_READ)
+        fault_point("commit-begin");
+    return STATUS_OK;
+}
+
+enum status db_commit(struct db *d)
+{
+    enum status st;
+
+    if (db_broken(d))
+        return db_error(d);
+    if (d->mode != DB_READ)
+        fault_point("commit-before");
+    st = db_exec(d, "COMMIT");
+    if (st != STATUS_OK)
+        return st;
+    d->in_transaction = false;
+    if (d->mode != DB_READ)
+        fault_point("commit-after");
+    return STATUS_OK;
+}
+
+void db_rollback(struct db *d)
+{
+    if (!d->in_transaction)
+        return;
+    d->in_transaction = false;
+    /* SQLite may have rolled back by itself already, as it does on some
+     * errors; then there is nothing to do. */
+    if (sqlite3_get_autocommit(d->h) == 0)
+        sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* Called by SQLite after each commit with the log's length in pages. */
+static int after_commit(void *ctx, sqlite3 *h, const char *name, int frames)
+{
+    struct db *d = ctx;
+
+    (void)h, (void)name;
+    if ((uint64_t)frames < d->log_frames) /* it has started over */
+        d->wait_at = 2 * d->checkpoint_frames;
+    d->log_frames = (uint64_t)frames;
+    if (d->log_frames >= d->checkpoint_frames)
+        checkpointer_ask(d->ckpt);
+    return SQLITE_OK;
+}
+
+/* ---- opening one ---- */
+
+static enum status check_ours(struct db *d)
+{
+    int64_t id = 0, page = 0, format = 0;
+    enum status st = db_number(d, "PRAGMA application_id", &id);
+
+    if (st == STATUS_OK)
+        st = db_number(d, "PRAGMA page_size", &page);
+    if (st != STATUS_OK)
+        return st;
+    if (id != d->kind->application_id || page != PAGE) {
+        log_error("this is another kind of file", "path=%s expected=\"%s\"",
+                  d->path, d->kind->what);
+        return STATUS_DAMAGED;
+    }
+    st = db_number(d, "SELECT value FROM meta WHERE name = 'format'", &format);
+    if (st == STATUS_NOT_FOUND || (st == STATUS_OK && format < 1)) {
+        log_error("database names no format", "path=%s", d->path);
+        return STATUS_DAMAGED;
+    }
+    if (st == STATUS_OK && format > d->kind->format) {
+        log_error("database is of a newer format",
+                  "path=%s format=%lld known=%d", d->path, (long long)format,
+                  d->kind->format);
+        return STATUS_VERSION;
+    }
+    d->format = (int)format;
+    return st;
+}
+
+static enum status configure(struct db *d, const struct db_options *o)
+{
+    uint64_t cache = o->cache_bytes > 0 ? o->cache_bytes : DEFAULT_CACHE;
+    char sql[512];
+
+    /* secure_delete: Debian builds SQLite so that freed pages are overwritten,
+     * which would write every merged segment once more. */
+    snprintf(sql, sizeof sql,
+             "PRAGMA cache_size = -%llu; PRAGMA mmap_size = 0;"
+             "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
+             "PRAGMA secure_delete = OFF;"
+             "PRAGMA journal_size_limit = " LOG_SIZE_LIMIT ";"
+             "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = %s",
+             (unsigned long long)(cache >> 10),
+             o->sync_normal ? "NORMAL" : "FULL");
+    return db_exec(d, sql);
+}
+
+static enum status start_reading(struct db *d)
+{
+    enum status st =
+        d->format < d->kind->format ? migrate_view(d, d->kind) : STATUS_OK;
+
+    return st == STATUS_OK ? db_exec(d, "PRAGMA query_only = ON") : st;
+}
+
+/* Before the checkpoints begin, which have a connection of their own. */
+static enum status bring_up_to_date(struct db *d)
+{
+    enum status st;
+
+    if (d->format == d->kind->format)
+        return STATUS_OK;
+    st = migrate_store(d, d->kind);
+    if (st != STATUS_OK)
+        return st;
+    log_warn("database brought to a newer format, which older releases refuse",
+             "path=%s was=%d is=%d", d->path, d->format, d->kind->format);
+    d->format = d->kind->format;
+    return STATUS_OK;
+}
+
+/* The log is started on its own thread; a file that is not in WAL mode has
+ * been changed by other hands. */
+static enum status start_writing(struct db *d, const struct db_options *o)
+{
+    uint64_t bytes =
+        o->checkpoint_bytes > 0 ? o->checkpoint_bytes : DEFAULT_CHECKPOINT;
+    enum status st = db_exec(d, "PRAGMA journal_mode = WAL");
+
+    if (st == STATUS_OK)
+        st = bring_up_to_date(d);
+    if (st == STATUS_OK)
+        st = checkpointer_start(&d->ckpt, d->path);
+    if (st != STATUS_OK)
+        return st;
+    d->checkpoint_frames = bytes / PAGE + 1;
+    d->wait_at = 2 * d->checkpoint_frames;
+    sqlite3_wal_hook(d->h, after_commit, d);
+    return STATUS_OK;
+}
+
+static enum status check_file(const char *path)
+{
+    uint64_t size = 0;
+    enum status st = file_size(path, &size);
+
+    if (st == STATUS_OK && size < PAGE) {
+        log_error("database is empty or cut short", "path=%s bytes=%llu", path,
+                  (unsigned long long)size);
+        return STATUS_DAMAGED;
+    }
+    return st;
+}
+
+/* Nobody else sees the file and nothing survives the process, so there is no
+ * log, no sync and no lock; SQLite opens the file when its cache is full
+ * (https://www.sqlite.org/inmemorydb.html, "Temporary Databases"). */
+static enum status open_scratch(struct db *d, const struct db_options *o)
+{
+    int rc = sqlite3_open_v2("", &d->h,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                 SQLITE_OPEN_NOMUTEX,
+                             NULL);
+    enum status st;
+
+    if (rc != SQLITE_OK)
+        return fail(d, rc);
+    sqlite3_extended_result_codes(d->h, 1);
+    st = db_fill(d->h, d->path, d->kind);
+    if (st == STATUS_OK)
+        st = configure(d, o);
+    if (st == STATUS_OK)
+        st = db_exec(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+    return st;
+}
+
+static enum status open_there(struct db *d, const struct db_options *o)
+{
+    int flags =
+        d->mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    enum status st = check_file(d->path);
+    int rc;
+
+    if (st != STATUS_OK)
+        return st;
+    rc = sqlite3_open_v2(d->path, &d->h, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return fail(d, rc);
+    sqlite3_extended_result_codes(d->h, 1);
+    sqlite3_busy_timeout(d->h, READER_WAITS_MS);
+    st = configure(d, o);
+    if (st == STATUS_OK)
+        st = check_ours(d);
+    if (st == STATUS_OK)
+        st = d->mode == DB_READ ? start_reading(d) : start_writing(d, o);
+    return st;
+}
+
+enum status db_open(struct db **out, const char *path, enum db_mode mode,
+                    const struct db_options *o)
+{
+    const struct db_kind *kind = o->kind != NULL ? o->kind : &db_frontier;
+    struct db *d;
+    uint64_t size;
+    enum status st = STATUS_OK;
+
+    if (mode == DB_CREATE)
+        st = file_size(path, &size) == STATUS_OK ? STATUS_EXISTS
+                                                 : db_make(path, kind);
+    if (st != STATUS_OK)
+        return st;
+    d = xcalloc(1, sizeof *d);
+    d->path = xstrdup(path);
+    d->kind = kind;
+    d->mode = mode;
+    d->format = kind->format; /* until it is known */
+    st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
+    if (st != STATUS_OK) {
+        d->failed = st;
+        db_close(d);
+        return st;
+    }
+    *out = d;
+    return STATUS_OK;
+}
+
+static void close_it(struct db *d, bool checkpoint)
+{
+    if (d == NULL)
+        return;
+    db_rollback(d);
+    checkpointer_stop(d->ckpt);
+    if (!checkpoint && d->h != NULL)
+        sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else if (d->ckpt != NULL)
+        sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                                  NULL);
+    sqlite3_close(d->h);
+    free(d->path);
+    free(d);
+}
+
+void db_close(struct db *d)
+{
+    /* What failed once is not written to again. */
+    close_it(d, d != NULL && !db_broken(d));
+}
+
+void db_close_as_is(struct db *d)
+{
+    close_it(d, false);
+}
+
+enum status db_verify(struct db *d)
+{
+    sqlite3_stmt *s = NULL;
+    enum status st = db_prepare(d, &s, "PRAGMA quick_check(1)");
+
+    if (st == STATUS_OK)
+        st = db_step(d, s);
+    if (st == STATUS_OK) {
+        const char *says = (const char *)sqlite3_column_text(s, 0);
+
+        if (says == NULL || strcmp(says, "ok") != 0) {
+            log_error("database is damaged", "path=%s error=\"%s\"", d->path,
+                      says != NULL ? says : "");
+            st = STATUS_DAMAGED;
+        }
+    }
+    sqlite3_finalize(s);
+    return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+}
+
+void db_forget_pages(struct db *d)
+{
+    sqlite3_db_release_memory(d->h);
+    malloc_trim(0); /* thousands of pages: to the system, and at once */
+}
+
+enum status db_checkpoint(struct db *d)
+{
+    return d->ckpt != NULL ? checkpointer_wait(d->ckpt) : STATUS_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* sqlite_error.c - what an SQLite result code means to us. */
+#include "storage/db/sqlite_error.h"
+
+#include <string.h>
+
+#include "base/logger.h"
+
+/* A full disk shows as SQLITE_FULL from the log, but as an input-output error
+ * where the shared-memory file cannot grow, or a limit on sizes was met. */
+static enum status meaning(sqlite3 *h, int rc)
+{
+    int err = h != NULL ? sqlite3_system_errno(h) : 0;
+
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        return STATUS_FULL;
+    case SQLITE_NOMEM:
+        return STATUS_NOMEM;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CONSTRAINT: /* rows contradict what memory knew of them */
+        return STATUS_DAMAGED;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return STATUS_BUSY;
+    default:
+        return status_of_errno(err) == STATUS_FULL ? STATUS_FULL : STATUS_IO;
+    }
+}
+
+enum status sqlite_error(sqlite3 *h, int rc, const char *path)
+{
+    int err = h != NULL ? sqlite3_system_errno(h) : 0;
+    int code = h != NULL ? sqlite3_extended_errcode(h) : rc;
+
+    log_error("database error", "path=%s error=\"%s\" code=%d system=\"%s\"",
+              path, h != NULL ? sqlite3_errmsg(h) : sqlite3_errstr(rc), code,
+              err != 0 ? strerror(err) : "");
+    return meaning(h, rc);
+}

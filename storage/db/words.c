@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* words.c - short texts that come again and again, by number. */
+#include "storage/db/words.h"
+
+#include <stdlib.h>
+
+#include "base/logger.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+struct word {
+    uint32_t number; /* 1, 2, 3 ... */
+    char *text;
+    size_t len;
+};
+
+struct words {
+    struct db *d;
+    struct map *by_text;
+    struct word **list; /* of number i + 1 */
+    uint32_t count;
+    sqlite3_stmt *insert;
+};
+
+static void free_word(void *word)
+{
+    struct word *v = word;
+
+    free(v->text);
+    free(v);
+}
+
+static uint32_t add(struct words *w, struct bytes text)
+{
+    struct word *v = xmalloc(sizeof *v);
+
+    *v = (struct word){w->count + 1, xstrndup(text.at, text.len), text.len};
+    map_put(w->by_text, text, v);
+    w->list[w->count++] = v;
+    return v->number;
+}
+
+static enum status read_all(struct words *w)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st =
+        db_prepare(w->d, &row, "SELECT id, text FROM word ORDER BY id");
+
+    while (st == STATUS_OK && (st = db_step(w->d, row)) == STATUS_OK) {
+        struct bytes text = bytes_of(sqlite3_column_text(row, 1), 0);
+
+        text.len = (size_t)sqlite3_column_bytes(row, 1);
+        if (sqlite3_column_int64(row, 0) != w->count + 1 || text.len == 0 ||
+            w->count == WORDS_MOST || map_get(w->by_text, text) != NULL) {
+            st = db_damaged("word", sqlite3_column_int64(row, 0),
+                            "makes no sense");
+        } else {
+            add(w, text);
+        }
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status words_open(struct words **out, struct db *d)
+{
+    struct words *w = xcalloc(1, sizeof *w);
+    enum status st;
+
+    w->d = d;
+    w->by_text = map_new();
+    w->list = xcalloc(WORDS_MOST, sizeof(struct word *));
+    st = db_prepare(d, &w->insert, "INSERT INTO word VALUES(?, ?)");
+    if (st == STATUS_OK)
+        st = read_all(w);
+    if (st != STATUS_OK) {
+        words_close(w);
+        return st;
+    }
+    *out = w;
+    return STATUS_OK;
+}
+
+void words_close(struct words *w)
+{
+    if (w == NULL)
+        return;
+    sqlite3_finalize(w->insert);
+    map_free(w->by_text, free_word);
+    free(w->list);
+    free(w);
+}
+
+static enum status number_of(struct words *w, struct bytes text,
+                             uint32_t *number)
+{
+    const struct word *v = map_get(w->by_text, text);
+    enum status st;
+
+    if (v != NULL) {
+        *number = v->number;
+        return STATUS_OK;
+    }
+    *number = add(w, text);
+    sqlite3_bind_int64(w->insert, 1, *number);
+    sqlite3_bind_text(w->insert, 2, text.at, (int)text.len, SQLITE_STATIC);
+    st = db_run(w->d, w->insert);
+    sqlite3_clear_bindings(w->insert);
+    return st;
+}
+
+enum status words_bind(struct words *w, sqlite3_stmt *s, int parameter,
+                       struct bytes word)
+{
+    uint32_t number = 0;
+    enum status st;
+
+    if (word.len == 0) {
+        sqlite3_bind_null(s, parameter);
+        return STATUS_OK;
+    }
+    if (word.len > WORD_LEN_MOST ||
+        (w->count == WORDS_MOST && map_get(w->by_text, word) == NULL)) {
+        sqlite3_bind_text(s, parameter, word.at, (int)word.len, SQLITE_STATIC);
+        return STATUS_OK;
+    }
+    st = number_of(w, word, &number);
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(s, parameter, number);
+    return st;
+}
+
+struct bytes words_column(const struct words *w, sqlite3_stmt *s, int column)
+{
+    if (sqlite3_column_type(s, column) == SQLITE_INTEGER) {
+        int64_t n = sqlite3_column_int64(s, column);
+
+        return n >= 1 && n <= (int64_t)w->count
+                   ? bytes_of(w->list[n - 1]->text, w->list[n - 1]->len)
+                   : bytes_of("", 0);
+    }
+    return bytes_of(sqlite3_column_text(s, column),
+                    (size_t)sqlite3_column_bytes(s, column));
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_facts.c - what the frontier must remember beside its URLs: the
+ * state of queues, small facts, counters, drops, the filter's steps.
+ */
+#include <stdio.h>
+
+#include "storage/frontier_store_impl.h"
+
+/* ---- the state of queues ---- */
+
+enum status frontier_store_set_queue_state(struct frontier_store *s,
+                                           uint32_t queue,
+                                           const struct queue_state *state)
+{
+    sqlite3_stmt *q = s->set_state;
+    enum status st;
+
+    if (queue == 0 || queue > queue_names_count(s->names))
+        return STATUS_ARG;
+    sqlite3_bind_int64(q, 1, queue);
+    sqlite3_bind_int64(q, 2, state->blocked_until_ms);
+    sqlite3_bind_int64(q, 3, state->delay_ms);
+    sqlite3_bind_int64(q, 4, state->backoffs);
+    sqlite3_bind_int64(q, 5, state->failures);
+    sqlite3_bind_int64(q, 6, (int64_t)state->fetched);
+    sqlite3_bind_text(q, 7, state->reason, -1, SQLITE_STATIC);
+    st = db_run(s->d, q);
+    sqlite3_clear_bindings(q);
+    return st;
+}
+
+static void take_state(sqlite3_stmt *q, struct queue_state *state)
+{
+    const char *reason = (const char *)sqlite3_column_text(q, 6);
+
+    *state = (struct queue_state){
+        .blocked_until_ms = sqlite3_column_int64(q, 1),
+        .delay_ms = sqlite3_column_int64(q, 2),
+        .backoffs = (uint32_t)sqlite3_column_int64(q, 3),
+        .failures = (uint32_t)sqlite3_column_int64(q, 4),
+        .fetched = (uint64_t)sqlite3_column_int64(q, 5),
+    };
+    snprintf(state->reason, sizeof state->reason, "%s",
+             reason != NULL ? reason : "");
+}
+
+enum status frontier_store_each_queue_state(
+    struct frontier_store *s,
+    void (*visit)(void *ctx, uint32_t queue, const struct queue_state *state),
+    void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    struct queue_state state;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT queue, blocked_until, delay, backoffs,"
+                                " failures, fetched, reason FROM queue_state"
+                                " ORDER BY queue");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        int64_t queue = sqlite3_column_int64(q, 0);
+
+        if (queue < 1 || queue > (int64_t)queue_names_count(s->names))
+            continue; /* found by verify */
+        take_state(q, &state);
+        visit(ctx, (uint32_t)queue, &state);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* ---- where hosts stand ---- */
+
+/* These are asked once a host and run, so a statement each time is no price. */
+enum status frontier_store_place(struct frontier_store *s, uint32_t queue,
+                                 struct buf *out)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st =
+        db_prepare(s->d, &q, "SELECT address FROM place WHERE queue = ?");
+
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, queue);
+        st = db_step(s->d, q);
+    }
+    if (st == STATUS_OK)
+        buf_add_bytes(out, db_column(q, 0));
+    sqlite3_finalize(q);
+    return st;
+}
+
+enum status frontier_store_each_place(struct frontier_store *s,
+                                      void (*visit)(void *ctx, uint32_t queue,
+                                                    struct bytes address),
+                                      void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q, "SELECT queue, address FROM place");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        int64_t queue = sqlite3_column_int64(q, 0);
+
+        if (queue >= 1 && queue <= (int64_t)queue_names_count(s->names))
+            visit(ctx, (uint32_t)queue, db_column(q, 1));
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status frontier_store_set_place(struct frontier_store *s, uint32_t queue,
+                                     struct bytes address)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st =
+        db_prepare(s->d, &q, "INSERT OR REPLACE INTO place VALUES(?, ?)");
+
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, queue);
+        sqlite3_bind_text(q, 2, address.at, (int)address.len, SQLITE_STATIC);
+        st = db_run(s->d, q);
+    }
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- small facts ---- */
+
+enum status frontier_store_meta(struct frontier_store *s, const char *name,
+                                struct buf *out)
+{
+    enum status st;
+
+    sqlite3_bind_text(s->read_meta, 1, name, -1, SQLITE_STATIC);
+    st = db_step(s->d, s->read_meta);
+    if (st == STATUS_OK) {
+        const void *at = sqlite3_column_blob(s->read_meta, 0);
+
+        buf_add(out, at, (size_t)sqlite3_column_bytes(s->read_meta, 0));
+        st = buf_failed(out);
+    }
+    sqlite3_reset(s->read_meta);
+    return st;
+}
+
+enum status frontier_store_set_meta(struct frontier_store *s, const char *name,
+                                    struct bytes value)
+{
+    enum status st;
+
+    sqlite3_bind_text(s->set_meta, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s->set_meta, 2, value.len > 0 ? value.at : "",
+                      (int)value.len, SQLITE_STATIC);
+    st = db_run(s->d, s->set_meta);
+    sqlite3_clear_bindings(s->set_meta);
+    return st;
+}
+
+uint64_t frontier_store_counter(const struct frontier_store *s,
+                                const char *name)
+{
+    return counters_get(s->counters, name);
+}
+
+void frontier_store_add(struct frontier_store *s, const char *name, uint64_t by)
+{
+    counters_add(s->counters, name, by);
+}
+
+void frontier_store_each_counter(const struct frontier_store *s,
+                                 void (*visit)(void *ctx, const char *name,
+                                               uint64_t value),
+                                 void *ctx)
+{
+    counters_each(s->counters, visit, ctx);
+}
+
+void frontier_store_skip(struct frontier_store *s, const char *reason,
+                         struct bytes host, struct bytes url, uint64_t via,
+                         int64_t at_ms)
+{
+    skips_add(s->skips, reason, host, url, via, at_ms);
+}
+
+/* ---- the filter's steps ---- */
+
+enum status frontier_store_add_step(struct frontier_store *s,
+                                    const struct filter_step *step)
+{
+    sqlite3_stmt *q = s->add_step;
+
+    sqlite3_bind_int64(q, 1, (int64_t)step->upto);
+    sqlite3_bind_int64(q, 2, (int64_t)step->keys);
+    sqlite3_bind_int64(q, 3, (int64_t)step->bits);
+    sqlite3_bind_double(q, 4, step->promised);
+    sqlite3_bind_double(q, 5, step->predicted);
+    sqlite3_bind_int64(q, 6, (int64_t)step->asked);
+    sqlite3_bind_int64(q, 7, (int64_t)step->maybe);
+    sqlite3_bind_int64(q, 8, (int64_t)step->false_positives);
+    return db_run(s->d, q);
+}
+
+enum status frontier_store_each_step(
+    struct frontier_store *s,
+    void (*visit)(void *ctx, const struct filter_step *step), void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT upto, keys, bits, promised, predicted,"
+                                " asked, maybe, false_positives"
+                                " FROM filter_step ORDER BY id");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct filter_step step = {
+            .upto = (uint64_t)sqlite3_column_int64(q, 0),
+            .keys = (uint64_t)sqlite3_column_int64(q, 1),
+            .bits = (uint64_t)sqlite3_column_int64(q, 2),
+            .promised = sqlite3_column_double(q, 3),
+            .predicted = sqlite3_column_double(q, 4),
+            .asked = (uint64_t)sqlite3_column_int64(q, 5),
+            .maybe = (uint64_t)sqlite3_column_int64(q, 6),
+            .false_positives = (uint64_t)sqlite3_column_int64(q, 7),
+        };
+
+        visit(ctx, &step);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static struct bytes text_at(sqlite3_stmt *q, int column)
+{
+    const void *at = sqlite3_column_blob(q, column);
+
+    return bytes_of(at != NULL ? at : "",
+                    (size_t)sqlite3_column_bytes(q, column));
+}
+
+enum status frontier_store_each_skip(struct frontier_store *s, bool examples,
+                                     void (*visit)(void *ctx,
+                                                   const struct skip_row *row),
+                                     void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(
+        s->d, &q,
+        examples ? "SELECT r.name, e.host, 0, e.url, e.via, e.at"
+                   " FROM skip_example e JOIN skip_reason r ON r.id = e.reason"
+                   " ORDER BY e.at, e.id"
+                 : "SELECT r.name, k.host, k.count, NULL, 0, 0"
+                   " FROM skip k JOIN skip_reason r ON r.id = k.reason"
+                   " ORDER BY k.count DESC, k.id");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct skip_row row = {
+            .reason = text_at(q, 0),
+            .host = text_at(q, 1),
+            .count = (uint64_t)sqlite3_column_int64(q, 2),
+            .url = text_at(q, 3),
+            .via = (uint64_t)sqlite3_column_int64(q, 4),
+            .at_ms = sqlite3_column_int64(q, 5),
+        };
+
+        visit(ctx, &row);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}

@@ -1,0 +1,63 @@
+/*
+ * frontier_state.h - the inside of frontier_store, for frontier_store.c,
+ * frontier_facts.c and frontier_verify.c alone.
+ */
+#ifndef URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
+#define URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
+
+#include "storage/db/counters.h"
+#include "storage/frontier_store.h"
+#include "storage/index/done_bits.h"
+#include "storage/index/origins.h"
+#include "storage/index/queue_delta.h"
+#include "storage/index/queue_names.h"
+#include "storage/index/segments.h"
+#include "storage/rows/skips.h"
+
+#define MOST_ID  ((UINT64_C(1) << 40) - 1) /* five octets everywhere */
+#define MOST_URL ((size_t)1 << 24)         /* octets of a URL */
+
+/* Queues of ids lately read, since what is leased is soon done. */
+#define RECENT 16384
+struct recent {
+    uint64_t id;
+    uint32_t queue;
+};
+
+struct frontier_store {
+    struct db *d;
+    struct queue_names *names;
+    struct origins *origins;
+    struct done_bits *done;
+    struct segments *segments;
+    struct queue_delta *delta;
+    struct counters *counters;
+    struct skips *skips;
+    uint32_t *pending; /* of queue i + 1 */
+    uint32_t pending_cap;
+    uint64_t pending_all;
+    uint64_t last_id;
+    uint64_t flush_least;
+    uint32_t merge_rows;
+    uint64_t retries;            /* rows of table retry */
+    uint64_t admitted, finished; /* since the last step */
+    struct recent *recent;
+    struct buf text; /* a URL put together */
+    sqlite3_stmt *add_queue, *add_url, *read_url, *read_text;
+    sqlite3_stmt *set_retry, *drop_retry;
+    sqlite3_stmt *set_state, *read_meta, *set_meta, *add_step;
+};
+
+/* Room to count the queue's URLs. */
+void frontier_make_room(struct frontier_store *s, uint32_t queue);
+/* The next id, to its queue, if it goes to one. */
+void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
+                      uint8_t kind);
+/* The row that stands in `row` (columns id to at); row->url is put together in
+ * `text`. STATUS_DAMAGED. */
+MUST_CHECK enum status frontier_take_row(struct frontier_store *s,
+                                         sqlite3_stmt *row, struct url_row *out,
+                                         struct buf *text);
+#define URL_COLUMNS "id, origin, path, depth, hops, kind, flags, via, at"
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_open.c - opening and closing the frontier store.
+ *
+ * In this order, since each needs the one before: queue names, origins, done
+ * bits (status rows and the fetch rows past them), segments (all of them, once,
+ * to count what each queue has pending), then the url rows past the segments.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/db/url_kind.h"
+#include "storage/frontier_store_impl.h"
+
+#define FLUSH_LEAST 4096
+#define MERGE_ROWS  48 /* a step, and one more for each 256 URLs admitted */
+
+void frontier_make_room(struct frontier_store *s, uint32_t queue)
+{
+    uint32_t cap = s->pending_cap + s->pending_cap / 2;
+
+    if (queue <= s->pending_cap)
+        return;
+    if (cap < queue + 64)
+        cap = queue + 64;
+    s->pending = xrealloc(s->pending, cap * sizeof *s->pending);
+    memset(s->pending + s->pending_cap, 0,
+           (cap - s->pending_cap) * sizeof *s->pending);
+    s->pending_cap = cap;
+}
+
+static enum status read_queues(struct frontier_store *s)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(s->d, &row,
+                                "SELECT id, crawl, key FROM queue"
+                                " ORDER BY id");
+
+    while (st == STATUS_OK && (st = db_step(s->d, row)) == STATUS_OK) {
+        int64_t id = sqlite3_column_int64(row, 0);
+
+        if (id != (int64_t)queue_names_count(s->names) + 1 ||
+            queue_names_load(s->names, db_column(row, 1), db_column(row, 2)) !=
+                STATUS_OK)
+            st = db_damaged("queue", id, "numbers have a gap");
+    }
+    sqlite3_finalize(row);
+    if (st == STATUS_NOT_FOUND && queue_names_index(s->names) != STATUS_OK)
+        return db_damaged("queue", 0, "a queue is named twice");
+    frontier_make_room(s, queue_names_count(s->names));
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static void count_pending(void *ctx, uint32_t queue, const uint64_t *ids,
+                          uint32_t n)
+{
+    struct frontier_store *s = ctx;
+    uint32_t pending = 0;
+
+    if (queue > s->pending_cap)
+        return; /* a queue that is none is found by verify */
+    for (uint32_t i = 0; i < n; i++)
+        pending += !done_bits_has(s->done, ids[i]);
+    s->pending[queue - 1] += pending;
+    s->pending_all += pending;
+}
+
+void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
+                      uint8_t kind)
+{
+    queue_delta_add(s->delta, kind == URL_KIND_PUT ? 0 : queue);
+    if (kind != URL_KIND_PUT)
+        count_pending(s, queue, &id, 1);
+}
+
+enum status frontier_take_row(struct frontier_store *s, sqlite3_stmt *row,
+                              struct url_row *out, struct buf *text)
+{
+    uint32_t origin = (uint32_t)sqlite3_column_int64(row, 1);
+    enum status st;
+
+    *out = (struct url_row){
+        .id = (uint64_t)sqlite3_column_int64(row, 0),
+        .queue = origins_queue(s->origins, origin),
+        .depth = (uint32_t)sqlite3_column_int64(row, 3),
+        .hops = (uint16_t)sqlite3_column_int(row, 4),
+        .kind = (uint8_t)sqlite3_column_int(row, 5),
+        .flags = (uint8_t)sqlite3_column_int(row, 6),
+        .via = (uint64_t)sqlite3_column_int64(row, 7),
+        .found_at_ms = sqlite3_column_int64(row, 8),
+    };
+    if (out->queue == 0)
+        return db_damaged("url", (int64_t)out->id, "of no origin");
+    buf_clear(text);
+    st = origins_prefix(s->origins, origin, text);
+    if (st != STATUS_OK)
+        return st;
+    buf_add_bytes(text, db_column(row, 2));
+    out->url = buf_bytes(text);
+    return buf_failed(text);
+}
+
+static enum status prepare(struct frontier_store *s)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *sql;
+    } all[] = {
+        {&s->add_queue, "INSERT INTO queue VALUES(?, ?, ?)"},
+        {&s->add_url, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
+                      " nullif(?, 0), ?)"},
+        {&s->read_url, "SELECT " URL_COLUMNS " FROM url WHERE id = ?"},
+        {&s->read_text, "SELECT origin, path, at FROM url WHERE id = ?"},
+        {&s->set_retry, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)"},
+        {&s->drop_retry, "DELETE FROM retry WHERE url = ?"},
+        {&s->set_state, "INSERT OR REPLACE INTO queue_state"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?)"},
+        {&s->read_meta, "SELECT value FROM meta WHERE name = ?"},
+        {&s->set_meta, "INSERT OR REPLACE INTO meta VALUES(?, ?)"},
+        {&s->add_step, "INSERT INTO filter_step VALUES"
+                       "(NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
+    };
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
+        st = db_prepare(s->d, all[i].out, all[i].sql);
+    return st;
+}
+
+/* Rows past what the segments have go to the delta, rows past `replay_after`
+ * to the caller. */
+static enum status replay(struct frontier_store *s, uint64_t replay_after,
+                          url_row_visit visit, void *ctx)
+{
+    uint64_t flushed = segments_upto(s->segments);
+    uint64_t from =
+        visit != NULL && replay_after < flushed ? replay_after : flushed;
+    struct url_row row;
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT " URL_COLUMNS " FROM url"
+                                " WHERE id > ? ORDER BY id");
+
+    s->last_id = flushed;
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)from);
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        st = frontier_take_row(s, q, &row, &s->text);
+        if (st != STATUS_OK)
+            break;
+        if (row.id != from + 1) {
+            st = db_damaged("url", (int64_t)row.id, "ids have a gap");
+            break;
+        }
+        from = row.id;
+        if (row.id > flushed) {
+            s->last_id = row.id;
+            frontier_enqueue(s, row.id, row.queue, row.kind);
+        }
+        if (visit != NULL && row.id > replay_after)
+            visit(ctx, &row);
+    }
+    sqlite3_finalize(q);
+    if (st == STATUS_NOT_FOUND && from < s->last_id)
+        return db_damaged("url", (int64_t)from + 1, "segments are ahead of it");
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status open_parts(struct frontier_store *s,
+                              const struct frontier_store_options *o)
+{
+    int64_t retries = 0;
+    enum status st = prepare(s);
+
+    if (st == STATUS_OK)
+        st = read_queues(s);
+    if (st == STATUS_OK)
+        st = origins_open(&s->origins, s->d, queue_names_count(s->names),
+                          o->memory_bytes / 64);
+    if (st == STATUS_OK)
+        st = done_bits_open(&s->done, s->d, o->sweep_least);
+    if (st == STATUS_OK)
+        st = segments_open(&s->segments, s->d, count_pending, s);
+    if (st == STATUS_OK)
+        st = counters_open(&s->counters, s->d);
+    if (st == STATUS_OK)
+        st = skips_open(&s->skips, s->d);
+    if (st == STATUS_OK)
+        st = db_number(s->d, "SELECT count(*) FROM retry", &retries);
+    if (st != STATUS_OK)
+        return st;
+    s->retries = (uint64_t)retries;
+    s->delta = queue_delta_new(segments_upto(s->segments));
+    return STATUS_OK;
+}
+
+enum status frontier_store_open(struct frontier_store **out, struct db *d,
+                                const struct frontier_store_options *o,
+                                uint64_t replay_after, url_row_visit visit,
+                                void *ctx)
+{
+    struct frontier_store *s = xcalloc(1, sizeof *s);
+    enum status st;
+
+    s->d = d;
+    s->names = queue_names_new();
+    s->flush_least = o->flush_least > 0 ? o->flush_least : FLUSH_LEAST;
+    s->merge_rows = o->merge_rows > 0 ? o->merge_rows : MERGE_ROWS;
+    s->recent = xcalloc(RECENT, sizeof *s->recent);
+    buf_init(&s->text, MOST_URL);
+    st = open_parts(s, o);
+    if (st == STATUS_OK)
+        st = replay(s, replay_after, visit, ctx);
+    if (st != STATUS_OK) {
+        frontier_store_close(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+void frontier_store_close(struct frontier_store *s)
+{
+    if (s == NULL)
+        return;
+    sqlite3_finalize(s->add_queue);
+    sqlite3_finalize(s->add_url);
+    sqlite3_finalize(s->read_url);
+    sqlite3_finalize(s->read_text);
+    sqlite3_finalize(s->set_retry);
+    sqlite3_finalize(s->drop_retry);
+    sqlite3_finalize(s->set_state);
+    sqlite3_finalize(s->read_meta);
+    sqlite3_finalize(s->set_meta);
+    sqlite3_finalize(s->add_step);
+    counters_close(s->counters);
+    skips_close(s->skips);
+    queue_delta_free(s->delta);
+    segments_close(s->segments);
+    done_bits_close(s->done);
+    origins_close(s->origins);
+    queue_names_free(s->names);
+    free(s->pending);
+    free(s->recent);
+    buf_fini(&s->text);
+    free(s);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_verify.c - do the URLs, the queues and what is done agree?
+ *
+ * Each URL that is not done must stand in one segment or in the tail, under the
+ * queue its row names. Instead of a table of queues by id (four octets a URL)
+ * two sums are compared: every (id, queue) pair is mixed to 64 bits and added,
+ * once by the url rows and once by the queues. A bit for each id says whether
+ * it stood twice.
+ */
+#include <stdlib.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/db/url_kind.h"
+#include "storage/frontier_store_impl.h"
+
+struct check {
+    struct frontier_store *s;
+    unsigned char *seen; /* a bit for each id: stands in a segment */
+    uint64_t url_sum, queue_sum;
+    uint64_t *pending; /* of queue i + 1, as the rows have it */
+    uint64_t last_id;  /* of the rows read so far */
+    enum status st;
+};
+
+static void bad(struct check *c, uint64_t id, const char *why)
+{
+    if (c->st != STATUS_OK)
+        return;
+    log_error("store is damaged", "id=%llu reason=\"%s\"",
+              (unsigned long long)id, why);
+    c->st = STATUS_DAMAGED;
+}
+
+/* Spreads a pair over 64 bits (the finalizer of MurmurHash3). */
+static uint64_t mixed(uint64_t id, uint32_t queue)
+{
+    uint64_t h = id * UINT64_C(0x9e3779b97f4a7c15) + queue;
+
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+static void see_id(struct check *c, uint32_t queue, uint64_t id)
+{
+    unsigned char bit = (unsigned char)(1 << (id & 7));
+
+    if (id > c->s->last_id) {
+        bad(c, id, "queued, but there is no such url");
+        return;
+    }
+    if ((c->seen[id >> 3] & bit) != 0)
+        bad(c, id, "stands twice in the queues");
+    c->seen[id >> 3] |= bit;
+    if (!done_bits_has(c->s->done, id))
+        c->queue_sum += mixed(id, queue);
+}
+
+static void see_queued(void *ctx, uint32_t queue, const uint64_t *ids,
+                       uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        see_id(ctx, queue, ids[i]);
+}
+
+static void see_row(void *ctx, const struct url_row *row)
+{
+    struct check *c = ctx;
+
+    if (row->id != c->last_id + 1)
+        bad(c, row->id, "ids have a gap");
+    c->last_id = row->id;
+    if (row->kind == URL_KIND_PUT || done_bits_has(c->s->done, row->id))
+        return;
+    c->pending[row->queue - 1]++;
+    c->url_sum += mixed(row->id, row->queue);
+    if (row->id > queue_delta_base(c->s->delta))
+        see_id(c, queue_delta_queue(c->s->delta, row->id), row->id);
+}
+
+static void check_pending(struct check *c)
+{
+    uint64_t all = 0;
+
+    for (uint32_t q = 1; q <= queue_names_count(c->s->names); q++) {
+        if (c->pending[q - 1] != frontier_store_pending(c->s, q)) {
+            log_error("store is damaged",
+                      "queue=%u reason=\"holds %llu urls, %llu were counted\"",
+                      q, (unsigned long long)c->pending[q - 1],
+                      (unsigned long long)frontier_store_pending(c->s, q));
+            c->st = STATUS_DAMAGED;
+            return;
+        }
+        all += c->pending[q - 1];
+    }
+    if (all != c->s->pending_all)
+        bad(c, 0, "pending urls do not add up");
+}
+
+static void see_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
+{
+    struct check *c = ctx;
+
+    (void)tries, (void)due_ms;
+    if (id == 0 || id > c->s->last_id || done_bits_has(c->s->done, id))
+        bad(c, id, "is to be tried again, but is not queued");
+}
+
+static enum status check_all(struct check *c)
+{
+    struct frontier_store *s = c->s;
+    enum status st = segments_verify(s->segments, see_queued, c);
+
+    if (st == STATUS_OK)
+        st = frontier_store_each(s, 1, MOST_ID, see_row, c);
+    if (st == STATUS_OK)
+        st = done_bits_verify(s->done, s->last_id);
+    if (st == STATUS_OK)
+        st = frontier_store_each_tries(s, see_tries, c);
+    if (st != STATUS_OK)
+        return st;
+    if (c->last_id != s->last_id)
+        bad(c, s->last_id, "rows are missing at the end");
+    if (c->url_sum != c->queue_sum)
+        bad(c, 0, "queues do not hold what the url rows say");
+    if (c->st == STATUS_OK)
+        check_pending(c);
+    return c->st;
+}
+
+enum status frontier_store_verify(struct frontier_store *s)
+{
+    struct check c = {.s = s};
+    enum status st = STATUS_NOMEM;
+
+    c.seen = try_calloc(s->last_id / 8 + 1, 1);
+    c.pending = try_calloc(queue_names_count(s->names), sizeof *c.pending);
+    if (c.seen != NULL && c.pending != NULL)
+        st = check_all(&c);
+    free(c.seen);
+    free(c.pending);
+    return st;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* body_index.c - bodies seen, by digest, to the first fetch that had them. */
+#include "storage/index/body_index.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "storage/index/exact_set.h"
+
+#define DELTA_MOST UINT64_C(262144) /* a page has one body and many links */
+
+struct body_index {
+    struct exact_set *set;
+    uint64_t added; /* since the last step */
+};
+
+enum status body_index_open(struct body_index **out, struct db *d,
+                            uint64_t memory)
+{
+    const struct exact_set_options o = {.bodies = true,
+                                        .page_cache_bytes = memory,
+                                        .delta_most = DELTA_MOST};
+    struct body_index *x = xcalloc(1, sizeof *x);
+    enum status st = exact_set_open(&x->set, d, &o);
+
+    if (st == STATUS_OK)
+        *out = x;
+    else
+        free(x);
+    return st;
+}
+
+void body_index_close(struct body_index *x)
+{
+    if (x == NULL)
+        return;
+    exact_set_close(x->set);
+    free(x);
+}
+
+uint64_t body_index_upto(const struct body_index *x)
+{
+    return exact_set_upto(x->set);
+}
+
+enum status body_index_find(struct body_index *x, struct digest d,
+                            uint64_t *seq)
+{
+    return exact_set_find(x->set, &d, 1, seq);
+}
+
+void body_index_add(struct body_index *x, struct digest d, uint64_t seq)
+{
+    exact_set_add(x->set, d, seq);
+    x->added++;
+}
+
+enum status body_index_step(struct body_index *x)
+{
+    enum status st = exact_set_step(x->set, x->added);
+
+    x->added = 0;
+    return st;
+}
+
+uint64_t body_index_count(const struct body_index *x)
+{
+    return exact_set_stats(x->set).count;
+}
+
+uint64_t body_index_memory(const struct body_index *x)
+{
+    return exact_set_stats(x->set).memory;
+}
+
+enum status body_index_verify(struct body_index *x)
+{
+    return exact_set_verify(x->set);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * done_bits.c - which URLs are done: one bit each.
+ *
+ * Why the start of the round and not a number in each row: a block in which
+ * nothing changed need not be written to say so, and a block that has no row
+ * yet hides nothing, since its fetches came after the round began.
+ */
+#include "storage/index/done_bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/logger.h"
+#include "base/mem.h"
+
+#define OCTETS      (DONE_BLOCK / 8)
+#define ROUND_LEAST UINT64_C(262144) /* changes in a round */
+#define MOST_ID     ((UINT64_C(1) << 40) - 1)
+
+struct done_bits {
+    struct db *d;
+    unsigned char **blocks; /* NULL: all zero */
+    bool *dirty;
+    uint32_t cap;
+    uint64_t seq;
+    uint64_t memory;
+    /* the round */
+    uint64_t round_least;
+    uint32_t next;
+    uint64_t began_at; /* seq when it began */
+    uint64_t owed;     /* blocks owed, times the round's length */
+    sqlite3_stmt *write, *write_upto;
+};
+
+static uint32_t block_of(uint64_t id)
+{
+    return (uint32_t)((id - 1) / DONE_BLOCK);
+}
+
+static unsigned char *make_block(struct done_bits *b, uint32_t block)
+{
+    if (block >= b->cap) {
+        uint32_t cap = b->cap + b->cap / 2;
+
+        if (cap < block + 16)
+            cap = block + 16;
+        b->blocks = xrealloc(b->blocks, cap * sizeof *b->blocks);
+        b->dirty = xrealloc(b->dirty, cap * sizeof *b->dirty);
+        memset(b->blocks + b->cap, 0, (cap - b->cap) * sizeof *b->blocks);
+        memset(b->dirty + b->cap, 0, (cap - b->cap) * sizeof *b->dirty);
+        b->cap = cap;
+    }
+    if (b->blocks[block] == NULL) {
+        b->blocks[block] = xcalloc(1, OCTETS);
+        b->memory += OCTETS;
+    }
+    return b->blocks[block];
+}
+
+bool done_bits_has(const struct done_bits *b, uint64_t id)
+{
+    uint32_t block = block_of(id), i = (uint32_t)((id - 1) % DONE_BLOCK);
+
+    if (id == 0 || block >= b->cap || b->blocks[block] == NULL)
+        return false;
+    return b->blocks[block][i >> 3] >> (i & 7) & 1;
+}
+
+bool done_bits_set(struct done_bits *b, uint64_t id, uint64_t seq)
+{
+    uint32_t i = (uint32_t)((id - 1) % DONE_BLOCK);
+
+    if (seq > b->seq)
+        b->seq = seq;
+    if (done_bits_has(b, id))
+        return false;
+    make_block(b, block_of(id))[i >> 3] |= (unsigned char)(1 << (i & 7));
+    b->dirty[block_of(id)] = true;
+    return true;
+}
+
+uint64_t done_bits_seq(const struct done_bits *b)
+{
+    return b->seq;
+}
+
+/* ---- opening ---- */
+
+static enum status read_blocks(struct done_bits *b)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(b->d, &row, "SELECT block, done FROM status");
+
+    while (st == STATUS_OK && (st = db_step(b->d, row)) == STATUS_OK) {
+        int64_t block = sqlite3_column_int64(row, 0);
+        const void *bits = sqlite3_column_blob(row, 1);
+
+        if (block < 0 || block > (int64_t)(MOST_ID / DONE_BLOCK) ||
+            bits == NULL || sqlite3_column_bytes(row, 1) != OCTETS)
+            st = db_damaged("status", block, "makes no sense");
+        else
+            memcpy(make_block(b, (uint32_t)block), bits, OCTETS);
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status read_fetches(struct done_bits *b, uint64_t after)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(b->d, &row,
+                                "SELECT seq, url, final FROM fetch"
+                                " WHERE seq > ? ORDER BY seq");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(row, 1, (int64_t)after);
+    while (st == STATUS_OK && (st = db_step(b->d, row)) == STATUS_OK) {
+        int64_t seq = sqlite3_column_int64(row, 0);
+        int64_t url = sqlite3_column_int64(row, 1);
+
+        if (url < 1 || url > (int64_t)MOST_ID)
+            st = db_damaged("fetch", seq, "makes no sense");
+        else if (sqlite3_column_int(row, 2) != 0)
+            done_bits_set(b, (uint64_t)url, (uint64_t)seq);
+        b->seq = (uint64_t)seq;
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status read_upto(struct done_bits *b, uint64_t *upto)
+{
+    int64_t v = 0;
+    enum status st =
+        db_number(b->d, "SELECT value FROM meta WHERE name = 'status_upto'",
+                  &v);
+
+    *upto = v > 0 ? (uint64_t)v : 0;
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status done_bits_open(struct done_bits **out, struct db *d,
+                           uint64_t round_least)
+{
+    struct done_bits *b = xcalloc(1, sizeof *b);
+    uint64_t upto = 0;
+    enum status st;
+
+    b->d = d;
+    b->round_least = round_least > 0 ? round_least : ROUND_LEAST;
+    st = db_prepare(d, &b->write,
+                    "INSERT OR REPLACE INTO status"
+                    " VALUES(?, ?, ?)");
+    if (st == STATUS_OK)
+        st = db_prepare(d, &b->write_upto,
+                        "INSERT OR REPLACE INTO meta"
+                        " VALUES('status_upto', ?)");
+    if (st == STATUS_OK)
+        st = read_upto(b, &upto);
+    if (st == STATUS_OK)
+        st = read_blocks(b);
+    if (st == STATUS_OK)
+        st = read_fetches(b, upto);
+    if (st != STATUS_OK) {
+        done_bits_close(b);
+        return st;
+    }
+    /* What a round that was cut short had written counts for nothing: begin
+     * again from the last whole one, with every fetch since then replayed. */
+    b->began_at = b->seq;
+    *out = b;
+    return STATUS_OK;
+}
+
+void done_bits_close(struct done_bits *b)
+{
+    if (b == NULL)
+        return;
+    for (uint32_t i = 0; i < b->cap; i++)
+        free(b->blocks[i]);
+    free(b->blocks);
+    free(b->dirty);
+    sqlite3_finalize(b->write);
+    sqlite3_finalize(b->write_upto);
+    free(b);
+}
+
+/* ---- the round ---- */
+
+static enum status write_block(struct done_bits *b, uint32_t block)
+{
+    enum status st;
+
+    if (block >= b->cap || !b->dirty[block])
+        return STATUS_OK;
+    sqlite3_bind_int64(b->write, 1, block);
+    sqlite3_bind_int64(b->write, 2, (int64_t)b->seq);
+    sqlite3_bind_blob(b->write, 3, b->blocks[block], OCTETS, SQLITE_STATIC);
+    st = db_run(b->d, b->write);
+    sqlite3_clear_bindings(b->write);
+    b->dirty[block] = false;
+    fault_point("status-sweep");
+    return st;
+}
+
+static enum status end_round(struct done_bits *b)
+{
+    enum status st;
+
+    sqlite3_bind_int64(b->write_upto, 1, (int64_t)b->began_at);
+    st = db_run(b->d, b->write_upto);
+    b->began_at = b->seq;
+    b->next = 0;
+    return st;
+}
+
+/* A round takes as many changes as there are in 1/64 of all URLs, so its
+ * blocks cost 64 * 4,000 / 32,000 = 8 octets a change at most. */
+enum status done_bits_step(struct done_bits *b, uint64_t last_id,
+                           uint64_t changes)
+{
+    uint64_t round =
+        last_id / 64 > b->round_least ? last_id / 64 : b->round_least;
+    uint64_t blocks = last_id / DONE_BLOCK + 1;
+    enum status st = STATUS_OK;
+
+    b->owed += changes * blocks;
+    while (b->owed >= round && st == STATUS_OK) {
+        b->owed -= round;
+        st = write_block(b, b->next++);
+        if (st == STATUS_OK && b->next >= blocks)
+            st = end_round(b);
+    }
+    return st;
+}
+
+/* ---- verify ---- */
+
+/* All fetch rows, read anew, must give the bits that opening made. */
+static enum status compare(const struct done_bits *b, unsigned char *bits,
+                           uint64_t last_id)
+{
+    for (uint64_t id = 1; id <= last_id; id++) {
+        bool said = bits[id >> 3] >> (id & 7) & 1;
+
+        if (said != done_bits_has(b, id)) {
+            log_error("store is damaged", "id=%llu reason=\"%s\"",
+                      (unsigned long long)id,
+                      said ? "fetched, but not marked as done"
+                           : "marked as done, but never fetched");
+            return STATUS_DAMAGED;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status done_bits_verify(struct done_bits *b, uint64_t last_id)
+{
+    unsigned char *bits = try_calloc(last_id / 8 + 1, 1);
+    sqlite3_stmt *row = NULL;
+    enum status st = bits != NULL ? STATUS_OK : STATUS_NOMEM;
+
+    if (st == STATUS_OK)
+        st = db_prepare(b->d, &row, "SELECT seq, url, final FROM fetch");
+    while (st == STATUS_OK && (st = db_step(b->d, row)) == STATUS_OK) {
+        int64_t url = sqlite3_column_int64(row, 1);
+
+        if (url < 1 || (uint64_t)url > last_id)
+            st = db_damaged("fetch", sqlite3_column_int64(row, 0),
+                            "makes no sense");
+        else if (sqlite3_column_int(row, 2) != 0)
+            bits[url >> 3] |= (unsigned char)(1 << (url & 7));
+    }
+    if (st == STATUS_NOT_FOUND)
+        st = compare(b, bits, last_id);
+    sqlite3_finalize(row);
+    free(bits);
+    return st;
+}
+
+uint64_t done_bits_memory(const struct done_bits *b)
+{
+    return sizeof *b + b->memory + b->cap * (sizeof *b->blocks + 1);
+}

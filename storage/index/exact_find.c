@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exact_find.c - which of these digests are in the exact set?
+ *
+ * A find asks the part's delta, then the one page that its fences name: first
+ * in the own cache, then through SQLite. The batch is walked in the order of
+ * the digests, so that a page is looked up once.
+ *
+ * Each step of it waits for memory: the delta's slot and entry, the cache's
+ * set, the page's octets. So a digest's step is taken while those ahead of it
+ * have asked for theirs (prefetch); one after the other they take 0.9 us a
+ * digest at ten million, in this way 0.3.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "storage/index/exact_parts.h"
+
+#define AHEAD 6  /* digests between two steps of one */
+#define RING  32 /* more than 2 * AHEAD, a power of two */
+
+/* ---- in one page ---- */
+
+static enum status cached_page(struct exact_set *s, uint32_t part,
+                               uint32_t page, const unsigned char **out)
+{
+    uint32_t id = exact_page_id(part, page);
+    unsigned char read[PAGE_CACHE_PAGE], *room;
+    enum status st;
+
+    *out = page_cache_get(s->cache, id);
+    if (*out != NULL) {
+        s->page_hits++;
+        return STATUS_OK;
+    }
+    s->page_reads++;
+    st = exact_read_page(s, part, page, read);
+    if (st != STATUS_OK)
+        return st;
+    room = page_cache_put(s->cache, id);
+    memcpy(room, read, sizeof read);
+    *out = room;
+    return STATUS_OK;
+}
+
+/* Digests are spread evenly, so a place by proportion is off by a few only, and
+ * walking from it touches fewer lines of memory than halving would. */
+static uint32_t proportion(uint64_t from_start, uint64_t span, uint32_t count)
+{
+    double part = (double)from_start / (double)span;
+
+    return part < 1 ? (uint32_t)(part * (double)count) : count - 1;
+}
+
+uint32_t exact_page_for(const struct exact_part *p, uint32_t part,
+                        uint64_t fence)
+{
+    uint64_t start = (uint64_t)part << PART_SHIFT << 8;
+    uint64_t span = UINT64_C(1) << PART_SHIFT << 8;
+    uint32_t page = 0;
+
+    if (p->pages == 0)
+        return 0;
+    page = proportion(fence - start, span, p->pages);
+    while (page + 1 < p->pages && p->fences[page + 1] <= fence)
+        page++;
+    while (page > 0 && p->fences[page] > fence)
+        page--;
+    return page;
+}
+
+/* Where the page's first octets say it is; the next page's are its end. */
+static uint32_t guess_in_page(const struct exact_part *p, uint32_t part,
+                              uint32_t page, uint64_t fence)
+{
+    uint64_t first = p->fences[page];
+    uint64_t end = page + 1 < p->pages
+                       ? p->fences[page + 1]
+                       : (uint64_t)(part + 1) << PART_SHIFT << 8;
+
+    if (fence < first || end == first)
+        return 0;
+    return proportion(fence - first, end - first, exact_page_entries(p, page));
+}
+
+static uint64_t find_in_page(const unsigned char *entries, uint32_t count,
+                             uint32_t guess, const unsigned char key[KEY_SIZE])
+{
+    const unsigned char *e = entries + (size_t)guess * ENTRY_SIZE;
+    const unsigned char *end = entries + (size_t)count * ENTRY_SIZE;
+    uint64_t want = packed_get(key, 8);
+
+    while (e < end && packed_get(e, 8) < want)
+        e += ENTRY_SIZE;
+    while (e > entries && packed_get(e - ENTRY_SIZE, 8) >= want)
+        e -= ENTRY_SIZE;
+    for (; e < end && packed_get(e, 8) == want; e += ENTRY_SIZE) {
+        if (memcmp(e, key, KEY_SIZE) == 0)
+            return exact_id(e);
+    }
+    return 0;
+}
+
+/* ---- one digest after the other ---- */
+
+/* Where a digest that is not in the delta must stand. */
+struct place {
+    uint32_t part, page, guess;
+};
+
+static struct place place_of(const struct exact_set *s, struct digest d)
+{
+    struct place a = {.part = exact_part_of(d)};
+    const struct exact_part *p = &s->parts[a.part];
+
+    if (p->pages > 0) {
+        a.page = exact_page_for(p, a.part, exact_fence_of(d));
+        a.guess = guess_in_page(p, a.part, a.page, exact_fence_of(d));
+        page_cache_prefetch(s->cache, exact_page_id(a.part, a.page));
+    }
+    return a;
+}
+
+static void prefetch_entry(const struct exact_set *s, const struct place *a)
+{
+    const unsigned char *at =
+        page_cache_peek(s->cache, exact_page_id(a->part, a->page));
+
+    if (at == NULL)
+        return;
+    at += (size_t)a->guess * ENTRY_SIZE;
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+    if (a->guess * ENTRY_SIZE >= 64)
+        __builtin_prefetch(at - 64);
+}
+
+/* The page looked at last, so that the next digest may find it open. */
+struct open_page {
+    uint32_t part, page;
+    const unsigned char *entries; /* NULL: none */
+};
+
+static enum status open_at(struct exact_set *s, struct open_page *open,
+                           uint32_t part, uint32_t page)
+{
+    enum status st;
+
+    if (open->entries != NULL && open->part == part && open->page == page)
+        return STATUS_OK;
+    st = cached_page(s, part, page, &open->entries);
+    if (st != STATUS_OK)
+        open->entries = NULL;
+    open->part = part;
+    open->page = page;
+    return st;
+}
+
+static enum status find_in_pages(struct exact_set *s, struct digest digest,
+                                 const struct place *a, struct open_page *open,
+                                 uint64_t *id)
+{
+    const struct exact_part *p = &s->parts[a->part];
+    uint64_t fence = exact_fence_of(digest);
+    uint32_t page = a->page, guess = a->guess;
+    unsigned char key[KEY_SIZE];
+
+    *id = 0;
+    exact_key(key, digest);
+    while (p->pages > 0) {
+        enum status st = open_at(s, open, a->part, page);
+
+        if (st != STATUS_OK)
+            return st;
+        *id = find_in_page(open->entries, exact_page_entries(p, page), guess,
+                           key);
+        /* Entries that share the fence's octets may begin a page earlier. */
+        if (*id != 0 || p->fences[page] != fence || page == 0)
+            break;
+        page--;
+        guess = PAGE_ENTRIES - 1;
+    }
+    return STATUS_OK;
+}
+
+/* ---- a batch ---- */
+
+/* order[0..n) = `which` by the top bits of their digests, by counting. */
+static void order_by_top(uint32_t *order, const struct digest *digests,
+                         const uint32_t *which, size_t n)
+{
+    enum { BITS = 12, BUCKETS = 1 << BITS };
+    uint32_t starts[BUCKETS + 1] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        starts[(digests[which[i]].hi >> (64 - BITS)) + 1]++;
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 0; i < n; i++)
+        order[starts[digests[which[i]].hi >> (64 - BITS)]++] = which[i];
+}
+
+/* What is left to sort is short runs: insertion. */
+static void order_by_digest(uint32_t *order, const struct digest *digests,
+                            const uint32_t *which, size_t n)
+{
+    if (n > 256)
+        order_by_top(order, digests, which, n);
+    else if (n > 0)
+        memcpy(order, which, n * sizeof *order);
+    for (size_t i = 1; i < n; i++) {
+        uint32_t x = order[i];
+        size_t k = i;
+
+        for (; k > 0 && digest_compare(digests[x], digests[order[k - 1]]) < 0;
+             k--)
+            order[k] = order[k - 1];
+        order[k] = x;
+    }
+}
+
+static void make_order_room(struct exact_set *s, size_t n)
+{
+    if (n * 2 <= s->order_cap)
+        return;
+    s->order_cap = n * 2;
+    s->order = xrealloc(s->order, s->order_cap * sizeof *s->order);
+}
+
+static const struct exact_delta *delta_of(const struct exact_set *s,
+                                          struct digest d)
+{
+    return &s->parts[exact_part_of(d)].delta;
+}
+
+/* Finds what the deltas have; the indices of the others into `left`. */
+static size_t find_in_deltas(const struct exact_set *s,
+                             const struct digest *digests, size_t n,
+                             uint64_t *ids, uint32_t *left)
+{
+    unsigned char key[KEY_SIZE];
+    size_t left_n = 0;
+
+    for (size_t i = 0; i < n + 2 * AHEAD; i++) {
+        size_t k = i - 2 * AHEAD;
+
+        if (i < n)
+            exact_delta_prefetch_slot(delta_of(s, digests[i]), digests[i]);
+        if (i >= AHEAD && i - AHEAD < n)
+            exact_delta_prefetch_entry(delta_of(s, digests[i - AHEAD]),
+                                       digests[i - AHEAD]);
+        if (i < 2 * AHEAD)
+            continue;
+        exact_key(key, digests[k]);
+        ids[k] = exact_delta_find(delta_of(s, digests[k]), key);
+        if (ids[k] == 0)
+            left[left_n++] = (uint32_t)k;
+    }
+    return left_n;
+}
+
+enum status exact_set_find(struct exact_set *s, const struct digest *digests,
+                           size_t n, uint64_t *ids)
+{
+    struct open_page open = {0};
+    struct place ring[RING];
+    enum status st = STATUS_OK;
+    size_t left;
+
+    make_order_room(s, n);
+    s->finds += n;
+    left = find_in_deltas(s, digests, n, ids, s->order + n);
+    order_by_digest(s->order, digests, s->order + n, left);
+    for (size_t i = 0; i < left + 2 * AHEAD && st == STATUS_OK; i++) {
+        size_t k = i - 2 * AHEAD;
+
+        if (i < left)
+            ring[i % RING] = place_of(s, digests[s->order[i]]);
+        if (i >= AHEAD && i - AHEAD < left)
+            prefetch_entry(s, &ring[(i - AHEAD) % RING]);
+        if (i >= 2 * AHEAD)
+            st = find_in_pages(s, digests[s->order[k]], &ring[k % RING], &open,
+                               &ids[s->order[k]]);
+    }
+    return st;
+}

@@ -1,0 +1,161 @@
+/*
+ * exact_parts.h - the inside of exact_set: entries, parts, pages.
+ *
+ * For the exact_*.c files alone.
+ *
+ *   part  the top 10 bits of a digest: 1,024 parts of near equal size
+ *   entry 20 octets: the 15 low-order octets of the digest (those above are
+ *         the part's own), then the id in 5, both big-endian, so that memcmp
+ *         orders entries as digest_compare orders digests
+ *   page  202 entries, the last of a part fewer: 4,040 octets, one row of
+ *         seenpage whose b-tree cell fills one 4 KiB page
+ *         (202 * 20 + 4 of record header <= 4096 - 35, SQLite's largest
+ *         payload that needs no overflow page)
+ *   fence the first 8 octets of a page's first entry
+ *   delta entries of a part that are not in its pages yet
+ */
+#ifndef URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
+#define URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
+
+#include "storage/db/packed.h"
+#include "storage/index/exact_set.h"
+#include "storage/index/page_cache.h"
+
+#define PARTS        EXACT_SET_PARTS
+#define PART_SHIFT   54 /* digest.hi >> PART_SHIFT = the part */
+#define KEY_SIZE     15
+#define ID_SIZE      5
+#define ENTRY_SIZE   (KEY_SIZE + ID_SIZE)
+#define PAGE_ENTRIES 202
+#define PAGE_BITS    20 /* seenpage.id = part << PAGE_BITS | page */
+#define MOST_PAGES   (UINT32_C(1) << PAGE_BITS)
+#define MOST_ID      ((UINT64_C(1) << 40) - 1)
+
+_Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
+
+struct exact_delta {
+    unsigned char *entries; /* in order of arrival */
+    uint32_t count, cap;
+    uint32_t replacing;  /* of them may be in the pages, with a lower id */
+    uint32_t *slots;     /* hash table of index + 1, 0: free */
+    uint32_t slot_count; /* a power of two, or 0 */
+};
+
+struct exact_part {
+    uint64_t upto;  /* every id up to this one is in the pages */
+    uint64_t count; /* entries in the pages */
+    uint32_t pages;
+    uint64_t *fences;
+    struct exact_delta delta;
+};
+
+struct exact_set {
+    struct db *d;
+    bool bodies;
+    const char *tables; /* "seen": seenpart, seenpage */
+    struct exact_part parts[PARTS];
+    struct page_cache *cache;
+    uint64_t delta_most;
+    uint64_t last_id;            /* highest id added */
+    uint64_t count, delta_count; /* entries in all, in memory only */
+    uint64_t memory;             /* octets of deltas and fences */
+    sqlite3_stmt *read_page, *write_page, *write_part;
+    /* merging (exact_merge.c) */
+    uint32_t next_part;
+    uint64_t owed; /* parts owed to be merged, times delta_limit() */
+    unsigned char *old, *merged;
+    uint64_t old_cap, merged_cap;
+    /* finding: the batch, sorted by part and digest */
+    uint32_t *order;
+    size_t order_cap;
+    uint64_t finds, page_hits, page_reads;
+};
+
+static inline uint32_t exact_part_of(struct digest d)
+{
+    return (uint32_t)(d.hi >> PART_SHIFT);
+}
+
+static inline uint64_t exact_fence_of(struct digest d)
+{
+    return d.hi << 8 | d.lo >> 56;
+}
+
+static inline void exact_key(unsigned char key[KEY_SIZE], struct digest d)
+{
+    packed_put(key, d.hi, 7);
+    packed_put(key + 7, d.lo, 8);
+}
+
+static inline struct digest exact_digest(uint32_t part,
+                                         const unsigned char *entry)
+{
+    uint64_t top = (uint64_t)(part >> 2) << 56;
+
+    return (struct digest){top | packed_get(entry, 7),
+                           packed_get(entry + 7, 8)};
+}
+
+static inline uint64_t exact_id(const unsigned char *entry)
+{
+    return packed_get(entry + KEY_SIZE, ID_SIZE);
+}
+
+static inline uint32_t exact_page_id(uint32_t part, uint32_t page)
+{
+    return part << PAGE_BITS | page;
+}
+
+/* Entries in page number `page` of a part. */
+static inline uint32_t exact_page_entries(const struct exact_part *p,
+                                          uint32_t page)
+{
+    uint64_t before = (uint64_t)page * PAGE_ENTRIES;
+
+    return p->count - before < PAGE_ENTRIES ? (uint32_t)(p->count - before)
+                                            : PAGE_ENTRIES;
+}
+
+/* Copies a page out of the database; `to` holds PAGE_CACHE_PAGE octets.
+ * STATUS_DAMAGED: it is not there, or not as long as it must be. */
+MUST_CHECK enum status exact_read_page(struct exact_set *s, uint32_t part,
+                                       uint32_t page, unsigned char *to);
+
+/* The last page whose fence is not above `fence`, 0 where there is none. */
+uint32_t exact_page_for(const struct exact_part *p, uint32_t part,
+                        uint64_t fence);
+
+/* ---- exact_delta.c ---- */
+
+void exact_delta_add(struct exact_delta *t, const unsigned char *entry);
+/* 0: not there. */
+uint64_t exact_delta_find(const struct exact_delta *t,
+                          const unsigned char key[KEY_SIZE]);
+/* The two places a find will look at, asked for ahead of time. */
+static inline void exact_delta_prefetch_slot(const struct exact_delta *t,
+                                             struct digest d)
+{
+    if (t->slot_count > 0)
+        __builtin_prefetch(&t->slots[(uint32_t)d.lo & (t->slot_count - 1)]);
+}
+
+static inline void exact_delta_prefetch_entry(const struct exact_delta *t,
+                                              struct digest d)
+{
+    uint32_t at =
+        t->slot_count > 0 ? t->slots[(uint32_t)d.lo & (t->slot_count - 1)] : 0;
+
+    if (at > 0)
+        __builtin_prefetch(t->entries + (size_t)(at - 1) * ENTRY_SIZE);
+}
+
+/* Gives the entry of that key another id; false: there is none. */
+bool exact_delta_move(struct exact_delta *t, const unsigned char *entry);
+/* Entries in order of their keys; forgets where the slots were, so the next
+ * call is exact_delta_clear. */
+void exact_delta_sort(struct exact_delta *t);
+void exact_delta_clear(struct exact_delta *t);
+void exact_delta_free(struct exact_delta *t);
+uint64_t exact_delta_memory(const struct exact_delta *t);
+
+#endif

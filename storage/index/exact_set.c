@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exact_set.c - opening, adding, walking; exact_find.c finds, exact_merge.c
+ * moves entries from memory into pages, exact_parts.h says how they stand
+ * there.
+ */
+#include "storage/index/exact_set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/index/exact_parts.h"
+
+#define DELTA_MOST UINT64_C(500000)
+
+/* ---- opening ---- */
+
+static enum status bad_part(const struct exact_set *s, uint32_t part)
+{
+    log_error("exact set is damaged", "table=%spart part=%u", s->tables, part);
+    return STATUS_DAMAGED;
+}
+
+static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
+{
+    int64_t number = sqlite3_column_int64(row, 0);
+    const unsigned char *fences = sqlite3_column_blob(row, 3);
+    size_t octets = (size_t)sqlite3_column_bytes(row, 3);
+    struct exact_part *p;
+
+    if (number < 0 || number >= PARTS)
+        return bad_part(s, (uint32_t)number);
+    p = &s->parts[number];
+    p->upto = (uint64_t)sqlite3_column_int64(row, 1);
+    p->count = (uint64_t)sqlite3_column_int64(row, 2);
+    p->pages = (uint32_t)(octets / 8);
+    if (octets % 8 != 0 || p->upto > MOST_ID || p->pages > MOST_PAGES ||
+        p->pages != (p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES)
+        return bad_part(s, (uint32_t)number);
+    p->fences = xmalloc(octets);
+    s->memory += octets;
+    s->count += p->count;
+    for (uint32_t i = 0; i < p->pages; i++)
+        p->fences[i] = packed_get(fences + 8 * (size_t)i, 8);
+    return STATUS_OK;
+}
+
+static enum status prepare(struct exact_set *s, sqlite3_stmt **out,
+                           const char *before, const char *behind)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "%s %s%s", before, s->tables, behind);
+    return db_prepare(s->d, out, sql);
+}
+
+static enum status read_parts(struct exact_set *s)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st =
+        prepare(s, &row, "SELECT part, upto, count, fences FROM", "part");
+
+    while (st == STATUS_OK) {
+        st = db_step(s->d, row);
+        if (st == STATUS_OK)
+            st = take_part(s, row);
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status exact_set_open(struct exact_set **out, struct db *d,
+                           const struct exact_set_options *o)
+{
+    struct exact_set *s = xcalloc(1, sizeof *s);
+    enum status st;
+
+    s->d = d;
+    s->bodies = o->bodies;
+    s->tables = o->bodies ? "body" : "seen";
+    s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
+    st = page_cache_new(&s->cache, o->page_cache_bytes);
+    if (st == STATUS_OK)
+        st = prepare(s, &s->read_page, "SELECT entries FROM",
+                     "page WHERE id = ?");
+    if (st == STATUS_OK)
+        st = prepare(s, &s->write_page, "INSERT OR REPLACE INTO",
+                     "page VALUES(?, ?)");
+    if (st == STATUS_OK)
+        st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
+                     "part VALUES(?, ?, ?, ?)");
+    if (st == STATUS_OK)
+        st = read_parts(s);
+    if (st != STATUS_OK) {
+        exact_set_close(s);
+        return st;
+    }
+    s->last_id = exact_set_upto(s);
+    while (s->parts[s->next_part].upto > s->last_id)
+        s->next_part++; /* the one that has waited longest is merged next */
+    *out = s;
+    return STATUS_OK;
+}
+
+void exact_set_close(struct exact_set *s)
+{
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        free(s->parts[i].fences);
+        exact_delta_free(&s->parts[i].delta);
+    }
+    sqlite3_finalize(s->read_page);
+    sqlite3_finalize(s->write_page);
+    sqlite3_finalize(s->write_part);
+    page_cache_free(s->cache);
+    free(s->old);
+    free(s->merged);
+    free(s->order);
+    free(s);
+}
+
+uint64_t exact_set_upto(const struct exact_set *s)
+{
+    uint64_t least = s->parts[0].upto;
+
+    for (uint32_t i = 1; i < PARTS; i++) {
+        if (s->parts[i].upto < least)
+            least = s->parts[i].upto;
+    }
+    return least;
+}
+
+void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
+{
+    struct exact_part *p = &s->parts[exact_part_of(digest)];
+    unsigned char entry[ENTRY_SIZE];
+
+    if (id > s->last_id)
+        s->last_id = id;
+    if (id <= p->upto)
+        return; /* replayed, and this part has it in its pages */
+    exact_key(entry, digest);
+    packed_put(entry + KEY_SIZE, id, ID_SIZE);
+    s->memory -= exact_delta_memory(&p->delta);
+    exact_delta_add(&p->delta, entry);
+    s->memory += exact_delta_memory(&p->delta);
+    s->count++;
+    s->delta_count++;
+}
+
+void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
+{
+    struct exact_part *p = &s->parts[exact_part_of(digest)];
+    unsigned char entry[ENTRY_SIZE];
+
+    exact_key(entry, digest);
+    packed_put(entry + KEY_SIZE, id, ID_SIZE);
+    if (id > p->upto && exact_delta_move(&p->delta, entry)) {
+        if (id > s->last_id)
+            s->last_id = id;
+        return;
+    }
+    if (id > p->upto) { /* one more in memory, and one less that counts */
+        p->delta.replacing++;
+        s->count--;
+    }
+    exact_set_add(s, digest, id);
+}
+
+/* ---- pages ---- */
+
+enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
+                            unsigned char *to)
+{
+    size_t want =
+        (size_t)exact_page_entries(&s->parts[part], page) * ENTRY_SIZE;
+    enum status st;
+
+    sqlite3_bind_int64(s->read_page, 1, exact_page_id(part, page));
+    st = db_step(s->d, s->read_page);
+    if (st == STATUS_OK) {
+        const void *at = sqlite3_column_blob(s->read_page, 0);
+
+        if (at != NULL && (size_t)sqlite3_column_bytes(s->read_page, 0) == want)
+            memcpy(to, at, want);
+        else
+            st = STATUS_DAMAGED;
+    }
+    sqlite3_reset(s->read_page);
+    if (st == STATUS_NOT_FOUND || st == STATUS_DAMAGED) {
+        log_error("exact set is damaged", "table=%spage part=%u page=%u",
+                  s->tables, part, page);
+        st = STATUS_DAMAGED;
+    }
+    return st;
+}
+
+/* ---- walking, counting ---- */
+
+static enum status each_in_pages(struct exact_set *s, uint32_t part,
+                                 uint64_t first, uint64_t last,
+                                 void (*visit)(void *, struct digest, uint64_t),
+                                 void *ctx)
+{
+    const struct exact_part *p = &s->parts[part];
+    unsigned char entries[PAGE_CACHE_PAGE];
+    uint32_t page = 0;
+
+    if (part == first >> PART_SHIFT)
+        page = exact_page_for(p, part, first << 8);
+    /* Entries equal to the fence in its 8 octets may begin a page earlier. */
+    if (page > 0)
+        page--;
+    for (; page < p->pages; page++) {
+        const unsigned char *at =
+            page_cache_peek(s->cache, exact_page_id(part, page));
+
+        if (part == last >> PART_SHIFT && p->fences[page] > (last << 8 | 0xff))
+            break;
+        if (at == NULL) {
+            enum status st = exact_read_page(s, part, page, entries);
+
+            if (st != STATUS_OK)
+                return st;
+            at = entries;
+        }
+        for (uint32_t i = 0; i < exact_page_entries(p, page); i++) {
+            const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
+            struct digest d = exact_digest(part, e);
+
+            if (d.hi >= first && d.hi <= last &&
+                (p->delta.replacing == 0 ||
+                 exact_delta_find(&p->delta, e) == 0))
+                visit(ctx, d, exact_id(e));
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
+                           void (*visit)(void *ctx, struct digest digest,
+                                         uint64_t id),
+                           void *ctx)
+{
+    if (first > last)
+        return STATUS_OK;
+    for (uint64_t part = first >> PART_SHIFT; part <= last >> PART_SHIFT;
+         part++) {
+        const struct exact_delta *t = &s->parts[part].delta;
+        enum status st =
+            each_in_pages(s, (uint32_t)part, first, last, visit, ctx);
+
+        if (st != STATUS_OK)
+            return st;
+        for (uint32_t i = 0; i < t->count; i++) {
+            const unsigned char *e = t->entries + (size_t)i * ENTRY_SIZE;
+            struct digest d = exact_digest((uint32_t)part, e);
+
+            if (d.hi >= first && d.hi <= last)
+                visit(ctx, d, exact_id(e));
+        }
+    }
+    return STATUS_OK;
+}
+
+struct exact_set_stats exact_set_stats(const struct exact_set *s)
+{
+    return (struct exact_set_stats){
+        .delta = s->delta_count,
+        .count = s->count,
+        .finds = s->finds,
+        .page_hits = s->page_hits,
+        .page_reads = s->page_reads,
+        .memory = sizeof *s + s->memory + page_cache_memory(s->cache) +
+                  s->old_cap + s->merged_cap + s->order_cap * sizeof *s->order,
+    };
+}

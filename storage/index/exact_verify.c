@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exact_verify.c - does the exact set on disk hold what it must?
+ *
+ * Each page is read through SQLite, not from the cache. What is in memory only
+ * (the delta) has just been replayed from the url rows and is not looked at.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/db/url_kind.h"
+#include "storage/index/exact_parts.h"
+
+struct check {
+    struct exact_set *s;
+    uint64_t last_id;    /* of the rows */
+    unsigned char *seen; /* a bit for each id up to last_id */
+    uint64_t pages;
+};
+
+static enum status bad(uint32_t part, uint32_t page, const char *why)
+{
+    log_error("exact set is damaged", "part=%u page=%u reason=\"%s\"", part,
+              page, why);
+    return STATUS_DAMAGED;
+}
+
+/* Marks the id; false: it was marked already. */
+static bool mark(struct check *c, uint64_t id)
+{
+    unsigned char bit = (unsigned char)(1 << (id & 7));
+    bool fresh = (c->seen[id >> 3] & bit) == 0;
+
+    c->seen[id >> 3] |= bit;
+    return fresh;
+}
+
+static enum status check_page(struct check *c, uint32_t part, uint32_t page,
+                              unsigned char before[KEY_SIZE])
+{
+    const struct exact_part *p = &c->s->parts[part];
+    uint32_t entries = exact_page_entries(p, page);
+    unsigned char at[PAGE_CACHE_PAGE];
+    enum status st = exact_read_page(c->s, part, page, at);
+
+    if (st != STATUS_OK)
+        return st;
+    if (packed_get(at, 8) != p->fences[page])
+        return bad(part, page, "fence is not the first entry");
+    for (uint32_t i = 0; i < entries; i++) {
+        const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
+        uint64_t id = exact_id(e);
+
+        if (exact_part_of(exact_digest(part, e)) != part)
+            return bad(part, page, "entry of another part");
+        if ((page > 0 || i > 0) && memcmp(before, e, KEY_SIZE) >= 0)
+            return bad(part, page, "entries out of order");
+        if (id == 0 || id > p->upto || id > c->last_id)
+            return bad(part, page, "id out of range");
+        if (!mark(c, id))
+            return bad(part, page, "id stands twice");
+        memcpy(before, e, KEY_SIZE);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_parts(struct check *c)
+{
+    for (uint32_t part = 0; part < PARTS; part++) {
+        unsigned char before[KEY_SIZE];
+
+        for (uint32_t page = 0; page < c->s->parts[part].pages; page++) {
+            enum status st = check_page(c, part, page, before);
+
+            if (st != STATUS_OK)
+                return st;
+        }
+        c->pages += c->s->parts[part].pages;
+    }
+    return STATUS_OK;
+}
+
+/* A removed URL's entry went to the row that was put after it. */
+static enum status mark_replaced(struct check *c)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(c->s->d, &row,
+                                "SELECT via FROM url WHERE kind = ?"
+                                " AND via IS NOT NULL");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int(row, 1, URL_KIND_PUT);
+    while (st == STATUS_OK && (st = db_step(c->s->d, row)) == STATUS_OK) {
+        uint64_t id = (uint64_t)sqlite3_column_int64(row, 0);
+
+        if (id > 0 && id <= c->last_id)
+            c->seen[id >> 3] |= (unsigned char)(1 << (id & 7));
+    }
+    sqlite3_finalize(row);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Ids up to the least `upto` are in the pages of one part or another. Not each
+ * fetch has a body of its own: page_store_verify_bodies looks at those. */
+static enum status check_complete(const struct check *c)
+{
+    const uint64_t upto = c->s->bodies ? 0 : exact_set_upto(c->s);
+
+    for (uint64_t id = 1; id <= upto; id++) {
+        if ((c->seen[id >> 3] >> (id & 7) & 1) == 0) {
+            log_error("exact set is damaged",
+                      "id=%llu reason=\"no entry for this url\"",
+                      (unsigned long long)id);
+            return STATUS_DAMAGED;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
+{
+    struct check c = {.s = s, .last_id = last_id};
+    int64_t rows = 0;
+    enum status st = db_number(s->d,
+                               s->bodies ? "SELECT count(*) FROM bodypage"
+                                         : "SELECT count(*) FROM seenpage",
+                               &rows);
+
+    if (st != STATUS_OK)
+        return st;
+    if (exact_set_upto(s) > c.last_id) {
+        log_error("exact set is damaged",
+                  "reason=\"ahead of the rows\" upto=%llu rows=%llu",
+                  (unsigned long long)exact_set_upto(s),
+                  (unsigned long long)c.last_id);
+        return STATUS_DAMAGED;
+    }
+    c.seen = try_calloc(c.last_id / 8 + 1, 1);
+    if (c.seen == NULL)
+        return STATUS_NOMEM;
+    st = check_parts(&c);
+    if (st == STATUS_OK && (uint64_t)rows != c.pages)
+        st = bad(PARTS, 0, "pages that belong to no part");
+    if (st == STATUS_OK && urls)
+        st = mark_replaced(&c);
+    if (st == STATUS_OK)
+        st = check_complete(&c);
+    free(c.seen);
+    return st;
+}
+
+enum status exact_set_verify(struct exact_set *s)
+{
+    int64_t last = 0;
+    enum status st =
+        db_number(s->d,
+                  s->bodies ? "SELECT ifnull(max(seq), 0) FROM fetch"
+                            : "SELECT ifnull(max(id), 0) FROM url",
+                  &last);
+
+    return st == STATUS_OK ? verify(s, (uint64_t)last, true) : st;
+}
+
+enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
+{
+    return verify(s, last_id, false);
+}

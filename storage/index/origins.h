@@ -1,0 +1,39 @@
+/*
+ * origins.h - the fronts of URLs, kept once for each queue (table origin).
+ *
+ * A URL is its origin's prefix, "https://example.org", and the path that
+ * follows it. What is not of the shape scheme://authority/path has the empty
+ * prefix. In memory an origin costs about 25 octets, whatever its length; the
+ * prefixes of those in use are cached.
+ */
+#ifndef URLWEIR_STORAGE_INDEX_ORIGINS_H
+#define URLWEIR_STORAGE_INDEX_ORIGINS_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "storage/db/db.h"
+
+struct origins;
+
+/* `queues`: how many there are; `cache_bytes`: for prefixes, at least 64 KiB
+ * and at most 4 MiB are taken. */
+MUST_CHECK enum status origins_open(struct origins **out, struct db *d,
+                                    uint32_t queues, uint64_t cache_bytes);
+void origins_close(struct origins *o); /* NULL is fine */
+
+/* Where the URL's path begins. */
+size_t origins_split(struct bytes url);
+/* The number of the origin, made when new. */
+MUST_CHECK enum status origins_number(struct origins *o, uint32_t queue,
+                                      struct bytes prefix, uint32_t *origin);
+/* Its queue; 0: there is no such origin. */
+uint32_t origins_queue(const struct origins *o, uint32_t origin);
+/* Appends its prefix. STATUS_DAMAGED: there is no such origin. */
+MUST_CHECK enum status origins_prefix(struct origins *o, uint32_t origin,
+                                      struct buf *out);
+
+uint64_t origins_memory(const struct origins *o);
+
+#endif

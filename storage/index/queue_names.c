@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue_names.c - the names of all queues, in memory.
+ *
+ * Unlike origins, queue names are asked for all the time (digests cover them,
+ * politeness goes by them), so they are kept, packed into large blocks: crawl
+ * number (4 octets), length (2), key.
+ */
+#include "storage/index/queue_names.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "storage/db/packed.h"
+
+#define BLOCK    ((size_t)256 << 10)
+#define HEAD     6
+#define MOST_LEN 65535
+
+struct crawl {
+    uint32_t number; /* 1, 2, 3 ... */
+    size_t len;
+    char name[];
+};
+
+struct queue_names {
+    const unsigned char **names; /* of queue i + 1 */
+    uint32_t count, cap;
+    uint32_t *slots;     /* queues; 0: free */
+    uint32_t slot_count; /* a power of two */
+    uint64_t seed;
+    struct map *crawls; /* name to struct crawl */
+    struct crawl **crawl_list;
+    uint32_t crawl_count;
+    unsigned char **blocks;
+    size_t block_count, block_used, block_size;
+    uint64_t memory; /* of names */
+};
+
+struct queue_names *queue_names_new(void)
+{
+    struct queue_names *t = xcalloc(1, sizeof *t);
+
+    if (getrandom(&t->seed, sizeof t->seed, 0) != (ssize_t)sizeof t->seed)
+        t->seed = (uintptr_t)t;
+    t->crawls = map_new();
+    t->slot_count = 64;
+    t->slots = xcalloc(t->slot_count, sizeof *t->slots);
+    return t;
+}
+
+void queue_names_free(struct queue_names *t)
+{
+    if (t == NULL)
+        return;
+    for (size_t i = 0; i < t->block_count; i++)
+        free(t->blocks[i]);
+    map_free(t->crawls, free);
+    free(t->crawl_list);
+    free(t->blocks);
+    free(t->names);
+    free(t->slots);
+    free(t);
+}
+
+static struct bytes key_of(const unsigned char *name)
+{
+    return bytes_of(name + HEAD, packed_get(name + 4, 2));
+}
+
+static uint32_t home_of(const struct queue_names *t, uint32_t crawl,
+                        struct bytes key)
+{
+    uint64_t h = XXH3_64bits_withSeed(key.at, key.len, t->seed + crawl);
+
+    return (uint32_t)h & (t->slot_count - 1);
+}
+
+static uint32_t slot_from(const struct queue_names *t, uint32_t home,
+                          uint32_t crawl, struct bytes key)
+{
+    uint32_t i = home;
+
+    for (; t->slots[i] != 0; i = (i + 1) & (t->slot_count - 1)) {
+        const unsigned char *name = t->names[t->slots[i] - 1];
+
+        if (packed_get(name, 4) == crawl && bytes_equal(key_of(name), key))
+            break;
+    }
+    return i;
+}
+
+static uint32_t slot_of(const struct queue_names *t, uint32_t crawl,
+                        struct bytes key)
+{
+    return slot_from(t, home_of(t, crawl, key), crawl, key);
+}
+
+/* Slots for all names, anew, each line of memory asked for some names ahead.
+ * False: a name came twice. */
+static bool fill_slots(struct queue_names *t, uint32_t slot_count)
+{
+    enum { AHEAD = 16 }; /* a power of two */
+    uint32_t homes[AHEAD];
+    bool all_different = true;
+
+    free(t->slots);
+    t->slot_count = slot_count;
+    t->slots = xcalloc(t->slot_count, sizeof *t->slots);
+    for (uint32_t n = 0; n < t->count + AHEAD; n++) {
+        uint32_t before = n - AHEAD, slot;
+
+        if (n >= AHEAD) {
+            const unsigned char *name = t->names[before];
+
+            slot = slot_from(t, homes[before % AHEAD],
+                             (uint32_t)packed_get(name, 4), key_of(name));
+            all_different &= t->slots[slot] == 0;
+            t->slots[slot] = before + 1;
+        }
+        if (n < t->count) {
+            const unsigned char *name = t->names[n];
+
+            homes[n % AHEAD] =
+                home_of(t, (uint32_t)packed_get(name, 4), key_of(name));
+            __builtin_prefetch(&t->slots[homes[n % AHEAD]]);
+        }
+    }
+    return all_different;
+}
+
+static uint32_t crawl_number(struct queue_names *t, struct bytes crawl)
+{
+    struct crawl *c = map_get(t->crawls, crawl);
+
+    if (c != NULL)
+        return c->number;
+    c = xmalloc(sizeof *c + crawl.len);
+    c->number = ++t->crawl_count;
+    c->len = crawl.len;
+    if (crawl.len > 0)
+        memcpy(c->name, crawl.at, crawl.len);
+    map_put(t->crawls, crawl, c);
+    t->crawl_list =
+        xrealloc(t->crawl_list, t->crawl_count * sizeof(struct crawl *));
+    t->crawl_list[c->number - 1] = c;
+    t->memory += 2 * crawl.len + 64;
+    return c->number;
+}
+
+static unsigned char *room(struct queue_names *t, size_t len)
+{
+    if (t->block_size - t->block_used < len) {
+        t->block_size = len > BLOCK ? len : BLOCK;
+        t->block_used = 0;
+        t->blocks =
+            xrealloc(t->blocks, (t->block_count + 1) * sizeof *t->blocks);
+        t->blocks[t->block_count++] = xmalloc(t->block_size);
+        t->memory += t->block_size;
+    }
+    t->block_used += len;
+    return t->blocks[t->block_count - 1] + t->block_used - len;
+}
+
+uint32_t queue_names_find(const struct queue_names *t, struct bytes crawl,
+                          struct bytes key)
+{
+    const struct crawl *c = map_get(t->crawls, crawl);
+
+    return c != NULL ? t->slots[slot_of(t, c->number, key)] : 0;
+}
+
+static bool fits(const struct queue_names *t, struct bytes crawl,
+                 struct bytes key)
+{
+    return t->count < UINT32_MAX - 1 && key.len <= MOST_LEN &&
+           crawl.len <= MOST_LEN;
+}
+
+static void append(struct queue_names *t, uint32_t crawl, struct bytes key)
+{
+    unsigned char *name = room(t, HEAD + key.len);
+
+    if (t->count == t->cap) {
+        t->cap = t->cap > 0 ? t->cap + t->cap / 2 : 64;
+        t->names = xrealloc(t->names, t->cap * sizeof *t->names);
+    }
+    packed_put(name, crawl, 4);
+    packed_put(name + 4, key.len, 2);
+    if (key.len > 0)
+        memcpy(name + HEAD, key.at, key.len);
+    t->names[t->count++] = name;
+}
+
+enum status queue_names_add(struct queue_names *t, struct bytes crawl,
+                            struct bytes key, uint32_t *queue)
+{
+    uint32_t number, slot;
+
+    if (!fits(t, crawl, key))
+        return STATUS_LIMIT;
+    number = crawl_number(t, crawl);
+    if ((uint64_t)(t->count + 1) * 4 > (uint64_t)t->slot_count * 3)
+        (void)fill_slots(t, t->slot_count * 2);
+    slot = slot_of(t, number, key);
+    if (t->slots[slot] != 0)
+        return STATUS_EXISTS;
+    append(t, number, key);
+    t->slots[slot] = t->count;
+    *queue = t->count;
+    return STATUS_OK;
+}
+
+enum status queue_names_load(struct queue_names *t, struct bytes crawl,
+                             struct bytes key)
+{
+    if (!fits(t, crawl, key))
+        return STATUS_LIMIT;
+    append(t, crawl_number(t, crawl), key);
+    return STATUS_OK;
+}
+
+enum status queue_names_index(struct queue_names *t)
+{
+    uint32_t slots = t->slot_count;
+
+    while ((uint64_t)t->count * 4 > (uint64_t)slots * 3)
+        slots *= 2;
+    return fill_slots(t, slots) ? STATUS_OK : STATUS_EXISTS;
+}
+
+void queue_names_get(const struct queue_names *t, uint32_t queue,
+                     struct bytes *crawl, struct bytes *key)
+{
+    const unsigned char *name;
+    const struct crawl *c;
+
+    assert(queue >= 1 && queue <= t->count);
+    name = t->names[queue - 1];
+    c = t->crawl_list[packed_get(name, 4) - 1];
+    *crawl = bytes_of(c->name, c->len);
+    *key = key_of(name);
+}
+
+uint32_t queue_names_count(const struct queue_names *t)
+{
+    return t->count;
+}
+
+uint64_t queue_names_memory(const struct queue_names *t)
+{
+    return sizeof *t + t->memory + t->cap * sizeof *t->names +
+           t->slot_count * sizeof *t->slots;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* segment_row.c - one row of a queue segment: ids by queue, as varints. */
+#include "storage/index/segment_row.h"
+
+#include "storage/db/packed.h"
+
+#define GROUP_HEAD (5 + 1 + 6) /* most octets of a group with one id */
+#define MOST_ID    ((UINT64_C(1) << 40) - 1)
+
+void segment_row_start(struct segment_row *r, uint64_t base)
+{
+    r->len = r->count_at = 0;
+    r->queue = r->first_queue = 0;
+    r->id = r->first_id = 0;
+    r->base = base;
+}
+
+static bool start_group(struct segment_row *r, uint32_t queue, uint64_t id)
+{
+    if (r->len + GROUP_HEAD > SEGMENT_ROW_MOST)
+        return false;
+    if (r->len == 0) {
+        r->first_queue = queue;
+        r->first_id = id;
+    }
+    r->len += varint_put(r->octets + r->len, queue - r->queue);
+    r->count_at = r->len++;
+    r->octets[r->count_at] = 1;
+    r->len += varint_put(r->octets + r->len, id - r->base);
+    r->queue = queue;
+    r->id = id;
+    return true;
+}
+
+bool segment_row_add(struct segment_row *r, uint32_t queue, uint64_t id)
+{
+    if (r->len == 0 || queue != r->queue ||
+        r->octets[r->count_at] == SEGMENT_GROUP_MOST)
+        return start_group(r, queue, id);
+    if (r->len + 6 > SEGMENT_ROW_MOST)
+        return false;
+    r->len += varint_put(r->octets + r->len, id - r->id);
+    r->octets[r->count_at]++;
+    r->id = id;
+    return true;
+}
+
+void segment_reader_start(struct segment_reader *r, const void *octets,
+                          size_t len, uint64_t base)
+{
+    *r = (struct segment_reader){.base = base};
+    r->at = octets;
+    r->end = r->at + len;
+}
+
+static bool take(struct segment_reader *r, uint64_t *v)
+{
+    const unsigned char *behind = varint_get(r->at, r->end, v);
+
+    if (behind == NULL || *v > MOST_ID) {
+        r->damaged = true;
+        return false;
+    }
+    r->at = behind;
+    return true;
+}
+
+/* The head of a group; r->left counts the first id too. */
+static bool take_group(struct segment_reader *r)
+{
+    uint64_t step, count;
+
+    if (!take(r, &step) || !take(r, &count))
+        return false;
+    if (count < 1 || count > SEGMENT_GROUP_MOST ||
+        step > UINT32_MAX - r->queue) {
+        r->damaged = true;
+        return false;
+    }
+    r->queue += (uint32_t)step;
+    r->left = (uint32_t)count;
+    r->id = r->base;
+    return true;
+}
+
+bool segment_reader_next(struct segment_reader *r)
+{
+    uint64_t step;
+
+    if (r->damaged || (r->left == 0 && r->at == r->end))
+        return false;
+    if (r->left == 0 && !take_group(r))
+        return false;
+    if (!take(r, &step) || step > MOST_ID - r->id) {
+        r->damaged = true;
+        return false;
+    }
+    r->left--;
+    r->id += step;
+    return true;
+}
+
+uint32_t segment_reader_group(struct segment_reader *r,
+                              uint64_t ids[SEGMENT_GROUP_MOST])
+{
+    uint32_t n = 0;
+    uint64_t id;
+
+    if (r->damaged || r->at == r->end || !take_group(r))
+        return 0;
+    for (id = r->base; r->left > 0; r->left--) {
+        uint64_t step;
+
+        if (r->at < r->end && *r->at < 0x80)
+            step = *r->at++; /* most steps */
+        else if (!take(r, &step))
+            return 0;
+        if (n > 0 && step == 0)
+            break;
+        ids[n++] = id += step;
+    }
+    if (r->left > 0 || id > MOST_ID) {
+        r->damaged = true;
+        return 0;
+    }
+    r->id = id;
+    return n;
+}
+
+void segment_reader_skip_to(struct segment_reader *r, uint32_t queue)
+{
+    while (!r->damaged && r->left == 0 && r->at < r->end) {
+        const unsigned char *start = r->at;
+        uint32_t before = r->queue;
+
+        if (!take_group(r))
+            return;
+        if (r->queue >= queue) { /* let next() take it again */
+            r->at = start;
+            r->queue = before;
+            r->left = 0;
+            return;
+        }
+        for (; r->left > 0 && r->at < r->end; r->at++)
+            r->left -= *r->at < 0x80;
+        r->damaged = r->left > 0;
+    }
+}

@@ -1,0 +1,62 @@
+/*
+ * segments.h - the queues on disk: immutable segments, merged four into one.
+ *
+ * A segment holds the ids of one range that were not done when it was written,
+ * sorted by queue and id (tables qseg, qmeta). Ranges follow one another
+ * without a gap, so the segments in order give each queue in order of arrival.
+ * Four neighbours of a level are merged, some rows a step; ids done meanwhile
+ * are dropped there, and nowhere else. The rows of the four are deleted in
+ * further steps.
+ *
+ * In memory a segment has its rows' first entries and a bit for each queue, so
+ * that a queue is looked for only where it is (1.8 segments instead of 6.7).
+ */
+#ifndef URLWEIR_STORAGE_INDEX_SEGMENTS_H
+#define URLWEIR_STORAGE_INDEX_SEGMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "storage/db/db.h"
+#include "storage/index/done_bits.h"
+#include "storage/index/queue_delta.h"
+
+struct segments;
+
+/* Some entries of one queue, in order; done or not. */
+typedef void (*segment_visit)(void *ctx, uint32_t queue, const uint64_t *ids,
+                              uint32_t n);
+
+/* Calls `visit` for every entry, in order of segment, queue and id.
+ * STATUS_DAMAGED with a log line. */
+MUST_CHECK enum status segments_open(struct segments **out, struct db *d,
+                                     segment_visit visit, void *ctx);
+void segments_close(struct segments *s); /* NULL is fine */
+
+/* Every id up to this one is in a segment, or done. */
+uint64_t segments_upto(const struct segments *s);
+
+/* Up to `most` ids of `queue` greater than `after` that are not done. */
+MUST_CHECK enum status segments_take(struct segments *s, uint32_t queue,
+                                     uint64_t after,
+                                     const struct done_bits *done,
+                                     uint64_t *ids, size_t most, size_t *n);
+
+/* Inside a transaction: writes the delta as a segment and empties it. */
+MUST_CHECK enum status segments_flush(struct segments *s,
+                                      struct queue_delta *delta,
+                                      const struct done_bits *done);
+/* Inside a transaction: reads or deletes about `rows` rows of merges. */
+MUST_CHECK enum status segments_step(struct segments *s,
+                                     const struct done_bits *done,
+                                     uint32_t rows);
+
+/* Order, ranges, fences and counts; `visit` gets every entry. STATUS_DAMAGED
+ * with a log line. */
+MUST_CHECK enum status segments_verify(struct segments *s, segment_visit visit,
+                                       void *ctx);
+
+uint32_t segments_count(const struct segments *s);
+uint64_t segments_memory(const struct segments *s);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * item_log.c - appending to the two logs, reading them, sweeping them.
+ *
+ *   item_update   old ──────────────────────────► new
+ *                 │ dead: dropped     ▲
+ *                 └ still counts: ────┘ appended again, `since` kept
+ *
+ * A table with a row for each URL, updated in place, was the other way: its
+ * key is the URL's number, and updates come in the order in which pages were
+ * fetched, so nearly each would write a page of its own (4 KB of log, 4 KB of
+ * file; see the exact set for figures). Here a commit writes what changed and
+ * little more. The price is twice the live rows on disk at most, and a sweep.
+ *
+ * `since` matters for leases: a lease is ended by an update that came after it,
+ * not by one that a sweep has moved behind it.
+ */
+#include "storage/rows/item_log.h"
+
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "base/mem.h"
+#include "storage/db/url_kind.h"
+
+#define MOST_METADATA ((size_t)16 << 20)
+
+struct item_log {
+    struct db *d;
+    uint64_t last_seq;
+    struct item_log_counts counts;
+    struct buf metadata; /* of a row that is moved */
+    sqlite3_stmt *add_update, *add_lease;
+    sqlite3_stmt *set_queue, *add_removed, *read_removed;
+    sqlite3_stmt *read_update, *next_update, *next_lease;
+    sqlite3_stmt *drop_updates, *drop_leases;
+};
+
+static enum status prepare(struct item_log *l)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *sql;
+    } all[] = {
+        {&l->add_update, "INSERT INTO item_update VALUES(?, ?, ?,"
+                         " nullif(?, 0), ?)"},
+        {&l->add_lease, "INSERT INTO item_lease VALUES(?, ?, ?, ?)"},
+        {&l->set_queue, "INSERT INTO item_queue"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0)"
+                        " ON CONFLICT(queue) DO UPDATE SET"
+                        " removed = excluded.removed, gone = excluded.gone,"
+                        " delay = excluded.delay,"
+                        " blocked_until = excluded.blocked_until,"
+                        " completed_most = excluded.completed_most,"
+                        " served = excluded.served,"
+                        " completed = excluded.completed"},
+        {&l->add_removed, "UPDATE item_queue"
+                          " SET removed_count = removed_count + ?"
+                          " WHERE queue = ?"},
+        {&l->read_removed, "SELECT removed_count FROM item_queue"
+                           " WHERE queue = ?"},
+        {&l->read_update, "SELECT seq, url, due, since, metadata"
+                          " FROM item_update WHERE seq = ?"},
+        {&l->next_update, "SELECT seq, url, due, since, metadata"
+                          " FROM item_update ORDER BY seq LIMIT ?"},
+        {&l->next_lease, "SELECT seq, url, at, until FROM item_lease"
+                         " ORDER BY seq LIMIT ?"},
+        {&l->drop_updates, "DELETE FROM item_update WHERE seq <= ?"},
+        {&l->drop_leases, "DELETE FROM item_lease WHERE seq <= ?"},
+    };
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
+        st = db_prepare(l->d, all[i].out, all[i].sql);
+    return st;
+}
+
+static enum status find_last_seq(struct item_log *l)
+{
+    int64_t updates = 0, leases = 0;
+    enum status st =
+        db_number(l->d, "SELECT ifnull(max(seq), 0) FROM item_update",
+                  &updates);
+
+    if (st == STATUS_OK)
+        st = db_number(l->d, "SELECT ifnull(max(seq), 0) FROM item_lease",
+                       &leases);
+    l->last_seq = (uint64_t)(updates > leases ? updates : leases);
+    return st;
+}
+
+enum status item_log_open(struct item_log **out, struct db *d)
+{
+    struct item_log *l = xcalloc(1, sizeof *l);
+    enum status st;
+
+    l->d = d;
+    buf_init(&l->metadata, MOST_METADATA);
+    st = prepare(l);
+    if (st == STATUS_OK)
+        st = find_last_seq(l);
+    if (st != STATUS_OK) {
+        item_log_close(l);
+        return st;
+    }
+    *out = l;
+    return STATUS_OK;
+}
+
+void item_log_close(struct item_log *l)
+{
+    if (l == NULL)
+        return;
+    sqlite3_finalize(l->add_update);
+    sqlite3_finalize(l->add_lease);
+    sqlite3_finalize(l->set_queue);
+    sqlite3_finalize(l->add_removed);
+    sqlite3_finalize(l->read_removed);
+    sqlite3_finalize(l->read_update);
+    sqlite3_finalize(l->next_update);
+    sqlite3_finalize(l->next_lease);
+    sqlite3_finalize(l->drop_updates);
+    sqlite3_finalize(l->drop_leases);
+    buf_fini(&l->metadata);
+    free(l);
+}
+
+/* ---- appending ---- */
+
+static enum status add_update(struct item_log *l, const struct item_update *u)
+{
+    sqlite3_stmt *q = l->add_update;
+    enum status st;
+
+    sqlite3_bind_int64(q, 1, (int64_t)u->seq);
+    sqlite3_bind_int64(q, 2, (int64_t)u->url);
+    sqlite3_bind_int64(q, 3, u->due_ms);
+    sqlite3_bind_int64(q, 4, u->since == u->seq ? 0 : (int64_t)u->since);
+    if (u->metadata.len > 0)
+        sqlite3_bind_blob64(q, 5, u->metadata.at, u->metadata.len,
+                            SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 5);
+    st = db_run(l->d, q);
+    if (st == STATUS_OK)
+        l->counts.updates++;
+    return st;
+}
+
+enum status item_log_update(struct item_log *l, uint64_t url, int64_t due_ms,
+                            struct bytes metadata, uint64_t *seq)
+{
+    struct item_update u = {.seq = ++l->last_seq,
+                            .url = url,
+                            .due_ms = due_ms,
+                            .since = l->last_seq,
+                            .metadata = metadata};
+
+    l->counts.new_updates++;
+    *seq = u.seq;
+    return add_update(l, &u);
+}
+
+static enum status add_lease(struct item_log *l, const struct item_lease *e)
+{
+    sqlite3_stmt *q = l->add_lease;
+    enum status st;
+
+    sqlite3_bind_int64(q, 1, (int64_t)e->seq);
+    sqlite3_bind_int64(q, 2, (int64_t)e->url);
+    sqlite3_bind_int64(q, 3, e->at_ms);
+    sqlite3_bind_int64(q, 4, e->until_ms);
+    st = db_run(l->d, q);
+    if (st == STATUS_OK)
+        l->counts.leases++;
+    return st;
+}
+
+enum status item_log_lease(struct item_log *l, uint64_t url, int64_t at_ms,
+                           int64_t until_ms, uint64_t *seq)
+{
+    struct item_lease e = {++l->last_seq, url, at_ms, until_ms};
+
+    l->counts.new_leases++;
+    *seq = e.seq;
+    return add_lease(l, &e);
+}
+
+enum status item_log_set_queue(struct item_log *l, uint32_t queue,
+                               const struct item_queue_row *row)
+{
+    sqlite3_stmt *q = l->set_queue;
+
+    sqlite3_bind_int64(q, 1, queue);
+    sqlite3_bind_int64(q, 2, (int64_t)row->removed_upto);
+    sqlite3_bind_int(q, 3, row->gone);
+    sqlite3_bind_int64(q, 4, row->delay_ms);
+    sqlite3_bind_int64(q, 5, row->blocked_until_ms);
+    sqlite3_bind_int64(q, 6, row->completed_most);
+    sqlite3_bind_int64(q, 7, row->served_ms);
+    sqlite3_bind_int64(q, 8, (int64_t)row->completed);
+    return db_run(l->d, q);
+}
+
+enum status item_log_add_removed(struct item_log *l, uint32_t queue, uint64_t n)
+{
+    sqlite3_bind_int64(l->add_removed, 1, (int64_t)n);
+    sqlite3_bind_int64(l->add_removed, 2, queue);
+    return db_run(l->d, l->add_removed);
+}
+
+/* ---- reading ---- */
+
+enum status item_log_removed(struct item_log *l, uint32_t queue, uint64_t *n)
+{
+    enum status st;
+
+    sqlite3_bind_int64(l->read_removed, 1, queue);
+    st = db_step(l->d, l->read_removed);
+    *n = st == STATUS_OK ? (uint64_t)sqlite3_column_int64(l->read_removed, 0)
+                         : 0;
+    sqlite3_reset(l->read_removed);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static struct item_update update_of(sqlite3_stmt *row)
+{
+    struct item_update u = {.seq = (uint64_t)sqlite3_column_int64(row, 0),
+                            .url = (uint64_t)sqlite3_column_int64(row, 1),
+                            .due_ms = sqlite3_column_int64(row, 2),
+                            .since = (uint64_t)sqlite3_column_int64(row, 3)};
+
+    if (u.since == 0)
+        u.since = u.seq;
+    return u;
+}
+
+static struct item_lease lease_of(sqlite3_stmt *row)
+{
+    return (struct item_lease){(uint64_t)sqlite3_column_int64(row, 0),
+                               (uint64_t)sqlite3_column_int64(row, 1),
+                               sqlite3_column_int64(row, 2),
+                               sqlite3_column_int64(row, 3)};
+}
+
+static enum status find_update(struct item_log *l, uint64_t seq)
+{
+    enum status st;
+
+    sqlite3_bind_int64(l->read_update, 1, (int64_t)seq);
+    st = db_step(l->d, l->read_update);
+    return st == STATUS_NOT_FOUND
+               ? db_damaged("item_update", (int64_t)seq, "is missing")
+               : st;
+}
+
+enum status item_log_metadata(struct item_log *l, uint64_t seq, struct buf *out)
+{
+    enum status st = find_update(l, seq);
+
+    if (st == STATUS_OK) {
+        buf_add_bytes(out, db_column(l->read_update, 4));
+        st = buf_failed(out);
+    }
+    sqlite3_reset(l->read_update);
+    return st;
+}
+
+enum status item_log_each_url(struct item_log *l,
+                              void (*visit)(void *ctx, uint64_t id,
+                                            uint32_t origin, int64_t at_ms),
+                              void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(l->d, &q,
+                                "SELECT id, origin, at FROM url"
+                                " WHERE kind = ? ORDER BY id");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int(q, 1, URL_KIND_PUT);
+    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK)
+        visit(ctx, (uint64_t)sqlite3_column_int64(q, 0),
+              (uint32_t)sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2));
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status item_log_each_update(struct item_log *l,
+                                 void (*visit)(void *ctx,
+                                               const struct item_update *u),
+                                 void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(l->d, &q,
+                                "SELECT seq, url, due, since"
+                                " FROM item_update ORDER BY seq");
+
+    l->counts.updates = 0;
+    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
+        struct item_update u = update_of(q);
+
+        l->counts.updates++;
+        visit(ctx, &u);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status item_log_each_lease(struct item_log *l,
+                                void (*visit)(void *ctx,
+                                              const struct item_lease *e),
+                                void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(l->d, &q,
+                                "SELECT seq, url, at, until"
+                                " FROM item_lease ORDER BY seq");
+
+    l->counts.leases = 0;
+    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
+        struct item_lease e = lease_of(q);
+
+        l->counts.leases++;
+        visit(ctx, &e);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status item_log_each_queue(struct item_log *l,
+                                void (*visit)(void *ctx, uint32_t queue,
+                                              const struct item_queue_row *row),
+                                void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(l->d, &q,
+                                "SELECT * FROM item_queue"
+                                " ORDER BY queue");
+
+    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
+        struct item_queue_row row = {
+            .removed_upto = (uint64_t)sqlite3_column_int64(q, 1),
+            .gone = sqlite3_column_int(q, 2) != 0,
+            .delay_ms = sqlite3_column_int64(q, 3),
+            .blocked_until_ms = sqlite3_column_int64(q, 4),
+            .completed_most = (uint32_t)sqlite3_column_int64(q, 5),
+            .served_ms = sqlite3_column_int64(q, 6),
+            .completed = (uint64_t)sqlite3_column_int64(q, 7),
+        };
+
+        visit(ctx, (uint32_t)sqlite3_column_int64(q, 0), &row);
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+struct item_log_counts item_log_counts(const struct item_log *l)
+{
+    return l->counts;
+}
+
+/* ---- sweeping ---- */
+
+static enum status drop(struct item_log *l, sqlite3_stmt *statement,
+                        uint64_t upto)
+{
+    sqlite3_bind_int64(statement, 1, (int64_t)upto);
+    return db_run(l->d, statement);
+}
+
+/* So many of the oldest rows, of `rows`, are stepped through by `statement`,
+ * which never comes to those that are appended meanwhile. */
+static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
+{
+    sqlite3_bind_int64(statement, 1, (int64_t)(most < rows ? most : rows));
+}
+
+/* The row that was stepped to is put last, its metadata from l->metadata: its
+ * own would be gone with the first change of the page that it stands on. */
+static enum status move_update(struct item_log *l, struct item_update *u)
+{
+    buf_clear(&l->metadata);
+    buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
+    u->metadata = buf_bytes(&l->metadata);
+    u->seq = ++l->last_seq;
+    return buf_failed(&l->metadata) == STATUS_OK ? add_update(l, u)
+                                                 : buf_failed(&l->metadata);
+}
+
+enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
+                                   const struct item_log_keep *keep)
+{
+    uint64_t upto = 0, looked = 0;
+    struct item_update u;
+    enum status st;
+
+    begin_oldest(l->next_update, most, l->counts.updates);
+    while ((st = db_step(l->d, l->next_update)) == STATUS_OK) {
+        u = update_of(l->next_update);
+        looked++;
+        upto = u.seq;
+        if (!keep->update(keep->ctx, &u))
+            continue;
+        st = move_update(l, &u);
+        if (st != STATUS_OK)
+            break;
+        keep->update_moved(keep->ctx, u.url, u.seq);
+    }
+    sqlite3_reset(l->next_update);
+    fault_point("item-sweep");
+    l->counts.new_updates = 0;
+    if (st != STATUS_NOT_FOUND)
+        return st;
+    l->counts.updates -= looked;
+    return looked > 0 ? drop(l, l->drop_updates, upto) : STATUS_OK;
+}
+
+enum status item_log_sweep_leases(struct item_log *l, uint64_t most,
+                                  const struct item_log_keep *keep)
+{
+    uint64_t upto = 0, looked = 0;
+    struct item_lease e;
+    enum status st;
+
+    begin_oldest(l->next_lease, most, l->counts.leases);
+    while ((st = db_step(l->d, l->next_lease)) == STATUS_OK) {
+        e = lease_of(l->next_lease);
+        looked++;
+        upto = e.seq;
+        if (!keep->lease(keep->ctx, &e))
+            continue;
+        e.seq = ++l->last_seq;
+        st = add_lease(l, &e);
+        if (st != STATUS_OK)
+            break;
+        keep->lease_moved(keep->ctx, e.url, e.seq);
+    }
+    sqlite3_reset(l->next_lease);
+    l->counts.new_leases = 0;
+    if (st != STATUS_NOT_FOUND)
+        return st;
+    l->counts.leases -= looked;
+    return looked > 0 ? drop(l, l->drop_leases, upto) : STATUS_OK;
+}

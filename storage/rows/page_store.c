@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_store.c - metadata of each fetch.
+ *
+ * Rows are appended and never changed; what is absent is NULL and costs one
+ * octet, what repeats is a number (words.h).
+ */
+#include "storage/rows/page_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/db/packed.h"
+#include "storage/db/words.h"
+#include "storage/index/body_index.h"
+
+#define ROBOTS_MOST   (500 << 10)
+#define VERIFY_MEMORY (UINT64_C(4) << 20)
+
+struct page_store {
+    struct db *d;
+    uint64_t last_seq;
+    struct words *words;
+    struct body_index *bodies; /* NULL: bodies are not watched */
+    sqlite3_stmt *add, *first, *set_robots, *read_robots;
+};
+
+/* ---- opening ---- */
+
+static enum status prepare(struct page_store *s)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *sql;
+    } all[] = {
+        {&s->add, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
+                  " http, at, elapsed, wire, body, digest, redirect, links,"
+                  " mime, charset, lang, ip, title, detail, etag, modified,"
+                  " warc, warc_offset, warc_length, first_byte, same)"
+                  " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
+                    " FROM fetch WHERE seq = ?"},
+        {&s->set_robots, "INSERT OR REPLACE INTO robots"
+                         " VALUES(?, ?, ?, ?, ?, ?)"},
+        {&s->read_robots, "SELECT fetched_at, expires_at, unreachable_since,"
+                          " http, body, origin FROM robots WHERE origin = ?"},
+    };
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
+        st = db_prepare(s->d, all[i].out, all[i].sql);
+    return st;
+}
+
+enum status page_store_open(struct page_store **out, struct db *d)
+{
+    struct page_store *s = xcalloc(1, sizeof *s);
+    int64_t last = 0;
+    enum status st;
+
+    s->d = d;
+    st = prepare(s);
+    if (st == STATUS_OK)
+        st = words_open(&s->words, d);
+    if (st == STATUS_OK)
+        st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
+    if (st != STATUS_OK) {
+        page_store_close(s);
+        return st;
+    }
+    s->last_seq = (uint64_t)last;
+    *out = s;
+    return STATUS_OK;
+}
+
+void page_store_close(struct page_store *s)
+{
+    if (s == NULL)
+        return;
+    sqlite3_finalize(s->add);
+    sqlite3_finalize(s->first);
+    sqlite3_finalize(s->set_robots);
+    sqlite3_finalize(s->read_robots);
+    words_close(s->words);
+    body_index_close(s->bodies);
+    free(s);
+}
+
+uint64_t page_store_last_seq(const struct page_store *s)
+{
+    return s->last_seq;
+}
+
+/* ---- rows ---- */
+
+static void bind_number(sqlite3_stmt *q, int parameter, uint64_t v)
+{
+    if (v != 0)
+        sqlite3_bind_int64(q, parameter, (int64_t)v);
+    else
+        sqlite3_bind_null(q, parameter);
+}
+
+static void bind_text(sqlite3_stmt *q, int parameter, struct bytes text)
+{
+    if (text.len > 0)
+        sqlite3_bind_text(q, parameter, text.at, (int)text.len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, parameter);
+}
+
+static bool has_body(struct digest d)
+{
+    return d.hi != 0 || d.lo != 0;
+}
+
+static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
+                       uint64_t seq, unsigned char digest[16])
+{
+    sqlite3_bind_int64(q, 1, (int64_t)seq);
+    sqlite3_bind_int64(q, 2, (int64_t)row->url);
+    sqlite3_bind_int(q, 3, row->final);
+    sqlite3_bind_int(q, 4, row->status);
+    sqlite3_bind_int(q, 5, row->reason);
+    sqlite3_bind_int(q, 6, row->tries);
+    bind_number(q, 7, row->http_status);
+    sqlite3_bind_int64(q, 8, row->at_ms);
+    sqlite3_bind_int64(q, 9, row->elapsed_ms);
+    bind_number(q, 10, row->wire_bytes);
+    bind_number(q, 11, row->body_bytes);
+    packed_put(digest, row->body_digest.hi, 8);
+    packed_put(digest + 8, row->body_digest.lo, 8);
+    if (has_body(row->body_digest))
+        sqlite3_bind_blob(q, 12, digest, 16, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 12);
+    bind_number(q, 13, row->redirect_to);
+    bind_number(q, 14, row->links);
+    bind_text(q, 19, row->title);
+    bind_text(q, 20, row->detail);
+    bind_text(q, 21, row->etag);
+    bind_text(q, 22, row->last_modified);
+    bind_number(q, 24, row->warc_offset);
+    bind_number(q, 25, row->warc_length);
+    bind_number(q, 26, row->first_byte_ms);
+    bind_number(q, 27, row->same_as);
+}
+
+static enum status find_same(struct page_store *s, struct fetch_row *row)
+{
+    row->same_as = 0;
+    if (s->bodies == NULL || !has_body(row->body_digest))
+        return STATUS_OK;
+    return body_index_find(s->bodies, row->body_digest, &row->same_as);
+}
+
+enum status page_store_add(struct page_store *s, struct fetch_row *row,
+                           uint64_t *seq)
+{
+    const struct {
+        int parameter;
+        struct bytes word;
+    } words[] = {{15, row->mime},
+                 {16, row->charset},
+                 {17, row->lang},
+                 {18, row->ip},
+                 {23, row->warc_file}};
+    unsigned char digest[16];
+    enum status st = find_same(s, row);
+
+    bind_plain(s->add, row, s->last_seq + 1, digest);
+    for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
+        st = words_bind(s->words, s->add, words[i].parameter, words[i].word);
+    if (st == STATUS_OK)
+        st = db_run(s->d, s->add);
+    sqlite3_clear_bindings(s->add);
+    if (st != STATUS_OK)
+        return st;
+    *seq = ++s->last_seq;
+    if (s->bodies != NULL && has_body(row->body_digest) && row->same_as == 0)
+        body_index_add(s->bodies, row->body_digest, *seq);
+    return STATUS_OK;
+}
+
+static struct digest column_digest(sqlite3_stmt *q, int column)
+{
+    struct bytes b = db_column(q, column);
+    const unsigned char *at = (const unsigned char *)b.at;
+
+    if (b.len != 16)
+        return (struct digest){0, 0};
+    return (struct digest){packed_get(at, 8), packed_get(at + 8, 8)};
+}
+
+#define FETCH_COLUMNS                                                          \
+    "seq, url, final, status, reason, tries, http, at, elapsed, wire, body,"   \
+    " digest, redirect, links, mime, charset, lang, ip, title, detail, etag,"  \
+    " modified, warc, warc_offset, warc_length, first_byte, same"
+
+static void take_row(const struct page_store *s, sqlite3_stmt *q,
+                     struct fetch_row *row)
+{
+    *row = (struct fetch_row){
+        .seq = (uint64_t)sqlite3_column_int64(q, 0),
+        .url = (uint64_t)sqlite3_column_int64(q, 1),
+        .final = sqlite3_column_int(q, 2) != 0,
+        .status = (uint8_t)sqlite3_column_int(q, 3),
+        .reason = (uint8_t)sqlite3_column_int(q, 4),
+        .tries = (uint8_t)sqlite3_column_int(q, 5),
+        .http_status = (uint16_t)sqlite3_column_int(q, 6),
+        .at_ms = sqlite3_column_int64(q, 7),
+        .elapsed_ms = (uint32_t)sqlite3_column_int64(q, 8),
+        .wire_bytes = (uint64_t)sqlite3_column_int64(q, 9),
+        .body_bytes = (uint64_t)sqlite3_column_int64(q, 10),
+        .body_digest = column_digest(q, 11),
+        .redirect_to = (uint64_t)sqlite3_column_int64(q, 12),
+        .links = (uint32_t)sqlite3_column_int64(q, 13),
+        .mime = words_column(s->words, q, 14),
+        .charset = words_column(s->words, q, 15),
+        .lang = words_column(s->words, q, 16),
+        .ip = words_column(s->words, q, 17),
+        .title = db_column(q, 18),
+        .detail = db_column(q, 19),
+        .etag = db_column(q, 20),
+        .last_modified = db_column(q, 21),
+        .warc_file = words_column(s->words, q, 22),
+        .warc_offset = (uint64_t)sqlite3_column_int64(q, 23),
+        .warc_length = (uint64_t)sqlite3_column_int64(q, 24),
+        .first_byte_ms = (uint32_t)sqlite3_column_int64(q, 25),
+        .same_as = (uint64_t)sqlite3_column_int64(q, 26),
+    };
+}
+
+static enum status each(struct page_store *s, const char *sql, uint64_t bound,
+                        bool (*visit)(void *ctx, const struct fetch_row *row),
+                        void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    struct fetch_row row;
+    enum status st = db_prepare(s->d, &q, sql);
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)bound);
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        take_row(s, q, &row);
+        if (!visit(ctx, &row))
+            break;
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status page_store_each(struct page_store *s, uint64_t after,
+                            bool (*visit)(void *ctx,
+                                          const struct fetch_row *row),
+                            void *ctx)
+{
+    return each(s,
+                "SELECT " FETCH_COLUMNS " FROM fetch WHERE seq > ?"
+                " ORDER BY seq",
+                after, visit, ctx);
+}
+
+enum status page_store_each_of(struct page_store *s, uint64_t url,
+                               bool (*visit)(void *ctx,
+                                             const struct fetch_row *row),
+                               void *ctx)
+{
+    return each(s,
+                "SELECT " FETCH_COLUMNS " FROM fetch WHERE url = ?"
+                " ORDER BY seq",
+                url, visit, ctx);
+}
+
+/* ---- bodies ---- */
+
+/* Rows past those in the index's pages; a repeat names the first. */
+static enum status replay_bodies(struct page_store *s, struct body_index *x)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT seq, digest FROM fetch WHERE seq > ?"
+                                " AND digest IS NOT NULL AND same IS NULL"
+                                " ORDER BY seq");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)body_index_upto(x));
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
+        body_index_add(x, column_digest(q, 1),
+                       (uint64_t)sqlite3_column_int64(q, 0));
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status open_bodies(struct page_store *s, uint64_t memory,
+                               struct body_index **out)
+{
+    enum status st = body_index_open(out, s->d, memory);
+
+    if (st == STATUS_OK)
+        st = replay_bodies(s, *out);
+    return st;
+}
+
+enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
+{
+    return open_bodies(s, memory, &s->bodies);
+}
+
+enum status page_store_step(struct page_store *s)
+{
+    return s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
+}
+
+uint64_t page_store_memory(const struct page_store *s)
+{
+    return s->bodies != NULL ? body_index_memory(s->bodies) : 0;
+}
+
+static enum status read_first(struct page_store *s, struct first_body *first)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->first, 1, (int64_t)first->seq);
+    st = db_step(s->d, s->first);
+    if (st == STATUS_OK) {
+        first->url = (uint64_t)sqlite3_column_int64(s->first, 0);
+        first->at_ms = sqlite3_column_int64(s->first, 1);
+        first->status = (uint8_t)sqlite3_column_int(s->first, 2);
+        first->reason = (uint8_t)sqlite3_column_int(s->first, 3);
+        first->recorded = sqlite3_column_int(s->first, 4) != 0;
+    } else if (st == STATUS_NOT_FOUND) {
+        log_error("the index of bodies names no row", "seq=%llu",
+                  (unsigned long long)first->seq);
+        st = STATUS_DAMAGED;
+    }
+    sqlite3_reset(s->first);
+    return st;
+}
+
+uint64_t page_store_url_of(struct page_store *s, uint64_t seq)
+{
+    struct first_body row = {.seq = seq};
+
+    return read_first(s, &row) == STATUS_OK ? row.url : 0;
+}
+
+enum status page_store_first_with_body(struct page_store *s,
+                                       struct digest body_digest,
+                                       struct first_body *first)
+{
+    enum status st = STATUS_OK;
+
+    *first = (struct first_body){.seq = 0};
+    if (s->bodies != NULL && has_body(body_digest))
+        st = body_index_find(s->bodies, body_digest, &first->seq);
+    if (st == STATUS_OK && first->seq != 0)
+        st = read_first(s, first);
+    return st;
+}
+
+/* Each row with a body is one the index has: itself, or the one it names. */
+static enum status check_rows(struct page_store *s, struct body_index *x)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT seq, digest, same FROM fetch"
+                                " WHERE digest IS NOT NULL");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0), found = 0;
+        uint64_t same = (uint64_t)sqlite3_column_int64(q, 2);
+
+        st = body_index_find(x, column_digest(q, 1), &found);
+        if (st == STATUS_OK && found != (same != 0 ? same : seq)) {
+            log_error("the index of bodies does not agree with a row",
+                      "seq=%llu first=%llu indexed=%llu",
+                      (unsigned long long)seq, (unsigned long long)same,
+                      (unsigned long long)found);
+            st = STATUS_DAMAGED;
+        }
+    }
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* A crawl of before there was one, which no writer has brought up to date. */
+static bool has_no_index(struct page_store *s)
+{
+    int64_t tables = 1;
+
+    return db_format(s->d) < DB_FORMAT &&
+           db_number(s->d,
+                     "SELECT count(*) FROM main.sqlite_master"
+                     " WHERE name = 'bodypart'",
+                     &tables) == STATUS_OK &&
+           tables == 0;
+}
+
+enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
+{
+    struct body_index *x = NULL;
+    enum status st;
+
+    if (has_no_index(s))
+        return STATUS_NOT_FOUND;
+    st = open_bodies(s, VERIFY_MEMORY, &x);
+
+    if (st == STATUS_OK)
+        st = body_index_verify(x);
+    if (st == STATUS_OK)
+        st = check_rows(s, x);
+    if (st == STATUS_OK)
+        *count = body_index_count(x);
+    body_index_close(x);
+    return st;
+}
+
+/* ---- robots.txt ---- */
+
+enum status page_store_set_robots(struct page_store *s,
+                                  const struct robots_row *row)
+{
+    sqlite3_stmt *q = s->set_robots;
+    enum status st;
+
+    if (row->body.len > ROBOTS_MOST)
+        return STATUS_LIMIT;
+    bind_text(q, 1, row->origin);
+    sqlite3_bind_int64(q, 2, row->fetched_at_ms);
+    sqlite3_bind_int64(q, 3, row->expires_at_ms);
+    bind_number(q, 4, (uint64_t)row->unreachable_since_ms);
+    bind_number(q, 5, row->http_status);
+    if (row->body.len > 0)
+        sqlite3_bind_blob(q, 6, row->body.at, (int)row->body.len,
+                          SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 6);
+    st = db_run(s->d, q);
+    sqlite3_clear_bindings(q);
+    return st;
+}
+
+static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
+                               struct buf *text)
+{
+    struct bytes body = db_column(q, 4), origin = db_column(q, 5);
+    enum status st;
+
+    buf_clear(text);
+    buf_add_bytes(text, origin);
+    buf_add_bytes(text, body);
+    st = buf_failed(text);
+    if (st != STATUS_OK)
+        return st;
+    *row = (struct robots_row){
+        .origin = bytes_of(buf_str(text), origin.len),
+        .fetched_at_ms = sqlite3_column_int64(q, 0),
+        .expires_at_ms = sqlite3_column_int64(q, 1),
+        .unreachable_since_ms = sqlite3_column_int64(q, 2),
+        .http_status = (uint16_t)sqlite3_column_int(q, 3),
+        .body = bytes_of(buf_str(text) + origin.len, body.len),
+    };
+    return STATUS_OK;
+}
+
+enum status page_store_robots(struct page_store *s, struct bytes origin,
+                              struct robots_row *row, struct buf *text)
+{
+    enum status st;
+
+    sqlite3_bind_text(s->read_robots, 1, origin.at, (int)origin.len,
+                      SQLITE_STATIC);
+    st = db_step(s->d, s->read_robots);
+    if (st == STATUS_OK)
+        st = take_robots(s->read_robots, row, text);
+    sqlite3_reset(s->read_robots);
+    sqlite3_clear_bindings(s->read_robots);
+    return st;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * warc_reader.c - the records of a WARC file, strictly.
+ *
+ * Members are inflated through a small window: of a record only the first
+ * octets are kept, the rest is counted, and its last four compared.
+ */
+#include "storage/warc/warc_reader.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define READ_SIZE  ((size_t)64 << 10)
+#define PLAIN_SIZE ((size_t)64 << 10)
+
+static const char version[] = "WARC/1.";
+
+struct warc_reader {
+    int fd;
+    z_stream z;
+    uint64_t offset; /* in the file, of what is read next into `in` */
+    unsigned char in[READ_SIZE], plain[PLAIN_SIZE];
+    /* the record being read */
+    struct buf first;
+    uint64_t length; /* inflated octets */
+    unsigned char last[4];
+};
+
+struct warc_reader *warc_reader_new(int fd)
+{
+    struct warc_reader *r = xcalloc(1, sizeof *r);
+    int rc;
+
+    r->fd = fd;
+    buf_init(&r->first, WARC_FIRST_MOST);
+    rc = inflateInit2(&r->z, 15 + 16); /* gzip alone */
+    assert(rc == Z_OK);
+    (void)rc;
+    return r;
+}
+
+void warc_reader_free(struct warc_reader *r)
+{
+    if (r == NULL)
+        return;
+    inflateEnd(&r->z);
+    buf_fini(&r->first);
+    free(r);
+}
+
+void warc_reader_seek(struct warc_reader *r, uint64_t offset)
+{
+    r->offset = offset;
+    r->z.avail_in = 0;
+}
+
+/* Where the next octet that inflate has not taken stands in the file. */
+static uint64_t place(const struct warc_reader *r)
+{
+    return r->offset - r->z.avail_in;
+}
+
+/* STATUS_NOT_FOUND: the end of the file. */
+static enum status fill(struct warc_reader *r)
+{
+    ssize_t n;
+
+    if (r->z.avail_in > 0)
+        return STATUS_OK;
+    do
+        n = pread(r->fd, r->in, sizeof r->in, (off_t)r->offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return status_of_errno(errno);
+    if (n == 0)
+        return STATUS_NOT_FOUND;
+    r->z.next_in = r->in;
+    r->z.avail_in = (uInt)n;
+    r->offset += (uint64_t)n;
+    return STATUS_OK;
+}
+
+static void take(struct warc_reader *r, size_t n)
+{
+    size_t room = WARC_FIRST_MOST - r->first.len, tail = n < 4 ? n : 4;
+
+    buf_add(&r->first, r->plain, n < room ? n : room);
+    r->length += n;
+    memmove(r->last, r->last + tail, 4 - tail);
+    memcpy(r->last + 4 - tail, r->plain + n - tail, tail);
+}
+
+/* So that a member of something else is not inflated to its end. */
+static bool may_be_record(const struct warc_reader *r)
+{
+    size_t n = sizeof version - 1;
+
+    if (r->first.len < n)
+        n = r->first.len;
+    return n == 0 || memcmp(r->first.at, version, n) == 0;
+}
+
+static enum status inflate_member(struct warc_reader *r)
+{
+    int rc = Z_OK;
+
+    inflateReset(&r->z);
+    buf_clear(&r->first);
+    r->length = 0;
+    memset(r->last, 0, sizeof r->last);
+    while (rc != Z_STREAM_END) {
+        enum status st = fill(r);
+
+        if (st != STATUS_OK)
+            return st == STATUS_NOT_FOUND ? STATUS_FORMAT : st;
+        r->z.next_out = r->plain;
+        r->z.avail_out = PLAIN_SIZE;
+        rc = inflate(&r->z, Z_NO_FLUSH);
+        if (rc != Z_OK && rc != Z_STREAM_END)
+            return STATUS_FORMAT;
+        take(r, PLAIN_SIZE - r->z.avail_out);
+        if (!may_be_record(r))
+            return STATUS_FORMAT;
+    }
+    return STATUS_OK;
+}
+
+/* Decimal digits alone, at most 18 of them. */
+static bool read_number(struct bytes s, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    if (s.len == 0 || s.len > 18)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.at[i] < '0' || s.at[i] > '9')
+            return false;
+        n = n * 10 + (uint64_t)(s.at[i] - '0');
+    }
+    *out = n;
+    return true;
+}
+
+static enum status read_record(struct warc_reader *r, struct warc_found *found)
+{
+    struct bytes all = buf_bytes(&r->first);
+    const char *end =
+        all.len == 0
+            ? NULL
+            : memmem(all.at,
+                     all.len < WARC_HEAD_MOST ? all.len : WARC_HEAD_MOST,
+                     "\r\n\r\n", 4);
+    size_t head;
+
+    if (end == NULL || !bytes_starts_with(all, version))
+        return STATUS_FORMAT;
+    head = (size_t)(end - all.at) + 4;
+    found->head = bytes_of(all.at, head);
+    if (!read_number(warc_field(found->head, "Content-Length"),
+                     &found->block_length) ||
+        r->length != head + found->block_length + 4 ||
+        memcmp(r->last, "\r\n\r\n", 4) != 0)
+        return STATUS_FORMAT;
+    found->block = bytes_of(all.at + head, all.len - head);
+    if (found->block.len > found->block_length)
+        found->block.len = (size_t)found->block_length;
+    return STATUS_OK;
+}
+
+enum status warc_reader_next(struct warc_reader *r, struct warc_found *found)
+{
+    enum status st;
+
+    *found = (struct warc_found){.offset = place(r)};
+    st = fill(r);
+    if (st == STATUS_OK)
+        st = inflate_member(r);
+    if (st != STATUS_OK)
+        return st;
+    found->length = place(r) - found->offset;
+    return read_record(r, found);
+}
+
+struct bytes warc_field(struct bytes head, const char *name)
+{
+    struct bytes want = bytes_of_str(name);
+    bool first = true;
+
+    while (head.len > 0) {
+        const char *end = memchr(head.at, '\n', head.len);
+        size_t len = end != NULL ? (size_t)(end - head.at) : head.len;
+        const char *colon = memchr(head.at, ':', len);
+        size_t passed = end != NULL ? len + 1 : len;
+
+        if (!first && colon != NULL &&
+            bytes_equal_nocase(bytes_of(head.at, (size_t)(colon - head.at)),
+                               want))
+            return bytes_trim(
+                bytes_of(colon + 1, len - (size_t)(colon - head.at) - 1));
+        first = false;
+        head = bytes_of(head.at + passed, head.len - passed);
+    }
+    return bytes_of("", 0);
+}

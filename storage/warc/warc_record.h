@@ -1,0 +1,76 @@
+/*
+ * warc_record.h - one WARC/1.1 record as one gzip member.
+ *
+ * Lays out a record of ISO 28500:2017 (WARC/1.1, sections 4 to 6) and
+ * compresses it. The maker trusts its caller for what the fields say, not for
+ * their octets: control characters in a value become `?`, so that no URL or
+ * header of a stranger can end a line. A maker belongs to one thread; its
+ * memory is some 500 KB, whatever the size of a record.
+ */
+#ifndef URLWEIR_STORAGE_WARC_WARC_RECORD_H
+#define URLWEIR_STORAGE_WARC_WARC_RECORD_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+#define WARC_ID_SIZE     48 /* "<urn:uuid:...>" and a zero byte */
+#define WARC_DIGEST_SIZE 38 /* "sha1:", 32 characters and a zero byte */
+
+#define WARC_SAME_PAYLOAD                                                      \
+    "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+#define WARC_NOT_MODIFIED                                                      \
+    "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+/* What is empty, NULL or 0 is left out; `type`, `id` and `date_ms` are not.
+ * Bytes are borrowed during the call. */
+struct warc_record {
+    const char *type;           /* "response" */
+    const char *id;             /* warc_new_id */
+    int64_t date_ms;            /* the moment of the request */
+    struct bytes uri;           /* WARC-Target-URI */
+    struct bytes ip;            /* WARC-IP-Address */
+    const char *content_type;   /* of the block */
+    const char *warcinfo_id;    /* of the file's warcinfo record */
+    const char *concurrent_to;  /* id of the other record */
+    const char *payload_digest; /* warc_digest */
+    const char *truncated;      /* "length", "time", "disconnect" */
+    const char *protocol;       /* WARC-Protocol: "h2" */
+    const char *profile;        /* of a revisit: one of the two above */
+    struct bytes refers_to_uri; /* of the record with the same payload */
+    int64_t refers_to_date_ms;
+    const char *filename;     /* WARC-Filename, of warcinfo */
+    struct bytes as_received; /* WARC-X-As-Received: fields of the head that
+                                 were changed, as the wire had them */
+    struct bytes block, block_more; /* the block, in two pieces */
+};
+
+struct warc_maker;
+
+/* Ends the process when memory is gone, as xmalloc does. */
+struct warc_maker *warc_maker_new(void);
+void warc_maker_free(struct warc_maker *m); /* NULL is fine */
+
+/* Appends the record to `out`, one whole gzip member with WARC-Block-Digest.
+ * STATUS_LIMIT: over the ceiling of `out`, which then holds part of it. */
+MUST_CHECK enum status warc_maker_add(struct warc_maker *m,
+                                      const struct warc_record *r,
+                                      struct buf *out);
+
+/* `members`, whole ones of warc_maker_add, once more, with `to` in the place of
+ * the id of their warcinfo record, which is `from`. STATUS_FORMAT: they are no
+ * such members. STATUS_LIMIT: as above. */
+MUST_CHECK enum status warc_maker_move(struct warc_maker *m,
+                                       struct bytes members, const char *from,
+                                       const char *to, struct buf *out);
+
+/* A fresh random UUID (RFC 4122 section 4.4). */
+void warc_new_id(char out[WARC_ID_SIZE]);
+/* "sha1:" and the SHA-1 of both pieces in base32 (RFC 4648 section 6), which
+ * for 20 octets needs no padding. */
+void warc_digest(struct warc_maker *m, struct bytes piece, struct bytes more,
+                 char out[WARC_DIGEST_SIZE]);
+
+#endif

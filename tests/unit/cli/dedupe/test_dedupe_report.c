@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "cli/dedupe/dedupe_report.h"
+#include "tests/unit/cli/capture.h"
+
+static const struct dedupe_sample sample = {
+    .elapsed_ms = 12300,
+    .lines = 12345678,
+    .unique = 2345678,
+    .duplicates = 9999990,
+    .invalid = 10,
+    .bytes = 500,
+    .size = 1000,
+};
+static struct buf b;
+
+static void setup(void)
+{
+    buf_init(&b, 10000);
+}
+
+static void teardown(void)
+{
+    buf_fini(&b);
+}
+
+START_TEST(a_wide_bar_tells_all)
+{
+    dedupe_report_bar(&b, &sample, 1003713, 200);
+    ck_assert_str_eq(buf_str(&b),
+                     "12,345,678 lines  1,003,713/s  50% read  2,345,678 "
+                     "unique  81% duplicates  10 invalid  12.3s");
+}
+END_TEST
+
+START_TEST(a_bar_is_never_wider_than_the_terminal)
+{
+    for (size_t width = 0; width < 120; width++) {
+        buf_clear(&b);
+        dedupe_report_bar(&b, &sample, 1003713, width);
+        ck_assert_uint_le(b.len, width);
+    }
+    ck_assert_ptr_nonnull(strstr(buf_str(&b), "12.3s"));
+}
+END_TEST
+
+START_TEST(a_line_leaves_out_what_nobody_knows)
+{
+    struct dedupe_sample s = sample;
+
+    dedupe_report_line(&b, &s, 1003713.4);
+    ck_assert_str_eq(buf_str(&b),
+                     "urlweir: progress: elapsed=12.3s lines=12345678 "
+                     "lines_per_second=1003713 unique=2345678 "
+                     "duplicates=9999990 invalid=10 bytes=500 read=50.0%\n");
+    s.size = 0;
+    buf_clear(&b);
+    dedupe_report_line(&b, &s, 0);
+    ck_assert_ptr_null(strstr(buf_str(&b), "read="));
+}
+END_TEST
+
+START_TEST(where_no_terminal_is_a_line_comes_every_ten_seconds)
+{
+    static struct capture c;
+    struct dedupe_report *r;
+    const char *at;
+    int lines = 0;
+
+    capture_start(&c, STDERR_FILENO);
+    r = dedupe_report_new(0);
+    for (int64_t now = 0; now <= 35 * NS_PER_S; now += NS_PER_S)
+        dedupe_report_update(r, &sample, now);
+    dedupe_report_free(r);
+    at = capture_end(&c);
+    while ((at = strstr(at, "urlweir: progress:")) != NULL) {
+        lines++;
+        at++;
+    }
+    ck_assert_int_eq(lines, 3);
+}
+END_TEST
+
+START_TEST(the_summary_says_what_was_kept_where_it_was)
+{
+    struct dedupe_summary s = {.all = sample,
+                               .known = 3000000,
+                               .known_before = 654322,
+                               .memory = 40 << 20,
+                               .disk = 3 << 19};
+
+    dedupe_summary_text(&b, &s);
+    ck_assert_str_eq(buf_str(&b),
+                     "urlweir dedupe: finished\n"
+                     "  lines           12,345,678   in 12.3s, 1,003,714 a "
+                     "second\n"
+                     "  unique           2,345,678\n"
+                     "  duplicates       9,999,990   81.0 %\n"
+                     "  invalid                 10\n"
+                     "  memory     40.0 MiB, disk 1.5 MiB\n");
+    s.dir = "seen";
+    s.interrupted = true;
+    buf_clear(&b);
+    dedupe_summary_text(&b, &s);
+    ck_assert_ptr_nonnull(strstr(buf_str(&b), "dedupe: interrupted\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&b),
+                                 "2,345,678   known before: 654,322, now: "
+                                 "3,000,000\n"));
+}
+END_TEST
+
+START_TEST(the_json_summary_adds_up)
+{
+    struct dedupe_summary s = {.all = sample, .dir = "a\"b", .known = 7};
+    json_t *o;
+
+    ck_assert_int_eq(dedupe_summary_json(&b, &s), STATUS_OK);
+    o = json_loads(buf_str(&b), 0, NULL);
+    ck_assert_ptr_nonnull(o);
+    ck_assert_int_eq(json_integer_value(json_object_get(o, "lines")),
+                     json_integer_value(json_object_get(o, "unique")) +
+                         json_integer_value(json_object_get(o, "duplicates")) +
+                         json_integer_value(json_object_get(o, "invalid")));
+    ck_assert_str_eq(json_string_value(json_object_get(o, "state")), "a\"b");
+    ck_assert(json_is_false(json_object_get(o, "interrupted")));
+    json_decref(o);
+}
+END_TEST
+
+Suite *suite_dedupe_report(void)
+{
+    Suite *s = suite_create("dedupe_report");
+    TCase *t = tcase_create("dedupe_report");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_wide_bar_tells_all);
+    tcase_add_test(t, a_bar_is_never_wider_than_the_terminal);
+    tcase_add_test(t, a_line_leaves_out_what_nobody_knows);
+    tcase_add_test(t, where_no_terminal_is_a_line_comes_every_ten_seconds);
+    tcase_add_test(t, the_summary_says_what_was_kept_where_it_was);
+    tcase_add_test(t, the_json_summary_adds_up);
+    suite_add_tcase(s, t);
+    return s;
+}

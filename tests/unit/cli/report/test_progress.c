@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "cli/report/progress.h"
+#include "tests/unit/cli/capture.h"
+
+static const struct progress_sample sample = {
+    .elapsed_ms = 192000,
+    .pages = 12345,
+    .fetched = 12400,
+    .queued = 45210,
+    .hosts_active = 312,
+    .active = 64,
+    .errors = 12,
+    .links = 1000,
+    .duplicates = 810,
+    .bytes = 123456789,
+};
+static const struct progress_rates rates = {98.2, 1258291, 187000};
+static struct buf b;
+static struct capture captured;
+
+static void setup(void)
+{
+    buf_init(&b, 100000);
+}
+
+static void teardown(void)
+{
+    buf_fini(&b);
+}
+
+START_TEST(a_wide_bar_tells_all)
+{
+    progress_bar(&b, &sample, &rates, 200);
+    ck_assert_str_eq(buf_str(&b),
+                     "12,345 pages  98/s  45,210 queued  312 hosts  12 errors"
+                     "  81% seen before  1.2 MiB/s  3m12s  ends in 3m07s");
+}
+END_TEST
+
+START_TEST(a_narrow_bar_leaves_out_what_matters_least)
+{
+    static const struct {
+        size_t width;
+        const char *text;
+    } bars[] = {
+        {79, "12,345 pages  98/s  45,210 queued  312 hosts  12 errors  ends "
+             "in 3m07s"},
+        {60, "12,345 pages  98/s  45,210 queued  12 errors  ends in 3m07s"},
+        {34, "12,345 pages  98/s  45,210 queued"},
+        {20, "12,345 pages  98/s"},
+        {6, "12,345"},
+        {0, ""},
+    };
+
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+        progress_bar(&b, &sample, &rates, bars[i].width);
+        ck_assert_str_eq(buf_str(&b), bars[i].text);
+        buf_clear(&b);
+    }
+}
+END_TEST
+
+START_TEST(a_bar_is_never_wider_than_it_may)
+{
+    struct progress_sample most = sample;
+    const struct progress_rates fast = {1e300, 1e18, INT64_MAX};
+
+    most.pages = most.queued = most.hosts_active = most.errors = UINT64_MAX;
+    most.elapsed_ms = INT64_MAX;
+    for (size_t width = 0; width < 300; width++) {
+        buf_clear(&b);
+        progress_bar(&b, &most, &fast, width);
+        ck_assert_uint_le(b.len, width);
+    }
+}
+END_TEST
+
+START_TEST(rates_follow_the_last_ten_seconds)
+{
+    struct progress_sample before = {.pages = 1000}, after = before;
+    struct progress_rates r = {0};
+
+    after.pages += 50; /* earlier runs' pages are no speed */
+    progress_rates(&r, &before, &after, 1000);
+    ck_assert_double_eq_tol(r.pages, 50, 1e-9);
+    ck_assert_int_eq(r.eta_ms, -1);
+    for (int i = 0; i < 600; i++) { /* two minutes at 10 a second */
+        before = after;
+        after.pages += 2;
+        progress_rates(&r, &before, &after, 200);
+    }
+    ck_assert_double_eq_tol(r.pages, 10, 0.01);
+    progress_rates(&r, &after, &after, 0); /* no time has passed */
+    ck_assert_double_eq_tol(r.pages, 10, 0.01);
+}
+END_TEST
+
+START_TEST(the_end_is_where_the_first_limit_is_met)
+{
+    struct progress_sample s = {.pages = 100,
+                                .bytes = 1000,
+                                .elapsed_ms = 5000};
+    struct progress_rates r = {.pages = 10, .bytes = 100};
+
+    s.limit_pages = 300;
+    progress_rates(&r, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, 20000);
+    s.limit_time_ms = 20000;
+    progress_rates(&r, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, 15000);
+    s.quota_bytes = 1500;
+    progress_rates(&r, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, 5000);
+    s.limit_pages = 50; /* behind it already */
+    progress_rates(&r, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, 0);
+    s.limit_pages = s.quota_bytes = 0;
+    s.limit_time_ms = 0;
+    progress_rates(&r, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, -1);
+}
+END_TEST
+
+START_TEST(a_line_is_key_and_value)
+{
+    progress_line(&b, &sample, &rates);
+    ck_assert_str_eq(buf_str(&b),
+                     "urlweir: progress: elapsed=3m12s pages=12345 "
+                     "pages_per_second=98.2 queued=45210 hosts=312 errors=12 "
+                     "duplicates=81.0% bytes=123456789 eta=3m07s\n");
+}
+END_TEST
+
+START_TEST(a_paused_crawl_says_so_and_knows_no_end)
+{
+    struct progress_sample paused = sample;
+
+    paused.paused = true;
+    progress_bar(&b, &paused, &rates, 200);
+    ck_assert_str_eq(buf_str(&b),
+                     "12,345 pages  paused  45,210 queued  312 hosts  12 errors"
+                     "  81% seen before  1.2 MiB/s  3m12s");
+    buf_clear(&b);
+    progress_line(&b, &paused, &rates);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&b), "progress: elapsed=3m12s paused=yes pages="));
+}
+END_TEST
+
+START_TEST(json_has_the_documented_keys)
+{
+    static const char *const keys[] = {
+        "elapsed", "pages",      "fetched",          "queued",
+        "active",  "errors",     "hosts_active",     "links",
+        "bytes",   "last",       "pages_per_second", "bytes_per_second",
+        "eta",     "duplicates", "paused",
+    };
+    struct progress_rates unknown = rates;
+    json_t *j;
+
+    progress_json(&b, &sample, &rates, false);
+    ck_assert_ptr_eq(strchr(buf_str(&b), '\n'), buf_str(&b) + b.len - 1);
+    j = json_loads(buf_str(&b), 0, NULL);
+    ck_assert_ptr_nonnull(j);
+    ck_assert_uint_eq(json_object_size(j), sizeof keys / sizeof *keys);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ck_assert_msg(json_object_get(j, keys[i]) != NULL, "%s", keys[i]);
+    ck_assert_double_eq(json_real_value(json_object_get(j, "elapsed")), 192);
+    ck_assert_double_eq(json_real_value(json_object_get(j, "eta")), 187);
+    json_decref(j);
+    buf_clear(&b);
+    unknown.eta_ms = -1;
+    progress_json(&b, &sample, &unknown, true);
+    j = json_loads(buf_str(&b), 0, NULL);
+    ck_assert(json_is_null(json_object_get(j, "eta")));
+    ck_assert(json_is_true(json_object_get(j, "last")));
+    json_decref(j);
+}
+END_TEST
+
+/* ---- on a stream ---- */
+
+#define S(n) ((int64_t)(n)*NS_PER_S)
+
+START_TEST(lines_come_every_ten_seconds_then_every_minute)
+{
+    static const struct progress_sample first;
+    struct progress *p;
+    int lines[3] = {0}; /* minutes 0 to 1, 1 to 10, 10 to 20 */
+    const char *said;
+
+    capture_start(&captured, STDERR_FILENO);
+    p = progress_new(PROGRESS_AUTO, &first, S(5));
+    for (int t = 0; t <= 1200; t++)
+        if (progress_due(p, S(5 + t))) {
+            lines[t <= 60 ? 0 : t <= 600 ? 1 : 2]++;
+            progress_update(p, &sample, S(5 + t));
+        }
+    progress_free(p, &sample, S(2000));
+    said = capture_end(&captured);
+    ck_assert_int_eq(lines[0], 6);
+    ck_assert_int_ge(lines[1], 12);
+    ck_assert_int_le(lines[1], 24);
+    ck_assert_int_eq(lines[2], 10);
+    ck_assert_int_eq(strncmp(said, "urlweir: progress: ", 19), 0);
+}
+END_TEST
+
+START_TEST(the_first_line_knows_a_rate)
+{
+    static const struct progress_sample first = {.pages = 12245};
+    struct progress *p;
+
+    capture_start(&captured, STDERR_FILENO);
+    p = progress_new(PROGRESS_AUTO, &first, 0);
+    progress_update(p, &sample, S(10));
+    progress_free(p, NULL, S(11));
+    capture_end(&captured);
+    ck_assert_ptr_nonnull(strstr(captured.text, " pages_per_second=10.0 "));
+}
+END_TEST
+
+START_TEST(none_says_nothing_and_json_ends_with_a_last_object)
+{
+    struct progress *p;
+
+    capture_start(&captured, STDERR_FILENO);
+    p = progress_new(PROGRESS_NONE, &sample, 0);
+    ck_assert(!progress_due(p, S(1000000)));
+    progress_update(p, &sample, S(1000000));
+    progress_free(p, &sample, S(1000000));
+    ck_assert_str_eq(capture_end(&captured), "");
+    capture_start(&captured, STDERR_FILENO);
+    p = progress_new(PROGRESS_JSON, &sample, 0);
+    progress_free(p, &sample, S(1));
+    capture_end(&captured);
+    ck_assert_ptr_nonnull(strstr(captured.text, "\"last\":true}\n"));
+}
+END_TEST
+
+START_TEST(a_log_line_passes_above_the_bar)
+{
+    struct progress *p;
+    const char *bar = "12,345 pages";
+    const char *at;
+
+    unsetenv("COLUMNS");
+    capture_start(&captured, STDERR_FILENO);
+    p = progress_new(PROGRESS_BAR, &sample, 0);
+    progress_update(p, &sample, 0);
+    progress_update(p, &sample, S(1) / 10); /* too soon: nothing */
+    log_warn("tick", "n=%d", 1);
+    progress_free(p, &sample, S(1));
+    log_warn("tock", "n=%d", 2);
+    at = capture_end(&captured);
+    ck_assert_int_eq(strncmp(at, "\r\x1b[K", 4), 0);
+    at += 4;
+    ck_assert_int_eq(strncmp(at, bar, strlen(bar)), 0);
+    at = strchr(at, '\r');
+    ck_assert_int_eq(strncmp(at,
+                             "\r\x1b[Kurlweir: warning: tick n=1\n"
+                             "\r\x1b[K12,345 pages",
+                             45),
+                     0);
+    at = strchr(strchr(at, '\n') + 4, '\r');
+    /* taken away at the end, and never drawn again */
+    ck_assert_str_eq(at, "\r\x1b[Kurlweir: warning: tock n=2\n");
+}
+END_TEST
+
+static atomic_bool over;
+
+static void *log_much(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3000; i++)
+        log_warn("tick", "n=%d", i);
+    atomic_store(&over, true);
+    return NULL;
+}
+
+/* Each log line begins where a line begins: at the start, behind another one,
+ * or where the bar was just taken away. */
+START_TEST(a_log_line_never_lands_in_the_bar)
+{
+    struct progress_sample s = sample;
+    struct progress *p;
+    pthread_t thread;
+    const char *at;
+
+    capture_start(&captured, STDERR_FILENO);
+    ck_assert_int_eq(pthread_create(&thread, NULL, log_much, NULL), 0);
+    p = progress_new(PROGRESS_BAR, &s, 0);
+    for (int i = 0; !atomic_load(&over); i++) {
+        s.pages++;
+        progress_update(p, &s, S(i));
+    }
+    pthread_join(thread, NULL);
+    progress_free(p, &s, S(1));
+    capture_end(&captured);
+    for (at = captured.text; (at = strstr(at, "urlweir: ")) != NULL; at++)
+        ck_assert(
+            at == captured.text || at[-1] == '\n' ||
+            (at - 4 >= captured.text && strncmp(at - 4, "\r\x1b[K", 4) == 0));
+}
+END_TEST
+
+/* What comes up to `end`, which may be in pieces. */
+static void read_until(int fd, char end, char *text, size_t size)
+{
+    size_t len = 0;
+    ssize_t n;
+
+    do {
+        n = read(fd, text + len, size - 1 - len);
+        ck_assert_int_gt(n, 0);
+        len += (size_t)n;
+    } while (text[len - 1] != end);
+    text[len - 1] = '\0';
+}
+
+/* A pseudo-terminal of `columns` as stderr; what is drawn on it. False where
+ * there is none to be had: a chroot without /dev/pts. */
+static bool on_terminal(unsigned short columns, const char *term,
+                        enum progress_choice choice, char *drawn, size_t size)
+{
+    struct winsize w = {.ws_col = columns, .ws_row = 24};
+    int master = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO);
+    struct progress *p;
+    int slave;
+
+    if (master < 0) {
+        close(saved);
+        fprintf(stderr, "terminal: skipped, no /dev/ptmx or /dev/pts here\n");
+        return false;
+    }
+    ck_assert_int_eq(grantpt(master), 0);
+    ck_assert_int_eq(unlockpt(master), 0);
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(slave, 0);
+    ioctl(slave, TIOCSWINSZ, &w);
+    setenv("TERM", term, 1);
+    dup2(slave, STDERR_FILENO);
+    p = progress_new(choice, &sample, 0);
+    progress_update(p, &sample, S(10));
+    dup2(saved, STDERR_FILENO);
+    ck_assert_int_eq(write(slave, "$", 1), 1);
+    read_until(master, '$', drawn, size);
+    free(p);
+    close(slave);
+    close(master);
+    close(saved);
+    return true;
+}
+
+START_TEST(auto_is_a_bar_as_wide_as_the_terminal)
+{
+    char drawn[1000];
+
+    if (!on_terminal(40, "xterm", PROGRESS_AUTO, drawn, sizeof drawn))
+        return;
+    ck_assert_str_eq(drawn, "\r\x1b[K12,345 pages  0/s  45,210 queued");
+}
+END_TEST
+
+START_TEST(auto_is_lines_on_a_terminal_that_cannot_draw)
+{
+    char drawn[1000];
+
+    if (!on_terminal(40, "dumb", PROGRESS_AUTO, drawn, sizeof drawn))
+        return;
+    ck_assert_int_eq(strncmp(drawn, "urlweir: progress: ", 19), 0);
+}
+END_TEST
+
+Suite *suite_progress(void)
+{
+    Suite *s = suite_create("progress");
+    TCase *t = tcase_create("progress");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_wide_bar_tells_all);
+    tcase_add_test(t, a_narrow_bar_leaves_out_what_matters_least);
+    tcase_add_test(t, a_bar_is_never_wider_than_it_may);
+    tcase_add_test(t, rates_follow_the_last_ten_seconds);
+    tcase_add_test(t, the_end_is_where_the_first_limit_is_met);
+    tcase_add_test(t, a_line_is_key_and_value);
+    tcase_add_test(t, a_paused_crawl_says_so_and_knows_no_end);
+    tcase_add_test(t, json_has_the_documented_keys);
+    tcase_add_test(t, lines_come_every_ten_seconds_then_every_minute);
+    tcase_add_test(t, the_first_line_knows_a_rate);
+    tcase_add_test(t, none_says_nothing_and_json_ends_with_a_last_object);
+    tcase_add_test(t, a_log_line_passes_above_the_bar);
+    tcase_add_test(t, a_log_line_never_lands_in_the_bar);
+    tcase_add_test(t, auto_is_a_bar_as_wide_as_the_terminal);
+    tcase_add_test(t, auto_is_lines_on_a_terminal_that_cannot_draw);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+
+#include "cli/report/summary.h"
+
+static char *text;
+static size_t text_len;
+
+static void print(const struct summary *s)
+{
+    FILE *to = open_memstream(&text, &text_len);
+
+    summary_print(to, s);
+    fclose(to);
+}
+
+static const struct summary_reason failed[] = {{"dns", 3},
+                                               {"http_404", 20},
+                                               {"timeout", 0},
+                                               {"tls", 7}};
+static const struct summary_reason denied[] = {{"robots", 12}};
+
+static const struct summary whole = {
+    .dir = "docs",
+    .stop = SUMMARY_LIMIT,
+    .code = EXIT_LIMIT,
+    .elapsed_ms = 123000,
+    .pages = 12345,
+    .pages_run = 12345,
+    .same_content = 1024,
+    .fetched = 12325,
+    .redirects = 120,
+    .failed = 30,
+    .failed_by = failed,
+    .failed_reasons = 4,
+    .denied = 12,
+    .denied_by = denied,
+    .denied_reasons = 1,
+    .queued = 4512,
+    .links = 741234,
+    .urls = 17019,
+    .duplicates = 724215,
+    .dropped = 9122,
+    .false_positives = 7,
+    .bytes = 118 << 20,
+    .seeds = 3,
+};
+
+START_TEST(tells_what_happened_and_what_comes_next)
+{
+    print(&whole);
+    ck_assert_str_eq(
+        text,
+        "stopped by --limit\n"
+        "  pages              12,345   100 a second, 1,024 with a body seen "
+        "before\n"
+        "  fetched            12,325\n"
+        "  redirects             120\n"
+        "  failed                 30   http_404 20, tls 7, dns 3\n"
+        "  denied                 12   robots 12\n"
+        "  queued              4,512   not fetched yet\n"
+        "  links             741,234   724,215 seen before, 9,122 out of scope "
+        "or over a limit\n"
+        "  unique URLs        17,019   7 of them a Bloom filter alone would "
+        "have lost\n"
+        "  received          118 MiB   in 2m03s\n"
+        "exit status 3; to go on: urlweir resume docs --limit none\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(a_resumed_crawl_tells_its_own_share)
+{
+    struct summary s = whole;
+
+    s.stop = SUMMARY_FINISHED;
+    s.code = EXIT_SEEDS;
+    s.pages_run = 246;
+    s.elapsed_all_ms = 3723000;
+    s.seeds_failed = 1;
+    s.queued = 0;
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text, "finished, but some seeds could not be fetched\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "12,345   246 of them in this run, 2.0 a second, 1,024 "));
+    ck_assert_ptr_nonnull(strstr(text, "in 1h02m\n  1 of 3 seeds failed\n"
+                                       "exit status 5; to see what failed: "
+                                       "urlweir export docs --what errors\n"));
+    ck_assert_ptr_null(strstr(text, "queued"));
+    free(text);
+}
+END_TEST
+
+/* Of a crawl of one's own machine this is the first thing to go wrong. */
+START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
+{
+    static const struct summary_reason skipped[] = {{"address", 2}};
+    static const struct summary s = {.dir = "d",
+                                     .code = EXIT_SEEDS,
+                                     .skipped = 2,
+                                     .skipped_by = skipped,
+                                     .skipped_reasons = 1,
+                                     .urls = 2,
+                                     .seeds = 1,
+                                     .seeds_failed = 1};
+
+    print(&s);
+    ck_assert_ptr_nonnull(strstr(text, "  1 of 1 seeds failed\n"
+                                       "  address: not asked, since it is a "
+                                       "private or special one; "
+                                       "--allow-private asks\n"
+                                       "exit status 5; to see what failed: "
+                                       "urlweir export d --what errors\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(giving_up_names_the_hosts)
+{
+    static const struct summary_wait waits[] = {{"a.example", 86400000},
+                                                {"b\x1b[2J", 3600000},
+                                                {"c", 1},
+                                                {"d", 1},
+                                                {"e", 1},
+                                                {"f", 1},
+                                                {"g", 1}};
+    struct summary s = whole;
+
+    s.stop = SUMMARY_GIVE_UP;
+    s.waits = waits;
+    s.wait_count = 7;
+    print(&s);
+    ck_assert_ptr_nonnull(strstr(text, "  a.example waits 1d00h\n"
+                                       "  b\\x1b[2J waits 1h00m\n"));
+    ck_assert_ptr_nonnull(strstr(text, "  and 2 more hosts\n"));
+    ck_assert_ptr_nonnull(strstr(text, "to go on: urlweir resume docs\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(of_many_reasons_the_rarest_are_summed_up)
+{
+    struct summary_reason many[12];
+    struct summary s = whole;
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f",
+                                        "g", "h", "i", "j", "k", "l"};
+
+    for (size_t i = 0; i < 12; i++)
+        many[i] = (struct summary_reason){names[i], i + 1};
+    s.failed_by = many;
+    s.failed_reasons = 12;
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text, "l 12, k 11, j 10, i 9, h 8, g 7, f 6, e 5, other 10\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(the_next_command_can_be_pasted)
+{
+    struct summary s = whole;
+
+    s.dir = "it's my crawl";
+    s.stop = SUMMARY_INTERRUPTED;
+    s.code = EXIT_INTERRUPTED;
+    print(&s);
+    ck_assert_ptr_nonnull(strstr(
+        text, "exit status 4; to go on: urlweir resume 'it'\\''s my crawl'\n"));
+    free(text);
+    s.stop = SUMMARY_DAMAGED;
+    s.code = EXIT_DAMAGED;
+    s.dir = "-x";
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text, "to see what is wrong: urlweir verify ./-x\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(an_empty_crawl_is_told_without_dividing_by_zero)
+{
+    static const struct summary s = {.dir = "d"};
+
+    print(&s);
+    ck_assert_str_eq(text, "finished: every URL in scope is fetched, or has a "
+                           "reason why not\n"
+                           "  pages                   0\n"
+                           "  links                   0   0 seen before\n"
+                           "  unique URLs             0\n"
+                           "  received              0 B   in 0s\n"
+                           "exit status 0; to list the pages: urlweir export "
+                           "d\n");
+    free(text);
+}
+END_TEST
+
+Suite *suite_summary(void)
+{
+    Suite *s = suite_create("summary");
+    TCase *t = tcase_create("summary");
+
+    tcase_add_test(t, tells_what_happened_and_what_comes_next);
+    tcase_add_test(t, a_resumed_crawl_tells_its_own_share);
+    tcase_add_test(t,
+                   a_seed_at_a_private_address_names_the_option_that_allows_it);
+    tcase_add_test(t, giving_up_names_the_hosts);
+    tcase_add_test(t, of_many_reasons_the_rarest_are_summed_up);
+    tcase_add_test(t, the_next_command_can_be_pasted);
+    tcase_add_test(t, an_empty_crawl_is_told_without_dividing_by_zero);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* test_coding.c - content codings, however their octets come. */
+#include "crawler/fetch/coding.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "tests/unit/crawler/fetch/coded_bodies.h"
+
+#define TEXT      "<title>coded</title><a href=/coded>coded</a>"
+
+#define OCTETS(s) bytes_of(s, sizeof(s) - 1)
+
+/* How a body ended. */
+enum end { WHOLE, CUT, DAMAGED };
+
+/* The body, in pieces of `piece` octets, read with `room` octets at a time. */
+static enum end decode(const char *codings, struct bytes body, size_t piece,
+                       size_t room, struct buf *out)
+{
+    struct coding *c;
+    enum end end = WHOLE;
+    char to[512];
+
+    ck_assert_uint_le(room, sizeof to);
+    ck_assert_int_eq(coding_new(&c, bytes_of_str(codings)), STATUS_OK);
+    ck_assert_ptr_nonnull(c);
+    for (size_t i = 0; end == WHOLE && i < body.len; i += piece) {
+        size_t len = body.len - i < piece ? body.len - i : piece, got;
+        struct bytes in = bytes_of(body.at + i, len);
+
+        do {
+            enum status st = coding_read(c, &in, to, room, &got);
+
+            ck_assert_uint_le(got, room);
+            buf_add(out, to, got);
+            if (st != STATUS_OK) {
+                ck_assert_int_eq(st, STATUS_FORMAT);
+                end = DAMAGED;
+                break;
+            }
+        } while (got > 0);
+        ck_assert(end == DAMAGED || in.len == 0);
+    }
+    if (end == WHOLE && !coding_is_whole(c))
+        end = CUT;
+    coding_free(c);
+    return end;
+}
+
+static void gives(const char *codings, struct bytes body, const char *wanted,
+                  enum end end)
+{
+    static const size_t sizes[] = {1, 2, 3, 7, 64, 512};
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    for (size_t p = 0; p < 6; p++)
+        for (size_t r = 0; r < 6; r++) {
+            buf_clear(&out);
+            ck_assert_int_eq(decode(codings, body, sizes[p], sizes[r], &out),
+                             end);
+            ck_assert_msg(bytes_is(buf_bytes(&out), wanted), "%s: %s", codings,
+                          buf_str(&out));
+        }
+    buf_fini(&out);
+}
+
+/* zlib's work on `in`; bits as inflateInit2 has them. */
+static void add_deflated(struct buf *out, struct bytes in, int bits)
+{
+    z_stream z = {0};
+    size_t most = in.len + 1024;
+    char *at = malloc(most);
+
+    ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, bits, 8,
+                                  Z_DEFAULT_STRATEGY),
+                     Z_OK);
+    z.next_in = (unsigned char *)(uintptr_t)in.at;
+    z.avail_in = (unsigned)in.len;
+    z.next_out = (unsigned char *)at;
+    z.avail_out = (unsigned)most;
+    ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+    buf_add(out, at, most - z.avail_out);
+    deflateEnd(&z);
+    free(at);
+}
+
+static const struct {
+    const char *name;
+    struct bytes body;
+} coded[] = {
+    {"gzip", {GZIP_BODY, sizeof GZIP_BODY - 1}},
+    {"X-GZIP", {GZIP_BODY, sizeof GZIP_BODY - 1}},
+    {"deflate", {DEFLATE_BODY, sizeof DEFLATE_BODY - 1}},
+    {"deflate", {RAW_DEFLATE_BODY, sizeof RAW_DEFLATE_BODY - 1}},
+    {"br", {BROTLI_BODY, sizeof BROTLI_BODY - 1}},
+    {"zstd", {ZSTD_BODY, sizeof ZSTD_BODY - 1}},
+    {"identity,, gzip ,", {GZIP_BODY, sizeof GZIP_BODY - 1}},
+};
+#define CODED_COUNT (sizeof coded / sizeof *coded)
+
+START_TEST(each_coding_is_taken_off_whatever_its_pieces)
+{
+    for (size_t i = 0; i < CODED_COUNT; i++)
+        gives(coded[i].name, coded[i].body, TEXT, WHOLE);
+}
+END_TEST
+
+START_TEST(a_stream_cut_anywhere_is_not_whole)
+{
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    for (size_t i = 0; i < CODED_COUNT; i++)
+        for (size_t len = 1; len < coded[i].body.len; len++) {
+            struct bytes cut = bytes_of(coded[i].body.at, len);
+
+            buf_clear(&out);
+            ck_assert_msg(decode(coded[i].name, cut, 512, 512, &out) == CUT,
+                          "%s after %zu octets", coded[i].name, len);
+            ck_assert(bytes_starts_with(bytes_of_str(TEXT), buf_str(&out)));
+        }
+    buf_fini(&out);
+}
+END_TEST
+
+START_TEST(a_body_of_no_octets_is_whole)
+{
+    for (size_t i = 0; i < CODED_COUNT; i++)
+        gives(coded[i].name, bytes_of_str(""), "", WHOLE);
+}
+END_TEST
+
+START_TEST(what_is_damaged_is_told_and_what_came_before_is_given)
+{
+    gives("gzip", OCTETS(BROKEN_BODY), TEXT, DAMAGED);
+    gives("gzip", bytes_of_str("not gzip!"), "", DAMAGED);
+    gives("zstd", bytes_of_str("not zstd!"), "", DAMAGED);
+    gives("deflate", OCTETS("\x78\xbb dict"), "", DAMAGED);
+    gives("deflate", OCTETS("\xff\xff\xff\xff"), "", DAMAGED);
+}
+END_TEST
+
+START_TEST(codings_come_off_in_the_reverse_order_they_were_applied)
+{
+    struct buf once, twice;
+
+    buf_init(&once, 1 << 20);
+    buf_init(&twice, 1 << 20);
+    add_deflated(&once, OCTETS(BROTLI_BODY), 15 + 16);
+    add_deflated(&twice, buf_bytes(&once), -15);
+    gives("br, gzip", buf_bytes(&once), TEXT, WHOLE);
+    gives("br, gzip, deflate", buf_bytes(&twice), TEXT, WHOLE);
+    buf_truncate(&twice, twice.len - 1);
+    gives("br, gzip, deflate", buf_bytes(&twice), TEXT, CUT);
+    buf_fini(&once);
+    buf_fini(&twice);
+}
+END_TEST
+
+START_TEST(rfc1952_2_2_members_are_one_stream_and_what_follows_is_dropped)
+{
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    add_deflated(&body, bytes_of_str("one "), 15 + 16);
+    add_deflated(&body, bytes_of_str("two"), 15 + 16);
+    gives("gzip", buf_bytes(&body), "one two", WHOLE);
+    buf_add(&body, "\0\0\0padding", 10);
+    gives("gzip", buf_bytes(&body), "one two", WHOLE);
+    buf_fini(&body);
+}
+END_TEST
+
+START_TEST(what_stands_behind_a_stream_is_dropped)
+{
+    gives("deflate", OCTETS(DEFLATE_BODY "more"), TEXT, WHOLE);
+    gives("br", OCTETS(BROTLI_BODY "more"), TEXT, WHOLE);
+}
+END_TEST
+
+START_TEST(rfc8878_frames_are_one_stream)
+{
+    gives("zstd", OCTETS(ZSTD_BODY ZSTD_BODY), TEXT TEXT, WHOLE);
+}
+END_TEST
+
+/* Frames of one empty block, whose windows are of 8 and of 16 MiB. */
+START_TEST(rfc9659_windows_over_8_mib_are_refused)
+{
+    gives("zstd", OCTETS("\x28\xb5\x2f\xfd\x00\x68\x01\x00\x00"), "", WHOLE);
+    gives("zstd", OCTETS("\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00"), "", DAMAGED);
+}
+END_TEST
+
+START_TEST(nothing_to_take_off_is_no_coding_and_strangers_are_refused)
+{
+    struct coding *c;
+
+    ck_assert_int_eq(coding_new(&c, bytes_of_str("")), STATUS_OK);
+    ck_assert_ptr_null(c);
+    ck_assert_int_eq(coding_new(&c, (struct bytes){NULL, 0}), STATUS_OK);
+    ck_assert_int_eq(coding_new(&c, bytes_of_str("Identity")), STATUS_OK);
+    ck_assert_ptr_null(c);
+    ck_assert_int_eq(coding_new(&c, bytes_of_str("compress")), STATUS_FORMAT);
+    ck_assert_int_eq(coding_new(&c, bytes_of_str("gzip, x")), STATUS_FORMAT);
+    ck_assert_int_eq(coding_new(&c, bytes_of_str("br,br,br,br,br,br")),
+                     STATUS_FORMAT);
+}
+END_TEST
+
+/* Text that does not fit into one window, decoded with rooms and pieces of
+ * every kind, is the text. */
+START_TEST(long_bodies_are_what_zlib_was_given)
+{
+    uint32_t random = 7;
+    struct buf text, body, out;
+
+    buf_init(&text, 1 << 20);
+    buf_init(&body, 1 << 20);
+    buf_init(&out, 1 << 20);
+    for (int i = 0; i < 100000; i++) {
+        random = random * 1664525U + 1013904223U;
+        buf_add_char(&text, (char)('a' + (random >> 24) % 4));
+    }
+    add_deflated(&body, buf_bytes(&text), 15 + 16);
+    for (unsigned i = 0; i < 40; i++) {
+        random = random * 1664525U + 1013904223U;
+        buf_clear(&out);
+        ck_assert_int_eq(decode("gzip", buf_bytes(&body),
+                                1 + (random >> 8) % 9000,
+                                1 + (random >> 24) % 512, &out),
+                         WHOLE);
+        ck_assert(bytes_equal(buf_bytes(&out), buf_bytes(&text)));
+    }
+    buf_fini(&text);
+    buf_fini(&body);
+    buf_fini(&out);
+}
+END_TEST
+
+Suite *suite_coding(void)
+{
+    Suite *s = suite_create("coding");
+    TCase *t = tcase_create("coding");
+
+    tcase_add_test(t, each_coding_is_taken_off_whatever_its_pieces);
+    tcase_add_test(t, a_stream_cut_anywhere_is_not_whole);
+    tcase_add_test(t, a_body_of_no_octets_is_whole);
+    tcase_add_test(t, what_is_damaged_is_told_and_what_came_before_is_given);
+    tcase_add_test(t, codings_come_off_in_the_reverse_order_they_were_applied);
+    tcase_add_test(
+        t, rfc1952_2_2_members_are_one_stream_and_what_follows_is_dropped);
+    tcase_add_test(t, what_stands_behind_a_stream_is_dropped);
+    tcase_add_test(t, rfc8878_frames_are_one_stream);
+    tcase_add_test(t, rfc9659_windows_over_8_mib_are_refused);
+    tcase_add_test(t,
+                   nothing_to_take_off_is_no_coding_and_strangers_are_refused);
+    tcase_add_test(t, long_bodies_are_what_zlib_was_given);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What a fetcher counts for a monitor, beside what it was asked for. */
+#include <check.h>
+
+#include "crawler/fetch/fetch_tally.h"
+#include "tests/unit/crawler/fetcher_rig.h"
+
+static struct fetch_tally_sample look(struct rig *r)
+{
+    struct fetch_tally_sample s = {.ends = {0}};
+
+    fetch_tally_look(fetcher_tally(r->fetcher), &s);
+    return s;
+}
+
+static uint64_t ended(const struct fetch_tally_sample *s, const char *name)
+{
+    for (unsigned i = 0; i < FETCH_TALLY_ENDS; i++)
+        if (strcmp(fetch_tally_end_name(i), name) == 0)
+            return s->ends[i];
+    ck_abort_msg("no end is called %s", name);
+}
+
+START_TEST(each_request_is_counted_by_its_end_and_its_status)
+{
+    struct route routes[] = {
+        {.path = "/ok", .answer = "HTTP/1.1 200 OK\r\n" EMPTY},
+        {.path = "/gone", .answer = "HTTP/1.1 410 Gone\r\n" EMPTY},
+        {.path = "/odd", .answer = "HTTP/1.1 999 What\r\n" EMPTY},
+        {.path = "/nonsense", .answer = "nonsense\r\n\r\n"},
+    };
+    struct fetch_tally_sample s;
+    struct rig r;
+
+    rig_init(&r, routes, 4);
+    rig_start(&r);
+    for (int i = 0; i < 4; i++)
+        report_free(rig_ask(&r, routes[i].path));
+    report_free(rig_ask_url(&r, "http://127.0.0.1:1/"));
+    s = look(&r);
+    ck_assert_uint_eq(ended(&s, "answered"), 3);
+    ck_assert_uint_eq(ended(&s, "protocol"), 1);
+    ck_assert_uint_eq(ended(&s, "connect"), 1);
+    ck_assert_uint_eq(s.classes[2], 1);
+    ck_assert_uint_eq(s.classes[4], 1);
+    ck_assert_uint_eq(s.classes[9], 1);
+    ck_assert_uint_eq(s.classes[0], 2);
+    ck_assert_uint_eq(histogram_count(&s.answer), 3);
+    ck_assert_uint_eq(histogram_count(&s.first_byte), 3);
+    ck_assert_uint_ge(s.answer.sum, s.first_byte.sum);
+    ck_assert_uint_eq(histogram_count(&s.robots), 0);
+    ck_assert_uint_ge(histogram_count(&s.connect), 1);
+    ck_assert_uint_le(histogram_count(&s.connect), 4);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(robots_txt_is_timed_by_itself)
+{
+    struct route routes[] = {
+        {.path = "/robots.txt", .answer = "HTTP/1.1 404 Not\r\n" EMPTY},
+        {.path = "/", .answer = "HTTP/1.1 200 OK\r\n" EMPTY},
+    };
+    struct fetch_tally_sample s;
+    struct report *p;
+    struct rig r;
+
+    rig_init(&r, routes, 2);
+    r.o.robots = ROBOTS_OBEY;
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    report_free(p);
+    s = look(&r);
+    ck_assert_uint_eq(histogram_count(&s.robots), 1);
+    ck_assert_uint_eq(histogram_count(&s.answer), 0);
+    report_free(rig_ask(&r, "/"));
+    s = look(&r);
+    ck_assert_uint_eq(histogram_count(&s.robots), 1);
+    ck_assert_uint_eq(histogram_count(&s.answer), 1);
+    ck_assert_uint_eq(s.classes[4] + s.classes[2], 2);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_fetch_tally(void);
+Suite *suite_fetch_tally(void)
+{
+    Suite *s = suite_create("fetch_tally");
+    TCase *t = tcase_create("fetch_tally");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, each_request_is_counted_by_its_end_and_its_status);
+    tcase_add_test(t, robots_txt_is_timed_by_itself);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include <arpa/inet.h>
+#include <check.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "crawler/fetch/guard.h"
+
+static bool asks(const struct guard *g, const char *text)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(80)};
+
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        return guard_permits(g, (const struct sockaddr *)&v4);
+    ck_assert_msg(inet_pton(AF_INET6, text, &v6.sin6_addr) == 1, "%s", text);
+    return guard_permits(g, (const struct sockaddr *)&v6);
+}
+
+static struct guard *make(bool allow_private, const char *allow,
+                          const char *deny)
+{
+    struct guard *g = NULL;
+    struct buf error;
+
+    buf_init(&error, 200);
+    ck_assert_int_eq(guard_new(&g, allow_private, &allow, allow != NULL, &deny,
+                               deny != NULL, &error),
+                     STATUS_OK);
+    buf_fini(&error);
+    return g;
+}
+
+/* The first and last address of every block of the IANA special-purpose
+ * registries, and multicast and reserved space. */
+static const char *const refused[] = {
+    "0.0.0.0",
+    "0.255.255.255",
+    "10.0.0.0",
+    "10.255.255.255",
+    "100.64.0.0",
+    "100.127.255.255",
+    "127.0.0.1",
+    "127.255.255.255",
+    "169.254.0.0",
+    "169.254.169.254",
+    "169.254.255.255",
+    "172.16.0.0",
+    "172.31.255.255",
+    "192.0.0.0",
+    "192.0.0.9",
+    "192.0.0.255",
+    "192.0.2.0",
+    "192.0.2.255",
+    "192.88.99.1",
+    "192.168.0.0",
+    "192.168.255.255",
+    "198.18.0.0",
+    "198.19.255.255",
+    "198.51.100.7",
+    "203.0.113.7",
+    "224.0.0.1",
+    "239.255.255.255",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::7f00:1",
+    "64:ff9b:1::1",
+    "100::1",
+    "100:0:0:1::1",
+    "2001:2::1",
+    "2001:10::1",
+    "2001:20::1",
+    "2001:db8::1",
+    "3fff::1",
+    "3fff:fff::1",
+    "5f00::1",
+    "fc00::1",
+    "fdff::1",
+    "fe80::1",
+    "febf::1",
+    "fec0::1",
+    "ff02::1",
+    "ff0e::1",
+    "4000::1",
+    "1fff::1",
+};
+
+static const char *const permitted[] = {
+    "1.1.1.1",        "9.255.255.255",   "11.0.0.0",
+    "100.63.255.255", "100.128.0.0",     "126.255.255.255",
+    "128.0.0.0",      "169.253.255.255", "169.255.0.0",
+    "172.15.255.255", "172.32.0.0",      "192.0.1.0",
+    "192.0.3.0",      "192.88.98.255",   "192.167.255.255",
+    "192.169.0.0",    "198.17.255.255",  "198.20.0.0",
+    "198.51.101.0",   "203.0.112.255",   "223.255.255.255",
+    "2000::1",        "2001:200::1",     "2001:4860:4860::8888",
+    "2600::1",        "2a00:1450::1",    "3ffe::1",
+    "3fff:1000::1",
+};
+
+START_TEST(refuses_every_block_of_the_special_purpose_registries)
+{
+    struct guard *g = make(false, NULL, NULL);
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ck_assert_msg(!asks(g, refused[i]), "%s", refused[i]);
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(permits_the_neighbours_of_every_block)
+{
+    struct guard *g = make(false, NULL, NULL);
+
+    for (size_t i = 0; i < sizeof permitted / sizeof *permitted; i++)
+        ck_assert_msg(asks(g, permitted[i]), "%s", permitted[i]);
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(sees_through_ipv6_to_the_ipv4_address_inside)
+{
+    struct guard *g = make(false, NULL, NULL);
+
+    /* IPv4-mapped, RFC 4291 section 2.5.5.2 */
+    ck_assert(!asks(g, "::ffff:127.0.0.1"));
+    ck_assert(!asks(g, "::ffff:169.254.169.254"));
+    ck_assert(asks(g, "::ffff:8.8.8.8"));
+    /* NAT64, RFC 6052 section 2.1 */
+    ck_assert(!asks(g, "64:ff9b::10.0.0.1"));
+    ck_assert(asks(g, "64:ff9b::8.8.8.8"));
+    /* 6to4, RFC 3056 section 2 */
+    ck_assert(!asks(g, "2002:7f00:1::1"));
+    ck_assert(!asks(g, "2002:c0a8:101::"));
+    ck_assert(asks(g, "2002:808:808::1"));
+    /* Teredo, RFC 4380 section 4: server, client inverted */
+    ck_assert(asks(g, "2001:0:4136:e378:8000:63bf:f7f7:f7f7"));
+    ck_assert(!asks(g, "2001:0:4136:e378:8000:63bf:80ff:fffe")); /* 127.0.0.1 */
+    ck_assert(
+        !asks(g, "2001:0:a00:1:8000:63bf:f7f7:f7f7")); /* server 10.0.0.1 */
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(deny_wins_over_allow_and_allow_over_the_default)
+{
+    struct guard *g = make(false, "10.0.0.0/8", "10.1.0.0/16");
+
+    ck_assert(asks(g, "10.0.0.1"));
+    ck_assert(asks(g, "10.2.255.255"));
+    ck_assert(!asks(g, "10.1.0.1"));
+    ck_assert(!asks(g, "192.168.0.1"));
+    ck_assert(asks(g, "8.8.8.8"));
+    /* in every spelling */
+    ck_assert(asks(g, "::ffff:10.0.0.1"));
+    ck_assert(!asks(g, "::ffff:10.1.0.1"));
+    ck_assert(asks(g, "64:ff9b::10.0.0.1"));
+    ck_assert(!asks(g, "64:ff9b::10.1.0.1"));
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(allow_private_opens_all_but_what_is_denied)
+{
+    struct guard *g = make(true, NULL, "fd00::/8");
+
+    ck_assert(asks(g, "127.0.0.1"));
+    ck_assert(asks(g, "::1"));
+    ck_assert(asks(g, "fc00::1"));
+    ck_assert(!asks(g, "fd12::1"));
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(a_bare_address_is_a_network_of_one)
+{
+    struct guard *g = make(false, "127.0.0.1", "2600::1");
+
+    ck_assert(asks(g, "127.0.0.1"));
+    ck_assert(!asks(g, "127.0.0.2"));
+    ck_assert(!asks(g, "2600::1"));
+    ck_assert(asks(g, "2600::2"));
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(networks_of_each_length_and_family_hold_what_they_say)
+{
+    struct guard *g = make(false, NULL, "0.0.0.0/0");
+
+    ck_assert(!asks(g, "8.8.8.8"));
+    ck_assert(asks(g, "2600::1"));
+    guard_free(g);
+    g = make(false, NULL, "::/0");
+    ck_assert(asks(g, "8.8.8.8"));
+    ck_assert(!asks(g, "2600::1"));
+    guard_free(g);
+    g = make(false, NULL, "::ffff:8.8.0.0/112"); /* is 8.8.0.0/16 */
+    ck_assert(!asks(g, "8.8.8.8"));
+    ck_assert(asks(g, "8.9.0.0"));
+    guard_free(g);
+    g = make(false, NULL, "8.8.8.9/31"); /* octets behind the prefix */
+    ck_assert(!asks(g, "8.8.8.8"));
+    ck_assert(asks(g, "8.8.8.10"));
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(names_the_text_that_is_no_network)
+{
+    static const char *const bad[] = {
+        "",
+        "/8",
+        "10.0.0.0/",
+        "10.0.0.0/33",
+        "10.0.0/8",
+        "10.0.0.0/-1",
+        "10.0.0.0/8 ",
+        "::1/129",
+        "localhost",
+        "10.0.0.0/8/8",
+        "10.0.0.0/0008",
+        "[::1]",
+        "00000000000000000000000000000000000000000000000000000000000/8",
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct guard *g = NULL;
+        struct buf error;
+
+        buf_init(&error, 200);
+        ck_assert_msg(guard_new(&g, false, &bad[i], 1, NULL, 0, &error) ==
+                          STATUS_FORMAT,
+                      "%s", bad[i]);
+        ck_assert_ptr_null(g);
+        ck_assert_ptr_nonnull(strstr(buf_str(&error), bad[i]));
+        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--allow-net"));
+        buf_fini(&error);
+    }
+}
+END_TEST
+
+START_TEST(refuses_what_is_no_internet_address)
+{
+    struct guard *g = make(true, NULL, NULL);
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+
+    ck_assert(!guard_permits(g, (const struct sockaddr *)&un));
+    guard_free(g);
+}
+END_TEST
+
+Suite *suite_guard(void)
+{
+    Suite *s = suite_create("guard");
+    TCase *t = tcase_create("guard");
+
+    tcase_add_test(t, refuses_every_block_of_the_special_purpose_registries);
+    tcase_add_test(t, permits_the_neighbours_of_every_block);
+    tcase_add_test(t, sees_through_ipv6_to_the_ipv4_address_inside);
+    tcase_add_test(t, deny_wins_over_allow_and_allow_over_the_default);
+    tcase_add_test(t, allow_private_opens_all_but_what_is_denied);
+    tcase_add_test(t, a_bare_address_is_a_network_of_one);
+    tcase_add_test(t, networks_of_each_length_and_family_hold_what_they_say);
+    tcase_add_test(t, names_the_text_that_is_no_network);
+    tcase_add_test(t, refuses_what_is_no_internet_address);
+    suite_add_tcase(s, t);
+    return s;
+}

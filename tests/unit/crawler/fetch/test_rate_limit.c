@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "base/clock.h"
+#include "crawler/fetch/rate_limit.h"
+
+#define T0 (1000 * NS_PER_S)
+
+START_TEST(a_second_is_free_and_all_above_it_takes_its_time)
+{
+    struct rate_limit *l = rate_limit_new(1000);
+
+    ck_assert_int_le(rate_limit_level_at(l), T0);
+    ck_assert_int_eq(rate_limit_spend(l, 1000, T0), T0);
+    ck_assert_int_eq(rate_limit_spend(l, 500, T0), T0 + NS_PER_S / 2);
+    ck_assert_int_eq(rate_limit_level_at(l), T0 + NS_PER_S / 2);
+    ck_assert_int_eq(rate_limit_spend(l, 250, T0 + NS_PER_S / 4),
+                     T0 + NS_PER_S * 3 / 4);
+    rate_limit_free(l);
+}
+END_TEST
+
+START_TEST(no_more_than_a_second_is_saved_up)
+{
+    struct rate_limit *l = rate_limit_new(1000);
+    const int64_t later = T0 + 100 * NS_PER_S;
+
+    ck_assert_int_eq(rate_limit_spend(l, 1000, T0), T0);
+    ck_assert_int_eq(rate_limit_spend(l, 2000, later), later + NS_PER_S);
+    rate_limit_free(l);
+}
+END_TEST
+
+/* Whoever waits as told is never told again to wait for others' octets. */
+START_TEST(each_spender_has_a_moment_of_its_own)
+{
+    struct rate_limit *l = rate_limit_new(1000);
+    int64_t first, second;
+
+    (void)rate_limit_spend(l, 1000, T0);
+    first = rate_limit_spend(l, 100, T0);
+    second = rate_limit_spend(l, 100, T0);
+    ck_assert_int_eq(first, T0 + NS_PER_S / 10);
+    ck_assert_int_eq(second, T0 + NS_PER_S / 5);
+    rate_limit_free(l);
+}
+END_TEST
+
+START_TEST(a_rate_that_changes_takes_what_is_overdrawn_along)
+{
+    struct rate_limit *l = rate_limit_new(1000);
+
+    (void)rate_limit_spend(l, 3000, T0);
+    rate_limit_set(l, 4000, T0);
+    ck_assert_uint_eq(rate_limit_rate(l), 4000);
+    ck_assert_int_eq(rate_limit_level_at(l), T0 + NS_PER_S / 2);
+    rate_limit_set(l, 500, T0 + NS_PER_S / 4);
+    ck_assert_int_eq(rate_limit_level_at(l), T0 + NS_PER_S * 9 / 4);
+    rate_limit_free(l);
+}
+END_TEST
+
+START_TEST(without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing)
+{
+    struct rate_limit *l = rate_limit_new(0);
+
+    ck_assert_int_eq(rate_limit_spend(l, UINT64_MAX, T0), INT64_MIN);
+    ck_assert_int_eq(rate_limit_level_at(l), INT64_MIN);
+    rate_limit_set(l, 10, T0);
+    ck_assert_int_eq(rate_limit_spend(l, 10, T0), T0 + NS_PER_S);
+    rate_limit_set(l, 0, T0);
+    ck_assert_int_eq(rate_limit_level_at(l), INT64_MIN);
+    rate_limit_free(l);
+}
+END_TEST
+
+START_TEST(no_number_of_octets_is_too_large)
+{
+    struct rate_limit *l = rate_limit_new(1);
+
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_gt(rate_limit_spend(l, UINT64_MAX, T0), T0);
+    rate_limit_set(l, UINT64_MAX, T0);
+    ck_assert_int_eq(rate_limit_level_at(l), T0);
+    rate_limit_free(l);
+}
+END_TEST
+
+Suite *suite_rate_limit(void)
+{
+    Suite *s = suite_create("rate_limit");
+    TCase *t = tcase_create("rate_limit");
+
+    tcase_add_test(t, a_second_is_free_and_all_above_it_takes_its_time);
+    tcase_add_test(t, no_more_than_a_second_is_saved_up);
+    tcase_add_test(t, each_spender_has_a_moment_of_its_own);
+    tcase_add_test(t, a_rate_that_changes_takes_what_is_overdrawn_along);
+    tcase_add_test(
+        t, without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing);
+    tcase_add_test(t, no_number_of_octets_is_too_large);
+    suite_add_tcase(s, t);
+    return s;
+}

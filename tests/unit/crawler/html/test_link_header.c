@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "crawler/html/link_header.h"
+
+/* The targets of `value`, each behind a bar; "!" marks nofollow. */
+static const char *targets(const char *value)
+{
+    static char out[200];
+    struct bytes rest = bytes_of_str(value), target;
+    bool nofollow;
+    size_t n = 0;
+
+    out[0] = '\0';
+    while (link_header_next(&rest, &target, &nofollow))
+        n += (size_t)snprintf(out + n, sizeof out - n, "|%.*s%s",
+                              (int)target.len, target.at, nofollow ? "!" : "");
+    return out;
+}
+
+START_TEST(rfc8288_3_finds_the_targets_of_all_links)
+{
+    ck_assert_str_eq(targets("<http://example.com/TheBook/chapter2>; "
+                             "rel=\"previous\"; title=\"previous chapter\""),
+                     "|http://example.com/TheBook/chapter2");
+    ck_assert_str_eq(targets("</>; rel=\"http://example.net/foo\""), "|/");
+    ck_assert_str_eq(targets("</TheBook/chapter2>; rel=\"previous\"; "
+                             "title*=UTF-8'de'letztes%20Kapitel, "
+                             "</TheBook/chapter4>; rel=\"next\""),
+                     "|/TheBook/chapter2|/TheBook/chapter4");
+    ck_assert_str_eq(targets("<a>,<b>"), "|a|b");
+}
+END_TEST
+
+START_TEST(rfc8288_3_quoted_parameters_hide_commas_and_brackets)
+{
+    ck_assert_str_eq(targets("<a>; title=\"x, <no>; \\\" <no>\", <b>"), "|a|b");
+    ck_assert_str_eq(targets("<a;b,c>; rel=x"), "|a;b,c");
+}
+END_TEST
+
+START_TEST(rel_nofollow_is_seen_in_any_case_and_company)
+{
+    ck_assert_str_eq(targets("<a>; rel=nofollow, <b>; REL = \"next NoFollow\","
+                             "<c>; title=nofollow"),
+                     "|a!|b!|c");
+}
+END_TEST
+
+START_TEST(rfc8288_b_2_broken_values_give_what_they_have)
+{
+    ck_assert_str_eq(targets(""), "");
+    ck_assert_str_eq(targets("no link"), "");
+    ck_assert_str_eq(targets("<never closed"), "");
+    ck_assert_str_eq(targets("< a >;;;rel=\"open"), "|a");
+    ck_assert_str_eq(targets("<a> junk <b>"), "|a|b");
+    ck_assert_str_eq(targets("<a>; x=\"\\"), "|a");
+}
+END_TEST
+
+Suite *suite_link_header(void)
+{
+    Suite *s = suite_create("link_header");
+    TCase *t = tcase_create("link_header");
+
+    tcase_add_test(t, rfc8288_3_finds_the_targets_of_all_links);
+    tcase_add_test(t, rfc8288_3_quoted_parameters_hide_commas_and_brackets);
+    tcase_add_test(t, rel_nofollow_is_seen_in_any_case_and_company);
+    tcase_add_test(t, rfc8288_b_2_broken_values_give_what_they_have);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* Links of pages: what a browser with scripting off would have in its tree. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "crawler/html/link_values.h"
+#include "crawler/html/links.h"
+
+#define MOST ((size_t)1 << 26)
+#define BASE "http://e/d/p"
+
+static struct link_parser *parser;
+static struct url base;
+static struct buf rows;
+
+static void setup(void)
+{
+    parser = link_parser_new("urlweir");
+    url_init(&base);
+    ck_assert_int_eq(url_parse(&base, bytes_of_str(BASE), NULL, NULL), URL_OK);
+    buf_init(&rows, MOST);
+}
+
+static void teardown(void)
+{
+    link_parser_free(parser);
+    url_fini(&base);
+    buf_fini(&rows);
+}
+
+/* "kind url" rows; a nofollow link has a ! before its kind, and BASE's host
+ * and folder are left out. */
+static void add_row(void *ctx, const struct found_link *link)
+{
+    struct bytes url = url_text(link->url);
+    const char *known = "http://e/d/";
+
+    (void)ctx;
+    if (bytes_starts_with(url, known))
+        url = bytes_of(url.at + strlen(known), url.len - strlen(known));
+    buf_addf(&rows, "%s%s %.*s\n", link->nofollow ? "!" : "",
+             link_kind_name(link->kind), (int)url.len, url.at);
+}
+
+static struct page_info run(struct bytes page, uint32_t kinds, const char *type)
+{
+    struct link_options o = {.kinds = kinds,
+                             .content_type = bytes_of_str(type),
+                             .page_url = &base};
+    struct page_info info;
+
+    buf_clear(&rows);
+    ck_assert_int_eq(link_parser_html(parser, page, &o, add_row, NULL, &info),
+                     STATUS_OK);
+    return info;
+}
+
+static void check(const char *page, const char *want)
+{
+    run(bytes_of_str(page), LINK_SET_BASIC, "");
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
+                  page, want, buf_str(&rows));
+}
+
+static void check_all(const char *page, const char *want)
+{
+    run(bytes_of_str(page), LINK_SET_ALL, "");
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
+                  page, want, buf_str(&rows));
+}
+
+/* ---- L1: the tree of a browser ------------------------------------------- */
+
+START_TEST(l1_raw_text_and_comments_hold_no_links)
+{
+    check("<textarea><a href=1></textarea><title><a href=2></title>"
+          "<style><a href=3></style><xmp><a href=4></xmp>"
+          "<iframe><a href=5></iframe><noembed><a href=6></noembed>"
+          "<noframes><a href=7></noframes><!-- <a href=8> -->"
+          "<script>'<a href=9>'</script><a href=ok>",
+          "a ok\n");
+    check("<a href=1><plaintext><a href=2></plaintext><a href=3>", "a 1\n");
+    check("<script><!--<script></script><a href=1>--></script><a href=2>",
+          "a 2\n");
+}
+END_TEST
+
+START_TEST(l1_noscript_and_what_follows_the_end_count)
+{
+    check("<head><noscript><link href=1></noscript></head><body><noscript>"
+          "<a href=2></noscript></body></html><a href=3>",
+          "link 1\na 2\na 3\n");
+}
+END_TEST
+
+START_TEST(html_13_2_6_5_foreign_content_has_no_raw_text)
+{
+    check("<svg><title><a href=1></a></title><style><a xlink:href=2></style>"
+          "<script><a href=3 xlink:href=x></script></svg>",
+          "a 1\na 2\na 3\n");
+    check("<svg><![CDATA[<a href=1>]]></svg><![CDATA[<a href=2>]]>", "");
+    check("<svg><form action=1><iframe src=2></iframe><link href=3></svg>", "");
+    check("<svg><image href=1></svg><image src=2>", "img 2\n");
+    check("<svg><g><div><title><a href=1></title>", "");
+    check("<svg><font><title><a href=1></title></font><font size=1><title>"
+          "<a href=2></title>",
+          "a 1\n");
+}
+END_TEST
+
+START_TEST(html_13_2_6_integration_points_hold_html)
+{
+    check("<svg><foreignObject><title><a href=1></title>", "");
+    check("<svg><desc><iframe src=1></iframe></desc><iframe src=2>",
+          "iframe 1\n");
+    check("<math><mi><title><a href=1></title></mi><title><a href=2></title>",
+          "a 2\n");
+    check("<math><annotation-xml encoding='Text/HTML'><title><a href=1>"
+          "</title></annotation-xml>",
+          "");
+    check("<math><annotation-xml><title><a href=1></title></annotation-xml>",
+          "a 1\n");
+    check("<div><svg><g></div><title><a href=1></title>", "");
+    check("<svg><g></div><title><a href=1></title>", "a 1\n");
+}
+END_TEST
+
+START_TEST(html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else)
+{
+    check("<head><link href=1></head><frameset><frame src=2><a href=3>"
+          "<noframes><a href=4></noframes></frameset><frame src=5>",
+          "link 1\niframe 2\n");
+    check("<p><a href=1></a><frameset><frame src=2>", "iframe 2\n");
+    check("<p>text<a href=1></a><frameset><frame src=2>", "a 1\n");
+    check("<body><frameset><frame src=1>", "");
+    check("<frame src=1><a href=2>", "a 2\n");
+    check("</html><script src=1></script><frameset><frame src=2>",
+          "iframe 2\n");
+    check("</br><frameset><frame src=1>", "");
+}
+END_TEST
+
+START_TEST(html_13_2_6_4_7_a_form_inside_a_form_is_none)
+{
+    check("<form action=1><form action=2></form><form action=3></form>",
+          "form 1\nform 3\n");
+    check("<form action=1><div></form><form action=2>", "form 1\nform 2\n");
+}
+END_TEST
+
+START_TEST(html_13_2_5_spellings_of_tags)
+{
+    check("<a/href=1><A HREF='2'id=x><a href=3/><a\nhref\n=\n4\n>",
+          "a 1\na 2\na 3/\na 4\n");
+    check("<a href=1 href=2><a href='' href=3><a href><a href=' '>", "a 1\n");
+    check("<a href=1", "");
+    check("<a href='1><a href=2>", "");
+    check("<a href='?a&amp;b&copy=1&lt;&#x26;&#38;\"'>",
+          "a p?a&b&copy=1%3C&&%22\n");
+    check("<a href='\n x\ty\r\n '>", "a xy\n");
+}
+END_TEST
+
+/* ---- L2: kinds ----------------------------------------------------------- */
+
+START_TEST(l2_each_element_has_its_kind)
+{
+    check("<a href=1><area href=2><img src=3 srcset='4 1x'><picture>"
+          "<source srcset='5'></picture><iframe src=6></iframe>"
+          "<script src=7></script><form action=8></form>",
+          "a 1\narea 2\nimg 3\nsrcset 4\nsrcset 5\niframe 6\nscript 7\n"
+          "form 8\n");
+}
+END_TEST
+
+START_TEST(l2_the_first_word_of_rel_that_holds_names_the_kind)
+{
+    check("<link rel='next canonical stylesheet' href=1>"
+          "<link rel='alternate stylesheet' href=2>"
+          "<link rel='sitemap alternate' href=3>"
+          "<link rel=alternate hreflang=x href=4>"
+          "<link rel=ALTERNATE type='Application/RSS+xml; x=y' href=5>"
+          "<link rel=alternate type=application/atom+xml href=6>"
+          "<link rel=alternate type=application/feed+json href=7>"
+          "<link rel=icon href=8><link href=9><link rel=canonicals href=10>",
+          "canonical 1\ncss 2\nsitemap 3\nalternate 4\nfeed 5\nfeed 6\n"
+          "feed 7\nlink 8\nlink 9\nlink 10\n");
+}
+END_TEST
+
+START_TEST(l2_only_urls_of_http_and_https_are_links)
+{
+    check("<a href='mailto:a@b'><a href='javascript:x'><a href='data:,x'>"
+          "<a href='http://['><a href='//f/x'><a href='HTTPS:g'>"
+          "<a href='#top'>",
+          "a http://f/x\na https://g/\na p\n");
+}
+END_TEST
+
+/* ---- L3: base ------------------------------------------------------------ */
+
+START_TEST(l3_the_first_usable_base_holds_for_the_whole_page)
+{
+    check("<a href=1><base href='http://['><base target=x>"
+          "<base href=/b/><base href=/c/><a href=2>",
+          "a http://e/b/1\na http://e/b/2\n");
+    check("<template><base href=/b/></template><a href=1>", "a 1\n");
+    check("<svg><base href=/b/></svg><a href=1>", "a 1\n");
+    check("<base href=''><base href=/b/><a href=1>", "a 1\n");
+}
+END_TEST
+
+/* ---- L6: encoding -------------------------------------------------------- */
+
+START_TEST(l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8)
+{
+    check("<meta charset=iso-8859-1><a href='\xe9?\xe9\xff'>",
+          "a %C3%A9?%E9%FF\n");
+    check("<meta charset=windows-1252><a href='?&#x4f60;'>",
+          "a p?%26%2320320%3B\n");
+    check("<meta charset=shift_jis><a href='\x93\xfa?\x93\xfa'>",
+          "a %E6%97%A5?%93%FA\n");
+    check("<meta charset=utf-16><a href='?\xc3\xa9'>", "a p?%C3%A9\n");
+    run(bytes_of_str("<meta charset=koi8-r><a href='?\xe9'>"), LINK_SET_BASIC,
+        "text/html; charset=utf-8");
+    ck_assert_str_eq(buf_str(&rows), "a p?%EF%BF%BD\n");
+}
+END_TEST
+
+START_TEST(l6_utf16_pages_are_read)
+{
+    static const char page[] = "\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0?\0\xe9\0>\0";
+
+    run(bytes_of(page, sizeof page - 1), LINK_SET_BASIC, "");
+    ck_assert_str_eq(buf_str(&rows), "a p?%C3%A9\n");
+}
+END_TEST
+
+/* ---- L8: --all ----------------------------------------------------------- */
+
+START_TEST(l8_the_other_kinds_come_when_asked_for)
+{
+    const char *page =
+        "<object data=1></object><embed src=2><video src=3></video>"
+        "<audio src=4></audio><track src=5><source src=6 srcset='7'>"
+        "<blockquote cite=8></blockquote><q cite=9></q><ins cite=10></ins>"
+        "<del cite=11></del><link rel=manifest href=12>"
+        "<link rel=amphtml href=13><meta property=og:image content=14>"
+        "<meta property=og:title content=x><img data-src=15 "
+        "data-srcset='16 1x, 17 2x'><p data-src=18 style='a:url(19)'>"
+        "<style>@import \"20\";</style><svg><style>a{b:url(21)}</style>"
+        "<g style='a:url(22)'></svg>";
+
+    check_all(page, "object 1\nembed 2\nmedia 3\nmedia 4\nmedia 5\nmedia 6\n"
+                    "srcset 7\ncite 8\ncite 9\ncite 10\ncite 11\nmanifest 12\n"
+                    "amphtml 13\nog 14\nlazy 15\nlazy 16\nlazy 17\nlazy 18\n"
+                    "style 19\nstyle 20\nstyle 21\nstyle 22\n");
+    check(page, "srcset 7\nlink 12\nlink 13\n");
+}
+END_TEST
+
+START_TEST(ours_only_the_kinds_asked_for_are_visited)
+{
+    const char *page = "<a href=1><img src=2 srcset=3><link href=4>"
+                       "<link rel=canonical href=5><source src=6>";
+
+    run(bytes_of_str(page), LINK_BIT(LINK_CANONICAL), "");
+    ck_assert_str_eq(buf_str(&rows), "canonical 5\n");
+    run(bytes_of_str(page), LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_MEDIA), "");
+    ck_assert_str_eq(buf_str(&rows), "srcset 3\nmedia 6\n");
+    run(bytes_of_str(page), 0, "");
+    ck_assert_str_eq(buf_str(&rows), "");
+}
+END_TEST
+
+START_TEST(ours_the_number_of_links_can_be_bounded)
+{
+    struct link_options o = {.kinds = LINK_SET_BASIC,
+                             .page_url = &base,
+                             .most = 2};
+    struct page_info info;
+
+    ck_assert_int_eq(link_parser_html(parser,
+                                      bytes_of_str("<a href=1><a href=2>"
+                                                   "<a href=3>"),
+                                      &o, add_row, NULL, &info),
+                     STATUS_LIMIT);
+    ck_assert_str_eq(buf_str(&rows), "a 1\na 2\n");
+    ck_assert_uint_eq(info.found, 2);
+}
+END_TEST
+
+/* ---- what the page says of itself ---------------------------------------- */
+
+static void check_text(struct bytes got, const char *want)
+{
+    ck_assert_msg(bytes_is(got, want), "want %s, got %.*s", want, (int)got.len,
+                  got.at);
+}
+
+START_TEST(l7_directions_for_robots_are_told_and_hide_nothing)
+{
+    struct page_info i;
+
+    i = run(bytes_of_str("<meta name=Robots content='NoIndex , x'>"
+                         "<a href=1 rel='x NoFollow'><a href=2 rel=next>"),
+            LINK_SET_BASIC, "");
+    ck_assert(i.noindex && !i.nofollow);
+    ck_assert_str_eq(buf_str(&rows), "!a 1\na 2\n");
+    i = run(bytes_of_str("<meta name=URLWEIR content=none>"), LINK_SET_BASIC,
+            "");
+    ck_assert(i.noindex && i.nofollow);
+    i = run(bytes_of_str("<meta name=otherbot content=none>"
+                         "<meta name=robots content=all>"),
+            LINK_SET_BASIC, "");
+    ck_assert(!i.noindex && !i.nofollow);
+    ck_assert_uint_eq(i.found, 0);
+}
+END_TEST
+
+START_TEST(ours_title_and_language_are_short_and_clean)
+{
+    struct buf page;
+    struct page_info i;
+
+    i = run(bytes_of_str("<html lang=' en '><svg><title>no</title></svg>"
+                         "<title>\n A&amp;B \t<i>\xe9</title>"
+                         "<title>second</title><html lang=fr>"),
+            LINK_SET_BASIC, "text/html; charset=latin1");
+    check_text(i.title, "A&B <i>\u00e9");
+    check_text(i.lang, "en");
+    ck_assert_str_eq(i.charset, "windows-1252");
+    buf_init(&page, MOST);
+    buf_add_str(&page, "<title>a ");
+    for (int k = 0; k < 400; k++)
+        buf_add_str(&page, "\u00e9");
+    i = run(buf_bytes(&page), LINK_SET_BASIC, "text/html; charset=utf-8");
+    ck_assert_uint_eq(i.title.len, 512);
+    ck_assert_mem_eq(i.title.at + 510, "\u00e9", 2);
+    buf_fini(&page);
+    i = run(bytes_of_str("<p>"), LINK_SET_BASIC, "");
+    check_text(i.title, "");
+}
+END_TEST
+
+/* ---- hostile pages ------------------------------------------------------- */
+
+static void add_repeated(struct buf *b, const char *s, size_t times)
+{
+    while (times-- > 0)
+        buf_add_str(b, s);
+}
+
+START_TEST(ours_depth_costs_nothing)
+{
+    static const char *const tags[] = {"<div>",           "<svg>",
+                                       "<svg><g>",        "<b>",
+                                       "<table><tr><td>", "<math><mi>",
+                                       "<select>",        "<template>",
+                                       "<ul><li>"};
+
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        struct buf page;
+
+        buf_init(&page, MOST);
+        add_repeated(&page, tags[i], 200000);
+        buf_add_str(&page, "<a href=1>");
+        add_repeated(&page, "</x></div></g></td></b>", 20000);
+        buf_add_str(&page, "<a href=2>");
+        run(buf_bytes(&page), LINK_SET_BASIC, "");
+        ck_assert_str_eq(buf_str(&rows), "a 1\na 2\n");
+        buf_fini(&page);
+    }
+}
+END_TEST
+
+START_TEST(ours_long_values_and_comments_are_read_in_linear_time)
+{
+    struct buf page;
+
+    buf_init(&page, MOST);
+    buf_add_str(&page, "<a title='");
+    add_repeated(&page, "x&amp", (size_t)1 << 20);
+    buf_add_str(&page, "' href=1><img srcset='");
+    add_repeated(&page, ",", (size_t)1 << 20);
+    buf_add_str(&page, "x'><!--");
+    add_repeated(&page, "--!-", (size_t)1 << 20);
+    buf_add_str(&page, "--><a ");
+    add_repeated(&page, "a=b ", (size_t)1 << 20);
+    buf_add_str(&page, "href=2><a href='");
+    add_repeated(&page, "x", (size_t)4 << 20);
+    buf_add_str(&page, "'><a href=3>");
+    run(buf_bytes(&page), LINK_SET_BASIC, "");
+    ck_assert_str_eq(buf_str(&rows), "a 1\nsrcset x\na 2\na 3\n");
+    buf_fini(&page);
+}
+END_TEST
+
+START_TEST(ours_zero_octets_and_controls_pass_through_libxml2)
+{
+    static const char page[] = "<a href='x\0y'>\0<a href='\x01z\x02?\x7f'>";
+
+    run(bytes_of(page, sizeof page - 1), LINK_SET_BASIC, "");
+    ck_assert_str_eq(buf_str(&rows), "a x%EF%BF%BDy\na z%02?%7F\n");
+}
+END_TEST
+
+/* ---- values -------------------------------------------------------------- */
+
+static void check_srcset(const char *value, const char *want)
+{
+    struct bytes rest = bytes_of_str(value), url;
+
+    buf_clear(&rows);
+    while (srcset_next(&rest, &url)) {
+        buf_add_bytes(&rows, url);
+        buf_add_char(&rows, '|');
+    }
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s gives %s", value,
+                  buf_str(&rows));
+}
+
+START_TEST(html_4_8_4_2_srcset_is_not_split_at_commas)
+{
+    check_srcset("a,b 1x, c", "a,b|c|");
+    check_srcset(" a, b ,,c,d 1x", "a|b|c,d|");
+    check_srcset("a 1x,b 2x", "a|b|");
+    check_srcset("data:,x 1x, b", "data:,x|b|");
+    check_srcset("a 100w 50h, b 2.5e1x, c -0x", "a|b|c|");
+    check_srcset("a (1x, 2x), b", "b|");
+    check_srcset("a 0w, b -1x, c 1h, d 1w 2x, e 1q, f 1.x, g 1x 1x, h", "h|");
+    check_srcset(",,,", "");
+    check_srcset("", "");
+    check_srcset("a (", "");
+}
+END_TEST
+
+static void check_refresh(const char *value, const char *want)
+{
+    struct bytes url;
+    bool found = refresh_url(bytes_of_str(value), &url);
+
+    ck_assert_msg(found == (want != NULL), "%s", value);
+    if (found)
+        check_text(url, want);
+}
+
+START_TEST(html_4_2_5_3_refresh_is_read_step_by_step)
+{
+    check_refresh("5; url=x", "x");
+    check_refresh("0,URL = 'x y' z", "x y");
+    check_refresh(" 1.5.5 \"x", "x");
+    check_refresh(".;x", "x");
+    check_refresh("5;ur=x", "ur=x");
+    check_refresh("5;url x", "url x");
+    check_refresh("5 url='x\"", "x\"");
+    check_refresh("5", NULL);
+    check_refresh("5;", NULL);
+    check_refresh("5x", NULL);
+    check_refresh("url=x", NULL);
+    check_refresh(";url=x", NULL);
+    check_refresh("", NULL);
+    check("<meta http-equiv=Refresh content='0;url=1'>"
+          "<meta http-equiv=refresh content='0;url='>"
+          "<meta http-equiv=refresh name=x content=5>",
+          "meta-refresh 1\n");
+}
+END_TEST
+
+START_TEST(ours_kinds_have_names)
+{
+    enum link_kind k;
+
+    for (int i = 0; i < LINK_KIND_COUNT_; i++) {
+        ck_assert(
+            link_kind_of_name(bytes_of_str(link_kind_name((enum link_kind)i)),
+                              &k));
+        ck_assert_int_eq(k, i);
+    }
+    ck_assert(!link_kind_of_name(bytes_of_str("A"), &k));
+}
+END_TEST
+
+Suite *suite_links(void)
+{
+    Suite *s = suite_create("links");
+    TCase *t = tcase_create("links");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, l1_raw_text_and_comments_hold_no_links);
+    tcase_add_test(t, l1_noscript_and_what_follows_the_end_count);
+    tcase_add_test(t, html_13_2_6_5_foreign_content_has_no_raw_text);
+    tcase_add_test(t, html_13_2_6_integration_points_hold_html);
+    tcase_add_test(t, html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else);
+    tcase_add_test(t, html_13_2_6_4_7_a_form_inside_a_form_is_none);
+    tcase_add_test(t, html_13_2_5_spellings_of_tags);
+    tcase_add_test(t, l2_each_element_has_its_kind);
+    tcase_add_test(t, l2_the_first_word_of_rel_that_holds_names_the_kind);
+    tcase_add_test(t, l2_only_urls_of_http_and_https_are_links);
+    tcase_add_test(t, l3_the_first_usable_base_holds_for_the_whole_page);
+    tcase_add_test(
+        t, l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8);
+    tcase_add_test(t, l6_utf16_pages_are_read);
+    tcase_add_test(t, l8_the_other_kinds_come_when_asked_for);
+    tcase_add_test(t, ours_only_the_kinds_asked_for_are_visited);
+    tcase_add_test(t, ours_the_number_of_links_can_be_bounded);
+    tcase_add_test(t, l7_directions_for_robots_are_told_and_hide_nothing);
+    tcase_add_test(t, ours_title_and_language_are_short_and_clean);
+    tcase_add_test(t, ours_depth_costs_nothing);
+    tcase_add_test(t, ours_long_values_and_comments_are_read_in_linear_time);
+    tcase_add_test(t, ours_zero_octets_and_controls_pass_through_libxml2);
+    tcase_add_test(t, html_4_8_4_2_srcset_is_not_split_at_commas);
+    tcase_add_test(t, html_4_2_5_3_refresh_is_read_step_by_step);
+    tcase_add_test(t, ours_kinds_have_names);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_robots.c - whose rules a rule file gives, and which of them decides.
+ *
+ * How a file is read, line by line: test_robots_lines.c. What a pattern
+ * matches: test_robots_pattern.c.
+ */
+#include "frontier/url/url.h"
+#include "tests/unit/crawler/robots/robots_text.h"
+
+/* ---- groups ---------------------------------------------------------------*/
+
+START_TEST(rfc9309_2_2_1_agents_match_whole_and_without_case)
+{
+    const char *f = "User-agent: FooBot\nDisallow: /\n";
+
+    ck_assert(!allows(f, "FooBot", "/"));
+    ck_assert(!allows(f, "foobot", "/"));
+    ck_assert(!allows(f, "FOOBOT", "/"));
+    ck_assert(allows(f, "Foo", "/"));
+    ck_assert(allows(f, "FooBotNews", "/"));
+    ck_assert(allows(f, "Bot", "/"));
+    ck_assert(allows(f, "FooBot-News", "/"));
+    ck_assert(allows(f, "FooBot_", "/"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_1_only_the_product_token_counts_on_both_sides)
+{
+    const char *with_version = "User-agent: FooBot/2.1 (beta)\nDisallow: /\n";
+    const char *two_words = "User-agent: Foo Bot\nDisallow: /\n";
+    const char *plain = "User-agent: foobot\nDisallow: /\n";
+
+    ck_assert(!allows(with_version, "FooBot", "/"));
+    ck_assert(!allows(two_words, "Foo", "/"));
+    ck_assert(allows(two_words, "Bot", "/"));
+    ck_assert(!allows(plain, "FooBot/1.0", "/"));
+    ck_assert(!allows(plain, " FooBot (+http://foo/)", "/"));
+    ck_assert(!allows("User-agent: a-b_C\nDisallow: /\n", "A-b_c", "/"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_1_groups_of_one_agent_merge)
+{
+    const char *f = "User-agent: FooBot\nDisallow: /a\n"
+                    "User-agent: BarBot\nDisallow: /b\n"
+                    "User-agent: foobot\nDisallow: /c\n";
+
+    ck_assert(!allows(f, "FooBot", "/a"));
+    ck_assert(allows(f, "FooBot", "/b"));
+    ck_assert(!allows(f, "FooBot", "/c"));
+    ck_assert(allows(f, "BarBot", "/a"));
+    ck_assert(!allows(f, "BarBot", "/b"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_1_groups_of_the_star_merge_too)
+{
+    const char *f = "User-agent: *\nDisallow: /a\n"
+                    "User-agent: BarBot\nDisallow: /b\n"
+                    "User-agent: *\nDisallow: /c\n";
+
+    ck_assert(!allows(f, "FooBot", "/a"));
+    ck_assert(!allows(f, "FooBot", "/c"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_1_star_only_where_no_group_names_the_agent)
+{
+    const char *f = "User-agent: *\nDisallow: /x\n"
+                    "User-agent: FooBot\nDisallow: /y\n"
+                    "User-agent: QuxBot\n";
+
+    ck_assert(!allows(f, "OtherBot", "/x"));
+    ck_assert(allows(f, "OtherBot", "/y"));
+    ck_assert(allows(f, "FooBot", "/x"));
+    ck_assert(!allows(f, "FooBot", "/y"));
+    /* A last group without rules allows everything (section 2.1). */
+    ck_assert(allows(f, "QuxBot", "/x"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_1_no_group_for_us_allows_all)
+{
+    ck_assert(allows("User-agent: BarBot\nDisallow: /\n", "FooBot", "/a"));
+    ck_assert(allows("", "FooBot", "/a"));
+    ck_assert(allows("<html><body>Not found</body></html>", "FooBot", "/a"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_1_consecutive_agent_lines_share_their_rules)
+{
+    const char *f = "User-agent: a\nUser-agent: b\n\n# both\nDisallow: /x\n"
+                    "User-agent: c\nDisallow: /y\n";
+
+    ck_assert(!allows(f, "a", "/x"));
+    ck_assert(!allows(f, "b", "/x"));
+    ck_assert(allows(f, "c", "/x"));
+    ck_assert(allows(f, "b", "/y"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_4_other_records_do_not_end_a_run_of_agents)
+{
+    const char *f = "User-agent: a\nCrawl-delay: 5\nUser-agent: b\n"
+                    "Sitemap: http://h/s.xml\nUser-agent: c\nHost: h\n"
+                    "User-agent: d\nNoindex: /\nDisallow: /x\n";
+
+    ck_assert(!allows(f, "a", "/x"));
+    ck_assert(!allows(f, "b", "/x"));
+    ck_assert(!allows(f, "c", "/x"));
+    ck_assert(!allows(f, "d", "/x"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_2_rules_before_any_agent_line_are_ignored)
+{
+    const char *f = "Disallow: /x\nUser-agent: *\nDisallow: /y\n";
+
+    ck_assert(allows(f, "FooBot", "/x"));
+    ck_assert(!allows(f, "FooBot", "/y"));
+}
+END_TEST
+
+START_TEST(an_agent_line_without_a_token_opens_a_group_of_nobody)
+{
+    const char *f = "User-agent: *\nDisallow: /x\n"
+                    "User-agent: 007\nDisallow: /y\n"
+                    "User-agent:\nDisallow: /z\n";
+
+    ck_assert(!allows(f, "FooBot", "/x"));
+    ck_assert(allows(f, "FooBot", "/y"));
+    ck_assert(allows(f, "FooBot", "/z"));
+    ck_assert(!allows(f, "007", "/x"));
+    ck_assert(allows(f, "007", "/y"));
+}
+END_TEST
+
+START_TEST(ours_a_star_with_letters_behind_it_is_no_star)
+{
+    ck_assert(allows("User-agent: *bot\nDisallow: /\n", "foobot", "/"));
+    ck_assert(!allows("User-agent: * all\nDisallow: /\n", "foobot", "/"));
+}
+END_TEST
+
+START_TEST(rfc9309_5_1_simple_example)
+{
+    const char *f = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\n"
+                    "Allow: /publications/\n\n"
+                    "User-Agent: foobot\nDisallow:/\n"
+                    "Allow:/example/page.html\nAllow:/example/allowed.gif\n\n"
+                    "User-Agent: barbot\nUser-Agent: bazbot\n"
+                    "Disallow: /example/page.html\n\n"
+                    "User-Agent: quxbot\n";
+
+    ck_assert(!allows(f, "x", "/a/b.gif"));
+    ck_assert(allows(f, "x", "/a/b.gif?c"));
+    ck_assert(!allows(f, "x", "/example/"));
+    ck_assert(allows(f, "x", "/publications/"));
+    ck_assert(allows(f, "foobot", "/example/page.html"));
+    ck_assert(allows(f, "foobot", "/example/allowed.gif"));
+    ck_assert(!allows(f, "foobot", "/example/"));
+    ck_assert(!allows(f, "barbot", "/example/page.html"));
+    ck_assert(!allows(f, "bazbot", "/example/page.html"));
+    ck_assert(allows(f, "bazbot", "/example/"));
+    ck_assert(allows(f, "quxbot", "/example/"));
+}
+END_TEST
+
+/* ---- rules ----------------------------------------------------------------*/
+
+START_TEST(rfc9309_2_2_2_longest_match_wins)
+{
+    const char *f = "Allow: /example/page/\n"
+                    "Disallow: /example/page/disallowed.gif\n";
+
+    ck_assert(!under(f, "/example/page/disallowed.gif"));
+    ck_assert(under(f, "/example/page/other.gif"));
+    ck_assert(under("Disallow: /\nAllow: /p\n", "/page"));
+    ck_assert(!under("Allow: /\nDisallow: /p\n", "/page"));
+    ck_assert(!under("Disallow: /x\nAllow: /x/\n", "/x"));
+    ck_assert(under("Disallow: /x\nAllow: /x/\n", "/x/"));
+    /* Wildcards are octets like others. */
+    ck_assert(!under("Allow: /page\nDisallow: /*.htm\n", "/page.htm"));
+    ck_assert(under("Allow: /$\nDisallow: /\n", "/"));
+    ck_assert(!under("Allow: /$\nDisallow: /\n", "/page.htm"));
+    ck_assert(!under("Allow: /fish\nDisallow: /fish*\n", "/fish"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_2_ties_go_to_allow)
+{
+    ck_assert(under("Disallow: /folder\nAllow: /folder\n", "/folder/page"));
+    ck_assert(under("Allow: /folder\nDisallow: /folder\n", "/folder/page"));
+    ck_assert(under("Disallow: /*a\nAllow: /b*\n", "/ba"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_2_matching_starts_at_the_first_octet_with_case)
+{
+    ck_assert(under("Disallow: /fish\n", "/catfish"));
+    ck_assert(under("Disallow: /fish\n", "/?id=fish"));
+    ck_assert(under("Disallow: /fish\n", "/Fish.asp"));
+    ck_assert(!under("Disallow: /fish\n", "/fish.html?id=1"));
+    ck_assert(!under("Disallow: /fish\n", "/fishheads/a"));
+    ck_assert(under("Disallow: /fish/\n", "/fish"));
+    ck_assert(!under("Disallow: /a?b=c\n", "/a?b=cd"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_2_robots_txt_is_always_allowed)
+{
+    ck_assert(under("Disallow: /\n", "/robots.txt"));
+    ck_assert(under("Disallow: /robots.txt\n", "/robots.txt"));
+    ck_assert(under("Disallow: /\n", "/%72obots%2Etxt"));
+    ck_assert(!under("Disallow: /\n", "/robots.txt.bak"));
+    ck_assert(!under("Disallow: /\n", "/robots.txt?a"));
+    ck_assert(!under("Disallow: /\n", "/a/robots.txt"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_empty_disallow_matches_nothing)
+{
+    ck_assert(under("Disallow:\n", "/a"));
+    ck_assert(under("Disallow: # all\n", "/a"));
+    ck_assert(!under("Allow:\nDisallow: /\n", "/a"));
+    /* It is a rule none the less: what follows it is another group. */
+    ck_assert(allows("User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /\n",
+                     "a", "/x"));
+}
+END_TEST
+
+START_TEST(ours_a_pattern_without_a_slash_or_star_matches_nothing)
+{
+    ck_assert(under("Disallow: fish\n", "/fish"));
+    ck_assert(under("Disallow: ?a\n", "/?a"));
+    ck_assert(under("Disallow: $\n", "/"));
+    ck_assert(under("Disallow: http://h/fish\n", "/fish"));
+    ck_assert(under("Disallow: %2Ffish\n", "/fish"));
+    ck_assert(!under("Disallow: *fish\n", "/a/fish"));
+}
+END_TEST
+
+/* The spelling of a rule does not change its weight. */
+START_TEST(ours_weight_is_counted_in_octets_as_compared)
+{
+    ck_assert(
+        under("Disallow: /%E3%83%84\nAllow: /\xe3\x83\x84\n", "/%E3%83%84"));
+    ck_assert(under("Disallow: /%61%62%63\nAllow: /abcd\n", "/abcde"));
+    /* Octets, not characters: e with an acute accent is six. */
+    ck_assert(!under("Allow: /*****\nDisallow: /\xc3\xa9\n", "/%C3%A9"));
+}
+END_TEST
+
+START_TEST(the_url_is_parsed_first)
+{
+    static const struct {
+        const char *url;
+        bool allowed;
+    } t[] = {
+        {"http://h/private/x", false},
+        {"http://h/a/../private/x", false},
+        {"http://h/a/%2e%2E/private/x", false},
+        {"http://h/private/../x", true},
+        {"http://h/%70rivate/", false},
+        {"http://h\\private\\", false},
+        {"  HTTP://H/private/#top ", false},
+        {"http://h/x#/private/", true},
+        {"http://h?/private/", true},
+        {"http://h/caf\xc3\xa9", false},
+        {"http://h/a b", false},
+    };
+    struct robots *r =
+        robots_parse(bytes_of_str("User-agent: *\nDisallow: /private/\n"
+                                  "Disallow: /caf\xc3\xa9\nDisallow: /a%20b\n"),
+                     bytes_of_str("foobot"));
+    struct url u;
+
+    url_init(&u);
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        ck_assert_int_eq(url_parse(&u, bytes_of_str(t[i].url), NULL, NULL),
+                         URL_OK);
+        ck_assert_msg(robots_allows(r, url_path_query(&u), NULL) ==
+                          t[i].allowed,
+                      "%s", t[i].url);
+    }
+    url_fini(&u);
+    robots_free(r);
+}
+END_TEST
+
+/* ---- the deciding line ----------------------------------------------------*/
+
+START_TEST(names_the_line_that_decided)
+{
+    struct robots *r =
+        robots_parse(bytes_of_str(
+                         "User-agent: *\n  Disallow: /a  # keep out \r\n"
+                         "Allow: /a\nDisallow: /b%41\n"),
+                     bytes_of_str("foobot"));
+    struct bytes line;
+
+    ck_assert(robots_allows(r, bytes_of_str("/a"), &line));
+    ck_assert(bytes_is(line, "Allow: /a"));
+    ck_assert(!robots_allows(r, bytes_of_str("/bA"), &line));
+    ck_assert(bytes_is(line, "Disallow: /b%41"));
+    ck_assert(robots_allows(r, bytes_of_str("/c"), &line));
+    ck_assert_uint_eq(line.len, 0);
+    ck_assert(robots_allows(r, bytes_of_str("/robots.txt"), &line));
+    ck_assert_uint_eq(line.len, 0);
+    robots_free(r);
+}
+END_TEST
+
+START_TEST(allow_all_and_deny_all_are_what_they_say)
+{
+    struct robots *all = robots_allow_all(), *none = robots_deny_all();
+
+    ck_assert(robots_allows(all, bytes_of_str("/a"), NULL));
+    ck_assert(!robots_allows(none, bytes_of_str("/a"), NULL));
+    ck_assert(robots_allows(none, bytes_of_str("/robots.txt"), NULL));
+    ck_assert_double_eq(robots_crawl_delay(none), -1);
+    robots_free(all);
+    robots_free(none);
+    robots_free(NULL);
+}
+END_TEST
+
+Suite *suite_robots(void)
+{
+    Suite *s = suite_create("robots");
+    TCase *t = tcase_create("robots");
+
+    tcase_add_test(t, rfc9309_2_2_1_agents_match_whole_and_without_case);
+    tcase_add_test(t,
+                   rfc9309_2_2_1_only_the_product_token_counts_on_both_sides);
+    tcase_add_test(t, rfc9309_2_2_1_groups_of_one_agent_merge);
+    tcase_add_test(t, rfc9309_2_2_1_groups_of_the_star_merge_too);
+    tcase_add_test(t, rfc9309_2_2_1_star_only_where_no_group_names_the_agent);
+    tcase_add_test(t, rfc9309_2_2_1_no_group_for_us_allows_all);
+    tcase_add_test(t, rfc9309_2_1_consecutive_agent_lines_share_their_rules);
+    tcase_add_test(t, rfc9309_2_2_4_other_records_do_not_end_a_run_of_agents);
+    tcase_add_test(t, rfc9309_2_2_2_rules_before_any_agent_line_are_ignored);
+    tcase_add_test(t, an_agent_line_without_a_token_opens_a_group_of_nobody);
+    tcase_add_test(t, ours_a_star_with_letters_behind_it_is_no_star);
+    tcase_add_test(t, rfc9309_5_1_simple_example);
+    tcase_add_test(t, rfc9309_2_2_2_longest_match_wins);
+    tcase_add_test(t, rfc9309_2_2_2_ties_go_to_allow);
+    tcase_add_test(t,
+                   rfc9309_2_2_2_matching_starts_at_the_first_octet_with_case);
+    tcase_add_test(t, rfc9309_2_2_2_robots_txt_is_always_allowed);
+    tcase_add_test(t, rfc9309_2_2_empty_disallow_matches_nothing);
+    tcase_add_test(t, ours_a_pattern_without_a_slash_or_star_matches_nothing);
+    tcase_add_test(t, ours_weight_is_counted_in_octets_as_compared);
+    tcase_add_test(t, the_url_is_parsed_first);
+    tcase_add_test(t, names_the_line_that_decided);
+    tcase_add_test(t, allow_all_and_deny_all_are_what_they_say);
+    suite_add_tcase(s, t);
+    return s;
+}

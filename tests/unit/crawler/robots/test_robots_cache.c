@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crawler/robots/robots_cache.h"
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+#define T0     INT64_C(1700000000000)
+
+static const char origin_a[] = "http://a.example";
+static const char keep_out[] = "User-agent: *\nDisallow: /private\n"
+                               "Crawl-delay: 2\nSitemap: http://a/s.xml\n";
+
+static struct robots_cache *cache_of(size_t memory)
+{
+    const struct robots_cache_options o = {.agent = "urlweir/1.0",
+                                           .memory = memory,
+                                           .retry_delay_ms = SECOND};
+
+    return robots_cache_new(&o);
+}
+
+static struct robots_answer ask(struct robots_cache *c, const char *origin,
+                                const char *path, int64_t now)
+{
+    return robots_cache_ask(c, bytes_of_str(origin), bytes_of_str(path), now);
+}
+
+static enum robots_verdict verdict(struct robots_cache *c, const char *path,
+                                   int64_t now)
+{
+    return ask(c, origin_a, path, now).verdict;
+}
+
+static bool tell(struct robots_cache *c, const char *origin,
+                 const struct robots_fetch *f, int64_t now,
+                 struct robots_row *row)
+{
+    struct robots_row ignored;
+
+    return robots_cache_told(c, bytes_of_str(origin), f, now,
+                             row != NULL ? row : &ignored);
+}
+
+/* A fetch that ended with `status`; `body` may be NULL. */
+static void fetched(struct robots_cache *c, int status, const char *body,
+                    int64_t now)
+{
+    const struct robots_fetch f = {.http_status = status,
+                                   .body = bytes_of_str(body)};
+
+    tell(c, origin_a, &f, now, NULL);
+}
+
+/* The two answers that a fetch owes (robots_cache.h) are taken. */
+static void use_up(struct robots_cache *c, int64_t now)
+{
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_lt(verdict(c, "/", now), ROBOTS_FETCH);
+}
+
+static void fetched_for(struct robots_cache *c, const char *body,
+                        const char *cache_control, int64_t now)
+{
+    const struct robots_fetch f = {.http_status = 200,
+                                   .body = bytes_of_str(body),
+                                   .cache_control =
+                                       bytes_of_str(cache_control)};
+
+    tell(c, origin_a, &f, now, NULL);
+}
+
+/* A cache that knows keep_out of origin_a since T0, for a day. */
+static struct robots_cache *cache_with_rules(void)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+
+    ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_FETCH);
+    fetched(c, 200, keep_out, T0);
+    use_up(c, T0);
+    return c;
+}
+
+START_TEST(asks_for_one_fetch_and_holds_the_rest_back)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    struct robots_answer a;
+
+    ck_assert_int_eq(verdict(c, "/x", T0), ROBOTS_FETCH);
+    ck_assert_int_eq(verdict(c, "/y", T0), ROBOTS_FETCHING);
+    ck_assert_ptr_null(robots_cache_rules(c, bytes_of_str(origin_a)));
+    fetched(c, 200, keep_out, T0 + SECOND);
+    a = ask(c, origin_a, "/private/1", T0 + SECOND);
+    ck_assert_int_eq(a.verdict, ROBOTS_DENIED);
+    ck_assert(bytes_is(a.line, "Disallow: /private"));
+    ck_assert_double_eq(a.crawl_delay, 2);
+    ck_assert(!a.stale);
+    a = ask(c, origin_a, "/public", T0 + SECOND);
+    ck_assert_int_eq(a.verdict, ROBOTS_ALLOWED);
+    ck_assert_uint_eq(a.line.len, 0);
+    ck_assert_uint_eq(robots_sitemap_count(
+                          robots_cache_rules(c, bytes_of_str(origin_a))),
+                      1);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(a_fetch_not_carried_out_is_asked_for_again)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+
+    ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_FETCH);
+    robots_cache_gave_up(c, bytes_of_str(origin_a));
+    ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_FETCH);
+    ck_assert_uint_eq(ask(c, origin_a, "/", T0).failures, 0);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(one_file_per_scheme_host_and_port)
+{
+    struct robots_cache *c = cache_with_rules();
+
+    ck_assert_int_eq(ask(c, "https://a.example", "/", T0).verdict,
+                     ROBOTS_FETCH);
+    ck_assert_int_eq(ask(c, "http://a.example:8080", "/", T0).verdict,
+                     ROBOTS_FETCH);
+    ck_assert_int_eq(ask(c, "http://b.a.example", "/", T0).verdict,
+                     ROBOTS_FETCH);
+    ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_ALLOWED);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(rfc9309_2_3_1_what_each_status_means)
+{
+    static const struct {
+        int status;
+        enum robots_verdict after; /* of a path the body disallows */
+    } t[] = {
+        {200, ROBOTS_DENIED},  {203, ROBOTS_DENIED},  {206, ROBOTS_DENIED},
+        {301, ROBOTS_ALLOWED}, {302, ROBOTS_ALLOWED}, {308, ROBOTS_ALLOWED},
+        {400, ROBOTS_ALLOWED}, {401, ROBOTS_ALLOWED}, {403, ROBOTS_ALLOWED},
+        {404, ROBOTS_ALLOWED}, {410, ROBOTS_ALLOWED}, {499, ROBOTS_ALLOWED},
+        {429, ROBOTS_WAIT},    {500, ROBOTS_WAIT},    {503, ROBOTS_WAIT},
+        {599, ROBOTS_WAIT},    {0, ROBOTS_WAIT},      {304, ROBOTS_WAIT},
+        {100, ROBOTS_WAIT},    {600, ROBOTS_WAIT},    {999, ROBOTS_WAIT},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct robots_cache *c = cache_of(1 << 20);
+
+        verdict(c, "/private", T0);
+        fetched(c, t[i].status, keep_out, T0);
+        ck_assert_msg(verdict(c, "/private", T0) == t[i].after, "%d",
+                      t[i].status);
+        robots_cache_free(c);
+    }
+}
+END_TEST
+
+START_TEST(an_empty_answer_allows_all)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+
+    verdict(c, "/private", T0);
+    fetched(c, 204, NULL, T0);
+    ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_ALLOWED);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
+{
+    static const struct {
+        const char *cache_control;
+        int64_t fresh;
+    } t[] = {
+        {"", DAY},
+        {"max-age=3600", HOUR},
+        {"max-age=1", SECOND},
+        {"max-age=86400", DAY},
+        {"max-age=31536000", DAY},
+        /* ours: always asking again would double our requests. */
+        {"max-age=0", MINUTE},
+        {"no-cache", MINUTE},
+        {"private, no-store", MINUTE},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct robots_cache *c = cache_of(1 << 20);
+
+        verdict(c, "/private", T0);
+        fetched_for(c, keep_out, t[i].cache_control, T0);
+        use_up(c, T0);
+        ck_assert_msg(verdict(c, "/private", T0 + t[i].fresh - 1) ==
+                          ROBOTS_DENIED,
+                      "%s", t[i].cache_control);
+        ck_assert_msg(verdict(c, "/private", T0 + t[i].fresh) == ROBOTS_FETCH,
+                      "%s", t[i].cache_control);
+        robots_cache_free(c);
+    }
+}
+END_TEST
+
+/* A page's turn comes after the host's delay, which may be longer than the
+ * copy is fresh; it must not wait for another copy then, and so for ever. */
+START_TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    int64_t now = T0;
+
+    for (int pages = 0; pages < 5; pages++) {
+        ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
+        fetched_for(c, keep_out, "max-age=1", now);
+        ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_ALLOWED);
+        ck_assert_int_eq(verdict(c, "/x", now + MINUTE), ROBOTS_ALLOWED);
+        now += 2 * MINUTE;
+    }
+    /* But not for longer than a day. */
+    ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
+    fetched_for(c, keep_out, "max-age=1", now);
+    ck_assert_int_eq(verdict(c, "/x", now + DAY), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(a_missing_file_is_asked_for_again_after_a_day)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+
+    verdict(c, "/private", T0);
+    fetched(c, 404, NULL, T0);
+    use_up(c, T0);
+    ck_assert_int_eq(verdict(c, "/private", T0 + DAY - 1), ROBOTS_ALLOWED);
+    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_FETCH);
+    fetched(c, 200, keep_out, T0 + DAY);
+    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_DENIED);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(unreachable_means_not_now_with_back_off_to_an_hour)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    int64_t now = T0, wait = SECOND;
+
+    for (uint32_t n = 1; n < 20; n++) {
+        struct robots_answer a;
+
+        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
+        fetched(c, n % 2 == 0 ? 503 : 0, NULL, now);
+        a = ask(c, origin_a, "/", now);
+        ck_assert_int_eq(a.verdict, ROBOTS_WAIT);
+        ck_assert_int_eq(a.until_ms - now, wait);
+        ck_assert_uint_eq(a.failures, n);
+        ck_assert_int_eq(verdict(c, "/", now + wait - 1), ROBOTS_WAIT);
+        now += wait;
+        wait = wait * 2 < HOUR ? wait * 2 : HOUR;
+    }
+    ck_assert_int_eq(wait, HOUR);
+    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
+    fetched(c, 200, keep_out, now);
+    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_ALLOWED);
+    ck_assert_uint_eq(ask(c, origin_a, "/", now).failures, 0);
+    /* Back-off starts anew. */
+    now += DAY;
+    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
+    fetched(c, 500, NULL, now);
+    use_up(c, now);
+    ck_assert_int_eq(verdict(c, "/", now + SECOND), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(a_longer_retry_after_counts_instead_up_to_a_day)
+{
+    static const struct {
+        const char *retry_after;
+        int64_t wait;
+    } t[] = {{"120", 2 * MINUTE},
+             {"0", SECOND},
+             {"never", SECOND},
+             {"", SECOND},
+             {"1000000000", DAY}};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct robots_cache *c = cache_of(1 << 20);
+        const struct robots_fetch f = {.http_status = 429,
+                                       .retry_after =
+                                           bytes_of_str(t[i].retry_after)};
+
+        verdict(c, "/", T0);
+        tell(c, origin_a, &f, T0, NULL);
+        ck_assert_int_eq(ask(c, origin_a, "/", T0).until_ms, T0 + t[i].wait);
+        robots_cache_free(c);
+    }
+}
+END_TEST
+
+START_TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    int64_t now = T0;
+    struct robots_answer a = ask(c, origin_a, "/x", now);
+
+    while (a.verdict == ROBOTS_FETCH) {
+        fetched(c, 503, NULL, now);
+        a = ask(c, origin_a, "/x", now);
+        if (a.verdict != ROBOTS_WAIT)
+            break;
+        ck_assert_int_lt(now, T0 + 30 * DAY);
+        now = a.until_ms;
+        a = ask(c, origin_a, "/x", now);
+    }
+    ck_assert_int_eq(a.verdict, ROBOTS_ALLOWED);
+    ck_assert(a.stale);
+    ck_assert_int_ge(now, T0 + 30 * DAY);
+    ck_assert_int_lt(now, T0 + 30 * DAY + 2 * HOUR);
+    /* Its return is seen. */
+    use_up(c, now);
+    ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_FETCH);
+    fetched(c, 200, "User-agent: *\nDisallow: /", now + HOUR);
+    ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_DENIED);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
+{
+    struct robots_cache *c = cache_with_rules();
+    int64_t now = T0 + DAY;
+    struct robots_answer a;
+
+    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
+    fetched(c, 503, NULL, now);
+    a = ask(c, origin_a, "/private", now);
+    ck_assert_int_eq(a.verdict, ROBOTS_DENIED);
+    ck_assert(a.stale);
+    ck_assert_uint_eq(a.failures, 1);
+    ck_assert_int_eq(verdict(c, "/public", now), ROBOTS_ALLOWED);
+    ck_assert_int_eq(verdict(c, "/public", now + SECOND), ROBOTS_FETCH);
+    fetched(c, 0, NULL, now + SECOND);
+    ck_assert_int_eq(verdict(c, "/private", now + SECOND), ROBOTS_DENIED);
+    /* For as long as it takes. */
+    now += 60 * DAY;
+    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
+    fetched(c, 0, NULL, now);
+    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_DENIED);
+    ck_assert_int_eq(verdict(c, "/public", now), ROBOTS_ALLOWED);
+    /* A 404 is an answer. */
+    now += HOUR;
+    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
+    fetched(c, 404, NULL, now);
+    ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_ALLOWED);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(not_modified_renews_the_copy)
+{
+    struct robots_cache *c = cache_with_rules();
+
+    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_FETCH);
+    fetched(c, 304, NULL, T0 + DAY);
+    ck_assert_int_eq(verdict(c, "/private", T0 + 2 * DAY - 1), ROBOTS_DENIED);
+    ck_assert_int_eq(verdict(c, "/private", T0 + 2 * DAY), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(ours_a_clock_set_back_makes_a_copy_stale)
+{
+    struct robots_cache *c = cache_with_rules();
+
+    ck_assert_int_eq(verdict(c, "/private", T0 - 365 * DAY), ROBOTS_FETCH);
+    fetched(c, 500, NULL, T0 - 365 * DAY);
+    ck_assert_int_eq(verdict(c, "/private", T0 - 365 * DAY), ROBOTS_DENIED);
+    ck_assert_int_eq(verdict(c, "/private", T0 - 730 * DAY), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(a_file_cut_at_the_limit_loses_only_its_last_line)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    char *body = xmalloc(ROBOTS_FETCH_MOST);
+    const struct robots_fetch f = {.http_status = 200,
+                                   .body = bytes_of(body, ROBOTS_FETCH_MOST)};
+    struct robots_row row;
+
+    memset(body, '#', ROBOTS_FETCH_MOST);
+    memcpy(body, keep_out, strlen(keep_out));
+    memcpy(body + ROBOTS_FETCH_MOST - 13, "\nDisallow: /pu", 13);
+    verdict(c, "/", T0);
+    ck_assert(tell(c, origin_a, &f, T0, &row));
+    ck_assert_int_eq(verdict(c, "/pxyz", T0), ROBOTS_ALLOWED);
+    ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_DENIED);
+    ck_assert_uint_eq(row.body.len, ROBOTS_FETCH_MOST - 12);
+    free(body);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(memory_is_bounded_and_the_longest_unasked_go_first)
+{
+    const size_t most = 20000;
+    struct robots_cache *c = cache_of(most);
+    char origin[64];
+
+    for (int i = 0; i < 1000; i++) {
+        const struct robots_fetch f = {.http_status = 200,
+                                       .body = bytes_of_str(keep_out)};
+
+        snprintf(origin, sizeof origin, "http://host%d.example", i);
+        ck_assert_int_eq(ask(c, origin, "/", T0).verdict, ROBOTS_FETCH);
+        tell(c, origin, &f, T0, NULL);
+        ck_assert_uint_le(robots_cache_memory(c), most);
+        /* Asked all the time, so it stays. */
+        ck_assert_int_eq(ask(c, "http://host0.example", "/", T0).verdict,
+                         ROBOTS_ALLOWED);
+    }
+    ck_assert_uint_gt(robots_cache_count(c), 10);
+    ck_assert_uint_lt(robots_cache_count(c), 100);
+    ck_assert_int_eq(ask(c, "http://host999.example", "/", T0).verdict,
+                     ROBOTS_ALLOWED);
+    ck_assert_int_eq(ask(c, "http://host1.example", "/", T0).verdict,
+                     ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(what_is_being_fetched_is_not_forgotten)
+{
+    struct robots_cache *c = cache_of(1);
+
+    ck_assert_int_eq(ask(c, "http://a", "/", T0).verdict, ROBOTS_FETCH);
+    ck_assert_int_eq(ask(c, "http://b", "/", T0).verdict, ROBOTS_FETCH);
+    ck_assert_int_eq(ask(c, "http://a", "/", T0).verdict, ROBOTS_FETCHING);
+    ck_assert_int_eq(ask(c, "http://b", "/", T0).verdict, ROBOTS_FETCHING);
+    robots_cache_free(c);
+}
+END_TEST
+
+/* ---- across a restart -----------------------------------------------------*/
+
+START_TEST(a_kept_row_gives_the_same_answers_after_a_restart)
+{
+    struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
+    const struct robots_fetch f = {.http_status = 200,
+                                   .body = bytes_of_str(keep_out),
+                                   .cache_control =
+                                       bytes_of_str("max-age=7200")};
+    struct robots_row row;
+
+    verdict(c, "/", T0);
+    ck_assert(tell(c, origin_a, &f, T0, &row));
+    ck_assert(bytes_is(row.origin, origin_a));
+    ck_assert_int_eq(row.fetched_at_ms, T0);
+    ck_assert_int_eq(row.expires_at_ms, T0 + 2 * HOUR);
+    ck_assert_int_eq(row.unreachable_since_ms, 0);
+    ck_assert_uint_eq(row.http_status, 200);
+    ck_assert(bytes_is(row.body, keep_out));
+    robots_cache_restore(after, &row);
+    ck_assert_int_eq(verdict(after, "/private", T0 + HOUR), ROBOTS_DENIED);
+    ck_assert_int_eq(verdict(after, "/private", T0 + 2 * HOUR), ROBOTS_FETCH);
+    fetched(after, 503, NULL, T0 + 2 * HOUR);
+    ck_assert_int_eq(verdict(after, "/private", T0 + 2 * HOUR), ROBOTS_DENIED);
+    robots_cache_free(c);
+    robots_cache_free(after);
+}
+END_TEST
+
+START_TEST(a_kept_404_allows_all_after_a_restart)
+{
+    struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
+    const struct robots_fetch f = {.http_status = 404,
+                                   .body = bytes_of_str(keep_out)};
+    struct robots_row row;
+
+    verdict(c, "/", T0);
+    ck_assert(tell(c, origin_a, &f, T0, &row));
+    ck_assert_uint_eq(row.body.len, 0);
+    robots_cache_restore(after, &row);
+    ck_assert_int_eq(verdict(after, "/private", T0 + HOUR), ROBOTS_ALLOWED);
+    robots_cache_free(c);
+    robots_cache_free(after);
+}
+END_TEST
+
+START_TEST(an_unreachable_origin_stays_so_across_a_restart)
+{
+    struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
+    const struct robots_fetch f = {.http_status = 503};
+    struct robots_row row;
+
+    verdict(c, "/", T0);
+    tell(c, origin_a, &f, T0, NULL);
+    verdict(c, "/", T0 + SECOND);
+    ck_assert(tell(c, origin_a, &f, T0 + SECOND, &row));
+    ck_assert_int_eq(row.unreachable_since_ms, T0);
+    robots_cache_restore(after, &row);
+    ck_assert_int_eq(verdict(after, "/", T0 + 2 * SECOND), ROBOTS_WAIT);
+    ck_assert_int_eq(verdict(after, "/", T0 + 3 * SECOND), ROBOTS_FETCH);
+    fetched(after, 503, NULL, T0 + 3 * SECOND);
+    ck_assert_int_eq(ask(after, origin_a, "/", T0 + 3 * SECOND).until_ms,
+                     T0 + 7 * SECOND);
+    /* The thirty days go on too. */
+    ck_assert_int_eq(verdict(after, "/", T0 + 30 * DAY), ROBOTS_FETCH);
+    fetched(after, 503, NULL, T0 + 30 * DAY);
+    ck_assert_int_eq(verdict(after, "/", T0 + 30 * DAY), ROBOTS_ALLOWED);
+    robots_cache_free(c);
+    robots_cache_free(after);
+}
+END_TEST
+
+START_TEST(a_stored_copy_is_not_replaced_by_a_failure)
+{
+    struct robots_cache *c = cache_with_rules();
+    const struct robots_fetch f = {.http_status = 0};
+    struct robots_row row;
+
+    verdict(c, "/", T0 + DAY);
+    ck_assert(!tell(c, origin_a, &f, T0 + DAY, &row));
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(a_restored_row_does_not_replace_what_is_known)
+{
+    struct robots_cache *c = cache_with_rules();
+    const struct robots_row row = {.origin = bytes_of_str(origin_a),
+                                   .fetched_at_ms = T0,
+                                   .expires_at_ms = T0 + DAY,
+                                   .http_status = 404};
+
+    robots_cache_restore(c, &row);
+    ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_DENIED);
+    robots_cache_free(c);
+}
+END_TEST
+
+/* ---- against a plain model ------------------------------------------------*/
+
+/* One origin as the table in robots_cache.h has it, in the plainest words. */
+struct model {
+    int owed;
+    int64_t told;
+    bool known, fetching, unreachable, has_copy, copy_denies;
+    int64_t good_until, retry_at, wait, since;
+};
+
+static enum robots_verdict model_ask(struct model *m, int64_t now)
+{
+    bool due = !m->known ||
+               (m->unreachable ? now >= m->retry_at : now >= m->good_until);
+
+    if (m->fetching)
+        return ROBOTS_FETCHING;
+    if (m->has_copy && m->owed > 0 && now < m->told + DAY) {
+        m->owed--;
+        due = false;
+    }
+    if (due) {
+        m->fetching = true;
+        return ROBOTS_FETCH;
+    }
+    if (m->unreachable && !m->has_copy)
+        return ROBOTS_WAIT;
+    return m->copy_denies ? ROBOTS_DENIED : ROBOTS_ALLOWED;
+}
+
+static void model_told(struct model *m, int status, int64_t now)
+{
+    m->fetching = false;
+    m->known = true;
+    m->owed = 2;
+    m->told = now;
+    if (status >= 500 || status == 0 || status == 429) {
+        if (!m->unreachable) {
+            m->since = now;
+            m->wait = SECOND / 2;
+        }
+        m->unreachable = true;
+        m->wait = m->wait * 2 > HOUR ? HOUR : m->wait * 2;
+        m->retry_at = now + m->wait;
+        if (!m->has_copy && now - m->since >= 30 * DAY) {
+            m->has_copy = true;
+            m->copy_denies = false;
+        }
+        return;
+    }
+    m->unreachable = false;
+    m->has_copy = true;
+    m->copy_denies = status == 200;
+    m->good_until = now + DAY;
+}
+
+START_TEST(answers_as_a_plain_model_does)
+{
+    static const int statuses[] = {200, 404, 0, 503, 429, 301};
+    struct model models[5] = {{0}};
+    struct robots_cache *c = cache_of(1 << 20);
+    uint64_t x = 4;
+    int64_t now = T0;
+    size_t seen[ROBOTS_WAIT + 1] = {0};
+
+    for (int round = 0; round < 300000; round++) {
+        char origin[16];
+        size_t i;
+
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        i = (x >> 33) % 5;
+        snprintf(origin, sizeof origin, "http://%zu", i);
+        /* Origin 0 never answers. */
+        if (models[i].fetching && (x >> 40) % 2 == 0) {
+            int status = i == 0 ? 503 : statuses[(x >> 45) % 6];
+            const struct robots_fetch f = {.http_status = status,
+                                           .body = bytes_of_str(
+                                               "User-agent: *\nDisallow: /\n")};
+
+            tell(c, origin, &f, now, NULL);
+            model_told(&models[i], status, now);
+        } else {
+            enum robots_verdict got = ask(c, origin, "/x", now).verdict;
+
+            ck_assert_int_eq(got, model_ask(&models[i], now));
+            seen[got]++;
+        }
+        now += (int64_t)((x >> 50) % 1000) * 40;
+    }
+    for (size_t i = 0; i <= ROBOTS_WAIT; i++)
+        ck_assert_uint_gt(seen[i], 100);
+    ck_assert(models[0].has_copy); /* thirty days have gone by */
+    robots_cache_free(c);
+}
+END_TEST
+
+Suite *suite_robots_cache(void)
+{
+    Suite *s = suite_create("robots_cache");
+    TCase *t = tcase_create("robots_cache");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, asks_for_one_fetch_and_holds_the_rest_back);
+    tcase_add_test(t, a_fetch_not_carried_out_is_asked_for_again);
+    tcase_add_test(t, one_file_per_scheme_host_and_port);
+    tcase_add_test(t, rfc9309_2_3_1_what_each_status_means);
+    tcase_add_test(t, an_empty_answer_allows_all);
+    tcase_add_test(t, rfc9309_2_4_a_copy_is_kept_for_a_day_at_most);
+    tcase_add_test(t, ours_a_fetch_answers_the_url_that_waited_for_it);
+    tcase_add_test(t, a_missing_file_is_asked_for_again_after_a_day);
+    tcase_add_test(t, unreachable_means_not_now_with_back_off_to_an_hour);
+    tcase_add_test(t, a_longer_retry_after_counts_instead_up_to_a_day);
+    tcase_add_test(t, rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed);
+    tcase_add_test(t, rfc9309_2_4_a_stale_copy_is_used_while_unreachable);
+    tcase_add_test(t, not_modified_renews_the_copy);
+    tcase_add_test(t, ours_a_clock_set_back_makes_a_copy_stale);
+    tcase_add_test(t, a_file_cut_at_the_limit_loses_only_its_last_line);
+    tcase_add_test(t, memory_is_bounded_and_the_longest_unasked_go_first);
+    tcase_add_test(t, what_is_being_fetched_is_not_forgotten);
+    tcase_add_test(t, a_kept_row_gives_the_same_answers_after_a_restart);
+    tcase_add_test(t, a_kept_404_allows_all_after_a_restart);
+    tcase_add_test(t, an_unreachable_origin_stays_so_across_a_restart);
+    tcase_add_test(t, a_stored_copy_is_not_replaced_by_a_failure);
+    tcase_add_test(t, a_restored_row_does_not_replace_what_is_known);
+    tcase_add_test(t, answers_as_a_plain_model_does);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_robots_lines.c - how a rule file is read: its lines, the records beside
+ * rules, and how much of it.
+ */
+#include <stdio.h>
+
+#include "tests/unit/crawler/robots/robots_text.h"
+
+/* ---- lines ----------------------------------------------------------------*/
+
+START_TEST(rfc9309_2_2_lines_end_by_lf_cr_or_crlf)
+{
+    ck_assert(!allows("User-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(!allows("User-agent: *\rDisallow: /x\r", "a", "/x"));
+    ck_assert(!allows("User-agent: *\r\nDisallow: /x\r\n", "a", "/x"));
+    ck_assert(!allows("User-agent: *\n\rDisallow: /x", "a", "/x"));
+    ck_assert(!allows("User-agent: a\r\n\r\nDisallow: /x\r\n\r\n"
+                      "Disallow: /y",
+                      "a", "/y"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_names_have_no_case_and_may_be_indented)
+{
+    ck_assert(!allows("USER-AGENT:*\nDISALLOW:/x\n", "a", "/x"));
+    ck_assert(!allows("\t uSeR-aGeNt \t: * \n  disallow : /x \t\n", "a", "/x"));
+    ck_assert(allows("user-agent: *\ndisallow: /\naLLow: /x\n", "a", "/x"));
+}
+END_TEST
+
+START_TEST(rfc9309_2_2_comments_are_cut_off)
+{
+    ck_assert(!under("Disallow: /x # not this\n", "/x"));
+    ck_assert(!under("Disallow: /x#y\n", "/xz"));
+    ck_assert(under("# Disallow: /x\n", "/x"));
+    ck_assert(under("Disallow # : /x\n", "/x"));
+    ck_assert(!allows("User-agent: a#b\nDisallow: /\n", "a", "/x"));
+}
+END_TEST
+
+START_TEST(a_byte_order_mark_counts_at_the_start_only)
+{
+    ck_assert(!allows("\xef\xbb\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(
+        !allows("\xef\xbb\xbf\nUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(allows("User-agent: *\n\xef\xbb\xbf"
+                     "Disallow: /x\n",
+                     "a", "/x"));
+    ck_assert(allows("\n\xef\xbb\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(allows("\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /\n",
+                     "a", "/x"));
+}
+END_TEST
+
+START_TEST(ours_a_byte_order_mark_cut_short_is_dropped)
+{
+    ck_assert(!allows("\xef\xbbUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(!allows("\xefUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(allows("\xef\x11\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
+}
+END_TEST
+
+START_TEST(a_missing_colon_is_accepted)
+{
+    ck_assert(!allows("User-agent FooBot\nDisallow /x\n", "FooBot", "/x"));
+    ck_assert(!allows("User-agent\t*\nDisallow  /x # y\n", "FooBot", "/x"));
+    ck_assert(!allows("user agent FooBot\ndisallow: /\n", "FooBot", "/x"));
+    ck_assert(!under("Disallow /a:b\n", "/a:b"));
+    ck_assert(under("Disallow/x\n", "/x"));
+    ck_assert(under("Disallow /x /y\n", "/x"));
+    ck_assert(under("Disallow\n", "/x"));
+}
+END_TEST
+
+START_TEST(common_misspellings_are_accepted)
+{
+    static const char *const agents[] = {"useragent",   "user agent",
+                                         "User  Agent", "user-agents",
+                                         "useragents",  "user_agent"};
+    static const char *const disallows[] = {"dissallow", "dissalow",
+                                            "disalow",   "diasllow",
+                                            "disallaw",  "disallows",
+                                            "Dis allow", "disallowed"};
+    char file[128];
+
+    for (size_t i = 0; i < sizeof agents / sizeof *agents; i++) {
+        snprintf(file, sizeof file, "%s: foobot\nDisallow: /\n", agents[i]);
+        ck_assert_msg(!allows(file, "foobot", "/x"), "%s", agents[i]);
+    }
+    for (size_t i = 0; i < sizeof disallows / sizeof *disallows; i++) {
+        snprintf(file, sizeof file, "User-agent: *\n%s: /x\n", disallows[i]);
+        ck_assert_msg(!allows(file, "foobot", "/x"), "%s", disallows[i]);
+    }
+    ck_assert(under("Disallow: /\nAllows: /x\n", "/x"));
+    ck_assert(under("Disallowance: /x\nXDisallow: /x\nNoallow: /x\n", "/x"));
+}
+END_TEST
+
+START_TEST(zero_bytes_are_octets_like_others)
+{
+    static const char a[] = "User-agent: *\nDisallow: /a\0b\nDisallow: /c\n";
+    static const char b[] = "\0\nUser-agent: *\n\0Disallow: /a\nDisallow: /c";
+
+    ck_assert(!allows_bytes(bytes_of(a, sizeof a - 1), "x", "/a%00b"));
+    ck_assert(allows_bytes(bytes_of(a, sizeof a - 1), "x", "/a"));
+    ck_assert(!allows_bytes(bytes_of(a, sizeof a - 1), "x", "/c"));
+    ck_assert(allows_bytes(bytes_of(b, sizeof b - 1), "x", "/a"));
+    ck_assert(!allows_bytes(bytes_of(b, sizeof b - 1), "x", "/c"));
+}
+END_TEST
+
+/* ---- other records --------------------------------------------------------*/
+
+START_TEST(sitemaps_stand_anywhere_and_for_everybody)
+{
+    struct robots *r = robots_parse(
+        bytes_of_str("Sitemap: http://h/1.xml\nUser-agent: other\n"
+                     "SITEMAP:http://h/2.xml # two\nDisallow: /\n"
+                     "site-map: /3.xml\nSitemap:\nSitemap http://h:80/4.xml\n"
+                     "Sitemaps: http://h/5.xml"),
+        bytes_of_str("foobot"));
+    static const char *const want[] = {"http://h/1.xml", "http://h/2.xml",
+                                       "/3.xml", "http://h:80/4.xml",
+                                       "http://h/5.xml"};
+
+    ck_assert_uint_eq(robots_sitemap_count(r), 5);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert(bytes_is(robots_sitemap(r, i), want[i]));
+    robots_free(r);
+}
+END_TEST
+
+START_TEST(crawl_delay_is_the_groups_own)
+{
+    const char *f = "User-agent: a\nCrawl-delay: 10\n\n"
+                    "User-agent: b\nDisallow: /\n"
+                    "User-agent: *\nCrawl-delay: 0.5\nDisallow: /x\n";
+
+    ck_assert_double_eq(delay_of(f, "a"), 10);
+    ck_assert_double_eq(delay_of(f, "other"), 0.5);
+    ck_assert_double_eq(
+        delay_of("User-agent: a\nDisallow: /x\nUser-agent: *\nCrawl-delay: 3\n",
+                 "a"),
+        -1);
+}
+END_TEST
+
+START_TEST(crawl_delay_is_seconds_with_a_fraction_or_nothing)
+{
+    static const struct {
+        const char *text;
+        double seconds;
+    } t[] = {{"10", 10},
+             {"0", 0},
+             {"0.25", 0.25},
+             {".5", 0.5},
+             {"5.", 5},
+             {"1 # one", 1},
+             {"-1", -1},
+             {"ten", -1},
+             {"10s", -1},
+             {"1,5", -1},
+             {"1.2.3", -1},
+             {"", -1},
+             {".", -1},
+             {"1e3", -1},
+             {"0x10", -1},
+             {"nan", -1},
+             {"99999999999999999999999999", 1e9}};
+    char file[128];
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        snprintf(file, sizeof file, "User-agent: *\nCrawl-delay: %s\n",
+                 t[i].text);
+        ck_assert_msg(delay_of(file, "a") == t[i].seconds, "%s gave %g",
+                      t[i].text, delay_of(file, "a"));
+    }
+    ck_assert_double_eq(delay_of("User-agent: *\nCrawl-delay 7\n", "a"), 7);
+}
+END_TEST
+
+START_TEST(ours_an_agent_has_the_first_delay_behind_its_own_line)
+{
+    const char *f = "User-agent: a\nCrawl-delay: 5\n"
+                    "User-agent: b\nCrawl-delay: 10\nDisallow: /\n";
+    const char *shared = "User-agent: a\nCrawl-delay: 5\nUser-agent: b\n"
+                         "Disallow: /\n";
+
+    ck_assert_double_eq(delay_of(f, "a"), 5);
+    ck_assert_double_eq(delay_of(f, "b"), 10);
+    ck_assert_double_eq(delay_of(shared, "a"), 5);
+    ck_assert_double_eq(delay_of(shared, "b"), 5);
+}
+END_TEST
+
+START_TEST(ours_of_several_groups_for_one_agent_the_longest_delay_counts)
+{
+    ck_assert_double_eq(delay_of("User-agent: a\nCrawl-delay: 9\nDisallow: /\n"
+                                 "User-agent: a\nCrawl-delay: 2\n",
+                                 "a"),
+                        9);
+}
+END_TEST
+
+/* ---- sizes ----------------------------------------------------------------*/
+
+/* A file for all agents, filled with comments up to `size` octets, with `tail`
+ * as its last octets. */
+static char *filled(size_t size, const char *tail)
+{
+    static const char head[] = "User-agent: *\n";
+    char *file = xmalloc(size + 1);
+    size_t tail_at = size - strlen(tail);
+
+    for (size_t i = 0; i < size; i++)
+        file[i] = i % 64 == 63 ? '\n' : '#';
+    memcpy(file, head, strlen(head));
+    file[tail_at - 1] = '\n';
+    memcpy(file + tail_at, tail, strlen(tail) + 1);
+    return file;
+}
+
+START_TEST(rfc9309_2_5_reads_500_kib)
+{
+    char *file = filled(512000, "Disallow: /x");
+
+    ck_assert(!allows(file, "a", "/x"));
+    free(file);
+    file = filled(511990, "Disallow: /x\n");
+    ck_assert(!allows(file, "a", "/x"));
+    free(file);
+}
+END_TEST
+
+START_TEST(rfc9309_2_5_never_cuts_a_rule_in_two)
+{
+    char *file = filled(512001, "Disallow: /xy");
+
+    /* Cut it would be `Disallow: /x`. */
+    ck_assert(allows(file, "a", "/xz"));
+    ck_assert(allows(file, "a", "/xy"));
+    free(file);
+    file = filled(512001, "Disallow: /x\n");
+    ck_assert(!allows(file, "a", "/xz"));
+    free(file);
+    file = filled(513000, "Disallow: /x\n");
+    ck_assert(allows(file, "a", "/x"));
+    free(file);
+}
+END_TEST
+
+START_TEST(a_line_of_a_megabyte_is_dropped_and_costs_nothing)
+{
+    char *file = xmalloc((1 << 20) + 64);
+
+    memset(file, 'a', (1 << 20) + 63);
+    memcpy(file, "User-agent: *\nDisallow: /", 25);
+    file[(1 << 20) + 63] = '\0';
+    ck_assert(allows(file, "a", "/aaaa"));
+    free(file);
+}
+END_TEST
+
+Suite *suite_robots_lines(void)
+{
+    Suite *s = suite_create("robots_lines");
+    TCase *t = tcase_create("robots_lines");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, rfc9309_2_2_lines_end_by_lf_cr_or_crlf);
+    tcase_add_test(t, rfc9309_2_2_names_have_no_case_and_may_be_indented);
+    tcase_add_test(t, rfc9309_2_2_comments_are_cut_off);
+    tcase_add_test(t, a_byte_order_mark_counts_at_the_start_only);
+    tcase_add_test(t, ours_a_byte_order_mark_cut_short_is_dropped);
+    tcase_add_test(t, a_missing_colon_is_accepted);
+    tcase_add_test(t, common_misspellings_are_accepted);
+    tcase_add_test(t, zero_bytes_are_octets_like_others);
+    tcase_add_test(t, sitemaps_stand_anywhere_and_for_everybody);
+    tcase_add_test(t, crawl_delay_is_the_groups_own);
+    tcase_add_test(t, crawl_delay_is_seconds_with_a_fraction_or_nothing);
+    tcase_add_test(t, ours_an_agent_has_the_first_delay_behind_its_own_line);
+    tcase_add_test(
+        t, ours_of_several_groups_for_one_agent_the_longest_delay_counts);
+    tcase_add_test(t, rfc9309_2_5_reads_500_kib);
+    tcase_add_test(t, rfc9309_2_5_never_cuts_a_rule_in_two);
+    tcase_add_test(t, a_line_of_a_megabyte_is_dropped_and_costs_nothing);
+    suite_add_tcase(s, t);
+    return s;
+}

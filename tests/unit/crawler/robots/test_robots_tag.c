@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "crawler/robots/robots_tag.h"
+
+enum { NONE = 0, NOINDEX = 1, NOFOLLOW = 2, BOTH = 3 };
+
+static int content(const char *text)
+{
+    bool noindex = false, nofollow = false;
+
+    robots_tag_directives(bytes_of_str(text), &noindex, &nofollow);
+    return (noindex ? NOINDEX : 0) | (nofollow ? NOFOLLOW : 0);
+}
+
+static int header(const char *text)
+{
+    bool noindex = false, nofollow = false;
+
+    robots_tag_header(bytes_of_str(text), bytes_of_str("urlweir"), &noindex,
+                      &nofollow);
+    return (noindex ? NOINDEX : 0) | (nofollow ? NOFOLLOW : 0);
+}
+
+START_TEST(reads_a_list_of_directives_in_any_case)
+{
+    ck_assert_int_eq(content("noindex"), NOINDEX);
+    ck_assert_int_eq(content("NoFollow"), NOFOLLOW);
+    ck_assert_int_eq(content("noindex, nofollow"), BOTH);
+    ck_assert_int_eq(content("noarchive,NOINDEX,nosnippet"), NOINDEX);
+    ck_assert_int_eq(content("none"), BOTH);
+    ck_assert_int_eq(content("all"), NONE);
+    ck_assert_int_eq(content("index, follow"), NONE);
+    ck_assert_int_eq(content(""), NONE);
+    ck_assert_int_eq(content("noindexed xnofollow no index"), NONE);
+}
+END_TEST
+
+START_TEST(ours_blanks_and_semicolons_part_directives_too)
+{
+    ck_assert_int_eq(content("noindex nofollow"), BOTH);
+    ck_assert_int_eq(content(" noindex ;nofollow\n"), BOTH);
+}
+END_TEST
+
+START_TEST(the_stricter_directive_wins)
+{
+    ck_assert_int_eq(content("all, noindex"), NOINDEX);
+    ck_assert_int_eq(header("index, nofollow, follow"), NOFOLLOW);
+}
+END_TEST
+
+START_TEST(a_header_may_speak_to_one_agent)
+{
+    ck_assert_int_eq(header("noindex"), NOINDEX);
+    ck_assert_int_eq(header("urlweir: noindex, nofollow"), BOTH);
+    ck_assert_int_eq(header("URLweir:none"), BOTH);
+    ck_assert_int_eq(header("googlebot: noindex, nofollow"), NONE);
+    ck_assert_int_eq(header("*: noindex"), NOINDEX);
+    ck_assert_int_eq(header("noindex, googlebot: nofollow"), NOINDEX);
+    ck_assert_int_eq(header("googlebot: nofollow, urlweir: noindex"), NOINDEX);
+}
+END_TEST
+
+START_TEST(directives_with_a_value_are_no_agents)
+{
+    ck_assert_int_eq(header("unavailable_after: 25 Jun 2010 15:00:00 PST"),
+                     NONE);
+    ck_assert_int_eq(
+        header("unavailable_after: Sun, 25-Jun-10 15:00:00 GMT, noindex"),
+        NOINDEX);
+    ck_assert_int_eq(header("max-snippet:20, nofollow"), NOFOLLOW);
+    ck_assert_int_eq(header("max-image-preview:large, noindex"), NOINDEX);
+    ck_assert_int_eq(header("googlebot: max-snippet:2, noindex"), NONE);
+}
+END_TEST
+
+START_TEST(several_headers_add_up)
+{
+    bool noindex = false, nofollow = false;
+
+    robots_tag_header(bytes_of_str("noindex"), bytes_of_str("urlweir"),
+                      &noindex, &nofollow);
+    robots_tag_header(bytes_of_str("urlweir: nofollow"),
+                      bytes_of_str("urlweir"), &noindex, &nofollow);
+    robots_tag_header(bytes_of_str("all"), bytes_of_str("urlweir"), &noindex,
+                      &nofollow);
+    ck_assert(noindex);
+    ck_assert(nofollow);
+}
+END_TEST
+
+Suite *suite_robots_tag(void)
+{
+    Suite *s = suite_create("robots_tag");
+    TCase *t = tcase_create("robots_tag");
+
+    tcase_add_test(t, reads_a_list_of_directives_in_any_case);
+    tcase_add_test(t, ours_blanks_and_semicolons_part_directives_too);
+    tcase_add_test(t, the_stricter_directive_wins);
+    tcase_add_test(t, a_header_may_speak_to_one_agent);
+    tcase_add_test(t, directives_with_a_value_are_no_agents);
+    tcase_add_test(t, several_headers_add_up);
+    suite_add_tcase(s, t);
+    return s;
+}

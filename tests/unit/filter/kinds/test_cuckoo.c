@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "filter/kinds/buckets.h"
+#include "filter/sizing.h"
+#include "tests/unit/filter/keys.h"
+
+/* At a fixed size and without keys, unless `r` has them. */
+static struct filter *cuckoo_of(uint64_t expect, unsigned bits,
+                                struct remembered *r)
+{
+    struct filter_options o = {.kind = "cuckoo",
+                               .expect = expect,
+                               .fpr = 0.1,
+                               .fingerprint_bits = bits,
+                               .keep_nothing = true};
+    struct filter *f = NULL;
+
+    if (r != NULL)
+        o.source = source_of(r);
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
+/* Any number of buckets: no power of two is needed anywhere. */
+START_TEST(fills_95_percent_of_its_slots_at_any_size)
+{
+    static const uint64_t sizes[] = {1000, 1023, 4097, 30000, 77777, 500000};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct filter *f = cuckoo_of(sizes[i], 16, NULL);
+        struct filter_stats s;
+
+        ck_assert_msg(add_range(f, 0, sizes[i]) == STATUS_OK, "%" PRIu64,
+                      sizes[i]);
+        ck_assert_uint_eq(count_maybe(f, 0, sizes[i]), sizes[i]);
+        filter_stats(f, &s);
+        ck_assert_double_ge(s.fill, 0.945);
+        if (sizes[i] >= 30000)
+            ck_assert_double_le((double)s.bits / (double)sizes[i], 17.0);
+        filter_free(f);
+    }
+}
+END_TEST
+
+START_TEST(each_fingerprint_length_has_its_rate)
+{
+    static const unsigned bits[] = {8, 12, 16, 32};
+    const uint64_t n = FEWER(400000), asked = FEWER(2000000);
+
+    for (size_t i = 0; i < 4; i++) {
+        struct filter *f = cuckoo_of(n, bits[i], NULL);
+        double want = sizing_cuckoo_rate(bits[i], 4, 0.95);
+        struct sizing_interval w;
+
+        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_assert_uint_eq(count_maybe(f, 0, n), n);
+        w = sizing_wilson(count_maybe(f, n, asked), asked, 4);
+        ck_assert_msg(w.low <= want && want <= w.high, "%u bits: %g, %g to %g",
+                      bits[i], want, w.low, w.high);
+        filter_free(f);
+    }
+}
+END_TEST
+
+START_TEST(the_other_bucket_leads_back)
+{
+    for (uint64_t m = 1; m < 70; m++) {
+        struct buckets b;
+
+        ck_assert_int_eq(buckets_init(&b, m, 12), STATUS_OK);
+        for (uint64_t i = 0; i < 100; i++) {
+            struct bucket_place p = buckets_place(&b, nth_key(i));
+
+            ck_assert_uint_lt(p.first, m);
+            ck_assert_uint_lt(p.second, m);
+            ck_assert_uint_ne(p.print, 0);
+            ck_assert(buckets_put(&b, &p));
+            ck_assert(buckets_have(&b, &p));
+            ck_assert(buckets_remove(&b, &p));
+            ck_assert(!buckets_have(&b, &p));
+        }
+        ck_assert_uint_eq(b.taken, 0);
+        buckets_fini(&b);
+    }
+}
+END_TEST
+
+/* Each key at most once, as the exact set behind it makes sure. */
+START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
+{
+    enum { UNIVERSE = 8000 };
+    static const unsigned bits[] = {8, 12, 16, 32};
+
+    for (int b = 0; b < 4; b++) {
+        static bool in[UNIVERSE];
+        struct filter *f = cuckoo_of(UNIVERSE / 2, bits[b], NULL);
+        uint64_t held = 0;
+
+        memset(in, 0, sizeof in);
+        for (uint64_t i = 0; i < 200000; i++) {
+            uint64_t name = nth_key(i) % UNIVERSE, key = nth_key(name);
+            bool done;
+
+            if (in[name]) {
+                ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+                /* What sticks stays, and says so. */
+                in[name] = !done;
+                held -= done;
+            } else if (held < UNIVERSE / 2) {
+                ck_assert_int_eq(filter_add(f, &key, 1, &done), STATUS_OK);
+                in[name] = true;
+                held++;
+            }
+            if (i % 40000 == 0)
+                for (uint64_t n = 0; n < UNIVERSE; n++)
+                    ck_assert(!in[n] || filter_check_one(f, nth_key(n)));
+        }
+        filter_free(f);
+    }
+}
+END_TEST
+
+START_TEST(the_same_key_again_and_again_is_never_refused)
+{
+    struct filter *f = cuckoo_of(1000, 16, NULL);
+    uint64_t key = nth_key(0);
+    bool removed;
+
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+    ck_assert_int_eq(add_range(f, 1, 900), STATUS_OK);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+    ck_assert(!removed); /* it sticks: how often it was added is not known */
+    ck_assert(filter_check_one(f, key));
+    ck_assert_uint_eq(count_maybe(f, 0, 900), 900);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
+{
+    struct filter *f = cuckoo_of(1000, 16, NULL);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(f, 0, 3000), STATUS_LIMIT);
+    ck_assert_uint_eq(count_maybe(f, 0, 3000), 3000);
+    filter_stats(f, &s);
+    ck_assert(s.overfull);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(with_keys_at_hand_it_grows)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = cuckoo_of(10, 16, r);
+    struct filter_stats s;
+
+    for (uint64_t n = 0; n < 300000; n += 1000) {
+        remember_range(r, n, 1000);
+        ck_assert_int_eq(add_range(f, n, 1000), STATUS_OK);
+    }
+    ck_assert_uint_eq(count_maybe(f, 0, 300000), 300000);
+    filter_stats(f, &s);
+    ck_assert_uint_ge(s.count, 300000); /* some were both given and added */
+    ck_assert_uint_le(s.count, 310000);
+    ck_assert_uint_ge(s.rebuilds, 10);
+    ck_assert(!s.overfull);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+/* A key's two buckets hold eight of its fingerprints; the ninth must neither be
+ * refused nor make the table grow, and grow, for nothing. */
+START_TEST(one_that_grows_does_not_grow_for_repeats_of_one_key)
+{
+    for (int own = 0; own < 2; own++) {
+        struct remembered *r = xcalloc(1, sizeof *r);
+        struct filter_options o = {.kind = "cuckoo",
+                                   .expect = 1000,
+                                   .fpr = 0.001,
+                                   .fingerprint_bits = 16};
+        uint64_t key = nth_key(0);
+        struct filter *f = NULL;
+        struct filter_stats before, after;
+
+        if (own == 0)
+            o.source = source_of(r);
+        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        remember_range(r, 0, 900);
+        ck_assert_int_eq(add_range(f, 0, 900), STATUS_OK);
+        filter_stats(f, &before);
+        for (int i = 0; i < 20000; i++)
+            ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+        filter_stats(f, &after);
+        ck_assert_uint_le(after.rebuilds, before.rebuilds + 1);
+        ck_assert_uint_le(after.bits, 3 * before.bits);
+        ck_assert(!after.overfull);
+        ck_assert_uint_eq(count_maybe(f, 0, 900), 900);
+        remember_range(r, 900, 20000);
+        ck_assert_int_eq(add_range(f, 900, 20000), STATUS_OK);
+        ck_assert_uint_eq(count_maybe(f, 0, 20900), 20900);
+        filter_free(f);
+        forget_all(r);
+    }
+}
+END_TEST
+
+START_TEST(with_its_own_keys_it_is_exact_about_what_is_added_and_removed)
+{
+    struct filter_options o = {.kind = "cuckoo",
+                               .expect = 10,
+                               .fpr = 0.05,
+                               .fingerprint_bits = 8};
+    struct filter *f = NULL;
+    struct filter_stats s;
+    uint64_t absent = 0;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    for (int twice = 0; twice < 2; twice++)
+        ck_assert_int_eq(add_range(f, 0, 50000), STATUS_OK);
+    filter_stats(f, &s);
+    ck_assert_uint_eq(s.count, 50000);
+    for (uint64_t i = 50000; i < 60000; i++) {
+        uint64_t key = nth_key(i);
+        bool removed;
+
+        absent += filter_check_one(f, key);
+        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        ck_assert(!removed);
+    }
+    ck_assert_uint_gt(absent, 100); /* so many would have hurt another key */
+    ck_assert_uint_eq(count_maybe(f, 0, 50000), 50000);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(without_keys_or_memory_it_goes_on_as_it_is)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = cuckoo_of(1000, 16, r);
+
+    r->fail = STATUS_IO;
+    remember_range(r, 0, 1050);
+    ck_assert_int_eq(add_range(f, 0, 1050), STATUS_LIMIT);
+    ck_assert_uint_eq(count_maybe(f, 0, 1050), 1050);
+    filter_free(f);
+    r->fail = STATUS_OK;
+    f = cuckoo_of(1000, 16, r);
+    mem_fail_after(1);
+    (void)!add_range(f, 0, 1050);
+    mem_fail_after(0);
+    ck_assert_uint_eq(count_maybe(f, 0, 1050), 1050);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(tables_of_one_size_merge)
+{
+    struct filter *a = cuckoo_of(5000, 16, NULL);
+    struct filter *b = cuckoo_of(5000, 16, NULL);
+    struct filter *other = cuckoo_of(6000, 16, NULL);
+
+    ck_assert_int_eq(add_range(a, 0, 2000), STATUS_OK);
+    ck_assert_int_eq(add_range(b, 2000, 2000), STATUS_OK);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(a, 0, 4000), 4000);
+    ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
+    filter_free(a);
+    filter_free(b);
+    filter_free(other);
+}
+END_TEST
+
+Suite *suite_cuckoo(void)
+{
+    Suite *s = suite_create("cuckoo");
+    TCase *t = tcase_create("cuckoo");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, fills_95_percent_of_its_slots_at_any_size);
+    tcase_add_test(t, each_fingerprint_length_has_its_rate);
+    tcase_add_test(t, the_other_bucket_leads_back);
+    tcase_add_test(t, random_adds_and_removals_never_lose_a_key_that_is_in);
+    tcase_add_test(t, the_same_key_again_and_again_is_never_refused);
+    tcase_add_test(t, past_its_capacity_it_says_so_and_keeps_every_key);
+    tcase_add_test(t, with_keys_at_hand_it_grows);
+    tcase_add_test(t, one_that_grows_does_not_grow_for_repeats_of_one_key);
+    tcase_add_test(
+        t, with_its_own_keys_it_is_exact_about_what_is_added_and_removed);
+    tcase_add_test(t, without_keys_or_memory_it_goes_on_as_it_is);
+    tcase_add_test(t, tables_of_one_size_merge);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,164 @@
+/*
+ * redis_server.h - a real redis-server for a test, on a Unix socket of its own.
+ *
+ * It is killed with the test, whatever becomes of that. Where there is no
+ * redis-server, redis_server_missing() says so once and the test passes over.
+ */
+#ifndef URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
+#define URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/logger.h"
+#include "filter/redis/redis_bloom.h"
+#include "filter/redis/redis_link.h"
+#include "tests/unit/storage/scratch.h"
+
+struct redis_server {
+    char dir[64], socket[96], url[160];
+    pid_t pid;
+    bool logged;       /* an append-only file, synced with every write */
+    const char *delay; /* us to load one key; NULL: none */
+};
+
+/* What these tests provoke is logged, and would fill the screen. */
+static inline void redis_server_quiet(void)
+{
+    int out = open("/dev/null", O_WRONLY);
+
+    dup2(out, 2);
+    close(out);
+}
+
+static inline bool redis_server_missing(void)
+{
+    if (access("/usr/bin/redis-server", X_OK) == 0)
+        return false;
+    fprintf(stderr, "no redis-server: tests with one are skipped\n");
+    return true;
+}
+
+static inline struct redis_place redis_server_place(
+    const struct redis_server *s, const char *settings)
+{
+    struct redis_place p;
+    struct buf error;
+    char url[512];
+
+    buf_init(&error, 1000);
+    /* No test of these is about a server that is slow, but many a machine. */
+    snprintf(url, sizeof url, "%s?key=test&timeout=60s%s%s", s->url,
+             settings[0] != '\0' ? "&" : "", settings);
+    ck_assert_msg(redis_url_parse(&p, url, &error) == STATUS_OK, "%s",
+                  buf_str(&error));
+    buf_fini(&error);
+    return p;
+}
+
+/* One plain command, given as words; its integer, or -1. */
+static inline long long redis_server_do(const struct redis_server *s,
+                                        const char *command)
+{
+    redisContext *c = redisConnectUnix(s->socket);
+    redisReply *r;
+    long long n = -1;
+
+    ck_assert(c != NULL && c->err == 0);
+    r = redisCommand(c, command);
+    ck_assert_ptr_nonnull(r);
+    if (r->type == REDIS_REPLY_INTEGER)
+        n = r->integer;
+    freeReplyObject(r);
+    redisFree(c);
+    return n;
+}
+
+/* As many keys of no importance. */
+static inline void redis_server_fill(const struct redis_server *s, int n)
+{
+    redisContext *c = redisConnectUnix(s->socket);
+    redisReply *r;
+
+    ck_assert(c != NULL && c->err == 0);
+    r = redisCommand(c, "EVAL %s 0 %d",
+                     "for i = 1, ARGV[1] do redis.call('SET', 'k' .. i, i) end",
+                     n);
+    ck_assert(r != NULL && r->type != REDIS_REPLY_ERROR);
+    freeReplyObject(r);
+    redisFree(c);
+}
+
+/* It tells about itself before it has loaded what it kept; this it refuses. */
+static inline void redis_server_loaded(const struct redis_server *s)
+{
+    while (redis_server_do(s, "EXISTS nothing") != 0)
+        usleep(1000);
+}
+
+/* It answers a client with each kilobyte that it loads. */
+static inline void redis_server_spawn(struct redis_server *s)
+{
+    s->pid = fork();
+    ck_assert_int_ge(s->pid, 0);
+    if (s->pid == 0) {
+        int out = open("/dev/null", O_WRONLY);
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(out, 1);
+        dup2(out, 2);
+        execl("/usr/bin/redis-server", "redis-server", "--port", "0",
+              "--unixsocket", s->socket, "--dir", s->dir, "--save", "",
+              "--appendonly", s->logged ? "yes" : "no", "--appendfsync",
+              "always", "--logfile", "log", "--key-load-delay",
+              s->delay != NULL ? s->delay : "0",
+              "--loading-process-events-interval-bytes", "1024", (char *)NULL);
+        _exit(127);
+    }
+}
+
+static inline void redis_server_run(struct redis_server *s)
+{
+    const struct redis_place p = redis_server_place(s, "");
+    struct redis_link *l = redis_link_new(&p, 120000);
+
+    redis_server_spawn(s);
+    ck_assert_int_eq(redis_link_ready(l), STATUS_OK);
+    redis_link_free(l);
+    redis_server_loaded(s);
+}
+
+/* In memory where that is possible: its log is synced with every write. */
+static inline void redis_server_start(struct redis_server *s, bool logged)
+{
+    logger_set_level(LOG_LEVEL_ERROR);
+    snprintf(s->dir, sizeof s->dir, "%s/urlweir-redis.XXXXXX", scratch_root());
+    ck_assert_ptr_nonnull(mkdtemp(s->dir));
+    snprintf(s->socket, sizeof s->socket, "%s/socket", s->dir);
+    snprintf(s->url, sizeof s->url, "redis+unix://%s", s->socket);
+    s->logged = logged;
+    redis_server_run(s);
+}
+
+static inline void redis_server_kill(struct redis_server *s)
+{
+    kill(s->pid, SIGKILL);
+    waitpid(s->pid, NULL, 0);
+}
+
+static inline void redis_server_end(struct redis_server *s)
+{
+    char command[128];
+
+    redis_server_kill(s);
+    snprintf(command, sizeof command, "rm -rf %s", s->dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+#endif

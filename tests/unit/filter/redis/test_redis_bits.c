@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_bits.c - which bits of a Redis string a key has. */
+#include <check.h>
+#include <string.h>
+
+#include "filter/block.h"
+#include "filter/redis/murmur3.h"
+#include "filter/redis/redis_bits.h"
+#include "tests/unit/filter/keys.h"
+
+/* SETBIT's numbering. */
+static void set_bit(unsigned char *string, uint32_t offset)
+{
+    string[offset / 8] =
+        (unsigned char)(string[offset / 8] | 128 >> offset % 8);
+}
+
+START_TEST(blocked_bits_are_those_of_a_filter_in_memory)
+{
+    enum { BLOCKS = 37, KEYS = 500 };
+
+    for (unsigned k = 4; k <= 24; k += 4) {
+        static _Alignas(64) uint64_t words[BLOCKS * BLOCK_LANES];
+        static unsigned char ours[BLOCKS * BLOCK_BYTES], theirs[sizeof ours];
+        struct redis_geometry g = {REDIS_BLOCKED, REDIS_DOUBLE, k,
+                                   BLOCKS * 512};
+        uint32_t offsets[REDIS_MOST_K];
+
+        memset(words, 0, sizeof words);
+        memset(ours, 0, sizeof ours);
+        for (uint64_t i = 0; i < KEYS; i++) {
+            uint64_t key = nth_key(i);
+            uint64_t *at = words + block_index(key, BLOCKS) * BLOCK_LANES;
+            bool fresh;
+
+            block_set(k, &at, &key, 1, &fresh);
+            redis_bits_of(&g, (struct redis_keys){.digest = &key}, 0, offsets);
+            for (unsigned j = 0; j < k; j++)
+                set_bit(ours, offsets[j]);
+        }
+        block_export(theirs, words, BLOCKS * BLOCK_LANES);
+        ck_assert_mem_eq(ours, theirs, sizeof ours);
+    }
+}
+END_TEST
+
+/* Checked by hand from the published hash of "hello" with seed 0,
+ * 0xcbd8a7b341bd9b02 and 0x5b1e906a48ae1d19 (test_murmur3.c), modulo 1000 and
+ * 2^64: h1 = 14688674573012802306, h2 = 6565844092913065241. */
+START_TEST(plain_double_hashing_is_h1_plus_i_h2)
+{
+    struct redis_geometry g = {REDIS_PLAIN, REDIS_DOUBLE, 4, 1000};
+    struct bytes key = bytes_of_str("hello");
+    static const uint32_t known[] = {306, 931, 172, 413};
+    uint32_t offsets[REDIS_MOST_K];
+
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    for (int i = 0; i < 4; i++)
+        ck_assert_uint_eq(offsets[i], known[i]);
+}
+END_TEST
+
+/* go-zero, core/bloom/bloom.go: murmur3.Sum64(append(data, byte(i))) % bits. */
+START_TEST(plain_salted_hashing_puts_the_number_behind_the_key)
+{
+    struct redis_geometry g = {REDIS_PLAIN, REDIS_SALTED, 14, 1 << 20};
+    char longer[2000], salted[8] = "abc";
+    struct bytes key = bytes_of_str("abc"), big = bytes_of(longer, 2000);
+    uint32_t offsets[REDIS_MOST_K];
+
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    for (unsigned i = 0; i < 14; i++) {
+        salted[3] = (char)i;
+        ck_assert_uint_eq(offsets[i],
+                          murmur3_of(bytes_of(salted, 4), 0).h1 % (1 << 20));
+    }
+    memset(longer, 'x', sizeof longer);
+    redis_bits_of(&g, (struct redis_keys){.text = &big}, 0, offsets);
+}
+END_TEST
+
+/* By Python's mmh3 5.3.1, in 20,000 bits: hash64(key + bytes([i]), 0,
+ * signed=False)[0] % 20000; and (h1 + i * h2) % 2**64 % 20000. */
+START_TEST(another_implementation_finds_the_same_offsets)
+{
+    static const uint32_t salted[] = {4696,  15662, 2805,  13479, 2418,
+                                      14147, 3138,  17800, 9261,  10652,
+                                      6570,  16073, 15125, 3684};
+    static const uint32_t doubled[] = {5197,  14959, 4721,  14483, 4245,
+                                       14007, 3769,  13531, 3293,  13055,
+                                       2817,  12579, 2341,  12103};
+    struct redis_geometry g = {REDIS_PLAIN, REDIS_SALTED, 14, 20000};
+    struct bytes key = bytes_of_str("http://a.example/");
+    uint32_t offsets[REDIS_MOST_K];
+
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    ck_assert_mem_eq(offsets, salted, sizeof salted);
+    g.hash = REDIS_DOUBLE;
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    ck_assert_mem_eq(offsets, doubled, sizeof doubled);
+}
+END_TEST
+
+START_TEST(offsets_stay_below_2_to_the_32)
+{
+    struct redis_geometry g[] = {{REDIS_BLOCKED, REDIS_DOUBLE, 24,
+                                  REDIS_MOST_BITS},
+                                 {REDIS_PLAIN, REDIS_DOUBLE, 64,
+                                  REDIS_MOST_BITS},
+                                 {REDIS_PLAIN, REDIS_SALTED, 64, 1}};
+    uint32_t offsets[REDIS_MOST_K], most = 0;
+    uint64_t keys[] = {0, UINT64_MAX, UINT64_MAX - 1};
+
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++) {
+            redis_bits_of(&g[i], (struct redis_keys){.digest = keys}, k,
+                          offsets);
+            for (unsigned j = 0; j < g[i].k; j++) {
+                ck_assert_uint_lt(offsets[j], g[i].bits);
+                if (offsets[j] > most)
+                    most = offsets[j];
+            }
+        }
+    ck_assert_uint_gt(most, UINT32_MAX - 512);
+}
+END_TEST
+
+START_TEST(a_geometry_is_fitted_or_refused)
+{
+    struct redis_geometry g = {.layout = REDIS_PLAIN};
+
+    /* The textbook's: 1.44 * log2(1000) * 1e6 bits. */
+    ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
+    ck_assert_uint_eq(g.bits, 14377588);
+    ck_assert_uint_eq(g.k, 10);
+    g = (struct redis_geometry){.layout = REDIS_PLAIN, .k = 14};
+    ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
+    ck_assert_double_eq_tol(redis_geometry_rate(&g, 1000000), 0.001, 1e-9);
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED};
+    ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
+    ck_assert_uint_eq(g.k, 8);
+    ck_assert_double_eq_tol((double)g.bits / 1e6, 15.72, 0.01);
+    ck_assert_double_le(redis_geometry_rate(&g, 1000000), 0.001);
+    /* 4 Gbit hold 273 million at 0.1 %, and not 300 million. */
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED};
+    ck_assert_int_eq(redis_geometry_fit(&g, 273000000, 0.001), STATUS_OK);
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED};
+    ck_assert_int_eq(redis_geometry_fit(&g, 300000000, 0.001), STATUS_LIMIT);
+    ck_assert_uint_gt(g.bits, REDIS_MOST_BITS);
+    g = (struct redis_geometry){.layout = REDIS_PLAIN};
+    ck_assert_int_eq(redis_geometry_fit(&g, UINT64_C(1) << 40, 0.5),
+                     STATUS_LIMIT);
+}
+END_TEST
+
+Suite *suite_redis_bits(void)
+{
+    Suite *s = suite_create("redis_bits");
+    TCase *t = tcase_create("bits");
+
+    tcase_add_test(t, blocked_bits_are_those_of_a_filter_in_memory);
+    tcase_add_test(t, plain_double_hashing_is_h1_plus_i_h2);
+    tcase_add_test(t, plain_salted_hashing_puts_the_number_behind_the_key);
+    tcase_add_test(t, another_implementation_finds_the_same_offsets);
+    tcase_add_test(t, offsets_stay_below_2_to_the_32);
+    tcase_add_test(t, a_geometry_is_fitted_or_refused);
+    suite_add_tcase(s, t);
+    return s;
+}

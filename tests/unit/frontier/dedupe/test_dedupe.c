@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_dedupe.c - the kept and the unkept set of dedupe against a bitmap:
+ * number k of a universe is new when its bit is not set.
+ */
+#include <check.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "frontier/dedupe/dedupe.h"
+#include "tests/unit/storage/scratch.h"
+
+#define UNIVERSE 900000
+#define BATCH    4000
+
+static struct scratch dir;
+static struct dedupe_refusal why;
+
+static void setup(void)
+{
+    dir = scratch_make();
+}
+
+static void teardown(void)
+{
+    scratch_remove(&dir);
+}
+
+static struct dedupe *open_as(const char *path, enum dedupe_identity identity,
+                              uint64_t memory)
+{
+    struct dedupe_options o = {path, identity, memory};
+    struct dedupe *d = NULL;
+
+    ck_assert_int_eq(dedupe_open(&d, &o, &why), STATUS_OK);
+    return d;
+}
+
+static struct dedupe *open_small(const char *path)
+{
+    return open_as(path, DEDUPE_OCTETS, DEDUPE_MEMORY_LEAST);
+}
+
+static void close_clean(struct dedupe *d)
+{
+    ck_assert_int_eq(dedupe_close(d, true, NULL), STATUS_OK);
+}
+
+static enum status refused(const char *path, enum dedupe_identity identity)
+{
+    struct dedupe_options o = {path, identity, DEDUPE_MEMORY_LEAST};
+    struct dedupe *d = NULL;
+    enum status st = dedupe_open(&d, &o, &why);
+
+    ck_assert_ptr_null(d);
+    return st;
+}
+
+/* ---- batches of numbers, and what the model says of them ---- */
+
+struct model {
+    unsigned char seen[UNIVERSE];
+    uint64_t state, count;
+};
+
+static struct model *model_new(uint64_t seed)
+{
+    struct model *m = xcalloc(1, sizeof *m);
+
+    m->state = seed;
+    return m;
+}
+
+/* Small numbers often, so that there are repeats of all ages. */
+static uint64_t draw(struct model *m)
+{
+    uint64_t most = scratch_below(&m->state, 2) == 0 ? UNIVERSE : 1000;
+
+    return scratch_below(&m->state, most);
+}
+
+/* One batch; every answer as the model has it. */
+static void take(struct dedupe *d, struct model *m)
+{
+    struct digest digests[BATCH];
+    uint64_t numbers[BATCH];
+    bool fresh[BATCH];
+
+    for (size_t i = 0; i < BATCH; i++) {
+        numbers[i] = draw(m);
+        digests[i] = scratch_digest(numbers[i]);
+    }
+    ck_assert_int_eq(dedupe_take(d, digests, BATCH, fresh), STATUS_OK);
+    for (size_t i = 0; i < BATCH; i++) {
+        SAME(fresh[i], !m->seen[numbers[i]]);
+        m->count += fresh[i];
+        m->seen[numbers[i]] = 1;
+    }
+}
+
+static void take_some(struct dedupe *d, struct model *m, int batches)
+{
+    for (int i = 0; i < batches; i++) {
+        take(d, m);
+        ck_assert_int_eq(dedupe_settle(d, i % 8 == 7), STATUS_OK);
+    }
+}
+
+/* Numbers from `first` on, in one batch; how many were new. */
+static size_t ask(struct dedupe *d, uint64_t first, size_t n)
+{
+    struct digest digests[BATCH];
+    bool fresh[BATCH];
+    size_t sum = 0;
+
+    ck_assert(n > 0 && n <= BATCH);
+    for (size_t i = 0; i < n; i++)
+        digests[i] = scratch_digest(first + i);
+    ck_assert_int_eq(dedupe_take(d, digests, n, fresh), STATUS_OK);
+    for (size_t i = 0; i < n; i++)
+        sum += fresh[i];
+    return sum;
+}
+
+/* A run that another process makes, and that ends as kill -9 would end it. */
+static void run_and_die(void (*run)(struct dedupe *d))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        run(open_small(dir.dir));
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void settle(struct dedupe *d, bool commit)
+{
+    ck_assert_int_eq(dedupe_settle(d, commit), STATUS_OK);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char path[160];
+
+    snprintf(path, sizeof path, "%s/%s", dir.dir, name);
+    return path;
+}
+
+/* ---- exact ---- */
+
+START_TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
+{
+    struct dedupe *d = open_small(NULL);
+    struct model *m = model_new(1);
+    struct dedupe_stats s;
+
+    take_some(d, m, 20);
+    ck_assert(!dedupe_stats(d).on_disk);
+    take_some(d, m, 380);
+    s = dedupe_stats(d);
+    ck_assert(s.on_disk);
+    ck_assert_uint_eq(s.count, m->count);
+    ck_assert_uint_gt(s.filter_bits, 0); /* all its parts were at work */
+    ck_assert_uint_gt(s.disk, 20 * s.count);
+    ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+    close_clean(d);
+    free(m);
+}
+END_TEST
+
+START_TEST(leaves_no_file_where_nothing_is_to_be_kept)
+{
+    struct model *m = model_new(2);
+    struct dedupe *d;
+    DIR *there;
+    size_t names = 0;
+
+    setenv("TMPDIR", dir.dir, 1);
+    unsetenv("SQLITE_TMPDIR");
+    d = open_small(NULL);
+    take_some(d, m, 300);
+    ck_assert(dedupe_stats(d).on_disk);
+    there = opendir(dir.dir);
+    while (readdir(there) != NULL)
+        names++;
+    closedir(there);
+    ck_assert_uint_eq(names, 2); /* "." and ".." */
+    close_clean(d);
+    free(m);
+}
+END_TEST
+
+START_TEST(several_runs_answer_as_one)
+{
+    struct model *m = model_new(3);
+
+    for (int run = 0; run < 6; run++) {
+        struct dedupe *d = open_small(dir.dir);
+
+        ck_assert_uint_eq(dedupe_stats(d).before, m->count);
+        take_some(d, m, run == 3 ? 150 : 30);
+        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        close_clean(d);
+    }
+    free(m);
+}
+END_TEST
+
+START_TEST(memory_may_differ_from_run_to_run)
+{
+    struct model *m = model_new(4);
+    const uint64_t sizes[] = {DEDUPE_MEMORY_DEFAULT, DEDUPE_MEMORY_LEAST,
+                              DEDUPE_MEMORY_DEFAULT, DEDUPE_MEMORY_LEAST};
+
+    for (size_t run = 0; run < 4; run++) {
+        struct dedupe *d = open_as(dir.dir, DEDUPE_OCTETS, sizes[run]);
+
+        take_some(d, m, 120);
+        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        close_clean(d);
+    }
+    free(m);
+}
+END_TEST
+
+START_TEST(the_first_of_a_batch_is_new_and_its_repeats_are_not)
+{
+    struct dedupe *d = open_small(NULL);
+    struct digest one = {7, 7}, two = {7, 8};
+    struct digest batch[] = {one, two, one, one, two};
+    bool fresh[5];
+
+    ck_assert_int_eq(dedupe_take(d, batch, 5, fresh), STATUS_OK);
+    ck_assert(fresh[0] && fresh[1] && !fresh[2] && !fresh[3] && !fresh[4]);
+    ck_assert_int_eq(dedupe_take(d, batch, 0, fresh), STATUS_OK);
+    settle(d, true);
+    close_clean(d);
+}
+END_TEST
+
+START_TEST(spellings_of_a_url_are_one_and_octets_are_not)
+{
+    const char *a = "http://Example.com/%7ex", *b = "http://example.com:80/~x";
+    struct dedupe *urls = open_as(NULL, DEDUPE_CANONICAL, DEDUPE_MEMORY_LEAST);
+    struct dedupe *octets = open_small(NULL);
+    struct digest x, y;
+    struct url u;
+
+    url_init(&u);
+    ck_assert_int_eq(dedupe_digest(urls, bytes_of_str(a), &u, &x), URL_OK);
+    ck_assert(bytes_is(url_text(&u), "http://example.com/~x"));
+    ck_assert_int_eq(dedupe_digest(urls, bytes_of_str(b), &u, &y), URL_OK);
+    ck_assert(digest_equal(x, y));
+    ck_assert_int_eq(dedupe_digest(urls, bytes_of_str("no url"), &u, &y),
+                     URL_RELATIVE);
+    ck_assert_int_eq(dedupe_digest(octets, bytes_of_str(a), &u, &x), URL_OK);
+    ck_assert_int_eq(dedupe_digest(octets, bytes_of_str(b), &u, &y), URL_OK);
+    ck_assert(!digest_equal(x, y));
+    ck_assert_int_eq(dedupe_digest(octets, bytes_of("a\0b", 3), &u, &x),
+                     URL_OK);
+    ck_assert_int_eq(dedupe_digest(octets, bytes_of("a\0c", 3), &u, &y),
+                     URL_OK);
+    ck_assert(!digest_equal(x, y));
+    url_fini(&u);
+    close_clean(urls);
+    close_clean(octets);
+}
+END_TEST
+
+/* ---- after a crash ---- */
+
+static void commit_a_then_take_b(struct dedupe *d)
+{
+    ask(d, 0, 1000);
+    settle(d, true);
+    ask(d, 1000, 1000);
+    settle(d, false);
+}
+
+START_TEST(a_crash_keeps_what_was_committed_and_nothing_else)
+{
+    struct dedupe *d;
+
+    run_and_die(commit_a_then_take_b);
+    d = open_small(dir.dir);
+    ck_assert_uint_eq(dedupe_stats(d).before, 1000);
+    ck_assert_uint_eq(ask(d, 0, 1000), 0);
+    ck_assert_uint_eq(ask(d, 1000, 1000), 1000);
+    close_clean(d);
+}
+END_TEST
+
+START_TEST(a_run_that_gives_up_keeps_what_was_committed)
+{
+    struct dedupe *d = open_small(dir.dir);
+
+    commit_a_then_take_b(d);
+    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    d = open_small(dir.dir);
+    ck_assert_uint_eq(ask(d, 0, 2000), 1000);
+    close_clean(d);
+}
+END_TEST
+
+/* Kills of runs whose parts are merged to different ages, so that replaying
+ * meets parts that are ahead of it. */
+START_TEST(any_number_of_crashes_lose_nothing_committed)
+{
+    struct model *m = model_new(5);
+    int runs = (int)scratch_size(10, 60);
+
+    for (int run = 0; run < runs; run++) {
+        int batches = 8 * (1 + (int)scratch_below(&m->state, 12));
+        pid_t child = fork();
+        struct dedupe *d;
+        int status;
+
+        if (child == 0) {
+            d = open_small(dir.dir);
+            take_some(d, m, batches); /* ends with a commit */
+            take(d, m);               /* and this is lost */
+            (void)!dedupe_settle(d, false);
+            kill(getpid(), SIGKILL);
+        }
+        waitpid(child, &status, 0);
+        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        d = open_small(NULL); /* the same draws for our copy of the model */
+        for (int i = 0; i < batches; i++)
+            for (int k = 0; k < BATCH; k++) {
+                uint64_t number = draw(m);
+
+                m->count += !m->seen[number];
+                m->seen[number] = 1;
+            }
+        close_clean(d);
+        d = open_small(dir.dir);
+        ck_assert_uint_eq(dedupe_stats(d).count, m->count);
+        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        if (run % 3 == 2)
+            take_some(d, m, 8);
+        close_clean(d);
+    }
+    free(m);
+}
+END_TEST
+
+/* ---- refused ---- */
+
+/* Says so by `to` once it holds the set. */
+static void hold(int to)
+{
+    (void)open_small(dir.dir);
+    (void)!write(to, "", 1);
+    for (;;)
+        pause();
+}
+
+START_TEST(two_processes_do_not_share_a_directory)
+{
+    int held[2];
+    char octet;
+    pid_t child;
+
+    ck_assert_int_eq(pipe(held), 0);
+    child = fork();
+    if (child == 0)
+        hold(held[1]);
+    close(held[1]);
+    ck_assert_int_eq(read(held[0], &octet, 1), 1);
+    close(held[0]);
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_BUSY);
+    ck_assert_int_eq(why.holder, child);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close_clean(open_small(dir.dir));
+}
+END_TEST
+
+START_TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
+{
+    struct dedupe *d = open_small(dir.dir);
+
+    ask(d, 0, 100);
+    close_clean(d);
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_CANONICAL), STATUS_ARG);
+    ck_assert_str_eq(why.kept, "octets");
+    ck_assert_str_eq(why.asked, "canonical/1");
+    d = open_small(dir.dir);
+    ck_assert_uint_eq(ask(d, 0, 100), 0);
+    close_clean(d);
+}
+END_TEST
+
+/* Refusing must not tidy away the log that a crash is recovered from. */
+START_TEST(a_refusal_after_a_crash_leaves_the_log)
+{
+    struct dedupe *d;
+
+    run_and_die(commit_a_then_take_b);
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_CANONICAL), STATUS_ARG);
+    d = open_small(dir.dir);
+    ck_assert_uint_eq(ask(d, 0, 1000), 0);
+    close_clean(d);
+}
+END_TEST
+
+static void make_set(uint64_t n)
+{
+    struct dedupe *d = open_small(dir.dir);
+
+    for (uint64_t i = 0; i < n; i += 1000) {
+        ask(d, i, 1000);
+        settle(d, false);
+    }
+    close_clean(d);
+}
+
+START_TEST(a_missing_database_is_damage)
+{
+    make_set(1000);
+    unlink(in_dir("dedupe.db"));
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(a_missing_manifest_is_damage)
+{
+    make_set(1000);
+    unlink(in_dir("dedupe.manifest"));
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(a_log_that_is_gone_after_a_crash_is_damage)
+{
+    run_and_die(commit_a_then_take_b);
+    unlink(in_dir("dedupe.db-wal"));
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(an_older_copy_of_the_database_is_damage)
+{
+    make_set(1000);
+    scratch_copy_file(in_dir("dedupe.db"), dir.other);
+    make_set(2000);
+    rename(dir.other, in_dir("dedupe.db"));
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(the_database_of_another_set_is_damage)
+{
+    make_set(1000);
+    unlink(in_dir("dedupe.manifest"));
+    rename(in_dir("dedupe.db"), dir.other);
+    make_set(1000);
+    rename(dir.other, in_dir("dedupe.db"));
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(a_missing_row_of_digests_is_damage)
+{
+    make_set(3000);
+    scratch_sql(in_dir("dedupe.db"), "DELETE FROM batch WHERE first = 1001");
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(rows_of_wrong_length_are_damage)
+{
+    make_set(3000);
+    scratch_sql(in_dir("dedupe.db"),
+                "UPDATE batch SET digests = x'00' WHERE first = 1001");
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(facts_that_are_missing_are_damage)
+{
+    static const char *const names[] = {"identity", "digest_seed", "standing",
+                                        "store_id", "format"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char sql[96];
+
+        make_set(1000);
+        snprintf(sql, sizeof sql, "DELETE FROM meta WHERE name = '%s'",
+                 names[i]);
+        scratch_sql(in_dir("dedupe.db"), sql);
+        ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+        unlink(in_dir("dedupe.db"));
+        unlink(in_dir("dedupe.manifest"));
+    }
+}
+END_TEST
+
+START_TEST(verify_finds_one_changed_digest)
+{
+    struct dedupe *d;
+
+    make_set(3000);
+    scratch_sql(in_dir("dedupe.db"),
+                "UPDATE batch SET digests = substr(digests, 1, 4000) || x'00'"
+                " || substr(digests, 4002) WHERE first = 1001");
+    d = open_small(dir.dir);
+    ck_assert_int_eq(dedupe_verify(d), STATUS_DAMAGED);
+    (void)!dedupe_close(d, false, NULL);
+}
+END_TEST
+
+START_TEST(a_newer_format_is_refused_as_such)
+{
+    make_set(1000);
+    scratch_sql(in_dir("dedupe.db"),
+                "UPDATE meta SET value = 99 WHERE name = 'format'");
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_VERSION);
+}
+END_TEST
+
+START_TEST(a_crawl_is_not_taken_for_a_set)
+{
+    struct db *d;
+
+    close_clean(open_small(dir.dir));
+    unlink(in_dir("dedupe.db"));
+    d = scratch_open(in_dir("dedupe.db"), DB_CREATE);
+    db_close(d);
+    ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(too_little_memory_is_refused)
+{
+    struct dedupe_options o = {NULL, DEDUPE_OCTETS, DEDUPE_MEMORY_LEAST - 1};
+    struct dedupe *d = NULL;
+
+    ck_assert_int_eq(dedupe_open(&d, &o, &why), STATUS_LIMIT);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_said_and_nothing_is_lost)
+{
+    pid_t child = fork();
+    struct dedupe *d;
+    int status;
+
+    if (child == 0) {
+        enum status st = STATUS_OK;
+        uint64_t at = 0;
+
+        d = open_small(dir.dir);
+        ask(d, at, 1000);
+        settle(d, true);
+        scratch_limit_files(400000);
+        for (at = 1000; at < 200000 && st == STATUS_OK; at += 1000) {
+            struct digest digests[1000];
+            bool fresh[1000];
+
+            for (size_t i = 0; i < 1000; i++)
+                digests[i] = scratch_digest(at + i);
+            st = dedupe_take(d, digests, 1000, fresh);
+            if (st == STATUS_OK)
+                st = dedupe_settle(d, true);
+        }
+        (void)!dedupe_close(d, false, NULL);
+        _exit(st == STATUS_FULL || st == STATUS_IO ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    d = open_small(dir.dir);
+    ck_assert_uint_ge(dedupe_stats(d).before, 1000);
+    ck_assert_uint_eq(ask(d, 0, 1000), 0);
+    ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+    close_clean(d);
+}
+END_TEST
+
+Suite *suite_dedupe(void)
+{
+    Suite *s = suite_create("dedupe");
+    TCase *t = tcase_create("exact");
+    TCase *crash = tcase_create("crash");
+    TCase *refuse = tcase_create("refuse");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, answers_as_a_bitmap_does_in_memory_and_past_it);
+    tcase_add_test(t, leaves_no_file_where_nothing_is_to_be_kept);
+    tcase_add_test(t, several_runs_answer_as_one);
+    tcase_add_test(t, memory_may_differ_from_run_to_run);
+    tcase_add_test(t, the_first_of_a_batch_is_new_and_its_repeats_are_not);
+    tcase_add_test(t, spellings_of_a_url_are_one_and_octets_are_not);
+    suite_add_tcase(s, t);
+    tcase_set_timeout(crash, 600);
+    tcase_add_checked_fixture(crash, setup, teardown);
+    tcase_add_test(crash, a_crash_keeps_what_was_committed_and_nothing_else);
+    tcase_add_test(crash, a_run_that_gives_up_keeps_what_was_committed);
+    tcase_add_test(crash, any_number_of_crashes_lose_nothing_committed);
+    tcase_add_test(crash, a_full_disk_is_said_and_nothing_is_lost);
+    suite_add_tcase(s, crash);
+    tcase_add_checked_fixture(refuse, setup, teardown);
+    tcase_add_test(refuse, two_processes_do_not_share_a_directory);
+    tcase_add_test(refuse,
+                   a_set_of_the_other_identity_is_refused_and_left_alone);
+    tcase_add_test(refuse, a_refusal_after_a_crash_leaves_the_log);
+    tcase_add_test(refuse, a_missing_database_is_damage);
+    tcase_add_test(refuse, a_missing_manifest_is_damage);
+    tcase_add_test(refuse, a_log_that_is_gone_after_a_crash_is_damage);
+    tcase_add_test(refuse, an_older_copy_of_the_database_is_damage);
+    tcase_add_test(refuse, the_database_of_another_set_is_damage);
+    tcase_add_test(refuse, a_missing_row_of_digests_is_damage);
+    tcase_add_test(refuse, rows_of_wrong_length_are_damage);
+    tcase_add_test(refuse, facts_that_are_missing_are_damage);
+    tcase_add_test(refuse, verify_finds_one_changed_digest);
+    tcase_add_test(refuse, a_newer_format_is_refused_as_such);
+    tcase_add_test(refuse, a_crawl_is_not_taken_for_a_set);
+    tcase_add_test(refuse, too_little_memory_is_refused);
+    suite_add_tcase(s, refuse);
+    return s;
+}

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_admit.c - what happens when two URLs share a digest, and which links
+ * are kept.
+ *
+ * Nobody can find two URLs with one 128-bit digest, so items are given the
+ * digest of another URL by hand.
+ */
+#include "filter/checkpoint.h"
+#include "frontier/seen/blocklist.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+/* `url` with the digest of `other`. */
+static struct engine_item forged(struct rig *r, const char *url,
+                                 const char *other)
+{
+    struct engine_item item = rig_item(r, url);
+
+    item.digest = rig_item(r, other).digest;
+    return item;
+}
+
+#define A "http://a.test/1"
+#define B "http://b.test/2"
+#define C "http://a.test/3"
+
+/* ---- colliding digests ---- */
+
+START_TEST(without_comparing_text_a_digest_is_the_url)
+{
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 0);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_NEW);
+    ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 2);
+    /* each of them only once */
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_SEEN);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(collisions_inside_one_batch_are_told_apart)
+{
+    struct rig r;
+    struct engine_item items[5];
+    enum engine_answer answers[5];
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    items[0] = rig_item(&r, A);
+    items[1] = forged(&r, B, A);
+    items[2] = rig_item(&r, A);
+    items[3] = forged(&r, B, A);
+    items[4] = forged(&r, C, A);
+    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, items, 5, RIG_WALL,
+                                   answers),
+                     STATUS_OK);
+    ck_assert_int_eq(answers[0], ENGINE_NEW);
+    ck_assert_int_eq(answers[1], ENGINE_NEW);
+    ck_assert_int_eq(answers[2], ENGINE_SEEN);
+    ck_assert_int_eq(answers[3], ENGINE_SEEN);
+    ck_assert_int_eq(answers[4], ENGINE_NEW);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(the_same_url_under_another_key_is_another_url)
+{
+    struct rig r;
+    struct engine_item item;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    item = rig_item(&r, A);
+    item.key = bytes_of_str("test");
+    ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
+{
+    struct rig r;
+    struct reader reader;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    rig_put(&r, forged(&r, B, A));
+    rig_commit(&r);
+    rig_reopen(&r); /* the digests are replayed from the rows */
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    rig_stop(&r);
+    rig_reopen(&r); /* and the filter comes from its file */
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_uint_eq(rig_find(&reader, A), 1);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+/* The reader takes true digests, so it is told that A has that of B. */
+START_TEST(a_reader_finds_a_url_whose_digest_another_one_took)
+{
+    struct rig r;
+    struct reader reader;
+    struct digest taken;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
+    taken = rig_item(&r, B).digest;
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_uint_eq(rig_find(&reader, B), 0); /* nothing stands before it */
+    exact_set_add(reader.exact, taken, 1);
+    ck_assert_uint_eq(rig_find(&reader, B), 2);
+    ck_assert_uint_eq(rig_find(&reader, A), 1);
+    ck_assert_uint_eq(rig_find(&reader, C), 0);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
+{
+    struct rig r;
+    struct engine_item to;
+    uint64_t id;
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
+    id = rig_lease(&r);
+    ck_assert_uint_eq(id, 1);
+    to = forged(&r, B, A); /* would be a loop, were B taken for A */
+    rig_ack(&r, id, (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 302}, &to,
+            1);
+    ck_assert_uint_eq(rig_counter(&r, "redirect.redirect_loop"), 0);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- hints and parts ---- */
+
+static struct url_hint hint_at(struct rig *r, uint64_t id)
+{
+    struct url_hint h = {.priority = -2};
+    struct reader reader;
+
+    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    if (hint_store_get(reader.hints, id, &h) == STATUS_NOT_FOUND)
+        h.priority = -2;
+    reader_close(&reader);
+    return h;
+}
+
+START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
+{
+    const struct url_hint first = {.priority = 800, .lastmod_ms = 1234567},
+                          later = {.priority = HINT_NO_PRIORITY,
+                                   .lastmod_ms = HINT_NO_LASTMOD,
+                                   .changefreq = CHANGEFREQ_DAILY};
+    struct rig r;
+    struct engine_item items[3];
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    items[0] = rig_item(&r, A);
+    items[0].hint = &first;
+    items[1] = rig_item(&r, B); /* nothing is said of it */
+    items[2] = rig_item(&r, C);
+    items[2].hint = &later;
+    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 1, items, 3, RIG_WALL, NULL),
+                     STATUS_OK);
+    rig_commit(&r);
+    ck_assert_int_eq(hint_at(&r, 1).priority, 800);
+    ck_assert_int_eq(hint_at(&r, 1).lastmod_ms, 1234567);
+    ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_NONE);
+    ck_assert_int_eq(hint_at(&r, 2).priority, -2);
+    ck_assert_int_eq(hint_at(&r, 3).priority, HINT_NO_PRIORITY);
+    ck_assert(hint_at(&r, 3).lastmod_ms == HINT_NO_LASTMOD);
+    ck_assert_int_eq(hint_at(&r, 3).changefreq, CHANGEFREQ_DAILY);
+    items[0].hint = &later; /* the later word holds */
+    ck_assert_int_eq(rig_put(&r, items[0]), ENGINE_SEEN);
+    rig_commit(&r);
+    ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_DAILY);
+    ck_assert_int_eq(hint_at(&r, 1).priority, HINT_NO_PRIORITY);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
+{
+    struct rig r;
+    struct engine_item found[2];
+    struct engine_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
+                               bytes_of_str("http://x.test/")};
+    struct engine_done part = {.partial = true, .found = found};
+    struct engine_stats s;
+    uint64_t id;
+
+    rig_init(&r);
+    rig_create(&r);
+    rig_seed(&r, A);
+    id = rig_lease(&r);
+    found[0] = rig_item(&r, B);
+    found[1] = rig_item(&r, A);
+    part.id = id;
+    part.found_count = 2;
+    part.drops = &drop;
+    part.drop_count = 1;
+    ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);
+    r.e->ops->stats(r.e, &s);
+    ck_assert_uint_eq(s.urls, 2);
+    ck_assert_uint_eq(s.leased, 1);
+    ck_assert_uint_eq(s.duplicates, 1);
+    ck_assert_uint_eq(s.dropped, 1);
+    ck_assert_uint_eq(s.pages, 0);
+    /* the last word counts the links, not what was sent of them again */
+    part = (struct engine_done){.id = id,
+                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                                .row = {.at_ms = RIG_WALL, .links = 3},
+                                .sent = 3,
+                                .host = {.ended = r.now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+    ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);
+    r.e->ops->stats(r.e, &s);
+    ck_assert_uint_eq(s.leased, 0);
+    ck_assert_uint_eq(s.links, 3);
+    ck_assert_uint_eq(s.duplicates, 1);
+    ck_assert_uint_eq(s.pages, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- the link graph ---- */
+
+struct graph {
+    struct link_row at[64];
+    size_t count;
+};
+
+static bool take_link(void *ctx, const struct link_row *l)
+{
+    struct graph *g = ctx;
+
+    ck_assert_uint_lt(g->count, 64);
+    g->at[g->count++] = *l;
+    return true;
+}
+
+/* What is recorded, after a clean stop. */
+static struct graph graph_of(struct rig *r, enum link_record recorded)
+{
+    struct reader reader;
+    struct graph g = {.count = 0};
+
+    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    ck_assert_int_eq(link_store_recorded(reader.links), recorded);
+    ck_assert_int_eq(link_store_each(reader.links, take_link, &g), STATUS_OK);
+    reader_close(&reader);
+    return g;
+}
+
+static void same_link(struct link_row l, uint64_t from, uint64_t to,
+                      enum link_kind kind)
+{
+    ck_assert_uint_eq(l.from, from);
+    ck_assert_uint_eq(l.to, to);
+    ck_assert_int_eq(l.kind, kind);
+}
+
+START_TEST(every_link_is_kept_new_or_not_repeats_and_redirects_too)
+{
+    struct rig r;
+    struct engine_item links[4], to;
+    struct graph g;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    links[0] = rig_item(&r, B);
+    links[1] = rig_item(&r, A);
+    links[2] = rig_item(&r, B);
+    links[2].kind = LINK_IFRAME;
+    links[3] = rig_item(&r, C);
+    ck_assert_uint_eq(rig_page(&r, links, 4), 1);
+    to = rig_item(&r, A);
+    to.kind = LINK_REDIRECT;
+    rig_ack(&r, rig_lease(&r),
+            (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 301}, &to, 1);
+    rig_stop(&r);
+    g = graph_of(&r, LINK_RECORD_ALL);
+    ck_assert_uint_eq(g.count, 5);
+    same_link(g.at[0], 1, 2, LINK_A);
+    same_link(g.at[1], 1, 1, LINK_A);
+    same_link(g.at[2], 1, 2, LINK_IFRAME);
+    same_link(g.at[3], 1, 3, LINK_A);
+    same_link(g.at[4], g.at[4].from, 1, LINK_REDIRECT);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_crash_takes_a_page_and_its_links_together)
+{
+    struct rig r;
+    struct engine_item links[2];
+    struct graph g;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    rig_commit(&r);
+    links[0] = rig_item(&r, B);
+    links[1] = rig_item(&r, C);
+    rig_page(&r, links, 2);
+    rig_reopen(&r); /* nothing was committed */
+    links[0] = rig_item(&r, B);
+    links[1] = rig_item(&r, C);
+    ck_assert_uint_eq(rig_page(&r, links, 2), 1);
+    rig_commit(&r);
+    rig_reopen(&r); /* all was */
+    rig_stop(&r);
+    g = graph_of(&r, LINK_RECORD_ALL);
+    ck_assert_uint_eq(g.count, 2);
+    same_link(g.at[0], 1, 2, LINK_A);
+    same_link(g.at[1], 1, 3, LINK_A);
+    rig_fini(&r);
+}
+END_TEST
+
+/* `first` and `then`: are links recorded before and after a restart between
+ * two pages? */
+static enum link_record recorded_after(bool first, bool then)
+{
+    struct rig r;
+    struct engine_item found;
+    struct reader reader;
+    enum link_record recorded;
+
+    rig_init(&r);
+    r.o.record_links = first;
+    rig_create(&r);
+    rig_seed(&r, A);
+    found = rig_item(&r, B);
+    rig_page(&r, &found, 1);
+    rig_stop(&r);
+    r.o.record_links = then;
+    rig_reopen(&r);
+    found = rig_item(&r, C);
+    rig_page(&r, &found, 1);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    recorded = link_store_recorded(reader.links);
+    reader_close(&reader);
+    rig_fini(&r);
+    return recorded;
+}
+
+START_TEST(a_resume_that_changes_recording_leaves_a_part_of_the_graph)
+{
+    ck_assert_int_eq(recorded_after(true, true), LINK_RECORD_ALL);
+    ck_assert_int_eq(recorded_after(false, false), LINK_RECORD_NONE);
+    ck_assert_int_eq(recorded_after(true, false), LINK_RECORD_PART);
+    ck_assert_int_eq(recorded_after(false, true), LINK_RECORD_PART);
+}
+END_TEST
+
+START_TEST(a_resume_that_fetches_nothing_changes_nothing)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    rig_page(&r, NULL, 0);
+    rig_stop(&r);
+    r.o.record_links = false;
+    rig_reopen(&r);
+    rig_stop(&r);
+    graph_of(&r, LINK_RECORD_ALL);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
+{
+    struct rig r;
+    struct engine_item links[3];
+    struct reader reader;
+    uint64_t n = 99;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    rig_create(&r);
+    rig_seed(&r, A);
+    links[0] = links[1] = rig_item(&r, B);
+    links[2] = rig_item(&r, A);
+    rig_page(&r, links, 3);
+    links[0] = rig_item(&r, B);
+    rig_page(&r, links, 1);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_int_eq(link_store_seen_again(reader.links, 2, 1, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 2); /* three links, one of them the first */
+    ck_assert_int_eq(link_store_seen_again(reader.links, 1, 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 1); /* a seed was found by nobody */
+    ck_assert_int_eq(link_store_seen_again(reader.links, 3, 0, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- kept out ---- */
+
+/* A blocklist of A alone, in the rig's directory. */
+static struct blocklist *block_a(struct rig *r)
+{
+    struct filter_options o = {.kind = "bloom", .expect = 10, .fpr = 1e-9};
+    struct checkpoint_id id = {.has_seed = true};
+    struct blocklist_options bo = {0};
+    struct digest_key key;
+    struct blocklist *b = NULL;
+    struct filter *f = NULL;
+    struct buf error;
+    char path[256];
+    uint64_t k;
+
+    snprintf(path, sizeof path, "%s/block", r->at.dir);
+    digest_key_init(&key, id.seed);
+    id.seed_print = checkpoint_seed_print(&key);
+    k = digest_bytes(&key, bytes_of_str(A)).hi;
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert_int_eq(filter_add(f, &k, 1, NULL), STATUS_OK);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    filter_free(f);
+    bo.filter = path;
+    buf_init(&error, 1000);
+    ck_assert_int_eq(blocklist_open(&b, &bo, &error), STATUS_OK);
+    buf_fini(&error);
+    return b;
+}
+
+/* It has no row and no id; nobody who asks for ids may stumble over that. */
+START_TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
+{
+    struct rig r;
+    struct blocklist *b;
+    struct engine_item items[4];
+    enum engine_answer answers[4];
+
+    rig_init(&r);
+    r.o.compare_text = true;
+    r.o.record_links = true;
+    b = block_a(&r);
+    r.o.blocklist = b;
+    rig_create(&r);
+    items[0] = rig_item(&r, A);
+    items[1] = rig_item(&r, B);
+    items[2] = rig_item(&r, A); /* again, in the same batch */
+    items[3] = rig_item(&r, C);
+    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, items, 4, RIG_WALL,
+                                   answers),
+                     STATUS_OK);
+    ck_assert_int_eq(answers[0], ENGINE_SEEN);
+    ck_assert_int_eq(answers[1], ENGINE_NEW);
+    ck_assert_int_eq(answers[2], ENGINE_SEEN);
+    ck_assert_int_eq(answers[3], ENGINE_NEW);
+    ck_assert_uint_eq(rig_counter(&r, "dropped.blocklist"), 1);
+    (void)rig_page(&r, items, 4);
+    (void)rig_page(&r, items, 4);
+    ck_assert_uint_eq(rig_counter(&r, "dropped.blocklist"), 3);
+    ck_assert_uint_eq(frontier_store_last_id(frontier_store_of(r.e)), 2);
+    rig_commit(&r);
+    rig_reopen(&r);
+    rig_fini(&r);
+    blocklist_close(b);
+}
+END_TEST
+
+START_TEST(a_blocklist_that_comes_later_skips_what_is_queued)
+{
+    struct rig r;
+    struct blocklist *b;
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, B)), ENGINE_NEW);
+    rig_stop(&r);
+    b = block_a(&r);
+    r.o.blocklist = b;
+    rig_reopen(&r);
+    (void)rig_page(&r, NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_counter(&r, "skipped.blocklist"), 1);
+    ck_assert_uint_eq(rig_counter(&r, "fetched"), 1);
+    rig_fini(&r);
+    blocklist_close(b);
+}
+END_TEST
+
+Suite *suite_admit(void)
+{
+    Suite *s = suite_create("admit");
+    TCase *t = tcase_create("admit");
+
+    tcase_add_test(t, what_a_sitemap_says_is_kept_also_of_urls_known_before);
+    tcase_add_test(t, a_part_admits_its_links_and_leaves_its_url_leased);
+    tcase_add_test(t, a_blocked_url_is_dropped_each_time_and_has_no_row);
+    tcase_add_test(t, a_blocklist_that_comes_later_skips_what_is_queued);
+    tcase_add_test(t, without_comparing_text_a_digest_is_the_url);
+    tcase_add_test(t,
+                   a_url_whose_digest_is_taken_is_admitted_under_a_salted_one);
+    tcase_add_test(t, collisions_inside_one_batch_are_told_apart);
+    tcase_add_test(t, the_same_url_under_another_key_is_another_url);
+    tcase_add_test(t,
+                   salted_urls_are_known_again_after_a_crash_and_a_clean_stop);
+    tcase_add_test(t, a_reader_finds_a_url_whose_digest_another_one_took);
+    tcase_add_test(t,
+                   a_redirect_to_a_url_with_a_taken_digest_names_the_right_row);
+    tcase_add_test(t, every_link_is_kept_new_or_not_repeats_and_redirects_too);
+    tcase_add_test(t, a_crash_takes_a_page_and_its_links_together);
+    tcase_add_test(t,
+                   a_resume_that_changes_recording_leaves_a_part_of_the_graph);
+    tcase_add_test(t, a_resume_that_fetches_nothing_changes_nothing);
+    tcase_add_test(t, ours_seen_again_counts_links_besides_the_first_finding);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* What a frontier finds on disk when it is opened, and what it puts there. */
+#include "base/file.h"
+#include "frontier/watch.h"
+#include "tests/unit/frontier/embedded/crawl_sim.h"
+
+static const char *in_dir(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void crawl_some(struct sim *s)
+{
+    start(s, 0);
+    for (int i = 0; i < 300; i++)
+        step(s);
+    ck_assert_int_eq(frontier_checkpoint_now(s->e, "stopped", true, s->now,
+                                             wall(s)),
+                     STATUS_OK);
+    s->e->ops->close(s->e);
+    cut_flights(s);
+}
+
+START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
+{
+    static struct sim s;
+    struct buf b;
+
+    crawl_some(&s);
+    buf_init(&b, (size_t)64 << 20);
+    ck_assert_int_eq(file_read(in_dir("filter.ckpt"), &b), STATUS_OK);
+    for (int damage = 0; damage < 4; damage++) {
+        struct frontier_watch w;
+        struct engine_stats st;
+
+        if (damage == 0)
+            ck_assert_int_eq(unlink(in_dir("filter.ckpt")), 0);
+        else if (damage == 1)
+            b.at[b.len / 2] ^= 1;
+        else if (damage == 2)
+            b.len /= 2;
+        else
+            b.len = 0;
+        if (damage > 0)
+            ck_assert_int_eq(file_replace(in_dir("filter.ckpt"), buf_bytes(&b)),
+                             STATUS_OK);
+        reopen(&s);
+        s.e->ops->stats(s.e, &st);
+        frontier_watch(s.e, s.now, &w);
+        ck_assert_uint_ge(w.filter.keys, st.urls);
+        s.e->ops->close(s.e);
+    }
+    buf_fini(&b);
+    reopen(&s);
+    while (step(&s))
+        ;
+    finish(&s);
+}
+END_TEST
+
+START_TEST(a_store_behind_its_manifest_is_refused)
+{
+    static struct sim s;
+    struct manifest m;
+
+    crawl_some(&s);
+    ck_assert_int_eq(manifest_load(in_dir("manifest"), &m), STATUS_OK);
+    m.urls++;
+    ck_assert_int_eq(manifest_save(in_dir("manifest"), &m), STATUS_OK);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
+                     STATUS_DAMAGED);
+}
+END_TEST
+
+START_TEST(a_missing_emptied_or_cut_store_is_refused_and_never_made_anew)
+{
+    static struct sim s;
+    struct buf b;
+
+    crawl_some(&s);
+    buf_init(&b, (size_t)64 << 20);
+    ck_assert_int_eq(file_read(in_dir("frontier.db"), &b), STATUS_OK);
+    ck_assert_int_eq(unlink(in_dir("frontier.db")), 0);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
+                     STATUS_DAMAGED);
+    ck_assert_int_eq(file_replace(in_dir("frontier.db"), bytes_of("", 0)),
+                     STATUS_OK);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
+                     STATUS_DAMAGED);
+    ck_assert_int_eq(file_replace(in_dir("frontier.db"),
+                                  bytes_of(b.at, b.len / 2)),
+                     STATUS_OK);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
+                     STATUS_DAMAGED);
+    ck_assert_int_eq(file_replace(in_dir("frontier.db"), buf_bytes(&b)),
+                     STATUS_OK);
+    reopen(&s);
+    s.e->ops->close(s.e);
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(an_empty_directory_holds_no_crawl)
+{
+    static struct sim s;
+
+    options(&s, 0);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_NOT_FOUND);
+}
+END_TEST
+
+struct herald {
+    unsigned asked;
+    enum status answer;
+};
+
+static enum status ask_herald(void *ctx)
+{
+    struct herald *h = ctx;
+
+    h->asked++;
+    return h->answer;
+}
+
+/* What a row names (its WARC record, say) is durable before the row is. */
+START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
+{
+    static struct sim s;
+    struct herald h = {.answer = STATUS_OK};
+    struct engine_stats stats;
+    struct engine_item item;
+    char key[64], url[64];
+
+    options(&s, 0);
+    s.o.before_commit = ask_herald;
+    s.o.before_commit_ctx = &h;
+    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    for (unsigned page = 0; page < 2; page++) {
+        h.asked = 0;
+        h.answer = page == 0 ? STATUS_OK : STATUS_IO;
+        item = item_of(&s, page, key, url, sizeof key, 1);
+        ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 0, &item, 1, WALL, NULL),
+                         STATUS_OK);
+        ck_assert_uint_eq(h.asked, 0);
+        ck_assert_int_eq(s.e->ops->turn(s.e, true, 0, WALL, NULL), h.answer);
+        ck_assert_uint_eq(h.asked, 1);
+    }
+    s.e->ops->close(s.e);
+    s.o.before_commit = NULL;
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    s.e->ops->stats(s.e, &stats);
+    ck_assert_uint_eq(stats.urls, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+Suite *suite_frontier_disk(void)
+{
+    Suite *s = suite_create("frontier_disk");
+    TCase *t = tcase_create("frontier_disk");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_checked_fixture(t, make_dir, remove_dir);
+    tcase_add_test(t, a_missing_or_damaged_filter_file_is_rebuilt);
+    tcase_add_test(t, a_store_behind_its_manifest_is_refused);
+    tcase_add_test(
+        t, a_missing_emptied_or_cut_store_is_refused_and_never_made_anew);
+    tcase_add_test(t, an_empty_directory_holds_no_crawl);
+    tcase_add_test(t, nothing_is_committed_that_before_commit_does_not_allow);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of one URL: its tries, its host's delay, the limits that end it.
+ */
+#include "tests/unit/frontier/embedded/crawl_sim.h"
+
+static struct engine_done failure(struct sim *s, uint64_t id,
+                                  enum outcome_reason reason, uint16_t http)
+{
+    return (struct engine_done){
+        .id = id,
+        .outcome = {OUTCOME_FAILED, reason, http},
+        .transient = true,
+        .row = {.at_ms = wall(s)},
+        .host = {.ended = s->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+}
+
+static void ack(struct sim *s, const struct engine_done *d)
+{
+    ck_assert_int_eq(s->e->ops->ack(s->e, d, 1, s->now, wall(s)), STATUS_OK);
+}
+
+START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
+{
+    static struct sim s;
+    struct engine_stats st;
+
+    start(&s, NS_PER_S);
+    for (unsigned try = 0; try < 3; try++) {
+        struct engine_lease l = lease_one(&s);
+        struct engine_done d;
+
+        ck_assert_uint_eq(l.id, 1);
+        ck_assert_uint_eq(l.tries, try);
+        d = failure(&s, l.id, REASON_HTTP, 500);
+        ack(&s, &d);
+        ck_assert_uint_eq(lease_one(&s).id, 0); /* not at once */
+        s.now += 60 * NS_PER_S;
+        if (try == 1) { /* tries used so far outlive the process */
+            ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                             STATUS_OK);
+            s.e->ops->close(s.e);
+            reopen(&s);
+            s.now += 60 * NS_PER_S;
+        }
+    }
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.queued, 0);
+    ck_assert_uint_eq(st.failed, 1);
+    ck_assert_uint_eq(st.seeds_failed, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(retry_after_blocks_the_host_also_across_a_restart)
+{
+    static struct sim s;
+    struct engine_lease l;
+    struct engine_done d;
+
+    start(&s, NS_PER_S);
+    l = lease_one(&s);
+    d = failure(&s, l.id, REASON_HTTP, 429);
+    d.host.slow_down = true;
+    d.host.retry_after_ms = 120000;
+    ack(&s, &d);
+    s.now += 119 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    s.e->ops->close(s.e);
+    reopen(&s);
+    s.now += NS_PER_S / 2;
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += 2 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+/* Its URLs may all have been done when the process ended. */
+START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
+{
+    static struct sim s;
+    struct engine_done d;
+    struct engine_item item;
+    char key[64], url[64];
+
+    start(&s, NS_PER_S);
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 404);
+    d.transient = false;
+    ack(&s, &d);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    crash(&s);
+    item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
+    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
+                     STATUS_OK);
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 2);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
+{
+    static struct sim s;
+    struct engine_host_news news = {.crawl_delay_ms = 5000,
+                                    .retry_after_ms = -1};
+    struct engine_lease l;
+
+    start(&s, NS_PER_S);
+    l = lease_one(&s);
+    news.ended = s.now;
+    ck_assert_int_eq(s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)),
+                     STATUS_OK);
+    s.now += 4999 * NS_PER_MS;
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_MS;
+    ck_assert_uint_eq(lease_one(&s).id, l.id);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(a_host_that_cannot_be_reached_costs_its_tries_and_no_more)
+{
+    static struct sim s;
+    struct engine_item items[200];
+    static char keys[200][64], urls[200][64];
+    struct engine_stats st;
+    unsigned asked = 0;
+    size_t host_urls = 0;
+
+    start(&s, NS_PER_MS);
+    for (unsigned i = 0; host_urls < 50; i++)
+        if (host_of_page(i + 1) == host_of_page(0)) {
+            items[host_urls] =
+                item_of(&s, i + 1, keys[host_urls], urls[host_urls], 64, 1);
+            host_urls++;
+        }
+    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, items, host_urls,
+                                   wall(&s), NULL),
+                     STATUS_OK);
+    for (int i = 0; i < 1000; i++) {
+        struct engine_lease l = lease_one(&s);
+
+        if (l.id != 0) {
+            struct engine_done d = failure(&s, l.id, REASON_CONNECT, 0);
+
+            d.host.unreachable = true;
+            ack(&s, &d);
+            asked++;
+        }
+        s.now += NS_PER_S;
+    }
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(asked, 3);
+    ck_assert_uint_eq(st.queued, 0);
+    ck_assert_uint_eq(st.failed, host_urls + 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
+{
+    static struct sim s;
+    char key[64], url[64];
+    struct engine_item to;
+    struct engine_done d;
+    struct engine_lease l;
+    struct engine_stats st;
+
+    start(&s, NS_PER_MS);
+    l = lease_one(&s);
+    to = item_of(&s, 1, key, url, sizeof key, 0);
+    to.seed = false;
+    to.hops = 1;
+    d = (struct engine_done){.id = l.id,
+                             .outcome = {OUTCOME_REDIRECT, REASON_NONE, 302},
+                             .found = &to,
+                             .found_count = 1,
+                             .host = {.ended = s.now,
+                                      .crawl_delay_ms = -2,
+                                      .retry_after_ms = -1}};
+    ack(&s, &d);
+    s.now += NS_PER_S;
+    l = lease_one(&s);
+    ck_assert_uint_eq(l.id, 2);
+    ck_assert_uint_eq(l.hops, 1);
+    to = item_of(&s, 0, key, url, sizeof key, 0);
+    to.seed = false;
+    to.hops = 2;
+    d.id = l.id;
+    ack(&s, &d);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.queued, 0);
+    ck_assert_uint_eq(st.redirects, 2);
+    ck_assert_uint_eq(st.seeds_failed, 1);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "redirect.redirect_loop"),
+                      1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(the_page_limit_is_never_overrun)
+{
+    static struct sim s;
+    struct engine_stats st;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.limit_pages = 100;
+    reopen(&s);
+    for (int i = 0; i < 5000; i++)
+        step(&s);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.pages, 100);
+    ck_assert_uint_gt(st.queued, 0);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(per_host_budget_gives_the_rest_their_last_word)
+{
+    static struct sim s;
+    struct engine_stats st;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.per_host = 3;
+    reopen(&s);
+    for (int i = 0; i < 20000 && step(&s); i++)
+        ;
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.queued, 0);
+    ck_assert_uint_le(st.pages, 3 * HOSTS);
+    ck_assert_uint_eq(st.pages + st.skipped, st.urls);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
+{
+    static struct sim s;
+    char keys[4][64], urls[4][64];
+    struct engine_item found[4];
+    struct engine_done d[1];
+    struct engine_stats st;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.skip_same_content = true;
+    reopen(&s);
+    for (unsigned i = 0; i < 4; i++)
+        found[i] = item_of(&s, i + 1, keys[i], urls[i], sizeof keys[i], 1);
+    d[0] = (struct engine_done){.id = lease_one(&s).id,
+                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                                .row = {.body_digest = {1, 2}, .links = 2},
+                                .found = found,
+                                .found_count = 2,
+                                .host = {.ended = s.now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* the same body, other links */
+    d[0].found = found + 2;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 3);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "same_content"),
+                      1);
+    s.now += NS_PER_S;
+    d[0].id = lease_one(&s).id; /* another body */
+    d[0].row.body_digest.lo++;
+    ack(&s, &d[0]);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.urls, 5);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+Suite *suite_frontier_fate(void)
+{
+    Suite *s = suite_create("frontier_fate");
+    TCase *t = tcase_create("frontier_fate");
+
+    tcase_set_timeout(t, 30);
+    tcase_add_checked_fixture(t, make_dir, remove_dir);
+    tcase_add_test(t, a_failing_url_gets_its_tries_and_then_its_last_word);
+    tcase_add_test(t, retry_after_blocks_the_host_also_across_a_restart);
+    tcase_add_test(
+        t, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
+    tcase_add_test(t, a_crawl_delay_holds_from_its_first_reading_on);
+    tcase_add_test(t,
+                   a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
+    tcase_add_test(t, a_redirect_back_to_its_own_chain_is_a_loop);
+    tcase_add_test(t, the_page_limit_is_never_overrun);
+    tcase_add_test(t, per_host_budget_gives_the_rest_their_last_word);
+    tcase_add_test(
+        t, links_of_a_body_seen_before_are_not_admitted_where_that_is_asked);
+    suite_add_tcase(s, t);
+    return s;
+}

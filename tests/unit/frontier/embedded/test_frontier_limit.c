@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Limits that people set for single queues; test_lent_model.c has the model. */
+#include "frontier/embedded/lent.h"
+#include "frontier/embedded/removal.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+static const struct outcome fetched = {OUTCOME_FETCHED, REASON_NONE, 200};
+
+static void put(struct rig *r, const char *host, int n)
+{
+    for (int i = 0; i < n; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://%s/%d", host, i);
+        ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
+    }
+}
+
+static void limit(struct rig *r, uint32_t queue, uint32_t most, uint64_t done)
+{
+    ck_assert_int_eq(frontier_limit_queue(r->e, queue, most, done, r->now),
+                     STATUS_OK);
+    rig_commit(r);
+}
+
+static size_t lease(struct rig *r, size_t most, struct engine_lease *out)
+{
+    size_t n = 0;
+
+    r->now += NS_PER_S;
+    ck_assert_int_eq(r->e->ops->lease(r->e, most, r->now, RIG_WALL, out, &n),
+                     STATUS_OK);
+    return n;
+}
+
+static void end(struct rig *r)
+{
+    rig_stop(r);
+    rig_verify(r);
+    rig_fini(r);
+}
+
+START_TEST(no_more_go_out_than_may_be_done_to_whomever)
+{
+    const struct lent_ask ask = {.most = 100, .hold = 60 * NS_PER_S};
+    struct rig r;
+    struct engine_lease own[100];
+    struct lent_url lent[100];
+    enum lent_said said;
+    size_t n = 0;
+
+    rig_init(&r);
+    rig_create(&r);
+    put(&r, "a.test", 20);
+    put(&r, "b.test", 3);
+    limit(&r, 1, 5, 0);
+    ck_assert_uint_eq(lease(&r, 3, own), 3);
+    ck_assert_int_eq(lent_lease(r.e, &ask, r.now, RIG_WALL, lent, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 5); /* of b.test three */
+    ck_assert_uint_eq(rig_stats(&r).leased, 8);
+    ck_assert_uint_eq(lease(&r, 100, own + 3), 0);
+    for (size_t i = 0; i < 3; i++)
+        rig_ack(&r, own[i].id, fetched, NULL, 0);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_int_eq(lent_say(r.e, lent[i].lease.id,
+                                  &(struct lent_word){.final = true,
+                                                      .http_status = 404},
+                                  r.now, RIG_WALL, &said),
+                         STATUS_OK);
+    ck_assert_uint_eq(lease(&r, 100, own), 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 15);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 15);
+    ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
+    end(&r);
+}
+END_TEST
+
+START_TEST(raised_or_lifted_the_rest_goes_on)
+{
+    struct rig r;
+    struct engine_lease own[100];
+
+    rig_init(&r);
+    rig_create(&r);
+    put(&r, "a.test", 20);
+    limit(&r, 1, 1, 0);
+    ck_assert_uint_eq(lease(&r, 100, own), 1);
+    limit(&r, 1, 3, 0);
+    ck_assert_uint_eq(lease(&r, 100, own + 1), 2);
+    for (size_t i = 0; i < 3; i++)
+        rig_ack(&r, own[i].id, fetched, NULL, 0);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 17);
+    limit(&r, 1, 2, 3); /* fewer than are done */
+    ck_assert_uint_eq(lease(&r, 100, own), 0);
+    limit(&r, 1, 0, 3);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 0);
+    ck_assert_uint_eq(lease(&r, 100, own), 17);
+    end(&r);
+}
+END_TEST
+
+START_TEST(it_is_kept_with_what_is_done_over_kill_9)
+{
+    struct rig r;
+    struct engine_lease own[100];
+    size_t done = 2;
+
+    rig_init(&r);
+    rig_create(&r);
+    put(&r, "a.test", 20);
+    ck_assert_uint_eq(lease(&r, 2, own), 2);
+    rig_ack(&r, own[0].id, fetched, NULL, 0);
+    rig_ack(&r, own[1].id, fetched, NULL, 0);
+    limit(&r, 1, 8, 2);
+    for (; done < 8; done += 2) {
+        ck_assert_uint_eq(lease(&r, 2, own), 2);
+        rig_ack(&r, own[0].id, fetched, NULL, 0);
+        rig_ack(&r, own[1].id, fetched, NULL, 0);
+        rig_commit(&r);
+        if (done == 6)
+            break;
+        ck_assert_uint_eq(lease(&r, 1, own), 1);
+        rig_ack(&r, own[0].id, fetched, NULL, 0);
+        rig_reopen(&r); /* the last one was not committed */
+    }
+    ck_assert_uint_eq(lease(&r, 100, own), 0);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 12);
+    rig_reopen(&r);
+    ck_assert_uint_eq(lease(&r, 100, own), 0);
+    ck_assert_uint_eq(rig_stats(&r).withheld, 12);
+    end(&r);
+}
+END_TEST
+
+START_TEST(what_is_removed_counts_for_no_limit)
+{
+    struct rig r;
+    struct removal m;
+    struct engine_lease own[100];
+    uint64_t removed;
+    bool over;
+
+    rig_init(&r);
+    rig_create(&r);
+    put(&r, "a.test", 4);
+    limit(&r, 1, 2, 0);
+    ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m),
+                     STATUS_OK);
+    ck_assert_int_eq(removal_step(r.e, &m, 1000, r.now, RIG_WALL, &over),
+                     STATUS_OK);
+    ck_assert(over);
+    for (int i = 4; i < 8; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://a.test/%d", i);
+        ck_assert_int_eq(rig_put(&r, rig_item(&r, url)), ENGINE_NEW);
+    }
+    rig_commit(&r);
+    rig_reopen(&r);
+    ck_assert_int_eq(removal_count(r.e, 1, &removed), STATUS_OK);
+    ck_assert_uint_eq(removed, 4);
+    ck_assert_uint_eq(rig_stats(&r).removed, 4);
+    ck_assert_uint_eq(lease(&r, 100, own), 2);
+    end(&r);
+}
+END_TEST
+
+START_TEST(hosts_say_what_limits_them)
+{
+    struct rig r;
+    struct engine_lease own[100];
+    struct frontier_host_row rows[3];
+    bool all;
+
+    rig_init(&r);
+    rig_create(&r);
+    put(&r, "a.test", 4);
+    put(&r, "b.test", 3);
+    limit(&r, 1, 1, 0);
+    ck_assert_uint_eq(lease(&r, 1, own), 1);
+    ck_assert_uint_eq(frontier_hosts(r.e, FRONTIER_HOSTS_BLOCKED, 3, r.now,
+                                     rows, &all),
+                      0);
+    rig_ack(&r, own[0].id, fetched, NULL, 0);
+    ck_assert_uint_eq(frontier_hosts(r.e, FRONTIER_HOSTS_BLOCKED, 3, r.now,
+                                     rows, &all),
+                      1);
+    ck_assert(bytes_is(rows[0].host, "a.test"));
+    ck_assert_int_eq(rows[0].state, FRONTIER_HOST_BLOCKED);
+    ck_assert_str_eq(rows[0].why, "limit");
+    ck_assert_uint_eq(rows[0].limit, 1);
+    ck_assert_int_eq(rows[0].due, INT64_MAX);
+    end(&r);
+}
+END_TEST
+
+Suite *suite_frontier_limit(void)
+{
+    Suite *s = suite_create("frontier_limit");
+    TCase *t = tcase_create("frontier_limit");
+
+    tcase_add_test(t, no_more_go_out_than_may_be_done_to_whomever);
+    tcase_add_test(t, raised_or_lifted_the_rest_goes_on);
+    tcase_add_test(t, it_is_kept_with_what_is_done_over_kill_9);
+    tcase_add_test(t, what_is_removed_counts_for_no_limit);
+    tcase_add_test(t, hosts_say_what_limits_them);
+    suite_add_tcase(s, t);
+    return s;
+}

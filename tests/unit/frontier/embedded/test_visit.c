@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_visit.c - requests of a URL to another host than its own, as a
+ * robots.txt makes that is redirected: the other host sees one request more,
+ * and is asked no sooner, no oftener and no two at once for that.
+ */
+#include <check.h>
+
+#include "frontier/embedded/removal.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+#define DELAY (10 * NS_PER_S)
+
+static void start(struct rig *r, int64_t delay, enum queue_key_mode group)
+{
+    rig_init(r);
+    r->o.schedule.delay = delay;
+    r->o.schedule.max_delay = 60 * NS_PER_S;
+    r->o.conns_per_host = 1;
+    r->o.in_flight = 2000; /* nothing is committed, and that counts */
+    r->o.group = group;
+    rig_create(r);
+}
+
+static void put(struct rig *r, const char *url)
+{
+    ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
+}
+
+/* What is due now; id 0: nothing. */
+static struct engine_lease lease(struct rig *r)
+{
+    struct engine_lease l = {.id = 0};
+    size_t n = 0;
+
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
+                     STATUS_OK);
+    return n > 0 ? l : (struct engine_lease){.id = 0};
+}
+
+/* It goes back, after a request that has just ended where `asked`; its next one
+ * goes to the host of `visits`, "" its own. */
+static void give_back(struct rig *r, uint64_t id, bool asked,
+                      const char *visits)
+{
+    const struct engine_host_news news = {.ended = asked ? r->now : 0,
+                                          .crawl_delay_ms = -2,
+                                          .retry_after_ms = -1,
+                                          .visits = bytes_of_str(visits)};
+
+    ck_assert_int_eq(r->e->ops->release(r->e, id, 0, &news, r->now, RIG_WALL),
+                     STATUS_OK);
+}
+
+static void done(struct rig *r, uint64_t id)
+{
+    rig_ack(r, id, (struct outcome){OUTCOME_FETCHED, REASON_NONE, 200}, NULL,
+            0);
+}
+
+/* a.test wants b.test, and both were asked just now. */
+static struct engine_lease both_were_asked(struct rig *r)
+{
+    struct engine_lease a, b, none;
+
+    put(r, "http://a.test/1");
+    a = lease(r);
+    put(r, "http://b.test/1");
+    b = lease(r);
+    ck_assert_uint_eq(b.id, 2);
+    give_back(r, a.id, true, "b.test");
+    done(r, b.id);
+    none = lease(r);
+    ck_assert_uint_eq(none.id, 0);
+    return a;
+}
+
+START_TEST(a_visit_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it)
+{
+    struct rig r;
+    struct engine_lease a, v;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    put(&r, "http://a.test/1");
+    a = lease(&r);
+    r.now += DELAY / 2;
+    put(&r, "http://b.test/1");
+    done(&r, lease(&r).id);
+    give_back(&r, a.id, true, "b.test");
+    r.now += DELAY - 1;
+    ck_assert_uint_eq(lease(&r).id, 0);
+    r.now++;
+    v = lease(&r);
+    ck_assert_uint_eq(v.id, a.id);
+    ck_assert(bytes_is(v.visit, "b.test"));
+    ck_assert(bytes_is(v.key, "a.test"));
+    put(&r, "http://b.test/2");
+    r.now += 5 * DELAY; /* it is out, so nothing of b.test is */
+    ck_assert_uint_eq(lease(&r).id, 0);
+    give_back(&r, v.id, true, "");
+    ck_assert_uint_eq(lease(&r).id, a.id); /* its own host was not asked */
+    r.now += DELAY - 1;
+    ck_assert_uint_eq(lease(&r).id, 0);
+    r.now++;
+    ck_assert_uint_eq(lease(&r).id, 3);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_visits)
+{
+    struct rig r;
+    struct engine_lease a, c;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    put(&r, "http://a.test/1");
+    put(&r, "http://c.test/1");
+    a = lease(&r);
+    c = lease(&r);
+    give_back(&r, a.id, false, "robots.test");
+    give_back(&r, c.id, false, "robots.test");
+    r.now += DELAY; /* of their own */
+    a = lease(&r);
+    ck_assert(bytes_is(a.visit, "robots.test"));
+    ck_assert_uint_eq(lease(&r).id, 0);
+    r.now += NS_PER_S;
+    give_back(&r, a.id, true, "");
+    r.now += DELAY - 1;
+    c = lease(&r); /* a.test was not asked */
+    ck_assert_uint_eq(c.id, a.id);
+    ck_assert_uint_eq(c.visit.len, 0);
+    ck_assert_uint_eq(lease(&r).id, 0);
+    r.now++;
+    c = lease(&r);
+    ck_assert_uint_ne(c.id, a.id);
+    ck_assert(bytes_is(c.visit, "robots.test"));
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_a_visit)
+{
+    struct rig r;
+    struct engine_lease a;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    a = both_were_asked(&r);
+    put(&r, "http://a.test/2");
+    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
+                                     r.now + 100 * DELAY, r.now, RIG_WALL),
+                     STATUS_OK);
+    r.now += DELAY;
+    ck_assert_uint_eq(lease(&r).id, 0);
+    ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now + 99 * DELAY);
+    /* Whoever lets b.test go lets it go on. */
+    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"), 0,
+                                     r.now, RIG_WALL),
+                     STATUS_OK);
+    ck_assert_uint_eq(lease(&r).id, a.id);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
+{
+    struct removal gone;
+    struct rig r;
+    bool over = false;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    (void)both_were_asked(&r);
+    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
+                                     r.now + 100 * DELAY, r.now, RIG_WALL),
+                     STATUS_OK);
+    r.now += DELAY;
+    ck_assert_uint_eq(lease(&r).id, 0);
+    ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
+                                   &gone),
+                     STATUS_OK);
+    while (!over)
+        ck_assert_int_eq(removal_step(r.e, &gone, 100, r.now, RIG_WALL, &over),
+                         STATUS_OK);
+    ck_assert_uint_eq(gone.gone, 1);
+    put(&r, "http://a.test/2");
+    ck_assert_uint_eq(lease(&r).id, 3);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_the_visited_host_says_holds_for_it_also_across_a_restart)
+{
+    struct engine_host_news busy = {.crawl_delay_ms = -2,
+                                    .slow_down = true,
+                                    .retry_after_ms = 3600000};
+    struct rig r;
+    struct engine_lease a, v;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    a = both_were_asked(&r);
+    put(&r, "http://b.test/2");
+    put(&r, "http://a.test/2");
+    do {
+        r.now += NS_PER_S;
+        v = lease(&r);
+        if (v.id == 3) /* of b.test, which was as due */
+            done(&r, v.id);
+    } while (v.id != a.id);
+    ck_assert(bytes_is(v.visit, "b.test"));
+    busy.ended = r.now;
+    ck_assert_int_eq(r.e->ops->release(r.e, v.id, 0, &busy, r.now, RIG_WALL),
+                     STATUS_OK);
+    put(&r, "http://b.test/3");
+    rig_commit(&r);
+    rig_reopen(&r);
+    r.now += DELAY;
+    for (int i = 0; i < 2; i++) { /* a.test goes on */
+        v = lease(&r);
+        ck_assert(bytes_is(v.key, "a.test"));
+        done(&r, v.id);
+        ck_assert_uint_eq(lease(&r).id, 0);
+        r.now += DELAY;
+    }
+    r.now += 4000 * NS_PER_S;
+    ck_assert(bytes_is(lease(&r).key, "b.test"));
+    rig_fini(&r);
+}
+END_TEST
+
+/* It is never at rest by itself. */
+START_TEST(a_host_without_delay_makes_room_for_a_visit)
+{
+    enum { URLS = 1000 };
+    static const enum queue_key_mode groups[] = {QUEUE_KEY_HOST,
+                                                 QUEUE_KEY_DOMAIN};
+
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        struct rig r;
+        struct engine_lease a, l, next;
+        unsigned others = 0;
+        char url[64];
+
+        start(&r, 0, groups[g]);
+        put(&r, "http://a.test/1");
+        a = lease(&r);
+        for (int i = 0; i < URLS; i++) {
+            snprintf(url, sizeof url, "http://www%d.b.test/%d", i % 2, i);
+            put(&r, url);
+        }
+        l = lease(&r);
+        give_back(&r, a.id, true, "www0.b.test");
+        do { /* what ends is followed by the next at once */
+            r.now += NS_PER_MS;
+            next = lease(&r);
+            if (l.id != 0) {
+                done(&r, l.id);
+                others++;
+            }
+            l = next.id != 0 ? next : lease(&r);
+        } while (l.id != a.id && others < URLS);
+        ck_assert_uint_eq(l.id, a.id);
+        ck_assert(bytes_is(l.visit, "www0.b.test"));
+        ck_assert_uint_lt(others, URLS);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+START_TEST(two_hosts_that_visit_each_other_do_not_wait_for_ever)
+{
+    struct rig r;
+    struct engine_lease a, b;
+    unsigned visits = 0;
+    int64_t due;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    put(&r, "http://a.test/1");
+    put(&r, "http://b.test/1");
+    a = lease(&r);
+    b = lease(&r);
+    give_back(&r, a.id, true, "b.test");
+    give_back(&r, b.id, true, "a.test");
+    for (int i = 0; i < 4; i++) {
+        struct engine_lease l = {.id = 0};
+
+        while (l.id == 0) {
+            due = r.e->ops->next_due(r.e, r.now, NULL);
+            ck_assert_int_lt(due, r.now + 2 * DELAY);
+            r.now = due > r.now ? due : r.now + 1;
+            l = lease(&r);
+        }
+        r.now += NS_PER_S;
+        if (l.visit.len > 0) {
+            give_back(&r, l.id, true, "");
+            visits++;
+        } else {
+            done(&r, l.id);
+        }
+    }
+    ck_assert_uint_eq(visits, 2);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- a plain model ---- */
+
+enum { HOSTS = 6, EACH = 12, STEPS = 20000 };
+
+struct model {
+    struct rig r;
+    uint32_t random;
+    struct {
+        struct engine_lease lease;
+        unsigned asks; /* the host that its request goes to */
+    } out[HOSTS * EACH];
+    size_t out_count;
+    bool busy[HOSTS];
+    int64_t ended[HOSTS]; /* of the host, or of all of its domain */
+    unsigned visits, finished;
+    bool by_domain;
+};
+
+static unsigned chance(struct model *m, unsigned n)
+{
+    m->random = m->random * 1664525u + 1013904223u;
+    return (m->random >> 16) % n;
+}
+
+/* Hosts 0, 2, 4 are of one domain, 1, 3, 5 of another. */
+static void name_of(char *out, size_t size, unsigned host)
+{
+    snprintf(out, size, "h%u.d%u.test", host, host % 2);
+}
+
+static unsigned host_of(struct bytes key)
+{
+    return (unsigned)(key.at[1] - '0');
+}
+
+static unsigned place_of(const struct model *m, unsigned host)
+{
+    return m->by_domain ? host % 2 : host;
+}
+
+static void take_leases(struct model *m)
+{
+    struct engine_lease l;
+
+    while ((l = lease(&m->r)).id != 0) {
+        unsigned own = host_of(l.key);
+        unsigned asks = l.visit.len > 0 ? host_of(l.visit) : own;
+        unsigned at = place_of(m, asks);
+
+        ck_assert_msg(!m->busy[at], "host %u asked twice at once", asks);
+        ck_assert_msg(m->ended[at] == 0 || m->r.now >= m->ended[at] + NS_PER_S,
+                      "host %u asked too early", asks);
+        m->busy[at] = true;
+        m->visits += l.visit.len > 0;
+        m->out[m->out_count].lease = l;
+        m->out[m->out_count++].asks = asks;
+    }
+}
+
+static void end_one(struct model *m)
+{
+    size_t i = chance(m, (unsigned)m->out_count);
+    struct engine_lease l = m->out[i].lease;
+    unsigned at = place_of(m, m->out[i].asks);
+    char next[32] = "";
+
+    m->out[i] = m->out[--m->out_count];
+    m->busy[at] = false;
+    m->ended[at] = m->r.now;
+    if (chance(m, 3) == 0)
+        name_of(next, sizeof next, chance(m, HOSTS));
+    if (l.visit.len > 0 || next[0] != '\0') {
+        give_back(&m->r, l.id, true, next);
+    } else {
+        done(&m->r, l.id);
+        m->finished++;
+    }
+}
+
+static void agree(bool by_domain)
+{
+    static struct model m;
+    char host[32], url[64];
+
+    memset(&m, 0, sizeof m);
+    m.random = 42;
+    m.by_domain = by_domain;
+    start(&m.r, NS_PER_S, by_domain ? QUEUE_KEY_DOMAIN : QUEUE_KEY_HOST);
+    for (unsigned i = 0; i < HOSTS * EACH; i++) {
+        name_of(host, sizeof host, i % HOSTS);
+        snprintf(url, sizeof url, "http://%s/%u", host, i);
+        put(&m.r, url);
+    }
+    for (int step = 0; step < STEPS && m.finished < HOSTS * EACH; step++) {
+        m.r.now += chance(&m, 400) * NS_PER_MS;
+        take_leases(&m);
+        if (m.out_count > 0 && chance(&m, 2) == 0)
+            end_one(&m);
+    }
+    ck_assert_uint_eq(m.finished, HOSTS * EACH);
+    ck_assert_uint_gt(m.visits, HOSTS);
+    rig_fini(&m.r);
+}
+
+START_TEST(no_host_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
+{
+    agree(false);
+}
+END_TEST
+
+START_TEST(nor_is_a_domain_where_politeness_goes_by_it)
+{
+    agree(true);
+}
+END_TEST
+
+Suite *suite_visit(void)
+{
+    Suite *s = suite_create("visit");
+    TCase *t = tcase_create("visit");
+
+    tcase_add_test(
+        t, a_visit_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it);
+    tcase_add_test(
+        t, a_host_that_nobody_has_a_url_of_keeps_its_delay_between_visits);
+    tcase_add_test(
+        t, nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_a_visit);
+    tcase_add_test(t, a_url_that_is_removed_makes_its_host_wait_no_longer);
+    tcase_add_test(
+        t, what_the_visited_host_says_holds_for_it_also_across_a_restart);
+    tcase_add_test(t, a_host_without_delay_makes_room_for_a_visit);
+    tcase_add_test(t, two_hosts_that_visit_each_other_do_not_wait_for_ever);
+    tcase_add_test(
+        t, no_host_is_asked_twice_at_once_or_too_early_as_a_plain_model_says);
+    tcase_add_test(t, nor_is_a_domain_where_politeness_goes_by_it);
+    suite_add_tcase(s, t);
+    return s;
+}

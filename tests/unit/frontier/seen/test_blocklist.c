@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* test_blocklist.c - filter and exact file that keep URLs out. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "filter/checkpoint.h"
+#include "frontier/seen/block_exact.h"
+#include "frontier/seen/blocklist.h"
+
+static char dir[64], list[96], kept[96], filter_path[96];
+
+static void start(void)
+{
+    logger_set_level(LOG_LEVEL_ERROR);
+    snprintf(dir, sizeof dir, "/tmp/urlweir-block.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(list, sizeof list, "%s/list", dir);
+    snprintf(kept, sizeof kept, "%s/kept", dir);
+    snprintf(filter_path, sizeof filter_path, "%s/filter", dir);
+}
+
+static void end(void)
+{
+    unlink(list);
+    unlink(kept);
+    unlink(filter_path);
+    rmdir(dir);
+}
+
+static struct bytes nth_url(char *room, size_t size, uint64_t n)
+{
+    int len = snprintf(room, size, "http://h%llu.example/p/%llu",
+                       (unsigned long long)(n % 97), (unsigned long long)n);
+
+    return bytes_of(room, (size_t)len);
+}
+
+/* Every `step`th URL below `n`, in an order that is none. */
+static void write_list(uint64_t n, uint64_t step)
+{
+    FILE *f = fopen(list, "w");
+    char room[100];
+
+    for (uint64_t i = 0; i < n / step; i++) {
+        uint64_t at = i * 7919 % (n / step) * step;
+        struct bytes u = nth_url(room, sizeof room, at);
+
+        fprintf(f, "%.*s\n", (int)u.len, u.at);
+    }
+    fclose(f);
+}
+
+START_TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 3, 1000, 50000};
+
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct block_exact *b = NULL;
+        uint64_t n = sizes[k] * 3;
+        char room[100];
+
+        write_list(n, 3);
+        ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+        ck_assert_uint_eq(block_exact_count(b), sizes[k]);
+        for (uint64_t i = 0; i < n + 3; i++) {
+            bool has;
+
+            ck_assert_int_eq(block_exact_has(b, nth_url(room, sizeof room, i),
+                                             &has),
+                             STATUS_OK);
+            ck_assert_int_eq(has, i % 3 == 0 && i < n);
+        }
+        block_exact_close(b);
+    }
+}
+END_TEST
+
+START_TEST(lines_are_canonicalised_once_each_and_none_is_in_the_way)
+{
+    static const char text[] = "HTTP://A.example:80/x/../y\n\n"
+                               "http://a.example/y\r\n"
+                               "not a URL\n"
+                               "ftp://a.example/\n"
+                               "  http://b.example/%7e  \n"
+                               "http://last.example/";
+    struct block_exact *b = NULL;
+    bool has;
+
+    ck_assert_int_eq(file_replace(list, bytes_of_str(text)), STATUS_OK);
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_uint_eq(block_exact_count(b), 3);
+    ck_assert_uint_eq(block_exact_passed_over(b), 2);
+    ck_assert_int_eq(block_exact_has(b, bytes_of_str("http://b.example/~"),
+                                     &has),
+                     STATUS_OK);
+    ck_assert(has);
+    ck_assert_int_eq(block_exact_has(b, bytes_of_str("http://last.example/"),
+                                     &has),
+                     STATUS_OK);
+    ck_assert(has);
+    block_exact_close(b);
+}
+END_TEST
+
+/* Any flipped bit, any length: made again from the list, never believed. */
+START_TEST(what_was_kept_and_is_damaged_is_made_again)
+{
+    struct block_exact *b = NULL;
+    struct buf whole;
+    bool has;
+
+    buf_init(&whole, 1 << 20);
+    write_list(90, 3);
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    block_exact_close(b);
+    ck_assert_int_eq(file_read(kept, &whole), STATUS_OK);
+    for (size_t i = 0; i < whole.len; i++) {
+        char room[100];
+
+        whole.at[i] ^= 4;
+        ck_assert_int_eq(file_replace(kept, i % 2 == 0 ? buf_bytes(&whole)
+                                                       : bytes_of(whole.at, i)),
+                         STATUS_OK);
+        whole.at[i] ^= 4;
+        ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+        ck_assert_int_eq(block_exact_has(b, nth_url(room, sizeof room, 42),
+                                         &has),
+                         STATUS_OK);
+        ck_assert(has);
+        ck_assert_uint_eq(block_exact_count(b), 30);
+        block_exact_close(b);
+    }
+    buf_fini(&whole);
+}
+END_TEST
+
+START_TEST(a_list_that_changed_is_read_again_and_one_that_did_not_is_not)
+{
+    struct block_exact *b = NULL;
+    struct stat before, after;
+
+    write_list(300, 3);
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    block_exact_close(b);
+    ck_assert_int_eq(stat(kept, &before), 0);
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    block_exact_close(b);
+    ck_assert_int_eq(stat(kept, &after), 0);
+    ck_assert_uint_eq(before.st_ino, after.st_ino);
+    write_list(600, 3);
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_uint_eq(block_exact_count(b), 200);
+    block_exact_close(b);
+    unlink(list);
+    logger_set_level(LOG_LEVEL_ERROR);
+    b = NULL;
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_NOT_FOUND);
+    ck_assert_ptr_null(b);
+}
+END_TEST
+
+/* ---- with a filter ---- */
+
+static void write_filter(uint64_t n, uint64_t step, double fpr, bool open_seed)
+{
+    struct filter_options o = {.kind = "bloom", .expect = n, .fpr = fpr};
+    struct checkpoint_id id = {.has_seed = open_seed};
+    struct digest_key key;
+    struct filter *f = NULL;
+    char room[100];
+
+    digest_key_init(&key, id.seed);
+    id.seed_print = checkpoint_seed_print(&key);
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    for (uint64_t i = 0; i < n; i += step) {
+        uint64_t k = digest_bytes(&key, nth_url(room, sizeof room, i)).hi;
+
+        ck_assert_int_eq(filter_add(f, &k, 1, NULL), STATUS_OK);
+    }
+    ck_assert_int_eq(checkpoint_save(filter_path, f, &id), STATUS_OK);
+    filter_free(f);
+}
+
+/* How many of the first n URLs are blocked; each of every third has to be. */
+static uint64_t count_blocked(struct blocklist *b, uint64_t n)
+{
+    static char room[3000][100];
+    static struct bytes urls[3000];
+    static bool blocked[3000];
+    uint64_t got = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        urls[i] = nth_url(room[i], sizeof room[i], i);
+    ck_assert_int_eq(blocklist_check(b, urls, n, blocked), STATUS_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        ck_assert(blocked[i] || i % 3 != 0);
+        got += blocked[i];
+    }
+    return got;
+}
+
+START_TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
+{
+    struct blocklist_options o = {.filter = filter_path, .kept = kept};
+    struct blocklist *b = NULL;
+    struct blocklist_counts c;
+    struct buf error;
+    uint64_t got;
+
+    buf_init(&error, 1000);
+    write_filter(3000, 3, 0.5, true);
+    write_list(3000, 3);
+    ck_assert_int_eq(blocklist_open(&b, &o, &error), STATUS_OK);
+    got = count_blocked(b, 3000);
+    ck_assert_uint_gt(got, 1020);
+    ck_assert_double_gt(blocklist_rate(b), 0.01);
+    ck_assert_uint_eq(blocklist_exact_keys(b), 0);
+    blocklist_close(b);
+
+    o.exact = list;
+    ck_assert_int_eq(blocklist_open(&b, &o, &error), STATUS_OK);
+    ck_assert_uint_eq(count_blocked(b, 3000), 1000);
+    c = blocklist_counts(b);
+    ck_assert_uint_eq(c.asked, 3000);
+    ck_assert_uint_eq(c.blocked, 1000);
+    ck_assert_uint_eq(c.false_positives, got - 1000);
+    ck_assert_uint_eq(blocklist_exact_keys(b), 1000);
+    blocklist_close(b);
+    buf_fini(&error);
+}
+END_TEST
+
+START_TEST(what_cannot_be_a_blocklist_is_refused_with_a_sentence)
+{
+    struct blocklist_options o = {.filter = filter_path, .kept = kept};
+    static const char *const wrong[] = {"redis://", "redis://h?k=5",
+                                        "redis+unix:///nowhere?timeout=1s"};
+    struct blocklist *b = NULL;
+    struct buf error;
+
+    buf_init(&error, 1000);
+    ck_assert_int_eq(blocklist_open(&b, &o, &error), STATUS_NOT_FOUND);
+    ck_assert_uint_gt(error.len, 0);
+    write_filter(10, 1, 0.01, false);
+    buf_clear(&error);
+    ck_assert_int_eq(blocklist_open(&b, &o, &error), STATUS_ARG);
+    ck_assert_ptr_nonnull(strstr(buf_str(&error), "secret"));
+    for (size_t i = 0; i < 3; i++) {
+        o.filter = wrong[i];
+        buf_clear(&error);
+        ck_assert_int_ne(blocklist_open(&b, &o, &error), STATUS_OK);
+        ck_assert_uint_gt(error.len, 0);
+    }
+    ck_assert_ptr_null(b);
+    buf_fini(&error);
+}
+END_TEST
+
+Suite *suite_blocklist(void)
+{
+    Suite *s = suite_create("blocklist");
+    TCase *t = tcase_create("blocklist");
+
+    tcase_add_checked_fixture(t, start, end);
+    tcase_add_test(t, an_exact_list_agrees_with_the_lines_it_was_made_of);
+    tcase_add_test(t, lines_are_canonicalised_once_each_and_none_is_in_the_way);
+    tcase_add_test(t, what_was_kept_and_is_damaged_is_made_again);
+    tcase_add_test(
+        t, a_list_that_changed_is_read_again_and_one_that_did_not_is_not);
+    tcase_add_test(
+        t, a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in);
+    tcase_add_test(t, what_cannot_be_a_blocklist_is_refused_with_a_sentence);
+    suite_add_tcase(s, t);
+    return s;
+}

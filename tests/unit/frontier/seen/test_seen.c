@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_seen.c - the seen check against a plain set.
+ *
+ * The answers must be those of the set, whatever filter stands before it and
+ * whatever the hot cache has forgotten; the counts must add up.
+ */
+#include "frontier/seen/seen.h"
+
+#include "tests/unit/storage/scratch.h"
+
+#define UNIVERSE 60000
+#define BATCH    700
+
+struct parts {
+    struct scratch dir;
+    struct db *db;
+    struct exact_set *exact;
+    struct filter *filter;
+    struct seen *seen;
+    bool known[UNIVERSE]; /* the model */
+    uint64_t admitted;
+};
+
+/* `fpr` 0: no filter. The hot cache is as small as it can be. */
+static void parts_init(struct parts *p, double fpr)
+{
+    const struct filter_options fo = {.kind = "bloom",
+                                      .expect = UNIVERSE / 2,
+                                      .fpr = fpr};
+    const struct exact_set_options eo = {.page_cache_bytes = 1 << 20,
+                                         .delta_most = 2000};
+
+    memset(p, 0, sizeof *p);
+    p->dir = scratch_make();
+    p->db = scratch_open(p->dir.db, DB_CREATE);
+    ck_assert_int_eq(exact_set_open(&p->exact, p->db, &eo), STATUS_OK);
+    if (fpr > 0)
+        ck_assert_int_eq(filter_new(&p->filter, &fo), STATUS_OK);
+    ck_assert_int_eq(seen_new(&p->seen, p->filter, p->exact, 0), STATUS_OK);
+}
+
+static void parts_fini(struct parts *p)
+{
+    seen_free(p->seen);
+    filter_free(p->filter);
+    exact_set_close(p->exact);
+    db_close(p->db);
+    scratch_remove(&p->dir);
+}
+
+/* Few URLs are asked often, most seldom. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t range = UINT64_C(1) << scratch_below(state, 17);
+
+    return scratch_below(state, range < UNIVERSE ? range : UNIVERSE);
+}
+
+/* One batch, its answers compared and its new ones admitted; returns how many
+ * the filter was wrong about. */
+static uint64_t one_batch(struct parts *p, uint64_t *state)
+{
+    struct digest asked[BATCH] = {{0, 0}}, fresh[BATCH];
+    enum seen_answer answers[BATCH];
+    uint64_t numbers[BATCH], wrong = 0;
+    size_t n = scratch_below(state, BATCH + 1), fresh_count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        numbers[i] = draw(state);
+        asked[i] = scratch_digest(numbers[i]);
+    }
+    ck_assert_int_eq(seen_check(p->seen, asked, n, answers), STATUS_OK);
+    for (size_t i = 0; i < n; i++) {
+        SAME(answers[i] == SEEN_BEFORE, p->known[numbers[i]]);
+        if (answers[i] == SEEN_BEFORE)
+            continue;
+        p->known[numbers[i]] = true;
+        wrong += answers[i] == SEEN_NEW_FALSE_POSITIVE;
+        fresh[fresh_count++] = asked[i];
+    }
+    ck_assert_int_eq(db_begin(p->db), STATUS_OK);
+    if (fresh_count > 0)
+        ck_assert_int_eq(seen_admit(p->seen, fresh, fresh_count,
+                                    p->admitted + 1),
+                         STATUS_OK);
+    ck_assert_int_eq(exact_set_step(p->exact, fresh_count), STATUS_OK);
+    ck_assert_int_eq(db_commit(p->db), STATUS_OK);
+    p->admitted += fresh_count;
+    return wrong;
+}
+
+static void compare_with_a_plain_set(double fpr)
+{
+    static struct parts p;
+    uint64_t state = 42, wrong = 0;
+    struct seen_counts c;
+
+    parts_init(&p, fpr);
+    for (uint64_t i = 0; i < scratch_size(200, 2000); i++)
+        wrong += one_batch(&p, &state);
+    c = seen_counts(p.seen);
+    ck_assert_uint_gt(p.admitted, 10000);
+    ck_assert_uint_gt(c.hot, 1000);
+    ck_assert_uint_gt(c.in_batch, 1000);
+    ck_assert_uint_eq(c.false_positives, wrong);
+    if (fpr > 0) {
+        /* each question was answered in one place */
+        ck_assert_uint_eq(c.asked,
+                          c.in_batch + c.hot + c.filter_new + c.filter_maybe);
+        ck_assert_uint_eq(p.admitted, c.filter_new + c.false_positives);
+    } else {
+        ck_assert_uint_eq(c.filter_new + c.filter_maybe, 0);
+    }
+    if (fpr > 0.1)
+        ck_assert_uint_gt(wrong, 100);
+    parts_fini(&p);
+}
+
+START_TEST(answers_as_a_plain_set_does_with_a_good_filter)
+{
+    compare_with_a_plain_set(0.001);
+}
+END_TEST
+
+START_TEST(answers_as_a_plain_set_does_with_a_filter_that_errs_often)
+{
+    compare_with_a_plain_set(0.5);
+}
+END_TEST
+
+START_TEST(answers_as_a_plain_set_does_without_a_filter)
+{
+    compare_with_a_plain_set(0);
+}
+END_TEST
+
+/* What an overfull filter calls "maybe" goes to the exact set: nothing but the
+ * speed is lost. */
+START_TEST(an_overfull_filter_loses_nothing)
+{
+    static struct parts p;
+    const struct filter_options fo = {.kind = "bloom", .expect = 1, .fpr = 0.5};
+    uint64_t state = 7, wrong = 0;
+
+    parts_init(&p, 0);
+    seen_free(p.seen);
+    ck_assert_int_eq(filter_new(&p.filter, &fo), STATUS_OK);
+    ck_assert_int_eq(seen_new(&p.seen, p.filter, p.exact, 0), STATUS_OK);
+    for (int i = 0; i < 60; i++)
+        wrong += one_batch(&p, &state);
+    ck_assert_uint_gt(wrong, p.admitted / 2);
+    parts_fini(&p);
+}
+END_TEST
+
+/* Digests that differ in a few bits only share their place in the batch table
+ * and in the hot cache. */
+START_TEST(digests_that_share_a_place_are_told_apart)
+{
+    static struct parts p;
+    struct digest d[64];
+    enum seen_answer answers[64];
+
+    parts_init(&p, 0.01);
+    for (uint64_t i = 0; i < 64; i++)
+        d[i] = (struct digest){UINT64_C(1) << i, 5};
+    ck_assert_int_eq(seen_check(p.seen, d, 32, answers), STATUS_OK);
+    for (size_t i = 0; i < 32; i++)
+        ck_assert_int_ne(answers[i], SEEN_BEFORE);
+    ck_assert_int_eq(seen_admit(p.seen, d, 32, 1), STATUS_OK);
+    for (int round = 0; round < 3; round++) {
+        ck_assert_int_eq(seen_check(p.seen, d, 64, answers), STATUS_OK);
+        for (size_t i = 0; i < 64; i++)
+            ck_assert_int_eq(answers[i] == SEEN_BEFORE, i < 32);
+    }
+    parts_fini(&p);
+}
+END_TEST
+
+START_TEST(an_empty_batch_is_no_question)
+{
+    static struct parts p;
+    enum seen_answer answer;
+    struct digest d = {1, 2};
+
+    parts_init(&p, 0.01);
+    ck_assert_int_eq(seen_check(p.seen, &d, 0, &answer), STATUS_OK);
+    ck_assert_uint_eq(seen_counts(p.seen).asked, 0);
+    parts_fini(&p);
+}
+END_TEST
+
+Suite *suite_seen(void)
+{
+    Suite *s = suite_create("seen");
+    TCase *t = tcase_create("seen");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, answers_as_a_plain_set_does_with_a_good_filter);
+    tcase_add_test(t,
+                   answers_as_a_plain_set_does_with_a_filter_that_errs_often);
+    tcase_add_test(t, answers_as_a_plain_set_does_without_a_filter);
+    tcase_add_test(t, an_overfull_filter_loses_nothing);
+    tcase_add_test(t, digests_that_share_a_place_are_told_apart);
+    tcase_add_test(t, an_empty_batch_is_no_question);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* test_item_name.c - crawl IDs and queue keys, known answers. */
+#include "frontier/served/item_name.h"
+
+#include "tests/unit/storage/scratch.h"
+
+static void key_is(const char *url, const char *key)
+{
+    struct bytes got = item_key_of_url(bytes_of_str(url));
+
+    ck_assert_msg(bytes_is(got, key), "%s: %.*s is not %s", url, (int)got.len,
+                  got.at, key);
+}
+
+START_TEST(contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark)
+{
+    key_is("http://a.example/x", "a.example");
+    key_is("http://a.example:80/x", "a.example");
+    key_is("http://a.example?q", "a.example");
+    key_is("http://a.example&q", "a.example");
+    key_is("http://A.Example", "A.Example");
+    key_is("x://y", "y");
+    key_is("http:///x", "");
+    key_is("http://:80/", "");
+    key_is("/x", "");
+    key_is("", "");
+}
+END_TEST
+
+START_TEST(ours_without_a_scheme_it_is_what_the_reference_service_takes)
+{
+    key_is("a.example/x", "a.example");
+    key_is("a.example:80", "a.example");
+    key_is("mailto:u@a.example", "mailto");
+    key_is("nothing", "nothing");
+    key_is("?q", "");
+}
+END_TEST
+
+START_TEST(contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key)
+{
+    key_is("http://[::1]/", "[::1]");
+    key_is("http://[2001:db8::1]:8080/", "[2001:db8::1]");
+    key_is("http://u:p@[::1]:80/", "[::1]");
+    key_is("ftp://user@h/", "h");
+    key_is("http://u:p@h:1/@x", "h");
+    key_is("http://@/", "");
+}
+END_TEST
+
+START_TEST(contract_2_a_key_has_255_utf16_units_at_most)
+{
+    char key[1100];
+
+    memset(key, 'k', sizeof key);
+    ck_assert(item_key_fits(bytes_of(key, 255)));
+    ck_assert(!item_key_fits(bytes_of(key, 256)));
+    for (int i = 0; i < 128; i++)
+        memcpy(key + 4 * i, "\xf0\x9f\x98\x80", 4); /* two units each */
+    ck_assert(item_key_fits(bytes_of(key, 4 * 127)));
+    ck_assert(!item_key_fits(bytes_of(key, 4 * 128)));
+    for (int i = 0; i < 256; i++)
+        memcpy(key + 3 * i, "\xe2\x82\xac", 3); /* one unit each */
+    ck_assert(item_key_fits(bytes_of(key, 3 * 255)));
+    ck_assert(!item_key_fits(bytes_of(key, 3 * 256)));
+}
+END_TEST
+
+START_TEST(contract_2_a_blank_crawl_is_default_others_are_as_they_are)
+{
+    ck_assert(bytes_is(item_crawl_name(bytes_of_str("")), "DEFAULT"));
+    ck_assert(bytes_is(item_crawl_name(bytes_of_str(" \t\n")), "DEFAULT"));
+    ck_assert(bytes_is(item_crawl_name(bytes_of_str(" a ")), " a "));
+}
+END_TEST
+
+Suite *suite_item_name(void)
+{
+    Suite *s = suite_create("item_name");
+    TCase *t = tcase_create("item_name");
+
+    tcase_add_test(
+        t, contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark);
+    tcase_add_test(
+        t, contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key);
+    tcase_add_test(
+        t, ours_without_a_scheme_it_is_what_the_reference_service_takes);
+    tcase_add_test(t, contract_2_a_key_has_255_utf16_units_at_most);
+    tcase_add_test(t,
+                   contract_2_a_blank_crawl_is_default_others_are_as_they_are);
+    suite_add_tcase(s, t);
+    return s;
+}

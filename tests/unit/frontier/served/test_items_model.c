@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_items_model.c - random calls, restarts and crashes against the simplest
+ * frontier there is; what a reader of the store finds as well.
+ */
+#include "frontier/served/items.h"
+#include "frontier/served/put_urls.h"
+#include "frontier/watch.h"
+
+#include "tests/unit/frontier/served/items_model.h"
+
+/* Logs so short that they are swept all the time. */
+static const struct items_options options = {.sweep_from = 10};
+
+struct play {
+    struct rig rig;
+    struct items *t;
+    struct model m, committed;
+    uint64_t random;
+    int64_t now;
+};
+
+static unsigned below(struct play *p, unsigned n)
+{
+    return (unsigned)scratch_below(&p->random, n);
+}
+
+/* ---- names ---- */
+
+static struct bytes crawl_name(unsigned c)
+{
+    static const char *const names[] = {"DEFAULT", "crawl1", "crawl10"};
+
+    return bytes_of_str(c < CRAWLS ? names[c] : "none");
+}
+
+static struct bytes key_name(unsigned k)
+{
+    static const char *const names[] = {"_", "a.example", "schl\xc3\xbcssel",
+                                        "_DEFAULT_"};
+
+    return bytes_of_str(k < KEYS ? names[k] : "none");
+}
+
+static struct bytes url_name(char text[32], unsigned n)
+{
+    snprintf(text, 32, n == 0 ? "" : "http://h/%u", n);
+    return bytes_of_str(text);
+}
+
+/* ---- what comes out ---- */
+
+struct heard {
+    struct play *p;
+    unsigned crawl[CRAWLS * KEYS * URLS], key[CRAWLS * KEYS * URLS],
+        url[CRAWLS * KEYS * URLS];
+    size_t n, stop; /* 0: never */
+    int64_t due, created;
+    char metadata[96];
+    uint64_t lease;
+};
+
+static unsigned index_of(struct bytes b, struct bytes (*name)(unsigned),
+                         unsigned n)
+{
+    unsigned i = 0;
+
+    while (i < n && !bytes_equal(b, name(i)))
+        i++;
+    return i;
+}
+
+static bool hear(void *ctx, const struct item_view *v)
+{
+    struct heard *h = ctx;
+
+    ck_assert_uint_lt(h->n, CRAWLS * KEYS * URLS);
+    h->crawl[h->n] = index_of(v->crawl, crawl_name, CRAWLS);
+    h->key[h->n] = index_of(v->key, key_name, KEYS);
+    h->url[h->n] = v->url.len == 0 ? 0 : (unsigned)(v->url.at[9] - '0');
+    h->due = v->due_ms;
+    h->created = v->created_ms;
+    snprintf(h->metadata, sizeof h->metadata, "%.*s", (int)v->metadata.len,
+             v->metadata.at);
+    h->lease = v->lease;
+    h->n++;
+    if (h->p != NULL) {
+        const struct m_url *u =
+            &h->p->m.queues[h->crawl[h->n - 1]][h->key[h->n - 1]]
+                 .urls[h->url[h->n - 1]];
+
+        ck_assert_str_eq(h->metadata, u->metadata);
+        SAME(v->created_ms, u->created);
+        SAME(v->due_ms, u->due);
+    }
+    return h->stop == 0 || h->n % h->stop != 0;
+}
+
+/* ---- calls ---- */
+
+static void put(struct play *p)
+{
+    struct item_put list[6] = {{0}};
+    char text[6][32], metadata[6][96];
+    bool fresh[6];
+    size_t n = 1 + below(p, 6);
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned c = below(p, CRAWLS), k = below(p, KEYS), u = below(p, URLS);
+        static const int64_t ahead[] = {-5000, -1, 0, 500, 3000, 60000};
+        int64_t due = below(p, 3) == 0 ? 0 : p->now + ahead[below(p, 6)];
+
+        snprintf(metadata[i], sizeof metadata[i], below(p, 3) == 0 ? "" : "m%u",
+                 below(p, 1000));
+        list[i] = (struct item_put){.known = below(p, 2) == 0,
+                                    .crawl = crawl_name(c),
+                                    .key = key_name(k),
+                                    .url = url_name(text[i], u),
+                                    .metadata = bytes_of_str(metadata[i]),
+                                    .due_ms = due};
+        fresh[i] =
+            m_put(&p->m, c, k, u, list[i].known, due, metadata[i], p->now);
+    }
+    SAME(items_put(p->t, list, n, p->now), STATUS_OK);
+    for (size_t i = 0; i < n; i++)
+        SAME(list[i].fresh, fresh[i]);
+}
+
+static void get(struct play *p)
+{
+    struct m_answer want[CRAWLS * KEYS * URLS];
+    unsigned c = below(p, CRAWLS + 2), k = below(p, KEYS + 4);
+    struct item_get g = {.any_crawl = c >= CRAWLS,
+                         .crawl = crawl_name(c),
+                         .one_queue = c < CRAWLS && k < KEYS,
+                         .key = key_name(k),
+                         .most_urls = below(p, 5),
+                         .most_queues = below(p, 5),
+                         .hold_ms = 1 + below(p, 4000)};
+    struct heard h = {.stop = below(p, 4)};
+    bool more = true;
+    size_t n = m_get(&p->m, c, g.one_queue ? k : KEYS, &g, p->now, want);
+
+    while (more) {
+        SAME(items_get(p->t, &g, p->now, hear, &h, &more), STATUS_OK);
+        ck_assert(items_consistent(p->t));
+    }
+    SAME(h.n, n);
+    for (size_t i = 0; i < n; i++) {
+        SAME(h.crawl[i], want[i].crawl);
+        SAME(h.key[i], want[i].key);
+        SAME(h.url[i], want[i].url);
+    }
+}
+
+static void settle(struct play *p)
+{
+    unsigned c = below(p, CRAWLS), k = below(p, KEYS), n = below(p, URLS);
+    struct m_url *u = &p->m.queues[c][k].urls[n];
+    enum item_settle how = (enum item_settle)below(p, 3);
+    int64_t due =
+        how == ITEM_ACK && below(p, 2) == 0 ? 0 : p->now + 1 + below(p, 3000);
+    struct bytes metadata = bytes_of_str("settled");
+    bool keep = how != ITEM_ACK || below(p, 2) == 0;
+    struct item_facts facts;
+    struct heard h = {0};
+    char text[32];
+    enum status st = items_find(p->t, crawl_name(c), key_name(k),
+                                url_name(text, n), p->now, &facts, hear, &h);
+
+    SAME(st, u->there ? STATUS_OK : STATUS_NOT_FOUND);
+    if (st != STATUS_OK)
+        return;
+    SAME(h.due, u->due);
+    SAME(h.created, u->created);
+    ck_assert_str_eq(h.metadata, u->metadata);
+    SAME(facts.state, m_held(u, p->now) ? ITEM_HELD
+                      : u->due == 0     ? ITEM_COMPLETED
+                                        : ITEM_QUEUED);
+    st = items_settle(p->t, h.lease, how, due, keep ? NULL : &metadata, p->now);
+    SAME(st, m_held(u, p->now) ? STATUS_OK : STATUS_NOT_FOUND);
+    if (st != STATUS_OK)
+        return;
+    if (how == ITEM_EXTEND) {
+        u->held_until = due;
+        return;
+    }
+    u->due = due;
+    u->held_until = 0;
+    if (due == 0)
+        u->metadata[0] = '\0';
+    else if (!keep)
+        snprintf(u->metadata, sizeof u->metadata, "settled");
+}
+
+static void remove_some(struct play *p)
+{
+    unsigned c = below(p, CRAWLS), k = below(p, KEYS);
+    uint64_t want = 0, gone;
+
+    if (below(p, 3) > 0) {
+        want = m_remove(&p->m, c, k);
+        SAME(items_remove_queue(p->t, crawl_name(c), key_name(k), p->now,
+                                &gone),
+             STATUS_OK);
+    } else {
+        for (unsigned i = 0; i < KEYS; i++)
+            want += m_remove(&p->m, c, i);
+        SAME(items_remove_crawl(p->t, crawl_name(c), p->now, &gone), STATUS_OK);
+    }
+    SAME(gone, want);
+}
+
+static void purge(struct play *p)
+{
+    unsigned c = below(p, CRAWLS), k = below(p, 2 * KEYS);
+    int64_t before = p->now - below(p, 20000);
+    uint64_t want = 0, gone;
+
+    for (unsigned i = 0; i < KEYS; i++) {
+        if (k >= KEYS || i == k)
+            want += m_purge(&p->m, c, i, before);
+    }
+    SAME(items_purge(p->t, crawl_name(c),
+                     k < KEYS ? key_name(k) : bytes_of_str(""), before, p->now,
+                     &gone),
+         STATUS_OK);
+    SAME(gone, want);
+}
+
+static void control(struct play *p)
+{
+    unsigned c = below(p, CRAWLS), k = below(p, KEYS);
+    struct m_queue *q = &p->m.queues[c][k];
+    enum status want = q->there ? STATUS_OK : STATUS_NOT_FOUND;
+    int64_t ms = below(p, 2) == 0 ? 0 : below(p, 4000);
+
+    switch (below(p, 5)) {
+    case 0:
+        SAME(items_block(p->t, crawl_name(c), key_name(k), p->now + ms, p->now),
+             want);
+        q->blocked = q->there ? p->now + ms : 0;
+        break;
+    case 1:
+        SAME(items_set_delay(p->t, crawl_name(c), key_name(k), ms, p->now),
+             want);
+        q->delay = q->there ? ms : -1;
+        break;
+    case 2:
+        SAME(items_set_limit(p->t, crawl_name(c), key_name(k),
+                             (uint32_t)(ms % 4), p->now),
+             want);
+        q->limit = q->there ? (uint32_t)(ms % 4) : 0;
+        break;
+    case 3:
+        SAME(items_set_default_delay(p->t, ms, p->now), STATUS_OK);
+        p->m.default_delay = ms;
+        break;
+    default:
+        p->m.active = below(p, 3) > 0;
+        SAME(items_set_active(p->t, p->m.active), STATUS_OK);
+    }
+}
+
+/* ---- comparing everything ---- */
+
+static void compare_counts(struct play *p)
+{
+    struct item_counts all = {0}, got;
+
+    for (unsigned c = 0; c < CRAWLS; c++) {
+        struct item_counts crawl = {0};
+
+        for (unsigned k = 0; k < KEYS; k++) {
+            struct item_counts one = {0};
+
+            m_counts(&p->m.queues[c][k], p->now, &one);
+            m_counts(&p->m.queues[c][k], p->now, &crawl);
+            m_counts(&p->m.queues[c][k], p->now, &all);
+            items_counts(p->t, crawl_name(c), key_name(k), p->now, &got);
+            ck_assert_mem_eq(&got, &one, sizeof got);
+        }
+        items_counts(p->t, crawl_name(c), bytes_of_str(""), p->now, &got);
+        ck_assert_mem_eq(&got, &crawl, sizeof got);
+    }
+    items_counts(p->t, bytes_of_str(""), bytes_of_str(""), p->now, &got);
+    ck_assert_mem_eq(&got, &all, sizeof got);
+}
+
+/* A crawl's URLs, in parts of random size, filtered or not. */
+static void compare_list(struct play *p)
+{
+    unsigned c = below(p, CRAWLS);
+    bool filtered = below(p, 2) == 0;
+    struct item_list l = {.crawl = crawl_name(c),
+                          .filtered = filtered,
+                          .ignore_case = true,
+                          .filter = bytes_of_str("/H/3"),
+                          .skip = below(p, 4),
+                          .most = 1 + below(p, 30),
+                          .budget = 1 + below(p, 10)};
+    struct heard h = {.p = p, .stop = below(p, 5)};
+    uint64_t match = 0, last = 0;
+    unsigned queue = 0;
+    bool more = true;
+
+    while (more)
+        SAME(items_list(p->t, &l, p->now, hear, &h, &more), STATUS_OK);
+    for (unsigned k = 0; k < KEYS; k++) {
+        for (unsigned n = 0; n < URLS; n++)
+            match += p->m.queues[c][k].urls[n].there && (!filtered || n == 3);
+    }
+    match = match > l.skip ? match - l.skip : 0;
+    SAME(h.n, match < l.most ? match : l.most);
+    for (size_t i = 0; i < h.n; i++) { /* by queue, then in order of arrival */
+        const struct m_queue *q = &p->m.queues[c][h.key[i]];
+
+        SAME(h.crawl[i], c);
+        ck_assert_uint_ge(q->number, queue);
+        if (q->number > queue)
+            last = 0;
+        queue = q->number;
+        ck_assert_uint_gt(q->urls[h.url[i]].arrival, last);
+        last = q->urls[h.url[i]].arrival;
+    }
+}
+
+/* ---- what a reader of the store finds ---- */
+
+static enum put_state state_of(const struct m_url *u, int64_t now)
+{
+    return m_held(u, now) ? PUT_LEASED
+           : u->due == 0  ? PUT_COMPLETED
+                          : PUT_QUEUED;
+}
+
+struct search {
+    const struct put_urls *read;
+    uint32_t queue;
+    uint64_t id; /* in that queue */
+};
+
+static void find_id(void *ctx, uint64_t id)
+{
+    struct search *s = ctx;
+
+    if (put_urls_get(s->read, id).queue == s->queue)
+        s->id = id;
+}
+
+static void compare_url(struct play *p, struct put_urls *read, uint32_t queue,
+                        const struct m_url *u, unsigned n)
+{
+    struct put_url got;
+    struct buf metadata;
+    struct search s = {read, queue, 0};
+    char text[32];
+
+    SAME(put_urls_find(read, url_name(text, n), find_id, &s), STATUS_OK);
+    got = put_urls_get(read, s.id);
+    SAME(u->there, got.state > PUT_REMOVED);
+    if (!u->there)
+        return;
+    SAME(got.queue, queue);
+    SAME(got.state, state_of(u, p->now));
+    SAME(got.due_ms, u->due);
+    SAME(got.leased_until_ms, m_held(u, p->now) ? u->held_until : 0);
+    buf_init(&metadata, 1024);
+    SAME(put_urls_metadata(read, s.id, &metadata), STATUS_OK);
+    ck_assert_str_eq(buf_str(&metadata), u->metadata);
+    buf_fini(&metadata);
+}
+
+static void compare_queue(struct play *p, struct put_urls *read, uint32_t queue,
+                          const struct m_queue *m)
+{
+    const struct put_queue *q = put_urls_queue(read, queue);
+    struct item_counts c = {0};
+
+    m_counts(m, p->now, &c);
+    SAME(q->there, m->there);
+    SAME(q->urls.queued, c.active - c.held);
+    SAME(q->urls.leased, c.held);
+    SAME(q->urls.completed, c.completed);
+    for (unsigned n = 0; n < URLS; n++)
+        compare_url(p, read, queue, &m->urls[n], n);
+    if (!m->there)
+        return;
+    SAME(q->delay_ms, m->delay);
+    SAME(q->blocked_until_ms, m->blocked);
+    SAME(q->limit, m->limit);
+    SAME(q->served_ms, m->served);
+}
+
+static void compare_read(struct play *p)
+{
+    const struct put_facts *all;
+    struct put_urls *read = NULL;
+    struct item_counts c = {0};
+    struct reader r;
+
+    SAME(reader_open(&r, p->rig.at.dir), STATUS_OK);
+    SAME(put_urls_open(&read, &r, p->now), STATUS_OK);
+    for (unsigned i = 0; i < CRAWLS; i++) {
+        for (unsigned k = 0; k < KEYS; k++) {
+            uint32_t queue =
+                frontier_store_find_queue(r.store, crawl_name(i), key_name(k));
+
+            m_counts(&p->m.queues[i][k], p->now, &c);
+            if (queue != 0)
+                compare_queue(p, read, queue, &p->m.queues[i][k]);
+            else
+                ck_assert(!p->m.queues[i][k].there);
+        }
+    }
+    all = put_urls_facts(read);
+    SAME(all->urls.queued, c.active - c.held);
+    SAME(all->urls.leased, c.held);
+    SAME(all->urls.completed, c.completed);
+    SAME(all->queues, c.queues);
+    SAME(all->default_delay_ms, p->m.default_delay);
+    SAME(all->active, p->m.active);
+    SAME(put_urls_verify(read), STATUS_OK);
+    put_urls_close(read);
+    reader_close(&r);
+}
+
+/* ---- the play ---- */
+
+static void reopen(struct play *p)
+{
+    items_close(p->t);
+    rig_reopen(&p->rig);
+    SAME(items_open(&p->t, p->rig.e, &options, p->now), STATUS_OK);
+    p->m = p->committed;
+    m_restart(&p->m);
+    p->committed = p->m;
+}
+
+static void commit(struct play *p)
+{
+    SAME(items_commit(p->t, p->now), STATUS_OK);
+    p->committed = p->m;
+    if (below(p, 4) == 0)
+        compare_read(p);
+}
+
+static void stop(struct play *p)
+{
+    commit(p);
+    SAME(frontier_checkpoint_now(p->rig.e, "stopped", true, p->rig.now, p->now),
+         STATUS_OK);
+    reopen(p);
+}
+
+static void step(struct play *p)
+{
+    unsigned dice = below(p, 100);
+
+    p->now += below(p, 3) == 0 ? below(p, 1500) : 0;
+    if (dice < 40)
+        put(p);
+    else if (dice < 65)
+        get(p);
+    else if (dice < 72)
+        settle(p);
+    else if (dice < 80)
+        control(p);
+    else if (dice < 82)
+        remove_some(p);
+    else if (dice < 84)
+        purge(p);
+    else if (dice < 88)
+        compare_list(p);
+    else if (dice < 97)
+        commit(p);
+    else if (dice < 99)
+        reopen(p); /* as after a kill: what was not committed is gone */
+    else
+        stop(p);
+    ck_assert(items_consistent(p->t));
+    compare_counts(p);
+}
+
+START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
+{
+    struct play p = {.random = 11 + (uint64_t)_i, .now = RIG_WALL};
+    uint64_t steps = scratch_size(1500, 20000);
+
+    rig_init(&p.rig);
+    rig_create(&p.rig);
+    SAME(items_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    m_init(&p.m);
+    p.committed = p.m;
+    for (uint64_t i = 0; i < steps; i++)
+        step(&p);
+    stop(&p);
+    items_close(p.t);
+    rig_stop(&p.rig);
+    rig_verify(&p.rig);
+    rig_fini(&p.rig);
+}
+END_TEST
+
+/* ---- what it costs ---- */
+
+static bool pass_over(void *ctx, const struct item_view *view)
+{
+    (void)view;
+    ++*(size_t *)ctx;
+    return true;
+}
+
+static uint64_t seen_asked(struct play *p)
+{
+    struct frontier_watch w;
+
+    frontier_watch(p->rig.e, p->rig.now, &w);
+    return w.in_batch + w.hot + w.certainly_new + w.maybe_seen + w.unsure;
+}
+
+static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
+{
+    struct item_put list[KEYS];
+    struct item_get g = {.crawl = crawl_name(0), .hold_ms = 60000};
+    bool more = false;
+
+    *handed_out = 0;
+    SAME(items_get(p->t, &g, p->now, pass_over, handed_out, &more), STATUS_OK);
+    for (unsigned k = 0; k < KEYS; k++)
+        list[k] = (struct item_put){.known = true,
+                                    .crawl = crawl_name(0),
+                                    .key = key_name(k),
+                                    .url = bytes_of_str("http://h/1")};
+    *asked = seen_asked(p);
+    SAME(items_put(p->t, list, KEYS, p->now), STATUS_OK);
+    *asked = seen_asked(p) - *asked;
+}
+
+/* Filter and exact set grow with all URLs; what is handed out does not. */
+START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
+{
+    struct play p = {.now = RIG_WALL};
+    struct item_put list[KEYS];
+    uint64_t asked;
+    size_t n;
+
+    rig_init(&p.rig);
+    rig_create(&p.rig);
+    SAME(items_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    for (unsigned k = 0; k < KEYS; k++)
+        list[k] = (struct item_put){.crawl = crawl_name(0),
+                                    .key = key_name(k),
+                                    .url = bytes_of_str("http://h/1")};
+    SAME(items_put(p.t, list, KEYS, p.now), STATUS_OK);
+    complete_all(&p, &n, &asked);
+    SAME(n, KEYS);
+    SAME(asked, 0);
+    complete_all(&p, &n, &asked); /* again, when nobody holds them */
+    SAME(n, 0);
+    SAME(asked, KEYS);
+    items_close(p.t);
+    rig_stop(&p.rig);
+    rig_fini(&p.rig);
+}
+END_TEST
+
+Suite *suite_items_model(void)
+{
+    Suite *s = suite_create("items_model");
+    TCase *t = tcase_create("items_model");
+
+    tcase_add_loop_test(
+        t, random_calls_restarts_and_crashes_agree_with_a_plain_model, 0, 6);
+    tcase_add_test(t, a_url_that_comes_back_is_found_without_the_seen_check);
+    tcase_set_timeout(t, 120);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* test_turns.c - whose turn it is, against a search through all. */
+#include "frontier/served/turns.h"
+
+#include "tests/unit/storage/scratch.h"
+
+#define N 200
+
+static struct turn *first_of(struct turn *all, uint32_t cap, int64_t before)
+{
+    struct turn *best = NULL;
+
+    for (int i = 0; i < N; i++) {
+        if (all[i].item.place == 0 || all[i].item.key >= before ||
+            (cap > 0 && all[i].held >= cap))
+            continue;
+        if (best == NULL || all[i].item.key < best->item.key)
+            best = &all[i];
+    }
+    return best;
+}
+
+/* Held numbers on both sides of what has a heap of its own. */
+START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
+{
+    static const uint32_t held[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};
+    static const uint32_t caps[] = {0, 1, 2, 3, 10, 500, 512, 513, 700, 10000};
+    struct turn all[N] = {{{0}, 0}};
+    struct turns t = {0};
+    uint64_t state = 5;
+
+    for (int64_t i = 1; i < 20000; i++) {
+        struct turn *turn = &all[scratch_below(&state, N)];
+        uint32_t cap = caps[scratch_below(&state, 10)];
+        int64_t before = (int64_t)scratch_below(&state, (uint64_t)i * 2);
+
+        if (scratch_below(&state, 4) == 0)
+            turns_remove(&t, turn);
+        else
+            turns_set(&t, turn, i, held[scratch_below(&state, 9)]);
+        ck_assert(turns_first(&t, cap, before) == first_of(all, cap, before));
+    }
+    for (int i = 0; i < N; i++)
+        turns_remove(&t, &all[i]);
+    SAME(t.entries, 0);
+    ck_assert_ptr_null(turns_first(&t, 0, INT64_MAX));
+    turns_fini(&t);
+}
+END_TEST
+
+Suite *suite_turns(void)
+{
+    Suite *s = suite_create("turns");
+    TCase *t = tcase_create("turns");
+
+    tcase_add_test(
+        t, the_least_number_of_those_that_hold_less_than_the_cap_is_first);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "frontier/url/host.h"
+
+/* The ASCII form of `domain`, or NULL; the caller frees. */
+static char *to_ascii(const char *domain)
+{
+    struct buf b;
+    char *s = NULL;
+
+    buf_init(&b, 4096);
+    buf_add_str(&b, "before:");
+    if (host_to_ascii(bytes_of_str(domain), &b))
+        s = xstrdup(buf_str(&b) + strlen("before:"));
+    buf_fini(&b);
+    return s;
+}
+
+static void check_ascii(const char *domain, const char *want)
+{
+    char *got = to_ascii(domain);
+
+    ck_assert_pstr_eq(got, want);
+    free(got);
+}
+
+START_TEST(uts46_maps_to_lower_case_and_punycode)
+{
+    check_ascii("EXAMPLE.com", "example.com");
+    check_ascii("b\xc3\xbc"
+                "cher.de",
+                "xn--bcher-kva.de");
+    check_ascii("B\xc3\x9c"
+                "CHER.de",
+                "xn--bcher-kva.de");
+    check_ascii("fa\xc3\x9f.de", "xn--fa-hia.de"); /* not transitional */
+    check_ascii("\xe4\xbe\x8b\xe3\x81\x88.jp", "xn--r8jz45g.jp");
+    check_ascii("a\xe3\x80\x82"
+                "b",
+                "a.b"); /* ideographic full stop */
+    check_ascii("a\xc2\xad"
+                "b",
+                "ab"); /* soft hyphen is ignored */
+}
+END_TEST
+
+/* Newer than the Unicode 15.0 of Debian 12's ICU. */
+START_TEST(uts46_mappings_of_later_versions_hold)
+{
+    check_ascii("FA\xe1\xba\x9e.de", "xn--fa-hia.de");
+    check_ascii("\xd3\x80.com", "xn--s5a.com");
+    check_ascii("\xe2\x86\x83.com", "xn--r5g.com");
+    check_ascii("\xf0\xaf\xa1\xa8.com", "xn--snl.com");
+    check_ascii("look\xe1\xa0\x8eout.net", "lookout.net");
+    check_ascii("\xe1\x82\xa0.ge", "xn--rkj.ge"); /* Georgian capital */
+}
+END_TEST
+
+START_TEST(uts46_hyphens_and_lengths_are_not_checked)
+{
+    char label[200];
+
+    memset(label, 'a', sizeof label - 1);
+    label[sizeof label - 1] = '\0';
+    check_ascii(label, label);
+    check_ascii("-a-.b--c", "-a-.b--c");
+    check_ascii("-\xc3\xa9-", "xn-----bja");
+    check_ascii("\xc3\xa9..a.", "xn--9ca..a.");
+}
+END_TEST
+
+/* The URL Standard passes ASCII by without a look into its Punycode, but not
+ * a name with such a label beside one that is not ASCII. */
+START_TEST(url_3_3_punycode_is_checked_only_beside_other_scripts)
+{
+    check_ascii("xn--a", "xn--a");
+    check_ascii("XN--ls8h=", "xn--ls8h=");
+    check_ascii("xn--a.\xc3\xa9", NULL);
+}
+END_TEST
+
+START_TEST(uts46_what_is_not_allowed_is_refused)
+{
+    check_ascii("", NULL);
+    check_ascii("a b", NULL);
+    check_ascii("a%b", NULL);
+    check_ascii("\xc2\xad", NULL);
+    check_ascii("a\xef\xbc\x8f"
+                "b",
+                NULL);                 /* full-width slash */
+    check_ascii("\xef\xbf\xbd", NULL); /* replacement character */
+    check_ascii("\xe2\x80\x8d", NULL); /* joiner with no context */
+    check_ascii("\xd7\x90"
+                "a",
+                NULL); /* bidi: rule 1 to 6 */
+    check_ascii("\xcc\x81"
+                "a",
+                NULL); /* begins with a mark */
+    check_ascii("\xff", NULL);
+}
+END_TEST
+
+START_TEST(addresses_are_told_from_names)
+{
+    ck_assert(host_is_address(bytes_of_str("1.2.3.4")));
+    ck_assert(host_is_address(bytes_of_str("[::1]")));
+    ck_assert(!host_is_address(bytes_of_str("example.com")));
+    ck_assert(!host_is_address(bytes_of_str("1.2.3.4.com")));
+    ck_assert(!host_is_address(bytes_of_str("a1")));
+    ck_assert(!host_is_address(bytes_of_str("..")));
+    ck_assert(!host_is_address(bytes_of_str("")));
+}
+END_TEST
+
+static void check_registrable(const char *host, const char *want)
+{
+    struct bytes h = bytes_of_str(host), got = host_registrable(h);
+
+    ck_assert_msg(bytes_is(got, want), "%s: %.*s", host, (int)got.len, got.at);
+    ck_assert(got.at >= h.at && got.at + got.len == h.at + h.len);
+}
+
+START_TEST(psl_the_registrable_domain_is_one_label_more_than_the_suffix)
+{
+    check_registrable("a.b.example.co.uk", "example.co.uk");
+    check_registrable("example.com", "example.com");
+    check_registrable("www.example.com", "example.com");
+    check_registrable("x.user.github.io", "user.github.io");
+    check_registrable("a.www.ck", "www.ck"); /* exception of *.ck */
+    check_registrable("b.c.foo.ck", "c.foo.ck");
+    check_registrable("www.xn--55qx5d.cn", "www.xn--55qx5d.cn");
+}
+END_TEST
+
+START_TEST(ours_a_suffix_or_an_address_is_its_own_domain)
+{
+    char label[400];
+
+    check_registrable("co.uk", "co.uk");
+    check_registrable("localhost", "localhost");
+    check_registrable("127.0.0.1", "127.0.0.1");
+    check_registrable("[::1]", "[::1]");
+    check_registrable("..", "..");
+    memset(label, 'a', sizeof label - 1);
+    memcpy(label + 300, ".b.com", 7);
+    check_registrable(label, label); /* longer than any name can be */
+}
+END_TEST
+
+Suite *suite_host(void)
+{
+    Suite *s = suite_create("host");
+    TCase *t = tcase_create("host");
+
+    tcase_add_test(t, uts46_maps_to_lower_case_and_punycode);
+    tcase_add_test(t, uts46_mappings_of_later_versions_hold);
+    tcase_add_test(t, uts46_hyphens_and_lengths_are_not_checked);
+    tcase_add_test(t, url_3_3_punycode_is_checked_only_beside_other_scripts);
+    tcase_add_test(t, uts46_what_is_not_allowed_is_refused);
+    tcase_add_test(t, addresses_are_told_from_names);
+    tcase_add_test(
+        t, psl_the_registrable_domain_is_one_label_more_than_the_suffix);
+    tcase_add_test(t, ours_a_suffix_or_an_address_is_its_own_domain);
+    suite_add_tcase(s, t);
+    return s;
+}

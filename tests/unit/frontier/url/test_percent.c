@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_percent.c - the table of octet classes against the words of the URL
+ * Standard, each set built up from the one before as it is there.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "frontier/url/percent.h"
+
+static void check_set(unsigned set, const char *members)
+{
+    for (int c = 0; c < 256; c++) {
+        bool want = c < 0x20 || c > 0x7e || strchr(members, c) != NULL;
+
+        ck_assert_msg(!(octet_classes[c] & set) == !want, "octet %02x", c);
+    }
+}
+
+/* Query set: C0 control set and space " # < >; special-query: and '. Path:
+ * query set and ? ^ ` { }. Userinfo: path set and / : ; = @ [ to ] |. */
+START_TEST(url_1_3_the_sets_are_those_of_the_standard)
+{
+    check_set(OCTET_QUERY, " \"#<>'");
+    check_set(OCTET_PATH, " \"#<>?^`{}");
+    check_set(OCTET_USERINFO, " \"#<>?^`{}/:;=@[\\]|");
+}
+END_TEST
+
+START_TEST(url_3_1_forbidden_domain_code_points)
+{
+    for (int c = 0; c < 128; c++) {
+        bool want = c < 0x20 || c == 0x7f || strchr(" #%/:<>?@[\\]^|", c);
+
+        ck_assert_msg(!(octet_classes[c] & OCTET_DOMAIN) == !want, "octet %02x",
+                      c);
+    }
+}
+END_TEST
+
+START_TEST(rfc3986_2_3_unreserved)
+{
+    for (int c = 0; c < 256; c++) {
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool want = letter || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+                    c == '_' || c == '~';
+
+        ck_assert_msg(!(octet_classes[c] & OCTET_UNRESERVED) == !want,
+                      "octet %02x", c);
+        ck_assert(!(octet_classes[c] & OCTET_UPPER) == !(c >= 'A' && c <= 'Z'));
+        ck_assert(!(octet_classes[c] & OCTET_HIGH) == !(c > 127));
+        ck_assert(!(octet_classes[c] & OCTET_MARK) == !(c == '%' || c == '\\'));
+    }
+}
+END_TEST
+
+START_TEST(encoding_replaces_what_is_no_utf8_and_octets_do_not)
+{
+    struct buf b;
+
+    buf_init(&b, 1000);
+    percent_encode(&b, bytes_of_str("a \xc3\xa9\xff/"), OCTET_PATH);
+    ck_assert_str_eq(buf_str(&b), "a%20%C3%A9%EF%BF%BD/");
+    buf_clear(&b);
+    percent_encode_octets(&b, bytes_of_str("a \xe9\xff'"), OCTET_QUERY);
+    ck_assert_str_eq(buf_str(&b), "a%20%E9%FF%27");
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(decoding_leaves_what_is_no_escape)
+{
+    struct buf b;
+
+    buf_init(&b, 1000);
+    percent_decode(&b, bytes_of_str("%41%4g%%42%4%e9%c"));
+    ck_assert_str_eq(buf_str(&b), "A%4g%B%4\xe9%c");
+    buf_clear(&b);
+    percent_decode(&b, bytes_of_str("%00"));
+    ck_assert_uint_eq(b.len, 1);
+    buf_fini(&b);
+}
+END_TEST
+
+START_TEST(hexadecimal_digits_have_values)
+{
+    for (int c = 0; c < 256; c++) {
+        const char *digits = "0123456789abcdef0123456789ABCDEF";
+        const char *at = c == 0 ? NULL : strchr(digits, c);
+
+        ck_assert_int_eq(hex_value((char)c),
+                         at == NULL ? -1 : (int)((at - digits) % 16));
+    }
+}
+END_TEST
+
+Suite *suite_percent(void)
+{
+    Suite *s = suite_create("percent");
+    TCase *t = tcase_create("percent");
+
+    tcase_add_test(t, url_1_3_the_sets_are_those_of_the_standard);
+    tcase_add_test(t, url_3_1_forbidden_domain_code_points);
+    tcase_add_test(t, rfc3986_2_3_unreserved);
+    tcase_add_test(t, encoding_replaces_what_is_no_utf8_and_octets_do_not);
+    tcase_add_test(t, decoding_leaves_what_is_no_escape);
+    tcase_add_test(t, hexadecimal_digits_have_values);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_url.c - the parser against the URL Standard, by its sections. The web
+ * platform's urltestdata.json runs in `make check-shared`; here stands what can
+ * be checked by hand. Hosts are in test_url_host.c, what holds of any input in
+ * test_url_any.c.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "frontier/url/url.h"
+#include "tests/unit/frontier/url/url_cases.h"
+
+/* ---- by section of the URL Standard ----------------------------------- */
+
+START_TEST(url_1_3_each_part_has_its_percent_encode_set)
+{
+    static const struct known table[] = {
+        {"http://h/ \"#", "http://h/%20%22"},
+        {"http://h/a\"b<c>d`e{f}g^h|i'j[k]", "http://h/a%22b%3Cc%3Ed%60e%7Bf"
+                                             "%7Dg%5Eh|i'j[k]"},
+        {"http://h/?a\"b<c>d`e{f}g^h|i'j[k]\\", "http://h/?a%22b%3Cc%3Ed`e{f}g"
+                                                "^h|i%27j[k]\\"},
+        {"http://h/\x7f\x01\xc3\xa9?\x7f\x01\xc3\xa9",
+         "http://h/%7F%01%C3%A9?%7F%01%C3%A9"},
+        {"http://h/%zz%4%", "http://h/%zz%4%"},
+        {"http://a b\"<>`{}^|;=[]'!~@h/",
+         "http://a%20b%22%3C%3E%60%7B%7D%5E%7C%3B%3D%5B%5D'!~@h/"},
+    };
+
+    CHECK_ALL(table, NULL);
+}
+END_TEST
+
+START_TEST(url_4_4_white_space_around_and_newlines_inside_go)
+{
+    static const struct known table[] = {
+        {"  \x01\x1fhttp://h/a\x1f ", "http://h/a"},
+        {"ht\ntp\t://\rh/a\tb\r\n", "http://h/ab"},
+        {"http://h/a #b", "http://h/a%20"},
+        {"http://h/\xc2\xa0", "http://h/%C2%A0"},
+        {"\thttp:/\n/h", "http://h/"},
+    };
+
+    CHECK_ALL(table, NULL);
+}
+END_TEST
+
+START_TEST(url_4_4_slashes_before_the_host_may_be_any_number)
+{
+    static const struct known table[] = {
+        {"http:h", "http://h/"},         {"http:/h", "http://h/"},
+        {"http:\\\\h\\a", "http://h/a"}, {"https:////h//a", "https://h//a"},
+        {"HtTpS:h?q", "https://h/?q"},
+    };
+
+    CHECK_ALL(table, NULL);
+}
+END_TEST
+
+START_TEST(url_4_4_userinfo_ends_at_the_last_at_sign)
+{
+    static const struct known table[] = {
+        {"http://u@h/", "http://u@h/"},
+        {"http://u:p@h/", "http://u:p@h/"},
+        {"http://u:@h/", "http://u@h/"},
+        {"http://:p@h/", "http://:p@h/"},
+        {"http://@h/", "http://h/"},
+        {"http://:@h/", "http://h/"},
+        {"http://a@b:c:d@e@h/", "http://a%40b:c%3Ad%40e@h/"},
+        {"http://h/@x", "http://h/@x"},
+        {"http://h?@x", "http://h/?@x"},
+        {"http://u:p@[::1]:8080", "http://u:p@[::1]:8080/"},
+    };
+
+    CHECK_ALL(table, NULL);
+    ck_assert_int_eq(parse("http://u:p@h:81/x?y", NULL), URL_OK);
+    ck_assert_uint_eq(url.userinfo_at, 7);
+    ck_assert_uint_eq(url.host_at, 11);
+    ck_assert_int_eq(parse("http://h:81/x?y", NULL), URL_OK);
+    ck_assert_uint_eq(url.userinfo_at, url.host_at);
+}
+END_TEST
+
+START_TEST(url_4_4_default_ports_are_left_out)
+{
+    static const struct known table[] = {
+        {"http://h:/", "http://h/"},
+        {"http://h:80/", "http://h/"},
+        {"http://h:0000080/", "http://h/"},
+        {"http://h:443/", "http://h:443/"},
+        {"https://h:443/", "https://h/"},
+        {"http://h:0/", "http://h:0/"},
+        {"http://h:65535/", "http://h:65535/"},
+    };
+    static const struct refused refused[] = {
+        {"http://h:65536/", URL_PORT},
+        {"http://h:-1/", URL_PORT},
+        {"http://h:8a/", URL_PORT},
+        {"http://h:99999999999999999999/", URL_PORT},
+        {"http://h:80:80/", URL_PORT},
+        {"http://h:%38/", URL_PORT},
+    };
+
+    CHECK_ALL(table, NULL);
+    REFUSES(refused);
+    ck_assert_int_eq(parse("https://h/", NULL), URL_OK);
+    ck_assert_uint_eq(url.port, 443);
+    ck_assert_int_eq(parse("https://h:8/", NULL), URL_OK);
+    ck_assert_uint_eq(url.port, 8);
+    ck_assert_int_eq(parse("/x", "http://h:81/"), URL_OK);
+    ck_assert_uint_eq(url.port, 81);
+}
+END_TEST
+
+START_TEST(url_4_4_dot_segments_are_resolved)
+{
+    static const struct known table[] = {
+        {"http://h/a/./b", "http://h/a/b"},
+        {"http://h/a/../b", "http://h/b"},
+        {"http://h/a/b/..", "http://h/a/"},
+        {"http://h/a/b/.", "http://h/a/b/"},
+        {"http://h/..", "http://h/"},
+        {"http://h/../../a", "http://h/a"},
+        {"http://h/a/%2e/%2E%2e/b", "http://h/b"},
+        {"http://h/a/.%2e", "http://h/"},
+        {"http://h/a//../b", "http://h/a/b"},
+        {"http://h/a\\..\\b", "http://h/b"},
+        {"http://h/...", "http://h/..."},
+        {"http://h/.a/a./..a", "http://h/.a/a./..a"},
+        {"http://h/a/..?x/../y", "http://h/?x/../y"},
+        {"http://h/.%2", "http://h/.%2"},
+    };
+
+    CHECK_ALL(table, NULL);
+}
+END_TEST
+
+START_TEST(url_4_4_other_schemes_are_refused)
+{
+    static const struct refused refused[] = {
+        {"ftp://h/", URL_SCHEME},
+        {"mailto:a@b", URL_SCHEME},
+        {"javascript:x", URL_SCHEME},
+        {"httpx://h/", URL_SCHEME},
+        {"h-t.t+p1:x", URL_SCHEME},
+        {"file:///etc", URL_SCHEME},
+        {"data:,x", URL_SCHEME},
+        {"", URL_EMPTY},
+        {" \t\n", URL_EMPTY},
+        {"#f", URL_EMPTY},
+        {"/a", URL_RELATIVE},
+        {"//h/a", URL_RELATIVE},
+        {"a", URL_RELATIVE},
+        {"?q", URL_RELATIVE},
+        {"://h", URL_RELATIVE},
+        {"1http://h", URL_RELATIVE},
+        {"ht/tp://h", URL_RELATIVE},
+        {"http", URL_RELATIVE},
+        {"\xef\xbb\xbfhttp://h/", URL_RELATIVE},
+    };
+
+    REFUSES(refused);
+    ck_assert_int_eq(parse("mailto:x", "http://h/"), URL_SCHEME);
+}
+END_TEST
+
+/* RFC 3986's examples, with what the URL Standard makes of them: fragments are
+ * dropped here, and http:g is relative. */
+START_TEST(rfc3986_5_4_references_resolve)
+{
+    static const struct known table[] = {
+        {"g", "http://a/b/c/g"},
+        {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"},
+        {"/g", "http://a/g"},
+        {"//g", "http://g/"},
+        {"?y", "http://a/b/c/d;p?y"},
+        {"g?y", "http://a/b/c/g?y"},
+        {"#s", "http://a/b/c/d;p?q"},
+        {"g#s", "http://a/b/c/g"},
+        {"g?y#s", "http://a/b/c/g?y"},
+        {";x", "http://a/b/c/;x"},
+        {"g;x?y#s", "http://a/b/c/g;x?y"},
+        {"", "http://a/b/c/d;p?q"},
+        {".", "http://a/b/c/"},
+        {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"},
+        {"../", "http://a/b/"},
+        {"../g", "http://a/b/g"},
+        {"../..", "http://a/"},
+        {"../../", "http://a/"},
+        {"../../g", "http://a/g"},
+        {"../../../g", "http://a/g"},
+        {"/./g", "http://a/g"},
+        {"/../g", "http://a/g"},
+        {"g.", "http://a/b/c/g."},
+        {".g", "http://a/b/c/.g"},
+        {"g..", "http://a/b/c/g.."},
+        {"./../g", "http://a/b/g"},
+        {"./g/.", "http://a/b/c/g/"},
+        {"g/../h", "http://a/b/c/h"},
+        {"g;x=1/../y", "http://a/b/c/y"},
+        {"g?y/../x", "http://a/b/c/g?y/../x"},
+        {"http:g", "http://a/b/c/g"},
+    };
+
+    CHECK_ALL(table, "http://a/b/c/d;p?q");
+    ck_assert_int_eq(parse("g:h", "http://a/b/c/d;p?q"), URL_SCHEME);
+}
+END_TEST
+
+START_TEST(url_4_4_references_take_from_the_base_what_they_lack)
+{
+    static const struct known table[] = {
+        {"", "https://u:p@h:81/a/b?q"},
+        {"?", "https://u:p@h:81/a/b?"},
+        {"#", "https://u:p@h:81/a/b?q"},
+        {"c", "https://u:p@h:81/a/c"},
+        {"/", "https://u:p@h:81/"},
+        {"\\c\\d", "https://u:p@h:81/c/d"},
+        {"https:c", "https://u:p@h:81/a/c"},
+        {"https:/c", "https://u:p@h:81/c"},
+        {"https://c", "https://c/"},
+        {"https:?x", "https://u:p@h:81/a/b?x"},
+        {"https:", "https://u:p@h:81/a/b?q"},
+        {"http:c", "http://c/"},
+        {"/\\c", "https://c/"},
+        {"\\/c/d", "https://c/d"},
+        {"///c", "https://c/"},
+        {"1:b", "https://u:p@h:81/a/1:b"},
+        {"b/a:b", "https://u:p@h:81/a/b/a:b"},
+        {"//u2@c:443/", "https://u2@c/"},
+    };
+
+    CHECK_ALL(table, "https://u:p@h:81/a/b?q#f");
+    ck_assert_int_eq(parse("a:b", "https://u:p@h:81/a/b?q#f"), URL_SCHEME);
+}
+END_TEST
+
+/* Replacement is by longest run that began like a character (Encoding
+ * Standard, UTF-8 decoder). */
+START_TEST(encoding_bad_utf8_counts_as_replacement_characters)
+{
+    static const struct known table[] = {
+        {"http://h/\xff", "http://h/%EF%BF%BD"},
+        {"http://h/\xc0\xaf", "http://h/%EF%BF%BD%EF%BF%BD"},
+        {"http://h/\xe2\x82", "http://h/%EF%BF%BD"},
+        {"http://h/\xe2\x82x", "http://h/%EF%BF%BDx"},
+        {"http://h/\xf0\x9f\x98\x80\xf0\x9f\x98",
+         "http://h/%F0%9F%98%80%EF%BF%BD"},
+        {"http://h/\xed\xa0\x80", "http://h/%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+        {"http://h/\xf4\x90\x80\x80",
+         "http://h/%EF%BF%BD%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+        {"http://h/\xf4\x8f\xbf\xbf", "http://h/%F4%8F%BF%BF"},
+        {"http://\xe2@h/\xe2?\xe2", "http://%EF%BF%BD@h/%EF%BF%BD?%EF%BF%BD"},
+    };
+
+    CHECK_ALL(table, NULL);
+    /* An octet cut off before %XX does not grow together with them. */
+    ck_assert_int_eq(parse("http://\xe2%82%ac/", NULL), URL_HOST_IDNA);
+    ck_assert_int_eq(parse("http://%e2%82%ac/", NULL), URL_OK);
+}
+END_TEST
+
+START_TEST(zero_octets_are_octets_like_others)
+{
+    ck_assert_int_eq(url_parse(&url, bytes_of("\0http://h/a\0b?c\0d\0", 18),
+                               NULL, NULL),
+                     URL_OK);
+    ck_assert(bytes_is(url_text(&url), "http://h/a%00b?c%00d"));
+    ck_assert_int_eq(url_parse(&url, bytes_of("http://a\0b/", 11), NULL, NULL),
+                     URL_HOST);
+    ck_assert_int_eq(url_parse(&url, bytes_of(NULL, 0), NULL, NULL), URL_EMPTY);
+}
+END_TEST
+
+/* ---- query in another encoding ---------------------------------------- */
+
+/* A page in an encoding with ASCII and e-acute, which it has at 0xe9. */
+static void encode_e_acute(void *ctx, struct bytes in, struct buf *out)
+{
+    ++*(int *)ctx;
+    for (size_t i = 0; i < in.len; i++) {
+        if (in.len - i >= 2 && memcmp(in.at + i, "\xc3\xa9", 2) == 0) {
+            buf_add_char(out, '\xe9');
+            i++;
+        } else if (in.len - i >= 3 &&
+                   memcmp(in.at + i, "\xe2\x82\xac", 3) == 0) {
+            buf_add_str(out, "%26%238364%3B");
+            i += 2;
+        } else if (in.len - i >= 3 &&
+                   memcmp(in.at + i, "\xef\xbf\xbd", 3) == 0) {
+            buf_add_str(out, "%26%2365533%3B");
+            i += 2;
+        } else {
+            buf_add_char(out, in.at[i]);
+        }
+    }
+}
+
+START_TEST(url_4_4_a_query_is_encoded_as_the_page_is)
+{
+    int calls = 0;
+    struct url_encoder e = {encode_e_acute, &calls};
+    static const struct known table[] = {
+        {"\xc3\xa9?a=\xc3\xa9&b='c d'", "http://h/%C3%A9?a=%E9&b=%27c%20d%27"},
+        {"?\xe2\x82\xac", "http://h/?%26%238364%3B"},
+        {"?\xff", "http://h/?%26%2365533%3B"},
+        {"?%E2%82%AC", "http://h/?%E2%82%AC"},
+        {"?a=1", "http://h/?a=1"},
+        {"x", "http://h/x"},
+    };
+
+    ck_assert_int_eq(parse("http://h/", NULL), URL_OK);
+    ck_assert_int_eq(url_parse(&base, bytes_of_str("http://h/"), NULL, NULL),
+                     URL_OK);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        ck_assert_int_eq(url_parse(&url, bytes_of_str(table[i].in), &base, &e),
+                         URL_OK);
+        ck_assert_str_eq(buf_str(&url.text), table[i].want);
+    }
+    ck_assert_int_eq(calls, 3); /* ASCII needs no conversion */
+}
+END_TEST
+
+static void encode_forever(void *ctx, struct bytes in, struct buf *out)
+{
+    (void)ctx;
+    (void)in;
+    while (buf_failed(out) == STATUS_OK)
+        buf_add_str(out, "0123456789012345678901234567890123456789");
+}
+
+START_TEST(an_encoder_without_end_is_bounded)
+{
+    struct url_encoder e = {encode_forever, NULL};
+
+    ck_assert_int_eq(url_parse(&url, bytes_of_str("http://h/?\xc3\xa9"), NULL,
+                               &e),
+                     URL_LENGTH);
+    ck_assert_int_eq(parse("http://h/", NULL), URL_OK);
+}
+END_TEST
+
+START_TEST(entities_are_not_decoded_here)
+{
+    static const struct known table[] = {
+        {"?a&amp;b", "http://h/?a&amp;b"},
+        {"&#x2f;a", "http://h/&"},
+    };
+
+    CHECK_ALL(table, "http://h/");
+}
+END_TEST
+
+/* ---- parts, length, reuse --------------------------------------------- */
+
+START_TEST(parts_stand_where_they_say)
+{
+    ck_assert_int_eq(parse("https://[::1]:8/a/b?c=d", NULL), URL_OK);
+    ck_assert(bytes_is(url_host(&url), "[::1]"));
+    ck_assert(bytes_is(url_origin(&url), "https://[::1]:8"));
+    ck_assert(bytes_is(url_path(&url), "/a/b"));
+    ck_assert(bytes_is(url_path_query(&url), "/a/b?c=d"));
+    ck_assert(url.https);
+    ck_assert_int_eq(parse("http://h", NULL), URL_OK);
+    ck_assert(bytes_is(url_path(&url), "/"));
+    ck_assert(bytes_is(url_path_query(&url), "/"));
+    ck_assert_uint_eq(url.query_at, url.text.len);
+    ck_assert(!url.https);
+}
+END_TEST
+
+START_TEST(origin_length_is_found_without_parsing)
+{
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("http://h/a/b")), 8);
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("https://h:81/")), 12);
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("http://h")), 0);
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("http:///x")), 0);
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("ftp://h/")), 0);
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("http:/")), 0);
+    ck_assert_uint_eq(url_origin_length(bytes_of_str("")), 0);
+}
+END_TEST
+
+START_TEST(a_refused_url_leaves_a_struct_that_can_be_used_again)
+{
+    static const char *const bad[] = {
+        "", "x:y", "http://", "http://h:x/", "http://[::/", "http://\xff/"};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_ne(parse(bad[i], NULL), URL_OK);
+        ck_assert_int_eq(parse("http://h/x", NULL), URL_OK);
+        ck_assert_str_eq(buf_str(&url.text), "http://h/x");
+    }
+    url_fini(&url);
+    ck_assert_int_eq(parse("http://h/y", NULL), URL_OK);
+}
+END_TEST
+
+START_TEST(every_reason_has_one_word)
+{
+    for (int r = 0; r < URL_REASON_COUNT_; r++) {
+        const char *s = url_reason_text((enum url_reason)r);
+
+        ck_assert_uint_gt(strlen(s), 1);
+        ck_assert_uint_eq(strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_"),
+                          strlen(s));
+    }
+    ck_assert_str_eq(url_reason_text((enum url_reason)99), "unknown");
+}
+END_TEST
+
+Suite *suite_url(void)
+{
+    Suite *s = suite_create("url");
+    TCase *t = tcase_create("url");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, url_1_3_each_part_has_its_percent_encode_set);
+    tcase_add_test(t, url_4_4_white_space_around_and_newlines_inside_go);
+    tcase_add_test(t, url_4_4_slashes_before_the_host_may_be_any_number);
+    tcase_add_test(t, url_4_4_userinfo_ends_at_the_last_at_sign);
+    tcase_add_test(t, url_4_4_default_ports_are_left_out);
+    tcase_add_test(t, url_4_4_dot_segments_are_resolved);
+    tcase_add_test(t, url_4_4_other_schemes_are_refused);
+    tcase_add_test(t, rfc3986_5_4_references_resolve);
+    tcase_add_test(t, url_4_4_references_take_from_the_base_what_they_lack);
+    tcase_add_test(t, encoding_bad_utf8_counts_as_replacement_characters);
+    tcase_add_test(t, zero_octets_are_octets_like_others);
+    tcase_add_test(t, url_4_4_a_query_is_encoded_as_the_page_is);
+    tcase_add_test(t, an_encoder_without_end_is_bounded);
+    tcase_add_test(t, entities_are_not_decoded_here);
+    tcase_add_test(t, parts_stand_where_they_say);
+    tcase_add_test(t, origin_length_is_found_without_parsing);
+    tcase_add_test(t, a_refused_url_leaves_a_struct_that_can_be_used_again);
+    tcase_add_test(t, every_reason_has_one_word);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* test_jsonl_tail.c - where a file of lines is gone on with. */
+#include "job/jsonl_tail.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define LINE(seq) "{\"seq\": " #seq ", \"url\": \"http://a/" #seq "\"}\n"
+
+/* The store of these tests has the rows 1, 2, 4 and 5. */
+static bool is_ours(void *ctx, uint64_t seq, struct bytes line)
+{
+    char want[64];
+
+    (void)ctx;
+    snprintf(want, sizeof want, "{\"seq\": %llu, \"url\": \"http://a/%llu\"}",
+             (unsigned long long)seq, (unsigned long long)seq);
+    return seq != 3 && bytes_is(line, want);
+}
+
+static enum status tail(const void *content, size_t len, uint64_t *keep,
+                        uint64_t *seq)
+{
+    int fd = memfd_create("lines", 0);
+    enum status st;
+
+    ck_assert_int_eq(write(fd, content, len), (ssize_t)len);
+    st = jsonl_tail(fd, 5, is_ours, NULL, keep, seq);
+    close(fd);
+    return st;
+}
+
+static void goes_on(const char *kept, const char *cut, size_t cut_len,
+                    uint64_t want_seq)
+{
+    size_t len = strlen(kept);
+    char *all = xmalloc(len + cut_len + 1);
+    uint64_t keep, seq;
+
+    memcpy(all, kept, len);
+    memcpy(all + len, cut, cut_len);
+    ck_assert_int_eq(tail(all, len + cut_len, &keep, &seq), STATUS_OK);
+    ck_assert_uint_eq(keep, len);
+    ck_assert_uint_eq(seq, want_seq);
+    free(all);
+}
+
+static void refused(const char *content)
+{
+    uint64_t keep, seq;
+
+    ck_assert_int_eq(tail(content, strlen(content), &keep, &seq),
+                     STATUS_FORMAT);
+}
+
+START_TEST(it_goes_on_behind_the_last_whole_line)
+{
+    static const char torn[] = "{\"seq\": 5, \"url\": \"http://a/5\"}";
+
+    goes_on("", "", 0, 0);
+    goes_on(LINE(1), "", 0, 1);
+    goes_on(LINE(1) LINE(2) LINE(4), "", 0, 4);
+    for (size_t n = 1; n < sizeof torn; n++) {
+        goes_on(LINE(1) LINE(4), torn, n, 4);
+        goes_on("", torn, n, 0);
+    }
+}
+END_TEST
+
+START_TEST(zeros_of_a_power_cut_are_cut)
+{
+    goes_on(LINE(1), "\0\0\0\0", 4, 1);
+    goes_on(LINE(1), "{\"seq\": 2\0\0\0", 12, 1);
+    goes_on(LINE(1), "{\"seq\0\0\0\0\n{\"seq\": 4, \0\0\n{\"s", 27, 1);
+    goes_on("", "\0\0\0\0", 4, 0);
+}
+END_TEST
+
+START_TEST(lines_the_store_has_lost_are_cut_behind_one_it_has)
+{
+    goes_on(LINE(4) LINE(5), LINE(6) LINE(7), 2 * strlen(LINE(6)), 5);
+    refused(LINE(6) LINE(7));
+}
+END_TEST
+
+START_TEST(files_of_others_are_refused)
+{
+    refused("text\n");
+    refused("text");
+    refused("\n");
+    refused(LINE(1) "text\n");
+    refused(LINE(1) "text");
+    refused(LINE(1) "\n");
+    refused("{\"seq\": 1, \"url\": \"http://b/1\"}\n");
+    refused(LINE(3)); /* no final row */
+    refused("{\"seq\": 0, \"url\": \"http://a/0\"}\n");
+    refused("{\"seq\": 99999999999999999999999, \"url\": \"\"}\n");
+    refused("{\"seq\": x}\n{\"seq\": 1}");
+    refused("text\n" LINE(6));
+}
+END_TEST
+
+START_TEST(long_lines_and_blocks_are_read_across)
+{
+    size_t most = 300000;
+    char *all = xmalloc(most + 200);
+    uint64_t keep, seq;
+
+    for (size_t n = 65480; n < 65600; n++) {
+        size_t len = strlen(LINE(1) LINE(4));
+
+        memcpy(all, LINE(1) LINE(4), len);
+        memset(all + len, 'x', n);
+        memcpy(all + len, "{\"seq\": 5, ", 11);
+        ck_assert_int_eq(tail(all, len + n, &keep, &seq), STATUS_OK);
+        ck_assert_uint_eq(keep, len);
+        ck_assert_uint_eq(seq, 4);
+    }
+    free(all);
+}
+END_TEST
+
+Suite *suite_jsonl_tail(void)
+{
+    Suite *s = suite_create("jsonl_tail");
+    TCase *t = tcase_create("jsonl_tail");
+
+    tcase_add_test(t, it_goes_on_behind_the_last_whole_line);
+    tcase_add_test(t, zeros_of_a_power_cut_are_cut);
+    tcase_add_test(t, lines_the_store_has_lost_are_cut_behind_one_it_has);
+    tcase_add_test(t, files_of_others_are_refused);
+    tcase_add_test(t, long_lines_and_blocks_are_read_across);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "config/config.h"
+#include "crawler/html/links.h"
+#include "job/settings.h"
+#include "tests/unit/cli/capture.h"
+
+static struct crawl_settings s, before;
+static struct capture captured;
+static char dir[64], path[128];
+
+static void make_dir(void)
+{
+    snprintf(dir, sizeof dir, "/tmp/urlweir-settings-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void remove_dir(void)
+{
+    static const char *const names[] = {"crawl.yaml", "my.yaml", "frontier.db"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
+static const char *file(const char *name, const char *content)
+{
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    ck_assert_int_eq(file_replace(path, bytes_of_str(content)), STATUS_OK);
+    return path;
+}
+
+static int count(char **argv)
+{
+    int n = 0;
+
+    while (argv[n] != NULL)
+        n++;
+    return n;
+}
+
+/* Arguments of crawl with what it cannot do without. */
+#define CRAWL(...)                                                             \
+    ((char *[]){"crawl", "https://example.org/", "-o", "x", __VA_ARGS__, NULL})
+#define RESUME(...) ((char *[]){"resume", dir, __VA_ARGS__, NULL})
+
+static void accepted(char **argv)
+{
+    bool ok;
+    int code = -1;
+
+    capture_start(&captured, STDERR_FILENO);
+    ok = settings_of_crawl(&s, count(argv), argv, &code);
+    capture_end(&captured);
+    ck_assert_msg(ok, "%s", captured.text);
+}
+
+static void refused_as(int code, const char *why, char **argv)
+{
+    int got = -1;
+    bool ok;
+
+    capture_start(&captured, STDERR_FILENO);
+    if (strcmp(argv[0], "crawl") == 0)
+        ok = settings_of_crawl(&s, count(argv), argv, &got);
+    else
+        ok = settings_of_resume(&s, &before, count(argv), argv, &got);
+    capture_end(&captured);
+    ck_assert_msg(!ok, "accepted, not: %s", why);
+    ck_assert_msg(strstr(captured.text, why) != NULL, "said: %s",
+                  captured.text);
+    ck_assert_int_eq(got, code);
+}
+
+static void refused(const char *why, char **argv)
+{
+    refused_as(EXIT_USAGE, why, argv);
+}
+
+START_TEST(defaults_are_those_of_the_contract)
+{
+    settings_init(&s);
+    ck_assert_int_eq(s.depth, -1);
+    ck_assert_int_eq(s.scope, SCOPE_HOST);
+    ck_assert_int_eq(s.max_url_length, 2048);
+    ck_assert_int_eq(s.limit_pages, 0);
+    ck_assert_uint_eq(s.max_body_bytes, 4 << 20);
+    ck_assert_int_eq(s.max_links, 50000);
+    ck_assert_int_eq(s.sitemap, SITEMAPS_AUTO);
+    ck_assert_uint_eq(s.sitemap_url.count, 0);
+    ck_assert(!s.assets);
+    ck_assert_uint_eq(s.memory_bytes, 512 << 20);
+    ck_assert_uint_eq(s.min_disk_bytes, 1 << 30);
+    ck_assert_int_eq(s.give_up_ms, 300000);
+    ck_assert_int_eq(s.delay_ms, 1000);
+    ck_assert_int_eq(s.max_delay_ms, 30000);
+    ck_assert_int_eq(s.max_crawl_delay_ms, 300000);
+    ck_assert_int_eq(s.conns_per_host, 1);
+    ck_assert_int_eq(s.conns_per_ip, 8);
+    ck_assert_int_eq(s.robots, ROBOTS_OBEY);
+    ck_assert_int_eq(s.queue_key, QUEUE_KEY_HOST);
+    ck_assert_int_eq(s.concurrency, 64);
+    ck_assert_int_eq(s.threads, 0);
+    ck_assert_int_eq(s.tries, 3);
+    ck_assert_int_eq(s.retry_delay_ms, 1000);
+    ck_assert_int_eq(s.timeout_ms, 20000);
+    ck_assert_int_eq(s.connect_timeout_ms, 10000);
+    ck_assert_int_eq(s.max_redirects, 5);
+    ck_assert_int_eq(s.filter, FILTER_SCALABLE);
+    ck_assert_double_eq(s.fpr, 0.001);
+    ck_assert_int_eq(s.dup_content, DUP_CONTENT_REPORT);
+    ck_assert_int_eq(s.record, RECORD_NONE);
+    ck_assert_int_eq(s.checkpoint_ms, 60000);
+    ck_assert_int_eq(s.progress, PROGRESS_AUTO);
+    ck_assert(!s.allow_private && !s.insecure && !s.compare_text);
+    settings_fini(&s);
+}
+END_TEST
+
+START_TEST(the_command_line_wins_over_the_file)
+{
+    make_dir();
+    file("my.yaml", "depth: 2\nlimit: 10\ninclude: [a, b]\nexclude: [c]\n"
+                    "seeds: ['http://file.example/']\noutput: y\n");
+    accepted(CRAWL("-d", "5", "-C", path, "-I", "z"));
+    ck_assert_int_eq(s.depth, 5); /* given before --config, still wins */
+    ck_assert_int_eq(s.limit_pages, 10);
+    ck_assert_uint_eq(s.include.count, 1);
+    ck_assert_str_eq(s.include.item[0], "z");
+    ck_assert_uint_eq(s.exclude.count, 1);
+    ck_assert_str_eq(s.output, "x");
+    ck_assert_uint_eq(s.seeds.count, 1);
+    ck_assert_str_eq(s.seeds.item[0], "https://example.org/");
+    settings_fini(&s);
+    accepted((char *[]){"crawl", "-C", path, NULL});
+    ck_assert_str_eq(s.output, "y");
+    ck_assert_str_eq(s.seeds.item[0], "http://file.example/");
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(errors_in_the_file_name_line_and_column)
+{
+    make_dir();
+    file("my.yaml", "depth: 2\ndelya: 3\n");
+    refused("my.yaml:2:1: no setting 'delya'; did you mean 'delay'?",
+            CRAWL("-C", path));
+    refused("/nowhere.yaml: not found", CRAWL("-C", "/nowhere.yaml"));
+    remove_dir();
+}
+END_TEST
+
+START_TEST(a_crawl_needs_a_directory_and_a_seed)
+{
+    refused("-o DIR is missing", ((char *[]){"crawl", "http://a/", NULL}));
+    refused("no seed: give URLs, or -i FILE",
+            ((char *[]){"crawl", "-o", "x", NULL}));
+    accepted((char *[]){"crawl", "-o", "x", "-i", "-", NULL});
+    ck_assert_str_eq(s.input, "-");
+    settings_fini(&s);
+    accepted(CRAWL("-i", "-")); /* both are fine */
+    settings_fini(&s);
+}
+END_TEST
+
+/* Options of later work are unknown, not accepted and ignored. */
+START_TEST(what_is_not_there_yet_is_refused_as_unknown)
+{
+    static const char *const names[] = {
+        "--traps",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        refused("no option -", CRAWL((char *)names[i], "x"));
+    refused("--filter: 'blom' is not known; it takes one of scalable, stacked",
+            CRAWL("--filter", "blom"));
+    refused("--follow: 'form' is not known", CRAWL("--follow", "a,form"));
+}
+END_TEST
+
+START_TEST(numbers_out_of_range_are_refused)
+{
+    refused("--concurrency: '0' is out of range; it takes 1 to 10000",
+            CRAWL("--concurrency", "0"));
+    refused("--fpr: '0' is out of range", CRAWL("--fpr", "0"));
+    refused("--fpr: '0.51' is out of range; it takes 1e-09 to 0.5",
+            CRAWL("--fpr", "0.51"));
+    refused("-n: '0' is out of range", CRAWL("-n", "0"));
+    refused("--memory: '1M' is out of range; it takes 96M",
+            CRAWL("--memory", "1M"));
+    refused("-w: '-1' is no time", CRAWL("-w", "-1"));
+    refused("--tries: '0'", CRAWL("--tries", "0"));
+}
+END_TEST
+
+START_TEST(a_default_gives_way_to_what_was_said)
+{
+    accepted(CRAWL("-w", "60s"));
+    ck_assert_int_eq(s.max_delay_ms, 60000);
+    settings_fini(&s);
+    accepted(CRAWL("-w", "10m"));
+    ck_assert_int_eq(s.give_up_ms, 1200000);
+    settings_fini(&s);
+    accepted(CRAWL("-T", "5s"));
+    ck_assert_int_eq(s.connect_timeout_ms, 5000);
+    settings_fini(&s);
+    accepted(CRAWL("--conns-per-host", "100"));
+    ck_assert_int_eq(s.concurrency, 100);
+    ck_assert_int_eq(s.conns_per_ip, 100);
+    settings_fini(&s);
+    accepted(CRAWL("-w", "0", "--max-delay", "0"));
+    ck_assert_int_eq(s.retry_delay_ms, 0);
+    settings_fini(&s);
+    accepted(CRAWL("-q"));
+    ck_assert_int_eq(s.progress, PROGRESS_NONE);
+    settings_fini(&s);
+    accepted(CRAWL("-q", "--progress", "json"));
+    ck_assert_int_eq(s.progress, PROGRESS_JSON);
+    settings_fini(&s);
+    accepted(CRAWL("--conns-per-host", "9", "--conns-per-ip", "0"));
+    ck_assert_int_eq(s.conns_per_ip, 0);
+    settings_fini(&s);
+}
+END_TEST
+
+START_TEST(the_file_gives_way_to_the_command_line)
+{
+    make_dir();
+    file("my.yaml", "max-delay: 30s\nthreads: 8\n");
+    accepted(CRAWL("-C", path, "-w", "60s", "-c", "4"));
+    ck_assert_int_eq(s.max_delay_ms, 60000);
+    ck_assert_int_eq(s.threads, 4);
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
+{
+    refused("--filter redis needs --redis", CRAWL("--filter", "redis"));
+    refused("--redis: a Redis URL is",
+            CRAWL("--filter", "redis", "--redis", "http://h/"));
+    refused("another filter is asked for", CRAWL("--redis", "redis://h"));
+    refused("cannot grow", CRAWL("--expect", "10"));
+    refused("second check", CRAWL("--block-exact", "list"));
+    refused("--block-filter: a Redis URL is",
+            CRAWL("--block-filter", "redis://h?x=y"));
+    refused("--delay 1m is above --max-delay 30s, the most a delay may grow "
+            "to; raise --max-delay or lower --delay",
+            CRAWL("-w", "1m", "--max-delay", "30s"));
+    /* Nothing makes a crawl less polite by itself. */
+    refused("--delay 1s is above --max-delay 500ms",
+            CRAWL("--max-delay", "0.5s"));
+    refused("--random-delay varies --delay, which is 0",
+            CRAWL("--random-delay", "-w", "0"));
+    refused("-q and -v", CRAWL("-qv"));
+    refused("--conns-per-host 9 is above --concurrency 4",
+            CRAWL("--conns-per-host", "9", "-c", "4"));
+    refused("--conns-per-host 9 is above --conns-per-ip 4",
+            CRAWL("--conns-per-host", "9", "--conns-per-ip", "4"));
+    refused("--threads 9 is above --concurrency 4",
+            CRAWL("--threads", "9", "-c", "4"));
+    refused("--connect-timeout 30s is above --timeout 20s",
+            CRAWL("--connect-timeout", "30"));
+    refused("--max-body 40M is more than a quarter of --memory 128M",
+            CRAWL("--max-body", "40M", "--memory", "128M"));
+    refused("--fpr is the rate of a filter",
+            CRAWL("--filter", "none", "--fpr", "0.1"));
+    refused("--ignore takes away all of --follow",
+            CRAWL("--follow", "a,area", "--ignore", "area,a,link"));
+    refused("--delay 2m is above --give-up 1m",
+            CRAWL("-w", "2m", "--give-up", "1m"));
+    refused("--queue-key ip goes by the addresses that hosts are asked at",
+            CRAWL("--queue-key", "ip", "-x", "http://127.0.0.1:3128"));
+}
+END_TEST
+
+START_TEST(values_have_the_shape_they_need)
+{
+    refused("--header 'X': a header is `Name: value`", CRAWL("-H", "X"));
+    refused("--header 'a b: c'", CRAWL("-H", "a b: c"));
+    refused("--header 'Host: x': it is the URL's", CRAWL("-H", "Host: x"));
+    refused("use --user-agent", CRAWL("-H", "user-AGENT: x"));
+    refused("-H: a control character", CRAWL("-H", "A: b\r\nCookie: c"));
+    refused("--mime 'text': a type is like", CRAWL("--mime", "text"));
+    refused("all of a family is written text/", CRAWL("--mime", "text/*"));
+    refused("--mime 'text/html;x'", CRAWL("--mime", "text/html;x"));
+    refused("--allow-net 'localhost': a network is like",
+            CRAWL("--allow-net", "localhost"));
+    refused("--deny-net '10.0.0.0\\8'", CRAWL("--deny-net", "10.0.0.0\\8"));
+    refused("--resolve 'a:b': it takes HOST:PORT:ADDRESS",
+            CRAWL("--resolve", "a:b"));
+    refused("--resolve 'a:0:127.0.0.1'", CRAWL("--resolve", "a:0:127.0.0.1"));
+    refused("--resolve '[::1:80:1.2.3.4'",
+            CRAWL("--resolve", "[::1:80:1.2.3.4"));
+    refused("--proxy 'ftp://x/'", CRAWL("-x", "ftp://x/"));
+    refused("--user-agent '1x': it must begin with a name", CRAWL("-U", "1x"));
+    refused("--contact 'me'", CRAWL("--contact", "me"));
+    accepted(CRAWL("-H", "Accept: text/html", "-H", "X-Y:", "--mime",
+                   "Text/HTML,image/", "--allow-net", "127.0.0.0/8,::1",
+                   "--resolve", "a:80:127.0.0.1", "--resolve",
+                   "[::1]:80:127.0.0.1", "-x", "socks5h://127.0.0.1:9050",
+                   "--contact", "mailto:me@example.org"));
+    ck_assert_uint_eq(s.header.count, 2);
+    ck_assert_str_eq(s.mime.item[0], "text/html");
+    ck_assert_uint_eq(s.allow_net.count, 2);
+    settings_fini(&s);
+}
+END_TEST
+
+static void agent(const char *want, const char *token)
+{
+    struct buf b;
+
+    buf_init(&b, 1000);
+    settings_user_agent(&s, &b);
+    ck_assert_str_eq(buf_str(&b), want);
+    buf_clear(&b);
+    settings_product_token(&s, &b);
+    ck_assert_str_eq(buf_str(&b), token);
+    buf_fini(&b);
+    settings_fini(&s);
+}
+
+/* What is served there can be read by whoever reaches it. */
+START_TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
+{
+    refused("--metrics '9464': it takes HOST:PORT", CRAWL("--metrics", "9464"));
+    refused("others than this machine could read the crawl there",
+            CRAWL("--metrics", "0.0.0.0:9464"));
+    refused("--metrics-open says who may read", CRAWL("--metrics-open"));
+    accepted(CRAWL("--metrics", "127.0.0.1:9464"));
+    ck_assert_str_eq(s.metrics, "127.0.0.1:9464");
+    settings_fini(&s);
+    accepted(CRAWL("--metrics", "0.0.0.0:9464", "--metrics-open"));
+    settings_fini(&s);
+}
+END_TEST
+
+START_TEST(introduces_itself)
+{
+    accepted(CRAWL("-w", "1"));
+    agent("urlweir/" URLWEIR_VERSION, "urlweir");
+    accepted(CRAWL("--contact", "https://me.example/"));
+    agent("urlweir/" URLWEIR_VERSION " (+https://me.example/)", "urlweir");
+    accepted(CRAWL("-U", "My_Bot-x/2.0"));
+    agent("My_Bot-x/2.0", "my_bot-x");
+    accepted(CRAWL("-U", "Bot (a@b.c)", "--contact", "a@b.c"));
+    agent("Bot (a@b.c)", "bot");
+}
+END_TEST
+
+START_TEST(follows_the_kinds_it_was_told_to)
+{
+    accepted(CRAWL("-w", "1"));
+    ck_assert_uint_eq(settings_link_kinds(&s), LINK_SET_FOLLOW);
+    settings_fini(&s);
+    accepted(CRAWL("--follow", "a,img,media", "--ignore", "img"));
+    ck_assert_uint_eq(settings_link_kinds(&s), LINK_BIT(LINK_A) |
+                                                   LINK_BIT(LINK_MEDIA) |
+                                                   LINK_BIT(LINK_REDIRECT));
+    settings_fini(&s);
+    accepted(CRAWL("--assets", "--ignore", "media"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_SET_FOLLOW |
+                          (LINK_SET_ASSETS & ~LINK_BIT(LINK_MEDIA)));
+    settings_fini(&s);
+}
+END_TEST
+
+START_TEST(reads_the_sitemaps_it_was_told_to)
+{
+    accepted(CRAWL("--sitemap", "off"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_SET_FOLLOW & ~LINK_BIT(LINK_SITEMAP));
+    settings_fini(&s);
+    accepted(CRAWL("--sitemap", "only"));
+    ck_assert_uint_eq(settings_link_kinds(&s),
+                      LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_REDIRECT));
+    settings_fini(&s);
+    accepted((char *[]){"crawl", "-o", "x", "--sitemap-url",
+                        "https://h.example/s.xml", NULL}); /* and no seed */
+    settings_fini(&s);
+    refused("--sitemap-url 'x': it takes an http or https URL",
+            CRAWL("--sitemap-url", "x"));
+    refused("--sitemap off reads none",
+            CRAWL("--sitemap", "off", "--sitemap-url", "http://h/"));
+    refused("--ignore takes them away",
+            CRAWL("--sitemap", "only", "--ignore", "sitemap"));
+    refused("needs the kind sitemap",
+            CRAWL("--follow", "a", "--sitemap-url", "http://h/"));
+    refused("neither --scope seed nor --depth 0",
+            CRAWL("--sitemap", "only", "--depth", "0"));
+}
+END_TEST
+
+/* Each kind of page links can be followed, save forms. */
+START_TEST(knows_the_kinds_that_links_has)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str("follow"));
+    const char *const *words = crawl_options.spec[i].words;
+    uint32_t set = 0;
+
+    for (; *words != NULL; words++) {
+        enum link_kind k;
+
+        ck_assert_msg(link_kind_of_name(bytes_of_str(*words), &k), "%s",
+                      *words);
+        set |= LINK_BIT(k);
+    }
+    ck_assert_uint_eq(set, LINK_SET_ALL & ~LINK_BIT(LINK_FORM));
+}
+END_TEST
+
+/* ---- crawl.yaml and resume ---- */
+
+static void start_crawl(char **argv)
+{
+    accepted(argv);
+    free(s.output);
+    s.output = strdup(dir);
+    ck_assert_int_eq(settings_save(&s), STATUS_OK);
+    settings_fini(&s);
+}
+
+static void resumed(const char *diff, char **argv)
+{
+    int code = -1;
+    bool ok;
+
+    capture_start(&captured, STDERR_FILENO);
+    ok = settings_of_resume(&s, &before, count(argv), argv, &code);
+    capture_end(&captured);
+    ck_assert_msg(ok, "%s", captured.text);
+    capture_start(&captured, STDERR_FILENO);
+    settings_diff(stderr, &before, &s);
+    ck_assert_str_eq(capture_end(&captured), diff);
+    ck_assert_str_eq(s.output, dir);
+    settings_fini(&before);
+}
+
+START_TEST(a_resume_goes_on_as_it_was_started)
+{
+    make_dir();
+    start_crawl(CRAWL("-d", "3", "-w", "0", "-I", "a\"\\b", "--no-insecure",
+                      "--quota", "none", "--fpr", "0.01", "-v", "--time",
+                      "90s"));
+    resumed("", RESUME("-q"));
+    ck_assert_int_eq(s.depth, 3);
+    ck_assert_int_eq(s.delay_ms, 0);
+    ck_assert_str_eq(s.include.item[0], "a\"\\b");
+    ck_assert_double_eq(s.fpr, 0.01);
+    ck_assert_int_eq(s.limit_time_ms, 90000);
+    ck_assert(s.quiet && !s.verbose); /* these are of a run */
+    ck_assert_str_eq(s.seeds.item[0], "https://example.org/");
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(a_resume_prints_what_it_changes)
+{
+    make_dir();
+    start_crawl(CRAWL("-d", "3", "-I", "a", "-I", "b", "-b", "secret=1"));
+    resumed("depth: 3 -> 5\n"
+            "include: a, b -> c\n"
+            "exclude: none -> \\xe2\\x80\\xaex\n"
+            "limit: none -> 100\n"
+            "delay: 1s -> 2s\n"
+            "cookie: changed\n"
+            "insecure: false -> true\n",
+            RESUME("--depth=5", "-I", "c", "-X", "\xe2\x80\xaex", "-n", "100",
+                   "-w2", "--insecure", "-b", "secret=2"));
+    settings_fini(&s);
+    resumed("depth: 3 -> none\ninclude: a, b -> none\ncookie: changed\n",
+            RESUME("-d", "none", "-I", "", "-b", ""));
+    ck_assert_ptr_null(s.cookie);
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(what_the_crawl_had_gives_way_as_a_default_does)
+{
+    make_dir();
+    start_crawl(CRAWL("-w", "1"));
+    resumed("delay: 1s -> 1m\nmax-delay: 30s -> 1m\n", RESUME("-w", "60"));
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)
+{
+    make_dir();
+    start_crawl(CRAWL("-w", "1"));
+    refused("--queue-key cannot be given here: it is fixed when a crawl "
+            "starts",
+            RESUME("--queue-key", "host"));
+    refused("--output cannot be given here", RESUME("-o", "y"));
+    refused("one operand too many", RESUME("http://a/"));
+    file("my.yaml", "queue-key: host\nseeds: ['https://example.org/']\n");
+    resumed("", RESUME("-C", path)); /* says the same again */
+    settings_fini(&s);
+    file("my.yaml", "queue-key: domain\n");
+    refused("my.yaml: queue-key: it is fixed when a crawl starts",
+            RESUME("-C", path));
+    remove_dir();
+}
+END_TEST
+
+START_TEST(without_a_crawl_there_is_nothing_to_resume)
+{
+    make_dir();
+    refused_as(EXIT_CANNOT, "no crawl to resume in", RESUME("-q"));
+    file("frontier.db", "x");
+    refused_as(EXIT_DAMAGED, "crawl.yaml is missing", RESUME("-q"));
+    file("crawl.yaml", "depth: x\n");
+    refused_as(EXIT_DAMAGED, "crawl.yaml:1:8: depth: 'x' is no count",
+               RESUME("-q"));
+    file("crawl.yaml", "");
+    resumed("", RESUME("-q"));
+    settings_fini(&s);
+    refused_as(EXIT_USAGE, "the crawl's directory is missing",
+               ((char *[]){"resume", NULL}));
+    remove_dir();
+}
+END_TEST
+
+START_TEST(secrets_are_for_their_owner_alone)
+{
+    struct stat info;
+
+    umask(022);
+    make_dir();
+    start_crawl(CRAWL("-w", "1"));
+    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert_int_eq(info.st_mode & 0777, 0644);
+    start_crawl(CRAWL("-H", "Authorization: Basic eDp5"));
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert_int_eq(info.st_mode & 0777, 0600);
+    ck_assert_int_eq(umask(022), 022);
+    remove_dir();
+}
+END_TEST
+
+START_TEST(settings_that_cannot_be_read_back_are_not_written)
+{
+    static char seed[600001];
+
+    memset(seed, 'x', sizeof seed - 1);
+    make_dir();
+    accepted(CRAWL(seed, seed));
+    free(s.output);
+    s.output = strdup(dir);
+    ck_assert_int_eq(settings_save(&s), STATUS_LIMIT);
+    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    settings_fini(&s);
+    remove_dir();
+}
+END_TEST
+
+Suite *suite_settings(void)
+{
+    Suite *suite = suite_create("settings");
+    TCase *t = tcase_create("settings");
+
+    tcase_add_test(t, defaults_are_those_of_the_contract);
+    tcase_add_test(t, the_command_line_wins_over_the_file);
+    tcase_add_test(t, errors_in_the_file_name_line_and_column);
+    tcase_add_test(t, a_crawl_needs_a_directory_and_a_seed);
+    tcase_add_test(t, what_is_not_there_yet_is_refused_as_unknown);
+    tcase_add_test(t, numbers_out_of_range_are_refused);
+    tcase_add_test(t, a_default_gives_way_to_what_was_said);
+    tcase_add_test(t, the_file_gives_way_to_the_command_line);
+    tcase_add_test(t, two_that_were_said_and_cannot_both_hold_are_refused);
+    tcase_add_test(t, values_have_the_shape_they_need);
+    tcase_add_test(t, metrics_are_for_this_machine_unless_it_is_said_otherwise);
+    tcase_add_test(t, introduces_itself);
+    tcase_add_test(t, follows_the_kinds_it_was_told_to);
+    tcase_add_test(t, reads_the_sitemaps_it_was_told_to);
+    tcase_add_test(t, knows_the_kinds_that_links_has);
+    tcase_add_test(t, a_resume_goes_on_as_it_was_started);
+    tcase_add_test(t, a_resume_prints_what_it_changes);
+    tcase_add_test(t, what_the_crawl_had_gives_way_as_a_default_does);
+    tcase_add_test(t, what_is_fixed_at_the_start_cannot_be_resumed_otherwise);
+    tcase_add_test(t, without_a_crawl_there_is_nothing_to_resume);
+    tcase_add_test(t, secrets_are_for_their_owner_alone);
+    tcase_add_test(t, settings_that_cannot_be_read_back_are_not_written);
+    suite_add_tcase(suite, t);
+    return suite;
+}

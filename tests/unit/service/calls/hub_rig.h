@@ -1,0 +1,248 @@
+/*
+ * hub_rig.h - a hub between calls, a frontier of other programs and two crawls
+ * that this process runs; those are paused, so that nothing is ever asked.
+ * Header only.
+ */
+#ifndef URLWEIR_TESTS_SERVICE_CALLS_HUB_RIG_H
+#define URLWEIR_TESTS_SERVICE_CALLS_HUB_RIG_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "crawler/html/links.h"
+#include "frontier/embedded/frontier.h"
+#include "service/calls/hub.h"
+#include "service/calls/lend.h"
+#include "tests/unit/service/service_rig.h"
+
+#define CRAWLS 2
+
+struct crawls_member {
+    struct scratch at;
+    struct frontier_options o;
+    struct fetcher_options fetch;
+    struct engine *engine;
+    struct crawl *crawl;
+};
+
+struct hub_rig {
+    struct service_rig frontier;
+    struct crawls_member own[CRAWLS];
+    struct crawls *crawls;
+    struct hub *hub;
+};
+
+static inline struct crawl *crawl_of(struct crawls_member *m)
+{
+    return m->crawl;
+}
+
+static inline void member_make(struct crawls_member *m)
+{
+    const struct scope_options so = {.mode = SCOPE_ANY,
+                                     .depth = 9,
+                                     .max_url_length = 200};
+    struct crawl_options co = {.threads = 1, .concurrency = 8, .stay = true};
+    struct buf error;
+
+    *m = (struct crawls_member){.at = scratch_make()};
+    m->o = (struct frontier_options){.crawl = bytes_of_str("DEFAULT"),
+                                     .tries = 1,
+                                     .conns_per_host = 1,
+                                     .in_flight = 8,
+                                     .use_filter = true,
+                                     .fpr = 0.01,
+                                     .memory = (uint64_t)16 << 20,
+                                     .commit_interval = 200 * NS_PER_MS};
+    ck_assert_int_eq(frontier_create(&m->engine, m->at.dir, &m->o, clock_mono(),
+                                     clock_wall_ms()),
+                     STATUS_OK);
+    buf_init(&error, 200);
+    m->fetch = (struct fetcher_options){
+        .user_agent = "test",
+        .product_token = "test",
+        .timeout_ms = 1000,
+        .connect_timeout_ms = 1000,
+        .max_body = 1 << 20,
+        .robots = ROBOTS_OFF,
+        .kinds = LINK_SET_FOLLOW,
+        .digest_key = frontier_digest_key(m->engine),
+        .crawl = m->o.crawl,
+        .bodies = body_pool_new(1 << 20),
+    };
+    ck_assert_int_eq(scope_new(&m->fetch.scope, &so, &error), STATUS_OK);
+    ck_assert_int_eq(guard_new((struct guard **)(uintptr_t)&m->fetch.guard,
+                               false, NULL, 0, NULL, 0, &error),
+                     STATUS_OK);
+    buf_fini(&error);
+    co.dir = m->at.dir;
+    co.fetch = &m->fetch;
+    ck_assert_int_eq(crawl_start(&m->crawl, m->engine, &co), STATUS_OK);
+    crawl_pause(m->crawl, true);
+}
+
+static inline void member_fini(struct crawls_member *m)
+{
+    struct crawl_result result;
+
+    crawl_stop(m->crawl);
+    while (!crawl_wait(m->crawl, NS_PER_S, &result))
+        ;
+    crawl_free(m->crawl);
+    m->engine->ops->close(m->engine);
+    scope_free(m->fetch.scope);
+    guard_free((struct guard *)(uintptr_t)m->fetch.guard);
+    body_pool_free(m->fetch.bodies);
+    scratch_remove(&m->at);
+}
+
+/* Crawls of our own are "own0" and "own1". */
+static inline void hub_make(struct hub_rig *r, bool with_frontier)
+{
+    static const struct crawls_maker maker = {.crawl = crawl_of};
+
+    *r = (struct hub_rig){.crawls = NULL};
+    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
+    if (with_frontier)
+        service_make(&r->frontier);
+    else
+        service_init(&r->frontier);
+    ck_assert_int_eq(crawls_open(&r->crawls, NULL, &maker), STATUS_OK);
+    for (int i = 0; i < CRAWLS; i++) {
+        char name[8];
+
+        member_make(&r->own[i]);
+        snprintf(name, sizeof name, "own%d", i);
+        crawls_adopt(r->crawls, name, r->own[i].at.dir, &r->own[i]);
+    }
+    r->hub = hub_new(with_frontier ? r->frontier.s : NULL, r->crawls);
+}
+
+static inline void close_crawls(struct hub_rig *r)
+{
+    ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
+    for (int i = 0; i < CRAWLS; i++)
+        member_fini(&r->own[i]);
+    r->crawls = NULL;
+}
+
+static inline void hub_fini(struct hub_rig *r)
+{
+    if (r->crawls != NULL)
+        close_crawls(r);
+    hub_free(r->hub);
+    ck_assert_int_eq(frontier_service_close(r->frontier.s), STATUS_OK);
+    scratch_remove(&r->frontier.at);
+}
+
+/* Submits and waits. */
+static inline void ask(struct hub_rig *r, struct frontier_call *call)
+{
+    struct service_wait w = {.r = &r->frontier};
+
+    call->done = service_told;
+    call->ctx = &w;
+    ck_assert_int_eq(hub_submit(r->hub, call), STATUS_OK);
+    service_wait_for(&w);
+}
+
+static inline struct frontier_item item_of(const char *crawl, const char *url,
+                                           enum frontier_item_kind kind)
+{
+    return (struct frontier_item){.kind = kind,
+                                  .crawl = text(crawl),
+                                  .url = text(url)};
+}
+
+static inline enum frontier_ack put_one(struct hub_rig *r, const char *crawl,
+                                        const char *url,
+                                        enum frontier_item_kind kind)
+{
+    struct frontier_item item = item_of(crawl, url, kind);
+    struct frontier_call call = service_new(FRONTIER_PUT);
+
+    call.in.put = (struct frontier_put){&item, 1};
+    ask(r, &call);
+    frontier_call_fini(&call);
+    return item.ack;
+}
+
+/* n URLs, each of a host of its own. */
+static inline void put_hosts(struct hub_rig *r, const char *crawl, int n)
+{
+    struct frontier_item *items = xcalloc((size_t)n, sizeof *items);
+    struct frontier_call call = service_new(FRONTIER_PUT);
+
+    for (int i = 0; i < n; i++) {
+        char *url = xmalloc(64);
+
+        snprintf(url, 64, "http://h%d.%s.test/", i, crawl);
+        items[i] = item_of(crawl, url, FRONTIER_ITEM_DISCOVERED);
+    }
+    call.in.put = (struct frontier_put){items, (size_t)n};
+    ask(r, &call);
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_eq(items[i].ack, FRONTIER_ACK_OK);
+        free((void *)(uintptr_t)items[i].url.at);
+    }
+    frontier_call_fini(&call);
+    free(items);
+}
+
+struct got {
+    size_t all, theirs, own[CRAWLS], parts;
+};
+
+static inline struct got get_any(struct hub_rig *r, uint32_t queues)
+{
+    struct frontier_call call = service_new(FRONTIER_GET);
+    struct got n = {0};
+
+    call.in.get = (struct frontier_get){.any_crawl = true,
+                                        .max_urls_per_queue = 1,
+                                        .max_queues = queues,
+                                        .delay_requestable_s = 3600};
+    do {
+        ask(r, &call);
+        ck_assert_int_eq(call.status, STATUS_OK);
+        n.parts++;
+        for (size_t i = 0; i < call.url_count; i++) {
+            struct bytes crawl = call.urls[i].crawl;
+            bool ours = lend_is_lease(call.urls[i].lease);
+
+            n.all++;
+            n.theirs += bytes_is(crawl, "theirs");
+            n.own[0] += bytes_is(crawl, "own0");
+            n.own[1] += bytes_is(crawl, "own1");
+            ck_assert(ours == !bytes_is(crawl, "theirs"));
+            ck_assert(!ours || lend_may_be_of(call.urls[i].lease, crawl));
+        }
+    } while (call.more);
+    frontier_call_fini(&call);
+    return n;
+}
+
+/* Names of an answer, joined by blanks. */
+static inline const char *names_of(struct hub_rig *r,
+                                   struct frontier_call *call)
+{
+    static char out[500];
+
+    ask(r, call);
+    ck_assert_int_eq(call->status, STATUS_OK);
+    out[0] = '\0';
+    for (size_t i = 0; i < call->name_count; i++) {
+        size_t len = strlen(out);
+
+        snprintf(out + len, sizeof out - len, "%s%.*s", i > 0 ? " " : "",
+                 (int)call->names[i].len, call->names[i].at);
+    }
+    frontier_call_fini(call);
+    return out;
+}
+
+#endif

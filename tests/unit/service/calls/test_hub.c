@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* What is put, handed out and settled, between a frontier of other programs and
+ * crawls of our own. What else may be done to those: test_hub_control.c. */
+#include "tests/unit/service/calls/hub_rig.h"
+
+/* ---- put ---- */
+
+START_TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
+{
+    static const char *const names[] = {"theirs", "own0", "own1", "others"};
+    struct hub_rig r;
+    struct frontier_call call = service_new(FRONTIER_PUT);
+    struct frontier_item items[400];
+    char urls[400][40];
+    bool seen[4][50] = {{false}};
+    enum frontier_ack want[400];
+
+    hub_make(&r, true);
+    srand(7);
+    for (int i = 0; i < 400; i++) {
+        int crawl = rand() % 4, url = rand() % 50;
+        bool ours = crawl == 1 || crawl == 2;
+        bool bad = rand() % 10 == 0;
+
+        snprintf(urls[i], sizeof urls[i], bad ? "ftp:x%d" : "http://a.test/%d",
+                 url);
+        items[i] =
+            item_of(names[crawl], urls[i],
+                    bad ? FRONTIER_ITEM_NEITHER : FRONTIER_ITEM_DISCOVERED);
+        if (bad && ours)
+            items[i].kind = FRONTIER_ITEM_DISCOVERED; /* no URL of a crawl */
+        want[i] =
+            bad || seen[crawl][url] ? FRONTIER_ACK_SKIPPED : FRONTIER_ACK_OK;
+        seen[crawl][url] |= !bad;
+    }
+    call.in.put = (struct frontier_put){items, 400};
+    ask(&r, &call);
+    ck_assert_int_eq(call.status, STATUS_OK);
+    for (int i = 0; i < 400; i++)
+        ck_assert_msg(items[i].ack == want[i], "item %d: %d, not %d", i,
+                      (int)items[i].ack, (int)want[i]);
+    frontier_call_fini(&call);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt)
+{
+    struct hub_rig r;
+
+    hub_make(&r, true);
+    ck_assert_int_eq(put_one(&r, "own0", "http://a.test/%7Ex", 1),
+                     FRONTIER_ACK_OK);
+    ck_assert_int_eq(put_one(&r, "own0", "HTTP://A.test:80/./~x#there", 1),
+                     FRONTIER_ACK_SKIPPED);
+    ck_assert_int_eq(put_one(&r, "own1", "http://a.test/~x", 1),
+                     FRONTIER_ACK_OK);
+    ck_assert_int_eq(put_one(&r, "own0", "http://a.test/~x",
+                             FRONTIER_ITEM_KNOWN),
+                     FRONTIER_ACK_OK);
+    ck_assert_uint_eq(get_any(&r, 0).own[0], 0);
+    hub_fini(&r);
+}
+END_TEST
+
+/* ---- get ---- */
+
+START_TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
+{
+    struct hub_rig r;
+    struct got n;
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 10);
+    put_hosts(&r, "own0", 10);
+    put_hosts(&r, "own1", 2);
+    n = get_any(&r, 3);
+    ck_assert_uint_eq(n.theirs, 1);
+    ck_assert_uint_eq(n.own[0], 1);
+    ck_assert_uint_eq(n.own[1], 1);
+    n = get_any(&r, 9);
+    ck_assert_uint_eq(n.own[1], 1); /* it has no more */
+    ck_assert_uint_eq(n.all, 9);
+    ck_assert_uint_ge(n.theirs, 3);
+    ck_assert_uint_ge(n.own[0], 3);
+    n = get_any(&r, 7);
+    ck_assert_uint_eq(n.all, 7);
+    n = get_any(&r, 100);
+    ck_assert_uint_eq(n.all, 3);
+    ck_assert_uint_eq(get_any(&r, 100).all, 0);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
+{
+    struct hub_rig r;
+    struct got sum = {0};
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 5);
+    put_hosts(&r, "own0", 5);
+    put_hosts(&r, "own1", 5);
+    for (int i = 0; i < 9; i++) {
+        struct got n = get_any(&r, 1);
+
+        ck_assert_uint_eq(n.all, 1);
+        sum.theirs += n.theirs;
+        sum.own[0] += n.own[0];
+        sum.own[1] += n.own[1];
+    }
+    ck_assert_uint_eq(sum.theirs, 3);
+    ck_assert_uint_eq(sum.own[0], 3);
+    ck_assert_uint_eq(sum.own[1], 3);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
+{
+    struct hub_rig r;
+    struct got n;
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 2300);
+    put_hosts(&r, "own0", 700);
+    put_hosts(&r, "own1", 30);
+    n = get_any(&r, 0);
+    ck_assert_uint_eq(n.all, 3030);
+    ck_assert_uint_ge(n.parts, 2);
+    ck_assert_uint_eq(get_any(&r, 0).all, 0);
+    hub_fini(&r);
+}
+END_TEST
+
+START_TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
+{
+    struct hub_rig r;
+    struct frontier_call call = service_new(FRONTIER_SET_ACTIVE);
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 1);
+    put_hosts(&r, "own0", 1);
+    ask(&r, &call);
+    ck_assert_uint_eq(get_any(&r, 0).all, 0);
+    call.in.active = true;
+    ask(&r, &call);
+    ck_assert_uint_eq(get_any(&r, 0).all, 2);
+    frontier_call_fini(&call);
+    hub_fini(&r);
+}
+END_TEST
+
+/* ---- settle ---- */
+
+START_TEST(a_lease_is_settled_where_it_came_from)
+{
+    struct hub_rig r;
+    struct frontier_call get = service_new(FRONTIER_GET);
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 1);
+    put_hosts(&r, "own0", 1);
+    put_hosts(&r, "own1", 1);
+    get.in.get =
+        (struct frontier_get){.any_crawl = true, .delay_requestable_s = 3600};
+    ask(&r, &get);
+    ck_assert_uint_eq(get.url_count, 3);
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < 3; i++) {
+            struct frontier_call call = service_new(FRONTIER_SETTLE);
+
+            call.in.settle =
+                (struct frontier_settle){.lease = get.urls[i].lease,
+                                         .keep_metadata = true};
+            ask(&r, &call);
+            ck_assert_int_eq(call.status,
+                             again == 0 ? STATUS_OK : STATUS_NOT_FOUND);
+            frontier_call_fini(&call);
+        }
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"theirs", "own0", "own1"};
+        struct frontier_call call = service_new(FRONTIER_STATS);
+
+        call.in.queue.crawl = text(names[i]);
+        ask(&r, &call);
+        ck_assert_uint_eq(call.counts.completed, 1);
+        ck_assert_uint_eq(call.counts.size, 0);
+        frontier_call_fini(&call);
+    }
+    frontier_call_fini(&get);
+    hub_fini(&r);
+}
+END_TEST
+
+/* ---- alone ---- */
+
+START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
+{
+    struct hub_rig r;
+    struct frontier_call call = service_new(FRONTIER_LIST_CRAWLS);
+    struct frontier_call status = service_new(FRONTIER_URL_STATUS);
+
+    hub_make(&r, false);
+    ck_assert_str_eq(names_of(&r, &call), "own0 own1");
+    put_hosts(&r, "own0", 3);
+    ck_assert_uint_eq(get_any(&r, 2).own[0], 2);
+    ck_assert_int_eq(put_one(&r, "theirs", "http://a.test/", 1),
+                     FRONTIER_ACK_FAIL);
+    status.in.url = (struct frontier_url_status){.crawl = text("theirs"),
+                                                 .url = text("http://a.test")};
+    ask(&r, &status);
+    ck_assert_int_eq(status.status, STATUS_NOT_FOUND);
+    frontier_call_fini(&status);
+    hub_fini(&r);
+}
+END_TEST
+
+/* ---- the end ---- */
+
+static void submit(struct hub_rig *r, struct frontier_call *call,
+                   struct service_wait *w)
+{
+    *w = (struct service_wait){.r = &r->frontier};
+    call->done = service_told;
+    call->ctx = w;
+    ck_assert_int_eq(hub_submit(r->hub, call), STATUS_OK);
+}
+
+/* The frontier is closed after the crawls, and its thread passes on what it
+ * still has: to nobody. */
+START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
+{
+    struct hub_rig r;
+    struct frontier_call any = service_new(FRONTIER_GET);
+    struct frontier_call names = service_new(FRONTIER_LIST_CRAWLS);
+    struct service_wait any_wait, names_wait;
+
+    hub_make(&r, true);
+    put_hosts(&r, "theirs", 1);
+    put_hosts(&r, "own0", 1);
+    any.in.get = (struct frontier_get){.any_crawl = true};
+    atomic_store(&r.frontier.held, true);
+    submit(&r, &any, &any_wait);
+    submit(&r, &names, &names_wait);
+    hub_end_crawls(r.hub);
+    close_crawls(&r);
+    atomic_store(&r.frontier.held, false);
+    service_wait_for(&any_wait);
+    service_wait_for(&names_wait);
+    ck_assert_int_eq(any.status, STATUS_OK);
+    ck_assert_uint_eq(any.url_count, 1);
+    ck_assert(bytes_is(any.urls[0].crawl, "theirs"));
+    ck_assert_int_eq(names.status, STATUS_CLOSED);
+    frontier_call_fini(&any);
+    frontier_call_fini(&names);
+    ck_assert_int_eq(hub_submit(r.hub, &any), STATUS_CLOSED);
+    hub_fini(&r);
+}
+END_TEST
+
+Suite *suite_hub(void)
+{
+    Suite *s = suite_create("hub");
+    TCase *t = tcase_create("hub");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(
+        t, a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order);
+    tcase_add_test(t,
+                   a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt);
+    tcase_add_test(
+        t, queues_are_shared_equally_and_what_one_leaves_goes_to_the_others);
+    tcase_add_test(t, one_queue_at_a_time_comes_from_each_crawl_in_turn);
+    tcase_add_test(t, an_answer_of_many_urls_comes_in_parts_and_none_is_lost);
+    tcase_add_test(t,
+                   nothing_is_handed_out_from_anywhere_while_it_is_not_active);
+    tcase_add_test(t, a_lease_is_settled_where_it_came_from);
+    tcase_add_test(
+        t, without_a_frontier_of_other_programs_our_crawls_are_served_alone);
+    tcase_add_test(t, calls_that_come_to_our_crawls_when_those_are_gone_end);
+    suite_add_tcase(s, t);
+    return s;
+}

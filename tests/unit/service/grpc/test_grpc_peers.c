@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Peers that do not read, do not send, say nothing, or are too many. */
+#include "tests/unit/service/grpc/grpc_rig.h"
+
+/* One who takes nothing calls MUCH; true: when its deadline came, so much stood
+ * in the way that the reset could not be told. */
+static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
+                                    const char *timeout)
+{
+    const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                           1 << 30};
+    const int small = 4096;
+    const size_t ended_before = ended;
+    struct grpc_sample s;
+
+    connect_client();
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, 0, 1 << 30);
+    nghttp2_submit_settings(ng, NGHTTP2_FLAG_NONE, &window, 1);
+    more_name = "grpc-timeout";
+    more_value = timeout;
+    send_call(a, MUCH, b);
+    more_name = NULL;
+    ck_assert(flush());
+    do {
+        usleep(2000);
+        grpc_server_sample(server, &s);
+    } while (s.ended[GRPC_DEADLINE_EXCEEDED] == ended_before);
+    return ended == ended_before;
+}
+
+/* The reset of a call that is over cannot be told to a peer that takes nothing,
+ * and its stream stays; what is answered after that goes nowhere. */
+START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
+{
+    static const char *const timeouts[] = {"100m", "500m", "2S", "8S", "30S"};
+    struct answer a;
+    struct body b = {.left = HI, .stays_open = true};
+    struct grpc_sample s;
+    nghttp2_session *deaf;
+    int deaf_fd, tries = 0;
+
+    start();
+    while (!is_deaf_at_its_deadline(&a, &b, timeouts[tries])) {
+        ck_assert_int_lt(++tries, 5);
+        b.left = HI;
+        buf_fini(&a.body);
+        disconnect();
+    }
+    deaf = ng;
+    deaf_fd = fd;
+    connect_client();
+    ck_assert_str_eq(status_of(MORE, HI), "0");
+    ck_assert(!more_was_taken);
+    disconnect();
+    ng = deaf;
+    fd = deaf_fd;
+    disconnect();
+    while (ended == (size_t)tries)
+        usleep(2000);
+    grpc_server_sample(server, &s); /* and it is counted once */
+    ck_assert_uint_eq(s.ended[GRPC_DEADLINE_EXCEEDED], (size_t)tries + 1);
+    ck_assert_uint_eq(s.ended[GRPC_CANCELLED], 0);
+    buf_fini(&a.body);
+    stop();
+}
+END_TEST
+
+START_TEST(a_request_that_does_not_come_ends_its_call)
+{
+    struct answer a;
+    struct body b = {.left = bytes_of("\0\0", 2), .stays_open = true};
+
+    request_ns = NS_PER_S / 2;
+    start();
+    connect_client();
+    send_call(&a, ONCE, &b);
+    while (!a.closed)
+        ck_assert(turn(PATIENCE_MS));
+    ck_assert_str_eq(a.status, "4");
+    buf_fini(&a.body);
+    disconnect();
+    stop();
+}
+END_TEST
+
+/* 16 MiB of messages, echoed to one who takes 64 KiB of answers. */
+START_TEST(who_does_not_read_is_not_read_from)
+{
+    const size_t each = 1024, n = 16 << 10;
+    struct buf all;
+    struct answer a;
+    struct body b;
+
+    buf_init(&all, (size_t)64 << 20);
+    for (size_t i = 0; i < n; i++) {
+        char prefix[GRPC_PREFIX], *at;
+
+        grpc_prefix(prefix, each);
+        buf_add(&all, prefix, sizeof prefix);
+        at = buf_room(&all, each);
+        memset(at, 'x', each);
+        buf_grew(&all, each);
+    }
+    start();
+    window_stays_shut = true;
+    connect_client();
+    b = (struct body){.left = buf_bytes(&all)};
+    send_call(&a, ECHO, &b);
+    while (a.body.len < 65535)
+        ck_assert(turn(PATIENCE_MS));
+    while (turn(500)) /* until neither side may send */
+        ;
+    ck_assert_uint_eq(a.body.len, 65535);
+    /* What is on its way, at its mark, and not a window more. */
+    ck_assert_uint_lt(echoed * each, 65535 + 65536 + 2 * each);
+    ck_assert_uint_gt(b.left.len, all.len / 2);
+    nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, 0, 1 << 30);
+    nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, 1, 1 << 30);
+    while (!a.closed)
+        ck_assert(turn(PATIENCE_MS));
+    ck_assert_uint_eq(echoed, n);
+    ck_assert(bytes_equal(buf_bytes(&a.body), buf_bytes(&all)));
+    ck_assert_str_eq(a.status, "0");
+    disconnect();
+    stop();
+    buf_fini(&a.body);
+    buf_fini(&all);
+}
+END_TEST
+
+/* True when the server closes it within the time. */
+static bool is_closed(int s, int timeout_ms)
+{
+    char octets[1024];
+    int64_t until = clock_mono() + timeout_ms * NS_PER_MS;
+
+    while (clock_mono() < until) {
+        struct pollfd p = {.fd = s, .events = POLLIN};
+
+        if (poll(&p, 1, 50) > 0 && recv(s, octets, sizeof octets, 0) <= 0)
+            return true;
+    }
+    return false;
+}
+
+START_TEST(a_connection_that_says_nothing_is_closed)
+{
+    int64_t begun;
+    int s;
+
+    preface_ns = NS_PER_S / 2;
+    start();
+    begun = clock_mono();
+    s = dial();
+    ck_assert(is_closed(s, PATIENCE_MS));
+    ck_assert_int_ge(clock_mono() - begun, preface_ns);
+    close(s);
+    stop();
+}
+END_TEST
+
+/* One never answers PING, the other does. True: when the one was closed, the
+ * other was not. */
+static bool silence_is_told_from_life(int64_t quiet)
+{
+    static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+                                "\0\0\0\x04\0\0\0\0\0";
+    int64_t until = clock_mono() + PATIENCE;
+    struct body b = {.left = HI};
+    struct answer a;
+    bool served;
+    int s;
+
+    preface_ns = quiet_ns = quiet;
+    answer_ns = quiet / 2;
+    start();
+    s = dial();
+    (void)!send(s, hello, sizeof hello - 1, MSG_NOSIGNAL);
+    connect_client();
+    while (!is_closed(s, 50)) {
+        turn(50);
+        ck_assert_int_lt(clock_mono(), until);
+    }
+    send_call(&a, ONCE, &b);
+    while (!a.closed && turn(PATIENCE_MS))
+        ;
+    served = strcmp(a.status, "0") == 0;
+    buf_fini(&a.body);
+    close(s);
+    disconnect();
+    stop();
+    return served;
+}
+
+/* A client that the machine keeps from answering in time gets more of it. */
+START_TEST(silence_is_asked_for_a_sign_of_life_and_then_closed)
+{
+    ck_assert(silence_is_told_from_life(NS_PER_S) ||
+              silence_is_told_from_life(4 * NS_PER_S) ||
+              silence_is_told_from_life(16 * NS_PER_S));
+}
+END_TEST
+
+static bool has_two_connections(const struct grpc_sample *s)
+{
+    return s->http2.open == 2;
+}
+
+START_TEST(connections_over_the_limit_are_closed)
+{
+    int s[4];
+
+    start();
+    for (int i = 0; i < 4; i++)
+        s[i] = dial();
+    ck_assert(is_closed(s[3], PATIENCE_MS / 2));
+    close(s[0]);
+    ck_assert_uint_eq(sample_when(has_two_connections).http2.open, 2);
+    connect_client();
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    disconnect();
+    for (int i = 1; i < 4; i++)
+        close(s[i]);
+    stop();
+}
+END_TEST
+
+/* ---- calls that need no token ---- */
+
+#define EMPTY bytes_of("\0\0\0\0", 5)
+
+/* Answered, or ended. */
+static void hear(const struct answer *a)
+{
+    while (a->body.len == 0 && !a->closed)
+        ck_assert(turn(PATIENCE_MS));
+}
+
+static void watch_health(struct answer *a, struct body *b)
+{
+    b->left = EMPTY;
+    b->stays_open = false;
+    send_call(a, WATCH, b);
+    hear(a);
+}
+
+START_TEST(calls_without_a_token_leave_room_for_those_with_one)
+{
+    struct answer a[4];
+    struct body b[4];
+
+    calls_most = 4;
+    start();
+    connect_client();
+    for (int i = 0; i < 4; i++) {
+        watch_health(&a[i], &b[i]);
+        ck_assert(!a[i].closed);
+    }
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    disconnect();
+    stop();
+    for (int i = 0; i < 4; i++)
+        buf_fini(&a[i].body);
+}
+END_TEST
+
+START_TEST(a_connection_has_a_few_calls_without_a_token)
+{
+    struct answer a[GRPC_ANONYMOUS_MOST + 2];
+    struct body b[GRPC_ANONYMOUS_MOST + 2];
+    const int n = GRPC_ANONYMOUS_MOST;
+
+    start();
+    connect_client();
+    for (int i = 0; i <= n; i++)
+        watch_health(&a[i], &b[i]);
+    for (int i = 0; i < n; i++)
+        ck_assert(!a[i].closed);
+    ck_assert_str_eq(a[n].status, "8"); /* RESOURCE_EXHAUSTED */
+    nghttp2_submit_rst_stream(ng, NGHTTP2_FLAG_NONE, 1, NGHTTP2_CANCEL);
+    watch_health(&a[n + 1], &b[n + 1]);
+    ck_assert(!a[n + 1].closed);
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    disconnect();
+    stop();
+    for (int i = 0; i < n + 2; i++)
+        buf_fini(&a[i].body);
+}
+END_TEST
+
+/* The room for large messages is for callers who showed a token. */
+START_TEST(a_call_without_a_token_has_small_messages)
+{
+    struct body b = {.left = bytes_of("\0\0\2\0\0", 5), .stays_open = true};
+    struct answer a;
+
+    start();
+    connect_client();
+    send_call(&a, WATCH, &b);
+    hear(&a);
+    ck_assert_str_eq(a.status, "8"); /* not 4, when its time is over */
+    disconnect();
+    stop();
+    buf_fini(&a.body);
+}
+END_TEST
+
+Suite *suite_grpc_peers(void)
+{
+    Suite *s = suite_create("grpc_peers");
+    TCase *t = tcase_create("grpc_peers");
+
+    tcase_add_test(
+        t, an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere);
+    tcase_add_test(t, a_request_that_does_not_come_ends_its_call);
+    tcase_add_test(t, who_does_not_read_is_not_read_from);
+    tcase_add_test(t, a_connection_that_says_nothing_is_closed);
+    tcase_add_test(t, silence_is_asked_for_a_sign_of_life_and_then_closed);
+    tcase_add_test(t, connections_over_the_limit_are_closed);
+    tcase_add_test(t, calls_without_a_token_leave_room_for_those_with_one);
+    tcase_add_test(t, a_connection_has_a_few_calls_without_a_token);
+    tcase_add_test(t, a_call_without_a_token_has_small_messages);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/* A session of ours against a client session of nghttp2, in memory. */
+#include <check.h>
+#include <nghttp2/nghttp2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/grpc/http2_session.h"
+
+#define WINDOW 65536
+#define OUT    16384
+
+/* ---- our side ---- */
+
+struct seen {
+    struct http2_stream *stream; /* the last */
+    unsigned requests, ends, closed, drained, wakes;
+    bool too_large;
+    size_t headers, data;
+    bool consume; /* at once */
+};
+
+static struct seen seen;
+
+static void on_request(void *ctx, struct http2_stream *s,
+                       const struct http2_request *r)
+{
+    const struct http2_header h[] = {
+        {bytes_of_str(":status"), bytes_of_str("200")}};
+
+    (void)ctx;
+    seen.stream = s;
+    seen.requests++;
+    seen.too_large = r->too_large;
+    seen.headers = r->count;
+    http2_stream_respond(s, h, 1, false);
+}
+
+static void on_data(struct http2_stream *s, struct bytes b)
+{
+    seen.data += b.len;
+    if (seen.consume)
+        http2_stream_consume(s, b.len);
+}
+
+static void on_end(struct http2_stream *s)
+{
+    (void)s;
+    seen.ends++;
+}
+static void on_turn(struct http2_stream *s)
+{
+    (void)s;
+}
+static void on_drained(struct http2_stream *s)
+{
+    (void)s;
+    seen.drained++;
+}
+static void on_closed(struct http2_stream *s)
+{
+    (void)s;
+    seen.closed++;
+}
+static void on_wake(void *conn)
+{
+    (void)conn;
+    seen.wakes++;
+}
+
+static const struct http2_handler handler = {
+    .request = on_request,
+    .data = on_data,
+    .end = on_end,
+    .turn = on_turn,
+    .drained = on_drained,
+    .closed = on_closed,
+    .wake = on_wake,
+};
+
+static struct http2_session *ours;
+static nghttp2_session *theirs;
+static size_t got_data;        /* octets of DATA the client was given */
+static uint32_t goaway, reset; /* error codes the client was sent + 1 */
+static bool got_trailer;
+
+static int got_frame(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
+{
+    (void)ng;
+    (void)ctx;
+    if (f->hd.type == NGHTTP2_GOAWAY)
+        goaway = f->goaway.error_code + 1;
+    if (f->hd.type == NGHTTP2_RST_STREAM)
+        reset = f->rst_stream.error_code + 1;
+    if (f->hd.type == NGHTTP2_HEADERS &&
+        (f->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0)
+        got_trailer = true;
+    return 0;
+}
+
+static int got_chunk(nghttp2_session *ng, uint8_t flags, int32_t id,
+                     const uint8_t *data, size_t len, void *ctx)
+{
+    (void)ng;
+    (void)flags;
+    (void)id;
+    (void)data;
+    (void)ctx;
+    got_data += len;
+    return 0;
+}
+
+static void start(void)
+{
+    const struct http2_limits limits = {.streams = 10,
+                                        .window = WINDOW,
+                                        .header_most = 4096,
+                                        .out_most = OUT};
+    nghttp2_session_callbacks *cb;
+    nghttp2_option *option;
+
+    seen = (struct seen){.consume = true};
+    got_data = goaway = reset = 0;
+    got_trailer = false;
+    ck_assert_int_eq(http2_session_new(&ours, &handler, &limits, NULL),
+                     STATUS_OK);
+    nghttp2_session_callbacks_new(&cb);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(cb, got_frame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, got_chunk);
+    nghttp2_option_new(&option);
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_session_client_new2(&theirs, cb, NULL, option);
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(cb);
+    nghttp2_submit_settings(theirs, NGHTTP2_FLAG_NONE, NULL, 0);
+}
+
+static void stop(void)
+{
+    http2_session_free(ours);
+    nghttp2_session_del(theirs);
+}
+
+/* Carry octets to and fro until both are quiet; false: ours is over. */
+static bool exchange_at(int64_t now)
+{
+    bool open = true;
+
+    for (bool any = true; any;) {
+        const uint8_t *at;
+        ssize_t n;
+        struct bytes b;
+
+        any = false;
+        while (open && (n = nghttp2_session_mem_send(theirs, &at)) > 0) {
+            any = true;
+            open = http2_session_receive(ours, bytes_of(at, (size_t)n), now) ==
+                   STATUS_OK;
+        }
+        while ((b = http2_session_send(ours)).len > 0) {
+            any = true;
+            nghttp2_session_mem_recv(theirs, (const uint8_t *)b.at, b.len);
+        }
+    }
+    return open && !http2_session_over(ours);
+}
+
+static bool exchange(void)
+{
+    return exchange_at(NS_PER_S);
+}
+
+/* ---- requests ---- */
+
+static size_t to_send; /* octets of a request's body */
+static bool body_ends;
+
+static ssize_t give(nghttp2_session *ng, int32_t id, uint8_t *to, size_t len,
+                    uint32_t *flags, nghttp2_data_source *source, void *ctx)
+{
+    size_t n = to_send < len ? to_send : len;
+
+    (void)ng;
+    (void)id;
+    (void)source;
+    (void)ctx;
+    if (n == 0 && !body_ends)
+        return NGHTTP2_ERR_DEFERRED;
+    memset(to, 'x', n);
+    to_send -= n;
+    if (to_send == 0 && body_ends)
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return (ssize_t)n;
+}
+
+static nghttp2_nv nv(const char *name, const char *value)
+{
+    return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value,
+                        strlen(name), strlen(value), 0};
+}
+
+static int32_t request(size_t body, bool ends)
+{
+    const nghttp2_nv h[] = {nv(":method", "POST"), nv(":scheme", "http"),
+                            nv(":path", "/x"), nv(":authority", "a")};
+    nghttp2_data_provider p = {.read_callback = give};
+
+    to_send = body;
+    body_ends = ends;
+    return nghttp2_submit_request(theirs, NULL, h, 4, &p, NULL);
+}
+
+START_TEST(a_request_is_answered_and_trailers_end_it)
+{
+    const struct http2_header t[] = {
+        {bytes_of_str("grpc-status"), bytes_of_str("0")}};
+
+    start();
+    request(1000, true);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.requests, 1);
+    ck_assert_uint_eq(seen.data, 1000);
+    ck_assert_uint_eq(seen.ends, 1);
+    memcpy(http2_stream_write(seen.stream, 5), "hello", 5);
+    http2_stream_finish(seen.stream, t, 1);
+    ck_assert(seen.wakes > 0);
+    ck_assert(exchange());
+    ck_assert_uint_eq(got_data, 5);
+    ck_assert(got_trailer);
+    ck_assert_uint_eq(seen.closed, 1);
+    ck_assert_uint_eq(reset, 0);
+    ck_assert_uint_eq(http2_session_streams(ours), 0);
+    stop();
+}
+END_TEST
+
+START_TEST(rfc9113_8_1_a_peer_that_still_sends_is_told_to_stop_without_error)
+{
+    const struct http2_header t[] = {
+        {bytes_of_str("grpc-status"), bytes_of_str("8")}};
+
+    start();
+    request(1000, false);
+    ck_assert(exchange());
+    http2_stream_finish(seen.stream, t, 1);
+    ck_assert(exchange());
+    ck_assert(got_trailer);
+    ck_assert_uint_eq(reset, NGHTTP2_NO_ERROR + 1);
+    ck_assert_uint_eq(seen.closed, 1);
+    stop();
+}
+END_TEST
+
+START_TEST(who_does_not_consume_is_sent_one_window_and_others_go_on)
+{
+    struct http2_stream *first;
+
+    start();
+    seen.consume = false;
+    request(10 * WINDOW, false);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.data, WINDOW);
+    first = seen.stream;
+    http2_stream_consume(first, WINDOW);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.data, 2 * WINDOW);
+    /* More streams than the connection's window has room for. */
+    seen.consume = true;
+    seen.data = 0;
+    request(20 * WINDOW, true);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.data, 20 * WINDOW);
+    stop();
+}
+END_TEST
+
+START_TEST(a_peer_that_does_not_read_fills_its_mark_and_then_drains)
+{
+    start();
+    nghttp2_session_set_local_window_size(theirs, NGHTTP2_FLAG_NONE, 0, 65535);
+    request(0, true);
+    ck_assert(exchange());
+    /* 65,535 octets leave, as nobody opens the window (RFC 9113 6.9.2). */
+    memset(http2_stream_write(seen.stream, 65535), 'x', 65535);
+    ck_assert(exchange());
+    ck_assert_uint_eq(http2_stream_room(seen.stream), OUT);
+    memset(http2_stream_write(seen.stream, OUT), 'x', OUT);
+    ck_assert_uint_eq(http2_stream_room(seen.stream), 0);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.drained, 0);
+    ck_assert_uint_eq(got_data, 65535);
+    nghttp2_session_consume(theirs, 1, 65535);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.drained, 1);
+    ck_assert_uint_eq(got_data, 65535 + OUT);
+    stop();
+}
+END_TEST
+
+/* ---- abuse ---- */
+
+static bool raw(const void *octets, size_t len)
+{
+    return http2_session_receive(ours, bytes_of(octets, len), NS_PER_S) ==
+           STATUS_OK;
+}
+
+/* The frame `n` times; false: ours closed. */
+static bool flood(const void *frame, size_t len, int n)
+{
+    bool open = true;
+
+    for (int i = 0; i < n && open; i++)
+        open = raw(frame, len);
+    exchange();
+    return open;
+}
+
+static void calm(void)
+{
+    ck_assert_uint_eq(goaway, NGHTTP2_ENHANCE_YOUR_CALM + 1);
+}
+
+static const char ping[] = "\0\0\x08\x06\0\0\0\0\0........";
+static const char settings[] = "\0\0\0\x04\0\0\0\0\0";
+static const char priority[] = "\0\0\x05\x02\0\0\0\0\x07\0\0\0\0\x10";
+
+START_TEST(a_flood_of_pings_is_ended)
+{
+    start();
+    ck_assert(exchange());
+    ck_assert(flood(ping, sizeof ping - 1, 500));
+    ck_assert(!flood(ping, sizeof ping - 1, 5000)); /* answers not read */
+    stop();
+}
+END_TEST
+
+START_TEST(a_flood_of_pings_whose_answers_are_read_is_ended)
+{
+    bool open = true;
+    int n = 0;
+
+    start();
+    for (; n < 100000 && open; n++) {
+        nghttp2_submit_ping(theirs, NGHTTP2_FLAG_NONE, NULL);
+        open = exchange();
+    }
+    ck_assert_int_lt(n, 5000);
+    calm();
+    stop();
+}
+END_TEST
+
+START_TEST(a_flood_of_settings_is_ended)
+{
+    start();
+    ck_assert(exchange());
+    ck_assert(!flood(settings, sizeof settings - 1, 5000));
+    stop();
+}
+END_TEST
+
+START_TEST(a_flood_of_priorities_is_ended)
+{
+    start();
+    ck_assert(exchange());
+    ck_assert(!flood(priority, sizeof priority - 1, 5000));
+    calm();
+    stop();
+}
+END_TEST
+
+START_TEST(pings_that_come_slowly_are_answered_for_ever)
+{
+    start();
+    ck_assert(exchange());
+    for (int i = 0; i < 10000; i++) {
+        nghttp2_submit_ping(theirs, NGHTTP2_FLAG_NONE, NULL);
+        ck_assert(exchange_at(NS_PER_S + i * (NS_PER_S / 100)));
+    }
+    stop();
+}
+END_TEST
+
+START_TEST(rapid_reset_is_ended)
+{
+    bool open = true;
+    int n = 0;
+
+    start();
+    ck_assert(exchange());
+    for (; n < 100000 && open; n++) {
+        int32_t id = request(0, true);
+
+        open = exchange();
+        nghttp2_submit_rst_stream(theirs, NGHTTP2_FLAG_NONE, id,
+                                  NGHTTP2_CANCEL);
+        open = open && exchange();
+    }
+    ck_assert_int_lt(n, 5000);
+    ck_assert_uint_ne(goaway, 0); /* by us, or by nghttp2 where it counts */
+    ck_assert_uint_eq(seen.requests, seen.closed);
+    stop();
+}
+END_TEST
+
+START_TEST(headers_over_the_limit_are_known_as_such)
+{
+    char value[3000];
+    nghttp2_nv h[] = {nv(":method", "POST"), nv(":scheme", "http"),
+                      nv(":path", "/x"),     nv(":authority", "a"),
+                      nv("a", "b"),          nv("c", value),
+                      nv("d", value)};
+
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    h[5] = nv("c", value);
+    h[6] = nv("d", value);
+    start();
+    nghttp2_submit_request(theirs, NULL, h, 6, NULL, NULL);
+    ck_assert(exchange());
+    ck_assert(!seen.too_large);
+    ck_assert_uint_eq(seen.headers, 2);
+    nghttp2_submit_request(theirs, NULL, h, 7, NULL, NULL);
+    ck_assert(exchange());
+    ck_assert(seen.too_large);
+    stop();
+}
+END_TEST
+
+/* One long value, then the same again by its index: an octet each. nghttp2's
+ * client would not send it, so the frame is made here. */
+START_TEST(a_header_bomb_is_ended)
+{
+    char value[3000], block[9 + 4096] = "";
+    nghttp2_hd_deflater *d;
+    nghttp2_nv h[200];
+    size_t n = 4, len;
+
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    h[0] = nv(":method", "POST");
+    h[1] = nv(":scheme", "http");
+    h[2] = nv(":path", "/x");
+    h[3] = nv(":authority", "a");
+    while (n < sizeof h / sizeof *h)
+        h[n++] = nv("c", value);
+    ck_assert_int_eq(nghttp2_hd_deflate_new(&d, 4096), 0);
+    len = (size_t)nghttp2_hd_deflate_hd(d, (uint8_t *)block + 9, 4096, h, n);
+    ck_assert_uint_lt(len, 4096);
+    nghttp2_hd_deflate_del(d);
+    block[1] = (char)(unsigned char)(len >> 8);
+    block[2] = (char)(unsigned char)len;
+    block[3] = 1; /* HEADERS */
+    block[4] = 5; /* END_STREAM, END_HEADERS */
+    block[8] = 1; /* the stream */
+    start();
+    ck_assert(exchange());
+    ck_assert(!raw(block, 9 + len));
+    exchange();
+    calm();
+    stop();
+}
+END_TEST
+
+START_TEST(what_is_not_http2_is_closed)
+{
+    static const char http1[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+    start();
+    ck_assert(!raw(http1, sizeof http1 - 1));
+    stop();
+}
+END_TEST
+
+START_TEST(streams_over_the_limit_are_refused)
+{
+    start();
+    ck_assert(exchange());
+    for (int i = 0; i < 20; i++)
+        request(0, false);
+    ck_assert(exchange());
+    ck_assert_uint_eq(seen.requests, 10); /* the client keeps the others back */
+    ck_assert_uint_eq(http2_session_streams(ours), 10);
+    stop();
+}
+END_TEST
+
+START_TEST(rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over)
+{
+    const struct http2_header t[] = {
+        {bytes_of_str("grpc-status"), bytes_of_str("0")}};
+
+    start();
+    request(0, true);
+    ck_assert(exchange());
+    http2_session_goaway(ours, false);
+    ck_assert(exchange());
+    ck_assert_uint_eq(goaway, NGHTTP2_NO_ERROR + 1);
+    http2_session_goaway(ours, true);
+    ck_assert(exchange());
+    ck_assert(!http2_session_over(ours));
+    http2_stream_finish(seen.stream, t, 1);
+    ck_assert(!exchange());
+    ck_assert(got_trailer);
+    ck_assert(http2_session_over(ours));
+    stop();
+}
+END_TEST
+
+Suite *suite_http2_session(void)
+{
+    Suite *s = suite_create("http2_session");
+    TCase *t = tcase_create("http2_session");
+
+    tcase_add_test(t, a_request_is_answered_and_trailers_end_it);
+    tcase_add_test(
+        t, rfc9113_8_1_a_peer_that_still_sends_is_told_to_stop_without_error);
+    tcase_add_test(t, who_does_not_consume_is_sent_one_window_and_others_go_on);
+    tcase_add_test(t, a_peer_that_does_not_read_fills_its_mark_and_then_drains);
+    tcase_add_test(t, a_flood_of_pings_is_ended);
+    tcase_add_test(t, a_flood_of_pings_whose_answers_are_read_is_ended);
+    tcase_add_test(t, a_flood_of_settings_is_ended);
+    tcase_add_test(t, a_flood_of_priorities_is_ended);
+    tcase_add_test(t, pings_that_come_slowly_are_answered_for_ever);
+    tcase_add_test(t, rapid_reset_is_ended);
+    tcase_add_test(t, headers_over_the_limit_are_known_as_such);
+    tcase_add_test(t, a_header_bomb_is_ended);
+    tcase_add_test(t, what_is_not_http2_is_closed);
+    tcase_add_test(t, streams_over_the_limit_are_refused);
+    tcase_add_test(t,
+                   rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers that are written at length, by reports of a test's own. */
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+
+#include "tests/unit/service/http/http_rig.h"
+
+static struct http_rig rig;
+
+/* What a report does: URL "N" writes N octets, "N!" fails after them; "N?"
+ * writes them and then nothing, until nobody could read it. */
+static _Atomic uint64_t written;
+static atomic_int running, refused;
+static atomic_bool hold;
+
+static enum status write_octets(int fd, uint64_t n)
+{
+    char block[10000];
+
+    memset(block, 'x', sizeof block);
+    while (n > 0) {
+        size_t some = n < sizeof block ? (size_t)n : sizeof block;
+        ssize_t w = write(fd, block, some);
+
+        if (w < 0) {
+            ck_assert_int_eq(errno, EPIPE);
+            atomic_fetch_add(&refused, 1);
+            return STATUS_CLOSED;
+        }
+        n -= (uint64_t)w;
+        atomic_fetch_add(&written, (uint64_t)w);
+    }
+    return STATUS_OK;
+}
+
+static enum status wait_for_nobody(int fd)
+{
+    struct pollfd p = {.fd = fd};
+
+    ck_assert_int_eq(poll(&p, 1, -1), 1);
+    ck_assert_int_eq(p.revents, POLLERR);
+    return STATUS_CLOSED;
+}
+
+static enum status report(void *ctx, const char *dir,
+                          const struct crawls_report *r, int fd)
+{
+    char *end = NULL;
+    char text[64];
+    uint64_t n;
+    enum status st;
+
+    (void)ctx;
+    (void)dir;
+    if (r->what == CRAWLS_EXPORT) {
+        if (strcmp(r->rows, "urls") != 0)
+            return STATUS_ARG;
+        snprintf(text, sizeof text, "%s as %s", r->rows, r->format);
+        return write(fd, text, strlen(text)) > 0 ? STATUS_OK : STATUS_IO;
+    }
+    atomic_fetch_add(&running, 1);
+    while (atomic_load(&hold))
+        usleep(1000);
+    snprintf(text, sizeof text, "%.*s", (int)r->url.len, r->url.at);
+    n = strtoull(text, &end, 10);
+    st = write_octets(fd, n);
+    if (*end == '?')
+        st = wait_for_nobody(fd);
+    atomic_fetch_sub(&running, 1);
+    return st == STATUS_OK && *end == '!' ? STATUS_DAMAGED : st;
+}
+
+static void set_up(void)
+{
+    const struct crawls_maker maker = {.report = report};
+
+    atomic_store(&written, 0);
+    atomic_store(&refused, 0);
+    atomic_store(&hold, false);
+    http_rig_make(&rig, &maker);
+}
+
+static void tear_down(void)
+{
+    http_rig_fini(&rig);
+}
+
+static void waits_until(atomic_int *what, int is)
+{
+    int64_t until = clock_mono() + 60 * NS_PER_S;
+
+    while (atomic_load(what) != is) {
+        ck_assert_int_lt(clock_mono(), until);
+        usleep(1000);
+    }
+}
+
+#define EXPLAIN "/v1/crawls/one/explain?url="
+
+static bool is_told_503(int fd)
+{
+    char text[100] = "";
+
+    return recv(fd, text, sizeof text - 1, MSG_PEEK | MSG_DONTWAIT) > 0 &&
+           strstr(text, " 503 ") != NULL;
+}
+
+/* A report that has ended keeps its place among the four until its thread has
+ * said so: then it is asked for again. */
+static int begin_report(const char *path)
+{
+    const int64_t until = clock_mono() + 60 * NS_PER_S;
+    const int before = atomic_load(&running);
+    int fd = http_rig_dial(&rig);
+
+    http_rig_get(fd, path);
+    while (atomic_load(&running) == before) {
+        ck_assert_int_lt(clock_mono(), until);
+        if (is_told_503(fd)) {
+            close(fd);
+            fd = http_rig_dial(&rig);
+            http_rig_get(fd, path);
+        }
+        usleep(1000);
+    }
+    return fd;
+}
+
+/* As begin_report(), and the report is there. */
+static void comes_when_there_is_room(const char *path, const char *text)
+{
+    const int64_t until = clock_mono() + 60 * NS_PER_S;
+    struct http_reply a = http_rig_ask(&rig, NULL, path, NULL);
+
+    while (a.status == 503) {
+        ck_assert_int_lt(clock_mono(), until);
+        http_reply_fini(&a);
+        usleep(1000);
+        a = http_rig_ask(&rig, NULL, path, NULL);
+    }
+    ck_assert_int_eq(a.status, 200);
+    ck_assert_str_eq(buf_str(&a.text), text);
+    http_reply_fini(&a);
+}
+
+START_TEST(a_report_of_any_length_comes_whole)
+{
+    static const size_t lengths[] = {0, 1, 16383, 16384, 16385, 65536, 9999999};
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char path[100];
+        struct http_reply a;
+
+        snprintf(path, sizeof path, EXPLAIN "%zu", lengths[i]);
+        a = http_rig_ask(&rig, NULL, path, NULL);
+        ck_assert_int_eq(a.curl, CURLE_OK);
+        ck_assert_int_eq(a.status, 200);
+        ck_assert_uint_eq(a.text.len, lengths[i]);
+        ck_assert_ptr_nonnull(
+            strstr(buf_str(&a.head), "Content-Type: application/json"));
+        http_reply_fini(&a);
+    }
+}
+END_TEST
+
+START_TEST(an_export_says_what_it_is)
+{
+    struct http_reply a =
+        http_rig_ask(&rig, NULL, "/v1/crawls/one/export?format=csv", NULL);
+
+    ck_assert_str_eq(buf_str(&a.text), "urls as csv");
+    ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Content-Type: text/csv"));
+    http_reply_fini(&a);
+    a = http_rig_ask(&rig, NULL, "/v1/crawls/one/export", NULL);
+    ck_assert_str_eq(buf_str(&a.text), "urls as jsonl");
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&a.head), "Content-Type: application/x-ndjson"));
+    http_reply_fini(&a);
+    http_rig_says(&rig, NULL, "/v1/crawls/one/export?format=xml", NULL, 400,
+                  "jsonl or csv");
+    http_rig_says(&rig, NULL, "/v1/crawls/one/export?what=pies", NULL, 400,
+                  "'what' is urls");
+    http_rig_says(&rig, NULL, "/v1/crawls/one/export?limit=1", NULL, 400,
+                  "there is no 'limit'");
+}
+END_TEST
+
+START_TEST(a_failure_before_the_first_octet_is_a_problem)
+{
+    http_rig_says(&rig, NULL, EXPLAIN "0!", NULL, 503, "damaged");
+    http_rig_says(&rig, NULL, "/v1/crawls/two/explain?url=1", NULL, 404,
+                  "no such crawl");
+    http_rig_says(&rig, NULL, "/v1/crawls/one/explain", NULL, 400,
+                  "'url' is missing");
+    http_rig_says(&rig, "POST", EXPLAIN "1", "{}", 405, "POST");
+}
+END_TEST
+
+START_TEST(a_failure_later_cuts_the_answer_off)
+{
+    struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN "100000!", NULL);
+
+    ck_assert_int_eq(a.status, 200);
+    ck_assert_int_ne(a.curl, CURLE_OK); /* no last chunk */
+    http_reply_fini(&a);
+}
+END_TEST
+
+START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
+{
+    int fd = http_rig_dial(&rig);
+    const struct linger hard = {.l_onoff = 1};
+    const int small = 4096;
+    uint64_t before = 0;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    http_rig_get(fd, EXPLAIN "9999999999");
+    waits_until(&running, 1);
+    do {
+        before = atomic_load(&written);
+        usleep(300000);
+    } while (atomic_load(&written) != before); /* until it moves no more */
+    ck_assert_uint_lt(before, 256 << 20);      /* the kernel's, mostly */
+    http_rig_says(&rig, NULL, "/healthz", NULL, 200, "ok");
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    close(fd);
+    waits_until(&running, 0);
+    ck_assert_int_eq(atomic_load(&refused), 1);
+}
+END_TEST
+
+/* Four that nobody waits for would keep all others out. */
+START_TEST(those_that_write_nothing_end_with_their_clients)
+{
+    for (int round = 0; round < 10; round++) {
+        for (int hard = 0; hard < 2; hard++) {
+            const struct linger linger = {.l_onoff = hard};
+            char text[1000] = "";
+            int fd[4];
+
+            for (int i = 0; i < 4; i++)
+                fd[i] =
+                    begin_report(i % 2 == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
+            while (strstr(text, "xxxxx") == NULL) /* an answer has begun */
+                ck_assert_int_gt(recv(fd[1], text, sizeof text - 1, 0), 0);
+            for (int i = 0; i < 4; i++) {
+                setsockopt(fd[i], SOL_SOCKET, SO_LINGER, &linger,
+                           sizeof linger);
+                close(fd[i]);
+            }
+            waits_until(&running, 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_stop_ends_those_that_write_nothing)
+{
+    int fd[2];
+
+    for (int i = 0; i < 2; i++) {
+        fd[i] = http_rig_dial(&rig);
+        http_rig_get(fd[i], i == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
+    }
+    waits_until(&running, 2);
+    http_server_close(rig.server);
+    rig.server = NULL;
+    ck_assert_int_eq(atomic_load(&running), 0);
+    for (int i = 0; i < 2; i++)
+        close(fd[i]);
+}
+END_TEST
+
+START_TEST(no_more_than_four_run_at_once)
+{
+    int fd[4];
+    struct http_reply a;
+
+    atomic_store(&hold, true);
+    for (int i = 0; i < 4; i++) {
+        fd[i] = http_rig_dial(&rig);
+        http_rig_get(fd[i], EXPLAIN "5");
+    }
+    waits_until(&running, 4);
+    a = http_rig_ask(&rig, NULL, EXPLAIN "5", NULL);
+    ck_assert_int_eq(a.status, 503);
+    ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Retry-After: "));
+    http_reply_fini(&a);
+    http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
+    atomic_store(&hold, false);
+    waits_until(&running, 0);
+    for (int i = 0; i < 4; i++) {
+        char text[1000] = "";
+
+        while (strstr(text, "xxxxx") == NULL)
+            ck_assert_int_gt(recv(fd[i], text, sizeof text - 1, 0), 0);
+        close(fd[i]);
+    }
+    for (int i = 0; i < 20; i++) /* and none is counted for ever */
+        comes_when_there_is_room(EXPLAIN "5", "xxxxx");
+}
+END_TEST
+
+/* Some are read, some not, some have not written yet. */
+START_TEST(a_stop_ends_those_that_run)
+{
+    int fd[3];
+
+    for (int i = 0; i < 2; i++) {
+        fd[i] = http_rig_dial(&rig);
+        http_rig_get(fd[i], EXPLAIN "9999999999");
+    }
+    waits_until(&running, 2);
+    usleep(100000);
+    atomic_store(&hold, true);
+    fd[2] = http_rig_dial(&rig);
+    http_rig_get(fd[2], EXPLAIN "10");
+    waits_until(&running, 3);
+    http_server_stop(rig.server);
+    atomic_store(&hold, false);
+    http_server_close(rig.server);
+    rig.server = NULL;
+    ck_assert_int_eq(atomic_load(&running), 0);
+    for (int i = 0; i < 3; i++)
+        close(fd[i]);
+}
+END_TEST
+
+Suite *suite_http_export(void)
+{
+    Suite *s = suite_create("http_export");
+    TCase *c = tcase_create("http_export");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_report_of_any_length_comes_whole);
+    tcase_add_test(c, an_export_says_what_it_is);
+    tcase_add_test(c, a_failure_before_the_first_octet_is_a_problem);
+    tcase_add_test(c, a_failure_later_cuts_the_answer_off);
+    tcase_add_test(
+        c, one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client);
+    tcase_add_test(c, those_that_write_nothing_end_with_their_clients);
+    tcase_add_test(c, a_stop_ends_those_that_write_nothing);
+    tcase_add_test(c, no_more_than_four_run_at_once);
+    tcase_add_test(c, a_stop_ends_those_that_run);
+    suite_add_tcase(s, c);
+    return s;
+}

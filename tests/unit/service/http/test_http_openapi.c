@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The document at /openapi.json names what the server has, and no more. */
+#include <check.h>
+#include <ctype.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "service/http/http_openapi.h"
+#include "service/http/http_route.h"
+#include "service/net/auth.h"
+
+static json_t *document;
+
+static void set_up(void)
+{
+    struct bytes text = http_openapi();
+
+    document = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_ptr_nonnull(document);
+}
+
+static void tear_down(void)
+{
+    json_decref(document);
+}
+
+static json_t *operation(const char *path, const char *method)
+{
+    json_t *item = json_object_get(json_object_get(document, "paths"), path);
+    char lower[10];
+    size_t n = strlen(method);
+
+    for (size_t i = 0; i <= n && i < sizeof lower; i++)
+        lower[i] = (char)tolower((unsigned char)method[i]);
+    return json_object_get(item, lower);
+}
+
+static const struct http_route *route(const char *path, const char *method)
+{
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        for (const struct http_route *at = http_route_tables[i];
+             at->path != NULL; at++)
+            if (strcmp(at->path, path) == 0 &&
+                strcasecmp(at->method, method) == 0)
+                return at;
+    return NULL;
+}
+
+START_TEST(each_route_is_in_the_document_with_its_role)
+{
+    for (size_t i = 0; http_route_tables[i] != NULL; i++)
+        for (const struct http_route *at = http_route_tables[i];
+             at->path != NULL; at++) {
+            json_t *o = operation(at->path, at->method);
+            const char *role = json_string_value(json_object_get(o, "x-role"));
+            bool open = json_array_size(json_object_get(o, "security")) == 0 &&
+                        json_object_get(o, "security") != NULL;
+
+            ck_assert_msg(o != NULL, "%s %s", at->method, at->path);
+            ck_assert_msg(role != NULL, "%s %s", at->method, at->path);
+            ck_assert_str_eq(role, at->role == AUTH_NONE
+                                       ? "none"
+                                       : auth_role_name(at->role));
+            ck_assert_msg(open == (at->role == AUTH_NONE), "%s", at->path);
+            ck_assert_msg((json_object_get(o, "requestBody") != NULL) ==
+                              at->body,
+                          "%s %s: body", at->method, at->path);
+        }
+}
+END_TEST
+
+START_TEST(each_path_of_the_document_has_a_route)
+{
+    const char *path, *method;
+    json_t *item, *o;
+    size_t n = 0;
+
+    json_object_foreach(json_object_get(document, "paths"), path, item)
+    {
+        json_object_foreach(item, method, o)
+        {
+            ck_assert_msg(route(path, method) != NULL, "%s %s", method, path);
+            ck_assert(json_is_string(json_object_get(o, "operationId")));
+            n++;
+        }
+    }
+    ck_assert_uint_gt(n, 30);
+}
+END_TEST
+
+/* Follows every $ref there is. */
+static void check_refs(json_t *j)
+{
+    const char *name;
+    json_t *member;
+    size_t i;
+
+    if (json_is_array(j)) {
+        json_array_foreach(j, i, member) check_refs(member);
+        return;
+    }
+    json_object_foreach(j, name, member)
+    {
+        if (strcmp(name, "$ref") == 0) {
+            char text[100], *save = NULL;
+            json_t *at = document;
+
+            snprintf(text, sizeof text, "%s", json_string_value(member));
+            for (char *part = strtok_r(text + 2, "/", &save); part != NULL;
+                 part = strtok_r(NULL, "/", &save))
+                at = json_object_get(at, part);
+            ck_assert_msg(at != NULL, "%s", json_string_value(member));
+        }
+        check_refs(member);
+    }
+}
+
+START_TEST(each_reference_leads_somewhere)
+{
+    check_refs(document);
+}
+END_TEST
+
+START_TEST(it_is_of_this_release)
+{
+    json_t *info = json_object_get(document, "info");
+
+    ck_assert_str_eq(json_string_value(json_object_get(info, "version")),
+                     URLWEIR_VERSION);
+}
+END_TEST
+
+Suite *suite_http_openapi(void)
+{
+    Suite *s = suite_create("http_openapi");
+    TCase *c = tcase_create("http_openapi");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, each_route_is_in_the_document_with_its_role);
+    tcase_add_test(c, each_path_of_the_document_has_a_route);
+    tcase_add_test(c, each_reference_leads_somewhere);
+    tcase_add_test(c, it_is_of_this_release);
+    suite_add_tcase(s, c);
+    return s;
+}

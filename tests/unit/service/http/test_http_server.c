@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* The server on a loopback port, libcurl as its client. */
+#include "tests/unit/service/http/http_rig.h"
+
+static struct http_rig rig;
+
+static void set_up(void)
+{
+    http_rig_make(&rig, NULL);
+}
+
+static void tear_down(void)
+{
+    http_rig_fini(&rig);
+}
+
+static struct http_reply ask(const char *path, const char *body)
+{
+    return http_rig_ask(&rig, NULL, path, body);
+}
+
+static void says(const char *path, const char *body, long status,
+                 const char *text)
+{
+    http_rig_says(&rig, NULL, path, body, status, text);
+}
+
+/* ---- what it does ---- */
+
+START_TEST(a_url_is_put_leased_and_acknowledged)
+{
+    struct http_reply a;
+    char body[100];
+
+    says("/v1/urls",
+         "{\"url\":\"http://a.test/\",\"metadata\":{\"k\":[\"v\"]}}", 200,
+         "\"status\":\"ok\"");
+    a = ask("/v1/lease", "{}");
+    ck_assert_int_eq(a.status, 200);
+    snprintf(body, sizeof body, "{\"lease\":\"%s\"}",
+             json_string_value(json_object_get(
+                 json_array_get(json_object_get(a.json, "urls"), 0), "lease")));
+    http_reply_fini(&a);
+    says("/v1/url?url=http://a.test/", NULL, 200, "\"state\":\"leased\"");
+    says("/v1/ack", body, 200, "\"status\":\"ok\"");
+    says("/v1/ack", body, 200, "\"status\":\"gone\"");
+    says("/v1/url?url=http://a.test/", NULL, 200, "\"state\":\"completed\"");
+}
+END_TEST
+
+START_TEST(a_lease_runs_out_by_the_frontiers_clock)
+{
+    struct http_reply a;
+
+    says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "ok");
+    says("/v1/lease", "{\"hold_seconds\":5}", 200, "http://a.test/");
+    atomic_fetch_add(&rig.frontier.now, 4000);
+    says("/v1/lease", "{}", 200, "\"urls\":[]");
+    atomic_fetch_add(&rig.frontier.now, 2000);
+    a = ask("/v1/lease", "{}");
+    ck_assert_uint_eq(json_array_size(json_object_get(a.json, "urls")), 1);
+    http_reply_fini(&a);
+}
+END_TEST
+
+static size_t lease_all(bool *more)
+{
+    struct http_reply a = ask("/v1/lease", "{\"max_urls_per_queue\":1000}");
+    size_t n = json_array_size(json_object_get(a.json, "urls"));
+
+    *more = json_is_true(json_object_get(a.json, "more"));
+    http_reply_fini(&a);
+    return n;
+}
+
+START_TEST(a_lease_has_one_part_and_the_rest_is_not_taken)
+{
+    struct buf body;
+    bool more = false;
+
+    buf_init(&body, (size_t)1 << 22);
+    for (unsigned i = 0; i < 1500; i++)
+        buf_addf(&body, "%c{\"url\":\"http://%u.test/%u\"}", i > 0 ? ',' : '[',
+                 i / 500, i);
+    buf_add_str(&body, "]");
+    says("/v1/urls", buf_str(&body), 200, "ok");
+    buf_fini(&body);
+    ck_assert_uint_eq(lease_all(&more), 1000);
+    ck_assert(more);
+    ck_assert_uint_eq(lease_all(&more), 500);
+    ck_assert(!more);
+    ck_assert_uint_eq(lease_all(&more), 0);
+}
+END_TEST
+
+#define AT_ONCE 60
+
+START_TEST(many_wait_for_the_disk_at_once)
+{
+    static struct http_reply a[AT_ONCE];
+    CURLM *m = curl_multi_init();
+    int running = 1, left;
+    CURLMsg *told;
+    char body[60];
+
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        snprintf(body, sizeof body, "{\"url\":\"http://a.test/%u\"}", i);
+        curl_multi_add_handle(m, http_rig_request(&rig, &a[i], NULL, "/v1/urls",
+                                                  body));
+    }
+    while (running > 0) {
+        curl_multi_perform(m, &running);
+        curl_multi_poll(m, NULL, 0, 100, NULL);
+    }
+    while ((told = curl_multi_info_read(m, &left)) != NULL) {
+        CURL *c = told->easy_handle;
+
+        curl_multi_remove_handle(m, c);
+        http_rig_answered(c);
+    }
+    curl_multi_cleanup(m);
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        ck_assert_int_eq(a[i].status, 200);
+        ck_assert_ptr_nonnull(strstr(buf_str(&a[i].text), "\"ok\""));
+        http_reply_fini(&a[i]);
+    }
+    says("/v1/stats", NULL, 200, "\"size\":60,");
+}
+END_TEST
+
+/* ---- by hand, octet by octet ---- */
+
+START_TEST(a_body_without_end_is_cut_off)
+{
+    static char chunk[65536 + 9] = "10000\r\n";
+    int fd = http_rig_dial(&rig);
+    size_t sent = 0;
+    ssize_t n = 1;
+
+    memset(chunk + 7, 'x', 65536);
+    memcpy(chunk + 7 + 65536, "\r\n", 2);
+    http_rig_send(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Type: application/json\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n");
+    while (n > 0 && sent < (size_t)64 << 20) {
+        n = send(fd, chunk, sizeof chunk, MSG_NOSIGNAL);
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    ck_assert_uint_lt(sent, (size_t)32 << 20);
+    close(fd);
+    says("/healthz", NULL, 200, "ok");
+}
+END_TEST
+
+/* The library may wait for one that has sent half a request and no more. */
+START_TEST(strangers_are_refused_and_the_server_goes_on)
+{
+    const struct timeval wait = {.tv_sec = 5};
+    static const char *const texts[] = {
+        "nonsense\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n", /* no Host */
+        "GET http://localhost/v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/stats HTTP/1.1\r\nHost: evil.test\r\n\r\n",
+        "GET /v1/stats%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "POST /v1/ack HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char got[1000] = "";
+        int fd = http_rig_dial(&rig);
+        ssize_t n;
+
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+        http_rig_send(fd, texts[i]);
+        shutdown(fd, SHUT_WR);
+        n = recv(fd, got, sizeof got - 1, 0);
+        ck_assert_msg(n <= 0 || strstr(got, " 200 ") == NULL, "%zu: %s", i,
+                      got);
+        close(fd);
+    }
+    says("/healthz", NULL, 200, "ok");
+}
+END_TEST
+
+START_TEST(callers_who_leave_while_they_wait_do_no_harm)
+{
+    for (unsigned i = 0; i < 50; i++) {
+        const struct linger hard = {.l_onoff = 1};
+        int fd = http_rig_dial(&rig);
+
+        http_rig_send(fd,
+                      "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Type: application/json\r\n"
+                      "Content-Length: 24\r\n\r\n{\"url\":\"http://b.test/\"}");
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+        close(fd);
+    }
+    says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "\"ok\"");
+}
+END_TEST
+
+/* ---- leases whose answer got nowhere ---- */
+
+static void lease_from(int fd, unsigned queue)
+{
+    char body[100], text[300];
+
+    snprintf(body, sizeof body, "{\"key\":\"q%u\",\"max_urls_per_queue\":1000}",
+             queue);
+    snprintf(text, sizeof text,
+             "POST /v1/lease HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Type: application/json\r\n"
+             "Content-Length: %zu\r\n\r\n%s",
+             strlen(body), body);
+    http_rig_send(fd, text);
+}
+
+static void put_in_queue(unsigned queue, const char *path, unsigned n)
+{
+    char *body = malloc(4096);
+
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(body, 4096, "{\"url\":\"http://a.test/%s%u\",\"key\":\"q%u\"}",
+                 path, i, queue);
+        says("/v1/urls", body, 200, "\"ok\"");
+    }
+    free(body);
+}
+
+static json_int_t held_in(unsigned queue)
+{
+    char path[60];
+    struct http_reply a;
+    json_int_t held;
+
+    snprintf(path, sizeof path, "/v1/stats?crawl=DEFAULT&key=q%u", queue);
+    a = ask(path, NULL);
+    held = json_integer_value(json_object_get(a.json, "in_process"));
+    http_reply_fini(&a);
+    return held;
+}
+
+/* Was the queue served, and does nobody hold a URL of it, within the time? */
+static bool came_back(unsigned queue, const char *url, int64_t within)
+{
+    int64_t until = clock_mono() + within;
+    char path[200];
+    bool served = false;
+
+    while (clock_mono() < until) {
+        struct http_reply a;
+
+        snprintf(path, sizeof path, "/v1/url?key=q%u&url=%s", queue, url);
+        a = ask(path, NULL);
+        served = json_is_string(
+            json_object_get(json_object_get(a.json, "queue"), "served_at"));
+        http_reply_fini(&a);
+        if (served && held_in(queue) == 0)
+            return true;
+        usleep(5000);
+    }
+    return false;
+}
+
+/* The rig's clock stands still, so no hold runs out. */
+static void lease_and_leave(unsigned queue)
+{
+    int fd = http_rig_dial(&rig);
+
+    lease_from(fd, queue);
+    close(fd);
+}
+
+/* A caller that was slow to leave may have been sent its answer, but for the
+ * last one, which leaves before there is any. */
+START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
+{
+    for (unsigned queue = 0; queue < 10; queue++) {
+        put_in_queue(queue, "", 2);
+        lease_and_leave(queue);
+        (void)came_back(queue, "http://a.test/0", NS_PER_S / 4);
+    }
+    put_in_queue(10, "", 2);
+    atomic_store(&rig.frontier.held, true);
+    lease_and_leave(10);
+    atomic_store(&rig.frontier.held, false);
+    ck_assert(came_back(10, "http://a.test/0", 60 * NS_PER_S));
+    atomic_fetch_add(&rig.frontier.now, 1000); /* the queues' delay */
+    says("/v1/lease", "{\"key\":\"q10\"}", 200, "http://a.test/");
+}
+END_TEST
+
+START_TEST(a_lease_whose_answer_was_sent_is_held)
+{
+    int fd = http_rig_dial(&rig);
+    char got[2000] = "";
+    size_t len = 0;
+    ssize_t n;
+
+    put_in_queue(0, "", 2);
+    lease_from(fd, 0);
+    while (strstr(got, "\"more\":") == NULL) { /* its last member */
+        n = recv(fd, got + len, sizeof got - 1 - len, 0);
+        ck_assert_int_gt(n, 0);
+        len += (size_t)n;
+    }
+    close(fd);
+    usleep(100000);
+    ck_assert_int_eq(held_in(0), 2);
+}
+END_TEST
+
+START_TEST(a_stop_waits_for_requests_no_longer_than_told)
+{
+    int fd = http_rig_dial(&rig);
+    int64_t begin;
+    char got[200] = "";
+
+    /* half a request, which never ends */
+    http_rig_send(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                      "Content-Type: application/json\r\n"
+                      "Content-Length: 24\r\n\r\n{");
+    while (http_server_is_over(rig.server)) /* it has not seen it yet */
+        usleep(1000);
+    begin = clock_mono();
+    http_server_stop(rig.server);
+    http_server_close(rig.server);
+    rig.server = NULL;
+    ck_assert_int_ge(clock_mono() - begin, 400 * NS_PER_MS);
+    ck_assert_int_le(recv(fd, got, sizeof got - 1, 0), 0);
+    close(fd);
+}
+END_TEST
+
+/* ---- requests whose rest comes while the server ends ---- */
+
+#define HALVES 24
+
+struct halves {
+    int fd[HALVES];
+    atomic_bool close;
+};
+
+static void *send_rests(void *arg)
+{
+    struct halves *h = arg;
+
+    while (!atomic_load(&h->close))
+        ;
+    for (unsigned i = 0; i < HALVES; i++) /* some are cut off by then */
+        (void)!send(h->fd[i], "\"url\":\"http://b.test/\"}", 23, MSG_NOSIGNAL);
+    return NULL;
+}
+
+/* The library must not end while the frontier has a request. */
+START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
+{
+    const struct http_options o = {.listen = "127.0.0.1:0",
+                                   .loopback = true,
+                                   .frontier = rig.frontier.s};
+
+    for (unsigned round = 0; round < 100; round++) {
+        struct halves h = {.close = false};
+        pthread_t thread;
+
+        http_server_close(rig.server);
+        rig.server = NULL;
+        ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+        for (unsigned i = 0; i < HALVES; i++) {
+            h.fd[i] = http_rig_dial(&rig);
+            http_rig_send(h.fd[i],
+                          "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
+                          "Content-Type: application/json\r\n"
+                          "Content-Length: 24\r\n\r\n{");
+        }
+        says("/healthz", NULL, 200, "ok"); /* all of them are read */
+        ck_assert_int_eq(pthread_create(&thread, NULL, send_rests, &h), 0);
+        atomic_store(&h.close, true);
+        http_server_close(rig.server);
+        rig.server = NULL;
+        pthread_join(thread, NULL);
+        for (unsigned i = 0; i < HALVES; i++)
+            close(h.fd[i]);
+    }
+}
+END_TEST
+
+/* ---- on a Unix socket, in a process without a frontier for others ---- */
+
+static struct http_server *over_socket(const char *path, enum auth_role role)
+{
+    struct http_options o = {.socket = path,
+                             .drain_ms = 500,
+                             .open_role = role};
+    struct http_server *s = NULL;
+
+    ck_assert_int_eq(http_server_open(&s, &o), STATUS_OK);
+    return s;
+}
+
+static void socket_says(const char *socket_path, const char *url,
+                        const char *body, long status, const char *text)
+{
+    struct http_reply a;
+    CURL *c = http_rig_request(&rig, &a, NULL, "/", body);
+
+    curl_easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, socket_path);
+    curl_easy_setopt(c, CURLOPT_URL, url);
+    curl_easy_perform(c);
+    http_rig_answered(c);
+    ck_assert_msg(a.status == status && strstr(buf_str(&a.text), text) != NULL,
+                  "%s: %ld %s", url, a.status, buf_str(&a.text));
+    http_reply_fini(&a);
+}
+
+START_TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
+{
+    char path[100];
+    struct http_server *s;
+
+    snprintf(path, sizeof path, "%s/http.sock", rig.frontier.at.dir);
+    s = over_socket(path, AUTH_NONE);
+    ck_assert_str_eq(http_server_address(s), path);
+    socket_says(path, "http://localhost/healthz", NULL, 200, "ok");
+    socket_says(path, "http://evil.test/healthz", NULL, 421, "Host");
+    socket_says(path, "http://localhost/metrics", NULL, 200, "process");
+    socket_says(path, "http://localhost/v1/stats", NULL, 404, "no frontier");
+    socket_says(path, "http://localhost/v1/lease", "{}", 404, "no frontier");
+    http_server_close(s);
+    ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
+START_TEST(callers_without_tokens_have_the_role_they_were_given)
+{
+    char path[100];
+    struct http_server *s;
+
+    snprintf(path, sizeof path, "%s/http.sock", rig.frontier.at.dir);
+    s = over_socket(path, AUTH_READ);
+    socket_says(path, "http://localhost/metrics", NULL, 200, "process");
+    socket_says(path, "http://localhost/v1/lease", "{}", 403, "role write");
+    http_server_close(s);
+}
+END_TEST
+
+Suite *suite_http_server(void)
+{
+    Suite *s = suite_create("http_server");
+    TCase *c = tcase_create("http_server");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_url_is_put_leased_and_acknowledged);
+    tcase_add_test(c, a_lease_runs_out_by_the_frontiers_clock);
+    tcase_add_test(c, a_lease_has_one_part_and_the_rest_is_not_taken);
+    tcase_add_test(c, many_wait_for_the_disk_at_once);
+    tcase_add_test(c, a_body_without_end_is_cut_off);
+    tcase_add_test(c, strangers_are_refused_and_the_server_goes_on);
+    tcase_add_test(c, callers_who_leave_while_they_wait_do_no_harm);
+    tcase_add_test(c,
+                   a_lease_whose_caller_left_before_the_answer_is_given_back);
+    tcase_add_test(c, a_lease_whose_answer_was_sent_is_held);
+    tcase_add_test(c,
+                   a_rest_that_comes_while_the_server_ends_is_not_handed_over);
+    tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
+    tcase_add_test(c, a_socket_serves_who_says_localhost_and_needs_no_frontier);
+    tcase_add_test(c, callers_without_tokens_have_the_role_they_were_given);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths, queries, Host, times, metadata and members, by hand-checked answers.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "service/http/http_text.h"
+
+static struct bytes t(const char *s)
+{
+    return bytes_of_str(s);
+}
+
+static void decodes(const char *from, bool form, const char *to)
+{
+    char *out = http_decode(t(from), form);
+
+    if (to == NULL)
+        ck_assert_ptr_null(out);
+    else
+        ck_assert_str_eq(out, to);
+    free(out);
+}
+
+START_TEST(rfc3986_2_1_octets_stand_as_two_hex_digits)
+{
+    decodes("a%2Fb%c3%BC", false, "a/b\xc3\xbc");
+    decodes("a+b", false, "a+b");
+    decodes("a+b%2B", true, "a b+");
+    decodes("", false, "");
+    decodes("%", false, NULL);
+    decodes("%4", false, NULL);
+    decodes("a%4g", false, NULL);
+    decodes("%41", false, "A");
+    decodes("%00", false, NULL);
+    decodes("%ff", false, NULL);
+    decodes("%c3", false, NULL);
+}
+END_TEST
+
+START_TEST(a_query_is_names_and_values_each_name_once)
+{
+    json_t *o = http_query(t("a=1&b=x%26y=z&c"));
+
+    ck_assert_ptr_nonnull(o);
+    ck_assert_uint_eq(json_object_size(o), 3);
+    ck_assert_str_eq(json_string_value(json_object_get(o, "a")), "1");
+    ck_assert_str_eq(json_string_value(json_object_get(o, "b")), "x&y=z");
+    ck_assert_str_eq(json_string_value(json_object_get(o, "c")), "");
+    json_decref(o);
+    o = http_query(t(""));
+    ck_assert_uint_eq(json_object_size(o), 0);
+    json_decref(o);
+    ck_assert_ptr_null(http_query(t("a=1&a=2")));
+    ck_assert_ptr_null(http_query(t("a=%")));
+}
+END_TEST
+
+START_TEST(a_host_is_local_by_number_or_as_localhost_or_as_it_was_given)
+{
+    static const char *const yes[] = {"localhost",   "LocalHost:7072",
+                                      "127.0.0.1",   "127.255.0.1:1",
+                                      "[::1]",       "[::1]:7072",
+                                      "my.test:7072"};
+    static const char *const no[] = {"",
+                                     "a.test",
+                                     "127.0.0.1.a.test",
+                                     "localhost.a.test",
+                                     "128.0.0.1",
+                                     "10.0.0.1",
+                                     "[::2]",
+                                     "[::1",
+                                     "[::1]a.test",
+                                     "localhost:a",
+                                     "a.test:127.0.0.1",
+                                     "127.1",
+                                     "::1"};
+
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        ck_assert_msg(http_host_is_local(t(yes[i]), t("my.test")), "%s",
+                      yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        ck_assert_msg(!http_host_is_local(t(no[i]), t("my.test")), "%s", no[i]);
+    ck_assert(!http_host_is_local(bytes_of(NULL, 0), t("")));
+}
+END_TEST
+
+START_TEST(iso8601_times_are_utc_and_exist)
+{
+    static const char *const no[] = {
+        "",
+        "2026-11-21",
+        "2026-11-21 12:00:00Z",
+        "2026-11-21T12:00:00",
+        "2026-11-21T12:00:00+01:00",
+        "2026-02-29T00:00:00Z",
+        "2026-13-01T00:00:00Z",
+        "2026-01-01T24:00:00Z",
+        "2026-01-01T00:60:00Z",
+        "2026-01-01T00:00:60Z",
+        "1969-12-31T23:59:59Z",
+        "2026-01-01T00:00:00.Z",
+        "2026-01-01T00:00:00.1x",
+        "2026-01-01T00:00:00ZZ",
+        "2026-01-01T00:00:00.111111111111111111111111111111111111111Z",
+    };
+    uint64_t s = 0;
+
+    /* date -u -d 2026-11-21T12:00:00Z +%s */
+    ck_assert_int_eq(http_time_parse(t("2026-11-21T12:00:00Z"), &s), STATUS_OK);
+    ck_assert_uint_eq(s, 1795262400);
+    ck_assert_int_eq(http_time_parse(t("2000-02-29T00:00:00.999Z"), &s),
+                     STATUS_OK);
+    ck_assert_uint_eq(s, 951782400);
+    ck_assert_int_eq(http_time_parse(bytes_of("2026-01-01T00:00:00Z\0", 21),
+                                     &s),
+                     STATUS_FORMAT);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        ck_assert_msg(http_time_parse(t(no[i]), &s) == STATUS_FORMAT, "%s",
+                      no[i]);
+}
+END_TEST
+
+static void shows(json_t *j, const char *text)
+{
+    if (text == NULL)
+        ck_assert(json_is_null(j));
+    else
+        ck_assert_str_eq(json_string_value(j), text);
+    json_decref(j);
+}
+
+START_TEST(times_go_out_in_utc_and_end_with_the_year_9999)
+{
+    shows(http_time_json(0), NULL);
+    shows(http_time_json(1795262400123), "2026-11-21T12:00:00.123Z");
+    shows(http_seconds_json(1795262400), "2026-11-21T12:00:00.000Z");
+    shows(http_seconds_json(UINT64_MAX), "9999-12-31T23:59:59.000Z");
+    shows(http_time_json(INT64_MAX), "9999-12-31T23:59:59.000Z");
+}
+END_TEST
+
+START_TEST(metadata_goes_in_as_protobuf_and_comes_out_as_json)
+{
+    static const char text[] =
+        "{\"k\":[\"v\",\"\xc3\xbc\"],\"\":[],\"e\":[\"\"]}";
+    json_t *in = json_loads(text, 0, NULL), *out;
+    struct arena *a = arena_new(1 << 16);
+    struct frontier_item item = {0};
+
+    ck_assert_int_eq(http_item_take(&item, t("http://a/"), t("k"), t("c"), in,
+                                    a),
+                     STATUS_OK);
+    ck_assert(bytes_is(item.url, "http://a/"));
+    /* field 3 { key 1 "k", value 2 { values 1 "v", values 1 "ü" } } */
+    ck_assert(bytes_equal(
+        bytes_of(item.metadata.at, 14),
+        bytes_of("\x1a\x0c\x0a\x01k\x12\x07\x0a\x01v\x0a\x02\xc3\xbc", 14)));
+    out = http_metadata_json(item.metadata, a);
+    ck_assert(json_equal(in, out));
+    json_decref(out);
+    json_decref(in);
+    out = http_metadata_json(bytes_of(NULL, 0), a);
+    ck_assert_uint_eq(json_object_size(out), 0);
+    json_decref(out);
+    in = json_loads("{\"k\":\"v\"}", 0, NULL);
+    ck_assert_int_eq(http_item_take(&item, t(""), t(""), t(""), in, a),
+                     STATUS_FORMAT);
+    json_decref(in);
+    arena_free(a);
+}
+END_TEST
+
+struct read {
+    struct bytes text;
+    uint64_t number, lease, time;
+    bool flag;
+};
+
+/* What is wrong, or "". */
+static const char *reads(const char *json, bool query, struct read *to)
+{
+    static char why[200];
+    const struct http_member members[] = {
+        {.name = "text", .type = HTTP_TEXT, .to = &to->text, .needed = true},
+        {.name = "number",
+         .type = HTTP_NUMBER,
+         .to = &to->number,
+         .least = 1,
+         .most = 9},
+        {.name = "lease", .type = HTTP_LEASE, .to = &to->lease},
+        {.name = "time", .type = HTTP_TIME, .to = &to->time},
+        {.name = "flag", .type = HTTP_FLAG, .to = &to->flag},
+    };
+    json_t *o = json_loads(json, 0, NULL);
+    bool fine = http_members_read(o, members, 5, query, why, sizeof why);
+
+    json_decref(o);
+    return fine ? "" : why;
+}
+
+START_TEST(members_are_those_of_the_table_and_of_their_type)
+{
+    struct read r = {.number = 5};
+
+    ck_assert_str_eq(reads("{\"text\":\"a\"}", false, &r), "");
+    ck_assert_uint_eq(r.number, 5);
+    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":9,\"flag\":true,"
+                           "\"lease\":\"18446744073709551615\","
+                           "\"time\":\"2026-11-21T12:00:00Z\"}",
+                           false, &r),
+                     "");
+    ck_assert_uint_eq(r.number, 9);
+    ck_assert_uint_eq(r.lease, UINT64_MAX);
+    ck_assert_uint_eq(r.time, 1795262400);
+    ck_assert(r.flag);
+    ck_assert_str_eq(reads("{\"text\":\"a\",\"time\":null}", false, &r), "");
+    ck_assert_uint_eq(r.time, 0);
+    ck_assert_str_eq(reads("{}", false, &r), "'text' is missing");
+    ck_assert_str_eq(reads("{\"text\":\"a\",\"x\":1}", false, &r),
+                     "there is no 'x'");
+    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":10}", false, &r),
+                     "'number' must be a whole number from 1 to 9");
+    ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":\"3\"}", true, &r), "");
+    ck_assert_uint_eq(r.number, 3);
+    ck_assert_str_ne(reads("{\"text\":\"a\",\"number\":\"3\"}", false, &r), "");
+    ck_assert_str_ne(reads("{\"text\":\"a\",\"number\":2.0}", false, &r), "");
+    ck_assert_str_ne(reads("{\"text\":\"a\",\"lease\":"
+                           "\"18446744073709551616\"}",
+                           false, &r),
+                     "");
+    ck_assert_str_ne(reads("{\"text\":\"a\",\"flag\":\"yes\"}", true, &r), "");
+    ck_assert_str_eq(reads("[]", false, &r), "an object is wanted");
+}
+END_TEST
+
+Suite *suite_http_text(void)
+{
+    Suite *s = suite_create("http_text");
+    TCase *c = tcase_create("http_text");
+
+    tcase_add_test(c, rfc3986_2_1_octets_stand_as_two_hex_digits);
+    tcase_add_test(c, a_query_is_names_and_values_each_name_once);
+    tcase_add_test(
+        c, a_host_is_local_by_number_or_as_localhost_or_as_it_was_given);
+    tcase_add_test(c, iso8601_times_are_utc_and_exist);
+    tcase_add_test(c, times_go_out_in_utc_and_end_with_the_year_9999);
+    tcase_add_test(c, metadata_goes_in_as_protobuf_and_comes_out_as_json);
+    tcase_add_test(c, members_are_those_of_the_table_and_of_their_type);
+    suite_add_tcase(s, c);
+    return s;
+}

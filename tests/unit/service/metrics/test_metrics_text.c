@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages of metrics, by hand; prom_check reads whole ones in tests/cli. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "service/http/http_request.h"
+#include "service/http/http_tally.h"
+#include "service/metrics/metrics_parts.h"
+#include "service/metrics/process_facts.h"
+
+static struct buf out;
+static struct metrics_text m;
+
+static void set_up(void)
+{
+    buf_init(&out, (size_t)1 << 24);
+    metrics_text_init(&m, &out);
+}
+
+static void tear_down(void)
+{
+    buf_fini(&out);
+}
+
+static void has(const char *text)
+{
+    ck_assert_msg(strstr(buf_str(&out), text) != NULL, "no %s in\n%s", text,
+                  buf_str(&out));
+}
+
+/* ---- the format ---- */
+
+START_TEST(a_family_is_help_type_and_samples)
+{
+    metrics_family(&m, "a", "b_total", METRICS_COUNTER, "Back\\slash\nand \".");
+    metrics_uint(&m, NULL, UINT64_MAX);
+    metrics_uint(&m, METRICS_LABELS({"l", "q\"b\\n\n\xc3\xbc"}, {"m", ""}), 0);
+    metrics_double(&m, METRICS_LABELS({"l", "x"}), 0.001);
+    metrics_seconds(&m, NULL, 12000000345);
+    ck_assert_str_eq(
+        buf_str(&out),
+        "# HELP urlweir_a_b_total Back\\\\slash\\nand \".\n"
+        "# TYPE urlweir_a_b_total counter\n"
+        "urlweir_a_b_total 18446744073709551615\n"
+        "urlweir_a_b_total{l=\"q\\\"b\\\\n\\n\xc3\xbc\",m=\"\"} 0\n"
+        "urlweir_a_b_total{l=\"x\"} 0.001\n"
+        "urlweir_a_b_total 12.000000345\n");
+}
+END_TEST
+
+START_TEST(a_histogram_is_cumulative_and_its_count_is_that_of_inf)
+{
+    struct histogram_sample h = {.sum = 70000500000};
+
+    h.buckets[0] = 2;
+    h.buckets[3] = 1;
+    h.buckets[HISTOGRAM_BOUNDS] = 1;
+    metrics_family(&m, "t", "s_seconds", METRICS_HISTOGRAM, "T.");
+    metrics_histogram(&m, METRICS_LABELS({"l", "x"}), &h);
+    has("urlweir_t_s_seconds_bucket{l=\"x\",le=\"0.0001\"} 2\n"
+        "urlweir_t_s_seconds_bucket{l=\"x\",le=\"0.00025\"} 2\n"
+        "urlweir_t_s_seconds_bucket{l=\"x\",le=\"0.0005\"} 2\n"
+        "urlweir_t_s_seconds_bucket{l=\"x\",le=\"0.001\"} 3\n"
+        "urlweir_t_s_seconds_bucket{l=\"x\",le=\"0.0025\"} 3\n");
+    has("urlweir_t_s_seconds_bucket{l=\"x\",le=\"60\"} 3\n"
+        "urlweir_t_s_seconds_bucket{l=\"x\",le=\"+Inf\"} 4\n"
+        "urlweir_t_s_seconds_sum{l=\"x\"} 70.000500000\n"
+        "urlweir_t_s_seconds_count{l=\"x\"} 4\n");
+}
+END_TEST
+
+/* ---- the parts ---- */
+
+START_TEST(crawls_stand_side_by_side_in_each_family)
+{
+    struct crawls_view *v = calloc(2, sizeof *v);
+
+    strcpy(v[0].name, "one");
+    strcpy(v[1].name, "two");
+    v[1].state = CRAWLS_STOPPED;
+    v[0].sample.stats.queued = 7;
+    v[1].sample.stats.queued = 8;
+    v[0].sample.watch.done[OUTCOME_FAILED][REASON_DNS] = 3;
+    v[0].sample.watch.done[OUTCOME_FAILED][REASON_HTTP] = 5;
+    v[0].sample.watch.done_http[OUTCOME_FAILED][4] = 5;
+    v[0].sample.watch.dropped[REASON_KIND] = 9;
+    v[0].sample.tally.classes[3] = 11;
+    v[0].sample.watch.filter = (struct watch_filter){.used = true,
+                                                     .promised = 0.002,
+                                                     .asked = 1000,
+                                                     .measured = 0.001,
+                                                     .low = 0.0005,
+                                                     .high = 0.006};
+    metrics_add_crawls(&m, v, 2);
+    has("urlweir_crawl_queued_urls{crawl=\"one\"} 7\n"
+        "urlweir_crawl_queued_urls{crawl=\"two\"} 8\n# HELP");
+    has("urlweir_crawl_state{crawl=\"one\",state=\"running\"} 1\n");
+    has("urlweir_crawl_state{crawl=\"two\",state=\"running\"} 0\n");
+    has("urlweir_crawl_state{crawl=\"two\",state=\"stopped\"} 1\n");
+    has("urls_done_total{crawl=\"one\",status=\"failed\",reason=\"dns\"} 3\n");
+    has("{crawl=\"one\",status=\"failed\",reason=\"http_4xx\"} 5\n");
+    has("{crawl=\"one\",status=\"failed\",reason=\"http_5xx\"} 0\n");
+    has("dropped_links_total{crawl=\"one\",reason=\"kind\"} 9\n");
+    has("answers_total{crawl=\"one\",code=\"3xx\"} 11\n");
+    has("false_positive_ratio{crawl=\"one\",rate=\"measured\"} 0.001\n");
+    has("{crawl=\"one\",rate=\"measured_low\"} 0.0005\n");
+    has("{crawl=\"one\",rate=\"measured_high\"} 0.006\n");
+    ck_assert_ptr_null(strstr(buf_str(&out), "crawl=\"two\",rate="));
+    ck_assert_ptr_null(strstr(buf_str(&out), "reason=\"http\""));
+    free(v);
+}
+END_TEST
+
+START_TEST(without_crawls_the_families_are_begun_all_the_same)
+{
+    metrics_add_crawls(&m, NULL, 0);
+    has("# TYPE urlweir_crawl_queued_urls gauge\n# HELP");
+    ck_assert_ptr_null(strstr(buf_str(&out), "\nurlweir_"));
+}
+END_TEST
+
+/* ---- HTTP ---- */
+
+START_TEST(paths_are_grouped_by_their_first_name)
+{
+    const struct http_route routes[] = {{.path = "/metrics"},
+                                        {.path = "/v1/queues"},
+                                        {.path = "/v1/crawls/{crawl}"},
+                                        {.path = "/v1/queues/block"},
+                                        {.path = NULL}};
+    static struct http_tally t;
+
+    http_tally_init(&t, routes);
+    ck_assert_uint_eq(t.count, 4);
+    ck_assert_str_eq(t.names[0], "none");
+    ck_assert_str_eq(t.names[1], "metrics");
+    ck_assert_str_eq(t.names[2], "queues");
+    ck_assert_str_eq(t.names[3], "crawls");
+    ck_assert_uint_eq(http_tally_group(&t, NULL), 0);
+    ck_assert_uint_eq(http_tally_group(&t, &routes[2]), 3);
+    ck_assert_uint_eq(http_tally_group(&t, &routes[3]), 2);
+    http_tally_note(&t, 2, 404, NS_PER_MS);
+    http_tally_note(&t, 2, 204, NS_PER_MS);
+    ck_assert_uint_eq(t.classes[2][4], 1);
+    ck_assert_uint_eq(t.classes[2][2], 1);
+}
+END_TEST
+
+/* ---- the process ---- */
+
+START_TEST(the_process_knows_itself)
+{
+    struct process_facts a, b;
+    struct disk_facts disk;
+    int fds[2];
+
+    process_facts(&a);
+    ck_assert_uint_ge(a.open_fds, 3);
+    ck_assert_uint_gt(a.max_fds, a.open_fds);
+    ck_assert_uint_ge(a.threads, 1);
+    ck_assert_uint_gt(a.resident_bytes, 1 << 20);
+    ck_assert_uint_gt(a.virtual_bytes, a.resident_bytes);
+    ck_assert_uint_le(a.started_ns / NS_PER_MS,
+                      (uint64_t)clock_wall_ms() + 1000);
+    ck_assert_uint_ge(a.started_ns / NS_PER_MS,
+                      (uint64_t)clock_wall_ms() - 3600 * 1000);
+    ck_assert_int_eq(pipe(fds), 0);
+    process_facts(&b);
+    ck_assert_uint_eq(b.open_fds, a.open_fds + 2);
+    close(fds[0]);
+    close(fds[1]);
+    ck_assert(disk_facts("/", &disk));
+    ck_assert_uint_le(disk.free_bytes, disk.size_bytes);
+    ck_assert(!disk_facts("/nowhere/at/all", &disk));
+}
+END_TEST
+
+Suite *suite_metrics_text(void);
+Suite *suite_metrics_text(void)
+{
+    Suite *s = suite_create("metrics_text");
+    TCase *t = tcase_create("metrics_text");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, a_family_is_help_type_and_samples);
+    tcase_add_test(t, a_histogram_is_cumulative_and_its_count_is_that_of_inf);
+    tcase_add_test(t, crawls_stand_side_by_side_in_each_family);
+    tcase_add_test(t, without_crawls_the_families_are_begun_all_the_same);
+    tcase_add_test(t, paths_are_grouped_by_their_first_name);
+    tcase_add_test(t, the_process_knows_itself);
+    suite_add_tcase(s, t);
+    return s;
+}

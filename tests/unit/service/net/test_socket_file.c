@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets at paths: who may connect, what is replaced, what is left. */
+#include <check.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "service/net/socket_file.h"
+#include "tests/unit/storage/scratch.h"
+
+static struct scratch at;
+static char path[4096];
+
+static void set_up(void)
+{
+    scratch_quiet();
+    at = scratch_make();
+    snprintf(path, sizeof path, "%s/control.sock", at.dir);
+}
+
+static void tear_down(void)
+{
+    scratch_remove(&at);
+}
+
+static enum status connects(const char *to)
+{
+    int fd = -1;
+    enum status st = socket_file_connect(to, &fd);
+
+    if (st == STATUS_OK)
+        close(fd);
+    return st;
+}
+
+START_TEST(it_is_its_owners_alone_whatever_the_umask)
+{
+    struct socket_file *s = NULL;
+    struct stat is;
+    mode_t before = umask(0);
+
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    umask(before);
+    ck_assert_int_eq(stat(path, &is), 0);
+    ck_assert(S_ISSOCK(is.st_mode));
+    ck_assert_uint_eq(is.st_mode & 0777, 0600);
+    ck_assert_int_eq(connects(path), STATUS_OK);
+    socket_file_close(s);
+    ck_assert_int_eq(access(path, F_OK), -1);
+    ck_assert_int_eq(connects(path), STATUS_NOT_FOUND);
+}
+END_TEST
+
+/* As a killed process leaves it. */
+static void leave_one_behind(void)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    snprintf(to.sun_path, sizeof to.sun_path, "%.100s", path);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&to, sizeof to), 0);
+    close(fd);
+}
+
+START_TEST(one_that_nobody_answers_at_is_replaced)
+{
+    struct socket_file *s = NULL;
+
+    leave_one_behind();
+    ck_assert_int_eq(connects(path), STATUS_CLOSED);
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    ck_assert_int_eq(connects(path), STATUS_OK);
+    socket_file_close(s);
+}
+END_TEST
+
+START_TEST(one_that_somebody_answers_at_is_left_to_him)
+{
+    struct socket_file *s = NULL, *other = NULL;
+
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    ck_assert_int_eq(socket_file_open(&other, path), STATUS_BUSY);
+    ck_assert_int_eq(connects(path), STATUS_OK);
+    socket_file_close(s);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_socket_is_not_touched)
+{
+    struct socket_file *s = NULL;
+
+    ck_assert_int_eq(file_replace(path, bytes_of_str("mine")), STATUS_OK);
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_EXISTS);
+    unlink(path);
+    ck_assert_int_eq(symlink("elsewhere", path), 0);
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_EXISTS);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(the_end_removes_no_file_of_somebody_elses)
+{
+    struct socket_file *s = NULL;
+
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    unlink(path);
+    ck_assert_int_eq(file_replace(path, bytes_of_str("mine")), STATUS_OK);
+    socket_file_close(s);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    unlink(path);
+}
+END_TEST
+
+/* sockaddr_un has 108 octets for a path. */
+START_TEST(a_path_may_be_longer_than_an_address)
+{
+    struct socket_file *s = NULL;
+    char dir[2048];
+    size_t n = (size_t)snprintf(dir, sizeof dir, "%s", at.dir), top = n;
+
+    while (n < 900)
+        n += (size_t)snprintf(dir + n, sizeof dir - n, "/%050d", 7);
+    ck_assert_int_eq(file_make_dir(dir), STATUS_OK);
+    snprintf(path, sizeof path, "%s/control.sock", dir);
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    ck_assert_int_eq(connects(path), STATUS_OK);
+    socket_file_close(s);
+    for (; n > top; n -= 51) {
+        dir[n] = '\0';
+        ck_assert_int_eq(rmdir(dir), 0); /* empty: the socket is gone */
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_path_is_refused)
+{
+    struct socket_file *s = NULL;
+
+    ck_assert_int_eq(socket_file_open(&s, ""), STATUS_ARG);
+    ck_assert_int_eq(socket_file_open(&s, "dir/"), STATUS_ARG);
+    snprintf(path, sizeof path, "%s/%0100d", at.dir, 7);
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_ARG);
+    snprintf(path, sizeof path, "%s/none/control.sock", at.dir);
+    ck_assert_int_eq(socket_file_open(&s, path), STATUS_NOT_FOUND);
+}
+END_TEST
+
+Suite *suite_socket_file(void)
+{
+    Suite *s = suite_create("socket_file");
+    TCase *c = tcase_create("socket_file");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, it_is_its_owners_alone_whatever_the_umask);
+    tcase_add_test(c, one_that_nobody_answers_at_is_replaced);
+    tcase_add_test(c, one_that_somebody_answers_at_is_left_to_him);
+    tcase_add_test(c, a_file_that_is_no_socket_is_not_touched);
+    tcase_add_test(c, the_end_removes_no_file_of_somebody_elses);
+    tcase_add_test(c, a_path_may_be_longer_than_an_address);
+    tcase_add_test(c, what_is_no_path_is_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

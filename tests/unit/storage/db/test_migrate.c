@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_migrate.c - databases of an older format.
+ *
+ * Layouts of format 1 are made here by taking away what came later; directories
+ * that older versions wrote themselves are those of tests/cli/migrate.sh.
+ */
+#include "storage/db/migrate.h"
+
+#include <sys/wait.h>
+
+#include "base/fault.h"
+#include "storage/db/schema.h"
+#include "storage/rows/item_log.h"
+#include "storage/rows/page_store.h"
+#include "tests/unit/storage/scratch.h"
+
+#define NO_VIEWS                                                               \
+    "DROP VIEW urls; DROP VIEW fetches; DROP VIEW links; DROP VIEW hints;"     \
+    "DROP VIEW skips; DROP VIEW skip_examples;"
+#define ONE   "UPDATE meta SET value = 1 WHERE name = 'format';"
+#define NO(t) "DROP TABLE " t ";"
+
+/* From the oldest to that which differs in its number alone. */
+static const struct {
+    const char *take_away;
+    bool bodies, queues; /* it knows repeated bodies; queues of programs */
+} layouts[] = {
+    {NO_VIEWS ONE NO("link") NO("hint") NO("place") NO("item_update")
+         NO("item_lease") NO("item_queue") NO("bodypart")
+             NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
+                            "ALTER TABLE fetch DROP COLUMN same;",
+     false, false},
+    {NO_VIEWS ONE NO("hint") NO("item_update") NO("item_lease") NO("item_queue")
+         NO("bodypart")
+             NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
+                            "ALTER TABLE fetch DROP COLUMN same;",
+     false, false},
+    {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;"
+         "ALTER TABLE item_queue DROP COLUMN completed;",
+     true, true},
+    {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;", true, true},
+    {ONE, true, true},
+};
+#define LAYOUTS (int)(sizeof layouts / sizeof *layouts)
+
+/* Five answers, the third and the fifth with the body of the first. */
+static void make_old(const char *path, int layout)
+{
+    db_close(scratch_open(path, DB_CREATE));
+    scratch_sql(path,
+                "INSERT INTO queue VALUES(1, 'c', 'a.example');"
+                "INSERT INTO origin VALUES(1, 1, 'http://a.example');"
+                "INSERT INTO item_queue VALUES(1, 7, 0, -1, 0, 9, 8, 0, 0)");
+    scratch_sql(path,
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
+                " SELECT i + 1 FROM n WHERE i < 5)"
+                "INSERT INTO url SELECT i, 1, '/' || i, 0, 0, 0, 0, NULL, 5"
+                " FROM n;"
+                "INSERT INTO fetch(seq, url, final, status, tries, at, digest,"
+                " same) SELECT id, id, 1, 1, 1, 9, CASE id WHEN 4 THEN NULL"
+                " WHEN 2 THEN x'00112233445566778899aabbccddeeff'"
+                " ELSE x'ff112233445566778899aabbccddeeff' END,"
+                " CASE WHEN id IN (3, 5) THEN 1 END FROM url");
+    scratch_sql(path, layouts[layout].take_away);
+}
+
+/* Types, names and keys of all columns, and the views as they are made. */
+static char *layout_of(struct db *d)
+{
+    sqlite3_stmt *s = NULL;
+    char *text;
+
+    ck_assert_int_eq(
+        db_prepare(d, &s,
+                   "SELECT group_concat(t) FROM (SELECT m.name || c.cid ||"
+                   " c.name || c.type || c.pk AS t FROM sqlite_master m,"
+                   " pragma_table_info(m.name) c WHERE m.type = 'table'"
+                   " UNION ALL SELECT sql FROM sqlite_master"
+                   " WHERE type <> 'table' ORDER BY 1)"),
+        STATUS_OK);
+    ck_assert_int_eq(db_step(d, s), STATUS_OK);
+    text = strdup((const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    return text;
+}
+
+static int64_t number(struct db *d, const char *sql)
+{
+    int64_t v = -1;
+
+    ck_assert_msg(db_number(d, sql, &v) == STATUS_OK, "%s", sql);
+    return v;
+}
+
+#define FORMAT  "SELECT value FROM meta WHERE name = 'format'"
+#define REPEATS "SELECT ifnull(sum(same * 100 + seq), 0) FROM fetch"
+
+static void expect_new(struct db *d)
+{
+    ck_assert_int_eq(db_format(d), DB_FORMAT);
+    ck_assert_int_eq(number(d, FORMAT), DB_FORMAT);
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM url"), 5);
+    ck_assert_int_eq(number(d, REPEATS), 103 + 105);
+}
+
+START_TEST(a_writer_makes_every_layout_that_of_a_new_store)
+{
+    struct scratch dir = scratch_make();
+    struct db *fresh = scratch_open(dir.other, DB_CREATE), *d;
+    char *is, *wanted = layout_of(fresh);
+
+    make_old(dir.db, _i);
+    d = scratch_open(dir.db, DB_WRITE);
+    is = layout_of(d);
+    ck_assert_str_eq(is, wanted);
+    expect_new(d);
+    ck_assert_int_eq(
+        number(d, "SELECT count(*) FROM item_queue WHERE completed = 0"
+                  " AND removed_count = 0 AND removed = 7 AND served = 8"),
+        layouts[_i].queues);
+    if (!layouts[_i].bodies)
+        ck_assert_int_eq(number(d, "SELECT value FROM counter"
+                                   " WHERE name = 'same_content'"),
+                         2);
+    db_close(d);
+    d = scratch_open(dir.db, DB_WRITE);
+    expect_new(d);
+    db_close(d);
+    free(is);
+    free(wanted);
+    db_close(fresh);
+    scratch_remove(&dir);
+}
+END_TEST
+
+static bool has_fourth(void *ctx, const struct fetch_row *row)
+{
+    *(bool *)ctx = row->url == 4 && row->same_as == 0;
+    return true;
+}
+
+START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
+{
+    struct scratch dir = scratch_make();
+    struct page_store *pages = NULL;
+    struct item_log *log = NULL;
+    struct db *d;
+    uint64_t bodies = 0;
+    bool fourth = false;
+
+    make_old(dir.db, _i);
+    d = scratch_open(dir.db, DB_READ);
+    ck_assert_int_eq(db_format(d), 1);
+    ck_assert_int_eq(number(d, REPEATS), layouts[_i].bodies ? 208 : 0);
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM fetches"
+                               " WHERE first_byte IS NULL"
+                               " AND reason IS NULL"),
+                     5);
+    for (const struct db_added *a = schema_added; a->table != NULL; a++) {
+        char sql[128];
+
+        snprintf(sql, sizeof sql, "SELECT count(%s) FROM %s",
+                 a->column != NULL ? a->column : "*", a->table);
+        ck_assert_int_ge(number(d, sql), 0);
+    }
+    ck_assert_int_eq(page_store_open(&pages, d), STATUS_OK);
+    ck_assert_int_eq(item_log_open(&log, d), STATUS_OK);
+    ck_assert_int_eq(page_store_each_of(pages, 4, has_fourth, &fourth),
+                     STATUS_OK);
+    ck_assert(fourth);
+    ck_assert_int_eq(page_store_verify_bodies(pages, &bodies),
+                     layouts[_i].bodies ? STATUS_OK : STATUS_NOT_FOUND);
+    ck_assert_int_ne(db_exec(d, "INSERT INTO place VALUES(1, 'x')"), STATUS_OK);
+    item_log_close(log);
+    page_store_close(pages);
+    db_close(d);
+    d = scratch_open(dir.db, DB_READ);
+    ck_assert_int_eq(number(d, FORMAT), 1);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* The file changes under a reader that had put views before its tables. */
+START_TEST(a_reader_of_an_old_file_reads_on_when_a_writer_changes_it)
+{
+    struct scratch dir = scratch_make();
+    struct db *r, *w;
+
+    make_old(dir.db, 0);
+    r = scratch_open(dir.db, DB_READ);
+    ck_assert_int_eq(number(r, "SELECT count(*) FROM fetches"), 5);
+    w = scratch_open(dir.db, DB_WRITE);
+    ck_assert_int_eq(number(r, "SELECT count(*) FROM fetches"), 5);
+    ck_assert_int_eq(number(r, "SELECT count(*) FROM link"), 0);
+    db_close(r);
+    expect_new(w);
+    db_close(w);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* In a process of its own; 42: it got to the end. */
+static int open_in_child(const char *path, const char *kill_at, uint64_t most)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        const struct db_options o = {.cache_bytes = 4 << 20};
+        struct db *d = NULL;
+        enum status st;
+
+        if (kill_at != NULL)
+            setenv("URLWEIR_KILL_AT", kill_at, 1);
+        fault_init();
+        if (most > 0)
+            scratch_limit_files(most);
+        st = db_open(&d, path, DB_WRITE, &o);
+        db_close(d);
+        _exit(st == STATUS_OK ? 42 : 50 + (int)st);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void expect_old_then_migrate(const struct scratch *dir)
+{
+    struct db *d = scratch_open(dir->db, DB_READ);
+
+    ck_assert_int_eq(number(d, FORMAT), 1);
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM main.sqlite_master"
+                               " WHERE name = 'link'"),
+                     0);
+    db_close(d);
+    d = scratch_open(dir->db, DB_WRITE);
+    expect_new(d);
+    db_close(d);
+}
+
+START_TEST(a_kill_at_any_step_leaves_the_old_file_or_the_new_one)
+{
+    static const char *const points[] = {MIGRATE_FAULT_POINTS, "commit-before"};
+    char at[64];
+
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        for (int n = 1;; n++) {
+            struct scratch dir = scratch_make();
+            int ended;
+
+            make_old(dir.db, 0);
+            snprintf(at, sizeof at, "%s:%d", points[i], n);
+            ended = open_in_child(dir.db, at, 0);
+            if (ended == -SIGKILL)
+                expect_old_then_migrate(&dir);
+            scratch_remove(&dir);
+            if (ended == 42)
+                break;
+            ck_assert_int_eq(ended, -SIGKILL);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_full_disk_leaves_the_old_file)
+{
+    struct scratch dir = scratch_make();
+
+    make_old(dir.db, 0);
+    ck_assert_int_eq(open_in_child(dir.db, NULL, 5000), 50 + STATUS_FULL);
+    expect_old_then_migrate(&dir);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Of a damaged file nothing is made that would look like an empty crawl. */
+START_TEST(a_table_that_every_format_has_is_not_made_anew)
+{
+    struct scratch dir = scratch_make();
+    struct page_store *pages = NULL;
+    struct db *d;
+
+    make_old(dir.db, 2);
+    scratch_sql(dir.db, "DROP TABLE word");
+    d = scratch_open(dir.db, DB_READ);
+    ck_assert_int_eq(page_store_open(&pages, d), STATUS_DAMAGED);
+    db_close(d);
+    d = scratch_open(dir.db, DB_WRITE);
+    ck_assert_int_eq(page_store_open(&pages, d), STATUS_DAMAGED);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+Suite *suite_migrate(void)
+{
+    Suite *s = suite_create("migrate");
+    TCase *t = tcase_create("migrate");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, a_writer_makes_every_layout_that_of_a_new_store, 0,
+                        LAYOUTS);
+    tcase_add_loop_test(
+        t, a_reader_sees_every_layout_as_a_new_one_and_changes_nothing, 0,
+        LAYOUTS);
+    tcase_add_test(t,
+                   a_reader_of_an_old_file_reads_on_when_a_writer_changes_it);
+    tcase_add_test(t, a_kill_at_any_step_leaves_the_old_file_or_the_new_one);
+    tcase_add_test(t, a_full_disk_leaves_the_old_file);
+    tcase_add_test(t, a_table_that_every_format_has_is_not_made_anew);
+    suite_add_tcase(s, t);
+    return s;
+}

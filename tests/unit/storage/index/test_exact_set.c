@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_exact_set.c - the exact set against the simplest model there is: digest
+ * number i of a fixed sequence has id i, and is there when it was added.
+ */
+#include "base/mem.h"
+#include "storage/db/url_kind.h"
+#include "storage/index/exact_set.h"
+#include "tests/unit/storage/scratch.h"
+
+static const struct exact_set_options options = {
+    .page_cache_bytes = 256 << 10,
+    .delta_most = 2000,
+};
+
+static struct exact_set *open_set(struct db *d)
+{
+    struct exact_set *s = NULL;
+
+    ck_assert_int_eq(exact_set_open(&s, d, &options), STATUS_OK);
+    return s;
+}
+
+/* The url rows are what exact_set_verify compares ids with. */
+static void add_row(struct db *d, uint64_t id)
+{
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "INSERT INTO url(id) VALUES(%llu)",
+             (unsigned long long)id);
+    SAME(db_exec(d, sql), STATUS_OK);
+}
+
+static void add_range(struct db *d, struct exact_set *s, uint64_t first,
+                      uint64_t last)
+{
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t id = first; id <= last; id++) {
+        add_row(d, id);
+        exact_set_add(s, scratch_digest(id), id);
+    }
+    ck_assert_int_eq(exact_set_step(s, last - first + 1), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+static void replay(struct exact_set *s, uint64_t last)
+{
+    for (uint64_t id = exact_set_upto(s) + 1; id <= last; id++)
+        exact_set_add(s, scratch_digest(id), id);
+}
+
+/* Asks for ids [1, 2 * last], of which the lower half is there. */
+static void check_all(struct exact_set *s, uint64_t last)
+{
+    struct digest *digests = malloc(2 * last * sizeof *digests);
+    uint64_t *ids = malloc(2 * last * sizeof *ids);
+
+    ck_assert_ptr_nonnull(digests);
+    ck_assert_ptr_nonnull(ids);
+    for (uint64_t i = 0; i < 2 * last; i++)
+        digests[i] = scratch_digest(i + 1);
+    ck_assert_int_eq(exact_set_find(s, digests, 2 * last, ids), STATUS_OK);
+    for (uint64_t i = 0; i < 2 * last; i++)
+        SAME(ids[i], i < last ? i + 1 : 0);
+    free(digests);
+    free(ids);
+}
+
+/* A row of URL number `url`, put again after row `before` was removed. */
+static void replace_row(struct db *d, struct exact_set *s, uint64_t url,
+                        uint64_t before, uint64_t id)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql,
+             "INSERT INTO url(id, kind, via) VALUES(%llu, %d,"
+             " %llu)",
+             (unsigned long long)id, URL_KIND_PUT, (unsigned long long)before);
+    SAME(db_exec(d, sql), STATUS_OK);
+    exact_set_replace(s, scratch_digest(url), id);
+}
+
+static void count_each(void *ctx, struct digest digest, uint64_t id)
+{
+    (void)digest, (void)id;
+    ++*(uint64_t *)ctx;
+}
+
+/* In pages, in memory, twice, and again after reopening. */
+START_TEST(a_digest_moves_to_the_row_put_after_the_removed_one)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t n = 20000, last = n, ids[100], all = 0;
+    struct digest ask[100];
+
+    add_range(d, s, 1, n);
+    for (unsigned round = 0; round < 30; round++) {
+        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        for (uint64_t i = 1; i <= 100; i++, last++)
+            replace_row(d, s, i * 150, round == 0 ? i * 150 : last - 99,
+                        last + 1);
+        ck_assert_int_eq(exact_set_step(s, 3000), STATUS_OK);
+        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        for (uint64_t i = 0; i < 100; i++)
+            ask[i] = scratch_digest((i + 1) * 150);
+        ck_assert_int_eq(exact_set_find(s, ask, 100, ids), STATUS_OK);
+        for (uint64_t i = 0; i < 100; i++)
+            SAME(ids[i], last - 99 + i);
+    }
+    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
+                     STATUS_OK);
+    SAME(all, n);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    s = open_set(d);
+    for (uint64_t id = exact_set_upto(s) + 1; id <= last; id++) {
+        if (id <= n)
+            exact_set_add(s, scratch_digest(id), id);
+        else
+            exact_set_replace(s, scratch_digest(((id - n - 1) % 100 + 1) * 150),
+                              id);
+    }
+    ck_assert_int_eq(exact_set_find(s, ask, 100, ids), STATUS_OK);
+    for (uint64_t i = 0; i < 100; i++)
+        SAME(ids[i], last - 99 + i);
+    SAME(exact_set_stats(s).count >= n, true);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(finds_what_was_added_and_nothing_else)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t n = scratch_size(40000, 1000000), state = 1, last = 0;
+
+    while (last < n) {
+        uint64_t more = 1 + scratch_below(&state, 3000);
+
+        add_range(d, s, last + 1, last + more);
+        last += more;
+    }
+    check_all(s, last);
+    ck_assert_uint_eq(exact_set_stats(s).count, last);
+    ck_assert_uint_lt(exact_set_stats(s).delta, 2 * options.delta_most + 3000);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(is_the_same_after_a_crash_and_a_replay)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t last = 0;
+
+    for (int round = 0; round < 6; round++) {
+        for (int k = 0; k < 5; k++, last += 900)
+            add_range(d, s, last + 1, last + 900);
+        exact_set_close(s);
+        scratch_crash_copy(&dir);
+        db_close(d);
+        unlink(dir.db);
+        rename(dir.other, dir.db);
+        {
+            char from[128], to[128];
+
+            snprintf(from, sizeof from, "%s-wal", dir.other);
+            snprintf(to, sizeof to, "%s-wal", dir.db);
+            rename(from, to);
+        }
+        d = scratch_open(dir.db, DB_WRITE);
+        s = open_set(d);
+        replay(s, last);
+        check_all(s, last);
+        ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    }
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+struct tally_of {
+    unsigned char *seen;
+    uint64_t first, last, n;
+};
+
+static void see(void *ctx, struct digest digest, uint64_t id)
+{
+    struct tally_of *t = ctx;
+
+    SAME(digest_equal(digest, scratch_digest(id)), true);
+    SAME(digest.hi >= t->first, true);
+    SAME(digest.hi <= t->last, true);
+    SAME(t->seen[id], 0);
+    t->seen[id] = 1;
+    t->n++;
+}
+
+START_TEST(each_gives_a_range_of_digests_once)
+{
+    enum { N = 30000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t state = 7;
+
+    for (uint64_t last = 0; last < N; last += 1000)
+        add_range(d, s, last + 1, last + 1000);
+    for (int k = 0; k < 40; k++) {
+        struct tally_of t = {.seen = calloc(N + 1, 1)};
+        uint64_t expected = 0;
+
+        t.first = k == 0 ? 0 : scratch_random(&state);
+        t.last = k == 0 ? UINT64_MAX
+                        : t.first + (scratch_random(&state) >> (k % 20));
+        ck_assert_int_eq(exact_set_each(s, t.first, t.last, see, &t),
+                         STATUS_OK);
+        for (uint64_t id = 1; id <= N; id++)
+            expected += scratch_digest(id).hi >= t.first &&
+                        scratch_digest(id).hi <= t.last;
+        ck_assert_uint_eq(t.n, expected);
+        free(t.seen);
+    }
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Digests that agree in all the octets a fence has must still be told apart,
+ * also where they fall on two sides of a page's edge. */
+START_TEST(tells_apart_digests_that_share_a_fence)
+{
+    enum { N = 1000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    struct digest digests[N + 1];
+    uint64_t ids[N + 1];
+
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t i = 0; i <= N; i++) {
+        digests[i] = (struct digest){UINT64_C(0x123456789abcdef0),
+                                     UINT64_C(0x1100000000000000) + i * 3};
+        if (i < N) {
+            add_row(d, i + 1);
+            exact_set_add(s, digests[i], i + 1);
+        }
+    }
+    ck_assert_int_eq(exact_set_step(s, 100000), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_assert_uint_eq(exact_set_stats(s).delta, 0);
+    ck_assert_int_eq(exact_set_find(s, digests, N + 1, ids), STATUS_OK);
+    for (uint64_t i = 0; i <= N; i++)
+        SAME(ids[i], i < N ? i + 1 : 0);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(without_memory_it_says_so_and_holds_nothing)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = NULL;
+
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        mem_fail_after(nth);
+        ck_assert_int_eq(exact_set_open(&s, d, &options), STATUS_NOMEM);
+        ck_assert_ptr_null(s);
+    }
+    mem_fail_after(0);
+    s = open_set(d);
+    mem_fail_after(1);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_NOMEM);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Pages that are asked for again must not be read again, once they fit. */
+START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
+{
+    enum { N = 20000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    const struct exact_set_options o = {.page_cache_bytes = 32 << 20,
+                                        .delta_most = 2000};
+    struct exact_set *s = NULL;
+    uint64_t reads;
+
+    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    for (uint64_t last = 0; last < N; last += 1000)
+        add_range(d, s, last + 1, last + 1000);
+    check_all(s, N);
+    reads = exact_set_stats(s).page_reads;
+    ck_assert_uint_le(reads, 1024);
+    check_all(s, N);
+    ck_assert_uint_eq(exact_set_stats(s).page_reads, reads);
+    ck_assert_uint_ge(exact_set_stats(s).memory, 1 << 20);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+static void merge(struct db *d, struct exact_set *s, unsigned parts)
+{
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(exact_set_merge(s, parts), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+static void add_rows(struct db *d, struct exact_set *s, uint64_t first,
+                     uint64_t last)
+{
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t id = first; id <= last; id++) {
+        add_row(d, id);
+        exact_set_add(s, scratch_digest(id), id);
+    }
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+}
+
+START_TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+
+    add_rows(d, s, 1, 5000);
+    merge(d, s, EXACT_SET_PARTS / 2);
+    ck_assert_uint_gt(exact_set_stats(s).delta, 2000);
+    ck_assert_uint_eq(exact_set_upto(s), 0);
+    merge(d, s, EXACT_SET_PARTS / 2);
+    ck_assert_uint_eq(exact_set_stats(s).delta, 0);
+    ck_assert_uint_eq(exact_set_upto(s), 5000);
+    check_all(s, 5000);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Half of the parts have ids up to 1000 in their pages when all are merged in
+ * the midst of a replay, at id 500. */
+START_TEST(a_merge_while_replaying_takes_no_part_back)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+
+    add_rows(d, s, 1, 1000);
+    merge(d, s, EXACT_SET_PARTS / 2);
+    add_rows(d, s, 1001, 2000);
+    exact_set_close(s);
+    s = open_set(d);
+    for (uint64_t id = 1; id <= 2000; id++) {
+        exact_set_add(s, scratch_digest(id), id);
+        if (id == 500)
+            merge(d, s, EXACT_SET_PARTS);
+    }
+    merge(d, s, EXACT_SET_PARTS);
+    ck_assert_uint_eq(exact_set_stats(s).count, 2000);
+    check_all(s, 2000);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+Suite *suite_exact_set(void)
+{
+    Suite *s = suite_create("exact_set");
+    TCase *t = tcase_create("exact_set");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, finds_what_was_added_and_nothing_else);
+    tcase_add_test(t, a_digest_moves_to_the_row_put_after_the_removed_one);
+    tcase_add_test(t, is_the_same_after_a_crash_and_a_replay);
+    tcase_add_test(t, each_gives_a_range_of_digests_once);
+    tcase_add_test(t, tells_apart_digests_that_share_a_fence);
+    tcase_add_test(t, without_memory_it_says_so_and_holds_nothing);
+    tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
+    tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
+    tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);
+    suite_add_tcase(s, t);
+    return s;
+}

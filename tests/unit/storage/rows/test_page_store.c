@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* test_page_store.c - fetch rows, words, bodies and robots files. */
+#include "storage/rows/page_store.h"
+
+#include "base/mem.h"
+#include "storage/db/words.h"
+#include "tests/unit/storage/scratch.h"
+
+struct pages {
+    struct scratch dir;
+    struct db *d;
+    struct page_store *s;
+};
+
+static void reopen(struct pages *p, enum db_mode mode)
+{
+    page_store_close(p->s);
+    db_close(p->d);
+    p->d = scratch_open(p->dir.db, mode);
+    ck_assert_int_eq(page_store_open(&p->s, p->d), STATUS_OK);
+}
+
+static struct pages make(void)
+{
+    struct pages p = {.dir = scratch_make()};
+
+    reopen(&p, DB_CREATE);
+    return p;
+}
+
+static void done(struct pages *p)
+{
+    page_store_close(p->s);
+    db_close(p->d);
+    scratch_remove(&p->dir);
+}
+
+static struct fetch_row full_row(void)
+{
+    return (struct fetch_row){
+        .url = 77,
+        .at_ms = 1767225600123,
+        .elapsed_ms = 250,
+        .status = 3,
+        .reason = 8,
+        .final = true,
+        .tries = 3,
+        .http_status = 404,
+        .wire_bytes = UINT64_C(5000000000),
+        .body_bytes = 12345,
+        .body_digest = {UINT64_MAX, 1},
+        .redirect_to = 99,
+        .links = 60,
+        .mime = bytes_of_str("text/html"),
+        .charset = bytes_of_str("utf-8"),
+        .title = bytes_of_str("A title with \xc3\xa9 and \" and '"),
+        .lang = bytes_of_str("fr"),
+        .ip = bytes_of_str("2001:db8::1"),
+        .detail = bytes_of_str("Disallow: /x"),
+        .etag = bytes_of_str("\"abc\""),
+        .last_modified = bytes_of_str("Sun, 06 Nov 1994 08:49:37 GMT"),
+        .warc_file = bytes_of_str("warc/urlweir-00001.warc.gz"),
+        .warc_offset = UINT64_C(1) << 33,
+        .warc_length = 4242,
+    };
+}
+
+static void same_row(const struct fetch_row *a, const struct fetch_row *b)
+{
+    ck_assert_uint_eq(a->url, b->url);
+    ck_assert_int_eq(a->at_ms, b->at_ms);
+    ck_assert_uint_eq(a->elapsed_ms, b->elapsed_ms);
+    ck_assert_uint_eq(a->status, b->status);
+    ck_assert_uint_eq(a->reason, b->reason);
+    ck_assert_int_eq(a->final, b->final);
+    ck_assert_uint_eq(a->tries, b->tries);
+    ck_assert_uint_eq(a->http_status, b->http_status);
+    ck_assert_uint_eq(a->wire_bytes, b->wire_bytes);
+    ck_assert_uint_eq(a->body_bytes, b->body_bytes);
+    ck_assert(digest_equal(a->body_digest, b->body_digest));
+    ck_assert_uint_eq(a->redirect_to, b->redirect_to);
+    ck_assert_uint_eq(a->links, b->links);
+    ck_assert(bytes_equal(a->mime, b->mime));
+    ck_assert(bytes_equal(a->charset, b->charset));
+    ck_assert(bytes_equal(a->title, b->title));
+    ck_assert(bytes_equal(a->lang, b->lang));
+    ck_assert(bytes_equal(a->ip, b->ip));
+    ck_assert(bytes_equal(a->detail, b->detail));
+    ck_assert(bytes_equal(a->etag, b->etag));
+    ck_assert(bytes_equal(a->last_modified, b->last_modified));
+    ck_assert(bytes_equal(a->warc_file, b->warc_file));
+    ck_assert_uint_eq(a->warc_offset, b->warc_offset);
+    ck_assert_uint_eq(a->warc_length, b->warc_length);
+}
+
+struct seen {
+    struct fetch_row expected[3];
+    uint64_t seq, most;
+};
+
+static bool compare_row(void *ctx, const struct fetch_row *row)
+{
+    struct seen *s = ctx;
+
+    ck_assert_uint_eq(row->seq, ++s->seq);
+    same_row(row, &s->expected[row->seq - 1]);
+    return s->seq < s->most;
+}
+
+START_TEST(a_row_comes_back_as_it_went_in)
+{
+    struct pages p = make();
+    struct fetch_row empty = {.url = 5};
+    struct fetch_row rows[3] = {full_row(), empty, full_row()};
+    uint64_t seq = 0;
+
+    rows[2].final = false;
+    rows[2].url = 78;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(page_store_add(p.s, &rows[i], &seq), STATUS_OK);
+        ck_assert_uint_eq(seq, (uint64_t)i + 1);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        struct seen all = {{rows[0], rows[1], rows[2]}, 0, 3};
+        struct seen later = {{rows[0], rows[1], rows[2]}, 1, 2};
+        struct seen one = {{rows[0], rows[1], rows[2]}, 2, 3};
+
+        ck_assert_int_eq(page_store_each(p.s, 0, compare_row, &all), STATUS_OK);
+        ck_assert_uint_eq(all.seq, 3);
+        ck_assert_int_eq(page_store_each(p.s, 1, compare_row, &later),
+                         STATUS_OK);
+        ck_assert_uint_eq(later.seq, 2); /* it asked to stop */
+        ck_assert_int_eq(page_store_each_of(p.s, 78, compare_row, &one),
+                         STATUS_OK);
+        ck_assert_uint_eq(one.seq, 3);
+        ck_assert_uint_eq(page_store_last_seq(p.s), 3);
+        reopen(&p, DB_READ);
+    }
+    done(&p);
+}
+END_TEST
+
+static bool count_words(void *ctx, const struct fetch_row *row)
+{
+    char mime[32];
+
+    snprintf(mime, sizeof mime, "x/%llu", (unsigned long long)row->url);
+    ck_assert(bytes_is(row->mime, mime));
+    ++*(uint64_t *)ctx;
+    return true;
+}
+
+/* Strangers choose MIME types: past the ceiling they stand in the row. */
+START_TEST(words_without_end_do_not_grow_the_table_without_end)
+{
+    struct pages p = make();
+    uint64_t n = WORDS_MOST + 100, seq, seen = 0;
+    int64_t words = 0;
+
+    ck_assert_int_eq(db_begin(p.d), STATUS_OK);
+    for (uint64_t i = 1; i <= n; i++) {
+        char mime[32];
+        struct fetch_row row = {.url = i};
+
+        snprintf(mime, sizeof mime, "x/%llu", (unsigned long long)i);
+        row.mime = bytes_of_str(mime);
+        SAME(page_store_add(p.s, &row, &seq), STATUS_OK);
+    }
+    ck_assert_int_eq(db_commit(p.d), STATUS_OK);
+    reopen(&p, DB_WRITE);
+    ck_assert_int_eq(page_store_each(p.s, 0, count_words, &seen), STATUS_OK);
+    ck_assert_uint_eq(seen, n);
+    ck_assert_int_eq(db_number(p.d, "SELECT count(*) FROM word", &words),
+                     STATUS_OK);
+    ck_assert_int_eq(words, WORDS_MOST);
+    done(&p);
+}
+END_TEST
+
+/* ---- bodies ---- */
+
+#define MEMORY (UINT64_C(1) << 18)
+
+static void watch(struct pages *p)
+{
+    ck_assert_int_eq(page_store_watch_bodies(p->s, MEMORY), STATUS_OK);
+}
+
+static uint64_t first_of(struct pages *p, struct digest d)
+{
+    struct first_body first;
+
+    SAME(page_store_first_with_body(p->s, d, &first), STATUS_OK);
+    if (first.seq != 0) {
+        SAME(first.url, first.seq * 10);
+        SAME(page_store_url_of(p->s, first.seq), first.seq * 10);
+    }
+    return first.seq;
+}
+
+static uint64_t add_body(struct pages *p, struct digest d)
+{
+    struct fetch_row row = {.url = (page_store_last_seq(p->s) + 1) * 10,
+                            .body_digest = d};
+    uint64_t seq;
+
+    SAME(page_store_add(p->s, &row, &seq), STATUS_OK);
+    return row.same_as;
+}
+
+/* What was rolled back is forgotten, what was committed is not, whatever of it
+ * had been merged into pages. */
+START_TEST(bodies_are_known_as_a_plain_table_knows_them)
+{
+    enum { BODIES = 15000, ROUNDS = 300 };
+    uint64_t *first = xcalloc(BODIES, sizeof *first), count = 0, seed = 7;
+    uint64_t *saved = xcalloc(BODIES, sizeof *saved);
+    struct pages p = make();
+
+    watch(&p);
+    for (int round = 0; round < ROUNDS; round++) {
+        bool keep = round % 7 != 3;
+
+        memcpy(saved, first, BODIES * sizeof *first);
+        ck_assert_int_eq(db_begin(p.d), STATUS_OK);
+        for (int i = 0; i < 200; i++) {
+            uint64_t k;
+
+            seed = seed * UINT64_C(6364136223846793005) + 1;
+            k = (seed >> 33) % BODIES;
+            SAME(add_body(&p, scratch_digest(k)), first[k]);
+            if (first[k] == 0)
+                first[k] = page_store_last_seq(p.s);
+        }
+        ck_assert_int_eq(page_store_step(p.s), STATUS_OK);
+        if (keep) {
+            ck_assert_int_eq(db_commit(p.d), STATUS_OK);
+        } else {
+            db_rollback(p.d);
+            memcpy(first, saved, BODIES * sizeof *first);
+        }
+        if (!keep || round % 50 == 0) {
+            reopen(&p, DB_WRITE);
+            watch(&p);
+        }
+    }
+    for (uint64_t k = 0; k < BODIES; k++) {
+        SAME(first_of(&p, scratch_digest(k)), first[k]);
+        count += first[k] != 0;
+    }
+    SAME(first_of(&p, (struct digest){0, 0}), 0);
+    ck_assert_uint_gt(page_store_memory(p.s), 0);
+    ck_assert_uint_lt(page_store_memory(p.s), 4 << 20);
+    ck_assert_int_eq(page_store_verify_bodies(p.s, &seed), STATUS_OK);
+    ck_assert_uint_eq(seed, count);
+    free(first);
+    free(saved);
+    done(&p);
+}
+END_TEST
+
+START_TEST(an_index_of_bodies_that_lies_is_found)
+{
+    struct pages p = make();
+    uint64_t count = 0;
+
+    scratch_quiet();
+    watch(&p);
+    for (uint64_t i = 0; i < 20; i++)
+        ck_assert_uint_eq(add_body(&p, scratch_digest(i % 10)),
+                          i < 10 ? 0 : i - 9);
+    ck_assert_int_eq(page_store_verify_bodies(p.s, &count), STATUS_OK);
+    ck_assert_uint_eq(count, 10);
+    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET same = 3 WHERE seq = 15"),
+                     STATUS_OK);
+    ck_assert_int_eq(page_store_verify_bodies(p.s, &count), STATUS_DAMAGED);
+    done(&p);
+}
+END_TEST
+
+START_TEST(bodies_that_share_half_a_digest_are_two)
+{
+    struct pages p = make();
+    struct digest a = {1, 42}, b = {2, 42};
+
+    watch(&p);
+    ck_assert_uint_eq(add_body(&p, a), 0);
+    ck_assert_uint_eq(first_of(&p, b), 0);
+    ck_assert_uint_eq(add_body(&p, b), 0);
+    ck_assert_uint_eq(first_of(&p, a), 1);
+    ck_assert_uint_eq(first_of(&p, b), 2);
+    done(&p);
+}
+END_TEST
+
+START_TEST(who_does_not_watch_bodies_is_told_of_none)
+{
+    struct pages p = make();
+
+    ck_assert_uint_eq(add_body(&p, scratch_digest(1)), 0);
+    ck_assert_uint_eq(add_body(&p, scratch_digest(1)), 0);
+    ck_assert_uint_eq(first_of(&p, scratch_digest(1)), 0);
+    done(&p);
+}
+END_TEST
+
+START_TEST(a_robots_file_is_kept_whole_and_replaced)
+{
+    struct pages p = make();
+    static char body[500 << 10], longer[(500 << 10) + 1];
+    struct robots_row in = {
+        .origin = bytes_of_str("https://a.example:8443"),
+        .fetched_at_ms = 5,
+        .expires_at_ms = 86400005,
+        .http_status = 200,
+        .body = bytes_of(body, sizeof body),
+    };
+    struct robots_row out;
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < sizeof body; i++)
+        body[i] = (char)i;
+    ck_assert_int_eq(page_store_robots(p.s, in.origin, &out, &text),
+                     STATUS_NOT_FOUND);
+    ck_assert_int_eq(page_store_set_robots(p.s, &in), STATUS_OK);
+    reopen(&p, DB_WRITE);
+    ck_assert_int_eq(page_store_robots(p.s, in.origin, &out, &text), STATUS_OK);
+    ck_assert(bytes_equal(out.origin, in.origin));
+    ck_assert(bytes_equal(out.body, in.body));
+    ck_assert_int_eq(out.fetched_at_ms, 5);
+    ck_assert_int_eq(out.expires_at_ms, 86400005);
+    ck_assert_int_eq(out.unreachable_since_ms, 0);
+    ck_assert_uint_eq(out.http_status, 200);
+    in.body = bytes_of("", 0);
+    in.http_status = 0;
+    in.unreachable_since_ms = 7;
+    ck_assert_int_eq(page_store_set_robots(p.s, &in), STATUS_OK);
+    ck_assert_int_eq(page_store_robots(p.s, in.origin, &out, &text), STATUS_OK);
+    ck_assert_uint_eq(out.body.len, 0);
+    ck_assert_uint_eq(out.http_status, 0);
+    ck_assert_int_eq(out.unreachable_since_ms, 7);
+    in.body = bytes_of(longer, sizeof longer);
+    ck_assert_int_eq(page_store_set_robots(p.s, &in), STATUS_LIMIT);
+    buf_fini(&text);
+    done(&p);
+}
+END_TEST
+
+Suite *suite_page_store(void)
+{
+    Suite *s = suite_create("page_store");
+    TCase *t = tcase_create("page_store");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_row_comes_back_as_it_went_in);
+    tcase_add_test(t, words_without_end_do_not_grow_the_table_without_end);
+    tcase_add_test(t, bodies_are_known_as_a_plain_table_knows_them);
+    tcase_add_test(t, an_index_of_bodies_that_lies_is_found);
+    tcase_add_test(t, bodies_that_share_half_a_digest_are_two);
+    tcase_add_test(t, who_does_not_watch_bodies_is_told_of_none);
+    tcase_add_test(t, a_robots_file_is_kept_whole_and_replaced);
+    suite_add_tcase(s, t);
+    return s;
+}

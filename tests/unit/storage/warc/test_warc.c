@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/* test_warc.c - WARC records, the files they go to, and mending those. */
+#include "storage/warc/warc.h"
+
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "storage/warc/warc_reader.h"
+#include "storage/warc/warc_record.h"
+#include "tests/unit/storage/scratch.h"
+
+#define HTTP "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+#define DATE INT64_C(1769903999123) /* 2026-01-31T23:59:59.123Z */
+
+static struct warc_record example(void)
+{
+    return (struct warc_record){
+        .type = "response",
+        .id = "<urn:uuid:00000000-0000-4000-8000-000000000001>",
+        .date_ms = DATE,
+        .uri = bytes_of_str("http://example.org/"),
+        .ip = bytes_of_str("192.0.2.1"),
+        .content_type = "application/http;msgtype=response",
+        .payload_digest = "sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP",
+        .block = bytes_of_str(HTTP),
+        .block_more = bytes_of_str("hello\n"),
+    };
+}
+
+/* Digests are those of sha1sum, in base32 by basenc. */
+static const char example_text[] =
+    "WARC/1.1\r\n"
+    "WARC-Type: response\r\n"
+    "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\n"
+    "WARC-Target-URI: http://example.org/\r\n"
+    "WARC-Date: 2026-01-31T23:59:59.123Z\r\n"
+    "WARC-IP-Address: 192.0.2.1\r\n"
+    "WARC-Payload-Digest: sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP\r\n"
+    "WARC-Block-Digest: sha1:7PR3A6J4CLPHLSG6CX6WMI72JDLB324P\r\n"
+    "Content-Type: application/http;msgtype=response\r\n"
+    "Content-Length: 44\r\n"
+    "\r\n" HTTP "hello\n\r\n\r\n";
+
+static void make(const struct warc_record *r, struct buf *out)
+{
+    struct warc_maker *m = warc_maker_new();
+
+    ck_assert_int_eq(warc_maker_add(m, r, out), STATUS_OK);
+    warc_maker_free(m);
+}
+
+static void unpack(struct bytes gz, struct buf *out)
+{
+    z_stream z = {.next_in = (Bytef *)gz.at, .avail_in = (uInt)gz.len};
+    char *at = buf_room(out, 1 << 20);
+
+    ck_assert_int_eq(inflateInit2(&z, 15 + 16), Z_OK);
+    z.next_out = (Bytef *)at;
+    z.avail_out = 1 << 20;
+    ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+    ck_assert_uint_eq(z.avail_in, 0);
+    buf_grew(out, z.total_out);
+    inflateEnd(&z);
+}
+
+START_TEST(iso28500_4_a_record_has_the_bytes_of_the_standard)
+{
+    const struct warc_record r = example();
+    struct buf gz, text;
+
+    buf_init(&gz, 1 << 20);
+    buf_init(&text, 2 << 20);
+    make(&r, &gz);
+    unpack(buf_bytes(&gz), &text);
+    ck_assert_str_eq(buf_str(&text), example_text);
+    buf_fini(&gz);
+    buf_fini(&text);
+}
+END_TEST
+
+START_TEST(digests_are_those_of_sha1sum)
+{
+    struct warc_maker *m = warc_maker_new();
+    char out[WARC_DIGEST_SIZE];
+
+    warc_digest(m, bytes_of("", 0), bytes_of("", 0), out);
+    ck_assert_str_eq(out, "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+    warc_digest(m, bytes_of_str("hel"), bytes_of_str("lo\n"), out);
+    ck_assert_str_eq(out, "sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP");
+    warc_maker_free(m);
+}
+END_TEST
+
+START_TEST(rfc4122_4_4_ids_are_random_uuids)
+{
+    char a[WARC_ID_SIZE], b[WARC_ID_SIZE];
+
+    warc_new_id(a);
+    warc_new_id(b);
+    ck_assert_uint_eq(strlen(a), WARC_ID_SIZE - 1);
+    ck_assert_str_ne(a, b);
+    ck_assert_int_eq(a[24], '4');
+    ck_assert_ptr_nonnull(strchr("89ab", a[29]));
+}
+END_TEST
+
+START_TEST(no_value_of_a_stranger_ends_a_line)
+{
+    struct warc_record r = example();
+    struct buf gz, text;
+
+    buf_init(&gz, 1 << 20);
+    buf_init(&text, 2 << 20);
+    r.uri = bytes_of_str("http://a/\r\nWARC-Type: request");
+    make(&r, &gz);
+    unpack(buf_bytes(&gz), &text);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&text), "http://a/??WARC-Type: request\r\n"));
+    buf_fini(&gz);
+    buf_fini(&text);
+}
+END_TEST
+
+/* Text, which compresses, and noise, which does not, around the sizes at which
+ * a compressor begins something new. */
+START_TEST(a_block_of_any_size_comes_out_as_it_went_in)
+{
+    static const size_t sizes[] = {0,     1,     2,     257,    8191,   32768,
+                                   32769, 65535, 65536, 131073, 262144, 900001};
+    struct warc_maker *m = warc_maker_new();
+    struct warc_record r = example();
+    char *body = xmalloc(900001);
+    uint64_t x = 1;
+    struct buf gz, text;
+
+    buf_init(&gz, 4 << 20);
+    buf_init(&text, 4 << 20);
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i / 2];
+
+        for (size_t k = 0; k < n; k++) {
+            x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+            body[k] = i % 2 ? (char)(x >> 56) : "abcdefgh"[x >> 61];
+        }
+        r.block_more = bytes_of(body, n);
+        buf_clear(&gz);
+        buf_clear(&text);
+        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+        unpack(buf_bytes(&gz), &text);
+        ck_assert_uint_gt(text.len, n + 4);
+        ck_assert_mem_eq(text.at + text.len - 4 - n, body, n);
+        ck_assert_mem_eq(text.at + text.len - 4, "\r\n\r\n", 4);
+        ck_assert_uint_le(gz.len, n + 1000); /* noise grows by a little */
+    }
+    free(body);
+    warc_maker_free(m);
+    buf_fini(&gz);
+    buf_fini(&text);
+}
+END_TEST
+
+#define ID_A "<urn:uuid:00000000-0000-4000-8000-00000000000a>"
+#define ID_B "<urn:uuid:00000000-0000-4000-8000-00000000000b>"
+
+START_TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
+{
+    struct warc_maker *m = warc_maker_new();
+    struct warc_record r = example();
+    struct buf gz, there, want, text;
+
+    buf_init(&gz, 1 << 20);
+    buf_init(&there, 1 << 20);
+    buf_init(&want, 2 << 20);
+    buf_init(&text, 2 << 20);
+    r.block_more = bytes_of_str("WARC-Warcinfo-ID: " ID_A); /* not this one */
+    r.warcinfo_id = ID_B;
+    ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+    unpack(buf_bytes(&gz), &want);
+    buf_clear(&gz);
+    r.warcinfo_id = ID_A;
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+    ck_assert_int_eq(warc_maker_move(m, buf_bytes(&gz), ID_A, ID_B, &there),
+                     STATUS_OK);
+    ck_assert_uint_eq(there.len % 2, 0); /* twice the same */
+    ck_assert_mem_eq(there.at, there.at + there.len / 2, there.len / 2);
+    unpack(bytes_of(there.at, there.len / 2), &text);
+    ck_assert_str_eq(buf_str(&text), buf_str(&want));
+    /* Of another file, or torn: refused. */
+    ck_assert_int_eq(warc_maker_move(m, buf_bytes(&gz), ID_B, ID_A, &text),
+                     STATUS_FORMAT);
+    ck_assert_int_eq(warc_maker_move(m, bytes_of(gz.at, gz.len - 1), ID_A, ID_B,
+                                     &text),
+                     STATUS_FORMAT);
+    warc_maker_free(m);
+    buf_fini(&gz);
+    buf_fini(&there);
+    buf_fini(&want);
+    buf_fini(&text);
+}
+END_TEST
+
+/* ---- files ---- */
+
+static struct warc *open_in(const char *dir, uint64_t size_most)
+{
+    const struct warc_options o = {.dir = dir,
+                                   .prefix = "t",
+                                   .host = "here",
+                                   .size_most = size_most,
+                                   .user_agent = "Tester/1",
+                                   .robots = "obey"};
+    struct warc *w = NULL;
+
+    ck_assert_int_eq(warc_open(&w, &o), STATUS_OK);
+    return w;
+}
+
+static void remove_all(const struct scratch *s)
+{
+    struct scratch inner;
+
+    snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s->dir);
+    scratch_remove(&inner);
+    scratch_remove(s);
+}
+
+static void append(struct warc *w, struct bytes members, struct bytes *file,
+                   uint64_t *offset)
+{
+    ck_assert_int_eq(warc_append(w, members, DATE, file, offset), STATUS_OK);
+}
+
+static void assert_record_at(const char *dir, struct bytes file,
+                             uint64_t offset, uint64_t length)
+{
+    struct warc_found found;
+    struct warc_reader *r;
+    int fd = warc_open_named(dir, file);
+
+    ck_assert_int_ge(fd, 0);
+    r = warc_reader_new(fd);
+    warc_reader_seek(r, offset);
+    ck_assert_int_eq(warc_reader_next(r, &found), STATUS_OK);
+    ck_assert_uint_eq(found.length, length);
+    ck_assert_uint_eq(found.block_length, 44);
+    ck_assert(bytes_is(warc_field(found.head, "warc-target-uri"),
+                       "http://example.org/"));
+    ck_assert(bytes_starts_with(found.block, HTTP "hello\n"));
+    warc_reader_free(r);
+    close(fd);
+}
+
+START_TEST(names_tell_time_serial_and_host_and_end_in_open_while_written)
+{
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, 1 << 20);
+    struct warc_record r = example();
+    struct bytes file;
+    struct buf gz;
+    uint64_t offset;
+    char path[256];
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    append(w, buf_bytes(&gz), &file, &offset);
+    ck_assert(bytes_is(file, "warc/t-20260131235959123-00001-here.warc.gz"));
+    ck_assert_uint_gt(offset, 0); /* warcinfo comes first */
+    snprintf(path, sizeof path, "%s/%s", s.dir, file.at);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    assert_record_at(s.dir, file, offset, gz.len); /* found all the same */
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
+START_TEST(files_rotate_before_they_grow_past_their_size)
+{
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, 2000);
+    struct warc_record r = example();
+    struct bytes file[20];
+    uint64_t offset[20], files = 1;
+    struct buf gz;
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    for (int i = 0; i < 20; i++) {
+        append(w, buf_bytes(&gz), &file[i], &offset[i]);
+        ck_assert_uint_le(offset[i] + gz.len, 2000);
+        files += i > 0 && !bytes_equal(file[i], file[i - 1]);
+    }
+    ck_assert_uint_ge(files, 3);
+    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    for (int i = 0; i < 20; i++)
+        assert_record_at(s.dir, file[i], offset[i], gz.len);
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    /* Serials go on in the next run. */
+    w = open_in(s.dir, 2000);
+    append(w, buf_bytes(&gz), &file[0], &offset[0]);
+    snprintf(s.other, sizeof s.other, "-%05d-here", (int)files + 1);
+    ck_assert_ptr_nonnull(strstr(file[0].at, s.other));
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
+START_TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
+{
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, 2000);
+    struct warc_record r = example();
+    char announced[WARC_ID_SIZE];
+    struct warc_reader *reader;
+    struct warc_found found;
+    struct bytes file;
+    struct buf gz;
+    uint64_t offset;
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    for (int i = 0; i < 12; i++) {
+        int fd;
+
+        ck_assert_int_eq(warc_make_room(w, gz.len, DATE), STATUS_OK);
+        snprintf(announced, sizeof announced, "%s", warc_info_id(w));
+        append(w, buf_bytes(&gz), &file, &offset);
+        ck_assert_str_eq(warc_info_id(w), announced);
+        ck_assert_int_eq(warc_sync(w), STATUS_OK);
+        fd = warc_open_named(s.dir, file);
+        reader = warc_reader_new(fd);
+        ck_assert_int_eq(warc_reader_next(reader, &found), STATUS_OK);
+        ck_assert(
+            bytes_is(warc_field(found.head, "WARC-Record-ID"), announced));
+        warc_reader_free(reader);
+        close(fd);
+    }
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
+/* Whatever part of the file a power cut leaves, mending keeps every record
+ * that is whole in it, and nothing else. */
+START_TEST(a_torn_tail_is_cut_at_the_last_whole_record)
+{
+    struct scratch s = scratch_make();
+    struct warc_record r = example();
+    struct buf all, gz;
+    uint64_t ends[4] = {0}, size;
+    size_t whole = 0;
+
+    buf_init(&gz, 1 << 20);
+    buf_init(&all, 1 << 20);
+    make(&r, &gz);
+    for (int i = 1; i < 4; i++) {
+        buf_add_bytes(&all, buf_bytes(&gz));
+        ends[i] = all.len;
+    }
+    for (size_t cut = 0; cut <= all.len; cut += 1) {
+        ck_assert_int_eq(file_replace(s.other, bytes_of(all.at, cut)),
+                         STATUS_OK);
+        whole += whole < 3 && ends[whole + 1] <= cut;
+        ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+        SAME(size, ends[whole]);
+        ck_assert_int_eq(file_size(s.other, &size), STATUS_OK);
+        SAME(size, ends[whole]);
+    }
+    buf_fini(&gz);
+    buf_fini(&all);
+    scratch_remove(&s);
+}
+END_TEST
+
+/* A bit that flips in the file being written must not cost what was written
+ * after it. */
+START_TEST(damage_that_whole_records_follow_is_no_torn_tail)
+{
+    struct scratch s = scratch_make();
+    struct warc_record r = example();
+    struct buf all;
+    uint64_t second, third, size;
+
+    buf_init(&all, 1 << 20);
+    r.warcinfo_id = "<urn:uuid:00000000-0000-4000-8000-000000000002>";
+    make(&r, &all);
+    second = all.len;
+    make(&r, &all);
+    third = all.len;
+    make(&r, &all);
+    all.at[third - 6] ^= 1; /* of the second one's checksum */
+    ck_assert_int_eq(file_replace(s.other, buf_bytes(&all)), STATUS_OK);
+    ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+    ck_assert_uint_eq(size, all.len);
+    ck_assert_int_eq(truncate(s.other, (off_t)all.len - 1), 0);
+    ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+    ck_assert_uint_eq(size, second);
+    buf_fini(&all);
+    scratch_remove(&s);
+}
+END_TEST
+
+START_TEST(every_flipped_bit_of_a_record_is_found)
+{
+    struct scratch s = scratch_make();
+    struct warc_record r = example();
+    struct buf gz;
+    uint64_t size;
+    size_t kept = 0;
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    for (size_t bit = 0; bit < gz.len * 8; bit++) {
+        gz.at[bit / 8] = (char)(gz.at[bit / 8] ^ 1 << bit % 8);
+        ck_assert_int_eq(file_replace(s.other, buf_bytes(&gz)), STATUS_OK);
+        ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+        kept += size != 0;
+        gz.at[bit / 8] = (char)(gz.at[bit / 8] ^ 1 << bit % 8);
+    }
+    /* but those of gzip's own head that say nothing of the content: text
+     * flag, time, level, system (RFC 1952 section 2.3); and what fills up the
+     * last octet of the deflated data */
+    ck_assert_uint_le(kept, 1 + 8 * 6 + 7);
+    buf_fini(&gz);
+    scratch_remove(&s);
+}
+END_TEST
+
+START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
+{
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, 1 << 20);
+    struct warc_record r = example();
+    struct bytes file;
+    struct buf gz;
+    uint64_t offset, size;
+    char path[300], finished[256];
+    FILE *f;
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    append(w, buf_bytes(&gz), &file, &offset);
+    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    snprintf(finished, sizeof finished, "%s/%s", s.dir, file.at);
+    snprintf(path, sizeof path, "%s.open", finished);
+    f = fopen(path, "ab"); /* what stood there when the power went */
+    fwrite(gz.at, 1, gz.len / 2, f);
+    fclose(f);
+    ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_eq(file_size(finished, &size), STATUS_OK);
+    ck_assert_uint_eq(size, offset + gz.len);
+    assert_record_at(s.dir, file, offset, gz.len);
+    /* Its file is gone: it cannot be finished twice. */
+    ck_assert_int_eq(warc_close(w), STATUS_NOT_FOUND);
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
+START_TEST(a_full_disk_leaves_whole_records_and_stays_refused)
+{
+    struct scratch s = scratch_make();
+    struct warc *w;
+    struct warc_record r = example();
+    struct bytes file;
+    struct buf gz;
+    uint64_t offset, size;
+    enum status st = STATUS_OK;
+    char path[256];
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    scratch_limit_files(3000);
+    w = open_in(s.dir, 1 << 20);
+    for (int i = 0; i < 20 && st == STATUS_OK; i++) {
+        st = warc_append(w, buf_bytes(&gz), DATE, &file, &offset);
+        if (st == STATUS_OK)
+            st = warc_sync(w);
+    }
+    ck_assert_int_ne(st, STATUS_OK);
+    ck_assert_int_eq(warc_append(w, buf_bytes(&gz), DATE, &file, &offset), st);
+    ck_assert_int_eq(warc_sync(w), st);
+    snprintf(path, sizeof path,
+             "%s/warc/t-20260131235959123-00001-here.warc.gz", s.dir);
+    ck_assert_int_eq(warc_close(w), st);
+    ck_assert_int_eq(file_size(path, &offset), STATUS_OK);
+    ck_assert_int_eq(warc_mend(path, &size), STATUS_OK);
+    ck_assert_uint_eq(size, offset); /* there was nothing to mend */
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
+START_TEST(rows_cannot_name_files_elsewhere)
+{
+    ck_assert_int_eq(warc_open_named("/", bytes_of_str("etc/passwd")), -1);
+    ck_assert_int_eq(warc_open_named("/tmp",
+                                     bytes_of_str("warc/../../etc/passwd")),
+                     -1);
+}
+END_TEST
+
+Suite *suite_warc(void)
+{
+    Suite *s = suite_create("warc");
+    TCase *t = tcase_create("warc");
+
+    tcase_add_test(t, iso28500_4_a_record_has_the_bytes_of_the_standard);
+    tcase_add_test(t, digests_are_those_of_sha1sum);
+    tcase_add_test(t, rfc4122_4_4_ids_are_random_uuids);
+    tcase_add_test(t, no_value_of_a_stranger_ends_a_line);
+    tcase_add_test(t, a_block_of_any_size_comes_out_as_it_went_in);
+    tcase_add_test(
+        t, records_moved_to_another_file_name_its_warcinfo_record_alone);
+    tcase_add_test(
+        t, each_file_begins_with_the_warcinfo_record_it_was_announced_with);
+    tcase_add_test(
+        t, names_tell_time_serial_and_host_and_end_in_open_while_written);
+    tcase_add_test(t, files_rotate_before_they_grow_past_their_size);
+    tcase_add_test(t, a_torn_tail_is_cut_at_the_last_whole_record);
+    tcase_add_test(t, damage_that_whole_records_follow_is_no_torn_tail);
+    tcase_add_test(t, every_flipped_bit_of_a_record_is_found);
+    tcase_add_test(t, a_crash_is_mended_when_the_crawl_is_opened_again);
+    tcase_add_test(t, a_full_disk_leaves_whole_records_and_stays_refused);
+    tcase_add_test(t, rows_cannot_name_files_elsewhere);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    return s;
+}
