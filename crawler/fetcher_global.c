@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/logger.h"
+#include "crawler/fetch/curl_faults.h"
 #include "crawler/fetcher.h"
 
 #define DESCRIPTORS_MOST 16384
@@ -36,6 +37,7 @@ static void global_init(void)
         global_status = STATUS_NOMEM;
         return;
     }
+    curl_faults_log();
     xmlInitParser();
     raise_descriptor_limit();
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/logger.h"
 #include "cli/command.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
@@ -194,6 +195,8 @@ bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
     enum status st;
 
     buf_init(&why, 4096);
+    if (s->verbose)
+        logger_set_level(LOG_LEVEL_INFO);
     st = crawl_setup_make(c, s, &why);
     if (st != STATUS_OK) {
         fprintf(stderr, "urlweir: %s\n", buf_str(&why));

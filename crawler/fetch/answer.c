@@ -27,6 +27,7 @@ static const char *const field_names[ANSWER_FIELD_COUNT_] = {
     [ANSWER_LOCATION] = "location",
     [ANSWER_REFRESH] = "refresh",
     [ANSWER_RETRY_AFTER] = "retry-after",
+    [ANSWER_TRANSFER_ENCODING] = "transfer-encoding",
     [ANSWER_X_ROBOTS_TAG] = "x-robots-tag",
 };
 

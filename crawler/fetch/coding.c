@@ -66,15 +66,14 @@ static bool kind_of(struct bytes name, enum kind *out)
     return false;
 }
 
-/* The next element of a list (RFC 9110 section 5.6.1), which may be empty. */
-static struct bytes next_name(struct bytes *value)
+struct bytes coding_next_name(struct bytes *list)
 {
-    const char *comma = memchr(value->at, ',', value->len);
-    size_t len = comma != NULL ? (size_t)(comma - value->at) : value->len;
+    const char *comma = memchr(list->at, ',', list->len);
+    size_t len = comma != NULL ? (size_t)(comma - list->at) : list->len;
     size_t step = comma != NULL ? len + 1 : len;
-    struct bytes name = bytes_trim(bytes_of(value->at, len));
+    struct bytes name = bytes_trim(bytes_of(list->at, len));
 
-    *value = bytes_of(value->at + step, value->len - step);
+    *list = bytes_of(list->at + step, list->len - step);
     return name;
 }
 
@@ -83,7 +82,7 @@ static enum status read_value(struct bytes value, enum kind kinds[LAYERS_MOST],
 {
     *count = 0;
     while (value.len > 0) {
-        struct bytes name = next_name(&value);
+        struct bytes name = coding_next_name(&value);
 
         if (name.len == 0 || bytes_equal_nocase(name, bytes_of_str("identity")))
             continue;

@@ -25,6 +25,10 @@
 
 struct coding;
 
+/* Takes the next element off the front of a list of codings (RFC 9110 section
+ * 5.6.1), without white space around it; it may be empty. */
+struct bytes coding_next_name(struct bytes *list);
+
 /* `value` is that of Content-Encoding; codings stand in it in the order they
  * were applied. *out = NULL: there are none, or only identity. STATUS_FORMAT:
  * one that nobody knows, or too many. STATUS_NOMEM. */

@@ -2,8 +2,9 @@
 /*
  * fetch.c - one transfer: its options, its beginning and its end.
  *
- * Options that hold for all transfers are set once a handle, since curl_easy_
- * reset and setting them anew costs more than a small page. What curl calls in
+ * Options that hold for all transfers are set once a handle. Where a handle may
+ * be used only once, one is made anew for each transfer: that costs 1 to 2 us,
+ * as much as curl_easy_duphandle of a prepared one. What curl calls in
  * between is in fetch_body.c, what its codes mean in fetch_end.c.
  */
 #include "crawler/fetch/fetch.h"
@@ -13,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "crawler/fetch/curl_faults.h"
 #include "crawler/fetch/fetch_parts.h"
 
 #define DNS_CACHE_S    300L
@@ -42,7 +44,6 @@ static void set_identity(struct fetch *f)
     CURL *e = f->transfer.easy;
 
     curl_easy_setopt(e, CURLOPT_USERAGENT, o->user_agent);
-    f->headers = list_of(o->headers, o->header_count);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
     if (o->cookie != NULL)
         curl_easy_setopt(e, CURLOPT_COOKIE, o->cookie);
@@ -50,7 +51,6 @@ static void set_identity(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_PROXY, o->proxy != NULL ? o->proxy : "");
     curl_easy_setopt(e, CURLOPT_NOPROXY, "");
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    f->resolve = list_of(o->resolve, o->resolve_count);
     curl_easy_setopt(e, CURLOPT_RESOLVE, f->resolve);
 }
 
@@ -102,19 +102,31 @@ struct fetch *fetch_new(const struct fetcher_options *o,
 
     f->o = o;
     f->counters = counters;
+    f->transfer.multi = m;
+    f->once = curl_faults_header_dangles();
     answer_init(&f->answer);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
+    f->headers = list_of(o->headers, o->header_count);
+    f->resolve = list_of(o->resolve, o->resolve_count);
+    if (fetch_has_handle(f))
+        return f;
+    fetch_free(f);
+    return NULL;
+}
+
+bool fetch_has_handle(struct fetch *f)
+{
+    if (f->transfer.easy != NULL)
+        return true;
     f->transfer.easy = curl_easy_init();
-    if (f->transfer.easy == NULL) {
-        fetch_free(f);
-        return NULL;
-    }
-    multi_adopt(m, &f->transfer);
+    if (f->transfer.easy == NULL)
+        return false;
+    multi_adopt(f->transfer.multi, &f->transfer);
     set_identity(f);
     set_limits(f);
     set_exchange(f);
-    return f;
+    return true;
 }
 
 void fetch_free(struct fetch *f)
@@ -267,4 +279,8 @@ void fetch_clear(struct fetch *f)
     coding_free(f->coding);
     f->coding = NULL;
     answer_clear(&f->answer);
+    if (f->once) {
+        curl_easy_cleanup(f->transfer.easy);
+        f->transfer.easy = NULL;
+    }
 }

@@ -1,7 +1,8 @@
 /*
  * fetch.h - one transfer: options, limits, result.
  *
- * A fetch is a curl easy handle that is used again and again. It follows no
+ * A fetch is a curl easy handle, which is used again and again unless a fault
+ * of the libcurl in use forbids that. It follows no
  * redirect, asks no address the guard refuses, and holds no more of a body
  * than its order, the body pool and the rate limit allow: where one of them has
  * nothing left the transfer waits and its time stands still. Whose turn it is
@@ -96,6 +97,7 @@ struct fetch {
     /* for fetch.c */
     const struct fetcher_options *o;
     struct fetcher_counters *counters;
+    bool once; /* its easy handle may not be used again (curl_faults.h) */
     struct fetch_order order;
     struct answer answer;
     struct buf body;
@@ -119,6 +121,9 @@ struct fetch {
 struct fetch *fetch_new(const struct fetcher_options *o,
                         struct fetcher_counters *counters, struct multi *m);
 void fetch_free(struct fetch *f); /* NULL is fine; not while under way */
+/* Before each fetch_start: its easy handle is there, made anew if need be.
+ * False: curl is out of memory. */
+MUST_CHECK bool fetch_has_handle(struct fetch *f);
 
 void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
                  int64_t wall_ms);

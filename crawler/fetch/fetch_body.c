@@ -175,6 +175,29 @@ static bool make_coding(struct fetch *f)
     return st == STATUS_OK;
 }
 
+static void note_coding(void *ctx, struct bytes value)
+{
+    bool *unasked = ctx;
+
+    while (value.len > 0) {
+        struct bytes name = coding_next_name(&value);
+
+        *unasked |= name.len > 0 &&
+                    !bytes_equal_nocase(name, bytes_of_str("chunked")) &&
+                    !bytes_equal_nocase(name, bytes_of_str("identity"));
+    }
+}
+
+/* A transfer coding that nobody asked for: libcurl before 8.1 would decode it,
+ * and others that are stacked on it, outside all limits of ours. */
+static bool has_transfer_coding(const struct answer *a)
+{
+    bool unasked = false;
+
+    answer_each(a, ANSWER_TRANSFER_ENCODING, note_coding, &unasked);
+    return unasked;
+}
+
 /* A body that nobody wants: `end` it is, and its octets are read if few. */
 static size_t do_without(struct fetch *f, enum fetch_end end, size_t n)
 {
@@ -190,6 +213,10 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     bool success = a->status >= 200 && a->status < 300;
 
     f->streamed = success && f->order.take != NULL;
+    if (has_transfer_coding(a)) {
+        f->why = "a transfer coding that was not asked for";
+        return decide(f, success ? FETCH_PROTOCOL : FETCH_ANSWERED);
+    }
     f->keep = f->order.keep_all || (success && (!f->streamed || is_html(a)));
     if (success && !wanted_mime(f))
         return do_without(f, FETCH_MIME, n);

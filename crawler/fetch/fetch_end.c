@@ -142,6 +142,8 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
         return f->why != NULL ? f->why : "the content coding ends too early";
     if (code == CURLE_OK)
         return "";
+    if (f->why != NULL)
+        return f->why;
     if (f->answer.received > ANSWER_MOST)
         return "the head is too large";
     if (f->decided && f->end == FETCH_RESET)

@@ -89,6 +89,8 @@ static struct fetch *take_free(struct fetch_set *s)
     struct fetch *f = s->free;
 
     if (f != NULL) {
+        if (!fetch_has_handle(f))
+            return NULL;
         s->free = f->next_free;
         return f;
     }

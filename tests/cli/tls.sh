@@ -23,6 +23,8 @@ grep ':path:' server.log | grep -vq 'id=1\]' &&
     fail "more than one connection: $(cat server.log)"
 [ "$(grep -c ':path:' server.log)" = 5 ] ||
     fail "not five requests: $(cat server.log)"
+# No server may push: the client's settings say so.
+grep -q 'SETTINGS_ENABLE_PUSH(0x02):0' server.log || fail "push: $(cat server.log)"
 
 # Streams of one connection wait for the rate each by itself, and none fails:
 # seven seconds in all, where an answer may take five.

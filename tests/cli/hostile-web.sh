@@ -1,0 +1,67 @@
+#!/bin/sh
+# No web server can take the crawl down: heads that begin with a folded line,
+# and responses that are wrong at random, 500 of them (LONG: 10,000), from a
+# seed that is printed. The crawl ends, and what it leaves is whole.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# serve_hostile WHAT [SEED COUNT]: $port of hostile_web.py.
+serve_hostile() {
+    : >log
+    : >port
+    behind port.out site.err python3 "$TOP/tests/support/hostile_web.py" port log "$@"
+    server=$!
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://127.0.0.1:$port/
+}
+
+end_hostile() {
+    kill "$server" 2>/dev/null || fail "the server ended: $(cat site.err)"
+    wait "$server" 2>/dev/null || :
+}
+
+# ---- a head that begins with a folded line, on a handle used before ------------
+
+serve_hostile blank
+for warc in "" --warc; do
+    rm -rf d
+    # shellcheck disable=SC2086
+    crawl d -c 1 --threads 1 -t 1 $warc
+    ended 0 "heads that begin with a folded line"
+    says crawl.err "unique URLs            61"
+    agrees d
+done
+rm -rf d
+crawl d -n 1 -v
+says crawl.err libcurl # what it works around
+end_hostile
+
+# ---- at random -----------------------------------------------------------------
+
+count=500
+[ -z "${LONG:-}" ] || count=10000
+count=${COUNT:-$count}
+number=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+echo "$count responses, SEED=$number"
+serve_hostile random "$number" "$count"
+# Most hosts have no robots.txt; those of the others are random as well, and few.
+awk -v count="$count" -v port="$port" 'BEGIN {
+    for (i = 0; i < count; i++)
+        printf "http://127.0.0.%d:%d/%d\n", i % 50 == 0 ? i / 50 % 8 + 9 : i % 8 + 1, port, i
+}' >seeds
+rm -rf d
+crawl d -i seeds --conns-per-host 4 -t 2 -T 1s --max-body 200K --memory 96M --warc \
+    --max-redirects 3 --give-up 1h --sitemap auto
+case $status in
+0 | 5) ;;
+*) ended 5 "responses at random, SEED=$number" ;;
+esac
+kill -0 "$server" || fail "the server ended: $(cat site.err)"
+end_hostile
+agrees d
+arrived=$(wc -l <log)
+[ "$arrived" -ge $((count * 9 / 10)) ] || fail "$arrived requests for $count URLs"
+exits 0 "$URLWEIR" export d
+[ "$(grep -c '"status": "queued"' out)" = 0 ] || fail "URLs are left: $(cat crawl.err)"
+echo "$arrived requests; $(sed -n 's/^  pages */pages /p' crawl.err)"
