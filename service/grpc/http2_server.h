@@ -2,9 +2,11 @@
  * http2_server.h - listens, and keeps the connections: plaintext HTTP/2 with
  * prior knowledge (RFC 9113 section 3.3), or TLS.
  *
- * Bounded: connections, the time a peer may take to say its preface, the time
- * it may be silent when asked for a sign of life. What a connection may cost is
- * http2_session.h's part. The loop's thread alone.
+ * Bounded: connections, as places.h says; the time a peer may take for its
+ * handshake and preface, and for header fields; the time it may stay without a
+ * stream, whatever it pings; the time it may be silent when asked for a sign of
+ * life. What a connection may cost is http2_session.h's part. The loop's thread
+ * alone.
  */
 #ifndef URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
 #define URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
@@ -14,6 +16,7 @@
 
 #include "service/grpc/http2_session.h"
 #include "service/net/loop.h"
+#include "service/net/places.h"
 #include "service/net/tls.h"
 
 struct http2_server;
@@ -23,10 +26,15 @@ struct http2_server_options {
     const char *listen; /* "127.0.0.1:7071", "[::]:0", "name:port" */
     struct tls *tls;    /* NULL: plaintext */
     struct http2_limits limits;
-    unsigned connections; /* at once; more are closed as they come */
-    int64_t preface_ns;   /* until the peer's first SETTINGS */
-    int64_t quiet_ns;     /* without an octet, then PING ... */
-    int64_t answer_ns;    /* ... and this long for any octet */
+    unsigned connections;  /* at once, as places.h has it */
+    unsigned address_most; /* the same; 0: by `connections` */
+    int64_t preface_ns;    /* until the peer's first SETTINGS, TLS included */
+    int64_t head_ns;       /* for a block of header fields, from its first frame
+                              to the end of its last */
+    int64_t idle_ns;       /* without a stream, whatever else is sent ... */
+    int64_t stranger_ns;   /* ... while no caller is known */
+    int64_t quiet_ns;      /* without an octet, then PING ... */
+    int64_t answer_ns;     /* ... and this long for any octet */
 };
 
 /* Sensible ones for all but listen and tls. */
@@ -52,8 +60,9 @@ unsigned http2_server_connections(const struct http2_server *s);
 /* What a monitor shows; octets are those of the session, TLS taken off. Any
  * thread, while the server is there. */
 struct http2_sample {
-    uint64_t open, accepted, refused; /* connections */
-    uint64_t received, sent;          /* octets */
+    uint64_t open, accepted;      /* connections */
+    uint64_t closed[PLACE_ENDS_]; /* by us */
+    uint64_t received, sent;      /* octets */
 };
 void http2_server_sample(const struct http2_server *s,
                          struct http2_sample *out);

@@ -273,6 +273,7 @@ enum status http2_session_new(struct http2_session **out,
     s->limits = *limits;
     s->conn = conn;
     s->allowance = ALLOWANCE;
+    http2_frames_init(&s->frames);
     s->inside = true;
     TAILQ_INIT(&s->all);
     TAILQ_INIT(&s->touched);
@@ -306,6 +307,20 @@ void http2_session_free(struct http2_session *s)
 
 /* ---- octets ---- */
 
+/* Before nghttp2 takes them. */
+static void look_through(struct http2_session *s, struct bytes in)
+{
+    uint64_t blocks = s->frames.blocks;
+    struct http2_frame_head h;
+
+    while (http2_frames_next(&s->frames, &in, &h))
+        ;
+    if (!s->frames.in_block)
+        s->head_since = 0;
+    else if (s->head_since == 0 || s->frames.blocks != blocks)
+        s->head_since = s->now;
+}
+
 static void take_turns(struct http2_session *s)
 {
     struct http2_stream *t;
@@ -327,6 +342,7 @@ enum status http2_session_receive(struct http2_session *s, struct bytes in,
     if (s->refilled == 0)
         s->refilled = now;
     refill(s);
+    look_through(s, in);
     s->inside = true;
     n = nghttp2_session_mem_recv(s->ng, (const uint8_t *)in.at, in.len);
     take_turns(s);
@@ -367,6 +383,27 @@ bool http2_session_over(const struct http2_session *s)
 {
     return nghttp2_session_want_read(s->ng) == 0 &&
            nghttp2_session_want_write(s->ng) == 0;
+}
+
+const struct http2_standing *http2_session_standing(
+    const struct http2_session *s)
+{
+    return &s->standing;
+}
+
+uint64_t http2_session_opened(const struct http2_session *s)
+{
+    return s->opened;
+}
+
+int64_t http2_session_head_since(const struct http2_session *s)
+{
+    return s->head_since;
+}
+
+bool http2_session_flooded(const struct http2_session *s)
+{
+    return s->calm;
 }
 
 bool http2_session_ready(const struct http2_session *s)

@@ -6,9 +6,10 @@
  * owner consumes, so that an owner who stops taking stops the peer. Header
  * blocks are counted as RFC 9113 section 6.5.2 counts them; those over the
  * limit reach the owner as `too_large`, without their fields. Frames that cost
- * us work and the peer nothing (PING, SETTINGS, RST_STREAM, PRIORITY, empty
- * DATA) come from an allowance that refills; who overdraws it is sent GOAWAY
- * with ENHANCE_YOUR_CALM.
+ * us work and the peer nothing (PING, SETTINGS, RST_STREAM, PRIORITY, GOAWAY,
+ * CONTINUATION, empty DATA, frames of types that are not known) come from an
+ * allowance that refills, and so does WINDOW_UPDATE beyond what our own DATA
+ * explains. A peer that overdraws it is sent GOAWAY with ENHANCE_YOUR_CALM.
  *
  * One thread. Callbacks may call anything here but http2_session_free.
  */
@@ -80,6 +81,21 @@ struct bytes http2_session_send(struct http2_session *s);
 /* Nothing more to send or to receive. */
 bool http2_session_over(const struct http2_session *s);
 size_t http2_session_streams(const struct http2_session *s);
+/* What the owner of the streams notes of their connection; all zero at first.
+ */
+struct http2_standing {
+    bool known;         /* a call with a token that is known came on it */
+    unsigned anonymous; /* open calls of methods that need no token */
+};
+const struct http2_standing *http2_session_standing(
+    const struct http2_session *s);
+/* Streams that were ever opened. */
+uint64_t http2_session_opened(const struct http2_session *s);
+/* When a block of header fields began of which the end is still to come; 0:
+ * there is none. */
+int64_t http2_session_head_since(const struct http2_session *s);
+/* It was ended for frames that cost work and say nothing. */
+bool http2_session_flooded(const struct http2_session *s);
 /* The peer has said its preface and settings. */
 bool http2_session_ready(const struct http2_session *s);
 
@@ -92,12 +108,6 @@ void http2_session_goaway(struct http2_session *s, bool at_once);
 void http2_session_each(struct http2_session *s,
                         void (*visit)(struct http2_stream *s));
 
-/* What the owner of the streams notes of their connection. */
-struct http2_standing {
-    bool known;         /* a call with a token that is known came on it */
-    unsigned anonymous; /* open calls of methods that need no token */
-};
-
 /* ---- one stream; NULL is refused, a stream is gone after `closed` ---- */
 
 /* The owner's own. */
@@ -105,7 +115,7 @@ void http2_stream_set_user(struct http2_stream *s, void *user);
 void *http2_stream_user(const struct http2_stream *s);
 /* What http2_session_new was given. */
 void *http2_stream_conn(const struct http2_stream *s);
-/* That of its connection; all zero at first. */
+/* That of its connection. */
 struct http2_standing *http2_stream_standing(struct http2_stream *s);
 /* So many octets of `data` are done with. */
 void http2_stream_consume(struct http2_stream *s, size_t n);

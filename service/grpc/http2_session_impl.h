@@ -17,6 +17,7 @@
 #include <sys/queue.h>
 
 #include "base/buf.h"
+#include "service/grpc/http2_frames.h"
 #include "service/grpc/http2_session.h"
 
 #define HTTP2_FIELDS_MOST 128 /* fields of a block that are kept */
@@ -60,9 +61,13 @@ struct http2_session {
     struct http2_block block; /* at most one is under way (RFC 9113 4.3) */
     int64_t now, refilled;
     int64_t allowance;
-    bool inside; /* a call from outside is running: no wake is needed */
-    bool calm;   /* the allowance was overdrawn */
-    bool ready;  /* the peer's settings are here */
+    int64_t windows; /* WINDOW_UPDATE that is still free */
+    struct http2_frames frames;
+    int64_t head_since; /* 0: no block is under way */
+    uint64_t opened;    /* streams */
+    bool inside;        /* a call from outside is running: no wake is needed */
+    bool calm;          /* the allowance was overdrawn */
+    bool ready;         /* the peer's settings are here */
 };
 
 /* There is something to send; after a call from outside its caller asks. */

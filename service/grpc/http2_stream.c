@@ -28,6 +28,7 @@ void http2_stream_new(struct http2_session *s, int32_t id)
     buf_init(&t->trailer, s->limits.header_most);
     TAILQ_INSERT_TAIL(&s->all, t, all);
     s->streams++;
+    s->opened++;
     nghttp2_session_set_stream_user_data(s->ng, id, t);
 }
 

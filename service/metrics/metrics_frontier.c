@@ -129,8 +129,6 @@ void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s)
              v.http2.open},
             {"connections_accepted_total", "Connections accepted.",
              METRICS_COUNTER, v.http2.accepted},
-            {"connections_refused_total", "Connections refused: too many.",
-             METRICS_COUNTER, v.http2.refused},
             {"received_bytes_total", "Octets received, TLS taken off.",
              METRICS_COUNTER, v.http2.received},
             {"sent_bytes_total", "Octets sent, without TLS.", METRICS_COUNTER,
@@ -146,6 +144,7 @@ void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s)
 
         ADD_PLAIN(m, GRPC, all);
     }
+    metrics_add_closed(m, GRPC, v.http2.closed);
     metrics_family(m, GRPC, "streams_ended_total", METRICS_COUNTER,
                    "Streams that have ended, by status code.");
     for (unsigned i = 0; i < GRPC_CODES_; i++)

@@ -20,6 +20,7 @@
 #include "service/grpc/grpc_server.h"
 #include "service/http/http_request.h"
 #include "service/metrics/metrics_text.h"
+#include "service/net/places.h"
 
 /* Of none too: their families are begun. */
 void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
@@ -27,6 +28,9 @@ void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
 void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);
 void metrics_add_http(struct metrics_text *m, struct http_server *s);
+/* Connections that a port closed, by place_end. */
+void metrics_add_closed(struct metrics_text *m, const char *prefix,
+                        const uint64_t closed[PLACE_ENDS_]);
 /* `dir` NULL: no disk is looked at. */
 void metrics_add_process(struct metrics_text *m, const char *dir);
 

@@ -27,6 +27,18 @@ static void add_route(struct metrics_text *m, const struct http_tally *t,
     }
 }
 
+void metrics_add_closed(struct metrics_text *m, const char *prefix,
+                        const uint64_t closed[PLACE_ENDS_])
+{
+    metrics_family(m, prefix, "connections_closed_total", METRICS_COUNTER,
+                   "Connections closed by the service, by reason.");
+    for (unsigned i = 0; i < PLACE_ENDS_; i++)
+        metrics_uint(m,
+                     METRICS_LABELS(
+                         {"reason", place_end_name((enum place_end)i)}),
+                     closed[i]);
+}
+
 void metrics_add_http(struct metrics_text *m, struct http_server *s)
 {
     const struct http_tally *t = http_server_tally(s);

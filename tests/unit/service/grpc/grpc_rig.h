@@ -44,6 +44,7 @@ static _Atomic size_t echoed, held, ended;
 /* Short only where a test is about them: a slow client is no finding. */
 static int64_t preface_ns = PATIENCE, request_ns = PATIENCE;
 static int64_t quiet_ns = PATIENCE, answer_ns = PATIENCE;
+static int64_t head_ns = PATIENCE, idle_ns = PATIENCE, stranger_ns = PATIENCE;
 static size_t calls_most; /* 0: as many as the server takes by itself */
 static struct grpc_health *health;
 
@@ -158,6 +159,9 @@ static inline void start(void)
     o.http2.listen = "127.0.0.1:0";
     o.http2.connections = 3;
     o.http2.preface_ns = preface_ns;
+    o.http2.head_ns = head_ns;
+    o.http2.idle_ns = idle_ns;
+    o.http2.stranger_ns = stranger_ns;
     o.http2.quiet_ns = quiet_ns;
     o.http2.answer_ns = answer_ns;
     ck_assert_int_eq(loop_new(&loop), STATUS_OK);

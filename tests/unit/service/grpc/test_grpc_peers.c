@@ -160,12 +160,13 @@ START_TEST(a_connection_that_says_nothing_is_closed)
 }
 END_TEST
 
+static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+                            "\0\0\0\x04\0\0\0\0\0";
+
 /* One never answers PING, the other does. True: when the one was closed, the
  * other was not. */
 static bool silence_is_told_from_life(int64_t quiet)
 {
-    static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-                                "\0\0\0\x04\0\0\0\0\0";
     int64_t until = clock_mono() + PATIENCE;
     struct body b = {.left = HI};
     struct answer a;
@@ -207,21 +208,137 @@ static bool has_two_connections(const struct grpc_sample *s)
     return s->http2.open == 2;
 }
 
-START_TEST(connections_over_the_limit_are_closed)
+static bool has_closed_one(const struct grpc_sample *s)
+{
+    return s->http2.closed[PLACE_CROWDED] == 1;
+}
+
+/* Three connections are as many as there may be. */
+START_TEST(the_oldest_that_made_no_call_makes_room)
 {
     int s[4];
 
     start();
     for (int i = 0; i < 4; i++)
         s[i] = dial();
-    ck_assert(is_closed(s[3], PATIENCE_MS / 2));
-    close(s[0]);
+    ck_assert(is_closed(s[0], PATIENCE_MS / 2));
+    close(s[1]);
     ck_assert_uint_eq(sample_when(has_two_connections).http2.open, 2);
     connect_client();
     ck_assert_str_eq(status_of(ONCE, HI), "0");
     disconnect();
-    for (int i = 1; i < 4; i++)
+    ck_assert_uint_eq(sample_when(has_closed_one).http2.closed[PLACE_CROWDED],
+                      1);
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            close(s[i]);
+    stop();
+}
+END_TEST
+
+/* It keeps its connection however many come who make no call. */
+START_TEST(a_caller_keeps_its_connection_among_those_who_make_none)
+{
+    int s[40];
+
+    start();
+    connect_client();
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    for (int i = 0; i < 40; i++)
+        s[i] = dial();
+    for (int i = 0; i < 38; i++)
+        ck_assert(is_closed(s[i], PATIENCE_MS / 2));
+    ck_assert_str_eq(status_of(ONCE, HI), "0");
+    disconnect();
+    for (int i = 0; i < 40; i++)
         close(s[i]);
+    stop();
+}
+END_TEST
+
+START_TEST(header_fields_without_an_end_are_cut_off)
+{
+    /* HEADERS without END_HEADERS, and CONTINUATION without END_HEADERS */
+    static const char begun[] = "\0\0\1\1\0\0\0\0\1\x83"
+                                "\0\0\1\x9\0\0\0\0\1\x86";
+    int s;
+
+    head_ns = NS_PER_S / 2;
+    start();
+    s = dial();
+    (void)!send(s, hello, sizeof hello - 1, MSG_NOSIGNAL);
+    (void)!send(s, begun, sizeof begun - 1, MSG_NOSIGNAL);
+    ck_assert(is_closed(s, PATIENCE_MS / 2));
+    close(s);
+    /* And a frame of them that does not come whole. */
+    s = dial();
+    (void)!send(s, hello, sizeof hello - 1, MSG_NOSIGNAL);
+    (void)!send(s, "\0\0\7\1\4\0\0\0\1\x83", 10, MSG_NOSIGNAL);
+    ck_assert(is_closed(s, PATIENCE_MS / 2));
+    close(s);
+    stop();
+}
+END_TEST
+
+static bool was_idle(const struct grpc_sample *s)
+{
+    return s->http2.closed[PLACE_IDLE] > 0;
+}
+
+/* One with a stream was there before and stays, as a crawler does that waits
+ * for what to put. */
+START_TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
+{
+    static const char ping[] = "\0\0\x8\6\0\0\0\0\0pingping";
+    int64_t until = clock_mono() + PATIENCE;
+    struct body b = {.left = HI, .stays_open = true};
+    struct answer a;
+    int s;
+
+    stranger_ns = idle_ns = NS_PER_S / 2;
+    start();
+    connect_client();
+    send_call(&a, ECHO, &b);
+    while (a.body.len == 0)
+        ck_assert(turn(PATIENCE_MS));
+    s = dial();
+    (void)!send(s, hello, sizeof hello - 1, MSG_NOSIGNAL);
+    while (!is_closed(s, 50)) {
+        (void)!send(s, ping, sizeof ping - 1, MSG_NOSIGNAL);
+        ck_assert_int_lt(clock_mono(), until);
+    }
+    ck_assert_uint_eq(sample_when(was_idle).http2.closed[PLACE_IDLE], 1);
+    ck_assert(!a.closed);
+    b.left = HI;
+    b.stays_open = false;
+    nghttp2_session_resume_data(ng, 1);
+    while (!a.closed)
+        ck_assert(turn(PATIENCE_MS));
+    ck_assert_str_eq(a.status, "0");
+    ck_assert_uint_eq(a.body.len, 2 * HI.len);
+    buf_fini(&a.body);
+    close(s);
+    disconnect();
+    stop();
+}
+END_TEST
+
+/* GOAWAY comes first, so that a client can tell what was not served. */
+START_TEST(one_who_is_idle_is_told)
+{
+    struct answer a;
+
+    idle_ns = NS_PER_S / 2;
+    start();
+    connect_client();
+    call(&a, ONCE, HI);
+    ck_assert_str_eq(a.status, "0");
+    buf_fini(&a.body);
+    while (turn(PATIENCE_MS))
+        ;
+    ck_assert_int_eq(nghttp2_session_want_read(ng), 0);
+    ck_assert_int_eq(nghttp2_session_check_request_allowed(ng), 0);
+    disconnect();
     stop();
 }
 END_TEST
@@ -317,7 +434,12 @@ Suite *suite_grpc_peers(void)
     tcase_add_test(t, who_does_not_read_is_not_read_from);
     tcase_add_test(t, a_connection_that_says_nothing_is_closed);
     tcase_add_test(t, silence_is_asked_for_a_sign_of_life_and_then_closed);
-    tcase_add_test(t, connections_over_the_limit_are_closed);
+    tcase_add_test(t, the_oldest_that_made_no_call_makes_room);
+    tcase_add_test(t, a_caller_keeps_its_connection_among_those_who_make_none);
+    tcase_add_test(t, header_fields_without_an_end_are_cut_off);
+    tcase_add_test(t,
+                   a_connection_without_a_stream_is_closed_whatever_it_pings);
+    tcase_add_test(t, one_who_is_idle_is_told);
     tcase_add_test(t, calls_without_a_token_leave_room_for_those_with_one);
     tcase_add_test(t, a_connection_has_a_few_calls_without_a_token);
     tcase_add_test(t, a_call_without_a_token_has_small_messages);

@@ -1,0 +1,92 @@
+/*
+ * http2_server_impl.h - the inside of the HTTP/2 server, shared by its files.
+ *
+ *   http2_server.c    the listener, and all connections
+ *   http2_conn.c      the socket of one connection, in and out
+ *   http2_deadline.c  how long a connection may take, and may stay
+ *
+ * Nobody else includes this.
+ */
+#ifndef URLWEIR_SERVICE_HTTP2_SERVER_IMPL_H
+#define URLWEIR_SERVICE_HTTP2_SERVER_IMPL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "service/grpc/http2_server.h"
+#include "service/net/listener.h"
+#include "service/net/places.h"
+
+#define HTTP2_READ_CHUNK  65536             /* one read */
+#define HTTP2_NOTICE_TIME (100 * NS_PER_MS) /* from GOAWAY's notice to it */
+
+struct http2_conn {
+    struct loop_fd socket; /* first */
+    struct http2_server *server;
+    struct place place;
+    TAILQ_ENTRY(http2_conn) all, marked;
+    struct tls_conn *tls;
+    struct http2_session *session;
+    struct buf out;
+    size_t out_at;
+    uint32_t events; /* the loop watches for */
+    bool is_marked;
+    bool over; /* no more input; closed when `out` is sent */
+    bool read_wants_write, write_blocked;
+
+    /* (http2_deadline.c); moments are monotonic, 0: none */
+    int64_t began, heard;
+    int64_t idle;    /* since then no stream is open */
+    uint64_t opened; /* streams, as of then */
+    int64_t asked;   /* a PING is on its way */
+    int64_t noticed; /* it was told that it is about to end ... */
+    bool leaving;    /* ... and by GOAWAY that it does */
+    int64_t armed;   /* when `timer` fires */
+    struct loop_timer timer;
+};
+
+TAILQ_HEAD(http2_conns, http2_conn);
+
+struct http2_server {
+    struct loop_fd listener; /* first */
+    struct loop *loop;
+    struct http2_handler *handler;
+    struct http2_server_options options;
+    char address[LISTENER_ADDRESS_SIZE];
+    struct places places;
+    struct http2_conns all, marked;
+    unsigned count;
+    /* written by the loop's thread, read by any */
+    _Atomic uint64_t open, accepted, received, sent;
+    struct loop_timer accept_again, goaway;
+    bool listening, draining;
+    void (*ended)(void *ctx);
+    void *ended_ctx;
+    char chunk[HTTP2_READ_CHUNK];
+};
+
+#define HTTP2_OF(type, member, p) ((type *)((char *)(p)-offsetof(type, member)))
+
+/* ---- one connection (http2_conn.c) ---- */
+
+/* Takes the descriptor; closes it at once where there is no place. */
+void http2_conn_new(struct http2_server *s, int fd,
+                    const struct sockaddr *from);
+void http2_conn_free(struct http2_conn *c);
+/* It has something to send: for http2_handler.wake. */
+void http2_conn_mark(void *conn);
+/* All that are marked write. */
+void http2_conns_flush(void *server);
+
+/* ---- its deadlines (http2_deadline.c) ---- */
+
+void http2_deadline_begin(struct http2_conn *c);
+/* After anything that came or went: sets the timer anew where it must fire
+ * earlier. */
+void http2_deadline_look(struct http2_conn *c);
+
+#endif
