@@ -29,13 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/site.h"
+#include "bench/whole_crawl.h"
 
 #define AT_ONCE 64
 
@@ -152,64 +151,19 @@ static int run_bare(struct bare *b)
 
 /* ---- measuring ----------------------------------------------------------- */
 
-struct cost {
-    double seconds, cpu_us;
-    long rss_kb;
-    int status;
-};
-
-static struct cost wait_for(pid_t pid, int64_t begun)
-{
-    struct rusage u = {0};
-    struct cost c = {.status = -1};
-    int status = 0;
-
-    if (wait4(pid, &status, 0, &u) == pid && WIFEXITED(status))
-        c.status = WEXITSTATUS(status);
-    c.seconds = (double)(clock_mono() - begun) / NS_PER_S;
-    c.cpu_us = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
-               (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-    c.rss_kb = u.ru_maxrss;
-    return c;
-}
-
-static struct cost measure_bare(struct bare b)
+static struct crawl_cost measure_bare(struct bare b)
 {
     int64_t begun = clock_mono();
     pid_t pid = fork();
 
     if (pid == 0)
         _exit(run_bare(&b));
-    return wait_for(pid, begun);
+    return crawl_cost_of(pid, begun);
 }
 
-#define SEEDS_MOST 16
+#define SEEDS_MOST CRAWL_SEEDS_MOST
 
-static struct cost measure_crawl(const char *program, char *scope,
-                                 char *const *seeds, char *dir, bool warc)
-{
-    char *args[20 + SEEDS_MOST] = {
-        "urlweir",   "crawl", "-o", dir,  "--scope",         scope,
-        "--delay",   "0",     "-c", "64", "--allow-private", "-q",
-        "--threads", "1"};
-    size_t n = 14;
-    int64_t begun;
-    pid_t pid;
-
-    if (warc)
-        args[n++] = "--warc";
-    for (; *seeds != NULL; seeds++)
-        args[n++] = *seeds;
-    begun = clock_mono();
-    pid = fork();
-    if (pid == 0) {
-        execv(program, args);
-        _exit(127);
-    }
-    return wait_for(pid, begun);
-}
-
-static void print_row(const char *what, struct cost c, size_t pages)
+static void print_row(const char *what, struct crawl_cost c, size_t pages)
 {
     printf("%-8s %8zu %9.0f %9.1f %9.1f", what, pages,
            (double)pages / c.seconds, c.cpu_us / (double)pages,
@@ -236,43 +190,12 @@ static char **lines_of(struct buf *text, size_t *count)
     return lines;
 }
 
-/* build/MODE/urlweir, of build/MODE/bench/bench_crawl. */
-static void program_beside(const char *self, char *out, size_t size)
-{
-    const char *bench = strstr(self, "bench/bench_crawl");
-
-    snprintf(out, size, "%.*surlweir", (int)(bench != NULL ? bench - self : 0),
-             self);
-}
-
-struct run {
-    char program[4096];
-    char dir[32], warc_dir[32]; /* of the crawls */
-};
-
-static bool run_init(struct run *r, const char *self)
-{
-    program_beside(self, r->program, sizeof r->program);
-    snprintf(r->dir, sizeof r->dir, "/tmp/bench_crawl.XXXXXX");
-    memcpy(r->warc_dir, r->dir, sizeof r->dir);
-    return mkdtemp(r->dir) != NULL && mkdtemp(r->warc_dir) != NULL;
-}
-
-static void run_fini(struct run *r)
-{
-    char command[96];
-
-    snprintf(command, sizeof command, "rm -rf %s %s", r->dir, r->warc_dir);
-    if (system(command) != 0)
-        fprintf(stderr, "bench_crawl: cannot remove %s\n", r->dir);
-}
-
 /* The bare loop over `urls`, which is cut into lines, beside both crawls. */
-static void compare(const char *title, struct buf *urls, struct cost crawl,
-                    struct cost warc)
+static void compare(const char *title, struct buf *urls,
+                    struct crawl_cost crawl, struct crawl_cost warc)
 {
     struct bare b = {0};
-    struct cost fetch, parse;
+    struct crawl_cost fetch, parse;
 
     b.urls = lines_of(urls, &b.count);
     fetch = measure_bare(b);
@@ -291,7 +214,7 @@ static void compare(const char *title, struct buf *urls, struct cost crawl,
     free(b.urls);
 }
 
-static int known_web(const char *self, int argc, char **argv)
+static int known_web(int argc, char **argv)
 {
     const char *const web[] = {"--pages", argc > 1 ? argv[1] : "20000",
                                "--hosts", argc > 2 ? argv[2] : "100",
@@ -299,50 +222,50 @@ static int known_web(const char *self, int argc, char **argv)
                                NULL};
     char *seeds[] = {NULL, NULL};
     struct site *site = NULL;
-    struct cost crawl, warc;
+    struct crawl_cost crawl, warc;
     struct buf urls;
-    struct run r;
+    struct whole_crawl r;
     int failed = 1;
 
     buf_init(&urls, (size_t)1 << 30);
-    if (!run_init(&r, self) || site_start(&site, web, NULL) != STATUS_OK ||
+    if (!whole_crawl_init(&r) || site_start(&site, web, NULL) != STATUS_OK ||
         site_urls(site, &urls) != STATUS_OK)
         goto out;
     seeds[0] = xstrdup(site_seed(site));
-    crawl = measure_crawl(r.program, "any", seeds, r.dir, false);
-    warc = measure_crawl(r.program, "any", seeds, r.warc_dir, true);
+    crawl = whole_crawl_measure(&r, "any", seeds, false);
+    warc = whole_crawl_measure(&r, "any", seeds, true);
     compare("known web", &urls, crawl, warc);
     free(seeds[0]);
     failed = 0;
 out:
     site_stop(site);
     buf_fini(&urls);
-    run_fini(&r);
+    whole_crawl_fini(&r);
     return failed;
 }
 
 /* ---- as it grows ---- */
 
-static bool crawl_of(const char *self, const char *pages, struct cost *out)
+static bool crawl_of(const char *pages, struct crawl_cost *out)
 {
     const char *const web[] = {"--pages", pages,  "--hosts", "1000",
                                "--size",  "2000", NULL};
     char *seeds[] = {NULL, NULL};
     struct site *site = NULL;
-    struct run r;
-    bool ok = run_init(&r, self) && site_start(&site, web, NULL) == STATUS_OK;
+    struct whole_crawl r;
+    bool ok = whole_crawl_init(&r) && site_start(&site, web, NULL) == STATUS_OK;
 
     if (ok) {
         seeds[0] = xstrdup(site_seed(site));
-        *out = measure_crawl(r.program, "any", seeds, r.dir, false);
+        *out = whole_crawl_measure(&r, "any", seeds, false);
         free(seeds[0]);
     }
     site_stop(site);
-    run_fini(&r);
+    whole_crawl_fini(&r);
     return ok;
 }
 
-static int growth(const char *self, size_t most)
+static int growth(size_t most)
 {
     static const size_t sizes[] = {10000, 100000, 1000000, 10000000};
     double first = 0, last = 0;
@@ -350,12 +273,12 @@ static int growth(const char *self, size_t most)
     puts("one crawl     pages   pages/s   us/page   RSS MiB");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char pages[24];
-        struct cost c;
+        struct crawl_cost c;
 
         if (sizes[i] > most)
             break;
         snprintf(pages, sizeof pages, "%zu", sizes[i]);
-        if (!crawl_of(self, pages, &c))
+        if (!crawl_of(pages, &c))
             return 1;
         print_row("crawl", c, sizes[i]);
         fflush(stdout);
@@ -368,24 +291,7 @@ static int growth(const char *self, size_t most)
 
 /* ---- real documentation ---- */
 
-/* What the crawl fetched, first column of the export. */
-static void fetched_urls(const struct run *r, struct buf *out)
-{
-    char command[sizeof r->program + 128], line[4096];
-    FILE *f;
-
-    snprintf(command, sizeof command,
-             "%s export %s --what pages --format csv | tail -n +2 | cut -d, "
-             "-f1",
-             r->program, r->dir);
-    f = popen(command, "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        buf_add_str(out, line);
-    if (f != NULL)
-        pclose(f);
-}
-
-static int documentation(const char *self)
+static int documentation(void)
 {
     static const char dir[] = "/usr/share/doc/sqlite3";
     char where[512], *seeds[SEEDS_MOST + 1] = {NULL};
@@ -393,8 +299,8 @@ static int documentation(const char *self)
     size_t n = (size_t)snprintf(where, sizeof where, "%s=127.0.0.1", dir);
     struct site *site = NULL;
     struct buf urls;
-    struct cost crawl, warc;
-    struct run r;
+    struct crawl_cost crawl, warc;
+    struct whole_crawl r;
 
     if (access("/usr/share/doc/sqlite3/index.html", R_OK) != 0) {
         printf("real documentation: skipped, sqlite3-doc is not installed\n");
@@ -402,7 +308,7 @@ static int documentation(const char *self)
     }
     for (int i = 2; i <= SEEDS_MOST; i++)
         n += (size_t)snprintf(where + n, sizeof where - n, ",127.0.0.%d", i);
-    if (!run_init(&r, self) || site_start_files(&site, dirs) != STATUS_OK)
+    if (!whole_crawl_init(&r) || site_start_files(&site, dirs) != STATUS_OK)
         return 1;
     for (int i = 0; i < SEEDS_MOST; i++) {
         char seed[64];
@@ -412,15 +318,15 @@ static int documentation(const char *self)
         seeds[i] = xstrdup(seed);
     }
     buf_init(&urls, (size_t)1 << 30);
-    crawl = measure_crawl(r.program, "host", seeds, r.dir, false);
-    warc = measure_crawl(r.program, "host", seeds, r.warc_dir, true);
-    fetched_urls(&r, &urls);
+    crawl = whole_crawl_measure(&r, "host", seeds, false);
+    warc = whole_crawl_measure(&r, "host", seeds, true);
+    whole_crawl_fetched(&r, &urls);
     compare("real docs", &urls, crawl, warc);
     for (int i = 0; i < SEEDS_MOST; i++)
         free(seeds[i]);
     buf_fini(&urls);
     site_stop(site);
-    run_fini(&r);
+    whole_crawl_fini(&r);
     return 0;
 }
 
@@ -428,6 +334,6 @@ int main(int argc, char **argv)
 {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     if (argc > 1 && strcmp(argv[1], "growth") == 0)
-        return growth(argv[0], argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000);
-    return known_web(argv[0], argc, argv) | documentation(argv[0]);
+        return growth(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000);
+    return known_web(argc, argv) | documentation();
 }
