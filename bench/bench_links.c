@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "crawler/charset/charset.h"
+#include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"
 #include "crawler/html/links.h"
 
@@ -125,7 +125,7 @@ static void make_wants(void)
 static uint64_t pass_alone(const struct page *p)
 {
     struct bytes text, body = bytes_of(p->at, p->len);
-    const struct charset *c = charset_sniff(body, bytes_of("", 0));
+    const struct charset *c = html_charset(body, bytes_of("", 0));
 
     if (charset_decode(c, body, &scratch, &text) != STATUS_OK ||
         html_filter_page(&filter, text, &wants, no_base, NULL) != STATUS_OK)

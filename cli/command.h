@@ -7,16 +7,7 @@
 #ifndef URLWEIR_CLI_COMMAND_H
 #define URLWEIR_CLI_COMMAND_H
 
-/* Exit statuses, the same for every command (docs/man/urlweir.1). */
-enum exit_code {
-    EXIT_DONE = 0,
-    EXIT_USAGE = 1,  /* usage or configuration */
-    EXIT_CANNOT = 2, /* cannot start: no crawl there, one too many, locked */
-    EXIT_LIMIT = 3,  /* stopped by a limit; resumable */
-    EXIT_INTERRUPTED = 4, /* checkpoint written; resumable */
-    EXIT_SEEDS = 5,       /* finished, some seeds failed */
-    EXIT_DAMAGED = 6      /* state damaged; the message says what to do */
-};
+#include "job/exit_code.h"
 
 struct command {
     const char *name;

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "crawler/crawl.h"
-#include "crawler/in_hand.h"
+#include "crawler/fetch/in_hand.h"
 #include "crawler/task.h"
 #include "crawler/trail.h"
 #include "frontier/embedded/frontier.h"

@@ -2,7 +2,7 @@
 /* crawl_reports.c - what fetchers tell, to the engine. */
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"
-#include "crawler/sitemap/sitemap_trust.h"
+#include "crawler/sitemap_trust.h"
 
 #define LINKS_MOST ((size_t)1 << 14) /* of one acknowledgement, about */
 
@@ -25,7 +25,8 @@ static void take_release(struct crawl *c, const struct report *r, int64_t now)
 static void record(struct crawl *c, struct report *r)
 {
     if (c->o.archive != NULL && c->status == STATUS_OK)
-        crawl_note_failure(c, archive_add(c->o.archive, c->engine, r,
+        crawl_note_failure(c, archive_add(c->o.archive, c->engine, r->warc,
+                                          r->robots_warc, &r->done.row,
                                           clock_wall_ms()));
 }
 

@@ -16,12 +16,13 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/http_time.h"
 #include "base/mem.h"
-#include "crawler/fetch/http_time.h"
 #include "crawler/html/links.h"
 #include "crawler/sitemap_lines.h"
 #include "crawler/sitemap_stream.h"
 #include "frontier/url/host.h"
+#include "frontier/url/queue_key.h"
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
 #define STARVED_WAIT (1 * NS_PER_S)

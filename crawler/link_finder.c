@@ -15,6 +15,7 @@
 #include "crawler/found.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
+#include "frontier/url/queue_key.h"
 #include "frontier/url/url_params.h"
 
 #define SEEN_LEAST ((size_t)256)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/http_time.h"
 #include "base/mem.h"
 #include "crawler/archive/warc_capture.h"
-#include "crawler/fetch/http_time.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_values.h"

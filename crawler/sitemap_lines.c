@@ -12,6 +12,7 @@
 #include "crawler/html/links.h"
 #include "crawler/report.h"
 #include "frontier/scope.h"
+#include "frontier/url/queue_key.h"
 
 /* For the texts; a robots.txt is at most ROBOTS_READ_MOST. */
 #define LINES_MEMORY (2 * ROBOTS_READ_MOST)

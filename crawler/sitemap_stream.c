@@ -20,6 +20,7 @@
 #include "crawler/robots/robots_tag.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
+#include "frontier/url/queue_key.h"
 #include "frontier/url/url_params.h"
 
 #define PART_ENTRIES ((size_t)1024)

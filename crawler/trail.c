@@ -19,12 +19,12 @@
 
 #define SLOTS     4096 /* a power of two */
 #define WALK_MOST 256
-#define PATH_SIZE (TRAIL_LETTERS + 16)
+#define PATH_SIZE (HOP_LETTERS_MOST + 16)
 
 struct path {
     uint64_t id; /* 0: free */
     uint32_t over, count;
-    char letters[TRAIL_LETTERS]; /* the last of them */
+    char letters[HOP_LETTERS_MOST]; /* the last of them */
 };
 
 struct trail {
@@ -55,53 +55,6 @@ void trail_free(struct trail *t)
     free(t);
 }
 
-/* ---- what a kind is called ---- */
-
-static const struct {
-    char letter;
-    const char *context;
-} kinds[LINK_KIND_COUNT_] = {
-    [LINK_A] = {'L', "a/@href"},
-    [LINK_AREA] = {'L', "area/@href"},
-    [LINK_LINK] = {'L', "link/@href"},
-    [LINK_CANONICAL] = {'L', "link/@href"},
-    [LINK_CSS] = {'E', "link/@href"},
-    [LINK_SITEMAP] = {'M', "sitemap"},
-    [LINK_ALTERNATE] = {'L', "link/@href"},
-    [LINK_FEED] = {'L', "link/@href"},
-    [LINK_IMG] = {'E', "img/@src"},
-    [LINK_SRCSET] = {'E', "img/@srcset"},
-    [LINK_IFRAME] = {'E', "iframe/@src"},
-    [LINK_SCRIPT] = {'E', "script/@src"},
-    [LINK_FORM] = {'S', "form/@action"},
-    [LINK_META_REFRESH] = {'R', "meta/@content"},
-    [LINK_STYLE] = {'E', "style"},
-    [LINK_HEADER] = {'L', "header"},
-    [LINK_LAZY] = {'E', "img/@data-src"},
-    [LINK_OBJECT] = {'E', "object/@data"},
-    [LINK_EMBED] = {'E', "embed/@src"},
-    [LINK_MEDIA] = {'E', "media/@src"},
-    [LINK_CITE] = {'L', "cite"},
-    [LINK_MANIFEST] = {'E', "link/@href"},
-    [LINK_AMPHTML] = {'L', "link/@href"},
-    [LINK_OG] = {'L', "meta/@content"},
-    [LINK_SEED] = {'L', "seed"},
-    [LINK_REDIRECT] = {'R', "location"},
-    [LINK_SITEMAP_PART] = {'M', "sitemap"},
-    [LINK_LISTED] = {'M', "sitemap"},
-    [LINK_PUT] = {'L', "put"},
-};
-
-char trail_letter(enum link_kind kind)
-{
-    return kind < LINK_KIND_COUNT_ ? kinds[kind].letter : 'L';
-}
-
-const char *trail_context(enum link_kind kind)
-{
-    return kind < LINK_KIND_COUNT_ ? kinds[kind].context : "a/@href";
-}
-
 /* ---- paths ---- */
 
 static struct path *slot_of(struct trail *t, uint64_t id)
@@ -111,12 +64,12 @@ static struct path *slot_of(struct trail *t, uint64_t id)
 
 static void step(struct path *p, char letter)
 {
-    if (p->count < TRAIL_LETTERS) {
+    if (p->count < HOP_LETTERS_MOST) {
         p->letters[p->count++] = letter;
         return;
     }
-    memmove(p->letters, p->letters + 1, TRAIL_LETTERS - 1);
-    p->letters[TRAIL_LETTERS - 1] = letter;
+    memmove(p->letters, p->letters + 1, HOP_LETTERS_MOST - 1);
+    p->letters[HOP_LETTERS_MOST - 1] = letter;
     p->over++;
 }
 
@@ -141,7 +94,7 @@ static enum status path_of_page(struct trail *t, uint64_t id, struct path *path)
         if (st != STATUS_OK)
             return st;
         walk[n++] =
-            (struct unknown){id, trail_letter((enum link_kind)row.kind)};
+            (struct unknown){id, link_kind_letter((enum link_kind)row.kind)};
         id = row.via;
     }
     if (id != 0 && slot_of(t, id)->id == id)
@@ -183,7 +136,7 @@ enum status trail_of(struct trail *t, const struct engine_lease *l,
         st = frontier_store_get(t->store, l->via, &via, &t->via);
     if (st != STATUS_OK)
         return st;
-    step(&path, trail_letter((enum link_kind)l->kind));
+    step(&path, link_kind_letter((enum link_kind)l->kind));
     *slot_of(t, l->id) = path;
     slot_of(t, l->id)->id = l->id;
     *out = (struct found_by){via.url, path_text(t, &path)};

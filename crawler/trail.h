@@ -5,7 +5,7 @@
  * The path is written as archives write it (WARC/1.1 section 6.6,
  * hopsFromSeed): a letter for each step, L link, E embedded, R redirect, M
  * entry of a sitemap, S form, P needed first (robots.txt), empty for a seed.
- * Of a longer path than TRAIL_LETTERS the last letters are kept, behind the
+ * Of a longer path than HOP_LETTERS_MOST the last letters are kept, behind the
  * number of those before them: "12+LLE...".
  *
  * Paths of pages are remembered, so that most URLs cost one row of the store.
@@ -18,8 +18,6 @@
 #include "crawler/html/link_kinds.h"
 #include "storage/frontier_store.h"
 
-#define TRAIL_LETTERS 50
-
 struct trail;
 
 /* The store outlives the trail. */
@@ -30,10 +28,5 @@ void trail_free(struct trail *t); /* NULL is fine */
  * store's. */
 MUST_CHECK enum status trail_of(struct trail *t, const struct engine_lease *l,
                                 struct found_by *out);
-
-/* The letter of one step. */
-char trail_letter(enum link_kind kind);
-/* Where on a page such a link stands, as archives write it: "a/@href". */
-const char *trail_context(enum link_kind kind);
 
 #endif

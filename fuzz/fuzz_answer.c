@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/http_time.h"
 #include "crawler/fetch/answer.h"
-#include "crawler/fetch/http_time.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_values.h"

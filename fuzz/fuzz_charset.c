@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/charset/charset.h"
+#include "crawler/html/html_charset.h"
 #include "frontier/url/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         body = bytes_of(lf + 1, size - n - 1);
     }
     if (c == NULL)
-        c = charset_sniff(all, bytes_of("", 0));
+        c = html_charset(all, bytes_of("", 0));
     assert(charset_name(c) != NULL);
     assert(charset_name(charset_sniff_xml(all, all)) != NULL);
     assert(charset_name(charset_sniff_css(all, body)) != NULL);

@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "job/exit_code.h"
 
 enum status crawl_block_make(struct blocklist **out,
                              const struct crawl_settings *s, struct buf *why)

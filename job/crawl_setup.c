@@ -13,11 +13,11 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
-#include "cli/command.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_archive.h"
+#include "job/exit_code.h"
 #include "job/settings.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)

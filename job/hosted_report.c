@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/command.h"
+#include "job/exit_code.h"
 #include "job/hosted_impl.h"
 
 #define SELF    "/proc/self/exe" /* also when the file was replaced since */

@@ -30,7 +30,7 @@
 #include "base/format.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "job/exit_code.h"
 #include "job/jsonl_tail.h"
 #include "storage/rows/outcome_rows.h"
 

@@ -19,22 +19,13 @@
 void settings_init(struct crawl_settings *s);
 void settings_fini(struct crawl_settings *s);
 
-/* Everything `urlweir crawl` needs, from its command line (argv[0] is "crawl")
- * and the file of --config. False: there is nothing to crawl, *code is the exit
- * status (help was printed, or what is wrong), and *s needs no fini. */
-MUST_CHECK bool settings_of_crawl(struct crawl_settings *s, int argc,
-                                  char **argv, int *code);
-
-/* The same for `urlweir resume DIR`: DIR/crawl.yaml first. *before: as the
- * crawl was started, also to be freed. */
-MUST_CHECK bool settings_of_resume(struct crawl_settings *s,
-                                   struct crawl_settings *before, int argc,
-                                   char **argv, int *code);
+/* The number of an option that there is, in crawl_options. */
+size_t settings_index(const char *name);
 
 /* Bring settings that contradict each other to an end: a default gives way to
  * what was said (--delay 60s lifts --max-delay's default of 30s), two that were
  * said and cannot both hold are refused. STATUS_ARG: `error` says which and
- * what may have been meant. Called by the two above. */
+ * what may have been meant. */
 MUST_CHECK enum status settings_check(struct crawl_settings *s,
                                       struct buf *error);
 

@@ -10,10 +10,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/listen_address.h"
 #include "filter/redis/redis_url.h"
 #include "job/settings.h"
 #include "job/settings_values.h"
-#include "service/service.h"
 
 /* ---- saying no ---- */
 
@@ -296,7 +296,7 @@ static enum status check_metrics(const struct crawl_settings *s,
                            "HOST:PORT serves, which is missing");
         return STATUS_ARG;
     }
-    if (service_is_loopback(s->metrics, &loopback) != STATUS_OK)
+    if (listen_address_is_loopback(s->metrics, &loopback) != STATUS_OK)
         return settings_refuse(
             error, "metrics", s->metrics,
             "it takes HOST:PORT of this machine, as in 127.0.0.1:9464");

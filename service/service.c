@@ -60,43 +60,6 @@ static const char *const service_names[] = {
     NULL,
 };
 
-/* ---- addresses ---- */
-
-static bool is_loopback(const struct sockaddr *a)
-{
-    if (a->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
-
-        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-    }
-    if (a->sa_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(
-            &((const struct sockaddr_in6 *)a)->sin6_addr);
-    return false;
-}
-
-enum status service_is_loopback(const char *listen_at, bool *loopback)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    struct bytes host, port;
-    char *name;
-    int rc;
-
-    if (!http2_split_address(bytes_of_str(listen_at), &host, &port))
-        return STATUS_ARG;
-    name = xstrndup(host.at, host.len);
-    rc = getaddrinfo(name, NULL, &hints, &found);
-    free(name);
-    if (rc != 0)
-        return STATUS_ARG;
-    *loopback = true;
-    for (const struct addrinfo *a = found; a != NULL; a = a->ai_next)
-        *loopback = *loopback && is_loopback(a->ai_addr);
-    freeaddrinfo(found);
-    return STATUS_OK;
-}
-
 /* ---- stopping ---- */
 
 /* The loop goes on while the rest is not over, as it hears of signals. */

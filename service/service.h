@@ -37,9 +37,6 @@ struct service_options {
     int64_t checkpoint_ms; /* 0: its default */
 };
 
-/* Does `listen` name loopback addresses alone? STATUS_ARG: it names none. */
-MUST_CHECK enum status service_is_loopback(const char *listen, bool *loopback);
-
 /* What is wrong is logged. Signals are blocked by the caller.
  * STATUS_ARG: no address to listen on; STATUS_BUSY: it is taken; STATUS_FORMAT:
  * a token file, certificate or key; else as frontier_service_open. */

@@ -1,34 +1,86 @@
 #!/bin/sh
-# Dependencies point downwards: a folder includes itself and those below it.
+# Dependencies point downwards: a folder includes itself and those that its line
+# below names. "x/*" stands for x and all groups in it.
+# usage: tools/check-layers.sh [TREE]
 set -eu
-cd "$(dirname "$0")/.."
+cd "${1:-$(dirname "$0")/..}"
 
-allowed() {
-    case $1 in
-    base) echo "base" ;;
-    filter) echo "base filter" ;;
-    storage) echo "base storage" ;;
-    frontier) echo "base filter storage frontier" ;;
-    crawler) echo "base filter storage frontier crawler" ;;
-    service) echo "base filter storage frontier crawler service" ;;
-    config) echo "base config" ;;
-    cli) echo "base filter storage frontier crawler service config cli" ;;
-    esac
+# folder: what it may include beside itself
+table() {
+    cat <<'END'
+base:
+config: base
+filter: base
+filter/kinds: base filter
+filter/redis: base filter
+storage/db: base
+storage/index: base storage/db
+storage/rows: base storage/db storage/index
+storage/warc: base storage/db
+storage: base storage/*
+frontier/url: base
+frontier/seen: base filter filter/redis storage/* frontier/url
+frontier: base filter storage/* frontier/url frontier/seen
+frontier/embedded: base filter filter/redis storage/* frontier frontier/url frontier/seen
+frontier/served: base filter storage/* frontier frontier/url frontier/seen frontier/embedded
+frontier/audit: base filter storage/* frontier frontier/url frontier/seen
+frontier/dedupe: base filter storage/* frontier frontier/url frontier/seen
+crawler/charset: base frontier/url
+crawler/robots: base storage/* frontier frontier/url
+crawler/html: base frontier/url crawler/charset crawler/robots
+crawler/sitemap: base storage/* frontier frontier/url crawler/charset crawler/html
+crawler/fetch: base storage/* frontier frontier/url
+crawler/archive: base storage/* frontier/* crawler/fetch crawler/html
+crawler: base filter storage/* frontier/* crawler/*
+job: base config filter filter/redis storage/* frontier/* crawler/*
+service/net: base
+service/calls: base filter storage/* frontier/* crawler/* job service/net
+service/grpc: base service/net
+service/urlfrontier: base frontier/* service/net service/calls service/grpc
+service/metrics: base frontier/* job service/net service/calls service/grpc
+service/http: base frontier/* job service/net service/calls service/grpc service/urlfrontier service/metrics
+service: base frontier/* job service/*
+cli: base config filter/* storage/* frontier/* crawler/* job
+cli/control: base config frontier/* job service/* cli
+cli/report: base frontier/* crawler/* job cli
+cli/dedupe: base config frontier/* job cli cli/report
+cli/filter: base config filter/* frontier/* job cli cli/report
+cli/inspect: base config filter/* storage/* frontier/* crawler/* job service/* cli cli/control cli/filter cli/report
+cli/run: base config filter storage/* frontier/* crawler/* job service/* cli cli/control cli/report
+END
 }
 
-bad=0
-for dir in base filter storage frontier crawler service config cli; do
-    ok=$(allowed "$dir")
-    for f in "$dir"/*.[ch]; do
-        [ -e "$f" ] || continue
-        for inc in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$f"); do
-            case $inc in */*) ;; *) inc="?/$inc" ;; esac
-            case " $ok " in
-            *" ${inc%%/*} "*) ;;
-            *) echo "$f: includes $inc, which is not below $dir/" >&2; bad=1 ;;
-            esac
-        done
-    done
-done
-[ $bad = 0 ] && echo "layers: every include points downwards"
-exit $bad
+find base config filter storage frontier crawler job service cli -name '*.[ch]' \
+    -exec grep -H '^#include "' {} + |
+    sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' >"${TMPDIR:-/tmp}/layers.$$"
+trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT
+table | awk '
+    NR == FNR {
+        folder = $1
+        sub(/:$/, "", folder)
+        known[folder] = 1
+        for (i = 2; i <= NF; i++)
+            may[folder, $i] = 1
+        next
+    }
+    # urlfrontier.pb-c.h and the like are made of .proto files, from nothing
+    $2 ~ /\.pb-c\.h$/ { next }
+    {
+        from = $1; to = $2
+        sub(/\/[^\/]*$/, "", from)
+        if (!sub(/\/[^\/]*$/, "", to))
+            to = "?"
+        top = to
+        sub(/\/.*/, "", top)
+        if (!(from in known)) {
+            print $1 ": " from "/ is in no line of tools/check-layers.sh"
+            bad = 1
+        } else if (from != to && !((from, to) in may) &&
+                   !((from, top "/*") in may)) {
+            print $1 ": includes " $2 ", which is not below " from "/"
+            bad = 1
+        }
+    }
+    END { exit bad }
+' - "${TMPDIR:-/tmp}/layers.$$" >&2
+echo "layers: every include points downwards"

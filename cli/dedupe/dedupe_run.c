@@ -32,7 +32,7 @@
 #include "cli/dedupe/dedupe_pipe.h"
 #include "cli/dedupe/dedupe_report.h"
 #include "cli/line_input.h"
-#include "cli/run/stop_signals.h"
+#include "cli/stop_signals.h"
 #include "frontier/dedupe/dedupe.h"
 
 #define COMMIT_EVERY NS_PER_S

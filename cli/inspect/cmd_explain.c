@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/crawl_command_line.h"
 #include "cli/inspect/service_explain.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"

@@ -21,6 +21,7 @@
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/crawl_command_line.h"
 #include "cli/inspect/verify_warc.h"
 #include "cli/open_crawl.h"
 #include "filter/checkpoint.h"

@@ -11,9 +11,10 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
-#include "cli/run/stop_signals.h"
+#include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
 #include "job/crawl_archive.h"

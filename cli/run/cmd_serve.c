@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/listen_address.h"
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -135,7 +136,7 @@ static int check_address(const struct serve_settings *s, const char *option,
 {
     bool loopback = false;
 
-    if (service_is_loopback(address, &loopback) != STATUS_OK)
+    if (listen_address_is_loopback(address, &loopback) != STATUS_OK)
         return usage_error(&usage, "%s: '%s' is no HOST:PORT of this machine",
                            option, address);
     if (loopback || s->allow_open || s->token_file != NULL ||
@@ -305,7 +306,7 @@ static enum status open_http(struct serving *all,
     service_on_stop(all->service, begin_stop, is_over, all);
     if (!has_http(set))
         return STATUS_OK;
-    st = service_is_loopback(set->http, &o.loopback);
+    st = listen_address_is_loopback(set->http, &o.loopback);
     if (st == STATUS_OK)
         st = http_server_open(&all->http, &o);
     if (st == STATUS_OK)

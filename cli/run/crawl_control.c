@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/listen_address.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/control/control_place.h"
@@ -41,7 +42,7 @@ static enum status serve_metrics(struct crawl_control *c,
         .dir = s->output,
         .open_role = AUTH_READ,
     };
-    enum status st = service_is_loopback(s->metrics, &o.loopback);
+    enum status st = listen_address_is_loopback(s->metrics, &o.loopback);
 
     if (st == STATUS_OK)
         st = http_server_open(&c->http, &o);

@@ -18,7 +18,7 @@
 #include "cli/command.h"
 #include "cli/report/progress.h"
 #include "cli/report/summary.h"
-#include "cli/run/stop_signals.h"
+#include "cli/stop_signals.h"
 #include "frontier/outcome.h"
 #include "job/crawl_archive.h"
 #include "job/jsonl.h"

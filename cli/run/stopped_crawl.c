@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
 #include "frontier/embedded/frontier.h"

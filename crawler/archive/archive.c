@@ -78,21 +78,21 @@ enum status archive_close(struct archive *a)
  * to; and one that was asked later, though it came first, is no page that this
  * one visits again. */
 static enum status refer_to_first(struct archive *a, struct engine *e,
-                                  struct report *r)
+                                  struct warc_capture *page,
+                                  const struct fetch_row *repeat)
 {
     struct first_body first;
     struct url_row row;
-    enum status st =
-        page_store_first_with_body(frontier_pages_of(e),
-                                   r->done.row.body_digest, &first);
+    enum status st = page_store_first_with_body(frontier_pages_of(e),
+                                                repeat->body_digest, &first);
 
-    if (st != STATUS_OK || !first.recorded || first.at_ms > r->warc->date_ms)
+    if (st != STATUS_OK || !first.recorded || first.at_ms > page->date_ms)
         return st;
     buf_clear(&a->text);
     st = frontier_store_get(frontier_store_of(e), first.url, &row, &a->text);
     if (st != STATUS_OK)
         return st;
-    return warc_capture_revisit(r->warc, a->maker, row.url, first.at_ms);
+    return warc_capture_revisit(page, a->maker, row.url, first.at_ms);
 }
 
 /* Records that name another file's warcinfo record were overtaken by the end
@@ -116,31 +116,32 @@ static enum status append(struct archive *a, struct warc_capture *c,
 }
 
 static enum status add_page(struct archive *a, struct engine *e,
-                            struct report *r, int64_t wall_ms)
+                            struct warc_capture *page, struct fetch_row *row,
+                            int64_t wall_ms)
 {
-    struct fetch_row *row = &r->done.row;
     enum status st = STATUS_OK;
 
-    if (r->warc->may_repeat)
-        st = refer_to_first(a, e, r);
+    if (page->may_repeat)
+        st = refer_to_first(a, e, page, row);
     if (st == STATUS_OK)
-        st = append(a, r->warc, wall_ms, &row->warc_file, &row->warc_offset);
+        st = append(a, page, wall_ms, &row->warc_file, &row->warc_offset);
     if (st == STATUS_OK)
-        row->warc_length = r->warc->first_length;
+        row->warc_length = page->first_length;
     return st;
 }
 
-enum status archive_add(struct archive *a, struct engine *e, struct report *r,
-                        int64_t wall_ms)
+enum status archive_add(struct archive *a, struct engine *e,
+                        struct warc_capture *page, struct warc_capture *robots,
+                        struct fetch_row *row, int64_t wall_ms)
 {
     struct bytes file;
     uint64_t offset;
     enum status st = STATUS_OK;
 
-    if (r->robots_warc != NULL)
-        st = append(a, r->robots_warc, wall_ms, &file, &offset);
-    if (st == STATUS_OK && r->warc != NULL)
-        st = add_page(a, e, r, wall_ms);
+    if (robots != NULL)
+        st = append(a, robots, wall_ms, &file, &offset);
+    if (st == STATUS_OK && page != NULL)
+        st = add_page(a, e, page, row, wall_ms);
     return st;
 }
 

@@ -11,12 +11,12 @@
 #define URLWEIR_CRAWLER_ARCHIVE_ARCHIVE_H
 
 #include "base/status.h"
-#include "crawler/fetcher.h"
 #include "frontier/engine.h"
 #include "storage/warc/warc.h"
 #include "storage/warc/warc_record.h"
 
 struct archive;
+struct warc_capture; /* warc_capture.h */
 
 /* Mends what a crash left in DIR/warc. See warc_open. */
 MUST_CHECK enum status archive_open(struct archive **out,
@@ -27,11 +27,13 @@ MUST_CHECK enum status archive_close(struct archive *a);
 /* The warcinfo record of the file being written. Any thread. */
 void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
 
-/* Appends the records of `r`, if it has any, and fills in r->done.row.warc_*
- * where it is of a page. `e` is the embedded engine that knows the bodies seen
- * before. */
+/* Appends what was recorded of an answer, and of the robots.txt that was
+ * fetched first; either may be NULL. `row`, the page's, is told where its
+ * record is. `e` is the embedded engine that knows the bodies seen before. */
 MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
-                                   struct report *r, int64_t wall_ms);
+                                   struct warc_capture *page,
+                                   struct warc_capture *robots,
+                                   struct fetch_row *row, int64_t wall_ms);
 /* For frontier_options.before_commit; `archive` is a struct archive. */
 enum status archive_sync(void *archive);
 

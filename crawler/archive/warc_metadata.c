@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "crawler/trail.h"
+#include "crawler/html/link_kinds.h"
 
 static void add_field(struct buf *out, const char *name, struct bytes value)
 {
@@ -26,9 +26,9 @@ static void add_outlink(struct buf *out, const struct engine_item *item)
     buf_add_str(out, "outlink: ");
     buf_add_bytes(out, item->url);
     buf_add_char(out, ' ');
-    buf_add_char(out, trail_letter(kind));
+    buf_add_char(out, link_kind_letter(kind));
     buf_add_char(out, ' ');
-    buf_add_str(out, trail_context(kind));
+    buf_add_str(out, link_kind_context(kind));
     buf_add_str(out, "\r\n");
 }
 

@@ -7,13 +7,14 @@
  *
  *     outlink: URL LETTER CONTEXT
  *
- * LETTER and CONTEXT are those of trail.h. Pure, any thread.
+ * LETTER and CONTEXT are those of link_kinds.h. Pure, any thread.
  */
 #ifndef URLWEIR_CRAWLER_ARCHIVE_WARC_METADATA_H
 #define URLWEIR_CRAWLER_ARCHIVE_WARC_METADATA_H
 
 #include "base/buf.h"
-#include "crawler/fetcher.h"
+#include "crawler/fetch/assignment.h"
+#include "frontier/engine.h"
 
 #define WARC_METADATA_MOST ((size_t)1 << 20) /* of a block */
 

@@ -12,9 +12,9 @@
 
 #include "base/mem.h"
 #include "crawler/archive/archive.h"
-#include "crawler/trail.h"
+#include "crawler/html/link_kinds.h"
 
-#define PATH_MOST ((size_t)TRAIL_LETTERS + 32)
+#define PATH_MOST ((size_t)HOP_LETTERS_MOST + 32)
 
 struct warc_recorder {
     const struct fetcher_options *o;

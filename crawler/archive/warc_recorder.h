@@ -12,7 +12,7 @@
 
 #include "crawler/archive/warc_capture.h"
 #include "crawler/fetch/fetch.h"
-#include "crawler/fetcher.h"
+#include "crawler/fetch/fetch_options.h"
 
 struct warc_recorder;
 

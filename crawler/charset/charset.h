@@ -23,9 +23,15 @@ const struct charset *charset_of_label(struct bytes label);
 const char *charset_name(const struct charset *c);
 const struct charset *charset_utf8(void);
 
-/* Of a page: `content_type` is the HTTP header's value, or empty. */
+#define CHARSET_PRESCAN_MOST ((size_t)1024) /* octets of a body looked at */
+
+/* What the first octets of a page and its HTTP header say; `content_type` is
+ * the header's value, or empty. NULL: nothing (html_charset.h goes on). */
 const struct charset *charset_sniff(struct bytes body,
                                     struct bytes content_type);
+/* What a meta element says; `attributes` are the octets between its name and
+ * its end, that `>` included. NULL: nothing. */
+const struct charset *charset_of_meta(struct bytes attributes);
 /* Of an XML document: BOM, HTTP charset, XML declaration, then UTF-8. */
 const struct charset *charset_sniff_xml(struct bytes body,
                                         struct bytes content_type);

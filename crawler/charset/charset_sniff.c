@@ -6,16 +6,11 @@
  * 13.2.3.2), which is no parser: it knows comments and attributes and nothing
  * of script or title, so a <meta> inside a script counts. It must stay so,
  * since authors' pages are read by browsers that do the same. A page that says
- * nothing there may still do so further on in its head, where a browser changes
- * the encoding when it comes to the element (section 13.2.3.4); past the head
- * nothing counts any more.
+ * nothing there may still do so further on in its head: see html_charset.h.
  */
 #include "crawler/charset/charset.h"
 
 #include "crawler/charset/charset_tables.h"
-#include "crawler/html/html_tree.h"
-
-#define PRESCAN_MOST ((size_t)1024)
 
 static const struct charset *labelled(const char *label)
 {
@@ -191,6 +186,13 @@ static const struct charset *of_meta(struct scan *s)
     return c;
 }
 
+const struct charset *charset_of_meta(struct bytes attributes)
+{
+    struct scan s = {attributes.at, attributes.at + attributes.len};
+
+    return of_meta(&s);
+}
+
 static bool is_letter(char c)
 {
     return lower(c) >= 'a' && lower(c) <= 'z';
@@ -228,9 +230,9 @@ static void skip_markup(struct scan *s)
 
 static const struct charset *prescan(struct bytes body)
 {
-    struct scan s = {body.at,
-                     body.at +
-                         (body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST)};
+    struct scan s = {body.at, body.at + (body.len < CHARSET_PRESCAN_MOST
+                                             ? body.len
+                                             : CHARSET_PRESCAN_MOST)};
 
     /* UTF-16 without its mark, told by the first octets of a declaration. */
     if (body.len >= 6 && memcmp(body.at, "\0<\0?\0x", 6) == 0)
@@ -259,40 +261,6 @@ static const struct charset *prescan(struct bytes body)
     return NULL;
 }
 
-/* The first meta element of the head that names an encoding. */
-static const struct charset *of_head(struct bytes body)
-{
-    struct html_reader r;
-    struct html_tree tree;
-    enum html_token token;
-
-    html_begin(&r, body);
-    html_tree_begin(&tree);
-    while (tree.part == TREE_HEAD && (token = html_next(&r)) != HTML_PAGE_END) {
-        struct html_start start = {.word = html_word_of(r.name),
-                                   .name = r.name};
-        struct scan attributes = {r.at, r.end};
-
-        if (token == HTML_TEXT && r.text_state == HTML_DATA &&
-            bytes_trim(r.text).len > 0) {
-            html_tree_text(&tree);
-        } else if (token == HTML_END_TAG && html_finish_tag(&r)) {
-            html_tree_end(&tree, r.name);
-        } else if (token == HTML_START_TAG && html_finish_tag(&r)) {
-            struct html_place place = html_tree_start(&tree, &start);
-            const struct charset *c = NULL;
-
-            if (place.word == WORD_META)
-                c = of_meta(&attributes);
-            if (c != NULL)
-                return c;
-            if (place.state != HTML_DATA)
-                html_switch(&r, place.state, r.name);
-        }
-    }
-    return NULL;
-}
-
 const struct charset *charset_sniff(struct bytes body,
                                     struct bytes content_type)
 {
@@ -302,9 +270,7 @@ const struct charset *charset_sniff(struct bytes body,
         c = of_content(content_type);
     if (c == NULL && body.len > 0)
         c = prescan(body);
-    if (c == NULL && body.len > PRESCAN_MOST)
-        c = of_head(body);
-    return c != NULL ? c : labelled("windows-1252");
+    return c;
 }
 
 /* ---- style sheets -------------------------------------------------------- */
@@ -319,7 +285,8 @@ static const struct charset *of_at_charset(struct bytes body)
 
     if (!bytes_starts_with(body, word))
         return NULL;
-    body.len = body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST;
+    body.len =
+        body.len < CHARSET_PRESCAN_MOST ? body.len : CHARSET_PRESCAN_MOST;
     end = memchr(body.at + begin, '"', body.len - begin);
     if (end == NULL || end + 1 == body.at + body.len || end[1] != ';')
         return NULL;
@@ -356,8 +323,9 @@ static const struct charset *of_xml_declaration(struct bytes body)
     if (body.len < 6 || memcmp(body.at, "<?xml", 5) != 0 ||
         !is_space(body.at[5]))
         return NULL;
-    end =
-        memchr(body.at, '>', body.len < PRESCAN_MOST ? body.len : PRESCAN_MOST);
+    end = memchr(body.at, '>',
+                 body.len < CHARSET_PRESCAN_MOST ? body.len
+                                                 : CHARSET_PRESCAN_MOST);
     if (end == NULL)
         return NULL;
     s.at += 5;

@@ -18,8 +18,8 @@
 #include "base/heap.h"
 #include "crawler/fetch/answer.h"
 #include "crawler/fetch/coding.h"
+#include "crawler/fetch/fetch_options.h"
 #include "crawler/fetch/multi.h"
-#include "crawler/fetcher.h"
 
 enum fetch_end {
     FETCH_ANSWERED, /* the answer came, or as much of it as matters */

@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "crawler/fetch/fetch.h"
-#include "crawler/fetcher.h"
+#include "crawler/fetch/fetch_options.h"
 
 struct fetch_set;
 

@@ -17,8 +17,8 @@
 
 #include "base/status.h"
 #include "crawler/fetch/guard.h"
+#include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/ip_limit.h"
-#include "crawler/in_hand.h"
 
 struct multi;
 

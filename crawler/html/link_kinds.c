@@ -4,47 +4,63 @@
 
 #include "crawler/html/link_values.h"
 
-static const char *const kind_names[LINK_KIND_COUNT_] = {
-    [LINK_A] = "a",
-    [LINK_AREA] = "area",
-    [LINK_LINK] = "link",
-    [LINK_CANONICAL] = "canonical",
-    [LINK_CSS] = "css",
-    [LINK_SITEMAP] = "sitemap",
-    [LINK_ALTERNATE] = "alternate",
-    [LINK_FEED] = "feed",
-    [LINK_IMG] = "img",
-    [LINK_SRCSET] = "srcset",
-    [LINK_IFRAME] = "iframe",
-    [LINK_SCRIPT] = "script",
-    [LINK_FORM] = "form",
-    [LINK_META_REFRESH] = "meta-refresh",
-    [LINK_STYLE] = "style",
-    [LINK_HEADER] = "header",
-    [LINK_LAZY] = "lazy",
-    [LINK_OBJECT] = "object",
-    [LINK_EMBED] = "embed",
-    [LINK_MEDIA] = "media",
-    [LINK_CITE] = "cite",
-    [LINK_MANIFEST] = "manifest",
-    [LINK_AMPHTML] = "amphtml",
-    [LINK_OG] = "og",
-    [LINK_SEED] = "seed",
-    [LINK_REDIRECT] = "redirect",
-    [LINK_SITEMAP_PART] = "sitemap-part",
-    [LINK_LISTED] = "listed",
-    [LINK_PUT] = "put",
+/* `letter` and `context` are those of archives: a step of hopsFromSeed, and
+ * where on a page such a link stands. */
+static const struct {
+    const char *name;
+    char letter;
+    const char *context;
+} kind_facts[LINK_KIND_COUNT_] = {
+    [LINK_A] = {"a", 'L', "a/@href"},
+    [LINK_AREA] = {"area", 'L', "area/@href"},
+    [LINK_LINK] = {"link", 'L', "link/@href"},
+    [LINK_CANONICAL] = {"canonical", 'L', "link/@href"},
+    [LINK_CSS] = {"css", 'E', "link/@href"},
+    [LINK_SITEMAP] = {"sitemap", 'M', "sitemap"},
+    [LINK_ALTERNATE] = {"alternate", 'L', "link/@href"},
+    [LINK_FEED] = {"feed", 'L', "link/@href"},
+    [LINK_IMG] = {"img", 'E', "img/@src"},
+    [LINK_SRCSET] = {"srcset", 'E', "img/@srcset"},
+    [LINK_IFRAME] = {"iframe", 'E', "iframe/@src"},
+    [LINK_SCRIPT] = {"script", 'E', "script/@src"},
+    [LINK_FORM] = {"form", 'S', "form/@action"},
+    [LINK_META_REFRESH] = {"meta-refresh", 'R', "meta/@content"},
+    [LINK_STYLE] = {"style", 'E', "style"},
+    [LINK_HEADER] = {"header", 'L', "header"},
+    [LINK_LAZY] = {"lazy", 'E', "img/@data-src"},
+    [LINK_OBJECT] = {"object", 'E', "object/@data"},
+    [LINK_EMBED] = {"embed", 'E', "embed/@src"},
+    [LINK_MEDIA] = {"media", 'E', "media/@src"},
+    [LINK_CITE] = {"cite", 'L', "cite"},
+    [LINK_MANIFEST] = {"manifest", 'E', "link/@href"},
+    [LINK_AMPHTML] = {"amphtml", 'L', "link/@href"},
+    [LINK_OG] = {"og", 'L', "meta/@content"},
+    [LINK_SEED] = {"seed", 'L', "seed"},
+    [LINK_REDIRECT] = {"redirect", 'R', "location"},
+    [LINK_SITEMAP_PART] = {"sitemap-part", 'M', "sitemap"},
+    [LINK_LISTED] = {"listed", 'M', "sitemap"},
+    [LINK_PUT] = {"put", 'L', "put"},
 };
 
 const char *link_kind_name(enum link_kind k)
 {
-    return kind_names[k];
+    return kind_facts[k].name;
+}
+
+char link_kind_letter(enum link_kind kind)
+{
+    return kind < LINK_KIND_COUNT_ ? kind_facts[kind].letter : 'L';
+}
+
+const char *link_kind_context(enum link_kind kind)
+{
+    return kind < LINK_KIND_COUNT_ ? kind_facts[kind].context : "a/@href";
 }
 
 bool link_kind_of_name(struct bytes name, enum link_kind *out)
 {
     for (unsigned k = 0; k < LINK_KIND_COUNT_; k++)
-        if (bytes_is(name, kind_names[k])) {
+        if (bytes_is(name, kind_facts[k].name)) {
             *out = (enum link_kind)k;
             return true;
         }

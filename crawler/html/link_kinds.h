@@ -51,6 +51,12 @@ static inline bool link_is_sitemap(unsigned kind)
 }
 /* "a", "meta-refresh"; static. */
 const char *link_kind_name(enum link_kind k);
+#define HOP_LETTERS_MOST 50 /* of a path of them, see trail.h */
+/* How archives write such a step in hopsFromSeed (WARC/1.1 section 6.6): 'L',
+ * 'E', 'R', 'M', 'S'. */
+char link_kind_letter(enum link_kind kind);
+/* Where on a page such a link stands, as archives write it: "a/@href". */
+const char *link_kind_context(enum link_kind kind);
 /* False: no kind of that name. */
 bool link_kind_of_name(struct bytes name, enum link_kind *out);
 

@@ -17,8 +17,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "crawler/charset/charset.h"
 #include "crawler/html/css.h"
+#include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"
 #include "crawler/html/link_values.h"
 #include "crawler/robots/robots_tag.h"
@@ -411,7 +411,7 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
                                            const struct found_link *link),
                              void *ctx, struct page_info *info)
 {
-    const struct charset *charset = charset_sniff(body, o->content_type);
+    const struct charset *charset = html_charset(body, o->content_type);
     struct bytes page;
     enum status decoded, filtered, parsed;
 

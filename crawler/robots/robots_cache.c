@@ -21,9 +21,9 @@
 
 #include <stdlib.h>
 
+#include "base/http_time.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "crawler/fetch/http_time.h"
 
 #define MINUTE_MS     INT64_C(60000)
 #define HOUR_MS       (60 * MINUTE_MS)

@@ -4,9 +4,9 @@
  *
  * A lease writes nothing, so a URL whose response ends the process would be
  * met again after each restart, for ever. The crawler leaves the ids of such
- * URLs behind (crawler/in_hand.h); here they cost a try each. A person may have
- * killed the process at just that moment, so the host is not slowed down, and
- * the URL is tried again at once.
+ * URLs behind (crawler/fetch/in_hand.h); here they cost a try each. A person
+ * may have killed the process at just that moment, so the host is not slowed
+ * down, and the URL is tried again at once.
  */
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 
 #include "crawler/html/link_kinds.h"
 #include "service/calls/lend_impl.h"
-#include "service/grpc/grpc_proto.h"
+#include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"
 
 #define ENTRIES 3

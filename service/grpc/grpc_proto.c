@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* grpc_proto.c - protobuf-c in an arena. */
+/* grpc_proto.c - messages of a call, or its end. */
 #include "service/grpc/grpc_proto.h"
-
-static void *take(void *arena, size_t size)
-{
-    return arena_try(arena, size);
-}
-
-static void leave(void *arena, void *p)
-{
-    (void)arena; /* goes with the arena */
-    (void)p;
-}
-
-const void *proto_unpack(const ProtobufCMessageDescriptor *d, struct arena *a,
-                         struct bytes m)
-{
-    ProtobufCAllocator allocator = {take, leave, a};
-
-    return protobuf_c_message_unpack(d, &allocator, m.len,
-                                     (const uint8_t *)m.at);
-}
 
 const void *grpc_unpack(struct grpc_call *c,
                         const ProtobufCMessageDescriptor *d, struct arena *a,

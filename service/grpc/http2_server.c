@@ -68,33 +68,6 @@ static void accept_again(struct loop_timer *t)
         loop_change(s->loop, &s->listener, EPOLLIN);
 }
 
-bool http2_split_address(struct bytes text, struct bytes *host,
-                         struct bytes *port)
-{
-    const char *colon = text.len > 0 ? memrchr(text.at, ':', text.len) : NULL;
-    unsigned number = 0;
-
-    if (colon == NULL)
-        return false;
-    *host = bytes_of(text.at, (size_t)(colon - text.at));
-    *port = bytes_of(colon + 1, text.len - host->len - 1);
-    if (host->len >= 2 && host->at[0] == '[' &&
-        host->at[host->len - 1] == ']') {
-        host->at++;
-        host->len -= 2;
-    } else if (memchr(host->at, ':', host->len) != NULL) {
-        return false; /* an IPv6 address without brackets */
-    }
-    if (host->len == 0 || port->len == 0 || port->len > 5)
-        return false;
-    for (size_t i = 0; i < port->len; i++) {
-        if (port->at[i] < '0' || port->at[i] > '9')
-            return false;
-        number = 10 * number + (unsigned)(port->at[i] - '0');
-    }
-    return number <= UINT16_MAX; /* getaddrinfo would take the rest of it */
-}
-
 enum status http2_server_new(struct http2_server **out, struct loop *l,
                              struct http2_handler *h,
                              const struct http2_server_options *o)

@@ -40,10 +40,6 @@ struct http2_server_options {
 /* Sensible ones for all but listen and tls. */
 void http2_server_options_init(struct http2_server_options *o);
 
-/* Splits "host:port", "[v6]:port"; false: it is neither. */
-bool http2_split_address(struct bytes text, struct bytes *host,
-                         struct bytes *port);
-
 /* Listens; `h->wake` is set by this. STATUS_ARG: no such address; STATUS_BUSY:
  * it is taken; STATUS_IO. All but the options' strings are borrowed for the
  * server's life. */

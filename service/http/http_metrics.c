@@ -5,13 +5,55 @@
  * All that is shown are samples that others have left: a scrape waits for no
  * frontier thread and asks no store.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
 #include "service/metrics/metrics_parts.h"
 
+#define HTTP      "http"
 #define PAGE_MOST ((size_t)64 << 20) /* some 20 KB a crawl */
+
+static void add_route(struct metrics_text *m, const struct http_tally *t,
+                      unsigned group)
+{
+    for (unsigned c = 1; c < HTTP_CLASSES; c++) {
+        uint64_t n =
+            atomic_load_explicit(&t->classes[group][c], memory_order_relaxed);
+        char code[16];
+
+        snprintf(code, sizeof code, "%uxx", c);
+        if (n > 0 || c == 2 || c == 4)
+            metrics_uint(m,
+                         METRICS_LABELS({"route", t->names[group]},
+                                        {"code", code}),
+                         n);
+    }
+}
+
+static void add_http(struct metrics_text *m, struct http_server *s)
+{
+    const struct http_tally *t = http_server_tally(s);
+    struct http_sample v;
+
+    http_server_sample(s, &v);
+    metrics_family(m, HTTP, "requests_total", METRICS_COUNTER,
+                   "Requests answered, by path and status.");
+    for (unsigned g = 0; g < t->count; g++)
+        add_route(m, t, g);
+    metrics_family(m, HTTP, "request_duration_seconds", METRICS_HISTOGRAM,
+                   "From a request's line to its answer's being ready.");
+    for (unsigned g = 0; g < t->count; g++) {
+        struct histogram_sample h = {{0}, 0};
+
+        histogram_look(&t->took[g], &h);
+        if (histogram_count(&h) > 0)
+            metrics_histogram(m, METRICS_LABELS({"route", t->names[g]}), &h);
+    }
+    metrics_one(m, HTTP, "connections", METRICS_GAUGE,
+                "Connections that are open.", v.connections);
+}
 
 static void add_crawls(struct metrics_text *m, struct crawls *crawls)
 {
@@ -38,7 +80,7 @@ void http_ask_metrics(struct http_request *r)
         metrics_add_frontier(&m, o->frontier);
     if (o->grpc != NULL)
         metrics_add_grpc(&m, o->grpc);
-    metrics_add_http(&m, r->server);
+    add_http(&m, r->server);
     metrics_add_process(&m, o->dir);
     if (buf_failed(&out) != STATUS_OK) {
         buf_fini(&out);

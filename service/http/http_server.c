@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/cond.h"
+#include "base/listen_address.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/grpc/http2_server.h"
@@ -144,7 +145,7 @@ static enum status listen_at(struct http_server *s)
             s->fd = socket_file_fd(s->socket);
         return st;
     }
-    if (http2_split_address(bytes_of_str(o->listen), &host, &port))
+    if (listen_address_split(bytes_of_str(o->listen), &host, &port))
         s->host = xstrndup(host.at, host.len);
     return listener_open(o->listen, &s->fd, s->address);
 }

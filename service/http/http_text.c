@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "service/grpc/grpc_proto.h"
+#include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier/urlfrontier_url.h"
 

@@ -5,7 +5,7 @@
  *   metrics_crawls.c    the crawls of this process, a label each
  *   metrics_engine.c    what a crawl's engine and the served one have in common
  *   metrics_frontier.c  the served frontier, and its gRPC port
- *   metrics_process.c   the HTTP port, the process, the disk
+ *   metrics_process.c   the process, the disk
  *
  * Every part reads samples that others have left for it, and none waits for a
  * frontier thread or asks a store. What each family means is written down in
@@ -18,7 +18,6 @@
 #include "job/crawls.h"
 #include "service/calls/frontier_calls.h"
 #include "service/grpc/grpc_server.h"
-#include "service/http/http_request.h"
 #include "service/metrics/metrics_text.h"
 #include "service/net/places.h"
 
@@ -27,7 +26,6 @@ void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
                         size_t n);
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
 void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);
-void metrics_add_http(struct metrics_text *m, struct http_server *s);
 /* Connections that a port closed, by place_end. */
 void metrics_add_closed(struct metrics_text *m, const char *prefix,
                         const uint64_t closed[PLACE_ENDS_]);

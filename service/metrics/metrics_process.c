@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_process.c - the HTTP port, the process, the disk. */
+/* metrics_process.c - the process, the disk. */
 #include <stdio.h>
 
 #include "service/metrics/metrics_parts.h"
 #include "service/metrics/process_facts.h"
 
-#define HTTP    "http"
 #define PROCESS "process"
 
-/* ---- HTTP ---- */
-
-static void add_route(struct metrics_text *m, const struct http_tally *t,
-                      unsigned group)
-{
-    for (unsigned c = 1; c < HTTP_CLASSES; c++) {
-        uint64_t n =
-            atomic_load_explicit(&t->classes[group][c], memory_order_relaxed);
-        char code[16];
-
-        snprintf(code, sizeof code, "%uxx", c);
-        if (n > 0 || c == 2 || c == 4)
-            metrics_uint(m,
-                         METRICS_LABELS({"route", t->names[group]},
-                                        {"code", code}),
-                         n);
-    }
-}
+/* ---- connections ---- */
 
 void metrics_add_closed(struct metrics_text *m, const char *prefix,
                         const uint64_t closed[PLACE_ENDS_])
@@ -37,29 +19,6 @@ void metrics_add_closed(struct metrics_text *m, const char *prefix,
                      METRICS_LABELS(
                          {"reason", place_end_name((enum place_end)i)}),
                      closed[i]);
-}
-
-void metrics_add_http(struct metrics_text *m, struct http_server *s)
-{
-    const struct http_tally *t = http_server_tally(s);
-    struct http_sample v;
-
-    http_server_sample(s, &v);
-    metrics_family(m, HTTP, "requests_total", METRICS_COUNTER,
-                   "Requests answered, by path and status.");
-    for (unsigned g = 0; g < t->count; g++)
-        add_route(m, t, g);
-    metrics_family(m, HTTP, "request_duration_seconds", METRICS_HISTOGRAM,
-                   "From a request's line to its answer's being ready.");
-    for (unsigned g = 0; g < t->count; g++) {
-        struct histogram_sample h = {{0}, 0};
-
-        histogram_look(&t->took[g], &h);
-        if (histogram_count(&h) > 0)
-            metrics_histogram(m, METRICS_LABELS({"route", t->names[g]}), &h);
-    }
-    metrics_one(m, HTTP, "connections", METRICS_GAUGE,
-                "Connections that are open.", v.connections);
 }
 
 /* ---- process ---- */

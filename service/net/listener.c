@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/listen_address.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "service/grpc/http2_server.h"
 
 #define BACKLOG 1024
 
@@ -25,7 +25,7 @@ static enum status resolve(const char *listen_at, struct addrinfo **found)
     char *name, *service;
     int rc = EAI_NONAME;
 
-    if (!http2_split_address(bytes_of_str(listen_at), &host, &port)) {
+    if (!listen_address_split(bytes_of_str(listen_at), &host, &port)) {
         log_error("not an address to listen on",
                   "address=\"%s\" want=HOST:PORT", listen_at);
         return STATUS_ARG;

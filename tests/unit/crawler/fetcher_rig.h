@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "crawler/fetcher.h"
 #include "crawler/html/links.h"
+#include "frontier/url/queue_key.h"
 #include "tests/unit/crawler/tiny_server.h"
 
 #define RIG_CAPACITY  64

@@ -71,7 +71,7 @@ START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
     }
     known = trail_new(frontier_store_of(r.e));
     for (int i = 1; i < 400; i++) {
-        int over = i > TRAIL_LETTERS ? i - TRAIL_LETTERS : 0;
+        int over = i > HOP_LETTERS_MOST ? i - HOP_LETTERS_MOST : 0;
         int n = over > 0 ? snprintf(want, sizeof want, "%d+", over) : 0;
 
         memset(want + n, 'L', (size_t)(i - over));
@@ -92,8 +92,9 @@ END_TEST
 START_TEST(every_kind_of_link_has_a_letter_and_a_place)
 {
     for (unsigned k = 0; k < LINK_KIND_COUNT_; k++) {
-        ck_assert_ptr_nonnull(strchr("LERMS", trail_letter((enum link_kind)k)));
-        ck_assert_ptr_nonnull(trail_context((enum link_kind)k));
+        ck_assert_ptr_nonnull(
+            strchr("LERMS", link_kind_letter((enum link_kind)k)));
+        ck_assert_ptr_nonnull(link_kind_context((enum link_kind)k));
     }
 }
 END_TEST

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "crawler/charset/charset.h"
+#include "crawler/html/html_charset.h"
 
 #define MOST ((size_t)1 << 20)
 
@@ -48,7 +48,7 @@ END_TEST
 static void check_sniff(const char *page, const char *type, const char *name)
 {
     ck_assert_str_eq(charset_name(
-                         charset_sniff(bytes_of_str(page), bytes_of_str(type))),
+                         html_charset(bytes_of_str(page), bytes_of_str(type))),
                      name);
 }
 
@@ -162,7 +162,7 @@ struct counts {
 
 static void run_case(struct bytes data, struct bytes want, struct counts *n)
 {
-    const struct charset *c = charset_sniff(data, bytes_of("", 0));
+    const struct charset *c = html_charset(data, bytes_of("", 0));
     const struct charset *w = charset_of_label(want);
 
     if (c == w) {

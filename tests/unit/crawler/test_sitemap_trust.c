@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sitemap_trust.c - who may list whose URLs. */
-#include "crawler/sitemap/sitemap_trust.h"
+#include "crawler/sitemap_trust.h"
 
 #include "base/mem.h"
 #include "crawler/report.h"

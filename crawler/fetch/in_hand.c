@@ -9,7 +9,7 @@
  * Its blocks are allocated before it is mapped, since a store to a mapped page
  * that finds the disk full ends the process with SIGBUS.
  */
-#include "crawler/in_hand.h"
+#include "crawler/fetch/in_hand.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -8,8 +8,8 @@
  * robots.txt files in the store: that of a host that was not asked yet names
  * nothing.
  */
-#ifndef URLWEIR_CRAWLER_SITEMAP_SITEMAP_TRUST_H
-#define URLWEIR_CRAWLER_SITEMAP_SITEMAP_TRUST_H
+#ifndef URLWEIR_CRAWLER_SITEMAP_TRUST_H
+#define URLWEIR_CRAWLER_SITEMAP_TRUST_H
 
 #include "crawler/fetcher.h"
 #include "frontier/engine.h"

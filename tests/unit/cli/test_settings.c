@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/crawl_command_line.h"
 #include "config/config.h"
 #include "crawler/html/links.h"
 #include "job/settings.h"

@@ -5,8 +5,8 @@
  * Not those that whoever started us has us ignore: nohup(1) SIGHUP, a shell
  * SIGINT for what it starts in the background.
  */
-#ifndef URLWEIR_CLI_RUN_STOP_SIGNALS_H
-#define URLWEIR_CLI_RUN_STOP_SIGNALS_H
+#ifndef URLWEIR_CLI_STOP_SIGNALS_H
+#define URLWEIR_CLI_STOP_SIGNALS_H
 
 #include <signal.h>
 

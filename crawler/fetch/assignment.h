@@ -4,8 +4,8 @@
  * The engine's bytes of a lease are the frontier thread's; those here are a
  * copy that goes with the URL.
  */
-#ifndef URLWEIR_CRAWLER_ASSIGNMENT_H
-#define URLWEIR_CRAWLER_ASSIGNMENT_H
+#ifndef URLWEIR_CRAWLER_FETCH_ASSIGNMENT_H
+#define URLWEIR_CRAWLER_FETCH_ASSIGNMENT_H
 
 #include "base/bytes.h"
 #include "frontier/engine.h"

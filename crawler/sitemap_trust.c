@@ -6,7 +6,7 @@
  * read and parsed, so ORIGINS_MOST are looked at for each report and the rest
  * count as saying no.
  */
-#include "crawler/sitemap/sitemap_trust.h"
+#include "crawler/sitemap_trust.h"
 
 #include <stdio.h>
 #include <stdlib.h>

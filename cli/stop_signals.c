@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stop_signals.c - the signals that end a command in good order. */
-#include "cli/run/stop_signals.h"
+#include "cli/stop_signals.h"
 
 #include <stddef.h>
 

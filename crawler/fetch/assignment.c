@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* assignment.c - one block of memory: the lease, then all its bytes. */
-#include "crawler/assignment.h"
+#include "crawler/fetch/assignment.h"
 
 #include <stdlib.h>
 #include <string.h>

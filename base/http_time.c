@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* http_time.c - what HTTP header fields say about time. */
-#include "crawler/fetch/http_time.h"
+#include "base/http_time.h"
 
 #include <stdbool.h>
 

@@ -13,8 +13,8 @@
  * slot holds the same id after the same number of steps has not come back in
  * between.
  */
-#ifndef URLWEIR_CRAWLER_IN_HAND_H
-#define URLWEIR_CRAWLER_IN_HAND_H
+#ifndef URLWEIR_CRAWLER_FETCH_IN_HAND_H
+#define URLWEIR_CRAWLER_FETCH_IN_HAND_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

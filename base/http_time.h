@@ -4,8 +4,8 @@
  * Values come as they stood in the header, empty where there was none. Moments
  * are wall-clock milliseconds, durations milliseconds. Any thread.
  */
-#ifndef URLWEIR_CRAWLER_FETCH_HTTP_TIME_H
-#define URLWEIR_CRAWLER_FETCH_HTTP_TIME_H
+#ifndef URLWEIR_BASE_HTTP_TIME_H
+#define URLWEIR_BASE_HTTP_TIME_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 
-#include "crawler/fetch/http_time.h"
+#include "base/http_time.h"
 
 #define NOW INT64_C(784111777000) /* Sun, 06 Nov 1994 08:49:37 GMT */
 

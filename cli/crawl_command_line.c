@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_command_line.c - the settings of `urlweir crawl` and `urlweir resume`:
+ * defaults, then crawl.yaml, the file of --config, and the command line.
+ */
+#include "cli/crawl_command_line.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/open_crawl.h"
+#include "config/config.h"
+
+static const struct usage crawl_usage = {
+    .name = "crawl",
+    .synopsis = "crawl [SEED...] [-i FILE|-] -o DIR [options]",
+    .about = "Crawls from the seeds, and keeps what it finds in DIR. A crawl "
+             "that is already there is refused: urlweir resume goes on with "
+             "it.",
+    .table = &crawl_options,
+    .most = SIZE_MAX,
+    .operand = "a seed",
+};
+
+static const struct usage resume_usage = {
+    .name = "resume",
+    .synopsis = "resume DIR [options]",
+    .about = "Goes on with the crawl in DIR as it was started. What options "
+             "change holds from now on, also for what is queued, and is "
+             "printed.",
+    .table = &crawl_options,
+    .without = OPTION_ON_START,
+    .because = "it is fixed when a crawl starts",
+    .least = 1,
+    .most = 1,
+    .operand = "the crawl's directory",
+};
+
+/* ---- reading ---- */
+
+/* The file of --config, then the command line itself. */
+static bool apply(struct crawl_settings *s, const struct usage *u,
+                  const struct command_line *c, int *code)
+{
+    const char *config = command_line_value(c, u, "config");
+    struct buf error;
+    bool ok = true;
+
+    buf_init(&error, 4096);
+    if (config != NULL && config[0] != '\0')
+        ok = config_load(&crawl_options, s, config, OPTION_FROM_FILE, &error) ==
+             STATUS_OK;
+    if (!ok)
+        *code = usage_error(u, "%s", buf_str(&error));
+    buf_fini(&error);
+    return ok && command_line_apply(c, u, s, code);
+}
+
+static bool check(struct crawl_settings *s, const struct usage *u, int *code)
+{
+    struct buf error;
+    bool ok;
+
+    buf_init(&error, 4096);
+    ok = settings_check(s, &error) == STATUS_OK;
+    if (!ok)
+        *code = usage_error(u, "%s", buf_str(&error));
+    buf_fini(&error);
+    return ok;
+}
+
+/* Operands are seeds; they replace those of the file. */
+static bool take_seeds(struct crawl_settings *s, const struct command_line *c,
+                       int *code)
+{
+    size_t seeds = settings_index("seeds");
+    struct buf error;
+    bool ok = true;
+
+    buf_init(&error, 1000);
+    for (size_t i = 0; ok && i < c->operands.count; i++) {
+        ok = option_set(&crawl_options, seeds, s,
+                        bytes_of_str(c->operands.item[i]), OPTION_FROM_LINE,
+                        &error) == STATUS_OK;
+        if (!ok)
+            *code = usage_error(&crawl_usage, "seed %zu: %s", i + 1,
+                                buf_str(&error));
+    }
+    buf_fini(&error);
+    return ok;
+}
+
+static bool has_start(const struct crawl_settings *s, int *code)
+{
+    if (s->output == NULL) {
+        *code = usage_error(&crawl_usage,
+                            "-o DIR is missing: where the crawl is kept");
+        return false;
+    }
+    if (s->seeds.count == 0 && s->input == NULL && s->sitemap_url.count == 0) {
+        *code = usage_error(&crawl_usage,
+                            "no seed: give URLs, or -i FILE with one a line");
+        return false;
+    }
+    return true;
+}
+
+bool settings_of_crawl(struct crawl_settings *s, int argc, char **argv,
+                       int *code)
+{
+    struct command_line c;
+    bool ok;
+
+    if (!command_line_read(&c, &crawl_usage, argc, argv, code))
+        return false;
+    settings_init(s);
+    ok = apply(s, &crawl_usage, &c, code) && take_seeds(s, &c, code) &&
+         has_start(s, code) && check(s, &crawl_usage, code);
+    if (!ok)
+        settings_fini(s);
+    command_line_fini(&c);
+    return ok;
+}
+
+/* ---- resuming ---- */
+
+/* No crawl.yaml: either nothing was ever crawled there, or it was lost. */
+static int no_settings(const char *dir)
+{
+    struct buf path, safe;
+    uint64_t size;
+    int code = EXIT_CANNOT;
+
+    if (dir_is_service(dir, "resume"))
+        return code;
+    buf_init(&path, 8192);
+    buf_init(&safe, 40000);
+    format_terminal(&safe, bytes_of_str(dir));
+    buf_addf(&path, "%s/frontier.db", dir);
+    if (file_size(buf_str(&path), &size) == STATUS_OK) {
+        fprintf(stderr,
+                "urlweir resume: %s/crawl.yaml is missing, what was crawled is "
+                "not; put the options of the crawl into a new crawl.yaml (an "
+                "empty one means the defaults) and resume again\n",
+                buf_str(&safe));
+        code = EXIT_DAMAGED;
+    } else {
+        fprintf(stderr, "urlweir resume: no crawl to resume in %s%s\n",
+                buf_str(&safe), no_crawl_hint(dir));
+    }
+    buf_fini(&path);
+    buf_fini(&safe);
+    return code;
+}
+
+/* DIR/crawl.yaml into settings that hold the defaults. */
+static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
+{
+    struct buf path, error, safe;
+    enum status st;
+
+    buf_init(&path, 8192);
+    buf_init(&error, 4096);
+    buf_init(&safe, 16384);
+    buf_addf(&path, "%s/crawl.yaml", dir);
+    st = config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL,
+                     &error);
+    if (st == STATUS_NOT_FOUND) {
+        *code = no_settings(dir);
+    } else if (st != STATUS_OK) {
+        format_terminal(&safe, buf_bytes(&error));
+        fprintf(stderr, "urlweir resume: %s%s\n", buf_str(&safe),
+                st == STATUS_IO ? "" : "; mend that line and resume again");
+        *code = st == STATUS_IO ? EXIT_CANNOT : EXIT_DAMAGED;
+    }
+    buf_fini(&path);
+    buf_fini(&error);
+    buf_fini(&safe);
+    return st == STATUS_OK;
+}
+
+/* A file of --config may repeat what was fixed at the start, not change it. */
+static bool keeps_start(const struct crawl_settings *before,
+                        const struct crawl_settings *s, int *code)
+{
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *spec = &crawl_options.spec[i];
+
+        if ((spec->flags & OPTION_ON_START) != 0 &&
+            option_given(&crawl_options, i, s) &&
+            !option_equal(spec, before, s)) {
+            *code = usage_error(&resume_usage,
+                                "%s: %s: it is fixed when a crawl starts, and "
+                                "is another there",
+                                s->config, spec->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_output(struct crawl_settings *s, const char *dir)
+{
+    free(s->output);
+    s->output = xstrdup(dir);
+}
+
+static bool resume(struct crawl_settings *s, struct crawl_settings *before,
+                   const struct command_line *c, int *code)
+{
+    const char *dir = c->operands.item[0];
+
+    if (!load_crawl(s, dir, code))
+        return false;
+    set_output(s, dir);
+    option_fini(&crawl_options, before);
+    option_copy(&crawl_options, before, s, sizeof *s);
+    return apply(s, &resume_usage, c, code) && keeps_start(before, s, code) &&
+           check(s, &resume_usage, code);
+}
+
+bool settings_of_resume(struct crawl_settings *s, struct crawl_settings *before,
+                        int argc, char **argv, int *code)
+{
+    struct command_line c;
+    bool ok;
+
+    if (!command_line_read(&c, &resume_usage, argc, argv, code))
+        return false;
+    settings_init(s);
+    settings_init(before);
+    ok = resume(s, before, &c, code);
+    if (!ok) {
+        settings_fini(s);
+        settings_fini(before);
+    }
+    command_line_fini(&c);
+    return ok;
+}

@@ -1,0 +1,24 @@
+/*
+ * crawl_command_line.h - the settings of a crawl as its command line has them.
+ */
+#ifndef URLWEIR_CLI_CRAWL_COMMAND_LINE_H
+#define URLWEIR_CLI_CRAWL_COMMAND_LINE_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "job/settings.h"
+
+/* Everything `urlweir crawl` needs, from its command line (argv[0] is "crawl")
+ * and the file of --config. False: there is nothing to crawl, *code is the exit
+ * status (help was printed, or what is wrong), and *s needs no fini. */
+MUST_CHECK bool settings_of_crawl(struct crawl_settings *s, int argc,
+                                  char **argv, int *code);
+
+/* The same for `urlweir resume DIR`: DIR/crawl.yaml first. *before: as the
+ * crawl was started, also to be freed. */
+MUST_CHECK bool settings_of_resume(struct crawl_settings *s,
+                                   struct crawl_settings *before, int argc,
+                                   char **argv, int *code);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * fetch_options.h - what the fetchers of a crawl are told, and what each of
+ * them counts.
+ */
+#ifndef URLWEIR_CRAWLER_FETCH_FETCH_OPTIONS_H
+#define URLWEIR_CRAWLER_FETCH_FETCH_OPTIONS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/digest.h"
+#include "crawler/fetch/body_pool.h"
+#include "crawler/fetch/guard.h"
+#include "crawler/fetch/in_hand.h"
+#include "crawler/fetch/ip_limit.h"
+#include "crawler/fetch/rate_limit.h"
+#include "frontier/scope.h"
+
+struct archive; /* crawler/archive/archive.h */
+
+enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
+
+/* Shared by all fetchers of a crawl; outlives them; read-only but for what
+ * says otherwise. Strings are borrowed. */
+struct fetcher_options {
+    /* identity */
+    const char *user_agent;     /* the whole header value */
+    const char *product_token;  /* of it, for robots.txt: "urlweir" */
+    const char *const *headers; /* extra "Name: value" lines */
+    size_t header_count;
+    const char *cookie;         /* NULL: cookies are off */
+    const char *proxy;          /* NULL: none, whatever the environment */
+    bool insecure;              /* no TLS verification */
+    const char *const *resolve; /* HOST:PORT:ADDR, as curl takes them */
+    size_t resolve_count;
+    /* limits */
+    int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
+    uint64_t max_body;                      /* decoded octets */
+    uint32_t max_redirects;
+    uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
+    int64_t retry_delay_ms;
+    /* policy */
+    enum robots_policy robots;
+    bool follow_nofollow;    /* links marked nofollow are followed */
+    bool find_sitemaps;      /* those that a robots.txt names are asked for */
+    uint32_t kinds;          /* LINK_BIT set that is followed */
+    const char *const *mime; /* accepted types, "text/html", "image/x" or
+                                "text/" for all of a family; none: all */
+    size_t mime_count;
+    uint64_t links_most;            /* different links taken of a page; 0: all
+                                     */
+    const char *const *drop_params; /* see url_params.h */
+    size_t drop_param_count;
+    bool record_links;       /* send every link in scope, also repeats */
+    bool warc;               /* reports carry records; all bodies are kept */
+    struct archive *archive; /* where they go; NULL: files are unknown yet */
+    size_t robots_memory;    /* for rules, this fetcher's; 0: 16 MiB */
+    /* what is shared */
+    const struct guard *guard;
+    struct scope *scope;       /* thread-safe */
+    struct body_pool *bodies;  /* thread-safe */
+    struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
+    struct rate_limit *rate;   /* thread-safe; NULL: no limit */
+    const struct digest_key *digest_key;
+    struct bytes crawl; /* crawl ID */
+};
+
+struct fetcher_counters {        /* written by the fetcher, read by anybody */
+    _Atomic uint64_t active;     /* transfers under way */
+    _Atomic uint64_t requests;   /* sent, robots.txt and retries included */
+    _Atomic uint64_t wire_bytes; /* received so far, unfinished ones included */
+    _Atomic uint64_t connections; /* opened */
+};
+
+#endif

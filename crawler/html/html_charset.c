@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* html_charset.c - the encoding that the head of a page names. */
+#include "crawler/html/html_charset.h"
+
+#include "crawler/html/html_tree.h"
+
+/* The first meta element of the head that names an encoding. */
+static const struct charset *of_head(struct bytes body)
+{
+    struct html_reader r;
+    struct html_tree tree;
+    enum html_token token;
+
+    html_begin(&r, body);
+    html_tree_begin(&tree);
+    while (tree.part == TREE_HEAD && (token = html_next(&r)) != HTML_PAGE_END) {
+        struct html_start start = {.word = html_word_of(r.name),
+                                   .name = r.name};
+        const char *attributes = r.at;
+
+        if (token == HTML_TEXT && r.text_state == HTML_DATA &&
+            bytes_trim(r.text).len > 0) {
+            html_tree_text(&tree);
+        } else if (token == HTML_END_TAG && html_finish_tag(&r)) {
+            html_tree_end(&tree, r.name);
+        } else if (token == HTML_START_TAG && html_finish_tag(&r)) {
+            struct html_place place = html_tree_start(&tree, &start);
+            const struct charset *c = NULL;
+
+            if (place.word == WORD_META)
+                c = charset_of_meta(
+                    bytes_of(attributes, (size_t)(r.end - attributes)));
+            if (c != NULL)
+                return c;
+            if (place.state != HTML_DATA)
+                html_switch(&r, place.state, r.name);
+        }
+    }
+    return NULL;
+}
+
+const struct charset *html_charset(struct bytes body, struct bytes content_type)
+{
+    const struct charset *c = charset_sniff(body, content_type);
+
+    if (c == NULL && body.len > CHARSET_PRESCAN_MOST)
+        c = of_head(body);
+    return c != NULL ? c : charset_of_label(bytes_of_str("windows-1252"));
+}

@@ -1,0 +1,20 @@
+/*
+ * html_charset.h - which encoding an HTML page is in.
+ *
+ * After the byte order mark, the HTTP header and the first 1,024 octets
+ * (charset.h), the rest of the head is read as a browser does, which changes
+ * the encoding when it comes to a meta element that names one (HTML standard,
+ * section 13.2.3.4). Past the head nothing counts any more. Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_HTML_CHARSET_H
+#define URLWEIR_CRAWLER_HTML_HTML_CHARSET_H
+
+#include "base/bytes.h"
+#include "crawler/charset/charset.h"
+
+/* Never NULL: windows-1252 if nothing says otherwise. `content_type` is the
+ * HTTP header's value, or empty. */
+const struct charset *html_charset(struct bytes body,
+                                   struct bytes content_type);
+
+#endif
