@@ -266,20 +266,44 @@ static enum status scalable_merge(struct filter *into,
     return STATUS_OK;
 }
 
+/* What a load means. Segments of a young filter hold a few keys each, so most
+ * loads come up again and again, and at such loads the rate is a long sum. The
+ * odd factor spreads whole numbers and simple fractions over the table. */
+struct known_load {
+    unsigned k; /* 0: nothing is known here */
+    double load, rate, fill;
+};
+
+#define KNOWN_LOADS 256
+
+static struct known_load load_of(const struct scalable *c,
+                                 struct known_load *known, uint32_t s)
+{
+    unsigned k = c->k_of[s];
+    double load = scalable_load(c, s);
+    struct known_load *l = &known[(size_t)(load * 61) % KNOWN_LOADS];
+
+    if (l->k != k || l->load != load)
+        *l = (struct known_load){k, load,
+                                 sizing_curve_rate(&c->curves[k / 4], load),
+                                 sizing_block_fill(k, BLOCK_CELLS, load)};
+    return *l;
+}
+
 static void scalable_stats(const struct filter *f, struct filter_stats *out)
 {
+    static const struct known_load lost = {.rate = 1, .fill = 1};
     const struct scalable *c = (const struct scalable *)f;
+    struct known_load known[KNOWN_LOADS] = {0};
     double rate = 0, fill = 0;
 
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
-        double load = c->lost[s] ? 0 : scalable_load(c, s);
-        unsigned k = c->k_of[s];
-        double share = c->lost[s] ? 1 : sizing_block_fill(k, BLOCK_CELLS, load);
+        struct known_load l = c->lost[s] ? lost : load_of(c, known, s);
 
-        out->count += (uint64_t)(load * c->runs[s].blocks + 0.5);
-        rate += c->lost[s] ? 1 : sizing_curve_rate(&c->curves[k / 4], load);
-        fill += share;
-        out->group_fill[s / GROUP] += (float)(share / (double)GROUP);
+        out->count += (uint64_t)(l.load * c->runs[s].blocks + 0.5);
+        rate += l.rate;
+        fill += l.fill;
+        out->group_fill[s / GROUP] += (float)(l.fill / (double)GROUP);
     }
     out->groups = FILTER_GROUPS;
     out->bits = c->slab.total * BLOCK_BYTES * 8 + sizeof c->runs * 8;
