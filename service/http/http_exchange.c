@@ -55,6 +55,7 @@ static void arrive(struct http_request *r, const char *method)
     bool stopping = http_server_is_stopping(r->server);
 
     r->state = HTTP_READING;
+    http_conns_read(r->server->conns, http_conn_of(r->conn));
     r->path = xstrndup(r->uri, strcspn(r->uri, "?"));
     http_guard_caller(r);
     if (r->status == 0)
@@ -252,6 +253,7 @@ void *http_exchange_begin(void *server, const char *uri,
     r->server = s;
     r->conn = conn;
     r->began = clock_mono();
+    http_conns_asked(s->conns, http_conn_of(conn));
     r->uri = xstrdup(uri);
     buf_init(&r->body, BODY_MOST);
     pthread_mutex_lock(&s->mtx);
@@ -266,7 +268,7 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     struct http_server *s = server;
     struct http_request *r = *ctx;
 
-    (void)conn;
+    http_conns_answered(s->conns, http_conn_of(conn));
     if (r == NULL)
         return;
     *ctx = NULL;

@@ -41,6 +41,7 @@ void http_guard_role(struct http_request *r)
     if (needed == AUTH_NONE)
         return;
     if (auth == NULL) {
+        http_conns_know(r->server->conns, http_conn_of(r->conn));
         has = r->server->options.open_role;
         r->role = has != AUTH_NONE ? has : AUTH_ADMIN;
         if (has != AUTH_NONE && has < needed)
@@ -51,6 +52,8 @@ void http_guard_role(struct http_request *r)
     token = auth_bearer(http_header(r, MHD_HTTP_HEADER_AUTHORIZATION));
     has = auth_role_of(auth, token);
     r->role = has;
+    if (has != AUTH_NONE)
+        http_conns_know(r->server->conns, http_conn_of(r->conn));
     if (has == AUTH_NONE)
         http_problem(r, 401, "a token is needed: Authorization: Bearer TOKEN");
     else if (has < needed)

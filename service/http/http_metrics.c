@@ -53,6 +53,7 @@ static void add_http(struct metrics_text *m, struct http_server *s)
     }
     metrics_one(m, HTTP, "connections", METRICS_GAUGE,
                 "Connections that are open.", v.connections);
+    metrics_add_closed(m, HTTP, v.closed);
 }
 
 static void add_crawls(struct metrics_text *m, struct crawls *crawls)

@@ -31,8 +31,7 @@
 #define BATCH   64
 
 struct http_pump {
-    void (*beat)(void *ctx);
-    void *ctx;
+    struct http_pump_work work;
     int epoll, nudge;
     pthread_t thread;
     bool started;
@@ -85,7 +84,7 @@ static void do_beat(struct http_pump *p)
 {
     struct http_sleeper *list;
 
-    p->beat(p->ctx);
+    p->work.beat(p->work.beat_ctx);
     pthread_mutex_lock(&p->mtx);
     p->beats++;
     list = p->for_beats;
@@ -133,8 +132,9 @@ static void tell_cut(struct http_pump *p)
     pthread_mutex_unlock(&p->mtx);
 }
 
-/* Milliseconds until the beat at `next`, or -1: nobody waits for it. */
-static int wait_for(struct http_pump *p, int64_t next)
+/* Milliseconds until the beat at `next`, if anybody waits for it, or until
+ * `look`; -1: neither. */
+static int wait_for(struct http_pump *p, int64_t next, int64_t look)
 {
     int64_t now = clock_mono();
     bool wanted;
@@ -142,7 +142,9 @@ static int wait_for(struct http_pump *p, int64_t next)
     pthread_mutex_lock(&p->mtx);
     wanted = p->for_beats != NULL;
     pthread_mutex_unlock(&p->mtx);
-    if (!wanted)
+    if (!wanted || look < next)
+        next = look;
+    if (next == INT64_MAX)
         return -1;
     return next > now ? (int)((next - now) / NS_PER_MS) + 1 : 0;
 }
@@ -211,7 +213,8 @@ static void *pump(void *arg)
     int64_t next = clock_mono();
 
     do {
-        int n = epoll_wait(p->epoll, events, BATCH, wait_for(p, next));
+        int64_t look = p->work.look(p->work.look_ctx);
+        int n = epoll_wait(p->epoll, events, BATCH, wait_for(p, next, look));
 
         handle(p, events, n);
     } while (turn(p, &next));
@@ -220,8 +223,9 @@ static void *pump(void *arg)
 
 /* ---- others ---- */
 
-static void nudge(struct http_pump *p)
+void http_pump_nudge(void *pump)
 {
+    struct http_pump *p = pump;
     const uint64_t one = 1;
 
     if (write(p->nudge, &one, sizeof one) < 0 && errno != EAGAIN)
@@ -273,7 +277,7 @@ enum http_pump_slept http_pump_sleep(struct http_pump *p,
     }
     pthread_mutex_unlock(&p->mtx);
     if (first)
-        nudge(p);
+        http_pump_nudge(p);
     return slept;
 }
 
@@ -282,7 +286,7 @@ void http_pump_beat(struct http_pump *p)
     pthread_mutex_lock(&p->mtx);
     p->early = true;
     pthread_mutex_unlock(&p->mtx);
-    nudge(p);
+    http_pump_nudge(p);
 }
 
 void http_pump_cut(struct http_pump *p)
@@ -290,7 +294,7 @@ void http_pump_cut(struct http_pump *p)
     pthread_mutex_lock(&p->mtx);
     p->cut = true;
     p->early = true;
-    nudge(p);
+    http_pump_nudge(p);
     while (!p->woken)
         pthread_cond_wait(&p->told, &p->mtx);
     pthread_mutex_unlock(&p->mtx);
@@ -317,14 +321,13 @@ static enum status start(struct http_pump *p)
     return rc == 0 ? STATUS_OK : status_of_errno(rc);
 }
 
-enum status http_pump_open(struct http_pump **out, void (*beat)(void *ctx),
-                           void *ctx)
+enum status http_pump_open(struct http_pump **out,
+                           const struct http_pump_work *w)
 {
     struct http_pump *p = xcalloc(1, sizeof *p);
     enum status st;
 
-    p->beat = beat;
-    p->ctx = ctx;
+    p->work = *w;
     p->epoll = -1;
     p->nudge = -1;
     pthread_mutex_init(&p->mtx, NULL);
@@ -347,7 +350,7 @@ void http_pump_close(struct http_pump *p)
         pthread_mutex_lock(&p->mtx);
         p->end = true;
         pthread_mutex_unlock(&p->mtx);
-        nudge(p);
+        http_pump_nudge(p);
         pthread_join(p->thread, NULL);
     }
     if (p->nudge >= 0)

@@ -33,9 +33,18 @@ struct http_sleeper {
     struct http_sleeper *next, *before; /* the pump's */
 };
 
-/* `beat` is called on the pump's thread before each beat wakes anybody. */
+/* What else the pump's thread calls. */
+struct http_pump_work {
+    void (*beat)(void *ctx); /* before each beat wakes anybody */
+    void *beat_ctx;
+    /* Every time it is up, and when it said: a monotonic time, or INT64_MAX. */
+    int64_t (*look)(void *ctx);
+    void *look_ctx;
+};
 MUST_CHECK enum status http_pump_open(struct http_pump **out,
-                                      void (*beat)(void *ctx), void *ctx);
+                                      const struct http_pump_work *w);
+/* `look` has something sooner than it said. Any thread. */
+void http_pump_nudge(void *pump);
 /* After http_pump_cut, and when nobody sleeps. NULL is fine. */
 void http_pump_close(struct http_pump *p);
 

@@ -18,6 +18,7 @@
 #include "service/calls/frontier_calls.h"
 #include "service/http/http_tally.h"
 #include "service/net/auth.h"
+#include "service/net/places.h"
 
 struct MHD_Connection;
 struct http_options;
@@ -101,6 +102,7 @@ void http_reply_deleted(struct http_request *r);
 
 struct http_sample {
     unsigned connections;
+    uint64_t closed[PLACE_ENDS_]; /* connections, by us */
     bool stopping;
 };
 void http_server_sample(struct http_server *s, struct http_sample *out);

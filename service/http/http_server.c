@@ -28,6 +28,9 @@
 
 #define HEADERS_MOST ((size_t)32 << 10) /* with the request line */
 #define IDLE_SECONDS 60u
+#define HEAD_TIME    (20 * NS_PER_S)
+#define CONNECTIONS  1000u
+#define LEAVING_MOST 64u /* shut down, and not closed yet */
 #define TLS_PRIORITY                                                           \
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"         \
     "-AES-256-CBC"
@@ -55,24 +58,49 @@ __attribute__((format(printf, 2, 0))) static void library_says(void *ctx,
 
 /* ---- beginning and end ---- */
 
+static struct http_tls_set *use_tls(struct http_server *s,
+                                    struct MHD_Connection *conn)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+    if (s->tls == NULL || info == NULL || info->tls_session == NULL)
+        return NULL;
+    return http_tls_use(s->tls, info->tls_session);
+}
+
+static void leave_tls(struct http_server *s, struct http_tls_set *set)
+{
+    if (s->tls != NULL)
+        http_tls_leave(s->tls, set);
+}
+
 /* A connection comes or goes. Its TLS session is there, its handshake is not
  * yet. */
 static void connection_changed(void *server, struct MHD_Connection *conn,
-                               void **set,
+                               void **ours,
                                enum MHD_ConnectionNotificationCode what)
 {
     struct http_server *s = server;
-    const union MHD_ConnectionInfo *info;
+    const union MHD_ConnectionInfo *fd, *from;
 
-    if (s->tls == NULL)
-        return;
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        http_tls_leave(s->tls, *set);
+        leave_tls(s, http_conns_end(s->conns, *ours));
         return;
     }
-    info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    if (info != NULL && info->tls_session != NULL)
-        *set = http_tls_use(s->tls, info->tls_session);
+    fd = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+    from = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *ours = http_conns_begin(s->conns, fd->connect_fd,
+                             from != NULL ? from->client_addr : NULL,
+                             use_tls(s, conn));
+}
+
+struct http_conn *http_conn_of(struct MHD_Connection *conn)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info != NULL ? info->socket_context : NULL;
 }
 
 /* The library's own credentials have no certificate: a session that was not
@@ -116,7 +144,7 @@ static enum status start(struct http_server *s)
                          MHD_OPTION_EXTERNAL_LOGGER, library_says, NULL,
                          MHD_OPTION_LISTEN_SOCKET, s->fd,
                          MHD_OPTION_CONNECTION_LIMIT,
-                         o->connections > 0 ? o->connections : 1000u,
+                         o->connections + LEAVING_MOST,
                          MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MOST,
                          MHD_OPTION_URI_LOG_CALLBACK, http_exchange_begin, s,
@@ -129,6 +157,11 @@ static enum status start(struct http_server *s)
         return STATUS_OK;
     log_error("cannot serve HTTP", "address=\"%s\"", s->address);
     return STATUS_IO;
+}
+
+static void nudge(void *server)
+{
+    http_pump_nudge(((struct http_server *)server)->pump);
 }
 
 static enum status listen_at(struct http_server *s)
@@ -150,6 +183,32 @@ static enum status listen_at(struct http_server *s)
     return listener_open(o->listen, &s->fd, s->address);
 }
 
+static void make_conns(struct http_server *s)
+{
+    struct http_conns_options o = {
+        .connections = s->options.connections,
+        .head_ns = s->options.head_ns > 0 ? s->options.head_ns : HEAD_TIME,
+        .idle_ns = s->options.idle_ns > 0 ? s->options.idle_ns
+                                          : IDLE_SECONDS * NS_PER_S,
+        .nudge = nudge,
+        .ctx = s,
+    };
+
+    s->conns = http_conns_new(&o);
+}
+
+static enum status open_pump(struct http_server *s)
+{
+    const struct http_pump_work w = {
+        .beat = http_events_beat,
+        .beat_ctx = s->events,
+        .look = http_conns_look,
+        .look_ctx = s->conns,
+    };
+
+    return http_pump_open(&s->pump, &w);
+}
+
 enum status http_server_open(struct http_server **out,
                              const struct http_options *o)
 {
@@ -157,6 +216,8 @@ enum status http_server_open(struct http_server **out,
     enum status st = STATUS_OK;
 
     s->options = *o;
+    if (o->connections == 0)
+        s->options.connections = CONNECTIONS;
     for (size_t i = 0; http_route_tables[i] != NULL; i++)
         http_tally_init(&s->tally, http_route_tables[i]);
     s->hub = o->hub;
@@ -166,10 +227,11 @@ enum status http_server_open(struct http_server **out,
     pthread_mutex_init(&s->mtx, NULL);
     cond_init(&s->fewer);
     s->events = http_events_new(s);
+    make_conns(s);
     if (o->tls.cert != NULL)
         st = http_tls_new(&s->tls, &o->tls);
     if (st == STATUS_OK)
-        st = http_pump_open(&s->pump, http_events_beat, s->events);
+        st = open_pump(s);
     if (st == STATUS_OK)
         st = listen_at(s);
     if (st == STATUS_OK)
@@ -284,6 +346,7 @@ void http_server_close(struct http_server *s)
     }
     http_pump_close(s->pump);
     http_events_free(s->events);
+    http_conns_free(s->conns);
     if (s->fd >= 0 && s->socket == NULL)
         close(s->fd);
     socket_file_close(s->socket);
@@ -335,6 +398,8 @@ void http_server_sample(struct http_server *s, struct http_sample *out)
     daemon = s->daemon;
     out->stopping = s->stopping;
     pthread_mutex_unlock(&s->mtx);
+    for (unsigned i = 0; i < PLACE_ENDS_; i++)
+        out->closed[i] = http_conns_closed(s->conns, (enum place_end)i);
     info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     if (info != NULL)
         out->connections = info->num_connections;

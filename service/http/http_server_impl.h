@@ -6,6 +6,7 @@
  *   http_guard.c     may this caller ask this
  *   http_answer.c    answers and problems, and sending them
  *   http_lost.c      leases whose answer did not get through
+ *   http_conns.c     connections: their places, their deadlines
  *   http_tls.c       certificates, read anew
  *   http_text.c      paths, queries, times, names
  *   http_route.c     paths, and reading queries and members
@@ -25,6 +26,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "service/calls/hub.h"
+#include "service/http/http_conns.h"
 #include "service/http/http_pump.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
@@ -38,6 +40,7 @@ struct http_server {
     struct MHD_Daemon *daemon;
     struct http_pump *pump;
     struct http_events *events;
+    struct http_conns *conns;
     struct http_tls *tls; /* NULL: plain */
     char *host;           /* of the address it listens on */
     char address[LISTENER_ADDRESS_SIZE];
@@ -71,6 +74,9 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
                                    size_t *len, void **request);
 void http_exchange_end(void *server, struct MHD_Connection *conn,
                        void **request, enum MHD_RequestTerminationCode how);
+
+/* The connection's own, for http_conns.h (http_server.c). */
+struct http_conn *http_conn_of(struct MHD_Connection *conn);
 
 /* ---- who may (http_guard.c); a problem is answered where not ---- */
 

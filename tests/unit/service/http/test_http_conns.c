@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers who are slow, or many, on the HTTP port. */
+#include <poll.h>
+
+#include "tests/unit/service/http/http_rig.h"
+
+static struct http_rig rig;
+
+/* For what is certain to come, however slow the machine is. */
+#define PATIENCE (50 * NS_PER_S)
+
+static void set_up(void)
+{
+    http_rig_make(&rig, NULL);
+}
+
+static void tear_down(void)
+{
+    http_rig_fini(&rig);
+}
+
+/* A server with these limits instead of the rig's; 0: as they are. */
+static void limit(unsigned connections, int64_t head_ns, int64_t idle_ns)
+{
+    const struct http_options o = {.listen = "127.0.0.1:0",
+                                   .loopback = true,
+                                   .frontier = rig.frontier.s,
+                                   .connections = connections,
+                                   .head_ns = head_ns,
+                                   .idle_ns = idle_ns};
+
+    http_server_close(rig.server);
+    rig.server = NULL;
+    ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+}
+
+/* Closed by the server; what it says before that is read. */
+static bool is_closed(int fd, int timeout_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    char octets[4096];
+
+    return poll(&p, 1, timeout_ms) > 0 &&
+           recv(fd, octets, sizeof octets, 0) <= 0;
+}
+
+/* Says `text` again and again until it is closed. */
+static void is_closed_saying(int fd, const char *text)
+{
+    int64_t until = clock_mono() + PATIENCE;
+
+    while (!is_closed(fd, 50)) {
+        (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
+        ck_assert_int_lt(clock_mono(), until);
+    }
+    close(fd);
+}
+
+/* The answer of a request without a body; 0: it was closed. */
+static long answer_on(int fd)
+{
+    char got[65536] = "";
+    size_t len = 0;
+    ssize_t n = 1;
+    const char *length;
+
+    while (n > 0) {
+        const char *end = strstr(got, "\r\n\r\n");
+
+        length = strstr(got, "Content-Length: ");
+        if (end != NULL && length != NULL &&
+            len >= (size_t)(end + 4 - got) + strtoul(length + 16, NULL, 10))
+            return strtol(got + strlen("HTTP/1.1 "), NULL, 10);
+        n = recv(fd, got + len, sizeof got - 1 - len, 0);
+        len += n > 0 ? (size_t)n : 0;
+        got[len] = '\0';
+    }
+    return 0;
+}
+
+START_TEST(a_head_that_comes_line_by_line_is_cut_off)
+{
+    int fd;
+
+    limit(0, NS_PER_S / 2, PATIENCE);
+    fd = http_rig_dial(&rig);
+    http_rig_send(fd, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n");
+    is_closed_saying(fd, "X-Slow: yes\r\n");
+    is_closed_saying(http_rig_dial(&rig), "G"); /* nor its first line */
+}
+END_TEST
+
+START_TEST(a_next_request_that_does_not_come_is_not_waited_for)
+{
+    int fd;
+
+    limit(0, PATIENCE, NS_PER_S / 2);
+    fd = http_rig_dial(&rig);
+    http_rig_get(fd, "/v1/stats");
+    ck_assert_int_eq(answer_on(fd), 200);
+    is_closed_saying(fd, "G");
+}
+END_TEST
+
+/* Nothing of a stranger is waited for without an end, nor a body. */
+START_TEST(a_stranger_has_a_time_for_all_of_its_request)
+{
+    int fd;
+
+    limit(0, PATIENCE, NS_PER_S / 2);
+    fd = http_rig_dial(&rig);
+    http_rig_send(fd, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n1;");
+    is_closed_saying(fd, "x");
+}
+END_TEST
+
+/* Some 200 watch for as long as they like. */
+START_TEST(an_answer_that_goes_on_is_not_cut_off)
+{
+    char got[8192];
+    int events, fd;
+
+    limit(0, NS_PER_S / 2, NS_PER_S / 2);
+    events = http_rig_dial(&rig);
+    http_rig_get(events, "/v1/events");
+    fd = http_rig_dial(&rig);
+    http_rig_get(fd, "/v1/stats");
+    ck_assert_int_eq(answer_on(fd), 200);
+    is_closed_saying(fd, "");
+    while (recv(events, got, sizeof got, MSG_DONTWAIT) > 0)
+        ;
+    ck_assert_int_gt(recv(events, got, sizeof got, 0), 0);
+    close(events);
+}
+END_TEST
+
+#define STRANGERS 20
+
+START_TEST(callers_keep_their_connections_among_strangers)
+{
+    int fd[STRANGERS], caller;
+
+    limit(4, 0, 0);
+    caller = http_rig_dial(&rig);
+    http_rig_get(caller, "/v1/stats");
+    ck_assert_int_eq(answer_on(caller), 200);
+    for (int i = 0; i < STRANGERS; i++)
+        fd[i] = http_rig_dial(&rig);
+    for (int i = 0; i < STRANGERS - 3; i++) /* three of four are for them */
+        is_closed_saying(fd[i], "");
+    http_rig_get(caller, "/v1/stats");
+    ck_assert_int_eq(answer_on(caller), 200);
+    http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
+    close(caller);
+    for (int i = STRANGERS - 3; i < STRANGERS; i++)
+        close(fd[i]);
+}
+END_TEST
+
+Suite *suite_http_conns(void)
+{
+    Suite *s = suite_create("http_conns");
+    TCase *c = tcase_create("http_conns");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_head_that_comes_line_by_line_is_cut_off);
+    tcase_add_test(c, a_next_request_that_does_not_come_is_not_waited_for);
+    tcase_add_test(c, a_stranger_has_a_time_for_all_of_its_request);
+    tcase_add_test(c, an_answer_that_goes_on_is_not_cut_off);
+    tcase_add_test(c, callers_keep_their_connections_among_strangers);
+    suite_add_tcase(s, c);
+    return s;
+}
