@@ -50,14 +50,17 @@ static void check_body(struct http_request *r)
         http_problem(r, 415, "Content-Type must be application/json");
 }
 
-static void arrive(struct http_request *r, const char *method)
+static void arrive(struct http_request *r, const char *method,
+                   const char *version)
 {
     bool stopping = http_server_is_stopping(r->server);
 
     r->state = HTTP_READING;
     http_conns_read(r->server->conns, http_conn_of(r->conn));
     r->path = xstrndup(r->uri, strcspn(r->uri, "?"));
-    http_guard_caller(r);
+    http_head_check(r, version);
+    if (r->status == 0)
+        http_guard_caller(r);
     if (r->status == 0)
         http_route_find(r, method);
     if (r->status == 0)
@@ -255,6 +258,7 @@ void *http_exchange_begin(void *server, const char *uri,
     r->began = clock_mono();
     http_conns_asked(s->conns, http_conn_of(conn));
     r->uri = xstrdup(uri);
+    r->target = uri;
     buf_init(&r->body, BODY_MOST);
     pthread_mutex_lock(&s->mtx);
     s->open++;
@@ -312,10 +316,9 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
     (void)server;
     (void)conn;
     (void)url;
-    (void)version;
     switch (r->state) {
     case HTTP_ARRIVED:
-        arrive(r, method);
+        arrive(r, method, version);
         return r->status != 0 ? http_send(r) : MHD_YES;
     case HTTP_READING:
         if (*len == 0)

@@ -41,6 +41,7 @@ struct http_request {
     const struct http_route *route;
     enum auth_role role; /* of who asks; AUTH_NONE: not asked, or none */
     char *uri;           /* as it came */
+    const char *target;  /* the same, the library's; for its place alone */
     char *path;          /* up to the query, not decoded */
     char *name;          /* in the path, decoded; NULL: the route has none */
     json_t *in;          /* the body, or the query as an object of strings */

@@ -26,7 +26,6 @@
 #include "service/http/http_route.h"
 #include "service/http/http_server_impl.h"
 
-#define HEADERS_MOST ((size_t)32 << 10) /* with the request line */
 #define IDLE_SECONDS 60u
 #define HEAD_TIME    (20 * NS_PER_S)
 #define CONNECTIONS  1000u
@@ -146,7 +145,7 @@ static enum status start(struct http_server *s)
                          MHD_OPTION_CONNECTION_LIMIT,
                          o->connections + LEAVING_MOST,
                          MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MOST,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_HEADERS_MOST,
                          MHD_OPTION_URI_LOG_CALLBACK, http_exchange_begin, s,
                          MHD_OPTION_NOTIFY_COMPLETED, http_exchange_end, s,
                          MHD_OPTION_NOTIFY_CONNECTION, connection_changed, s,

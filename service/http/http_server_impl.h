@@ -3,6 +3,7 @@
  *
  *   http_server.c    the library's daemon, its beginning and end
  *   http_exchange.c  one request, from its first line to its answer
+ *   http_head.c      is it a head that everybody reads alike
  *   http_guard.c     may this caller ask this
  *   http_answer.c    answers and problems, and sending them
  *   http_lost.c      leases whose answer did not get through
@@ -33,6 +34,8 @@
 #include "service/http/http_tls.h"
 #include "service/net/listener.h"
 #include "service/net/socket_file.h"
+
+#define HTTP_HEADERS_MOST ((size_t)32 << 10) /* with the request line */
 
 struct http_server {
     struct http_options options;
@@ -77,6 +80,10 @@ void http_exchange_end(void *server, struct MHD_Connection *conn,
 
 /* The connection's own, for http_conns.h (http_server.c). */
 struct http_conn *http_conn_of(struct MHD_Connection *conn);
+
+/* 400 to a head that others may read in another way (http_head.c); `version`
+ * as the library has it. */
+void http_head_check(struct http_request *r, const char *version);
 
 /* ---- who may (http_guard.c); a problem is answered where not ---- */
 

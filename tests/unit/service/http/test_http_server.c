@@ -184,6 +184,60 @@ START_TEST(strangers_are_refused_and_the_server_goes_on)
 }
 END_TEST
 
+/* By it, and with what comes behind it unread. */
+static void is_answered_400(const char *text, size_t len)
+{
+    char got[4096] = "";
+    size_t at = 0;
+    ssize_t n;
+    int fd = http_rig_dial(&rig);
+
+    ck_assert_int_eq(send(fd, text, len, MSG_NOSIGNAL), (ssize_t)len);
+    do {
+        n = recv(fd, got + at, sizeof got - 1 - at, 0);
+        at += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    got[at] = '\0';
+    ck_assert_msg(strncmp(got, "HTTP/1.1 400 ", 13) == 0, "%.*s: %s", (int)len,
+                  text, got);
+    ck_assert_msg(strstr(got + 1, "HTTP/1.1") == NULL, "%.*s: %s", (int)len,
+                  text, got);
+    close(fd);
+}
+
+#define HEAD         "POST /v1/lease HTTP/1.1\r\nHost: localhost\r\n" JSON
+#define JSON         "Content-Type: application/json\r\n"
+#define CHUNKED      "\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+#define GET          "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n"
+#define IS_400(text) is_answered_400(text, sizeof(text) - 1)
+
+/* rfc9112_6_3, rfc9112_6_1 and rfc9112_5_1: as a proxy in front may read them
+ * in another way, its next caller's request would be read as a part of this. */
+START_TEST(requests_that_can_be_read_in_two_ways_are_400)
+{
+    IS_400(HEAD "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ");
+    IS_400(HEAD "Content-Length: 0\r\nContent-Length: 2\r\n\r\n{}");
+    IS_400(HEAD "Content-Length: 2\r\nTransfer-Encoding: chunked" CHUNKED);
+    IS_400(HEAD "Transfer-Encoding: chunked\r\nContent-Length: 2" CHUNKED);
+    IS_400(HEAD "Transfer-Encoding : chunked" CHUNKED);
+    IS_400(HEAD "Content-Length: 2\r\nTransfer-Encoding\t: chunked" CHUNKED);
+    IS_400(HEAD "Content-Length : 2\r\n\r\n{}");
+    IS_400(HEAD "Transfer-Encoding: chunked\r\nTransfer-Encoding: x" CHUNKED);
+    IS_400(HEAD "Transfer-Encoding: gzip, chunked" CHUNKED);
+    IS_400(HEAD "Transfer-Encoding: xchunked" CHUNKED);
+    IS_400("POST /v1/lease HTTP/1.0\r\n" JSON
+           "Host: localhost\r\nTransfer-Encoding: chunked" CHUNKED);
+    IS_400(GET "Host: localhost\r\n\r\n");
+    IS_400(GET "Host: evil.test\r\n\r\n");
+    IS_400(GET "X: a\rContent-Length: 2\r\n\r\n{}");
+    IS_400("GET /v1/stats\0x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    IS_400("GET /v1/stats?\0 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    IS_400("GET /v1/stats%00 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    IS_400("GET /v1/stats  HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    says("/healthz", NULL, 200, "ok");
+}
+END_TEST
+
 START_TEST(callers_who_leave_while_they_wait_do_no_harm)
 {
     for (unsigned i = 0; i < 50; i++) {
@@ -459,6 +513,7 @@ Suite *suite_http_server(void)
     tcase_add_test(c, many_wait_for_the_disk_at_once);
     tcase_add_test(c, a_body_without_end_is_cut_off);
     tcase_add_test(c, strangers_are_refused_and_the_server_goes_on);
+    tcase_add_test(c, requests_that_can_be_read_in_two_ways_are_400);
     tcase_add_test(c, callers_who_leave_while_they_wait_do_no_harm);
     tcase_add_test(c,
                    a_lease_whose_caller_left_before_the_answer_is_given_back);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_head.c - is a head one that everybody reads alike?
+ *
+ * Where a proxy and a server do not agree on where a request ends, or for whom
+ * it is, one caller's request is taken for another's. The library reads such
+ * heads in one way or the other; here they are refused (RFC 9112 sections 2.2,
+ * 3.2, 5.1, 6.1 and 6.3), before anything is made of them. The answer closes
+ * the connection, as any does that comes before the end of its request.
+ *
+ * The library ends texts at a zero byte. In the request line that shows by
+ * where the version stands; in a header field it does not.
+ */
+#include <string.h>
+
+#include "service/http/http_server_impl.h"
+
+struct head {
+    unsigned hosts, lengths, codings;
+    bool chunked; /* of the last coding */
+    const char *wrong;
+};
+
+/* RFC 9110 section 5.6.2. */
+static bool is_token(struct bytes b)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+
+    for (size_t i = 0; i < b.len; i++) {
+        char c = b.at[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              (c >= '0' && c <= '9')) &&
+            (c == '\0' || strchr(others, c) == NULL))
+            return false;
+    }
+    return b.len > 0;
+}
+
+static bool has_control(struct bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        if (((unsigned char)b.at[i] < ' ' && b.at[i] != '\t') ||
+            b.at[i] == 0x7f)
+            return true;
+    return false;
+}
+
+static bool names(struct bytes name, const char *field)
+{
+    return bytes_equal_nocase(name, bytes_of_str(field));
+}
+
+static enum MHD_Result look_at(void *ctx, enum MHD_ValueKind kind,
+                               const char *name, size_t name_len,
+                               const char *value, size_t value_len)
+{
+    struct head *h = ctx;
+    struct bytes n = bytes_of(name, name_len), v = bytes_of(value, value_len);
+
+    (void)kind;
+    if (!is_token(n))
+        h->wrong = "the name of a header field is none";
+    else if (has_control(v))
+        h->wrong = "a header field holds control characters";
+    if (names(n, MHD_HTTP_HEADER_HOST)) {
+        h->hosts++;
+    } else if (names(n, MHD_HTTP_HEADER_CONTENT_LENGTH)) {
+        h->lengths++;
+    } else if (names(n, MHD_HTTP_HEADER_TRANSFER_ENCODING)) {
+        h->codings++;
+        h->chunked = names(v, "chunked");
+    }
+    return h->wrong == NULL ? MHD_YES : MHD_NO;
+}
+
+static const char *why_not(struct MHD_Connection *conn, const char *version)
+{
+    struct head h = {.wrong = NULL};
+
+    MHD_get_connection_values_n(conn, MHD_HEADER_KIND, look_at, &h);
+    if (h.wrong != NULL)
+        return h.wrong;
+    if (h.hosts > 1)
+        return "there is more than one Host";
+    if (h.lengths > 1)
+        return "there is more than one Content-Length";
+    if (h.codings > 0 && h.lengths > 0)
+        return "there are Content-Length and Transfer-Encoding";
+    if (h.codings > 0 && strcmp(version, MHD_HTTP_VERSION_1_0) == 0)
+        return "HTTP/1.0 has no Transfer-Encoding";
+    if (h.codings > 1 || (h.codings == 1 && !h.chunked))
+        return "Transfer-Encoding can be chunked, once";
+    return NULL;
+}
+
+/* The version stands one space behind the target, both where they were read;
+ * with a zero byte between them it is farther away. */
+static bool is_cut_short(const struct http_request *r, const char *version)
+{
+    uintptr_t target = (uintptr_t)r->target, at = (uintptr_t)version;
+
+    return at > target && at - target < HTTP_HEADERS_MOST &&
+           at - target != strlen(r->uri) + 1;
+}
+
+void http_head_check(struct http_request *r, const char *version)
+{
+    const char *why = why_not(r->conn, version);
+
+    if (why == NULL && (is_cut_short(r, version) || strchr(r->uri, ' ')))
+        why = "the request line holds a zero byte or too many spaces";
+    if (why == NULL && strstr(r->path, "%00") != NULL)
+        why = "the path holds a zero byte";
+    if (why != NULL)
+        http_problem(r, 400, "%s", why);
+}
