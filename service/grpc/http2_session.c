@@ -18,6 +18,10 @@
 #define ALLOWANCE     2000 /* frames that cost the peer nothing ... */
 #define ALLOWANCE_A_S 200  /* ... and how many more each second */
 #define ACKS_MOST     1000 /* of PING and SETTINGS that wait to go */
+#define WINDOWS_A_FRAME                                                        \
+    16 /* WINDOW_UPDATE free for a frame of DATA we sent                       \
+        */
+#define WINDOWS_MOST (1 << 20)
 
 void http2_session_wake(struct http2_session *s)
 {
@@ -56,6 +60,37 @@ static void charge(struct http2_session *s)
 {
     if (--s->allowance < 0 && !s->calm)
         calm_down(s);
+}
+
+static void allow_windows(struct http2_session *s)
+{
+    s->windows += WINDOWS_A_FRAME;
+    if (s->windows > WINDOWS_MOST)
+        s->windows = WINDOWS_MOST;
+}
+
+/* By its head, whatever nghttp2 makes of the rest. A request brings work of its
+ * own, and what it may cost is limited by streams. */
+static void charge_frame(struct http2_session *s,
+                         const struct http2_frame_head *h)
+{
+    switch (h->type) {
+    case NGHTTP2_DATA:
+        if (h->len == 0 && (h->flags & NGHTTP2_FLAG_END_STREAM) == 0)
+            charge(s);
+        break;
+    case NGHTTP2_HEADERS:
+        allow_windows(s); /* some clients open a window for each request */
+        break;
+    case NGHTTP2_WINDOW_UPDATE:
+        if (s->windows > 0)
+            s->windows--;
+        else
+            charge(s);
+        break;
+    default:
+        charge(s);
+    }
 }
 
 /* ---- called by nghttp2 ---- */
@@ -129,7 +164,7 @@ static void got_data(struct http2_session *s, const nghttp2_frame *f)
     struct http2_stream *t = stream_of(s->ng, f->hd.stream_id);
 
     if ((f->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) {
-        if (f->hd.length == f->data.padlen)
+        if (f->hd.length > 0 && f->hd.length == f->data.padlen)
             charge(s);
     } else if (t != NULL) {
         peer_ended(s, t);
@@ -148,15 +183,8 @@ static int on_frame_recv(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
     case NGHTTP2_DATA:
         got_data(s, f);
         break;
-    case NGHTTP2_PING:
     case NGHTTP2_SETTINGS:
-        s->ready = s->ready || f->hd.type == NGHTTP2_SETTINGS;
-        if ((f->hd.flags & NGHTTP2_FLAG_ACK) == 0)
-            charge(s);
-        break;
-    case NGHTTP2_RST_STREAM:
-    case NGHTTP2_PRIORITY:
-        charge(s);
+        s->ready = true;
         break;
     default:
         break;
@@ -198,8 +226,12 @@ static int on_frame_send(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
     struct http2_session *s = ctx;
     struct http2_stream *t;
 
-    if (f->hd.type == NGHTTP2_DATA && s->allowance < ALLOWANCE)
-        s->allowance++; /* peers measure their window with PING as data comes */
+    if (f->hd.type == NGHTTP2_DATA) {
+        allow_windows(s);
+        if (s->allowance < ALLOWANCE)
+            s->allowance++; /* peers measure their window with PING as data
+                               comes */
+    }
     if (f->hd.type != NGHTTP2_HEADERS ||
         (f->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0)
         return 0;
@@ -314,7 +346,7 @@ static void look_through(struct http2_session *s, struct bytes in)
     struct http2_frame_head h;
 
     while (http2_frames_next(&s->frames, &in, &h))
-        ;
+        charge_frame(s, &h);
     if (!s->frames.in_block)
         s->head_since = 0;
     else if (s->head_since == 0 || s->frames.blocks != blocks)
@@ -333,6 +365,14 @@ static void take_turns(struct http2_session *s)
     }
 }
 
+/* nghttp2 has limits of its own: of resets, of CONTINUATION in a block, and of
+ * answers to PING and SETTINGS that wait. */
+static bool is_flood(ssize_t error)
+{
+    return error == NGHTTP2_ERR_FLOODED ||
+           error == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
+}
+
 enum status http2_session_receive(struct http2_session *s, struct bytes in,
                                   int64_t now)
 {
@@ -342,9 +382,15 @@ enum status http2_session_receive(struct http2_session *s, struct bytes in,
     if (s->refilled == 0)
         s->refilled = now;
     refill(s);
-    look_through(s, in);
     s->inside = true;
+    look_through(s, in);
+    if (s->calm) {
+        s->inside = false;
+        return STATUS_CLOSED;
+    }
     n = nghttp2_session_mem_recv(s->ng, (const uint8_t *)in.at, in.len);
+    if (is_flood(n) && !s->calm)
+        calm_down(s);
     take_turns(s);
     s->inside = false;
     return n == (ssize_t)in.len && !s->calm ? STATUS_OK : STATUS_CLOSED;

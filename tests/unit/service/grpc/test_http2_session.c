@@ -373,6 +373,71 @@ START_TEST(a_flood_of_priorities_is_ended)
 }
 END_TEST
 
+/* nghttp2 takes these without a word, as many as come. */
+START_TEST(floods_of_frames_that_say_nothing_are_ended)
+{
+    static const struct {
+        const char *octets;
+        size_t len;
+    } frames[] = {
+        {"\0\0\4\x8\0\0\0\0\0\0\0\0\1", 13}, /* WINDOW_UPDATE */
+        {"\0\0\4\x8\0\0\0\0\1\0\0\0\1", 13}, /* of a stream */
+        {"\0\0\0\xbb\0\0\0\0\0", 9},         /* a type not known */
+        {"\0\0\2\xbb\xff\0\0\0\1ab", 11},    /* with flags, on one */
+        {"\0\0\x8\6\1\0\0\0\0........", 17}, /* PING's answer, unasked */
+        {"\0\0\x8\7\0\0\0\0\0........", 17}, /* GOAWAY */
+        {"\0\0\0\0\0\0\0\0\1", 9},           /* DATA, empty */
+    };
+
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        start();
+        request(0, false);
+        ck_assert(exchange());
+        ck_assert_uint_eq(seen.requests, 1);
+        ck_assert_msg(flood(frames[i].octets, frames[i].len, 100), "%zu", i);
+        ck_assert_msg(!flood(frames[i].octets, frames[i].len, 5000), "%zu", i);
+        calm();
+        ck_assert(http2_session_flooded(ours));
+        stop();
+    }
+}
+END_TEST
+/* One of each octet: more of them than of any other frame. */
+START_TEST(windows_opened_for_what_was_sent_are_no_flood)
+{
+    const size_t each = 1000, n = 20000;
+    const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                           1 << 30};
+    bool open = true;
+
+    start();
+    nghttp2_session_set_local_window_size(theirs, NGHTTP2_FLAG_NONE, 0,
+                                          1 << 30);
+    nghttp2_submit_settings(theirs, NGHTTP2_FLAG_NONE, &window, 1);
+    request(0, false);
+    ck_assert(exchange());
+    for (size_t i = 0; i < n && open; i++) {
+        memset(http2_stream_write(seen.stream, each), 'x', each);
+        open = exchange() && raw("\0\0\4\x8\0\0\0\0\0\0\0\0\1"
+                                 "\0\0\4\x8\0\0\0\0\1\0\0\0\1",
+                                 26);
+    }
+    ck_assert(open);
+    ck_assert_uint_eq(got_data, n * each);
+    stop();
+}
+END_TEST
+/* CVE-2024-28182: CONTINUATION without an end. */
+START_TEST(a_flood_of_continuations_is_ended)
+{
+    start();
+    ck_assert(exchange());
+    ck_assert(raw("\0\0\0\1\0\0\0\0\1", 9));
+    ck_assert(!flood("\0\0\0\x9\0\0\0\0\1", 9, 5000));
+    calm();
+    stop();
+}
+END_TEST
 START_TEST(pings_that_come_slowly_are_answered_for_ever)
 {
     start();
@@ -525,6 +590,9 @@ Suite *suite_http2_session(void)
     tcase_add_test(t, a_flood_of_pings_whose_answers_are_read_is_ended);
     tcase_add_test(t, a_flood_of_settings_is_ended);
     tcase_add_test(t, a_flood_of_priorities_is_ended);
+    tcase_add_test(t, floods_of_frames_that_say_nothing_are_ended);
+    tcase_add_test(t, windows_opened_for_what_was_sent_are_no_flood);
+    tcase_add_test(t, a_flood_of_continuations_is_ended);
     tcase_add_test(t, pings_that_come_slowly_are_answered_for_ever);
     tcase_add_test(t, rapid_reset_is_ended);
     tcase_add_test(t, headers_over_the_limit_are_known_as_such);
