@@ -8,6 +8,10 @@
  * keeps a small piece of what the one before it made. Why not libcurl's
  * decoders: they cannot stop in the middle of a piece of the wire, and say
  * nothing of a stream that ends too early.
+ *
+ * Decoders get their memory here, so that it can be charged as they take it: a
+ * window of 8 MiB is announced by six octets. It is charged at its highest, and
+ * given back with the coding.
  */
 #include "crawler/fetch/coding.h"
 
@@ -16,18 +20,22 @@
 #include <string.h>
 #define ZLIB_CONST
 #include <zlib.h>
+#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_createDStream_advanced */
 #include <zstd.h>
 
 #include "base/mem.h"
 
-#define LAYERS_MOST     5
+#define LAYERS_MOST     2
 #define PIECE           ((size_t)8192)
 #define ZSTD_WINDOW_LOG 23
+#define BETWEEN_FREE    ((uint64_t)1 << 20) /* octets from layer to layer */
+#define ALLOCATION_MOST ((size_t)64 << 20)
 
 enum kind { GZIP, DEFLATE, BROTLI, ZSTD };
 
 struct layer {
     enum kind kind;
+    struct coding *coding;
     bool begun; /* something came */
     bool ended; /* at the end of its stream */
     unsigned char head[2];
@@ -43,7 +51,67 @@ struct layer {
 struct coding {
     size_t count;
     struct layer layers[LAYERS_MOST];
+    uint64_t between, made; /* octets that layer 1 was given; that came out */
+    struct coding_memory memory;
+    size_t held, charged; /* octets that decoders have; that were asked for */
+    bool refused;
 };
+
+/* ---- memory of the decoders ---- */
+
+union allocation { /* before each, aligned as malloc aligns */
+    size_t size;
+    max_align_t align;
+};
+
+static bool charge(struct coding *c, size_t size)
+{
+    size_t more;
+
+    if (size > ALLOCATION_MOST)
+        return false;
+    if (c->held + size <= c->charged)
+        return true;
+    more = c->held + size - c->charged;
+    if (c->memory.take != NULL && !c->memory.take(c->memory.ctx, more))
+        return false;
+    c->charged += more;
+    return true;
+}
+
+static void *allocate(void *coding, size_t size)
+{
+    struct coding *c = coding;
+    union allocation *a = NULL;
+
+    if (charge(c, size))
+        a = malloc(sizeof *a + size);
+    if (a == NULL) {
+        c->refused = true;
+        return NULL;
+    }
+    a->size = size;
+    c->held += size;
+    return a + 1;
+}
+
+static void release(void *coding, void *at)
+{
+    struct coding *c = coding;
+    union allocation *a = at;
+
+    if (a == NULL)
+        return;
+    c->held -= a[-1].size;
+    free(a - 1);
+}
+
+static void *z_allocate(void *coding, unsigned items, unsigned size)
+{
+    return size > 0 && items > ALLOCATION_MOST / size
+               ? NULL
+               : allocate(coding, (size_t)items * size);
+}
 
 /* ---- the value of Content-Encoding ---- */
 
@@ -78,17 +146,23 @@ struct bytes coding_next_name(struct bytes *list)
 }
 
 static enum status read_value(struct bytes value, enum kind kinds[LAYERS_MOST],
-                              size_t *count)
+                              size_t *count, bool *unknown)
 {
     *count = 0;
+    *unknown = false;
     while (value.len > 0) {
         struct bytes name = coding_next_name(&value);
+        enum kind kind;
 
         if (name.len == 0 || bytes_equal_nocase(name, bytes_of_str("identity")))
             continue;
-        if (*count == LAYERS_MOST || !kind_of(name, &kinds[*count]))
+        if (!kind_of(name, &kind)) {
+            *unknown = true;
+            continue;
+        }
+        if (*count == LAYERS_MOST)
             return STATUS_FORMAT;
-        ++*count;
+        kinds[(*count)++] = kind;
     }
     return STATUS_OK;
 }
@@ -104,7 +178,8 @@ static bool is_zlib(const unsigned char head[2])
 
 static bool z_start(struct layer *l, int window_bits)
 {
-    l->z = (z_stream){.next_in = NULL};
+    l->z =
+        (z_stream){.zalloc = z_allocate, .zfree = release, .opaque = l->coding};
     l->z_ready = inflateInit2(&l->z, window_bits) == Z_OK;
     return l->z_ready;
 }
@@ -196,7 +271,7 @@ static enum status brotli_step(struct layer *l, struct bytes *in, char *to,
     BrotliDecoderResult rc;
 
     if (l->brotli == NULL)
-        l->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+        l->brotli = BrotliDecoderCreateInstance(allocate, release, l->coding);
     if (l->brotli == NULL)
         return STATUS_NOMEM;
     if (l->ended) {
@@ -220,7 +295,8 @@ static enum status zstd_step(struct layer *l, struct bytes *in, char *to,
     size_t rc;
 
     if (l->zstd == NULL) {
-        l->zstd = ZSTD_createDStream();
+        l->zstd = ZSTD_createDStream_advanced(
+            (ZSTD_customMem){allocate, release, l->coding});
         if (l->zstd == NULL ||
             ZSTD_isError(ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax,
                                                 ZSTD_WINDOW_LOG)))
@@ -268,6 +344,8 @@ static enum status read_layer(struct coding *c, size_t i, struct bytes *wire,
         size_t before = in->len, made = 0;
 
         st = step(l, in, to, room, got);
+        if (st != STATUS_OK && c->refused)
+            return STATUS_NOMEM;
         if (st != STATUS_OK || *got > 0)
             return st;
         if (in->len > 0 && in->len < before)
@@ -280,13 +358,19 @@ static enum status read_layer(struct coding *c, size_t i, struct bytes *wire,
         l->in = bytes_of(l->piece, made);
         if (st != STATUS_OK || made == 0)
             return st;
+        c->between += made;
+        if (c->between > BETWEEN_FREE + 2 * c->made)
+            return STATUS_FORMAT; /* it comes to nothing */
     }
 }
 
 enum status coding_read(struct coding *c, struct bytes *in, void *to,
                         size_t room, size_t *got)
 {
-    return read_layer(c, c->count - 1, in, to, room, got);
+    enum status st = read_layer(c, c->count - 1, in, to, room, got);
+
+    c->made += *got;
+    return st;
 }
 
 bool coding_is_whole(const struct coding *c)
@@ -299,19 +383,23 @@ bool coding_is_whole(const struct coding *c)
 
 /* ---- life ---- */
 
-enum status coding_new(struct coding **out, struct bytes value)
+enum status coding_new(struct coding **out, struct bytes value,
+                       const struct coding_memory *memory, bool *unknown)
 {
     enum kind kinds[LAYERS_MOST];
     struct coding *c;
     size_t count;
-    enum status st = read_value(value, kinds, &count);
+    enum status st = read_value(value, kinds, &count, unknown);
 
     *out = NULL;
     if (st != STATUS_OK || count == 0)
         return st;
     c = xcalloc(1, sizeof *c);
     c->count = count;
+    c->memory = *memory;
+    c->charged = CODING_FREE;
     for (size_t i = 0; i < count; i++) {
+        c->layers[i].coding = c;
         c->layers[i].kind = kinds[count - 1 - i];
         c->layers[i].in = bytes_of("", 0);
         if (i > 0)

@@ -166,6 +166,7 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->order = *order;
     f->transfer.id = order->id;
     f->decided = f->keep = f->streamed = f->sent = false;
+    f->unknown_coding = f->past_first = false;
     f->why = NULL;
     f->taken = 0;
     f->body_bytes = f->counted = 0;
@@ -185,8 +186,14 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
 
 bool fetch_may_go_on(struct fetch *f, int64_t now)
 {
-    return f->waits == FETCH_WAITS_MEMORY ? fetch_reserve_more(f)
-                                          : fetch_is_within_rate(f, now);
+    switch (f->waits) {
+    case FETCH_WAITS_MEMORY:
+        return fetch_reserve_more(f);
+    case FETCH_WAITS_RATE:
+        return fetch_is_within_rate(f, now);
+    default:
+        return true;
+    }
 }
 
 bool fetch_go_on(struct fetch *f)
@@ -276,8 +283,6 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
 void fetch_clear(struct fetch *f)
 {
     fetch_give_back(f);
-    coding_free(f->coding);
-    f->coding = NULL;
     answer_clear(&f->answer);
     if (f->once) {
         curl_easy_cleanup(f->transfer.easy);

@@ -82,7 +82,13 @@ struct fetch_result {
 };
 
 /* What a fetch waits for, with a piece of its body that curl keeps. */
-enum fetch_wait { FETCH_GOES_ON, FETCH_WAITS_MEMORY, FETCH_WAITS_RATE };
+enum fetch_wait {
+    FETCH_GOES_ON,
+    FETCH_WAITS_MEMORY,
+    FETCH_WAITS_RATE,
+    FETCH_WAITS_TURN /* it has decoded much at once: others come first, and
+                        deadlines are looked at */
+};
 
 struct fetch {
     struct transfer transfer; /* first: a fetch is its transfer */
@@ -107,6 +113,9 @@ struct fetch {
     bool keep, decided;
     bool streamed;         /* goes to order.take */
     struct coding *coding; /* what takes codings off the body; NULL: none */
+    bool unknown_coding;   /* one that nobody knows was passed over */
+    bool past_first;       /* curl's first piece of the body was taken */
+    uint64_t decoding;     /* octets of the body pool that decoders hold */
     size_t taken;          /* octets of curl's present piece that were */
     const char *why;       /* the coding failed; static */
     bool broken;           /* curl refused to go on with it after a pause */

@@ -27,6 +27,7 @@
 #define DRAIN_MOST    ((uint64_t)64 << 10) /* read to keep a connection */
 #define PIECE         ((size_t)16 << 10)   /* decoded at a time */
 #define CODINGS_MOST  ((size_t)256)        /* octets of Content-Encoding */
+#define TURN_MOST     ((size_t)1 << 20)    /* octets decoded in one call */
 
 /* ---- memory of the body -------------------------------------------------- */
 
@@ -67,8 +68,18 @@ bool fetch_reserve_more(struct fetch *f)
                                                             : RESERVE_LEAST));
 }
 
+static void drop_coding(struct fetch *f)
+{
+    coding_free(f->coding);
+    f->coding = NULL;
+    if (f->decoding > 0)
+        body_pool_give(f->o->bodies, f, f->decoding);
+    f->decoding = 0;
+}
+
 void fetch_give_back(struct fetch *f)
 {
+    drop_coding(f);
     body_pool_give(f->o->bodies, f, f->reserved);
     f->reserved = 0;
     if (f->body.cap > BODY_KEPT)
@@ -160,9 +171,20 @@ static void add_codings(void *ctx, struct bytes value)
     buf_add_char(ctx, ',');
 }
 
-/* What takes the body's codings off. False: nothing of ours does. */
+static bool take_for_coding(void *ctx, size_t octets)
+{
+    struct fetch *f = ctx;
+
+    if (!body_pool_take(f->o->bodies, f, octets))
+        return false;
+    f->decoding += octets;
+    return true;
+}
+
+/* What takes the body's codings off. False: there are too many. */
 static bool make_coding(struct fetch *f)
 {
+    const struct coding_memory memory = {take_for_coding, f};
     struct buf codings;
     enum status st;
 
@@ -170,7 +192,8 @@ static bool make_coding(struct fetch *f)
     answer_each(&f->answer, ANSWER_CONTENT_ENCODING, add_codings, &codings);
     st = buf_failed(&codings);
     if (st == STATUS_OK)
-        st = coding_new(&f->coding, buf_bytes(&codings));
+        st = coding_new(&f->coding, buf_bytes(&codings), &memory,
+                        &f->unknown_coding);
     buf_fini(&codings);
     return st == STATUS_OK;
 }
@@ -222,7 +245,7 @@ static size_t on_head_complete(struct fetch *f, size_t n)
         return do_without(f, FETCH_MIME, n);
     if (make_coding(f))
         return n;
-    f->why = "a content coding that is not known";
+    f->why = "too many content codings";
     return do_without(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
 }
 
@@ -314,12 +337,26 @@ static bool take_piece(struct fetch *f, struct bytes piece)
     return keep_piece(f, piece);
 }
 
+/* Decoders found no memory. While nothing has come out of them they can begin
+ * anew, since curl hands its first piece over again. */
+static size_t starved(struct fetch *f)
+{
+    if (f->past_first || f->body_bytes > 0)
+        return decide(f, FETCH_STARVED);
+    drop_coding(f);
+    if (!make_coding(f))
+        return decide(f, FETCH_STARVED);
+    f->taken = 0;
+    f->waits = FETCH_WAITS_MEMORY;
+    return CURL_WRITEFUNC_PAUSE;
+}
+
 static size_t undecodable(struct fetch *f, enum status st)
 {
     bool success = f->answer.status < 300;
 
     if (st == STATUS_NOMEM)
-        return decide(f, FETCH_STARVED);
+        return starved(f);
     f->why = "the content coding is damaged";
     if (f->decided)
         return 0;
@@ -329,7 +366,7 @@ static size_t undecodable(struct fetch *f, enum status st)
 size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
 {
     struct fetch *f = fetch_of(ctx);
-    size_t n = size * count, room;
+    size_t n = size * count, room, decoded = 0;
     struct bytes in = bytes_of(at + f->taken, n - f->taken), piece;
     char scratch[PIECE];
     enum status st;
@@ -342,9 +379,9 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     }
     do {
         room = room_for_piece(f);
-        if (room == 0) {
+        if (room == 0 || decoded >= TURN_MOST) {
             f->taken = n - in.len;
-            f->waits = FETCH_WAITS_MEMORY;
+            f->waits = room == 0 ? FETCH_WAITS_MEMORY : FETCH_WAITS_TURN;
             return CURL_WRITEFUNC_PAUSE;
         }
         st = next_piece(f, &in, room, scratch, &piece);
@@ -352,8 +389,10 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
             return 0;
         if (st != STATUS_OK)
             return undecodable(f, st);
+        decoded += piece.len;
     } while (piece.len > 0);
     f->taken = 0;
+    f->past_first = true;
     return n;
 }
 

@@ -138,11 +138,19 @@ void fetch_set_wake(struct fetch_set *s)
 
 /* ---- waiting ------------------------------------------------------------- */
 
+/* Its time passes, or does it wait for something of ours? */
+static bool is_timed(const struct fetch *f)
+{
+    return f->waits == FETCH_GOES_ON || f->waits == FETCH_WAITS_TURN;
+}
+
 static void go_on(struct fetch_set *s, struct fetch *f, int64_t now)
 {
+    bool was_timed = is_timed(f);
+
     if (!fetch_go_on(f))
         f->broken = s->some_broken = true;
-    if (f->waits == FETCH_GOES_ON)
+    if (is_timed(f) && !was_timed)
         heap_push(&s->due, &f->due, f->due.key + now - f->waits_since);
 }
 
@@ -187,7 +195,7 @@ static void attend_to_waiting(struct fetch_set *s, int64_t now)
 
         if (!f->transfer.busy || f->waits == FETCH_GOES_ON)
             continue;
-        if (heap_remove(&s->due, &f->due))
+        if (!is_timed(f) && heap_remove(&s->due, &f->due))
             f->waits_since = present;
         if (fetch_may_go_on(f, now))
             go_on(s, f, present);
@@ -195,7 +203,9 @@ static void attend_to_waiting(struct fetch_set *s, int64_t now)
             s->look_again = clock_earlier(s->look_again, now + MEMORY_RETRY);
         else if (f->waits == FETCH_WAITS_RATE)
             s->look_again = clock_earlier(s->look_again, f->paid_at);
-        if (f->waits != FETCH_GOES_ON)
+        else if (f->waits == FETCH_WAITS_TURN)
+            s->look_again = now;
+        if (!is_timed(f))
             hold_back_streams(s, f);
     }
 }

@@ -28,8 +28,9 @@
 #include "crawler/sitemap/feed.h"
 #include "crawler/sitemap/xml_scan.h"
 
-#define HEAD_MOST ((size_t)1024) /* looked at for encoding and format */
-#define NAME_MOST ((size_t)1024) /* of the root's namespace */
+#define BETWEEN_FREE ((uint64_t)1 << 20)
+#define HEAD_MOST    ((size_t)1024) /* looked at for encoding and format */
+#define NAME_MOST    ((size_t)1024) /* of the root's namespace */
 
 enum stage {
     STAGE_HEAD,  /* gathering the first octets */
@@ -41,6 +42,7 @@ enum stage {
 struct sitemap_parser {
     struct sitemap_options options;
     struct gunzip *outer, *inner;
+    uint64_t between, made; /* octets that `inner` was given, and gave */
     enum stage stage;
     struct buf gathered; /* in STAGE_HEAD and STAGE_WHOLE */
     const struct charset *charset;
@@ -257,6 +259,7 @@ static enum status take_octets(void *ctx, struct bytes in)
 {
     struct sitemap_parser *p = ctx;
 
+    p->made += in.len;
     if (p->stage == STAGE_HEAD) {
         size_t n = HEAD_MOST - p->gathered.len;
 
@@ -296,6 +299,9 @@ static enum status take_outer(void *ctx, struct bytes in)
 {
     struct sitemap_parser *p = ctx;
 
+    p->between += in.len;
+    if (p->between > BETWEEN_FREE + 2 * p->made)
+        return STATUS_FORMAT; /* gzip in gzip that comes to nothing */
     return gunzip_push(p->inner, in);
 }
 

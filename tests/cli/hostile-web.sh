@@ -5,22 +5,6 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-# serve_hostile WHAT [SEED COUNT]: $port of hostile_web.py.
-serve_hostile() {
-    : >log
-    : >port
-    behind port.out site.err python3 "$TOP/tests/support/hostile_web.py" port log "$@"
-    server=$!
-    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
-    port=$(sed 's/port //' port)
-    seed=http://127.0.0.1:$port/
-}
-
-end_hostile() {
-    kill "$server" 2>/dev/null || fail "the server ended: $(cat site.err)"
-    wait "$server" 2>/dev/null || :
-}
-
 # ---- a head that begins with a folded line, on a handle used before ------------
 
 serve_hostile blank
@@ -35,7 +19,7 @@ done
 rm -rf d
 crawl d -n 1 -v
 says crawl.err libcurl # what it works around
-end_hostile
+hostile_no_more
 
 # ---- at random -----------------------------------------------------------------
 
@@ -58,7 +42,7 @@ case $status in
 *) ended 5 "responses at random, SEED=$number" ;;
 esac
 kill -0 "$server" || fail "the server ended: $(cat site.err)"
-end_hostile
+hostile_no_more
 agrees d
 arrived=$(wc -l <log)
 [ "$arrived" -ge $((count * 9 / 10)) ] || fail "$arrived requests for $count URLs"

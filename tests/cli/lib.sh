@@ -101,6 +101,21 @@ os.execvp("nghttpd", ["nghttpd", "--verbose", "-a", "127.0.0.1", "--htdocs=www",
     port=$(sed -n 's/^port //p' server.log)
 }
 
+# serve_hostile WHAT [SEED COUNT]: $port of hostile_web.py, each request in `log`.
+serve_hostile() {
+    : >log
+    : >port
+    behind port.out site.err python3 "$TOP/tests/support/hostile_web.py" port log "$@"
+    server=$!
+    waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+    port=$(sed 's/port //' port)
+    seed=http://127.0.0.1:$port/
+}
+hostile_no_more() {
+    kill "$server" 2>/dev/null || fail "the server ended: $(cat site.err)"
+    wait "$server" 2>/dev/null || :
+}
+
 # pages ADDRESS PATH...: an empty page at each.
 pages() {
     at=web/$1
@@ -218,6 +233,20 @@ resume() {
     status=0
     "$URLWEIR" resume "$@" --progress none \
         >crawl.out 2>crawl.err </dev/null || status=$?
+}
+
+# peak COMMAND...: its status in $status, its peak of resident memory, in KiB,
+# in $rss.
+peak() {
+    status=0
+    python3 - "$@" >rss 2>crawl.err <<'PYTHON' || status=$?
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+PYTHON
+    rss=$(cat rss)
 }
 
 # ended STATUS: the last crawl has ended so.

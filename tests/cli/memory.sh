@@ -5,20 +5,6 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-# peak COMMAND...: its status in $status, its peak of resident memory, in KiB,
-# in $rss.
-peak() {
-    status=0
-    python3 - "$@" >rss 2>crawl.err <<'PYTHON' || status=$?
-import resource, subprocess, sys
-status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-sys.exit(status)
-PYTHON
-    rss=$(cat rss)
-}
-
 # stays_below MEGABYTES URLS HOSTS: a crawl that knows so many on so many hosts,
 # of which nearly all are dead, beside a web of large pages and bombs.
 stays_below() {

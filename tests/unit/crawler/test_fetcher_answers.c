@@ -245,8 +245,8 @@ START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
     struct route routes[] = {
         {"/none", OK_HTML "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
                           "not gzip!"},
-        {"/strange", OK_HTML "Content-Encoding: strange\r\n"
-                             "Content-Length: 3\r\n\r\nabc"},
+        {"/many", OK_HTML "Content-Encoding: gzip, br, zstd\r\n"
+                          "Content-Length: 3\r\n\r\nabc"},
         CODED("/broken", "gzip", BROKEN),
     };
     struct rig r;
@@ -262,6 +262,27 @@ START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
             ck_assert_uint_eq(p->done.found_count, 1);
         report_free(p);
     }
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
+{
+    struct route route = {"/utf-8", OK_HTML "Content-Encoding: utf-8\r\n"
+                                            "Content-Length: 10\r\n\r\n"
+                                            "<a href=x>"};
+    struct report *p;
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    p = rig_ask(&r, "/utf-8");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    ck_assert(bytes_is(p->done.row.detail,
+                       "a content coding that is not known, the body is as it "
+                       "came"));
+    ck_assert_uint_eq(p->done.found_count, 1);
+    report_free(p);
     rig_fini(&r);
 }
 END_TEST
@@ -493,6 +514,8 @@ Suite *suite_fetcher_answers(void)
     tcase_add_test(t, a_body_cut_by_time_is_fetched_as_far_as_it_came);
     tcase_add_test(t, content_codings_are_decoded);
     tcase_add_test(t, what_does_not_decode_is_fetched_as_bad_encoding);
+    tcase_add_test(t,
+                   ours_a_coding_that_is_not_known_is_read_as_it_is_and_said);
     tcase_add_test(
         t, a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length);
     tcase_add_test(t, a_coding_matters_only_where_a_body_does);
