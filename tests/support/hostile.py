@@ -310,6 +310,57 @@ def grpc_deaf(r):
     time.sleep(2)  # without an end, nobody else would get through
 
 
+def heads_dribbled(r):
+    s = dial()
+    s.sendall(b"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n")
+    for _ in range(r.randrange(20)):
+        s.sendall(b"X-Slow: yes\r\n")
+        time.sleep(0.01)
+    leave(s, r)
+
+
+def read_in_two_ways(r):
+    body = r.choice([b"Content-Length: 2\r\nContent-Length: 90", b"Host: other.test",
+                     b"Content-Length: 2\r\nTransfer-Encoding: chunked", b"Transfer-Encoding : chunked",
+                     b"Transfer-Encoding: chunked, chunked"])
+    s = dial()
+    s.sendall(b"POST /v1/lease HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+              body + b"\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    got = s.recv(100)
+    if got and b" 400 " not in got:
+        raise AssertionError(got)
+    leave(s, r)
+
+
+def grpc_floods(r):
+    """Frames that say nothing, until GOAWAY or the end of the connection."""
+    s = dial(GRPC, "h2")
+    s.sendall(preface(65535) + head(1, "PutURLs"))
+    stream = r.choice([0, 1])
+    s.sendall(r.choice([
+        frame(WINDOW_UPDATE, 0, stream, b"\0\0\0\1"), frame(0xbb, 3, stream, b"what"),
+        frame(2, 0, 3, b"\0\0\0\0\1"), frame(6, r.choice([0, 1]), 0, b"12345678"), frame(SETTINGS, 0, 0),
+        frame(DATA, 0, 1), frame(HEADERS, 0, 3) + frame(9, 0, 3) * 20,
+        frame(7, 0, 0, b"\0" * 8),
+    ]) * 4000)
+    while s.recv(5000):
+        pass
+    leave(s, r)
+
+
+def grpc_watches(r):
+    """Of its health, on many streams; some never say for what."""
+    s = dial(GRPC, "h2")
+    s.sendall(preface(65535))
+    for stream in range(1, 2 * r.randrange(2, 200), 2):
+        out = head(stream, "Watch").replace(
+            field(":path", "/urlfrontier.URLFrontier/Watch"), field(":path", "/grpc.health.v1.Health/Watch"))
+        out = struct.pack(">I", len(out) - 9)[1:] + out[3:]
+        s.sendall(out + (frame(DATA, END_STREAM, stream, message(b"")) if r.random() < 0.9 else b""))
+    s.recv(r.randrange(1, 5000))
+    leave(s, r)
+
+
 def grpc_nonsense(r):
     s = dial(GRPC, "h2")
     s.sendall(preface(65535) + head(1, "PutURLs"))
@@ -342,7 +393,8 @@ def handshakes(r):
 
 KINDS = [half_requests, half_requests, nonsense, answers_cut, slow_readers, events, events,
          reports, reports, leases, leases, crawls_made, crawls_told, crawls_told, grpc_streams, grpc_streams,
-         grpc_streams, grpc_deaf, grpc_nonsense]
+         grpc_streams, grpc_deaf, grpc_nonsense, heads_dribbled, read_in_two_ways, grpc_floods,
+         grpc_watches]
 if CERTIFICATES:
     KINDS += [reloads, handshakes]
 
