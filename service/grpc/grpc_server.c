@@ -150,11 +150,10 @@ static void add_table(struct grpc_server *s, const struct grpc_table *t)
     }
 }
 
-enum status grpc_server_new(struct grpc_server **out, struct loop *l,
-                            const struct grpc_options *o)
+struct grpc_server *grpc_server_without_port(struct loop *l,
+                                             const struct grpc_options *o)
 {
     struct grpc_server *s = xcalloc(1, sizeof *s);
-    enum status st;
 
     s->loop = l;
     s->options = *o;
@@ -169,6 +168,15 @@ enum status grpc_server_new(struct grpc_server **out, struct loop *l,
         add_table(s, t);
     s->handler = (struct http2_handler){.request = on_request, .ctx = s};
     grpc_call_handle(&s->handler);
+    return s;
+}
+
+enum status grpc_server_new(struct grpc_server **out, struct loop *l,
+                            const struct grpc_options *o)
+{
+    struct grpc_server *s = grpc_server_without_port(l, o);
+    enum status st;
+
     st = http2_server_new(&s->http2, l, &s->handler, &s->options.http2);
     if (st != STATUS_OK) {
         grpc_server_free(s);

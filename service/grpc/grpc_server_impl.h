@@ -64,6 +64,11 @@ static inline struct http2_header grpc_header(const char *name,
     return (struct http2_header){bytes_of_str(name), bytes_of_str(value)};
 }
 
+/* All but its port: sessions may be given its handler, which then wants a
+ * `wake`. Freed by grpc_server_free. */
+struct grpc_server *grpc_server_without_port(struct loop *l,
+                                             const struct grpc_options *o);
+
 /* The part of a handler that concerns calls: all but their requests. */
 void grpc_call_handle(struct http2_handler *h);
 /* `timeout` in ns; -1: none. */
