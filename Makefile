@@ -19,7 +19,7 @@ SHARED  ?= ../shared
 
 PKGS := libcurl libxml-2.0 sqlite3 zlib libisal libcrypto libxxhash libpsl \
         icu-uc libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd gnutls libnghttp2 \
-        libprotobuf-c libssl libbrotlidec libzstd
+        libprotobuf-c libssl libbrotlidec libzstd libseccomp
 # Asked once, and only when a recipe needs it: the packages may not be there
 # while this file is read.
 PKG_CFLAGS   = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
@@ -240,7 +240,7 @@ tsan: ## the tests that have threads under TSan
 	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-cli T="exact lend serve-stress signals"
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
-SANITIZED_CLI := exact hostile-store hostile-web lend links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals url
+SANITIZED_CLI := exact hostile-web lend links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals url
 THREAD_SUITES := shared cond latch queue resolver body_pool task checkpoint fetcher fetcher_answers \
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \

@@ -24,7 +24,8 @@ static void use_a_file(void)
     snprintf(dir, sizeof dir, "/tmp/urlweir-checkpoint-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/image", dir);
-    (void)freopen("/dev/null", "w", stderr); /* refusals are logged */
+    /* refusals are logged */
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
 }
 
 static void drop_the_file(void)

@@ -1,0 +1,26 @@
+/* sandbox_impl.h - the walls of the sandbox. Nobody else includes this. */
+#ifndef URLWEIR_BASE_SANDBOX_IMPL_H
+#define URLWEIR_BASE_SANDBOX_IMPL_H
+
+#include "base/sandbox.h"
+
+/* AddressSanitizer's leak check traces its own process from another, and its
+ * reports start a program: seccomp would end both. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANDBOX_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANDBOX_SANITIZED 1
+#endif
+#endif
+#ifndef SANDBOX_SANITIZED
+#define SANDBOX_SANITIZED 0
+#endif
+
+/* 0 and the version of the interface that is used; or an errno value. */
+int sandbox_landlock(const struct sandbox_options *o, int *version);
+/* 0, or an errno value. */
+int sandbox_seccomp_enter(bool programs);
+int sandbox_seccomp_seal(bool unix_sockets);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * secret.c - PR_SET_DUMPABLE and the limit of core files.
+ *
+ * The limit alone would not do: it does not hold for a core that the kernel
+ * pipes to a program. Files of /proc/PID that tell of memory and descriptors
+ * are root's from then on; a process can still read its own. Not under
+ * AddressSanitizer, whose leak check traces the process from another.
+ */
+#include "base/secret.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "base/logger.h"
+#include "base/sandbox_impl.h"
+
+void secret_held(void)
+{
+    const struct rlimit none = {0, 0};
+
+    if (SANDBOX_SANITIZED)
+        return;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+        setrlimit(RLIMIT_CORE, &none) != 0)
+        log_warn("a core file might hold secrets", "%s", "");
+}

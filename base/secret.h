@@ -1,0 +1,14 @@
+/*
+ * secret.h - a process that holds a secret leaves no copy of its memory.
+ *
+ * A token, a key of TLS, a header or cookie that authorises, the password of a
+ * proxy: whoever takes one up calls secret_held(). Any thread.
+ */
+#ifndef URLWEIR_BASE_SECRET_H
+#define URLWEIR_BASE_SECRET_H
+
+/* From now on no core is dumped, and other processes of the same user neither
+ * trace this one nor read its memory. Idempotent, and for good. */
+void secret_held(void);
+
+#endif
