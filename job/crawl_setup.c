@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
+#include "base/secret.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
@@ -182,6 +183,9 @@ enum status crawl_setup_make(struct crawl_setup *c,
         st = fetcher_global_init();
     if (st != STATUS_OK && why->len == 0)
         buf_add_str(why, "libcurl cannot be started");
+    if (s->header.count > 0 || s->cookie != NULL || s->proxy != NULL ||
+        s->redis != NULL)
+        secret_held();
     fill_frontier(c, s);
     fill_fetch(c, s);
     fill_crawl(c, s, threads);

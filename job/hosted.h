@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "job/confine.h"
 #include "job/crawl_setup.h"
 #include "job/crawls.h"
 #include "job/options.h"
@@ -36,6 +37,11 @@ void hosted_free(struct hosted *h);
 /* Lives as long as `h`. */
 struct crawls_maker hosted_maker(struct hosted *h);
 
+/* Before all else: the paths that these files, and the crawls in DIR/crawls,
+ * name. */
+void hosted_confine(struct confine *c, const char *dir,
+                    const struct option_list *files);
+
 /* Before crawls_open: the crawl of a YAML file, named as the file without its
  * directory and ".yaml". STATUS_ARG: `why`. */
 MUST_CHECK enum status hosted_add_file(struct hosted *h, const char *path,
@@ -51,5 +57,9 @@ struct crawls_member *hosted_adopt(struct crawl_setup *setup,
                                    const struct crawl_settings *s,
                                    struct engine *engine, struct crawl *crawl);
 void hosted_release(struct crawls_member *m); /* NULL is fine */
+
+/* The report of crawls_report, by this process: it starts a program. */
+MUST_CHECK enum status hosted_report_run(const char *dir,
+                                         const struct crawls_report *r, int fd);
 
 #endif

@@ -10,6 +10,7 @@
  *   hosted_path.c      paths that clients name
  *   hosted_scope.c     what of the settings makes the scope, kept in the store
  *   hosted_change.c    seeds and settings of one that runs
+ *   hosted_confine.c   the paths that crawls name
  *   hosted_report.c    explain, audit, export, status of a crawl
  *
  * Nobody else includes this.

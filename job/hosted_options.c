@@ -36,6 +36,12 @@ static const struct {
     {"metrics-open", NULL,
      "it is no setting of a crawl in a service; leave it out: who may read is "
      "said to `urlweir serve`"},
+    {"sandbox", NULL,
+     "it is no setting of a crawl in a service; leave it out: --sandbox is an "
+     "option of `urlweir serve`"},
+    {"user", NULL,
+     "it is no setting of a crawl in a service; leave it out: --user is an "
+     "option of `urlweir serve`"},
     {"input", "-",
      "a service has no standard input for a crawl; name a file, or give the "
      "seeds as `seeds`"},

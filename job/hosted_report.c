@@ -9,6 +9,9 @@
  * A reader who leaves ends it at once, though it may have nothing to write for
  * long: besides the process's end, its thread waits for the pipe to break. It
  * only reads, so it needs no time to end well, and is killed.
+ *
+ * A process in the sandbox starts no other: the report is begun, and waited
+ * for, by a child of the helper (report_helper.h), with the same code.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +26,7 @@
 #include "base/mem.h"
 #include "job/exit_code.h"
 #include "job/hosted_impl.h"
+#include "job/report_helper.h"
 
 #define SELF    "/proc/self/exe" /* also when the file was replaced since */
 
@@ -33,12 +37,14 @@ static bool begin(char *const argv[], int fd, pid_t *pid)
     extern char **environ;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
-    sigset_t none, pipe;
+    sigset_t none, usual;
     int err;
 
     sigemptyset(&none);
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
                                      O_RDONLY, 0);
@@ -49,7 +55,7 @@ static bool begin(char *const argv[], int fd, pid_t *pid)
     posix_spawnattr_setflags(&attr,
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &pipe);
+    posix_spawnattr_setsigdefault(&attr, &usual);
     err = posix_spawn(pid, SELF, &files, &attr, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
@@ -110,14 +116,13 @@ static enum status run(char *const argv[], int fd)
 }
 
 /* Operands come behind "--": a URL of a client is never an option. */
-enum status hosted_report(void *ctx, const char *dir,
-                          const struct crawls_report *r, int fd)
+enum status hosted_report_run(const char *dir, const struct crawls_report *r,
+                              int fd)
 {
     char *url, *argv[9] = {(char *)"urlweir"};
     size_t n = 1;
     enum status st;
 
-    (void)ctx;
     switch (r->what) {
     case CRAWLS_EXPLAIN:
         argv[n++] = (char *)"explain";
@@ -148,4 +153,12 @@ enum status hosted_report(void *ctx, const char *dir,
     st = run(argv, fd);
     free(url);
     return st;
+}
+
+enum status hosted_report(void *ctx, const char *dir,
+                          const struct crawls_report *r, int fd)
+{
+    (void)ctx;
+    return report_helper_is_there() ? report_helper_ask(dir, r, fd)
+                                    : hosted_report_run(dir, r, fd);
 }

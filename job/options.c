@@ -7,6 +7,7 @@
  * polite first, bounded always.
  */
 #include "job/options.h"
+#include "job/confine.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static const char *const kind_words[] = {
 #define FETCH         "Fetch: how a page is asked for"
 #define DEDUPE        "Dedupe: what was seen before"
 #define OUTPUT        "Output: what is told and kept"
+#define RIGHTS        "Rights: what the process keeps"
 
 /* A row is read as one, not field by field. */
 /* clang-format off */
@@ -335,6 +337,15 @@ static const struct option_spec specs[] = {
      .flags = OPTION_OF_RUN,
      .help = "--metrics may be on other than loopback addresses, where others "
              "can read it"},
+
+    {.name = "sandbox", CHOICE(sandbox, enum sandbox_choice),
+     .fallback = "on", .section = RIGHTS, .flags = OPTION_OF_RUN,
+     .help = "give up all rights that the crawl does not need, where the "
+             "kernel can take them; off keeps them"},
+    {.name = "user", TEXT(user), .section = RIGHTS, .arg = "NAME",
+     .flags = OPTION_OF_RUN,
+     .help = "root becomes this user; without it the owner of DIR, if that "
+             "user can use all files that are named"},
 };
 /* clang-format on */
 

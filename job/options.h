@@ -25,7 +25,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 71 /* rows of the table */
+#define CRAWL_OPTIONS 73 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -38,6 +38,7 @@ enum filter_choice {
 };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
 enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
+enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
 enum record_choice { RECORD_NONE, RECORD_LINKS };
 enum progress_choice {
     PROGRESS_AUTO, /* a bar on a terminal, else a line now and then */
@@ -128,6 +129,10 @@ struct crawl_settings {
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */
     char *metrics;                 /* HOST:PORT where HTTP is served, or NULL */
     bool metrics_open;             /* also to others than this machine */
+
+    /* ---- rights ---- */
+    enum sandbox_choice sandbox; /* see confine.h */
+    char *user;                  /* whom root becomes; NULL: DIR's owner */
 
     /* who said each, an enum option_source, in the order of the table */
     uint8_t from[CRAWL_OPTIONS];

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include "service/net/auth.h"
 
 #define ANSWER_MOST     ((size_t)16 << 20)
@@ -115,6 +116,8 @@ static enum status take_token(struct control_client *c, struct buf *why)
 {
     const char *env = getenv("URLWEIR_TOKEN");
 
+    if (c->options.token_file != NULL || env != NULL)
+        secret_held();
     if (c->options.token_file != NULL)
         return read_token_file(c, why);
     if (env == NULL || env[0] == '\0')

@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "job/confine.h"
 
 #define NOTE_MOST 2048
 
@@ -64,15 +65,10 @@ static enum status say(enum status st, struct buf *why, const char *before,
     return st;
 }
 
-/* ---- the note in the lock: "123 serve http=127.0.0.1:7072" ---- */
+/* ---- the note in the lock: "123 serve http=127.0.0.1:7072 sandbox: off" ----
+ */
 
-void control_note(struct buf *out, const char *what, const char *address,
-                  bool tls)
-{
-    buf_add_str(out, what);
-    if (address != NULL)
-        buf_addf(out, " %s=%s", tls ? "https" : "http", address);
-}
+#define NOTE_SANDBOX " sandbox: "
 
 static void read_note(const char *dir, struct buf *note)
 {
@@ -81,6 +77,33 @@ static void read_note(const char *dir, struct buf *note)
     if (file_read(path, note) != STATUS_OK)
         buf_clear(note);
     free(path);
+}
+
+void control_note(struct buf *out, const char *what, const char *address,
+                  bool tls)
+{
+    buf_add_str(out, what);
+    if (address != NULL)
+        buf_addf(out, " %s=%s", tls ? "https" : "http", address);
+    if (confine_text() != NULL)
+        buf_addf(out, NOTE_SANDBOX "%s", confine_text());
+}
+
+bool control_note_sandbox(const char *dir, struct buf *out)
+{
+    const char *at = NULL;
+    struct buf note;
+
+    buf_init(&note, NOTE_MOST);
+    read_note(dir, &note);
+    if (note.len > 0)
+        at = strstr(buf_str(&note), NOTE_SANDBOX);
+    if (at != NULL) {
+        at += strlen(NOTE_SANDBOX);
+        format_terminal(out, bytes_of(at, strcspn(at, "\n")));
+    }
+    buf_fini(&note);
+    return at != NULL;
 }
 
 /* The first word behind the process id is the command. */

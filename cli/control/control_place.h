@@ -44,5 +44,8 @@ bool control_place_is_left(const struct control_place *p);
 /* What stands in the lock of whoever serves HTTP at `address`, or NULL. */
 void control_note(struct buf *out, const char *what, const char *address,
                   bool tls);
+/* What the process that has the lock says of its sandbox, for a terminal.
+ * False: nothing. */
+bool control_note_sandbox(const char *dir, struct buf *out);
 
 #endif

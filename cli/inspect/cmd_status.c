@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/control/control_place.h"
 #include "cli/inspect/live_state.h"
 #include "cli/inspect/service_status.h"
 #include "cli/open_crawl.h"
@@ -240,6 +241,16 @@ static void add_reason(void *ctx, const char *name, uint64_t value)
         json_object_set_new(ctx, name, json_integer((json_int_t)value));
 }
 
+static void set_sandbox(json_t *o, const char *dir)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    if (control_note_sandbox(dir, &text))
+        json_object_set_new(o, "sandbox", json_string(buf_str(&text)));
+    buf_fini(&text);
+}
+
 static json_t *status_json(struct reader *r)
 {
     json_t *o = json_object(), *reasons = json_object();
@@ -250,6 +261,8 @@ static json_t *status_json(struct reader *r)
     json_object_set_new(o, "state", json_string(lives ? live : crawl_state(r)));
     if (r->holder > 0)
         json_object_set_new(o, "pid", json_integer(r->holder));
+    if (r->holder > 0)
+        set_sandbox(o, r->dir);
     json_object_set_new(o, "urls",
                         json_integer(
                             (json_int_t)frontier_store_last_id(r->store)));
@@ -324,6 +337,9 @@ static void status_text_out(const json_t *o)
         printf(" (process %lld)",
                (long long)json_integer_value(json_object_get(o, "pid")));
     putchar('\n');
+    if (json_object_get(o, "sandbox") != NULL)
+        printf("  sandbox: %s\n",
+               json_string_value(json_object_get(o, "sandbox")));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         text_row(rows[i].label, json_object_get(o, rows[i].key));
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {

@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "frontier/served/put_urls.h"
@@ -38,6 +39,7 @@ struct view {
     size_t crawl_count;
     uint32_t *queues; /* those that are there, most queued first */
     uint32_t queue_count;
+    struct buf sandbox; /* of the process that has it, if one does */
 };
 
 /* ---- gathering ---- */
@@ -203,6 +205,8 @@ static json_t *view_json(const struct view *v, bool queues)
     json_set_str(o, "holds", "service");
     if (v->r->holder > 0)
         json_object_set_new(o, "pid", json_integer(v->r->holder));
+    if (v->sandbox.len > 0)
+        json_set_str(o, "sandbox", buf_str(&v->sandbox));
     json_set_uint(o, "urls", frontier_store_last_id(v->r->store));
     set_counts(o, &v->facts->urls);
     json_set_uint(o, "due", v->facts->due);
@@ -246,6 +250,8 @@ static void text_totals(const struct view *v)
     if (v->r->holder > 0)
         printf(" (process %ld)", v->r->holder);
     putchar('\n');
+    if (v->sandbox.len > 0)
+        printf("  sandbox: %s\n", buf_str(&v->sandbox));
     text_row("queued", f->urls.queued);
     text_row("of them due", f->due);
     text_row("leased", f->urls.leased);
@@ -344,6 +350,9 @@ int service_status(struct reader *r, bool json, bool queues)
     if (st != STATUS_OK)
         return cannot_read("status", r->dir, st);
     gather(&v);
+    buf_init(&v.sandbox, 4096);
+    if (r->holder > 0)
+        (void)control_note_sandbox(r->dir, &v.sandbox);
     if (json) {
         o = view_json(&v, queues);
         json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
@@ -356,6 +365,7 @@ int service_status(struct reader *r, bool json, bool queues)
             text_queues(&v);
         text_own_crawls(&v);
     }
+    buf_fini(&v.sandbox);
     free(v.crawls);
     free(v.queues);
     put_urls_close(v.put);

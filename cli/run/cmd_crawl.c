@@ -20,6 +20,7 @@
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
+#include "job/confine.h"
 #include "job/crawl_block.h"
 #include "job/crawl_files.h"
 #include "job/crawl_setup.h"
@@ -127,7 +128,7 @@ int cmd_crawl(int argc, char **argv)
     if (!settings_of_crawl(&s, argc, argv, &code))
         return code;
     stop_signals_block();
-    if (crawl_setup_init(&c, &s, &code) &&
+    if (crawl_setup_init(&c, &s, &code) && confine_crawl("crawl", &s, &code) &&
         crawl_lock(s.output, "crawl", &lock, &code))
         code = crawl_in(&s, &c, lock);
     file_lock_free(lock);

@@ -17,6 +17,7 @@
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
+#include "job/confine.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
 #include "job/crawl_setup.h"
@@ -126,7 +127,7 @@ int cmd_resume(int argc, char **argv)
     if (!settings_of_resume(&s, &before, argc, argv, &code))
         return code;
     stop_signals_block();
-    if (crawl_setup_init(&c, &s, &code) &&
+    if (crawl_setup_init(&c, &s, &code) && confine_crawl("resume", &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
         code = resume_in(&s, &before, &c, lock);
     file_lock_free(lock);

@@ -22,6 +22,8 @@
 #include "cli/control/control_socket.h"
 #include "cli/run/serve_crawls.h"
 #include "cli/run/start_watch.h"
+#include "job/confine.h"
+#include "job/hosted.h"
 #include "service/http/http_server.h"
 #include "service/service.h"
 
@@ -35,13 +37,16 @@ struct serve_settings {
     int64_t checkpoint_ms;
     struct option_list crawl;
     bool quiet, verbose;
-    uint8_t from[13];
+    enum sandbox_choice sandbox;
+    char *user;
+    uint8_t from[15];
 };
 
 #define PORT   "Port: who may connect"
 #define STORE  "Store"
 #define CRAWLS "Crawls of its own"
 #define OUTPUT "Output"
+#define RIGHTS "Rights: what the process keeps"
 
 #define AT(f)  .at = offsetof(struct serve_settings, f)
 
@@ -105,6 +110,15 @@ static const struct option_spec specs[] = {
     {.name = "verbose", .letter = 'v', .type = OPTION_FLAG, AT(verbose),
      .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
      .help = "say what is done, too"},
+
+    {.name = "sandbox", .type = OPTION_CHOICE, AT(sandbox), .fallback = "on",
+     .words = sandbox_words, .section = RIGHTS, .flags = OPTION_LINE_ONLY,
+     .help = "give up all rights that the service does not need, where the "
+             "kernel can take them; off keeps them"},
+    {.name = "user", .type = OPTION_TEXT, AT(user), .section = RIGHTS,
+     .arg = "NAME", .flags = OPTION_LINE_ONLY,
+     .help = "root becomes this user; without it the owner of DIR, if that "
+             "user can use all files that are named"},
 };
 /* clang-format on */
 
@@ -359,6 +373,7 @@ static int run(struct serving *all, const struct serve_settings *set,
     all->socket =
         control_socket_open(all->dir, service_hub(all->service),
                             serve_crawls_of(all->crawls), set->drain_ms);
+    confine_seal();
     say_where(all, set);
     st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
@@ -368,6 +383,28 @@ static int run(struct serving *all, const struct serve_settings *set,
             "acknowledged is on disk\n",
             all->dir, status_text(st));
     return EXIT_CANNOT;
+}
+
+/* The files that SIGHUP has read anew may be others by then. */
+static bool confine(const struct serve_settings *s, const char *dir, int *code)
+{
+    const struct confine_choice o = {.sandbox = s->sandbox,
+                                     .user = s->user,
+                                     .make_dir = true,
+                                     .quiet = s->quiet};
+    struct confine *c = confine_new("serve", dir);
+    bool good;
+
+    confine_listen(c, s->listen);
+    confine_listen(c, s->http);
+    confine_read_again(c, s->token_file);
+    confine_read_again(c, s->tls_cert);
+    confine_read_again(c, s->tls_key);
+    confine_read_again(c, s->client_ca);
+    hosted_confine(c, dir, &s->crawl);
+    good = confine_apply(c, &o, code);
+    confine_free(c);
+    return good;
 }
 
 static int serve(const struct serve_settings *s, const char *dir)
@@ -389,8 +426,8 @@ static int serve(const struct serve_settings *s, const char *dir)
     bool started = false;
     enum status st;
 
-    if (!lock_dir(dir, &all.lock))
-        return EXIT_CANNOT;
+    if (!confine(s, dir, &code) || !lock_dir(dir, &all.lock))
+        return code;
     start = start_watch_begin("serve");
     st = service_open(&all.service, &o);
     if (st != STATUS_OK)

@@ -13,6 +13,7 @@
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "frontier/reader.h"
+#include "job/confine.h"
 #include "job/crawls.h"
 #include "job/hosted.h"
 #include "service/service.h"
@@ -91,6 +92,7 @@ bool crawl_control_open(struct crawl_control **out, const char *what,
         return false;
     }
     c->socket = control_socket_open(s->output, NULL, c->crawls, DRAIN_MS);
+    confine_seal();
     write_note(c);
     *out = c;
     return true;

@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/secret.h"
 
 #define PEM_MOST ((size_t)1 << 20)
 
@@ -112,6 +113,7 @@ static enum status read_set(struct http_tls_set **out,
     struct buf cert, key, ca;
     enum status st = STATUS_OK;
 
+    secret_held();
     buf_init(&cert, PEM_MOST);
     buf_init(&key, PEM_MOST);
     buf_init(&ca, PEM_MOST);

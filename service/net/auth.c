@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/secret.h"
 
 #define FILE_MOST (1u << 20)
 
@@ -125,6 +126,7 @@ enum status auth_reload(struct auth *a)
     struct buf text;
     enum status st;
 
+    secret_held();
     buf_init(&text, FILE_MOST);
     st = file_read(a->path, &text);
     if (st != STATUS_OK)

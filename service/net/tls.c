@@ -14,6 +14,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/secret.h"
 
 /* RFC 9113 appendix A forbids the rest for TLS 1.2. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -73,6 +74,7 @@ static enum status fill(SSL_CTX *ctx, const struct tls_files *f)
 {
     static const unsigned char id[] = "urlweir";
 
+    secret_held();
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                  SSL_OP_CIPHER_SERVER_PREFERENCE);

@@ -78,7 +78,7 @@ for moment in $(random "$moments" 8 0.1 0.5); do
     killed_when "sleep $moment" d -c 16 -j d.jsonl || break
     killed=$((killed + 1))
     # No line without a row: each whole line is in the store.
-    [ -e d/frontier.db ] && [ -e d.jsonl ] || continue
+    [ -e d/frontier.db ] && [ -s d.jsonl ] || continue
     python3 - <<'END' || fail "a line without a row after kill $killed"
 import json, sqlite3
 rows = dict(sqlite3.connect('file:d/frontier.db?mode=ro', uri=True).execute('SELECT seq, url FROM fetches WHERE final'))

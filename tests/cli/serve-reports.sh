@@ -12,9 +12,10 @@ api() {
 is() {
     api GET "/v1/crawls/$1" && grep -q "\"state\":\"$2\"" answer
 }
-# reports N: so many processes write reports.
+# reports N: so many processes write reports: each is waited for by a child of
+# the service's helper.
 reports() {
-    [ "$(pgrep -c -P "$service" || :)" = "$1" ]
+    [ "$(pgrep -c -P "$(pgrep -P "$service")" || :)" = "$1" ]
 }
 # silent_report N: one more than N, in the background; its caller is $caller.
 silent_report() {
@@ -68,7 +69,7 @@ says answer '"false_negatives": 0'
 # ---- a stop, while a caller waits ------------------------------------------------
 
 silent_report 0
-report=$(pgrep -P "$service")
+report=$(pgrep -P "$(pgrep -P "$(pgrep -P "$service")")")
 stop TERM 0
 ! kill -0 "$report" 2>/dev/null || fail "the report is still there"
 wait "$caller" && fail "it was answered: $(cat silent.answer)"

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * confine.c - which paths, which user, and what is said of it.
+ *
+ * Root is left for the owner of the directory only if that user can use all
+ * that was named, so that a run as root which has worked goes on working; with
+ * --user what is missing is an error.
+ */
+#include "job/confine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/mem.h"
+#include "base/run_as.h"
+#include "job/exit_code.h"
+#include "job/report_helper.h"
+
+#define LINKS_MOST 64
+#define PATH_LIMIT 4096
+
+const char *const sandbox_words[] = {
+    [SANDBOX_ON] = "on",
+    [SANDBOX_OFF] = "off",
+    [SANDBOX_OFF + 1] = NULL,
+};
+
+struct confine {
+    const char *command, *dir;
+    struct sandbox_path *paths;
+    size_t count;
+    bool low_ports, unix_sockets;
+    char hint[PATH_LIMIT + 256]; /* why it is still root */
+};
+
+/* Of the process. */
+static bool confined, needs_unix_sockets;
+static char text[512];
+
+/* ---- paths ---- */
+
+struct confine *confine_new(const char *command, const char *dir)
+{
+    struct confine *c = xcalloc(1, sizeof *c);
+
+    c->command = command;
+    c->dir = dir;
+    confine_write(c, dir);
+    return c;
+}
+
+void confine_free(struct confine *c)
+{
+    if (c == NULL)
+        return;
+    for (size_t i = 0; i < c->count; i++)
+        free((char *)c->paths[i].path);
+    free(c->paths);
+    free(c);
+}
+
+static void add(struct confine *c, const char *path, enum sandbox_use use)
+{
+    if (path == NULL || path[0] == '\0' || strcmp(path, "-") == 0 ||
+        strstr(path, "://") != NULL)
+        return;
+    c->paths = xrealloc(c->paths, (c->count + 1) * sizeof *c->paths);
+    c->paths[c->count++] = (struct sandbox_path){xstrdup(path), use};
+}
+
+void confine_read(struct confine *c, const char *path)
+{
+    add(c, path, SANDBOX_READ);
+}
+
+void confine_write(struct confine *c, const char *path)
+{
+    add(c, path, SANDBOX_WRITE);
+}
+
+static void add_above(struct confine *c, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *above = slash == NULL || slash == path
+                      ? xstrdup(slash == NULL ? "." : "/")
+                      : xstrndup(path, (size_t)(slash - path));
+
+    add(c, above, SANDBOX_READ);
+    free(above);
+}
+
+void confine_read_again(struct confine *c, const char *path)
+{
+    char *real;
+
+    if (path == NULL)
+        return;
+    add(c, path, SANDBOX_READ);
+    add_above(c, path);
+    real = realpath(path, NULL);
+    if (real != NULL)
+        add_above(c, real);
+    free(real);
+}
+
+void confine_listen(struct confine *c, const char *address)
+{
+    const char *colon = address != NULL ? strrchr(address, ':') : NULL;
+    long port = colon != NULL ? strtol(colon + 1, NULL, 10) : 0;
+
+    c->low_ports |= port > 0 && port < 1024;
+}
+
+static bool is_unix_url(const char *url)
+{
+    return url != NULL && strncmp(url, "redis+unix:", 11) == 0;
+}
+
+void confine_settings(struct confine *c, const struct crawl_settings *s)
+{
+    confine_read(c, s->input);
+    confine_read(c, s->block_filter);
+    confine_read(c, s->block_exact);
+    confine_write(c, s->jsonl);
+    confine_listen(c, s->metrics);
+    c->unix_sockets |= is_unix_url(s->redis) || is_unix_url(s->block_filter);
+}
+
+/* A directory of WARC files may be a link to another disk. Links are not made
+ * in the sandbox, so a person has made this one. */
+static void add_links(struct confine *c, const char *dir)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *e;
+    unsigned n = 0;
+
+    while (d != NULL && n < LINKS_MOST && (e = readdir(d)) != NULL) {
+        char path[PATH_LIMIT];
+        struct stat sb;
+
+        if (snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >=
+                PATH_LIMIT ||
+            lstat(path, &sb) != 0 || !S_ISLNK(sb.st_mode))
+            continue;
+        confine_write(c, path);
+        n++;
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+static void add_all_links(struct confine *c)
+{
+    char path[PATH_LIMIT];
+    const struct dirent *e;
+    DIR *d;
+
+    add_links(c, c->dir);
+    snprintf(path, sizeof path, "%s/crawls", c->dir);
+    d = opendir(path);
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        snprintf(path, sizeof path, "%s/crawls/%s", c->dir, e->d_name);
+        if (e->d_name[0] != '.')
+            add_links(c, path);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+/* ---- the user ---- */
+
+static bool say(const struct confine *c, const char *what, const char *name,
+                const char *behind)
+{
+    struct buf safe;
+
+    buf_init(&safe, (size_t)4 * PATH_LIMIT);
+    format_terminal(&safe, bytes_of_str(name));
+    fprintf(stderr, "urlweir %s: %s%s%s\n", c->command, what, buf_str(&safe),
+            behind);
+    buf_fini(&safe);
+    return false;
+}
+
+/* A directory that was made just now is given to the user. */
+static bool become_named(struct confine *c, const char *name, bool made)
+{
+    char culprit[PATH_LIMIT];
+    struct run_as who;
+
+    if (run_as_named(&who, name) != STATUS_OK)
+        return say(c, "--user: there is no user ", name, "");
+    if (geteuid() != 0)
+        return who.uid == geteuid() ||
+               say(c, "--user: only root can become ", name, "");
+    if (made && chown(c->dir, who.uid, who.gid) != 0)
+        return say(c, "--user: cannot give this directory away: ", c->dir, "");
+    if (!run_as_can_use(&who, c->paths, c->count, culprit, sizeof culprit))
+        return say(c, "--user: that user cannot use ",
+                   culprit[0] != '\0' ? culprit : c->dir,
+                   "; change its owner or mode");
+    if (run_as_become(&who, c->low_ports) != STATUS_OK)
+        return say(c, "--user: cannot become ", name, "");
+    return true;
+}
+
+/* True: it has become another user. */
+static bool become_owner(struct confine *c)
+{
+    char culprit[PATH_LIMIT];
+    struct run_as who;
+    struct stat sb;
+
+    if (stat(c->dir, &sb) != 0)
+        return false;
+    if (sb.st_uid == 0) {
+        snprintf(c->hint, sizeof c->hint,
+                 " (the directory is root's; --user NAME has another)");
+        return false;
+    }
+    run_as_numbered(&who, sb.st_uid, sb.st_gid);
+    if (run_as_can_use(&who, c->paths, c->count, culprit, sizeof culprit))
+        return run_as_become(&who, c->low_ports) == STATUS_OK;
+    snprintf(c->hint, sizeof c->hint,
+             " (%s, whose directory it is, could not use %s)", who.name,
+             culprit[0] != '\0' ? culprit : "it");
+    return false;
+}
+
+static bool choose_user(struct confine *c, const struct confine_choice *o,
+                        bool made)
+{
+    if (o->user != NULL)
+        return become_named(c, o->user, made);
+    if (geteuid() == 0 && o->sandbox == SANDBOX_ON && !become_owner(c))
+        run_as_root_with_little(c->low_ports);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+/* A file that is not there cannot be named to the kernel. */
+static void make_files(struct confine *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct stat sb;
+        int fd;
+
+        if (c->paths[i].use != SANDBOX_WRITE ||
+            stat(c->paths[i].path, &sb) == 0 || errno != ENOENT)
+            continue;
+        fd = open(c->paths[i].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  0644);
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+static void write_text(void)
+{
+    struct run_as who;
+
+    run_as_numbered(&who, geteuid(), getegid());
+    snprintf(text, sizeof text, "%s, user %s", sandbox_text(), who.name);
+}
+
+static void enter(struct confine *c)
+{
+    const struct sandbox_options o = {.paths = c->paths,
+                                      .path_count = c->count};
+
+    make_files(c);
+    report_helper_start(c->paths, c->count);
+    /* Nothing is written to the directories of the system. */
+    (void)setenv("SQLITE_TMPDIR", c->dir, 0);
+    sandbox_enter(&o);
+    confined = true;
+    needs_unix_sockets = c->unix_sockets;
+}
+
+bool confine_apply(struct confine *c, const struct confine_choice *o, int *code)
+{
+    struct stat sb;
+    bool there = stat(c->dir, &sb) == 0;
+
+    *code = EXIT_CANNOT;
+    if (!there && !o->make_dir)
+        return true; /* which the command says better */
+    if (!there && file_make_dir(c->dir) != STATUS_OK)
+        return true;
+    add_all_links(c);
+    confine_write(c, getenv("SQLITE_TMPDIR"));
+    if (!choose_user(c, o, !there))
+        return false;
+    if (o->sandbox == SANDBOX_ON)
+        enter(c);
+    write_text();
+    if (!o->quiet)
+        say(c, "sandbox: ", text, c->hint);
+    return true;
+}
+
+void confine_seal(void)
+{
+    if (confined)
+        sandbox_seal(needs_unix_sockets);
+}
+
+const char *confine_text(void)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* Said by the person who started this run: the crawl can write its own
+ * crawl.yaml, and what stands there opens no wall. */
+static bool is_said(const struct crawl_settings *s, const char *option)
+{
+    return option_given(&crawl_options,
+                        option_find(&crawl_options, bytes_of_str(option)), s);
+}
+
+bool confine_crawl(const char *command, const struct crawl_settings *s,
+                   int *code)
+{
+    const struct confine_choice o = {
+        .sandbox = is_said(s, "sandbox") ? s->sandbox : SANDBOX_ON,
+        .user = is_said(s, "user") ? s->user : NULL,
+        .make_dir = strcmp(command, "crawl") == 0,
+        .quiet = s->quiet,
+    };
+    struct confine *c = confine_new(command, s->output);
+    bool good;
+
+    confine_settings(c, s);
+    good = confine_apply(c, &o, code);
+    confine_free(c);
+    return good;
+}

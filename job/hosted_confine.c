@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hosted_confine.c - the paths that crawls of a service name, before any is
+ * opened.
+ *
+ * A file of the operator that names another path later is heard at the next
+ * start of the service: until then the kernel refuses that path.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "config/config.h"
+#include "job/hosted_impl.h"
+#include "job/settings.h"
+
+/* What cannot be read names no path; it is complained of when it is opened. A
+ * pipe can be read once. */
+static void add_file(struct confine *c, const char *path)
+{
+    struct crawl_settings s;
+    struct buf text, why;
+    struct stat sb;
+
+    if (stat(path, &sb) != 0 || !S_ISREG(sb.st_mode))
+        return;
+    settings_init(&s);
+    buf_init(&text, CONFIG_CEILING);
+    buf_init(&why, 65536);
+    if (hosted_read_text(path, &text, &why) == STATUS_OK &&
+        hosted_read(&s, path, buf_bytes(&text), OPTION_FROM_FILE, &why) ==
+            STATUS_OK)
+        confine_settings(c, &s);
+    buf_fini(&why);
+    buf_fini(&text);
+    settings_fini(&s);
+}
+
+static void add_crawl(struct confine *c, const char *dir)
+{
+    struct crawl_settings s;
+    struct buf why;
+
+    buf_init(&why, 65536);
+    if (hosted_load(&s, dir, &why) == STATUS_OK) {
+        confine_settings(c, &s);
+        settings_fini(&s);
+    }
+    buf_fini(&why);
+}
+
+void hosted_confine(struct confine *c, const char *dir,
+                    const struct option_list *files)
+{
+    const struct dirent *e;
+    char path[4096];
+    DIR *d;
+
+    for (size_t i = 0; i < files->count; i++) {
+        confine_read_again(c, files->item[i]);
+        add_file(c, files->item[i]);
+    }
+    snprintf(path, sizeof path, "%s/crawls", dir);
+    d = opendir(path);
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        snprintf(path, sizeof path, "%s/crawls/%s", dir, e->d_name);
+        if (e->d_name[0] != '.' && hosted_has(path, "crawl.yaml"))
+            add_crawl(c, path);
+    }
+    if (d != NULL)
+        closedir(d);
+}
