@@ -26,7 +26,7 @@ enum log_level logger_level(void)
     return atomic_load(&level_now);
 }
 
-bool logger_enabled(enum log_level level)
+static bool logger_enabled(enum log_level level)
 {
     return level <= atomic_load_explicit(&level_now, memory_order_relaxed);
 }

@@ -22,7 +22,6 @@ enum log_level {
 /* Default: LOG_LEVEL_WARN. */
 void logger_set_level(enum log_level level);
 enum log_level logger_level(void);
-bool logger_enabled(enum log_level level);
 /* Called before and after each line while a progress bar owns the terminal's
  * last line, so that it can be taken away and drawn again. NULL: none. */
 void logger_set_around(void (*around)(bool before));

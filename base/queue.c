@@ -19,7 +19,7 @@ struct queue {
     pthread_cond_t may_send, may_receive;
     void **ring;
     size_t cap, head, count;
-    bool closed, woken;
+    bool woken;
 };
 
 struct queue *queue_new(size_t capacity)
@@ -45,41 +45,15 @@ void queue_free(struct queue *q)
     free(q);
 }
 
-static void put(struct queue *q, void *item)
+void queue_send(struct queue *q, void *item)
 {
+    pthread_mutex_lock(&q->mtx);
+    while (q->count == q->cap)
+        pthread_cond_wait(&q->may_send, &q->mtx);
     q->ring[(q->head + q->count) % q->cap] = item;
     q->count++;
     pthread_cond_signal(&q->may_receive);
-}
-
-enum status queue_send(struct queue *q, void *item)
-{
-    enum status st = STATUS_OK;
-
-    pthread_mutex_lock(&q->mtx);
-    while (q->count == q->cap && !q->closed)
-        pthread_cond_wait(&q->may_send, &q->mtx);
-    if (q->closed)
-        st = STATUS_CLOSED;
-    else
-        put(q, item);
     pthread_mutex_unlock(&q->mtx);
-    return st;
-}
-
-enum status queue_try_send(struct queue *q, void *item)
-{
-    enum status st = STATUS_OK;
-
-    pthread_mutex_lock(&q->mtx);
-    if (q->closed)
-        st = STATUS_CLOSED;
-    else if (q->count == q->cap)
-        st = STATUS_AGAIN;
-    else
-        put(q, item);
-    pthread_mutex_unlock(&q->mtx);
-    return st;
 }
 
 size_t queue_receive(struct queue *q, void **items, size_t most,
@@ -89,7 +63,7 @@ size_t queue_receive(struct queue *q, void **items, size_t most,
     size_t n = 0;
 
     pthread_mutex_lock(&q->mtx);
-    while (q->count == 0 && !q->closed && !q->woken && timeout_ns != 0) {
+    while (q->count == 0 && !q->woken && timeout_ns != 0) {
         if (timeout_ns < 0)
             pthread_cond_wait(&q->may_receive, &q->mtx);
         else if (!cond_wait_until(&q->may_receive, &q->mtx, until))
@@ -105,15 +79,6 @@ size_t queue_receive(struct queue *q, void **items, size_t most,
         pthread_cond_broadcast(&q->may_send);
     pthread_mutex_unlock(&q->mtx);
     return n;
-}
-
-void queue_close(struct queue *q)
-{
-    pthread_mutex_lock(&q->mtx);
-    q->closed = true;
-    pthread_cond_broadcast(&q->may_send);
-    pthread_cond_broadcast(&q->may_receive);
-    pthread_mutex_unlock(&q->mtx);
 }
 
 void queue_wake(struct queue *q)

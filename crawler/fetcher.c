@@ -308,8 +308,7 @@ static void *run(void *arg)
     do {
         fetcher_turn(f);
     } while (!is_over(f));
-    if (queue_send(f->tools.reports, gone) != STATUS_OK)
-        report_free(gone);
+    queue_send(f->tools.reports, gone);
     return NULL;
 }
 

@@ -96,8 +96,7 @@ static enum job_state finish(const struct job_tools *t, struct job *j,
     r->done.host.crawl_delay_ms = j->crawl_delay_ms;
     r->robots_warc = j->robots_warc;
     j->robots_warc = NULL;
-    if (queue_send(t->reports, r) != STATUS_OK)
-        report_free(r); /* the frontier has gone, and its leases with it */
+    queue_send(t->reports, r);
     return JOB_DONE;
 }
 

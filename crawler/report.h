@@ -1,7 +1,7 @@
 /*
  * report.h - what a fetched URL becomes for the frontier.
  *
- * From the answer: its outcome by the table of DESIGN section 3, the row of
+ * From the response: its outcome (docs/formats/export.md), the row of
  * the page store, the links it reveals in canonical form with scope and digest,
  * and the drops with their reasons. A link that repeats on its page is sent
  * once. Everything of a report lives in its arena, of REPORT_MOST bytes; what

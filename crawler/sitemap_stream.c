@@ -101,8 +101,7 @@ static void send_part(struct sitemap_stream *s)
     found_append(&s->own, &s->elsewhere);
     found_hand_over(&s->own, &r->done);
     s->arena = NULL;
-    if (queue_send(s->reports, r) != STATUS_OK)
-        report_free(r); /* the frontier has gone */
+    queue_send(s->reports, r);
 }
 
 /* ---- entries ------------------------------------------------------------- */

@@ -83,7 +83,7 @@ const char *outcome_status_name(enum outcome_status s);
 const char *outcome_reason_name(enum outcome_reason r);
 /* The reason as shown: "http_404", "timeout", "". `size` >= 24. */
 void outcome_reason_text(struct outcome o, char *out, size_t size);
-/* Does it count for --limit (DESIGN section 3)? */
+/* Does it count for --limit? docs/formats/export.md has the table. */
 bool outcome_counts_as_page(struct outcome o);
 /* Has a seed with this outcome failed (exit status 5)? */
 bool outcome_fails_seed(struct outcome o);

@@ -180,8 +180,8 @@ void crawls_entry_opened(struct crawls *c, struct crawls_entry *e,
     tell(c, e);
 }
 
-void crawls_entry_failed(struct crawls *c, struct crawls_entry *e,
-                         const char *why)
+static void crawls_entry_failed(struct crawls *c, struct crawls_entry *e,
+                                const char *why)
 {
     pthread_mutex_lock(&c->mtx);
     e->state = CRAWLS_FAILED;

@@ -91,8 +91,6 @@ enum status crawls_entry_open(struct crawls *c, struct crawls_entry *e,
 /* It is open from now on. */
 void crawls_entry_opened(struct crawls *c, struct crawls_entry *e,
                          struct crawls_member *m);
-void crawls_entry_failed(struct crawls *c, struct crawls_entry *e,
-                         const char *why);
 /* Lets it finish what is under way, or not (`now`). */
 void crawls_entry_stop(struct crawls *c, struct crawls_entry *e, bool now);
 /* Has it ended? Then closes it. */

@@ -108,8 +108,6 @@ bool hosted_tick(struct crawls_member *m, struct buf *why);
 /* Words for what the store says, where there are none yet. Returns `st`. */
 enum status hosted_store_failed(enum status st, const char *dir,
                                 struct buf *why);
-/* Connections to one address: the least that any asks for. */
-void hosted_limit_addresses(struct hosted *h);
 
 /* A copy of the operator's file, in the crawl's directory. */
 #define HOSTED_FILE_COPY "settings-file.yaml"

@@ -39,7 +39,7 @@ enum status hosted_keep_copy(const char *dir, struct bytes file)
 
 /* ---- addresses ---- */
 
-void hosted_limit_addresses(struct hosted *h)
+static void hosted_limit_addresses(struct hosted *h)
 {
     uint32_t least = UINT32_MAX;
 

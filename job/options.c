@@ -3,7 +3,7 @@
  * options.c - the one table of the settings of a crawl.
  *
  * A row's type is checked against its field while compiling; names of choices
- * stand at their enum's values. Reasons for a default are in DESIGN's terms:
+ * stand at their enum's values. Defaults are chosen to be
  * polite first, bounded always.
  */
 #include "job/options.h"

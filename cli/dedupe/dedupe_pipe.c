@@ -191,11 +191,6 @@ enum status dedupe_pipe_start(struct dedupe_pipe **out, struct line_input *in,
     return STATUS_OK;
 }
 
-void dedupe_pipe_stop(struct dedupe_pipe *p)
-{
-    line_input_stop(p->in);
-}
-
 static void join(struct dedupe_pipe *p)
 {
     pthread_mutex_lock(&p->mtx);

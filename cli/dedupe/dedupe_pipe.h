@@ -52,8 +52,6 @@ struct dedupe_batch *dedupe_pipe_next(struct dedupe_pipe *p, int64_t timeout_ns,
                                       bool *ended);
 void dedupe_pipe_release(struct dedupe_pipe *p);
 
-/* Read no further; what was read still comes. */
-void dedupe_pipe_stop(struct dedupe_pipe *p);
 /* At the end: STATUS_OK, or what line_input_fill() said. */
 enum status dedupe_pipe_status(const struct dedupe_pipe *p);
 

@@ -37,7 +37,7 @@ struct dedupe_report *dedupe_report_new(int64_t now)
     return r;
 }
 
-bool dedupe_report_due(const struct dedupe_report *r, int64_t now)
+static bool dedupe_report_due(const struct dedupe_report *r, int64_t now)
 {
     return now >= r->due;
 }

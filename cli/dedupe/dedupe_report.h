@@ -26,7 +26,6 @@ struct dedupe_report;
 
 /* `now`: monotonic nanoseconds. */
 struct dedupe_report *dedupe_report_new(int64_t now);
-bool dedupe_report_due(const struct dedupe_report *r, int64_t now);
 void dedupe_report_update(struct dedupe_report *r,
                           const struct dedupe_sample *s, int64_t now);
 /* Takes the live line away, and frees. NULL is fine. */

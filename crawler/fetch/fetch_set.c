@@ -126,11 +126,6 @@ void fetch_set_recycle(struct fetch_set *s, struct fetch *f)
     s->free = f;
 }
 
-size_t fetch_set_active(const struct fetch_set *s)
-{
-    return s->active;
-}
-
 void fetch_set_wake(struct fetch_set *s)
 {
     multi_wake(s->multi);

@@ -41,7 +41,6 @@ void fetch_set_recycle(struct fetch_set *s, struct fetch *f);
 /* All that are under way end as FETCH_STOPPED. */
 void fetch_set_abort(struct fetch_set *s);
 
-size_t fetch_set_active(const struct fetch_set *s);
 void fetch_set_wake(struct fetch_set *s);
 
 #endif

@@ -8,8 +8,8 @@
  *
  * Where it is simpler than the standard: formatting elements that a block's
  * end has closed are not opened again, <select> is an element like another
- * (RULES L1 leaves it open), and past DEPTH_MOST the innermost element gives
- * way to the next, as browsers cut the depth of their trees.
+ * (docs/rules.md, L1, leaves it open), and past DEPTH_MOST the innermost
+ * element gives way to the next, as browsers cut the depth of their trees.
  *
  * Any octets are some tree; the time a tag takes is bounded by the depth kept,
  * and for most tags constant. One thread at a time.

@@ -11,7 +11,8 @@
 
 #include "base/bytes.h"
 
-/* The kinds of RULES L2 and L8; the numbers are stored, so they only grow. */
+/* The kinds of docs/rules.md, L2 and L8. The numbers are stored: append only.
+ */
 enum link_kind {
     LINK_A = 0,
     LINK_AREA,
@@ -62,7 +63,7 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out);
 
 #define LINK_BIT(kind) (UINT32_C(1) << (kind))
 /* What `urlweir links` prints without --all (L2), with it (L8), and what a
- * crawl follows when nothing else is said (DESIGN section 3, --follow). */
+ * crawl follows unless --follow says otherwise. */
 #define LINK_SET_BASIC                                                         \
     (LINK_BIT(LINK_A) | LINK_BIT(LINK_AREA) | LINK_BIT(LINK_LINK) |            \
      LINK_BIT(LINK_CANONICAL) | LINK_BIT(LINK_CSS) | LINK_BIT(LINK_SITEMAP) |  \

@@ -268,14 +268,6 @@ struct robots *robots_allow_all(void)
     return r;
 }
 
-struct robots *robots_deny_all(void)
-{
-    struct robots *r = robots_allow_all();
-
-    r->deny_all = true;
-    return r;
-}
-
 struct robots *robots_parse(struct bytes body, struct bytes agent)
 {
     struct robots *r = robots_allow_all();

@@ -38,9 +38,8 @@ struct robots *robots_parse(struct bytes body, struct bytes agent);
 /* The part of `body` that robots_parse reads: whole lines among its first
  * ROBOTS_READ_MOST octets, without a byte order mark. */
 struct bytes robots_readable(struct bytes body);
-/* Rules that allow everything, or deny everything but /robots.txt. */
+/* Rules that allow everything. */
 struct robots *robots_allow_all(void);
-struct robots *robots_deny_all(void);
 void robots_free(struct robots *r); /* NULL is fine */
 
 /* May the URL with this path and query (from the slash on, parsed by url.h,

@@ -61,7 +61,9 @@ bool cuckoo_list_add(struct cuckoo_list *l, const struct bucket_place *p)
     return true;
 }
 
-bool cuckoo_list_remove(struct cuckoo_list *l, const struct bucket_place *p)
+/* False: it was not there. */
+static bool cuckoo_list_remove(struct cuckoo_list *l,
+                               const struct bucket_place *p)
 {
     uint32_t i = list_find(l, p);
 

@@ -42,8 +42,6 @@ struct cuckoo {
 bool cuckoo_list_has(const struct cuckoo_list *l, const struct bucket_place *p);
 /* False: the list is full. */
 bool cuckoo_list_add(struct cuckoo_list *l, const struct bucket_place *p);
-/* False: it was not there. */
-bool cuckoo_list_remove(struct cuckoo_list *l, const struct bucket_place *p);
 
 /* An empty filter without a table. `keep`: its keys; `whole`: they are
  * complete as they are. NULL: no memory. */

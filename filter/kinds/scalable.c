@@ -33,7 +33,7 @@ enum { GROUP = SCALABLE_SEGMENTS / FILTER_GROUPS }; /* of group_fill */
 
 /* ---- making ---- */
 
-void scalable_free(struct filter *f)
+static void scalable_free(struct filter *f)
 {
     struct scalable *c = (struct scalable *)f;
 

@@ -23,7 +23,7 @@
 
 /* ---- sizes ---- */
 
-uint32_t scalable_room(const struct scalable *c, uint32_t blocks)
+static uint32_t scalable_room(const struct scalable *c, uint32_t blocks)
 {
     double keys = blocks * c->load;
 

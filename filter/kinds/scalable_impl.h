@@ -59,7 +59,6 @@ static inline uint64_t *scalable_block(const struct slab_run *r, uint64_t key)
 MUST_CHECK enum status scalable_new_empty(struct scalable **out,
                                           const struct filter_options *o,
                                           unsigned k, bool whole);
-void scalable_free(struct filter *f);
 
 /* ---- scalable_grow.c ---- */
 
@@ -67,7 +66,6 @@ void scalable_free(struct filter *f);
 uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
                        uint64_t keys);
 /* Keys that so many blocks have room for. */
-uint32_t scalable_room(const struct scalable *c, uint32_t blocks);
 void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
                       unsigned k, uint32_t count);
 /* Keys a block in segment s, as its count or, where that tells too little,

@@ -54,7 +54,7 @@ void redis_token(char out[REDIS_TOKEN_SIZE])
     hex_of(out, random, sizeof random);
 }
 
-struct bytes redis_name(const struct redis_bloom *b, unsigned which)
+static struct bytes redis_name(const struct redis_bloom *b, unsigned which)
 {
     return bytes_of_str(b->names[which]);
 }

@@ -53,7 +53,6 @@ struct redis_bloom {
 
 /* 32 hexadecimal digits nobody else has. */
 void redis_token(char out[REDIS_TOKEN_SIZE]);
-struct bytes redis_name(const struct redis_bloom *b, unsigned which);
 /* Run a script on the first `nkeys` names, trying again while the server is
  * out of reach and may come back; its answer, or the status it stands for. */
 MUST_CHECK enum status redis_call(struct redis_bloom *b,

@@ -347,11 +347,6 @@ const struct digest_key *frontier_digest_key(struct engine *e)
     return &((struct frontier *)e)->key;
 }
 
-const struct manifest *frontier_manifest(struct engine *e)
-{
-    return &((struct frontier *)e)->manifest;
-}
-
 struct frontier_store *frontier_store_of(struct engine *e)
 {
     return ((struct frontier *)e)->store;

@@ -89,8 +89,6 @@ MUST_CHECK enum status frontier_checkpoint_now(struct engine *e,
 
 /* The secret that digests of this crawl are made with; lives as long as e. */
 const struct digest_key *frontier_digest_key(struct engine *e);
-/* What the directory's manifest said when it was opened; all zero if new. */
-const struct manifest *frontier_manifest(struct engine *e);
 /* The parts, for robots rows, meta and seeds; on the frontier thread only. */
 struct frontier_store *frontier_store_of(struct engine *e);
 struct page_store *frontier_pages_of(struct engine *e);

@@ -242,9 +242,6 @@ MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       bool all_ids, int64_t wall_ms);
 /* Notes the state of the filter, for audit: `urls` reached f->next_step. */
 MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
-/* Of its filter, which there is: as it was at most a 64th of the crawl's growth
- * ago, which is filter_stats_at URLs. */
-const struct filter_stats *frontier_filter_stats(struct frontier *f);
 /* Octets of it in this process; of none too. */
 uint64_t frontier_filter_memory(struct frontier *f);
 /* The host of a queue, made when missing. */

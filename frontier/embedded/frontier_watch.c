@@ -133,7 +133,7 @@ static void take_seen(const struct frontier *f, struct frontier_watch *w)
 
 /* A filter tells its rate segment by segment, which takes milliseconds. So that
  * is asked anew each time the crawl has grown by a 64th. */
-const struct filter_stats *frontier_filter_stats(struct frontier *f)
+static const struct filter_stats *frontier_filter_stats(struct frontier *f)
 {
     uint64_t urls = frontier_store_last_id(f->store);
     uint64_t at = f->filter_stats_at;

@@ -331,11 +331,6 @@ enum status segments_verify(struct segments *s, segment_visit visit, void *ctx)
     return st;
 }
 
-uint32_t segments_count(const struct segments *s)
-{
-    return s->count;
-}
-
 uint64_t segments_memory(const struct segments *s)
 {
     uint64_t sum = sizeof *s;

@@ -56,7 +56,6 @@ MUST_CHECK enum status segments_step(struct segments *s,
 MUST_CHECK enum status segments_verify(struct segments *s, segment_visit visit,
                                        void *ctx);
 
-uint32_t segments_count(const struct segments *s);
 uint64_t segments_memory(const struct segments *s);
 
 #endif
