@@ -463,6 +463,33 @@ START_TEST(octets_are_bounded_after_decompression)
 }
 END_TEST
 
+/* 150,000 members of no octets, gzipped: behind the first mebibyte of them the
+ * rest is not looked at, and what came before counts. */
+START_TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
+{
+    const struct sitemap_options o = {0};
+    struct buf one, b, z;
+    struct rows r;
+
+    buf_init(&one, 1 << 10);
+    buf_init(&b, 1 << 23);
+    buf_init(&z, 1 << 23);
+    gzip(&b, bytes_of_str("http://h/1\n"));
+    gzip(&one, bytes_of_str(""));
+    for (int i = 0; i < 150000; i++)
+        buf_add_bytes(&b, buf_bytes(&one));
+    gzip(&b, bytes_of_str("http://h/2\n"));
+    gzip(&z, buf_bytes(&b));
+    rows_of(&r, buf_bytes(&z), 1000, &o);
+    ck_assert_int_eq(r.status, STATUS_FORMAT);
+    ck_assert_ptr_null(strstr(buf_str(&r.text), "http://h/2"));
+    buf_fini(&r.text);
+    buf_fini(&z);
+    buf_fini(&b);
+    buf_fini(&one);
+}
+END_TEST
+
 START_TEST(fifty_megabytes_are_read_in_little_memory)
 {
     const struct sitemap_options o = {0};
@@ -538,6 +565,7 @@ Suite *suite_sitemap(void)
     tcase_add_test(t, the_http_charset_counts_before_the_declaration);
     tcase_add_test(t, entries_are_bounded);
     tcase_add_test(t, octets_are_bounded_after_decompression);
+    tcase_add_test(t, gzip_in_gzip_that_comes_to_nothing_is_refused_soon);
     tcase_add_test(t, fifty_megabytes_are_read_in_little_memory);
     tcase_add_test(t, a_location_longer_than_a_url_may_be_is_passed_over);
     suite_add_tcase(s, t);
