@@ -27,12 +27,14 @@ struct http_conn {
     enum place_end why; /* it is closed then */
 };
 
+TAILQ_HEAD(http_conn_list, http_conn);
+
 struct http_conns {
     struct http_conns_options options;
 
     pthread_mutex_t mtx; /* what follows */
     struct places places;
-    TAILQ_HEAD(, http_conn) all;
+    struct http_conn_list all;
     int64_t next; /* look */
 };
 
