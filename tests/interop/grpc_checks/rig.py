@@ -17,7 +17,7 @@ from background import own_address  # noqa: E402,F401
 # Six jobs share the messages that the first process has made.
 WORK = os.environ.get("GRPC_WORK") or tempfile.mkdtemp(prefix="urlweir-grpc-")
 if not os.path.exists(WORK + "/urlfrontier_pb2.py"):
-    protoc.main(["", f"-I{TOP}/service", f"--python_out={WORK}",
+    protoc.main(["", f"-I{TOP}/service/urlfrontier", f"--python_out={WORK}",
                  f"--grpc_python_out={WORK}", "urlfrontier.proto"])
 sys.path.insert(0, WORK)
 import urlfrontier_pb2 as pb  # noqa: E402
