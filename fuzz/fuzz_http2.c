@@ -135,7 +135,6 @@ static void start(struct rig *r)
     *r = (struct rig){.now = NS_PER_S, .serving = true, .open = true};
     if (loop_new(&r->loop) != STATUS_OK)
         abort();
-    loop_stop(r->loop); /* loop_run is one turn from here on */
     tables[1].ctx = r->health = grpc_health_new(services);
     tables[2].ctx = r->reflection = grpc_reflection_new();
     http2_server_options_init(&o.http2);
@@ -199,7 +198,8 @@ static void step(struct rig *r, uint8_t what)
     case 0xe2: /* time goes by */
         r->now += NS_PER_S;
         break;
-    case 0xe3: /* deadlines, if any are over */
+    case 0xe3:              /* deadlines, if any are over */
+        loop_stop(r->loop); /* after one turn */
         loop_run(r->loop);
         break;
     case 0xe4: /* the frontier has answered */
