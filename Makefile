@@ -199,7 +199,7 @@ check-tree: | build/deps-check.stamp
 check-hardening: $(BIN)
 	$(Q)$(if $(HARD_$(MODE)),tools/check-hardening.sh $(BIN) $B/cli/main.o $(if $(findstring FORTIFY,$(HARD_$(MODE))),fortified))
 
-# Limits of time find what hangs; a busy machine is no finding.
+# Limits of time find what hangs; a busy politeness_group is no finding.
 CK_LIMITS = CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(if $(filter release,$(MODE)),4,8)
 check-unit: build/deps-check.stamp $B/unit
 	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t $(CK_LIMITS) $B/unit || exit 1; done

@@ -36,7 +36,7 @@ static void read_answers(const char *octets, size_t size)
     redisReplyObjectFunctions makers;
     void *reply = NULL;
 
-    redis_link_bound(reader, &makers);
+    redis_connection_bound(reader, &makers);
     (void)redisReaderFeed(reader, octets, size);
     while (redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL) {
         struct redis_record record;

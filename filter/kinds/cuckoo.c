@@ -80,7 +80,7 @@ void cuckoo_free(struct filter *f)
     struct cuckoo *c = (struct cuckoo *)f;
 
     buckets_fini(&c->table);
-    kept_free(c->kept);
+    key_store_free(c->key_store);
     pthread_mutex_destroy(&c->moving);
     free(c);
 }
@@ -105,13 +105,14 @@ struct cuckoo *cuckoo_new_empty(const struct filter_options *o, bool keep,
 
     if (c == NULL)
         return NULL;
-    if (keep && kept_new(&c->kept, whole) != STATUS_OK) {
+    if (keep && key_store_new(&c->key_store, whole) != STATUS_OK) {
         free(c);
         return NULL;
     }
     c->base.ops = &cuckoo_ops;
     c->base.opt = *o;
-    c->source = c->kept != NULL ? kept_source(c->kept) : o->source;
+    c->source =
+        c->key_store != NULL ? key_store_source(c->key_store) : o->source;
     pthread_mutex_init(&c->moving, NULL);
     return c;
 }
@@ -176,10 +177,10 @@ static bool add_one(struct cuckoo *c, const uint64_t *keys, size_t i)
         cuckoo_grow(c, keys, i);
     p = buckets_place(&c->table, keys[i]);
     known = knows(c, &p);
-    if (known && c->kept != NULL && kept_has(c->kept, keys[i]))
+    if (known && c->key_store != NULL && key_store_has(c->key_store, keys[i]))
         return false;
-    if (c->kept != NULL)
-        kept_add(c->kept, keys[i], true);
+    if (c->key_store != NULL)
+        key_store_add(c->key_store, keys[i], true);
     c->count++;
     if (known && (c->flooded ||
                   buckets_copies(&c->table, &p) >=
@@ -238,14 +239,14 @@ static bool remove_one(struct cuckoo *c, uint64_t key)
 {
     struct bucket_place p = buckets_place(&c->table, key);
 
-    if (c->kept != NULL) {
-        if (!kept_remove(c->kept, key))
+    if (c->key_store != NULL) {
+        if (!key_store_remove(c->key_store, key))
             return false; /* it was never added: nothing may be taken out */
     } else if (!knows(c, &p)) {
         return false;
     }
     if (c->flooded || c->all_stuck || cuckoo_list_has(&c->stuck, &p))
-        return c->kept != NULL;
+        return c->key_store != NULL;
     if (!cuckoo_list_remove(&c->homeless, &p) && !buckets_remove(&c->table, &p))
         return false;
     c->count -= c->count > 0;
@@ -291,7 +292,7 @@ static void merge_homeless(void *to, const struct bucket_place *p)
 
 static enum status merge_tables(struct cuckoo *a, const struct cuckoo *b)
 {
-    if (a->kept != NULL || a->table.count != b->table.count ||
+    if (a->key_store != NULL || a->table.count != b->table.count ||
         a->table.bits != b->table.bits)
         return STATUS_ARG;
     pthread_mutex_lock(&a->moving);
@@ -315,7 +316,7 @@ static enum status cuckoo_merge(struct filter *into, const struct filter *from)
 
     if (into->opt.fpr != from->opt.fpr)
         return STATUS_ARG;
-    if (b->kept == NULL)
+    if (b->key_store == NULL)
         return merge_tables((struct cuckoo *)into, b);
     st = b->source.keys_of(b->source.ctx, 0, UINT64_MAX, merge_visit, &m);
     return st != STATUS_OK ? st : m.st;
@@ -328,7 +329,8 @@ static void cuckoo_stats(const struct filter *f, struct filter_stats *out)
     out->count = c->count;
     out->capacity = c->source.keys_of != NULL ? 0 : cuckoo_room(c);
     out->bits = buckets_bytes(&c->table) * 8;
-    out->key_bits = c->kept != NULL ? kept_bytes(c->kept) * 8 : 0;
+    out->key_bits =
+        c->key_store != NULL ? key_store_bytes(c->key_store) * 8 : 0;
     out->fill =
         (double)c->table.taken / ((double)c->table.count * BUCKET_SLOTS);
     out->fpr_predicted =

@@ -36,8 +36,8 @@ uint64_t cuckoo_shape(const struct filter *f, uint64_t shape[FILTER_SHAPE])
     shape[0] = c->table.count;
     shape[1] = c->table.bits;
     shape[2] = c->count;
-    shape[3] = c->kept != NULL;
-    return 1 + table_units(c) + (c->kept != NULL ? KEPT_PARTS : 0);
+    shape[3] = c->key_store != NULL;
+    return 1 + table_units(c) + (c->key_store != NULL ? KEY_STORE_PARTS : 0);
 }
 
 static enum status put_words(struct buf *to, const uint64_t *words, size_t n)
@@ -97,7 +97,7 @@ enum status cuckoo_get_unit(struct filter *f, uint64_t i, struct buf *to,
         buf_add_bytes(to, table_unit(c, i - 1));
         return buf_failed(to);
     }
-    meta[0] = kept_get(c->kept, (uint32_t)(i - 1 - units), &keys, &n);
+    meta[0] = key_store_get(c->key_store, (uint32_t)(i - 1 - units), &keys, &n);
     return meta[0] != 0 && n > 0 ? put_words(to, keys, n) : STATUS_OK;
 }
 
@@ -118,8 +118,9 @@ enum status cuckoo_make_shaped(struct filter **out,
         return STATUS_NOMEM;
     st = buckets_init(&c->table, shape[0], (unsigned)shape[1]);
     if (st == STATUS_OK &&
-        units != cuckoo_shape(&c->base, own) +
-                     (shape[3] != 0 && c->kept == NULL ? KEPT_PARTS : 0))
+        units !=
+            cuckoo_shape(&c->base, own) +
+                (shape[3] != 0 && c->key_store == NULL ? KEY_STORE_PARTS : 0))
         st = STATUS_FORMAT;
     if (st != STATUS_OK) {
         cuckoo_free(&c->base);
@@ -178,11 +179,11 @@ enum status cuckoo_put_unit(struct filter *f, uint64_t i, struct bytes from,
         memcpy(c->table.at + (i - 1) * UNIT_OCTETS, from.at, from.len);
         return STATUS_OK;
     }
-    if (c->kept == NULL)
+    if (c->key_store == NULL)
         return STATUS_OK; /* the caller's source has them */
     if (meta[0] != 1)
         return STATUS_DAMAGED;
-    return kept_put(c->kept, (uint32_t)(i - 1 - units), from);
+    return key_store_put(c->key_store, (uint32_t)(i - 1 - units), from);
 }
 
 /* A hole in the table may have been anybody's second bucket, so the whole of

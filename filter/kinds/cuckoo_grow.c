@@ -95,7 +95,7 @@ static enum status try_rebuild(struct cuckoo *c, uint64_t count,
     if (st != STATUS_OK)
         return st;
     st = c->source.keys_of(c->source.ctx, 0, UINT64_MAX, build_visit, &b);
-    if (c->kept == NULL)
+    if (c->key_store == NULL)
         build_missing(&b, keys, n);
     *need = b.count;
     if (st == STATUS_OK && b.failed)

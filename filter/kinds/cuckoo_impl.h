@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "filter/kept.h"
+#include "filter/key_store.h"
 #include "filter/kind.h"
 #include "filter/kinds/buckets.h"
 
@@ -30,9 +30,10 @@ struct cuckoo {
     struct filter base;
     struct buckets table;
     struct cuckoo_list homeless, stuck;
-    bool flooded;      /* some key has no place: all is "maybe" */
-    bool all_stuck;    /* too many stick to list them: nothing is removed */
-    struct kept *kept; /* NULL: the caller's source has the keys, or nobody */
+    bool flooded;   /* some key has no place: all is "maybe" */
+    bool all_stuck; /* too many stick to list them: nothing is removed */
+    struct key_store
+        *key_store; /* NULL: the caller's source has the keys, or nobody */
     struct filter_source source;
     pthread_mutex_t moving; /* the table and the lists, while saved */
     uint64_t count, rebuilds, lost;

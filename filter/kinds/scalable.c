@@ -38,7 +38,7 @@ static void scalable_free(struct filter *f)
     struct scalable *c = (struct scalable *)f;
 
     slab_fini(&c->slab);
-    kept_free(c->kept);
+    key_store_free(c->key_store);
     pthread_mutex_destroy(&c->moving);
     free(c);
 }
@@ -52,13 +52,14 @@ enum status scalable_new_empty(struct scalable **out,
     if (c == NULL)
         return STATUS_NOMEM;
     if (o->source.keys_of == NULL && !o->keep_nothing &&
-        kept_new(&c->kept, whole) != STATUS_OK) {
+        key_store_new(&c->key_store, whole) != STATUS_OK) {
         free(c);
         return STATUS_NOMEM;
     }
     c->base.ops = &scalable_ops;
     c->base.opt = *o;
-    c->source = c->kept != NULL ? kept_source(c->kept) : o->source;
+    c->source =
+        c->key_store != NULL ? key_store_source(c->key_store) : o->source;
     c->k = k;
     c->load =
         sizing_growing_load(k, BLOCK_CELLS, AIM * o->fpr, SCALABLE_GROWTH);
@@ -138,7 +139,7 @@ static void keep(struct scalable *c, const uint64_t *keys, const bool *new,
 {
     pthread_mutex_lock(&c->moving);
     for (size_t i = 0; i < n; i++)
-        kept_add(c->kept, keys[i], new[i]);
+        key_store_add(c->key_store, keys[i], new[i]);
     pthread_mutex_unlock(&c->moving);
 }
 
@@ -171,7 +172,7 @@ static enum status scalable_add(struct filter *f, const uint64_t *keys,
 
         place(c, keys + i, w, at);
         mark(c, at, keys + i, w, new, block_set);
-        if (c->kept != NULL)
+        if (c->key_store != NULL)
             keep(c, keys + i, new, w);
         if (!count_fresh(c, keys + i, new, w))
             continue;
@@ -238,13 +239,13 @@ static enum status scalable_merge(struct filter *into,
 
     if (into->opt.fpr != from->opt.fpr)
         return STATUS_ARG;
-    if (b->kept != NULL) {
+    if (b->key_store != NULL) {
         enum status st =
             b->source.keys_of(b->source.ctx, 0, UINT64_MAX, merge_visit, &m);
 
         return st != STATUS_OK ? st : m.st;
     }
-    if (a->kept != NULL || !same_sizes(a, b))
+    if (a->key_store != NULL || !same_sizes(a, b))
         return STATUS_ARG;
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
         const struct slab_run *x = &a->runs[s], *y = &b->runs[s];
@@ -307,7 +308,8 @@ static void scalable_stats(const struct filter *f, struct filter_stats *out)
     }
     out->groups = FILTER_GROUPS;
     out->bits = c->slab.total * BLOCK_BYTES * 8 + sizeof c->runs * 8;
-    out->key_bits = c->kept != NULL ? kept_bytes(c->kept) * 8 : 0;
+    out->key_bits =
+        c->key_store != NULL ? key_store_bytes(c->key_store) * 8 : 0;
     out->fill = fill / SCALABLE_SEGMENTS;
     out->fpr_predicted = rate / SCALABLE_SEGMENTS;
     out->k = c->k;

@@ -16,7 +16,7 @@ uint64_t scalable_shape(const struct filter *f, uint64_t shape[FILTER_SHAPE])
 
     shape[0] = SCALABLE_SEGMENTS;
     shape[1] = c->k;
-    return c->kept != NULL ? 2 * SCALABLE_SEGMENTS : SCALABLE_SEGMENTS;
+    return c->key_store != NULL ? 2 * SCALABLE_SEGMENTS : SCALABLE_SEGMENTS;
 }
 
 static enum status add_words(struct buf *to, const uint64_t *words, size_t n)
@@ -48,7 +48,7 @@ enum status scalable_get_unit(struct filter *f, uint64_t i, struct buf *to,
         const uint64_t *keys;
         size_t n;
 
-        meta[0] = kept_get(c->kept, s, &keys, &n);
+        meta[0] = key_store_get(c->key_store, s, &keys, &n);
         if (meta[0] != 0 && n > 0)
             st = add_words(to, keys, n);
     }
@@ -105,11 +105,11 @@ enum status scalable_put_unit(struct filter *f, uint64_t i, struct bytes from,
 
     if (i < SCALABLE_SEGMENTS)
         return put_segment(c, (uint32_t)i, from, meta);
-    if (c->kept == NULL)
+    if (c->key_store == NULL)
         return STATUS_OK; /* the caller's source has them */
     if (meta[0] != 1)
         return STATUS_DAMAGED;
-    return kept_put(c->kept, (uint32_t)(i - SCALABLE_SEGMENTS), from);
+    return key_store_put(c->key_store, (uint32_t)(i - SCALABLE_SEGMENTS), from);
 }
 
 static void count_visit(void *to, const uint64_t *keys, size_t n)

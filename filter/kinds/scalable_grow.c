@@ -116,16 +116,16 @@ enum status scalable_keys_of(struct scalable *c, uint32_t s,
                              void (*visit)(void *, const uint64_t *, size_t),
                              void *to)
 {
-    uint64_t first = (uint64_t)s << (64 - KEPT_BITS);
+    uint64_t first = (uint64_t)s << (64 - KEY_STORE_BITS);
     enum status st;
 
     if (c->source.keys_of == NULL)
         return STATUS_NOT_FOUND;
-    if (c->kept != NULL)
+    if (c->key_store != NULL)
         pthread_mutex_lock(&c->moving);
     st = c->source.keys_of(c->source.ctx, first,
-                           first | (UINT64_MAX >> KEPT_BITS), visit, to);
-    if (c->kept != NULL)
+                           first | (UINT64_MAX >> KEY_STORE_BITS), visit, to);
+    if (c->key_store != NULL)
         pthread_mutex_unlock(&c->moving);
     return st;
 }
@@ -171,7 +171,7 @@ static enum status build(struct scalable *c, struct scalable_building *b,
     enum status st = scalable_keys_of(c, b->segment, scalable_build_visit, b);
 
     *count = b->seen;
-    if (c->kept == NULL) {
+    if (c->key_store == NULL) {
         b->fresh = 0;
         scalable_build_visit(b, keys, n);
         *count += b->fresh;

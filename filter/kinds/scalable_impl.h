@@ -13,12 +13,12 @@
 #include <pthread.h>
 
 #include "filter/block.h"
-#include "filter/kept.h"
+#include "filter/key_store.h"
 #include "filter/kind.h"
 #include "filter/sizing.h"
 #include "filter/slab.h"
 
-#define SCALABLE_SEGMENTS KEPT_PARTS
+#define SCALABLE_SEGMENTS KEY_STORE_PARTS
 #define SCALABLE_GROWTH   1.125
 #define SCALABLE_NEVER    UINT32_MAX
 
@@ -31,7 +31,7 @@ struct scalable {
     bool starving[SCALABLE_SEGMENTS], lost[SCALABLE_SEGMENTS];
     struct slab slab;
     pthread_mutex_t moving;
-    struct kept *kept; /* NULL: the caller's source has the keys */
+    struct key_store *key_store; /* NULL: the caller's source has the keys */
     struct filter_source source;
     double load; /* keys a block when a segment is full */
     unsigned k;  /* of segments with the bits they should have */
@@ -46,12 +46,12 @@ struct scalable {
 
 static inline uint32_t scalable_segment(uint64_t key)
 {
-    return kept_part(key);
+    return key_store_part(key);
 }
 
 static inline uint64_t *scalable_block(const struct slab_run *r, uint64_t key)
 {
-    return r->at + block_index(key << KEPT_BITS, r->blocks) * BLOCK_LANES;
+    return r->at + block_index(key << KEY_STORE_BITS, r->blocks) * BLOCK_LANES;
 }
 
 /* An empty filter without segments. `whole`: kept keys, if it keeps any, are

@@ -71,7 +71,7 @@ struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o)
     b->has_seed = o->seed != NULL;
     if (o->seed != NULL)
         memcpy(b->seed, o->seed, sizeof b->seed);
-    b->link = redis_link_new(o->place, o->patience_ms);
+    b->link = redis_connection_new(o->place, o->patience_ms);
     snprintf(b->names[KEY_BITS], sizeof *b->names, "%s", b->place.key);
     snprintf(b->names[KEY_RECORD], sizeof *b->names, "%s:meta", b->place.key);
     snprintf(b->names[KEY_NEXT], sizeof *b->names, "%s:next", b->place.key);
@@ -86,7 +86,7 @@ void redis_bloom_free(struct redis_bloom *b)
 {
     if (b == NULL)
         return;
-    redis_link_free(b->link);
+    redis_connection_free(b->link);
     buf_fini(&b->packed);
     buf_fini(&b->packed_next);
     free(b);
@@ -135,7 +135,7 @@ static enum status read_record(struct redis_bloom *b, struct redis_record *out)
                             redis_name(b, KEY_NEXT)};
     redisReply *r = NULL;
     enum status st =
-        redis_link_run(b->link, &redis_script_open, keys, 3, args, 3, &r);
+        redis_connection_run(b->link, &redis_script_open, keys, 3, args, 3, &r);
 
     if (st == STATUS_OK)
         st = judge(&r);
@@ -151,9 +151,10 @@ static enum status read_record(struct redis_bloom *b, struct redis_record *out)
 static enum status meet(struct redis_bloom *b)
 {
     struct redis_record now;
-    enum status st = redis_link_ready(b->link);
+    enum status st = redis_connection_ready(b->link);
 
-    if (st != STATUS_OK || strcmp(b->run_id, redis_link_run_id(b->link)) == 0)
+    if (st != STATUS_OK ||
+        strcmp(b->run_id, redis_connection_run_id(b->link)) == 0)
         return st;
     if (b->run_id[0] != '\0' && b->record.epoch[0] != '\0') {
         st = read_record(b, &now);
@@ -166,7 +167,8 @@ static enum status meet(struct redis_bloom *b)
     }
     if (b->run_id[0] != '\0')
         b->restarts++;
-    snprintf(b->run_id, sizeof b->run_id, "%s", redis_link_run_id(b->link));
+    snprintf(b->run_id, sizeof b->run_id, "%s",
+             redis_connection_run_id(b->link));
     return st;
 }
 
@@ -179,7 +181,8 @@ struct tries {
 
 static struct tries begin_tries(const struct redis_bloom *b)
 {
-    return (struct tries){.until = clock_mono() + redis_link_patience(b->link)};
+    return (struct tries){.until = clock_mono() +
+                                   redis_connection_patience(b->link)};
 }
 
 static bool try_again(struct tries *t, enum status st)
@@ -205,7 +208,8 @@ enum status redis_call(struct redis_bloom *b, const struct redis_script *s,
         if (st == STATUS_CLOSED)
             return st;
         if (st == STATUS_OK)
-            st = redis_link_run(b->link, s, keys, nkeys, args, nargs, out);
+            st =
+                redis_connection_run(b->link, s, keys, nkeys, args, nargs, out);
     } while (try_again(&t, st));
     if (st == STATUS_OK)
         return judge(out);
@@ -321,8 +325,9 @@ static enum status open_there(struct redis_bloom *b)
         if (st == STATUS_OK)
             st = read_record(b, &b->record);
     } while (try_again(&t, st));
-    return st == STATUS_ARG && redis_link_is_open(b->link) ? take_foreign(b)
-                                                           : st;
+    return st == STATUS_ARG && redis_connection_is_open(b->link)
+               ? take_foreign(b)
+               : st;
 }
 
 /* What the place says beside the name holds for one that is made; of one that
@@ -352,7 +357,7 @@ static void warn_of_loss(struct redis_bloom *b)
 {
     struct buf where;
 
-    if (b->told_evicts || !redis_link_may_evict(b->link))
+    if (b->told_evicts || !redis_connection_may_evict(b->link))
         return;
     b->told_evicts = true;
     buf_init(&where, 1024);
@@ -407,7 +412,7 @@ enum status redis_bloom_open(struct redis_bloom **out,
 void redis_bloom_why(const struct redis_bloom *b, enum status st,
                      struct buf *out)
 {
-    const char *said = redis_link_error(b->link);
+    const char *said = redis_connection_error(b->link);
 
     redis_url_show(&b->place, out);
     if (st == STATUS_NOT_FOUND)
@@ -547,8 +552,9 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
             return st;
         if (st == STATUS_OK) {
             prepare(b, r, c, &call);
-            st = redis_link_run(b->link, call.script, call.keys, call.nkeys,
-                                call.args, call.nargs, &reply);
+            st =
+                redis_connection_run(b->link, call.script, call.keys,
+                                     call.nkeys, call.args, call.nargs, &reply);
         }
         if (st == STATUS_OK)
             st = take_reply(b, r, c, reply);
@@ -573,15 +579,15 @@ static enum status run_window(struct redis_bloom *b, const struct run *r,
     for (size_t i = 0; n > 1 && st == STATUS_OK && i < n; i++) {
         prepare(b, r, &chunks[i], &call);
         chunks[i].sent =
-            redis_link_send(b->link, call.script, call.keys, call.nkeys,
-                            call.args, call.nargs) == STATUS_OK;
+            redis_connection_send(b->link, call.script, call.keys, call.nkeys,
+                                  call.args, call.nargs) == STATUS_OK;
         if (!chunks[i].sent)
             break;
     }
     for (size_t i = 0; i < n && chunks[i].sent; i++) {
         redisReply *reply = NULL;
 
-        if (redis_link_receive(b->link, &reply) == STATUS_OK)
+        if (redis_connection_receive(b->link, &reply) == STATUS_OK)
             (void)take_reply(b, r, &chunks[i], reply);
     }
     st = STATUS_OK;
@@ -652,7 +658,7 @@ enum status redis_bloom_drop(struct redis_bloom *b)
 
 bool redis_bloom_is_due(const struct redis_bloom *b)
 {
-    return redis_link_is_due(b->link);
+    return redis_connection_is_due(b->link);
 }
 
 enum status redis_bloom_ready(struct redis_bloom *b)
@@ -691,8 +697,8 @@ void redis_bloom_known(const struct redis_bloom *b,
         .foreign = m->epoch[0] == '\0',
         .has_seed = m->has_seed,
         .rebuilding = m->next.k != 0,
-        .may_evict = redis_link_may_evict(b->link),
-        .is_logged = redis_link_is_logged(b->link),
+        .may_evict = redis_connection_may_evict(b->link),
+        .is_logged = redis_connection_is_logged(b->link),
         .ttl_ms = -1,
     };
     memcpy(out->seed, m->seed, sizeof out->seed);

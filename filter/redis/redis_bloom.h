@@ -50,7 +50,7 @@ struct redis_bloom_options {
     uint64_t expect;
     double fpr;
     const unsigned char *seed; /* kept in the record, or NULL */
-    int64_t patience_ms;       /* as in redis_link.h */
+    int64_t patience_ms;       /* as in redis_connection.h */
 };
 
 /* In two steps, for who can do without it meanwhile: an object that has not
@@ -59,7 +59,7 @@ struct redis_bloom_options {
  * STATUS_EXISTS; STATUS_LIMIT: more than 2^32 bits are needed; STATUS_FORMAT:
  * what is there is no filter of ours; STATUS_ARG: refused, or a bitmap of
  * others whose bits the place does not say; STATUS_FULL, STATUS_BUSY as in
- * redis_link.h. On error `error`, where not NULL, gains a sentence. */
+ * redis_connection.h. On error `error`, where not NULL, gains a sentence. */
 struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o);
 MUST_CHECK enum status redis_bloom_start(struct redis_bloom *b,
                                          struct buf *error);

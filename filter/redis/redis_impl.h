@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "filter/redis/redis_bits.h"
 #include "filter/redis/redis_bloom.h"
-#include "filter/redis/redis_link.h"
+#include "filter/redis/redis_connection.h"
 #include "filter/redis/redis_scripts.h"
 
 #define REDIS_WINDOW     4  /* calls under way at once */
@@ -39,7 +39,7 @@ struct redis_bloom {
     double fpr;
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
-    struct redis_link *link;
+    struct redis_connection *link;
     char names[REDIS_NAMES][300];
     struct redis_record record;
     char token[REDIS_TOKEN_SIZE]; /* of our rebuild; "": none */

@@ -17,7 +17,7 @@
 #ifndef URLWEIR_FILTER_REDIS_REDIS_SCRIPTS_H
 #define URLWEIR_FILTER_REDIS_REDIS_SCRIPTS_H
 
-#include "filter/redis/redis_link.h"
+#include "filter/redis/redis_connection.h"
 
 /* ARGV: mode open|make|new|again, bits, ttl in ms, then field, value... of a
  * new record. Gives the record as HGETALL does; NONE: nothing is there;

@@ -16,7 +16,7 @@
 #include "filter/filter.h"
 #include "frontier/audit/audit_replay.h"
 #include "frontier/audit/audit_tally.h"
-#include "frontier/audit/reach.h"
+#include "frontier/audit/reachability.h"
 #include "frontier/outcome.h"
 #include "storage/db/url_kind.h"
 
@@ -206,7 +206,7 @@ static enum status count_pages(struct pass *p)
     p->out->links_recorded =
         link_store_recorded(p->r->links) == LINK_RECORD_ALL;
     if (p->out->links_recorded)
-        st = reach_without(p->r->links, &p->lost, &p->reached);
+        st = reachability_without(p->r->links, &p->lost, &p->reached);
     if (st == STATUS_OK)
         st = page_store_each(p->r->pages, 0, visit_fetch, p);
     if (!p->out->links_recorded)

@@ -1,7 +1,7 @@
 /*
  * id_bits.h - a set of row ids, one bit each.
  *
- * For whoever walks over a whole crawl (audit.h, reach.h).
+ * For whoever walks over a whole crawl (audit.h, reachability.h).
  */
 #ifndef URLWEIR_FRONTIER_AUDIT_ID_BITS_H
 #define URLWEIR_FRONTIER_AUDIT_ID_BITS_H

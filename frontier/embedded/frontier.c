@@ -131,7 +131,7 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
         struct host_queue **h = &f->hosts[f->host_looked % f->host_room];
 
         if (*h != NULL && host_queue_is_idle(*h, now)) {
-            (void)machine_leave(f->machines, *h, now);
+            (void)politeness_group_leave(f->groups, *h, now);
             host_queue_free(*h);
             *h = NULL;
         }
@@ -293,8 +293,8 @@ static void frontier_close(struct engine *e)
     if (f->in_txn)
         db_rollback(f->db);
     heap_fini(&f->due);
-    heap_fini(&f->machines_due);
-    machines_free(f->machines);
+    heap_fini(&f->groups_due);
+    politeness_groups_free(f->groups);
     for (size_t i = 0; i < f->host_room; i++)
         host_queue_free(f->hosts[i]);
     free(f->hosts);

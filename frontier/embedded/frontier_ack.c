@@ -62,11 +62,11 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     return true;
 }
 
-/* What one host of a machine wants holds for all. */
+/* What one host of a group asks for holds for all of them. */
 static void tell_machine(struct host_queue *h,
                          const struct engine_host_news *news)
 {
-    struct machine *m = h->machine;
+    struct politeness_group *m = h->group;
 
     if (m == NULL)
         return;
@@ -296,7 +296,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         h->errors = is_error(o) ? h->errors + 1 : 0;
     if (o.http_status != 0)
         note_latency(h, row.elapsed_ms);
-    machine_give_back(h);
+    politeness_group_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &news, now, wall_ms);
     if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
@@ -482,7 +482,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     if (host != NULL)
         news = *host;
     h = l->host;
-    machine_give_back(h);
+    politeness_group_give_back(h);
     lent_end_hold(f, l);
     st = frontier_touch(f, now);
     if (st == STATUS_OK)

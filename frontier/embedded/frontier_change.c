@@ -46,10 +46,10 @@ static void move_host(struct frontier *f, struct host_queue *h,
         h->next_due = moved(h->next_due, change, now + plain_pause(o, h));
 }
 
-/* A machine waits for the host that was asked last, whichever that is. */
+/* A group waits for the host that was asked last, whichever that is. */
 static void move_machine(struct host_queue *h, int64_t before)
 {
-    struct machine *m = h->machine;
+    struct politeness_group *m = h->group;
 
     if (m == NULL)
         return;

@@ -101,8 +101,8 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     row->failures = h->errors > h->failures ? h->errors : h->failures;
     row->limit = h->set_limit;
     row->due = h->withheld > 0 ? INT64_MAX : host_queue_due(h, row->queued);
-    if (h->machine != NULL && row->due < h->machine->next_due)
-        row->due = h->machine->next_due;
+    if (h->group != NULL && row->due < h->group->next_due)
+        row->due = h->group->next_due;
     row->state = state_of(f, h, now, row->due);
     row->why = why_of(h, now);
 }

@@ -33,7 +33,7 @@
 #include "frontier/embedded/host_queue.h"
 #include "frontier/embedded/lease.h"
 #include "frontier/embedded/lent.h"
-#include "frontier/embedded/machine.h"
+#include "frontier/embedded/politeness_group.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/seen/seen.h"
 #include "frontier/watch.h"
@@ -81,11 +81,11 @@ struct frontier {
     uint64_t generation;      /* of the last checkpoint begun */
     struct schedule_random random;
 
-    struct heap due;           /* of struct host_queue by place: all of them;
-                                  those that stand nowhere yet, if grouped */
-    struct heap machines_due;  /* of struct machine by place */
-    struct machines *machines; /* NULL: hosts are not grouped */
-    struct host_queue *aside;  /* due, but without an address; a list */
+    struct heap due;        /* of struct host_queue by place: all of them;
+                               those that stand nowhere yet, if grouped */
+    struct heap groups_due; /* of struct politeness_group by place */
+    struct politeness_groups *groups; /* NULL: hosts are not grouped */
+    struct host_queue *aside;         /* due, but without an address; a list */
     struct host_queue **aside_end;
     uint64_t aside_count;      /* these, and those being looked up */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
@@ -182,7 +182,7 @@ MUST_CHECK enum status frontier_visit_end(struct frontier *f,
 /* When hosts may be asked has changed in another way than by their answers. */
 void frontier_visits_again(struct frontier *f);
 
-/* Its machine has to be known before it is asked. */
+/* Its politeness group has to be known before it is asked. */
 bool frontier_stands_nowhere(const struct frontier *f,
                              const struct host_queue *h);
 /* How many more of `most` URLs may go out before the pages are too many. */
@@ -254,16 +254,16 @@ MUST_CHECK enum status frontier_count_done(struct frontier *f,
                                            struct host_queue *h);
 /* How many more of its URLs may be done, by the limit that a person set. */
 uint64_t frontier_limit_left(const struct host_queue *h);
-/* Takes the host, and its machine, out of the schedule; frontier_reschedule
+/* Takes the host, and its group, out of the schedule; frontier_reschedule
  * brings both back. */
 void frontier_unschedule(struct frontier *f, struct host_queue *h);
 /* Puts the host where the schedule wants it now. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
-void frontier_reschedule_machine(struct frontier *f, struct machine *m);
-/* To its machine if that is known, else set aside. */
+void frontier_reschedule_group(struct frontier *f, struct politeness_group *m);
+/* To its group if that is known, else set aside. */
 MUST_CHECK enum status frontier_find_place(struct frontier *f,
                                            struct host_queue *h);
-/* To its machine, where nobody has to be asked which that is. */
+/* To its group, if nobody has to be asked which that is. */
 MUST_CHECK enum status frontier_recall_place(struct frontier *f,
                                              struct host_queue *h);
 /* Its last answer came from `ip`, as text: there it stands from now on. */

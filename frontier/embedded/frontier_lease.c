@@ -16,7 +16,7 @@
  *
  * When politeness groups hosts (--queue-key domain, ip) there are two heaps:
  * machines, each with a heap of its hosts, and hosts of which nobody knows yet
- * where they stand. One of these that comes first is given its machine, or
+ * where they stand. One of these that comes first is given its group, or
  * looked up, and leases nothing meanwhile.
  */
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static uint64_t may_have_out(const struct frontier *f,
 
 static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
 {
-    return h->machine != NULL ? &h->machine->hosts : &f->due;
+    return h->group != NULL ? &h->group->hosts : &f->due;
 }
 
 /* INT64_MAX: in no heap. */
@@ -94,8 +94,8 @@ static void set_place(struct heap *heap, struct heap_item *item, int64_t due)
 void frontier_unschedule(struct frontier *f, struct host_queue *h)
 {
     heap_remove(heap_of(f, h), &h->place);
-    if (h->machine != NULL)
-        heap_remove(&f->machines_due, &h->machine->place);
+    if (h->group != NULL)
+        heap_remove(&f->groups_due, &h->group->place);
 }
 
 /* Counts what waits for nothing but the end of a limit. */
@@ -128,13 +128,14 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
     if (h->set_aside)
         return; /* until its place is known */
     set_place(heap_of(f, h), &h->place, due);
-    if (h->machine != NULL)
-        frontier_reschedule_machine(f, h->machine);
+    if (h->group != NULL)
+        frontier_reschedule_group(f, h->group);
 }
 
-void frontier_reschedule_machine(struct frontier *f, struct machine *m)
+void frontier_reschedule_group(struct frontier *f, struct politeness_group *m)
 {
-    set_place(&f->machines_due, &m->place, machine_due(m, f->o.conns_per_host));
+    set_place(&f->groups_due, &m->place,
+              politeness_group_due(m, f->o.conns_per_host));
 }
 
 static struct host_queue *host_of(struct heap_item *item)
@@ -143,10 +144,11 @@ static struct host_queue *host_of(struct heap_item *item)
                                          offsetof(struct host_queue, place));
 }
 
-static struct machine *machine_of(struct heap_item *item)
+static struct politeness_group *politeness_group_of(struct heap_item *item)
 {
-    return (struct machine *)(void *)((char *)item -
-                                      offsetof(struct machine, place));
+    return (struct politeness_group *)(void *)((char *)item -
+                                               offsetof(struct politeness_group,
+                                                        place));
 }
 
 /* Settle a URL that is not asked at all. */
@@ -269,12 +271,12 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     }
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     *out = lease_add(f->leases, h, &row, key, tries);
-    machine_lease(h);
+    politeness_group_lease(h);
     h->run = (h->run + 1) % RUN;
     if (!without_delay(f, h)) {
         h->next_due = now + frontier_pause(f, h); /* until its answer sets it */
-        if (h->machine != NULL)
-            h->machine->next_due = h->next_due;
+        if (h->group != NULL)
+            h->group->next_due = h->next_due;
     }
     return STATUS_OK;
 }
@@ -308,7 +310,7 @@ static size_t room_for_leases(const struct frontier *f, size_t most)
 bool frontier_stands_nowhere(const struct frontier *f,
                              const struct host_queue *h)
 {
-    return f->machines != NULL && h->machine == NULL && !draining(f, h);
+    return f->groups != NULL && h->group == NULL && !draining(f, h);
 }
 
 /* As many hosts as URLs may be in flight are looked up at once; the others that
@@ -316,13 +318,13 @@ bool frontier_stands_nowhere(const struct frontier *f,
 struct host_queue *frontier_first_host(struct frontier *f, int64_t *due)
 {
     struct heap_item *host = heap_top(&f->due);
-    struct heap_item *machine = heap_top(&f->machines_due);
+    struct heap_item *group = heap_top(&f->groups_due);
 
     if (f->aside_count >= f->o.in_flight)
         host = NULL;
-    if (machine != NULL && (host == NULL || machine->key < host->key)) {
-        *due = machine->key;
-        return host_of(heap_top(&machine_of(machine)->hosts));
+    if (group != NULL && (host == NULL || group->key < host->key)) {
+        *due = group->key;
+        return host_of(heap_top(&politeness_group_of(group)->hosts));
     }
     if (host == NULL)
         return NULL;

@@ -63,8 +63,8 @@ static struct frontier *frontier_alloc(const char *dir,
     f->next_step = FIRST_STEP;
     f->filter_stats_at = UINT64_MAX;
     heap_init(&f->due);
-    heap_init(&f->machines_due);
-    f->machines = o->group != QUEUE_KEY_HOST ? machines_new() : NULL;
+    heap_init(&f->groups_due);
+    f->groups = o->group != QUEUE_KEY_HOST ? politeness_groups_new() : NULL;
     f->aside_end = &f->aside;
     f->leases = lease_table_new();
     f->tries = map_new();
@@ -298,7 +298,7 @@ static enum status schedule_all(struct frontier *f, int64_t now,
             continue;
         if (known && f->queues_before > 0) /* made before that was known */
             frontier_wait_once(f, f->hosts[q]);
-        if (known && f->machines != NULL) /* it may hold others back as well */
+        if (known && f->groups != NULL) /* it may hold others back as well */
             st = frontier_recall_place(f, f->hosts[q]);
         frontier_reschedule(f, frontier_host(f, q));
     }

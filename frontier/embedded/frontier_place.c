@@ -6,10 +6,10 @@
  *
  *     due ──► literal address? ──► remembered? ──► set aside ──► looked up
  *                  │                   │                            │
- *                  └───────────────────┴──────────► its machine ◄───┘
+ *                  └───────────────────┴──────────► its group ◄─────┘
  *
  * A host's place is kept in the store, so that a restart knows it before it
- * asks anybody: of two hosts of one machine, the one that said Retry-After
+ * asks anybody: of two hosts of one group, the one that said Retry-After
  * before the crash holds the other back after it. It stands where it answered
  * last; so a host that moves, or has several addresses, is counted where it
  * really was asked.
@@ -18,18 +18,18 @@
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/url/host.h"
 
-/* `h` stands nowhere. A machine made after a restart may have been asked just
+/* `h` stands nowhere. A group made after a restart may have been asked just
  * before, by a host that is not known to stand there. */
 static void join(struct frontier *f, struct host_queue *h, struct bytes name)
 {
     bool made;
-    struct machine *m = machines_get(f->machines, name, &made);
+    struct politeness_group *m = politeness_groups_get(f->groups, name, &made);
 
     if (made && f->queues_before > 0)
         m->next_due =
             f->asked_before + schedule_pause(&f->o.schedule, -1, 0, &f->random);
     frontier_unschedule(f, h);
-    machine_join(m, h);
+    politeness_group_join(m, h);
     frontier_reschedule(f, h);
 }
 
@@ -66,9 +66,10 @@ static enum status keep_place(struct frontier *f, const struct host_queue *h,
 {
     enum status st = frontier_touch(f, now);
 
-    return st == STATUS_OK ? frontier_store_set_place(f->store, h->queue,
-                                                      machine_name(h->machine))
-                           : st;
+    return st == STATUS_OK
+               ? frontier_store_set_place(f->store, h->queue,
+                                          politeness_group_name(h->group))
+               : st;
 }
 
 enum status frontier_recall_place(struct frontier *f, struct host_queue *h)
@@ -107,7 +108,7 @@ enum status frontier_find_place(struct frontier *f, struct host_queue *h)
 {
     enum status st = frontier_recall_place(f, h);
 
-    if (st == STATUS_OK && h->machine == NULL)
+    if (st == STATUS_OK && h->group == NULL)
         set_aside(f, h);
     return st;
 }
@@ -151,19 +152,20 @@ enum status frontier_place(struct engine *e, uint32_t queue,
 enum status frontier_answered_from(struct frontier *f, struct host_queue *h,
                                    struct bytes text, int64_t now)
 {
-    struct machine *left;
+    struct politeness_group *left;
     struct ip was, is;
 
-    if (h->machine == NULL || !ip_parse(&is, text) ||
-        (ip_parse(&was, machine_name(h->machine)) && ip_equal(&was, &is)))
+    if (h->group == NULL || !ip_parse(&is, text) ||
+        (ip_parse(&was, politeness_group_name(h->group)) &&
+         ip_equal(&was, &is)))
         return STATUS_OK;
     log_info("a host answered from another address", "host=%.*s address=%.*s",
              (int)host_name(f, h).len, host_name(f, h).at, (int)text.len,
              text.at);
     frontier_unschedule(f, h);
-    left = machine_leave(f->machines, h, now);
+    left = politeness_group_leave(f->groups, h, now);
     if (left != NULL)
-        frontier_reschedule_machine(f, left);
+        frontier_reschedule_group(f, left);
     join_ip(f, h, &is);
     return keep_place(f, h, now);
 }

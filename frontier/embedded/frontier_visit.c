@@ -55,7 +55,7 @@ static enum status find_machine(struct frontier *f, struct host_queue *h)
 static int64_t may_be_asked(struct frontier *f, struct host_queue *h,
                             int64_t now)
 {
-    struct machine *m = h->machine;
+    struct politeness_group *m = h->group;
     bool busy = h->leased + h->guests >= f->o.conns_per_host ||
                 (m != NULL && m->leased >= f->o.conns_per_host);
     int64_t due = clock_later(h->next_due, h->blocked_until);
@@ -80,9 +80,9 @@ static void begin(struct frontier *f, struct lease_record *l,
     l->visited = to;
     to->guests++;
     to->expects_until = 0;
-    if (to->machine != NULL) {
-        to->machine->leased++;
-        to->machine->expects_until = 0;
+    if (to->group != NULL) {
+        to->group->leased++;
+        to->group->expects_until = 0;
     }
     frontier_reschedule(f, to);
 }
@@ -129,8 +129,8 @@ enum status frontier_visit_end(struct frontier *f, struct lease_record *l,
         return STATUS_OK;
     l->visited = NULL;
     to->guests--;
-    if (to->machine != NULL)
-        to->machine->leased--;
+    if (to->group != NULL)
+        to->group->leased--;
     if (news->ended != 0) {
         /* A robots.txt that nobody gets makes its own host's URLs fail. */
         l->host->failures = news->unreachable ? l->host->failures + 1 : 0;

@@ -200,8 +200,8 @@ static void take_filter(struct frontier *f, struct frontier_watch *w)
 static bool is_ready(const struct host_queue *h, int64_t now)
 {
     return h->place.place != 0 && h->place.key <= now &&
-           (h->machine == NULL ||
-            (h->machine->place.place != 0 && h->machine->place.key <= now));
+           (h->group == NULL ||
+            (h->group->place.place != 0 && h->group->place.key <= now));
 }
 
 static void count_host(struct watch_hosts *c, const struct host_queue *h,

@@ -21,7 +21,7 @@ struct retry {
     int64_t due; /* monotonic */
 };
 
-struct machine; /* frontier/embedded/machine.h */
+struct politeness_group; /* frontier/embedded/politeness_group.h */
 
 struct host_queue {
     struct heap_item place; /* in the schedule, by the moment it is due */
@@ -54,9 +54,9 @@ struct host_queue {
     uint32_t guests;       /* requests of others to this host that are out */
     int64_t expects_until; /* one waits: nothing of its own goes out before */
     /* where it stands, when politeness goes by address */
-    struct machine *machine;  /* NULL: alone, or not known yet */
-    bool set_aside;           /* waits for its address, in no heap */
-    struct host_queue *after; /* set aside next */
+    struct politeness_group *group; /* NULL: alone, or not known yet */
+    bool set_aside;                 /* waits for its address, in no heap */
+    struct host_queue *after;       /* set aside next */
     /* URLs */
     uint64_t cursor; /* ids up to here have left the store's queue */
     uint64_t *window;

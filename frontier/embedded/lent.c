@@ -128,13 +128,13 @@ void lent_come_back(struct frontier *f, struct lease_record *r, int64_t due,
     uint64_t id = r->lease.id;
 
     lent_end_hold(f, r);
-    machine_give_back(h);
+    politeness_group_give_back(h);
     lease_end(f->leases, r);
     if (!host_queue_is_to_come(h, id))
         host_queue_retry(h, id, due);
     h->next_due = clock_later(h->next_due, now + frontier_pause(f, h));
-    if (h->machine != NULL)
-        h->machine->next_due = clock_later(h->machine->next_due, h->next_due);
+    if (h->group != NULL)
+        h->group->next_due = clock_later(h->group->next_due, h->next_due);
     frontier_reschedule(f, h);
 }
 
@@ -201,7 +201,7 @@ struct lending {
 
 static bool may_go(const struct lending *l, const struct host_queue *h)
 {
-    const struct machine *m = h->machine;
+    const struct politeness_group *m = h->group;
 
     if (h->place.place == 0 || h->place.key > l->now)
         return false;
@@ -230,16 +230,16 @@ static enum status lend(struct lending *l, struct lease_record *r)
 
 /* A lease that shall not have been. */
 static void undo(struct frontier *f, struct lease_record *r,
-                 const struct host_queue *before, int64_t machine_due)
+                 const struct host_queue *before, int64_t group_due)
 {
     struct host_queue *h = r->host;
 
-    machine_give_back(h);
+    politeness_group_give_back(h);
     lease_end(f->leases, r);
     h->run = before->run;
     h->next_due = before->next_due;
-    if (h->machine != NULL)
-        h->machine->next_due = machine_due;
+    if (h->group != NULL)
+        h->group->next_due = group_due;
 }
 
 /* *list: the id of a list of URLs that came first; else 0. */
@@ -247,7 +247,7 @@ static enum status lend_one(struct lending *l, struct host_queue *h,
                             uint64_t *list)
 {
     const struct host_queue before = *h;
-    int64_t machine_due = h->machine != NULL ? h->machine->next_due : 0;
+    int64_t group_due = h->group != NULL ? h->group->next_due : 0;
     struct lease_record *r = NULL;
     enum status st = frontier_lease_from(l->f, h, l->now, l->wall_ms, &r);
 
@@ -257,7 +257,7 @@ static enum status lend_one(struct lending *l, struct host_queue *h,
     if ((l->f->o.listings >> r->lease.kind & 1) == 0)
         return lend(l, r);
     *list = r->lease.id;
-    undo(l->f, r, &before, machine_due);
+    undo(l->f, r, &before, group_due);
     return STATUS_OK;
 }
 

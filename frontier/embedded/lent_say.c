@@ -28,7 +28,7 @@ enum status lent_take(struct frontier *f, uint64_t id,
     frontier_store_queue_name(f->store, row.queue, &crawl, &key);
     h = frontier_host(f, row.queue);
     *out = lease_add(f->leases, h, &row, key, t != NULL ? t->tries : 0);
-    machine_lease(h);
+    politeness_group_lease(h);
     return STATUS_OK;
 }
 

@@ -3,9 +3,9 @@
  *
  * A queue is a host's, whatever politeness goes by: what a host says of itself,
  * whether it is dead, and its URLs' digests concern no other host. Which
- * queues are asked one after the other is the schedule's business (machine.h).
- * The scheme and the port are part of no key: https and http of a host are one
- * machine to be polite to.
+ * queues are asked one after the other is the schedule's business
+ * (politeness_group.h). The scheme and the port are part of no key: https and
+ * http of a host are one machine to be polite to.
  */
 #ifndef URLWEIR_FRONTIER_URL_QUEUE_KEY_H
 #define URLWEIR_FRONTIER_URL_QUEUE_KEY_H

@@ -3,7 +3,7 @@
  * page_store.c - metadata of each fetch.
  *
  * Rows are appended and never changed; what is absent is NULL and costs one
- * octet, what repeats is a number (words.h).
+ * octet, what repeats is a number (string_table.h).
  */
 #include "storage/rows/page_store.h"
 
@@ -13,7 +13,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/packed.h"
-#include "storage/db/words.h"
+#include "storage/db/string_table.h"
 #include "storage/index/body_index.h"
 
 #define ROBOTS_MOST   (500 << 10)
@@ -22,7 +22,7 @@
 struct page_store {
     struct db *d;
     uint64_t last_seq;
-    struct words *words;
+    struct string_table *words;
     struct body_index *bodies; /* NULL: bodies are not watched */
     sqlite3_stmt *add, *first, *set_robots, *read_robots;
 };
@@ -64,7 +64,7 @@ enum status page_store_open(struct page_store **out, struct db *d)
     s->d = d;
     st = prepare(s);
     if (st == STATUS_OK)
-        st = words_open(&s->words, d);
+        st = string_table_open(&s->words, d);
     if (st == STATUS_OK)
         st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
     if (st != STATUS_OK) {
@@ -84,7 +84,7 @@ void page_store_close(struct page_store *s)
     sqlite3_finalize(s->first);
     sqlite3_finalize(s->set_robots);
     sqlite3_finalize(s->read_robots);
-    words_close(s->words);
+    string_table_close(s->words);
     body_index_close(s->bodies);
     free(s);
 }
@@ -173,7 +173,8 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
 
     bind_plain(s->add, row, s->last_seq + 1, digest);
     for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
-        st = words_bind(s->words, s->add, words[i].parameter, words[i].word);
+        st = string_table_bind(s->words, s->add, words[i].parameter,
+                               words[i].word);
     if (st == STATUS_OK)
         st = db_run(s->d, s->add);
     sqlite3_clear_bindings(s->add);
@@ -218,15 +219,15 @@ static void take_row(const struct page_store *s, sqlite3_stmt *q,
         .body_digest = column_digest(q, 11),
         .redirect_to = (uint64_t)sqlite3_column_int64(q, 12),
         .links = (uint32_t)sqlite3_column_int64(q, 13),
-        .mime = words_column(s->words, q, 14),
-        .charset = words_column(s->words, q, 15),
-        .lang = words_column(s->words, q, 16),
-        .ip = words_column(s->words, q, 17),
+        .mime = string_table_column(s->words, q, 14),
+        .charset = string_table_column(s->words, q, 15),
+        .lang = string_table_column(s->words, q, 16),
+        .ip = string_table_column(s->words, q, 17),
         .title = db_column(q, 18),
         .detail = db_column(q, 19),
         .etag = db_column(q, 20),
         .last_modified = db_column(q, 21),
-        .warc_file = words_column(s->words, q, 22),
+        .warc_file = string_table_column(s->words, q, 22),
         .warc_offset = (uint64_t)sqlite3_column_int64(q, 23),
         .warc_length = (uint64_t)sqlite3_column_int64(q, 24),
         .first_byte_ms = (uint32_t)sqlite3_column_int64(q, 25),

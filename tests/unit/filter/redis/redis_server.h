@@ -18,7 +18,7 @@
 
 #include "base/logger.h"
 #include "filter/redis/redis_bloom.h"
-#include "filter/redis/redis_link.h"
+#include "filter/redis/redis_connection.h"
 #include "tests/unit/storage/scratch.h"
 
 struct redis_server {
@@ -126,11 +126,11 @@ static inline void redis_server_spawn(struct redis_server *s)
 static inline void redis_server_run(struct redis_server *s)
 {
     const struct redis_place p = redis_server_place(s, "");
-    struct redis_link *l = redis_link_new(&p, 120000);
+    struct redis_connection *l = redis_connection_new(&p, 120000);
 
     redis_server_spawn(s);
-    ck_assert_int_eq(redis_link_ready(l), STATUS_OK);
-    redis_link_free(l);
+    ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+    redis_connection_free(l);
     redis_server_loaded(s);
 }
 

@@ -131,7 +131,7 @@ START_TEST(a_batch_whose_answer_was_lost_is_answered_as_the_first_time)
     nth_keys(keys, 500, 2000);
     ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, first), STATUS_OK);
     b->batch -= 2; /* as if no answer had come */
-    redis_link_lose(b->link);
+    redis_connection_lose(b->link);
     ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, second),
                      STATUS_OK);
     ck_assert_mem_eq(first, second, sizeof first);

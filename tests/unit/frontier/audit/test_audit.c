@@ -11,7 +11,7 @@
 
 #include "filter/filter.h"
 #include "frontier/audit/audit_replay.h"
-#include "frontier/audit/reach.h"
+#include "frontier/audit/reachability.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 #define URLS 5000
@@ -315,7 +315,7 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
     ck_assert_int_eq(id_bits_init(&reached, 5), STATUS_OK);
     id_bits_add(&reached, 1);
     id_bits_add(&without, 5);
-    ck_assert_int_eq(reach_without(reader.links, &without, &reached),
+    ck_assert_int_eq(reachability_without(reader.links, &without, &reached),
                      STATUS_OK);
     for (uint64_t id = 1; id <= 4; id++)
         ck_assert(id_bits_has(&reached, id));

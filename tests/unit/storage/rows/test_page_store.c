@@ -3,7 +3,7 @@
 #include "storage/rows/page_store.h"
 
 #include "base/mem.h"
-#include "storage/db/words.h"
+#include "storage/db/string_table.h"
 #include "tests/unit/storage/scratch.h"
 
 struct pages {
@@ -154,7 +154,7 @@ static bool count_words(void *ctx, const struct fetch_row *row)
 START_TEST(words_without_end_do_not_grow_the_table_without_end)
 {
     struct pages p = make();
-    uint64_t n = WORDS_MOST + 100, seq, seen = 0;
+    uint64_t n = STRING_TABLE_MOST + 100, seq, seen = 0;
     int64_t words = 0;
 
     ck_assert_int_eq(db_begin(p.d), STATUS_OK);
@@ -172,7 +172,7 @@ START_TEST(words_without_end_do_not_grow_the_table_without_end)
     ck_assert_uint_eq(seen, n);
     ck_assert_int_eq(db_number(p.d, "SELECT count(*) FROM word", &words),
                      STATUS_OK);
-    ck_assert_int_eq(words, WORDS_MOST);
+    ck_assert_int_eq(words, STRING_TABLE_MOST);
     done(&p);
 }
 END_TEST

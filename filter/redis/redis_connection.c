@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_link.c - one connection to a Redis server, through hiredis.
+ * redis_connection.c - one connection to a Redis server, through hiredis.
  *
  *   CLOSED --connect, AUTH, SELECT, INFO--> OPEN --error, time-out--> CLOSED
  *
@@ -10,7 +10,7 @@
  * connection that is gone would raise SIGPIPE, which is kept from the process
  * for the length of the write.
  */
-#include "filter/redis/redis_link.h"
+#include "filter/redis/redis_connection.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@
 #define SHA_SIZE   40
 #define ARGS_MOST  48
 
-struct redis_link {
+struct redis_connection {
     struct redis_place place;
     int64_t patience;                 /* ns */
     redisContext *c;                  /* NULL: closed */
@@ -42,17 +42,17 @@ struct redis_link {
     char error[256];
 };
 
-struct redis_link *redis_link_new(const struct redis_place *place,
-                                  int64_t patience_ms)
+struct redis_connection *redis_connection_new(const struct redis_place *place,
+                                              int64_t patience_ms)
 {
-    struct redis_link *l = xcalloc(1, sizeof *l);
+    struct redis_connection *l = xcalloc(1, sizeof *l);
 
     l->place = *place;
     l->patience = patience_ms * NS_PER_MS;
     return l;
 }
 
-static void close_link(struct redis_link *l)
+static void close_link(struct redis_connection *l)
 {
     if (l->c != NULL)
         redisFree(l->c);
@@ -60,7 +60,7 @@ static void close_link(struct redis_link *l)
     memset(l->sha, 0, sizeof l->sha);
 }
 
-void redis_link_free(struct redis_link *l)
+void redis_connection_free(struct redis_connection *l)
 {
     if (l == NULL)
         return;
@@ -72,7 +72,7 @@ void redis_link_free(struct redis_link *l)
 /* ---- words and waits ---- */
 
 /* A server's text: one line, printable, cut. */
-static void keep_error(struct redis_link *l, const char *text, size_t len)
+static void keep_error(struct redis_connection *l, const char *text, size_t len)
 {
     size_t n = 0;
 
@@ -84,12 +84,12 @@ static void keep_error(struct redis_link *l, const char *text, size_t len)
     l->error[n] = '\0';
 }
 
-static void say(struct redis_link *l, const char *text)
+static void say(struct redis_connection *l, const char *text)
 {
     keep_error(l, text, strlen(text));
 }
 
-static void wait_longer(struct redis_link *l)
+static void wait_longer(struct redis_connection *l)
 {
     uint32_t random = 0;
     int64_t half;
@@ -104,45 +104,45 @@ static void wait_longer(struct redis_link *l)
     l->wait = l->wait * 2 < MOST_WAIT ? l->wait * 2 : MOST_WAIT;
 }
 
-void redis_link_lose(struct redis_link *l)
+void redis_connection_lose(struct redis_connection *l)
 {
     close_link(l);
     wait_longer(l);
 }
 
-static enum status lost(struct redis_link *l, const char *why)
+static enum status lost(struct redis_connection *l, const char *why)
 {
     say(l, why);
-    redis_link_lose(l);
+    redis_connection_lose(l);
     return STATUS_CLOSED;
 }
 
-bool redis_link_is_open(const struct redis_link *l)
+bool redis_connection_is_open(const struct redis_connection *l)
 {
     return l->c != NULL;
 }
 
-bool redis_link_is_due(const struct redis_link *l)
+bool redis_connection_is_due(const struct redis_connection *l)
 {
     return l->c != NULL || clock_mono() >= l->next_try;
 }
 
-const char *redis_link_run_id(const struct redis_link *l)
+const char *redis_connection_run_id(const struct redis_connection *l)
 {
     return l->run_id;
 }
 
-const char *redis_link_error(const struct redis_link *l)
+const char *redis_connection_error(const struct redis_connection *l)
 {
     return l->error;
 }
 
-bool redis_link_may_evict(const struct redis_link *l)
+bool redis_connection_may_evict(const struct redis_connection *l)
 {
     return l->may_evict;
 }
 
-bool redis_link_is_logged(const struct redis_link *l)
+bool redis_connection_is_logged(const struct redis_connection *l)
 {
     return l->is_logged;
 }
@@ -175,7 +175,7 @@ static void *bounded_array(const redisReadTask *task, int elements)
     return r;
 }
 
-void redis_link_bound(redisReader *r, redisReplyObjectFunctions *makers)
+void redis_connection_bound(redisReader *r, redisReplyObjectFunctions *makers)
 {
     *makers = *r->fn;
     makers->createArray = bounded_array;
@@ -203,7 +203,7 @@ static int write_quietly(redisContext *c, int *done)
     return got;
 }
 
-static enum status flush_out(struct redis_link *l)
+static enum status flush_out(struct redis_connection *l)
 {
     int64_t deadline = clock_mono() + l->place.timeout_ms * NS_PER_MS;
     int done = 0;
@@ -218,7 +218,7 @@ static enum status flush_out(struct redis_link *l)
 }
 
 /* The next whole answer. */
-static enum status read_answer(struct redis_link *l, redisReply **out)
+static enum status read_answer(struct redis_connection *l, redisReply **out)
 {
     int64_t deadline = clock_mono() + l->place.timeout_ms * NS_PER_MS;
     void *reply = NULL;
@@ -243,7 +243,7 @@ static enum status read_answer(struct redis_link *l, redisReply **out)
 }
 
 /* What an error answer means; the answer is freed. */
-static enum status refused(struct redis_link *l, redisReply *r)
+static enum status refused(struct redis_connection *l, redisReply *r)
 {
     static const struct {
         const char *prefix;
@@ -270,11 +270,11 @@ static enum status refused(struct redis_link *l, redisReply *r)
     keep_error(l, text.at, text.len);
     freeReplyObject(r);
     if (st == STATUS_CLOSED)
-        redis_link_lose(l);
+        redis_connection_lose(l);
     return st;
 }
 
-static enum status receive(struct redis_link *l, redisReply **out)
+static enum status receive(struct redis_connection *l, redisReply **out)
 {
     redisReply *r = NULL;
     enum status st = read_answer(l, &r);
@@ -287,7 +287,7 @@ static enum status receive(struct redis_link *l, redisReply **out)
 }
 
 /* One plain command and its answer. */
-static enum status ask(struct redis_link *l, int argc, const char **argv,
+static enum status ask(struct redis_connection *l, int argc, const char **argv,
                        redisReply **out)
 {
     enum status st;
@@ -300,7 +300,7 @@ static enum status ask(struct redis_link *l, int argc, const char **argv,
 
 /* ---- connecting ---- */
 
-static enum status tell(struct redis_link *l, int argc, const char **argv)
+static enum status tell(struct redis_connection *l, int argc, const char **argv)
 {
     redisReply *r = NULL;
     enum status st = ask(l, argc, argv, &r);
@@ -308,11 +308,11 @@ static enum status tell(struct redis_link *l, int argc, const char **argv)
     if (st == STATUS_OK)
         freeReplyObject(r);
     else if (st != STATUS_CLOSED)
-        redis_link_lose(l);
+        redis_connection_lose(l);
     return st;
 }
 
-static enum status sign_in(struct redis_link *l)
+static enum status sign_in(struct redis_connection *l)
 {
     const char *auth[3] = {"AUTH", l->place.user, l->place.password};
     char db[16];
@@ -350,7 +350,7 @@ static struct bytes info_value(struct bytes info, const char *name)
     return bytes_of("", 0);
 }
 
-static void take_info(struct redis_link *l, struct bytes info)
+static void take_info(struct redis_connection *l, struct bytes info)
 {
     struct bytes id = info_value(info, "run_id:");
     struct bytes most = info_value(info, "maxmemory:");
@@ -365,7 +365,7 @@ static void take_info(struct redis_link *l, struct bytes info)
     l->is_logged = bytes_is(info_value(info, "aof_enabled:"), "1");
 }
 
-static enum status learn(struct redis_link *l)
+static enum status learn(struct redis_connection *l)
 {
     const char *info[1] = {"INFO"};
     redisReply *r = NULL;
@@ -375,7 +375,7 @@ static enum status learn(struct redis_link *l)
 
     if (st != STATUS_OK) {
         if (st != STATUS_CLOSED)
-            redis_link_lose(l);
+            redis_connection_lose(l);
         return st;
     }
     l->run_id[0] = '\0';
@@ -392,7 +392,7 @@ static enum status learn(struct redis_link *l)
     return STATUS_OK;
 }
 
-static enum status connect_once(struct redis_link *l)
+static enum status connect_once(struct redis_connection *l)
 {
     int64_t ms = l->place.timeout_ms;
     struct timeval limit = {.tv_sec = ms / 1000,
@@ -407,7 +407,7 @@ static enum status connect_once(struct redis_link *l)
     if (l->c->err != 0)
         return lost(l, l->c->errstr);
     (void)redisSetTimeout(l->c, limit);
-    redis_link_bound(l->c->reader, &l->makers);
+    redis_connection_bound(l->c->reader, &l->makers);
     st = sign_in(l);
     return st == STATUS_OK ? learn(l) : st;
 }
@@ -421,18 +421,18 @@ static void sleep_until(int64_t when)
         (void)nanosleep(&t, NULL);
 }
 
-int64_t redis_link_patience(const struct redis_link *l)
+int64_t redis_connection_patience(const struct redis_connection *l)
 {
     return l->patience;
 }
 
-enum status redis_link_ready(struct redis_link *l)
+enum status redis_connection_ready(struct redis_connection *l)
 {
     int64_t deadline = clock_mono() + l->patience;
     enum status st = STATUS_CLOSED;
 
     while (l->c == NULL) {
-        if (!redis_link_is_due(l)) {
+        if (!redis_connection_is_due(l)) {
             if (l->next_try > deadline)
                 return STATUS_CLOSED;
             sleep_until(l->next_try);
@@ -446,7 +446,8 @@ enum status redis_link_ready(struct redis_link *l)
 
 /* ---- scripts ---- */
 
-static enum status load(struct redis_link *l, const struct redis_script *s)
+static enum status load(struct redis_connection *l,
+                        const struct redis_script *s)
 {
     const char *argv[3] = {"SCRIPT", "LOAD", s->text};
     redisReply *r = NULL;
@@ -462,7 +463,8 @@ static enum status load(struct redis_link *l, const struct redis_script *s)
     return st;
 }
 
-static enum status append(struct redis_link *l, const struct redis_script *s,
+static enum status append(struct redis_connection *l,
+                          const struct redis_script *s,
                           const struct bytes *keys, size_t nkeys,
                           const struct bytes *args, size_t nargs)
 {
@@ -489,11 +491,12 @@ static enum status append(struct redis_link *l, const struct redis_script *s,
     return STATUS_OK;
 }
 
-enum status redis_link_send(struct redis_link *l, const struct redis_script *s,
-                            const struct bytes *keys, size_t nkeys,
-                            const struct bytes *args, size_t nargs)
+enum status redis_connection_send(struct redis_connection *l,
+                                  const struct redis_script *s,
+                                  const struct bytes *keys, size_t nkeys,
+                                  const struct bytes *args, size_t nargs)
 {
-    enum status st = redis_link_ready(l);
+    enum status st = redis_connection_ready(l);
 
     if (st == STATUS_OK && l->sha[s->number][0] == '\0')
         return STATUS_AGAIN; /* not known here: run alone first */
@@ -502,7 +505,8 @@ enum status redis_link_send(struct redis_link *l, const struct redis_script *s,
     return st == STATUS_OK ? flush_out(l) : st;
 }
 
-enum status redis_link_receive(struct redis_link *l, redisReply **out)
+enum status redis_connection_receive(struct redis_connection *l,
+                                     redisReply **out)
 {
     enum status st = l->c != NULL ? receive(l, out) : STATUS_CLOSED;
 
@@ -511,12 +515,13 @@ enum status redis_link_receive(struct redis_link *l, redisReply **out)
     return st;
 }
 
-enum status redis_link_run(struct redis_link *l, const struct redis_script *s,
-                           const struct bytes *keys, size_t nkeys,
-                           const struct bytes *args, size_t nargs,
-                           redisReply **out)
+enum status redis_connection_run(struct redis_connection *l,
+                                 const struct redis_script *s,
+                                 const struct bytes *keys, size_t nkeys,
+                                 const struct bytes *args, size_t nargs,
+                                 redisReply **out)
 {
-    enum status st = redis_link_ready(l);
+    enum status st = redis_connection_ready(l);
 
     for (int loaded = 0; st == STATUS_OK; loaded++) {
         if (l->sha[s->number][0] == '\0')

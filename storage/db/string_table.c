@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* words.c - short texts that come again and again, by number. */
-#include "storage/db/words.h"
+/* string_table.c - short texts that come again and again, by number. */
+#include "storage/db/string_table.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ struct word {
     size_t len;
 };
 
-struct words {
+struct string_table {
     struct db *d;
     struct map *by_text;
     struct word **list; /* of number i + 1 */
@@ -30,7 +30,7 @@ static void free_word(void *word)
     free(v);
 }
 
-static uint32_t add(struct words *w, struct bytes text)
+static uint32_t add(struct string_table *w, struct bytes text)
 {
     struct word *v = xmalloc(sizeof *v);
 
@@ -40,7 +40,7 @@ static uint32_t add(struct words *w, struct bytes text)
     return v->number;
 }
 
-static enum status read_all(struct words *w)
+static enum status read_all(struct string_table *w)
 {
     sqlite3_stmt *row = NULL;
     enum status st =
@@ -51,7 +51,8 @@ static enum status read_all(struct words *w)
 
         text.len = (size_t)sqlite3_column_bytes(row, 1);
         if (sqlite3_column_int64(row, 0) != w->count + 1 || text.len == 0 ||
-            w->count == WORDS_MOST || map_get(w->by_text, text) != NULL) {
+            w->count == STRING_TABLE_MOST ||
+            map_get(w->by_text, text) != NULL) {
             st = db_damaged("word", sqlite3_column_int64(row, 0),
                             "makes no sense");
         } else {
@@ -62,26 +63,26 @@ static enum status read_all(struct words *w)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-enum status words_open(struct words **out, struct db *d)
+enum status string_table_open(struct string_table **out, struct db *d)
 {
-    struct words *w = xcalloc(1, sizeof *w);
+    struct string_table *w = xcalloc(1, sizeof *w);
     enum status st;
 
     w->d = d;
     w->by_text = map_new();
-    w->list = xcalloc(WORDS_MOST, sizeof(struct word *));
+    w->list = xcalloc(STRING_TABLE_MOST, sizeof(struct word *));
     st = db_prepare(d, &w->insert, "INSERT INTO word VALUES(?, ?)");
     if (st == STATUS_OK)
         st = read_all(w);
     if (st != STATUS_OK) {
-        words_close(w);
+        string_table_close(w);
         return st;
     }
     *out = w;
     return STATUS_OK;
 }
 
-void words_close(struct words *w)
+void string_table_close(struct string_table *w)
 {
     if (w == NULL)
         return;
@@ -91,7 +92,7 @@ void words_close(struct words *w)
     free(w);
 }
 
-static enum status number_of(struct words *w, struct bytes text,
+static enum status number_of(struct string_table *w, struct bytes text,
                              uint32_t *number)
 {
     const struct word *v = map_get(w->by_text, text);
@@ -109,8 +110,8 @@ static enum status number_of(struct words *w, struct bytes text,
     return st;
 }
 
-enum status words_bind(struct words *w, sqlite3_stmt *s, int parameter,
-                       struct bytes word)
+enum status string_table_bind(struct string_table *w, sqlite3_stmt *s,
+                              int parameter, struct bytes word)
 {
     uint32_t number = 0;
     enum status st;
@@ -119,8 +120,8 @@ enum status words_bind(struct words *w, sqlite3_stmt *s, int parameter,
         sqlite3_bind_null(s, parameter);
         return STATUS_OK;
     }
-    if (word.len > WORD_LEN_MOST ||
-        (w->count == WORDS_MOST && map_get(w->by_text, word) == NULL)) {
+    if (word.len > STRING_LEN_MOST ||
+        (w->count == STRING_TABLE_MOST && map_get(w->by_text, word) == NULL)) {
         sqlite3_bind_text(s, parameter, word.at, (int)word.len, SQLITE_STATIC);
         return STATUS_OK;
     }
@@ -130,7 +131,8 @@ enum status words_bind(struct words *w, sqlite3_stmt *s, int parameter,
     return st;
 }
 
-struct bytes words_column(const struct words *w, sqlite3_stmt *s, int column)
+struct bytes string_table_column(const struct string_table *w, sqlite3_stmt *s,
+                                 int column)
 {
     if (sqlite3_column_type(s, column) == SQLITE_INTEGER) {
         int64_t n = sqlite3_column_int64(s, column);

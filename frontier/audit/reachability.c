@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reach.c - which URLs can be reached from the seeds without some others. */
-#include "frontier/audit/reach.h"
+/* reachability.c - which URLs can be reached from the seeds without some
+ * others. */
+#include "frontier/audit/reachability.h"
 
 struct walk {
     const struct id_bits *without;
@@ -18,9 +19,9 @@ static bool follow(void *ctx, const struct link_row *l)
     return true;
 }
 
-enum status reach_without(struct link_store *links,
-                          const struct id_bits *without,
-                          struct id_bits *reached)
+enum status reachability_without(struct link_store *links,
+                                 const struct id_bits *without,
+                                 struct id_bits *reached)
 {
     struct walk w = {.without = without, .reached = reached, .grew = true};
     enum status st = STATUS_OK;

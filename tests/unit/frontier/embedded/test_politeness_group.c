@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_machine.c - politeness by address or domain: hosts that share one are
- * asked as if they were one host, and stay hosts in every other respect.
+ * test_politeness_group.c - politeness by address or domain: hosts that share
+ * one are asked as if they were one host, and stay hosts in every other
+ * respect.
  *
  * Whoever runs the crawl looks names up; here that is a table, and a host's
  * number says its address: h0, h3, h6 ... stand at 192.0.2.0 and so on.
  */
-#include "frontier/embedded/machine.h"
+#include "frontier/embedded/politeness_group.h"
 
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -178,7 +179,7 @@ START_TEST(a_literal_address_is_looked_up_nowhere)
     put(&r, "http://h1.test/");
     ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                      STATUS_OK);
-    ck_assert_uint_eq(n, 1); /* all three are one machine */
+    ck_assert_uint_eq(n, 1); /* all three are one group */
     ck_assert_uint_ne(frontier_next_unplaced(r.e, &host), 0);
     ck_assert(bytes_is(host, "h1.test"));
     ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
@@ -328,7 +329,7 @@ START_TEST(an_unknown_address_becomes_known_by_an_answer)
 END_TEST
 
 /* Certificates and names fail host by host; with queues of addresses one such
- * host would take all others of its machine with it. */
+ * host would take all others of its group with it. */
 START_TEST(a_dead_host_takes_no_other_of_its_address_with_it)
 {
     struct engine_lease l[64];
@@ -538,10 +539,10 @@ START_TEST(no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
 }
 END_TEST
 
-Suite *suite_machine(void)
+Suite *suite_politeness_group(void)
 {
-    Suite *s = suite_create("machine");
-    TCase *t = tcase_create("machine");
+    Suite *s = suite_create("politeness_group");
+    TCase *t = tcase_create("politeness_group");
 
     tcase_add_test(
         t, hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between);

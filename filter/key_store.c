@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept.c - keys a filter keeps for itself, by hash prefix.
+ * key_store.c - keys a filter keeps for itself, by hash prefix.
  *
  * Each part is an array: sorted in front, arrivals behind. A stream of
  * duplicates appends each "maybe" again, since a filter cannot tell it from a
@@ -9,7 +9,7 @@
  * stays within a factor of the distinct keys. Arrivals are sorted alone and
  * merged, and not at all while none of them can be a double.
  */
-#include "filter/kept.h"
+#include "filter/key_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,27 +27,27 @@ struct part {
     bool incomplete;
 };
 
-struct kept {
-    struct part parts[KEPT_PARTS];
+struct key_store {
+    struct part parts[KEY_STORE_PARTS];
 };
 
-enum status kept_new(struct kept **out, bool whole)
+enum status key_store_new(struct key_store **out, bool whole)
 {
-    struct kept *k = try_calloc(1, sizeof *k);
+    struct key_store *k = try_calloc(1, sizeof *k);
 
     if (k == NULL)
         return STATUS_NOMEM;
-    for (uint32_t i = 0; i < KEPT_PARTS; i++)
+    for (uint32_t i = 0; i < KEY_STORE_PARTS; i++)
         k->parts[i].incomplete = !whole;
     *out = k;
     return STATUS_OK;
 }
 
-void kept_free(struct kept *k)
+void key_store_free(struct key_store *k)
 {
     if (k == NULL)
         return;
-    for (uint32_t i = 0; i < KEPT_PARTS; i++)
+    for (uint32_t i = 0; i < KEY_STORE_PARTS; i++)
         free(k->parts[i].keys);
     free(k);
 }
@@ -116,9 +116,9 @@ static bool make_room(struct part *p, uint32_t room)
     return true;
 }
 
-void kept_add(struct kept *k, uint64_t key, bool fresh)
+void key_store_add(struct key_store *k, uint64_t key, bool fresh)
 {
-    struct part *p = &k->parts[kept_part(key)];
+    struct part *p = &k->parts[key_store_part(key)];
 
     if (p->incomplete)
         return;
@@ -135,9 +135,9 @@ void kept_add(struct kept *k, uint64_t key, bool fresh)
     p->doubtful += !fresh;
 }
 
-bool kept_has(struct kept *k, uint64_t key)
+bool key_store_has(struct key_store *k, uint64_t key)
 {
-    struct part *p = &k->parts[kept_part(key)];
+    struct part *p = &k->parts[key_store_part(key)];
 
     /* A few arrivals are looked through, many are worth sorting. */
     if (p->count - p->sorted > 32 + p->count / 8)
@@ -151,9 +151,9 @@ bool kept_has(struct kept *k, uint64_t key)
     return false;
 }
 
-bool kept_remove(struct kept *k, uint64_t key)
+bool key_store_remove(struct key_store *k, uint64_t key)
 {
-    struct part *p = &k->parts[kept_part(key)];
+    struct part *p = &k->parts[key_store_part(key)];
     uint32_t out = 0, sorted = 0;
 
     for (uint32_t i = 0; i < p->count; i++) {
@@ -174,12 +174,12 @@ static enum status kept_keys_of(void *ctx, uint64_t first, uint64_t last,
                                               size_t n),
                                 void *to)
 {
-    struct kept *k = ctx;
+    struct key_store *k = ctx;
 
-    for (uint32_t i = kept_part(first); i <= kept_part(last); i++)
+    for (uint32_t i = key_store_part(first); i <= key_store_part(last); i++)
         if (k->parts[i].incomplete)
             return STATUS_NOT_FOUND;
-    for (uint32_t i = kept_part(first); i <= kept_part(last); i++) {
+    for (uint32_t i = key_store_part(first); i <= key_store_part(last); i++) {
         struct part *p = &k->parts[i];
         uint32_t from = 0, until;
 
@@ -195,21 +195,22 @@ static enum status kept_keys_of(void *ctx, uint64_t first, uint64_t last,
     return STATUS_OK;
 }
 
-struct filter_source kept_source(struct kept *k)
+struct filter_source key_store_source(struct key_store *k)
 {
     return (struct filter_source){kept_keys_of, k};
 }
 
-uint64_t kept_bytes(const struct kept *k)
+uint64_t key_store_bytes(const struct key_store *k)
 {
     uint64_t bytes = sizeof *k;
 
-    for (uint32_t i = 0; i < KEPT_PARTS; i++)
+    for (uint32_t i = 0; i < KEY_STORE_PARTS; i++)
         bytes += (uint64_t)k->parts[i].cap * sizeof(uint64_t);
     return bytes;
 }
 
-bool kept_get(struct kept *k, uint32_t part, const uint64_t **keys, size_t *n)
+bool key_store_get(struct key_store *k, uint32_t part, const uint64_t **keys,
+                   size_t *n)
 {
     struct part *p = &k->parts[part];
 
@@ -221,7 +222,8 @@ bool kept_get(struct kept *k, uint32_t part, const uint64_t **keys, size_t *n)
     return true;
 }
 
-enum status kept_put(struct kept *k, uint32_t part, struct bytes octets)
+enum status key_store_put(struct key_store *k, uint32_t part,
+                          struct bytes octets)
 {
     struct part *p = &k->parts[part];
     size_t n = octets.len / 8;
@@ -234,7 +236,7 @@ enum status kept_put(struct kept *k, uint32_t part, struct bytes octets)
     if (n > 0)
         block_import(p->keys, (const unsigned char *)octets.at, n);
     for (size_t i = 0; i < n; i++)
-        if (kept_part(p->keys[i]) != part ||
+        if (key_store_part(p->keys[i]) != part ||
             (i > 0 && p->keys[i] <= p->keys[i - 1]))
             return STATUS_DAMAGED;
     p->count = p->sorted = (uint32_t)n;

@@ -1,5 +1,5 @@
 /*
- * kept.h - keys a filter keeps for itself, by hash prefix.
+ * key_store.h - keys a filter keeps for itself, by hash prefix.
  *
  * A part that is built anew needs its keys. In a crawl the exact set has them;
  * elsewhere (the shell, an audit's what-if) the filter keeps them here, 8
@@ -8,43 +8,44 @@
  *
  * One thread at a time; a filter that is saved meanwhile locks around it.
  */
-#ifndef URLWEIR_FILTER_KEPT_H
-#define URLWEIR_FILTER_KEPT_H
+#ifndef URLWEIR_FILTER_KEY_STORE_H
+#define URLWEIR_FILTER_KEY_STORE_H
 
 #include "base/bytes.h"
 #include "filter/filter.h"
 
-#define KEPT_BITS  12 /* parts are the keys' top bits */
-#define KEPT_PARTS (1u << KEPT_BITS)
+#define KEY_STORE_BITS  12 /* parts are the keys' top bits */
+#define KEY_STORE_PARTS (1u << KEY_STORE_BITS)
 
-static inline uint32_t kept_part(uint64_t key)
+static inline uint32_t key_store_part(uint64_t key)
 {
-    return (uint32_t)(key >> (64 - KEPT_BITS));
+    return (uint32_t)(key >> (64 - KEY_STORE_BITS));
 }
 
-struct kept;
+struct key_store;
 
 /* `whole`: every part is empty and complete; else incomplete until put. */
-MUST_CHECK enum status kept_new(struct kept **out, bool whole);
-void kept_free(struct kept *k); /* NULL is fine */
+MUST_CHECK enum status key_store_new(struct key_store **out, bool whole);
+void key_store_free(struct key_store *k); /* NULL is fine */
 
 /* `fresh`: it is certainly not there yet. No memory: the key's part is
  * incomplete from now on, and not given. */
-void kept_add(struct kept *k, uint64_t key, bool fresh);
-bool kept_has(struct kept *k, uint64_t key);
+void key_store_add(struct key_store *k, uint64_t key, bool fresh);
+bool key_store_has(struct key_store *k, uint64_t key);
 /* Every occurrence of `key` goes; false: it was not there. */
-bool kept_remove(struct kept *k, uint64_t key);
+bool key_store_remove(struct key_store *k, uint64_t key);
 /* Reads this `k`; STATUS_NOT_FOUND where a part is incomplete. */
-struct filter_source kept_source(struct kept *k);
+struct filter_source key_store_source(struct key_store *k);
 /* Memory held, in bytes. */
-uint64_t kept_bytes(const struct kept *k);
+uint64_t key_store_bytes(const struct key_store *k);
 
 /* One part, distinct and sorted; borrowed until the next change. False: it is
  * incomplete, and there is nothing to see. */
-bool kept_get(struct kept *k, uint32_t part, const uint64_t **keys, size_t *n);
+bool key_store_get(struct key_store *k, uint32_t part, const uint64_t **keys,
+                   size_t *n);
 /* Fill part `part` from little-endian octets and make it complete.
  * STATUS_DAMAGED: they are not keys of this part. */
-MUST_CHECK enum status kept_put(struct kept *k, uint32_t part,
-                                struct bytes octets);
+MUST_CHECK enum status key_store_put(struct key_store *k, uint32_t part,
+                                     struct bytes octets);
 
 #endif
