@@ -62,6 +62,9 @@ struct frontier_watch {
     unsigned failure_count;
     uint64_t dropped[REASON_COUNT_]; /* links, before admission */
     uint64_t retries;
+    uint64_t same_content; /* pages whose body had been seen before */
+    uint64_t blocklist_false_positives, blocklist_unsure;
+    uint64_t digest_collisions;
     /* answers of the seen check, each link in one of these */
     uint64_t in_batch, hot;               /* seen: known without the filter */
     uint64_t certainly_new;               /* the filter said so */
@@ -79,5 +82,18 @@ struct frontier_watch {
 
 /* Of the embedded engine (frontier.h). */
 void frontier_watch(struct engine *e, int64_t now, struct frontier_watch *out);
+
+/* ---- what the store alone knows: also of a crawl that nobody runs ---- */
+
+struct frontier_store;
+
+/* All but the gauges of a running engine: leased, withheld, queues_active,
+ * memory and commits are 0. A dozen look-ups by name. */
+void frontier_stats_of_store(const struct frontier_store *s,
+                             struct engine_stats *out);
+/* All up to `unsure`, as of the last commit, and filter.overfull as of the last
+ * checkpoint; the rest is 0. */
+void frontier_watch_of_store(const struct frontier_store *s,
+                             struct frontier_watch *out);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "crawler/crawl_counters.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
 #include "job/hosted_impl.h"
@@ -156,29 +157,11 @@ enum status hosted_open(void *ctx, const char *name, const char *dir,
 
 void hosted_look(void *ctx, const char *dir, struct crawl_sample *out)
 {
-    struct engine_stats *s = &out->stats;
-    struct frontier_store *store;
     struct reader r;
 
     (void)ctx;
     if (reader_open(&r, dir) != STATUS_OK)
         return;
-    store = r.store;
-    s->urls = frontier_store_last_id(store);
-    s->queued = frontier_store_pending_all(store);
-    s->queues = frontier_store_queue_count(store);
-    s->pages = frontier_store_counter(store, "pages");
-    s->fetched = frontier_store_counter(store, "fetched");
-    s->redirects = frontier_store_counter(store, "redirect");
-    s->failed = frontier_store_counter(store, "failed");
-    s->denied = frontier_store_counter(store, "denied");
-    s->skipped = frontier_store_counter(store, "skipped");
-    s->removed = frontier_store_counter(store, "skipped.removed");
-    s->links = frontier_store_counter(store, "links");
-    s->duplicates = frontier_store_counter(store, "duplicates");
-    s->dropped = frontier_store_counter(store, "dropped");
-    s->bytes = frontier_store_counter(store, "bytes");
-    s->seeds = frontier_store_counter(store, "seeds");
-    s->seeds_failed = frontier_store_counter(store, "seeds_failed");
+    crawl_sample_of_store(r.store, out);
     reader_close(&r);
 }

@@ -37,8 +37,8 @@ service/net: base
 service/calls: base filter storage/* frontier/* crawler/* job service/net
 service/grpc: base service/net
 service/urlfrontier: base frontier/* service/net service/calls service/grpc
-service/metrics: base frontier/* job service/net service/calls service/grpc
-service/http: base frontier/* job service/net service/calls service/grpc service/urlfrontier service/metrics
+service/metrics: base frontier/* crawler job service/net service/calls service/grpc
+service/http: base frontier/* crawler job service/net service/calls service/grpc service/urlfrontier service/metrics
 service: base frontier/* job service/*
 cli: base config filter/* storage/* frontier/* crawler/* job
 cli/control: base config frontier/* job service/* cli

@@ -1,5 +1,11 @@
 #!/bin/sh
-# Measures what the documents show, and puts it there: tools/doc-tables.sh
+# Puts into the documents what they show of the program: tools/doc-tables.sh [counters]
+#
+#   docs/formats/counters.md, metrics.md
+#                         the table of counters, between the lines
+#                         <!-- counters: begin --> and <!-- ...: end -->
+#
+# With `counters` that is all, at once. Without, it measures, too:
 #
 #   docs/filters.md       what `make bench-filter` prints, between the lines
 #                         <!-- bench-filter: begin --> and <!-- ...: end -->
@@ -40,6 +46,14 @@ fill() {
 
 table=$(mktemp) printed=$(mktemp)
 trap 'rm -f "$table" "$printed"' EXIT
+
+make --no-print-directory "$build/tests/support/doc_tables" >&2
+for page in counters metrics; do
+    "$build/tests/support/doc_tables" $page >"$table"
+    fill docs/formats/$page.md counters "$table"
+done
+[ "${1:-}" != counters ] || exit 0
+
 on=$(machine)
 make --no-print-directory bench-filter >"$printed"
 {

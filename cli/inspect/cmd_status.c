@@ -16,6 +16,8 @@
 #include "cli/inspect/live_state.h"
 #include "cli/inspect/service_status.h"
 #include "cli/open_crawl.h"
+#include "cli/report/json_fields.h"
+#include "crawler/crawl_counters.h"
 #include "frontier/url/ip.h"
 #include "storage/rows/item_log.h"
 
@@ -211,30 +213,6 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 
 /* ---- the counters ---- */
 
-static const char *const main_counters[] = {
-    "pages",
-    "fetched",
-    "redirect",
-    "failed",
-    "denied",
-    "skipped",
-    "retries",
-    "links",
-    "duplicates",
-    "dropped",
-    "bytes",
-    "filter_new",
-    "filter_maybe",
-    "false_positives",
-    "filter_unsure",
-    "blocklist_false_positives",
-    "blocklist_unsure",
-    "seeds",
-    "seeds_failed",
-    "same_content",
-    "digest_collisions",
-};
-
 static void add_reason(void *ctx, const char *name, uint64_t value)
 {
     if (strchr(name, '.') != NULL)
@@ -254,6 +232,7 @@ static void set_sandbox(json_t *o, const char *dir)
 static json_t *status_json(struct reader *r)
 {
     json_t *o = json_object(), *reasons = json_object();
+    struct crawl_sample crawl = {.active = 0};
     char at[CLOCK_ISO_SIZE], live[LIVE_STATE_SIZE];
     bool lives = r->holder > 0 && live_state(r->dir, live);
 
@@ -263,21 +242,13 @@ static json_t *status_json(struct reader *r)
         json_object_set_new(o, "pid", json_integer(r->holder));
     if (r->holder > 0)
         set_sandbox(o, r->dir);
-    json_object_set_new(o, "urls",
-                        json_integer(
-                            (json_int_t)frontier_store_last_id(r->store)));
-    json_object_set_new(o, "queued",
-                        json_integer(
-                            (json_int_t)frontier_store_pending_all(r->store)));
-    json_object_set_new(o, "hosts",
-                        json_integer(frontier_store_queue_count(r->store)));
-    for (size_t i = 0; i < sizeof main_counters / sizeof *main_counters; i++)
-        json_object_set_new(o, main_counters[i],
-                            json_integer((json_int_t)frontier_store_counter(
-                                r->store, main_counters[i])));
-    json_object_set_new(
-        o, "filter_overfull",
-        json_boolean(frontier_store_counter(r->store, "filter_overfull") != 0));
+    crawl_sample_of_store(r->store, &crawl);
+    for (size_t i = 0; i < CRAWL_COUNTERS; i++)
+        if (crawl_counter_is_stored(&crawl_counters[i]))
+            json_set_uint(o, crawl_counters[i].name,
+                          crawl_counter_value(&crawl_counters[i], &crawl));
+    json_object_set_new(o, "filter_overfull",
+                        json_boolean(crawl.watch.filter.overfull));
     frontier_store_each_counter(r->store, add_reason, reasons);
     json_object_set_new(o, "reasons", reasons);
     if (r->manifest_status == STATUS_OK) {
@@ -299,35 +270,19 @@ static void text_row(const char *label, const json_t *value)
     buf_fini(&b);
 }
 
-struct status_row {
-    const char *label, *key;
-};
+static void counter_rows(const json_t *o)
+{
+    for (size_t i = 0; i < CRAWL_COUNTERS; i++) {
+        const struct crawl_counter *c = &crawl_counters[i];
+        const json_t *value = json_object_get(o, c->name);
+
+        if (c->title != NULL && (!c->rare || json_integer_value(value) > 0))
+            text_row(c->title, value);
+    }
+}
 
 static void status_text_out(const json_t *o)
 {
-    static const struct status_row rows[] = {{"URLs admitted", "urls"},
-                                             {"queued", "queued"},
-                                             {"hosts", "hosts"},
-                                             {"pages", "pages"},
-                                             {"fetched", "fetched"},
-                                             {"redirects", "redirect"},
-                                             {"failed", "failed"},
-                                             {"denied", "denied"},
-                                             {"skipped", "skipped"},
-                                             {"retries", "retries"},
-                                             {"links found", "links"},
-                                             {"duplicates", "duplicates"},
-                                             {"dropped links", "dropped"},
-                                             {"bytes received", "bytes"},
-                                             {"same body as before",
-                                              "same_content"},
-                                             {"false positives caught",
-                                              "false_positives"}};
-    /* Worth a row where they came to pass. */
-    static const struct status_row rare[] = {{"digest collisions",
-                                              "digest_collisions"},
-                                             {"filter out of reach",
-                                              "filter_unsure"}};
     const char *reason;
     json_t *value;
 
@@ -340,13 +295,7 @@ static void status_text_out(const json_t *o)
     if (json_object_get(o, "sandbox") != NULL)
         printf("  sandbox: %s\n",
                json_string_value(json_object_get(o, "sandbox")));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        text_row(rows[i].label, json_object_get(o, rows[i].key));
-    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
-        value = json_object_get(o, rare[i].key);
-        if (json_integer_value(value) > 0)
-            text_row(rare[i].label, value);
-    }
+    counter_rows(o);
     if (json_is_true(json_object_get(o, "filter_overfull")))
         printf("  the filter has more URLs than it was made for (--expect): "
                "slower, no URL is lost\n");

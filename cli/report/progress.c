@@ -19,7 +19,8 @@ struct progress {
     enum mode mode;
     int64_t start, due; /* monotonic */
     int64_t sampled;    /* when `before` was taken */
-    struct progress_sample before;
+    struct engine_stats before;
+    struct progress_limits limits;
     struct progress_rates rates;
 };
 
@@ -38,7 +39,8 @@ static enum mode resolve(enum progress_choice choice)
 }
 
 struct progress *progress_new(enum progress_choice choice,
-                              const struct progress_sample *first, int64_t now)
+                              const struct progress_limits *limits,
+                              const struct engine_stats *first, int64_t now)
 {
     struct progress *p = xcalloc(1, sizeof *p);
 
@@ -46,6 +48,7 @@ struct progress *progress_new(enum progress_choice choice,
     p->start = now;
     p->sampled = now;
     p->before = *first;
+    p->limits = *limits;
     p->due = p->mode == MODE_NONE  ? INT64_MAX
              : p->mode == MODE_BAR ? now
                                    : now + live_line_interval(0);
@@ -59,7 +62,7 @@ bool progress_due(const struct progress *p, int64_t now)
     return now >= p->due;
 }
 
-static void say(struct progress *p, const struct progress_sample *s, bool last)
+static void say(struct progress *p, const struct crawl_sample *s, bool last)
 {
     struct buf b;
 
@@ -77,26 +80,28 @@ static void say(struct progress *p, const struct progress_sample *s, bool last)
     buf_fini(&b);
 }
 
-static void take(struct progress *p, const struct progress_sample *s,
-                 int64_t now)
+static void update_rates(struct progress *p, const struct engine_stats *s,
+                         int64_t now)
 {
-    progress_rates(&p->rates, &p->before, s, (now - p->sampled) / NS_PER_MS);
+    p->rates.elapsed_ms = (now - p->start) / NS_PER_MS;
+    progress_rates(&p->rates, &p->limits, &p->before, s,
+                   (now - p->sampled) / NS_PER_MS);
     p->before = *s;
     p->sampled = now;
 }
 
-void progress_update(struct progress *p, const struct progress_sample *s,
+void progress_update(struct progress *p, const struct crawl_sample *s,
                      int64_t now)
 {
     if (!progress_due(p, now))
         return;
-    take(p, s, now);
+    update_rates(p, &s->stats, now);
     say(p, s, false);
     p->due = now + (p->mode == MODE_BAR ? BAR_EVERY
                                         : live_line_interval(now - p->start));
 }
 
-void progress_free(struct progress *p, const struct progress_sample *last,
+void progress_free(struct progress *p, const struct crawl_sample *last,
                    int64_t now)
 {
     if (p == NULL)
@@ -104,7 +109,7 @@ void progress_free(struct progress *p, const struct progress_sample *last,
     if (p->mode == MODE_BAR)
         live_line_end();
     if (p->mode == MODE_JSON && last != NULL) {
-        take(p, last, now);
+        update_rates(p, &last->stats, now);
         say(p, last, true);
     }
     free(p);

@@ -20,28 +20,19 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "crawler/crawl.h"
 #include "job/options.h"
 
-/* What the crawl knows at one moment. Counts are of the whole crawl, earlier
- * runs included; rates are taken between two samples. */
-struct progress_sample {
-    int64_t elapsed_ms;    /* of this run */
-    uint64_t pages;        /* that count for --limit */
-    uint64_t fetched;      /* URLs with an answer of their own */
-    uint64_t queued;       /* URLs not done */
-    uint64_t hosts_active; /* with URLs not done */
-    uint64_t active;       /* transfers under way */
-    uint64_t errors;       /* failed */
-    uint64_t links;        /* found, repeats too */
-    uint64_t duplicates;   /* of them seen before */
-    uint64_t bytes;        /* octets received */
-    uint64_t limit_pages;  /* 0: none, here and below */
-    int64_t limit_time_ms;
-    uint64_t quota_bytes;
-    bool paused; /* `urlweir pause`: asks for nothing until it goes on */
+/* Where the crawl ends if it gets that far; 0: no such limit. */
+struct progress_limits {
+    uint64_t pages;
+    int64_t time_ms;
+    uint64_t bytes;
 };
 
+/* What two samples and a clock say. */
 struct progress_rates {
+    int64_t elapsed_ms;  /* of this run */
     double pages, bytes; /* a second, over the last ten or so */
     int64_t eta_ms;      /* until the first limit is met; -1: nobody knows */
 };
@@ -52,29 +43,32 @@ struct progress;
  * lines. `first` is the crawl before this run does anything: what rates are
  * counted from. `now` is monotonic nanoseconds, as everywhere. */
 struct progress *progress_new(enum progress_choice choice,
-                              const struct progress_sample *first, int64_t now);
+                              const struct progress_limits *limits,
+                              const struct engine_stats *first, int64_t now);
 /* Is it time for an update? Cheap; asked at every turn of the loop. */
 bool progress_due(const struct progress *p, int64_t now);
-void progress_update(struct progress *p, const struct progress_sample *s,
+void progress_update(struct progress *p, const struct crawl_sample *s,
                      int64_t now);
 /* The last word, then frees: the bar is taken away, a last JSON object goes
  * out. `last` NULL: nothing more is said. NULL `p` is fine. */
-void progress_free(struct progress *p, const struct progress_sample *last,
+void progress_free(struct progress *p, const struct crawl_sample *last,
                    int64_t now);
 
 /* ---- the text of it, for any sample ---- */
 
 /* The rates behind `before`, `ms` later; `r` holds those before that, 0 at
- * first. */
+ * first, and the time that has passed in this run. */
 void progress_rates(struct progress_rates *r,
-                    const struct progress_sample *before,
-                    const struct progress_sample *s, int64_t ms);
+                    const struct progress_limits *limits,
+                    const struct engine_stats *before,
+                    const struct engine_stats *now, int64_t ms);
 /* At most `width` columns: what matters least is left out first. */
-void progress_bar(struct buf *out, const struct progress_sample *s,
+void progress_bar(struct buf *out, const struct crawl_sample *s,
                   const struct progress_rates *r, size_t width);
-void progress_line(struct buf *out, const struct progress_sample *s,
+void progress_line(struct buf *out, const struct crawl_sample *s,
                    const struct progress_rates *r);
-void progress_json(struct buf *out, const struct progress_sample *s,
+/* All counters of the table (crawl_counters.h), and the rates. */
+void progress_json(struct buf *out, const struct crawl_sample *s,
                    const struct progress_rates *r, bool last);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/format.h"
 #include "cli/report/progress.h"
+#include "crawler/crawl_counters.h"
 
 #define SMOOTH_MS 10000.0 /* time constant of the rates */
 #define PART_MOST 64      /* octets of one part of the bar */
@@ -45,21 +46,22 @@ static int64_t sooner(int64_t a, int64_t b)
 }
 
 void progress_rates(struct progress_rates *r,
-                    const struct progress_sample *before,
-                    const struct progress_sample *s, int64_t ms)
+                    const struct progress_limits *limits,
+                    const struct engine_stats *before,
+                    const struct engine_stats *now, int64_t ms)
 {
     int64_t time_left = -1;
 
     if (ms > 0) {
-        smooth(&r->pages, before->pages, s->pages, ms);
-        smooth(&r->bytes, before->bytes, s->bytes, ms);
+        smooth(&r->pages, before->pages, now->pages, ms);
+        smooth(&r->bytes, before->bytes, now->bytes, ms);
     }
-    if (s->limit_time_ms > 0)
-        time_left = s->limit_time_ms > s->elapsed_ms
-                        ? s->limit_time_ms - s->elapsed_ms
+    if (limits->time_ms > 0)
+        time_left = limits->time_ms > r->elapsed_ms
+                        ? limits->time_ms - r->elapsed_ms
                         : 0;
-    r->eta_ms = sooner(time_left, time_to(s->limit_pages, s->pages, r->pages));
-    r->eta_ms = sooner(r->eta_ms, time_to(s->quota_bytes, s->bytes, r->bytes));
+    r->eta_ms = sooner(time_left, time_to(limits->pages, now->pages, r->pages));
+    r->eta_ms = sooner(r->eta_ms, time_to(limits->bytes, now->bytes, r->bytes));
 }
 
 /* ---- the bar ---- */
@@ -84,14 +86,15 @@ static void keep(struct part *p, int rank, struct buf *text)
     buf_clear(text);
 }
 
-static void add_parts(struct part parts[PARTS], const struct progress_sample *s,
+static void add_parts(struct part parts[PARTS], const struct crawl_sample *s,
                       const struct progress_rates *r)
 {
+    const struct engine_stats *n = &s->stats;
     struct buf b;
 
     buf_init(&b, PART_MOST - 1);
-    format_count(&b, s->pages);
-    buf_add_str(&b, s->pages == 1 ? " page" : " pages");
+    format_count(&b, n->pages);
+    buf_add_str(&b, n->pages == 1 ? " page" : " pages");
     keep(&parts[0], 0, &b);
     if (s->paused) {
         buf_add_str(&b, "paused");
@@ -100,21 +103,21 @@ static void add_parts(struct part parts[PARTS], const struct progress_sample *s,
         buf_add_str(&b, "/s");
     }
     keep(&parts[1], 1, &b);
-    format_count(&b, s->queued);
+    format_count(&b, n->queued);
     buf_add_str(&b, " queued");
     keep(&parts[2], 2, &b);
-    format_count(&b, s->hosts_active);
-    buf_add_str(&b, s->hosts_active == 1 ? " host" : " hosts");
+    format_count(&b, n->queues_active);
+    buf_add_str(&b, n->queues_active == 1 ? " host" : " hosts");
     keep(&parts[3], 5, &b);
-    format_count(&b, s->errors);
-    buf_add_str(&b, s->errors == 1 ? " error" : " errors");
+    format_count(&b, n->failed);
+    buf_add_str(&b, " failed");
     keep(&parts[4], 4, &b);
-    buf_addf(&b, "%.0f%% seen before", percent(s->duplicates, s->links));
+    buf_addf(&b, "%.0f%% seen before", percent(n->duplicates, n->links));
     keep(&parts[5], 7, &b);
     format_size(&b, (uint64_t)r->bytes);
     buf_add_str(&b, "/s");
     keep(&parts[6], 6, &b);
-    format_duration(&b, s->elapsed_ms);
+    format_duration(&b, r->elapsed_ms);
     keep(&parts[7], 8, &b);
     if (r->eta_ms >= 0 && !s->paused) {
         buf_add_str(&b, "ends in ");
@@ -136,7 +139,7 @@ static void join(struct buf *out, const struct part parts[PARTS], int rank)
     }
 }
 
-void progress_bar(struct buf *out, const struct progress_sample *s,
+void progress_bar(struct buf *out, const struct crawl_sample *s,
                   const struct progress_rates *r, size_t width)
 {
     struct part parts[PARTS];
@@ -154,19 +157,22 @@ void progress_bar(struct buf *out, const struct progress_sample *s,
 
 /* ---- lines ---- */
 
-void progress_line(struct buf *out, const struct progress_sample *s,
+void progress_line(struct buf *out, const struct crawl_sample *s,
                    const struct progress_rates *r)
 {
+    const struct engine_stats *n = &s->stats;
+
     buf_add_str(out, "urlweir: progress: elapsed=");
-    format_duration(out, s->elapsed_ms);
+    format_duration(out, r->elapsed_ms);
     if (s->paused)
         buf_add_str(out, " paused=yes");
-    buf_addf(out, " pages=%" PRIu64 " pages_per_second=%.1f", s->pages,
+    buf_addf(out, " pages=%" PRIu64 " pages_per_second=%.1f", n->pages,
              r->pages);
-    buf_addf(out, " queued=%" PRIu64 " hosts=%" PRIu64 " errors=%" PRIu64,
-             s->queued, s->hosts_active, s->errors);
+    buf_addf(out,
+             " queued=%" PRIu64 " hosts_active=%" PRIu64 " failed=%" PRIu64,
+             n->queued, n->queues_active, n->failed);
     buf_addf(out, " duplicates=%.1f%% bytes=%" PRIu64,
-             percent(s->duplicates, s->links), s->bytes);
+             percent(n->duplicates, n->links), n->bytes);
     if (r->eta_ms >= 0) {
         buf_add_str(out, " eta=");
         format_duration(out, r->eta_ms);
@@ -174,27 +180,15 @@ void progress_line(struct buf *out, const struct progress_sample *s,
     buf_add_char(out, '\n');
 }
 
-static void add_member(struct buf *out, const char *name, uint64_t n)
-{
-    buf_addf(out, "\"%s\":%" PRIu64 ",", name, n);
-}
-
-void progress_json(struct buf *out, const struct progress_sample *s,
+void progress_json(struct buf *out, const struct crawl_sample *s,
                    const struct progress_rates *r, bool last)
 {
     buf_add_str(out, "{\"elapsed\":");
-    format_seconds(out, s->elapsed_ms);
-    buf_add_char(out, ',');
-    add_member(out, "pages", s->pages);
-    add_member(out, "fetched", s->fetched);
-    add_member(out, "queued", s->queued);
-    add_member(out, "hosts_active", s->hosts_active);
-    add_member(out, "active", s->active);
-    add_member(out, "errors", s->errors);
-    add_member(out, "links", s->links);
-    add_member(out, "duplicates", s->duplicates);
-    add_member(out, "bytes", s->bytes);
-    buf_addf(out, "\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f,",
+    format_seconds(out, r->elapsed_ms);
+    for (size_t i = 0; i < CRAWL_COUNTERS; i++)
+        buf_addf(out, ",\"%s\":%" PRIu64, crawl_counters[i].name,
+                 crawl_counter_value(&crawl_counters[i], s));
+    buf_addf(out, ",\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f,",
              r->pages, r->bytes);
     buf_add_str(out, "\"eta\":");
     if (r->eta_ms >= 0)

@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/format.h"
-#include "base/mem.h"
 
 #define LINE_MOST  8192
 #define WAITS_MOST 5 /* hosts shown that must wait */
@@ -27,108 +26,131 @@ static void row(FILE *to, const char *name, uint64_t n, const char *rest)
     buf_fini(&b);
 }
 
+struct reason {
+    const char *name;
+    uint64_t count;
+};
+
 static int by_count(const void *a, const void *b)
 {
-    const struct summary_reason *x = a, *y = b;
+    const struct reason *x = a, *y = b;
 
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
     return strcmp(x->name, y->name);
 }
 
-/* "dns 20, timeout 10, other 3", the most frequent first. */
-static void add_reasons(struct buf *out, const struct summary_reason *reasons,
-                        size_t n)
+/* "dns 20, timeout 10, other 3", the most frequent first; sorts `all`. */
+static void add_reasons(struct buf *out, struct reason *all, size_t n)
 {
-    struct summary_reason *sorted = xcalloc(n + 1, sizeof *sorted);
     uint64_t other = 0;
-    const char *between = "";
+    size_t shown = 0;
 
-    if (n > 0)
-        memcpy(sorted, reasons, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_count);
+    qsort(all, n, sizeof *all, by_count);
     for (size_t i = 0; i < n; i++) {
-        if (i >= SUMMARY_REASONS) {
-            other += sorted[i].count;
+        if (shown == SUMMARY_REASONS || strcmp(all[i].name, "other") == 0) {
+            other += all[i].count;
             continue;
         }
-        if (sorted[i].count == 0)
-            continue;
-        buf_addf(out, "%s%s ", between, sorted[i].name);
-        format_count(out, sorted[i].count);
-        between = ", ";
+        buf_addf(out, "%s%s ", shown++ > 0 ? ", " : "", all[i].name);
+        format_count(out, all[i].count);
     }
     if (other > 0) {
-        buf_addf(out, "%sother ", between);
+        buf_addf(out, "%sother ", shown > 0 ? ", " : "");
         format_count(out, other);
     }
-    free(sorted);
 }
 
 static void reasons_row(FILE *to, const char *name, uint64_t count,
-                        const struct summary_reason *reasons, size_t n)
+                        struct reason *all, size_t n)
 {
     struct buf b;
 
     if (count == 0)
         return;
     buf_init(&b, LINE_MOST);
-    add_reasons(&b, reasons, n);
+    add_reasons(&b, all, n);
     row(to, name, count, buf_str(&b));
     buf_fini(&b);
 }
 
+/* HTTP statuses one by one, as the failures are. */
+static void failed_row(FILE *to, const struct crawl_sample *c)
+{
+    struct reason all[WATCH_FAILURES];
+    size_t n = c->watch.failure_count;
+
+    for (size_t i = 0; i < n; i++)
+        all[i] = (struct reason){c->watch.failures[i].why,
+                                 c->watch.failures[i].count};
+    reasons_row(to, "failed", c->stats.failed, all, n);
+}
+
+static void status_row(FILE *to, const char *name, uint64_t count,
+                       const struct crawl_sample *c, enum outcome_status status)
+{
+    struct reason all[REASON_COUNT_];
+    size_t n = 0;
+
+    for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
+        if (c->watch.done[status][r] > 0)
+            all[n++] =
+                (struct reason){outcome_reason_name((enum outcome_reason)r),
+                                c->watch.done[status][r]};
+    reasons_row(to, name, count, all, n);
+}
+
 static void pages_row(FILE *to, const struct summary *s)
 {
+    uint64_t pages = s->crawl->stats.pages, run = pages - s->pages_before;
     struct buf b;
 
     buf_init(&b, LINE_MOST);
-    if (s->pages_run != s->pages) {
-        format_count(&b, s->pages_run);
+    if (run != pages) {
+        format_count(&b, run);
         buf_add_str(&b, " of them in this run, ");
     }
     if (s->elapsed_ms > 0) {
-        format_rate(&b, (double)s->pages_run * 1000 / (double)s->elapsed_ms);
+        format_rate(&b, (double)run * 1000 / (double)s->elapsed_ms);
         buf_add_str(&b, " a second");
     }
-    if (s->same_content > 0) {
+    if (s->crawl->watch.same_content > 0) {
         buf_add_str(&b, ", ");
-        format_count(&b, s->same_content);
+        format_count(&b, s->crawl->watch.same_content);
         buf_add_str(&b, " with a body seen before");
     }
-    row(to, "pages", s->pages, buf_str(&b));
+    row(to, "pages", pages, buf_str(&b));
     buf_fini(&b);
 }
 
 /* Where a crawl of one's own network was meant, and only half said so. */
-static void address_hint(FILE *to, const struct summary *s)
+static void address_hint(FILE *to, const struct crawl_sample *c)
 {
-    for (size_t i = 0; i < s->skipped_reasons; i++)
-        if (s->skipped_by[i].count > 0 &&
-            strcmp(s->skipped_by[i].name, "address") == 0)
-            fprintf(to, "  address: not asked, since it is a private or "
-                        "special one; --allow-private asks\n");
+    if (c->watch.done[OUTCOME_SKIPPED][REASON_ADDRESS] > 0)
+        fprintf(to, "  address: not asked, since it is a private or "
+                    "special one; --allow-private asks\n");
 }
 
-static void seen_rows(FILE *to, const struct summary *s)
+static void seen_rows(FILE *to, const struct crawl_sample *c)
 {
+    const struct engine_stats *n = &c->stats;
     struct buf b;
 
     buf_init(&b, LINE_MOST);
-    format_count(&b, s->duplicates);
+    format_count(&b, n->duplicates);
     buf_add_str(&b, " seen before");
-    if (s->dropped > 0) {
+    if (n->dropped > 0) {
         buf_add_str(&b, ", ");
-        format_count(&b, s->dropped);
+        format_count(&b, n->dropped);
         buf_add_str(&b, " out of scope or over a limit");
     }
-    row(to, "links", s->links, buf_str(&b));
+    row(to, "links", n->links, buf_str(&b));
     buf_clear(&b);
-    if (s->false_positives > 0) {
-        format_count(&b, s->false_positives);
+    if (c->watch.false_positives > 0) {
+        format_count(&b, c->watch.false_positives);
         buf_add_str(&b, " of them a Bloom filter alone would have lost");
     }
-    row(to, "unique URLs", s->urls, buf_str(&b));
+    row(to, "unique URLs", n->urls, buf_str(&b));
     buf_fini(&b);
 }
 
@@ -138,10 +160,9 @@ static void received_row(FILE *to, const struct summary *s)
 
     buf_init(&size, 64);
     buf_init(&rest, LINE_MOST);
-    format_size(&size, s->bytes);
+    format_size(&size, s->crawl->stats.bytes);
     buf_add_str(&rest, "in ");
-    format_duration(&rest,
-                    s->elapsed_all_ms > 0 ? s->elapsed_all_ms : s->elapsed_ms);
+    format_duration(&rest, s->elapsed_ms);
     fprintf(to, "  %-11s %13s   %s\n", "received", buf_str(&size),
             buf_str(&rest));
     buf_fini(&size);
@@ -152,25 +173,25 @@ static void received_row(FILE *to, const struct summary *s)
 
 static const char *stop_text(const struct summary *s)
 {
-    switch (s->stop) {
-    case SUMMARY_FINISHED:
-        return s->seeds_failed > 0
+    switch (s->end) {
+    case CRAWL_FINISHED:
+        return s->crawl->stats.seeds_failed > 0
                    ? "finished, but some seeds could not be fetched"
                    : "finished: every URL in scope is fetched, or has a reason "
                      "why not";
-    case SUMMARY_LIMIT:
+    case CRAWL_LIMIT:
         return "stopped by --limit";
-    case SUMMARY_TIME:
+    case CRAWL_TIME:
         return "stopped by --time";
-    case SUMMARY_QUOTA:
+    case CRAWL_QUOTA:
         return "stopped by --quota";
-    case SUMMARY_GIVE_UP:
+    case CRAWL_GAVE_UP:
         return "stopped by --give-up: everything left must wait longer";
-    case SUMMARY_WITHHELD:
+    case CRAWL_WITHHELD:
         return "stopped: everything left is beyond the limit set for its queue";
-    case SUMMARY_DISK:
+    case CRAWL_DISK:
         return "stopped by --min-disk: less than that is free on its disk";
-    case SUMMARY_INTERRUPTED:
+    case CRAWL_INTERRUPTED:
         return "interrupted; nothing is lost";
     default:
         return "stopped: the store failed; what was committed is whole";
@@ -215,23 +236,20 @@ static void next(FILE *to, const char *what, const char *command,
 
 static void print_next(FILE *to, const struct summary *s)
 {
-    static const char *const lifts[] = {
-        [SUMMARY_LIMIT] = " --limit none",
-        [SUMMARY_QUOTA] = " --quota none",
-        [SUMMARY_DAMAGED] = "",
-    };
+    const struct engine_stats *n = &s->crawl->stats;
 
-    if (s->stop == SUMMARY_DAMAGED) {
+    if (s->end == CRAWL_BROKEN)
         next(to, "to see what is wrong", "verify", s->dir, "");
-    } else if (s->stop != SUMMARY_FINISHED) {
-        const char *lift = lifts[s->stop];
-
-        next(to, "to go on", "resume", s->dir, lift != NULL ? lift : "");
-    } else if (s->failed + s->denied + s->seeds_failed > 0) {
+    else if (s->end == CRAWL_LIMIT)
+        next(to, "to go on", "resume", s->dir, " --limit none");
+    else if (s->end == CRAWL_QUOTA)
+        next(to, "to go on", "resume", s->dir, " --quota none");
+    else if (s->end != CRAWL_FINISHED)
+        next(to, "to go on", "resume", s->dir, "");
+    else if (n->failed + n->denied + n->seeds_failed > 0)
         next(to, "to see what failed", "export", s->dir, " --what errors");
-    } else {
+    else
         next(to, "to list the pages", "export", s->dir, "");
-    }
 }
 
 static void print_waits(FILE *to, const struct summary *s)
@@ -252,25 +270,28 @@ static void print_waits(FILE *to, const struct summary *s)
 
 void summary_print(FILE *to, const struct summary *s)
 {
+    const struct crawl_sample *c = s->crawl;
+    const struct engine_stats *n = &c->stats;
+
     fprintf(to, "%s\n", stop_text(s));
-    if (s->stop == SUMMARY_GIVE_UP)
+    if (s->end == CRAWL_GAVE_UP)
         print_waits(to, s);
     pages_row(to, s);
-    if (s->fetched != s->pages) /* the rows below are of all unique URLs */
-        row(to, "fetched", s->fetched, "");
-    if (s->redirects > 0)
-        row(to, "redirects", s->redirects, "");
-    reasons_row(to, "failed", s->failed, s->failed_by, s->failed_reasons);
-    reasons_row(to, "denied", s->denied, s->denied_by, s->denied_reasons);
-    reasons_row(to, "skipped", s->skipped, s->skipped_by, s->skipped_reasons);
-    if (s->queued > 0)
-        row(to, "queued", s->queued, "not fetched yet");
-    seen_rows(to, s);
+    if (n->fetched != n->pages) /* the rows below are of all unique URLs */
+        row(to, "fetched", n->fetched, "");
+    if (n->redirects > 0)
+        row(to, "redirects", n->redirects, "");
+    failed_row(to, c);
+    status_row(to, "denied", n->denied, c, OUTCOME_DENIED);
+    status_row(to, "skipped", n->skipped, c, OUTCOME_SKIPPED);
+    if (n->queued > 0)
+        row(to, "queued", n->queued, "not fetched yet");
+    seen_rows(to, c);
     received_row(to, s);
-    if (s->seeds_failed > 0) {
+    if (n->seeds_failed > 0) {
         fprintf(to, "  %" PRIu64 " of %" PRIu64 " seeds failed\n",
-                s->seeds_failed, s->seeds);
-        address_hint(to, s);
+                n->seeds_failed, n->seeds);
+        address_hint(to, c);
     }
     fprintf(to, "exit status %d; ", (int)s->code);
     print_next(to, s);

@@ -101,28 +101,6 @@ int crawl_open_failed(enum status st, const char *dir)
     }
 }
 
-static struct progress_sample sample_of(const struct crawl_sample *c,
-                                        const struct crawl_settings *s,
-                                        int64_t elapsed)
-{
-    return (struct progress_sample){
-        .elapsed_ms = elapsed / NS_PER_MS,
-        .pages = c->stats.pages,
-        .fetched = c->stats.fetched,
-        .queued = c->stats.queued,
-        .hosts_active = c->stats.queues_active,
-        .active = c->active,
-        .errors = c->stats.failed,
-        .links = c->stats.links,
-        .duplicates = c->stats.duplicates,
-        .bytes = c->stats.bytes,
-        .limit_pages = (uint64_t)s->limit_pages,
-        .limit_time_ms = s->limit_time_ms,
-        .quota_bytes = s->quota_bytes,
-        .paused = c->paused,
-    };
-}
-
 /* A signal that came, or none after at most TICK. */
 static bool signal_came(void)
 {
@@ -170,22 +148,6 @@ static void say_if_paused(bool paused, bool *was, const char *dir)
 
 /* ---- the summary ---- */
 
-struct reason_list {
-    const char *prefix; /* "failed." */
-    struct summary_reason at[REASON_COUNT_ + 1000];
-    size_t count;
-};
-
-static void take_reason(void *ctx, const char *name, uint64_t value)
-{
-    struct reason_list *l = ctx;
-    size_t len = strlen(l->prefix);
-
-    if (strncmp(name, l->prefix, len) == 0 &&
-        l->count < sizeof l->at / sizeof *l->at)
-        l->at[l->count++] = (struct summary_reason){name + len, value};
-}
-
 static int exit_code_of(const struct crawl_result *r,
                         const struct engine_stats *s)
 {
@@ -208,75 +170,22 @@ static int exit_code_of(const struct crawl_result *r,
     return EXIT_LIMIT;
 }
 
-static enum summary_stop stop_of(enum crawl_end end)
+static int sum_up(const struct crawl_sample *c, const struct crawl_settings *s,
+                  const struct crawl_result *r, uint64_t pages_before,
+                  int64_t elapsed)
 {
-    static const enum summary_stop stops[] = {
-        [CRAWL_RUNNING] = SUMMARY_DAMAGED,
-        [CRAWL_FINISHED] = SUMMARY_FINISHED,
-        [CRAWL_LIMIT] = SUMMARY_LIMIT,
-        [CRAWL_TIME] = SUMMARY_TIME,
-        [CRAWL_QUOTA] = SUMMARY_QUOTA,
-        [CRAWL_DISK] = SUMMARY_DISK,
-        [CRAWL_GAVE_UP] = SUMMARY_GIVE_UP,
-        [CRAWL_WITHHELD] = SUMMARY_WITHHELD,
-        [CRAWL_INTERRUPTED] = SUMMARY_INTERRUPTED,
-        [CRAWL_BROKEN] = SUMMARY_DAMAGED,
-    };
-
-    return stops[end];
-}
-
-static int tell(struct engine *e, const struct crawl_settings *s,
-                const struct crawl_result *r, const struct engine_stats *before,
-                int64_t elapsed)
-{
-    static struct reason_list failed, denied, skipped;
     struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
-    struct engine_stats now;
-    struct frontier_store *store = frontier_store_of(e);
-    uint64_t caught = frontier_store_counter(store, "false_positives");
-    int code;
+    int code = exit_code_of(r, &c->stats);
 
-    e->ops->stats(e, &now);
-    code = exit_code_of(r, &now);
-    failed = (struct reason_list){.prefix = "failed."};
-    denied = (struct reason_list){.prefix = "denied."};
-    skipped = (struct reason_list){.prefix = "skipped."};
-    frontier_store_each_counter(store, take_reason, &failed);
-    frontier_store_each_counter(store, take_reason, &denied);
-    frontier_store_each_counter(store, take_reason, &skipped);
     if (s->quiet)
         return code;
     summary_print(stderr,
                   &(struct summary){.dir = s->output,
-                                    .stop = stop_of(r->end),
+                                    .end = r->end,
                                     .code = (enum exit_code)code,
                                     .elapsed_ms = elapsed / NS_PER_MS,
-                                    .pages = now.pages,
-                                    .pages_run = now.pages - before->pages,
-                                    .same_content =
-                                        frontier_store_counter(store,
-                                                               "same_content"),
-                                    .fetched = now.fetched,
-                                    .redirects = now.redirects,
-                                    .failed = now.failed,
-                                    .denied = now.denied,
-                                    .skipped = now.skipped,
-                                    .queued = now.queued,
-                                    .failed_by = failed.at,
-                                    .denied_by = denied.at,
-                                    .skipped_by = skipped.at,
-                                    .failed_reasons = failed.count,
-                                    .denied_reasons = denied.count,
-                                    .skipped_reasons = skipped.count,
-                                    .links = now.links,
-                                    .urls = now.urls,
-                                    .duplicates = now.duplicates,
-                                    .dropped = now.dropped,
-                                    .false_positives = caught,
-                                    .bytes = now.bytes,
-                                    .seeds = now.seeds,
-                                    .seeds_failed = now.seeds_failed,
+                                    .crawl = c,
+                                    .pages_before = pages_before,
                                     .waits = &wait,
                                     .wait_count = r->end == CRAWL_GAVE_UP});
     return code;
@@ -352,7 +261,6 @@ struct run {
 static void watch(struct run *r, struct crawl_result *result)
 {
     while (!crawl_wait(r->crawl, 0, result)) {
-        struct progress_sample sample;
         struct crawl_sample look;
         int64_t now;
 
@@ -362,10 +270,7 @@ static void watch(struct run *r, struct crawl_result *result)
         crawl_look(r->crawl, &look);
         say_if_paused(look.paused, &r->paused, r->s->output);
         now = clock_mono();
-        if (progress_due(r->progress, now)) {
-            sample = sample_of(&look, r->s, now - r->started);
-            progress_update(r->progress, &sample, now);
-        }
+        progress_update(r->progress, &look, now);
     }
 }
 
@@ -373,9 +278,10 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
               const struct crawl_settings *s, struct crawl_control *control)
 {
     struct crawl_result result = {.end = CRAWL_RUNNING};
-    struct crawl_sample look = {.active = 0};
+    const struct progress_limits limits = {(uint64_t)s->limit_pages,
+                                           s->limit_time_ms, s->quota_bytes};
+    struct crawl_sample look;
     struct engine_stats before;
-    struct progress_sample sample;
     struct run r = {.s = s, .control = control, .started = clock_mono()};
     enum status st;
     int code;
@@ -383,9 +289,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     if (s->jsonl != NULL && !jsonl_open(&r.lines, s->output, s->jsonl, &code))
         return code;
     e->ops->stats(e, &before);
-    look.stats = before;
-    sample = sample_of(&look, s, 0);
-    r.progress = progress_new(s->progress, &sample, r.started);
+    r.progress = progress_new(s->progress, &limits, &before, r.started);
     st = crawl_archive_open(setup, s);
     if (st == STATUS_OK)
         st = crawl_start(&r.crawl, e, &setup->crawl);
@@ -407,8 +311,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
         result.status = st;
         result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
     }
-    sample = sample_of(&look, s, clock_mono() - r.started);
-    progress_free(r.progress, &sample, clock_mono());
+    progress_free(r.progress, &look, clock_mono());
     add_lines(&result, end_lines(r.lines, r.stops > 0));
-    return tell(e, s, &result, &before, clock_mono() - r.started);
+    return sum_up(&look, s, &result, before.pages, clock_mono() - r.started);
 }

@@ -252,34 +252,15 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
 static void frontier_stats(struct engine *e, struct engine_stats *out)
 {
     struct frontier *f = (struct frontier *)e;
-    struct frontier_store *s = f->store;
-    uint64_t pending = frontier_store_pending_all(s);
 
-    *out = (struct engine_stats){
-        .urls = frontier_store_last_id(s),
-        .queued = pending,
-        .leased = lease_count(f->leases),
-        .removed = frontier_store_counter(s, "skipped.removed"),
-        .withheld = f->withheld,
-        .queues = frontier_store_queue_count(s),
-        .queues_active = f->hosts_active,
-        .pages = frontier_store_counter(s, "pages"),
-        .fetched = frontier_store_counter(s, "fetched"),
-        .redirects = frontier_store_counter(s, "redirect"),
-        .failed = frontier_store_counter(s, "failed"),
-        .denied = frontier_store_counter(s, "denied"),
-        .skipped = frontier_store_counter(s, "skipped"),
-        .links = frontier_store_counter(s, "links"),
-        .duplicates = frontier_store_counter(s, "duplicates"),
-        .dropped = frontier_store_counter(s, "dropped"),
-        .bytes = frontier_store_counter(s, "bytes"),
-        .seeds = frontier_store_counter(s, "seeds"),
-        .seeds_failed = frontier_store_counter(s, "seeds_failed"),
-        .memory = frontier_store_memory(s) + seen_memory(f->seen) +
+    frontier_stats_of_store(f->store, out);
+    out->leased = lease_count(f->leases);
+    out->withheld = f->withheld;
+    out->queues_active = f->hosts_active;
+    out->memory = frontier_store_memory(f->store) + seen_memory(f->seen) +
                   exact_set_stats(f->exact).memory +
-                  page_store_memory(f->pages) + frontier_filter_memory(f),
-        .commits = f->commits,
-    };
+                  page_store_memory(f->pages) + frontier_filter_memory(f);
+    out->commits = f->commits;
 }
 
 static void frontier_close(struct engine *e)

@@ -15,6 +15,7 @@
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl
+ *   frontier_stats.c    what the store's counters say
  *   frontier_watch.c    what a monitor is told
  *
  * Nobody else includes this.

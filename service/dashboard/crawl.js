@@ -90,18 +90,18 @@ function renderErrors(errors) {
 }
 
 function renderSeen(c) {
-    const seen = c.seen ?? {};
-    const asked = (seen.certainly_new ?? 0) + (seen.maybe_seen ?? 0);
+    const maybe = 'maybe_seen' in c ? c.maybe_seen + c.false_positives : undefined;
+    const asked = (c.certainly_new ?? 0) + (maybe ?? 0);
     const of = Math.max(c.links ?? 0, asked, 1);
     const share = (n) => `${count(n)} · ${percent(n / of)}`;
     const rows = [
         {name: 'links found', n: c.links, of, text: count(c.links)},
         {name: 'dropped before: scope, traps, limits', n: c.dropped, of, text: share(c.dropped)},
         {name: 'duplicates', n: c.duplicates, of, text: share(c.duplicates)},
-        {name: 'filter: certainly new', n: seen.certainly_new, of, text: share(seen.certainly_new)},
-        {name: 'filter: maybe seen', n: seen.maybe_seen, of, text: share(seen.maybe_seen), kind: 'warn'},
-        {name: 'of these false positives, caught by the exact set', n: seen.false_positives, of,
-            text: count(seen.false_positives), kind: 'bad'},
+        {name: 'filter: certainly new', n: c.certainly_new, of, text: share(c.certainly_new)},
+        {name: 'filter: maybe seen', n: maybe, of, text: share(maybe), kind: 'warn'},
+        {name: 'of these false positives, caught by the exact set', n: c.false_positives, of,
+            text: count(c.false_positives), kind: 'bad'},
     ];
     renderShares(byId('seen'), rows.filter((r) => typeof r.n === 'number'), 'none yet');
 }
@@ -170,7 +170,7 @@ export function renderCrawl(c, history, now) {
     fill(byId('crawl').querySelector('.list'), {
         urls: count(c.urls), fetched: count(c.fetched), redirects: count(c.redirects), failed: count(c.failed),
         denied: count(c.denied), skipped: count(c.skipped), leased: count(c.leased),
-        hosts: `${count(c.queues_active)} of ${count(c.queues)}`, bytes: bytes(c.bytes),
+        hosts: `${count(c.hosts_active)} of ${count(c.hosts)}`, bytes: bytes(c.bytes),
         requests: `${count(c.requests)}, ${count(c.connections)}`, seeds: `${count(c.seeds)}, ${count(c.seeds_failed)}`,
     });
     plots.rate(history.rates('pages'), now);

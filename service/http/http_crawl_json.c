@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "crawler/crawl_counters.h"
 #include "service/http/http_text.h"
 
 static void set_count(json_t *o, const char *name, uint64_t n)
@@ -11,38 +12,11 @@ static void set_count(json_t *o, const char *name, uint64_t n)
     json_object_set_new(o, name, json_integer((json_int_t)n));
 }
 
-static void add_counts(json_t *o, const struct crawl_sample *v)
+static void add_counts(json_t *o, const struct crawl_sample *s)
 {
-    const struct engine_stats *n = &v->stats;
-    const struct {
-        const char *name;
-        uint64_t value;
-    } all[] = {
-        {"pages", n->pages},
-        {"fetched", n->fetched},
-        {"redirects", n->redirects},
-        {"failed", n->failed},
-        {"denied", n->denied},
-        {"skipped", n->skipped},
-        {"urls", n->urls},
-        {"queued", n->queued},
-        {"leased", n->leased},
-        {"queues", n->queues},
-        {"queues_active", n->queues_active},
-        {"links", n->links},
-        {"duplicates", n->duplicates},
-        {"dropped", n->dropped},
-        {"bytes", n->bytes},
-        {"seeds", n->seeds},
-        {"seeds_failed", n->seeds_failed},
-        {"transfers", v->active},
-        {"requests", v->requests},
-        {"connections", v->connections},
-        {"memory_bytes", n->memory},
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        set_count(o, all[i].name, all[i].value);
+    for (size_t i = 0; i < CRAWL_COUNTERS; i++)
+        set_count(o, crawl_counters[i].name,
+                  crawl_counter_value(&crawl_counters[i], s));
 }
 
 static json_t *errors_json(const struct frontier_watch *w)
@@ -51,16 +25,6 @@ static json_t *errors_json(const struct frontier_watch *w)
 
     for (unsigned i = 0; i < w->failure_count; i++)
         set_count(o, w->failures[i].why, w->failures[i].count);
-    return o;
-}
-
-static json_t *seen_json(const struct frontier_watch *w)
-{
-    json_t *o = json_object();
-
-    set_count(o, "certainly_new", w->certainly_new);
-    set_count(o, "maybe_seen", w->maybe_seen + w->false_positives);
-    set_count(o, "false_positives", w->false_positives);
     return o;
 }
 
@@ -119,7 +83,6 @@ json_t *http_crawl_json(const struct crawls_view *v)
     json_object_set_new(o, "started_at", http_time_json(v->started_ms));
     add_counts(o, &v->sample);
     json_object_set_new(o, "errors", errors_json(&v->sample.watch));
-    json_object_set_new(o, "seen", seen_json(&v->sample.watch));
     json_object_set_new(o, "filter", filter_json(&v->sample.watch.filter));
     return o;
 }

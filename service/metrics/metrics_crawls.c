@@ -2,8 +2,8 @@
 /*
  * metrics_crawls.c - the crawls of this process, each under a label.
  *
- * Numbers that can be read off a view by their place stand in a table; what has
- * labels of its own or is no whole number has a function.
+ * Counters come from the table in crawler/crawl_counters.h; what has labels of
+ * its own or is no whole number has a function.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "crawler/crawl_counters.h"
 #include "service/metrics/metrics_parts.h"
 
 #define PREFIX "crawl"
@@ -18,68 +19,48 @@
     {                                                                          \
         "crawl", (v)->name                                                     \
     }
-#define SAMPLE  offsetof(struct crawls_view, sample)
-#define STAT(x) SAMPLE + offsetof(struct crawl_sample, stats.x)
-#define SEEN(x) SAMPLE + offsetof(struct crawl_sample, x)
-
 struct crawl_views {
     struct metrics_text *m;
     const struct crawls_view *at;
     size_t n;
 };
 
-static const void *member(const struct crawls_view *v, size_t at)
+/* ---- the counters that have no labels of their own ---- */
+
+/* "URLs admitted, over all runs." */
+static void add_help(struct buf *out, const struct crawl_counter *c)
 {
-    return (const char *)v + at;
+    static const char *const spans[COUNTER_KINDS] = {
+        [COUNTER_CRAWL] = ", over all runs",
+        [COUNTER_RUN] = ", of this run",
+        [COUNTER_STATE] = "",
+        [COUNTER_LIVE] = "",
+    };
+
+    buf_addf(out, "%s%s.", c->help, spans[c->kind]);
 }
 
-static const struct {
-    const char *name, *help;
-    size_t at;
-    enum metrics_type type;
-} plain[] = {
-    {"urls_admitted_total", "URLs admitted, over all runs.", STAT(urls),
-     METRICS_COUNTER},
-    {"pages_total", "Pages fetched, as --limit counts them, over all runs.",
-     STAT(pages), METRICS_COUNTER},
-    {"links_total", "Links found, over all runs.", STAT(links),
-     METRICS_COUNTER},
-    {"duplicate_links_total", "Links to URLs seen before, over all runs.",
-     STAT(duplicates), METRICS_COUNTER},
-    {"retries_total", "URLs put back for another try, over all runs.",
-     SEEN(watch.retries), METRICS_COUNTER},
-    {"connections_opened_total", "Connections opened in this run.",
-     SEEN(connections), METRICS_COUNTER},
-    {"received_bytes_total", "Octets received in this run.", SEEN(wire_bytes),
-     METRICS_COUNTER},
-    {"queued_urls", "URLs not done, leased ones included.", STAT(queued),
-     METRICS_GAUGE},
-    {"leased_urls", "URLs handed to fetchers.", STAT(leased), METRICS_GAUGE},
-    {"transfers", "Transfers under way.", SEEN(active), METRICS_GAUGE},
-    {"hosts", "Hosts known.", STAT(queues), METRICS_GAUGE},
-    {"active_hosts", "Hosts with URLs that are not done.", STAT(queues_active),
-     METRICS_GAUGE},
-    {"ready_hosts", "Hosts that could be asked now.", SEEN(watch.hosts.ready),
-     METRICS_GAUGE},
-    {"blocked_hosts", "Hosts held back by Retry-After, back-off or a person.",
-     SEEN(watch.hosts.blocked), METRICS_GAUGE},
-    {"dead_hosts", "Hosts given up in this run.", SEEN(watch.hosts.dead),
-     METRICS_GAUGE},
-    {"seeds", "Seeds given.", STAT(seeds), METRICS_GAUGE},
-    {"failed_seeds", "Seeds that failed.", STAT(seeds_failed), METRICS_GAUGE},
-    {"memory_bytes", "Memory of the engine: frontier, seen check, filter.",
-     STAT(memory), METRICS_GAUGE},
-};
-
-static void add_plain(const struct crawl_views *all)
+static void add_counter(const struct crawl_views *all,
+                        const struct crawl_counter *c)
 {
-    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
-        metrics_family(all->m, PREFIX, plain[k].name, plain[k].type,
-                       plain[k].help);
-        for (size_t i = 0; i < all->n; i++)
-            metrics_uint(all->m, METRICS_LABELS(OF(&all->at[i])),
-                         *(const uint64_t *)member(&all->at[i], plain[k].at));
-    }
+    bool sum = c->kind == COUNTER_CRAWL || c->kind == COUNTER_RUN;
+    struct buf help;
+
+    buf_init(&help, 1024);
+    add_help(&help, c);
+    metrics_family(all->m, PREFIX, c->metric,
+                   sum ? METRICS_COUNTER : METRICS_GAUGE, buf_str(&help));
+    for (size_t i = 0; i < all->n; i++)
+        metrics_uint(all->m, METRICS_LABELS(OF(&all->at[i])),
+                     crawl_counter_value(c, &all->at[i].sample));
+    buf_fini(&help);
+}
+
+static void add_counters(const struct crawl_views *all)
+{
+    for (size_t k = 0; k < CRAWL_COUNTERS; k++)
+        if (crawl_counters[k].label == NULL)
+            add_counter(all, &crawl_counters[k]);
 }
 
 /* ---- state ---- */
@@ -208,32 +189,35 @@ static void add_times(const struct crawl_views *all)
 {
     static const struct {
         const char *name, *help;
-        size_t at;
+        size_t at; /* in struct fetch_tally_sample */
     } times[] = {
         {"answer_duration_seconds",
          "From a request's beginning to its answer's last octet.",
-         SEEN(tally.answer)},
+         offsetof(struct fetch_tally_sample, answer)},
         {"first_byte_duration_seconds",
          "From a request's beginning to its answer's first octet.",
-         SEEN(tally.first_byte)},
+         offsetof(struct fetch_tally_sample, first_byte)},
         {"connect_duration_seconds",
          "From a request's beginning until its new connection was open, TLS "
          "included.",
-         SEEN(tally.connect)},
+         offsetof(struct fetch_tally_sample, connect)},
         {"robots_duration_seconds",
          "From the beginning of a request for robots.txt to its answer's last "
          "octet.",
-         SEEN(tally.robots)},
+         offsetof(struct fetch_tally_sample, robots)},
     };
 
     for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
         metrics_family(all->m, PREFIX, times[k].name, METRICS_HISTOGRAM,
                        times[k].help);
-        for (size_t i = 0; i < all->n; i++)
-            metrics_histogram(all->m, METRICS_LABELS(OF(&all->at[i])),
-                              (const struct histogram_sample
-                                   *)(const void *)((const char *)&all->at[i] +
-                                                    times[k].at));
+        for (size_t i = 0; i < all->n; i++) {
+            const char *tally = (const char *)&all->at[i].sample.tally;
+
+            metrics_histogram(
+                all->m, METRICS_LABELS(OF(&all->at[i])),
+                (const struct histogram_sample *)(const void *)(tally +
+                                                                times[k].at));
+        }
     }
 }
 
@@ -257,7 +241,7 @@ void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
 
     add_states(&all);
     add_outcomes(&all);
-    add_plain(&all);
+    add_counters(&all);
     add_requests(&all);
     add_times(&all);
     add_engines(&all);

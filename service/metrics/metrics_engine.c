@@ -7,9 +7,13 @@
  * before the next begins.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "crawler/crawl_counters.h"
 #include "service/metrics/metrics_parts.h"
+
+#define SEEN_FAMILY "seen_checks_total"
 
 struct engines {
     struct metrics_text *m;
@@ -31,30 +35,25 @@ static void begin(const struct engines *all, const char *name,
 
 /* ---- seen check ---- */
 
+/* The answers of the seen check, from the table of counters. */
+static void add_seen_of(const struct engines *all,
+                        const struct metrics_engine *e)
+{
+    for (size_t k = 0; k < CRAWL_COUNTERS; k++) {
+        const struct crawl_counter *c = &crawl_counters[k];
+
+        if (strcmp(c->metric, SEEN_FAMILY) == 0)
+            metrics_uint(all->m, LABELS(e, c->label, c->value),
+                         crawl_counter_of_watch(c, e->watch));
+    }
+}
+
 static void add_seen(const struct engines *all)
 {
-    static const struct {
-        const char *answer;
-        size_t at;
-    } kinds[] = {
-        {"in_batch", offsetof(struct frontier_watch, in_batch)},
-        {"hot", offsetof(struct frontier_watch, hot)},
-        {"certainly_new", offsetof(struct frontier_watch, certainly_new)},
-        {"maybe_seen", offsetof(struct frontier_watch, maybe_seen)},
-        {"false_positive", offsetof(struct frontier_watch, false_positives)},
-        {"unsure", offsetof(struct frontier_watch, unsure)},
-    };
-
-    begin(all, "seen_checks_total", METRICS_COUNTER,
+    begin(all, SEEN_FAMILY, METRICS_COUNTER,
           "Answers of the seen check, over all runs.");
-    for (size_t i = 0; i < all->n; i++) {
-        const struct metrics_engine *e = &all->at[i];
-
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            metrics_uint(all->m, LABELS(e, "answer", kinds[k].answer),
-                         *(const uint64_t *)((const char *)e->watch +
-                                             kinds[k].at));
-    }
+    for (size_t i = 0; i < all->n; i++)
+        add_seen_of(all, &all->at[i]);
 }
 
 /* ---- filter ---- */

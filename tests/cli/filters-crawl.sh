@@ -76,7 +76,7 @@ crawl redis --filter redis --redis "$redis_url?key=one" --expect 20000
 whole redis
 exits 0 "$URLWEIR" status redis --json
 [ "$(json filter_unsure <out)" -lt 50 ] || fail "unsure: $(cat out)"
-[ "$(json filter_new <out)" -gt $((pages / 2)) ] || fail "not asked: $(cat out)"
+[ "$(json certainly_new <out)" -gt $((pages / 2)) ] || fail "not asked: $(cat out)"
 exits 0 "$URLWEIR" filter info "$redis_url?key=one"
 [ ! -e redis/filter.ckpt ] || fail "a file of a filter that is in Redis"
 exits 0 "$URLWEIR" verify redis

@@ -13,10 +13,11 @@ import json, sys
 o = json.load(sys.stdin)
 assert o["last"] is True and o["queued"] == 0 and o["eta"] is None, o
 assert o["pages"] == 30 and o["elapsed"] > 0 and o["bytes"] > 0, o
-documented = {l.split("`")[1::2][i] for l in open(sys.argv[1])
-              if l.startswith("| `") for i in range(len(l.split("|")[1].split(",")))}
+documented = {k for page in sys.argv[1:] for l in open(page) if l.startswith("| `")
+              for k in l.split("|")[1].split("`")[1::2]} - {"crawl", "run", "state", "live"}
 assert documented == set(o), documented ^ set(o)
-' "$TOP/docs/formats/progress.md" || fail "the JSON is not as documented"
+' "$TOP/docs/formats/progress.md" \
+    "$TOP/docs/formats/counters.md" || fail "the JSON is not as documented"
 says err "finished: every URL in scope is fetched, or has a reason why not"
 says err "exit status 0; to list the pages: urlweir export json"
 

@@ -20,8 +20,8 @@ ended 0
 serve_no_more
 exits 0 "$URLWEIR" status d --json --hosts
 for pair in dir=d state=finished urls=6 queued=0 hosts=1 pages=5 fetched=4 \
-    redirect=0 failed=1 denied=1 skipped=0 retries=0 links=11 duplicates=3 \
-    dropped=3 filter_new=6 filter_maybe=0 false_positives=0 seeds=1 \
+    redirects=0 failed=1 denied=1 skipped=0 retries=0 links=11 duplicates=3 \
+    dropped=3 certainly_new=6 maybe_seen=0 false_positives=0 seeds=1 \
     seeds_failed=0 same_content=0 digest_collisions=0; do
     has "${pair%%=*}" "${pair#*=}"
 done

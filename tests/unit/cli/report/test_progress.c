@@ -11,21 +11,22 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "cli/report/progress.h"
+#include "crawler/crawl_counters.h"
 #include "tests/unit/cli/capture.h"
 
-static const struct progress_sample sample = {
-    .elapsed_ms = 192000,
-    .pages = 12345,
-    .fetched = 12400,
-    .queued = 45210,
-    .hosts_active = 312,
+static const struct crawl_sample sample = {
+    .stats = {.pages = 12345,
+              .fetched = 12400,
+              .queued = 45210,
+              .queues_active = 312,
+              .failed = 12,
+              .links = 1000,
+              .duplicates = 810,
+              .bytes = 123456789},
     .active = 64,
-    .errors = 12,
-    .links = 1000,
-    .duplicates = 810,
-    .bytes = 123456789,
 };
-static const struct progress_rates rates = {98.2, 1258291, 187000};
+static const struct progress_rates rates = {192000, 98.2, 1258291, 187000};
+static const struct progress_limits no_limits;
 static struct buf b;
 static struct capture captured;
 
@@ -43,7 +44,7 @@ START_TEST(a_wide_bar_tells_all)
 {
     progress_bar(&b, &sample, &rates, 200);
     ck_assert_str_eq(buf_str(&b),
-                     "12,345 pages  98/s  45,210 queued  312 hosts  12 errors"
+                     "12,345 pages  98/s  45,210 queued  312 hosts  12 failed"
                      "  81% seen before  1.2 MiB/s  3m12s  ends in 3m07s");
 }
 END_TEST
@@ -54,9 +55,9 @@ START_TEST(a_narrow_bar_leaves_out_what_matters_least)
         size_t width;
         const char *text;
     } bars[] = {
-        {79, "12,345 pages  98/s  45,210 queued  312 hosts  12 errors  ends "
+        {79, "12,345 pages  98/s  45,210 queued  312 hosts  12 failed  ends "
              "in 3m07s"},
-        {60, "12,345 pages  98/s  45,210 queued  12 errors  ends in 3m07s"},
+        {60, "12,345 pages  98/s  45,210 queued  12 failed  ends in 3m07s"},
         {34, "12,345 pages  98/s  45,210 queued"},
         {20, "12,345 pages  98/s"},
         {6, "12,345"},
@@ -73,11 +74,11 @@ END_TEST
 
 START_TEST(a_bar_is_never_wider_than_it_may)
 {
-    struct progress_sample most = sample;
-    const struct progress_rates fast = {1e300, 1e18, INT64_MAX};
+    struct crawl_sample most = sample;
+    const struct progress_rates fast = {INT64_MAX, 1e300, 1e18, INT64_MAX};
 
-    most.pages = most.queued = most.hosts_active = most.errors = UINT64_MAX;
-    most.elapsed_ms = INT64_MAX;
+    most.stats.pages = most.stats.queued = UINT64_MAX;
+    most.stats.queues_active = most.stats.failed = UINT64_MAX;
     for (size_t width = 0; width < 300; width++) {
         buf_clear(&b);
         progress_bar(&b, &most, &fast, width);
@@ -88,46 +89,45 @@ END_TEST
 
 START_TEST(rates_follow_the_last_ten_seconds)
 {
-    struct progress_sample before = {.pages = 1000}, after = before;
+    struct engine_stats before = {.pages = 1000}, after = before;
     struct progress_rates r = {0};
 
     after.pages += 50; /* earlier runs' pages are no speed */
-    progress_rates(&r, &before, &after, 1000);
+    progress_rates(&r, &no_limits, &before, &after, 1000);
     ck_assert_double_eq_tol(r.pages, 50, 1e-9);
     ck_assert_int_eq(r.eta_ms, -1);
     for (int i = 0; i < 600; i++) { /* two minutes at 10 a second */
         before = after;
         after.pages += 2;
-        progress_rates(&r, &before, &after, 200);
+        progress_rates(&r, &no_limits, &before, &after, 200);
     }
     ck_assert_double_eq_tol(r.pages, 10, 0.01);
-    progress_rates(&r, &after, &after, 0); /* no time has passed */
+    progress_rates(&r, &no_limits, &after, &after, 0); /* no time has passed */
     ck_assert_double_eq_tol(r.pages, 10, 0.01);
 }
 END_TEST
 
 START_TEST(the_end_is_where_the_first_limit_is_met)
 {
-    struct progress_sample s = {.pages = 100,
-                                .bytes = 1000,
-                                .elapsed_ms = 5000};
-    struct progress_rates r = {.pages = 10, .bytes = 100};
+    struct engine_stats s = {.pages = 100, .bytes = 1000};
+    struct progress_rates r = {.elapsed_ms = 5000, .pages = 10, .bytes = 100};
+    struct progress_limits l = {0};
 
-    s.limit_pages = 300;
-    progress_rates(&r, &s, &s, 0);
+    l.pages = 300;
+    progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, 20000);
-    s.limit_time_ms = 20000;
-    progress_rates(&r, &s, &s, 0);
+    l.time_ms = 20000;
+    progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, 15000);
-    s.quota_bytes = 1500;
-    progress_rates(&r, &s, &s, 0);
+    l.bytes = 1500;
+    progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, 5000);
-    s.limit_pages = 50; /* behind it already */
-    progress_rates(&r, &s, &s, 0);
+    l.pages = 50; /* behind it already */
+    progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, 0);
-    s.limit_pages = s.quota_bytes = 0;
-    s.limit_time_ms = 0;
-    progress_rates(&r, &s, &s, 0);
+    l.pages = l.bytes = 0;
+    l.time_ms = 0;
+    progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, -1);
 }
 END_TEST
@@ -137,19 +137,19 @@ START_TEST(a_line_is_key_and_value)
     progress_line(&b, &sample, &rates);
     ck_assert_str_eq(buf_str(&b),
                      "urlweir: progress: elapsed=3m12s pages=12345 "
-                     "pages_per_second=98.2 queued=45210 hosts=312 errors=12 "
+                     "pages_per_second=98.2 queued=45210 hosts_active=312 failed=12 "
                      "duplicates=81.0% bytes=123456789 eta=3m07s\n");
 }
 END_TEST
 
 START_TEST(a_paused_crawl_says_so_and_knows_no_end)
 {
-    struct progress_sample paused = sample;
+    struct crawl_sample paused = sample;
 
     paused.paused = true;
     progress_bar(&b, &paused, &rates, 200);
     ck_assert_str_eq(buf_str(&b),
-                     "12,345 pages  paused  45,210 queued  312 hosts  12 errors"
+                     "12,345 pages  paused  45,210 queued  312 hosts  12 failed"
                      "  81% seen before  1.2 MiB/s  3m12s");
     buf_clear(&b);
     progress_line(&b, &paused, &rates);
@@ -158,14 +158,11 @@ START_TEST(a_paused_crawl_says_so_and_knows_no_end)
 }
 END_TEST
 
-START_TEST(json_has_the_documented_keys)
+START_TEST(json_has_each_counter_and_the_rates)
 {
-    static const char *const keys[] = {
-        "elapsed", "pages",      "fetched",          "queued",
-        "active",  "errors",     "hosts_active",     "links",
-        "bytes",   "last",       "pages_per_second", "bytes_per_second",
-        "eta",     "duplicates", "paused",
-    };
+    static const char *const more[] = {"elapsed",          "pages_per_second",
+                                       "bytes_per_second", "eta",
+                                       "paused",           "last"};
     struct progress_rates unknown = rates;
     json_t *j;
 
@@ -173,9 +170,16 @@ START_TEST(json_has_the_documented_keys)
     ck_assert_ptr_eq(strchr(buf_str(&b), '\n'), buf_str(&b) + b.len - 1);
     j = json_loads(buf_str(&b), 0, NULL);
     ck_assert_ptr_nonnull(j);
-    ck_assert_uint_eq(json_object_size(j), sizeof keys / sizeof *keys);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        ck_assert_msg(json_object_get(j, keys[i]) != NULL, "%s", keys[i]);
+    ck_assert_uint_eq(json_object_size(j), CRAWL_COUNTERS + 6);
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_msg(json_object_get(j, more[i]) != NULL, "%s", more[i]);
+    for (size_t i = 0; i < CRAWL_COUNTERS; i++) {
+        const char *name = crawl_counters[i].name;
+
+        ck_assert_msg(json_is_integer(json_object_get(j, name)), "%s", name);
+    }
+    ck_assert_int_eq(json_integer_value(json_object_get(j, "failed")), 12);
+    ck_assert_int_eq(json_integer_value(json_object_get(j, "transfers")), 64);
     ck_assert_double_eq(json_real_value(json_object_get(j, "elapsed")), 192);
     ck_assert_double_eq(json_real_value(json_object_get(j, "eta")), 187);
     json_decref(j);
@@ -195,13 +199,13 @@ END_TEST
 
 START_TEST(lines_come_every_ten_seconds_then_every_minute)
 {
-    static const struct progress_sample first;
+    static const struct engine_stats first;
     struct progress *p;
     int lines[3] = {0}; /* minutes 0 to 1, 1 to 10, 10 to 20 */
     const char *said;
 
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_AUTO, &first, S(5));
+    p = progress_new(PROGRESS_AUTO, &no_limits, &first, S(5));
     for (int t = 0; t <= 1200; t++)
         if (progress_due(p, S(5 + t))) {
             lines[t <= 60 ? 0 : t <= 600 ? 1 : 2]++;
@@ -219,11 +223,11 @@ END_TEST
 
 START_TEST(the_first_line_knows_a_rate)
 {
-    static const struct progress_sample first = {.pages = 12245};
+    static const struct engine_stats first = {.pages = 12245};
     struct progress *p;
 
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_AUTO, &first, 0);
+    p = progress_new(PROGRESS_AUTO, &no_limits, &first, 0);
     progress_update(p, &sample, S(10));
     progress_free(p, NULL, S(11));
     capture_end(&captured);
@@ -236,13 +240,13 @@ START_TEST(none_says_nothing_and_json_ends_with_a_last_object)
     struct progress *p;
 
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_NONE, &sample, 0);
+    p = progress_new(PROGRESS_NONE, &no_limits, &sample.stats, 0);
     ck_assert(!progress_due(p, S(1000000)));
     progress_update(p, &sample, S(1000000));
     progress_free(p, &sample, S(1000000));
     ck_assert_str_eq(capture_end(&captured), "");
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_JSON, &sample, 0);
+    p = progress_new(PROGRESS_JSON, &no_limits, &sample.stats, 0);
     progress_free(p, &sample, S(1));
     capture_end(&captured);
     ck_assert_ptr_nonnull(strstr(captured.text, "\"last\":true}\n"));
@@ -257,7 +261,7 @@ START_TEST(a_log_line_passes_above_the_bar)
 
     unsetenv("COLUMNS");
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_BAR, &sample, 0);
+    p = progress_new(PROGRESS_BAR, &no_limits, &sample.stats, 0);
     progress_update(p, &sample, 0);
     progress_update(p, &sample, S(1) / 10); /* too soon: nothing */
     log_warn("tick", "n=%d", 1);
@@ -294,16 +298,16 @@ static void *log_much(void *unused)
  * or where the bar was just taken away. */
 START_TEST(a_log_line_never_lands_in_the_bar)
 {
-    struct progress_sample s = sample;
+    struct crawl_sample s = sample;
     struct progress *p;
     pthread_t thread;
     const char *at;
 
     capture_start(&captured, STDERR_FILENO);
     ck_assert_int_eq(pthread_create(&thread, NULL, log_much, NULL), 0);
-    p = progress_new(PROGRESS_BAR, &s, 0);
+    p = progress_new(PROGRESS_BAR, &no_limits, &s.stats, 0);
     for (int i = 0; !atomic_load(&over); i++) {
-        s.pages++;
+        s.stats.pages++;
         progress_update(p, &s, S(i));
     }
     pthread_join(thread, NULL);
@@ -352,7 +356,7 @@ static bool on_terminal(unsigned short columns, const char *term,
     ioctl(slave, TIOCSWINSZ, &w);
     setenv("TERM", term, 1);
     dup2(slave, STDERR_FILENO);
-    p = progress_new(choice, &sample, 0);
+    p = progress_new(choice, &no_limits, &sample.stats, 0);
     progress_update(p, &sample, S(10));
     dup2(saved, STDERR_FILENO);
     ck_assert_int_eq(write(slave, "$", 1), 1);
@@ -397,7 +401,7 @@ Suite *suite_progress(void)
     tcase_add_test(t, the_end_is_where_the_first_limit_is_met);
     tcase_add_test(t, a_line_is_key_and_value);
     tcase_add_test(t, a_paused_crawl_says_so_and_knows_no_end);
-    tcase_add_test(t, json_has_the_documented_keys);
+    tcase_add_test(t, json_has_each_counter_and_the_rates);
     tcase_add_test(t, lines_come_every_ten_seconds_then_every_minute);
     tcase_add_test(t, the_first_line_knows_a_rate);
     tcase_add_test(t, none_says_nothing_and_json_ends_with_a_last_object);

@@ -15,36 +15,32 @@ static void print(const struct summary *s)
     fclose(to);
 }
 
-static const struct summary_reason failed[] = {{"dns", 3},
-                                               {"http_404", 20},
-                                               {"timeout", 0},
-                                               {"tls", 7}};
-static const struct summary_reason denied[] = {{"robots", 12}};
+static const struct crawl_sample crawl = {
+    .stats = {.pages = 12345,
+              .fetched = 12325,
+              .redirects = 120,
+              .failed = 30,
+              .denied = 12,
+              .queued = 4512,
+              .links = 741234,
+              .urls = 17019,
+              .duplicates = 724215,
+              .dropped = 9122,
+              .bytes = 118 << 20,
+              .seeds = 3},
+    .watch = {.same_content = 1024,
+              .false_positives = 7,
+              .failures = {{"http_404", 20}, {"tls", 7}, {"dns", 3}},
+              .failure_count = 3,
+              .done[OUTCOME_DENIED][REASON_ROBOTS] = 12},
+};
 
 static const struct summary whole = {
     .dir = "docs",
-    .stop = SUMMARY_LIMIT,
+    .end = CRAWL_LIMIT,
     .code = EXIT_LIMIT,
     .elapsed_ms = 123000,
-    .pages = 12345,
-    .pages_run = 12345,
-    .same_content = 1024,
-    .fetched = 12325,
-    .redirects = 120,
-    .failed = 30,
-    .failed_by = failed,
-    .failed_reasons = 4,
-    .denied = 12,
-    .denied_by = denied,
-    .denied_reasons = 1,
-    .queued = 4512,
-    .links = 741234,
-    .urls = 17019,
-    .duplicates = 724215,
-    .dropped = 9122,
-    .false_positives = 7,
-    .bytes = 118 << 20,
-    .seeds = 3,
+    .crawl = &crawl,
 };
 
 START_TEST(tells_what_happened_and_what_comes_next)
@@ -72,20 +68,21 @@ END_TEST
 
 START_TEST(a_resumed_crawl_tells_its_own_share)
 {
+    struct crawl_sample c = crawl;
     struct summary s = whole;
 
-    s.stop = SUMMARY_FINISHED;
+    s.crawl = &c;
+    s.end = CRAWL_FINISHED;
     s.code = EXIT_SEEDS;
-    s.pages_run = 246;
-    s.elapsed_all_ms = 3723000;
-    s.seeds_failed = 1;
-    s.queued = 0;
+    s.pages_before = 12345 - 246;
+    c.stats.seeds_failed = 1;
+    c.stats.queued = 0;
     print(&s);
     ck_assert_ptr_nonnull(
         strstr(text, "finished, but some seeds could not be fetched\n"));
     ck_assert_ptr_nonnull(
         strstr(text, "12,345   246 of them in this run, 2.0 a second, 1,024 "));
-    ck_assert_ptr_nonnull(strstr(text, "in 1h02m\n  1 of 3 seeds failed\n"
+    ck_assert_ptr_nonnull(strstr(text, "in 2m03s\n  1 of 3 seeds failed\n"
                                        "exit status 5; to see what failed: "
                                        "urlweir export docs --what errors\n"));
     ck_assert_ptr_null(strstr(text, "queued"));
@@ -96,15 +93,13 @@ END_TEST
 /* Of a crawl of one's own machine this is the first thing to go wrong. */
 START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
 {
-    static const struct summary_reason skipped[] = {{"address", 2}};
+    static const struct crawl_sample c = {
+        .stats = {.skipped = 2, .urls = 2, .seeds = 1, .seeds_failed = 1},
+        .watch.done[OUTCOME_SKIPPED][REASON_ADDRESS] = 2};
     static const struct summary s = {.dir = "d",
+                                     .end = CRAWL_FINISHED,
                                      .code = EXIT_SEEDS,
-                                     .skipped = 2,
-                                     .skipped_by = skipped,
-                                     .skipped_reasons = 1,
-                                     .urls = 2,
-                                     .seeds = 1,
-                                     .seeds_failed = 1};
+                                     .crawl = &c};
 
     print(&s);
     ck_assert_ptr_nonnull(strstr(text, "  1 of 1 seeds failed\n"
@@ -128,7 +123,7 @@ START_TEST(giving_up_names_the_hosts)
                                                 {"g", 1}};
     struct summary s = whole;
 
-    s.stop = SUMMARY_GIVE_UP;
+    s.end = CRAWL_GAVE_UP;
     s.waits = waits;
     s.wait_count = 7;
     print(&s);
@@ -142,15 +137,18 @@ END_TEST
 
 START_TEST(of_many_reasons_the_rarest_are_summed_up)
 {
-    struct summary_reason many[12];
+    struct crawl_sample c = crawl;
     struct summary s = whole;
     static const char *const names[] = {"a", "b", "c", "d", "e", "f",
                                         "g", "h", "i", "j", "k", "l"};
 
     for (size_t i = 0; i < 12; i++)
-        many[i] = (struct summary_reason){names[i], i + 1};
-    s.failed_by = many;
-    s.failed_reasons = 12;
+        snprintf(c.watch.failures[i].why, sizeof c.watch.failures[i].why, "%s",
+                 names[i]);
+    for (size_t i = 0; i < 12; i++)
+        c.watch.failures[i].count = i + 1;
+    c.watch.failure_count = 12;
+    s.crawl = &c;
     print(&s);
     ck_assert_ptr_nonnull(
         strstr(text, "l 12, k 11, j 10, i 9, h 8, g 7, f 6, e 5, other 10\n"));
@@ -163,13 +161,13 @@ START_TEST(the_next_command_can_be_pasted)
     struct summary s = whole;
 
     s.dir = "it's my crawl";
-    s.stop = SUMMARY_INTERRUPTED;
+    s.end = CRAWL_INTERRUPTED;
     s.code = EXIT_INTERRUPTED;
     print(&s);
     ck_assert_ptr_nonnull(strstr(
         text, "exit status 4; to go on: urlweir resume 'it'\\''s my crawl'\n"));
     free(text);
-    s.stop = SUMMARY_DAMAGED;
+    s.end = CRAWL_BROKEN;
     s.code = EXIT_DAMAGED;
     s.dir = "-x";
     print(&s);
@@ -181,7 +179,10 @@ END_TEST
 
 START_TEST(an_empty_crawl_is_told_without_dividing_by_zero)
 {
-    static const struct summary s = {.dir = "d"};
+    static const struct crawl_sample c;
+    static const struct summary s = {.dir = "d",
+                                     .end = CRAWL_FINISHED,
+                                     .crawl = &c};
 
     print(&s);
     ck_assert_str_eq(text, "finished: every URL in scope is fetched, or has a "

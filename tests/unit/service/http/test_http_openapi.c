@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "crawler/crawl_counters.h"
 #include "service/http/http_openapi.h"
 #include "service/http/http_route.h"
 #include "service/net/auth.h"
@@ -45,6 +46,35 @@ static const struct http_route *route(const char *path, const char *method)
                 return at;
     return NULL;
 }
+
+static bool has_string(json_t *list, const char *s)
+{
+    json_t *v;
+    size_t i;
+
+    json_array_foreach(list, i,
+                       v) if (strcmp(json_string_value(v), s) == 0) return true;
+    return false;
+}
+
+START_TEST(an_own_crawl_has_each_counter)
+{
+    json_t *schemas =
+        json_object_get(json_object_get(document, "components"), "schemas");
+    json_t *own = json_object_get(schemas, "OwnCrawl");
+    json_t *properties = json_object_get(own, "properties");
+
+    for (size_t i = 0; i < CRAWL_COUNTERS; i++) {
+        const char *name = crawl_counters[i].name;
+
+        ck_assert_msg(json_object_get(properties, name) != NULL, "%s", name);
+        ck_assert_msg(has_string(json_object_get(own, "required"), name), "%s",
+                      name);
+    }
+    /* name, kind, state, end, why, started_at, errors, filter */
+    ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 8);
+}
+END_TEST
 
 START_TEST(each_route_is_in_the_document_with_its_role)
 {
@@ -136,6 +166,7 @@ Suite *suite_http_openapi(void)
     TCase *c = tcase_create("http_openapi");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, an_own_crawl_has_each_counter);
     tcase_add_test(c, each_route_is_in_the_document_with_its_role);
     tcase_add_test(c, each_path_of_the_document_has_a_route);
     tcase_add_test(c, each_reference_leads_somewhere);

@@ -1,0 +1,65 @@
+/*
+ * crawl_counters.h - the counters of a crawl: one table.
+ *
+ * Each counter is described once: its name, what it counts, how it adds up and
+ * where it is in a struct crawl_sample. `urlweir status`, --progress json, the
+ * summary, the HTTP API and the metrics all read this table, and so do the
+ * tables in docs/formats (tools/doc-tables.sh counters), so a counter has one
+ * name and one meaning wherever it is shown. What has labels of its own, such
+ * as outcomes by reason, is not here: see frontier/watch.h.
+ *
+ * Threads: the table is constant; a sample belongs to its owner.
+ */
+#ifndef URLWEIR_CRAWLER_CRAWL_COUNTERS_H
+#define URLWEIR_CRAWLER_CRAWL_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/crawl.h"
+
+struct frontier_store;
+
+enum counter_kind {
+    COUNTER_CRAWL, /* a sum over all runs; the store keeps it */
+    COUNTER_RUN,   /* a sum that begins at 0 with each run */
+    COUNTER_STATE, /* a gauge that can be read off the store as well */
+    COUNTER_LIVE,  /* a gauge of the process that runs the crawl */
+    COUNTER_KINDS
+};
+/* "crawl", "run", "state", "live". */
+const char *counter_kind_name(enum counter_kind kind);
+
+struct crawl_counter {
+    const char *name;  /* its key in JSON */
+    const char *title; /* its row in `urlweir status`; NULL: JSON only */
+    const char *unit;  /* "URLs" */
+    const char *help;  /* what it counts, as a phrase */
+    enum counter_kind kind;
+    bool rare; /* people see the row only if it is not 0 */
+    /* Its metric family behind "urlweir_crawl_". With `label`, the family is
+     * written elsewhere, one series for each value of that label: this counter
+     * is the series with `value`, or with `value` NULL the sum of all. */
+    const char *metric, *label, *value;
+    size_t at; /* of its uint64_t in struct crawl_sample */
+};
+
+#define CRAWL_COUNTERS 36
+extern const struct crawl_counter crawl_counters[CRAWL_COUNTERS];
+
+uint64_t crawl_counter_value(const struct crawl_counter *c,
+                             const struct crawl_sample *s);
+/* Of one whose place is in `watch`: the served frontier has no sample. */
+uint64_t crawl_counter_of_watch(const struct crawl_counter *c,
+                                const struct frontier_watch *w);
+/* Can it be told of a crawl that no process runs? */
+bool crawl_counter_is_stored(const struct crawl_counter *c);
+
+/* Fills in `out`, zeroed before, what the store alone knows: the stored
+ * counters, outcomes and drops by reason, and whether the filter was overfull
+ * at the last checkpoint. Looks at every host queue. */
+void crawl_sample_of_store(const struct frontier_store *store,
+                           struct crawl_sample *out);
+
+#endif

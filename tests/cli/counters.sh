@@ -1,0 +1,126 @@
+#!/bin/sh
+# A counter of a crawl has one name and one value, wherever it is shown: summary,
+# status --json, progress --json, HTTP and metrics of one crawl are held against
+# each other, counter by counter, and the documents against the program's table.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+tables=$(dirname "$SITE")/doc_tables
+prom_check=$(dirname "$SITE")/prom_check
+"$tables" names >names
+[ "$(wc -l <names)" -gt 30 ] || fail "too few counters: $(cat names)"
+
+# ---- the documents are made of the table --------------------------------------
+
+for page in counters metrics; do
+    "$tables" $page >made
+    awk '$0 == "<!-- counters: end -->" { on = 0 }
+        on
+        $0 == "<!-- counters: begin -->" { on = 1 }' "$TOP/docs/formats/$page.md" |
+        diff - made || fail "docs/formats/$page.md: run tools/doc-tables.sh counters"
+done
+
+# ---- one crawl: what it says while it runs, at its end, and after ---------------
+
+serve --hosts 20 --pages 400 --profile errors,robots,redirects,variants --seed 7
+mkdir -p d/crawls
+# shellcheck disable=SC2086
+exits 0 "$URLWEIR" crawl "$seed" -o d/crawls/one $quick --progress json
+cp err said
+exits 0 "$URLWEIR" status d/crawls/one --json
+cp out status.json
+
+# The same directory in a service: stopped, then opened again.
+echo stopped >d/crawls/one/service
+start_service 127.0.0.1:0
+# shows NAME: what HTTP and metrics say of the crawl.
+shows() {
+    python3 - "http://$http" "$1" <<'END'
+import sys, urllib.request
+for path, name in ("/v1/crawls/one", ".json"), ("/metrics", ".page"):
+    with urllib.request.urlopen(sys.argv[1] + path, timeout=60) as answer:
+        open(sys.argv[2] + name, "wb").write(answer.read())
+END
+}
+shows stopped
+python3 - "http://$http" <<'END'
+import sys, urllib.request
+urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/v1/crawls/one/resume", b"{}",
+    {"Content-Type": "application/json"}), timeout=60)
+END
+opened() {
+    shows opened
+    grep -q '"state": *"waiting"' opened.json
+}
+waits_for opened || fail "it is not opened: $(cat opened.json)"
+stop TERM 0
+
+# ---- all of it, counter by counter ----------------------------------------------
+
+# metric FILE NAME LABEL=VALUE|-: its value, the sum of a family.
+: >metrics
+while read -r name kind metric label; do
+    [ "$label" != - ] || label=crawl=one
+    for view in stopped opened; do
+        echo "$name $view $("$prom_check" sum $view.page "$metric" "$label")" >>metrics ||
+            fail "$view: no $metric $label"
+    done
+done <names
+python3 - <<'END' || fail "they disagree"
+import json, re
+kinds = dict(line.split()[:2] for line in open("names"))
+said = open("said").read()
+views = {
+    "progress": json.loads([l for l in said.splitlines() if l.startswith("{")][-1]),
+    "status": json.load(open("status.json")),
+    "stopped": json.load(open("stopped.json")),
+    "opened": json.load(open("opened.json")),
+    "metrics stopped": {}, "metrics opened": {},
+}
+for line in open("metrics"):
+    name, view, value = line.split()
+    views["metrics " + view][name] = int(value)
+stored = [n for n in kinds if kinds[n] in ("crawl", "state")]
+for name, kind in kinds.items():
+    shown = {v: o[name] for v, o in views.items() if name in o}
+    if name in stored:
+        assert len(shown) == len(views) and len(set(shown.values())) == 1, (name, shown)
+    else:
+        assert "status" not in shown and len(shown) == len(views) - 1, (name, shown)
+        assert shown["stopped"] == shown["metrics stopped"] == 0, (name, shown)
+        if name != "memory_bytes":  # changes as it is looked at
+            assert shown["opened"] == shown["metrics opened"], (name, shown)
+used = [n for n in stored if views["status"][n] > 0]
+for name in "pages fetched redirects failed denied retries urls hosts links duplicates bytes " \
+        "certainly_new seeds".split():
+    assert name in used, (name, views["status"])
+for name in "requests", "connections", "received_bytes", "memory_bytes":
+    assert views["progress"][name] > 0, name
+
+# No counter by another name: the rest of status and of progress is known.
+rest = set(views["status"]) - set(stored)
+assert rest == {"dir", "state", "reasons", "filter_overfull", "checkpoint_at", "generation"}, rest
+rest = set(views["progress"]) - set(kinds)
+assert rest == {"elapsed", "pages_per_second", "bytes_per_second", "eta", "paused", "last"}, rest
+
+# The summary has the same numbers, in words.
+rows = {"pages": "pages", "fetched": "fetched", "redirects": "redirects", "failed": "failed",
+        "denied": "denied", "skipped": "skipped", "links": "links", "unique URLs": "urls"}
+told = dict(re.findall(r"^  ([A-Za-z ]+?) +([\d,]+)\b", said, re.M))
+for title, name in rows.items():
+    n = views["status"][name]
+    assert int(told.get(title, "0").replace(",", "")) == n or (title == "fetched" and title not in told), \
+        (title, n, said)
+for words, name in (" seen before", "duplicates"), (" out of scope", "dropped"), \
+        (" of them a Bloom", "false_positives"), (" with a body seen before", "same_content"):
+    found = re.search(r"([\d,]+)" + words, said)
+    n = int(found[1].replace(",", "")) if found else 0
+    assert n == views["status"][name], (name, n, said)
+
+# The reasons add up to what they are the reasons of.
+reasons = views["status"]["reasons"]
+for status in "failed", "denied", "skipped", "dropped":
+    total = sum(n for r, n in reasons.items() if r.startswith(status + "."))
+    assert total == views["status"][status], (status, total)
+assert views["stopped"]["errors"] == views["opened"]["errors"], views["stopped"]["errors"]
+END
