@@ -79,6 +79,8 @@ static enum status open_parts(struct reader *r)
     if (st == STATUS_OK)
         st = frontier_store_open(&r->store, r->db, &so, 0, NULL, NULL);
     if (st == STATUS_OK)
+        st = exact_set_check_upto(r->exact, frontier_store_last_id(r->store));
+    if (st == STATUS_OK)
         st = read_secret(r);
     if (st == STATUS_OK)
         st = frontier_store_each(r->store, exact_set_upto(r->exact) + 1,

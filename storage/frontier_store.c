@@ -11,6 +11,7 @@
  */
 #include "storage/frontier_store.h"
 
+#include "storage/db/db_row.h"
 #include "storage/frontier_store_impl.h"
 
 #define FLUSH_MOST UINT64_C(262144)
@@ -90,7 +91,7 @@ enum status frontier_store_admit(struct frontier_store *s,
     if (row->queue == 0 || row->queue > queue_names_count(s->names) ||
         row->url.len > MOST_URL)
         return STATUS_ARG;
-    if (n > MOST_ID || s->pending[row->queue - 1] == UINT32_MAX)
+    if (n > DB_ID_MOST || s->pending[row->queue - 1] == UINT32_MAX)
         return STATUS_LIMIT;
     st = origins_number(s->origins, row->queue, bytes_of(row->url.at, split),
                         &origin);
@@ -136,6 +137,23 @@ enum status frontier_store_get(struct frontier_store *s, uint64_t id,
     return st;
 }
 
+static enum status take_text(struct frontier_store *s, sqlite3_stmt *q,
+                             struct buf *text, int64_t *found_at_ms)
+{
+    struct db_row r = db_row(q);
+    uint32_t origin = (uint32_t)db_row_count(&r, 0, UINT32_MAX);
+    int64_t at_ms = db_row_time(&r, 2);
+    enum status st = db_row_check(&r, "url");
+
+    if (st == STATUS_OK)
+        st = origins_prefix(s->origins, origin, text);
+    if (st != STATUS_OK)
+        return st;
+    buf_add_bytes(text, db_column(q, 1));
+    *found_at_ms = at_ms;
+    return buf_failed(text);
+}
+
 enum status frontier_store_get_url(struct frontier_store *s, uint64_t id,
                                    struct buf *text, int64_t *found_at_ms)
 {
@@ -146,13 +164,7 @@ enum status frontier_store_get_url(struct frontier_store *s, uint64_t id,
     sqlite3_bind_int64(q, 1, (int64_t)id);
     st = db_step(s->d, q);
     if (st == STATUS_OK)
-        st = origins_prefix(s->origins, (uint32_t)sqlite3_column_int64(q, 0),
-                            text);
-    if (st == STATUS_OK) {
-        buf_add_bytes(text, db_column(q, 1));
-        *found_at_ms = sqlite3_column_int64(q, 2);
-        st = buf_failed(text);
-    }
+        st = take_text(s, q, text, found_at_ms);
     sqlite3_reset(q);
     return st;
 }
@@ -247,9 +259,13 @@ static enum status queue_of(struct frontier_store *s, uint64_t id,
     }
     sqlite3_bind_int64(s->read_url, 1, (int64_t)id);
     st = db_step(s->d, s->read_url);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
+        struct db_row row = db_row(s->read_url);
+
         *queue = origins_queue(s->origins,
-                               (uint32_t)sqlite3_column_int64(s->read_url, 1));
+                               (uint32_t)db_row_count(&row, 1, UINT32_MAX));
+        st = db_row_check(&row, "url");
+    }
     sqlite3_reset(s->read_url);
     if (st == STATUS_OK && *queue == 0)
         st = db_damaged("url", (int64_t)id, "of no origin");
@@ -280,6 +296,8 @@ enum status frontier_store_done(struct frontier_store *s, uint64_t id,
     if (done_bits_has(s->done, id))
         return STATUS_OK;
     st = queue_of(s, id, &queue);
+    if (st == STATUS_OK && s->pending[queue - 1] == 0)
+        st = db_damaged("url", (int64_t)id, "stands under another queue");
     if (st != STATUS_OK)
         return st;
     done_bits_set(s->done, id, seq);
@@ -330,9 +348,16 @@ enum status frontier_store_each_tries(struct frontier_store *s,
                                 "SELECT url, tries, due FROM retry"
                                 " ORDER BY url");
 
-    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
-        visit(ctx, (uint64_t)sqlite3_column_int64(q, 0),
-              (uint32_t)sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2));
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t id = db_row_count(&r, 0, DB_ID_MOST);
+        uint32_t tries = (uint32_t)db_row_count(&r, 1, UINT8_MAX);
+        int64_t due_ms = db_row_time(&r, 2);
+
+        st = db_row_check(&r, "retry");
+        if (st == STATUS_OK)
+            visit(ctx, id, tries, due_ms);
+    }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }

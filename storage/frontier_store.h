@@ -169,6 +169,10 @@ MUST_CHECK enum status frontier_store_set_place(struct frontier_store *s,
 /* Text or blob by name (table meta). STATUS_NOT_FOUND. */
 MUST_CHECK enum status frontier_store_meta(struct frontier_store *s,
                                            const char *name, struct buf *out);
+/* A length of time that stands there in digits, ms; *ms stays as it is where
+ * there is none. STATUS_DAMAGED with a log line. */
+MUST_CHECK enum status frontier_store_meta_time(struct frontier_store *s,
+                                                const char *name, int64_t *ms);
 MUST_CHECK enum status frontier_store_set_meta(struct frontier_store *s,
                                                const char *name,
                                                struct bytes value);

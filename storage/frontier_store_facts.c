@@ -3,8 +3,12 @@
  * frontier_facts.c - what the frontier must remember beside its URLs: the
  * state of queues, small facts, counters, drops, the filter's steps.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/logger.h"
+#include "storage/db/db_row.h"
 #include "storage/frontier_store_impl.h"
 
 /* ---- the state of queues ---- */
@@ -30,19 +34,23 @@ enum status frontier_store_set_queue_state(struct frontier_store *s,
     return st;
 }
 
-static void take_state(sqlite3_stmt *q, struct queue_state *state)
+static enum status take_state(sqlite3_stmt *q, struct queue_state *state)
 {
-    const char *reason = (const char *)sqlite3_column_text(q, 6);
+    struct bytes reason = db_column(q, 6);
+    struct db_row r = db_row(q);
 
     *state = (struct queue_state){
-        .blocked_until_ms = sqlite3_column_int64(q, 1),
-        .delay_ms = sqlite3_column_int64(q, 2),
-        .backoffs = (uint32_t)sqlite3_column_int64(q, 3),
-        .failures = (uint32_t)sqlite3_column_int64(q, 4),
-        .fetched = (uint64_t)sqlite3_column_int64(q, 5),
+        .blocked_until_ms = db_row_time(&r, 1),
+        .delay_ms = db_row_number(&r, 2, -1, DB_TIME_MOST),
+        .backoffs = (uint32_t)db_row_count(&r, 3, INT32_MAX),
+        .failures = (uint32_t)db_row_count(&r, 4, INT32_MAX),
+        .fetched = db_row_count(&r, 5, DB_TOTAL_MOST),
     };
-    snprintf(state->reason, sizeof state->reason, "%s",
-             reason != NULL ? reason : "");
+    snprintf(state->reason, sizeof state->reason, "%.*s",
+             (int)(reason.len < sizeof state->reason ? reason.len
+                                                     : sizeof state->reason),
+             reason.at != NULL ? reason.at : "");
+    return db_row_check(&r, "queue_state");
 }
 
 enum status frontier_store_each_queue_state(
@@ -62,8 +70,9 @@ enum status frontier_store_each_queue_state(
 
         if (queue < 1 || queue > (int64_t)queue_names_count(s->names))
             continue; /* found by verify */
-        take_state(q, &state);
-        visit(ctx, (uint32_t)queue, &state);
+        st = take_state(q, &state);
+        if (st == STATUS_OK)
+            visit(ctx, (uint32_t)queue, &state);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -142,6 +151,33 @@ enum status frontier_store_meta(struct frontier_store *s, const char *name,
     return st;
 }
 
+enum status frontier_store_meta_time(struct frontier_store *s, const char *name,
+                                     int64_t *ms)
+{
+    struct buf text;
+    int64_t n = 0;
+    char *end;
+    enum status st;
+
+    buf_init(&text, 64);
+    st = frontier_store_meta(s, name, &text);
+    if (st == STATUS_OK) {
+        errno = 0;
+        n = strtoll(buf_str(&text), &end, 10);
+        if (errno != 0 || end == buf_str(&text) || *end != '\0' || n < 0 ||
+            n > DB_TIME_MOST)
+            st = STATUS_LIMIT;
+    }
+    buf_fini(&text);
+    if (st == STATUS_LIMIT) {
+        log_error("store is damaged", "table=meta name=%s", name);
+        return STATUS_DAMAGED;
+    }
+    if (st == STATUS_OK)
+        *ms = n;
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 enum status frontier_store_set_meta(struct frontier_store *s, const char *name,
                                     struct bytes value)
 {
@@ -210,18 +246,21 @@ enum status frontier_store_each_step(
                                 " FROM filter_step ORDER BY id");
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
         struct filter_step step = {
-            .upto = (uint64_t)sqlite3_column_int64(q, 0),
-            .keys = (uint64_t)sqlite3_column_int64(q, 1),
-            .bits = (uint64_t)sqlite3_column_int64(q, 2),
-            .promised = sqlite3_column_double(q, 3),
-            .predicted = sqlite3_column_double(q, 4),
-            .asked = (uint64_t)sqlite3_column_int64(q, 5),
-            .maybe = (uint64_t)sqlite3_column_int64(q, 6),
-            .false_positives = (uint64_t)sqlite3_column_int64(q, 7),
+            .upto = db_row_count(&r, 0, DB_ID_MOST),
+            .keys = db_row_count(&r, 1, DB_TOTAL_MOST),
+            .bits = db_row_count(&r, 2, DB_TOTAL_MOST),
+            .promised = db_row_real(&r, 3, 1),
+            .predicted = db_row_real(&r, 4, 1),
+            .asked = db_row_count(&r, 5, DB_TOTAL_MOST),
+            .maybe = db_row_count(&r, 6, DB_TOTAL_MOST),
+            .false_positives = db_row_count(&r, 7, DB_TOTAL_MOST),
         };
 
-        visit(ctx, &step);
+        st = db_row_check(&r, "filter_step");
+        if (st == STATUS_OK)
+            visit(ctx, &step);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -251,16 +290,19 @@ enum status frontier_store_each_skip(struct frontier_store *s, bool examples,
                    " ORDER BY k.count DESC, k.id");
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
         struct skip_row row = {
             .reason = text_at(q, 0),
             .host = text_at(q, 1),
-            .count = (uint64_t)sqlite3_column_int64(q, 2),
+            .count = db_row_count(&r, 2, DB_TOTAL_MOST),
             .url = text_at(q, 3),
-            .via = (uint64_t)sqlite3_column_int64(q, 4),
-            .at_ms = sqlite3_column_int64(q, 5),
+            .via = db_row_count(&r, 4, DB_ID_MOST),
+            .at_ms = db_row_time(&r, 5),
         };
 
-        visit(ctx, &row);
+        st = db_row_check(&r, examples ? "skip_example" : "skip");
+        if (st == STATUS_OK)
+            visit(ctx, &row);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;

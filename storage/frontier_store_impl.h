@@ -14,8 +14,7 @@
 #include "storage/index/segments.h"
 #include "storage/rows/skips.h"
 
-#define MOST_ID  ((UINT64_C(1) << 40) - 1) /* five octets everywhere */
-#define MOST_URL ((size_t)1 << 24)         /* octets of a URL */
+#define MOST_URL ((size_t)1 << 24) /* octets of a URL */
 
 /* Queues of ids lately read, since what is leased is soon done. */
 #define RECENT 16384
@@ -37,6 +36,7 @@ struct frontier_store {
     uint32_t pending_cap;
     uint64_t pending_all;
     uint64_t last_id;
+    uint64_t rows; /* the last id that table url had when it was opened */
     uint64_t flush_least;
     uint32_t merge_rows;
     uint64_t retries;            /* rows of table retry */

@@ -11,11 +11,13 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/url_kind.h"
 #include "storage/frontier_store_impl.h"
 
-#define FLUSH_LEAST 4096
-#define MERGE_ROWS  48 /* a step, and one more for each 256 URLs admitted */
+#define FLUSH_LEAST   4096
+#define URL_ROW_LEAST 8  /* octets of a row of table url, and more */
+#define MERGE_ROWS    48 /* a step, and one more for each 256 URLs admitted */
 
 void frontier_make_room(struct frontier_store *s, uint32_t queue)
 {
@@ -41,7 +43,7 @@ static enum status read_queues(struct frontier_store *s)
     while (st == STATUS_OK && (st = db_step(s->d, row)) == STATUS_OK) {
         int64_t id = sqlite3_column_int64(row, 0);
 
-        if (id != (int64_t)queue_names_count(s->names) + 1 ||
+        if (id < 1 || id != (int64_t)queue_names_count(s->names) + 1 ||
             queue_names_load(s->names, db_column(row, 1), db_column(row, 2)) !=
                 STATUS_OK)
             st = db_damaged("queue", id, "numbers have a gap");
@@ -78,19 +80,23 @@ void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
 enum status frontier_take_row(struct frontier_store *s, sqlite3_stmt *row,
                               struct url_row *out, struct buf *text)
 {
-    uint32_t origin = (uint32_t)sqlite3_column_int64(row, 1);
+    struct db_row r = db_row(row);
+    uint32_t origin = (uint32_t)db_row_count(&r, 1, UINT32_MAX);
     enum status st;
 
     *out = (struct url_row){
-        .id = (uint64_t)sqlite3_column_int64(row, 0),
+        .id = db_row_count(&r, 0, DB_ID_MOST),
         .queue = origins_queue(s->origins, origin),
-        .depth = (uint32_t)sqlite3_column_int64(row, 3),
-        .hops = (uint16_t)sqlite3_column_int(row, 4),
-        .kind = (uint8_t)sqlite3_column_int(row, 5),
-        .flags = (uint8_t)sqlite3_column_int(row, 6),
-        .via = (uint64_t)sqlite3_column_int64(row, 7),
-        .found_at_ms = sqlite3_column_int64(row, 8),
+        .depth = (uint32_t)db_row_count(&r, 3, UINT32_MAX),
+        .hops = (uint16_t)db_row_count(&r, 4, UINT16_MAX),
+        .kind = (uint8_t)db_row_count(&r, 5, URL_KIND_MOST),
+        .flags = (uint8_t)db_row_count(&r, 6, UINT8_MAX),
+        .via = db_row_count(&r, 7, DB_ID_MOST),
+        .found_at_ms = db_row_time(&r, 8),
     };
+    st = db_row_check(&r, "url");
+    if (st != STATUS_OK)
+        return st;
     if (out->queue == 0)
         return db_damaged("url", (int64_t)out->id, "of no origin");
     buf_clear(text);
@@ -163,9 +169,25 @@ static enum status replay(struct frontier_store *s, uint64_t replay_after,
             visit(ctx, &row);
     }
     sqlite3_finalize(q);
-    if (st == STATUS_NOT_FOUND && from < s->last_id)
+    if (st == STATUS_NOT_FOUND && (from < s->last_id || s->rows < s->last_id))
         return db_damaged("url", (int64_t)from + 1, "segments are ahead of it");
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Ids have no gap, so there are no more of them than rows fit into the file;
+ * what is kept for each id is bounded by that. */
+static enum status read_last_row(struct frontier_store *s)
+{
+    int64_t last = 0, pages = 0;
+    enum status st =
+        db_number(s->d, "SELECT ifnull(max(id), 0) FROM url", &last);
+
+    if (st == STATUS_OK)
+        st = db_number(s->d, "PRAGMA page_count", &pages);
+    if (st == STATUS_OK && (last < 0 || last > pages * (4096 / URL_ROW_LEAST)))
+        st = db_damaged("url", last, "ids have a gap");
+    s->rows = (uint64_t)last;
+    return st;
 }
 
 static enum status open_parts(struct frontier_store *s,
@@ -175,14 +197,17 @@ static enum status open_parts(struct frontier_store *s,
     enum status st = prepare(s);
 
     if (st == STATUS_OK)
+        st = read_last_row(s);
+    if (st == STATUS_OK)
         st = read_queues(s);
     if (st == STATUS_OK)
         st = origins_open(&s->origins, s->d, queue_names_count(s->names),
                           o->memory_bytes / 64);
     if (st == STATUS_OK)
-        st = done_bits_open(&s->done, s->d, o->sweep_least);
+        st = done_bits_open(&s->done, s->d, s->rows, o->sweep_least);
     if (st == STATUS_OK)
-        st = segments_open(&s->segments, s->d, count_pending, s);
+        st = segments_open(&s->segments, s->d, queue_names_count(s->names),
+                           count_pending, s);
     if (st == STATUS_OK)
         st = counters_open(&s->counters, s->d);
     if (st == STATUS_OK)

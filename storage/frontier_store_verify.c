@@ -12,6 +12,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/url_kind.h"
 #include "storage/frontier_store_impl.h"
 
@@ -114,7 +115,7 @@ static enum status check_all(struct check *c)
     enum status st = segments_verify(s->segments, see_queued, c);
 
     if (st == STATUS_OK)
-        st = frontier_store_each(s, 1, MOST_ID, see_row, c);
+        st = frontier_store_each(s, 1, DB_ID_MOST, see_row, c);
     if (st == STATUS_OK)
         st = done_bits_verify(s->done, s->last_id);
     if (st == STATUS_OK)

@@ -22,6 +22,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/dedupe/dedupe_impl.h"
+#include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 
 #define APPLICATION_ID 0x75726c64 /* "urld" */
@@ -143,6 +144,8 @@ static enum status get_standing(struct dedupe *d)
     if (st != STATUS_OK)
         return st;
     d->count = packed_get(v, 8);
+    if (d->count > DB_ID_MOST)
+        return damaged(d->state, "it holds more digests than it can");
     d->sum = (struct digest){packed_get(v + 8, 8), packed_get(v + 16, 8)};
     d->state->committed = d->count;
     return STATUS_OK;
@@ -306,10 +309,13 @@ static enum status read_row(struct dedupe *d, sqlite3_stmt *q, uint64_t id,
     st = db_step(d->db, q);
     if (st == STATUS_OK) {
         struct bytes v = db_column(q, 1);
+        struct db_row r = db_row(q);
 
-        *first = (uint64_t)sqlite3_column_int64(q, 0);
+        *first = (uint64_t)db_row_number(&r, 0, 1, (int64_t)DB_ID_MOST);
         *n = v.len / DIGEST_SIZE;
-        if (*n == 0 || v.len % DIGEST_SIZE != 0 || v.len > sizeof s->row)
+        if (db_row_check(&r, "batch") != STATUS_OK)
+            st = damaged(s, "a row of batch has a number out of bounds");
+        else if (*n == 0 || v.len % DIGEST_SIZE != 0 || v.len > sizeof s->row)
             st = damaged(s, "a row of batch has a wrong length");
         else if (*first + *n <= id)
             st = STATUS_NOT_FOUND;
@@ -496,6 +502,8 @@ enum status dedupe_state_open(struct dedupe *d, const char *dir,
         st = choose_phase(d);
     if (st == STATUS_OK)
         st = dedupe_start_phase(d);
+    if (st == STATUS_OK)
+        st = exact_set_check_upto(d->exact, d->count);
     if (st == STATUS_OK)
         st = replay(d);
     if (st == STATUS_OK)

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/served/items_impl.h"
@@ -40,8 +41,9 @@ static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
     struct item_queue *q;
     struct item *i;
 
-    if (number == 0 || id > ITEM_ID_MOST)
-        return;
+    if (number == 0 || id > ITEM_ID_MOST ||
+        id > frontier_store_last_id(t->f->store))
+        return; /* found by verify */
     if (at_ms > t->last_at_ms)
         t->last_at_ms = at_ms;
     q = items_queue(t, number);
@@ -63,6 +65,7 @@ static void take_lease(void *ctx, const struct item_lease *e)
     uint32_t id = (uint32_t)e->url;
     struct item_queue *q;
     struct hold *h;
+    int64_t until; /* never longer than it was given for: clocks are set back */
 
     if (!item_exists(t, e->url))
         return;
@@ -72,8 +75,9 @@ static void take_lease(void *ctx, const struct item_lease *e)
     h = items_hold_of(t, id);
     if (h != NULL) /* a later lease takes its place */
         items_hold_end(t, h);
-    if (e->until_ms > t->now)
-        (void)items_hold_begin(t, id, e->at_ms, e->until_ms, e->seq);
+    until = clock_earlier(e->until_ms, t->now + (e->until_ms - e->at_ms));
+    if (until > t->now)
+        (void)items_hold_begin(t, id, e->at_ms, until, e->seq);
 }
 
 /* ---- updates ---- */
@@ -121,8 +125,11 @@ static void add_counts(struct item_counts *c, const struct item_queue *q)
 
 static void take_item(struct items *t, const struct item *i, uint32_t id)
 {
+    const uint8_t both = ITEM_COMPLETE | ITEM_HELD_FLAG;
     struct item_queue *q = t->queues[i->queue];
 
+    if ((i->flags & both) == both) /* no completed URL is ever handed out */
+        items_hold_end(t, items_hold_of(t, id));
     if ((i->flags & ITEM_COMPLETE) != 0)
         q->completed++;
     else
@@ -172,26 +179,14 @@ static void set_turns(struct items *t)
     free(order);
 }
 
-static enum status meta_number(struct items *t, const char *name, int64_t *v)
-{
-    struct buf text;
-    enum status st;
-
-    buf_init(&text, 64);
-    st = frontier_store_meta(t->f->store, name, &text);
-    if (st == STATUS_OK)
-        *v = strtoll(buf_str(&text), NULL, 10);
-    buf_fini(&text);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
 static enum status read_settings(struct items *t)
 {
     int64_t active = 1;
-    enum status st = meta_number(t, "item_delay_ms", &t->default_delay_ms);
+    enum status st = frontier_store_meta_time(t->f->store, "item_delay_ms",
+                                              &t->default_delay_ms);
 
     if (st == STATUS_OK)
-        st = meta_number(t, "items_active", &active);
+        st = frontier_store_meta_time(t->f->store, "items_active", &active);
     t->active = active != 0;
     return st;
 }

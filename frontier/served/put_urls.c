@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/served/items.h"
 #include "storage/db/url_kind.h"
@@ -98,7 +99,8 @@ static void take_lease(void *ctx, const struct item_lease *e)
     if (e->at_ms > q->served_ms)
         q->served_ms = e->at_ms;
     u->lease_seq = e->seq;
-    u->until_ms = e->until_ms;
+    u->until_ms =
+        clock_earlier(e->until_ms, p->facts.now + (e->until_ms - e->at_ms));
 }
 
 static void take_update(void *ctx, const struct item_update *up)
@@ -114,27 +116,14 @@ static void take_update(void *ctx, const struct item_update *up)
         u->until_ms = 0;
 }
 
-static enum status meta_number(struct put_urls *p, const char *name, int64_t *v)
-{
-    struct buf text;
-    enum status st;
-
-    buf_init(&text, 64);
-    st = frontier_store_meta(p->r->store, name, &text);
-    if (st == STATUS_OK)
-        *v = strtoll(buf_str(&text), NULL, 10);
-    buf_fini(&text);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
 static enum status read_settings(struct put_urls *p)
 {
     int64_t active = 1;
-    enum status st =
-        meta_number(p, "item_delay_ms", &p->facts.default_delay_ms);
+    enum status st = frontier_store_meta_time(p->r->store, "item_delay_ms",
+                                              &p->facts.default_delay_ms);
 
     if (st == STATUS_OK)
-        st = meta_number(p, "items_active", &active);
+        st = frontier_store_meta_time(p->r->store, "items_active", &active);
     p->facts.active = active != 0;
     return st;
 }
@@ -411,8 +400,6 @@ static void check_row(void *ctx, const struct url_row *row)
 
 static enum status check_queues(const struct put_urls *p)
 {
-    if (p->facts.default_delay_ms < 0)
-        return db_damaged("meta", 0, "item_delay_ms is no delay");
     for (uint32_t q = 1; q <= p->queue_count; q++) {
         if (p->queues[q].gone && p->queues[q].there)
             return db_damaged("item_queue", q, "was removed and has URLs");

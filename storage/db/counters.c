@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 
 struct counter {
     uint64_t value;
@@ -40,12 +41,16 @@ static enum status read_all(struct counters *t)
     enum status st = db_prepare(t->d, &row, "SELECT name, value FROM counter");
 
     while (st == STATUS_OK && (st = db_step(t->d, row)) == STATUS_OK) {
-        const void *at = sqlite3_column_text(row, 0);
-        size_t len = (size_t)sqlite3_column_bytes(row, 0);
+        struct bytes name = db_column(row, 0);
+        struct db_row r = db_row(row);
+        uint64_t value = db_row_count(&r, 1, DB_TOTAL_MOST);
 
-        if (len > 0)
-            make(t, bytes_of(at, len))->value =
-                (uint64_t)sqlite3_column_int64(row, 1);
+        st = db_row_check(&r, "counter");
+        /* One name as text and as a blob is two keys to SQLite. */
+        if (st == STATUS_OK && map_get(t->by_name, name) != NULL)
+            st = db_damaged("counter", 0, "stands twice");
+        if (st == STATUS_OK && name.len > 0)
+            make(t, name)->value = value;
     }
     sqlite3_finalize(row);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;

@@ -28,6 +28,7 @@
 
 #include "base/file.h"
 #include "base/logger.h"
+#include "storage/db/db_row.h"
 
 #define MAGIC        "urlweir-manifest "
 #define CHECKSUM     "xxh3 "
@@ -149,7 +150,7 @@ enum status manifest_parse(struct bytes text, struct manifest *out)
         !take_number(&text, "generation", UINT64_MAX, &m.generation) ||
         !take_number(&text, "urls", UINT64_MAX, &m.urls) ||
         !take_number(&text, "fetches", UINT64_MAX, &m.fetches) ||
-        !take_number(&text, "written_ms", INT64_MAX, &written) ||
+        !take_number(&text, "written_ms", (uint64_t)DB_TIME_MOST, &written) ||
         !take_number(&text, "clean", 1, &clean) ||
         !take_state(&text, m.state) || text.len != 0)
         return STATUS_DAMAGED;

@@ -47,9 +47,8 @@ static enum status read_all(struct string_table *w)
         db_prepare(w->d, &row, "SELECT id, text FROM word ORDER BY id");
 
     while (st == STATUS_OK && (st = db_step(w->d, row)) == STATUS_OK) {
-        struct bytes text = bytes_of(sqlite3_column_text(row, 1), 0);
+        struct bytes text = db_column(row, 1);
 
-        text.len = (size_t)sqlite3_column_bytes(row, 1);
         if (sqlite3_column_int64(row, 0) != w->count + 1 || text.len == 0 ||
             w->count == STRING_TABLE_MOST ||
             map_get(w->by_text, text) != NULL) {

@@ -12,5 +12,7 @@
  * of item_log.h. Its `via` is the removed row of the same URL that it comes
  * after, if any. */
 #define URL_KIND_PUT 28
+/* Kinds are told apart in sets of 32 bits. */
+#define URL_KIND_MOST 31
 
 #endif

@@ -38,6 +38,11 @@ void body_index_close(struct body_index *x)
     free(x);
 }
 
+enum status body_index_check_upto(const struct body_index *x, uint64_t last)
+{
+    return exact_set_check_upto(x->set, last);
+}
+
 uint64_t body_index_upto(const struct body_index *x)
 {
     return exact_set_upto(x->set);

@@ -24,6 +24,9 @@ MUST_CHECK enum status body_index_open(struct body_index **out, struct db *d,
 void body_index_close(struct body_index *x); /* NULL is fine */
 
 /* Rows up to this seq are in the pages. */
+/* exact_set_check_upto: `last` is the last fetch row there is. */
+MUST_CHECK enum status body_index_check_upto(const struct body_index *x,
+                                             uint64_t last);
 uint64_t body_index_upto(const struct body_index *x);
 /* *seq 0: not known. */
 MUST_CHECK enum status body_index_find(struct body_index *x, struct digest d,

@@ -14,10 +14,10 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 
 #define OCTETS      (DONE_BLOCK / 8)
 #define ROUND_LEAST UINT64_C(262144) /* changes in a round */
-#define MOST_ID     ((UINT64_C(1) << 40) - 1)
 
 struct done_bits {
     struct db *d;
@@ -26,6 +26,7 @@ struct done_bits {
     uint32_t cap;
     uint64_t seq;
     uint64_t memory;
+    uint64_t rows; /* the last id there was when it was opened */
     /* the round */
     uint64_t round_least;
     uint32_t next;
@@ -94,14 +95,15 @@ static enum status read_blocks(struct done_bits *b)
     enum status st = db_prepare(b->d, &row, "SELECT block, done FROM status");
 
     while (st == STATUS_OK && (st = db_step(b->d, row)) == STATUS_OK) {
-        int64_t block = sqlite3_column_int64(row, 0);
-        const void *bits = sqlite3_column_blob(row, 1);
+        struct db_row r = db_row(row);
+        uint64_t block = db_row_count(&r, 0, b->rows / DONE_BLOCK);
+        struct bytes bits = db_column(row, 1);
 
-        if (block < 0 || block > (int64_t)(MOST_ID / DONE_BLOCK) ||
-            bits == NULL || sqlite3_column_bytes(row, 1) != OCTETS)
-            st = db_damaged("status", block, "makes no sense");
-        else
-            memcpy(make_block(b, (uint32_t)block), bits, OCTETS);
+        st = db_row_check(&r, "status");
+        if (st == STATUS_OK && bits.len != OCTETS)
+            st = db_damaged("status", (int64_t)block, "is no block of bits");
+        if (st == STATUS_OK)
+            memcpy(make_block(b, (uint32_t)block), bits.at, OCTETS);
     }
     sqlite3_finalize(row);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -117,38 +119,47 @@ static enum status read_fetches(struct done_bits *b, uint64_t after)
     if (st == STATUS_OK)
         sqlite3_bind_int64(row, 1, (int64_t)after);
     while (st == STATUS_OK && (st = db_step(b->d, row)) == STATUS_OK) {
-        int64_t seq = sqlite3_column_int64(row, 0);
-        int64_t url = sqlite3_column_int64(row, 1);
+        struct db_row r = db_row(row);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
+        int64_t url = db_row_number(&r, 1, 1, (int64_t)b->rows);
+        bool final = db_row_flag(&r, 2);
 
-        if (url < 1 || url > (int64_t)MOST_ID)
-            st = db_damaged("fetch", seq, "makes no sense");
-        else if (sqlite3_column_int(row, 2) != 0)
-            done_bits_set(b, (uint64_t)url, (uint64_t)seq);
-        b->seq = (uint64_t)seq;
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK && final)
+            done_bits_set(b, (uint64_t)url, seq);
+        b->seq = seq;
     }
     sqlite3_finalize(row);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+/* A mark ahead of the rows would hide those to come. */
 static enum status read_upto(struct done_bits *b, uint64_t *upto)
 {
-    int64_t v = 0;
+    int64_t v = 0, last = 0;
     enum status st =
-        db_number(b->d, "SELECT value FROM meta WHERE name = 'status_upto'",
-                  &v);
+        db_number(b->d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
 
-    *upto = v > 0 ? (uint64_t)v : 0;
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    if (st == STATUS_OK)
+        st = db_number(b->d,
+                       "SELECT value FROM meta WHERE name = 'status_upto'", &v);
+    if (st == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    if (st == STATUS_OK && (v < 0 || v > last))
+        return db_damaged("meta", v, "status_upto is ahead of the fetches");
+    *upto = (uint64_t)v;
+    return st;
 }
 
 enum status done_bits_open(struct done_bits **out, struct db *d,
-                           uint64_t round_least)
+                           uint64_t last_id, uint64_t round_least)
 {
     struct done_bits *b = xcalloc(1, sizeof *b);
     uint64_t upto = 0;
     enum status st;
 
     b->d = d;
+    b->rows = last_id;
     b->round_least = round_least > 0 ? round_least : ROUND_LEAST;
     st = db_prepare(d, &b->write,
                     "INSERT OR REPLACE INTO status"

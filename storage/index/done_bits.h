@@ -20,10 +20,10 @@
 
 struct done_bits;
 
-/* Reads the rows and the fetch rows past them. `round_least`: least changes a
- * round takes, 0: 262,144. */
+/* Reads the rows and the fetch rows past them, none of which may be about an id
+ * past `last_id`. `round_least`: least changes a round takes, 0: 262,144. */
 MUST_CHECK enum status done_bits_open(struct done_bits **out, struct db *d,
-                                      uint64_t round_least);
+                                      uint64_t last_id, uint64_t round_least);
 void done_bits_close(struct done_bits *b); /* NULL is fine */
 
 /* False: it was set. `seq` is the fetch row that says so. */

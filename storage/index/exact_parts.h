@@ -29,7 +29,6 @@
 #define PAGE_ENTRIES 202
 #define PAGE_BITS    20 /* seenpage.id = part << PAGE_BITS | page */
 #define MOST_PAGES   (UINT32_C(1) << PAGE_BITS)
-#define MOST_ID      ((UINT64_C(1) << 40) - 1)
 
 _Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
 

@@ -12,6 +12,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/index/exact_parts.h"
 
 #define DELTA_MOST UINT64_C(500000)
@@ -26,25 +27,27 @@ static enum status bad_part(const struct exact_set *s, uint32_t part)
 
 static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 {
-    int64_t number = sqlite3_column_int64(row, 0);
-    const unsigned char *fences = sqlite3_column_blob(row, 3);
-    size_t octets = (size_t)sqlite3_column_bytes(row, 3);
-    struct exact_part *p;
+    struct db_row r = db_row(row);
+    uint32_t number = (uint32_t)db_row_count(&r, 0, PARTS - 1);
+    uint64_t upto = db_row_count(&r, 1, DB_ID_MOST);
+    uint64_t count = db_row_count(&r, 2, (uint64_t)MOST_PAGES * PAGE_ENTRIES);
+    struct bytes fences = db_column(row, 3);
+    struct exact_part *p = &s->parts[number];
+    enum status st = db_row_check(&r, s->bodies ? "bodypart" : "seenpart");
 
-    if (number < 0 || number >= PARTS)
-        return bad_part(s, (uint32_t)number);
-    p = &s->parts[number];
-    p->upto = (uint64_t)sqlite3_column_int64(row, 1);
-    p->count = (uint64_t)sqlite3_column_int64(row, 2);
-    p->pages = (uint32_t)(octets / 8);
-    if (octets % 8 != 0 || p->upto > MOST_ID || p->pages > MOST_PAGES ||
-        p->pages != (p->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES)
-        return bad_part(s, (uint32_t)number);
-    p->fences = xmalloc(octets);
-    s->memory += octets;
+    if (st != STATUS_OK)
+        return st;
+    if (fences.len != (count + PAGE_ENTRIES - 1) / PAGE_ENTRIES * 8)
+        return bad_part(s, number);
+    p->upto = upto;
+    p->count = count;
+    p->pages = (uint32_t)(fences.len / 8);
+    p->fences = xmalloc(fences.len);
+    s->memory += fences.len;
     s->count += p->count;
     for (uint32_t i = 0; i < p->pages; i++)
-        p->fences[i] = packed_get(fences + 8 * (size_t)i, 8);
+        p->fences[i] =
+            packed_get((const unsigned char *)fences.at + 8 * (size_t)i, 8);
     return STATUS_OK;
 }
 
@@ -132,6 +135,15 @@ uint64_t exact_set_upto(const struct exact_set *s)
             least = s->parts[i].upto;
     }
     return least;
+}
+
+enum status exact_set_check_upto(const struct exact_set *s, uint64_t last)
+{
+    for (uint32_t i = 0; i < PARTS; i++) {
+        if (s->parts[i].upto > last)
+            return bad_part(s, i);
+    }
+    return STATUS_OK;
 }
 
 void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)

@@ -69,6 +69,11 @@ MUST_CHECK enum status exact_set_each(
     struct exact_set *s, uint64_t first, uint64_t last,
     void (*visit)(void *ctx, struct digest digest, uint64_t id), void *ctx);
 
+/* Is no part ahead of row `last`, the last one there is? What a part is said to
+ * have already is not added to it. STATUS_DAMAGED with a log line. */
+MUST_CHECK enum status exact_set_check_upto(const struct exact_set *s,
+                                            uint64_t last);
+
 struct exact_set_stats {
     uint64_t count;      /* digests in the set */
     uint64_t delta;      /* of them in memory only */

@@ -10,6 +10,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/url_kind.h"
 #include "storage/index/exact_parts.h"
 
@@ -93,8 +94,10 @@ static enum status mark_replaced(struct check *c)
     if (st == STATUS_OK)
         sqlite3_bind_int(row, 1, URL_KIND_PUT);
     while (st == STATUS_OK && (st = db_step(c->s->d, row)) == STATUS_OK) {
-        uint64_t id = (uint64_t)sqlite3_column_int64(row, 0);
+        struct db_row r = db_row(row);
+        uint64_t id = db_row_count(&r, 0, c->last_id);
 
+        st = db_row_check(&r, "url");
         if (id > 0 && id <= c->last_id)
             c->seen[id >> 3] |= (unsigned char)(1 << (id & 7));
     }

@@ -18,7 +18,12 @@
 #define ROW_BITS     24
 #define MOST_ROWS    (UINT32_C(1) << ROW_BITS)
 #define FENCE_OCTETS 9
-#define FAN          4 /* segments merged into one */
+/* A segment has a level above those that were merged into it, four at a time.
+ */
+#define MOST_LEVEL  32
+#define MOST_NUMBER (UINT32_MAX >> 1)
+#define MOST_ROW_ID (((uint64_t)MOST_NUMBER + 1) * MOST_ROWS - 1)
+#define FAN         4 /* segments merged into one */
 
 struct segment {
     uint32_t number;
@@ -57,8 +62,9 @@ struct segments {
     struct segment **list; /* by range */
     uint32_t count;
     uint32_t next_number;
-    struct merge *merge; /* NULL: none in progress */
-    uint32_t *dropped;   /* numbers whose rows are to be deleted */
+    uint32_t queues_there; /* when it was opened */
+    struct merge *merge;   /* NULL: none in progress */
+    uint32_t *dropped;     /* numbers whose rows are to be deleted */
     uint32_t dropped_count;
     sqlite3_stmt *read_row, *write_row, *drop_rows;
     sqlite3_stmt *write_meta, *drop_meta;

@@ -84,7 +84,8 @@ static void start_writing(struct segment_writer *w, struct segments *s,
                           uint32_t level, uint64_t first, uint64_t last)
 {
     w->s = s;
-    w->st = STATUS_OK;
+    w->st = s->next_number <= MOST_NUMBER && level <= MOST_LEVEL ? STATUS_OK
+                                                                 : STATUS_LIMIT;
     w->to = segment_new(s->next_number++, level, first, last);
     segment_row_start(&w->row, first);
 }

@@ -8,6 +8,7 @@ struct scan {
     uint64_t id;    /* 0: nothing read yet */
     uint64_t count; /* entries read */
     bool learn;
+    uint32_t queues; /* while it learns */
     segment_visit visit;
     void *ctx;
 };
@@ -19,6 +20,8 @@ static enum status scan_group(struct scan *c, uint32_t row, uint32_t queue,
 
     if (ids[0] < g->first || ids[n - 1] > g->last || queue == 0)
         return segments_damaged(g, row, "entry out of range");
+    if (c->learn && queue > c->queues)
+        return segments_damaged(g, row, "of no queue");
     if (c->id != 0 &&
         (queue < c->queue || (queue == c->queue && ids[0] <= c->id)))
         return segments_damaged(g, row, "entries out of order");
@@ -57,7 +60,11 @@ static enum status scan_row(struct scan *c, uint32_t row,
 enum status segments_scan(struct segments *s, struct segment *g, bool learn,
                           segment_visit visit, void *ctx)
 {
-    struct scan c = {.g = g, .learn = learn, .visit = visit, .ctx = ctx};
+    struct scan c = {.g = g,
+                     .learn = learn,
+                     .queues = s->queues_there,
+                     .visit = visit,
+                     .ctx = ctx};
     unsigned char octets[SEGMENT_ROW_MOST];
     struct segment_reader r;
 

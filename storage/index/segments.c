@@ -13,6 +13,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 #include "storage/index/segment_list.h"
 
@@ -112,27 +113,32 @@ void segments_drop(struct segments *s, uint32_t number)
 
 static enum status take_meta(struct segments *s, sqlite3_stmt *row)
 {
-    int64_t number = sqlite3_column_int64(row, 0);
-    const unsigned char *fences = sqlite3_column_blob(row, 5);
-    size_t octets = (size_t)sqlite3_column_bytes(row, 5);
-    uint64_t before = s->count > 0 ? s->list[s->count - 1]->last : 0;
-    struct segment *g =
-        segment_new((uint32_t)number, (uint32_t)sqlite3_column_int(row, 1),
-                    (uint64_t)sqlite3_column_int64(row, 2),
-                    (uint64_t)sqlite3_column_int64(row, 3));
+    struct db_row r = db_row(row);
+    struct segment *g = segment_new((uint32_t)db_row_count(&r, 0, MOST_NUMBER),
+                                    (uint32_t)db_row_count(&r, 1, MOST_LEVEL),
+                                    db_row_count(&r, 2, DB_ID_MOST),
+                                    db_row_count(&r, 3, DB_ID_MOST));
+    struct bytes fences = db_column(row, 5);
+    uint64_t before = segments_upto(s);
+    enum status st;
 
     s->list = xrealloc(s->list, (s->count + 1) * sizeof(struct segment *));
     s->list[s->count++] = g;
-    g->ids = (uint64_t)sqlite3_column_int64(row, 4);
-    if (number < 0 || number >= UINT32_MAX || g->first != before + 1 ||
-        g->last < g->first || octets % FENCE_OCTETS != 0 ||
-        octets / FENCE_OCTETS > MOST_ROWS)
+    g->ids = db_row_count(&r, 4, DB_ID_MOST);
+    st = db_row_check(&r, "qmeta");
+    if (st != STATUS_OK)
+        return st;
+    if (g->first != before + 1 || g->last < g->first ||
+        fences.len % FENCE_OCTETS != 0 || fences.len / FENCE_OCTETS > MOST_ROWS)
         return segments_damaged(g, 0, "qmeta makes no sense");
     if (g->number >= s->next_number)
         s->next_number = g->number + 1;
-    for (size_t i = 0; i < octets; i += FENCE_OCTETS)
-        segment_add_fence(g, (uint32_t)packed_get(fences + i, 4),
-                          packed_get(fences + i + 4, 5));
+    for (size_t i = 0; i < fences.len; i += FENCE_OCTETS) {
+        const unsigned char *at = (const unsigned char *)fences.at + i;
+
+        segment_add_fence(g, (uint32_t)packed_get(at, 4),
+                          packed_get(at + 4, 5));
+    }
     return STATUS_OK;
 }
 
@@ -171,9 +177,13 @@ static enum status find_left_over(struct segments *s)
         sqlite3_bind_int64(row, 1, from);
         st = db_step(s->d, row);
         if (st == STATUS_OK) {
+            struct db_row r = db_row(row);
             uint32_t number =
-                (uint32_t)(sqlite3_column_int64(row, 0) >> ROW_BITS);
+                (uint32_t)(db_row_count(&r, 0, MOST_ROW_ID) >> ROW_BITS);
 
+            st = db_row_check(&r, "qseg");
+            if (st != STATUS_OK)
+                break;
             if (!listed(s, number))
                 segments_drop(s, number);
             if (number >= s->next_number)
@@ -206,7 +216,7 @@ static enum status prepare(struct segments *s)
     return st;
 }
 
-enum status segments_open(struct segments **out, struct db *d,
+enum status segments_open(struct segments **out, struct db *d, uint32_t queues,
                           segment_visit visit, void *ctx)
 {
     struct segments *s = xcalloc(1, sizeof *s);
@@ -214,6 +224,7 @@ enum status segments_open(struct segments **out, struct db *d,
 
     s->d = d;
     s->next_number = 1;
+    s->queues_there = queues;
     st = prepare(s);
     if (st == STATUS_OK)
         st = read_list(s);

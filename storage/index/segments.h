@@ -27,10 +27,11 @@ struct segments;
 typedef void (*segment_visit)(void *ctx, uint32_t queue, const uint64_t *ids,
                               uint32_t n);
 
-/* Calls `visit` for every entry, in order of segment, queue and id.
- * STATUS_DAMAGED with a log line. */
+/* Calls `visit` for every entry, in order of segment, queue and id; `queues`:
+ * how many there are. STATUS_DAMAGED with a log line. */
 MUST_CHECK enum status segments_open(struct segments **out, struct db *d,
-                                     segment_visit visit, void *ctx);
+                                     uint32_t queues, segment_visit visit,
+                                     void *ctx);
 void segments_close(struct segments *s); /* NULL is fine */
 
 /* Every id up to this one is in a segment, or done. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 
 struct hint_store {
     struct db *d;
@@ -83,6 +84,22 @@ static bool is_null(sqlite3_stmt *q, int column)
     return sqlite3_column_type(q, column) == SQLITE_NULL;
 }
 
+static enum status take(sqlite3_stmt *q, struct url_hint *hint)
+{
+    struct db_row r = db_row(q);
+
+    *hint = (struct url_hint){
+        .priority = (int16_t)db_row_count(&r, 0, 1000),
+        .lastmod_ms = db_row_time(&r, 1),
+        .changefreq = (uint8_t)db_row_count(&r, 2, CHANGEFREQ_COUNT_ - 1),
+    };
+    if (is_null(q, 0))
+        hint->priority = HINT_NO_PRIORITY;
+    if (is_null(q, 1))
+        hint->lastmod_ms = HINT_NO_LASTMOD;
+    return db_row_check(&r, "hint");
+}
+
 enum status hint_store_get(struct hint_store *s, uint64_t url,
                            struct url_hint *hint)
 {
@@ -92,13 +109,7 @@ enum status hint_store_get(struct hint_store *s, uint64_t url,
     sqlite3_bind_int64(q, 1, (int64_t)url);
     st = db_step(s->d, q);
     if (st == STATUS_OK)
-        *hint = (struct url_hint){
-            .priority = is_null(q, 0) ? HINT_NO_PRIORITY
-                                      : (int16_t)sqlite3_column_int(q, 0),
-            .lastmod_ms =
-                is_null(q, 1) ? HINT_NO_LASTMOD : sqlite3_column_int64(q, 1),
-            .changefreq = (uint8_t)sqlite3_column_int(q, 2),
-        };
+        st = take(q, hint);
     sqlite3_reset(q);
     return st;
 }

@@ -21,6 +21,7 @@
 
 #include "base/fault.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/url_kind.h"
 
 #define MOST_METADATA ((size_t)16 << 20)
@@ -85,7 +86,11 @@ static enum status find_last_seq(struct item_log *l)
     if (st == STATUS_OK)
         st = db_number(l->d, "SELECT ifnull(max(seq), 0) FROM item_lease",
                        &leases);
-    l->last_seq = (uint64_t)(updates > leases ? updates : leases);
+    if (updates < leases)
+        updates = leases;
+    if (st == STATUS_OK && (updates < 0 || updates > (int64_t)ITEM_SEQ_MOST))
+        st = db_damaged("item_update", updates, "seq out of bounds");
+    l->last_seq = (uint64_t)updates;
     return st;
 }
 
@@ -127,6 +132,15 @@ void item_log_close(struct item_log *l)
 
 /* ---- appending ---- */
 
+/* The number of a row that is appended. */
+static enum status next_seq(struct item_log *l, uint64_t *seq)
+{
+    if (l->last_seq == ITEM_SEQ_MOST)
+        return STATUS_LIMIT;
+    *seq = ++l->last_seq;
+    return STATUS_OK;
+}
+
 static enum status add_update(struct item_log *l, const struct item_update *u)
 {
     sqlite3_stmt *q = l->add_update;
@@ -150,14 +164,13 @@ static enum status add_update(struct item_log *l, const struct item_update *u)
 enum status item_log_update(struct item_log *l, uint64_t url, int64_t due_ms,
                             struct bytes metadata, uint64_t *seq)
 {
-    struct item_update u = {.seq = ++l->last_seq,
-                            .url = url,
-                            .due_ms = due_ms,
-                            .since = l->last_seq,
-                            .metadata = metadata};
+    struct item_update u = {.url = url, .due_ms = due_ms, .metadata = metadata};
+    enum status st = next_seq(l, seq);
 
+    if (st != STATUS_OK)
+        return st;
+    u.seq = u.since = *seq;
     l->counts.new_updates++;
-    *seq = u.seq;
     return add_update(l, &u);
 }
 
@@ -179,10 +192,13 @@ static enum status add_lease(struct item_log *l, const struct item_lease *e)
 enum status item_log_lease(struct item_log *l, uint64_t url, int64_t at_ms,
                            int64_t until_ms, uint64_t *seq)
 {
-    struct item_lease e = {++l->last_seq, url, at_ms, until_ms};
+    struct item_lease e = {0, url, at_ms, until_ms};
+    enum status st = next_seq(l, seq);
 
+    if (st != STATUS_OK)
+        return st;
+    e.seq = *seq;
     l->counts.new_leases++;
-    *seq = e.seq;
     return add_lease(l, &e);
 }
 
@@ -217,30 +233,38 @@ enum status item_log_removed(struct item_log *l, uint32_t queue, uint64_t *n)
 
     sqlite3_bind_int64(l->read_removed, 1, queue);
     st = db_step(l->d, l->read_removed);
-    *n = st == STATUS_OK ? (uint64_t)sqlite3_column_int64(l->read_removed, 0)
-                         : 0;
+    *n = 0;
+    if (st == STATUS_OK) {
+        struct db_row r = db_row(l->read_removed);
+
+        *n = db_row_count(&r, 0, DB_TOTAL_MOST);
+        st = db_row_check(&r, "item_queue");
+    }
     sqlite3_reset(l->read_removed);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static struct item_update update_of(sqlite3_stmt *row)
+static enum status take_update(sqlite3_stmt *row, struct item_update *u)
 {
-    struct item_update u = {.seq = (uint64_t)sqlite3_column_int64(row, 0),
-                            .url = (uint64_t)sqlite3_column_int64(row, 1),
-                            .due_ms = sqlite3_column_int64(row, 2),
-                            .since = (uint64_t)sqlite3_column_int64(row, 3)};
+    struct db_row r = db_row(row);
 
-    if (u.since == 0)
-        u.since = u.seq;
-    return u;
+    *u = (struct item_update){.seq = db_row_count(&r, 0, ITEM_SEQ_MOST),
+                              .url = db_row_count(&r, 1, DB_ID_MOST),
+                              .due_ms = db_row_time(&r, 2),
+                              .since = db_row_count(&r, 3, ITEM_SEQ_MOST)};
+    if (u->since == 0)
+        u->since = u->seq;
+    return db_row_check(&r, "item_update");
 }
 
-static struct item_lease lease_of(sqlite3_stmt *row)
+static enum status take_lease(sqlite3_stmt *row, struct item_lease *e)
 {
-    return (struct item_lease){(uint64_t)sqlite3_column_int64(row, 0),
-                               (uint64_t)sqlite3_column_int64(row, 1),
-                               sqlite3_column_int64(row, 2),
-                               sqlite3_column_int64(row, 3)};
+    struct db_row r = db_row(row);
+
+    *e = (struct item_lease){db_row_count(&r, 0, ITEM_SEQ_MOST),
+                             db_row_count(&r, 1, DB_ID_MOST),
+                             db_row_time(&r, 2), db_row_time(&r, 3)};
+    return db_row_check(&r, "item_lease");
 }
 
 static enum status find_update(struct item_log *l, uint64_t seq)
@@ -278,9 +302,16 @@ enum status item_log_each_url(struct item_log *l,
 
     if (st == STATUS_OK)
         sqlite3_bind_int(q, 1, URL_KIND_PUT);
-    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK)
-        visit(ctx, (uint64_t)sqlite3_column_int64(q, 0),
-              (uint32_t)sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2));
+    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t id = db_row_count(&r, 0, DB_ID_MOST);
+        uint32_t origin = (uint32_t)db_row_count(&r, 1, UINT32_MAX);
+        int64_t at_ms = db_row_time(&r, 2);
+
+        st = db_row_check(&r, "url");
+        if (st == STATUS_OK)
+            visit(ctx, id, origin, at_ms);
+    }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
@@ -297,10 +328,12 @@ enum status item_log_each_update(struct item_log *l,
 
     l->counts.updates = 0;
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
-        struct item_update u = update_of(q);
+        struct item_update u;
 
         l->counts.updates++;
-        visit(ctx, &u);
+        st = take_update(q, &u);
+        if (st == STATUS_OK)
+            visit(ctx, &u);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -318,13 +351,35 @@ enum status item_log_each_lease(struct item_log *l,
 
     l->counts.leases = 0;
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
-        struct item_lease e = lease_of(q);
+        struct item_lease e;
 
         l->counts.leases++;
-        visit(ctx, &e);
+        st = take_lease(q, &e);
+        if (st == STATUS_OK)
+            visit(ctx, &e);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* `last`: the last id there is. A mark ahead of it would remove what is put
+ * from now on. */
+static enum status take_queue(sqlite3_stmt *q, uint64_t last, uint32_t *queue,
+                              struct item_queue_row *row)
+{
+    struct db_row r = db_row(q);
+
+    *queue = (uint32_t)db_row_number(&r, 0, 1, UINT32_MAX);
+    *row = (struct item_queue_row){
+        .removed_upto = db_row_count(&r, 1, last),
+        .gone = db_row_flag(&r, 2),
+        .delay_ms = db_row_number(&r, 3, -1, DB_TIME_MOST),
+        .blocked_until_ms = db_row_time(&r, 4),
+        .completed_most = (uint32_t)db_row_count(&r, 5, UINT32_MAX),
+        .served_ms = db_row_time(&r, 6),
+        .completed = db_row_count(&r, 7, DB_TOTAL_MOST),
+    };
+    return db_row_check(&r, "item_queue");
 }
 
 enum status item_log_each_queue(struct item_log *l,
@@ -333,22 +388,19 @@ enum status item_log_each_queue(struct item_log *l,
                                 void *ctx)
 {
     sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(l->d, &q,
-                                "SELECT * FROM item_queue"
-                                " ORDER BY queue");
+    int64_t last = 0;
+    enum status st =
+        db_number(l->d, "SELECT ifnull(max(id), 0) FROM url", &last);
 
+    if (st == STATUS_OK)
+        st = db_prepare(l->d, &q, "SELECT * FROM item_queue ORDER BY queue");
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
-        struct item_queue_row row = {
-            .removed_upto = (uint64_t)sqlite3_column_int64(q, 1),
-            .gone = sqlite3_column_int(q, 2) != 0,
-            .delay_ms = sqlite3_column_int64(q, 3),
-            .blocked_until_ms = sqlite3_column_int64(q, 4),
-            .completed_most = (uint32_t)sqlite3_column_int64(q, 5),
-            .served_ms = sqlite3_column_int64(q, 6),
-            .completed = (uint64_t)sqlite3_column_int64(q, 7),
-        };
+        struct item_queue_row row;
+        uint32_t queue;
 
-        visit(ctx, (uint32_t)sqlite3_column_int64(q, 0), &row);
+        st = take_queue(q, (uint64_t)last, &queue, &row);
+        if (st == STATUS_OK)
+            visit(ctx, queue, &row);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -379,12 +431,15 @@ static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
  * own would be gone with the first change of the page that it stands on. */
 static enum status move_update(struct item_log *l, struct item_update *u)
 {
+    enum status st;
+
     buf_clear(&l->metadata);
     buf_add_bytes(&l->metadata, db_column(l->next_update, 4));
     u->metadata = buf_bytes(&l->metadata);
-    u->seq = ++l->last_seq;
-    return buf_failed(&l->metadata) == STATUS_OK ? add_update(l, u)
-                                                 : buf_failed(&l->metadata);
+    st = buf_failed(&l->metadata);
+    if (st == STATUS_OK)
+        st = next_seq(l, &u->seq);
+    return st == STATUS_OK ? add_update(l, u) : st;
 }
 
 enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
@@ -396,7 +451,9 @@ enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
 
     begin_oldest(l->next_update, most, l->counts.updates);
     while ((st = db_step(l->d, l->next_update)) == STATUS_OK) {
-        u = update_of(l->next_update);
+        st = take_update(l->next_update, &u);
+        if (st != STATUS_OK)
+            break;
         looked++;
         upto = u.seq;
         if (!keep->update(keep->ctx, &u))
@@ -424,13 +481,16 @@ enum status item_log_sweep_leases(struct item_log *l, uint64_t most,
 
     begin_oldest(l->next_lease, most, l->counts.leases);
     while ((st = db_step(l->d, l->next_lease)) == STATUS_OK) {
-        e = lease_of(l->next_lease);
+        st = take_lease(l->next_lease, &e);
+        if (st != STATUS_OK)
+            break;
         looked++;
         upto = e.seq;
         if (!keep->lease(keep->ctx, &e))
             continue;
-        e.seq = ++l->last_seq;
-        st = add_lease(l, &e);
+        st = next_seq(l, &e.seq);
+        if (st == STATUS_OK)
+            st = add_lease(l, &e);
         if (st != STATUS_OK)
             break;
         keep->lease_moved(keep->ctx, e.url, e.seq);

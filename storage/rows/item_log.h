@@ -26,6 +26,9 @@
 
 struct item_log;
 
+/* Rows are numbered with 48 bits. */
+#define ITEM_SEQ_MOST ((UINT64_C(1) << 48) - 1)
+
 MUST_CHECK enum status item_log_open(struct item_log **out, struct db *d);
 void item_log_close(struct item_log *l); /* NULL is fine */
 

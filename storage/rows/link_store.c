@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "storage/db/db_row.h"
+#include "storage/db/url_kind.h"
 
 struct link_store {
     struct db *d;
@@ -100,13 +102,15 @@ enum status link_store_each(struct link_store *s,
     bool more = true;
 
     while (more && st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
         const struct link_row row = {
-            .from = (uint64_t)sqlite3_column_int64(q, 0),
-            .to = (uint64_t)sqlite3_column_int64(q, 1),
-            .kind = (uint8_t)sqlite3_column_int(q, 2),
+            .from = db_row_count(&r, 0, DB_ID_MOST),
+            .to = db_row_count(&r, 1, DB_ID_MOST),
+            .kind = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST),
         };
 
-        more = visit(ctx, &row);
+        st = db_row_check(&r, "link");
+        more = st == STATUS_OK && visit(ctx, &row);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;

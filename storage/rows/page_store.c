@@ -12,6 +12,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 #include "storage/db/string_table.h"
 #include "storage/index/body_index.h"
@@ -67,6 +68,8 @@ enum status page_store_open(struct page_store **out, struct db *d)
         st = string_table_open(&s->words, d);
     if (st == STATUS_OK)
         st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
+    if (st == STATUS_OK && (last < 0 || last > (int64_t)DB_ID_MOST))
+        st = db_damaged("fetch", last, "seq out of bounds");
     if (st != STATUS_OK) {
         page_store_close(s);
         return st;
@@ -169,7 +172,8 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
                  {18, row->ip},
                  {23, row->warc_file}};
     unsigned char digest[16];
-    enum status st = find_same(s, row);
+    enum status st =
+        s->last_seq < DB_ID_MOST ? find_same(s, row) : STATUS_LIMIT;
 
     bind_plain(s->add, row, s->last_seq + 1, digest);
     for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
@@ -201,24 +205,26 @@ static struct digest column_digest(sqlite3_stmt *q, int column)
     " digest, redirect, links, mime, charset, lang, ip, title, detail, etag,"  \
     " modified, warc, warc_offset, warc_length, first_byte, same"
 
-static void take_row(const struct page_store *s, sqlite3_stmt *q,
-                     struct fetch_row *row)
+static enum status take_row(const struct page_store *s, sqlite3_stmt *q,
+                            struct fetch_row *row)
 {
+    struct db_row r = db_row(q);
+
     *row = (struct fetch_row){
-        .seq = (uint64_t)sqlite3_column_int64(q, 0),
-        .url = (uint64_t)sqlite3_column_int64(q, 1),
-        .final = sqlite3_column_int(q, 2) != 0,
-        .status = (uint8_t)sqlite3_column_int(q, 3),
-        .reason = (uint8_t)sqlite3_column_int(q, 4),
-        .tries = (uint8_t)sqlite3_column_int(q, 5),
-        .http_status = (uint16_t)sqlite3_column_int(q, 6),
-        .at_ms = sqlite3_column_int64(q, 7),
-        .elapsed_ms = (uint32_t)sqlite3_column_int64(q, 8),
-        .wire_bytes = (uint64_t)sqlite3_column_int64(q, 9),
-        .body_bytes = (uint64_t)sqlite3_column_int64(q, 10),
+        .seq = db_row_count(&r, 0, DB_ID_MOST),
+        .url = db_row_count(&r, 1, DB_ID_MOST),
+        .final = db_row_flag(&r, 2),
+        .status = (uint8_t)db_row_count(&r, 3, UINT8_MAX),
+        .reason = (uint8_t)db_row_count(&r, 4, UINT8_MAX),
+        .tries = (uint8_t)db_row_count(&r, 5, UINT8_MAX),
+        .http_status = (uint16_t)db_row_count(&r, 6, UINT16_MAX),
+        .at_ms = db_row_time(&r, 7),
+        .elapsed_ms = (uint32_t)db_row_count(&r, 8, UINT32_MAX),
+        .wire_bytes = db_row_count(&r, 9, DB_TOTAL_MOST),
+        .body_bytes = db_row_count(&r, 10, DB_TOTAL_MOST),
         .body_digest = column_digest(q, 11),
-        .redirect_to = (uint64_t)sqlite3_column_int64(q, 12),
-        .links = (uint32_t)sqlite3_column_int64(q, 13),
+        .redirect_to = db_row_count(&r, 12, DB_ID_MOST),
+        .links = (uint32_t)db_row_count(&r, 13, UINT32_MAX),
         .mime = string_table_column(s->words, q, 14),
         .charset = string_table_column(s->words, q, 15),
         .lang = string_table_column(s->words, q, 16),
@@ -228,11 +234,12 @@ static void take_row(const struct page_store *s, sqlite3_stmt *q,
         .etag = db_column(q, 20),
         .last_modified = db_column(q, 21),
         .warc_file = string_table_column(s->words, q, 22),
-        .warc_offset = (uint64_t)sqlite3_column_int64(q, 23),
-        .warc_length = (uint64_t)sqlite3_column_int64(q, 24),
-        .first_byte_ms = (uint32_t)sqlite3_column_int64(q, 25),
-        .same_as = (uint64_t)sqlite3_column_int64(q, 26),
+        .warc_offset = db_row_count(&r, 23, DB_TOTAL_MOST),
+        .warc_length = db_row_count(&r, 24, DB_TOTAL_MOST),
+        .first_byte_ms = (uint32_t)db_row_count(&r, 25, UINT32_MAX),
+        .same_as = db_row_count(&r, 26, DB_ID_MOST),
     };
+    return db_row_check(&r, "fetch");
 }
 
 static enum status each(struct page_store *s, const char *sql, uint64_t bound,
@@ -246,8 +253,8 @@ static enum status each(struct page_store *s, const char *sql, uint64_t bound,
     if (st == STATUS_OK)
         sqlite3_bind_int64(q, 1, (int64_t)bound);
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        take_row(s, q, &row);
-        if (!visit(ctx, &row))
+        st = take_row(s, q, &row);
+        if (st == STATUS_OK && !visit(ctx, &row))
             break;
     }
     sqlite3_finalize(q);
@@ -289,9 +296,14 @@ static enum status replay_bodies(struct page_store *s, struct body_index *x)
 
     if (st == STATUS_OK)
         sqlite3_bind_int64(q, 1, (int64_t)body_index_upto(x));
-    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK)
-        body_index_add(x, column_digest(q, 1),
-                       (uint64_t)sqlite3_column_int64(q, 0));
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
+
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK)
+            body_index_add(x, column_digest(q, 1), seq);
+    }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
@@ -301,6 +313,8 @@ static enum status open_bodies(struct page_store *s, uint64_t memory,
 {
     enum status st = body_index_open(out, s->d, memory);
 
+    if (st == STATUS_OK)
+        st = body_index_check_upto(*out, s->last_seq);
     if (st == STATUS_OK)
         st = replay_bodies(s, *out);
     return st;
@@ -328,11 +342,14 @@ static enum status read_first(struct page_store *s, struct first_body *first)
     sqlite3_bind_int64(s->first, 1, (int64_t)first->seq);
     st = db_step(s->d, s->first);
     if (st == STATUS_OK) {
-        first->url = (uint64_t)sqlite3_column_int64(s->first, 0);
-        first->at_ms = sqlite3_column_int64(s->first, 1);
-        first->status = (uint8_t)sqlite3_column_int(s->first, 2);
-        first->reason = (uint8_t)sqlite3_column_int(s->first, 3);
-        first->recorded = sqlite3_column_int(s->first, 4) != 0;
+        struct db_row r = db_row(s->first);
+
+        first->url = db_row_count(&r, 0, DB_ID_MOST);
+        first->at_ms = db_row_time(&r, 1);
+        first->status = (uint8_t)db_row_count(&r, 2, UINT8_MAX);
+        first->reason = (uint8_t)db_row_count(&r, 3, UINT8_MAX);
+        first->recorded = db_row_flag(&r, 4);
+        st = db_row_check(&r, "fetch");
     } else if (st == STATUS_NOT_FOUND) {
         log_error("the index of bodies names no row", "seq=%llu",
                   (unsigned long long)first->seq);
@@ -372,10 +389,13 @@ static enum status check_rows(struct page_store *s, struct body_index *x)
                                 " WHERE digest IS NOT NULL");
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0), found = 0;
-        uint64_t same = (uint64_t)sqlite3_column_int64(q, 2);
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
+        uint64_t same = db_row_count(&r, 2, DB_ID_MOST);
 
-        st = body_index_find(x, column_digest(q, 1), &found);
+        st = db_row_check(&r, "fetch");
+        if (st == STATUS_OK)
+            st = body_index_find(x, column_digest(q, 1), &found);
         if (st == STATUS_OK && found != (same != 0 ? same : seq)) {
             log_error("the index of bodies does not agree with a row",
                       "seq=%llu first=%llu indexed=%llu",
@@ -449,6 +469,7 @@ static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
                                struct buf *text)
 {
     struct bytes body = db_column(q, 4), origin = db_column(q, 5);
+    struct db_row r = db_row(q);
     enum status st;
 
     buf_clear(text);
@@ -459,13 +480,13 @@ static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
         return st;
     *row = (struct robots_row){
         .origin = bytes_of(buf_str(text), origin.len),
-        .fetched_at_ms = sqlite3_column_int64(q, 0),
-        .expires_at_ms = sqlite3_column_int64(q, 1),
-        .unreachable_since_ms = sqlite3_column_int64(q, 2),
-        .http_status = (uint16_t)sqlite3_column_int(q, 3),
+        .fetched_at_ms = db_row_time(&r, 0),
+        .expires_at_ms = db_row_time(&r, 1),
+        .unreachable_since_ms = db_row_time(&r, 2),
+        .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
         .body = bytes_of(buf_str(text) + origin.len, body.len),
     };
-    return STATUS_OK;
+    return db_row_check(&r, "robots");
 }
 
 enum status page_store_robots(struct page_store *s, struct bytes origin,

@@ -14,9 +14,11 @@
 #include "base/logger.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 #include "storage/index/tag_index.h"
 
-#define HOST_MOST 255
+#define HOST_MOST    255
+#define REASONS_MOST 100000
 
 /* Its text is host and URL, one behind the other. */
 struct example {
@@ -265,13 +267,19 @@ enum status skips_flush(struct skips *t)
 
 static enum status take_reason(struct skips *t, sqlite3_stmt *row)
 {
+    struct db_row in = db_row(row);
+    uint64_t id = db_row_count(&in, 0, REASONS_MOST);
+    uint64_t total = db_row_count(&in, 2, DB_TOTAL_MOST);
+    struct bytes name = db_column(row, 1);
     struct reason *r;
+    enum status st = db_row_check(&in, "skip_reason");
 
-    if (sqlite3_column_int64(row, 0) != (int64_t)t->reason_count + 1)
-        return db_damaged("skip_reason", sqlite3_column_int64(row, 0),
-                          "makes no sense");
-    r = make_reason(t, db_column(row, 1));
-    r->total = r->flushed_total = (uint64_t)sqlite3_column_int64(row, 2);
+    if (st != STATUS_OK)
+        return st;
+    if (id != t->reason_count + 1 || map_get(t->reasons, name) != NULL)
+        return db_damaged("skip_reason", (int64_t)id, "makes no sense");
+    r = make_reason(t, name);
+    r->total = r->flushed_total = total;
     return STATUS_OK;
 }
 

@@ -179,6 +179,22 @@ static void finish(struct model *m, uint64_t id)
     ck_assert_int_eq(frontier_store_done(m->s, id, seq), STATUS_OK);
 }
 
+/* A file with room for so many rows, nearly all of it a hole. */
+static void make_room_for(const char *db, uint64_t rows)
+{
+    uint32_t pages = (uint32_t)(rows / (4096 / 8) + 1);
+    const unsigned char field[4] = {(unsigned char)(pages >> 24),
+                                    (unsigned char)(pages >> 16),
+                                    (unsigned char)(pages >> 8),
+                                    (unsigned char)pages};
+    int fd = open(db, O_WRONLY);
+
+    /* sqlite.org/fileformat.html, 1.3.8: the size, in pages */
+    ck_assert_int_eq(pwrite(fd, field, 4, 28), 4);
+    ck_assert_int_eq(ftruncate(fd, (off_t)pages * 4096), 0);
+    ck_assert_int_eq(close(fd), 0);
+}
+
 /* Ids are five octets: past 2^32 nothing may be cut. The store is made to
  * stand there by a segment that claims all ids before. */
 START_TEST(ids_go_on_past_two_to_the_power_of_32)
@@ -194,9 +210,11 @@ START_TEST(ids_go_on_past_two_to_the_power_of_32)
     model_open(&m, dir.db, DB_CREATE);
     model_close(&m);
     snprintf(sql, sizeof sql,
-             "INSERT INTO qmeta VALUES(1, 9, 1, %llu, 0, x'');",
-             (unsigned long long)(first - 1));
+             "INSERT INTO qmeta VALUES(1, 9, 1, %llu, 0, x'');"
+             "INSERT INTO url(id) VALUES(%llu);",
+             (unsigned long long)(first - 1), (unsigned long long)(first - 1));
     scratch_sql(dir.db, sql);
+    make_room_for(dir.db, first + 10000);
     model_open_with(&m, dir.db, DB_WRITE, NULL);
     ck_assert_uint_eq(frontier_store_last_id(m.s), first - 1);
     for (int i = 0; i < 14; i++) {
