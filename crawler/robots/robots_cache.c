@@ -338,6 +338,8 @@ void robots_cache_restore(struct robots_cache *c, const struct robots_row *row)
         e->unreachable_since = row->unreachable_since_ms;
         e->retry_at = row->expires_at_ms;
         e->backoff = row->expires_at_ms - row->fetched_at_ms;
+        if (e->backoff < 0 || e->backoff > HTTP_TIME_DAY_MS)
+            e->backoff = 0;
         e->failures = 1;
     } else {
         e->expires_at = row->expires_at_ms;

@@ -240,16 +240,42 @@ static enum status compare_with_manifest(struct frontier *f)
 struct restart {
     struct frontier *f;
     int64_t now, wall_ms;
+    int64_t later_ms; /* wall_ms, or when the manifest was written */
 };
+
+/* The last run wrote its deadlines by its own clock: if that was ahead of ours,
+ * what had been left of them is left still. The ceiling helps where the clock
+ * was set back behind the last manifest. */
+static struct restart restart_of(struct frontier *f, int64_t now,
+                                 int64_t wall_ms)
+{
+    return (struct restart){f, now, wall_ms,
+                            clock_later(wall_ms, f->manifest.written_at_ms)};
+}
 
 static void take_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
 {
     struct restart *r = ctx;
     struct tries_entry *t = xcalloc(1, sizeof *t);
+    const struct schedule_options *o = &r->f->o.schedule;
+    int64_t most = clock_later(o->max_delay, o->retry_delay) / NS_PER_MS * 2;
 
+    if (tries == 0) /* another program put it off */
+        most = SCHEDULE_PUT_OFF_MOST_MS;
     t->tries = tries;
-    t->due = r->now + (due_ms - r->wall_ms) * NS_PER_MS;
+    t->due =
+        r->now + schedule_left(due_ms, r->later_ms,
+                               clock_later(most, SCHEDULE_BACKOFF_MOST_MS));
     free(map_put(r->f->tries, bytes_of(&id, sizeof id), t));
+}
+
+static const char by_person[] = "blocked";
+
+static const char *block_reason(const struct queue_state *s)
+{
+    return strcmp(s->reason, "retry_after") == 0 ? "retry_after"
+           : strcmp(s->reason, "back_off") == 0  ? "back_off"
+                                                 : by_person;
 }
 
 static void take_queue_state(void *ctx, uint32_t queue,
@@ -258,15 +284,22 @@ static void take_queue_state(void *ctx, uint32_t queue,
     struct restart *r = ctx;
     struct host_queue *h = frontier_host(r->f, queue);
 
-    h->own_delay = s->delay_ms >= 0 ? s->delay_ms * NS_PER_MS : -1;
+    const char *why = block_reason(s);
+    int64_t left = why == by_person
+                       ? schedule_left(s->blocked_until_ms, r->wall_ms,
+                                       SCHEDULE_PUT_OFF_MOST_MS)
+                       : schedule_left(s->blocked_until_ms, r->later_ms,
+                                       SCHEDULE_BACKOFF_MOST_MS);
+
+    h->own_delay =
+        s->delay_ms < 0
+            ? -1
+            : clock_earlier(s->delay_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS;
     h->backoffs = s->backoffs;
     h->counted = s->fetched;
-    if (s->blocked_until_ms > r->wall_ms) {
-        h->blocked_until =
-            r->now + (s->blocked_until_ms - r->wall_ms) * NS_PER_MS;
-        h->why_blocked = strcmp(s->reason, "retry_after") == 0 ? "retry_after"
-                         : strcmp(s->reason, "back_off") == 0  ? "back_off"
-                                                               : "blocked";
+    if (left > 0) {
+        h->blocked_until = r->now + left;
+        h->why_blocked = why;
     }
 }
 
@@ -276,7 +309,10 @@ static int64_t last_asked(const struct frontier *f, int64_t now,
 {
     int64_t ago_ms = wall_ms - f->manifest.written_at_ms - 1; /* it was cut */
 
-    return f->manifest.clean && ago_ms > 0 ? now - ago_ms * NS_PER_MS : now;
+    return f->manifest.clean && ago_ms > 0
+               ? now -
+                     clock_earlier(ago_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS
+               : now;
 }
 
 /* Hosts of which something is known, or that have URLs left; the others get
@@ -313,11 +349,13 @@ static void find_next_step(struct frontier *f)
 
 static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
 {
-    struct restart r = {f, now, wall_ms};
+    struct restart r = restart_of(f, now, wall_ms);
     enum status st = read_secret(f);
 
     if (st == STATUS_OK)
         st = compare_with_manifest(f);
+    if (st == STATUS_OK)
+        st = exact_set_check_upto(f->exact, frontier_store_last_id(f->store));
     if (st == STATUS_OK)
         st = frontier_store_each(f->store, exact_set_upto(f->exact) + 1,
                                  frontier_store_last_id(f->store), replay_row,
@@ -329,7 +367,7 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
     if (st == STATUS_OK)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
     if (st == STATUS_OK)
-        st = lent_restore(f, now, wall_ms);
+        st = lent_restore(f, now, r.later_ms);
     if (st == STATUS_OK) {
         f->old_urls = frontier_store_last_id(f->store);
         find_next_step(f);

@@ -406,16 +406,16 @@ static bool take_row(void *ctx, struct bytes key, void *value)
     struct restart *r = ctx;
     const struct item_lease *e = value;
     struct lease_record *lease = NULL;
+    int64_t left = schedule_left(e->until_ms, r->wall_ms, LENT_HOLD_MOST_MS);
 
     (void)key;
-    if (e->until_ms <= r->wall_ms ||
-        frontier_store_is_done(r->f->store, e->url))
+    if (left == 0 || frontier_store_is_done(r->f->store, e->url))
         return true;
     r->st = lent_take(r->f, e->url, &lease);
     if (r->st == STATUS_OK)
-        hold_begin(r->f, lease, e->at_ms,
-                   r->now + (e->until_ms - r->wall_ms) * NS_PER_MS)
-            ->seq = e->seq;
+        hold_begin(r->f, lease, e->at_ms, r->now + left)->seq = e->seq;
+    if (r->st == STATUS_NOT_FOUND)
+        r->st = db_damaged("item_lease", (int64_t)e->seq, "of no URL");
     return r->st == STATUS_OK;
 }
 
@@ -428,7 +428,8 @@ static void take_queue(void *ctx, uint32_t queue,
     if (queue > frontier_store_queue_count(f->store))
         return;
     if (row->delay_ms >= 0)
-        frontier_host(f, queue)->set_delay = row->delay_ms * NS_PER_MS;
+        frontier_host(f, queue)->set_delay =
+            clock_earlier(row->delay_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS;
     if (row->completed_most > 0) {
         frontier_host(f, queue)->set_limit = row->completed_most;
         frontier_host(f, queue)->done = row->completed;

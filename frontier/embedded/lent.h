@@ -46,7 +46,8 @@ struct lent_ask {
     size_t most;          /* in all */
     int64_t hold;         /* ns; LENT_HOLD_MOST at most, longer ones are cut */
 };
-#define LENT_HOLD_MOST (INT64_C(86400) * 1000000000)
+#define LENT_HOLD_MOST_MS INT64_C(86400000)
+#define LENT_HOLD_MOST    (LENT_HOLD_MOST_MS * 1000000)
 
 struct lent_url {
     struct engine_lease lease; /* its bytes live until the hold ends */

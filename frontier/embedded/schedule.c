@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-#define DAY   (INT64_C(86400) * NS_PER_S)
+#define DAY   (SCHEDULE_BACKOFF_MOST_MS * NS_PER_MS)
 #define FIRST (INT64_C(60) * NS_PER_S)
 
 /* Marsaglia 2003, with the multiplier of Vigna 2014. */
@@ -53,6 +53,15 @@ int64_t schedule_backoff(int64_t retry_after, uint32_t backoffs,
     pause = doubled(FIRST, backoffs > 0 ? backoffs - 1 : 0, DAY);
     pause += (int64_t)((double)pause * 0.25 * schedule_random_next(r));
     return pause < DAY ? pause : DAY;
+}
+
+int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms)
+{
+    int64_t left = until_ms - wall_ms;
+
+    if (left <= 0)
+        return 0;
+    return (left < most_ms ? left : most_ms) * NS_PER_MS;
 }
 
 int64_t schedule_retry(const struct schedule_options *o, uint32_t tries,

@@ -38,6 +38,18 @@ int64_t schedule_pause(const struct schedule_options *o, int64_t own,
 int64_t schedule_backoff(int64_t retry_after, uint32_t backoffs,
                          struct schedule_random *r);
 
+#define SCHEDULE_BACKOFF_MOST_MS INT64_C(86400000) /* that day */
+
+/* Of moments that an earlier run wrote down: ns from `wall_ms` to `until_ms`, 0
+ * where that is over, never more than `most_ms`. One farther ahead was written
+ * before the clock was set back, or by nobody of ours. */
+int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms);
+/* As far as a person or another program may put something off; what is farther
+ * ahead could not be counted in ns. */
+#define SCHEDULE_PUT_OFF_MOST_MS                                               \
+    INT64_C(3000000000000) /* some ninety years                                \
+                            */
+
 /* Before try number `tries` + 1 of one URL: retry_delay doubling, at most
  * max_delay, times 0.75 to 1.25. */
 int64_t schedule_retry(const struct schedule_options *o, uint32_t tries,

@@ -78,6 +78,73 @@ START_TEST(retry_after_blocks_the_host_also_across_a_restart)
 }
 END_TEST
 
+#define DAY (INT64_C(86400) * NS_PER_S)
+
+/* The first host is blocked, the process is gone. */
+static void block_and_end(struct sim *s, int64_t retry_after_ms)
+{
+    struct engine_done d;
+
+    start(s, NS_PER_S);
+    d = failure(s, lease_one(s).id, REASON_HTTP, 429);
+    d.host.slow_down = true;
+    d.host.retry_after_ms = retry_after_ms;
+    ack(s, &d);
+    ck_assert_int_eq(frontier_checkpoint_now(s->e, "stopped", true, s->now,
+                                             wall(s)),
+                     STATUS_OK);
+    s->e->ops->close(s->e);
+}
+
+START_TEST(a_clock_set_back_ten_days_leaves_a_wait_of_five_seconds_as_it_is)
+{
+    static struct sim s;
+
+    block_and_end(&s, 5000);
+    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now,
+                                   wall(&s) - 10 * DAY / NS_PER_MS),
+                     STATUS_OK);
+    s.now += 4 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += 2 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+static void change_store(const char *sql)
+{
+    char path[512];
+    sqlite3 *h = NULL;
+
+    snprintf(path, sizeof path, "%s/frontier.db", dir);
+    ck_assert_int_eq(sqlite3_open(path, &h), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(h, sql, NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_close(h), SQLITE_OK);
+}
+
+/* What a server asked for is a day at most; what a person said is said. */
+START_TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
+{
+    static const char *const reasons[] = {"retry_after", "back_off", "blocked"};
+    static struct sim s;
+    char sql[256];
+
+    block_and_end(&s, 5000);
+    snprintf(sql, sizeof sql,
+             "UPDATE queue_state SET reason = '%s', blocked_until = %lld;"
+             "UPDATE retry SET due = due + 86400000000",
+             reasons[_i], (long long)(wall(&s) + 1000 * (DAY / NS_PER_MS)));
+    change_store(sql);
+    reopen(&s);
+    s.now += DAY - NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += 2 * NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, _i < 2 ? 1 : 0);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 /* Its URLs may all have been done when the process ended. */
 START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
 {
@@ -294,6 +361,10 @@ Suite *suite_frontier_fate(void)
     tcase_add_checked_fixture(t, make_dir, remove_dir);
     tcase_add_test(t, a_failing_url_gets_its_tries_and_then_its_last_word);
     tcase_add_test(t, retry_after_blocks_the_host_also_across_a_restart);
+    tcase_add_test(
+        t, a_clock_set_back_ten_days_leaves_a_wait_of_five_seconds_as_it_is);
+    tcase_add_test(t,
+                   a_block_from_the_store_lasts_a_day_unless_a_person_set_it);
     tcase_add_test(
         t, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
     tcase_add_test(t, a_crawl_delay_holds_from_its_first_reading_on);
