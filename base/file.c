@@ -65,6 +65,11 @@ enum status file_writer_open(struct file_writer **out, const char *path)
     return writer_open(out, path, false);
 }
 
+enum status file_writer_open_private(struct file_writer **out, const char *path)
+{
+    return writer_open(out, path, true);
+}
+
 enum status file_writer_write(struct file_writer *w, const void *bytes,
                               size_t len)
 {

@@ -19,6 +19,9 @@ struct file_writer;
 /* Starts PATH.tmp; what stands at `path` is untouched until commit. */
 MUST_CHECK enum status file_writer_open(struct file_writer **out,
                                         const char *path);
+/* The same for a file that its owner alone may read. */
+MUST_CHECK enum status file_writer_open_private(struct file_writer **out,
+                                                const char *path);
 /* After a failure every later call fails too. STATUS_FULL: the disk is. */
 MUST_CHECK enum status file_writer_write(struct file_writer *w,
                                          const void *bytes, size_t len);
@@ -50,7 +53,9 @@ MUST_CHECK enum status file_size(const char *path, uint64_t *size);
 /* An exclusive lock that the kernel drops when its holder dies. */
 struct file_lock;
 /* Takes the lock file `path`, made when missing, and writes our process id and
- * `note`, one line, into it. STATUS_BUSY: *holder, when not NULL, is the id of
+ * `note`, one line, into it. Its directory is locked too, so that a file that
+ * was removed since is no way around the lock; one directory has one lock at a
+ * time. STATUS_BUSY: *holder, when not NULL, is the id of
  * who has it, which may be this process. */
 MUST_CHECK enum status file_lock_take(struct file_lock **out, const char *path,
                                       const char *note, long *holder);

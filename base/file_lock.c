@@ -7,6 +7,11 @@
  * trap: a process that closes any descriptor of a file loses its locks on it
  * (fcntl(2)). So the locks of this process are kept in a list, and a file that
  * is in it is not opened a second time.
+ *
+ * A lock file can be removed while it is held, and the next process would lock
+ * another one of that name. So the directory is locked as well, by flock(2),
+ * which cannot be got around so; who holds that is in /proc/locks. A file
+ * system that cannot do it (NFS, on a directory) leaves the lock file alone.
  */
 #include "base/file.h"
 
@@ -17,17 +22,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/logger.h"
 #include "base/mem.h"
 
 struct file_lock {
-    int fd;
-    pid_t pid; /* a child has the list, and none of the locks */
-    dev_t dev;
-    ino_t ino;
+    int fd, dir_fd; /* dir_fd -1: the directory is not locked */
+    pid_t pid;      /* a child has the list, and none of the locks */
+    char *path;
+    dev_t dev, dir_dev;
+    ino_t ino, dir_ino;
     struct file_lock *next;
 };
 
@@ -39,17 +47,77 @@ static struct flock whole_file(short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET};
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static char *dir_of(const char *path)
+{
+    const char *name = name_of(path);
+
+    if (name == path)
+        return xstrdup(".");
+    return name == path + 1 ? xstrdup("/")
+                            : xstrndup(path, (size_t)(name - path) - 1);
+}
+
+/* By the file that stands there, or, where that is gone or another one, by its
+ * name in the directory. */
+static bool is_lock_of(const struct file_lock *l, const char *path,
+                       const struct stat *file, const struct stat *dir)
+{
+    if (l->pid != getpid())
+        return false;
+    if (file != NULL && l->dev == file->st_dev && l->ino == file->st_ino)
+        return true;
+    return dir != NULL && l->dir_dev == dir->st_dev &&
+           l->dir_ino == dir->st_ino &&
+           strcmp(name_of(l->path), name_of(path)) == 0;
+}
+
 static bool is_ours(const char *path)
 {
     struct file_lock *l = held;
-    struct stat sb;
+    char *name = dir_of(path);
+    struct stat file, dir;
+    bool has_file = stat(path, &file) == 0, has_dir = stat(name, &dir) == 0;
 
-    if (stat(path, &sb) != 0)
-        return false;
+    free(name);
     while (l != NULL &&
-           (l->dev != sb.st_dev || l->ino != sb.st_ino || l->pid != getpid()))
+           !is_lock_of(l, path, has_file ? &file : NULL, has_dir ? &dir : NULL))
         l = l->next;
     return l != NULL;
+}
+
+/* 0: nobody, or it cannot be known. proc(5): "1: FLOCK  ADVISORY  WRITE 708
+ * 08:02:1234 0 EOF", the device in hexadecimal. */
+static long dir_holder(const char *path)
+{
+    char *name = dir_of(path), line[256];
+    FILE *f = fopen("/proc/locks", "re");
+    struct stat sb;
+    long holder = 0;
+
+    if (stat(name, &sb) != 0)
+        sb = (struct stat){0};
+    while (f != NULL && holder == 0 && fgets(line, sizeof line, f) != NULL) {
+        unsigned major_of, minor_of;
+        unsigned long ino;
+        long pid;
+
+        if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%lu", &pid, &major_of,
+                   &minor_of, &ino) == 4 &&
+            ino == sb.st_ino && major_of == major(sb.st_dev) &&
+            minor_of == minor(sb.st_dev))
+            holder = pid;
+    }
+    if (f != NULL)
+        fclose(f);
+    free(name);
+    return holder;
 }
 
 static enum status ask_kernel(const char *path, long *holder)
@@ -59,13 +127,16 @@ static enum status ask_kernel(const char *path, long *holder)
     int fd = open(path, O_RDONLY | O_CLOEXEC); /* others may ask, too */
 
     *holder = 0;
-    if (fd < 0)
-        return errno == ENOENT ? STATUS_OK : status_of_errno(errno);
-    if (fcntl(fd, F_GETLK, &fl) != 0)
+    if (fd < 0 && errno != ENOENT)
+        return status_of_errno(errno);
+    if (fd >= 0 && fcntl(fd, F_GETLK, &fl) != 0)
         st = status_of_errno(errno);
-    else if (fl.l_type != F_UNLCK)
+    else if (fd >= 0 && fl.l_type != F_UNLCK)
         *holder = (long)fl.l_pid;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    if (st == STATUS_OK && *holder == 0)
+        *holder = dir_holder(path);
     return st;
 }
 
@@ -118,29 +189,79 @@ static enum status lock_fd(int fd, const char *path)
                                               : failed("cannot lock", path);
 }
 
+static void free_lock(struct file_lock *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    if (l->dir_fd >= 0)
+        close(l->dir_fd);
+    free(l->path);
+    free(l);
+}
+
+/* STATUS_BUSY: another has it. What cannot be locked is left. */
+static enum status lock_dir(struct file_lock *l)
+{
+    char *name = dir_of(l->path);
+    struct stat sb;
+    enum status st = STATUS_OK;
+
+    l->dir_fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(name);
+    if (l->dir_fd < 0)
+        return STATUS_OK; /* nor can the file be made there */
+    if (fstat(l->dir_fd, &sb) == 0) {
+        l->dir_dev = sb.st_dev;
+        l->dir_ino = sb.st_ino;
+    }
+    if (flock(l->dir_fd, LOCK_EX | LOCK_NB) == 0)
+        return STATUS_OK;
+    if (errno == EWOULDBLOCK)
+        st = STATUS_BUSY;
+    close(l->dir_fd);
+    l->dir_fd = -1;
+    return st;
+}
+
+static enum status lock_file(struct file_lock *l)
+{
+    struct stat sb;
+    enum status st;
+
+    l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (l->fd < 0)
+        return failed("cannot open lock", l->path);
+    st = lock_fd(l->fd, l->path);
+    if (st == STATUS_OK && fstat(l->fd, &sb) != 0)
+        st = failed("cannot lock", l->path);
+    if (st == STATUS_OK) {
+        l->dev = sb.st_dev;
+        l->ino = sb.st_ino;
+    }
+    return st;
+}
+
 static enum status take_locked(struct file_lock **out, const char *path,
                                const char *note)
 {
     struct file_lock *l;
-    struct stat sb;
     enum status st;
-    int fd;
 
     if (is_ours(path))
         return STATUS_BUSY;
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return failed("cannot open lock", path);
-    st = lock_fd(fd, path);
-    if (st == STATUS_OK && fstat(fd, &sb) != 0)
-        st = failed("cannot lock", path);
+    l = xcalloc(1, sizeof *l);
+    l->fd = l->dir_fd = -1;
+    l->pid = getpid();
+    l->path = xstrdup(path);
+    st = lock_dir(l);
+    if (st == STATUS_OK)
+        st = lock_file(l);
     if (st != STATUS_OK) {
-        close(fd);
+        free_lock(l);
         return st;
     }
-    write_note(fd, note);
-    l = xcalloc(1, sizeof *l);
-    *l = (struct file_lock){fd, getpid(), sb.st_dev, sb.st_ino, held};
+    write_note(l->fd, note);
+    l->next = held;
     held = l;
     *out = l;
     return STATUS_OK;
@@ -178,7 +299,6 @@ void file_lock_free(struct file_lock *l)
     if (ftruncate(l->fd, 0) != 0) {
         /* What it says is out of date then; the lock itself still goes. */
     }
-    close(l->fd);
+    free_lock(l);
     pthread_mutex_unlock(&mtx);
-    free(l);
 }

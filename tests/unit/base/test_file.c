@@ -106,6 +106,18 @@ START_TEST(a_lock_names_its_holder_and_dies_with_it)
     ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
                      STATUS_BUSY);
     ck_assert_int_eq(holder, child);
+    /* Nor is a new file of that name another lock. */
+    ck_assert_int_eq(unlink(in_dir("lock")), 0);
+    for (int i = 0; i < 2; i++) {
+        holder = 0;
+        ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
+                         STATUS_BUSY);
+        ck_assert_int_eq(holder, child);
+        ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+        ck_assert_int_eq(holder, child);
+        ck_assert_int_eq(file_replace(in_dir("lock"), bytes_of_str("1 x\n")),
+                         STATUS_OK);
+    }
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
