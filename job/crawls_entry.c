@@ -43,7 +43,7 @@ enum status crawls_told_save(const struct crawls_entry *e,
     buf_init(&word, 64);
     buf_addf(&path, "%s/service", e->dir);
     buf_addf(&word, "%s\n", words[told]);
-    st = file_replace(buf_str(&path), buf_bytes(&word));
+    st = file_replace_private(buf_str(&path), buf_bytes(&word));
     buf_fini(&path);
     buf_fini(&word);
     return st;

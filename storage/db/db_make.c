@@ -8,6 +8,7 @@
 #include "storage/db/db_make.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,20 +95,37 @@ static enum status put_in_place(const char *unfinished, const char *path)
     return file_sync_parent(path);
 }
 
+/* URLs and settings may hold secrets. SQLite gives its log and shared memory
+ * the mode of the file (sqlite.org/src: findCreateFileMode). */
+static enum status make_private(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0) {
+        log_error("cannot make database", "path=%s error=\"%s\"", path,
+                  strerror(errno));
+        return status_of_errno(errno);
+    }
+    close(fd);
+    return STATUS_OK;
+}
+
 enum status db_make(const char *path, const struct db_kind *kind)
 {
     size_t len = strlen(path) + sizeof ".new";
     char *unfinished = xmalloc(len);
     sqlite3 *h = NULL;
-    enum status st = STATUS_OK;
-    int rc;
+    enum status st;
 
     snprintf(unfinished, len, "%s.new", path);
     remove_unfinished(unfinished);
-    rc = sqlite3_open_v2(unfinished, &h,
-                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (rc != SQLITE_OK)
-        st = sqlite_error(h, rc, unfinished);
+    st = make_private(unfinished);
+    if (st == STATUS_OK) {
+        int rc = sqlite3_open_v2(unfinished, &h, SQLITE_OPEN_READWRITE, NULL);
+
+        if (rc != SQLITE_OK)
+            st = sqlite_error(h, rc, unfinished);
+    }
     if (st == STATUS_OK)
         st = db_fill(h, unfinished, kind);
     if (st == STATUS_OK)

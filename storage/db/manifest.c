@@ -173,7 +173,7 @@ enum status manifest_save(const char *path, const struct manifest *m)
         manifest_parse(buf_bytes(&text), &check) != STATUS_OK)
         st = STATUS_ARG; /* an identity or state that could not be read back */
     if (st == STATUS_OK)
-        st = file_replace(path, buf_bytes(&text));
+        st = file_replace_private(path, buf_bytes(&text));
     buf_fini(&text);
     return st;
 }

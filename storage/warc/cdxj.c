@@ -262,7 +262,7 @@ static enum status write_line(void *ctx, struct bytes line)
 static enum status write_index(struct line_sort *sort, const char *index)
 {
     struct file_writer *w = NULL;
-    enum status st = file_writer_open(&w, index);
+    enum status st = file_writer_open_private(&w, index);
 
     if (st == STATUS_OK)
         st = line_sort_each(sort, write_line, w);

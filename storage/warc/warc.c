@@ -399,6 +399,9 @@ static char *new_name(struct warc *w, int64_t wall_ms)
                    (int)(wall_ms % 1000), ++w->serial, w->host);
 }
 
+/* Requests stand there with their cookies and Authorization. */
+#define WARC_FILE_MODE 0600
+
 static enum status begin_file(struct warc *w, int64_t wall_ms)
 {
     char *name = new_name(w, wall_ms);
@@ -407,7 +410,8 @@ static enum status begin_file(struct warc *w, int64_t wall_ms)
     w->finished = text_of("%s/%s", w->dir, name);
     w->path = text_of("%s.open", w->finished);
     w->written = 0;
-    w->fd = open(w->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    w->fd =
+        open(w->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, WARC_FILE_MODE);
     if (w->fd < 0) {
         st = broke(w, complain("cannot make WARC file", w->path));
         free(w->path);
