@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/unsynced.h"
 #include "storage/db/checkpointer.h"
 #include "storage/db/db_make.h"
 #include "storage/db/migrate.h"
@@ -369,10 +370,21 @@ static enum status open_scratch(struct db *d, const struct db_options *o)
     return st;
 }
 
+static enum status check_what_is_there(struct db *d)
+{
+    enum status st = db_verify(d);
+
+    if (st == STATUS_OK && d->mode != DB_READ)
+        unsynced_clear(d->path);
+    return st;
+}
+
 static enum status open_there(struct db *d, const struct db_options *o)
 {
     int flags =
         d->mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    /* Before SQLite opens the file, which would lose its locks otherwise. */
+    bool in_doubt = unsynced_forget_pages(d->path, "-wal");
     enum status st = check_file(d->path);
     int rc;
 
@@ -386,6 +398,8 @@ static enum status open_there(struct db *d, const struct db_options *o)
     st = configure(d, o);
     if (st == STATUS_OK)
         st = check_ours(d);
+    if (st == STATUS_OK && in_doubt)
+        st = check_what_is_there(d);
     if (st == STATUS_OK)
         st = d->mode == DB_READ ? start_reading(d) : start_writing(d, o);
     return st;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/logger.h"
+#include "base/unsynced.h"
 
 /* A full disk shows as SQLITE_FULL from the log, but as an input-output error
  * where the shared-memory file cannot grow, or a limit on sizes was met. */
@@ -37,5 +38,7 @@ enum status sqlite_error(sqlite3 *h, int rc, const char *path)
     log_error("database error", "path=%s error=\"%s\" code=%d system=\"%s\"",
               path, h != NULL ? sqlite3_errmsg(h) : sqlite3_errstr(rc), code,
               err != 0 ? strerror(err) : "");
+    if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
+        unsynced_note(path);
     return meaning(h, rc);
 }

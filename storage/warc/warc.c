@@ -26,6 +26,7 @@
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/unsynced.h"
 #include "storage/warc/warc_record.h"
 #include "storage/warc/warc_walk.h"
 
@@ -112,6 +113,7 @@ enum status warc_mend(const char *path, uint64_t *size)
 
     if (fd < 0)
         return complain("cannot open WARC file", path);
+    (void)unsynced_forget_pages(path, NULL);
     st = find_torn_tail(fd, path, &whole, &now);
     if (st == STATUS_OK && whole < now) {
         log_warn("cutting a torn record", "path=%s offset=%llu", path,
@@ -120,8 +122,10 @@ enum status warc_mend(const char *path, uint64_t *size)
             st = complain("cannot cut WARC file", path);
     }
     if (st == STATUS_OK && fsync(fd) != 0)
-        st = complain("cannot sync WARC file", path);
+        st = unsynced_failed("cannot sync WARC file", path);
     close(fd);
+    if (st == STATUS_OK)
+        unsynced_clear(path);
     if (st == STATUS_OK)
         *size = whole;
     return st;
@@ -317,7 +321,7 @@ static enum status close_file(struct warc *w)
         st = complain("cannot cut WARC file", w->path);
     if (st == STATUS_OK && (w->unsynced || w->broken != STATUS_OK) &&
         fsync(w->fd) != 0)
-        st = complain("cannot sync WARC file", w->path);
+        st = unsynced_failed("cannot sync WARC file", w->path);
     close(w->fd);
     w->fd = -1;
     warc_new_id(w->info_id);
@@ -471,7 +475,7 @@ enum status warc_sync(struct warc *w)
         return w->broken;
     st = flush(w);
     if (st == STATUS_OK && w->unsynced && fdatasync(w->fd) != 0)
-        st = broke(w, complain("cannot sync WARC file", w->path));
+        st = broke(w, unsynced_failed("cannot sync WARC file", w->path));
     if (st == STATUS_OK && w->new_name) {
         st = file_sync_parent(w->path);
         if (st != STATUS_OK)

@@ -7,14 +7,24 @@
  * is left out, here for all libraries of the process.
  */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/unit/storage/scratch.h"
+
+bool scratch_no_sync;
+
 /* Fails where there is no such descriptor. */
 int fsync(int fd)
 {
+    if (scratch_no_sync) {
+        errno = EIO;
+        return -1;
+    }
     return fcntl(fd, F_GETFD) < 0 ? -1 : 0;
 }
 

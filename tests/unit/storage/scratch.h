@@ -41,6 +41,9 @@ struct scratch {
 };
 
 /* Expected complaints would bury the others. */
+/* Set: fsync and fdatasync fail with EIO, for all of the process (main.c). */
+extern bool scratch_no_sync;
+
 static inline void scratch_quiet(void)
 {
     if (getenv("TEST_LOG") == NULL) {

@@ -2,6 +2,7 @@
 /* test_db.c - what opens, what is refused, and the log that starts over. */
 #include <sys/wait.h>
 
+#include "base/unsynced.h"
 #include "tests/unit/storage/scratch.h"
 
 static const struct db_options options = {.checkpoint_bytes = 64 << 10};
@@ -25,6 +26,30 @@ static void overwrite(const char *path, long at, const char *octets)
     ck_assert_uint_eq(fwrite(octets, 1, strlen(octets), f), strlen(octets));
     fclose(f);
 }
+
+/* The pages that the system keeps of the file say nothing of the disk then. */
+START_TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = NULL;
+
+    ck_assert_int_eq(db_open(&d, dir.db, DB_CREATE, &options), STATUS_OK);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(db_exec(d, "INSERT INTO counter VALUES('a', 1)"),
+                     STATUS_OK);
+    scratch_no_sync = true;
+    ck_assert_int_eq(db_commit(d), STATUS_IO);
+    scratch_no_sync = false;
+    ck_assert(db_broken(d));
+    db_close(d);
+    ck_assert(unsynced_is_noted(dir.db));
+    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_OK);
+    ck_assert(unsynced_is_noted(dir.db)); /* a reader clears nothing */
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    ck_assert(!unsynced_is_noted(dir.db));
+    scratch_remove(&dir);
+}
+END_TEST
 
 START_TEST(is_made_once_and_never_over_another)
 {
@@ -304,6 +329,8 @@ Suite *suite_db(void)
     TCase *t = tcase_create("db");
 
     tcase_set_timeout(t, 60);
+    tcase_add_test(t,
+                   after_a_sync_that_failed_the_next_start_reads_from_the_disk);
     tcase_add_test(t, is_made_once_and_never_over_another);
     tcase_add_test(t, a_clean_stop_leaves_one_file);
     tcase_add_test(t, a_file_left_by_a_creation_cut_short_is_no_hindrance);
