@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_store_rows.c - a store whose rows say anything opens, or is refused.
+ *
+ * The input is a list of changes: table, column, row, kind of value, a number;
+ * the first octet says of which store, that of a crawl or of a service. They
+ * are made by SQL in a copy of a small store that has a row in every table.
+ * Then it is read, verified, opened for writing and worked with. Nothing is
+ * expected of it but that it comes to an end.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/logger.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/reader.h"
+#include "frontier/served/items.h"
+#include "frontier/served/put_urls.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define WALL    INT64_C(1700000000000)
+#define CHANGES 8
+
+static const char *const names[] = {"frontier.db", "manifest", "filter.ckpt"};
+enum { NAMES = sizeof names / sizeof *names };
+
+struct template
+{
+    struct buf files[NAMES];
+    bool made, put_urls;
+};
+
+static struct template templates[2] = {{.made = false}, {.put_urls = true}};
+static char dir[64], path[128];
+
+static void need(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+static const char *in_dir(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static struct frontier_options options_of(const struct template *t)
+{
+    return (struct frontier_options){
+        .crawl = bytes_of_str(t->put_urls ? "" : CRAWL_ID),
+        .schedule = {.max_delay = NS_PER_S, .retry_delay = NS_PER_MS},
+        .tries = 3,
+        .conns_per_host = 4,
+        .in_flight = 64,
+        .use_filter = true,
+        .fpr = 0.01,
+        .memory = (uint64_t)64 << 20,
+        .commit_interval = 200 * NS_PER_MS,
+        .random_seed = 7,
+        .put_urls = t->put_urls,
+    };
+}
+
+/* ---- working with one ---- */
+
+static void put_some(struct engine *e, unsigned from)
+{
+    enum { N = 80 }; /* so many that a part of the exact set is merged */
+    struct engine_item items[N];
+    static char key[N][32], url[N][64];
+
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(key[i], sizeof key[i], "h%u.example", (from + i) % 5);
+        snprintf(url[i], sizeof url[i], "http://%s/%u", key[i], from + i);
+        items[i] = (struct engine_item){.key = bytes_of_str(key[i]),
+                                        .url = bytes_of_str(url[i]),
+                                        .seed = true};
+        items[i].digest =
+            digest_url(frontier_digest_key(e), bytes_of_str(CRAWL_ID),
+                       items[i].key, items[i].url);
+    }
+    (void)!e->ops->put(e, bytes_of_str(CRAWL_ID), 0, items, N, WALL, NULL);
+}
+
+static void crawl_some(struct engine *e, int64_t now)
+{
+    struct engine_lease leases[16];
+    size_t n = 0;
+
+    if (e->ops->lease(e, 16, now, WALL, leases, &n) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct engine_done d = {
+            .id = leases[i].id,
+            .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+            .row = {.at_ms = WALL,
+                    .http_status = 200,
+                    .mime = bytes_of_str("text/html"),
+                    .body_digest = {1, i % 3}},
+            .host = {.ended = now,
+                     .crawl_delay_ms = -2,
+                     .retry_after_ms = i % 8 == 7 ? 1000 : -1},
+        };
+
+        if (i % 4 == 3) {
+            d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 503};
+            d.transient = true;
+        }
+        if (e->ops->ack(e, &d, 1, now, WALL) != STATUS_OK)
+            return;
+    }
+    (void)!e->ops->turn(e, true, now, WALL, NULL);
+}
+
+static bool seen(void *ctx, const struct item_view *view)
+{
+    uint64_t *lease = ctx;
+
+    *lease = view->lease;
+    return true;
+}
+
+static void serve_some(struct engine *e, unsigned from)
+{
+    const struct items_options o = {.sweep_from = 1};
+    struct item_get g = {.any_crawl = true, .hold_ms = 60000};
+    struct items *t = NULL;
+    uint64_t lease = 0;
+    bool more;
+
+    if (items_open(&t, e, &o, WALL) != STATUS_OK)
+        return;
+    for (unsigned i = 0; i < 20; i++) {
+        char url[64], key[32];
+        struct item_put p = {.known = i % 5 == 4,
+                             .due_ms = i % 10 == 9 ? WALL + 5 : 0,
+                             .metadata = bytes_of_str(i % 2 ? "\x1a\0" : "")};
+
+        snprintf(key, sizeof key, "h%u.example", i % 3);
+        snprintf(url, sizeof url, "http://%s/%u", key, from + i / 2);
+        p.crawl = bytes_of_str("c");
+        p.key = bytes_of_str(key);
+        p.url = bytes_of_str(url);
+        if (items_put(t, &p, 1, WALL) != STATUS_OK)
+            goto out;
+    }
+    if (items_commit(t, WALL) == STATUS_OK &&
+        items_get(t, &g, WALL, seen, &lease, &more) == STATUS_OK &&
+        lease != 0 &&
+        items_settle(t, lease, ITEM_ACK, 0, NULL, WALL) == STATUS_OK)
+        (void)!items_commit(t, WALL + 1);
+out:
+    items_close(t);
+}
+
+static void work(const struct template *t, unsigned from)
+{
+    struct frontier_options o = options_of(t);
+    struct engine *e = NULL;
+
+    if (frontier_open(&e, dir, &o, NS_PER_S, WALL) != STATUS_OK)
+        return;
+    if (t->put_urls) {
+        serve_some(e, from);
+    } else {
+        put_some(e, from);
+        for (int64_t i = 1; i < 4; i++)
+            crawl_some(e, i * NS_PER_S);
+    }
+    (void)!frontier_checkpoint_now(e, "stopped", true, 9 * NS_PER_S, WALL);
+    e->ops->close(e);
+}
+
+static bool any_row(void *ctx, const struct fetch_row *row)
+{
+    (void)ctx, (void)row;
+    return true;
+}
+
+static void look(void)
+{
+    struct put_urls *p = NULL;
+    struct reader r;
+
+    if (reader_open(&r, dir) != STATUS_OK)
+        return;
+    (void)!page_store_each(r.pages, 0, any_row, NULL);
+    (void)!frontier_store_verify(r.store);
+    (void)!exact_set_verify(r.exact);
+    if (put_urls_open(&p, &r, WALL) == STATUS_OK)
+        put_urls_close(p);
+    reader_close(&r);
+}
+
+/* ---- the stores ---- */
+
+static void run_sql(const char *sql)
+{
+    sqlite3 *h = NULL;
+
+    need(sqlite3_open(in_dir("frontier.db"), &h) == SQLITE_OK);
+    (void)sqlite3_exec(h, sql, NULL, NULL, NULL); /* not all are taken */
+    sqlite3_close(h);
+}
+
+static void clear_dir(void)
+{
+    static const char *const all[] = {"frontier.db",         "frontier.db-wal",
+                                      "frontier.db-shm",     "manifest",
+                                      "filter.ckpt",         "manifest.tmp",
+                                      "filter.ckpt.tmp",     "lock",
+                                      "frontier.db-unsynced"};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        (void)unlink(in_dir(all[i]));
+}
+
+static void remove_dir(void)
+{
+    clear_dir();
+    (void)rmdir(dir);
+}
+
+static void make(struct template *t)
+{
+    struct frontier_options o = options_of(t);
+    struct engine *e = NULL;
+
+    clear_dir();
+    need(frontier_create(&e, dir, &o, NS_PER_S, WALL) == STATUS_OK);
+    need(frontier_checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
+         STATUS_OK);
+    e->ops->close(e);
+    work(t, 0);
+    if (!t->put_urls)
+        run_sql("INSERT OR IGNORE INTO place VALUES(1, '127.0.0.1');"
+                "INSERT OR IGNORE INTO hint VALUES(1, 500, 0, 1);"
+                "INSERT OR IGNORE INTO robots VALUES('http://h0.example', 1,"
+                " 2, 0, 200, 'User-agent: *');"
+                "INSERT INTO item_lease VALUES(1, 70, 1699999999000,"
+                " 1700000060000);"
+                "INSERT INTO item_queue VALUES(1, 3, 0, 5, 0, 50, 0, 2, 1);"
+                "INSERT OR IGNORE INTO seenpart VALUES(900, 0, 0, x'');"
+                "INSERT INTO skip_reason VALUES(1, 'scope', 2);"
+                "INSERT INTO skip VALUES(1, 1, 'x.example', 2);"
+                "INSERT INTO skip_example VALUES(1000, 1, 0, 'x', 'y', 1, 1);"
+                "INSERT INTO link VALUES(1, 2, 0)");
+    for (int i = 0; i < NAMES; i++) {
+        buf_init(&t->files[i], (size_t)64 << 20);
+        (void)!file_read(in_dir(names[i]), &t->files[i]);
+    }
+    t->made = true;
+}
+
+static void lay_out(const struct template *t)
+{
+    clear_dir();
+    for (int i = 0; i < NAMES; i++) {
+        struct bytes b = buf_bytes(&t->files[i]);
+        int fd = open(in_dir(names[i]), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+        need(fd >= 0 &&
+             (b.len == 0 || write(fd, b.at, b.len) == (ssize_t)b.len));
+        close(fd);
+    }
+}
+
+/* ---- changes ---- */
+
+static const char *value_of(uint8_t kind, int64_t number, char out[64])
+{
+    static const char *const fixed[] = {
+        "0",
+        "-1",
+        "9223372036854775807",
+        "(-9223372036854775807 - 1)",
+        "NULL",
+        "x''",
+        "'x'",
+        "printf('%.100000c', 'a')",
+        "1e300",
+        "x'00'",
+    };
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+
+    kind %= FIXED + 3;
+    if (kind < FIXED)
+        return fixed[kind];
+    if (kind == FIXED) /* near by, and farther with each step */
+        number = number % 256 - 128;
+    else if (kind == FIXED + 1)
+        number = (int64_t)(((uint64_t)1 << (number & 63)) - 1);
+    snprintf(out, 64, "%lld", (long long)number);
+    return out;
+}
+
+/* The nth name in what `sql` gives, or "". */
+static void nth_name(sqlite3 *h, const char *sql, unsigned n, char out[64])
+{
+    sqlite3_stmt *s = NULL;
+    char counted[256];
+
+    out[0] = '\0';
+    snprintf(counted, sizeof counted,
+             "SELECT name FROM (%s) LIMIT 1 OFFSET %u %% max(1, (SELECT"
+             " count(*) FROM (%s)))",
+             sql, n, sql);
+    if (sqlite3_prepare_v2(h, counted, -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW)
+        snprintf(out, 64, "%s", (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+}
+
+static void change(sqlite3 *h, const uint8_t *at)
+{
+    char table[64], column[64], key[64], number[64], sql[1024];
+    int64_t n = 0;
+
+    for (int i = 4; i < 12; i++)
+        n = (int64_t)((uint64_t)n << 8 | at[i]);
+    nth_name(h,
+             "SELECT name FROM sqlite_master WHERE type = 'table'"
+             " ORDER BY name",
+             at[0], table);
+    snprintf(sql, sizeof sql, "SELECT name FROM pragma_table_info('%s')",
+             table);
+    nth_name(h, sql, at[1], column);
+    nth_name(h, sql, 0, key); /* all but link have their key first */
+    snprintf(sql, sizeof sql,
+             "UPDATE %s SET %s = %s WHERE %s = (SELECT %s FROM %s LIMIT 1"
+             " OFFSET %u %% max(1, (SELECT count(*) FROM %s)))",
+             table, column, value_of(at[3], n, number), key, key, table, at[2],
+             table);
+    (void)sqlite3_exec(h, sql, NULL, NULL, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct template *t = &templates[size > 0 ? data[0] & 1 : 0];
+    sqlite3 *h = NULL;
+
+    if (dir[0] == '\0') {
+        snprintf(dir, sizeof dir, "%s/urlweir-rows-XXXXXX",
+                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+        need(mkdtemp(dir) != NULL && atexit(remove_dir) == 0);
+        logger_set_level(LOG_LEVEL_ERROR);
+    }
+    if (!t->made)
+        make(t);
+    lay_out(t);
+    need(sqlite3_open(in_dir("frontier.db"), &h) == SQLITE_OK);
+    for (size_t i = 0; i < CHANGES && 1 + 12 * (i + 1) <= size; i++)
+        change(h, data + 1 + 12 * i);
+    sqlite3_close(h);
+    look();
+    work(t, 1000);
+    look();
+    clear_dir();
+    return 0;
+}
