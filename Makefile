@@ -245,7 +245,7 @@ THREAD_SUITES := cond latch queue resolver body_pool task checkpoint fetcher fet
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \
     frontier_service hosted hosted_callers hosted_files hosted_settings \
-    hub hub_control http_conns http_events http_export http_server histogram
+    router router_control http_conns http_events http_export http_server histogram
 
 # ---- fuzzing ---------------------------------------------------------------
 

@@ -26,7 +26,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/frontier_service.h"
 
 #define UNDER_WAY 16
 #define TEXT      96

@@ -44,7 +44,7 @@ struct service {
     struct urlfrontier_api *api;
     struct grpc_server *grpc;
     struct frontier_service *frontier;
-    struct hub *hub;
+    struct router *router;
     struct loop_timer too_long, look;
     bool stopping;
     void (*on_stop)(void *ctx);
@@ -190,8 +190,8 @@ static enum status open_frontier(struct service *s)
 
     if (st != STATUS_OK)
         return st;
-    s->hub = hub_new(s->frontier, NULL);
-    urlfrontier_api_connect(s->api, s->hub);
+    s->router = router_new(s->frontier, NULL);
+    urlfrontier_api_connect(s->api, s->router);
     return STATUS_OK;
 }
 
@@ -241,13 +241,13 @@ enum status service_close(struct service *s)
     if (s->grpc != NULL)
         grpc_server_cut(s->grpc);
     st = frontier_service_close(s->frontier);
-    if (s->hub != NULL)
-        hub_close(s->hub);
+    if (s->router != NULL)
+        router_close(s->router);
     if (s->loop != NULL)
         loop_run_posted(s->loop);
     grpc_server_free(s->grpc);
     urlfrontier_api_free(s->api);
-    hub_free(s->hub);
+    router_free(s->router);
     grpc_reflection_free(s->reflection);
     grpc_health_free(s->health);
     tls_free(s->tls);
@@ -264,9 +264,9 @@ const char *service_address(const struct service *s)
     return http2_server_address(grpc_server_http2(s->grpc));
 }
 
-struct hub *service_hub(struct service *s)
+struct router *service_router(struct service *s)
 {
-    return s->hub;
+    return s->router;
 }
 
 struct frontier_service *service_frontier(struct service *s)

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "service/calls/frontier_calls.h"
-#include "service/calls/hub.h"
+#include "service/calls/frontier_service.h"
+#include "service/calls/router.h"
 #include "service/net/auth.h"
 #include "service/net/tls_files.h"
 
@@ -51,10 +51,10 @@ enum status service_close(struct service *s);
 /* "127.0.0.1:7071", the port as it was found. */
 const char *service_address(const struct service *s);
 struct frontier_service *service_frontier(struct service *s);
-/* Where calls go; crawls of our own are made known to it (hub_set_crawls)
- * before service_run, and taken from it (hub_end_crawls) and closed between
+/* Where calls go; crawls of our own are made known to it (router_set_crawls)
+ * before service_run, and taken from it (router_end_crawls) and closed between
  * that and service_close. */
-struct hub *service_hub(struct service *s);
+struct router *service_router(struct service *s);
 /* Its gRPC port, for a sample of it. */
 const struct grpc_server *service_grpc(const struct service *s);
 /* NULL: there are none, everybody may do everything. */

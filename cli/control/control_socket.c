@@ -17,7 +17,8 @@ struct control_socket {
     char *path;
 };
 
-struct control_socket *control_socket_open(const char *dir, struct hub *hub,
+struct control_socket *control_socket_open(const char *dir,
+                                           struct router *router,
                                            struct crawls *crawls,
                                            int64_t drain_ms)
 {
@@ -26,9 +27,9 @@ struct control_socket *control_socket_open(const char *dir, struct hub *hub,
         .loopback = true,
         .connections = CALLERS,
         .drain_ms = drain_ms,
-        .frontier = hub != NULL ? hub_frontier(hub) : NULL,
+        .frontier = router != NULL ? router_frontier(router) : NULL,
         .crawls = crawls,
-        .hub = hub,
+        .router = router,
         .dir = dir,
         .open_role = AUTH_ADMIN,
     };

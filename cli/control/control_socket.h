@@ -10,14 +10,15 @@
 
 #include <stdint.h>
 
-#include "service/calls/hub.h"
+#include "service/calls/router.h"
 #include "service/http/http_server.h"
 
 struct control_socket;
 
-/* NULL where it cannot be made, which is warned of, and no reason to end. `hub`
- * NULL: there is no frontier of other programs. */
-struct control_socket *control_socket_open(const char *dir, struct hub *hub,
+/* NULL where it cannot be made, which is warned of, and no reason to end.
+ * `router` NULL: there is no frontier of other programs. */
+struct control_socket *control_socket_open(const char *dir,
+                                           struct router *router,
                                            struct crawls *crawls,
                                            int64_t drain_ms);
 /* See http_server_stop; for service_on_stop. Not NULL. */

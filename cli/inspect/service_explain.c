@@ -65,7 +65,7 @@ static enum status tell_row(struct explainer *x, const struct url_row *row,
     json_set_time(e, "at", row->found_at_ms);
     json_array_append_new(history, e);
     st = put_urls_story(x->put, row->id, add_step, history);
-    if (put_urls_get(x->put, row->id).state != PUT_REMOVED)
+    if (put_urls_get(x->put, row->id).state != URL_STATE_REMOVED)
         return st;
     e = json_object();
     json_set_str(e, "event", "removed");
@@ -141,9 +141,9 @@ static enum status tell_one(struct explainer *x, uint64_t id)
     json_object_set_new(o, "url", http_bytes_json(x->url));
     json_object_set_new(o, "crawl", http_bytes_json(crawl));
     json_object_set_new(o, "key", http_bytes_json(key));
-    json_set_str(o, "state", put_state_name(u.state));
+    json_set_str(o, "state", url_state_name(u.state));
     json_set_uint(o, "id", id);
-    if (u.state != PUT_REMOVED) {
+    if (u.state != URL_STATE_REMOVED) {
         json_set_some_time(o, "due_at", u.due_ms);
         json_set_some_time(o, "leased_until", u.leased_until_ms);
     }

@@ -53,14 +53,14 @@ static void put_url(void *ctx, const struct url_row *row)
     struct put_url u = put_urls_get(j->put, row->id);
     struct bytes crawl, key;
 
-    if (j->failed || j->st != STATUS_OK || u.state == PUT_NONE ||
-        u.state == PUT_REMOVED)
+    if (j->failed || j->st != STATUS_OK || u.state == URL_STATE_NONE ||
+        u.state == URL_STATE_REMOVED)
         return;
     frontier_store_queue_name(j->r->store, row->queue, &crawl, &key);
     record_text(&j->out, "url", row->url);
     record_text(&j->out, "crawl", crawl);
     record_text(&j->out, "key", key);
-    record_str(&j->out, "state", put_state_name(u.state));
+    record_str(&j->out, "state", url_state_name(u.state));
     record_time(&j->out, "due_at", u.due_ms);
     record_time(&j->out, "created_at", row->found_at_ms);
     record_time(&j->out, "leased_until", u.leased_until_ms);

@@ -311,7 +311,7 @@ static enum status open_http(struct serving *all,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
         .crawls = serve_crawls_of(all->crawls),
-        .hub = service_hub(all->service),
+        .router = service_router(all->service),
         .grpc = service_grpc(all->service),
         .dir = all->dir,
     };
@@ -353,7 +353,7 @@ static enum status close_all(struct serving *all, enum status st)
 
     http_server_close(all->http);
     control_socket_close(all->socket);
-    hub_end_crawls(service_hub(all->service));
+    router_end_crawls(service_router(all->service));
     crawls = serve_crawls_close(all->crawls);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
@@ -371,7 +371,7 @@ static int run(struct serving *all, const struct serve_settings *set,
         return open_failed(all->dir, st);
     }
     all->socket =
-        control_socket_open(all->dir, service_hub(all->service),
+        control_socket_open(all->dir, service_router(all->service),
                             serve_crawls_of(all->crawls), set->drain_ms);
     confine_seal();
     say_where(all, set);
@@ -433,8 +433,9 @@ static int serve(const struct serve_settings *s, const char *dir)
     if (st != STATUS_OK)
         code = open_failed(dir, st);
     else
-        started = serve_crawls_open(&all.crawls, dir, service_hub(all.service),
-                                    &s->crawl, s->drain_ms, s->quiet, &code);
+        started =
+            serve_crawls_open(&all.crawls, dir, service_router(all.service),
+                              &s->crawl, s->drain_ms, s->quiet, &code);
     start_watch_end(start);
     if (started)
         code = run(&all, s, hangup);

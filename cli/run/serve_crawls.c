@@ -39,13 +39,13 @@ static enum status add_files(struct serve_crawls *s,
 }
 
 /* A crawl would hide what other programs have put under its name. */
-static bool is_taken(void *hub, struct bytes name)
+static bool is_taken(void *router, struct bytes name)
 {
-    return hub_is_put(hub, name);
+    return router_is_served(router, name);
 }
 
 static enum status open_crawls(struct serve_crawls *s, const char *dir,
-                               struct hub *hub, struct buf *why)
+                               struct router *router, struct buf *why)
 {
     struct crawls_maker maker = hosted_maker(s->hosted);
     struct buf path;
@@ -57,13 +57,13 @@ static enum status open_crawls(struct serve_crawls *s, const char *dir,
     buf_fini(&path);
     if (st != STATUS_OK)
         return st;
-    crawls_mind_names(s->crawls, is_taken, hub);
-    hub_set_crawls(hub, s->crawls);
+    crawls_mind_names(s->crawls, is_taken, router);
+    router_set_crawls(router, s->crawls);
     return hosted_start_files(s->hosted, s->crawls, why);
 }
 
 bool serve_crawls_open(struct serve_crawls **out, const char *dir,
-                       struct hub *hub, const struct option_list *files,
+                       struct router *router, const struct option_list *files,
                        int64_t drain_ms, bool quiet, int *code)
 {
     const struct hosted_options o = {.dir = dir,
@@ -84,7 +84,7 @@ bool serve_crawls_open(struct serve_crawls **out, const char *dir,
             *code = EXIT_USAGE;
     }
     if (st == STATUS_OK)
-        st = open_crawls(s, dir, hub, &why);
+        st = open_crawls(s, dir, router, &why);
     if (why.len > 0)
         say(&why);
     buf_fini(&why);

@@ -13,14 +13,14 @@
 #include "base/status.h"
 #include "config/option.h"
 #include "job/crawls.h"
-#include "service/calls/hub.h"
+#include "service/calls/router.h"
 
 struct serve_crawls;
 
-/* Opens all, and makes them known to `hub`; `files` are those of --crawl.
+/* Opens all, and makes them known to `router`; `files` are those of --crawl.
  * False: *code is the exit status, and what is wrong was said. */
 MUST_CHECK bool serve_crawls_open(struct serve_crawls **out, const char *dir,
-                                  struct hub *hub,
+                                  struct router *router,
                                   const struct option_list *files,
                                   int64_t drain_ms, bool quiet, int *code);
 struct crawls *serve_crawls_of(struct serve_crawls *s);

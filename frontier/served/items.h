@@ -33,6 +33,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "frontier/engine.h"
+#include "frontier/url_view.h"
 
 struct items;
 
@@ -69,80 +70,36 @@ MUST_CHECK enum status items_put(struct items *t, struct item_put *list,
 
 /* ---- get ---- */
 
-struct item_view {
-    struct bytes crawl, key, url, metadata; /* during the visit */
-    int64_t due_ms, created_ms;             /* due 0: completed */
-    uint64_t lease;                         /* 0: not handed out now */
-};
-/* False: enough, this one was the last. */
-typedef bool (*item_visit)(void *ctx, const struct item_view *view);
-
-struct item_get {
-    bool any_crawl;
-    struct bytes crawl;
-    bool one_queue;
-    struct bytes key;     /* of one_queue */
-    uint32_t most_urls;   /* of a queue; 0: no limit. A queue that has as many
-                             handed out is passed over */
-    uint32_t most_queues; /* 0: no limit */
-    int64_t hold_ms;
-    /* Where to go on after a visit that said enough; all zero at first. */
-    int64_t turn;
-    uint32_t queues, queue, urls;
-};
 /* Hands out what is due, queue by queue. *more: a visit said enough. */
-MUST_CHECK enum status items_get(struct items *t, struct item_get *g,
-                                 int64_t now, item_visit visit, void *ctx,
+MUST_CHECK enum status items_get(struct items *t, struct url_ask *g,
+                                 int64_t now, url_visit visit, void *ctx,
                                  bool *more);
 
-enum item_settle { ITEM_ACK, ITEM_FAIL, ITEM_EXTEND };
 /* What the holder of a lease says of it. ACK: as a known put of `due_ms`, with
- * new metadata unless NULL. FAIL: due at due_ms. EXTEND: held until due_ms.
- * STATUS_NOT_FOUND: it is not held under that lease. */
+ * new metadata unless NULL. FAIL: due at due_ms. EXTEND: leased until due_ms.
+ * STATUS_NOT_FOUND: it is not leased under that lease. */
 MUST_CHECK enum status items_settle(struct items *t, uint64_t lease,
-                                    enum item_settle how, int64_t due_ms,
+                                    enum url_settle how, int64_t due_ms,
                                     const struct bytes *metadata, int64_t now);
 
 /* ---- read ---- */
 
-enum item_state { ITEM_QUEUED, ITEM_HELD, ITEM_COMPLETED };
-struct item_facts {
-    enum item_state state;
-    int64_t due_ms, created_ms, held_until_ms;
-    int64_t blocked_until_ms, served_ms, delay_ms;
-    uint32_t limit;
-};
 /* One URL, told by one visit. STATUS_NOT_FOUND. */
 MUST_CHECK enum status items_find(struct items *t, struct bytes crawl,
                                   struct bytes key, struct bytes url,
-                                  int64_t now, struct item_facts *facts,
-                                  item_visit visit, void *ctx);
+                                  int64_t now, struct url_facts *facts,
+                                  url_visit visit, void *ctx);
 
-struct item_list {
-    struct bytes crawl, key;    /* empty key: all queues of the crawl */
-    bool filtered, ignore_case; /* of ASCII letters */
-    struct bytes filter;        /* a substring of the URL */
-    uint64_t skip, most;        /* of those that match */
-    uint64_t budget; /* URLs looked at in one call, as a cost bound */
-    /* Where to go on; all zero at first. */
-    uint32_t queue;
-    uint64_t id, passed; /* passed: matches so far */
-};
 /* URLs by queue, then in order of arrival. *more: budget or visit said enough.
  * `visit` NULL: they are only counted, in l->passed. */
-MUST_CHECK enum status items_list(struct items *t, struct item_list *l,
-                                  int64_t now, item_visit visit, void *ctx,
+MUST_CHECK enum status items_list(struct items *t, struct url_list *l,
+                                  int64_t now, url_visit visit, void *ctx,
                                   bool *more);
 
-struct item_counts {
-    uint64_t active; /* not completed, held ones included */
-    uint64_t held, completed;
-    uint64_t queues, active_queues;
-};
 /* Of a queue; with an empty key of a crawl; with both empty of all. Zeros
  * where there is none. */
 void items_counts(struct items *t, struct bytes crawl, struct bytes key,
-                  int64_t now, struct item_counts *out);
+                  int64_t now, struct url_counts *out);
 /* Queue keys in order of appearance. Without `inactive`: those that are not
  * blocked and have a URL that is not completed. */
 void items_each_queue(struct items *t, struct bytes crawl, bool inactive,

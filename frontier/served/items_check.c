@@ -19,9 +19,9 @@ static bool bad(const struct item_queue *q, const char *why)
 
 /* The URLs of a queue, along its chain. */
 static bool check_chain(struct items *t, const struct item_queue *q,
-                        struct item_counts *all)
+                        struct url_counts *all)
 {
-    uint32_t active = 0, completed = 0, held = 0, logged = 0, last = 0;
+    uint32_t active = 0, completed = 0, leased = 0, logged = 0, last = 0;
 
     for (uint32_t id = q->head; id != 0; id = item_at(t, id)->next) {
         const struct item *i = item_at(t, id);
@@ -30,19 +30,19 @@ static bool check_chain(struct items *t, const struct item_queue *q,
             return bad(q, "a URL stands where it must not");
         if (((i->flags & ITEM_HELD_FLAG) != 0) !=
             (items_hold_of(t, id) != NULL))
-            return bad(q, "a URL is held by nobody");
+            return bad(q, "a URL is leased by nobody");
         active += (i->flags & ITEM_COMPLETE) == 0;
         completed += (i->flags & ITEM_COMPLETE) != 0;
-        held += (i->flags & ITEM_HELD_FLAG) != 0;
+        leased += (i->flags & ITEM_HELD_FLAG) != 0;
         logged += item_seq(i) != 0;
         last = id;
     }
     if (last != q->tail || active != q->active || completed != q->completed ||
-        held != q->held || logged != q->logged)
+        leased != q->leased || logged != q->logged)
         return bad(q, "counters are not what its URLs say");
     all->active += active;
     all->completed += completed;
-    all->held += held;
+    all->leased += leased;
     all->active_queues += active > 0;
     all->queues += q->there;
     return true;
@@ -54,7 +54,7 @@ static bool check_place(struct items *t, struct item_queue *q)
     bool ready = q->in_all.item.place != 0;
 
     if (ready != (q->in_crawl.item.place != 0) ||
-        (ready && q->in_all.held != q->held))
+        (ready && q->in_all.leased != q->leased))
         return bad(q, "turns disagree");
     if (ready && (wake > t->now || q->waiting.place != 0))
         return bad(q, "has a turn too early");
@@ -66,7 +66,7 @@ static bool check_place(struct items *t, struct item_queue *q)
 
 bool items_consistent(struct items *t)
 {
-    struct item_counts all = {0}, crawls = {0};
+    struct url_counts all = {0}, crawls = {0};
 
     for (uint32_t n = 0; n < t->queue_room; n++) {
         struct item_queue *q = t->queues[n];
@@ -75,11 +75,11 @@ bool items_consistent(struct items *t)
             return false;
     }
     for (uint32_t i = 0; i < t->crawl_count; i++) {
-        const struct item_counts *c = &t->crawls[i]->counts;
+        const struct url_counts *c = &t->crawls[i]->counts;
 
         crawls.active += c->active;
         crawls.completed += c->completed;
-        crawls.held += c->held;
+        crawls.leased += c->leased;
         crawls.queues += c->queues;
         crawls.active_queues += c->active_queues;
     }

@@ -14,9 +14,9 @@
 
 /* Counts what the queue has no more, out of crawl and all. */
 static void uncount(struct items *t, struct item_queue *q, uint32_t active,
-                    uint32_t completed, uint32_t held, uint32_t logged)
+                    uint32_t completed, uint32_t leased, uint32_t logged)
 {
-    items_count(t, q, -(int32_t)active, -(int32_t)completed, -(int32_t)held);
+    items_count(t, q, -(int32_t)active, -(int32_t)completed, -(int32_t)leased);
     q->logged -= logged;
     t->removed = true;
     t->logged -= logged;
@@ -26,7 +26,7 @@ static uint64_t remove_queue(struct items *t, struct item_queue *q)
 {
     uint64_t gone = (uint64_t)q->active + q->completed;
 
-    uncount(t, q, q->active, q->completed, q->held, q->logged);
+    uncount(t, q, q->active, q->completed, q->leased, q->logged);
     if (q->tail != 0)
         q->removed_upto = q->tail;
     q->head = q->tail = q->lane = 0;
@@ -78,7 +78,7 @@ enum status items_remove_crawl(struct items *t, struct bytes crawl, int64_t now,
 static uint64_t purge_queue(struct items *t, struct item_queue *q,
                             uint64_t last)
 {
-    uint32_t active = 0, completed = 0, held = 0, logged = 0, id = q->head;
+    uint32_t active = 0, completed = 0, leased = 0, logged = 0, id = q->head;
     bool lane_goes = q->lane != 0 && q->lane <= last;
 
     for (; id != 0 && id <= last; id = item_at(t, id)->next) {
@@ -86,7 +86,7 @@ static uint64_t purge_queue(struct items *t, struct item_queue *q,
 
         active += (i->flags & ITEM_COMPLETE) == 0;
         completed += (i->flags & ITEM_COMPLETE) != 0;
-        held += (i->flags & ITEM_HELD_FLAG) != 0;
+        leased += (i->flags & ITEM_HELD_FLAG) != 0;
         logged += item_seq(i) != 0;
         q->removed_upto = id;
     }
@@ -97,7 +97,7 @@ static uint64_t purge_queue(struct items *t, struct item_queue *q,
         q->tail = 0;
     if (lane_goes)
         q->lane = id;
-    uncount(t, q, active, completed, held, logged);
+    uncount(t, q, active, completed, leased, logged);
     items_queue_dirty(t, q);
     items_place(t, q);
     return (uint64_t)active + completed;

@@ -10,7 +10,7 @@
 #include "frontier/served/items_impl.h"
 
 static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
-                           struct item_view *view)
+                           struct url_view *view)
 {
     const struct item *i = item_at(t, id);
     int64_t found_at_ms = 0;
@@ -22,7 +22,7 @@ static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
         st = item_log_metadata(t->log, item_seq(i), &t->metadata);
     if (st != STATUS_OK)
         return st;
-    *view = (struct item_view){
+    *view = (struct url_view){
         .url = buf_bytes(&t->text),
         .metadata = buf_bytes(&t->metadata),
         .due_ms = i->due_ms,
@@ -35,9 +35,9 @@ static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
 }
 
 enum status items_show(struct items *t, uint32_t id, uint64_t lease,
-                       item_visit visit, void *ctx, bool *go_on)
+                       url_visit visit, void *ctx, bool *go_on)
 {
-    struct item_view view;
+    struct url_view view;
     enum status st = view_of(t, id, lease, &view);
 
     if (st == STATUS_OK)
@@ -45,13 +45,13 @@ enum status items_show(struct items *t, uint32_t id, uint64_t lease,
     return st;
 }
 
-static enum status hand_out(struct items *t, const struct item_get *g,
-                            uint32_t id, item_visit visit, void *ctx,
+static enum status hand_out(struct items *t, const struct url_ask *g,
+                            uint32_t id, url_visit visit, void *ctx,
                             bool *go_on)
 {
     uint64_t seq;
-    int64_t until = t->now + g->hold_ms;
-    struct item_view view;
+    int64_t until = t->now + g->lease_ms;
+    struct url_view view;
     struct hold *h;
     enum status st = item_log_lease(t->log, id, t->now, until, &seq);
 
@@ -68,8 +68,8 @@ static enum status hand_out(struct items *t, const struct item_get *g,
 }
 
 /* From where the call before left off, if it did. */
-static enum status serve(struct items *t, struct item_get *g,
-                         struct item_queue *q, item_visit visit, void *ctx,
+static enum status serve(struct items *t, struct url_ask *g,
+                         struct item_queue *q, url_visit visit, void *ctx,
                          bool *go_on)
 {
     uint32_t id = 0;
@@ -94,21 +94,21 @@ static enum status serve(struct items *t, struct item_get *g,
 }
 
 /* The one queue asked for, if it may be served. */
-static struct item_queue *queue_asked(struct items *t, const struct item_get *g)
+static struct item_queue *queue_asked(struct items *t, const struct url_ask *g)
 {
     struct item_queue *q =
         g->any_crawl ? NULL : items_find_queue(t, g->crawl, g->key);
 
     return q != NULL && q->in_all.item.place != 0 &&
-                   (g->most_urls == 0 || q->held < g->most_urls)
+                   (g->most_urls == 0 || q->leased < g->most_urls)
                ? q
                : NULL;
 }
 
-static struct item_queue *next_queue(struct items *t, const struct item_get *g);
+static struct item_queue *next_queue(struct items *t, const struct url_ask *g);
 
 /* The queue that the call before was at, unless it was blocked meanwhile. */
-static struct item_queue *queue_begun(struct items *t, struct item_get *g)
+static struct item_queue *queue_begun(struct items *t, struct url_ask *g)
 {
     struct item_queue *q = t->queues[g->queue];
 
@@ -119,7 +119,7 @@ static struct item_queue *queue_begun(struct items *t, struct item_get *g)
 }
 
 /* The next queue in turn; NULL: this call has come to its end. */
-static struct item_queue *next_queue(struct items *t, const struct item_get *g)
+static struct item_queue *next_queue(struct items *t, const struct url_ask *g)
 {
     struct item_crawl *c;
     struct turn *turn;
@@ -141,8 +141,8 @@ static struct item_queue *next_queue(struct items *t, const struct item_get *g)
                                                         in_crawl));
 }
 
-enum status items_get(struct items *t, struct item_get *g, int64_t now,
-                      item_visit visit, void *ctx, bool *more)
+enum status items_get(struct items *t, struct url_ask *g, int64_t now,
+                      url_visit visit, void *ctx, bool *more)
 {
     struct item_queue *q;
     bool go_on = true;
@@ -166,7 +166,7 @@ enum status items_get(struct items *t, struct item_get *g, int64_t now,
 
 /* ---- what the holder says ---- */
 
-static struct hold *held_as(struct items *t, uint64_t lease)
+static struct hold *leased_as(struct items *t, uint64_t lease)
 {
     uint32_t id = (uint32_t)(lease >> 32);
     struct hold *h = item_exists(t, id) ? items_hold_of(t, id) : NULL;
@@ -183,7 +183,7 @@ static enum status extend(struct items *t, struct hold *h, int64_t until_ms)
     return st;
 }
 
-enum status items_settle(struct items *t, uint64_t lease, enum item_settle how,
+enum status items_settle(struct items *t, uint64_t lease, enum url_settle how,
                          int64_t due_ms, const struct bytes *metadata,
                          int64_t now)
 {
@@ -191,13 +191,13 @@ enum status items_settle(struct items *t, uint64_t lease, enum item_settle how,
     enum status st;
 
     items_tick(t, now);
-    h = held_as(t, lease);
+    h = leased_as(t, lease);
     if (h == NULL)
         return STATUS_NOT_FOUND;
     st = items_touch(t, now);
-    if (st == STATUS_OK && how == ITEM_EXTEND)
+    if (st == STATUS_OK && how == URL_SETTLE_EXTEND)
         st = extend(t, h, due_ms);
-    if (st == STATUS_OK && how != ITEM_EXTEND) {
+    if (st == STATUS_OK && how != URL_SETTLE_EXTEND) {
         const struct item *i = item_at(t, h->id);
         struct item_queue *q = t->queues[i->queue];
 

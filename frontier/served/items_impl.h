@@ -15,7 +15,7 @@
  *   lane       never served nor put again: the chain of its queue, which is in
  *              order of arrival, so in order of date; costs nothing
  *   due heap   everything else that waits
- *   held       handed out; t->holds
+ *   leased       handed out; t->holds
  *   completed  nowhere
  */
 #ifndef URLWEIR_FRONTIER_SERVED_ITEMS_IMPL_H
@@ -59,7 +59,7 @@ struct item_queue {
     uint32_t number, crawl;
     uint32_t head, tail; /* its URLs, removed ones left out; 0: none */
     uint32_t lane;       /* where the lane goes on; 0: at its end */
-    uint32_t active, held, completed;
+    uint32_t active, leased, completed;
     uint32_t logged; /* with a row in item_update */
     bool there;      /* something was put since it was removed */
     bool gone;       /* it was removed */
@@ -78,7 +78,7 @@ struct item_crawl {
     struct bytes name;
     uint32_t *queues; /* numbers of those that are there, rising */
     uint32_t count, cap;
-    struct item_counts counts;
+    struct url_counts counts;
     struct turns turns;
 };
 
@@ -92,7 +92,7 @@ struct items {
     struct item_crawl **crawls;
     uint32_t crawl_count;
     struct map *crawl_of; /* name -> struct item_crawl */
-    struct item_counts counts;
+    struct url_counts counts;
     struct turns turns;  /* of all crawls */
     struct heap waiting; /* of struct item_queue by waiting */
     struct holds *holds;
@@ -165,7 +165,7 @@ void items_queue_vanish(struct items *t, struct item_queue *q);
 void items_queue_dirty(struct items *t, struct item_queue *q);
 /* Counters of queue, crawl and all move together. */
 void items_count(struct items *t, struct item_queue *q, int32_t active,
-                 int32_t completed, int32_t held);
+                 int32_t completed, int32_t leased);
 /* `id` is the newest of the queue. */
 void items_append(struct items *t, struct item_queue *q, uint32_t id);
 /* A URL that is in the due heap from now on. */
@@ -189,7 +189,7 @@ void items_tick(struct items *t, int64_t now);
 struct hold *items_hold_of(const struct items *t, uint32_t id);
 struct hold *items_hold_begin(struct items *t, uint32_t id, int64_t at_ms,
                               int64_t until_ms, uint64_t seq);
-/* The URL is neither held nor anywhere else then. */
+/* The URL is neither leased nor anywhere else then. */
 void items_hold_end(struct items *t, struct hold *h);
 uint64_t items_lease_id(const struct hold *h);
 
@@ -203,7 +203,7 @@ MUST_CHECK enum status items_update(struct items *t, uint32_t id,
                                     int64_t due_ms, struct bytes metadata);
 /* Shows one URL; *go_on is what the visit answered. */
 MUST_CHECK enum status items_show(struct items *t, uint32_t id, uint64_t lease,
-                                  item_visit visit, void *ctx, bool *go_on);
+                                  url_visit visit, void *ctx, bool *go_on);
 /* The id of a URL that is there; 0: it is not. */
 MUST_CHECK enum status items_id_of(struct items *t, struct bytes crawl,
                                    struct bytes key, struct bytes url,

@@ -116,7 +116,7 @@ static int by_last_served(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void add_counts(struct item_counts *c, const struct item_queue *q)
+static void add_counts(struct url_counts *c, const struct item_queue *q)
 {
     c->active += q->active;
     c->completed += q->completed;

@@ -159,26 +159,26 @@ static void add(uint64_t *count, int32_t by)
     *count += (uint64_t)(int64_t)by;
 }
 
-static void count_in(struct item_counts *c, int32_t active, int32_t completed,
-                     int32_t held, int32_t queues)
+static void count_in(struct url_counts *c, int32_t active, int32_t completed,
+                     int32_t leased, int32_t queues)
 {
     add(&c->active, active);
     add(&c->completed, completed);
-    add(&c->held, held);
+    add(&c->leased, leased);
     add(&c->active_queues, queues);
 }
 
 void items_count(struct items *t, struct item_queue *q, int32_t active,
-                 int32_t completed, int32_t held)
+                 int32_t completed, int32_t leased)
 {
     int32_t queues = -(q->active > 0);
 
     q->active += (uint32_t)active;
     q->completed += (uint32_t)completed;
-    q->held += (uint32_t)held;
+    q->leased += (uint32_t)leased;
     queues += q->active > 0;
-    count_in(&items_crawl_of(t, q)->counts, active, completed, held, queues);
-    count_in(&t->counts, active, completed, held, queues);
+    count_in(&items_crawl_of(t, q)->counts, active, completed, leased, queues);
+    count_in(&t->counts, active, completed, leased, queues);
 }
 
 void items_append(struct items *t, struct item_queue *q, uint32_t id)
@@ -283,7 +283,7 @@ int64_t items_queue_wake(struct items *t, struct item_queue *q)
     struct due_entry first;
     int64_t wake;
 
-    if (!q->there || q->active == q->held ||
+    if (!q->there || q->active == q->leased ||
         (q->limit > 0 && q->completed >= q->limit))
         return INT64_MAX;
     first = first_due(t, q);
@@ -300,8 +300,9 @@ void items_place(struct items *t, struct item_queue *q)
 
     if (wake <= t->now) {
         heap_remove(&t->waiting, &q->waiting);
-        turns_set(&t->turns, &q->in_all, q->turn, q->held);
-        turns_set(&items_crawl_of(t, q)->turns, &q->in_crawl, q->turn, q->held);
+        turns_set(&t->turns, &q->in_all, q->turn, q->leased);
+        turns_set(&items_crawl_of(t, q)->turns, &q->in_crawl, q->turn,
+                  q->leased);
         return;
     }
     turns_remove(&t->turns, &q->in_all);

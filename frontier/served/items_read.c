@@ -7,14 +7,11 @@
  * stops after a budget and goes on from the last URL it looked at, which may
  * be gone by then: ids only rise along a chain.
  */
-#include <ctype.h>
-#include <string.h>
-
 #include "frontier/served/items_impl.h"
 
 enum status items_find(struct items *t, struct bytes crawl, struct bytes key,
-                       struct bytes url, int64_t now, struct item_facts *facts,
-                       item_visit visit, void *ctx)
+                       struct bytes url, int64_t now, struct url_facts *facts,
+                       url_visit visit, void *ctx)
 {
     const struct item_queue *q = items_find_queue(t, crawl, key);
     const struct hold *h;
@@ -30,11 +27,11 @@ enum status items_find(struct items *t, struct bytes crawl, struct bytes key,
     if (st != STATUS_OK)
         return frontier_broke(t->f, st);
     h = items_hold_of(t, id);
-    *facts = (struct item_facts){
-        .state = h != NULL                     ? ITEM_HELD
-                 : item_at(t, id)->due_ms == 0 ? ITEM_COMPLETED
-                                               : ITEM_QUEUED,
-        .held_until_ms = h != NULL ? h->until.key : 0,
+    *facts = (struct url_facts){
+        .state = h != NULL                     ? URL_STATE_LEASED
+                 : item_at(t, id)->due_ms == 0 ? URL_STATE_COMPLETED
+                                               : URL_STATE_QUEUED,
+        .leased_until_ms = h != NULL ? h->until.key : 0,
         .blocked_until_ms = q->blocked_until_ms,
         .served_ms = q->served_ms,
         .delay_ms = items_delay_of(t, q),
@@ -49,29 +46,6 @@ enum status items_find(struct items *t, struct bytes crawl, struct bytes key,
 
 /* ---- lists ---- */
 
-static bool same_letters(const char *a, const char *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (tolower((unsigned char)a[i]) != tolower((unsigned char)b[i]))
-            return false;
-    }
-    return true;
-}
-
-static bool matches(const struct item_list *l, struct bytes url)
-{
-    if (l->filter.len == 0)
-        return true;
-    if (!l->ignore_case)
-        return url.len > 0 &&
-               memmem(url.at, url.len, l->filter.at, l->filter.len) != NULL;
-    for (size_t i = 0; i + l->filter.len <= url.len; i++) {
-        if (same_letters(url.at + i, l->filter.at, l->filter.len))
-            return true;
-    }
-    return false;
-}
-
 /* The first URL of the queue past `after`; 0: there is none. */
 static uint32_t next_in(const struct items *t, const struct item_queue *q,
                         uint64_t after)
@@ -82,7 +56,7 @@ static uint32_t next_in(const struct items *t, const struct item_queue *q,
 }
 
 /* The queue the list is at, or the one after it; NULL: that was the last. */
-static struct item_queue *list_queue(const struct items *t, struct item_list *l)
+static struct item_queue *list_queue(const struct items *t, struct url_list *l)
 {
     const struct item_crawl *c;
     struct item_queue *q;
@@ -106,8 +80,8 @@ static struct item_queue *list_queue(const struct items *t, struct item_list *l)
     return i < c->count ? t->queues[c->queues[i]] : NULL;
 }
 
-static enum status list_one(struct items *t, struct item_list *l, uint32_t id,
-                            item_visit visit, void *ctx, bool *go_on)
+static enum status list_one(struct items *t, struct url_list *l, uint32_t id,
+                            url_visit visit, void *ctx, bool *go_on)
 {
     struct url_row row;
 
@@ -116,7 +90,7 @@ static enum status list_one(struct items *t, struct item_list *l, uint32_t id,
 
         if (st != STATUS_OK)
             return st;
-        if (!matches(l, row.url))
+        if (!url_list_matches(l, row.url))
             return STATUS_OK;
     }
     if (l->passed++ < l->skip || visit == NULL)
@@ -124,14 +98,8 @@ static enum status list_one(struct items *t, struct item_list *l, uint32_t id,
     return items_show(t, id, 0, visit, ctx, go_on);
 }
 
-static bool list_full(const struct item_list *l)
-{
-    return l->most > 0 && l->passed >= l->skip &&
-           l->passed - l->skip >= l->most;
-}
-
-enum status items_list(struct items *t, struct item_list *l, int64_t now,
-                       item_visit visit, void *ctx, bool *more)
+enum status items_list(struct items *t, struct url_list *l, int64_t now,
+                       url_visit visit, void *ctx, bool *more)
 {
     uint64_t looked = 0;
     bool go_on = true;
@@ -149,10 +117,10 @@ enum status items_list(struct items *t, struct item_list *l, int64_t now,
         id = next_in(t, q, l->id);
         for (; st == STATUS_OK && id != 0; id = item_at(t, id)->next) {
             if (!go_on || looked++ == l->budget) {
-                *more = !list_full(l);
+                *more = !url_list_is_full(l);
                 return STATUS_OK;
             }
-            if (list_full(l))
+            if (url_list_is_full(l))
                 return STATUS_OK;
             st = list_one(t, l, id, visit, ctx, &go_on);
             l->id = id;
@@ -166,16 +134,16 @@ enum status items_list(struct items *t, struct item_list *l, int64_t now,
 /* ---- counts ---- */
 
 void items_counts(struct items *t, struct bytes crawl, struct bytes key,
-                  int64_t now, struct item_counts *out)
+                  int64_t now, struct url_counts *out)
 {
     const struct item_queue *q = items_find_queue(t, crawl, key);
     const struct item_crawl *c = items_find_crawl(t, crawl);
 
     items_tick(t, now);
-    *out = (struct item_counts){0};
+    *out = (struct url_counts){0};
     if (key.len > 0 && q != NULL)
-        *out = (struct item_counts){q->active, q->held, q->completed, 1,
-                                    q->active > 0};
+        *out = (struct url_counts){q->active, q->leased, q->completed, 1,
+                                   q->active > 0};
     else if (key.len == 0 && crawl.len == 0)
         *out = t->counts;
     else if (key.len == 0 && c != NULL)

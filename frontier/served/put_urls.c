@@ -36,14 +36,6 @@ struct put_urls {
     struct put_facts facts;
 };
 
-const char *put_state_name(enum put_state s)
-{
-    static const char *const names[] = {"none", "removed", "queued", "leased",
-                                        "completed"};
-
-    return names[s];
-}
-
 /* ---- reading ---- */
 
 static void take_queue(void *ctx, uint32_t number,
@@ -130,12 +122,12 @@ static enum status read_settings(struct put_urls *p)
 
 /* ---- counting ---- */
 
-static void count_one(struct put_counts *c, enum put_state s)
+static void count_one(struct put_counts *c, enum url_state s)
 {
-    c->queued += s == PUT_QUEUED;
-    c->leased += s == PUT_LEASED;
-    c->completed += s == PUT_COMPLETED;
-    c->removed += s == PUT_REMOVED;
+    c->queued += s == URL_STATE_QUEUED;
+    c->leased += s == URL_STATE_LEASED;
+    c->completed += s == URL_STATE_COMPLETED;
+    c->removed += s == URL_STATE_REMOVED;
 }
 
 static void count_all(struct put_urls *p)
@@ -143,11 +135,11 @@ static void count_all(struct put_urls *p)
     for (uint64_t id = 1; id <= p->last; id++) {
         struct put_url u = put_urls_get(p, id);
 
-        if (u.state == PUT_NONE)
+        if (u.state == URL_STATE_NONE)
             continue;
         count_one(&p->queues[u.queue].urls, u.state);
         count_one(&p->facts.urls, u.state);
-        p->facts.due += u.state == PUT_QUEUED && u.due_ms <= p->facts.now;
+        p->facts.due += u.state == URL_STATE_QUEUED && u.due_ms <= p->facts.now;
     }
     for (uint32_t q = 1; q <= p->queue_count; q++) {
         p->facts.queues += p->queues[q].there;
@@ -215,19 +207,19 @@ void put_urls_close(struct put_urls *p)
 struct put_url put_urls_get(const struct put_urls *p, uint64_t id)
 {
     const struct entry *u = entry_of(p, id);
-    struct put_url out = {.state = PUT_NONE};
+    struct put_url out = {.state = URL_STATE_NONE};
 
     if (u == NULL)
         return out;
     out.queue = u->queue;
     out.due_ms = u->due_ms;
     if (is_removed(p, id)) {
-        out.state = PUT_REMOVED;
+        out.state = URL_STATE_REMOVED;
     } else if (u->until_ms > p->facts.now) {
-        out.state = PUT_LEASED;
+        out.state = URL_STATE_LEASED;
         out.leased_until_ms = u->until_ms;
     } else {
-        out.state = u->due_ms == 0 ? PUT_COMPLETED : PUT_QUEUED;
+        out.state = u->due_ms == 0 ? URL_STATE_COMPLETED : URL_STATE_QUEUED;
     }
     return out;
 }

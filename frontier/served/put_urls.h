@@ -18,21 +18,12 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "frontier/reader.h"
+#include "frontier/url_view.h"
 
 struct put_urls;
 
-enum put_state {
-    PUT_NONE, /* no URL that a program put */
-    PUT_REMOVED,
-    PUT_QUEUED,
-    PUT_LEASED,
-    PUT_COMPLETED
-};
-/* "queued"; static. */
-const char *put_state_name(enum put_state s);
-
 struct put_url {
-    enum put_state state;
+    enum url_state state;
     uint32_t queue;
     int64_t due_ms;          /* 0: completed */
     int64_t leased_until_ms; /* 0: it is not leased */

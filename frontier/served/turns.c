@@ -15,9 +15,9 @@
 
 #define MOST_HEAPS 512
 
-static uint32_t heap_of(uint32_t held)
+static uint32_t heap_of(uint32_t leased)
 {
-    return held < MOST_HEAPS ? held : MOST_HEAPS - 1;
+    return leased < MOST_HEAPS ? leased : MOST_HEAPS - 1;
 }
 
 void turns_fini(struct turns *t)
@@ -41,26 +41,27 @@ void turns_remove(struct turns *t, struct turn *turn)
 {
     if (turn->item.place == 0)
         return;
-    heap_remove(&t->by_held[heap_of(turn->held)], &turn->item);
+    heap_remove(&t->by_held[heap_of(turn->leased)], &turn->item);
     t->entries--;
 }
 
 void turns_set(struct turns *t, struct turn *turn, int64_t number,
-               uint32_t held)
+               uint32_t leased)
 {
-    if (turn->item.place != 0 && turn->item.key == number && turn->held == held)
+    if (turn->item.place != 0 && turn->item.key == number &&
+        turn->leased == leased)
         return;
     turns_remove(t, turn);
-    turn->held = held;
-    make_room(t, heap_of(held));
-    heap_push(&t->by_held[heap_of(held)], &turn->item, number);
+    turn->leased = leased;
+    make_room(t, heap_of(leased));
+    heap_push(&t->by_held[heap_of(leased)], &turn->item, number);
     t->entries++;
 }
 
 static bool is_better(const struct turn *a, const struct turn *best,
                       uint32_t cap, int64_t before)
 {
-    return (cap == 0 || a->held < cap) && a->item.key < before &&
+    return (cap == 0 || a->leased < cap) && a->item.key < before &&
            (best == NULL || a->item.key < best->item.key);
 }
 

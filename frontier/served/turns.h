@@ -15,7 +15,7 @@
 
 struct turn {
     struct heap_item item; /* first */
-    uint32_t held;
+    uint32_t leased;
 };
 
 /* All zero: empty. */
@@ -26,9 +26,9 @@ struct turns {
 };
 
 void turns_fini(struct turns *t);
-/* Puts it where number and held count say, wherever it was before. */
+/* Puts it where number and leased count say, wherever it was before. */
 void turns_set(struct turns *t, struct turn *turn, int64_t number,
-               uint32_t held);
+               uint32_t leased);
 void turns_remove(struct turns *t, struct turn *turn); /* if it is there */
 /* The least number below `before` of those that hold less than `cap` (0: any
  * number); NULL: there is none. It stays. */

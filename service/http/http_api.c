@@ -32,8 +32,13 @@ static bool as_array(struct http_request *r, size_t most)
     return r->status == 0;
 }
 
+/* What one URL is called. */
+struct url_name {
+    struct bytes crawl, key, url;
+};
+
 static bool take_item(struct http_request *r, struct frontier_item *item,
-                      struct frontier_url_status *u, json_t *metadata, long at)
+                      const struct url_name *u, json_t *metadata, long at)
 {
     enum status st =
         http_item_take(item, u->url, u->key, u->crawl, metadata, r->arena);
@@ -53,7 +58,7 @@ static bool take_item(struct http_request *r, struct frontier_item *item,
 static bool read_put(struct http_request *r, json_t *object, long at,
                      struct frontier_item *item)
 {
-    struct frontier_url_status u = {0};
+    struct url_name u = {0};
     struct bytes kind = bytes_of_str("discovered");
     json_t *metadata = NULL;
     const struct http_member members[] = {
@@ -150,10 +155,10 @@ static void ask_lease(struct http_request *r)
         crawl =
             bytes_of_str("DEFAULT"); /* blank, the call would find nothing */
     call = http_calls(r, FRONTIER_GET, 1);
+    call->in.crawl = crawl;
+    call->in.key = key;
     call->in.get = (struct frontier_get){
         .any_crawl = any,
-        .crawl = crawl,
-        .key = key,
         .max_urls_per_queue = (uint32_t)per_queue,
         .max_queues = (uint32_t)queues,
         .delay_requestable_s = (uint32_t)hold,
@@ -203,7 +208,7 @@ static void reply_lease(struct http_request *r)
 static bool read_settle(struct http_request *r, json_t *object, long at,
                         struct frontier_settle *in)
 {
-    uint64_t seconds = in->how == FRONTIER_SETTLE_EXTEND ? 30 : 0;
+    uint64_t seconds = in->how == URL_SETTLE_EXTEND ? 30 : 0;
     json_t *metadata = NULL;
     const struct http_member ack[] = {
         {.name = "lease", .type = HTTP_LEASE, .to = &in->lease, .needed = true},
@@ -212,17 +217,17 @@ static bool read_settle(struct http_request *r, json_t *object, long at,
     };
     const struct http_member other[] = {
         {.name = "lease", .type = HTTP_LEASE, .to = &in->lease, .needed = true},
-        {.name = in->how == FRONTIER_SETTLE_EXTEND ? "hold_seconds"
-                                                   : "retry_seconds",
+        {.name =
+             in->how == URL_SETTLE_EXTEND ? "hold_seconds" : "retry_seconds",
          .type = HTTP_NUMBER,
          .to = &seconds,
-         .least = in->how == FRONTIER_SETTLE_EXTEND,
-         .most = in->how == FRONTIER_SETTLE_EXTEND ? HOLD_MOST : UINT32_MAX},
+         .least = in->how == URL_SETTLE_EXTEND,
+         .most = in->how == URL_SETTLE_EXTEND ? HOLD_MOST : UINT32_MAX},
     };
     struct frontier_item item = {0};
-    struct frontier_url_status u = {0};
+    struct url_name u = {0};
 
-    if (in->how == FRONTIER_SETTLE_ACK) {
+    if (in->how == URL_SETTLE_ACK) {
         if (!http_members(r, object, at, ack, COUNT(ack)) ||
             !take_item(r, &item, &u, metadata, at))
             return false;
@@ -245,7 +250,7 @@ static void ask_settle(struct http_request *r)
     n = json_array_size(r->in);
     calls = http_calls(r, FRONTIER_SETTLE, n);
     for (size_t i = 0; i < n; i++) {
-        calls[i].in.settle.how = (enum frontier_settle_how)r->route->how;
+        calls[i].in.settle.how = (enum url_settle)r->route->how;
         if (!read_settle(r, json_array_get(r->in, i), (long)i,
                          &calls[i].in.settle))
             return;
@@ -286,18 +291,23 @@ static void reply_settle(struct http_request *r)
 
 static void ask_url(struct http_request *r)
 {
-    struct frontier_url_status in = {0};
+    struct url_name in = {0};
+    struct frontier_call *call;
     const struct http_member members[] = {
         {.name = "url", .type = HTTP_TEXT, .to = &in.url, .needed = true},
         {.name = "key", .type = HTTP_TEXT, .to = &in.key},
         {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
     };
 
-    if (http_members(r, r->in, -1, members, COUNT(members)))
-        http_calls(r, FRONTIER_URL_STATUS, 1)->in.url = in;
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
+        return;
+    call = http_calls(r, FRONTIER_URL_STATUS, 1);
+    call->in.crawl = in.crawl;
+    call->in.key = in.key;
+    call->in.url = in.url;
 }
 
-static json_t *queue_json(const struct frontier_url_facts *f)
+static json_t *queue_json(const struct url_facts *f)
 {
     json_t *o = json_object();
 
@@ -313,10 +323,9 @@ static json_t *queue_json(const struct frontier_url_facts *f)
 
 static void reply_url(struct http_request *r)
 {
-    static const char *const states[] = {"queued", "leased", "completed"};
     const struct frontier_call *call = &r->calls[0];
-    const struct frontier_url_facts *f = &call->facts;
-    bool completed = f->state == FRONTIER_URL_COMPLETED;
+    const struct url_facts *f = &call->facts;
+    bool completed = f->state == URL_STATE_COMPLETED;
     json_t *o;
 
     if (call->status == STATUS_NOT_FOUND)
@@ -324,11 +333,11 @@ static void reply_url(struct http_request *r)
     if (http_failed(r, call->status) || call->url_count != 1)
         return;
     o = url_json(r, &call->urls[0]);
-    json_object_set_new(o, "state", json_string(states[f->state]));
+    json_object_set_new(o, "state", json_string(url_state_name(f->state)));
     json_object_set_new(o, "due_at",
                         completed ? json_null() : http_time_json(f->due_ms));
     json_object_set_new(o, "created_at", http_time_json(f->created_ms));
-    json_object_set_new(o, "leased_until", http_time_json(f->held_until_ms));
+    json_object_set_new(o, "leased_until", http_time_json(f->leased_until_ms));
     json_object_set_new(o, "queue", queue_json(f));
     http_answer(r, 200, o);
 }
@@ -352,11 +361,11 @@ const struct http_route http_routes[] = {
     {POST, .path = "/v1/lease", .role = AUTH_WRITE,
      .ask = ask_lease, .reply = reply_lease},
     {POST, .path = "/v1/ack", .role = AUTH_WRITE,
-     .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_ACK},
+     .ask = ask_settle, .reply = reply_settle, .how = URL_SETTLE_ACK},
     {POST, .path = "/v1/fail", .role = AUTH_WRITE,
-     .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_FAIL},
+     .ask = ask_settle, .reply = reply_settle, .how = URL_SETTLE_FAIL},
     {POST, .path = "/v1/extend", .role = AUTH_WRITE,
-     .ask = ask_settle, .reply = reply_settle, .how = FRONTIER_SETTLE_EXTEND},
+     .ask = ask_settle, .reply = reply_settle, .how = URL_SETTLE_EXTEND},
     {GET, .path = "/v1/url", .ask = ask_url, .reply = reply_url},
     {.path = NULL},
 };

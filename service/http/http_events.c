@@ -10,6 +10,7 @@
  * there. `id` counts samples; `retry` is the time after which a browser that
  * was cut off asks again. Samples are not kept, so Last-Event-ID is ignored.
  */
+#include "service/calls/frontier_service.h"
 #include "service/http/http_events.h"
 
 #include <pthread.h>
@@ -76,8 +77,8 @@ static json_t *frontier_json(struct frontier_service *f)
         return json_null();
     frontier_service_sample(f, &v);
     o = json_object();
-    set_count(o, "size", v.all.size);
-    set_count(o, "in_process", v.all.in_process);
+    set_count(o, "size", v.all.active);
+    set_count(o, "in_process", v.all.leased);
     set_count(o, "completed", v.all.completed);
     set_count(o, "queues", v.all.queues);
     set_count(o, "active_queues", v.all.active_queues);

@@ -208,7 +208,7 @@ static void submit(struct http_request *r)
     MHD_suspend_connection(r->conn);
     atomic_store(&r->pending, r->call_count + 1);
     for (size_t i = 0; i < r->call_count; i++) {
-        enum status st = hub_submit(s->hub, &r->calls[i]);
+        enum status st = router_submit(s->router, &r->calls[i]);
 
         if (st == STATUS_OK)
             continue;
@@ -229,7 +229,7 @@ static enum MHD_Result ask(struct http_request *r)
     r->arena = arena_new(ARENA_MOST);
     if (r->status == 0)
         r->route->ask(r);
-    if (r->call_count > 0 && r->server->hub == NULL)
+    if (r->call_count > 0 && r->server->router == NULL)
         http_problem(r, 404, "this process has no frontier for others");
     if (r->status == 0 && r->export != NULL) {
         r->state = HTTP_WAITING;

@@ -76,8 +76,8 @@ void http_give_back(struct http_request *r)
         frontier_call_init(c, FRONTIER_SETTLE, told, g);
         c->via = FRONTIER_VIA_HTTP;
         c->in.settle.lease = get->urls[i].lease;
-        c->in.settle.how = FRONTIER_SETTLE_FAIL;
-        if (hub_submit(s->hub, c) != STATUS_OK)
+        c->in.settle.how = URL_SETTLE_FAIL;
+        if (router_submit(s->router, c) != STATUS_OK)
             atomic_fetch_sub(&g->pending, 1); /* ours keeps it above 0 */
     }
     log_info("leases given back, their caller had left", "urls=%zu", n);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "service/calls/frontier_service.h"
 #include "service/http/http_request.h"
 #include "service/http/http_server.h"
 #include "service/metrics/metrics_parts.h"

@@ -14,9 +14,11 @@
 static void ask_queues(struct http_request *r)
 {
     uint64_t start = 0, size = 100;
+    struct bytes crawl = {NULL, 0};
     struct frontier_list_queues in = {0};
+    struct frontier_call *call;
     const struct http_member members[] = {
-        {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
+        {.name = "crawl", .type = HTTP_TEXT, .to = &crawl},
         {.name = "start",
          .type = HTTP_NUMBER,
          .to = &start,
@@ -35,7 +37,9 @@ static void ask_queues(struct http_request *r)
         return;
     in.start = (uint32_t)start;
     in.size = (uint32_t)size;
-    http_calls(r, FRONTIER_LIST_QUEUES, 1)->in.queues = in;
+    call = http_calls(r, FRONTIER_LIST_QUEUES, 1);
+    call->in.crawl = crawl;
+    call->in.queues = in;
 }
 
 static void reply_queues(struct http_request *r)
@@ -54,20 +58,31 @@ static void reply_queues(struct http_request *r)
     http_answer(r, 200, o);
 }
 
+static struct frontier_call *new_call(struct http_request *r,
+                                      enum frontier_verb verb,
+                                      struct bytes crawl, struct bytes key)
+{
+    struct frontier_call *call = http_calls(r, verb, 1);
+
+    call->in.crawl = crawl;
+    call->in.key = key;
+    return call;
+}
+
 static void ask_delete_queue(struct http_request *r)
 {
-    struct frontier_queue_call in = {0};
+    struct bytes crawl = {NULL, 0}, key = {NULL, 0};
     const struct http_member members[] = {
-        {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
-        {.name = "key", .type = HTTP_TEXT, .to = &in.key, .needed = true},
+        {.name = "crawl", .type = HTTP_TEXT, .to = &crawl},
+        {.name = "key", .type = HTTP_TEXT, .to = &key, .needed = true},
     };
 
     if (!http_members(r, r->in, -1, members, COUNT(members)))
         return;
-    if (in.key.len == 0)
+    if (key.len == 0)
         http_problem(r, 400, "'key' must not be empty");
     else
-        http_calls(r, FRONTIER_DELETE_QUEUE, 1)->in.queue = in;
+        (void)new_call(r, FRONTIER_DELETE_QUEUE, crawl, key);
 }
 
 void http_reply_deleted(struct http_request *r)
@@ -86,7 +101,7 @@ void http_reply_deleted(struct http_request *r)
 
 /* "delay_seconds": a number, or null for what holds for all; it is taken out.
  * False: it has been answered. */
-static bool read_delay(struct http_request *r, struct frontier_queue_call *in)
+static bool read_delay(struct http_request *r, struct frontier_setting *in)
 {
     const json_t *v = json_object_get(r->in, "delay_seconds");
     double seconds = json_number_value(v);
@@ -110,11 +125,12 @@ static bool read_delay(struct http_request *r, struct frontier_queue_call *in)
 static void ask_queue(struct http_request *r)
 {
     enum frontier_verb verb = (enum frontier_verb)r->route->how;
-    struct frontier_queue_call in = {0};
+    struct bytes crawl = {NULL, 0}, key = {NULL, 0};
+    struct frontier_setting in = {0};
     size_t n = verb == FRONTIER_SET_DELAY ? 2 : 3;
     struct http_member members[] = {
-        {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
-        {.name = "key", .type = HTTP_TEXT, .to = &in.key},
+        {.name = "crawl", .type = HTTP_TEXT, .to = &crawl},
+        {.name = "key", .type = HTTP_TEXT, .to = &key},
         {.name = "until", .type = HTTP_TIME, .to = &in.value, .needed = true},
     };
 
@@ -126,7 +142,7 @@ static void ask_queue(struct http_request *r)
     if (verb == FRONTIER_SET_DELAY && !read_delay(r, &in))
         return;
     if (http_members(r, r->in, -1, members, n))
-        http_calls(r, verb, 1)->in.queue = in;
+        new_call(r, verb, crawl, key)->in.setting = in;
 }
 
 static void reply_empty(struct http_request *r)
@@ -139,14 +155,14 @@ static void reply_empty(struct http_request *r)
 
 static void ask_stats(struct http_request *r)
 {
-    struct frontier_queue_call in = {0};
+    struct bytes crawl = {NULL, 0}, key = {NULL, 0};
     const struct http_member members[] = {
-        {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
-        {.name = "key", .type = HTTP_TEXT, .to = &in.key},
+        {.name = "crawl", .type = HTTP_TEXT, .to = &crawl},
+        {.name = "key", .type = HTTP_TEXT, .to = &key},
     };
 
     if (http_members(r, r->in, -1, members, COUNT(members)))
-        http_calls(r, FRONTIER_STATS, 1)->in.queue = in;
+        (void)new_call(r, FRONTIER_STATS, crawl, key);
 }
 
 static void set_number(json_t *o, const char *name, uint64_t n)
@@ -156,15 +172,15 @@ static void set_number(json_t *o, const char *name, uint64_t n)
 
 static void reply_stats(struct http_request *r)
 {
-    const struct frontier_counts *n = &r->calls[0].counts;
+    const struct url_counts *n = &r->calls[0].counts;
     json_t *o;
 
     if (http_failed(r, r->calls[0].status))
         return;
     o = json_object();
     json_object_set_new(o, "crawl", http_bytes_json(r->calls[0].crawl_id));
-    set_number(o, "size", n->size);
-    set_number(o, "in_process", n->in_process);
+    set_number(o, "size", n->active);
+    set_number(o, "in_process", n->leased);
     set_number(o, "completed", n->completed);
     set_number(o, "queues", n->queues);
     set_number(o, "active_queues", n->active_queues);

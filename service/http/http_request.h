@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "job/crawls.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call.h"
 #include "service/http/http_tally.h"
 #include "service/net/auth.h"
 #include "service/net/places.h"

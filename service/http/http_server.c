@@ -219,9 +219,9 @@ enum status http_server_open(struct http_server **out,
         s->options.connections = CONNECTIONS;
     for (size_t i = 0; http_route_tables[i] != NULL; i++)
         http_tally_init(&s->tally, http_route_tables[i]);
-    s->hub = o->hub;
-    if (o->hub == NULL && (o->frontier != NULL || o->crawls != NULL))
-        s->hub = s->own_hub = hub_new(o->frontier, o->crawls);
+    s->router = o->router;
+    if (o->router == NULL && (o->frontier != NULL || o->crawls != NULL))
+        s->router = s->own_router = router_new(o->frontier, o->crawls);
     s->fd = -1;
     pthread_mutex_init(&s->mtx, NULL);
     cond_init(&s->fewer);
@@ -350,7 +350,7 @@ void http_server_close(struct http_server *s)
         close(s->fd);
     socket_file_close(s->socket);
     http_tls_free(s->tls);
-    hub_free(s->own_hub);
+    router_free(s->own_router);
     pthread_cond_destroy(&s->fewer);
     pthread_mutex_destroy(&s->mtx);
     free(s->host);

@@ -19,13 +19,13 @@
 
 #include "base/status.h"
 #include "job/crawls.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call.h"
 #include "service/net/auth.h"
 #include "service/net/tls_files.h"
 
 struct grpc_server;
 struct http_server;
-struct hub;
+struct router;
 
 struct http_options {
     const char *listen;   /* "127.0.0.1:7072" */
@@ -39,7 +39,7 @@ struct http_options {
     /* Both outlive the server; one may be NULL, and what needs it is 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
-    struct hub *hub; /* of both, shared with gRPC; NULL: one is made */
+    struct router *router; /* of both, shared with gRPC; NULL: one is made */
     /* What /metrics tells of as well; either may be NULL. */
     const struct grpc_server *grpc;
     const char *dir; /* whose disk */

@@ -26,7 +26,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "service/calls/hub.h"
+#include "service/calls/router.h"
 #include "service/http/http_conns.h"
 #include "service/http/http_pump.h"
 #include "service/http/http_request.h"
@@ -39,7 +39,7 @@
 
 struct http_server {
     struct http_options options;
-    struct hub *hub, *own_hub; /* own: made here; NULL: nobody to ask */
+    struct router *router, *own_router; /* own: made here; NULL: nobody */
     struct MHD_Daemon *daemon;
     struct http_pump *pump;
     struct http_events *events;

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call.h"
 
 /* Percent-decoded (RFC 3986 section 2.1), zero-terminated, from malloc; `form`:
  * '+' is a space. NULL: a '%' without two digits, a zero byte, not UTF-8. */

@@ -16,7 +16,7 @@
 
 #include "frontier/watch.h"
 #include "job/crawls.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/frontier_service.h"
 #include "service/grpc/grpc_server.h"
 #include "service/metrics/metrics_text.h"
 #include "service/net/places.h"

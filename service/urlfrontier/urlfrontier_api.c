@@ -14,7 +14,7 @@ STAILQ_HEAD(call_list, api_call);
 struct urlfrontier_api {
     /* the loop's thread */
     struct loop *loop;
-    struct hub *hub;
+    struct router *router;
     struct call_list waiting; /* the frontier had no room */
     size_t put_octets;
 
@@ -46,9 +46,9 @@ struct urlfrontier_api *urlfrontier_api_new(struct loop *l)
     return a;
 }
 
-void urlfrontier_api_connect(struct urlfrontier_api *a, struct hub *hub)
+void urlfrontier_api_connect(struct urlfrontier_api *a, struct router *router)
 {
-    a->hub = hub;
+    a->router = router;
 }
 
 void urlfrontier_api_free(struct urlfrontier_api *a)
@@ -107,7 +107,7 @@ void api_call_fini(struct api_call *a)
 /* False: there is no room. */
 static bool hand_over(struct api_call *a)
 {
-    enum status st = hub_submit(a->api->hub, &a->call);
+    enum status st = router_submit(a->api->router, &a->call);
 
     if (st == STATUS_AGAIN)
         return false;

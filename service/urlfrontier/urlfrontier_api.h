@@ -3,8 +3,8 @@
  * frontier and back.
  *
  * Messages come from grpc_server on the loop's thread, become calls of
- * frontier_calls.h, and are answered on the loop's thread when the frontier
- * thread has handed them back. What each call means is frontier_calls.h's
+ * call.h, and are answered on the loop's thread when the frontier
+ * thread has handed them back. What each call means is call.h's
  * affair; here are the messages, their limits and their status codes.
  *
  * Memory: a stream of puts may have so many URLs and octets on their way and
@@ -14,8 +14,8 @@
 #ifndef URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_API_H
 #define URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_API_H
 
-#include "service/calls/frontier_calls.h"
-#include "service/calls/hub.h"
+#include "service/calls/frontier_service.h"
+#include "service/calls/router.h"
 #include "service/grpc/grpc_server.h"
 #include "service/net/loop.h"
 
@@ -24,7 +24,7 @@ struct urlfrontier_api;
 /* First, as the frontier's options need urlfrontier_api_room. */
 struct urlfrontier_api *urlfrontier_api_new(struct loop *l);
 /* Second: where calls go. */
-void urlfrontier_api_connect(struct urlfrontier_api *a, struct hub *hub);
+void urlfrontier_api_connect(struct urlfrontier_api *a, struct router *router);
 /* When no call is open and the frontier has been closed and the loop has run
  * what was posted. NULL is fine. */
 void urlfrontier_api_free(struct urlfrontier_api *a);

@@ -2,7 +2,7 @@
  * urlfrontier_call.h - one call to the frontier, between two threads; private
  * to the urlfrontier_*.c files.
  *
- *   loop's thread: api_submit() ──► hub_submit
+ *   loop's thread: api_submit() ──► router_submit
  *   frontier thread:                     done ──► loop_post
  *   loop's thread: answered() ◄───────────────────────┘
  *
@@ -15,7 +15,7 @@
 #include <sys/queue.h>
 
 #include "base/arena.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call.h"
 #include "service/grpc/grpc_proto.h"
 #include "service/grpc/grpc_server.h"
 #include "service/net/loop.h"

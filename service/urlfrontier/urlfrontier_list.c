@@ -51,7 +51,7 @@ static void give_back_part(struct list *l)
         api_call_init(g, l->base.grpc, FRONTIER_SETTLE, given_back);
         g->call.in.settle = (struct frontier_settle){
             .lease = call->urls[i].lease,
-            .how = FRONTIER_SETTLE_FAIL,
+            .how = URL_SETTLE_FAIL,
         };
         api_submit(g);
     }
@@ -136,13 +136,13 @@ void urlfrontier_get_message(struct grpc_call *c, struct bytes m)
         free_list(l);
         return;
     }
-    in->key = proto_bytes(r->key);
+    l->base.call.in.key = proto_bytes(r->key);
     in->max_urls_per_queue = r->max_urls_per_queue;
     in->max_queues = r->max_queues;
     in->delay_requestable_s = r->delay_requestable;
     in->any_crawl = r->item_case != URLFRONTIER__GET_PARAMS__ITEM_CRAWL_ID;
     if (!in->any_crawl) {
-        in->crawl = proto_bytes(r->crawlid);
+        l->base.call.in.crawl = proto_bytes(r->crawlid);
         if (!grpc_is_text(c, r->crawlid)) {
             free_list(l);
             return;
@@ -152,13 +152,15 @@ void urlfrontier_get_message(struct grpc_call *c, struct bytes m)
 }
 
 /* False: the call has been finished. */
-static bool read_list_params(struct grpc_call *c, struct frontier_list_urls *in,
+static bool read_list_params(struct grpc_call *c, struct frontier_call *call,
                              const Urlfrontier__ListUrlParams *r)
 {
+    struct frontier_list *in = &call->in.list;
+
     in->start = r->start;
     in->size = r->size;
-    in->key = proto_bytes(r->key);
-    in->crawl = proto_bytes(r->crawlid);
+    call->in.key = proto_bytes(r->key);
+    call->in.crawl = proto_bytes(r->crawlid);
     in->filtered =
         r->has_filter_case == URLFRONTIER__LIST_URL_PARAMS__HAS_FILTER_FILTER;
     in->ignore_case =
@@ -180,7 +182,7 @@ void urlfrontier_list_message(struct grpc_call *c, struct bytes m)
         grpc_unpack(c, &urlfrontier__list_url_params__descriptor, l->arena, m);
 
     l->write = urlfrontier_url_as_item;
-    if (r != NULL && read_list_params(c, &l->base.call.in.list, r))
+    if (r != NULL && read_list_params(c, &l->base.call, r))
         ask(l);
     else
         free_list(l);

@@ -81,19 +81,26 @@ static bool ask_nothing(struct unary *u, const void *request)
     return true;
 }
 
+/* The queue, or the crawl. */
+static bool ask_target(struct unary *u, ProtobufCBinaryData crawl,
+                       ProtobufCBinaryData key)
+{
+    return text(u, crawl, &u->base.call.in.crawl) &&
+           text(u, key, &u->base.call.in.key);
+}
+
 static bool ask_url_status(struct unary *u, const void *request)
 {
     const Urlfrontier__URLStatusRequest *r = request;
-    struct frontier_url_status *in = &u->base.call.in.url;
 
-    return text(u, r->url, &in->url) && text(u, r->key, &in->key) &&
-           text(u, r->crawlid, &in->crawl);
+    return text(u, r->url, &u->base.call.in.url) &&
+           ask_target(u, r->crawlid, r->key);
 }
 
 static bool ask_count(struct unary *u, const void *request)
 {
     const Urlfrontier__CountUrlParams *r = request;
-    struct frontier_count_urls *in = &u->base.call.in.count;
+    struct frontier_list *in = &u->base.call.in.list;
 
     in->filtered =
         r->has_filter_case == URLFRONTIER__COUNT_URL_PARAMS__HAS_FILTER_FILTER;
@@ -103,16 +110,15 @@ static bool ask_count(struct unary *u, const void *request)
         r->ignorecase;
     if (in->filtered && !text(u, r->filter, &in->filter))
         return false;
-    return text(u, r->key, &in->key) && text(u, r->crawlid, &in->crawl);
+    return ask_target(u, r->crawlid, r->key);
 }
 
 static bool ask_purge(struct unary *u, const void *request)
 {
     const Urlfrontier__PurgeUrlParams *r = request;
-    struct frontier_purge *in = &u->base.call.in.purge;
 
-    in->days = r->days;
-    return text(u, r->key, &in->key) && text(u, r->crawlid, &in->crawl);
+    u->base.call.in.days = r->days;
+    return ask_target(u, r->crawlid, r->key);
 }
 
 static bool ask_queues(struct unary *u, const void *request)
@@ -123,44 +129,42 @@ static bool ask_queues(struct unary *u, const void *request)
     in->start = u->start = r->start;
     in->size = r->size;
     in->include_inactive = r->include_inactive;
-    return text(u, r->crawlid, &in->crawl);
+    return text(u, r->crawlid, &u->base.call.in.crawl);
 }
 
-static bool ask_queue(struct unary *u, ProtobufCBinaryData crawl,
-                      ProtobufCBinaryData key, uint64_t value)
+static bool ask_setting(struct unary *u, ProtobufCBinaryData crawl,
+                        ProtobufCBinaryData key, uint64_t value)
 {
-    struct frontier_queue_call *in = &u->base.call.in.queue;
-
-    in->value = value;
-    return text(u, crawl, &in->crawl) && text(u, key, &in->key);
+    u->base.call.in.setting.value = value;
+    return ask_target(u, crawl, key);
 }
 
 static bool ask_within(struct unary *u, const void *request)
 {
     const Urlfrontier__QueueWithinCrawlParams *r = request;
 
-    return ask_queue(u, r->crawlid, r->key, 0);
+    return ask_target(u, r->crawlid, r->key);
 }
 
 static bool ask_block(struct unary *u, const void *request)
 {
     const Urlfrontier__BlockQueueParams *r = request;
 
-    return ask_queue(u, r->crawlid, r->key, r->time);
+    return ask_setting(u, r->crawlid, r->key, r->time);
 }
 
 static bool ask_delay(struct unary *u, const void *request)
 {
     const Urlfrontier__QueueDelayParams *r = request;
 
-    return ask_queue(u, r->crawlid, r->key, r->delay_requestable);
+    return ask_setting(u, r->crawlid, r->key, r->delay_requestable);
 }
 
 static bool ask_limit(struct unary *u, const void *request)
 {
     const Urlfrontier__CrawlLimitParams *r = request;
 
-    return ask_queue(u, r->crawlid, r->key, r->limit);
+    return ask_setting(u, r->crawlid, r->key, r->limit);
 }
 
 static bool ask_delete_crawl(struct unary *u, const void *request)
@@ -256,7 +260,7 @@ static void reply_queues(struct unary *u)
 static void reply_stats(struct unary *u)
 {
     const struct frontier_call *call = &u->base.call;
-    const struct frontier_counts *n = &call->counts;
+    const struct url_counts *n = &call->counts;
     Urlfrontier__Stats out = URLFRONTIER__STATS__INIT;
     Urlfrontier__Stats__CountsEntry completed =
         URLFRONTIER__STATS__COUNTS_ENTRY__INIT;
@@ -268,9 +272,8 @@ static void reply_stats(struct unary *u)
     completed.value = n->completed;
     active.key = proto_data(bytes_of_str("active_queues"));
     active.value = n->active_queues;
-    out.size = n->size;
-    out.inprocess =
-        n->in_process > UINT32_MAX ? UINT32_MAX : (uint32_t)n->in_process;
+    out.size = n->active;
+    out.inprocess = n->leased > UINT32_MAX ? UINT32_MAX : (uint32_t)n->leased;
     out.n_counts = 2;
     out.counts = counts;
     out.numberofqueues = n->queues;

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call.h"
 #include "service/grpc/grpc_server.h"
 
 struct Urlfrontier__URLInfo; /* service/urlfrontier.pb-c.h, made while building

@@ -1,5 +1,5 @@
 """A crawl that the service runs with its own fetchers, as other programs see it
-(docs/decisions/lending.md). It is paused, so that nothing is ever asked."""
+(docs/decisions/leases.md). It is paused, so that nothing is ever asked."""
 import os
 import subprocess
 import time

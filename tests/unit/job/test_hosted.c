@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "service/calls/hub.h"
+#include "service/calls/router.h"
 #include "tests/unit/job/hosted_rig.h"
 
 START_TEST(names_are_those_of_files)
@@ -173,7 +173,7 @@ static void was_deleted(struct frontier_call *call)
 }
 
 /* By the frontier's API, as other programs do. */
-static enum status delete_by_api(struct hub *hub, const char *name,
+static enum status delete_by_api(struct router *router, const char *name,
                                  uint64_t *gone)
 {
     struct deleting d = {.done = false};
@@ -183,7 +183,7 @@ static enum status delete_by_api(struct hub *hub, const char *name,
     pthread_cond_init(&d.cond, NULL);
     frontier_call_init(&c, FRONTIER_DELETE_CRAWL, was_deleted, &d);
     c.in.crawl = bytes_of_str(name);
-    ck_assert_int_eq(hub_submit(hub, &c), STATUS_OK);
+    ck_assert_int_eq(router_submit(router, &c), STATUS_OK);
     pthread_mutex_lock(&d.mtx);
     while (!d.done)
         pthread_cond_wait(&d.cond, &d.mtx);
@@ -195,24 +195,24 @@ static enum status delete_by_api(struct hub *hub, const char *name,
 
 START_TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
 {
-    struct hub *hub = hub_new(NULL, crawls);
+    struct router *router = router_new(NULL, crawls);
     uint64_t gone;
 
     create("a");
     create("b");
     does(CRAWLS_STOP, "b", NULL);
-    ck_assert_int_eq(delete_by_api(hub, "never", &gone), STATUS_OK);
+    ck_assert_int_eq(delete_by_api(router, "never", &gone), STATUS_OK);
     ck_assert_uint_eq(gone, 0);
-    ck_assert_int_eq(delete_by_api(hub, "a", &gone), STATUS_OK);
+    ck_assert_int_eq(delete_by_api(router, "a", &gone), STATUS_OK);
     ck_assert_uint_eq(gone, 1);
-    ck_assert_int_eq(delete_by_api(hub, "b", &gone), STATUS_OK);
+    ck_assert_int_eq(delete_by_api(router, "b", &gone), STATUS_OK);
     ck_assert_uint_eq(gone, 1);
     ck_assert(!crawls_has(crawls, bytes_of_str("a")));
     ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
     ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
-    ck_assert_int_eq(delete_by_api(hub, "a", &gone), STATUS_OK);
+    ck_assert_int_eq(delete_by_api(router, "a", &gone), STATUS_OK);
     ck_assert_uint_eq(gone, 0);
-    hub_free(hub);
+    router_free(router);
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "service/calls/frontier_calls.h"
+#include "service/calls/frontier_service.h"
 #include "tests/unit/storage/scratch.h"
 
 #define RIG_NOW INT64_C(1700000000000)
@@ -187,13 +187,12 @@ static inline const char *get_urls(struct service_rig *r, const char *crawl,
     struct frontier_call call = service_new(FRONTIER_GET);
 
     out[0] = '\0';
-    call.in.get =
-        (struct frontier_get){.any_crawl = crawl == NULL,
-                              .crawl = text(crawl != NULL ? crawl : ""),
-                              .key = text(key),
-                              .max_urls_per_queue = urls,
-                              .max_queues = queues,
-                              .delay_requestable_s = hold_s};
+    call.in.crawl = text(crawl != NULL ? crawl : "");
+    call.in.key = text(key);
+    call.in.get = (struct frontier_get){.any_crawl = crawl == NULL,
+                                        .max_urls_per_queue = urls,
+                                        .max_queues = queues,
+                                        .delay_requestable_s = hold_s};
     do {
         service_call(r, &call);
         ck_assert_int_eq(call.status, STATUS_OK);
@@ -208,14 +207,13 @@ static inline const char *get_urls(struct service_rig *r, const char *crawl,
     return out;
 }
 
-static inline struct frontier_counts get_counts(struct service_rig *r,
-                                                const char *crawl,
-                                                const char *key)
+static inline struct url_counts get_counts(struct service_rig *r,
+                                           const char *crawl, const char *key)
 {
     struct frontier_call call = service_new(FRONTIER_STATS);
 
-    call.in.queue =
-        (struct frontier_queue_call){.crawl = text(crawl), .key = text(key)};
+    call.in.crawl = text(crawl);
+    call.in.key = text(key);
     service_call(r, &call);
     ck_assert_int_eq(call.status, STATUS_OK);
     frontier_call_fini(&call);
@@ -230,16 +228,14 @@ static inline enum status control(struct service_rig *r,
 {
     struct frontier_call call = service_new(verb);
 
-    if (verb == FRONTIER_DELETE_CRAWL)
-        call.in.crawl = text(crawl);
-    else if (verb == FRONTIER_PURGE_URLS)
-        call.in.purge =
-            (struct frontier_purge){text(crawl), text(key), (uint32_t)value};
+    call.in.crawl = text(crawl);
+    call.in.key = text(key);
+    if (verb == FRONTIER_PURGE_URLS)
+        call.in.days = (uint32_t)value;
     else if (verb == FRONTIER_SET_ACTIVE)
         call.in.active = value != 0;
     else
-        call.in.queue =
-            (struct frontier_queue_call){text(crawl), text(key), value};
+        call.in.setting.value = value;
     service_call(r, &call);
     frontier_call_fini(&call);
     if (number != NULL)

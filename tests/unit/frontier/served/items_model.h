@@ -21,7 +21,7 @@ struct m_url {
     bool there;
     uint64_t arrival;
     int64_t created, due; /* due 0: completed */
-    int64_t held_until, held_at;
+    int64_t leased_until, held_at;
     char metadata[96];
 };
 
@@ -56,9 +56,9 @@ static inline void m_init(struct model *m)
     }
 }
 
-static inline bool m_held(const struct m_url *u, int64_t now)
+static inline bool m_leased(const struct m_url *u, int64_t now)
 {
-    return u->there && u->due != 0 && u->held_until > now;
+    return u->there && u->due != 0 && u->leased_until > now;
 }
 
 /* True: it was not there. */
@@ -83,7 +83,7 @@ static inline bool m_put(struct model *m, unsigned c, unsigned k, unsigned n,
     }
     if (known) {
         u->due = due;
-        u->held_until = 0;
+        u->leased_until = 0;
     }
     if (known || fresh)
         snprintf(u->metadata, sizeof u->metadata, "%s",
@@ -92,7 +92,7 @@ static inline bool m_put(struct model *m, unsigned c, unsigned k, unsigned n,
 }
 
 static inline void m_counts(const struct m_queue *q, int64_t now,
-                            struct item_counts *c)
+                            struct url_counts *c)
 {
     uint64_t active = 0;
 
@@ -101,7 +101,7 @@ static inline void m_counts(const struct m_queue *q, int64_t now,
 
         active += u->there && u->due != 0;
         c->completed += u->there && u->due == 0;
-        c->held += m_held(u, now);
+        c->leased += m_leased(u, now);
     }
     c->active += active;
     c->queues += q->there;
@@ -116,7 +116,7 @@ static inline unsigned m_next(const struct m_queue *q, int64_t now)
     for (unsigned n = 0; n < URLS; n++) {
         const struct m_url *u = &q->urls[n], *b = &q->urls[best % URLS];
 
-        if (!u->there || u->due == 0 || u->due > now || m_held(u, now))
+        if (!u->there || u->due == 0 || u->due > now || m_leased(u, now))
             continue;
         if (best == URLS || u->due < b->due ||
             (u->due == b->due && u->arrival < b->arrival))
@@ -128,18 +128,18 @@ static inline unsigned m_next(const struct m_queue *q, int64_t now)
 static inline bool m_may_serve(const struct model *m, const struct m_queue *q,
                                uint32_t cap, int64_t now)
 {
-    struct item_counts c = {0};
+    struct url_counts c = {0};
     int64_t delay = q->delay >= 0 ? q->delay : m->default_delay;
 
     m_counts(q, now, &c);
     return q->there && q->blocked <= now &&
            (q->limit == 0 || c.completed < q->limit) &&
            (q->served == 0 || q->served + delay <= now) &&
-           (cap == 0 || c.held < cap) && m_next(q, now) < URLS;
+           (cap == 0 || c.leased < cap) && m_next(q, now) < URLS;
 }
 
 static inline size_t m_serve(struct model *m, unsigned c, unsigned k,
-                             const struct item_get *g, int64_t now,
+                             const struct url_ask *g, int64_t now,
                              struct m_answer *out)
 {
     struct m_queue *q = &m->queues[c][k];
@@ -148,7 +148,7 @@ static inline size_t m_serve(struct model *m, unsigned c, unsigned k,
 
     while ((g->most_urls == 0 || n < g->most_urls) &&
            (u = m_next(q, now)) < URLS) {
-        q->urls[u].held_until = now + g->hold_ms;
+        q->urls[u].leased_until = now + g->lease_ms;
         q->urls[u].held_at = now;
         out[n++] = (struct m_answer){c, k, u};
     }
@@ -159,7 +159,7 @@ static inline size_t m_serve(struct model *m, unsigned c, unsigned k,
 
 /* `c`, `k` of CRAWLS and KEYS: any. */
 static inline size_t m_get(struct model *m, unsigned crawl, unsigned key,
-                           const struct item_get *g, int64_t now,
+                           const struct url_ask *g, int64_t now,
                            struct m_answer *out)
 {
     uint64_t before = m->turns;
@@ -193,7 +193,7 @@ static inline size_t m_get(struct model *m, unsigned crawl, unsigned key,
 static inline uint64_t m_remove(struct model *m, unsigned c, unsigned k)
 {
     struct m_queue *q = &m->queues[c][k];
-    struct item_counts counts = {0};
+    struct url_counts counts = {0};
     uint32_t number = q->number;
 
     m_counts(q, 0, &counts);

@@ -70,7 +70,7 @@ static unsigned index_of(struct bytes b, struct bytes (*name)(unsigned),
     return i;
 }
 
-static bool hear(void *ctx, const struct item_view *v)
+static bool hear(void *ctx, const struct url_view *v)
 {
     struct heard *h = ctx;
 
@@ -130,13 +130,13 @@ static void get(struct play *p)
 {
     struct m_answer want[CRAWLS * KEYS * URLS];
     unsigned c = below(p, CRAWLS + 2), k = below(p, KEYS + 4);
-    struct item_get g = {.any_crawl = c >= CRAWLS,
-                         .crawl = crawl_name(c),
-                         .one_queue = c < CRAWLS && k < KEYS,
-                         .key = key_name(k),
-                         .most_urls = below(p, 5),
-                         .most_queues = below(p, 5),
-                         .hold_ms = 1 + below(p, 4000)};
+    struct url_ask g = {.any_crawl = c >= CRAWLS,
+                        .crawl = crawl_name(c),
+                        .one_queue = c < CRAWLS && k < KEYS,
+                        .key = key_name(k),
+                        .most_urls = below(p, 5),
+                        .most_queues = below(p, 5),
+                        .lease_ms = 1 + below(p, 4000)};
     struct heard h = {.stop = below(p, 4)};
     bool more = true;
     size_t n = m_get(&p->m, c, g.one_queue ? k : KEYS, &g, p->now, want);
@@ -157,12 +157,13 @@ static void settle(struct play *p)
 {
     unsigned c = below(p, CRAWLS), k = below(p, KEYS), n = below(p, URLS);
     struct m_url *u = &p->m.queues[c][k].urls[n];
-    enum item_settle how = (enum item_settle)below(p, 3);
-    int64_t due =
-        how == ITEM_ACK && below(p, 2) == 0 ? 0 : p->now + 1 + below(p, 3000);
+    enum url_settle how = (enum url_settle)below(p, 3);
+    int64_t due = how == URL_SETTLE_ACK && below(p, 2) == 0
+                      ? 0
+                      : p->now + 1 + below(p, 3000);
     struct bytes metadata = bytes_of_str("settled");
-    bool keep = how != ITEM_ACK || below(p, 2) == 0;
-    struct item_facts facts;
+    bool keep = how != URL_SETTLE_ACK || below(p, 2) == 0;
+    struct url_facts facts;
     struct heard h = {0};
     char text[32];
     enum status st = items_find(p->t, crawl_name(c), key_name(k),
@@ -174,19 +175,19 @@ static void settle(struct play *p)
     SAME(h.due, u->due);
     SAME(h.created, u->created);
     ck_assert_str_eq(h.metadata, u->metadata);
-    SAME(facts.state, m_held(u, p->now) ? ITEM_HELD
-                      : u->due == 0     ? ITEM_COMPLETED
-                                        : ITEM_QUEUED);
+    SAME(facts.state, m_leased(u, p->now) ? URL_STATE_LEASED
+                      : u->due == 0       ? URL_STATE_COMPLETED
+                                          : URL_STATE_QUEUED);
     st = items_settle(p->t, h.lease, how, due, keep ? NULL : &metadata, p->now);
-    SAME(st, m_held(u, p->now) ? STATUS_OK : STATUS_NOT_FOUND);
+    SAME(st, m_leased(u, p->now) ? STATUS_OK : STATUS_NOT_FOUND);
     if (st != STATUS_OK)
         return;
-    if (how == ITEM_EXTEND) {
-        u->held_until = due;
+    if (how == URL_SETTLE_EXTEND) {
+        u->leased_until = due;
         return;
     }
     u->due = due;
-    u->held_until = 0;
+    u->leased_until = 0;
     if (due == 0)
         u->metadata[0] = '\0';
     else if (!keep)
@@ -266,13 +267,13 @@ static void control(struct play *p)
 
 static void compare_counts(struct play *p)
 {
-    struct item_counts all = {0}, got;
+    struct url_counts all = {0}, got;
 
     for (unsigned c = 0; c < CRAWLS; c++) {
-        struct item_counts crawl = {0};
+        struct url_counts crawl = {0};
 
         for (unsigned k = 0; k < KEYS; k++) {
-            struct item_counts one = {0};
+            struct url_counts one = {0};
 
             m_counts(&p->m.queues[c][k], p->now, &one);
             m_counts(&p->m.queues[c][k], p->now, &crawl);
@@ -292,13 +293,13 @@ static void compare_list(struct play *p)
 {
     unsigned c = below(p, CRAWLS);
     bool filtered = below(p, 2) == 0;
-    struct item_list l = {.crawl = crawl_name(c),
-                          .filtered = filtered,
-                          .ignore_case = true,
-                          .filter = bytes_of_str("/H/3"),
-                          .skip = below(p, 4),
-                          .most = 1 + below(p, 30),
-                          .budget = 1 + below(p, 10)};
+    struct url_list l = {.crawl = crawl_name(c),
+                         .filtered = filtered,
+                         .ignore_case = true,
+                         .filter = bytes_of_str("/H/3"),
+                         .skip = below(p, 4),
+                         .most = 1 + below(p, 30),
+                         .budget = 1 + below(p, 10)};
     struct heard h = {.p = p, .stop = below(p, 5)};
     uint64_t match = 0, last = 0;
     unsigned queue = 0;
@@ -327,11 +328,11 @@ static void compare_list(struct play *p)
 
 /* ---- what a reader of the store finds ---- */
 
-static enum put_state state_of(const struct m_url *u, int64_t now)
+static enum url_state state_of(const struct m_url *u, int64_t now)
 {
-    return m_held(u, now) ? PUT_LEASED
-           : u->due == 0  ? PUT_COMPLETED
-                          : PUT_QUEUED;
+    return m_leased(u, now) ? URL_STATE_LEASED
+           : u->due == 0    ? URL_STATE_COMPLETED
+                            : URL_STATE_QUEUED;
 }
 
 struct search {
@@ -358,13 +359,13 @@ static void compare_url(struct play *p, struct put_urls *read, uint32_t queue,
 
     SAME(put_urls_find(read, url_name(text, n), find_id, &s), STATUS_OK);
     got = put_urls_get(read, s.id);
-    SAME(u->there, got.state > PUT_REMOVED);
+    SAME(u->there, got.state > URL_STATE_REMOVED);
     if (!u->there)
         return;
     SAME(got.queue, queue);
     SAME(got.state, state_of(u, p->now));
     SAME(got.due_ms, u->due);
-    SAME(got.leased_until_ms, m_held(u, p->now) ? u->held_until : 0);
+    SAME(got.leased_until_ms, m_leased(u, p->now) ? u->leased_until : 0);
     buf_init(&metadata, 1024);
     SAME(put_urls_metadata(read, s.id, &metadata), STATUS_OK);
     ck_assert_str_eq(buf_str(&metadata), u->metadata);
@@ -375,12 +376,12 @@ static void compare_queue(struct play *p, struct put_urls *read, uint32_t queue,
                           const struct m_queue *m)
 {
     const struct put_queue *q = put_urls_queue(read, queue);
-    struct item_counts c = {0};
+    struct url_counts c = {0};
 
     m_counts(m, p->now, &c);
     SAME(q->there, m->there);
-    SAME(q->urls.queued, c.active - c.held);
-    SAME(q->urls.leased, c.held);
+    SAME(q->urls.queued, c.active - c.leased);
+    SAME(q->urls.leased, c.leased);
     SAME(q->urls.completed, c.completed);
     for (unsigned n = 0; n < URLS; n++)
         compare_url(p, read, queue, &m->urls[n], n);
@@ -396,7 +397,7 @@ static void compare_read(struct play *p)
 {
     const struct put_facts *all;
     struct put_urls *read = NULL;
-    struct item_counts c = {0};
+    struct url_counts c = {0};
     struct reader r;
 
     SAME(reader_open(&r, p->rig.at.dir), STATUS_OK);
@@ -414,8 +415,8 @@ static void compare_read(struct play *p)
         }
     }
     all = put_urls_facts(read);
-    SAME(all->urls.queued, c.active - c.held);
-    SAME(all->urls.leased, c.held);
+    SAME(all->urls.queued, c.active - c.leased);
+    SAME(all->urls.leased, c.leased);
     SAME(all->urls.completed, c.completed);
     SAME(all->queues, c.queues);
     SAME(all->default_delay_ms, p->m.default_delay);
@@ -504,7 +505,7 @@ END_TEST
 
 /* ---- what it costs ---- */
 
-static bool pass_over(void *ctx, const struct item_view *view)
+static bool pass_over(void *ctx, const struct url_view *view)
 {
     (void)view;
     ++*(size_t *)ctx;
@@ -522,7 +523,7 @@ static uint64_t seen_asked(struct play *p)
 static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
 {
     struct item_put list[KEYS];
-    struct item_get g = {.crawl = crawl_name(0), .hold_ms = 60000};
+    struct url_ask g = {.crawl = crawl_name(0), .lease_ms = 60000};
     bool more = false;
 
     *handed_out = 0;

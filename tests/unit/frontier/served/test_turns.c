@@ -12,7 +12,7 @@ static struct turn *first_of(struct turn *all, uint32_t cap, int64_t before)
 
     for (int i = 0; i < N; i++) {
         if (all[i].item.place == 0 || all[i].item.key >= before ||
-            (cap > 0 && all[i].held >= cap))
+            (cap > 0 && all[i].leased >= cap))
             continue;
         if (best == NULL || all[i].item.key < best->item.key)
             best = &all[i];
@@ -23,7 +23,7 @@ static struct turn *first_of(struct turn *all, uint32_t cap, int64_t before)
 /* Held numbers on both sides of what has a heap of its own. */
 START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
 {
-    static const uint32_t held[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};
+    static const uint32_t leased[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};
     static const uint32_t caps[] = {0, 1, 2, 3, 10, 500, 512, 513, 700, 10000};
     struct turn all[N] = {{{0}, 0}};
     struct turns t = {0};
@@ -37,7 +37,7 @@ START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
         if (scratch_below(&state, 4) == 0)
             turns_remove(&t, turn);
         else
-            turns_set(&t, turn, i, held[scratch_below(&state, 9)]);
+            turns_set(&t, turn, i, leased[scratch_below(&state, 9)]);
         ck_assert(turns_first(&t, cap, before) == first_of(all, cap, before));
     }
     for (int i = 0; i < N; i++)

@@ -42,7 +42,9 @@ START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
     item.metadata = text("new");
     item.refetch_s = NOW_S - 1000; /* past: at once */
     SAME(put_item(&r, item), FRONTIER_ACK_OK);
-    call.in.url = (struct frontier_url_status){item.crawl, item.key, item.url};
+    call.in.crawl = item.crawl;
+    call.in.key = item.key;
+    call.in.url = item.url;
     service_call(&r, &call);
     SAME(call.status, STATUS_OK);
     ck_assert(bytes_is(call.urls[0].metadata, "new"));
@@ -54,7 +56,7 @@ START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
     service_call(&r, &call);
     SAME(call.urls[0].refetch_s, 0);
     SAME(call.urls[0].metadata.len, 0); /* completed: none */
-    SAME(call.facts.state, FRONTIER_URL_COMPLETED);
+    SAME(call.facts.state, URL_STATE_COMPLETED);
     frontier_call_fini(&call);
     service_fini(&r);
 }
@@ -92,7 +94,7 @@ START_TEST(contract_2_items_that_say_nothing_or_have_no_key_are_skipped)
     SAME(discover(&r, "c", key, "http://h/"), FRONTIER_ACK_SKIPPED);
     key[255] = '\0'; /* 255 are taken */
     SAME(discover(&r, "c", key, "http://h/"), FRONTIER_ACK_OK);
-    SAME(get_counts(&r, "c", "").size, 1);
+    SAME(get_counts(&r, "c", "").active, 1);
     service_fini(&r);
 }
 END_TEST
@@ -212,7 +214,7 @@ START_TEST(contract_2_a_queue_waits_its_delay_and_no_longer)
     SAME(control(&r, FRONTIER_SET_DELAY, "c", "k", 7, NULL), STATUS_OK);
     pass(&r, 6999);
     ck_assert_str_eq(get_urls(&r, "c", "k", 9, 1, 900), "");
-    SAME(get_counts(&r, "c", "k").in_process, 3);
+    SAME(get_counts(&r, "c", "k").leased, 3);
     pass(&r, 1);
     ck_assert_str_eq(get_urls(&r, "c", "k", 9, 1, 900), "u3 u4");
     service_fini(&r);
@@ -266,10 +268,10 @@ START_TEST(contract_2_a_hold_ends_with_a_known_update_or_at_its_date)
     pass(&r, 29999);
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "");
     pass(&r, 1);
-    SAME(get_counts(&r, "c", "").in_process, 0);
+    SAME(get_counts(&r, "c", "").leased, 0);
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 900), "u");
     SAME(know(&r, "c", "k", "u", NOW_S), FRONTIER_ACK_OK);
-    SAME(get_counts(&r, "c", "").in_process, 0);
+    SAME(get_counts(&r, "c", "").leased, 0);
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "u");
     service_fini(&r);
 }
@@ -339,7 +341,7 @@ START_TEST(ours_a_long_answer_comes_in_parts_and_each_url_once)
     } while (call.more);
     SAME(n, 4800);
     ck_assert_uint_ge(parts, 5);
-    SAME(get_counts(&r, "", "").in_process, 4800);
+    SAME(get_counts(&r, "", "").leased, 4800);
     frontier_call_fini(&call);
     service_fini(&r);
     free(items);
@@ -430,7 +432,7 @@ START_TEST(
     pass(&r, 1000);
     SAME(control(&r, FRONTIER_PURGE_URLS, "c", "", 0, &gone), STATUS_OK);
     SAME(gone, 2);
-    SAME(get_counts(&r, "c", "").size, 0);
+    SAME(get_counts(&r, "c", "").active, 0);
     service_fini(&r);
 }
 END_TEST

@@ -33,10 +33,10 @@ START_TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
     SAME(control(&r, FRONTIER_DELETE_CRAWL, "crawl1", "", 0, &gone), STATUS_OK);
     SAME(gone, 2);
     SAME(get_counts(&r, "crawl1", "").queues, 0);
-    SAME(get_counts(&r, "crawl10", "").size, 1);
+    SAME(get_counts(&r, "crawl10", "").active, 1);
     SAME(discover(&r, "crawl1", "k", "u"), FRONTIER_ACK_OK);
     service_restart(&r);
-    SAME(get_counts(&r, "crawl1", "").size, 1);
+    SAME(get_counts(&r, "crawl1", "").active, 1);
     ck_assert_str_eq(get_urls(&r, "crawl1", "", 0, 0, 0), "u");
     service_fini(&r);
 }
@@ -60,7 +60,7 @@ START_TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
     do {
         service_call(&r, &call);
         n += call.url_count;
-        SAME(get_counts(&r, "c", "").in_process, calls == 0 ? n : 0);
+        SAME(get_counts(&r, "c", "").leased, calls == 0 ? n : 0);
         if (calls++ == 0)
             SAME(control(&r, FRONTIER_DELETE_CRAWL, "c", "", 0, NULL),
                  STATUS_OK);
@@ -76,23 +76,23 @@ START_TEST(
     contract_3_4_completing_again_changes_no_count_rescheduling_counts_once)
 {
     struct service_rig r;
-    struct frontier_counts c;
+    struct url_counts c;
 
     service_make(&r);
     for (int i = 0; i < 3; i++)
         know(&r, "c", "k", "u", 0);
     c = get_counts(&r, "c", "k");
     SAME(c.completed, 1);
-    SAME(c.size, 0);
+    SAME(c.active, 0);
     for (int i = 0; i < 3; i++)
         know(&r, "c", "k", "u", NOW_S);
     c = get_counts(&r, "c", "k");
     SAME(c.completed, 0);
-    SAME(c.size, 1);
+    SAME(c.active, 1);
     service_restart(&r);
     c = get_counts(&r, "c", "");
     SAME(c.completed, 0);
-    SAME(c.size, 1);
+    SAME(c.active, 1);
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "u");
     service_fini(&r);
 }
@@ -111,10 +111,10 @@ START_TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
     ck_assert(bytes_is(call.urls[0].crawl, "DEFAULT"));
     frontier_call_fini(&call);
     call = service_new(FRONTIER_STATS);
-    call.in.queue = (struct frontier_queue_call){.crawl = text(" ")};
+    call.in.crawl = text(" ");
     service_call(&r, &call);
     ck_assert(bytes_is(call.crawl_id, "DEFAULT"));
-    SAME(call.counts.size, 1);
+    SAME(call.counts.active, 1);
     frontier_call_fini(&call);
     call = service_new(FRONTIER_LIST_CRAWLS);
     service_call(&r, &call);
@@ -167,7 +167,7 @@ START_TEST(
     service_restart(&r);
     ck_assert_str_eq(get_urls(&r, "c", "", 1, 0, 15), "");
     SAME(control(&r, FRONTIER_SET_ACTIVE, "", "", 1, NULL), STATUS_OK);
-    SAME(get_counts(&r, "c", "").in_process, 1);
+    SAME(get_counts(&r, "c", "").leased, 1);
     pass(&r, 9999);
     ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "");
     pass(&r, 1);
@@ -202,7 +202,7 @@ START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
 
         snprintf(crawl, sizeof crawl, "c%zu", i);
         SAME(discover(&r, crawl, "", cases[i].url), FRONTIER_ACK_OK);
-        SAME(get_counts(&r, crawl, cases[i].key).size, 1);
+        SAME(get_counts(&r, crawl, cases[i].key).active, 1);
     }
     service_fini(&r);
 }

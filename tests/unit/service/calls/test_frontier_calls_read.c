@@ -12,22 +12,22 @@ START_TEST(contract_2_status_of_what_is_unknown_is_not_found)
 
     service_make(&r);
     discover(&r, "c", "", "http://h/1");
-    call.in.url =
-        (struct frontier_url_status){text("c"), text(""), text("http://h/1")};
+    call.in.crawl = text("c");
+    call.in.url = text("http://h/1");
     service_call(&r, &call);
     SAME(call.status, STATUS_OK);
     SAME(call.urls[0].refetch_s, NOW_S); /* the second of its discovery */
-    call.in.url.url = text("http://h/2");
+    call.in.url = text("http://h/2");
     service_call(&r, &call);
     SAME(call.status, STATUS_NOT_FOUND);
-    call.in.url.key = text("other");
+    call.in.key = text("other");
     service_call(&r, &call);
     SAME(call.status, STATUS_NOT_FOUND);
-    call.in.url.crawl = text("other");
+    call.in.crawl = text("other");
     service_call(&r, &call);
     SAME(call.status, STATUS_NOT_FOUND);
-    call.in.url.key = text("");
-    call.in.url.url = text("/no/key/in/here");
+    call.in.key = text("");
+    call.in.url = text("/no/key/in/here");
     service_call(&r, &call);
     SAME(call.status, STATUS_ARG);
     frontier_call_fini(&call);
@@ -35,12 +35,15 @@ START_TEST(contract_2_status_of_what_is_unknown_is_not_found)
 }
 END_TEST
 
-static size_t list_size(struct service_rig *r, struct frontier_list_urls list,
+static size_t list_size(struct service_rig *r, const char *crawl,
+                        const char *key, struct frontier_list list,
                         const char *first)
 {
     struct frontier_call call = service_new(FRONTIER_LIST_URLS);
     size_t n = 0;
 
+    call.in.crawl = text(crawl);
+    call.in.key = text(key);
     call.in.list = list;
     do {
         service_call(r, &call);
@@ -60,11 +63,10 @@ static uint64_t count_filtered(struct service_rig *r, const char *filter,
 {
     struct frontier_call call = service_new(FRONTIER_COUNT_URLS);
 
-    call.in.count = (struct frontier_count_urls){.crawl = text("c"),
-                                                 .key = text(""),
-                                                 .filtered = filter != NULL,
-                                                 .ignore_case = ignore_case,
-                                                 .filter = text(filter)};
+    call.in.crawl = text("c");
+    call.in.list = (struct frontier_list){.filtered = filter != NULL,
+                                          .ignore_case = ignore_case,
+                                          .filter = text(filter)};
     service_call(r, &call);
     frontier_call_fini(&call);
     return call.number;
@@ -74,7 +76,7 @@ START_TEST(
     contract_2_lists_have_a_hundred_start_counts_matches_filters_are_substrings)
 {
     struct service_rig r;
-    struct frontier_list_urls list = {.crawl = text("c"), .key = text("")};
+    struct frontier_list list = {.size = 0};
 
     service_make(&r);
     for (int i = 0; i < 3000; i++) {
@@ -84,25 +86,23 @@ START_TEST(
         snprintf(key, sizeof key, "k%d", i % 3);
         discover(&r, "c", key, url);
     }
-    SAME(list_size(&r, list, "http://h/Page-0"), 100);
+    SAME(list_size(&r, "c", "", list, "http://h/Page-0"), 100);
     list.size = 5000;
-    SAME(list_size(&r, list, "http://h/Page-0"), 3000);
+    SAME(list_size(&r, "c", "", list, "http://h/Page-0"), 3000);
     list.start = 2990;
-    SAME(list_size(&r, list, "http://h/Page-2972"), 10);
-    list = (struct frontier_list_urls){.crawl = text("c"),
-                                       .key = text("k1"),
-                                       .size = 50,
-                                       .filtered = true,
-                                       .filter = text("Page-299")};
-    SAME(list_size(&r, list, "http://h/Page-2992"), 3); /* 2992 2995 2998 */
+    SAME(list_size(&r, "c", "", list, "http://h/Page-2972"), 10);
+    list = (struct frontier_list){.size = 50,
+                                  .filtered = true,
+                                  .filter = text("Page-299")};
+    SAME(list_size(&r, "c", "k1", list, "http://h/Page-2992"),
+         3); /* 2992 2995 2998 */
     list.start = 1;
-    SAME(list_size(&r, list, "http://h/Page-2995"), 2);
+    SAME(list_size(&r, "c", "k1", list, "http://h/Page-2995"), 2);
     list.filter = text("page-299");
-    SAME(list_size(&r, list, ""), 0);
+    SAME(list_size(&r, "c", "k1", list, ""), 0);
     list.ignore_case = true;
-    SAME(list_size(&r, list, "http://h/Page-2995"), 2);
-    list.crawl = text("nobody");
-    SAME(list_size(&r, list, ""), 0);
+    SAME(list_size(&r, "c", "k1", list, "http://h/Page-2995"), 2);
+    SAME(list_size(&r, "nobody", "k1", list, ""), 0);
     SAME(count_filtered(&r, NULL, false), 3000);
     SAME(count_filtered(&r, "Page-299", false), 11);
     SAME(count_filtered(&r, "page-299", false), 0);
@@ -118,8 +118,8 @@ static const char *queue_names(struct service_rig *r, uint32_t start,
     struct frontier_call call = service_new(FRONTIER_LIST_QUEUES);
 
     out[0] = '\0';
-    call.in.queues =
-        (struct frontier_list_queues){text("c"), start, size, inactive};
+    call.in.crawl = text("c");
+    call.in.queues = (struct frontier_list_queues){start, size, inactive};
     service_call(r, &call);
     for (size_t i = 0; i < call.name_count; i++)
         snprintf(out + strlen(out), sizeof out - strlen(out), "%s%.*s",
@@ -151,7 +151,7 @@ END_TEST
 START_TEST(contract_2_stats_count_held_and_future_ones_and_finished_queues)
 {
     struct service_rig r;
-    struct frontier_counts c;
+    struct url_counts c;
 
     service_make(&r);
     discover(&r, "c", "a", "u1");
@@ -160,16 +160,16 @@ START_TEST(contract_2_stats_count_held_and_future_ones_and_finished_queues)
     know(&r, "c", "done", "u", 0);
     get_urls(&r, "c", "a", 1, 1, 30);
     c = get_counts(&r, "c", "");
-    SAME(c.size, 3);
-    SAME(c.in_process, 1);
+    SAME(c.active, 3);
+    SAME(c.leased, 1);
     SAME(c.completed, 1);
     SAME(c.queues, 3);
     SAME(c.active_queues, 2);
     c = get_counts(&r, "c", "a");
-    SAME(c.size, 2);
+    SAME(c.active, 2);
     SAME(c.queues, 1);
     c = get_counts(&r, "nobody", "");
-    SAME(c.size + c.completed + c.queues, 0);
+    SAME(c.active + c.completed + c.queues, 0);
     service_fini(&r);
 }
 END_TEST

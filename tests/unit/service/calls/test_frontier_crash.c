@@ -136,29 +136,28 @@ static void check_url(struct service_rig *r, struct shared *sh, uint32_t n)
     char url[32], key[16];
     enum note note = (enum note)sh->notes[n];
 
-    call.in.url = (struct frontier_url_status){text(""), key_text(key, n),
-                                               url_text(url, n)};
+    call.in.key = key_text(key, n);
+    call.in.url = url_text(url, n);
     service_call(r, &call);
     if (note == NOTHING || note == SENT) { /* may be there, or not */
         if (call.status == STATUS_OK)
             sh->notes[n] =
-                call.facts.state == FRONTIER_URL_HELD ? LEASED : ACKED;
+                call.facts.state == URL_STATE_LEASED ? LEASED : ACKED;
         else
             sh->notes[n] = NOTHING;
     } else {
         ck_assert_msg(call.status == STATUS_OK, "%u is lost", n);
-        if (note == ACKED && call.facts.state == FRONTIER_URL_HELD)
+        if (note == ACKED && call.facts.state == URL_STATE_LEASED)
             sh->notes[n] = LEASED; /* committed, the answer not given */
         else if (note == ACKED)
-            SAME(call.facts.state, FRONTIER_URL_QUEUED);
+            SAME(call.facts.state, URL_STATE_QUEUED);
         if (note == LEASED)
-            SAME(call.facts.state, FRONTIER_URL_HELD);
+            SAME(call.facts.state, URL_STATE_LEASED);
         if (note == SENT_DONE)
-            sh->notes[n] =
-                call.facts.state == FRONTIER_URL_HELD ? LEASED : DONE;
+            sh->notes[n] = call.facts.state == URL_STATE_LEASED ? LEASED : DONE;
         if (note == DONE)
-            SAME(call.facts.state, FRONTIER_URL_COMPLETED);
-        if (call.facts.state != FRONTIER_URL_COMPLETED)
+            SAME(call.facts.state, URL_STATE_COMPLETED);
+        if (call.facts.state != URL_STATE_COMPLETED)
             SAME(call.urls[0].metadata.len, n % BATCH % 2 == 0 ? 1 : 0);
     }
     frontier_call_fini(&call);
@@ -166,19 +165,19 @@ static void check_url(struct service_rig *r, struct shared *sh, uint32_t n)
 
 static void check_all(struct service_rig *r, struct shared *sh)
 {
-    struct frontier_counts want = {0}, got;
+    struct url_counts want = {0}, got;
     uint32_t next = sh->next < URLS ? sh->next : URLS;
 
     service_open(r);
     for (uint32_t n = 0; n < next; n++) {
         check_url(r, sh, n);
-        want.size += sh->notes[n] == ACKED || sh->notes[n] == LEASED;
-        want.in_process += sh->notes[n] == LEASED;
+        want.active += sh->notes[n] == ACKED || sh->notes[n] == LEASED;
+        want.leased += sh->notes[n] == LEASED;
         want.completed += sh->notes[n] == DONE;
     }
     got = get_counts(r, "", "");
-    SAME(got.size, want.size);
-    SAME(got.in_process, want.in_process);
+    SAME(got.active, want.active);
+    SAME(got.leased, want.leased);
     SAME(got.completed, want.completed);
     ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
 }

@@ -19,12 +19,12 @@ START_TEST(ours_a_lease_can_be_settled_by_its_number_also_after_a_restart)
     service_restart(&r);
     call = service_new(FRONTIER_SETTLE);
     call.in.settle = (struct frontier_settle){.lease = lease,
-                                              .how = FRONTIER_SETTLE_EXTEND,
+                                              .how = URL_SETTLE_EXTEND,
                                               .seconds = 900};
     service_call(&r, &call);
     SAME(call.status, STATUS_OK);
     pass(&r, 899999);
-    SAME(get_counts(&r, "c", "").in_process, 1);
+    SAME(get_counts(&r, "c", "").leased, 1);
     call.in.settle = (struct frontier_settle){.lease = lease};
     service_call(&r, &call);
     SAME(call.status, STATUS_OK);
@@ -83,7 +83,7 @@ START_TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
             SAME(items[c][i].ack, FRONTIER_ACK_OK);
     }
     ck_assert(refused);
-    SAME(get_counts(&r, "", "").size, 6400);
+    SAME(get_counts(&r, "", "").active, 6400);
     service_fini(&r);
 }
 END_TEST

@@ -130,8 +130,8 @@ static void *putter(void *ctx)
 
 /* ---- clients that get and settle ---- */
 
-static enum status settle(struct client *c, uint64_t lease,
-                          enum frontier_settle_how how, uint32_t seconds)
+static enum status settle(struct client *c, uint64_t lease, enum url_settle how,
+                          uint32_t seconds)
 {
     struct frontier_call call = service_new(FRONTIER_SETTLE);
 
@@ -153,20 +153,20 @@ static void settle_one(struct client *c, uint32_t n, uint64_t lease)
     case 0: /* kept */
         break;
     case 1:
-        must(settle(c, lease, FRONTIER_SETTLE_EXTEND, 2 * LONG_S) == STATUS_OK,
+        must(settle(c, lease, URL_SETTLE_EXTEND, 2 * LONG_S) == STATUS_OK,
              "a lease cannot be extended", n);
         u->until_ms = before + 2 * LONG_S * INT64_C(1000);
         break;
     case 2: /* it may be handed out before this returns */
         u->note = SENT_BACK;
-        must(settle(c, lease, FRONTIER_SETTLE_FAIL, 0) == STATUS_OK,
+        must(settle(c, lease, URL_SETTLE_FAIL, 0) == STATUS_OK,
              "a lease cannot be given back", n);
         atomic_compare_exchange_strong(&u->note, &back, ACKED);
         atomic_fetch_add(&c->sh->back, 1);
         break;
     default:
         u->note = SENT_DONE;
-        must(settle(c, lease, FRONTIER_SETTLE_ACK, 0) == STATUS_OK,
+        must(settle(c, lease, URL_SETTLE_ACK, 0) == STATUS_OK,
              "a lease cannot be completed", n);
         u->note = DONE;
         atomic_fetch_add(&c->sh->done, 1);
@@ -220,9 +220,9 @@ static void get_some(struct client *c)
 
     if (brief)
         key_text(key, (uint32_t)scratch_below(&c->random, 3));
-    call.in.get = (struct frontier_get){.crawl = text("DEFAULT"),
-                                        .key = text(key),
-                                        .max_urls_per_queue = 10000,
+    call.in.crawl = text("DEFAULT");
+    call.in.key = text(key);
+    call.in.get = (struct frontier_get){.max_urls_per_queue = 10000,
                                         .max_queues = 3,
                                         .delay_requestable_s = hold_s};
     service_call(c->r, &call);
@@ -258,9 +258,9 @@ static void *slow_getter(void *ctx)
         struct frontier_call call = service_new(FRONTIER_GET);
         int64_t before = clock_wall_ms();
 
-        call.in.get = (struct frontier_get){.crawl = text("polite"),
-                                            .key = text("slow"),
-                                            .max_urls_per_queue = 1000,
+        call.in.crawl = text("polite");
+        call.in.key = text("slow");
+        call.in.get = (struct frontier_get){.max_urls_per_queue = 1000,
                                             .delay_requestable_s = 1};
         service_call(c->r, &call);
         if (call.url_count > 0) {
@@ -361,13 +361,15 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
 
 /* ---- the parent ---- */
 
-static struct frontier_url_facts facts_of(struct service_rig *r,
-                                          const char *crawl, const char *key,
-                                          struct bytes url, enum status *st)
+static struct url_facts facts_of(struct service_rig *r, const char *crawl,
+                                 const char *key, struct bytes url,
+                                 enum status *st)
 {
     struct frontier_call call = service_new(FRONTIER_URL_STATUS);
 
-    call.in.url = (struct frontier_url_status){text(crawl), text(key), url};
+    call.in.crawl = text(crawl);
+    call.in.key = text(key);
+    call.in.url = url;
     service_call(r, &call);
     frontier_call_fini(&call);
     *st = call.status;
@@ -375,11 +377,11 @@ static struct frontier_url_facts facts_of(struct service_rig *r,
 }
 
 /* What a client could not note: the service was killed before it was told. */
-static enum note learn(enum note note, enum frontier_url_state state)
+static enum note learn(enum note note, enum url_state state)
 {
-    if (state == FRONTIER_URL_HELD)
+    if (state == URL_STATE_LEASED)
         return LEASED;
-    if (state == FRONTIER_URL_QUEUED)
+    if (state == URL_STATE_QUEUED)
         return ACKED;
     ck_assert(note == SENT_DONE || note == DONE);
     return DONE;
@@ -389,7 +391,7 @@ static void check_url(struct service_rig *r, struct shared *sh, uint32_t n)
 {
     struct url_note *u = &sh->urls[n];
     enum note note = (enum note)u->note;
-    struct frontier_url_facts f;
+    struct url_facts f;
     char url[32], key[16];
     enum status st;
 
@@ -401,13 +403,13 @@ static void check_url(struct service_rig *r, struct shared *sh, uint32_t n)
     }
     ck_assert_msg(st == STATUS_OK, "%u is lost", n);
     if (note == LEASED && u->until_ms > clock_wall_ms()) {
-        ck_assert_msg(f.state == FRONTIER_URL_HELD, "%u is not held", n);
-        ck_assert_msg(f.held_until_ms >= u->until_ms, "%u: hold is short", n);
+        ck_assert_msg(f.state == URL_STATE_LEASED, "%u is not held", n);
+        ck_assert_msg(f.leased_until_ms >= u->until_ms, "%u: hold is short", n);
     }
     if (note == DONE)
-        ck_assert_msg(f.state == FRONTIER_URL_COMPLETED, "%u not done", n);
+        ck_assert_msg(f.state == URL_STATE_COMPLETED, "%u not done", n);
     u->note = (unsigned char)learn(note, f.state);
-    u->until_ms = f.held_until_ms;
+    u->until_ms = f.leased_until_ms;
 }
 
 static void check_setting(struct setting *s, uint64_t got, const char *what)
@@ -433,7 +435,7 @@ static void check_delay(struct shared *sh, unsigned q, uint64_t got)
 static void check_politeness(struct service_rig *r, struct shared *sh)
 {
     struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
-    struct frontier_url_facts f;
+    struct url_facts f;
     char key[16];
     enum status st;
 
@@ -474,7 +476,7 @@ static void check_all(struct service_rig *r, struct shared *sh)
 {
     uint32_t next = sh->next < URLS ? sh->next : URLS;
     uint64_t there = 0, leased = 0, lasting = 0, done = 0;
-    struct frontier_counts got;
+    struct url_counts got;
 
     service_open(r);
     check_politeness(r, sh);
@@ -487,10 +489,10 @@ static void check_all(struct service_rig *r, struct shared *sh)
                    sh->urls[n].until_ms > clock_wall_ms() + 60000;
     }
     got = get_counts(r, "", "");
-    SAME(got.size, there - done);
+    SAME(got.active, there - done);
     SAME(got.completed, done);
-    ck_assert_uint_ge(got.in_process, lasting);
-    ck_assert_uint_le(got.in_process, leased);
+    ck_assert_uint_ge(got.leased, lasting);
+    ck_assert_uint_le(got.leased, leased);
     ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
 }
 

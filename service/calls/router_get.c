@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hub_get.c - URLs of any crawl: all sources in turn.
+ * router_get.c - URLs of any crawl: all sources in turn.
  *
  *   sources: other programs' URLs, and each crawl of our own that runs
  *
@@ -21,16 +21,16 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "service/calls/frontier_answer.h"
-#include "service/calls/hub_impl.h"
+#include "service/calls/call_answer.h"
+#include "service/calls/router_impl.h"
 
 struct source {
     char name[CRAWLS_NAME_MOST + 1]; /* empty: other programs' URLs */
     bool out;                        /* has no more */
 };
 
-struct hub_get {
-    struct hub *hub;
+struct router_get {
+    struct router *router;
     struct frontier_call *call; /* as it was last submitted */
     struct frontier_call sub;
     struct source *sources;
@@ -49,7 +49,7 @@ struct hub_get {
 
 enum { STEP_SUBMITTED, STEP_ANSWERED, STEP_LEFT };
 
-static void get_free(struct hub_get *g)
+static void get_free(struct router_get *g)
 {
     frontier_call_fini(&g->sub);
     free(g->sources);
@@ -58,7 +58,7 @@ static void get_free(struct hub_get *g)
 
 /* ---- sources ---- */
 
-static void add_source(struct hub_get *g, const char *name)
+static void add_source(struct router_get *g, const char *name)
 {
     struct source *s = &g->sources[g->count++];
 
@@ -66,13 +66,14 @@ static void add_source(struct hub_get *g, const char *name)
     memcpy(s->name, name, strlen(name) + 1);
 }
 
-static void find_sources(struct hub_get *g)
+static void find_sources(struct router_get *g)
 {
     struct crawls_view *views = NULL;
-    size_t n = g->hub->crawls != NULL ? crawls_each(g->hub->crawls, &views) : 0;
+    size_t n =
+        g->router->crawls != NULL ? crawls_each(g->router->crawls, &views) : 0;
 
     g->sources = xcalloc(n + 1, sizeof *g->sources);
-    if (g->hub->frontier != NULL)
+    if (g->router->frontier != NULL)
         add_source(g, "");
     for (size_t i = 0; i < n; i++)
         if (views[i].state != CRAWLS_STOPPED && views[i].state != CRAWLS_FAILED)
@@ -80,10 +81,10 @@ static void find_sources(struct hub_get *g)
     free(views);
     g->left = g->count;
     if (g->count > 0)
-        g->at = atomic_fetch_add(&g->hub->turn, 1) % g->count;
+        g->at = atomic_fetch_add(&g->router->turn, 1) % g->count;
 }
 
-static size_t still_in(const struct hub_get *g)
+static size_t still_in(const struct router_get *g)
 {
     size_t n = 0;
 
@@ -92,13 +93,13 @@ static size_t still_in(const struct hub_get *g)
     return n;
 }
 
-static bool is_limited(const struct hub_get *g)
+static bool is_limited(const struct router_get *g)
 {
     return g->call->in.get.max_queues > 0;
 }
 
 /* To the next source that is to be asked; false: there is none. */
-static bool next_source(struct hub_get *g)
+static bool next_source(struct router_get *g)
 {
     if (is_limited(g) && g->wanted == 0)
         return false;
@@ -116,27 +117,24 @@ static bool next_source(struct hub_get *g)
 static void answered(struct frontier_call *sub);
 
 /* The share of queues that falls to the source at hand. */
-static void begin_question(struct hub_get *g)
+static void begin_question(struct router_get *g)
 {
     const struct source *s = &g->sources[g->at];
-    struct frontier_get *in = &g->sub.in.get;
-
     frontier_call_fini(&g->sub);
     frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
     g->sub.via = g->call->via;
-    *in = g->call->in.get;
-    in->any_crawl = s->name[0] == '\0';
-    in->crawl = bytes_of_str(s->name);
-    in->key = (struct bytes){NULL, 0};
+    g->sub.in.crawl = bytes_of_str(s->name);
+    g->sub.in.get = g->call->in.get;
+    g->sub.in.get.any_crawl = s->name[0] == '\0';
     g->asked = 0;
     if (is_limited(g))
         g->asked = (uint32_t)((g->wanted + g->left - 1) / g->left);
-    in->max_queues = g->asked;
+    g->sub.in.get.max_queues = g->asked;
     g->given = 0;
     g->last_len = SIZE_MAX;
 }
 
-static void end_question(struct hub_get *g)
+static void end_question(struct router_get *g)
 {
     struct source *s = &g->sources[g->at];
 
@@ -147,16 +145,11 @@ static void end_question(struct hub_get *g)
     g->at = (g->at + 1) % g->count;
 }
 
-static void submit(struct hub_get *g)
+static void submit(struct router_get *g)
 {
     const struct source *s = &g->sources[g->at];
-    enum status st = STATUS_OK;
 
-    if (s->name[0] != '\0')
-        hub_lend(g->hub, bytes_of_str(s->name), &g->sub);
-    else
-        st = frontier_service_submit(g->hub->frontier, &g->sub);
-    if (st == STATUS_OK)
+    if (router_send(g->router, bytes_of_str(s->name), &g->sub) == STATUS_OK)
         return;
     answer_begin(&g->sub); /* no room, or stopping: it gives nothing now */
     answered(&g->sub);
@@ -164,7 +157,7 @@ static void submit(struct hub_get *g)
 
 /* ---- one answer ---- */
 
-static void count_queue(struct hub_get *g, struct bytes key)
+static void count_queue(struct router_get *g, struct bytes key)
 {
     size_t len = key.len < sizeof g->last ? key.len : sizeof g->last;
 
@@ -176,7 +169,7 @@ static void count_queue(struct hub_get *g, struct bytes key)
     g->given++;
 }
 
-static void take_answer(struct hub_get *g)
+static void take_answer(struct router_get *g)
 {
     struct frontier_call *call = g->call;
 
@@ -197,7 +190,7 @@ static void take_answer(struct hub_get *g)
         end_question(g);
 }
 
-static void finish(struct hub_get *g, bool more)
+static void finish(struct router_get *g, bool more)
 {
     struct frontier_call *call = g->call;
 
@@ -212,7 +205,7 @@ static void finish(struct hub_get *g, bool more)
 }
 
 /* Asks until a source keeps us waiting, or there is an answer to give. */
-static void ask_on(struct hub_get *g)
+static void ask_on(struct router_get *g)
 {
     for (;;) {
         bool full = answer_is_full(g->call);
@@ -234,7 +227,7 @@ static void ask_on(struct hub_get *g)
 
 static void answered(struct frontier_call *sub)
 {
-    struct hub_get *g = sub->ctx;
+    struct router_get *g = sub->ctx;
 
     if (atomic_exchange(&g->step, STEP_ANSWERED) == STEP_SUBMITTED)
         return; /* ask_on goes on */
@@ -242,9 +235,9 @@ static void answered(struct frontier_call *sub)
     ask_on(g);
 }
 
-enum status hub_get_any(struct hub *h, struct frontier_call *call)
+enum status router_get_any(struct router *r, struct frontier_call *call)
 {
-    struct hub_get *g = call->joint;
+    struct router_get *g = call->joint;
 
     answer_begin(call);
     call->crawl_id = (struct bytes){NULL, 0};
@@ -253,7 +246,7 @@ enum status hub_get_any(struct hub *h, struct frontier_call *call)
         answer_room(call, (size_t)2 * ANSWER_PART_URLS, sizeof *call->urls);
     if (g == NULL) {
         g = xcalloc(1, sizeof *g);
-        g->hub = h;
+        g->router = r;
         g->wanted = call->in.get.max_queues;
         frontier_call_init(&g->sub, FRONTIER_GET, answered, g);
         atomic_init(&g->step, STEP_LEFT);

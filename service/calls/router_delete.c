@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hub_delete.c - a crawl of our own, deleted by a program that knows it by the
- * frontier's API alone.
+ * router_delete.c - a crawl of our own, deleted by a program that knows it by
+ * the frontier's API alone.
  *
  * It is what DELETE /v1/crawls/NAME does: the crawl is stopped at once, and its
  * directory goes with all that is in it, pages and WARC files too. Who asked
@@ -12,8 +12,8 @@
 
 #include "base/mem.h"
 #include "frontier/served/item_name.h"
-#include "service/calls/frontier_answer.h"
-#include "service/calls/hub_impl.h"
+#include "service/calls/call_answer.h"
+#include "service/calls/router_impl.h"
 
 struct deletion {
     struct crawls_call base; /* first */
@@ -46,7 +46,7 @@ static void deleted(struct crawls_call *base)
     call->done(call); /* no longer ours */
 }
 
-enum status hub_delete(struct hub *h, struct frontier_call *call)
+enum status router_delete(struct router *r, struct frontier_call *call)
 {
     struct deletion *d = xcalloc(1, sizeof *d);
     enum status st;
@@ -55,7 +55,7 @@ enum status hub_delete(struct hub *h, struct frontier_call *call)
     d->base.crawl = item_crawl_name(call->in.crawl);
     d->base.done = deleted;
     d->call = call;
-    st = crawls_submit(h->crawls, &d->base);
+    st = crawls_submit(r->crawls, &d->base);
     if (st != STATUS_OK)
         free(d);
     return st;

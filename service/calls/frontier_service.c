@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_calls.c - the way to the frontier thread: lists of calls, the
- * transport's side, opening and closing. What becomes of a call is in
- * frontier_turn.c.
+ * frontier_service.c - the way to the frontier thread: lists of calls, submits
+ * and samples, opening and closing. What becomes of a call is in
+ * frontier_service_turn.c.
  */
-#include "service/calls/frontier_calls.h"
+#include "service/calls/frontier_service.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/cond.h"
 #include "base/mem.h"
-#include "service/calls/frontier_state.h"
+#include "service/calls/frontier_service_impl.h"
 
 #define MEMORY        (UINT64_C(256) << 20)
 #define MOST_WAITING  65536
@@ -43,54 +43,12 @@ struct frontier_call *call_list_take(struct call_list *l)
     return call;
 }
 
-const char *frontier_verb_name(enum frontier_verb v)
-{
-    static const char *const names[FRONTIER_VERBS_] = {
-        [FRONTIER_PUT] = "put",
-        [FRONTIER_GET] = "get",
-        [FRONTIER_URL_STATUS] = "url_status",
-        [FRONTIER_LIST_URLS] = "list_urls",
-        [FRONTIER_COUNT_URLS] = "count_urls",
-        [FRONTIER_PURGE_URLS] = "purge_urls",
-        [FRONTIER_LIST_QUEUES] = "list_queues",
-        [FRONTIER_DELETE_QUEUE] = "delete_queue",
-        [FRONTIER_BLOCK_QUEUE] = "block_queue",
-        [FRONTIER_SET_DELAY] = "set_delay",
-        [FRONTIER_SET_LIMIT] = "set_limit",
-        [FRONTIER_STATS] = "stats",
-        [FRONTIER_LIST_CRAWLS] = "list_crawls",
-        [FRONTIER_DELETE_CRAWL] = "delete_crawl",
-        [FRONTIER_SET_ACTIVE] = "set_active",
-        [FRONTIER_GET_ACTIVE] = "get_active",
-        [FRONTIER_SET_LOG_LEVEL] = "set_log_level",
-        [FRONTIER_LIST_NODES] = "list_nodes",
-        [FRONTIER_SETTLE] = "settle",
-    };
-
-    return names[v];
-}
-
 size_t call_items(const struct frontier_call *call)
 {
     return call->verb == FRONTIER_PUT ? call->in.put.n : 1;
 }
 
-/* ---- the transport's side ---- */
-
-void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
-                        void (*done)(struct frontier_call *call), void *ctx)
-{
-    *call = (struct frontier_call){.verb = verb, .done = done, .ctx = ctx};
-}
-
-void frontier_call_fini(struct frontier_call *call)
-{
-    if (call->joint != NULL)
-        call->joint_free(call->joint);
-    call->joint = NULL;
-    arena_free(call->memory);
-    call->memory = NULL;
-}
+/* ---- calls and samples ---- */
 
 enum status frontier_service_submit(struct frontier_service *s,
                                     struct frontier_call *call)
@@ -164,7 +122,7 @@ static void service_free(struct frontier_service *s)
     pthread_cond_destroy(&s->arrived);
     pthread_mutex_destroy(&s->mtx);
     free(s->puts);
-    free(s->put_items);
+    call_batch_fini(&s->batch);
     free(s->node);
     free((void *)(uintptr_t)s->o.dir);
     free(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hub_put.c - batches of puts for several crawls: split, put side by side,
+ * router_put.c - batches of puts for several crawls: split, put side by side,
  * acknowledged as one.
  *
  * A part has the items of one crawl in the order of the batch, as copies whose
@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "frontier/served/item_name.h"
-#include "service/calls/frontier_answer.h"
-#include "service/calls/hub_impl.h"
+#include "service/calls/call_answer.h"
+#include "service/calls/router_impl.h"
 
 struct part {
     struct frontier_call call;
@@ -29,15 +29,14 @@ struct batch {
     atomic_size_t pending;
 };
 
-/* Where an item goes: a name, or empty. `last`: of the one before it. */
-static struct bytes place_of(const struct hub *h,
+/* Where an item goes. `last`: of the one before it. */
+static struct bytes place_of(const struct router *r,
                              const struct frontier_item *item,
                              struct bytes last_crawl, struct bytes last_place)
 {
     if (last_crawl.at != NULL && bytes_equal(item->crawl, last_crawl))
         return last_place;
-    return hub_is_ours(h, item->crawl) ? item_crawl_name(item->crawl)
-                                       : (struct bytes){NULL, 0};
+    return router_place(r, item->crawl);
 }
 
 static struct part *part_of(struct batch *b, struct bytes crawl)
@@ -65,13 +64,13 @@ static void add_item(struct part *p, const struct frontier_item *item,
     p->at[p->n++] = (uint32_t)at;
 }
 
-static void split(const struct hub *h, struct batch *b)
+static void split(const struct router *r, struct batch *b)
 {
     const struct frontier_put *in = &b->call->in.put;
     struct bytes last_crawl = {NULL, 0}, place = {NULL, 0};
 
     for (size_t i = 0; i < in->n; i++) {
-        place = place_of(h, &in->items[i], last_crawl, place);
+        place = place_of(r, &in->items[i], last_crawl, place);
         last_crawl = in->items[i].crawl;
         add_item(part_of(b, place), &in->items[i], i);
     }
@@ -121,24 +120,16 @@ static void part_done(struct frontier_call *call)
     one_done(call->ctx);
 }
 
-/* The part of other programs goes first: it alone may have no room. */
-static enum status submit_first(struct hub *h, struct batch *b)
+/* Served URLs go first: only there may be no room. */
+static enum status submit_first(struct router *r, struct batch *b)
 {
-    for (size_t i = 0; i < b->count; i++) {
-        struct frontier_call *call = &b->parts[i].call;
-
-        if (b->parts[i].crawl.len > 0)
-            continue;
-        if (h->frontier != NULL)
-            return frontier_service_submit(h->frontier, call);
-        answer_begin(call);
-        answer_refuse(call, "no URLs are taken for a crawl of this name");
-        part_done(call);
-    }
+    for (size_t i = 0; i < b->count; i++)
+        if (b->parts[i].crawl.len == 0)
+            return router_send(r, b->parts[i].crawl, &b->parts[i].call);
     return STATUS_OK;
 }
 
-static enum status submit_parts(struct hub *h, struct batch *b)
+static enum status submit_parts(struct router *r, struct batch *b)
 {
     enum status st;
 
@@ -150,26 +141,26 @@ static enum status submit_parts(struct hub *h, struct batch *b)
         p->call.via = b->call->via;
         p->call.in.put = (struct frontier_put){p->items, p->n};
     }
-    st = submit_first(h, b);
+    st = submit_first(r, b);
     if (st != STATUS_OK) {
         batch_free(b);
         return st;
     }
     for (size_t i = 0; i < b->count; i++)
         if (b->parts[i].crawl.len > 0)
-            hub_lend(h, b->parts[i].crawl, &b->parts[i].call);
+            router_to_crawl(r, b->parts[i].crawl, &b->parts[i].call);
     one_done(b);
     return STATUS_OK;
 }
 
 /* All of it goes to one place: which is in *place. */
-static bool is_whole(const struct hub *h, const struct frontier_put *in,
+static bool is_whole(const struct router *r, const struct frontier_put *in,
                      struct bytes *place)
 {
     struct bytes last = {NULL, 0};
 
     for (size_t i = 0; i < in->n; i++) {
-        struct bytes one = place_of(h, &in->items[i], last, *place);
+        struct bytes one = place_of(r, &in->items[i], last, *place);
 
         if (i > 0 && !bytes_equal(one, *place))
             return false;
@@ -179,23 +170,17 @@ static bool is_whole(const struct hub *h, const struct frontier_put *in,
     return true;
 }
 
-enum status hub_put(struct hub *h, struct frontier_call *call)
+enum status router_put(struct router *r, struct frontier_call *call)
 {
     struct bytes place = {NULL, 0};
     struct batch *b;
 
     if (call->in.put.n == 0 || call->in.put.n > FRONTIER_PUT_MOST)
         return STATUS_ARG;
-    if (is_whole(h, &call->in.put, &place)) {
-        if (place.len > 0) {
-            hub_lend(h, place, call);
-            return STATUS_OK;
-        }
-        if (h->frontier != NULL)
-            return frontier_service_submit(h->frontier, call);
-    }
+    if (is_whole(r, &call->in.put, &place))
+        return router_send(r, place, call);
     b = xcalloc(1, sizeof *b);
     b->call = call;
-    split(h, b);
-    return submit_parts(h, b);
+    split(r, b);
+    return submit_parts(r, b);
 }

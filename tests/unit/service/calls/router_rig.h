@@ -1,10 +1,10 @@
 /*
- * hub_rig.h - a hub between calls, a frontier of other programs and two crawls
- * that this process runs; those are paused, so that nothing is ever asked.
- * Header only.
+ * router_rig.h - a router between calls, a frontier of other programs and two
+ * crawls that this process runs; those are paused, so that nothing is ever
+ * asked. Header only.
  */
-#ifndef URLWEIR_TESTS_SERVICE_CALLS_HUB_RIG_H
-#define URLWEIR_TESTS_SERVICE_CALLS_HUB_RIG_H
+#ifndef URLWEIR_TESTS_SERVICE_CALLS_ROUTER_RIG_H
+#define URLWEIR_TESTS_SERVICE_CALLS_ROUTER_RIG_H
 
 #include <check.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "crawler/html/links.h"
 #include "frontier/embedded/frontier.h"
-#include "service/calls/hub.h"
-#include "service/calls/lend.h"
+#include "service/calls/call_crawl.h"
+#include "service/calls/router.h"
 #include "tests/unit/service/service_rig.h"
 
 #define CRAWLS 2
@@ -29,11 +29,11 @@ struct crawls_member {
     struct crawl *crawl;
 };
 
-struct hub_rig {
+struct router_rig {
     struct service_rig frontier;
     struct crawls_member own[CRAWLS];
     struct crawls *crawls;
-    struct hub *hub;
+    struct router *router;
 };
 
 static inline struct crawl *crawl_of(struct crawls_member *m)
@@ -101,11 +101,11 @@ static inline void member_fini(struct crawls_member *m)
 }
 
 /* Crawls of our own are "own0" and "own1". */
-static inline void hub_make(struct hub_rig *r, bool with_frontier)
+static inline void router_make(struct router_rig *r, bool with_frontier)
 {
     static const struct crawls_maker maker = {.crawl = crawl_of};
 
-    *r = (struct hub_rig){.crawls = NULL};
+    *r = (struct router_rig){.crawls = NULL};
     ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
     if (with_frontier)
         service_make(&r->frontier);
@@ -119,10 +119,10 @@ static inline void hub_make(struct hub_rig *r, bool with_frontier)
         snprintf(name, sizeof name, "own%d", i);
         crawls_adopt(r->crawls, name, r->own[i].at.dir, &r->own[i]);
     }
-    r->hub = hub_new(with_frontier ? r->frontier.s : NULL, r->crawls);
+    r->router = router_new(with_frontier ? r->frontier.s : NULL, r->crawls);
 }
 
-static inline void close_crawls(struct hub_rig *r)
+static inline void close_crawls(struct router_rig *r)
 {
     ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
     for (int i = 0; i < CRAWLS; i++)
@@ -130,23 +130,23 @@ static inline void close_crawls(struct hub_rig *r)
     r->crawls = NULL;
 }
 
-static inline void hub_fini(struct hub_rig *r)
+static inline void router_fini(struct router_rig *r)
 {
     if (r->crawls != NULL)
         close_crawls(r);
-    hub_free(r->hub);
+    router_free(r->router);
     ck_assert_int_eq(frontier_service_close(r->frontier.s), STATUS_OK);
     scratch_remove(&r->frontier.at);
 }
 
 /* Submits and waits. */
-static inline void ask(struct hub_rig *r, struct frontier_call *call)
+static inline void ask(struct router_rig *r, struct frontier_call *call)
 {
     struct service_wait w = {.r = &r->frontier};
 
     call->done = service_told;
     call->ctx = &w;
-    ck_assert_int_eq(hub_submit(r->hub, call), STATUS_OK);
+    ck_assert_int_eq(router_submit(r->router, call), STATUS_OK);
     service_wait_for(&w);
 }
 
@@ -158,7 +158,7 @@ static inline struct frontier_item item_of(const char *crawl, const char *url,
                                   .url = text(url)};
 }
 
-static inline enum frontier_ack put_one(struct hub_rig *r, const char *crawl,
+static inline enum frontier_ack put_one(struct router_rig *r, const char *crawl,
                                         const char *url,
                                         enum frontier_item_kind kind)
 {
@@ -172,7 +172,7 @@ static inline enum frontier_ack put_one(struct hub_rig *r, const char *crawl,
 }
 
 /* n URLs, each of a host of its own. */
-static inline void put_hosts(struct hub_rig *r, const char *crawl, int n)
+static inline void put_hosts(struct router_rig *r, const char *crawl, int n)
 {
     struct frontier_item *items = xcalloc((size_t)n, sizeof *items);
     struct frontier_call call = service_new(FRONTIER_PUT);
@@ -197,7 +197,7 @@ struct got {
     size_t all, theirs, own[CRAWLS], parts;
 };
 
-static inline struct got get_any(struct hub_rig *r, uint32_t queues)
+static inline struct got get_any(struct router_rig *r, uint32_t queues)
 {
     struct frontier_call call = service_new(FRONTIER_GET);
     struct got n = {0};
@@ -212,14 +212,14 @@ static inline struct got get_any(struct hub_rig *r, uint32_t queues)
         n.parts++;
         for (size_t i = 0; i < call.url_count; i++) {
             struct bytes crawl = call.urls[i].crawl;
-            bool ours = lend_is_lease(call.urls[i].lease);
+            bool ours = call_crawl_is_lease(call.urls[i].lease);
 
             n.all++;
             n.theirs += bytes_is(crawl, "theirs");
             n.own[0] += bytes_is(crawl, "own0");
             n.own[1] += bytes_is(crawl, "own1");
             ck_assert(ours == !bytes_is(crawl, "theirs"));
-            ck_assert(!ours || lend_may_be_of(call.urls[i].lease, crawl));
+            ck_assert(!ours || call_crawl_may_have(call.urls[i].lease, crawl));
         }
     } while (call.more);
     frontier_call_fini(&call);
@@ -227,7 +227,7 @@ static inline struct got get_any(struct hub_rig *r, uint32_t queues)
 }
 
 /* Names of an answer, joined by blanks. */
-static inline const char *names_of(struct hub_rig *r,
+static inline const char *names_of(struct router_rig *r,
                                    struct frontier_call *call)
 {
     static char out[500];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* frontier_answer.c - putting the answer of a call together. */
-#include "service/calls/frontier_answer.h"
+/* call_answer.c - putting the answer of a call together. */
+#include "service/calls/call_answer.h"
 
 #define MEMORY_MOST ((size_t)64 << 20) /* of one part of an answer */
 
@@ -16,7 +16,7 @@ void answer_begin(struct frontier_call *call)
     call->names = NULL;
     call->url_count = call->name_count = 0;
     call->number = 0;
-    call->more = call->flag = false;
+    call->more = call->flag = call->under_way = false;
 }
 
 struct bytes answer_keep(struct frontier_call *call, struct bytes b)
@@ -60,7 +60,7 @@ void answer_fail(struct frontier_call *call, enum status st)
 {
     call->status = st;
     call->url_count = call->name_count = 0;
-    call->more = false;
+    call->more = call->under_way = false;
     for (size_t i = 0; call->verb == FRONTIER_PUT && i < call->in.put.n; i++)
         call->in.put.items[i].ack = FRONTIER_ACK_FAIL;
 }

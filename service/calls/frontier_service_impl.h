@@ -1,20 +1,22 @@
 /*
- * frontier_state.h - the inside of the service, shared by its files.
+ * frontier_service_impl.h - the inside of the service, shared by its files.
  *
- *   frontier_calls.c    the way to the frontier thread; opening and closing
- *   frontier_turn.c     that thread
- *   frontier_execute.c  what a call does
- *   frontier_begin.c    the store, opened or made
+ *   frontier_service.c        the way to the frontier thread; opening, closing
+ *   frontier_service_turn.c   that thread
+ *   frontier_service_store.c  the store, opened or made
+ *   call_served.c             what it does for a call
  *
  * Nobody else includes this.
  */
-#ifndef URLWEIR_SERVICE_CALLS_FRONTIER_STATE_H
-#define URLWEIR_SERVICE_CALLS_FRONTIER_STATE_H
+#ifndef URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_IMPL_H
+#define URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_IMPL_H
 
 #include <pthread.h>
 
 #include "frontier/served/items.h"
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call_answer.h"
+#include "service/calls/call_ops.h"
+#include "service/calls/frontier_service.h"
 
 struct call_list {
     struct frontier_call *head, *tail;
@@ -46,9 +48,10 @@ struct frontier_service {
     enum status broken;       /* STATUS_OK, or what the store failed with */
     struct call_list done;    /* to be told after the commit */
     struct call_list unready; /* go on after the commit */
-    struct item_put *puts;    /* of the group that is being gathered */
-    struct frontier_item **put_items;
-    size_t put_count, put_room;
+    int64_t now;              /* wall clock, of this turn */
+    struct call_batch batch;  /* of puts that came one after the other */
+    struct item_put *puts;    /* the same for items.h */
+    size_t put_room;
     int64_t next_checkpoint; /* monotonic */
     int64_t next_watch;      /* the same */
     bool unwatched;          /* something was done since the last one */
@@ -56,7 +59,7 @@ struct frontier_service {
     enum status stopped;     /* of the last checkpoint */
 };
 
-/* The store in s->o.dir, made when there is none (frontier_begin.c). */
+/* The store in s->o.dir, made when there is none (frontier_service_store.c). */
 MUST_CHECK enum status frontier_open_store(struct frontier_service *s,
                                            int64_t now);
 
@@ -72,13 +75,7 @@ void frontier_sample_all(struct frontier_service *s);
 /* By the clock of the options. */
 int64_t frontier_wall_ms(const struct frontier_service *s);
 
-/* Carries out a call that is no PUT. False: it has more to do, and is to be
- * given here again. */
-bool frontier_execute(struct frontier_service *s, struct frontier_call *call,
-                      int64_t now);
-/* Adds the items of a PUT to the group. */
-void frontier_gather(struct frontier_service *s, struct frontier_call *call);
-/* Puts the group. */
-void frontier_put_group(struct frontier_service *s, int64_t now);
+/* For call_execute, with the service (call_served.c). */
+extern const struct call_ops call_served_ops;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lend_put.c - URLs that other programs found or fetched, put into a crawl of
- * our own.
+ * call_crawl_put.c - URLs that other programs found or fetched, put into a
+ * crawl of our own.
  *
  *   discovered ─► canonical ─► in scope? ─► seen? ─► queued
  *   known      ─► canonical ─► known here? ─── no ─► in scope? ─► admitted
@@ -16,17 +16,15 @@
 
 #include "base/mem.h"
 #include "crawler/html/link_kinds.h"
-#include "frontier/embedded/frontier.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url_params.h"
-#include "service/calls/lend_impl.h"
+#include "service/calls/call_crawl_impl.h"
 
-#define SLICE       2048
 #define MEMORY_MOST ((size_t)128 << 20) /* texts and metadata of a slice */
 #define DROP_MOST   ((size_t)2048)      /* octets kept of a dropped URL */
 
 struct putting {
-    struct lend *l;
+    struct call_crawl *c;
     const struct fetcher_options *o;
     struct arena *arena;
     struct url url;
@@ -46,7 +44,7 @@ static uint32_t depth_of(struct putting *p, const struct frontier_item *item)
 {
     uint32_t depth = 1;
 
-    return lend_metadata_number(item->metadata, "depth", p->arena, &depth) &&
+    return call_metadata_number(item->metadata, "depth", p->arena, &depth) &&
                    depth > 0
                ? depth
                : 1;
@@ -93,8 +91,8 @@ static bool to_item(struct putting *p, const struct frontier_item *item,
     *out = (struct engine_item){
         .key = bytes_of(at + (key.at - text.at), key.len),
         .url = bytes_of(at, text.len),
-        .digest = digest_url(frontier_digest_key(p->l->engine),
-                             lend_crawl(p->l), key, text),
+        .digest = digest_url(frontier_digest_key(p->c->engine),
+                             call_crawl_id(p->c), key, text),
         .depth = depth,
         .kind = LINK_A,
     };
@@ -109,8 +107,8 @@ static enum status put_discovered(struct putting *p)
 
     if (p->count + p->drop_count == 0)
         return STATUS_OK;
-    st = lent_discover(p->l->engine, p->items, p->count, p->drops,
-                       p->drop_count, p->l->now, p->l->wall_ms, p->ids);
+    st = lent_discover(p->c->engine, p->items, p->count, p->drops,
+                       p->drop_count, p->c->now, p->c->wall_ms, p->ids);
     for (size_t i = 0; st == STATUS_OK && i < p->count; i++)
         p->from[i]->ack =
             p->ids[i] != 0 ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
@@ -136,8 +134,8 @@ static enum status admit(struct putting *p, const struct frontier_item *item,
     struct engine_item e;
     bool wanted = to_item(p, item, &e);
     enum status st =
-        lent_discover(p->l->engine, &e, wanted ? 1 : 0, p->drops, p->drop_count,
-                      p->l->now, p->l->wall_ms, p->ids);
+        lent_discover(p->c->engine, &e, wanted ? 1 : 0, p->drops, p->drop_count,
+                      p->c->now, p->c->wall_ms, p->ids);
 
     *id = wanted && st == STATUS_OK ? p->ids[0] : 0;
     p->drop_count = 0;
@@ -146,11 +144,11 @@ static enum status admit(struct putting *p, const struct frontier_item *item,
 
 static enum status take_known(struct putting *p, struct frontier_item *item)
 {
-    struct lend *l = p->l;
+    struct call_crawl *c = p->c;
     const struct lent_word word = {
         .final = item->refetch_s == 0,
         .due_ms = wire_ms(item->refetch_s),
-        .http_status = lend_http_status(item->metadata, p->arena),
+        .http_status = call_metadata_http_status(item->metadata, p->arena),
     };
     enum lent_said said = LENT_TAKEN;
     uint64_t id = 0;
@@ -160,12 +158,12 @@ static enum status take_known(struct putting *p, struct frontier_item *item)
     if (st != STATUS_OK || !to_canonical(p, item->url))
         return st;
     st =
-        lent_identify(l->engine, queue_key_of(&p->url), url_text(&p->url), &id);
+        lent_identify(c->engine, queue_key_of(&p->url), url_text(&p->url), &id);
     if (st == STATUS_OK && id == 0)
         st = admit(p, item, &id);
     if (st != STATUS_OK || id == 0)
         return st;
-    st = lent_say(l->engine, id, &word, l->now, l->wall_ms, &said);
+    st = lent_say(c->engine, id, &word, c->now, c->wall_ms, &said);
     if (st == STATUS_OK && (said != LENT_WAS_DONE || word.final))
         item->ack = FRONTIER_ACK_OK;
     return st;
@@ -173,12 +171,12 @@ static enum status take_known(struct putting *p, struct frontier_item *item)
 
 /* ---- a slice ---- */
 
-static struct putting *putting_new(struct lend *l, size_t n)
+static struct putting *putting_new(struct call_crawl *c, size_t n)
 {
     struct putting *p = xcalloc(1, sizeof *p);
 
-    p->l = l;
-    p->o = crawl_fetching(l->crawl);
+    p->c = c;
+    p->o = crawl_fetching(c->crawl);
     p->arena = arena_new(MEMORY_MOST);
     url_init(&p->url);
     p->items = xcalloc(n, sizeof *p->items);
@@ -199,29 +197,22 @@ static void putting_free(struct putting *p)
     free(p);
 }
 
-enum status lend_put(struct lend *l)
+enum status call_crawl_put(void *of, struct frontier_item *const *items,
+                           size_t n)
 {
-    const struct frontier_put *in = &l->call->in.put;
-    struct putting *p;
+    struct call_crawl *c = of;
+    struct putting *p = putting_new(c, n);
     enum status st = STATUS_OK;
 
-    l->from = l->to;
-    l->to = in->n - l->from < SLICE ? in->n : l->from + SLICE;
-    p = putting_new(l, l->to - l->from);
-    for (size_t i = l->from; st == STATUS_OK && i < l->to; i++) {
-        struct frontier_item *item = &in->items[i];
-
-        if (item->kind == FRONTIER_ITEM_DISCOVERED)
-            take_discovered(p, item);
-        else if (item->kind == FRONTIER_ITEM_KNOWN)
-            st = take_known(p, item);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        if (items[i]->kind == FRONTIER_ITEM_DISCOVERED)
+            take_discovered(p, items[i]);
         else
-            item->ack = FRONTIER_ACK_SKIPPED;
+            st = take_known(p, items[i]);
     }
     if (st == STATUS_OK)
         st = put_discovered(p);
     putting_free(p);
-    l->task.durable = true;
-    l->more = l->to < in->n;
+    c->task.durable = true;
     return st;
 }

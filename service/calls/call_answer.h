@@ -1,22 +1,19 @@
 /*
- * frontier_answer.h - putting the answer of a call together, for whoever
- * carries calls out: the frontier of other programs (frontier_execute.c),
- * crawls of our own (lend.c), and the hub between them.
+ * call_answer.h - putting the answer of a call together, for call_execute.c,
+ * the router and whoever ends a call without it.
  *
  * Everything lives in the call's memory, which has a ceiling; where it is
  * reached the call's status becomes STATUS_LIMIT. One thread at a time.
  */
-#ifndef URLWEIR_SERVICE_CALLS_FRONTIER_ANSWER_H
-#define URLWEIR_SERVICE_CALLS_FRONTIER_ANSWER_H
+#ifndef URLWEIR_SERVICE_CALLS_CALL_ANSWER_H
+#define URLWEIR_SERVICE_CALLS_CALL_ANSWER_H
 
 #include <stdbool.h>
 
-#include "service/calls/frontier_calls.h"
+#include "service/calls/call.h"
 
 #define ANSWER_PART_URLS  1000              /* of one part of an answer */
 #define ANSWER_PART_BYTES ((size_t)1 << 20) /* after which it is given */
-#define ANSWER_LIST_SIZE  100               /* where the wire says 0 */
-#define ANSWER_HOLD_S     30
 
 /* STATUS_OK and nothing; what the part before pointed to is gone. */
 void answer_begin(struct frontier_call *call);

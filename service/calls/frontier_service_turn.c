@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_turn.c - the frontier thread, one turn after the other.
+ * frontier_service_turn.c - the frontier thread, one turn after the other.
  *
  *   submit ──► waiting (bounded) ──► turn: gather puts, carry out the rest
  *                                      │
@@ -22,7 +22,7 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "frontier/embedded/frontier.h"
-#include "service/calls/frontier_state.h"
+#include "service/calls/frontier_service_impl.h"
 
 #define TURN_ITEMS 8192 /* a turn takes about that many */
 #define BUSY_ITEMS 64   /* of a turn that makes the next one wait */
@@ -40,11 +40,8 @@ int64_t frontier_wall_ms(const struct frontier_service *s)
 static void take_sample(struct frontier_service *s, int64_t now)
 {
     struct frontier_service_sample *m = &s->sample;
-    struct item_counts c;
 
-    items_counts(s->items, bytes_of_str(""), bytes_of_str(""), now, &c);
-    m->all = (struct frontier_counts){c.active, c.held, c.completed, c.queues,
-                                      c.active_queues};
+    items_counts(s->items, bytes_of_str(""), bytes_of_str(""), now, &m->all);
     m->urls = frontier_store_last_id(frontier_store_of(s->engine));
     m->active = items_active(s->items);
     m->broken = s->broken != STATUS_OK;
@@ -163,35 +160,41 @@ static bool next_calls(struct frontier_service *s, struct call_list *to,
 
 /* ---- a turn ---- */
 
-static void carry_out_all(struct frontier_service *s, struct call_list *calls,
-                          int64_t now)
+static void put_batch(struct frontier_service *s)
+{
+    if (s->broken != STATUS_OK)
+        s->batch.n = 0; /* they failed, and say so */
+    else
+        s->broken = call_batch_put(&s->batch, &call_served_ops, s);
+}
+
+/* True: the call is over, as far as it depends on us. */
+static bool execute(struct frontier_service *s, struct frontier_call *call)
+{
+    bool again = false;
+
+    if (s->broken == STATUS_OK)
+        s->broken = call_execute(&call_served_ops, s, call, s->now, &again);
+    else
+        answer_begin(call); /* tell_all says why */
+    return !again;
+}
+
+static void carry_out_all(struct frontier_service *s, struct call_list *calls)
 {
     struct frontier_call *call;
 
     while ((call = call_list_take(calls)) != NULL) {
         if (call->verb == FRONTIER_PUT) {
-            frontier_gather(s, call);
+            call->status = STATUS_OK;
+            call_batch_add(&s->batch, call->in.put.items, call->in.put.n);
             call_list_add(&s->done, call);
             continue;
         }
-        frontier_put_group(s, now); /* in the order of their coming */
-        call_list_add(frontier_execute(s, call, now) ? &s->done : &s->unready,
-                      call);
+        put_batch(s); /* in the order of their coming */
+        call_list_add(execute(s, call) ? &s->done : &s->unready, call);
     }
-    frontier_put_group(s, now);
-}
-
-/* A put whose commit failed is not to be relied upon, whatever it says. */
-static void fail_call(struct frontier_call *call, enum status st)
-{
-    call->status = st;
-    call->url_count = call->name_count = 0;
-    call->more = false;
-    for (size_t i = 0; call->verb == FRONTIER_PUT && i < call->in.put.n; i++) {
-        if (call->in.put.items[i].ack == FRONTIER_ACK_OK ||
-            call->in.put.items[i].ack == FRONTIER_ACK_SKIPPED)
-            call->in.put.items[i].ack = FRONTIER_ACK_FAIL;
-    }
+    put_batch(s);
 }
 
 /* Counts a call, which is still ours. */
@@ -207,7 +210,7 @@ static void count_call(struct frontier_service *s,
         atomic_fetch_add_explicit(&s->acks[i], acks[i], memory_order_relaxed);
 }
 
-static void tell_all(struct frontier_service *s, int64_t now)
+static void tell_all(struct frontier_service *s)
 {
     int64_t told = s->done.head != NULL ? clock_mono() : 0;
     struct frontier_call *call;
@@ -215,7 +218,7 @@ static void tell_all(struct frontier_service *s, int64_t now)
 
     while ((call = call_list_take(&s->done)) != NULL) {
         if (s->broken != STATUS_OK)
-            fail_call(call, s->broken);
+            answer_fail(call, s->broken); /* a put is not to be relied upon */
         calls++;
         puts += call->verb == FRONTIER_PUT ? call->in.put.n : 0;
         urls += call->verb == FRONTIER_GET ? call->url_count : 0;
@@ -227,7 +230,7 @@ static void tell_all(struct frontier_service *s, int64_t now)
     s->sample.calls += calls;
     s->sample.puts += puts;
     s->sample.gets_urls += urls;
-    take_sample(s, now);
+    take_sample(s, s->now);
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -257,12 +260,12 @@ static void checkpoint_if_due(struct frontier_service *s)
     sample_memory(s);
 }
 
-static void commit(struct frontier_service *s, int64_t now)
+static void commit(struct frontier_service *s)
 {
     if (s->broken == STATUS_OK && items_dirty(s->items)) {
         s->uncovered = true;
         fault_point("service-commit");
-        s->broken = items_commit(s->items, now);
+        s->broken = items_commit(s->items, s->now);
         fault_point("service-committed");
     }
     if (s->broken != STATUS_OK && !s->sample.broken)
@@ -279,11 +282,10 @@ void *frontier_thread(void *arg)
     bool busy = false;
 
     while (next_calls(s, &calls, &busy)) {
-        int64_t now = frontier_wall_ms(s);
-
-        carry_out_all(s, &calls, now);
-        commit(s, now);
-        tell_all(s, now);
+        s->now = frontier_wall_ms(s);
+        carry_out_all(s, &calls);
+        commit(s);
+        tell_all(s);
         checkpoint_if_due(s);
         watch_if_due(s);
     }

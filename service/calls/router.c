@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hub.c - which call goes where. */
-#include "service/calls/hub.h"
+/* router.c - which call goes where. */
+#include "service/calls/router.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,87 +9,83 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/served/item_name.h"
-#include "service/calls/frontier_answer.h"
-#include "service/calls/hub_impl.h"
-#include "service/calls/lend.h"
+#include "service/calls/call_answer.h"
+#include "service/calls/call_crawl.h"
+#include "service/calls/router_impl.h"
 
-struct hub *hub_new(struct frontier_service *frontier, struct crawls *crawls)
+struct router *router_new(struct frontier_service *frontier,
+                          struct crawls *crawls)
 {
-    struct hub *h = xcalloc(1, sizeof *h);
+    struct router *r = xcalloc(1, sizeof *r);
     struct frontier_service_sample s = {.active = true};
 
-    h->frontier = frontier;
-    h->crawls = crawls;
+    r->frontier = frontier;
+    r->crawls = crawls;
     if (frontier != NULL)
         frontier_service_sample(frontier, &s);
-    atomic_init(&h->active, s.active);
-    atomic_init(&h->turn, 0);
-    pthread_mutex_init(&h->mtx, NULL);
-    pthread_cond_init(&h->left, NULL);
-    return h;
+    atomic_init(&r->active, s.active);
+    atomic_init(&r->turn, 0);
+    pthread_mutex_init(&r->mtx, NULL);
+    pthread_cond_init(&r->left, NULL);
+    return r;
 }
 
 /* ---- crawls that go ---- */
 
 /* A call may go from one source to the next on the frontier's thread while
  * others close the crawls, so they are told here when nobody looks at them. */
-bool hub_enter(struct hub *h)
+bool router_enter(struct router *r)
 {
     bool in;
 
-    pthread_mutex_lock(&h->mtx);
-    in = !h->ended;
-    h->inside += in;
-    pthread_mutex_unlock(&h->mtx);
+    pthread_mutex_lock(&r->mtx);
+    in = !r->ended;
+    r->inside += in;
+    pthread_mutex_unlock(&r->mtx);
     return in;
 }
 
-void hub_leave(struct hub *h)
+void router_leave(struct router *r)
 {
-    pthread_mutex_lock(&h->mtx);
-    if (--h->inside == 0)
-        pthread_cond_broadcast(&h->left);
-    pthread_mutex_unlock(&h->mtx);
+    pthread_mutex_lock(&r->mtx);
+    if (--r->inside == 0)
+        pthread_cond_broadcast(&r->left);
+    pthread_mutex_unlock(&r->mtx);
 }
 
-void hub_end_crawls(struct hub *h)
+void router_end_crawls(struct router *r)
 {
-    pthread_mutex_lock(&h->mtx);
-    h->ended = true;
-    while (h->inside > 0)
-        pthread_cond_wait(&h->left, &h->mtx);
-    pthread_mutex_unlock(&h->mtx);
+    pthread_mutex_lock(&r->mtx);
+    r->ended = true;
+    while (r->inside > 0)
+        pthread_cond_wait(&r->left, &r->mtx);
+    pthread_mutex_unlock(&r->mtx);
 }
 
-void hub_set_crawls(struct hub *h, struct crawls *crawls)
+void router_set_crawls(struct router *r, struct crawls *crawls)
 {
-    h->crawls = crawls;
+    r->crawls = crawls;
 }
 
-void hub_close(struct hub *h)
+void router_close(struct router *r)
 {
-    hub_end_crawls(h);
-    h->frontier = NULL;
+    router_end_crawls(r);
+    r->frontier = NULL;
 }
 
-void hub_free(struct hub *h)
+void router_free(struct router *r)
 {
-    if (h == NULL)
+    if (r == NULL)
         return;
-    hub_end_crawls(h);
-    pthread_cond_destroy(&h->left);
-    pthread_mutex_destroy(&h->mtx);
-    free(h);
+    router_end_crawls(r);
+    pthread_cond_destroy(&r->left);
+    pthread_mutex_destroy(&r->mtx);
+    free(r);
 }
 
-struct frontier_service *hub_frontier(const struct hub *h)
+struct frontier_service *router_frontier(const struct router *r)
 {
-    return h->frontier;
-}
-
-bool hub_is_ours(const struct hub *h, struct bytes crawl)
-{
-    return h->crawls != NULL && crawls_has(h->crawls, item_crawl_name(crawl));
+    return r->frontier;
 }
 
 static void finish(struct frontier_call *call)
@@ -113,7 +109,7 @@ static void answer_unknown(struct frontier_call *call)
         call->status = STATUS_NOT_FOUND;
         break;
     case FRONTIER_STATS:
-        call->counts = (struct frontier_counts){0};
+        call->counts = (struct url_counts){0};
         break;
     default: /* nothing of it, as the API has it */
         break;
@@ -123,19 +119,28 @@ static void answer_unknown(struct frontier_call *call)
 
 /* ---- by crawl ---- */
 
-void hub_lend(struct hub *h, struct bytes crawl, struct frontier_call *call)
+struct bytes router_place(const struct router *r, struct bytes crawl)
 {
-    enum status st;
+    struct bytes name = item_crawl_name(crawl);
 
-    if (call->verb == FRONTIER_GET && !atomic_load(&h->active)) {
+    return r->crawls != NULL && crawls_has(r->crawls, name)
+               ? name
+               : (struct bytes){NULL, 0};
+}
+
+void router_to_crawl(struct router *r, struct bytes name,
+                     struct frontier_call *call)
+{
+    enum status st = STATUS_CLOSED;
+
+    if (call->verb == FRONTIER_GET && !atomic_load(&r->active)) {
         answer_begin(call);
         finish(call);
         return;
     }
-    st = STATUS_CLOSED;
-    if (hub_enter(h)) {
-        st = lend_submit(h->crawls, item_crawl_name(crawl), call);
-        hub_leave(h);
+    if (router_enter(r)) {
+        st = call_crawl_submit(r->crawls, name, call);
+        router_leave(r);
     }
     if (st == STATUS_NOT_FOUND) /* deleted just now */
         answer_unknown(call);
@@ -146,57 +151,41 @@ void hub_lend(struct hub *h, struct bytes crawl, struct frontier_call *call)
     }
 }
 
-static enum status pass_on(struct hub *h, struct frontier_call *call)
+enum status router_send(struct router *r, struct bytes place,
+                        struct frontier_call *call)
 {
-    if (h->frontier != NULL)
-        return frontier_service_submit(h->frontier, call);
-    answer_unknown(call);
+    if (place.len == 0 && r->frontier != NULL)
+        return frontier_service_submit(r->frontier, call);
+    if (place.len > 0)
+        router_to_crawl(r, place, call);
+    else
+        answer_unknown(call);
     return STATUS_OK;
 }
 
-static struct bytes crawl_of(const struct frontier_call *call)
+static enum status to_served(struct router *r, struct frontier_call *call)
 {
-    switch (call->verb) {
-    case FRONTIER_GET:
-        return call->in.get.crawl;
-    case FRONTIER_URL_STATUS:
-        return call->in.url.crawl;
-    case FRONTIER_LIST_URLS:
-        return call->in.list.crawl;
-    case FRONTIER_COUNT_URLS:
-        return call->in.count.crawl;
-    case FRONTIER_PURGE_URLS:
-        return call->in.purge.crawl;
-    case FRONTIER_LIST_QUEUES:
-        return call->in.queues.crawl;
-    case FRONTIER_DELETE_CRAWL:
-        return call->in.crawl;
-    default:
-        return call->in.queue.crawl;
-    }
+    return router_send(r, (struct bytes){NULL, 0}, call);
 }
 
-static enum status by_crawl(struct hub *h, struct frontier_call *call)
+static enum status by_crawl(struct router *r, struct frontier_call *call)
 {
-    struct bytes crawl = crawl_of(call);
+    struct bytes place = router_place(r, call->in.crawl);
 
-    if (!hub_is_ours(h, crawl))
-        return pass_on(h, call);
-    if (call->verb == FRONTIER_DELETE_CRAWL)
-        return hub_delete(h, call);
-    hub_lend(h, crawl, call);
-    return STATUS_OK;
+    return place.len > 0 && call->verb == FRONTIER_DELETE_CRAWL
+               ? router_delete(r, call)
+               : router_send(r, place, call);
 }
 
 /* SET_DELAY without a key is the default of programs' queues, as it ever was,
  * unless it names a crawl of ours. */
-static enum status get(struct hub *h, struct frontier_call *call)
+static enum status get(struct router *r, struct frontier_call *call)
 {
     if (!call->in.get.any_crawl)
-        return by_crawl(h, call);
-    if (call->in.get.key.len > 0) /* a key alone names no queue */
-        return pass_on(h, call);
-    return hub_get_any(h, call);
+        return by_crawl(r, call);
+    if (call->in.key.len > 0) /* a key alone names no queue */
+        return to_served(r, call);
+    return router_get_any(r, call);
 }
 
 /* ---- by lease ---- */
@@ -204,7 +193,7 @@ static enum status get(struct hub *h, struct frontier_call *call)
 /* Of one crawl: those whose names fall together are asked in turn, until one
  * knows it. */
 struct search {
-    struct hub *hub;
+    struct router *router;
     struct frontier_call *call;
     void (*done)(struct frontier_call *call);
     void *ctx;
@@ -228,11 +217,12 @@ static void search_end(struct search *s)
 static void search_on(struct search *s)
 {
     while (s->at < s->count &&
-           !lend_may_be_of(s->call->in.settle.lease,
-                           bytes_of_str(s->crawls[s->at].name)))
+           !call_crawl_may_have(s->call->in.settle.lease,
+                                bytes_of_str(s->crawls[s->at].name)))
         s->at++;
     if (s->at < s->count) {
-        hub_lend(s->hub, bytes_of_str(s->crawls[s->at++].name), s->call);
+        router_to_crawl(s->router, bytes_of_str(s->crawls[s->at++].name),
+                        s->call);
         return;
     }
     answer_begin(s->call);
@@ -250,19 +240,19 @@ static void search_next(struct frontier_call *call)
         search_end(s);
 }
 
-static enum status settle(struct hub *h, struct frontier_call *call)
+static enum status settle(struct router *r, struct frontier_call *call)
 {
     struct search *s;
 
-    if (!lend_is_lease(call->in.settle.lease))
-        return pass_on(h, call);
+    if (!call_crawl_is_lease(call->in.settle.lease))
+        return to_served(r, call);
     s = xcalloc(1, sizeof *s);
-    s->hub = h;
+    s->router = r;
     s->call = call;
     s->done = call->done;
     s->ctx = call->ctx;
-    if (h->crawls != NULL)
-        s->count = crawls_each(h->crawls, &s->crawls);
+    if (r->crawls != NULL)
+        s->count = crawls_each(r->crawls, &s->crawls);
     call->done = search_next;
     call->ctx = s;
     search_on(s);
@@ -274,7 +264,7 @@ static enum status settle(struct hub *h, struct frontier_call *call)
 /* A call on its way to the frontier of other programs, whose answer is added
  * to. */
 struct detour {
-    struct hub *hub;
+    struct router *router;
     void (*done)(struct frontier_call *call);
     void *ctx;
 };
@@ -289,20 +279,20 @@ static void detour_end(struct frontier_call *call)
     finish(call);
 }
 
-static enum status detour(struct hub *h, struct frontier_call *call,
+static enum status detour(struct router *r, struct frontier_call *call,
                           void (*then)(struct frontier_call *call))
 {
     struct detour *d = xcalloc(1, sizeof *d);
     enum status st = STATUS_OK;
 
-    *d = (struct detour){h, call->done, call->ctx};
+    *d = (struct detour){r, call->done, call->ctx};
     call->done = then;
     call->ctx = d;
-    if (h->frontier != NULL) {
-        st = frontier_service_submit(h->frontier, call);
+    if (r->frontier != NULL) {
+        st = frontier_service_submit(r->frontier, call);
     } else {
         answer_begin(call);
-        call->flag = atomic_load(&h->active);
+        call->flag = atomic_load(&r->active);
         then(call);
     }
     if (st == STATUS_OK)
@@ -328,12 +318,12 @@ static void add_crawls(struct frontier_call *call)
     size_t n = 0, before = call->name_count;
     struct bytes *names = NULL;
 
-    if (!hub_enter(d->hub)) {
+    if (!router_enter(d->router)) {
         answer_fail(call, STATUS_CLOSED);
     } else {
-        if (d->hub->crawls != NULL)
-            n = crawls_each(d->hub->crawls, &views);
-        hub_leave(d->hub);
+        if (d->router->crawls != NULL)
+            n = crawls_each(d->router->crawls, &views);
+        router_leave(d->router);
     }
     if (call->status == STATUS_OK)
         names = answer_room(call, before + n + 1, sizeof *names);
@@ -354,44 +344,44 @@ static void note_active(struct frontier_call *call)
     const struct detour *d = call->ctx;
 
     if (call->status == STATUS_OK)
-        atomic_store(&d->hub->active, call->in.active);
+        atomic_store(&d->router->active, call->in.active);
     detour_end(call);
 }
 
-static enum status submit(struct hub *h, struct frontier_call *call)
+static enum status submit(struct router *r, struct frontier_call *call)
 {
-    if (h->crawls == NULL && h->frontier != NULL)
-        return frontier_service_submit(h->frontier, call);
+    if (r->crawls == NULL && r->frontier != NULL)
+        return frontier_service_submit(r->frontier, call);
     switch (call->verb) {
     case FRONTIER_PUT:
-        return hub_put(h, call);
+        return router_put(r, call);
     case FRONTIER_GET:
-        return get(h, call);
+        return get(r, call);
     case FRONTIER_SETTLE:
-        return settle(h, call);
+        return settle(r, call);
     case FRONTIER_LIST_CRAWLS:
-        return detour(h, call, add_crawls);
+        return detour(r, call, add_crawls);
     case FRONTIER_SET_ACTIVE:
-        return detour(h, call, note_active);
+        return detour(r, call, note_active);
     case FRONTIER_GET_ACTIVE:
-        return detour(h, call, detour_end);
+        return detour(r, call, detour_end);
     case FRONTIER_SET_LOG_LEVEL:
     case FRONTIER_LIST_NODES:
-        return pass_on(h, call);
+        return to_served(r, call);
     case FRONTIER_VERBS_:
         return STATUS_ARG;
     default:
-        return by_crawl(h, call);
+        return by_crawl(r, call);
     }
 }
 
-enum status hub_submit(struct hub *h, struct frontier_call *call)
+enum status router_submit(struct router *r, struct frontier_call *call)
 {
     enum status st = STATUS_CLOSED;
 
-    if (hub_enter(h)) {
-        st = submit(h, call);
-        hub_leave(h);
+    if (router_enter(r)) {
+        st = submit(r, call);
+        router_leave(r);
     }
     return st;
 }
@@ -403,18 +393,18 @@ static void told(struct frontier_call *call)
     latch_open(call->ctx);
 }
 
-bool hub_is_put(struct hub *h, struct bytes name)
+bool router_is_served(struct router *r, struct bytes name)
 {
     struct latch done;
     struct frontier_call call;
     bool there = false;
 
-    if (h->frontier == NULL)
+    if (r->frontier == NULL)
         return false;
     latch_init(&done);
     frontier_call_init(&call, FRONTIER_STATS, told, &done);
-    call.in.queue.crawl = name;
-    if (frontier_service_submit(h->frontier, &call) == STATUS_OK) {
+    call.in.crawl = name;
+    if (frontier_service_submit(r->frontier, &call) == STATUS_OK) {
         latch_wait(&done);
         there = call.status == STATUS_OK && call.counts.queues > 0;
     }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lend_url.c - what stands in the metadata of URLs lent and put back.
+ * call_metadata.c - what stands in the metadata of URLs leased and put back.
  *
  * Out: depth, kind, via. In: depth, and the status that StormCrawler keeps
  * under fetch.statusCode (stormcrawler.net, "Metadata"). All else is the other
  * program's own affair and not kept: our crawl has rows, not metadata.
  */
+#include "service/calls/call_metadata.h"
+
 #include <stdio.h>
-#include <string.h>
 
 #include "crawler/html/link_kinds.h"
-#include "service/calls/lend_impl.h"
 #include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"
 
@@ -37,14 +37,14 @@ static void set(Urlfrontier__URLInfo *info, struct entry *e, const char *name,
     info->metadata[info->n_metadata++] = &e->entry;
 }
 
-struct bytes lend_metadata(struct frontier_call *call, uint32_t depth,
-                           uint8_t kind, struct bytes via)
+void call_metadata_make(struct buf *out, uint32_t depth, uint8_t kind,
+                        struct bytes via)
 {
     Urlfrontier__URLInfo info = URLFRONTIER__URLINFO__INIT;
     Urlfrontier__URLInfo__MetadataEntry *list[ENTRIES];
     struct entry entries[ENTRIES];
     char number[16];
-    uint8_t *at;
+    char *at;
     size_t len;
 
     info.metadata = list;
@@ -54,11 +54,12 @@ struct bytes lend_metadata(struct frontier_call *call, uint32_t depth,
         bytes_of_str(link_kind_name((enum link_kind)kind)));
     set(&info, &entries[2], "via", via);
     len = urlfrontier__urlinfo__get_packed_size(&info);
-    at = answer_room(call, len, 1);
+    buf_clear(out);
+    at = buf_room(out, len);
     if (at == NULL)
-        return (struct bytes){NULL, 0};
-    urlfrontier__urlinfo__pack(&info, at);
-    return bytes_of(at, len);
+        return; /* `via` is too long to be told */
+    urlfrontier__urlinfo__pack(&info, (uint8_t *)at);
+    buf_grew(out, len);
 }
 
 static bool read_number(struct bytes text, uint32_t *out)
@@ -74,7 +75,7 @@ static bool read_number(struct bytes text, uint32_t *out)
     return text.len > 0;
 }
 
-bool lend_metadata_number(struct bytes metadata, const char *name,
+bool call_metadata_number(struct bytes metadata, const char *name,
                           struct arena *a, uint32_t *out)
 {
     const Urlfrontier__URLInfo *info;
@@ -93,11 +94,11 @@ bool lend_metadata_number(struct bytes metadata, const char *name,
     return false;
 }
 
-uint16_t lend_http_status(struct bytes metadata, struct arena *a)
+uint16_t call_metadata_http_status(struct bytes metadata, struct arena *a)
 {
     uint32_t n;
 
-    return lend_metadata_number(metadata, "fetch.statusCode", a, &n) &&
+    return call_metadata_number(metadata, "fetch.statusCode", a, &n) &&
                    n >= 100 && n < 600
                ? (uint16_t)n
                : 0;

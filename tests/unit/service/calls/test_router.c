@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* What is put, handed out and settled, between a frontier of other programs and
- * crawls of our own. What else may be done to those: test_hub_control.c. */
-#include "tests/unit/service/calls/hub_rig.h"
+ * crawls of our own. What else may be done to those: test_router_control.c. */
+#include "tests/unit/service/calls/router_rig.h"
 
 /* ---- put ---- */
 
 START_TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
 {
     static const char *const names[] = {"theirs", "own0", "own1", "others"};
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_PUT);
     struct frontier_item items[400];
     char urls[400][40];
     bool seen[4][50] = {{false}};
     enum frontier_ack want[400];
 
-    hub_make(&r, true);
+    router_make(&r, true);
     srand(7);
     for (int i = 0; i < 400; i++) {
         int crawl = rand() % 4, url = rand() % 50;
@@ -40,15 +40,15 @@ START_TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
         ck_assert_msg(items[i].ack == want[i], "item %d: %d, not %d", i,
                       (int)items[i].ack, (int)want[i]);
     frontier_call_fini(&call);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt)
 {
-    struct hub_rig r;
+    struct router_rig r;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     ck_assert_int_eq(put_one(&r, "own0", "http://a.test/%7Ex", 1),
                      FRONTIER_ACK_OK);
     ck_assert_int_eq(put_one(&r, "own0", "HTTP://A.test:80/./~x#there", 1),
@@ -59,7 +59,7 @@ START_TEST(a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt)
                              FRONTIER_ITEM_KNOWN),
                      FRONTIER_ACK_OK);
     ck_assert_uint_eq(get_any(&r, 0).own[0], 0);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
@@ -67,10 +67,10 @@ END_TEST
 
 START_TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct got n;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 10);
     put_hosts(&r, "own0", 10);
     put_hosts(&r, "own1", 2);
@@ -88,16 +88,16 @@ START_TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
     n = get_any(&r, 100);
     ck_assert_uint_eq(n.all, 3);
     ck_assert_uint_eq(get_any(&r, 100).all, 0);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct got sum = {0};
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 5);
     put_hosts(&r, "own0", 5);
     put_hosts(&r, "own1", 5);
@@ -112,16 +112,16 @@ START_TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
     ck_assert_uint_eq(sum.theirs, 3);
     ck_assert_uint_eq(sum.own[0], 3);
     ck_assert_uint_eq(sum.own[1], 3);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct got n;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 2300);
     put_hosts(&r, "own0", 700);
     put_hosts(&r, "own1", 30);
@@ -129,16 +129,16 @@ START_TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
     ck_assert_uint_eq(n.all, 3030);
     ck_assert_uint_ge(n.parts, 2);
     ck_assert_uint_eq(get_any(&r, 0).all, 0);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_SET_ACTIVE);
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 1);
     put_hosts(&r, "own0", 1);
     ask(&r, &call);
@@ -147,7 +147,7 @@ START_TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
     ask(&r, &call);
     ck_assert_uint_eq(get_any(&r, 0).all, 2);
     frontier_call_fini(&call);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
@@ -155,10 +155,10 @@ END_TEST
 
 START_TEST(a_lease_is_settled_where_it_came_from)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call get = service_new(FRONTIER_GET);
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 1);
     put_hosts(&r, "own0", 1);
     put_hosts(&r, "own1", 1);
@@ -182,14 +182,14 @@ START_TEST(a_lease_is_settled_where_it_came_from)
         static const char *const names[] = {"theirs", "own0", "own1"};
         struct frontier_call call = service_new(FRONTIER_STATS);
 
-        call.in.queue.crawl = text(names[i]);
+        call.in.crawl = text(names[i]);
         ask(&r, &call);
         ck_assert_uint_eq(call.counts.completed, 1);
-        ck_assert_uint_eq(call.counts.size, 0);
+        ck_assert_uint_eq(call.counts.active, 0);
         frontier_call_fini(&call);
     }
     frontier_call_fini(&get);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
@@ -197,53 +197,53 @@ END_TEST
 
 START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_CRAWLS);
     struct frontier_call status = service_new(FRONTIER_URL_STATUS);
 
-    hub_make(&r, false);
+    router_make(&r, false);
     ck_assert_str_eq(names_of(&r, &call), "own0 own1");
     put_hosts(&r, "own0", 3);
     ck_assert_uint_eq(get_any(&r, 2).own[0], 2);
     ck_assert_int_eq(put_one(&r, "theirs", "http://a.test/", 1),
                      FRONTIER_ACK_FAIL);
-    status.in.url = (struct frontier_url_status){.crawl = text("theirs"),
-                                                 .url = text("http://a.test")};
+    status.in.crawl = text("theirs");
+    status.in.url = text("http://a.test");
     ask(&r, &status);
     ck_assert_int_eq(status.status, STATUS_NOT_FOUND);
     frontier_call_fini(&status);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 /* ---- the end ---- */
 
-static void submit(struct hub_rig *r, struct frontier_call *call,
+static void submit(struct router_rig *r, struct frontier_call *call,
                    struct service_wait *w)
 {
     *w = (struct service_wait){.r = &r->frontier};
     call->done = service_told;
     call->ctx = w;
-    ck_assert_int_eq(hub_submit(r->hub, call), STATUS_OK);
+    ck_assert_int_eq(router_submit(r->router, call), STATUS_OK);
 }
 
 /* The frontier is closed after the crawls, and its thread passes on what it
  * still has: to nobody. */
 START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call any = service_new(FRONTIER_GET);
     struct frontier_call names = service_new(FRONTIER_LIST_CRAWLS);
     struct service_wait any_wait, names_wait;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 1);
     put_hosts(&r, "own0", 1);
     any.in.get = (struct frontier_get){.any_crawl = true};
     atomic_store(&r.frontier.held, true);
     submit(&r, &any, &any_wait);
     submit(&r, &names, &names_wait);
-    hub_end_crawls(r.hub);
+    router_end_crawls(r.router);
     close_crawls(&r);
     atomic_store(&r.frontier.held, false);
     service_wait_for(&any_wait);
@@ -254,15 +254,15 @@ START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
     ck_assert_int_eq(names.status, STATUS_CLOSED);
     frontier_call_fini(&any);
     frontier_call_fini(&names);
-    ck_assert_int_eq(hub_submit(r.hub, &any), STATUS_CLOSED);
-    hub_fini(&r);
+    ck_assert_int_eq(router_submit(r.router, &any), STATUS_CLOSED);
+    router_fini(&r);
 }
 END_TEST
 
-Suite *suite_hub(void)
+Suite *suite_router(void)
 {
-    Suite *s = suite_create("hub");
-    TCase *t = tcase_create("hub");
+    Suite *s = suite_create("router");
+    TCase *t = tcase_create("router");
 
     tcase_set_timeout(t, 60);
     tcase_add_test(

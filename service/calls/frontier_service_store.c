@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_begin.c - the service's store, opened or made.
+ * frontier_service_store.c - the service's store, opened or made.
  *
  * A store is made in several steps (database, first manifest), and a kill
  * between them leaves something that looks damaged. So the last step sets a
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "service/calls/frontier_state.h"
+#include "service/calls/frontier_service_impl.h"
 
 /* Half of what crawlers put is there already, each time anywhere in the set, so
  * a put costs the more the less of the set's pages are in memory: 2.6 us of CPU

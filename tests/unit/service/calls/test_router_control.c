@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* What other programs may see of crawls of our own, and change in them. */
-#include "tests/unit/service/calls/hub_rig.h"
+#include "tests/unit/service/calls/router_rig.h"
 
 /* ---- read ---- */
 
 START_TEST(crawls_of_both_kinds_are_listed_and_names_told_apart)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_CRAWLS);
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "theirs", 1);
     put_hosts(&r, "own1", 1);
     ck_assert_str_eq(names_of(&r, &call), "theirs own0 own1");
-    ck_assert(hub_is_put(r.hub, text("theirs")));
-    ck_assert(!hub_is_put(r.hub, text("own1")));
-    ck_assert(!hub_is_put(r.hub, text("never")));
-    hub_fini(&r);
+    ck_assert(router_is_served(r.router, text("theirs")));
+    ck_assert(!router_is_served(r.router, text("own1")));
+    ck_assert(!router_is_served(r.router, text("never")));
+    router_fini(&r);
 }
 END_TEST
 
-static uint64_t count(struct hub_rig *r, const char *key, const char *filter)
+static uint64_t count(struct router_rig *r, const char *key, const char *filter)
 {
     struct frontier_call call = service_new(FRONTIER_COUNT_URLS);
     uint64_t n;
 
-    call.in.count = (struct frontier_count_urls){.crawl = text("own0"),
-                                                 .key = text(key),
-                                                 .filtered = filter != NULL};
+    call.in.crawl = text("own0");
+    call.in.key = text(key);
+    call.in.list.filtered = filter != NULL;
     if (filter != NULL)
-        call.in.count.filter = text(filter);
+        call.in.list.filter = text(filter);
     ask(r, &call);
     ck_assert_int_eq(call.status, STATUS_OK);
     n = call.number;
@@ -37,13 +37,12 @@ static uint64_t count(struct hub_rig *r, const char *key, const char *filter)
     return n;
 }
 
-static size_t list(struct hub_rig *r, struct frontier_list_urls in,
-                   size_t *parts)
+static size_t list(struct router_rig *r, struct frontier_list in, size_t *parts)
 {
     struct frontier_call call = service_new(FRONTIER_LIST_URLS);
     size_t n = 0;
 
-    in.crawl = text("own0");
+    call.in.crawl = text("own0");
     call.in.list = in;
     *parts = 0;
     do {
@@ -58,59 +57,53 @@ static size_t list(struct hub_rig *r, struct frontier_list_urls in,
 
 START_TEST(lists_and_counts_walk_the_rows_of_a_crawl_in_slices)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_QUEUES);
     size_t parts;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "own0", 2500);
     ck_assert_uint_eq(count(&r, "", NULL), 2500);
     ck_assert_uint_eq(count(&r, "h7.own0.test", NULL), 1);
     ck_assert_uint_eq(count(&r, "never.test", NULL), 0);
     ck_assert_uint_eq(count(&r, "", "h249"), 11);
-    ck_assert_uint_eq(list(&r, (struct frontier_list_urls){.size = 0}, &parts),
-                      100);
-    ck_assert_uint_eq(list(&r, (struct frontier_list_urls){.size = 5000},
-                           &parts),
+    ck_assert_uint_eq(list(&r, (struct frontier_list){.size = 0}, &parts), 100);
+    ck_assert_uint_eq(list(&r, (struct frontier_list){.size = 5000}, &parts),
                       2500);
     ck_assert_uint_ge(parts, 3);
-    ck_assert_uint_eq(
-        list(&r, (struct frontier_list_urls){.start = 2490, .size = 100},
-             &parts),
-        10);
     ck_assert_uint_eq(list(&r,
-                           (struct frontier_list_urls){.size = 100,
-                                                       .filtered = true,
-                                                       .ignore_case = true,
-                                                       .filter = text("H249")},
+                           (struct frontier_list){.start = 2490, .size = 100},
+                           &parts),
+                      10);
+    ck_assert_uint_eq(list(&r,
+                           (struct frontier_list){.size = 100,
+                                                  .filtered = true,
+                                                  .ignore_case = true,
+                                                  .filter = text("H249")},
                            &parts),
                       11);
-    call.in.queues =
-        (struct frontier_list_queues){.crawl = text("own0"), .size = 2};
+    call.in.crawl = text("own0");
+    call.in.queues = (struct frontier_list_queues){.size = 2};
     ck_assert_str_eq(names_of(&r, &call), "h0.own0.test h1.own0.test");
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 /* ---- control ---- */
 
 /* Of `crawl`; the number that was answered. */
-static enum status tell(struct hub_rig *r, enum frontier_verb verb,
+static enum status tell(struct router_rig *r, enum frontier_verb verb,
                         const char *key, uint64_t value, uint64_t *number)
 {
     struct frontier_call call = service_new(verb);
     enum status st;
 
+    call.in.crawl = text("own0");
+    call.in.key = text(key);
     if (verb == FRONTIER_PURGE_URLS)
-        call.in.purge = (struct frontier_purge){.crawl = text("own0"),
-                                                .key = text(key),
-                                                .days = (uint32_t)value};
-    else if (verb == FRONTIER_DELETE_CRAWL)
-        call.in.crawl = text("own0");
+        call.in.days = (uint32_t)value;
     else
-        call.in.queue = (struct frontier_queue_call){.crawl = text("own0"),
-                                                     .key = text(key),
-                                                     .value = value};
+        call.in.setting.value = value;
     ask(r, &call);
     st = call.status;
     *number = call.number;
@@ -118,13 +111,13 @@ static enum status tell(struct hub_rig *r, enum frontier_verb verb,
     return st;
 }
 
-static struct frontier_counts counts(struct hub_rig *r, const char *key)
+static struct url_counts counts(struct router_rig *r, const char *key)
 {
     struct frontier_call call = service_new(FRONTIER_STATS);
-    struct frontier_counts n;
+    struct url_counts n;
 
-    call.in.queue =
-        (struct frontier_queue_call){.crawl = text("own0"), .key = text(key)};
+    call.in.crawl = text("own0");
+    call.in.key = text(key);
     ask(r, &call);
     ck_assert_int_eq(call.status, STATUS_OK);
     n = call.counts;
@@ -133,7 +126,7 @@ static struct frontier_counts counts(struct hub_rig *r, const char *key)
 }
 
 /* n more URLs of one host. */
-static void put_pages(struct hub_rig *r, const char *host, int n)
+static void put_pages(struct router_rig *r, const char *host, int n)
 {
     static int page;
 
@@ -148,10 +141,10 @@ static void put_pages(struct hub_rig *r, const char *host, int n)
 
 START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
 {
-    struct hub_rig r;
+    struct router_rig r;
     uint64_t n;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "own0", 20);
     put_pages(&r, "big.test", 2500);
     ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "", 0, &n), STATUS_OK);
@@ -162,20 +155,20 @@ START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
     ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "big.test", 0, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 2500);
-    ck_assert_uint_eq(counts(&r, "big.test").size, 0);
+    ck_assert_uint_eq(counts(&r, "big.test").active, 0);
     ck_assert_uint_eq(counts(&r, "big.test").completed, 0);
-    ck_assert_uint_eq(counts(&r, "").size, 20);
+    ck_assert_uint_eq(counts(&r, "").active, 20);
     ck_assert_uint_eq(counts(&r, "").completed, 0);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
 {
-    struct hub_rig r;
+    struct router_rig r;
     uint64_t n;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_hosts(&r, "own0", 1500);
     put_pages(&r, "a.test", 3);
     ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n), STATUS_OK);
@@ -185,18 +178,18 @@ START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
     ck_assert_uint_eq(n, 3);
     ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n), STATUS_OK);
     ck_assert_uint_eq(n, 1500);
-    ck_assert_uint_eq(counts(&r, "").size, 0);
-    hub_fini(&r);
+    ck_assert_uint_eq(counts(&r, "").active, 0);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
 {
-    struct hub_rig r;
+    struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_GET);
     uint64_t n;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     put_pages(&r, "a.test", 600);
     for (int i = 0; i < 3; i++)
         put_one(&r, "own0",
@@ -209,34 +202,34 @@ START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
     for (uint64_t limit = 3; limit <= 4; limit++) {
         ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "a.test", limit, &n),
                          STATUS_OK);
-        call.in.get = (struct frontier_get){.crawl = text("own0"),
-                                            .max_urls_per_queue = 9,
-                                            .max_queues = 9};
+        call.in.crawl = text("own0");
+        call.in.get =
+            (struct frontier_get){.max_urls_per_queue = 9, .max_queues = 9};
         ask(&r, &call);
         ck_assert_uint_eq(call.url_count, limit - 3);
     }
     frontier_call_fini(&call);
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
 START_TEST(a_crawl_that_a_process_was_started_for_is_not_deleted_by_others)
 {
-    struct hub_rig r;
+    struct router_rig r;
     uint64_t n;
 
-    hub_make(&r, true);
+    router_make(&r, true);
     ck_assert_int_eq(tell(&r, FRONTIER_DELETE_CRAWL, "", 0, &n),
                      STATUS_REFUSED);
     ck_assert(crawls_has(r.crawls, text("own0")));
-    hub_fini(&r);
+    router_fini(&r);
 }
 END_TEST
 
-Suite *suite_hub_control(void)
+Suite *suite_router_control(void)
 {
-    Suite *s = suite_create("hub_control");
-    TCase *t = tcase_create("hub_control");
+    Suite *s = suite_create("router_control");
+    TCase *t = tcase_create("router_control");
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, crawls_of_both_kinds_are_listed_and_names_told_apart);

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_crawl.c - struct call_ops for a crawl of our own, and a call as a task
+ * of the crawl's frontier thread.
+ *
+ *   call_crawl_submit ─► crawl_post ─► run: a slice ─► commit ─► done ─► caller
+ *                            ▲                                    │
+ *                            └──────────── more to do ────────────┘
+ *
+ * A slice is short, as all fetchers of the crawl wait for it: some hundred rows
+ * read, a thousand URLs removed or two thousand put.
+ */
+#include "service/calls/call_crawl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "service/calls/call_crawl_impl.h"
+
+#define NUMBER_MASK  ((UINT64_C(1) << LENT_NUMBER_BITS) - 1)
+#define NAME_MASK    UINT64_C(0xffff)
+#define OURS         (UINT64_C(1) << 63)
+#define LONGEST_MS   INT64_C(3000000000000) /* some ninety years */
+#define LONGEST_WAIT INT64_C(86400000)      /* a delay of a queue, ms */
+#define URL_MOST     ((size_t)16 << 20)
+#define REMOVE_SLICE 1024 /* URLs, some 5 ms, each with its last word */
+
+/* ---- leases ---- */
+
+/* FNV-1a (Fowler, Noll, Vo, 1991), folded to 16 bits. */
+static uint64_t tag_of(struct bytes name)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < name.len; i++)
+        h = (h ^ (unsigned char)name.at[i]) * 16777619u;
+    return OURS | ((h ^ h >> 16) & NAME_MASK) << LENT_NUMBER_BITS;
+}
+
+bool call_crawl_is_lease(uint64_t lease)
+{
+    return (lease & OURS) != 0;
+}
+
+bool call_crawl_may_have(uint64_t lease, struct bytes name)
+{
+    return (lease & ~NUMBER_MASK) == tag_of(name);
+}
+
+static struct bytes name_of(const struct call_crawl *c)
+{
+    return bytes_of(c->name, c->name_len);
+}
+
+struct bytes call_crawl_id(const struct call_crawl *c)
+{
+    return crawl_fetching(c->crawl)->crawl;
+}
+
+/* ---- lease ---- */
+
+struct showing {
+    struct call_crawl *c;
+    url_visit visit;
+    void *ctx;
+    struct buf metadata, via;
+};
+
+/* The page it was found on, or empty. */
+static struct bytes via_of(struct showing *s, const struct engine_lease *l)
+{
+    struct url_row row;
+
+    return l->via != 0 && frontier_store_get(call_crawl_store(s->c), l->via,
+                                             &row, &s->via) == STATUS_OK
+               ? row.url
+               : (struct bytes){NULL, 0};
+}
+
+/* All that is leased goes out, however large the answer gets. */
+static void show(struct showing *s, const struct lent_url *u)
+{
+    const struct engine_lease *l = &u->lease;
+
+    call_metadata_make(&s->metadata, l->depth, l->kind, via_of(s, l));
+    (void)s->visit(s->ctx, &(struct url_view){
+                               .crawl = name_of(s->c),
+                               .key = l->key,
+                               .url = l->url,
+                               .metadata = buf_bytes(&s->metadata),
+                               .due_ms = s->c->wall_ms,
+                               .created_ms = s->c->wall_ms,
+                               .lease = tag_of(name_of(s->c)) | u->number,
+                           });
+}
+
+static enum status lease(void *of, struct url_ask *a, url_visit visit,
+                         void *ctx, bool *more)
+{
+    struct call_crawl *c = of;
+    const struct lent_ask ask = {
+        .one_queue = a->one_queue,
+        .key = a->key,
+        .most_urls = a->most_urls,
+        .most_queues = a->most_queues,
+        .most = ANSWER_PART_URLS,
+        .hold = a->lease_ms * NS_PER_MS,
+    };
+    struct lent_url *urls = xcalloc(ANSWER_PART_URLS, sizeof *urls);
+    struct showing s = {.c = c, .visit = visit, .ctx = ctx};
+    size_t n = 0;
+    enum status st = lent_lease(c->engine, &ask, c->now, c->wall_ms, urls, &n);
+
+    (void)more; /* one part, and no more */
+    buf_init(&s.metadata, URL_MOST);
+    buf_init(&s.via, URL_MOST);
+    for (size_t i = 0; i < n; i++)
+        show(&s, &urls[i]);
+    c->task.durable = n > 0;
+    buf_fini(&s.metadata);
+    buf_fini(&s.via);
+    free(urls);
+    return st;
+}
+
+/* ---- settle ---- */
+
+static uint16_t http_status_of(const struct bytes *metadata)
+{
+    struct arena *a = arena_new(URL_MOST);
+    uint16_t n = metadata != NULL ? call_metadata_http_status(*metadata, a) : 0;
+
+    arena_free(a);
+    return n;
+}
+
+static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
+                          int64_t due_ms, const struct bytes *metadata)
+{
+    struct call_crawl *c = of;
+    uint64_t number = lease_id & NUMBER_MASK;
+    uint64_t id = lent_find(c->engine, number, c->now);
+    struct lent_word word = {.final = how == URL_SETTLE_ACK && due_ms == 0,
+                             .due_ms = due_ms};
+    enum lent_said said;
+
+    c->task.durable = id != 0;
+    if (id == 0)
+        return STATUS_NOT_FOUND;
+    if (how == URL_SETTLE_EXTEND)
+        return lent_extend(c->engine, number, (due_ms - c->wall_ms) * NS_PER_MS,
+                           c->now, c->wall_ms);
+    word.http_status = http_status_of(metadata);
+    return lent_say(c->engine, id, &word, c->now, c->wall_ms, &said);
+}
+
+/* ---- queues ---- */
+
+static int64_t moment(const struct call_crawl *c, int64_t ms)
+{
+    int64_t in = ms - c->wall_ms;
+
+    if (ms == 0 || in <= 0)
+        return 0;
+    return c->now + (in < LONGEST_MS ? in : LONGEST_MS) * NS_PER_MS;
+}
+
+static enum status block(void *of, struct bytes crawl, struct bytes key,
+                         int64_t until_ms)
+{
+    struct call_crawl *c = of;
+
+    (void)crawl;
+    c->task.durable = true;
+    return c->engine->ops->block(c->engine, call_crawl_id(c), key,
+                                 moment(c, until_ms), c->now, c->wall_ms);
+}
+
+static enum status delay(void *of, struct bytes crawl, struct bytes key,
+                         int64_t delay_ms)
+{
+    struct call_crawl *c = of;
+
+    (void)crawl;
+    c->task.durable = true;
+    return c->engine->ops->delay(c->engine, call_crawl_id(c), key,
+                                 delay_ms < LONGEST_WAIT ? delay_ms
+                                                         : LONGEST_WAIT,
+                                 c->now);
+}
+
+/* In slices, whose sum is there when the last one is committed. */
+static enum status purge(void *of, struct bytes crawl, struct bytes key,
+                         int64_t before_ms, uint64_t *gone, bool *more)
+{
+    struct call_crawl *c = of;
+    enum status st = STATUS_OK;
+    bool over = false;
+
+    (void)crawl;
+    if (!c->removing)
+        st = removal_begin(c->engine, key, before_ms, &c->removal);
+    c->removing = true;
+    if (st == STATUS_OK)
+        st = removal_step(c->engine, &c->removal, REMOVE_SLICE, c->now,
+                          c->wall_ms, &over);
+    c->task.durable = true;
+    *more = !over;
+    *gone = c->removal.gone;
+    return st;
+}
+
+static enum status remove_queue(void *of, struct bytes crawl, struct bytes key,
+                                uint64_t *gone, bool *more)
+{
+    return purge(of, crawl, key, INT64_MAX, gone, more);
+}
+
+static const struct call_ops crawl_ops = {
+    .put = call_crawl_put,
+    .lease = lease,
+    .settle = settle,
+    .find = call_crawl_find,
+    .list = call_crawl_list,
+    .count = call_crawl_count,
+    .stats = call_crawl_stats,
+    .each_queue = call_crawl_each_queue,
+    .remove_queue = remove_queue,
+    .purge = purge,
+    .block = block,
+    .delay = delay,
+    .limit = call_crawl_limit,
+};
+
+/* ---- the task ---- */
+
+static enum status run(struct crawl_task *t, struct engine *e, int64_t now,
+                       int64_t wall_ms)
+{
+    struct call_crawl *c = (struct call_crawl *)t;
+
+    c->begun = true;
+    c->engine = e;
+    c->now = now;
+    c->wall_ms = wall_ms;
+    t->durable = false;
+    return call_execute(&crawl_ops, c, c->call, wall_ms, &c->again);
+}
+
+/* A crawl that is stopped has nothing to give, and takes nothing. */
+static void answer_stopped(struct frontier_call *call, struct bytes name,
+                           const struct engine_stats *s)
+{
+    answer_begin(call);
+    call->crawl_id = answer_keep(call, name);
+    if (call->verb == FRONTIER_STATS && call->in.key.len == 0)
+        call->counts = (struct url_counts){
+            .active = s->queued,
+            .completed = s->urls - s->queued - s->removed,
+            .queues = s->queues,
+            .active_queues = s->queues_active,
+        };
+    else if (call->verb == FRONTIER_PUT)
+        answer_fail(call, STATUS_OK);
+    else if (call->verb != FRONTIER_GET)
+        answer_refuse(call, "the crawl is stopped");
+}
+
+/* What was put in slices before is durable. */
+static void fail(struct call_crawl *c, enum status st)
+{
+    struct frontier_call *call = c->call;
+
+    if (call->verb != FRONTIER_PUT) {
+        answer_fail(call, st);
+        return;
+    }
+    call->status = STATUS_OK;
+    for (size_t i = c->from; i < call->in.put.n; i++)
+        call->in.put.items[i].ack = FRONTIER_ACK_FAIL;
+}
+
+static void done(struct crawl_task *t)
+{
+    struct call_crawl *c = (struct call_crawl *)t;
+    struct frontier_call *call = c->call;
+    static const struct engine_stats nothing = {0};
+
+    if (t->status == STATUS_OK && c->again) {
+        c->from = (size_t)call->cursor.place;
+        t->status = crawl_post(c->crawl, t);
+        if (t->status == STATUS_OK)
+            return;
+    }
+    if (t->status == STATUS_CLOSED && !c->begun)
+        answer_stopped(call, name_of(c), &nothing);
+    else if (t->status != STATUS_OK)
+        fail(c, t->status);
+    free(c);
+    call->done(call); /* no longer ours */
+}
+
+static enum status post(struct crawl *crawl, void *ctx)
+{
+    struct call_crawl *c = ctx;
+
+    c->crawl = crawl;
+    return crawl_post(crawl, &c->task);
+}
+
+enum status call_crawl_submit(struct crawls *crawls, struct bytes name,
+                              struct frontier_call *call)
+{
+    struct call_crawl *c = xcalloc(1, sizeof *c + name.len);
+    struct crawls_view view;
+    enum status st;
+
+    c->call = call;
+    c->task.run = run;
+    c->task.done = done;
+    c->name_len = name.len;
+    memcpy(c->name, name.at, name.len);
+    st = crawls_use(crawls, name, post, c);
+    if (st == STATUS_OK)
+        return STATUS_OK;
+    free(c);
+    if (st != STATUS_CLOSED)
+        return st;
+    st = crawls_look(crawls, name, &view);
+    if (st != STATUS_OK)
+        return st;
+    answer_stopped(call, name, &view.sample.stats);
+    call->done(call);
+    return STATUS_OK;
+}

@@ -1,0 +1,71 @@
+/*
+ * call_crawl_impl.h - the inside of call_crawl, shared by its files.
+ *
+ *   call_crawl.c       a call as a task of the crawl's thread; struct call_ops
+ *   call_crawl_put.c   URLs that other programs found or fetched
+ *   call_crawl_read.c  asking: one URL, lists, counts
+ *   call_metadata.c    what stands in their metadata
+ */
+#ifndef URLWEIR_SERVICE_CALLS_CALL_CRAWL_IMPL_H
+#define URLWEIR_SERVICE_CALLS_CALL_CRAWL_IMPL_H
+
+#include "base/buf.h"
+#include "crawler/crawl.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/embedded/lent.h"
+#include "frontier/embedded/removal.h"
+#include "service/calls/call_answer.h"
+#include "service/calls/call_crawl.h"
+#include "service/calls/call_metadata.h"
+#include "service/calls/call_ops.h"
+
+struct call_crawl {
+    struct crawl_task task; /* first */
+    struct frontier_call *call;
+
+    /* the crawl's frontier thread */
+    struct crawl *crawl;
+    struct engine *engine;
+    int64_t now, wall_ms;   /* of this slice */
+    bool begun, again;      /* again: another slice is to come */
+    size_t from;            /* of a PUT: items that are durable */
+    struct url_list walk;   /* of STATS and SET_LIMIT */
+    struct removal removal; /* of DELETE_QUEUE and PURGE_URLS */
+    bool removing;          /* it has begun */
+    size_t name_len;
+    char name[]; /* of the crawl */
+};
+
+static inline struct frontier_store *call_crawl_store(
+    const struct call_crawl *c)
+{
+    return frontier_store_of(c->engine);
+}
+
+/* The crawl ID that the engine knows itself by. */
+struct bytes call_crawl_id(const struct call_crawl *c);
+
+/* Entries of struct call_ops; `of`: struct call_crawl. */
+MUST_CHECK enum status call_crawl_put(void *of,
+                                      struct frontier_item *const *items,
+                                      size_t n);
+MUST_CHECK enum status call_crawl_find(void *of, struct bytes crawl,
+                                       struct bytes key, struct bytes url,
+                                       struct url_facts *facts, url_visit visit,
+                                       void *ctx);
+MUST_CHECK enum status call_crawl_list(void *of, struct url_list *l,
+                                       url_visit visit, void *ctx, bool *more);
+bool call_crawl_count(void *of, struct bytes crawl, struct bytes key,
+                      uint64_t *n);
+MUST_CHECK enum status call_crawl_stats(void *of, struct bytes crawl,
+                                        struct bytes key,
+                                        struct url_counts *out, bool *more);
+void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
+                           uint64_t skip, uint64_t most,
+                           void (*visit)(void *ctx, struct bytes key),
+                           void *ctx);
+MUST_CHECK enum status call_crawl_limit(void *of, struct bytes crawl,
+                                        struct bytes key, uint32_t most,
+                                        bool *more);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_crawl_read.c - asking a crawl of our own: one URL, lists, counts,
+ * queues.
+ *
+ * The store has rows in order of arrival and no index by queue or text, so
+ * lists and most counts are walks over them, some hundred rows a slice. What
+ * the engine counts anyway is answered from there.
+ */
+#include "base/clock.h"
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url_params.h"
+#include "service/calls/call_crawl_impl.h"
+
+#define SLICE    500 /* rows */
+#define URL_MOST ((size_t)16 << 20)
+
+/* ---- one URL ---- */
+
+/* `metadata` is made where the URL has some. */
+static struct url_view view_of(const struct call_crawl *c,
+                               const struct url_row *row, struct bytes via,
+                               struct buf *metadata)
+{
+    struct url_view v = {.url = row->url, .created_ms = row->found_at_ms};
+    struct lent_facts facts;
+
+    lent_look(c->engine, row->id, c->now, &facts);
+    frontier_store_queue_name(call_crawl_store(c), row->queue, &v.crawl,
+                              &v.key);
+    v.crawl = bytes_of(c->name, c->name_len);
+    if (facts.done)
+        return v;
+    call_metadata_make(metadata, row->depth, row->kind, via);
+    v.metadata = buf_bytes(metadata);
+    v.due_ms = facts.due_for > 0 ? c->wall_ms + facts.due_for / NS_PER_MS
+                                 : row->found_at_ms;
+    return v;
+}
+
+static struct url_facts facts_of(const struct call_crawl *c,
+                                 const struct url_row *row)
+{
+    struct lent_facts f;
+    struct lent_queue q;
+    struct url_facts out;
+
+    lent_look(c->engine, row->id, c->now, &f);
+    lent_look_queue(c->engine, row->queue, c->now, &q);
+    out = (struct url_facts){
+        .state = f.done  ? URL_STATE_COMPLETED
+                 : f.out ? URL_STATE_LEASED
+                         : URL_STATE_QUEUED,
+        .due_ms = row->found_at_ms,
+        .created_ms = row->found_at_ms,
+        .delay_ms = q.delay / NS_PER_MS,
+        .limit = q.limit,
+    };
+    if (f.due_for > 0)
+        out.due_ms = c->wall_ms + f.due_for / NS_PER_MS;
+    if (f.held_for > 0)
+        out.leased_until_ms = c->wall_ms + f.held_for / NS_PER_MS;
+    if (q.blocked_for > 0)
+        out.blocked_until_ms = c->wall_ms + q.blocked_for / NS_PER_MS;
+    return out;
+}
+
+static enum status show(const struct call_crawl *c, uint64_t id,
+                        struct url_facts *facts, url_visit visit, void *ctx)
+{
+    struct url_row row, from;
+    struct buf text, via, metadata;
+    struct url_view v;
+    enum status st;
+
+    buf_init(&text, URL_MOST);
+    buf_init(&via, URL_MOST);
+    buf_init(&metadata, URL_MOST);
+    st = frontier_store_get(call_crawl_store(c), id, &row, &text);
+    if (st == STATUS_OK && row.via != 0)
+        st = frontier_store_get(call_crawl_store(c), row.via, &from, &via);
+    if (st == STATUS_OK) {
+        *facts = facts_of(c, &row);
+        v = view_of(c, &row, buf_bytes(&via), &metadata);
+        (void)visit(ctx, &v);
+    }
+    buf_fini(&text);
+    buf_fini(&via);
+    buf_fini(&metadata);
+    return st;
+}
+
+enum status call_crawl_find(void *of, struct bytes crawl, struct bytes key,
+                            struct bytes url, struct url_facts *facts,
+                            url_visit visit, void *ctx)
+{
+    struct call_crawl *c = of;
+    const struct fetcher_options *o = crawl_fetching(c->crawl);
+    uint64_t id = 0;
+    enum status st = STATUS_OK;
+    struct url u;
+
+    (void)crawl;
+    (void)key; /* our own, from the URL */
+    url_init(&u);
+    if (url_canonical(&u, url, NULL, NULL) == URL_OK) {
+        url_drop_params(&u, o->drop_params, o->drop_param_count);
+        st = lent_identify(c->engine, queue_key_of(&u), url_text(&u), &id);
+    }
+    url_fini(&u);
+    if (st == STATUS_OK && id == 0)
+        return STATUS_NOT_FOUND;
+    return st == STATUS_OK ? show(c, id, facts, visit, ctx) : st;
+}
+
+/* ---- walks ---- */
+
+struct walk {
+    struct call_crawl *c;
+    struct url_list *l;
+    uint32_t queue; /* of l->key */
+    url_visit visit;
+    void *ctx;
+    bool enough; /* as `visit` said */
+    struct buf metadata;
+};
+
+static void walk_one(void *ctx, const struct url_row *row)
+{
+    struct walk *w = ctx;
+    struct url_list *l = w->l;
+    struct url_view v;
+
+    if (w->enough || url_list_is_full(l))
+        return; /* not looked at */
+    l->id = row->id;
+    if ((l->key.len > 0 && row->queue != w->queue) ||
+        !url_list_matches(l, row->url))
+        return;
+    if (l->passed++ < l->skip || w->visit == NULL)
+        return;
+    v = view_of(w->c, row, (struct bytes){NULL, 0}, &w->metadata);
+    w->enough = !w->visit(w->ctx, &v);
+}
+
+/* One slice; l->budget is that of a slice. */
+enum status call_crawl_list(void *of, struct url_list *l, url_visit visit,
+                            void *ctx, bool *more)
+{
+    struct call_crawl *c = of;
+    struct walk w = {.c = c, .l = l, .visit = visit, .ctx = ctx};
+    uint64_t last = frontier_store_last_id(call_crawl_store(c));
+    enum status st = STATUS_OK;
+
+    if (l->key.len > 0)
+        w.queue = frontier_store_find_queue(call_crawl_store(c),
+                                            call_crawl_id(c), l->key);
+    buf_init(&w.metadata, URL_MOST);
+    if (l->key.len == 0 || w.queue != 0)
+        st = frontier_store_each(call_crawl_store(c), l->id + 1, l->id + SLICE,
+                                 walk_one, &w);
+    else
+        l->id = last; /* no such queue */
+    buf_fini(&w.metadata);
+    *more = l->id < last && !url_list_is_full(l);
+    return st;
+}
+
+/* Known without a walk where neither queue nor text is asked for. */
+bool call_crawl_count(void *of, struct bytes crawl, struct bytes key,
+                      uint64_t *n)
+{
+    const struct call_crawl *c = of;
+
+    (void)crawl;
+    *n = frontier_store_last_id(call_crawl_store(c));
+    return key.len == 0;
+}
+
+/* ---- counts ---- */
+
+/* What is done of a queue nobody counts: its rows, less what waits and what was
+ * removed. Valid once *more is false. */
+static enum status completed_of(struct call_crawl *c, uint32_t queue,
+                                struct bytes key, uint64_t *completed,
+                                bool *more)
+{
+    uint64_t removed = 0;
+    enum status st;
+
+    c->walk.key = key;
+    st = call_crawl_list(c, &c->walk, NULL, NULL, more);
+    if (st == STATUS_OK && !*more)
+        st = removal_count(c->engine, queue, &removed);
+    *completed = c->walk.passed -
+                 frontier_store_pending(call_crawl_store(c), queue) - removed;
+    return st;
+}
+
+static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
+                                  struct url_counts *out, bool *more)
+{
+    uint32_t queue =
+        frontier_store_find_queue(call_crawl_store(c), call_crawl_id(c), key);
+    struct lent_queue q;
+    uint64_t completed;
+    enum status st;
+
+    if (queue == 0)
+        return STATUS_OK;
+    st = completed_of(c, queue, key, &completed, more);
+    if (st != STATUS_OK || *more)
+        return st;
+    lent_look_queue(c->engine, queue, c->now, &q);
+    *out = (struct url_counts){
+        .active = q.pending,
+        .leased = q.out,
+        .completed = completed,
+        .queues = 1,
+        .active_queues = q.pending > 0,
+    };
+    return STATUS_OK;
+}
+
+enum status call_crawl_stats(void *of, struct bytes crawl, struct bytes key,
+                             struct url_counts *out, bool *more)
+{
+    struct call_crawl *c = of;
+    struct engine_stats s;
+
+    (void)crawl;
+    if (key.len > 0)
+        return stats_of_queue(c, key, out, more);
+    c->engine->ops->stats(c->engine, &s);
+    *out = (struct url_counts){
+        .active = s.queued,
+        .leased = s.leased,
+        .completed = s.urls - s.queued - s.removed,
+        .queues = s.queues,
+        .active_queues = s.queues_active,
+    };
+    return STATUS_OK;
+}
+
+/* Done is done, however it ended: a limit goes by what GetStats says. */
+enum status call_crawl_limit(void *of, struct bytes crawl, struct bytes key,
+                             uint32_t most, bool *more)
+{
+    struct call_crawl *c = of;
+    uint32_t queue =
+        frontier_store_find_queue(call_crawl_store(c), call_crawl_id(c), key);
+    uint64_t completed = 0;
+    enum status st = STATUS_OK;
+
+    (void)crawl;
+    if (queue == 0)
+        return STATUS_NOT_FOUND;
+    if (most > 0)
+        st = completed_of(c, queue, key, &completed, more);
+    if (st != STATUS_OK || *more)
+        return st;
+    c->task.durable = true;
+    return frontier_limit_queue(c->engine, queue, most, completed, c->now);
+}
+
+/* ---- queues ---- */
+
+void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
+                           uint64_t skip, uint64_t most,
+                           void (*visit)(void *ctx, struct bytes key),
+                           void *ctx)
+{
+    const struct call_crawl *c = of;
+    struct frontier_store *store = call_crawl_store(c);
+    uint32_t queues = frontier_store_queue_count(store);
+    uint64_t passed = 0;
+
+    for (uint32_t q = 1; q <= queues && passed < skip + most; q++) {
+        struct bytes key;
+        struct lent_queue look;
+
+        lent_look_queue(c->engine, q, c->now, &look);
+        if (!inactive && (look.pending == 0 || look.blocked_for > 0))
+            continue;
+        frontier_store_queue_name(store, q, &crawl, &key);
+        if (passed++ >= skip)
+            visit(ctx, key);
+    }
+}

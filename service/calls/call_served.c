@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_served.c - struct call_ops for the URLs that other programs put, which
+ * are frontier/served/items.h.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "frontier/served/item_name.h"
+#include "service/calls/frontier_service_impl.h"
+
+#define LIST_BUDGET   20000 /* URLs looked at before others get a turn */
+#define FILTER_BUDGET 1000  /* of them with their rows read */
+
+/* ---- put ---- */
+
+/* The key, or the one in the URL; false: the item cannot be taken. */
+static bool find_key(const struct frontier_item *item, struct bytes *key)
+{
+    *key = item->key.len > 0 ? item->key : item_key_of_url(item->url);
+    return key->len > 0 && item_key_fits(*key);
+}
+
+/* Fills s->puts; items without a key are skipped. */
+static size_t to_puts(struct frontier_service *s,
+                      struct frontier_item *const *items, size_t n)
+{
+    size_t count = 0;
+
+    if (n > s->put_room) {
+        s->put_room = n + n / 2;
+        s->puts = xrealloc(s->puts, s->put_room * sizeof *s->puts);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct frontier_item *item = items[i];
+        struct bytes key;
+
+        if (!find_key(item, &key)) {
+            item->ack = FRONTIER_ACK_SKIPPED;
+            continue;
+        }
+        s->puts[count++] = (struct item_put){
+            .known = item->kind == FRONTIER_ITEM_KNOWN,
+            .crawl = item_crawl_name(item->crawl),
+            .key = key,
+            .url = item->url,
+            .metadata = item->metadata,
+            .due_ms = wire_ms(item->refetch_s),
+        };
+    }
+    return count;
+}
+
+static enum status put(void *of, struct frontier_item *const *items, size_t n)
+{
+    struct frontier_service *s = of;
+    size_t count = to_puts(s, items, n), at = 0;
+    enum status st = STATUS_OK;
+
+    if (count > 0)
+        st = items_put(s->items, s->puts, count, s->now);
+    for (size_t i = 0; st == STATUS_OK && at < count; i++) {
+        if (items[i]->ack == FRONTIER_ACK_SKIPPED)
+            continue; /* it has no key */
+        items[i]->ack = s->puts[at].known || s->puts[at].fresh
+                            ? FRONTIER_ACK_OK
+                            : FRONTIER_ACK_SKIPPED;
+        at++;
+    }
+    return st;
+}
+
+/* ---- lease ---- */
+
+static enum status lease(void *of, struct url_ask *a, url_visit visit,
+                         void *ctx, bool *more)
+{
+    struct frontier_service *s = of;
+
+    return items_get(s->items, a, s->now, visit, ctx, more);
+}
+
+static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
+                          int64_t due_ms, const struct bytes *metadata)
+{
+    struct frontier_service *s = of;
+
+    return items_settle(s->items, lease_id, how, due_ms, metadata, s->now);
+}
+
+/* ---- read ---- */
+
+static enum status find(void *of, struct bytes crawl, struct bytes key,
+                        struct bytes url, struct url_facts *facts,
+                        url_visit visit, void *ctx)
+{
+    struct frontier_service *s = of;
+
+    if (key.len == 0)
+        key = item_key_of_url(url);
+    return key.len == 0 ? STATUS_ARG
+                        : items_find(s->items, crawl, key, url, s->now, facts,
+                                     visit, ctx);
+}
+
+static enum status list(void *of, struct url_list *l, url_visit visit,
+                        void *ctx, bool *more)
+{
+    struct frontier_service *s = of;
+
+    l->budget = l->filtered ? FILTER_BUDGET : LIST_BUDGET;
+    return items_list(s->items, l, s->now, visit, ctx, more);
+}
+
+static bool count(void *of, struct bytes crawl, struct bytes key, uint64_t *n)
+{
+    struct frontier_service *s = of;
+    struct url_counts c;
+
+    items_counts(s->items, crawl, key, s->now, &c);
+    *n = c.active + c.completed;
+    return true;
+}
+
+static enum status stats(void *of, struct bytes crawl, struct bytes key,
+                         struct url_counts *out, bool *more)
+{
+    struct frontier_service *s = of;
+
+    (void)more;
+    items_counts(s->items, crawl, key, s->now, out);
+    return STATUS_OK;
+}
+
+static void each_queue(void *of, struct bytes crawl, bool inactive,
+                       uint64_t skip, uint64_t most,
+                       void (*visit)(void *ctx, struct bytes key), void *ctx)
+{
+    struct frontier_service *s = of;
+
+    items_each_queue(s->items, crawl, inactive, skip, most, s->now, visit, ctx);
+}
+
+static void each_crawl(void *of, void (*visit)(void *ctx, struct bytes crawl),
+                       void *ctx)
+{
+    struct frontier_service *s = of;
+
+    items_each_crawl(s->items, visit, ctx);
+}
+
+static struct bytes node(void *of)
+{
+    const struct frontier_service *s = of;
+
+    return s->o.node;
+}
+
+/* ---- control ---- */
+
+static enum status remove_queue(void *of, struct bytes crawl, struct bytes key,
+                                uint64_t *gone, bool *more)
+{
+    struct frontier_service *s = of;
+
+    (void)more;
+    return items_remove_queue(s->items, crawl, key, s->now, gone);
+}
+
+static enum status remove_crawl(void *of, struct bytes crawl, uint64_t *gone)
+{
+    struct frontier_service *s = of;
+
+    return items_remove_crawl(s->items, crawl, s->now, gone);
+}
+
+static enum status purge(void *of, struct bytes crawl, struct bytes key,
+                         int64_t before_ms, uint64_t *gone, bool *more)
+{
+    struct frontier_service *s = of;
+
+    (void)more;
+    return items_purge(s->items, crawl, key, before_ms, s->now, gone);
+}
+
+static enum status block(void *of, struct bytes crawl, struct bytes key,
+                         int64_t until_ms)
+{
+    struct frontier_service *s = of;
+
+    return items_block(s->items, crawl, key, until_ms, s->now);
+}
+
+static enum status delay(void *of, struct bytes crawl, struct bytes key,
+                         int64_t delay_ms)
+{
+    struct frontier_service *s = of;
+
+    return items_set_delay(s->items, crawl, key, delay_ms, s->now);
+}
+
+static enum status default_delay(void *of, int64_t delay_ms)
+{
+    struct frontier_service *s = of;
+
+    return items_set_default_delay(s->items, delay_ms, s->now);
+}
+
+static enum status limit(void *of, struct bytes crawl, struct bytes key,
+                         uint32_t most, bool *more)
+{
+    struct frontier_service *s = of;
+
+    (void)more;
+    return items_set_limit(s->items, crawl, key, most, s->now);
+}
+
+static enum status set_active(void *of, bool is_active)
+{
+    struct frontier_service *s = of;
+
+    return items_set_active(s->items, is_active);
+}
+
+static bool active(void *of)
+{
+    const struct frontier_service *s = of;
+
+    return items_active(s->items);
+}
+
+const struct call_ops call_served_ops = {
+    .put = put,
+    .lease = lease,
+    .settle = settle,
+    .find = find,
+    .list = list,
+    .count = count,
+    .stats = stats,
+    .each_queue = each_queue,
+    .remove_queue = remove_queue,
+    .purge = purge,
+    .block = block,
+    .delay = delay,
+    .limit = limit,
+    .default_delay = default_delay,
+    .each_crawl = each_crawl,
+    .remove_crawl = remove_crawl,
+    .set_active = set_active,
+    .active = active,
+    .node = node,
+};

@@ -1,0 +1,83 @@
+/*
+ * frontier_service.h - the frontier of URLs that other programs put: its store,
+ * its thread, and the way to it.
+ *
+ *   submit ─► waiting (bounded) ─► frontier thread ─► commit, synced ─► done
+ *
+ * What a call is, and what is promised of it, is in call.h; what each means, in
+ * call_execute.c. Puts that wait together pass the seen check together and
+ * share one commit.
+ *
+ * Threads: submit, sample, watch and close from any thread.
+ */
+#ifndef URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_H
+#define URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/histogram.h"
+#include "base/status.h"
+#include "frontier/watch.h"
+#include "service/calls/call.h"
+
+struct frontier_service;
+
+struct frontier_service_options {
+    const char *dir;       /* there, and locked by the caller */
+    uint64_t memory;       /* bytes the engine may hold; 0: 256 MiB */
+    size_t most_waiting;   /* items in calls that wait; 0: 65,536 */
+    double fpr;            /* of the filter before the exact set; 0: 0.001 */
+    int64_t checkpoint_ms; /* between two checkpoints; 0: 60,000 */
+    struct bytes node;     /* own "host:port", for LIST_NODES; copied */
+    int64_t (*wall_ms)(void *ctx); /* the clock; NULL: the system's */
+    void *wall_ctx;
+    /* Called on the frontier thread when there is room again after a submit
+     * that said STATUS_AGAIN; hands over, no more. May be NULL. */
+    void (*room)(void *ctx);
+    void *room_ctx;
+};
+
+/* Opens the store in o->dir, made when there is none, and starts the frontier
+ * thread. STATUS_DAMAGED, STATUS_VERSION, STATUS_IO as frontier_open. */
+MUST_CHECK enum status frontier_service_open(
+    struct frontier_service **out, const struct frontier_service_options *o);
+
+/* STATUS_OK: `done` will be called. STATUS_AGAIN: too much waits, nothing was
+ * taken; `room` is called when it is worth trying again. STATUS_CLOSED: the
+ * service is stopping. STATUS_ARG: a PUT of no items or too many. Never blocks,
+ * and may be called from inside `done`. */
+MUST_CHECK enum status frontier_service_submit(struct frontier_service *s,
+                                               struct frontier_call *call);
+
+/* What a page of metrics shows; a sample, from any thread. */
+struct frontier_service_sample {
+    uint64_t waiting; /* items */
+    uint64_t calls, puts, gets_urls;
+    struct url_counts all; /* of all crawls */
+    uint64_t crawls, urls; /* rows ever, removed ones included */
+    uint64_t memory;       /* bytes the engine holds */
+    bool active, broken;
+};
+void frontier_service_sample(struct frontier_service *s,
+                             struct frontier_service_sample *out);
+
+/* The rest of such a page: calls by transport and verb, how long each took from
+ * its submit to `done`, the commit included; what was answered to items; how
+ * the engine does, as of a second ago at most, under load or idle. Any thread,
+ * which waits for nobody. */
+struct frontier_service_watch {
+    struct histogram_sample calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
+    uint64_t acks[FRONTIER_ACKS_]; /* of items put */
+    struct frontier_watch engine;  /* of it: seen check, filter, commits,
+                                      checkpoints */
+};
+void frontier_service_watch(struct frontier_service *s,
+                            struct frontier_service_watch *out);
+
+/* Takes no more calls, carries out what waits, writes a checkpoint, ends the
+ * thread and frees the service; the status of the checkpoint. NULL is fine. */
+enum status frontier_service_close(struct frontier_service *s);
+
+#endif
