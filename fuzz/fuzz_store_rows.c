@@ -121,7 +121,7 @@ static void crawl_some(struct engine *e, int64_t now)
     (void)!e->ops->turn(e, true, now, WALL, NULL);
 }
 
-static bool seen(void *ctx, const struct item_view *view)
+static bool seen(void *ctx, const struct url_view *view)
 {
     uint64_t *lease = ctx;
 
@@ -132,7 +132,7 @@ static bool seen(void *ctx, const struct item_view *view)
 static void serve_some(struct engine *e, unsigned from)
 {
     const struct items_options o = {.sweep_from = 1};
-    struct item_get g = {.any_crawl = true, .hold_ms = 60000};
+    struct url_ask g = {.any_crawl = true, .lease_ms = 60000};
     struct items *t = NULL;
     uint64_t lease = 0;
     bool more;
@@ -156,7 +156,7 @@ static void serve_some(struct engine *e, unsigned from)
     if (items_commit(t, WALL) == STATUS_OK &&
         items_get(t, &g, WALL, seen, &lease, &more) == STATUS_OK &&
         lease != 0 &&
-        items_settle(t, lease, ITEM_ACK, 0, NULL, WALL) == STATUS_OK)
+        items_settle(t, lease, URL_SETTLE_ACK, 0, NULL, WALL) == STATUS_OK)
         (void)!items_commit(t, WALL + 1);
 out:
     items_close(t);
