@@ -58,15 +58,22 @@ static enum status read_all(struct exact_set *s, uint32_t part)
     return STATUS_OK;
 }
 
+/* The end of `n` entries; of none `from` may be NULL, to which C lets nobody add
+ * even 0. */
+static const unsigned char *entries_end(const unsigned char *from, uint64_t n)
+{
+    return n == 0 ? from : from + n * ENTRY_SIZE;
+}
+
 /* s->merged = s->old and the sorted delta, in order, *replaced how many of the
  * old gave way. STATUS_DAMAGED: a digest was added that was there. */
 static enum status merge_in_order(struct exact_set *s, uint32_t part,
                                   uint32_t *replaced)
 {
     const struct exact_part *p = &s->parts[part];
-    const unsigned char *a = s->old, *a_end = a + p->count * ENTRY_SIZE;
+    const unsigned char *a = s->old, *a_end = entries_end(a, p->count);
     const unsigned char *b = p->delta.entries;
-    const unsigned char *b_end = b + (size_t)p->delta.count * ENTRY_SIZE;
+    const unsigned char *b_end = entries_end(b, p->delta.count);
     unsigned char *to;
 
     *replaced = 0;
