@@ -241,7 +241,7 @@ tsan: ## the tests that have threads under TSan
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
 SANITIZED_CLI := exact hostile-store hostile-web lend links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals url
-THREAD_SUITES := cond latch queue resolver body_pool task checkpoint fetcher fetcher_answers \
+THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetcher fetcher_responses \
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \
     frontier_service hosted hosted_callers hosted_files hosted_settings \

@@ -54,7 +54,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     c->o = *o;
     c->paused = o->paused;
     if (o->archive != NULL)
-        c->trail = trail_new(frontier_store_of(engine));
+        c->hop_path = hop_path_new(frontier_store_of(engine));
     c->reports = queue_new(o->concurrency + o->threads);
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);
@@ -174,7 +174,7 @@ void crawl_free(struct crawl *c)
     in_hand_close(c->in_hand);
     resolver_free(c->resolver);
     queue_free(c->reports);
-    trail_free(c->trail);
+    hop_path_free(c->hop_path);
     pthread_cond_destroy(&c->ended_cond);
     pthread_mutex_destroy(&c->mtx);
     task_list_fini(&c->tasks);

@@ -13,10 +13,10 @@
 
 #include "base/status.h"
 #include "crawler/archive/archive.h"
+#include "crawler/crawl_task.h"
 #include "crawler/fetch/fetch_tally.h"
 #include "crawler/fetch/resolver.h"
 #include "crawler/fetcher.h"
-#include "crawler/task.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/engine.h"
 #include "frontier/outcome.h"
@@ -84,7 +84,7 @@ MUST_CHECK enum status crawl_start(struct crawl **out, struct engine *engine,
 void crawl_stop(struct crawl *c);
 /* Leases nothing meanwhile, and does not end for want of something to lease. */
 void crawl_pause(struct crawl *c, bool pause);
-/* Has work done on the frontier thread, see task.h. STATUS_CLOSED: it has
+/* Has work done on the frontier thread, see crawl_task.h. STATUS_CLOSED: it has
  * ended, the task is still the caller's. */
 MUST_CHECK enum status crawl_post(struct crawl *c, struct crawl_task *task);
 /* The same, and waits until it is done; t->done is not called. The task's

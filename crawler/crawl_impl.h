@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "crawler/crawl.h"
+#include "crawler/crawl_task.h"
 #include "crawler/fetch/in_hand.h"
-#include "crawler/task.h"
-#include "crawler/trail.h"
+#include "crawler/hop_path.h"
 #include "frontier/embedded/frontier.h"
 
 #define CRAWL_BATCH 256 /* reports taken at once: one seen check for all */
@@ -53,10 +53,10 @@ struct crawl {
     struct frontier_watch watch; /* as of then */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
-    int stops_done;      /* how far fetchers were told to stop */
-    unsigned gone;       /* fetchers that have ended */
-    size_t out;          /* URLs with fetchers */
-    struct trail *trail; /* NULL: nothing is recorded */
+    int stops_done;            /* how far fetchers were told to stop */
+    unsigned gone;             /* fetchers that have ended */
+    size_t out;                /* URLs with fetchers */
+    struct hop_path *hop_path; /* NULL: nothing is recorded */
     struct engine_lease *leases;
 };
 

@@ -3,13 +3,13 @@
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"
 
-/* How it was found is for the records of its answer alone. */
+/* How it was found is for the records of its response alone. */
 static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
 {
     struct found_by by = {{"", 0}, {"", 0}};
 
-    if (c->trail != NULL)
-        crawl_note_failure(c, trail_of(c->trail, l, &by));
+    if (c->hop_path != NULL)
+        crawl_note_failure(c, hop_path_of(c->hop_path, l, &by));
     return assignment_of(l, &by);
 }
 

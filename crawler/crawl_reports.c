@@ -44,8 +44,8 @@ static struct engine_done named_by_robots(const struct report *r)
 {
     return (struct engine_done){.id = r->id,
                                 .partial = true,
-                                .found = r->done.found,
-                                .found_count = r->done.found_count,
+                                .outlinks = r->done.outlinks,
+                                .outlink_count = r->done.outlink_count,
                                 .drops = r->done.drops,
                                 .drop_count = r->done.drop_count};
 }
@@ -71,7 +71,7 @@ static void add_done(struct crawl *c, struct done_batch *b,
     if (b->links >= LINKS_MOST)
         ack_batch(c, b, now);
     b->at[b->count++] = done;
-    b->links += done.found_count;
+    b->links += done.outlink_count;
 }
 
 void crawl_take_reports(struct crawl *c, struct report **reports, size_t n)
@@ -94,7 +94,8 @@ void crawl_take_reports(struct crawl *c, struct report **reports, size_t n)
             add_done(c, &done, reports[i]->done, now);
             break;
         case REPORT_RELEASE:
-            if (reports[i]->done.found_count + reports[i]->done.drop_count > 0)
+            if (reports[i]->done.outlink_count + reports[i]->done.drop_count >
+                0)
                 add_done(c, &done, named_by_robots(reports[i]), now);
             take_release(c, reports[i], now);
             break;

@@ -24,7 +24,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/fetch/fetch_tally.h"
-#include "crawler/job.h"
+#include "crawler/fetch_task.h"
 
 #define ROBOTS_MEMORY ((size_t)16 << 20)
 
@@ -39,8 +39,8 @@ struct known {
 
 struct lane {
     uint32_t queue;
-    uint32_t active;          /* jobs begun, held ones too */
-    struct job *first, *last; /* jobs that wait for their turn */
+    uint32_t active;                 /* tasks begun, held ones too */
+    struct fetch_task *first, *last; /* tasks that wait for their turn */
 };
 
 struct fetcher {
@@ -51,11 +51,11 @@ struct fetcher {
     struct in_hand_slot *in_hand;
     pthread_t thread;
     /* fetcher thread */
-    struct job_tools tools;
+    struct fetch_task_tools tools;
     struct lane *lanes;
     size_t lane_count;
-    struct job *held; /* until another's robots.txt has come */
-    struct job *free_jobs;
+    struct fetch_task *held; /* until another's robots.txt has come */
+    struct fetch_task *free_jobs;
     struct assignment **taken; /* the inbox of this turn */
     enum mode mode;
     /* written by the fetcher thread, read by any */
@@ -97,58 +97,59 @@ static void drop_idle_lanes(struct fetcher *f)
     }
 }
 
-static void lane_add(struct lane *lane, struct job *j)
+static void lane_add(struct lane *lane, struct fetch_task *task)
 {
-    j->next = NULL;
+    task->next = NULL;
     if (lane->first == NULL)
-        lane->first = j;
+        lane->first = task;
     else
-        lane->last->next = j;
-    lane->last = j;
+        lane->last->next = task;
+    lane->last = task;
 }
 
-/* ---- jobs ---------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------
+ */
 
-static struct job *job_take(struct fetcher *f, struct assignment *a)
+static struct fetch_task *job_take(struct fetcher *f, struct assignment *a)
 {
-    struct job *j = f->free_jobs;
+    struct fetch_task *task = f->free_jobs;
 
-    if (j != NULL) {
-        f->free_jobs = j->next;
+    if (task != NULL) {
+        f->free_jobs = task->next;
     } else {
-        j = xmalloc(sizeof *j);
-        job_init(j);
+        task = xmalloc(sizeof *task);
+        fetch_task_init(task);
     }
-    job_set(j, a);
-    return j;
+    fetch_task_set(task, a);
+    return task;
 }
 
-static void job_give(struct fetcher *f, struct job *j)
+static void fetch_task_give(struct fetcher *f, struct fetch_task *task)
 {
-    j->next = f->free_jobs;
-    f->free_jobs = j;
+    task->next = f->free_jobs;
+    f->free_jobs = task;
 }
 
 /* Its report was sent. */
-static void job_is_done(struct fetcher *f, struct job *j)
+static void fetch_task_is_done(struct fetcher *f, struct fetch_task *task)
 {
-    struct lane *lane = lane_of(f, j->assignment->lease.queue);
+    struct lane *lane = lane_of(f, task->assignment->lease.queue);
 
     lane->active--;
-    job_give(f, j);
+    fetch_task_give(f, task);
 }
 
-static void begin(struct fetcher *f, struct job *j)
+static void begin(struct fetcher *f, struct fetch_task *task)
 {
-    switch (job_begin(&f->tools, j, clock_mono())) {
-    case JOB_BUSY:
+    switch (fetch_task_begin(&f->tools, task, clock_mono())) {
+    case FETCH_TASK_BUSY:
         break;
-    case JOB_HELD:
-        j->next = f->held;
-        f->held = j;
+    case FETCH_TASK_WAITS:
+        task->next = f->held;
+        f->held = task;
         break;
-    case JOB_DONE:
-        job_is_done(f, j);
+    case FETCH_TASK_DONE:
+        fetch_task_is_done(f, task);
         break;
     }
 }
@@ -158,40 +159,40 @@ static void begin(struct fetcher *f, struct job *j)
 static void release_others(struct fetcher *f, struct bytes origin,
                            struct lane *lane)
 {
-    struct job **at = &f->held;
+    struct fetch_task **at = &f->held;
 
     while (*at != NULL) {
-        struct job *j = *at;
+        struct fetch_task *task = *at;
 
-        if (!bytes_equal(j->origin, origin)) {
-            at = &j->next;
+        if (!bytes_equal(task->origin, origin)) {
+            at = &task->next;
             continue;
         }
-        *at = j->next;
-        (void)job_release(&f->tools, j);
-        job_is_done(f, j);
+        *at = task->next;
+        (void)fetch_task_release(&f->tools, task);
+        fetch_task_is_done(f, task);
     }
     while (lane->first != NULL) {
-        struct job *j = lane->first;
+        struct fetch_task *task = lane->first;
 
-        lane->first = j->next;
-        (void)job_release(&f->tools, j);
-        job_give(f, j);
+        lane->first = task->next;
+        (void)fetch_task_release(&f->tools, task);
+        fetch_task_give(f, task);
     }
 }
 
-static void end(struct fetcher *f, struct job *j,
+static void end(struct fetcher *f, struct fetch_task *task,
                 const struct fetch_result *result)
 {
-    struct bytes origin = j->origin;
-    bool read_robots = j->read_robots;
+    struct bytes origin = task->origin;
+    bool read_robots = task->read_robots;
 
     fetch_tally_note(&f->tally, result, read_robots);
-    if (job_on_ended(&f->tools, j, result) == JOB_BUSY)
+    if (fetch_task_on_ended(&f->tools, task, result) == FETCH_TASK_BUSY)
         return;
     if (read_robots)
-        release_others(f, origin, lane_of(f, j->assignment->lease.queue));
-    job_is_done(f, j);
+        release_others(f, origin, lane_of(f, task->assignment->lease.queue));
+    fetch_task_is_done(f, task);
 }
 
 /* ---- the turn ------------------------------------------------------------ */
@@ -240,17 +241,17 @@ static bool may_begin(struct fetcher *f, const struct lane *lane)
 static void work_lane(struct fetcher *f, struct lane *lane)
 {
     while (lane->first != NULL) {
-        struct job *j = lane->first;
+        struct fetch_task *task = lane->first;
 
         if (f->mode == MODE_RUN && !may_begin(f, lane))
             return;
-        lane->first = j->next;
+        lane->first = task->next;
         lane->active++;
         if (f->mode == MODE_RUN) {
-            begin(f, j);
+            begin(f, task);
         } else {
-            (void)job_release(&f->tools, j);
-            job_is_done(f, j);
+            (void)fetch_task_release(&f->tools, task);
+            fetch_task_is_done(f, task);
         }
     }
 }
@@ -270,11 +271,11 @@ static void finish_ended(struct fetcher *f)
     /* What the turn that is over took in hand is dropped below. */
     while ((done = fetch_set_next_ended(f->tools.fetches, clock_mono(),
                                         &result)) != NULL) {
-        struct job *j = done->ctx;
+        struct fetch_task *task = done->ctx;
 
-        in_hand_take(f->in_hand, j->assignment->lease.id);
+        in_hand_take(f->in_hand, task->assignment->lease.id);
         fault_point("page-in-hand");
-        end(f, j, &result);
+        end(f, task, &result);
         fetch_set_recycle(f->tools.fetches, done);
     }
     in_hand_drop(f->in_hand);
@@ -377,11 +378,11 @@ const struct fetch_tally *fetcher_tally(const struct fetcher *f)
 static void free_parts(struct fetcher *f)
 {
     while (f->free_jobs != NULL) {
-        struct job *j = f->free_jobs;
+        struct fetch_task *task = f->free_jobs;
 
-        f->free_jobs = j->next;
-        job_fini(j);
-        free(j);
+        f->free_jobs = task->next;
+        fetch_task_fini(task);
+        free(task);
     }
     for (size_t i = 0; i < f->inbox_count; i++)
         assignment_free(f->inbox[i]); /* came after its end */

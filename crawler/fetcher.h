@@ -26,10 +26,10 @@ struct warc_capture; /* crawler/archive/warc_capture.h */
 enum report_kind {
     REPORT_DONE,    /* `done` is filled in */
     REPORT_RELEASE, /* not fetched: id, not_before and done.host count, and
-                       what robots.txt lists in done.found */
-    REPORT_PART,    /* some of what a sitemap lists: done.found and .drops; the
-                       URL's last word is still to come */
-    REPORT_GONE     /* the fetcher's thread has ended; no id */
+                       what robots.txt lists in done.outlinks */
+    REPORT_PART, /* some of what a sitemap lists: done.outlinks and .drops; the
+                    URL's last word is still to come */
+    REPORT_GONE  /* the fetcher's thread has ended; no id */
 };
 
 /* What a fetcher tells the frontier thread, which frees it. Everything it
@@ -39,10 +39,10 @@ struct report {
     uint64_t id;
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
-    size_t elsewhere; /* the last so many of done.found stand on other hosts
+    size_t elsewhere; /* the last so many of done.outlinks stand on other hosts
                          than the sitemap that lists them (sitemap_trust.h) */
     struct arena *arena;
-    struct warc_capture *warc;        /* records of the answer, or NULL */
+    struct warc_capture *warc;        /* records of the response, or NULL */
     struct warc_capture *robots_warc; /* of a robots.txt fetched first */
 };
 void report_free(struct report *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_finder.c - the links of one answer, made ready for the frontier.
+ * link_finder.c - the links of one response, made ready for the frontier.
  *
  * The digest is taken before the scope is asked: pages repeat their links (a
  * menu, a logo), and a repeat is found by its digest in 20 ns, where the scope
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crawler/found.h"
+#include "crawler/outlinks.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
 #include "frontier/url/queue_key.h"
@@ -35,8 +35,8 @@ struct link_finder {
     const struct engine_lease *lease;
     struct url page;
     uint64_t count;
-    struct found found;
-    struct found elsewhere; /* what a sitemap lists of other hosts */
+    struct outlinks found;
+    struct outlinks elsewhere; /* what a sitemap lists of other hosts */
     struct seen seen;
 };
 
@@ -114,8 +114,8 @@ void link_finder_free(struct link_finder *f)
     link_parser_free(f->parser);
     url_fini(&f->page);
     url_fini(&f->target);
-    found_fini(&f->found);
-    found_fini(&f->elsewhere);
+    outlinks_fini(&f->found);
+    outlinks_fini(&f->elsewhere);
     free(f->seen.slots);
     free(f);
 }
@@ -123,8 +123,8 @@ void link_finder_free(struct link_finder *f)
 bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
                        struct arena *arena, size_t most)
 {
-    found_begin(&f->found, lease, arena, most);
-    found_begin(&f->elsewhere, lease, arena, most);
+    outlinks_begin(&f->found, lease, arena, most);
+    outlinks_begin(&f->elsewhere, lease, arena, most);
     f->lease = lease;
     f->count = 0;
     seen_reset(&f->seen);
@@ -133,7 +133,7 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
 
 /* `like` says how the link was found; `u` is canonical. REASON_NONE: it is an
  * item of `to` now, or was one before. */
-static enum outcome_reason offer(struct link_finder *f, struct found *to,
+static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
                                  struct engine_item like, const struct url *u)
 {
     struct scope_verdict verdict;
@@ -144,17 +144,17 @@ static enum outcome_reason offer(struct link_finder *f, struct found *to,
     if (seen_before(&f->seen, like.digest) && !f->o->record_links)
         return REASON_NONE;
     if (f->o->links_most > 0 && f->seen.count > f->o->links_most) {
-        found_overflow(&f->found);
+        outlinks_overflow(&f->found);
         return REASON_LINK_COUNT;
     }
     verdict = link_is_sitemap(like.kind) && url_same_site(&f->page, u)
                   ? scope_check_listing(f->o->scope, u, like.depth)
                   : scope_check(f->o->scope, u, like.depth);
     if (!verdict.in) {
-        found_drop(&f->found, verdict.reason, u);
+        outlinks_drop(&f->found, verdict.reason, u);
         return verdict.reason;
     }
-    found_add(to, &like, u);
+    outlinks_add(to, &like, u);
     return REASON_NONE;
 }
 
@@ -165,7 +165,7 @@ static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
 {
     f->count++;
     if ((f->o->kinds & LINK_BIT(kind)) == 0) {
-        found_drop(&f->found, REASON_KIND, u);
+        outlinks_drop(&f->found, REASON_KIND, u);
         return false;
     }
     url_canonicalise(u);
@@ -182,7 +182,7 @@ static void visit(void *ctx, const struct found_link *l)
     if (!prepare(f, l->kind, l->url))
         return;
     if (l->nofollow && !f->o->follow_nofollow)
-        found_drop(&f->found, REASON_NOFOLLOW, l->url);
+        outlinks_drop(&f->found, REASON_NOFOLLOW, l->url);
     else
         (void)offer(f, &f->found, like, l->url);
 }
@@ -203,7 +203,7 @@ void link_finder_html(struct link_finder *f, struct bytes body,
     const struct link_options lo = options(f, content_type);
 
     if (link_parser_html(f->parser, body, &lo, visit, f, info) != STATUS_OK)
-        found_overflow(&f->found);
+        outlinks_overflow(&f->found);
 }
 
 void link_finder_css(struct link_finder *f, struct bytes body,
@@ -212,7 +212,7 @@ void link_finder_css(struct link_finder *f, struct bytes body,
     const struct link_options lo = options(f, content_type);
 
     if (link_parser_css(f->parser, body, &lo, visit, f, info) != STATUS_OK)
-        found_overflow(&f->found);
+        outlinks_overflow(&f->found);
 }
 
 /* A sitemap or feed that was met as a page: what it lists is one link on. */
@@ -248,7 +248,7 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
     if (st == STATUS_OK)
         st = sitemap_parser_finish(p);
     if (st == STATUS_LIMIT)
-        found_overflow(&f->found);
+        outlinks_overflow(&f->found);
     sitemap_parser_free(p);
 }
 
@@ -273,9 +273,9 @@ bool link_finder_is_full(const struct link_finder *f)
 
 void link_finder_forbid(struct link_finder *f)
 {
-    found_append(&f->found, &f->elsewhere);
-    found_begin(&f->elsewhere, f->lease, f->elsewhere.arena, 0);
-    found_forbid(&f->found, REASON_NOFOLLOW);
+    outlinks_append(&f->found, &f->elsewhere);
+    outlinks_begin(&f->elsewhere, f->lease, f->elsewhere.arena, 0);
+    outlinks_forbid(&f->found, REASON_NOFOLLOW);
 }
 
 enum outcome_reason link_finder_redirect(struct link_finder *f,
@@ -309,8 +309,8 @@ size_t link_finder_end(struct link_finder *f, struct engine_done *done)
 {
     size_t elsewhere = f->elsewhere.item_count;
 
-    found_append(&f->found, &f->elsewhere);
-    found_hand_over(&f->found, done);
+    outlinks_append(&f->found, &f->elsewhere);
+    outlinks_hand_over(&f->found, done);
     done->row.links = f->count < UINT32_MAX ? (uint32_t)f->count : UINT32_MAX;
     return elsewhere;
 }

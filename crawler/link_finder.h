@@ -1,5 +1,5 @@
 /*
- * link_finder.h - the links of one answer, made ready for the frontier.
+ * link_finder.h - the links of one response, made ready for the frontier.
  *
  * Brings each link to canonical form, asks the scope, takes its digest, and
  * keeps one of each per page; the others become drops with a reason. What it

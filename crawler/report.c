@@ -55,7 +55,8 @@ void reporter_free(struct reporter *r)
     free(r);
 }
 
-/* ---- reports without an answer ------------------------------------------- */
+/* ---- reports without a response -------------------------------------------
+ */
 
 static struct report *report_new(enum report_kind kind, uint64_t id)
 {
@@ -170,9 +171,9 @@ void report_set_visit(struct report *r, struct bytes key)
 
 /* ---- the row ------------------------------------------------------------- */
 
-static struct bytes header(struct draft *d, enum answer_field f)
+static struct bytes header(struct draft *d, enum response_field f)
 {
-    return kept(d->out, answer_get(d->result->answer, f), ROW_TEXT_MOST);
+    return kept(d->out, response_get(d->result->response, f), ROW_TEXT_MOST);
 }
 
 static void fill_row(struct draft *d)
@@ -184,29 +185,29 @@ static void fill_row(struct draft *d)
     row->at_ms = result->started_wall_ms;
     row->elapsed_ms = elapsed_ms(result);
     row->first_byte_ms = (uint32_t)(result->first_byte_ns / NS_PER_MS);
-    row->http_status = result->answer->status;
+    row->http_status = result->response->status;
     row->wire_bytes = result->wire_bytes;
     row->body_bytes = result->body_bytes;
     row->ip = kept(d->out, bytes_of_str(result->ip), ROW_TEXT_MOST);
     row->detail = kept(d->out, bytes_of_str(result->error), ROW_TEXT_MOST);
     row->mime =
         kept(d->out,
-             mime_essence(answer_get(result->answer, ANSWER_CONTENT_TYPE),
+             mime_essence(response_get(result->response, RESPONSE_CONTENT_TYPE),
                           mime),
              MIME_SIZE);
-    row->etag = header(d, ANSWER_ETAG);
-    row->last_modified = header(d, ANSWER_LAST_MODIFIED);
-    row->lang = header(d, ANSWER_CONTENT_LANGUAGE);
+    row->etag = header(d, RESPONSE_ETAG);
+    row->last_modified = header(d, RESPONSE_LAST_MODIFIED);
+    row->lang = header(d, RESPONSE_CONTENT_LANGUAGE);
     if (result->body.len > 0 && d->list == NULL) /* which is not kept whole */
         row->body_digest = digest_bytes(d->r->o->digest_key, result->body);
-    d->done->outcome.http_status = result->answer->status;
+    d->done->outcome.http_status = result->response->status;
 }
 
 static void fill_host_news(struct draft *d)
 {
     const struct fetch_result *result = d->result;
     struct engine_host_news *host = &d->done->host;
-    uint16_t status = result->answer->status;
+    uint16_t status = result->response->status;
 
     if (result->end == FETCH_ADDRESS)
         return; /* nothing was sent, and nothing is wrong with the host */
@@ -217,7 +218,8 @@ static void fill_host_news(struct draft *d)
     host->slow_down = status == 429 || status == 503;
     if (host->slow_down || status >= 500)
         host->retry_after_ms =
-            http_retry_after_ms(answer_get(result->answer, ANSWER_RETRY_AFTER),
+            http_retry_after_ms(response_get(result->response,
+                                             RESPONSE_RETRY_AFTER),
                                 clock_wall_ms());
 }
 
@@ -241,7 +243,8 @@ static void read_html(struct draft *d, struct tags *tags)
     struct page_info info = {0};
 
     link_finder_html(d->r->finder, d->result->body,
-                     answer_get(d->result->answer, ANSWER_CONTENT_TYPE), &info);
+                     response_get(d->result->response, RESPONSE_CONTENT_TYPE),
+                     &info);
     row->charset = bytes_of_str(info.charset);
     row->title = kept(d->out, info.title, ROW_TEXT_MOST);
     if (info.lang.len > 0)
@@ -298,7 +301,8 @@ static bool read_list(struct draft *d)
 static void read_document(struct draft *d, struct tags *tags)
 {
     struct fetch_row *row = &d->done->row;
-    struct bytes type = answer_get(d->result->answer, ANSWER_CONTENT_TYPE);
+    struct bytes type =
+        response_get(d->result->response, RESPONSE_CONTENT_TYPE);
     struct page_info info = {0};
 
     if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
@@ -328,15 +332,15 @@ static void add_link_header(void *ctx, struct bytes value)
 
 static void read_head(struct draft *d)
 {
-    const struct answer *a = d->result->answer;
-    struct bytes place = answer_get(a, ANSWER_CONTENT_LOCATION), target;
+    const struct response *a = d->result->response;
+    struct bytes place = response_get(a, RESPONSE_CONTENT_LOCATION), target;
 
     if ((d->r->o->kinds & LINK_BIT(LINK_HEADER)) == 0)
         return;
-    answer_each(a, ANSWER_LINK, add_link_header, d);
+    response_each(a, RESPONSE_LINK, add_link_header, d);
     if (place.len > 0)
         link_finder_add(d->r->finder, place, LINK_HEADER, false);
-    if (refresh_url(answer_get(a, ANSWER_REFRESH), &target))
+    if (refresh_url(response_get(a, RESPONSE_REFRESH), &target))
         link_finder_add(d->r->finder, target, LINK_HEADER, false);
 }
 
@@ -354,7 +358,7 @@ static enum outcome_reason cut_reason(enum fetch_end end)
     }
 }
 
-/* A type that the head did not name; an answer without body is of none. */
+/* A type that the head did not name; a response without body is of none. */
 static bool is_accepted(const struct draft *d)
 {
     const struct fetcher_options *o = d->r->o;
@@ -373,7 +377,8 @@ static void report_page(struct draft *d)
     struct tags tags = {.agent = bytes_of_str(o->product_token)};
 
     set_outcome(d->done, OUTCOME_FETCHED, cut_reason(d->result->end));
-    answer_each(d->result->answer, ANSWER_X_ROBOTS_TAG, add_robots_tag, &tags);
+    response_each(d->result->response, RESPONSE_X_ROBOTS_TAG, add_robots_tag,
+                  &tags);
     read_document(d, &tags);
     read_head(d);
     if (!is_accepted(d))
@@ -391,8 +396,9 @@ static void report_page(struct draft *d)
 
 static void report_redirect(struct draft *d)
 {
-    struct bytes location = answer_get(d->result->answer, ANSWER_LOCATION);
-    uint16_t status = d->result->answer->status;
+    struct bytes location =
+        response_get(d->result->response, RESPONSE_LOCATION);
+    uint16_t status = d->result->response->status;
 
     if (status > 303 && status != 307 && status != 308)
         location = bytes_of("", 0); /* 305, 306: not to be followed */
@@ -402,7 +408,7 @@ static void report_redirect(struct draft *d)
 
 static void report_answer(struct draft *d)
 {
-    uint16_t status = d->result->answer->status;
+    uint16_t status = d->result->response->status;
 
     if (status < 300 || status == 304) {
         report_page(d);

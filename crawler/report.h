@@ -23,7 +23,7 @@ struct reporter;
 struct reporter *reporter_new(const struct fetcher_options *o);
 void reporter_free(struct reporter *r); /* NULL is fine */
 
-/* Of an answer, or of none. `list` is what was read of its body as it came, or
+/* Of a response, or of none. `list` is what was read of its body as it came, or
  * NULL. `result` says neither FETCH_CROWDED nor _STARVED
  * nor _STOPPED. `note` is kept as the row's detail where nothing else explains
  * the outcome. host.crawl_delay_ms and host.robots are the caller's to set. */
@@ -38,7 +38,7 @@ struct report *report_of(const struct engine_lease *l,
 /* Back to its queue, not before `not_before`. */
 struct report *report_release(const struct engine_lease *l, int64_t not_before);
 /* A part of what a list of URLs holds, in `arena`, which is taken over; the
- * caller fills in done.found and done.drops. */
+ * caller fills in done.outlinks and done.drops. */
 struct report *report_part(const struct engine_lease *l, struct arena *arena);
 struct report *report_gone(void);
 /* Its URL's next request goes to the host of this queue. */

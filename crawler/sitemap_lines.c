@@ -8,8 +8,8 @@
  */
 #include "crawler/sitemap_lines.h"
 
-#include "crawler/found.h"
 #include "crawler/html/links.h"
+#include "crawler/outlinks.h"
 #include "crawler/report.h"
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
@@ -37,19 +37,19 @@ static bool robots_url(struct bytes origin, struct url *out)
     return ok;
 }
 
-static void add_line(const struct fetcher_options *o, struct found *f,
+static void add_line(const struct fetcher_options *o, struct outlinks *f,
                      const struct url *u)
 {
     struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
     struct scope_verdict v = scope_check_listing(o->scope, u, like.depth);
 
     if (!v.in) {
-        found_drop(f, v.reason, u);
+        outlinks_drop(f, v.reason, u);
         return;
     }
     like.key = queue_key_of(u);
     like.digest = digest_url(o->digest_key, o->crawl, like.key, url_text(u));
-    found_add(f, &like, u);
+    outlinks_add(f, &like, u);
 }
 
 void sitemap_lines_report(const struct fetcher_options *o,
@@ -59,23 +59,23 @@ void sitemap_lines_report(const struct fetcher_options *o,
     size_t count = rules != NULL ? robots_sitemap_count(rules) : 0;
     struct arena *arena = count > 0 ? report_arena(r) : NULL;
     struct url robots, u;
-    struct found f = {0};
+    struct outlinks f = {0};
 
     if (count == 0)
         return;
     url_init(&robots);
     url_init(&u);
-    found_begin(&f, l, arena, arena_used(arena) + LINES_MEMORY);
+    outlinks_begin(&f, l, arena, arena_used(arena) + LINES_MEMORY);
     if (robots_url(origin, &robots) && scope_has_host(o->scope, &robots)) {
         for (size_t i = 0; i < count && i < SITEMAP_LINES_MOST; i++) {
             if (line_url(rules, i, &robots, &u))
                 add_line(o, &f, &u);
         }
         if (count > SITEMAP_LINES_MOST)
-            found_overflow(&f);
+            outlinks_overflow(&f);
     }
-    found_hand_over(&f, &r->done);
-    found_fini(&f);
+    outlinks_hand_over(&f, &r->done);
+    outlinks_fini(&f);
     url_fini(&u);
     url_fini(&robots);
 }

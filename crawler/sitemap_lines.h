@@ -13,7 +13,7 @@
 
 #define SITEMAP_LINES_MOST 1000 /* of one robots.txt; more are dropped */
 
-/* Puts the sitemaps that the robots.txt of `origin` names into done.found of
+/* Puts the sitemaps that the robots.txt of `origin` names into done.outlinks of
  * `r`, which is a report of `l`; none where that origin does not belong to the
  * crawl, as when it only holds a sitemap. */
 void sitemap_lines_report(const struct fetcher_options *o,

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crawler/found.h"
 #include "crawler/html/links.h"
+#include "crawler/outlinks.h"
 #include "crawler/report.h"
 #include "crawler/robots/robots_tag.h"
 #include "crawler/sitemap/sitemap.h"
@@ -37,8 +37,8 @@ struct sitemap_stream {
     bool nofollow; /* X-Robots-Tag */
     uint64_t links, sent;
     /* the part at hand */
-    struct arena *arena;         /* NULL: it is empty */
-    struct found own, elsewhere; /* on the sitemap's host; on others */
+    struct arena *arena;            /* NULL: it is empty */
+    struct outlinks own, elsewhere; /* on the sitemap's host; on others */
 };
 
 struct sitemap_stream *sitemap_stream_new(const struct fetcher_options *o,
@@ -61,8 +61,8 @@ void sitemap_stream_free(struct sitemap_stream *s)
     if (s == NULL)
         return;
     sitemap_parser_free(s->parser);
-    found_fini(&s->own);
-    found_fini(&s->elsewhere);
+    outlinks_fini(&s->own);
+    outlinks_fini(&s->elsewhere);
     arena_free(s->arena);
     url_fini(&s->page);
     free(s);
@@ -78,8 +78,8 @@ static size_t part_count(const struct sitemap_stream *s)
 static void begin_part(struct sitemap_stream *s)
 {
     s->arena = arena_new(2 * PART_MOST);
-    found_begin(&s->own, s->lease, s->arena, PART_MOST);
-    found_begin(&s->elsewhere, s->lease, s->arena, PART_MOST);
+    outlinks_begin(&s->own, s->lease, s->arena, PART_MOST);
+    outlinks_begin(&s->elsewhere, s->lease, s->arena, PART_MOST);
 }
 
 static int by_hint(const struct engine_item *a, const struct engine_item *b)
@@ -96,10 +96,10 @@ static void send_part(struct sitemap_stream *s)
     s->sent += part_count(s);
     r = report_part(s->lease, s->arena);
     r->elsewhere = s->elsewhere.item_count;
-    found_sort(&s->own, by_hint);
-    found_sort(&s->elsewhere, by_hint);
-    found_append(&s->own, &s->elsewhere);
-    found_hand_over(&s->own, &r->done);
+    outlinks_sort(&s->own, by_hint);
+    outlinks_sort(&s->elsewhere, by_hint);
+    outlinks_append(&s->own, &s->elsewhere);
+    outlinks_hand_over(&s->own, &r->done);
     s->arena = NULL;
     queue_send(s->reports, r);
 }
@@ -144,7 +144,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     url_drop_params(e->url, s->o->drop_params, s->o->drop_param_count);
     no = refusal(s, kind, e->url);
     if (no != REASON_NONE) {
-        found_drop(&s->own, no, e->url);
+        outlinks_drop(&s->own, no, e->url);
         return;
     }
     like.key = queue_key_of(e->url);
@@ -153,10 +153,10 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     if (sitemap_hint(e, &hint))
         like.hint = &hint;
     /* Feeds quote whom they like; a sitemap speaks for its host. */
-    found_add(e->kind == SITEMAP_ITEM || url_same_site(&s->page, e->url)
-                  ? &s->own
-                  : &s->elsewhere,
-              &like, e->url);
+    outlinks_add(e->kind == SITEMAP_ITEM || url_same_site(&s->page, e->url)
+                     ? &s->own
+                     : &s->elsewhere,
+                 &like, e->url);
 }
 
 /* ---- octets -------------------------------------------------------------- */
@@ -170,19 +170,19 @@ static void take_robots_tag(void *ctx, struct bytes value)
                       &s->nofollow);
 }
 
-static void begin(struct sitemap_stream *s, const struct answer *a)
+static void begin(struct sitemap_stream *s, const struct response *a)
 {
     const struct sitemap_options so = {
         .base = &s->page,
-        .content_type = answer_get(a, ANSWER_CONTENT_TYPE),
+        .content_type = response_get(a, RESPONSE_CONTENT_TYPE),
         .entries_most = SITEMAP_COUNT_MOST,
     };
 
-    answer_each(a, ANSWER_X_ROBOTS_TAG, take_robots_tag, s);
+    response_each(a, RESPONSE_X_ROBOTS_TAG, take_robots_tag, s);
     s->parser = sitemap_parser_new(&so, take_entry, s);
 }
 
-bool sitemap_stream_take(void *stream, const struct answer *a,
+bool sitemap_stream_take(void *stream, const struct response *a,
                          struct bytes octets)
 {
     struct sitemap_stream *s = stream;

@@ -1,7 +1,7 @@
 /*
  * sitemap_stream.h - a sitemap on its way into the frontier, as it arrives.
  *
- * Takes the octets of an answer, hands them to the parser (sitemap.h), brings
+ * Takes the octets of a response, hands them to the parser (sitemap.h), brings
  * what is listed to canonical form, asks the scope, and sends it on in reports
  * of a thousand entries, REPORT_PART, each ordered by what the sitemap says of
  * its URLs (sitemap_hint.h). So memory does not go with the sitemap's size,
@@ -20,7 +20,7 @@
 
 #include "base/queue.h"
 #include "base/status.h"
-#include "crawler/fetch/answer.h"
+#include "crawler/fetch/response.h"
 #include "crawler/fetcher.h"
 
 struct sitemap_stream;
@@ -39,7 +39,7 @@ void sitemap_stream_free(struct sitemap_stream *s); /* NULL is fine */
 
 /* Octets of the body of `a`, content codings taken off. False: it is over its
  * limits, and no more need come. `stream` is a struct sitemap_stream. */
-bool sitemap_stream_take(void *stream, const struct answer *a,
+bool sitemap_stream_take(void *stream, const struct response *a,
                          struct bytes octets);
 
 struct sitemap_end {

@@ -135,22 +135,23 @@ static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
 
 static void sift_report(struct sifter *s, struct report *r)
 {
-    size_t n = r->elsewhere, own = r->done.found_count - n, kept;
+    size_t n = r->elsewhere, own = r->done.outlink_count - n, kept;
     struct engine_item *items =
-        arena_try(r->arena, r->done.found_count * sizeof *items);
+        arena_try(r->arena, r->done.outlink_count * sizeof *items);
     struct engine_drop *drops =
         arena_try(r->arena, (r->done.drop_count + n) * sizeof *drops);
 
     if (items == NULL || drops == NULL) {
-        r->done.found_count = own; /* cannot be: the arena has twice the room */
+        r->done.outlink_count =
+            own; /* cannot be: the arena has twice the room */
         return;
     }
-    memcpy(items, r->done.found, r->done.found_count * sizeof *items);
+    memcpy(items, r->done.outlinks, r->done.outlink_count * sizeof *items);
     if (r->done.drop_count > 0)
         memcpy(drops, r->done.drops, r->done.drop_count * sizeof *drops);
     kept = sift(s, items + own, n, drops + r->done.drop_count);
-    r->done.found = items;
-    r->done.found_count = own + kept;
+    r->done.outlinks = items;
+    r->done.outlink_count = own + kept;
     r->done.drops = drops;
     r->done.drop_count += n - kept;
 }

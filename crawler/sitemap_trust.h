@@ -16,7 +16,7 @@
 #include "storage/frontier_store.h"
 #include "storage/rows/page_store.h"
 
-/* Of the last `elsewhere` items of r->done.found those that count stay; the
+/* Of the last `elsewhere` items of r->done.outlinks those that count stay; the
  * others become drops, REASON_CROSS_HOST. */
 void sitemap_trust_sift(struct report *r, struct frontier_store *urls,
                         struct page_store *pages);

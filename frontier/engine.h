@@ -99,8 +99,8 @@ struct engine_done {
     struct outcome outcome;
     bool transient;       /* worth another try, if tries are left */
     struct fetch_row row; /* seq, url, final, tries are the engine's */
-    const struct engine_item *found;
-    size_t found_count; /* a redirect's target is found[0] */
+    const struct engine_item *outlinks;
+    size_t outlink_count; /* a redirect's target is found[0] */
     const struct engine_drop *drops;
     size_t drop_count;
     struct engine_host_news host;

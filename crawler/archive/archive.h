@@ -27,7 +27,7 @@ MUST_CHECK enum status archive_close(struct archive *a);
 /* The warcinfo record of the file being written. Any thread. */
 void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
 
-/* Appends what was recorded of an answer, and of the robots.txt that was
+/* Appends what was recorded of a response, and of the robots.txt that was
  * fetched first; either may be NULL. `row`, the page's, is told where its
  * record is. `e` is the embedded engine that knows the bodies seen before. */
 MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warc_capture.c - the WARC records of one answer.
+ * warc_capture.c - the WARC records of one response.
  *
- * An answer becomes a response record, but a 304, which brought no body, a
+ * A response becomes a response record, but a 304, which brought no body, a
  * revisit of profile server-not-modified. The request and the metadata stand
  * behind it and name it (WARC-Concurrent-To), so that the place of the first is
  * the place of all.
@@ -24,7 +24,7 @@
 
 static bool is_recordable(const struct fetch_result *r)
 {
-    if (!r->answer->complete)
+    if (!r->response->complete)
         return false;
     switch (r->end) {
     case FETCH_ANSWERED:
@@ -83,7 +83,7 @@ static enum status add_answer(struct warc_capture *c, struct warc_maker *m,
     r.type = "response";
     r.truncated = truncation(result);
     r.block_more = result->body;
-    if (result->answer->status == 304) {
+    if (result->response->status == 304) {
         r.type = "revisit";
         r.profile = WARC_NOT_MODIFIED;
         r.payload_digest = NULL;
@@ -151,14 +151,14 @@ static struct warc_capture *capture_new(const char *info_id, struct bytes url,
                                         const struct fetch_result *result)
 {
     struct warc_capture *c = xcalloc(1, sizeof *c);
-    const struct answer *a = result->answer;
+    const struct response *a = result->response;
     struct warc_body body = {.length = result->body.len,
                              .none = a->status == 204 || a->status == 304,
                              .decoded = result->decoded};
     struct buf changed;
 
     /* deflateBound: stored blocks, five octets in 16 KB, are the worst */
-    buf_init(&c->members, (result->body.len + 3 * ANSWER_MOST) * 9 / 8 +
+    buf_init(&c->members, (result->body.len + 3 * RESPONSE_MOST) * 9 / 8 +
                               result->request.len * 2 + 2 * HEAD_ROOM +
                               WARC_METADATA_MOST);
     buf_init(&c->head, a->raw.len * 2 + 256);
@@ -199,7 +199,7 @@ struct warc_capture *warc_capture_of(struct warc_maker *m, const char *info_id,
         buf_fit(&c->members);
         return c;
     }
-    log_warn("an answer could not be recorded", "url=%s error=\"%s\"", c->uri,
+    log_warn("a response could not be recorded", "url=%s error=\"%s\"", c->uri,
              status_text(st));
     warc_capture_free(c);
     return NULL;

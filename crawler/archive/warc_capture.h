@@ -1,7 +1,7 @@
 /*
- * warc_capture.h - the WARC records of one answer, made where it was fetched.
+ * warc_capture.h - the WARC records of one response, made where it was fetched.
  *
- * An answer is a response record, or a revisit; behind it stand its request
+ * A response is a response record, or a revisit; behind it stand its request
  * and a metadata record (warc_metadata.h), which both name it.
  *
  * libcurl takes chunking and content encodings off the body, so the recorded
@@ -13,7 +13,7 @@
  * Proxy-Authorization.
  *
  * Compressing, at gzip's level 1, happens on the fetcher's thread; the frontier
- * thread only appends, or puts a small revisit record in the answer's place
+ * thread only appends, or puts a small revisit record in the response's place
  * where its body was recorded before.
  */
 #ifndef URLWEIR_CRAWLER_ARCHIVE_WARC_CAPTURE_H
@@ -41,7 +41,7 @@ struct warc_capture {
     uint64_t held;
 };
 
-/* NULL: the answer has no whole head, or there is no memory; a log line says
+/* NULL: the response has no whole head, or there is no memory; a log line says
  * the latter. `info_id` may be NULL. */
 struct warc_capture *warc_capture_of(struct warc_maker *m, const char *info_id,
                                      const struct warc_facts *facts,

@@ -16,11 +16,11 @@
 /* What follows the head, and how it came. */
 struct warc_body {
     uint64_t length;
-    bool none;    /* the answer has no body by its nature: 204, 304 */
+    bool none;    /* the response has no body by its nature: 204, 304 */
     bool decoded; /* content encodings were taken off */
 };
 
-/* Appends the head of an answer, corrected, with its empty line. `changed`
+/* Appends the head of a response, corrected, with its empty line. `changed`
  * gets the fields that were taken away or altered, as received, with "; "
  * between them. */
 void warc_response_head(struct bytes raw, const struct warc_body *body,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warc_metadata.c - what a metadata record says of an answer.
+ * warc_metadata.c - what a metadata record says of a response.
  *
  * URLs are canonical, so none holds a line end or a space. A seed has neither
  * via nor steps: its hopsFromSeed is there, and empty.
@@ -43,10 +43,10 @@ bool warc_metadata(const struct warc_facts *facts, int64_t fetch_ms,
     buf_addf(out, "fetchTimeMs: %" PRId64 "\r\n", fetch_ms);
     if (facts->charset.len > 0)
         add_field(out, "charsetForLinkExtraction", facts->charset);
-    for (size_t i = 0; i < facts->found_count && whole; i++) {
+    for (size_t i = 0; i < facts->outlink_count && whole; i++) {
         size_t before = out->len;
 
-        add_outlink(out, &facts->found[i]);
+        add_outlink(out, &facts->outlinks[i]);
         whole = buf_failed(out) == STATUS_OK;
         if (!whole)
             buf_truncate(out, before);

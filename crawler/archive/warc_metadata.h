@@ -1,5 +1,5 @@
 /*
- * warc_metadata.h - what a metadata record says of an answer.
+ * warc_metadata.h - what a metadata record says of a response.
  *
  * The fields of WARC/1.1 section 6.6 (via, hopsFromSeed, fetchTimeMs), and
  * those that archives write beside them: charsetForLinkExtraction, and for each
@@ -18,13 +18,13 @@
 
 #define WARC_METADATA_MOST ((size_t)1 << 20) /* of a block */
 
-/* What is known of an answer beside itself. Bytes are borrowed. */
+/* What is known of a response beside itself. Bytes are borrowed. */
 struct warc_facts {
     struct bytes url; /* that was asked */
     struct found_by by;
     struct bytes charset; /* its links were read in, or empty */
-    const struct engine_item *found;
-    size_t found_count;
+    const struct engine_item *outlinks;
+    size_t outlink_count;
 };
 
 /* Appends the block. False: there was no room for every link. */

@@ -61,8 +61,8 @@ struct warc_capture *warc_recorder_page(struct warc_recorder *w,
     const struct warc_facts facts = {.url = a->lease.url,
                                      .by = a->found_by,
                                      .charset = done->row.charset,
-                                     .found = done->found,
-                                     .found_count = done->found_count};
+                                     .outlinks = done->outlinks,
+                                     .outlink_count = done->outlink_count};
 
     return w != NULL ? capture(w, &facts, result) : NULL;
 }

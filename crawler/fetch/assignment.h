@@ -11,7 +11,8 @@
 #include "frontier/engine.h"
 
 /* How a URL was found, for those who record it: the URL of the page that has
- * it, and a letter for each step from a seed (trail.h). Both may be empty. */
+ * it, and a letter for each step from a seed (hop_path.h). Both may be empty.
+ */
 struct found_by {
     struct bytes via, path;
 };

@@ -104,7 +104,7 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     f->counters = counters;
     f->transfer.multi = m;
     f->once = curl_faults_header_dangles();
-    answer_init(&f->answer);
+    response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
     f->headers = list_of(o->headers, o->header_count);
@@ -137,7 +137,7 @@ void fetch_free(struct fetch *f)
     curl_slist_free_all(f->headers);
     curl_slist_free_all(f->resolve);
     coding_free(f->coding);
-    answer_fini(&f->answer);
+    response_fini(&f->response);
     buf_fini(&f->body);
     buf_fini(&f->request);
     free(f);
@@ -261,7 +261,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                       &first_us);
     *out = (struct fetch_result){
         .end = fetch_end_of(f, code),
-        .answer = &f->answer,
+        .response = &f->response,
         .body = buf_bytes(&f->body),
         .cut = kept_short(f) ? FETCH_TOO_LONG : fetch_cut_of(f, code),
         .request = buf_bytes(&f->request),
@@ -283,7 +283,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
 void fetch_clear(struct fetch *f)
 {
     fetch_give_back(f);
-    answer_clear(&f->answer);
+    response_clear(&f->response);
     if (f->once) {
         curl_easy_cleanup(f->transfer.easy);
         f->transfer.easy = NULL;

@@ -16,13 +16,13 @@
 
 #include "base/bytes.h"
 #include "base/heap.h"
-#include "crawler/fetch/answer.h"
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/fetch_options.h"
 #include "crawler/fetch/multi.h"
+#include "crawler/fetch/response.h"
 
 enum fetch_end {
-    FETCH_ANSWERED, /* the answer came, or as much of it as matters */
+    FETCH_ANSWERED, /* the response came, or as much of it as matters */
     /* a 2xx answer whose body is what had come until then */
     FETCH_CUT_LENGTH,
     FETCH_CUT_TIME,
@@ -33,7 +33,7 @@ enum fetch_end {
     FETCH_CROWDED, /* too many connections to the address; ask again later */
     FETCH_STARVED, /* no memory for the body; ask again later */
     FETCH_STOPPED, /* given up by fetch_set_abort */
-    /* no answer */
+    /* no response */
     FETCH_DNS,
     FETCH_CONNECT,
     FETCH_TLS,
@@ -50,10 +50,10 @@ struct fetch_order {
     bool keep_all;      /* bodies of other answers are kept as well */
     bool filter_mime;   /* the options' list of types holds */
     /* Takes a 2xx body as it comes, decoded, whatever its length; false: it
-     * has enough, and the answer ends as FETCH_CUT_LENGTH. Of the body no more
-     * is kept then than body_most, and nothing unless it says that it is HTML
-     * or keep_all. NULL: the body is kept. */
-    bool (*take)(void *ctx, const struct answer *a, struct bytes octets);
+     * has enough, and the response ends as FETCH_CUT_LENGTH. Of the body no
+     * more is kept then than body_most, and nothing unless it says that it is
+     * HTML or keep_all. NULL: the body is kept. */
+    bool (*take)(void *ctx, const struct response *a, struct bytes octets);
     void *take_ctx;
     uint64_t take_memory; /* what it may need meanwhile, out of the pool */
 };
@@ -64,8 +64,8 @@ enum fetch_cut { FETCH_WHOLE, FETCH_TOO_LONG, FETCH_TOO_LATE, FETCH_GONE };
 /* Lives until the fetch is used again. */
 struct fetch_result {
     enum fetch_end end;
-    bool transient;              /* another try may end better */
-    const struct answer *answer; /* status 0: there was none */
+    bool transient;                  /* another try may end better */
+    const struct response *response; /* status 0: there was none */
     struct bytes body;
     enum fetch_cut cut;
     struct bytes request; /* its head as sent; empty unless options ask for
@@ -74,7 +74,7 @@ struct fetch_result {
     uint64_t body_bytes;  /* decoded, also those not kept */
     uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;
-    int64_t first_byte_ns; /* from `started` to the answer's first octet */
+    int64_t first_byte_ns; /* from `started` to the response's first octet */
     int64_t connect_ns;    /* to its connection's being open; -1: it used one
                               that was, or got none */
     const char *ip;        /* that answered, or "" */
@@ -105,7 +105,7 @@ struct fetch {
     struct fetcher_counters *counters;
     bool once; /* its easy handle may not be used again (curl_faults.h) */
     struct fetch_order order;
-    struct answer answer;
+    struct response response;
     struct buf body;
     struct buf request;
     uint64_t reserved; /* octets of the body pool */
@@ -142,7 +142,7 @@ bool fetch_may_go_on(struct fetch *f, int64_t now);
  * False: that brought out an error and the transfer must be given up with
  * CURLE_WRITE_ERROR. */
 bool fetch_go_on(struct fetch *f);
-/* It is a stream of HTTP/2, and its answer has begun. */
+/* It is a stream of HTTP/2, and its response has begun. */
 bool fetch_is_stream(const struct fetch *f);
 /* Both are under way, on one connection. */
 bool fetch_share_connection(const struct fetch *a, const struct fetch *b);

@@ -110,7 +110,7 @@ static uint64_t wire_bytes(struct fetch *f)
     curl_off_t body = 0;
 
     curl_easy_getinfo(f->transfer.easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
-    return f->answer.received + (body > 0 ? (uint64_t)body : 0);
+    return f->response.received + (body > 0 ? (uint64_t)body : 0);
 }
 
 void fetch_count_wire(struct fetch *f)
@@ -133,9 +133,9 @@ bool fetch_is_within_rate(const struct fetch *f, int64_t now)
 }
 
 /* A short body is cheaper read than a connection is made. */
-static bool is_short(const struct answer *a)
+static bool is_short(const struct response *a)
 {
-    struct bytes v = answer_get(a, ANSWER_CONTENT_LENGTH);
+    struct bytes v = response_get(a, RESPONSE_CONTENT_LENGTH);
     uint64_t n = 0;
 
     if (v.len == 0 || v.len > 9)
@@ -152,17 +152,18 @@ static bool wanted_mime(const struct fetch *f)
 {
     char text[MIME_SIZE];
     struct bytes type =
-        mime_essence(answer_get(&f->answer, ANSWER_CONTENT_TYPE), text);
+        mime_essence(response_get(&f->response, RESPONSE_CONTENT_TYPE), text);
 
     return !f->order.filter_mime || type.len == 0 ||
            mime_accepted(type, f->o->mime, f->o->mime_count);
 }
 
-static bool is_html(const struct answer *a)
+static bool is_html(const struct response *a)
 {
     char text[MIME_SIZE];
 
-    return mime_is_html(mime_essence(answer_get(a, ANSWER_CONTENT_TYPE), text));
+    return mime_is_html(
+        mime_essence(response_get(a, RESPONSE_CONTENT_TYPE), text));
 }
 
 static void add_codings(void *ctx, struct bytes value)
@@ -189,7 +190,8 @@ static bool make_coding(struct fetch *f)
     enum status st;
 
     buf_init(&codings, CODINGS_MOST);
-    answer_each(&f->answer, ANSWER_CONTENT_ENCODING, add_codings, &codings);
+    response_each(&f->response, RESPONSE_CONTENT_ENCODING, add_codings,
+                  &codings);
     st = buf_failed(&codings);
     if (st == STATUS_OK)
         st = coding_new(&f->coding, buf_bytes(&codings), &memory,
@@ -213,11 +215,11 @@ static void note_coding(void *ctx, struct bytes value)
 
 /* A transfer coding that nobody asked for: libcurl before 8.1 would decode it,
  * and others that are stacked on it, outside all limits of ours. */
-static bool has_transfer_coding(const struct answer *a)
+static bool has_transfer_coding(const struct response *a)
 {
     bool unasked = false;
 
-    answer_each(a, ANSWER_TRANSFER_ENCODING, note_coding, &unasked);
+    response_each(a, RESPONSE_TRANSFER_ENCODING, note_coding, &unasked);
     return unasked;
 }
 
@@ -226,13 +228,13 @@ static size_t do_without(struct fetch *f, enum fetch_end end, size_t n)
 {
     f->keep = f->streamed = false;
     (void)decide(f, end);
-    return is_short(&f->answer) ? n : 0;
+    return is_short(&f->response) ? n : 0;
 }
 
 /* The head is whole: is the body wanted? */
 static size_t on_head_complete(struct fetch *f, size_t n)
 {
-    const struct answer *a = &f->answer;
+    const struct response *a = &f->response;
     bool success = a->status >= 200 && a->status < 300;
 
     f->streamed = success && f->order.take != NULL;
@@ -253,12 +255,12 @@ size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
 {
     struct fetch *f = fetch_of(ctx);
     size_t n = size * count;
-    bool was_complete = f->answer.complete;
+    bool was_complete = f->response.complete;
 
     multi_take_in_hand(&f->transfer);
-    if (!answer_line(&f->answer, bytes_of(at, n)))
+    if (!response_line(&f->response, bytes_of(at, n)))
         return decide(f, FETCH_PROTOCOL);
-    if (f->answer.complete && !was_complete)
+    if (f->response.complete && !was_complete)
         return on_head_complete(f, n);
     return n;
 }
@@ -320,7 +322,7 @@ static bool hand_on(struct fetch *f, struct bytes piece)
     if (f->keep && !keep_piece(f, bytes_of(piece.at, kept)))
         return false;
     return piece.len == 0 ||
-           f->order.take(f->order.take_ctx, &f->answer, piece) ||
+           f->order.take(f->order.take_ctx, &f->response, piece) ||
            decide(f, FETCH_CUT_LENGTH) != 0;
 }
 
@@ -353,7 +355,7 @@ static size_t starved(struct fetch *f)
 
 static size_t undecodable(struct fetch *f, enum status st)
 {
-    bool success = f->answer.status < 300;
+    bool success = f->response.status < 300;
 
     if (st == STATUS_NOMEM)
         return starved(f);
@@ -398,9 +400,10 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
 
 /* Called when a request is about to go out on a connection. curl sends one
  * again by itself when a kept connection turns out dead before an octet of the
- * answer has come (CURLOPT_PREREQFUNCTION; lib/transfer.c, Curl_retry_request).
- * The server may have had the first one, so a second would be a request that
- * no delay was kept for. It is another try: the frontier's to order. */
+ * response has come (CURLOPT_PREREQFUNCTION; lib/transfer.c,
+ * Curl_retry_request). The server may have had the first one, so a second would
+ * be a request that no delay was kept for. It is another try: the frontier's to
+ * order. */
 int fetch_on_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
 {
     struct fetch *f = fetch_of(ctx);

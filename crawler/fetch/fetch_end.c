@@ -16,9 +16,9 @@ static enum fetch_end late_end(struct fetch *f)
 
     curl_easy_getinfo(e, CURLINFO_NAMELOOKUP_TIME_T, &looked_up);
     curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &ready);
-    if (f->answer.complete && f->body_bytes > 0)
+    if (f->response.complete && f->body_bytes > 0)
         return FETCH_CUT_TIME;
-    if (f->answer.status != 0 || ready > 0)
+    if (f->response.status != 0 || ready > 0)
         return FETCH_TIMEOUT;
     if (looked_up == 0)
         return FETCH_DNS;
@@ -77,11 +77,11 @@ static enum fetch_end end_of_code(struct fetch *f, CURLcode code)
 /* All octets came that were announced, but the coding wants more. */
 static bool is_cut_short(const struct fetch *f)
 {
-    return f->answer.status >= 200 && f->answer.status < 300 && f->keep &&
+    return f->response.status >= 200 && f->response.status < 300 && f->keep &&
            f->coding != NULL && !coding_is_whole(f->coding);
 }
 
-/* Of an answer that is no success its head is all that matters: it counts
+/* Of a response that is no success its head is all that matters: it counts
  * however its body ended. */
 enum fetch_end fetch_end_of(struct fetch *f, CURLcode code)
 {
@@ -89,7 +89,7 @@ enum fetch_end fetch_end_of(struct fetch *f, CURLcode code)
         return f->end;
     if (code == CURLE_OK && is_cut_short(f))
         return FETCH_CUT_ENCODING;
-    if (f->answer.complete && (code == CURLE_OK || f->answer.status >= 300))
+    if (f->response.complete && (code == CURLE_OK || f->response.status >= 300))
         return FETCH_ANSWERED;
     if (code == CURLE_OK)
         return FETCH_PROTOCOL;
@@ -146,10 +146,10 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
         return "";
     if (f->why != NULL)
         return f->why;
-    if (f->answer.received > ANSWER_MOST)
+    if (f->response.received > RESPONSE_MOST)
         return "the head is too large";
     if (f->decided && f->end == FETCH_RESET)
-        return "the connection was closed without an answer";
+        return "the connection was closed without a response";
     if (f->error[0] != '\0')
         return f->error;
     return curl_easy_strerror(code);

@@ -36,7 +36,7 @@ struct fetcher_options {
     const char *const *resolve; /* HOST:PORT:ADDR, as curl takes them */
     size_t resolve_count;
     /* limits */
-    int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
+    int64_t timeout_ms, connect_timeout_ms; /* whole response; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
     uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */

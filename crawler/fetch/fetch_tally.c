@@ -39,13 +39,13 @@ static void count(_Atomic uint64_t *n)
 /* Were its head, and as much of its body as matters, here? */
 static bool was_answered(const struct fetch_result *r)
 {
-    return r->end <= FETCH_MIME && r->answer->status != 0;
+    return r->end <= FETCH_MIME && r->response->status != 0;
 }
 
 void fetch_tally_note(struct fetch_tally *t, const struct fetch_result *r,
                       bool robots)
 {
-    int status = r->answer->status;
+    int status = r->response->status;
 
     count(&t->ends[r->end]);
     count(&t->classes[status >= 100 && status < 1000 ? status / 100 : 0]);
@@ -57,7 +57,7 @@ void fetch_tally_note(struct fetch_tally *t, const struct fetch_result *r,
         histogram_note(&t->robots, r->ended - r->started);
     } else {
         histogram_note(&t->first_byte, r->first_byte_ns);
-        histogram_note(&t->answer, r->ended - r->started);
+        histogram_note(&t->response, r->ended - r->started);
     }
 }
 
@@ -72,6 +72,6 @@ void fetch_tally_look(const struct fetch_tally *t,
             atomic_load_explicit(&t->classes[i], memory_order_relaxed);
     histogram_look(&t->connect, &into->connect);
     histogram_look(&t->first_byte, &into->first_byte);
-    histogram_look(&t->answer, &into->answer);
+    histogram_look(&t->response, &into->response);
     histogram_look(&t->robots, &into->robots);
 }

@@ -5,7 +5,7 @@
  * robots.txt included; so the sum over the ends is the number of requests less
  * those under way. Times are taken of those that were answered.
  *
- * Threads: the fetcher's writes, any other looks. An answer costs some twenty
+ * Threads: the fetcher's writes, any other looks. A response costs some twenty
  * nanoseconds.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_TALLY_H
@@ -20,7 +20,8 @@
 struct fetch_result;
 
 #define FETCH_TALLY_ENDS    15 /* members of enum fetch_end */
-#define FETCH_TALLY_CLASSES 10 /* first digits of HTTP status; 0: no answer */
+#define FETCH_TALLY_CLASSES 10 /* first digits of HTTP status; 0: no response  \
+                                */
 
 /* All zero: nothing has ended. */
 struct fetch_tally {
@@ -29,8 +30,8 @@ struct fetch_tally {
     /* From a request's beginning, */
     struct histogram connect;    /* until a new connection was open, its name
                                     looked up and TLS agreed on */
-    struct histogram first_byte; /* until the answer's first octet */
-    struct histogram answer;     /* until the answer was whole */
+    struct histogram first_byte; /* until the response's first octet */
+    struct histogram response;   /* until the response was whole */
     struct histogram robots;     /* the same of robots.txt, which stands in
                                     neither of those two */
 };
@@ -38,7 +39,7 @@ struct fetch_tally {
 struct fetch_tally_sample {
     uint64_t ends[FETCH_TALLY_ENDS];
     uint64_t classes[FETCH_TALLY_CLASSES];
-    struct histogram_sample connect, first_byte, answer, robots;
+    struct histogram_sample connect, first_byte, response, robots;
 };
 
 /* A request has ended; `robots`: it was for a robots.txt. */

@@ -1,5 +1,5 @@
 /*
- * mime.h - media types: of an answer, against a list, and of unlabelled bytes.
+ * mime.h - media types: of a response, against a list, and of unlabelled bytes.
  *
  * Any thread; nothing is kept.
  */

@@ -52,7 +52,7 @@ static inline bool link_is_sitemap(unsigned kind)
 }
 /* "a", "meta-refresh"; static. */
 const char *link_kind_name(enum link_kind k);
-#define HOP_LETTERS_MOST 50 /* of a path of them, see trail.h */
+#define HOP_LETTERS_MOST 50 /* of a path of them, see hop_path.h */
 /* How archives write such a step in hopsFromSeed (WARC/1.1 section 6.6): 'L',
  * 'E', 'R', 'M', 'S'. */
 char link_kind_letter(enum link_kind kind);

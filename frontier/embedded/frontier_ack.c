@@ -213,8 +213,8 @@ static enum status follow_redirect(struct frontier *f,
     bool loop = false, from_seed = false;
     enum status st = STATUS_OK;
 
-    if (done->found_count > 0 && target == 0)
-        st = exact_set_find(f->exact, &done->found[0].digest, 1, &target);
+    if (done->outlink_count > 0 && target == 0)
+        st = exact_set_find(f->exact, &done->outlinks[0].digest, 1, &target);
     if (st == STATUS_OK)
         st = walk_chain(f, l, target, &loop, &from_seed);
     if (st != STATUS_OK)
@@ -328,7 +328,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
 /* Links that a page repeats: its fetcher sends each once. */
 static uint64_t repeats_of(const struct engine_done *d)
 {
-    uint64_t sent = d->sent + d->found_count + d->drop_count;
+    uint64_t sent = d->sent + d->outlink_count + d->drop_count;
 
     return d->row.links > sent ? d->row.links - sent : 0;
 }
@@ -390,16 +390,16 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
     enum status st = STATUS_OK;
 
     for (size_t i = 0; i < n; i++)
-        total += done[i].found_count;
+        total += done[i].outlink_count;
     *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         bool known;
 
         first[i] = at;
         st = has_known_body(f, done, i, &known);
-        for (size_t k = 0; !known && k < done[i].found_count; k++) {
-            open_scope(f, &done[i].found[k]);
-            (*list)[at++] = (struct admission){.item = &done[i].found[k],
+        for (size_t k = 0; !known && k < done[i].outlink_count; k++) {
+            open_scope(f, &done[i].outlinks[k]);
+            (*list)[at++] = (struct admission){.item = &done[i].outlinks[k],
                                                .via = done[i].id};
         }
     }
@@ -429,7 +429,7 @@ static enum status record_links(struct frontier *f,
 
 static bool redirects(const struct engine_done *d)
 {
-    return d->outcome.status == OUTCOME_REDIRECT && d->found_count > 0;
+    return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
 }
 
 enum status frontier_ack(struct engine *e, const struct engine_done *done,

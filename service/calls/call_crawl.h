@@ -1,11 +1,11 @@
 /*
  * call_crawl.h - calls on a crawl that this process runs with its own fetchers.
  *
- * A call becomes a task of the crawl's frontier thread (crawler/task.h) and is
- * answered from there; what it changes is durable by then. What reads much goes
- * on between other turns of the crawl, so that no fetcher waits for it. What
- * differs from URLs that programs put, since a URL is fetched once here and
- * keys are the crawl's own, is in docs/decisions/leases.md.
+ * A call becomes a task of the crawl's frontier thread (crawler/crawl_task.h)
+ * and is answered from there; what it changes is durable by then. What reads
+ * much goes on between other turns of the crawl, so that no fetcher waits for
+ * it. What differs from URLs that programs put, since a URL is fetched once
+ * here and keys are the crawl's own, is in docs/decisions/leases.md.
  *
  * Any thread.
  */

@@ -191,9 +191,9 @@ static void add_times(const struct crawl_views *all)
         const char *name, *help;
         size_t at; /* in struct fetch_tally_sample */
     } times[] = {
-        {"answer_duration_seconds",
+        {"response_duration_seconds",
          "From a request's beginning to its answer's last octet.",
-         offsetof(struct fetch_tally_sample, answer)},
+         offsetof(struct fetch_tally_sample, response)},
         {"first_byte_duration_seconds",
          "From a request's beginning to its answer's first octet.",
          offsetof(struct fetch_tally_sample, first_byte)},

@@ -185,7 +185,7 @@ for result in answered truncated_length truncated_time bad_encoding mime; do
     timed=$((timed + $(sum last urlweir_crawl_requests_total result=$result)))
 done
 robots=$(sum last urlweir_crawl_robots_duration_seconds)
-pages=$(sum last urlweir_crawl_answer_duration_seconds)
+pages=$(sum last urlweir_crawl_response_duration_seconds)
 [ $((robots + pages)) = "$timed" ] || fail "$robots + $pages timed, $timed answered"
 
 # ---- the document says what there is -----------------------------------------

@@ -221,7 +221,7 @@ static int come_whole(struct route *route, const struct slow_web *w,
         whole += p->done.outcome.status == OUTCOME_FETCHED &&
                  p->done.outcome.reason == REASON_NONE &&
                  p->done.row.body_bytes == w->octets &&
-                 p->done.found_count == w->links;
+                 p->done.outlink_count == w->links;
         report_free(p);
     }
     if (whole == w->pages)
@@ -308,7 +308,7 @@ START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
         assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
         assert_bytes(p->done.row.mime, "text/html");
         ck_assert_uint_eq(p->done.row.body_bytes, p->id == late ? 1000 : 17000);
-        ck_assert_uint_eq(p->done.found_count, 1);
+        ck_assert_uint_eq(p->done.outlink_count, 1);
         report_free(p);
     }
     rig_fini(&r);

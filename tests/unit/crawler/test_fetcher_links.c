@@ -26,11 +26,11 @@ START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
                        rig_url(&r, "127.0.0.1", "/a/b"));
         p = rig_receive(&r);
         assert_outcome(p, OUTCOME_REDIRECT, REASON_NONE);
-        ck_assert_uint_eq(p->done.found_count, 1);
-        assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/c?x"));
-        ck_assert_uint_eq(p->done.found[0].depth, 3);
-        ck_assert_uint_eq(p->done.found[0].hops, 3);
-        ck_assert_uint_eq(p->done.found[0].kind, LINK_REDIRECT);
+        ck_assert_uint_eq(p->done.outlink_count, 1);
+        assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/c?x"));
+        ck_assert_uint_eq(p->done.outlinks[0].depth, 3);
+        ck_assert_uint_eq(p->done.outlinks[0].hops, 3);
+        ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_REDIRECT);
         ck_assert_uint_eq(p->done.row.links, 0);
         report_free(p);
     }
@@ -41,7 +41,7 @@ END_TEST
 START_TEST(redirects_that_lead_nowhere_say_why)
 {
     static const struct {
-        const char *answer;
+        const char *response;
         enum outcome_reason reason;
     } cases[] = {
         {MOVED "\r\n", REASON_REDIRECT_INVALID},
@@ -59,10 +59,10 @@ START_TEST(redirects_that_lead_nowhere_say_why)
     rig_init(&r, &route, 1);
     rig_start(&r);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tiny_answer(&r.server, &route, cases[i].answer);
+        tiny_answer(&r.server, &route, cases[i].response);
         p = rig_ask(&r, "/a");
         assert_outcome(p, OUTCOME_REDIRECT, cases[i].reason);
-        ck_assert_uint_eq(p->done.found_count, 0);
+        ck_assert_uint_eq(p->done.outlink_count, 0);
         report_free(p);
     }
     tiny_answer(&r.server, &route, MOVED "Location: /next\r\n\r\n");
@@ -70,7 +70,7 @@ START_TEST(redirects_that_lead_nowhere_say_why)
                    rig_url(&r, "127.0.0.1", "/a"));
     p = rig_receive(&r);
     assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_LIMIT);
-    ck_assert_uint_eq(p->done.found_count, 0);
+    ck_assert_uint_eq(p->done.outlink_count, 0);
     report_free(p);
     rig_fini(&r);
 }
@@ -95,7 +95,7 @@ START_TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
     url_fini(&seed);
     p = rig_ask(&r, "/a");
     assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_SCOPE);
-    ck_assert_uint_eq(p->done.found_count, 0);
+    ck_assert_uint_eq(p->done.outlink_count, 0);
     ck_assert_uint_eq(p->done.drop_count, 1);
     ck_assert_int_eq(p->done.drops[0].reason, REASON_SCOPE);
     assert_bytes(p->done.drops[0].host, "other.test");
@@ -105,8 +105,8 @@ START_TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
                    rig_url(&r, "127.0.0.1", "/a"));
     p = rig_receive(&r);
     assert_outcome(p, OUTCOME_REDIRECT, REASON_NONE);
-    ck_assert_uint_eq(p->done.found_count, 1);
-    ck_assert_uint_eq(p->done.found[0].depth, 0);
+    ck_assert_uint_eq(p->done.outlink_count, 1);
+    ck_assert_uint_eq(p->done.outlinks[0].depth, 0);
     report_free(p);
     rig_fini(&r);
 }
@@ -156,8 +156,8 @@ START_TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
     }
     p = rig_ask(&r, "/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_uint_eq(p->done.found_count, 1);
-    assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/a"));
+    ck_assert_uint_eq(p->done.outlink_count, 1);
+    assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/a"));
     ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1);
     ck_assert_uint_eq(drops_of(p, REASON_KIND), 2); /* img and form */
     ck_assert_uint_eq(drops_of(p, REASON_SCOPE), 1);
@@ -184,7 +184,7 @@ START_TEST(a_page_gives_no_more_links_than_are_taken)
     rig_start(&r);
     p = rig_ask(&r, "/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_LINK_COUNT);
-    ck_assert_uint_eq(p->done.found_count, 2);
+    ck_assert_uint_eq(p->done.outlink_count, 2);
     ck_assert_uint_eq(p->done.drop_count, 1); /* which names the page */
     ck_assert_int_eq(p->done.drops[0].reason, REASON_LINK_COUNT);
     assert_bytes(p->done.drops[0].url, rig_url(&r, "127.0.0.1", "/"));
@@ -193,7 +193,7 @@ START_TEST(a_page_gives_no_more_links_than_are_taken)
                 OK_HTML "\r\n<a href=/1></a><a href=/2></a><a href=/1></a>");
     p = rig_ask(&r, "/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_uint_eq(p->done.found_count, 2);
+    ck_assert_uint_eq(p->done.outlink_count, 2);
     ck_assert_uint_eq(p->done.drop_count, 0);
     report_free(p);
     rig_fini(&r);
@@ -203,7 +203,7 @@ END_TEST
 START_TEST(noindex_skips_the_page_and_nofollow_its_links)
 {
     static const struct {
-        const char *answer;
+        const char *response;
         enum outcome_status status;
         size_t found;
     } cases[] = {
@@ -227,12 +227,12 @@ START_TEST(noindex_skips_the_page_and_nofollow_its_links)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        tiny_answer(&r.server, &route, cases[i].answer);
+        tiny_answer(&r.server, &route, cases[i].response);
         p = rig_ask(&r, "/");
         assert_outcome(p, cases[i].status,
                        cases[i].status == OUTCOME_SKIPPED ? REASON_NOINDEX
                                                           : REASON_NONE);
-        ck_assert_uint_eq(p->done.found_count, cases[i].found);
+        ck_assert_uint_eq(p->done.outlink_count, cases[i].found);
         ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1 - cases[i].found);
         report_free(p);
     }
@@ -253,7 +253,7 @@ START_TEST(follow_nofollow_follows_what_pages_ask_not_to)
     r.o.follow_nofollow = true;
     rig_start(&r);
     p = rig_ask(&r, "/");
-    ck_assert_uint_eq(p->done.found_count, 1);
+    ck_assert_uint_eq(p->done.outlink_count, 1);
     ck_assert_uint_eq(p->done.drop_count, 0);
     report_free(p);
     rig_fini(&r);
@@ -263,7 +263,7 @@ END_TEST
 START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
 {
     static const struct {
-        const char *answer;
+        const char *response;
         size_t found;
         const char *mime;
     } cases[] = {
@@ -288,11 +288,11 @@ START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        tiny_answer(&r.server, &route, cases[i].answer);
+        tiny_answer(&r.server, &route, cases[i].response);
         p = rig_ask(&r, "/");
         assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-        ck_assert_msg(p->done.found_count == cases[i].found, "%s",
-                      cases[i].answer);
+        ck_assert_msg(p->done.outlink_count == cases[i].found, "%s",
+                      cases[i].response);
         assert_bytes(p->done.row.mime, cases[i].mime);
         report_free(p);
     }
@@ -304,7 +304,7 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
 {
 #define SITEMAP "<urlset><url><loc>http://x.test/a</loc></url></urlset>"
     static const struct {
-        const char *answer;
+        const char *response;
         enum link_kind found_as, kind;
         size_t found;
     } cases[] = {
@@ -329,19 +329,19 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        tiny_answer(&r.server, &route, cases[i].answer);
+        tiny_answer(&r.server, &route, cases[i].response);
         rig_give_lease(&r,
                        (struct engine_lease){.kind = (uint8_t)cases[i].found_as,
                                              .depth = 4},
                        rig_url(&r, "127.0.0.1", "/"));
         p = rig_receive(&r);
         assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-        ck_assert_msg(p->done.found_count == cases[i].found, "%s",
-                      cases[i].answer);
+        ck_assert_msg(p->done.outlink_count == cases[i].found, "%s",
+                      cases[i].response);
         if (cases[i].found > 0) {
-            assert_bytes(p->done.found[0].url, "http://x.test/a");
-            ck_assert_uint_eq(p->done.found[0].kind, cases[i].kind);
-            ck_assert_uint_eq(p->done.found[0].depth, 5);
+            assert_bytes(p->done.outlinks[0].url, "http://x.test/a");
+            ck_assert_uint_eq(p->done.outlinks[0].kind, cases[i].kind);
+            ck_assert_uint_eq(p->done.outlinks[0].depth, 5);
             /* a feed quotes whom it likes, a sitemap speaks for its host */
             ck_assert_uint_eq(p->elsewhere, cases[i].found_as == LINK_A);
         }
@@ -360,7 +360,7 @@ START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
     struct rig r;
     struct report *p = ask_route(&r, &route);
 
-    ck_assert_uint_eq(p->done.found_count, 0);
+    ck_assert_uint_eq(p->done.outlink_count, 0);
     report_free(p);
     rig_fini(&r);
 
@@ -368,10 +368,10 @@ START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
     r.o.kinds |= LINK_BIT(LINK_HEADER);
     rig_start(&r);
     p = rig_ask(&r, "/");
-    ck_assert_uint_eq(p->done.found_count, 4);
+    ck_assert_uint_eq(p->done.outlink_count, 4);
     ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1);
     ck_assert_uint_eq(p->done.row.links, 5);
-    assert_bytes(p->done.found[3].url, rig_url(&r, "127.0.0.1", "/e"));
+    assert_bytes(p->done.outlinks[3].url, rig_url(&r, "127.0.0.1", "/e"));
     report_free(p);
     rig_fini(&r);
 }

@@ -175,7 +175,7 @@ START_TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
     report_free(p);
     rig_fini(&r);
 
-    routes[5].answer = MOVED "Location: /6\r\n\r\n"; /* one too many */
+    routes[5].response = MOVED "Location: /6\r\n\r\n"; /* one too many */
     rig_init(&r, routes, COUNT(routes));
     r.o.robots = ROBOTS_OBEY;
     rig_start(&r);

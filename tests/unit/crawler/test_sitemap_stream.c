@@ -56,20 +56,20 @@ START_TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/s.xml");
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_uint_eq(a.done->done.found_count, 0);
+    ck_assert_uint_eq(a.done->done.outlink_count, 0);
     ck_assert_uint_eq(a.done->done.row.links, 3);
     ck_assert_uint_eq(a.done->done.sent, 3);
     ck_assert_uint_eq(a.count, 1);
     part = &a.parts[0]->done;
     ck_assert_uint_eq(part->id, a.done->id);
-    ck_assert_uint_eq(part->found_count, 3);
+    ck_assert_uint_eq(part->outlink_count, 3);
     /* the port of the sitemap is not 80: even 127.0.0.1 is another site */
     ck_assert_uint_eq(a.parts[0]->elsewhere, 3);
-    assert_bytes(part->found[0].url, "http://127.0.0.1/a");
-    assert_bytes(part->found[2].url, "https://127.0.0.1/c");
-    ck_assert_uint_eq(part->found[0].depth, 1); /* its own */
-    ck_assert_uint_eq(part->found[0].kind, LINK_LISTED);
-    ck_assert_ptr_null(part->found[0].hint);
+    assert_bytes(part->outlinks[0].url, "http://127.0.0.1/a");
+    assert_bytes(part->outlinks[2].url, "https://127.0.0.1/c");
+    ck_assert_uint_eq(part->outlinks[0].depth, 1); /* its own */
+    ck_assert_uint_eq(part->outlinks[0].kind, LINK_LISTED);
+    ck_assert_ptr_null(part->outlinks[0].hint);
     free_answers(&a);
     rig_fini(&r);
 }
@@ -87,13 +87,13 @@ START_TEST(an_index_lists_sitemaps_and_no_index_within_it)
 
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/i.xml");
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
-    ck_assert_uint_eq(a.parts[0]->done.found[0].kind, LINK_SITEMAP_PART);
-    ck_assert_uint_eq(a.parts[0]->done.found[0].depth, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlinks[0].kind, LINK_SITEMAP_PART);
+    ck_assert_uint_eq(a.parts[0]->done.outlinks[0].depth, 1);
     free_answers(&a);
     a = ask(&r, LINK_SITEMAP_PART, "/i.xml");
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 0);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 0);
     ck_assert_uint_eq(a.parts[0]->done.drop_count, 1);
     ck_assert_int_eq(a.parts[0]->done.drops[0].reason, REASON_NESTED_INDEX);
     free_answers(&a);
@@ -114,12 +114,12 @@ START_TEST(sitemaps_org_more_than_50000_entries_are_not_read)
     buf_add_str(&text, OK "Content-Type: text/plain\r\n\r\n");
     for (int i = 0; i <= 50000; i++)
         buf_addf(&text, "http://127.0.0.1/%d\n", i);
-    route.answer = buf_str(&text);
+    route.response = buf_str(&text);
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/s.txt");
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_LINK_COUNT);
     for (size_t i = 0; i < a.count; i++)
-        found += a.parts[i]->done.found_count;
+        found += a.parts[i]->done.outlink_count;
     ck_assert_uint_eq(found, 50000);
     ck_assert_uint_eq(a.done->done.sent, 50000);
     ck_assert_uint_gt(a.count, 20);
@@ -150,8 +150,8 @@ START_TEST(ours_each_part_is_in_order_of_priority_then_of_age)
 
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/s.xml");
-    found = a.parts[0]->done.found;
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 6);
+    found = a.parts[0]->done.outlinks;
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 6);
     for (size_t i = 0; i < 6; i++)
         ck_assert_int_eq(found[i].url.at[found[i].url.len - 1], want[i]);
     ck_assert_int_eq(found[0].hint->priority, 1000);
@@ -166,7 +166,7 @@ END_TEST
 START_TEST(what_is_no_sitemap_is_told_apart)
 {
     static const struct {
-        const char *path, *answer;
+        const char *path, *response;
         uint8_t kind;
         enum outcome_status status;
         enum outcome_reason reason;
@@ -200,7 +200,7 @@ START_TEST(what_is_no_sitemap_is_told_apart)
         struct answers a;
 
         route.path = cases[i].path;
-        tiny_answer(&r.server, &route, cases[i].answer);
+        tiny_answer(&r.server, &route, cases[i].response);
         a = ask(&r, cases[i].kind, cases[i].path);
         assert_outcome(a.done, cases[i].status, cases[i].reason);
         free_answers(&a);
@@ -222,7 +222,7 @@ START_TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
     a = ask(&r, LINK_SITEMAP, "/map");
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
     assert_bytes(a.done->done.row.title, "All pages");
-    ck_assert_uint_eq(a.done->done.found_count, 1);
+    ck_assert_uint_eq(a.done->done.outlink_count, 1);
     free_answers(&a);
     /* and the other way round: XML sent as HTML is a sitemap */
     tiny_answer(&r.server, &route,
@@ -230,7 +230,7 @@ START_TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
                     "http://a.test/") "</urlset>");
     a = ask(&r, LINK_SITEMAP, "/map");
     ck_assert_uint_eq(a.count, 1);
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
     free_answers(&a);
     rig_fini(&r);
 }
@@ -259,7 +259,7 @@ START_TEST(one_that_breaks_off_has_said_what_it_could)
     }
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_TRUNCATED_TIME);
     ck_assert_uint_eq(a.count, 1);
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
     free_answers(&a);
     rig_fini(&r);
 }
@@ -276,14 +276,14 @@ START_TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
 
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/s.xml");
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 0);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 0);
     ck_assert_int_eq(a.parts[0]->done.drops[0].reason, REASON_NOFOLLOW);
     free_answers(&a);
     tiny_answer(&r.server, &route,
                 XML "X-Robots-Tag: noindex\r\n\r\n<urlset>" LOC(
                     "http://a.test/1") "</urlset>");
     a = ask(&r, LINK_SITEMAP, "/s.xml");
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
     free_answers(&a);
     rig_fini(&r);
@@ -300,8 +300,8 @@ START_TEST(what_a_sitemap_redirects_to_is_one_too)
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP_PART, "/s.xml");
     assert_outcome(a.done, OUTCOME_REDIRECT, REASON_NONE);
-    ck_assert_uint_eq(a.done->done.found[0].kind, LINK_SITEMAP_PART);
-    ck_assert_uint_eq(a.done->done.found[0].hops, 1);
+    ck_assert_uint_eq(a.done->done.outlinks[0].kind, LINK_SITEMAP_PART);
+    ck_assert_uint_eq(a.done->done.outlinks[0].hops, 1);
     free_answers(&a);
     rig_fini(&r);
 }
@@ -324,12 +324,12 @@ START_TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
     buf_init(&answer, 1000);
     buf_add_str(&answer, OK "Content-Type: application/gzip\r\n\r\n");
     buf_add(&answer, gz, sizeof gz);
-    route.answer = buf_str(&answer);
+    route.response = buf_str(&answer);
     route.len = answer.len;
     start(&r, &route);
     a = ask(&r, LINK_SITEMAP, "/s.gz");
     ck_assert_uint_eq(a.count, 1);
-    ck_assert_uint_eq(a.parts[0]->done.found_count, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
     free_answers(&a);
     rig_fini(&r);
     buf_fini(&answer);
@@ -361,13 +361,13 @@ START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
     struct report *p = ask_robots(&r, routes, 1, SCOPE_ANY);
 
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_uint_eq(p->done.found_count, 3);
-    assert_bytes(p->done.found[0].url, "http://cdn.test/a.xml");
-    assert_bytes(p->done.found[1].url, rig_url(&r, "127.0.0.1", "/b.xml"));
-    assert_bytes(p->done.found[2].url, rig_url(&r, "127.0.0.1", "/c"));
-    ck_assert_uint_eq(p->done.found[0].kind, LINK_SITEMAP);
-    ck_assert_uint_eq(p->done.found[0].depth, 1);
-    assert_bytes(p->done.found[0].key, "cdn.test");
+    ck_assert_uint_eq(p->done.outlink_count, 3);
+    assert_bytes(p->done.outlinks[0].url, "http://cdn.test/a.xml");
+    assert_bytes(p->done.outlinks[1].url, rig_url(&r, "127.0.0.1", "/b.xml"));
+    assert_bytes(p->done.outlinks[2].url, rig_url(&r, "127.0.0.1", "/c"));
+    ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_SITEMAP);
+    ck_assert_uint_eq(p->done.outlinks[0].depth, 1);
+    assert_bytes(p->done.outlinks[0].key, "cdn.test");
     report_free(p);
     rig_fini(&r);
 }
@@ -382,7 +382,7 @@ START_TEST(robots_txt_of_a_host_out_of_scope_names_no_sitemap)
     struct report *p = ask_robots(&r, routes, 1, SCOPE_HOST);
 
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_uint_eq(p->done.found_count, 0);
+    ck_assert_uint_eq(p->done.outlink_count, 0);
     report_free(p);
     rig_fini(&r);
 }

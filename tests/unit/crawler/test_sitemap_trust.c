@@ -54,10 +54,10 @@ static bool may_list(struct bench *b, uint64_t sitemap, const char *url)
     r->kind = REPORT_PART;
     r->id = r->done.id = sitemap;
     r->arena = arena_new(1 << 20);
-    r->done.found = &item;
-    r->done.found_count = r->elsewhere = 1;
+    r->done.outlinks = &item;
+    r->done.outlink_count = r->elsewhere = 1;
     sitemap_trust_sift(r, frontier_store_of(b->r.e), frontier_pages_of(b->r.e));
-    may = r->done.found_count == 1;
+    may = r->done.outlink_count == 1;
     ck_assert_uint_eq(r->done.drop_count, !may);
     if (!may)
         ck_assert_int_eq(r->done.drops[0].reason, REASON_CROSS_HOST);
@@ -125,10 +125,10 @@ START_TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
     }
     r->id = b.sitemap;
     r->arena = arena_new(1 << 20);
-    r->done.found = items;
-    r->done.found_count = r->elsewhere = HOSTS;
+    r->done.outlinks = items;
+    r->done.outlink_count = r->elsewhere = HOSTS;
     sitemap_trust_sift(r, frontier_store_of(b.r.e), frontier_pages_of(b.r.e));
-    ck_assert_uint_eq(r->done.found_count, 256);
+    ck_assert_uint_eq(r->done.outlink_count, 256);
     ck_assert_uint_eq(r->done.drop_count, HOSTS - 256);
     report_free(r);
     rig_fini(&b.r);

@@ -24,7 +24,7 @@ enum after { KEEP, CLOSE, RESET, STALL };
 
 struct route {
     const char *path;
-    const char *answer;
+    const char *response;
     size_t len; /* 0: strlen(answer) */
     enum after after;
     int delay_ms; /* before the answer */
@@ -112,13 +112,13 @@ static bool tiny_serve(int fd, struct route *r)
 
     if (r == NULL)
         return tiny_write(fd, missing, sizeof missing - 1);
-    len = r->len > 0 ? r->len : strlen(r->answer);
+    len = r->len > 0 ? r->len : strlen(r->response);
     if (r->delay_ms > 0)
         usleep((useconds_t)r->delay_ms * 1000);
-    if (!tiny_write(fd, r->answer, len))
+    if (!tiny_write(fd, r->response, len))
         return false;
     for (unsigned i = 0; i < r->repeat; i++) {
-        if (!tiny_write(fd, r->answer + len - r->repeat_len, r->repeat_len))
+        if (!tiny_write(fd, r->response + len - r->repeat_len, r->repeat_len))
             return false;
     }
     if (r->after == RESET) {
@@ -217,10 +217,10 @@ static void *tiny_accept(void *arg)
 
 /* From now on `r` is answered so. */
 static inline void tiny_answer(struct tiny_server *s, struct route *r,
-                               const char *answer)
+                               const char *response)
 {
     pthread_mutex_lock(&s->mtx);
-    r->answer = answer;
+    r->response = response;
     pthread_mutex_unlock(&s->mtx);
 }
 

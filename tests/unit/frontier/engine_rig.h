@@ -187,8 +187,8 @@ static inline void rig_ack(struct rig *r, uint64_t id, struct outcome o,
         .id = id,
         .outcome = o,
         .row = {.at_ms = RIG_WALL, .links = (uint32_t)n},
-        .found = found,
-        .found_count = n,
+        .outlinks = found,
+        .outlink_count = n,
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 

@@ -66,7 +66,7 @@ static void start_recording(struct rig *r, struct route *routes, size_t n)
 START_TEST(an_answer_and_its_request_stand_as_they_were)
 {
 #define PAGE "HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 6\r\n\r\nhello\n"
-    struct route route = {.path = "/a", .answer = PAGE};
+    struct route route = {.path = "/a", .response = PAGE};
     struct records r;
     struct report *p;
     struct rig rig;
@@ -104,7 +104,7 @@ START_TEST(decoded_bodies_stand_under_a_head_that_says_so)
         "HTTP/1.1 200 OK\r\nContent-Encoding: "
         "gzip\r\nContent-Length: " GZIP_LENGTH "\r\n\r\n" GZIP_BODY;
     struct route route = {.path = "/gzip",
-                          .answer = answer,
+                          .response = answer,
                           .len = sizeof answer - 1};
     struct records r;
     struct report *p;
@@ -133,10 +133,10 @@ START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
 {
     struct route routes[] = {
         {.path = "/long",
-         .answer = "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n"
-                   "123456789012345678901234567890"},
+         .response = "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n"
+                     "123456789012345678901234567890"},
         {.path = "/gone",
-         .answer = "HTTP/1.1 404 No\r\nContent-Length: 30\r\n\r\n1234",
+         .response = "HTTP/1.1 404 No\r\nContent-Length: 30\r\n\r\n1234",
          .after = CLOSE},
     };
     struct records r;
@@ -172,7 +172,7 @@ END_TEST
 
 START_TEST(iso28500_6_7_3_a_304_is_a_revisit)
 {
-    struct route route = {.path = "/", .answer = "HTTP/1.1 304 Not\r\n\r\n"};
+    struct route route = {.path = "/", .response = "HTTP/1.1 304 Not\r\n\r\n"};
     struct records r;
     struct report *p;
     struct rig rig;
@@ -194,7 +194,7 @@ END_TEST
 
 START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
 {
-    struct route route = {.path = "/a", .answer = PAGE};
+    struct route route = {.path = "/a", .response = PAGE};
     struct warc_maker *m = warc_maker_new();
     struct records r;
     struct report *p;
@@ -228,7 +228,7 @@ END_TEST
 
 START_TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
 {
-    struct route route = {.path = "/a", .answer = PAGE};
+    struct route route = {.path = "/a", .response = PAGE};
     struct report *p;
     struct rig rig;
     uint64_t used;
@@ -252,8 +252,8 @@ START_TEST(robots_txt_is_recorded_with_the_report_it_was_needed_for)
 {
     struct route routes[] = {
         {.path = "/robots.txt",
-         .answer = "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno"},
-        {.path = "/a", .answer = PAGE}};
+         .response = "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno"},
+        {.path = "/a", .response = PAGE}};
     struct records r;
     struct report *p;
     struct rig rig;

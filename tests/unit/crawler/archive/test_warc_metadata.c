@@ -16,8 +16,8 @@ START_TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)
                                      .by = {bytes_of_str("http://a.example/"),
                                             bytes_of_str("LR")},
                                      .charset = bytes_of_str("UTF-8"),
-                                     .found = found,
-                                     .found_count = 3};
+                                     .outlinks = found,
+                                     .outlink_count = 3};
     struct buf out;
 
     buf_init(&out, WARC_METADATA_MOST);
@@ -50,8 +50,8 @@ START_TEST(links_without_end_are_cut_between_two)
 {
     struct engine_item found[100];
     struct warc_facts facts = {.url = bytes_of_str("http://a.example/"),
-                               .found = found,
-                               .found_count = 100};
+                               .outlinks = found,
+                               .outlink_count = 100};
     struct buf out;
 
     for (size_t i = 0; i < 100; i++)

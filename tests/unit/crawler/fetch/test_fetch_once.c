@@ -7,12 +7,12 @@
 #define KEPT "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0"
 
 /* RFC 9110 section 9.2.2 lets a client repeat a GET by itself when a
- * connection it had kept was closed without an answer, and curl does. */
+ * connection it had kept was closed without a response, and curl does. */
 START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
 {
     struct route routes[] = {
-        {.path = "/page", .answer = KEPT "\r\n\r\n"},
-        {.path = "/dies", .answer = "", .after = CLOSE},
+        {.path = "/page", .response = KEPT "\r\n\r\n"},
+        {.path = "/dies", .response = "", .after = CLOSE},
     };
     struct rig r;
     struct report *p;
@@ -25,7 +25,7 @@ START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
     ck_assert(p->done.transient);
     ck_assert_uint_eq(p->done.host.ended != 0, 1);
     assert_bytes(p->done.row.detail,
-                 "the connection was closed without an answer");
+                 "the connection was closed without a response");
     report_free(p);
     ck_assert_uint_eq(routes[1].asked, 1);
 

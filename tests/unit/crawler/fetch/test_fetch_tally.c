@@ -24,10 +24,10 @@ static uint64_t ended(const struct fetch_tally_sample *s, const char *name)
 START_TEST(each_request_is_counted_by_its_end_and_its_status)
 {
     struct route routes[] = {
-        {.path = "/ok", .answer = "HTTP/1.1 200 OK\r\n" EMPTY},
-        {.path = "/gone", .answer = "HTTP/1.1 410 Gone\r\n" EMPTY},
-        {.path = "/odd", .answer = "HTTP/1.1 999 What\r\n" EMPTY},
-        {.path = "/nonsense", .answer = "nonsense\r\n\r\n"},
+        {.path = "/ok", .response = "HTTP/1.1 200 OK\r\n" EMPTY},
+        {.path = "/gone", .response = "HTTP/1.1 410 Gone\r\n" EMPTY},
+        {.path = "/odd", .response = "HTTP/1.1 999 What\r\n" EMPTY},
+        {.path = "/nonsense", .response = "nonsense\r\n\r\n"},
     };
     struct fetch_tally_sample s;
     struct rig r;
@@ -45,9 +45,9 @@ START_TEST(each_request_is_counted_by_its_end_and_its_status)
     ck_assert_uint_eq(s.classes[4], 1);
     ck_assert_uint_eq(s.classes[9], 1);
     ck_assert_uint_eq(s.classes[0], 2);
-    ck_assert_uint_eq(histogram_count(&s.answer), 3);
+    ck_assert_uint_eq(histogram_count(&s.response), 3);
     ck_assert_uint_eq(histogram_count(&s.first_byte), 3);
-    ck_assert_uint_ge(s.answer.sum, s.first_byte.sum);
+    ck_assert_uint_ge(s.response.sum, s.first_byte.sum);
     ck_assert_uint_eq(histogram_count(&s.robots), 0);
     ck_assert_uint_ge(histogram_count(&s.connect), 1);
     ck_assert_uint_le(histogram_count(&s.connect), 4);
@@ -58,8 +58,8 @@ END_TEST
 START_TEST(robots_txt_is_timed_by_itself)
 {
     struct route routes[] = {
-        {.path = "/robots.txt", .answer = "HTTP/1.1 404 Not\r\n" EMPTY},
-        {.path = "/", .answer = "HTTP/1.1 200 OK\r\n" EMPTY},
+        {.path = "/robots.txt", .response = "HTTP/1.1 404 Not\r\n" EMPTY},
+        {.path = "/", .response = "HTTP/1.1 200 OK\r\n" EMPTY},
     };
     struct fetch_tally_sample s;
     struct report *p;
@@ -73,11 +73,11 @@ START_TEST(robots_txt_is_timed_by_itself)
     report_free(p);
     s = look(&r);
     ck_assert_uint_eq(histogram_count(&s.robots), 1);
-    ck_assert_uint_eq(histogram_count(&s.answer), 0);
+    ck_assert_uint_eq(histogram_count(&s.response), 0);
     report_free(rig_ask(&r, "/"));
     s = look(&r);
     ck_assert_uint_eq(histogram_count(&s.robots), 1);
-    ck_assert_uint_eq(histogram_count(&s.answer), 1);
+    ck_assert_uint_eq(histogram_count(&s.response), 1);
     ck_assert_uint_eq(s.classes[4] + s.classes[2], 2);
     rig_fini(&r);
 }

@@ -209,8 +209,8 @@ static inline void land(struct sim *s, struct flight *f)
         .id = f->lease.id,
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = wall(s), .links = LINKS, .wire_bytes = 1000},
-        .found = found,
-        .found_count = LINKS,
+        .outlinks = found,
+        .outlink_count = LINKS,
         .host = {.ended = s->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 

@@ -227,7 +227,7 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
     struct engine_item found[2];
     struct engine_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
                                bytes_of_str("http://x.test/")};
-    struct engine_done part = {.partial = true, .found = found};
+    struct engine_done part = {.partial = true, .outlinks = found};
     struct engine_stats s;
     uint64_t id;
 
@@ -238,7 +238,7 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
     found[0] = rig_item(&r, B);
     found[1] = rig_item(&r, A);
     part.id = id;
-    part.found_count = 2;
+    part.outlink_count = 2;
     part.drops = &drop;
     part.drop_count = 1;
     ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);

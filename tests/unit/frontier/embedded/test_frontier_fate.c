@@ -245,8 +245,8 @@ START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
     to.hops = 1;
     d = (struct engine_done){.id = l.id,
                              .outcome = {OUTCOME_REDIRECT, REASON_NONE, 302},
-                             .found = &to,
-                             .found_count = 1,
+                             .outlinks = &to,
+                             .outlink_count = 1,
                              .host = {.ended = s.now,
                                       .crawl_delay_ms = -2,
                                       .retry_after_ms = -1}};
@@ -325,8 +325,8 @@ START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
     d[0] = (struct engine_done){.id = lease_one(&s).id,
                                 .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
                                 .row = {.body_digest = {1, 2}, .links = 2},
-                                .found = found,
-                                .found_count = 2,
+                                .outlinks = found,
+                                .outlink_count = 2,
                                 .host = {.ended = s.now,
                                          .crawl_delay_ms = -2,
                                          .retry_after_ms = -1}};
@@ -335,7 +335,7 @@ START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
     ck_assert_uint_eq(st.urls, 3);
     s.now += NS_PER_S;
     d[0].id = lease_one(&s).id; /* the same body, other links */
-    d[0].found = found + 2;
+    d[0].outlinks = found + 2;
     ack(&s, &d[0]);
     s.e->ops->stats(s.e, &st);
     ck_assert_uint_eq(st.urls, 3);

@@ -1,6 +1,6 @@
 /*
- * trail.h - how a URL was found: from which page, and over what kinds of links
- * from a seed.
+ * hop_path.h - how a URL was found: from which page, and over what kinds of
+ * links from a seed.
  *
  * The path is written as archives write it (WARC/1.1 section 6.6,
  * hopsFromSeed): a letter for each step, L link, E embedded, R redirect, M
@@ -11,22 +11,23 @@
  * Paths of pages are remembered, so that most URLs cost one row of the store.
  * Frontier thread.
  */
-#ifndef URLWEIR_CRAWLER_TRAIL_H
-#define URLWEIR_CRAWLER_TRAIL_H
+#ifndef URLWEIR_CRAWLER_HOP_PATH_H
+#define URLWEIR_CRAWLER_HOP_PATH_H
 
 #include "crawler/fetcher.h"
 #include "crawler/html/link_kinds.h"
 #include "storage/frontier_store.h"
 
-struct trail;
+struct hop_path;
 
-/* The store outlives the trail. */
-struct trail *trail_new(struct frontier_store *store);
-void trail_free(struct trail *t); /* NULL is fine */
+/* The store outlives the hop_path. */
+struct hop_path *hop_path_new(struct frontier_store *store);
+void hop_path_free(struct hop_path *t); /* NULL is fine */
 
 /* Of a leased URL. The bytes live until the next call. Errors are the
  * store's. */
-MUST_CHECK enum status trail_of(struct trail *t, const struct engine_lease *l,
-                                struct found_by *out);
+MUST_CHECK enum status hop_path_of(struct hop_path *t,
+                                   const struct engine_lease *l,
+                                   struct found_by *out);
 
 #endif

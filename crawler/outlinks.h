@@ -1,12 +1,12 @@
 /*
- * found.h - what one answer revealed: links to admit, and links dropped.
+ * outlinks.h - what one response revealed: links to admit, and links dropped.
  *
- * Texts live in the arena that the answer's report takes along, bounded; what
+ * Texts live in the arena that the response's report takes along, bounded; what
  * has no room there, and all behind it, becomes one drop that names the page.
  * Whether a link is wanted is decided before it comes here. One thread.
  */
-#ifndef URLWEIR_CRAWLER_FOUND_H
-#define URLWEIR_CRAWLER_FOUND_H
+#ifndef URLWEIR_CRAWLER_OUTLINKS_H
+#define URLWEIR_CRAWLER_OUTLINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "frontier/engine.h"
 #include "frontier/url/url.h"
 
-struct found {
+struct outlinks {
     const struct engine_lease *lease;
     struct arena *arena;
     size_t most; /* octets of the arena that may be used */
@@ -27,30 +27,31 @@ struct found {
 };
 
 /* All zero is a valid beginning. */
-void found_fini(struct found *f);
+void outlinks_fini(struct outlinks *f);
 /* A new answer, to the URL of `lease`. */
-void found_begin(struct found *f, const struct engine_lease *lease,
-                 struct arena *arena, size_t most);
+void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
+                    struct arena *arena, size_t most);
 
 /* `u` is canonical and `like` says the rest; like->key points into its text,
  * like->hint is copied. */
-void found_add(struct found *f, const struct engine_item *like,
-               const struct url *u);
-void found_drop(struct found *f, enum outcome_reason reason,
-                const struct url *u);
+void outlinks_add(struct outlinks *f, const struct engine_item *like,
+                  const struct url *u);
+void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
+                   const struct url *u);
 /* All further links of this page, in one drop that names the page. */
-void found_overflow(struct found *f);
+void outlinks_overflow(struct outlinks *f);
 /* All that was to be admitted is dropped. */
-void found_forbid(struct found *f, enum outcome_reason reason);
+void outlinks_forbid(struct outlinks *f, enum outcome_reason reason);
 
 /* Brings the items into the order that `compare` says, as they came where it
  * sees no difference. */
-void found_sort(struct found *f, int (*compare)(const struct engine_item *a,
-                                                const struct engine_item *b));
+void outlinks_sort(struct outlinks *f,
+                   int (*compare)(const struct engine_item *a,
+                                  const struct engine_item *b));
 /* The items of another one, with the same arena, behind those of `to`. */
-void found_append(struct found *to, const struct found *from);
+void outlinks_append(struct outlinks *to, const struct outlinks *from);
 
 /* Fills in found and drops of *done; arrays go into the arena too. */
-void found_hand_over(struct found *f, struct engine_done *done);
+void outlinks_hand_over(struct outlinks *f, struct engine_done *done);
 
 #endif

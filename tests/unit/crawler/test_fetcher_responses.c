@@ -10,16 +10,16 @@ START_TEST(title_and_language_stand_in_the_row)
 {
     struct route routes[] = {
         {.path = "/header",
-         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-                   "Content-Language: de-AT \r\nContent-Length: 30\r\n\r\n"
-                   "<title>Gr&uuml;&szlig;</title>"},
+         .response = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                     "Content-Language: de-AT \r\nContent-Length: 30\r\n\r\n"
+                     "<title>Gr&uuml;&szlig;</title>"},
         {.path = "/none",
-         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-                   "Content-Length: 3\r\n\r\n<p>"},
+         .response = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                     "Content-Length: 3\r\n\r\n<p>"},
         {.path = "/plain",
-         .answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-                   "Content-Language: fr\r\n"
-                   "Content-Length: 16\r\n\r\n<title>x</title>"},
+         .response = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                     "Content-Language: fr\r\n"
+                     "Content-Length: 16\r\n\r\n<title>x</title>"},
     };
     struct report *p;
     struct rig r;
@@ -45,7 +45,7 @@ END_TEST
 START_TEST(statuses_have_the_outcome_of_the_table)
 {
     static const struct {
-        const char *answer;
+        const char *response;
         enum outcome_status status;
         enum outcome_reason reason;
         uint16_t http_status;
@@ -78,12 +78,12 @@ START_TEST(statuses_have_the_outcome_of_the_table)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
-        tiny_answer(&r.server, &route, cases[i].answer);
+        tiny_answer(&r.server, &route, cases[i].response);
         p = rig_ask(&r, "/");
         ck_assert_msg(p->done.outcome.status == cases[i].status &&
                           p->done.outcome.reason == cases[i].reason &&
                           p->done.outcome.http_status == cases[i].http_status,
-                      "%s", cases[i].answer);
+                      "%s", cases[i].response);
         ck_assert_int_eq(p->done.transient, cases[i].transient);
         ck_assert_int_eq(p->done.host.slow_down, cases[i].slow_down);
         ck_assert(!p->done.host.unreachable);
@@ -132,8 +132,8 @@ START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
     p = rig_ask(&r, "/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH);
     ck_assert_uint_eq(p->done.row.body_bytes, 20);
-    ck_assert_uint_eq(p->done.found_count, 1);
-    assert_bytes(p->done.found[0].url, rig_url(&r, "127.0.0.1", "/kept"));
+    ck_assert_uint_eq(p->done.outlink_count, 1);
+    assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/kept"));
     report_free(p);
     tiny_answer(&r.server, &route,
                 OK_HTML "\r\n<a href=/kept>k</a>."); /* exactly 20 */
@@ -194,7 +194,7 @@ START_TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
         ck_assert_int_eq(p->done.transient, want[i].reason == REASON_TIMEOUT);
         ck_assert(!p->done.host.unreachable);
         if (i == 0)
-            ck_assert_uint_eq(p->done.found_count, 1);
+            ck_assert_uint_eq(p->done.outlink_count, 1);
         report_free(p);
         rig_fini(&r);
     }
@@ -231,7 +231,7 @@ START_TEST(content_codings_are_decoded)
         assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
         ck_assert_msg(p->done.row.body_bytes == CODED_LENGTH, "%s",
                       routes[i].path);
-        ck_assert_uint_eq(p->done.found_count, 1);
+        ck_assert_uint_eq(p->done.outlink_count, 1);
         report_free(p);
     }
     ck_assert_ptr_nonnull(
@@ -259,7 +259,7 @@ START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
         assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
         ck_assert(!p->done.transient);
         if (i == 2) /* what was decoded before is read */
-            ck_assert_uint_eq(p->done.found_count, 1);
+            ck_assert_uint_eq(p->done.outlink_count, 1);
         report_free(p);
     }
     rig_fini(&r);
@@ -281,7 +281,7 @@ START_TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
     ck_assert(bytes_is(p->done.row.detail,
                        "a content coding that is not known, the body is as it "
                        "came"));
-    ck_assert_uint_eq(p->done.found_count, 1);
+    ck_assert_uint_eq(p->done.outlink_count, 1);
     report_free(p);
     rig_fini(&r);
 }
@@ -501,10 +501,10 @@ START_TEST(a_connection_that_is_not_answered_in_time_is_unreachable)
 }
 END_TEST
 
-Suite *suite_fetcher_answers(void)
+Suite *suite_fetcher_responses(void)
 {
-    Suite *s = suite_create("fetcher_answers");
-    TCase *t = tcase_create("fetcher_answers");
+    Suite *s = suite_create("fetcher_responses");
+    TCase *t = tcase_create("fetcher_responses");
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, title_and_language_stand_in_the_row);

@@ -1,74 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answer.c - the head of one HTTP answer.
+ * response.c - the head of one HTTP response.
  *
  * The lines are kept as they came, for those who record answers; beside them
  * stand the places of the fields we act on. Folded lines (obs-fold, RFC 9112
  * section 5.2) are joined with a space.
  */
-#include "crawler/fetch/answer.h"
+#include "crawler/fetch/response.h"
 
 #include <string.h>
 
 #define KEPT ((size_t)8 << 10) /* memory kept between transfers */
 
-static const char *const field_names[ANSWER_FIELD_COUNT_] = {
-    [ANSWER_CACHE_CONTROL] = "cache-control",
-    [ANSWER_CONTENT_ENCODING] = "content-encoding",
-    [ANSWER_CONTENT_LANGUAGE] = "content-language",
-    [ANSWER_CONTENT_LENGTH] = "content-length",
-    [ANSWER_CONTENT_LOCATION] = "content-location",
-    [ANSWER_CONTENT_TYPE] = "content-type",
-    [ANSWER_DATE] = "date",
-    [ANSWER_ETAG] = "etag",
-    [ANSWER_EXPIRES] = "expires",
-    [ANSWER_LAST_MODIFIED] = "last-modified",
-    [ANSWER_LINK] = "link",
-    [ANSWER_LOCATION] = "location",
-    [ANSWER_REFRESH] = "refresh",
-    [ANSWER_RETRY_AFTER] = "retry-after",
-    [ANSWER_TRANSFER_ENCODING] = "transfer-encoding",
-    [ANSWER_X_ROBOTS_TAG] = "x-robots-tag",
+static const char *const field_names[RESPONSE_FIELD_COUNT_] = {
+    [RESPONSE_CACHE_CONTROL] = "cache-control",
+    [RESPONSE_CONTENT_ENCODING] = "content-encoding",
+    [RESPONSE_CONTENT_LANGUAGE] = "content-language",
+    [RESPONSE_CONTENT_LENGTH] = "content-length",
+    [RESPONSE_CONTENT_LOCATION] = "content-location",
+    [RESPONSE_CONTENT_TYPE] = "content-type",
+    [RESPONSE_DATE] = "date",
+    [RESPONSE_ETAG] = "etag",
+    [RESPONSE_EXPIRES] = "expires",
+    [RESPONSE_LAST_MODIFIED] = "last-modified",
+    [RESPONSE_LINK] = "link",
+    [RESPONSE_LOCATION] = "location",
+    [RESPONSE_REFRESH] = "refresh",
+    [RESPONSE_RETRY_AFTER] = "retry-after",
+    [RESPONSE_TRANSFER_ENCODING] = "transfer-encoding",
+    [RESPONSE_X_ROBOTS_TAG] = "x-robots-tag",
 };
 
-void answer_init(struct answer *a)
+void response_init(struct response *a)
 {
-    *a = (struct answer){0};
-    buf_init(&a->raw, ANSWER_MOST);
+    *a = (struct response){0};
+    buf_init(&a->raw, RESPONSE_MOST);
 }
 
-void answer_fini(struct answer *a)
+void response_fini(struct response *a)
 {
     buf_fini(&a->raw);
 }
 
-void answer_clear(struct answer *a)
+void response_clear(struct response *a)
 {
     struct buf raw = a->raw;
 
     if (raw.cap > KEPT)
         buf_fini(&raw);
     buf_clear(&raw);
-    *a = (struct answer){.raw = raw};
+    *a = (struct response){.raw = raw};
 }
 
-/* Which field `line` begins, ANSWER_FIELD_COUNT_ for others; *colon is where
+/* Which field `line` begins, RESPONSE_FIELD_COUNT_ for others; *colon is where
  * its name ends. */
-static enum answer_field field_of(struct bytes line, size_t *colon)
+static enum response_field field_of(struct bytes line, size_t *colon)
 {
     const char *at = memchr(line.at, ':', line.len);
     struct bytes name;
     size_t i;
 
     if (at == NULL)
-        return ANSWER_FIELD_COUNT_;
+        return RESPONSE_FIELD_COUNT_;
     *colon = (size_t)(at - line.at);
     name = bytes_of(line.at, *colon);
-    for (i = 0; i < ANSWER_FIELD_COUNT_; i++) {
+    for (i = 0; i < RESPONSE_FIELD_COUNT_; i++) {
         if (bytes_equal_nocase(name, bytes_of_str(field_names[i])))
             break;
     }
-    return (enum answer_field)i;
+    return (enum response_field)i;
 }
 
 static bool is_digit(char c)
@@ -90,11 +90,11 @@ static uint16_t status_of(struct bytes line)
                       (space[3] - '0'));
 }
 
-static bool begin(struct answer *a, struct bytes line)
+static bool begin(struct response *a, struct bytes line)
 {
     size_t received = a->received;
 
-    answer_clear(a);
+    response_clear(a);
     a->received = received;
     a->status = status_of(line);
     buf_add_bytes(&a->raw, line);
@@ -102,13 +102,13 @@ static bool begin(struct answer *a, struct bytes line)
 }
 
 /* `line` stands at the end of raw. */
-static void note(struct answer *a, struct bytes line)
+static void note(struct response *a, struct bytes line)
 {
     size_t colon = 0;
-    enum answer_field f = field_of(line, &colon);
+    enum response_field f = field_of(line, &colon);
     struct bytes value;
 
-    if (f == ANSWER_FIELD_COUNT_)
+    if (f == RESPONSE_FIELD_COUNT_)
         return;
     value = bytes_trim(bytes_of(line.at + colon + 1, line.len - colon - 1));
     if (a->fields[f].count++ > 0)
@@ -119,11 +119,11 @@ static void note(struct answer *a, struct bytes line)
 }
 
 /* The line before, read again with `line` behind it. */
-static void unfold(struct answer *a, struct bytes line)
+static void unfold(struct response *a, struct bytes line)
 {
     struct bytes raw = buf_bytes(&a->raw), whole;
     size_t colon = 0, start;
-    enum answer_field f;
+    enum response_field f;
 
     raw.len = bytes_trim(raw).len;
     start = raw.len;
@@ -135,16 +135,16 @@ static void unfold(struct answer *a, struct bytes line)
     buf_add_str(&a->raw, "\r\n");
     whole = bytes_of(a->raw.at + start, a->raw.len - start);
     f = field_of(whole, &colon);
-    if (f == ANSWER_FIELD_COUNT_ || a->fields[f].count != 1)
+    if (f == RESPONSE_FIELD_COUNT_ || a->fields[f].count != 1)
         return;
     a->fields[f].count = 0;
     note(a, whole);
 }
 
-bool answer_line(struct answer *a, struct bytes line)
+bool response_line(struct response *a, struct bytes line)
 {
     a->received += line.len;
-    if (a->received > ANSWER_MOST)
+    if (a->received > RESPONSE_MOST)
         return false;
     if (a->complete || line.len == 0)
         return true;
@@ -164,21 +164,21 @@ bool answer_line(struct answer *a, struct bytes line)
     return true;
 }
 
-struct bytes answer_get(const struct answer *a, enum answer_field f)
+struct bytes response_get(const struct response *a, enum response_field f)
 {
     if (a->fields[f].count == 0)
         return bytes_of("", 0);
     return bytes_of(a->raw.at + a->fields[f].at, a->fields[f].len);
 }
 
-void answer_each(const struct answer *a, enum answer_field f,
-                 void (*visit)(void *ctx, struct bytes value), void *ctx)
+void response_each(const struct response *a, enum response_field f,
+                   void (*visit)(void *ctx, struct bytes value), void *ctx)
 {
     struct bytes left = buf_bytes(&a->raw);
 
     if (a->fields[f].count < 2) { /* most often */
         if (a->fields[f].count == 1)
-            visit(ctx, answer_get(a, f));
+            visit(ctx, response_get(a, f));
         return;
     }
     while (left.len > 0) {

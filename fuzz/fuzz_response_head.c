@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_answer.c - the head of an answer, and what reads its fields.
+ * fuzz_response_head.c - the head of an answer, and what reads its fields.
  *
  * Input: the lines of one or more heads. Beside not crashing: every field's
  * value stands in the head, has no white space around it and no line end
@@ -11,15 +11,15 @@
 #include <string.h>
 
 #include "base/http_time.h"
-#include "crawler/fetch/answer.h"
 #include "crawler/fetch/mime.h"
+#include "crawler/fetch/response.h"
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_values.h"
 #include "crawler/robots/robots_tag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_value(const struct answer *a, struct bytes v)
+static void check_value(const struct response *a, struct bytes v)
 {
     if (v.len == 0)
         return;
@@ -29,7 +29,7 @@ static void check_value(const struct answer *a, struct bytes v)
 }
 
 struct seen {
-    const struct answer *answer;
+    const struct response *response;
     struct bytes first;
     size_t count;
 };
@@ -38,7 +38,7 @@ static void see(void *ctx, struct bytes value)
 {
     struct seen *s = ctx;
 
-    check_value(s->answer, value);
+    check_value(s->response, value);
     if (s->count++ == 0)
         s->first = value;
 }
@@ -55,45 +55,45 @@ static void read_links(struct bytes value)
     assert(value.len <= whole.len);
 }
 
-static void read_fields(const struct answer *a)
+static void read_fields(const struct response *a)
 {
     bool noindex = false, nofollow = false;
     char mime[MIME_SIZE];
     struct bytes essence, url;
 
-    for (int f = 0; f < ANSWER_FIELD_COUNT_; f++) {
-        struct seen s = {.answer = a, .first = bytes_of("", 0)};
+    for (int f = 0; f < RESPONSE_FIELD_COUNT_; f++) {
+        struct seen s = {.response = a, .first = bytes_of("", 0)};
 
-        answer_each(a, (enum answer_field)f, see, &s);
-        assert(bytes_equal(s.first, answer_get(a, (enum answer_field)f)));
+        response_each(a, (enum response_field)f, see, &s);
+        assert(bytes_equal(s.first, response_get(a, (enum response_field)f)));
         assert(s.count == a->fields[f].count);
     }
-    essence = mime_essence(answer_get(a, ANSWER_CONTENT_TYPE), mime);
+    essence = mime_essence(response_get(a, RESPONSE_CONTENT_TYPE), mime);
     assert(essence.len < MIME_SIZE);
-    read_links(answer_get(a, ANSWER_LINK));
-    robots_tag_header(answer_get(a, ANSWER_X_ROBOTS_TAG),
+    read_links(response_get(a, RESPONSE_LINK));
+    robots_tag_header(response_get(a, RESPONSE_X_ROBOTS_TAG),
                       bytes_of_str("urlweir"), &noindex, &nofollow);
-    (void)refresh_url(answer_get(a, ANSWER_REFRESH), &url);
-    assert(http_retry_after_ms(answer_get(a, ANSWER_RETRY_AFTER), 0) <=
+    (void)refresh_url(response_get(a, RESPONSE_REFRESH), &url);
+    assert(http_retry_after_ms(response_get(a, RESPONSE_RETRY_AFTER), 0) <=
            HTTP_TIME_DAY_MS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *at = (const char *)data;
-    struct answer a;
+    struct response a;
 
-    answer_init(&a);
+    response_init(&a);
     while (size > 0) {
         const char *lf = memchr(at, '\n', size);
         size_t len = lf != NULL ? (size_t)(lf - at) + 1 : size;
 
-        if (!answer_line(&a, bytes_of(at, len)))
+        if (!response_line(&a, bytes_of(at, len)))
             break;
         at += len;
         size -= len;
     }
     read_fields(&a);
-    answer_fini(&a);
+    response_fini(&a);
     return 0;
 }

@@ -3,16 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/fetch/answer.h"
+#include "crawler/fetch/response.h"
 
 /* Feeds `head` line by line; false as soon as a line is refused. */
-static bool feed(struct answer *a, const char *head)
+static bool feed(struct response *a, const char *head)
 {
     while (*head != '\0') {
         const char *end = strchr(head, '\n');
         size_t len = end != NULL ? (size_t)(end - head) + 1 : strlen(head);
 
-        if (!answer_line(a, bytes_of(head, len)))
+        if (!response_line(a, bytes_of(head, len)))
             return false;
         head += len;
     }
@@ -21,27 +21,27 @@ static bool feed(struct answer *a, const char *head)
 
 #define assert_field(a, field, text)                                           \
     do {                                                                       \
-        struct bytes v_ = answer_get((a), (field));                            \
+        struct bytes v_ = response_get((a), (field));                          \
         ck_assert_msg(bytes_is(v_, text), "\"%.*s\" is not \"%s\"",            \
                       (int)v_.len, v_.at, text);                               \
     } while (0)
 
 START_TEST(fields_are_found_by_name_in_any_case_without_white_space)
 {
-    struct answer a;
+    struct response a;
 
-    answer_init(&a);
+    response_init(&a);
     ck_assert(feed(&a, "HTTP/1.1 301 Moved Permanently\r\n"
                        "LOCATION: \t/there \r\n"
                        "content-type:text/html;charset=utf-8\r\n"
                        "X-Other: x\r\nETag:\r\nX-Locations: no\r\n\r\n"));
     ck_assert(a.complete);
     ck_assert_uint_eq(a.status, 301);
-    assert_field(&a, ANSWER_LOCATION, "/there");
-    assert_field(&a, ANSWER_CONTENT_TYPE, "text/html;charset=utf-8");
-    assert_field(&a, ANSWER_ETAG, "");
-    assert_field(&a, ANSWER_REFRESH, "");
-    answer_fini(&a);
+    assert_field(&a, RESPONSE_LOCATION, "/there");
+    assert_field(&a, RESPONSE_CONTENT_TYPE, "text/html;charset=utf-8");
+    assert_field(&a, RESPONSE_ETAG, "");
+    assert_field(&a, RESPONSE_REFRESH, "");
+    response_fini(&a);
 }
 END_TEST
 
@@ -52,57 +52,57 @@ static void add(void *ctx, struct bytes value)
 
 START_TEST(the_first_of_several_values_counts_and_all_can_be_visited)
 {
-    struct answer a;
+    struct response a;
     char all[100] = "";
 
-    answer_init(&a);
+    response_init(&a);
     ck_assert(feed(&a, "HTTP/2 200 \r\nLink: <a>\r\nEtag: 1\r\n"
                        "link: <b>\r\nEtag: 2\r\n\r\n"));
-    assert_field(&a, ANSWER_ETAG, "1");
-    answer_each(&a, ANSWER_LINK, add, all);
+    assert_field(&a, RESPONSE_ETAG, "1");
+    response_each(&a, RESPONSE_LINK, add, all);
     ck_assert_str_eq(all, "<a>;<b>;");
-    answer_fini(&a);
+    response_fini(&a);
 }
 END_TEST
 
 START_TEST(rfc9110_15_2_interim_answers_are_passed_over)
 {
-    struct answer a;
+    struct response a;
 
-    answer_init(&a);
+    response_init(&a);
     ck_assert(feed(&a, "HTTP/1.1 103 Early Hints\r\nLink: <early>\r\n\r\n"));
     ck_assert(!a.complete);
     ck_assert(feed(&a, "HTTP/1.1 200 OK\r\nETag: x\r\n\r\n"));
     ck_assert(a.complete);
     ck_assert_uint_eq(a.status, 200);
-    assert_field(&a, ANSWER_LINK, "");
-    assert_field(&a, ANSWER_ETAG, "x");
-    answer_fini(&a);
+    assert_field(&a, RESPONSE_LINK, "");
+    assert_field(&a, RESPONSE_ETAG, "x");
+    response_fini(&a);
 }
 END_TEST
 
 START_TEST(rfc9110_6_5_1_trailers_change_nothing)
 {
-    struct answer a;
+    struct response a;
 
-    answer_init(&a);
+    response_init(&a);
     ck_assert(feed(&a, "HTTP/1.1 200 OK\r\n\r\nLocation: /x\r\n\r\n"));
-    assert_field(&a, ANSWER_LOCATION, "");
+    assert_field(&a, RESPONSE_LOCATION, "");
     ck_assert_uint_eq(a.status, 200);
-    answer_fini(&a);
+    response_fini(&a);
 }
 END_TEST
 
 START_TEST(rfc9112_5_2_folded_lines_are_joined_with_a_space)
 {
-    struct answer a;
+    struct response a;
 
-    answer_init(&a);
+    response_init(&a);
     ck_assert(feed(&a, "HTTP/1.1 200 OK\r\nLink: <a>,\r\n \t<b>\r\n\t,<c>\r\n"
                        "Etag: x\r\n\r\n"));
-    assert_field(&a, ANSWER_LINK, "<a>, <b> ,<c>");
-    assert_field(&a, ANSWER_ETAG, "x");
-    answer_fini(&a);
+    assert_field(&a, RESPONSE_LINK, "<a>, <b> ,<c>");
+    assert_field(&a, RESPONSE_ETAG, "x");
+    response_fini(&a);
 }
 END_TEST
 
@@ -115,35 +115,36 @@ START_TEST(rfc9112_4_what_is_no_status_line_is_refused)
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct answer a;
+        struct response a;
 
-        answer_init(&a);
+        response_init(&a);
         ck_assert_msg(!feed(&a, bad[i]), "%s", bad[i]);
-        answer_fini(&a);
+        response_fini(&a);
     }
 }
 END_TEST
 
 START_TEST(all_heads_of_a_transfer_together_are_bounded)
 {
-    struct answer a;
+    struct response a;
     size_t n = 0;
 
-    answer_init(&a);
+    response_init(&a);
     while (feed(&a, "HTTP/1.1 100 Continue\r\n\r\n"))
         n++;
-    ck_assert_uint_eq(n, ANSWER_MOST / strlen("HTTP/1.1 100 Continue\r\n\r\n"));
-    answer_clear(&a);
+    ck_assert_uint_eq(n,
+                      RESPONSE_MOST / strlen("HTTP/1.1 100 Continue\r\n\r\n"));
+    response_clear(&a);
     ck_assert(feed(&a, "HTTP/1.1 200 OK\r\n\r\n"));
     ck_assert_uint_eq(a.received, 19);
-    answer_fini(&a);
+    response_fini(&a);
 }
 END_TEST
 
-Suite *suite_answer(void)
+Suite *suite_response(void)
 {
-    Suite *s = suite_create("answer");
-    TCase *t = tcase_create("answer");
+    Suite *s = suite_create("response");
+    TCase *t = tcase_create("response");
 
     tcase_add_test(t, fields_are_found_by_name_in_any_case_without_white_space);
     tcase_add_test(t,

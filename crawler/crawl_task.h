@@ -1,5 +1,5 @@
 /*
- * task.h - work that other threads have done on the frontier thread.
+ * crawl_task.h - work that other threads have done on the frontier thread.
  *
  * The frontier thread alone touches engine and store. Whoever wants something
  * of them (seeds to add, a host to block, a URL to lend to another program, a
@@ -8,8 +8,8 @@
  * A struct crawl_task belongs to the caller, but between a post that said
  * STATUS_OK and `done` it is the crawl's.
  */
-#ifndef URLWEIR_CRAWLER_TASK_H
-#define URLWEIR_CRAWLER_TASK_H
+#ifndef URLWEIR_CRAWLER_CRAWL_TASK_H
+#define URLWEIR_CRAWLER_CRAWL_TASK_H
 
 #include <pthread.h>
 #include <stdbool.h>

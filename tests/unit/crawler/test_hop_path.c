@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trail.c - how a URL was found: from where, over which steps. */
-#include "crawler/trail.h"
+/* test_hop_path.c - how a URL was found: from where, over which steps. */
+#include "crawler/hop_path.h"
 
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -19,13 +19,14 @@ static uint64_t found(struct rig *r, const char *url, uint64_t via,
     return frontier_store_last_id(frontier_store_of(r->e));
 }
 
-static void assert_trail(struct trail *t, uint64_t id, uint64_t via,
-                         enum link_kind kind, const char *url, const char *path)
+static void assert_hop_path(struct hop_path *t, uint64_t id, uint64_t via,
+                            enum link_kind kind, const char *url,
+                            const char *path)
 {
     const struct engine_lease l = {.id = id, .via = via, .kind = (uint8_t)kind};
     struct found_by by;
 
-    ck_assert_int_eq(trail_of(t, &l, &by), STATUS_OK);
+    ck_assert_int_eq(hop_path_of(t, &l, &by), STATUS_OK);
     ck_assert_msg(bytes_is(by.via, url), "via %.*s", (int)by.via.len,
                   by.via.at);
     ck_assert_msg(bytes_is(by.path, path), "path %.*s", (int)by.path.len,
@@ -34,7 +35,7 @@ static void assert_trail(struct trail *t, uint64_t id, uint64_t via,
 
 START_TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
 {
-    struct trail *t;
+    struct hop_path *t;
     struct rig r;
     uint64_t seed, moved, page, image;
 
@@ -44,13 +45,13 @@ START_TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
     moved = found(&r, "http://a.example/new", seed, LINK_REDIRECT);
     page = found(&r, "http://a.example/page", moved, LINK_A);
     image = found(&r, "http://a.example/i.png", page, LINK_IMG);
-    t = trail_new(frontier_store_of(r.e));
-    assert_trail(t, seed, 0, LINK_SEED, "", "");
+    t = hop_path_new(frontier_store_of(r.e));
+    assert_hop_path(t, seed, 0, LINK_SEED, "", "");
     /* Nothing of the way is known yet: all of it is walked. */
-    assert_trail(t, image, page, LINK_IMG, "http://a.example/page", "RLE");
-    assert_trail(t, page, moved, LINK_A, "http://a.example/new", "RL");
-    assert_trail(t, moved, seed, LINK_REDIRECT, "http://a.example/", "R");
-    trail_free(t);
+    assert_hop_path(t, image, page, LINK_IMG, "http://a.example/page", "RLE");
+    assert_hop_path(t, page, moved, LINK_A, "http://a.example/new", "RL");
+    assert_hop_path(t, moved, seed, LINK_REDIRECT, "http://a.example/", "R");
+    hop_path_free(t);
     rig_fini(&r);
 }
 END_TEST
@@ -58,7 +59,7 @@ END_TEST
 START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
 {
     char urls[400][40], want[80];
-    struct trail *walked, *known;
+    struct hop_path *walked, *known;
     uint64_t ids[400];
     struct rig r;
 
@@ -69,22 +70,22 @@ START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
         ids[i] = found(&r, urls[i], i > 0 ? ids[i - 1] : 0,
                        i > 0 ? LINK_A : LINK_SEED);
     }
-    known = trail_new(frontier_store_of(r.e));
+    known = hop_path_new(frontier_store_of(r.e));
     for (int i = 1; i < 400; i++) {
         int over = i > HOP_LETTERS_MOST ? i - HOP_LETTERS_MOST : 0;
         int n = over > 0 ? snprintf(want, sizeof want, "%d+", over) : 0;
 
         memset(want + n, 'L', (size_t)(i - over));
         want[n + i - over] = '\0';
-        assert_trail(known, ids[i], ids[i - 1], LINK_A, urls[i - 1], want);
+        assert_hop_path(known, ids[i], ids[i - 1], LINK_A, urls[i - 1], want);
     }
     /* One that has to walk it finds the same, as far as it walks. */
-    walked = trail_new(frontier_store_of(r.e));
+    walked = hop_path_new(frontier_store_of(r.e));
     snprintf(want, sizeof want,
              "150+LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL");
-    assert_trail(walked, ids[200], ids[199], LINK_A, urls[199], want);
-    trail_free(known);
-    trail_free(walked);
+    assert_hop_path(walked, ids[200], ids[199], LINK_A, urls[199], want);
+    hop_path_free(known);
+    hop_path_free(walked);
     rig_fini(&r);
 }
 END_TEST
@@ -99,10 +100,10 @@ START_TEST(every_kind_of_link_has_a_letter_and_a_place)
 }
 END_TEST
 
-Suite *suite_trail(void)
+Suite *suite_hop_path(void)
 {
-    Suite *s = suite_create("trail");
-    TCase *t = tcase_create("trail");
+    Suite *s = suite_create("hop_path");
+    TCase *t = tcase_create("hop_path");
 
     tcase_add_test(
         t, each_step_is_a_letter_behind_those_of_the_page_it_was_found_on);

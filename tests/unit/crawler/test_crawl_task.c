@@ -3,7 +3,7 @@
 #include <check.h>
 #include <pthread.h>
 
-#include "crawler/task.h"
+#include "crawler/crawl_task.h"
 
 START_TEST(tasks_are_taken_in_the_order_in_which_they_were_posted)
 {
@@ -90,9 +90,9 @@ START_TEST(what_several_threads_post_is_taken_once_and_in_each_ones_order)
 }
 END_TEST
 
-Suite *suite_task(void)
+Suite *suite_crawl_task(void)
 {
-    Suite *s = suite_create("task");
+    Suite *s = suite_create("crawl_task");
     TCase *t = tcase_create("list");
 
     tcase_add_test(t, tasks_are_taken_in_the_order_in_which_they_were_posted);

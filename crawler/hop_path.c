@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trail.c - how a URL was found.
+ * hop_path.c - how a URL was found.
  *
  * The path of a page is that of the page it was found on and one letter more.
  * Pages are leased after those that link to them, so the latter's path is
@@ -8,7 +8,7 @@
  * of an older. What is missing is walked back to, row by row, but no further
  * than WALK_MOST; beyond that the row's own depth is the number of steps.
  */
-#include "crawler/trail.h"
+#include "crawler/hop_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,16 +27,16 @@ struct path {
     char letters[HOP_LETTERS_MOST]; /* the last of them */
 };
 
-struct trail {
+struct hop_path {
     struct frontier_store *store;
     struct path *slots;
     struct buf via, text;
     char path[PATH_SIZE];
 };
 
-struct trail *trail_new(struct frontier_store *store)
+struct hop_path *hop_path_new(struct frontier_store *store)
 {
-    struct trail *t = xcalloc(1, sizeof *t);
+    struct hop_path *t = xcalloc(1, sizeof *t);
 
     t->store = store;
     t->slots = xcalloc(SLOTS, sizeof *t->slots);
@@ -45,7 +45,7 @@ struct trail *trail_new(struct frontier_store *store)
     return t;
 }
 
-void trail_free(struct trail *t)
+void hop_path_free(struct hop_path *t)
 {
     if (t == NULL)
         return;
@@ -57,7 +57,7 @@ void trail_free(struct trail *t)
 
 /* ---- paths ---- */
 
-static struct path *slot_of(struct trail *t, uint64_t id)
+static struct path *slot_of(struct hop_path *t, uint64_t id)
 {
     return &t->slots[id & (SLOTS - 1)];
 }
@@ -80,7 +80,8 @@ struct unknown {
 };
 
 /* *path: that of `id`, a page. */
-static enum status path_of_page(struct trail *t, uint64_t id, struct path *path)
+static enum status path_of_page(struct hop_path *t, uint64_t id,
+                                struct path *path)
 {
     struct unknown walk[WALK_MOST];
     struct url_row row = {.id = 0};
@@ -110,7 +111,7 @@ static enum status path_of_page(struct trail *t, uint64_t id, struct path *path)
     return STATUS_OK;
 }
 
-static struct bytes path_text(struct trail *t, const struct path *p)
+static struct bytes path_text(struct hop_path *t, const struct path *p)
 {
     int n = 0;
 
@@ -120,8 +121,8 @@ static struct bytes path_text(struct trail *t, const struct path *p)
     return bytes_of(t->path, (size_t)n + p->count);
 }
 
-enum status trail_of(struct trail *t, const struct engine_lease *l,
-                     struct found_by *out)
+enum status hop_path_of(struct hop_path *t, const struct engine_lease *l,
+                        struct found_by *out)
 {
     struct url_row via;
     struct path path;

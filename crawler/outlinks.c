@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * found.c - what one answer revealed: links to admit, and links dropped.
+ * outlinks.c - what one response revealed: links to admit, and links dropped.
  *
  * The arrays grow outside the arena, so that no dead copy of them fills it,
  * and are kept between pages unless one page made them large.
  */
-#include "crawler/found.h"
+#include "crawler/outlinks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 #define KEPT_COUNT     ((size_t)4096) /* room kept between pages */
 #define DROP_TEXT_MOST ((size_t)2048)
 
-void found_fini(struct found *f)
+void outlinks_fini(struct outlinks *f)
 {
     free(f->items);
     free(f->drops);
 }
 
-static void trim(struct found *f)
+static void trim(struct outlinks *f)
 {
     if (f->item_cap > KEPT_COUNT) {
         free(f->items);
@@ -35,8 +35,8 @@ static void trim(struct found *f)
     }
 }
 
-void found_begin(struct found *f, const struct engine_lease *lease,
-                 struct arena *arena, size_t most)
+void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
+                    struct arena *arena, size_t most)
 {
     trim(f);
     f->lease = lease;
@@ -49,7 +49,7 @@ void found_begin(struct found *f, const struct engine_lease *lease,
 /* ---- room ---------------------------------------------------------------- */
 
 /* Is there room for `len` octets and one more of both arrays? */
-static bool has_room(const struct found *f, size_t len)
+static bool has_room(const struct outlinks *f, size_t len)
 {
     size_t arrays = (f->item_count + 1) * sizeof *f->items +
                     (f->drop_count + 1) * sizeof *f->drops;
@@ -58,7 +58,7 @@ static bool has_room(const struct found *f, size_t len)
            arena_used(f->arena) + arrays <= f->most - len;
 }
 
-static struct engine_drop *new_drop(struct found *f)
+static struct engine_drop *new_drop(struct outlinks *f)
 {
     if (f->drop_count == f->drop_cap) {
         f->drop_cap = f->drop_cap > 0 ? f->drop_cap * 2 : 64;
@@ -67,7 +67,7 @@ static struct engine_drop *new_drop(struct found *f)
     return &f->drops[f->drop_count++];
 }
 
-static struct engine_item *new_item(struct found *f)
+static struct engine_item *new_item(struct outlinks *f)
 {
     if (f->item_count == f->item_cap) {
         f->item_cap = f->item_cap > 0 ? f->item_cap * 2 : 64;
@@ -78,7 +78,7 @@ static struct engine_item *new_item(struct found *f)
 
 /* ---- adding -------------------------------------------------------------- */
 
-void found_overflow(struct found *f)
+void outlinks_overflow(struct outlinks *f)
 {
     if (f->full)
         return;
@@ -87,8 +87,8 @@ void found_overflow(struct found *f)
         (struct engine_drop){REASON_LINK_COUNT, f->lease->key, f->lease->url};
 }
 
-void found_drop(struct found *f, enum outcome_reason reason,
-                const struct url *u)
+void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
+                   const struct url *u)
 {
     struct bytes text = url_text(u), host = url_host(u);
     size_t len = text.len < DROP_TEXT_MOST ? text.len : DROP_TEXT_MOST;
@@ -96,7 +96,7 @@ void found_drop(struct found *f, enum outcome_reason reason,
     char *at = has_room(f, len) ? arena_try_copy(f->arena, text.at, len) : NULL;
 
     if (at == NULL) {
-        found_overflow(f);
+        outlinks_overflow(f);
         return;
     }
     if (host_at + host.len > len)
@@ -106,8 +106,8 @@ void found_drop(struct found *f, enum outcome_reason reason,
     *new_drop(f) = (struct engine_drop){reason, host, bytes_of(at, len)};
 }
 
-void found_add(struct found *f, const struct engine_item *like,
-               const struct url *u)
+void outlinks_add(struct outlinks *f, const struct engine_item *like,
+                  const struct url *u)
 {
     struct bytes text = url_text(u);
     size_t key_at = (size_t)(like->key.at - text.at);
@@ -119,7 +119,7 @@ void found_add(struct found *f, const struct engine_item *like,
     struct engine_item *item;
 
     if (at == NULL) {
-        found_overflow(f);
+        outlinks_overflow(f);
         return;
     }
     if (hint != NULL)
@@ -131,7 +131,7 @@ void found_add(struct found *f, const struct engine_item *like,
     item->hint = hint;
 }
 
-void found_forbid(struct found *f, enum outcome_reason reason)
+void outlinks_forbid(struct outlinks *f, enum outcome_reason reason)
 {
     for (size_t i = 0; i < f->item_count; i++)
         *new_drop(f) =
@@ -158,8 +158,9 @@ static int compare_ranked(const void *x, const void *y, void *ctx)
     return c != 0 ? c : (a->at > b->at) - (a->at < b->at);
 }
 
-void found_sort(struct found *f, int (*compare)(const struct engine_item *a,
-                                                const struct engine_item *b))
+void outlinks_sort(struct outlinks *f,
+                   int (*compare)(const struct engine_item *a,
+                                  const struct engine_item *b))
 {
     struct order order = {compare};
     struct ranked *list = xmalloc((f->item_count + 1) * sizeof *list);
@@ -172,7 +173,7 @@ void found_sort(struct found *f, int (*compare)(const struct engine_item *a,
     free(list);
 }
 
-void found_append(struct found *to, const struct found *from)
+void outlinks_append(struct outlinks *to, const struct outlinks *from)
 {
     for (size_t i = 0; i < from->item_count; i++)
         *new_item(to) = from->items[i];
@@ -180,7 +181,7 @@ void found_append(struct found *to, const struct found *from)
 
 /* ---- handing over -------------------------------------------------------- */
 
-static const void *in_arena(struct found *f, const void *at, size_t size)
+static const void *in_arena(struct outlinks *f, const void *at, size_t size)
 {
     void *to = size > 0 ? arena_try(f->arena, size) : NULL;
 
@@ -189,10 +190,10 @@ static const void *in_arena(struct found *f, const void *at, size_t size)
     return to;
 }
 
-void found_hand_over(struct found *f, struct engine_done *done)
+void outlinks_hand_over(struct outlinks *f, struct engine_done *done)
 {
-    done->found = in_arena(f, f->items, f->item_count * sizeof *f->items);
-    done->found_count = done->found != NULL ? f->item_count : 0;
+    done->outlinks = in_arena(f, f->items, f->item_count * sizeof *f->items);
+    done->outlink_count = done->outlinks != NULL ? f->item_count : 0;
     done->drops = in_arena(f, f->drops, f->drop_count * sizeof *f->drops);
     done->drop_count = done->drops != NULL ? f->drop_count : 0;
 }

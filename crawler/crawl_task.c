@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.c - work that other threads have done on the frontier thread.
+ * crawl_task.c - work that other threads have done on the frontier thread.
  *
  * A list and not a bounded queue: the posters are few (a request that is being
  * answered, a command) and each waits for its own.
  */
-#include "crawler/task.h"
+#include "crawler/crawl_task.h"
 
 void task_list_init(struct task_list *l)
 {

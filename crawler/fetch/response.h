@@ -1,0 +1,69 @@
+/*
+ * response.h - the head of one HTTP response: its status and the fields we act
+ * on.
+ *
+ * Filled line by line as curl hands lines over. Heads of 1xx responses are
+ * passed over and trailers after the body are not read (RFC 9110 sections 15.2
+ * and 6.5.1: nobody may merge them who does not know them). All heads of one
+ * transfer together are bounded by RESPONSE_MOST. One thread at a time.
+ */
+#ifndef URLWEIR_CRAWLER_FETCH_RESPONSE_H
+#define URLWEIR_CRAWLER_FETCH_RESPONSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+#define RESPONSE_MOST ((size_t)256 << 10)
+
+enum response_field {
+    RESPONSE_CACHE_CONTROL,
+    RESPONSE_CONTENT_ENCODING,
+    RESPONSE_CONTENT_LANGUAGE,
+    RESPONSE_CONTENT_LENGTH,
+    RESPONSE_CONTENT_LOCATION,
+    RESPONSE_CONTENT_TYPE,
+    RESPONSE_DATE,
+    RESPONSE_ETAG,
+    RESPONSE_EXPIRES,
+    RESPONSE_LAST_MODIFIED,
+    RESPONSE_LINK,
+    RESPONSE_LOCATION,
+    RESPONSE_REFRESH,
+    RESPONSE_RETRY_AFTER,
+    RESPONSE_TRANSFER_ENCODING,
+    RESPONSE_X_ROBOTS_TAG,
+    RESPONSE_FIELD_COUNT_
+};
+
+struct response {
+    struct buf raw;  /* the head as it came, line ends included, but folded
+                        lines made one */
+    size_t received; /* octets of all heads, 1xx included */
+    uint16_t status; /* 0: no status line yet */
+    bool complete;   /* the empty line of a final response's head was read */
+    struct {
+        uint32_t at, len; /* the first value, in raw */
+        uint32_t count;
+    } fields[RESPONSE_FIELD_COUNT_];
+};
+
+void response_init(struct response *a);
+void response_fini(struct response *a);
+/* Ready for the next transfer; small memory is kept. */
+void response_clear(struct response *a);
+
+/* One line of a head, line end included. False: over RESPONSE_MOST, or the
+ * status line is none. */
+bool response_line(struct response *a, struct bytes line);
+
+/* The first value of a field, without white space around it; empty where
+ * there is none. Valid until the next line. */
+struct bytes response_get(const struct response *a, enum response_field f);
+/* Every value of a field, in order. */
+void response_each(const struct response *a, enum response_field f,
+                   void (*visit)(void *ctx, struct bytes value), void *ctx);
+
+#endif

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch_task.c - one leased URL on its way through a fetcher.
+ *
+ *     begin ──► robots cache ──allowed───────────────► page ──► report
+ *                  │  │  └─denied, not now──► report
+ *                  │  └─being fetched──► held, or go on with its next hop
+ *                  └─unknown──► robots.txt ──► release
+ *
+ * Each state that waits for a transfer is a function: what on_ended points to.
+ */
+#include "crawler/fetch_task.h"
+
+#include <math.h>
+#include <netdb.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/http_time.h"
+#include "base/mem.h"
+#include "crawler/html/links.h"
+#include "crawler/sitemap_lines.h"
+#include "crawler/sitemap_stream.h"
+#include "frontier/url/host.h"
+#include "frontier/url/queue_key.h"
+
+#define CROWDED_WAIT (200 * NS_PER_MS)
+#define STARVED_WAIT (1 * NS_PER_S)
+#define NOTE_MOST    ((size_t)512)
+#define DELAY_MOST_S 86400.0
+
+/* One request on the way to a robots.txt. */
+struct robots_hop {
+    struct url url;
+    unsigned number; /* redirects before it */
+};
+
+static struct robots_hop *robots_hop_new(unsigned number)
+{
+    struct robots_hop *h = xcalloc(1, sizeof *h);
+
+    url_init(&h->url);
+    h->number = number;
+    return h;
+}
+
+void robots_hop_free(void *hop)
+{
+    struct robots_hop *h = hop;
+
+    if (h == NULL)
+        return;
+    url_fini(&h->url);
+    free(h);
+}
+
+void fetch_task_init(struct fetch_task *task)
+{
+    *task = (struct fetch_task){0};
+    buf_init(&task->note, NOTE_MOST);
+}
+
+void fetch_task_fini(struct fetch_task *task)
+{
+    assignment_free(task->assignment);
+    robots_hop_free(task->hop);
+    sitemap_stream_free(task->list);
+    warc_capture_free(task->robots_warc);
+    buf_fini(&task->note);
+}
+
+void fetch_task_set(struct fetch_task *task, struct assignment *a)
+{
+    assignment_free(task->assignment);
+    task->assignment = a;
+    task->origin = bytes_of(a->lease.url.at, url_origin_length(a->lease.url));
+    task->crawl_delay_ms = -2;
+    robots_hop_free(task->hop);
+    task->hop = NULL;
+    sitemap_stream_free(task->list);
+    task->list = NULL;
+    task->read_robots = false;
+    buf_clear(&task->note);
+}
+
+static const struct engine_lease *lease_of(const struct fetch_task *task)
+{
+    return &task->assignment->lease;
+}
+
+/* ---- ends ---------------------------------------------------------------- */
+
+static enum fetch_task_state finish(const struct fetch_task_tools *t,
+                                    struct fetch_task *task, struct report *r)
+{
+    r->done.host.crawl_delay_ms = task->crawl_delay_ms;
+    r->robots_warc = task->robots_warc;
+    task->robots_warc = NULL;
+    queue_send(t->reports, r);
+    return FETCH_TASK_DONE;
+}
+
+enum fetch_task_state fetch_task_release(const struct fetch_task_tools *t,
+                                         struct fetch_task *task)
+{
+    return finish(t, task, report_release(lease_of(task), 0));
+}
+
+/* A transfer that told nothing of the URL. True: its URL was given back. */
+static bool gave_back(const struct fetch_task_tools *t, struct fetch_task *task,
+                      const struct fetch_result *result)
+{
+    struct report *r;
+
+    if (result->end == FETCH_CROWDED)
+        r = report_release(lease_of(task), result->ended + CROWDED_WAIT);
+    else if (result->end == FETCH_STARVED)
+        r = report_release(lease_of(task), result->ended + STARVED_WAIT);
+    else if (result->end == FETCH_STOPPED)
+        r = report_release(lease_of(task), 0);
+    else
+        return false;
+    if (result->end != FETCH_CROWDED)
+        r->done.host.ended = result->ended;
+    (void)finish(t, task, r);
+    return true;
+}
+
+/* No request was sent: the outcome is known without. */
+static enum fetch_task_state end_unasked(const struct fetch_task_tools *t,
+                                         struct fetch_task *task,
+                                         enum outcome_status status,
+                                         enum outcome_reason reason,
+                                         struct bytes detail)
+{
+    return finish(t, task,
+                  report_of(lease_of(task), status, reason, detail,
+                            clock_wall_ms()));
+}
+
+/* ---- the page ------------------------------------------------------------ */
+
+static enum fetch_task_state page_ended(const struct fetch_task_tools *t,
+                                        struct fetch_task *task,
+                                        const struct fetch_result *result)
+{
+    struct report *r;
+
+    if (gave_back(t, task, result))
+        return FETCH_TASK_DONE;
+    r = reporter_done(t->reporter, lease_of(task), result, task->list,
+                      buf_bytes(&task->note));
+    r->warc =
+        warc_recorder_page(t->recorder, task->assignment, &r->done, result);
+    return finish(t, task, r);
+}
+
+/* Sitemaps may be far larger than pages, and are read as they come. */
+static bool is_read_as_it_comes(const struct fetch_task_tools *t,
+                                const struct fetch_task *task)
+{
+    return link_is_sitemap(lease_of(task)->kind) &&
+           (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
+}
+
+static enum fetch_task_state begin_page(const struct fetch_task_tools *t,
+                                        struct fetch_task *task, int64_t now)
+{
+    struct fetch_order order = {.id = lease_of(task)->id,
+                                .url = lease_of(task)->url.at,
+                                .body_most = t->o->max_body,
+                                .keep_all = t->o->warc,
+                                .filter_mime = true};
+
+    if (is_read_as_it_comes(t, task)) {
+        task->list = sitemap_stream_new(t->o, t->reports, lease_of(task));
+        order.filter_mime = false;
+        order.take = sitemap_stream_take;
+        order.take_ctx = task->list;
+        order.take_memory = SITEMAP_STREAM_MEMORY;
+    }
+    task->on_ended = page_ended;
+    if (fetch_set_start(t->fetches, &order, task, now, clock_wall_ms()))
+        return FETCH_TASK_BUSY;
+    return finish(t, task, report_release(lease_of(task), now + STARVED_WAIT));
+}
+
+/* ---- robots.txt ---------------------------------------------------------- */
+
+static struct robots_answer ask_cache(const struct fetch_task_tools *t,
+                                      struct fetch_task *task, int64_t wall_ms)
+{
+    struct bytes url = lease_of(task)->url;
+    struct bytes path =
+        bytes_of(url.at + task->origin.len, url.len - task->origin.len);
+    struct robots_answer a =
+        robots_cache_ask(t->robots, task->origin, path, wall_ms);
+
+    if (a.verdict == ROBOTS_ALLOWED || a.verdict == ROBOTS_DENIED)
+        task->crawl_delay_ms =
+            a.crawl_delay < 0
+                ? -1
+                : (int64_t)ceil(fmin(a.crawl_delay, DELAY_MOST_S) * 1000);
+    return a;
+}
+
+static enum fetch_task_state robots_ended(const struct fetch_task_tools *t,
+                                          struct fetch_task *task,
+                                          const struct fetch_result *result);
+
+static enum fetch_task_state begin_robots(const struct fetch_task_tools *t,
+                                          struct fetch_task *task, int64_t now)
+{
+    const struct fetch_order order = {.id = lease_of(task)->id,
+                                      .url = buf_str(&task->hop->url.text),
+                                      .body_most = ROBOTS_FETCH_MOST,
+                                      .keep_all = t->o->warc};
+
+    task->on_ended = robots_ended;
+    task->read_robots = true;
+    if (fetch_set_start(t->fetches, &order, task, now, clock_wall_ms()))
+        return FETCH_TASK_BUSY;
+    robots_cache_gave_up(t->robots, task->origin);
+    return finish(t, task, report_release(lease_of(task), now + STARVED_WAIT));
+}
+
+static enum fetch_task_state begin_first_robots(
+    const struct fetch_task_tools *t, struct fetch_task *task, int64_t now)
+{
+    struct buf text;
+    enum url_reason reason;
+
+    task->hop = robots_hop_new(0);
+    buf_init(&text, URL_LENGTH_CEILING);
+    buf_add_bytes(&text, task->origin);
+    buf_add_str(&text, "/robots.txt");
+    reason = url_canonical(&task->hop->url, buf_bytes(&text), NULL, NULL);
+    buf_fini(&text);
+    if (reason == URL_OK)
+        return begin_robots(t, task, now);
+    robots_cache_gave_up(t->robots, task->origin);
+    return end_unasked(t, task, OUTCOME_FAILED, REASON_PROTOCOL,
+                       bytes_of_str("no URL"));
+}
+
+/* Where a redirect leads (RFC 9309 section 2.3.1.2: to any host, at least five
+ * times); NULL: it is none, or one too many. */
+static struct robots_hop *next_hop(const struct fetch_task *task,
+                                   const struct fetch_result *result)
+{
+    const struct response *a = result->response;
+    struct bytes location = response_get(a, RESPONSE_LOCATION);
+    struct robots_hop *next;
+
+    if (result->end != FETCH_ANSWERED || a->status < 300 || a->status >= 400 ||
+        a->status == 304 || location.len == 0 ||
+        task->hop->number == ROBOTS_HOPS_MOST)
+        return NULL;
+    next = robots_hop_new(task->hop->number + 1);
+    if (url_canonical(&next->url, location, &task->hop->url, NULL) == URL_OK)
+        return next;
+    robots_hop_free(next);
+    return NULL;
+}
+
+/* The URL goes back, and where its next request leads to another host, it says
+ * so: the frontier keeps that host's delay too. */
+static struct report *release_for(const struct fetch_task *task,
+                                  const struct robots_hop *hop)
+{
+    struct report *r = report_release(lease_of(task), 0);
+    struct bytes key = queue_key_of(&hop->url);
+
+    if (!bytes_equal(key, lease_of(task)->key))
+        report_set_visit(r, key);
+    return r;
+}
+
+/* The next hop is another request, so it waits its turn like others: the URL
+ * goes back, and whichever of its origin comes first goes on from there. */
+static enum fetch_task_state leave_hop(const struct fetch_task_tools *t,
+                                       struct fetch_task *task,
+                                       const struct fetch_result *result,
+                                       struct robots_hop *next)
+{
+    struct report *r = release_for(task, next);
+
+    robots_hop_free(map_put(t->hops, task->origin, next));
+    r->done.host.ended = result->ended;
+    return finish(t, task, r);
+}
+
+/* Another's robots.txt is under way, or waits for its next hop: that is gone on
+ * with if the lease is for the host that it leads to. */
+static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
+                                               struct fetch_task *task,
+                                               int64_t now)
+{
+    const struct engine_lease *l = lease_of(task);
+    const struct robots_hop *hop = map_get(t->hops, task->origin);
+    struct bytes host = l->visit.len > 0 ? l->visit : l->key;
+
+    if (hop == NULL)
+        return FETCH_TASK_WAITS;
+    if (!bytes_equal(queue_key_of(&hop->url), host))
+        return finish(t, task, release_for(task, hop));
+    task->hop = map_remove(t->hops, task->origin);
+    return begin_robots(t, task, now);
+}
+
+/* Its lease is for a hop to another host, and for nothing else. */
+static enum fetch_task_state begin_visit(const struct fetch_task_tools *t,
+                                         struct fetch_task *task, int64_t now)
+{
+    if (map_get(t->hops, task->origin) == NULL)
+        return fetch_task_release(t, task); /* somebody has gone on with it */
+    return go_on_with_robots(t, task, now);
+}
+
+/* A response that was cut by anything but its length may lack a rule: it counts
+ * as none. */
+static struct robots_fetch fetched(const struct fetch_result *result)
+{
+    const struct response *a = result->response;
+    bool whole =
+        result->end == FETCH_ANSWERED || result->end == FETCH_CUT_LENGTH;
+
+    return (struct robots_fetch){
+        .http_status = whole ? a->status : 0,
+        .body = result->body,
+        .cache_control = response_get(a, RESPONSE_CACHE_CONTROL),
+        .expires = response_get(a, RESPONSE_EXPIRES),
+        .date = response_get(a, RESPONSE_DATE),
+        .retry_after = response_get(a, RESPONSE_RETRY_AFTER),
+    };
+}
+
+static struct report *report_unreachable(struct fetch_task *task,
+                                         const struct fetch_result *result,
+                                         const struct robots_fetch *f)
+{
+    struct report *r;
+
+    buf_clear(&task->note);
+    if (f->http_status != 0)
+        buf_addf(&task->note, "robots.txt: HTTP %d", f->http_status);
+    else
+        buf_addf(&task->note, "robots.txt: %.400s", result->error);
+    r = report_of(lease_of(task), OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE,
+                  buf_bytes(&task->note), result->started_wall_ms);
+    r->done.transient = true;
+    r->done.host.unreachable = true;
+    return r;
+}
+
+/* What becomes of the URL now that its origin's rules are known, or known to
+ * be out of reach. Where it may be fetched, that is for another time: a
+ * request has just been sent to its host. The cache is asked at the moment it
+ * was told: a moment later the retry may be due, and it would have us fetch
+ * again what nobody here fetches. */
+static struct report *report_after_robots(const struct fetch_task_tools *t,
+                                          struct fetch_task *task,
+                                          const struct fetch_result *result,
+                                          const struct robots_fetch *f,
+                                          int64_t wall_ms)
+{
+    struct robots_answer a = ask_cache(t, task, wall_ms);
+
+    if (t->o->robots == ROBOTS_OBEY && a.verdict == ROBOTS_DENIED)
+        return report_of(lease_of(task), OUTCOME_DENIED, REASON_ROBOTS, a.line,
+                         result->started_wall_ms);
+    if (t->o->robots == ROBOTS_OBEY && a.verdict == ROBOTS_WAIT)
+        return report_unreachable(task, result, f);
+    return report_release(lease_of(task), 0);
+}
+
+static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
+                                          struct fetch_task *task,
+                                          const struct fetch_result *result)
+{
+    const struct robots_fetch f = fetched(result);
+    const int64_t wall_ms = clock_wall_ms();
+    struct robots_row row;
+    bool keep = robots_cache_told(t->robots, task->origin, &f, wall_ms, &row);
+    struct report *r = report_after_robots(t, task, result, &f, wall_ms);
+    struct engine_host_news *host = &r->done.host;
+
+    host->ended = result->ended;
+    host->slow_down = f.http_status == 429 || f.http_status == 503;
+    if (host->slow_down)
+        host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);
+    if (keep)
+        report_set_robots(r, &row);
+    if (t->o->find_sitemaps)
+        sitemap_lines_report(t->o, lease_of(task), task->origin,
+                             robots_cache_rules(t->robots, task->origin), r);
+    return finish(t, task, r);
+}
+
+static enum fetch_task_state robots_ended(const struct fetch_task_tools *t,
+                                          struct fetch_task *task,
+                                          const struct fetch_result *result)
+{
+    struct robots_hop *next;
+
+    task->robots_warc = warc_recorder_robots(t->recorder, task->assignment,
+                                             buf_bytes(&task->hop->url.text),
+                                             task->hop->number, result);
+    if (gave_back(t, task, result)) {
+        robots_cache_gave_up(t->robots, task->origin);
+        return FETCH_TASK_DONE;
+    }
+    if (result->end == FETCH_ADDRESS && task->hop->number == 0) {
+        robots_cache_gave_up(t->robots, task->origin);
+        return end_unasked(t, task, OUTCOME_SKIPPED, REASON_ADDRESS,
+                           bytes_of_str(result->error));
+    }
+    next = next_hop(task, result);
+    if (next != NULL)
+        return leave_hop(t, task, result, next);
+    return robots_known(t, task, result);
+}
+
+/* ---- the beginning ------------------------------------------------------- */
+
+/* Marks the page with what robots.txt would have done to it. */
+static enum fetch_task_state begin_noted(const struct fetch_task_tools *t,
+                                         struct fetch_task *task,
+                                         const char *words, struct bytes line,
+                                         int64_t now)
+{
+    size_t most = NOTE_MOST - 64;
+
+    buf_add_str(&task->note, words);
+    buf_add(&task->note, line.at, line.len < most ? line.len : most);
+    return begin_page(t, task, now);
+}
+
+static enum fetch_task_state obey(const struct fetch_task_tools *t,
+                                  struct fetch_task *task,
+                                  const struct robots_answer *a, int64_t now)
+{
+    int64_t wait_ms;
+
+    if (a->verdict == ROBOTS_DENIED)
+        return end_unasked(t, task, OUTCOME_DENIED, REASON_ROBOTS, a->line);
+    wait_ms = a->until_ms - clock_wall_ms();
+    return finish(t, task,
+                  report_release(lease_of(task),
+                                 now +
+                                     (wait_ms > 0 ? wait_ms : 0) * NS_PER_MS));
+}
+
+static enum fetch_task_state begin_by_robots(const struct fetch_task_tools *t,
+                                             struct fetch_task *task,
+                                             int64_t now)
+{
+    struct robots_answer a = ask_cache(t, task, clock_wall_ms());
+
+    if (a.verdict == ROBOTS_ALLOWED)
+        return begin_page(t, task, now);
+    if (a.verdict == ROBOTS_FETCH)
+        return begin_first_robots(t, task, now);
+    if (a.verdict == ROBOTS_FETCHING)
+        return go_on_with_robots(t, task, now);
+    if (t->o->robots == ROBOTS_OBEY)
+        return obey(t, task, &a, now);
+    if (a.verdict == ROBOTS_DENIED)
+        return begin_noted(t, task, "robots would deny: ", a.line, now);
+    return begin_noted(t, task, "robots.txt is unreachable", bytes_of("", 0),
+                       now);
+}
+
+/* Behind a proxy no address is seen but its own. What can still be refused is
+ * an address that stands in the URL itself. */
+static bool is_refused_literal(const struct fetch_task_tools *t,
+                               struct fetch_task *task)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST,
+                                   .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    struct url u;
+    char *host = NULL;
+    bool refused = false;
+
+    if (t->o->proxy == NULL || t->o->guard == NULL)
+        return false;
+    url_init(&u);
+    if (url_parse(&u, lease_of(task)->url, NULL, NULL) == URL_OK &&
+        host_is_address(url_host(&u))) {
+        struct bytes name = url_host(&u);
+
+        if (name.at[0] == '[')
+            name = bytes_of(name.at + 1, name.len - 2);
+        host = xstrndup(name.at, name.len);
+        if (getaddrinfo(host, NULL, &hints, &found) == 0)
+            refused = !guard_permits(t->o->guard, found->ai_addr);
+        else
+            refused = true;
+    }
+    if (found != NULL)
+        freeaddrinfo(found);
+    free(host);
+    url_fini(&u);
+    return refused;
+}
+
+enum fetch_task_state fetch_task_begin(const struct fetch_task_tools *t,
+                                       struct fetch_task *task, int64_t now)
+{
+    if (task->origin.len == 0)
+        return end_unasked(t, task, OUTCOME_FAILED, REASON_PROTOCOL,
+                           bytes_of_str("no URL"));
+    if (is_refused_literal(t, task))
+        return end_unasked(t, task, OUTCOME_SKIPPED, REASON_ADDRESS,
+                           bytes_of_str(guard_words));
+    if (lease_of(task)->visit.len > 0)
+        return begin_visit(t, task, now);
+    if (t->o->robots == ROBOTS_OFF)
+        return begin_page(t, task, now);
+    return begin_by_robots(t, task, now);
+}
+
+enum fetch_task_state fetch_task_on_ended(const struct fetch_task_tools *t,
+                                          struct fetch_task *task,
+                                          const struct fetch_result *result)
+{
+    return task->on_ended(t, task, result);
+}
