@@ -247,6 +247,12 @@ THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetch
     frontier_service hosted hosted_callers hosted_files hosted_settings \
     router router_control http_conns http_events http_export http_server histogram
 
+# A test that cannot fail shows nothing: see docs/mutants.md.
+.PHONY: mutants
+CORE := frontier storage filter crawler/robots crawler/fetch
+mutants: build/deps-check.stamp ## change FILE (or folders, file:line) in N places, list what no suite sees
+	$(Q)CC="$(CC)" tools/mutants.py $(N:%=-n %) $(SEED:%=-s %) $(or $(FILE),$(CORE))
+
 # ---- fuzzing ---------------------------------------------------------------
 
 .PHONY: fuzz
