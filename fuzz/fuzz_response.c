@@ -148,8 +148,8 @@ static void read_request(int fd)
     }
 }
 
-/* -1: there is none, for the request went out on the last one before its end
- * was seen: that is a lost connection, and has been reported. */
+/* -1: a report came instead: the request went out on the last connection before
+ * its end was seen, or this response was the end of it. */
 static int next_connection(void)
 {
     struct pollfd p = {.fd = listener, .events = POLLIN};
@@ -160,7 +160,8 @@ static int next_connection(void)
     return -1;
 }
 
-static void respond(uint8_t flags, const uint8_t *at, size_t len)
+/* False: nobody asked any more. */
+static bool respond(uint8_t flags, const uint8_t *at, size_t len)
 {
     const struct linger hard = {.l_onoff = 1};
     const struct timeval most = {.tv_sec = 10};
@@ -168,7 +169,7 @@ static void respond(uint8_t flags, const uint8_t *at, size_t len)
     int fd = next_connection();
 
     if (fd < 0)
-        return;
+        return false;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     read_request(fd);
@@ -177,6 +178,7 @@ static void respond(uint8_t flags, const uint8_t *at, size_t len)
     if ((flags & 2) != 0)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     close(fd);
+    return true;
 }
 
 /* False: it was a part of a sitemap, the last word is to come. */
@@ -204,8 +206,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         start_fetcher();
     }
     give((data[0] & 1) != 0);
-    respond(data[0], data + 1, size - 1);
-    while (!take_report())
-        continue;
+    /* libcurl asks again on a new connection where it may; each is served. */
+    do {
+        while (respond(data[0], data + 1, size - 1))
+            continue;
+    } while (!take_report());
     return 0;
 }
