@@ -244,7 +244,7 @@ SANITIZED_CLI := exact hostile-store hostile-web lend links robots seed-stopped 
 THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetcher fetcher_responses \
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \
-    frontier_service hosted hosted_callers hosted_files hosted_settings \
+    frontier_service crawl_job crawl_job_callers crawl_job_files crawl_job_settings \
     router router_control http_conns http_events http_export http_server histogram
 
 # A test that cannot fail shows nothing: see docs/mutants.md.

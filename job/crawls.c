@@ -117,7 +117,7 @@ static void carry_out_all(struct crawls *c, struct crawls_call *calls,
 /* The first stop is passed on, and the second, or one that patience makes. */
 static void pass_on_stops(struct crawls *c, int stops)
 {
-    int64_t patience = c->maker.patience > 0 ? c->maker.patience : PATIENCE;
+    int64_t patience = c->factory.patience > 0 ? c->factory.patience : PATIENCE;
     int64_t now = clock_mono();
 
     if (stops == 0)
@@ -142,9 +142,9 @@ static bool tend_all(struct crawls *c)
         struct crawls_entry *e = c->at[i];
 
         crawls_entry_tend(c, e);
-        if (e->member == NULL && crawls_end_waiting(c, e))
+        if (e->job == NULL && crawls_end_waiting(c, e))
             continue;
-        open |= e->member != NULL && !e->adopted;
+        open |= e->job != NULL && !e->attached;
     }
     return open;
 }
@@ -179,8 +179,8 @@ static void open_as_left(struct crawls *c, const char *name)
     e = crawls_add(c, name, buf_str(&dir));
     e->told = crawls_told_load(e->dir);
     if (e->told == CRAWLS_TOLD_STOP) {
-        if (c->maker.look != NULL)
-            c->maker.look(c->maker.ctx, e->dir, &e->sample);
+        if (c->factory.look != NULL)
+            c->factory.look(c->factory.ctx, e->dir, &e->sample);
         crawls_entry_tend(c, e);
     } else {
         st = crawls_entry_open(c, e, &why);
@@ -230,12 +230,12 @@ static enum status open_all(struct crawls *c)
 }
 
 enum status crawls_open(struct crawls **out, const char *dir,
-                        const struct crawls_maker *maker)
+                        const struct crawl_factory *factory)
 {
     struct crawls *c = xcalloc(1, sizeof *c);
     enum status st = STATUS_OK;
 
-    c->maker = *maker;
+    c->factory = *factory;
     c->dir = dir != NULL ? xstrdup(dir) : NULL;
     c->end = &c->first;
     pthread_mutex_init(&c->mtx, NULL);
@@ -258,28 +258,28 @@ enum status crawls_open(struct crawls **out, const char *dir,
 }
 
 /* On the registry's thread, like all that changes the list. */
-struct adoption {
+struct attaching {
     struct crawls_call call; /* first */
     const char *name, *dir;
-    struct crawls_member *member;
+    struct crawl_job *job;
 };
 
 void crawls_take_in(struct crawls *c, struct crawls_call *call)
 {
-    struct adoption *a = (struct adoption *)call;
+    struct attaching *a = (struct attaching *)call;
     struct crawls_entry *e = crawls_add(c, a->name, a->dir);
 
-    e->adopted = true;
-    crawls_entry_opened(c, e, a->member);
+    e->attached = true;
+    crawls_entry_opened(c, e, a->job);
 }
 
-void crawls_adopt(struct crawls *c, const char *name, const char *crawl_dir,
-                  struct crawls_member *m)
+void crawls_attach(struct crawls *c, const char *name, const char *crawl_dir,
+                   struct crawl_job *m)
 {
-    struct adoption a = {.call = {.verb = CRAWLS_ADOPT},
-                         .name = name,
-                         .dir = crawl_dir,
-                         .member = m};
+    struct attaching a = {.call = {.verb = CRAWLS_ADOPT},
+                          .name = name,
+                          .dir = crawl_dir,
+                          .job = m};
 
     (void)crawls_perform(c, &a.call);
 }
@@ -291,9 +291,9 @@ void crawls_mind_names(struct crawls *c,
     c->taken = taken;
 }
 
-bool crawls_adopted_stopped(struct crawls *c)
+bool crawls_attached_stopped(struct crawls *c)
 {
-    return atomic_load(&c->adopted_stopped);
+    return atomic_load(&c->attached_stopped);
 }
 
 void crawls_stop(struct crawls *c)

@@ -6,8 +6,8 @@
  * run. Others see them through the calls and views below, and never touch a
  * struct crawl but through crawls_use.
  *
- * What makes a crawl of settings is not known here: a struct crawls_maker,
- * given by the command line's side, opens and closes crawls, reads and changes
+ * What makes a crawl of settings is not known here: a struct crawl_factory,
+ * given by whoever opens the registry, opens and closes crawls, reads and changes
  * their settings, and writes their reports.
  *
  * Calls are carried out one after the other on a thread of the registry, as
@@ -140,31 +140,28 @@ MUST_CHECK enum status crawls_report(struct crawls *c, struct bytes name,
 
 /* ---- opening and closing ---- */
 
-/* One crawl as its maker knows it. */
-struct crawls_member;
+/* One crawl as its factory knows it. */
+struct crawl_job;
 
-struct crawls_maker {
+struct crawl_factory {
     void *ctx;
     /* A new one in `dir`, which is not there yet, or is that of a creation that
      * was cut short. `in` as of CREATE. `why`: what is wrong, for people. */
     enum status (*create)(void *ctx, const char *name, const char *dir,
-                          json_t *in, struct crawls_member **out,
-                          struct buf *why);
+                          json_t *in, struct crawl_job **out, struct buf *why);
     /* One that is there, stopped: opens it, and starts it paused if asked. */
     enum status (*open)(void *ctx, const char *name, const char *dir,
-                        bool paused, struct crawls_member **out,
-                        struct buf *why);
-    struct crawl *(*crawl)(struct crawls_member *m);
+                        bool paused, struct crawl_job **out, struct buf *why);
+    struct crawl *(*crawl)(struct crawl_job *m);
     /* After crawl_wait said that it has ended. */
-    enum status (*close)(struct crawls_member *m);
-    enum status (*seed)(struct crawls_member *m, json_t *in, json_t **out,
+    enum status (*close)(struct crawl_job *m);
+    enum status (*seed)(struct crawl_job *m, json_t *in, json_t **out,
                         struct buf *why);
     /* `m` NULL: it is stopped, they are read and changed in `dir`. */
-    enum status (*settings)(void *ctx, struct crawls_member *m, const char *dir,
+    enum status (*settings)(void *ctx, struct crawl_job *m, const char *dir,
                             json_t **out, struct buf *why);
-    enum status (*set_settings)(void *ctx, struct crawls_member *m,
-                                const char *dir, json_t *in, json_t **out,
-                                struct buf *why);
+    enum status (*set_settings)(void *ctx, struct crawl_job *m, const char *dir,
+                                json_t *in, json_t **out, struct buf *why);
     /* Of `dir`, open or not; see crawls_report. Any thread. */
     enum status (*report)(void *ctx, const char *dir,
                           const struct crawls_report *r, int fd);
@@ -174,7 +171,7 @@ struct crawls_maker {
     /* Of one that is stopped, for its view; `out` is zeroed. */
     void (*look)(void *ctx, const char *dir, struct crawl_sample *out);
     /* A few times a second while it is open. True: it cannot go on, `why`. */
-    bool (*tick)(struct crawls_member *m, struct buf *why);
+    bool (*tick)(struct crawl_job *m, struct buf *why);
     /* It was opened, or has another state than it was told of last. */
     void (*tell)(void *ctx, const struct crawls_view *v);
     int64_t patience; /* ns for what is under way when the process stops, then
@@ -186,7 +183,7 @@ struct crawls_maker {
  * and keeps nobody else. What was told to each is in its directory, in a file
  * `service`: one word. NULL: none can be made. STATUS_IO: not readable. */
 MUST_CHECK enum status crawls_open(struct crawls **out, const char *dir,
-                                   const struct crawls_maker *maker);
+                                   const struct crawl_factory *factory);
 /* A name of which `taken` says so is refused by CREATE, with STATUS_EXISTS;
  * asked on the registry's thread. Before the first call. */
 void crawls_mind_names(struct crawls *c,
@@ -194,10 +191,10 @@ void crawls_mind_names(struct crawls *c,
 /* Beside those in `dir`: one that the caller runs and ends himself, in
  * `crawl_dir`. Pause, seeds, settings and reports work, stop ends it, resume
  * and delete are STATUS_BUSY. Not for longer than until crawls_close. */
-void crawls_adopt(struct crawls *c, const char *name, const char *crawl_dir,
-                  struct crawls_member *m);
-/* Has somebody stopped the adopted one? */
-bool crawls_adopted_stopped(struct crawls *c);
+void crawls_attach(struct crawls *c, const char *name, const char *crawl_dir,
+                   struct crawl_job *m);
+/* Has somebody stopped the attached one? */
+bool crawls_attached_stopped(struct crawls *c);
 /* Begins to stop all that is its own, for crawls_close; any thread, but not in
  * a signal handler. A second call gives up what is under way. */
 void crawls_stop(struct crawls *c);

@@ -28,7 +28,7 @@ void crawls_fail(struct crawls_call *call, enum status st, const char *fmt, ...)
     call->status = st;
 }
 
-/* What a maker's function said, and why. */
+/* What a factory's function said, and why. */
 static void fail_with(struct crawls_call *call, enum status st,
                       const struct buf *why)
 {
@@ -104,13 +104,13 @@ static void stay_stopped(struct crawls *c, struct crawls_entry *e)
 static bool stop_it(struct crawls *c, struct crawls_entry *e,
                     struct crawls_call *call)
 {
-    if (e->adopted) {
-        atomic_store(&c->adopted_stopped, true);
+    if (e->attached) {
+        atomic_store(&c->attached_stopped, true);
         return true;
     }
     if (!told(e, CRAWLS_TOLD_STOP, call))
         return true;
-    if (e->member == NULL) {
+    if (e->job == NULL) {
         stay_stopped(c, e); /* one that failed, or that a limit ended */
         return true;
     }
@@ -126,7 +126,7 @@ static bool resume_it(struct crawls *c, struct crawls_entry *e,
     enum status st;
     struct buf why;
 
-    if (e->adopted || e->member != NULL) {
+    if (e->attached || e->job != NULL) {
         crawls_fail(call, STATUS_BUSY, "the crawl is %s",
                     crawls_state_name(state_of(c, e)));
         return true;
@@ -150,7 +150,7 @@ static bool resume_it(struct crawls *c, struct crawls_entry *e,
 
 static void create(struct crawls *c, struct crawls_call *call)
 {
-    struct crawls_member *m = NULL;
+    struct crawl_job *m = NULL;
     char name[CRAWLS_NAME_MOST + 1];
     struct buf dir, why;
     enum status st;
@@ -179,8 +179,8 @@ static void create(struct crawls *c, struct crawls_call *call)
         crawls_fail(call, STATUS_EXISTS,
                     "other programs have URLs in a crawl of this name");
     } else {
-        st = c->maker.create(c->maker.ctx, name, buf_str(&dir), call->in, &m,
-                             &why);
+        st = c->factory.create(c->factory.ctx, name, buf_str(&dir), call->in,
+                               &m, &why);
         if (st == STATUS_OK)
             crawls_entry_opened(c, crawls_add(c, name, buf_str(&dir)), m);
         fail_with(call, st, &why);
@@ -192,7 +192,7 @@ static void create(struct crawls *c, struct crawls_call *call)
 static bool delete_it(struct crawls *c, struct crawls_entry *e,
                       struct crawls_call *call)
 {
-    if (e->adopted) {
+    if (e->attached) {
         crawls_fail(call, STATUS_BUSY,
                     "it is the crawl that this process was started for");
         return true;
@@ -239,23 +239,23 @@ bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e)
 
 /* ---- the rest ---- */
 
-/* What the maker does with a crawl, open or not. */
+/* What the factory does with a crawl, open or not. */
 static bool ask_maker(struct crawls *c, struct crawls_entry *e,
                       struct crawls_call *call)
 {
-    const struct crawls_maker *m = &c->maker;
+    const struct crawl_factory *m = &c->factory;
     struct buf why;
     enum status st = STATUS_OK;
 
     buf_init(&why, sizeof call->why);
     if (call->verb == CRAWLS_SEED) {
         if (is_open(c, e, call))
-            st = m->seed(e->member, call->in, &call->out, &why);
+            st = m->seed(e->job, call->in, &call->out, &why);
     } else if (call->verb == CRAWLS_SETTINGS) {
-        st = m->settings(m->ctx, e->member, e->dir, &call->out, &why);
+        st = m->settings(m->ctx, e->job, e->dir, &call->out, &why);
     } else {
-        st = m->set_settings(m->ctx, e->member, e->dir, call->in, &call->out,
-                             &why);
+        st =
+            m->set_settings(m->ctx, e->job, e->dir, call->in, &call->out, &why);
     }
     fail_with(call, st, &why);
     buf_fini(&why);

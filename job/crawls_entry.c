@@ -37,7 +37,7 @@ enum status crawls_told_save(const struct crawls_entry *e,
     struct buf path, word;
     enum status st;
 
-    if (e->adopted)
+    if (e->attached)
         return STATUS_OK;
     buf_init(&path, 4096);
     buf_init(&word, 64);
@@ -145,12 +145,12 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
     }
 }
 
-/* The maker is told when it is another state than before. */
+/* The factory is told when it is another state than before. */
 static void tell(struct crawls *c, struct crawls_entry *e)
 {
     struct crawls_view v;
 
-    if (c->maker.tell == NULL || e->adopted)
+    if (c->factory.tell == NULL || e->attached)
         return;
     pthread_mutex_lock(&c->mtx);
     crawls_view_of(c, e, &v);
@@ -159,17 +159,17 @@ static void tell(struct crawls *c, struct crawls_entry *e)
         return;
     e->tell_known = true;
     e->tell_state = v.state;
-    c->maker.tell(c->maker.ctx, &v);
+    c->factory.tell(c->factory.ctx, &v);
 }
 
 /* ---- opened and closed ---- */
 
 void crawls_entry_opened(struct crawls *c, struct crawls_entry *e,
-                         struct crawls_member *m)
+                         struct crawl_job *m)
 {
     pthread_mutex_lock(&c->mtx);
-    e->member = m;
-    e->crawl = c->maker.crawl(m);
+    e->job = m;
+    e->crawl = c->factory.crawl(m);
     e->stopping = false;
     e->end = CRAWL_RUNNING;
     e->why[0] = '\0';
@@ -195,9 +195,9 @@ static void crawls_entry_failed(struct crawls *c, struct crawls_entry *e,
 enum status crawls_entry_open(struct crawls *c, struct crawls_entry *e,
                               struct buf *why)
 {
-    struct crawls_member *m = NULL;
-    enum status st = c->maker.open(c->maker.ctx, e->name, e->dir,
-                                   e->told == CRAWLS_TOLD_PAUSE, &m, why);
+    struct crawl_job *m = NULL;
+    enum status st = c->factory.open(c->factory.ctx, e->name, e->dir,
+                                     e->told == CRAWLS_TOLD_PAUSE, &m, why);
 
     if (st == STATUS_OK)
         crawls_entry_opened(c, e, m);
@@ -212,7 +212,7 @@ void crawls_entry_stop(struct crawls *c, struct crawls_entry *e, bool now)
     struct crawl *crawl;
     bool first;
 
-    if (e->adopted)
+    if (e->attached)
         return;
     pthread_mutex_lock(&c->mtx);
     crawl = e->crawl;
@@ -252,7 +252,7 @@ static void note_end(struct crawls *c, struct crawls_entry *e,
 static void close_ended(struct crawls *c, struct crawls_entry *e,
                         const struct crawl_result *r)
 {
-    struct crawls_member *m = e->member;
+    struct crawl_job *m = e->job;
     enum status st;
 
     pthread_mutex_lock(&c->mtx);
@@ -263,9 +263,9 @@ static void close_ended(struct crawls *c, struct crawls_entry *e,
     while (e->users > 0)
         pthread_cond_wait(&c->used, &c->mtx);
     pthread_mutex_unlock(&c->mtx);
-    st = c->maker.close(m);
+    st = c->factory.close(m);
     pthread_mutex_lock(&c->mtx);
-    e->member = NULL;
+    e->job = NULL;
     pthread_mutex_unlock(&c->mtx);
     note_end(c, e, r, st);
 }
@@ -274,9 +274,9 @@ void crawls_entry_tend(struct crawls *c, struct crawls_entry *e)
 {
     struct crawl_result r;
 
-    if (e->member != NULL && !e->adopted) {
-        if (e->cannot.len == 0 && c->maker.tick != NULL &&
-            c->maker.tick(e->member, &e->cannot))
+    if (e->job != NULL && !e->attached) {
+        if (e->cannot.len == 0 && c->factory.tick != NULL &&
+            c->factory.tick(e->job, &e->cannot))
             crawls_entry_stop(c, e, false);
         if (crawl_wait(e->crawl, 0, &r))
             close_ended(c, e, &r);

@@ -5,7 +5,7 @@
  *   crawls_list.c    the list, and what others see of it
  *   crawls_calls.c   what calls do
  *   crawls_entry.c   one crawl: opened, closed, what was told to it
- *   crawls_look.c    its hosts and recent answers, as JSON
+ *   crawls_stats.c    its hosts and recent answers, as JSON
  *
  * Nobody else includes this.
  */
@@ -29,19 +29,19 @@ enum crawls_told {
 struct crawls_entry {
     char name[CRAWLS_NAME_MOST + 1];
     char *dir;
-    bool adopted;
+    bool attached;
 
     /* registry's thread */
     enum crawls_told told;
     struct crawls_call *waiting; /* STOP and DELETE, until it has stopped */
     bool tell_known;
-    enum crawls_state tell_state; /* the maker was told of */
-    struct buf cannot;            /* why maker->tick stopped it */
+    enum crawls_state tell_state; /* the factory was told of */
+    struct buf cannot;            /* why factory->tick stopped it */
 
     /* shared, under mtx */
-    struct crawls_member *member; /* NULL: it is not open */
-    struct crawl *crawl;          /* of member */
-    unsigned users;               /* in crawls_use */
+    struct crawl_job *job; /* NULL: it is not open */
+    struct crawl *crawl;   /* of job */
+    unsigned users;        /* in crawls_use */
     bool stopping;
     enum crawls_state state; /* while it is not open */
     enum crawl_end end;
@@ -51,10 +51,10 @@ struct crawls_entry {
 };
 
 struct crawls {
-    struct crawls_maker maker;
+    struct crawl_factory factory;
     char *dir; /* NULL: none can be made */
     pthread_t thread;
-    atomic_bool adopted_stopped;
+    atomic_bool attached_stopped;
     bool (*taken)(void *ctx, struct bytes name); /* NULL: none is */
     void *taken_ctx;
 
@@ -90,7 +90,7 @@ enum status crawls_entry_open(struct crawls *c, struct crawls_entry *e,
                               struct buf *why);
 /* It is open from now on. */
 void crawls_entry_opened(struct crawls *c, struct crawls_entry *e,
-                         struct crawls_member *m);
+                         struct crawl_job *m);
 /* Lets it finish what is under way, or not (`now`). */
 void crawls_entry_stop(struct crawls *c, struct crawls_entry *e, bool now);
 /* Has it ended? Then closes it. */
@@ -112,13 +112,13 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
 void crawls_carry_out(struct crawls *c, struct crawls_call *call);
 /* Ends those that waited for the entry to stop. True: it is gone. */
 bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e);
-/* One more verb, of crawls_adopt. */
+/* One more verb, of crawls_attach. */
 #define CRAWLS_ADOPT ((enum crawls_verb)(CRAWLS_RECENT + 1))
 void crawls_take_in(struct crawls *c, struct crawls_call *call);
 void crawls_fail(struct crawls_call *call, enum status st, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* (crawls_look.c) `crawl` is open. */
+/* (crawls_stats.c) `crawl` is open. */
 void crawls_call_hosts(struct crawl *crawl, struct crawls_call *call);
 void crawls_call_recent(struct crawl *crawl, struct crawls_call *call);
 

@@ -182,7 +182,7 @@ enum status crawls_report(struct crawls *c, struct bytes name,
         dir = xstrdup(e->dir);
     pthread_mutex_unlock(&c->mtx);
     if (dir != NULL)
-        st = c->maker.report(c->maker.ctx, dir, r, fd);
+        st = c->factory.report(c->factory.ctx, dir, r, fd);
     free(dir);
     return st;
 }

@@ -25,7 +25,7 @@
 #include "base/buf.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "job/hosted.h"
+#include "job/crawl_jobs.h"
 
 #define MESSAGE_MOST ((size_t)128 << 10)
 #define TEXTS        4
@@ -121,7 +121,7 @@ static enum status run(const char *message, size_t len, int to)
     r.rows = texts[0];
     r.format = texts[1];
     r.url = bytes_of_str(texts[3]);
-    return hosted_report_run(texts[2], &r, to);
+    return crawl_job_report_run(texts[2], &r, to);
 }
 
 static void begin(const char *message, size_t len, const int fds[FDS])

@@ -88,7 +88,7 @@ struct final {
     uint16_t http;
 };
 
-struct fetch_task {
+struct job {
     struct reader *r;
     struct record out;
     struct buf text, via_text;
@@ -115,7 +115,7 @@ static void put_outcome(struct record *out, struct outcome o)
     record_some(out, "http_status", o.http_status);
 }
 
-static void end_row(struct fetch_task *j)
+static void end_row(struct job *j)
 {
     j->failed |= !record_end(&j->out);
 }
@@ -124,7 +124,7 @@ static void end_row(struct fetch_task *j)
 
 static bool take_final(void *ctx, const struct fetch_row *row)
 {
-    struct fetch_task *j = ctx;
+    struct job *j = ctx;
 
     if (row->final && row->url <= j->last)
         j->finals[row->url] =
@@ -133,7 +133,7 @@ static bool take_final(void *ctx, const struct fetch_row *row)
 }
 
 /* What a sitemap says of a URL; asked only where there are sitemaps. */
-static void put_hint(struct fetch_task *j, uint64_t id)
+static void put_hint(struct job *j, uint64_t id)
 {
     struct url_hint h = {.priority = HINT_NO_PRIORITY,
                          .lastmod_ms = HINT_NO_LASTMOD};
@@ -154,7 +154,7 @@ static void put_hint(struct fetch_task *j, uint64_t id)
 
 static void put_url(void *ctx, const struct url_row *row)
 {
-    struct fetch_task *j = ctx;
+    struct job *j = ctx;
 
     if (j->failed)
         return;
@@ -172,7 +172,7 @@ static void put_url(void *ctx, const struct url_row *row)
     end_row(j);
 }
 
-static enum status export_urls(struct fetch_task *j)
+static enum status export_urls(struct job *j)
 {
     enum status st;
 
@@ -195,7 +195,7 @@ static struct bytes some(struct bytes b)
 }
 
 /* The URL that row was found on; absent for seeds. */
-static void put_via(struct fetch_task *j, const struct url_row *row)
+static void put_via(struct job *j, const struct url_row *row)
 {
     struct url_row via = {.url = {NULL, 0}};
 
@@ -206,7 +206,7 @@ static void put_via(struct fetch_task *j, const struct url_row *row)
 }
 
 /* The URL whose body this one repeats. */
-static void put_same(struct fetch_task *j, const struct fetch_row *f)
+static void put_same(struct job *j, const struct fetch_row *f)
 {
     uint64_t id =
         f->same_as != 0 ? page_store_url_of(j->r->pages, f->same_as) : 0;
@@ -218,7 +218,7 @@ static void put_same(struct fetch_task *j, const struct fetch_row *f)
     record_text(&j->out, "same_as", first.url);
 }
 
-static void put_page(struct fetch_task *j, const struct fetch_row *f,
+static void put_page(struct job *j, const struct fetch_row *f,
                      const struct url_row *u)
 {
     char digest[33];
@@ -251,7 +251,7 @@ static void put_page(struct fetch_task *j, const struct fetch_row *f,
     end_row(j);
 }
 
-static void put_error(struct fetch_task *j, const struct fetch_row *f,
+static void put_error(struct job *j, const struct fetch_row *f,
                       const struct url_row *u)
 {
     struct outcome o = {f->status, f->reason, f->http_status};
@@ -268,7 +268,7 @@ static void put_error(struct fetch_task *j, const struct fetch_row *f,
 
 static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
 {
-    struct fetch_task *j = ctx;
+    struct job *j = ctx;
     struct outcome o = {f->status, f->reason, f->http_status};
     bool is_error = o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
                     o.status == OUTCOME_SKIPPED;
@@ -303,7 +303,7 @@ static bool visit_error(void *ctx, const struct fetch_row *f)
 
 static bool put_link(void *ctx, const struct link_row *l)
 {
-    struct fetch_task *j = ctx;
+    struct job *j = ctx;
     struct url_row to;
     enum status st = STATUS_OK;
 
@@ -347,7 +347,7 @@ static bool has_links(const struct reader *r, int *code)
 
 static void put_skip(void *ctx, const struct skip_row *row)
 {
-    struct fetch_task *j = ctx;
+    struct job *j = ctx;
 
     if (j->failed)
         return;
@@ -360,7 +360,7 @@ static void put_skip(void *ctx, const struct skip_row *row)
     end_row(j);
 }
 
-static enum status export_skips(struct fetch_task *j)
+static enum status export_skips(struct job *j)
 {
     enum status st = frontier_store_each_skip(j->r->store, false, put_skip, j);
 
@@ -369,7 +369,7 @@ static enum status export_skips(struct fetch_task *j)
     return st;
 }
 
-static enum status export_hosts(struct fetch_task *j)
+static enum status export_hosts(struct job *j)
 {
     uint32_t n = frontier_store_queue_count(j->r->store);
 
@@ -384,7 +384,7 @@ static enum status export_hosts(struct fetch_task *j)
     return STATUS_OK;
 }
 
-static enum status run(struct fetch_task *j, enum export_what what)
+static enum status run(struct job *j, enum export_what what)
 {
     switch (what) {
     case EXPORT_URLS:
@@ -406,7 +406,7 @@ static enum status run(struct fetch_task *j, enum export_what what)
 
 static int export(struct reader *r, const struct export_settings *s)
 {
-    struct fetch_task j = {.r = r, .last = frontier_store_last_id(r->store)};
+    struct job j = {.r = r, .last = frontier_store_last_id(r->store)};
     int code = EXIT_DONE;
     enum status st;
 

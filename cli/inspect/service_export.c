@@ -20,7 +20,7 @@
 
 #define ARENA_MOST ((size_t)64 << 20)
 
-struct fetch_task {
+struct job {
     struct reader *r;
     struct put_urls *put;
     struct record out;
@@ -30,7 +30,7 @@ struct fetch_task {
     bool failed; /* stdout is gone */
 };
 
-static void put_metadata(struct fetch_task *j, uint64_t id)
+static void put_metadata(struct job *j, uint64_t id)
 {
     json_t *o;
     char *text;
@@ -49,7 +49,7 @@ static void put_metadata(struct fetch_task *j, uint64_t id)
 
 static void put_url(void *ctx, const struct url_row *row)
 {
-    struct fetch_task *j = ctx;
+    struct job *j = ctx;
     struct put_url u = put_urls_get(j->put, row->id);
     struct bytes crawl, key;
 
@@ -69,7 +69,7 @@ static void put_url(void *ctx, const struct url_row *row)
     j->failed |= !record_end(&j->out);
 }
 
-static enum status export_urls(struct fetch_task *j)
+static enum status export_urls(struct job *j)
 {
     uint64_t last = frontier_store_last_id(j->r->store);
 
@@ -77,7 +77,7 @@ static enum status export_urls(struct fetch_task *j)
                     : STATUS_OK;
 }
 
-static void put_one_queue(struct fetch_task *j, uint32_t number)
+static void put_one_queue(struct job *j, uint32_t number)
 {
     const struct put_facts *all = put_urls_facts(j->put);
     const struct put_queue *q = put_urls_queue(j->put, number);
@@ -100,7 +100,7 @@ static void put_one_queue(struct fetch_task *j, uint32_t number)
     j->failed |= !record_end(&j->out);
 }
 
-static enum status export_queues(struct fetch_task *j)
+static enum status export_queues(struct job *j)
 {
     uint32_t n = frontier_store_queue_count(j->r->store);
 
@@ -111,7 +111,7 @@ static enum status export_queues(struct fetch_task *j)
 
 int service_export(struct reader *r, bool queues, enum record_format format)
 {
-    struct fetch_task j = {.r = r, .st = STATUS_OK};
+    struct job j = {.r = r, .st = STATUS_OK};
     int code = EXIT_DONE;
     enum status st = put_urls_open(&j.put, r, clock_wall_ms());
 

@@ -23,7 +23,7 @@
 #include "cli/run/serve_crawls.h"
 #include "cli/run/start_watch.h"
 #include "job/confine.h"
-#include "job/hosted.h"
+#include "job/crawl_jobs.h"
 #include "service/http/http_server.h"
 #include "service/service.h"
 
@@ -401,7 +401,7 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
     confine_read_again(c, s->tls_cert);
     confine_read_again(c, s->tls_key);
     confine_read_again(c, s->client_ca);
-    hosted_confine(c, dir, &s->crawl);
+    crawl_job_confine(c, dir, &s->crawl);
     good = confine_apply(c, &o, code);
     confine_free(c);
     return good;

@@ -14,8 +14,8 @@
 #include "cli/control/control_socket.h"
 #include "frontier/reader.h"
 #include "job/confine.h"
+#include "job/crawl_jobs.h"
 #include "job/crawls.h"
-#include "job/hosted.h"
 #include "service/service.h"
 
 #define DRAIN_MS  1000 /* for callers, when the crawl has ended */
@@ -24,9 +24,9 @@
 struct crawl_control {
     const char *what;
     struct file_lock *lock;
-    struct hosted *host;
+    struct crawl_jobs *host;
     struct crawls *crawls;
-    struct crawls_member *member; /* NULL: none is adopted */
+    struct crawl_job *member; /* NULL: none is adopted */
     struct control_socket *socket;
     struct http_server *http; /* of --metrics */
 };
@@ -76,14 +76,14 @@ bool crawl_control_open(struct crawl_control **out, const char *what,
                         int *code)
 {
     struct crawl_control *c = xcalloc(1, sizeof *c);
-    struct crawls_maker maker;
+    struct crawl_factory factory;
     enum status st;
 
     c->what = what;
     c->lock = lock;
-    c->host = hosted_new(&(struct hosted_options){.quiet = true});
-    maker = hosted_maker(c->host);
-    st = crawls_open(&c->crawls, NULL, &maker);
+    c->host = crawl_jobs_new(&(struct crawl_jobs_options){.quiet = true});
+    factory = crawl_jobs_factory(c->host);
+    st = crawls_open(&c->crawls, NULL, &factory);
     if (st == STATUS_OK && s->metrics != NULL)
         st = serve_metrics(c, s);
     if (st != STATUS_OK) {
@@ -98,17 +98,17 @@ bool crawl_control_open(struct crawl_control **out, const char *what,
     return true;
 }
 
-void crawl_control_adopt(struct crawl_control *c, struct crawl_setup *setup,
-                         const struct crawl_settings *s, struct engine *engine,
-                         struct crawl *crawl)
+void crawl_control_attach(struct crawl_control *c, struct crawl_setup *setup,
+                          const struct crawl_settings *s, struct engine *engine,
+                          struct crawl *crawl)
 {
-    c->member = hosted_adopt(setup, s, engine, crawl);
-    crawls_adopt(c->crawls, CRAWL_ID, s->output, c->member);
+    c->member = crawl_job_attach(setup, s, engine, crawl);
+    crawls_attach(c->crawls, CRAWL_ID, s->output, c->member);
 }
 
 bool crawl_control_stopped(const struct crawl_control *c)
 {
-    return crawls_adopted_stopped(c->crawls);
+    return crawls_attached_stopped(c->crawls);
 }
 
 void crawl_control_release(struct crawl_control *c)
@@ -118,7 +118,7 @@ void crawl_control_release(struct crawl_control *c)
     control_socket_close(c->socket);
     http_server_close(c->http);
     (void)crawls_close(c->crawls); /* it has none of its own to fail */
-    hosted_release(c->member);
+    crawl_job_release(c->member);
     c->socket = NULL;
     c->http = NULL;
     c->crawls = NULL;
@@ -131,6 +131,6 @@ void crawl_control_close(struct crawl_control *c)
     if (c == NULL)
         return;
     crawl_control_release(c);
-    hosted_free(c->host);
+    crawl_jobs_free(c->host);
     free(c);
 }

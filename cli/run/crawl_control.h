@@ -29,9 +29,9 @@ MUST_CHECK bool crawl_control_open(struct crawl_control **out, const char *what,
                                    const struct crawl_settings *s,
                                    struct file_lock *lock, int *code);
 /* Callers see this crawl. All of it outlives the release. */
-void crawl_control_adopt(struct crawl_control *c, struct crawl_setup *setup,
-                         const struct crawl_settings *s, struct engine *engine,
-                         struct crawl *crawl);
+void crawl_control_attach(struct crawl_control *c, struct crawl_setup *setup,
+                          const struct crawl_settings *s, struct engine *engine,
+                          struct crawl *crawl);
 /* Has `urlweir stop` been called for it? The caller then stops it. */
 bool crawl_control_stopped(const struct crawl_control *c);
 /* Ends what callers are about, and knows the crawl no more; before crawl_free.

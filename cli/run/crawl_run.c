@@ -301,7 +301,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
         (void)end_lines(r.lines, true);
         return crawl_open_failed(st, s->output);
     }
-    crawl_control_adopt(control, setup, s, e, r.crawl);
+    crawl_control_attach(control, setup, s, e, r.crawl);
     watch(&r, &result);
     crawl_look(r.crawl, &look);
     crawl_control_release(control);

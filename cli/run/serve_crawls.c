@@ -10,10 +10,10 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "crawler/fetcher.h"
-#include "job/hosted.h"
+#include "job/crawl_jobs.h"
 
 struct serve_crawls {
-    struct hosted *hosted;
+    struct crawl_jobs *jobs;
     struct crawls *crawls;
 };
 
@@ -34,7 +34,7 @@ static enum status add_files(struct serve_crawls *s,
     enum status st = STATUS_OK;
 
     for (size_t i = 0; st == STATUS_OK && i < files->count; i++)
-        st = hosted_add_file(s->hosted, files->item[i], why);
+        st = crawl_jobs_add_file(s->jobs, files->item[i], why);
     return st;
 }
 
@@ -47,37 +47,37 @@ static bool is_taken(void *router, struct bytes name)
 static enum status open_crawls(struct serve_crawls *s, const char *dir,
                                struct router *router, struct buf *why)
 {
-    struct crawls_maker maker = hosted_maker(s->hosted);
+    struct crawl_factory factory = crawl_jobs_factory(s->jobs);
     struct buf path;
     enum status st;
 
     buf_init(&path, 4096);
     buf_addf(&path, "%s/crawls", dir);
-    st = crawls_open(&s->crawls, buf_str(&path), &maker);
+    st = crawls_open(&s->crawls, buf_str(&path), &factory);
     buf_fini(&path);
     if (st != STATUS_OK)
         return st;
     crawls_mind_names(s->crawls, is_taken, router);
     router_set_crawls(router, s->crawls);
-    return hosted_start_files(s->hosted, s->crawls, why);
+    return crawl_jobs_start_files(s->jobs, s->crawls, why);
 }
 
 bool serve_crawls_open(struct serve_crawls **out, const char *dir,
                        struct router *router, const struct option_list *files,
                        int64_t drain_ms, bool quiet, int *code)
 {
-    const struct hosted_options o = {.dir = dir,
-                                     .quiet = quiet,
-                                     .patience = drain_ms > 0
-                                                     ? drain_ms * NS_PER_MS
-                                                     : 1};
+    const struct crawl_jobs_options o = {.dir = dir,
+                                         .quiet = quiet,
+                                         .patience = drain_ms > 0
+                                                         ? drain_ms * NS_PER_MS
+                                                         : 1};
     struct serve_crawls *s = xcalloc(1, sizeof *s);
     struct buf why;
     enum status st = fetcher_global_init();
 
     *code = EXIT_CANNOT;
     buf_init(&why, 16384);
-    s->hosted = hosted_new(&o);
+    s->jobs = crawl_jobs_new(&o);
     if (st == STATUS_OK) {
         st = add_files(s, files, &why);
         if (st != STATUS_OK)
@@ -125,7 +125,7 @@ enum status serve_crawls_close(struct serve_crawls *s)
     if (s == NULL)
         return STATUS_OK;
     st = crawls_close(s->crawls);
-    hosted_free(s->hosted);
+    crawl_jobs_free(s->jobs);
     free(s);
     return st;
 }

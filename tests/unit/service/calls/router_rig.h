@@ -21,7 +21,7 @@
 
 #define CRAWLS 2
 
-struct crawls_member {
+struct crawl_job {
     struct scratch at;
     struct frontier_options o;
     struct fetcher_options fetch;
@@ -31,17 +31,17 @@ struct crawls_member {
 
 struct router_rig {
     struct service_rig frontier;
-    struct crawls_member own[CRAWLS];
+    struct crawl_job own[CRAWLS];
     struct crawls *crawls;
     struct router *router;
 };
 
-static inline struct crawl *crawl_of(struct crawls_member *m)
+static inline struct crawl *crawl_of(struct crawl_job *m)
 {
     return m->crawl;
 }
 
-static inline void member_make(struct crawls_member *m)
+static inline void member_make(struct crawl_job *m)
 {
     const struct scope_options so = {.mode = SCOPE_ANY,
                                      .depth = 9,
@@ -49,7 +49,7 @@ static inline void member_make(struct crawls_member *m)
     struct crawl_options co = {.threads = 1, .concurrency = 8, .stay = true};
     struct buf error;
 
-    *m = (struct crawls_member){.at = scratch_make()};
+    *m = (struct crawl_job){.at = scratch_make()};
     m->o = (struct frontier_options){.crawl = bytes_of_str("DEFAULT"),
                                      .tries = 1,
                                      .conns_per_host = 1,
@@ -85,7 +85,7 @@ static inline void member_make(struct crawls_member *m)
     crawl_pause(m->crawl, true);
 }
 
-static inline void member_fini(struct crawls_member *m)
+static inline void member_fini(struct crawl_job *m)
 {
     struct crawl_result result;
 
@@ -103,7 +103,7 @@ static inline void member_fini(struct crawls_member *m)
 /* Crawls of our own are "own0" and "own1". */
 static inline void router_make(struct router_rig *r, bool with_frontier)
 {
-    static const struct crawls_maker maker = {.crawl = crawl_of};
+    static const struct crawl_factory factory = {.crawl = crawl_of};
 
     *r = (struct router_rig){.crawls = NULL};
     ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
@@ -111,13 +111,13 @@ static inline void router_make(struct router_rig *r, bool with_frontier)
         service_make(&r->frontier);
     else
         service_init(&r->frontier);
-    ck_assert_int_eq(crawls_open(&r->crawls, NULL, &maker), STATUS_OK);
+    ck_assert_int_eq(crawls_open(&r->crawls, NULL, &factory), STATUS_OK);
     for (int i = 0; i < CRAWLS; i++) {
         char name[8];
 
         member_make(&r->own[i]);
         snprintf(name, sizeof name, "own%d", i);
-        crawls_adopt(r->crawls, name, r->own[i].at.dir, &r->own[i]);
+        crawls_attach(r->crawls, name, r->own[i].at.dir, &r->own[i]);
     }
     r->router = router_new(with_frontier ? r->frontier.s : NULL, r->crawls);
 }

@@ -152,7 +152,7 @@ static inline void http_rig_get(int fd, const char *path)
 
 static inline enum status http_rig_cannot_open(void *ctx, const char *name,
                                                const char *dir, bool paused,
-                                               struct crawls_member **out,
+                                               struct crawl_job **out,
                                                struct buf *why)
 {
     (void)ctx;
@@ -164,11 +164,11 @@ static inline enum status http_rig_cannot_open(void *ctx, const char *name,
     return STATUS_DAMAGED;
 }
 
-/* A registry with the crawl "one"; `maker` is asked all but to open it. */
-static inline struct crawls *http_rig_crawls(struct http_rig *r,
-                                             const struct crawls_maker *maker)
+/* A registry with the crawl "one"; `factory` is asked all but to open it. */
+static inline struct crawls *http_rig_crawls(
+    struct http_rig *r, const struct crawl_factory *factory)
 {
-    struct crawls_maker all = *maker;
+    struct crawl_factory all = *factory;
     struct crawls *c = NULL;
     char one[sizeof r->crawl_dir + 4];
 
@@ -181,9 +181,9 @@ static inline struct crawls *http_rig_crawls(struct http_rig *r,
     return c;
 }
 
-/* `maker` NULL: no registry. */
+/* `factory` NULL: no registry. */
 static inline void http_rig_make(struct http_rig *r,
-                                 const struct crawls_maker *maker)
+                                 const struct crawl_factory *factory)
 {
     struct http_options o = {.listen = "127.0.0.1:0",
                              .loopback = true,
@@ -192,8 +192,8 @@ static inline void http_rig_make(struct http_rig *r,
     scratch_quiet();
     *r = (struct http_rig){0};
     service_make(&r->frontier);
-    if (maker != NULL)
-        r->crawls = http_rig_crawls(r, maker);
+    if (factory != NULL)
+        r->crawls = http_rig_crawls(r, factory);
     o.frontier = r->frontier.s;
     o.crawls = r->crawls;
     ck_assert_int_eq(http_server_open(&r->server, &o), STATUS_OK);

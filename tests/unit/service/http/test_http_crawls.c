@@ -6,7 +6,7 @@
 static struct http_rig rig;
 
 static enum status cannot_make(void *ctx, const char *name, const char *dir,
-                               json_t *in, struct crawls_member **out,
+                               json_t *in, struct crawl_job **out,
                                struct buf *why)
 {
     (void)ctx;
@@ -18,7 +18,7 @@ static enum status cannot_make(void *ctx, const char *name, const char *dir,
     return STATUS_ARG;
 }
 
-static enum status settings(void *ctx, struct crawls_member *m, const char *dir,
+static enum status settings(void *ctx, struct crawl_job *m, const char *dir,
                             json_t **out, struct buf *why)
 {
     (void)ctx;
@@ -31,10 +31,10 @@ static enum status settings(void *ctx, struct crawls_member *m, const char *dir,
 
 static void set_up(void)
 {
-    const struct crawls_maker maker = {.create = cannot_make,
-                                       .settings = settings};
+    const struct crawl_factory factory = {.create = cannot_make,
+                                          .settings = settings};
 
-    http_rig_make(&rig, &maker);
+    http_rig_make(&rig, &factory);
 }
 
 static void tear_down(void)

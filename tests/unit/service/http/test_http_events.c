@@ -9,9 +9,9 @@ static struct http_rig rig;
 
 static void set_up(void)
 {
-    const struct crawls_maker maker = {0};
+    const struct crawl_factory factory = {0};
 
-    http_rig_make(&rig, &maker);
+    http_rig_make(&rig, &factory);
 }
 
 static void tear_down(void)

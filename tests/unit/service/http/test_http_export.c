@@ -73,12 +73,12 @@ static enum status report(void *ctx, const char *dir,
 
 static void set_up(void)
 {
-    const struct crawls_maker maker = {.report = report};
+    const struct crawl_factory factory = {.report = report};
 
     atomic_store(&written, 0);
     atomic_store(&refused, 0);
     atomic_store(&hold, false);
-    http_rig_make(&rig, &maker);
+    http_rig_make(&rig, &factory);
 }
 
 static void tear_down(void)

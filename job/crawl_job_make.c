@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_make.c - a hosted crawl that was not there.
+ * crawl_job_make.c - a crawl job that was not there.
  *
  * Its seeds are stored before its mark: a creation that a crash cuts short has
  * no mark, and the next one begins anew.
@@ -14,13 +14,13 @@
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
 #include "job/crawl_files.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
 
 static void remove_files(const char *dir)
 {
-    static const char *const names[] = {"service", HOSTED_FILE_COPY};
+    static const char *const names[] = {"service", CRAWL_JOB_FILE_COPY};
 
     crawl_remove_files(dir);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -31,7 +31,7 @@ static void remove_files(const char *dir)
     }
 }
 
-static enum status put_seeds(struct crawls_member *m)
+static enum status put_seeds(struct crawl_job *m)
 {
     struct engine *e = m->engine;
     bool changed;
@@ -41,7 +41,7 @@ static enum status put_seeds(struct crawls_member *m)
         st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
     fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
     if (st == STATUS_OK)
-        st = hosted_note_scope(e, &m->settings, &changed);
+        st = crawl_job_note_scope(e, &m->settings, &changed);
     if (st == STATUS_OK)
         st = frontier_store_set_meta(frontier_store_of(e), "seeds_complete",
                                      bytes_of_str("1"));
@@ -51,11 +51,11 @@ static enum status put_seeds(struct crawls_member *m)
                : st;
 }
 
-static enum status make_in(struct crawls_member *m, struct bytes file,
+static enum status make_in(struct crawl_job *m, struct bytes file,
                            struct buf *why)
 {
     const char *dir = m->settings.output;
-    enum status st = hosted_member_prepare(m, why);
+    enum status st = crawl_job_prepare(m, why);
 
     if (st == STATUS_OK && m->settings.jsonl != NULL &&
         !jsonl_may_begin(m->settings.jsonl)) {
@@ -65,7 +65,7 @@ static enum status make_in(struct crawls_member *m, struct bytes file,
     if (st == STATUS_OK)
         st = settings_save(&m->settings);
     if (st == STATUS_OK)
-        st = hosted_keep_copy(dir, file);
+        st = crawl_job_keep_copy(dir, file);
     if (st == STATUS_OK)
         st = frontier_create(&m->engine, dir, &m->setup->frontier, clock_mono(),
                              clock_wall_ms());
@@ -75,17 +75,18 @@ static enum status make_in(struct crawls_member *m, struct bytes file,
     st = put_seeds(m);
     if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
         buf_addf(why, "input: %s cannot be read", m->settings.input);
-    return st == STATUS_OK ? hosted_member_start(m, false, why) : st;
+    return st == STATUS_OK ? crawl_job_start(m, false, why) : st;
 }
 
-enum status hosted_make(struct hosted *h, const char *name,
-                        struct crawl_settings *s, struct bytes file,
-                        struct crawls_member **out, struct buf *why)
+enum status crawl_job_make(struct crawl_jobs *h, const char *name,
+                           struct crawl_settings *s, struct bytes file,
+                           struct crawl_job **out, struct buf *why)
 {
-    struct crawls_member *m;
+    struct crawl_job *m;
     const char *dir = s->output;
-    bool begun = hosted_has(dir, "frontier.db") || hosted_has(dir, "manifest");
-    bool is_new = !hosted_has(dir, ".");
+    bool begun =
+        crawl_job_has(dir, "frontier.db") || crawl_job_has(dir, "manifest");
+    bool is_new = !crawl_job_has(dir, ".");
     enum status st;
 
     if (begun && !reader_is_unbegun(dir)) {
@@ -95,15 +96,15 @@ enum status hosted_make(struct hosted *h, const char *name,
     st = file_make_dir(dir);
     if (st != STATUS_OK)
         return st;
-    m = hosted_member_new(h, s);
+    m = crawl_job_new(h, s);
     dir = m->settings.output;
-    st = hosted_member_lock(m, why);
+    st = crawl_job_lock(m, why);
     if (st == STATUS_OK) {
         if (begun)
             remove_files(dir); /* of a creation that was cut short */
         st = make_in(m, file, why);
         if (st != STATUS_OK) {
-            hosted_store_failed(st, dir, why);
+            crawl_job_store_failed(st, dir, why);
             remove_files(dir);
         }
     }
@@ -114,6 +115,6 @@ enum status hosted_make(struct hosted *h, const char *name,
     if (is_new && file_remove_tree(dir) != STATUS_OK)
         log_warn("what is left of a crawl that could not be made stays",
                  "dir=%s", dir);
-    hosted_member_free(m);
+    crawl_job_free(m);
     return st;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hosted_member.c - a hosted crawl's parts: taken, begun, given back. */
+/* crawl_job.c - a crawl job's parts: taken, begun, given back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
 #define LINES_PATIENCE (3 * NS_PER_S)
 
 /* ---- its directory ---- */
 
-bool hosted_has(const char *dir, const char *name)
+bool crawl_job_has(const char *dir, const char *name)
 {
     char path[4096];
 
@@ -27,23 +27,23 @@ bool hosted_has(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-enum status hosted_keep_copy(const char *dir, struct bytes file)
+enum status crawl_job_keep_copy(const char *dir, struct bytes file)
 {
     char path[4096];
 
     if (file.len == 0)
         return STATUS_OK;
-    snprintf(path, sizeof path, "%s/" HOSTED_FILE_COPY, dir);
+    snprintf(path, sizeof path, "%s/" CRAWL_JOB_FILE_COPY, dir);
     return file_replace_private(path, file);
 }
 
 /* ---- addresses ---- */
 
-static void hosted_limit_addresses(struct hosted *h)
+static void crawl_job_limit_addresses(struct crawl_jobs *h)
 {
     uint32_t least = UINT32_MAX;
 
-    for (const struct crawls_member *m = h->members; m != NULL; m = m->next)
+    for (const struct crawl_job *m = h->jobs; m != NULL; m = m->next)
         if (m->now.conns_per_ip > 0 && m->now.conns_per_ip < least)
             least = (uint32_t)m->now.conns_per_ip;
     if (h->ip_limit == NULL)
@@ -52,33 +52,33 @@ static void hosted_limit_addresses(struct hosted *h)
         ip_limit_set(h->ip_limit, least);
 }
 
-/* ---- a member ---- */
+/* ---- a job ---- */
 
-static void enter(struct hosted *h, struct crawls_member *m)
+static void enter(struct crawl_jobs *h, struct crawl_job *m)
 {
     uint64_t memory = 0;
 
-    m->next = h->members;
-    h->members = m;
-    hosted_limit_addresses(h);
-    for (m = h->members; m != NULL; m = m->next)
+    m->next = h->jobs;
+    h->jobs = m;
+    crawl_job_limit_addresses(h);
+    for (m = h->jobs; m != NULL; m = m->next)
         memory += m->now.memory_bytes;
     log_info("memory that all crawls may take", "sum=%lluM",
              (unsigned long long)(memory >> 20));
 }
 
-static void leave(struct hosted *h, struct crawls_member *m)
+static void leave(struct crawl_jobs *h, struct crawl_job *m)
 {
-    struct crawls_member **at = &h->members;
+    struct crawl_job **at = &h->jobs;
 
     while (*at != NULL && *at != m)
         at = &(*at)->next;
     if (*at == m)
         *at = m->next;
-    hosted_limit_addresses(h);
+    crawl_job_limit_addresses(h);
 }
 
-void hosted_member_free(struct crawls_member *m)
+void crawl_job_free(struct crawl_job *m)
 {
     if (m->engine != NULL)
         m->engine->ops->close(m->engine);
@@ -98,24 +98,23 @@ static bool is_default(const struct crawl_settings *s, const char *name)
     return option_source(&crawl_options, i, s) == OPTION_FROM_DEFAULT;
 }
 
-struct crawls_member *hosted_member_new(struct hosted *h,
-                                        struct crawl_settings *s)
+struct crawl_job *crawl_job_new(struct crawl_jobs *h, struct crawl_settings *s)
 {
-    struct crawls_member *m = xcalloc(1, sizeof *m);
+    struct crawl_job *m = xcalloc(1, sizeof *m);
 
     m->host = h;
     m->settings = *s;
     memset(s, 0, sizeof *s);
     if (is_default(&m->settings, "memory") &&
-        m->settings.max_body_bytes <= HOSTED_MEMORY / 4)
-        m->settings.memory_bytes = HOSTED_MEMORY;
+        m->settings.max_body_bytes <= CRAWL_JOB_MEMORY / 4)
+        m->settings.memory_bytes = CRAWL_JOB_MEMORY;
     if (is_default(&m->settings, "give-up"))
         m->settings.give_up_ms = 0;
     option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     return m;
 }
 
-enum status hosted_member_lock(struct crawls_member *m, struct buf *why)
+enum status crawl_job_lock(struct crawl_job *m, struct buf *why)
 {
     char path[4096];
     long holder = 0;
@@ -129,7 +128,7 @@ enum status hosted_member_lock(struct crawls_member *m, struct buf *why)
     return st;
 }
 
-enum status hosted_member_prepare(struct crawls_member *m, struct buf *why)
+enum status crawl_job_prepare(struct crawl_job *m, struct buf *why)
 {
     enum status st;
 
@@ -147,8 +146,8 @@ enum status hosted_member_prepare(struct crawls_member *m, struct buf *why)
     return STATUS_OK;
 }
 
-enum status hosted_store_failed(enum status st, const char *dir,
-                                struct buf *why)
+enum status crawl_job_store_failed(enum status st, const char *dir,
+                                   struct buf *why)
 {
     if (why->len > 0)
         return st;
@@ -166,7 +165,7 @@ enum status hosted_store_failed(enum status st, const char *dir,
 
 /* ---- running ---- */
 
-static enum status open_lines(struct crawls_member *m, struct buf *why)
+static enum status open_lines(struct crawl_job *m, struct buf *why)
 {
     int code;
 
@@ -178,7 +177,7 @@ static enum status open_lines(struct crawls_member *m, struct buf *why)
 }
 
 /* Those that are left; who reads a pipe and does not is waited for a little. */
-static enum status close_lines(struct crawls_member *m)
+static enum status close_lines(struct crawl_job *m)
 {
     int64_t until = clock_mono() + LINES_PATIENCE;
     struct jsonl *lines = m->lines;
@@ -195,8 +194,7 @@ static enum status close_lines(struct crawls_member *m)
     return jsonl_close(lines);
 }
 
-enum status hosted_member_start(struct crawls_member *m, bool paused,
-                                struct buf *why)
+enum status crawl_job_start(struct crawl_job *m, bool paused, struct buf *why)
 {
     struct crawl_setup *c = m->setup;
     enum status st;
@@ -220,7 +218,7 @@ enum status hosted_member_start(struct crawls_member *m, bool paused,
     return st;
 }
 
-bool hosted_tick(struct crawls_member *m, struct buf *why)
+bool crawl_job_tick(struct crawl_job *m, struct buf *why)
 {
     enum status st = m->lines != NULL ? jsonl_status(m->lines) : STATUS_OK;
 
@@ -231,7 +229,7 @@ bool hosted_tick(struct crawls_member *m, struct buf *why)
     return true;
 }
 
-enum status hosted_close(struct crawls_member *m)
+enum status crawl_job_close(struct crawl_job *m)
 {
     enum status st, lines;
 
@@ -240,6 +238,6 @@ enum status hosted_close(struct crawls_member *m)
     st = crawl_archive_close(m->setup, &m->settings);
     lines = close_lines(m);
     leave(m->host, m);
-    hosted_member_free(m);
+    crawl_job_free(m);
     return st != STATUS_OK ? st : lines;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_open.c - a hosted crawl that is there, opened or looked at.
+ * crawl_job_open.c - a crawl job that is there, opened or looked at.
  *
  * What a file of the operator says is put onto it only when the file is not as
  * it was the last time (DIR/crawls/NAME/settings-file.yaml is its copy): else
@@ -15,12 +15,12 @@
 #include "crawler/crawl_counters.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
 
-enum status hosted_load(struct crawl_settings *s, const char *dir,
-                        struct buf *why)
+enum status crawl_job_load(struct crawl_settings *s, const char *dir,
+                           struct buf *why)
 {
     struct buf path, text;
     enum status st;
@@ -29,10 +29,10 @@ enum status hosted_load(struct crawl_settings *s, const char *dir,
     buf_init(&path, 8192);
     buf_init(&text, CONFIG_CEILING);
     buf_addf(&path, "%s/crawl.yaml", dir);
-    st = hosted_read_text(buf_str(&path), &text, why);
+    st = crawl_job_read_text(buf_str(&path), &text, why);
     if (st == STATUS_OK)
-        st = hosted_read(s, buf_str(&path), buf_bytes(&text), OPTION_FROM_CRAWL,
-                         why);
+        st = crawl_job_read(s, buf_str(&path), buf_bytes(&text),
+                            OPTION_FROM_CRAWL, why);
     free(s->output);
     s->output = xstrdup(dir);
     buf_fini(&path);
@@ -44,14 +44,14 @@ enum status hosted_load(struct crawl_settings *s, const char *dir,
 
 /* What the file says onto what the crawl has. *seeds: put those of the file. */
 static enum status apply_file(struct crawl_settings *s,
-                              const struct hosted_file *f, struct buf *text,
+                              const struct crawl_job_file *f, struct buf *text,
                               struct buf *why)
 {
     struct crawl_settings before;
     enum status st;
 
     option_copy(&crawl_options, &before, s, sizeof before);
-    st = hosted_read(s, f->path, buf_bytes(text), OPTION_FROM_FILE, why);
+    st = crawl_job_read(s, f->path, buf_bytes(text), OPTION_FROM_FILE, why);
     if (st == STATUS_OK && s->queue_key != before.queue_key) {
         buf_addf(why,
                  "%s: queue-key: it is fixed when a crawl starts, and is "
@@ -70,7 +70,7 @@ static enum status apply_file(struct crawl_settings *s,
 
 /* Is the file another than the last time? Then it is applied, and kept. */
 static enum status follow_file(struct crawl_settings *s,
-                               const struct hosted_file *f, bool *followed,
+                               const struct crawl_job_file *f, bool *followed,
                                struct buf *why)
 {
     struct buf text, copy;
@@ -82,15 +82,15 @@ static enum status follow_file(struct crawl_settings *s,
         return STATUS_OK;
     buf_init(&text, CONFIG_CEILING);
     buf_init(&copy, CONFIG_CEILING);
-    snprintf(path, sizeof path, "%s/" HOSTED_FILE_COPY, s->output);
-    st = hosted_read_text(f->path, &text, why);
+    snprintf(path, sizeof path, "%s/" CRAWL_JOB_FILE_COPY, s->output);
+    st = crawl_job_read_text(f->path, &text, why);
     if (st == STATUS_OK && (file_read(path, &copy) != STATUS_OK ||
                             !bytes_equal(buf_bytes(&text), buf_bytes(&copy)))) {
         st = apply_file(s, f, &text, why);
         if (st == STATUS_OK)
             st = settings_save(s);
         if (st == STATUS_OK)
-            st = hosted_keep_copy(s->output, buf_bytes(&text));
+            st = crawl_job_keep_copy(s->output, buf_bytes(&text));
         *followed = st == STATUS_OK;
     }
     buf_fini(&text);
@@ -98,18 +98,18 @@ static enum status follow_file(struct crawl_settings *s,
     return st;
 }
 
-static enum status open_in(struct crawls_member *m, bool paused, bool new_seeds,
+static enum status open_in(struct crawl_job *m, bool paused, bool new_seeds,
                            struct buf *why)
 {
     const char *dir = m->settings.output;
-    enum status st = hosted_member_prepare(m, why);
+    enum status st = crawl_job_prepare(m, why);
     bool changed = false;
 
     if (st == STATUS_OK)
         st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),
                            clock_wall_ms());
     if (st == STATUS_OK)
-        st = hosted_note_scope(m->engine, &m->settings, &changed);
+        st = crawl_job_note_scope(m->engine, &m->settings, &changed);
     if (st == STATUS_OK && changed)
         frontier_recheck(m->engine, m->setup->scope);
     if (st == STATUS_OK)
@@ -118,28 +118,28 @@ static enum status open_in(struct crawls_member *m, bool paused, bool new_seeds,
     if (st == STATUS_OK)
         st = new_seeds ? seed_sink_given(m->engine, m->setup, &m->settings)
                        : seed_sink_sitemaps(m->engine, m->setup, &m->settings);
-    return st == STATUS_OK ? hosted_member_start(m, paused, why) : st;
+    return st == STATUS_OK ? crawl_job_start(m, paused, why) : st;
 }
 
-enum status hosted_open(void *ctx, const char *name, const char *dir,
-                        bool paused, struct crawls_member **out,
-                        struct buf *why)
+enum status crawl_job_open(void *ctx, const char *name, const char *dir,
+                           bool paused, struct crawl_job **out, struct buf *why)
 {
-    struct hosted *h = ctx;
+    struct crawl_jobs *h = ctx;
     struct crawl_settings s;
-    struct crawls_member *m;
+    struct crawl_job *m;
     bool followed = false;
     enum status st;
 
-    if (!hosted_has(dir, "frontier.db") || reader_is_unbegun(dir))
+    if (!crawl_job_has(dir, "frontier.db") || reader_is_unbegun(dir))
         return STATUS_NOT_FOUND;
-    st = hosted_load(&s, dir, why);
+    st = crawl_job_load(&s, dir, why);
     if (st != STATUS_OK)
         return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
-    m = hosted_member_new(h, &s);
-    st = hosted_member_lock(m, why);
+    m = crawl_job_new(h, &s);
+    st = crawl_job_lock(m, why);
     if (st == STATUS_OK)
-        st = follow_file(&m->settings, hosted_file_of(h, name), &followed, why);
+        st = follow_file(&m->settings, crawl_job_file_of(h, name), &followed,
+                         why);
     if (st == STATUS_OK && followed) {
         settings_fini(&m->now);
         option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
@@ -150,12 +150,12 @@ enum status hosted_open(void *ctx, const char *name, const char *dir,
         *out = m;
         return STATUS_OK;
     }
-    hosted_store_failed(st, dir, why);
-    hosted_member_free(m);
+    crawl_job_store_failed(st, dir, why);
+    crawl_job_free(m);
     return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
 }
 
-void hosted_look(void *ctx, const char *dir, struct crawl_sample *out)
+void crawl_job_look(void *ctx, const char *dir, struct crawl_sample *out)
 {
     struct reader r;
 

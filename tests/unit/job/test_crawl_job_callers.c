@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hosted_callers.c - what callers are told of a crawl and may do with it,
- * one beside the other.
+ * test_crawl_job_callers.c - what callers are told of a crawl and may do with
+ * it, one beside the other.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "tests/unit/job/hosted_rig.h"
+#include "tests/unit/job/crawl_job_rig.h"
 
 START_TEST(hosts_and_recent_answers_are_told)
 {
@@ -143,10 +143,10 @@ START_TEST(callers_and_watchers_do_not_get_in_each_others_way)
 }
 END_TEST
 
-Suite *suite_hosted_callers(void)
+Suite *suite_crawl_job_callers(void)
 {
-    Suite *suite = suite_create("hosted_callers");
-    TCase *t = tcase_create("hosted_callers");
+    Suite *suite = suite_create("crawl_job_callers");
+    TCase *t = tcase_create("crawl_job_callers");
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_change.c - seeds and settings of a hosted crawl.
+ * crawl_job_change.c - seeds and settings of a crawl job.
  *
  * A changed setting is saved before it holds, so that a crash in between leaves
  * it to the next start. In a crawl that runs it then goes to where it is used:
@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/embedded/frontier.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
 
@@ -24,7 +24,7 @@
 
 struct seed_task {
     struct crawl_task task; /* first */
-    struct crawls_member *m;
+    struct crawl_job *m;
     struct seed *seeds;
     size_t n;
 };
@@ -76,8 +76,8 @@ static bool read_seeds(const json_t *urls, struct seed_task *t, struct buf *why)
     return true;
 }
 
-enum status hosted_seed(struct crawls_member *m, json_t *in, json_t **out,
-                        struct buf *why)
+enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
+                           struct buf *why)
 {
     struct seed_task t = {.task = {.run = put_seeds, .durable = true}, .m = m};
     enum status st = STATUS_ARG;
@@ -99,20 +99,20 @@ enum status hosted_seed(struct crawls_member *m, json_t *in, json_t **out,
 
 /* ---- settings ---- */
 
-enum status hosted_settings(void *ctx, struct crawls_member *m, const char *dir,
-                            json_t **out, struct buf *why)
+enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
+                               json_t **out, struct buf *why)
 {
     struct crawl_settings s;
     enum status st;
 
     (void)ctx;
     if (m != NULL) {
-        *out = hosted_settings_json(&m->now);
+        *out = crawl_job_settings_json(&m->now);
         return STATUS_OK;
     }
-    st = hosted_load(&s, dir, why);
+    st = crawl_job_load(&s, dir, why);
     if (st == STATUS_OK) {
-        *out = hosted_settings_json(&s);
+        *out = crawl_job_settings_json(&s);
         settings_fini(&s);
     }
     return st;
@@ -171,7 +171,7 @@ static enum status what_changed(const struct crawl_settings *a,
 
 struct change_task {
     struct crawl_task task; /* first */
-    struct crawls_member *m;
+    struct crawl_job *m;
     const struct crawl_settings *s;
     const struct crawl_setup *made; /* of `s`: what follows from them */
     struct scope *scope;            /* the next one */
@@ -187,7 +187,7 @@ static enum status change_scope(struct change_task *c, struct engine *e)
     if (!scope_has_places_of(scope, c->scope))
         st = crawl_setup_reopen_scope(e, c->scope, c->s);
     if (st == STATUS_OK)
-        st = hosted_note_scope(e, c->s, &changed);
+        st = crawl_job_note_scope(e, c->s, &changed);
     if (st != STATUS_OK)
         return st;
     scope_become(scope, c->scope);
@@ -221,7 +221,7 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
 }
 
 /* `s` are saved; an end of the crawl in between leaves them to the next. */
-static enum status apply_running(struct crawls_member *m,
+static enum status apply_running(struct crawl_job *m,
                                  const struct crawl_settings *s,
                                  struct crawl_setup *made, unsigned parts)
 {
@@ -240,8 +240,8 @@ static enum status apply_running(struct crawls_member *m,
     return st == STATUS_CLOSED ? STATUS_OK : st;
 }
 
-static enum status set_running(struct crawls_member *m,
-                               struct crawl_settings *s, struct buf *why)
+static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
+                               struct buf *why)
 {
     struct crawl_setup made;
     unsigned parts;
@@ -288,29 +288,29 @@ static enum status set_stopped(const struct crawl_settings *before,
     return st == STATUS_OK ? settings_save(s) : st;
 }
 
-enum status hosted_set_settings(void *ctx, struct crawls_member *m,
-                                const char *dir, json_t *in, json_t **out,
-                                struct buf *why)
+enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
+                                   const char *dir, json_t *in, json_t **out,
+                                   struct buf *why)
 {
-    const struct hosted *h = ctx;
+    const struct crawl_jobs *h = ctx;
     struct crawl_settings before, s;
     enum status st = STATUS_OK;
 
     if (m != NULL)
         option_copy(&crawl_options, &before, &m->now, sizeof before);
     else
-        st = hosted_load(&before, dir, why);
+        st = crawl_job_load(&before, dir, why);
     if (st != STATUS_OK)
         return st;
     option_copy(&crawl_options, &s, &before, sizeof s);
     for (size_t i = 0; i < crawl_options.count; i++)
         s.from[i] = OPTION_FROM_CRAWL; /* what is said now outranks it */
-    st = hosted_apply(&s, in, h != NULL ? h->dir : NULL, why);
+    st = crawl_job_apply(&s, in, h != NULL ? h->dir : NULL, why);
     if (st == STATUS_OK)
         st =
             m != NULL ? set_running(m, &s, why) : set_stopped(&before, &s, why);
     if (st == STATUS_OK) {
-        *out = hosted_changed_json(&before, &s);
+        *out = crawl_job_changed_json(&before, &s);
         if (m != NULL) {
             settings_fini(&m->now);
             m->now = s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_report.c - explain, audit, export, status of a hosted crawl.
+ * crawl_job_report.c - explain, audit, export, status of a crawl job.
  *
  * Each is this program again, in a process of its own: what it takes of memory
  * and time is not the service's, what it says of errors does not get into
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/exit_code.h"
-#include "job/hosted_impl.h"
 #include "job/report_helper.h"
 
 #define SELF    "/proc/self/exe" /* also when the file was replaced since */
@@ -116,8 +116,8 @@ static enum status run(char *const argv[], int fd)
 }
 
 /* Operands come behind "--": a URL of a client is never an option. */
-enum status hosted_report_run(const char *dir, const struct crawls_report *r,
-                              int fd)
+enum status crawl_job_report_run(const char *dir, const struct crawls_report *r,
+                                 int fd)
 {
     char *url, *argv[9] = {(char *)"urlweir"};
     size_t n = 1;
@@ -155,10 +155,10 @@ enum status hosted_report_run(const char *dir, const struct crawls_report *r,
     return st;
 }
 
-enum status hosted_report(void *ctx, const char *dir,
-                          const struct crawls_report *r, int fd)
+enum status crawl_job_report(void *ctx, const char *dir,
+                             const struct crawls_report *r, int fd)
 {
     (void)ctx;
     return report_helper_is_there() ? report_helper_ask(dir, r, fd)
-                                    : hosted_report_run(dir, r, fd);
+                                    : crawl_job_report_run(dir, r, fd);
 }

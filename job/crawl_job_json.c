@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_json.c - settings as JSON, in and out.
+ * crawl_job_json.c - settings as JSON, in and out.
  *
  * A value is taken as the text one would write in crawl.yaml: strings as they
  * are, numbers in decimal, lists as arrays. Out goes the same; what is secret
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "filter/redis/redis_url.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/seeds.h"
 #include "job/settings.h"
 
@@ -61,7 +61,7 @@ static enum status set_path(struct crawl_settings *s, size_t i,
         return wrong(why, spec_of(i)->name, "its name must end in .jsonl");
     buf_init(&whole, 8192);
     buf_init(&error, 1024);
-    st = hosted_path(base, path, is_new, &whole, &error);
+    st = crawl_job_path(base, path, is_new, &whole, &error);
     if (st == STATUS_OK)
         st = option_set(&crawl_options, i, s, buf_bytes(&whole),
                         OPTION_FROM_LINE, &error);
@@ -81,8 +81,8 @@ static enum status set_text(struct crawl_settings *s, size_t i,
     enum status st;
     bool is_new;
 
-    if (hosted_refuse(spec_of(i), text) != NULL)
-        return wrong(why, name, hosted_refuse(spec_of(i), text));
+    if (crawl_job_refuse(spec_of(i), text) != NULL)
+        return wrong(why, name, crawl_job_refuse(spec_of(i), text));
     if (memchr(text.at, '\0', text.len) != NULL)
         return wrong(why, name, "it holds a zero byte");
     if (names_file(name, &is_new) && text.len > 0 &&
@@ -163,8 +163,8 @@ static enum status set_one(struct crawl_settings *s, const char *name,
     return set_scalar(s, i, v, base, why);
 }
 
-enum status hosted_apply(struct crawl_settings *s, const json_t *in,
-                         const char *base, struct buf *why)
+enum status crawl_job_apply(struct crawl_settings *s, const json_t *in,
+                            const char *base, struct buf *why)
 {
     enum status st = STATUS_OK;
     const char *name;
@@ -204,8 +204,8 @@ static const char *bad_seed(const json_t *seed)
     return why == URL_OK ? NULL : seeds_explain(why);
 }
 
-enum status hosted_take_seeds(struct crawl_settings *s, const json_t *seeds,
-                              struct buf *why)
+enum status crawl_job_take_seeds(struct crawl_settings *s, const json_t *seeds,
+                                 struct buf *why)
 {
     size_t at = option_find(&crawl_options, bytes_of_str("seeds")), bytes = 0;
 
@@ -283,7 +283,7 @@ static json_t *value_json(const struct option_spec *o,
     return v;
 }
 
-json_t *hosted_settings_json(const struct crawl_settings *s)
+json_t *crawl_job_settings_json(const struct crawl_settings *s)
 {
     json_t *all = json_object();
 
@@ -301,8 +301,8 @@ static json_t *shown_json(const struct option_spec *o,
     return is_shown(o) ? value_json(o, s) : json_null();
 }
 
-json_t *hosted_changed_json(const struct crawl_settings *a,
-                            const struct crawl_settings *b)
+json_t *crawl_job_changed_json(const struct crawl_settings *a,
+                               const struct crawl_settings *b)
 {
     json_t *all = json_array();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_options.c - the options of a crawl in a service: those of `urlweir
+ * crawl_job_options.c - the options of a crawl in a service: those of `urlweir
  * crawl` but for what is the process's own.
  *
  * What says how one process talks to the person who started it has nothing to
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
 static const struct {
@@ -48,7 +48,7 @@ static const struct {
     {"jsonl", "-", "a service has no standard output for a crawl; name a file"},
 };
 
-const char *hosted_refuse(const struct option_spec *o, struct bytes text)
+const char *crawl_job_refuse(const struct option_spec *o, struct bytes text)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(refused[i].name, o->name) == 0 &&
@@ -57,12 +57,12 @@ const char *hosted_refuse(const struct option_spec *o, struct bytes text)
     return NULL;
 }
 
-enum status hosted_read(struct crawl_settings *s, const char *path,
-                        struct bytes yaml, enum option_source from,
-                        struct buf *why)
+enum status crawl_job_read(struct crawl_settings *s, const char *path,
+                           struct bytes yaml, enum option_source from,
+                           struct buf *why)
 {
     enum status st = config_read_but(&crawl_options, s, yaml, path, from,
-                                     hosted_refuse, why);
+                                     crawl_job_refuse, why);
     struct buf error;
 
     buf_init(&error, 4096);
@@ -74,8 +74,8 @@ enum status hosted_read(struct crawl_settings *s, const char *path,
     return st;
 }
 
-enum status hosted_read_text(const char *path, struct buf *text,
-                             struct buf *why)
+enum status crawl_job_read_text(const char *path, struct buf *text,
+                                struct buf *why)
 {
     enum status st = file_read(path, text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted.c - the maker's table, files of the operator, adopted crawls.
+ * crawl_jobs.c - the factory's table, files of the operator, attached crawls.
  */
-#include "job/hosted.h"
+#include "job/crawl_jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
-struct hosted *hosted_new(const struct hosted_options *o)
+struct crawl_jobs *crawl_jobs_new(const struct crawl_jobs_options *o)
 {
-    struct hosted *h = xcalloc(1, sizeof *h);
+    struct crawl_jobs *h = xcalloc(1, sizeof *h);
 
     h->o = *o;
     if (o->dir != NULL)
@@ -24,7 +24,7 @@ struct hosted *hosted_new(const struct hosted_options *o)
     return h;
 }
 
-void hosted_free(struct hosted *h)
+void crawl_jobs_free(struct crawl_jobs *h)
 {
     if (h == NULL)
         return;
@@ -38,8 +38,8 @@ void hosted_free(struct hosted *h)
 
 /* ---- files of the operator ---- */
 
-const struct hosted_file *hosted_file_of(const struct hosted *h,
-                                         const char *name)
+const struct crawl_job_file *crawl_job_file_of(const struct crawl_jobs *h,
+                                               const char *name)
 {
     for (size_t i = 0; i < h->file_count; i++)
         if (strcmp(h->files[i].name, name) == 0)
@@ -63,10 +63,10 @@ static struct bytes name_of(const char *path)
 static enum status from_file(struct crawl_settings *s, const char *path,
                              struct buf *text, struct buf *why)
 {
-    enum status st = hosted_read_text(path, text, why);
+    enum status st = crawl_job_read_text(path, text, why);
 
     return st == STATUS_OK
-               ? hosted_read(s, path, buf_bytes(text), OPTION_FROM_FILE, why)
+               ? crawl_job_read(s, path, buf_bytes(text), OPTION_FROM_FILE, why)
                : st;
 }
 
@@ -84,10 +84,11 @@ static enum status check_file(const char *path, struct buf *why)
     return st == STATUS_OK ? STATUS_OK : STATUS_ARG;
 }
 
-enum status hosted_add_file(struct hosted *h, const char *path, struct buf *why)
+enum status crawl_jobs_add_file(struct crawl_jobs *h, const char *path,
+                                struct buf *why)
 {
     struct bytes name = name_of(path);
-    struct hosted_file f = {.path = NULL};
+    struct crawl_job_file f = {.path = NULL};
 
     if (!crawls_name_is_valid(name)) {
         buf_addf(why,
@@ -98,7 +99,7 @@ enum status hosted_add_file(struct hosted *h, const char *path, struct buf *why)
         return STATUS_ARG;
     }
     snprintf(f.name, sizeof f.name, "%.*s", (int)name.len, name.at);
-    if (hosted_file_of(h, f.name) != NULL) {
+    if (crawl_job_file_of(h, f.name) != NULL) {
         buf_addf(why, "%s: another file makes a crawl named %s", path, f.name);
         return STATUS_ARG;
     }
@@ -123,8 +124,8 @@ static enum status create_and_wait(struct crawls *c, const char *name,
     return st;
 }
 
-enum status hosted_start_files(struct hosted *h, struct crawls *c,
-                               struct buf *why)
+enum status crawl_jobs_start_files(struct crawl_jobs *h, struct crawls *c,
+                                   struct buf *why)
 {
     enum status st = STATUS_OK;
 
@@ -141,11 +142,10 @@ enum status hosted_start_files(struct hosted *h, struct crawls *c,
 /* ---- creation ---- */
 
 static enum status create(void *ctx, const char *name, const char *dir,
-                          json_t *in, struct crawls_member **out,
-                          struct buf *why)
+                          json_t *in, struct crawl_job **out, struct buf *why)
 {
-    struct hosted *h = ctx;
-    const struct hosted_file *f = hosted_file_of(h, name);
+    struct crawl_jobs *h = ctx;
+    const struct crawl_job_file *f = crawl_job_file_of(h, name);
     struct crawl_settings s;
     struct buf text;
     enum status st = STATUS_OK;
@@ -155,14 +155,15 @@ static enum status create(void *ctx, const char *name, const char *dir,
     if (in == NULL && f != NULL) {
         st = from_file(&s, f->path, &text, why);
     } else {
-        st = hosted_take_seeds(&s, json_object_get(in, "seeds"), why);
+        st = crawl_job_take_seeds(&s, json_object_get(in, "seeds"), why);
         if (st == STATUS_OK)
-            st = hosted_apply(&s, json_object_get(in, "settings"), h->dir, why);
+            st = crawl_job_apply(&s, json_object_get(in, "settings"), h->dir,
+                                 why);
     }
     free(s.output);
     s.output = xstrdup(dir);
     if (st == STATUS_OK)
-        st = hosted_make(h, name, &s, buf_bytes(&text), out, why);
+        st = crawl_job_make(h, name, &s, buf_bytes(&text), out, why);
     if (st != STATUS_OK)
         settings_fini(&s);
     buf_fini(&text);
@@ -173,7 +174,7 @@ static enum status create(void *ctx, const char *name, const char *dir,
 
 static void tell(void *ctx, const struct crawls_view *v)
 {
-    struct hosted *h = ctx;
+    struct crawl_jobs *h = ctx;
     const struct engine_stats *s = &v->sample.stats;
     struct buf safe;
 
@@ -197,35 +198,35 @@ static void tell(void *ctx, const struct crawls_view *v)
 
 /* ---- the table ---- */
 
-static struct crawl *crawl_of(struct crawls_member *m)
+static struct crawl *crawl_of(struct crawl_job *m)
 {
     return m->crawl;
 }
 
-struct crawls_maker hosted_maker(struct hosted *h)
+struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h)
 {
-    return (struct crawls_maker){
+    return (struct crawl_factory){
         .ctx = h,
         .create = create,
-        .open = hosted_open,
+        .open = crawl_job_open,
         .crawl = crawl_of,
-        .close = hosted_close,
-        .seed = hosted_seed,
-        .settings = hosted_settings,
-        .set_settings = hosted_set_settings,
-        .report = hosted_report,
-        .look = hosted_look,
-        .tick = hosted_tick,
+        .close = crawl_job_close,
+        .seed = crawl_job_seed,
+        .settings = crawl_job_settings,
+        .set_settings = crawl_job_set_settings,
+        .report = crawl_job_report,
+        .look = crawl_job_look,
+        .tick = crawl_job_tick,
         .tell = tell,
         .patience = h->o.patience,
     };
 }
 
-struct crawls_member *hosted_adopt(struct crawl_setup *setup,
+struct crawl_job *crawl_job_attach(struct crawl_setup *setup,
                                    const struct crawl_settings *s,
                                    struct engine *engine, struct crawl *crawl)
 {
-    struct crawls_member *m = xcalloc(1, sizeof *m);
+    struct crawl_job *m = xcalloc(1, sizeof *m);
 
     m->setup = setup;
     m->engine = engine;
@@ -235,7 +236,7 @@ struct crawls_member *hosted_adopt(struct crawl_setup *setup,
     return m;
 }
 
-void hosted_release(struct crawls_member *m)
+void crawl_job_release(struct crawl_job *m)
 {
     if (m == NULL)
         return;

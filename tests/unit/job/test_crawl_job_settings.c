@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hosted_settings.c - settings of crawls of a service, as JSON: what is
+ * test_crawl_job_settings.c - settings of crawls of a service, as JSON: what is
  * taken, what is refused, what changes while they run.
  */
-#include "tests/unit/job/hosted_rig.h"
+#include "tests/unit/job/crawl_job_rig.h"
 
 START_TEST(settings_go_in_and_out_as_json)
 {
@@ -171,10 +171,10 @@ START_TEST(other_settings_change_when_it_is_stopped)
 }
 END_TEST
 
-Suite *suite_hosted_settings(void)
+Suite *suite_crawl_job_settings(void)
 {
-    Suite *suite = suite_create("hosted_settings");
-    TCase *t = tcase_create("hosted_settings");
+    Suite *suite = suite_create("crawl_job_settings");
+    TCase *t = tcase_create("crawl_job_settings");
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_confine.c - the paths that crawls of a service name, before any is
+ * crawl_job_confine.c - the paths that crawls of a service name, before any is
  * opened.
  *
  * A file of the operator that names another path later is heard at the next
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "config/config.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
 /* What cannot be read names no path; it is complained of when it is opened. A
@@ -27,8 +27,8 @@ static void add_file(struct confine *c, const char *path)
     settings_init(&s);
     buf_init(&text, CONFIG_CEILING);
     buf_init(&why, 65536);
-    if (hosted_read_text(path, &text, &why) == STATUS_OK &&
-        hosted_read(&s, path, buf_bytes(&text), OPTION_FROM_FILE, &why) ==
+    if (crawl_job_read_text(path, &text, &why) == STATUS_OK &&
+        crawl_job_read(&s, path, buf_bytes(&text), OPTION_FROM_FILE, &why) ==
             STATUS_OK)
         confine_settings(c, &s);
     buf_fini(&why);
@@ -42,15 +42,15 @@ static void add_crawl(struct confine *c, const char *dir)
     struct buf why;
 
     buf_init(&why, 65536);
-    if (hosted_load(&s, dir, &why) == STATUS_OK) {
+    if (crawl_job_load(&s, dir, &why) == STATUS_OK) {
         confine_settings(c, &s);
         settings_fini(&s);
     }
     buf_fini(&why);
 }
 
-void hosted_confine(struct confine *c, const char *dir,
-                    const struct option_list *files)
+void crawl_job_confine(struct confine *c, const char *dir,
+                       const struct option_list *files)
 {
     const struct dirent *e;
     char path[4096];
@@ -64,7 +64,7 @@ void hosted_confine(struct confine *c, const char *dir,
     d = opendir(path);
     while (d != NULL && (e = readdir(d)) != NULL) {
         snprintf(path, sizeof path, "%s/crawls/%s", dir, e->d_name);
-        if (e->d_name[0] != '.' && hosted_has(path, "crawl.yaml"))
+        if (e->d_name[0] != '.' && crawl_job_has(path, "crawl.yaml"))
             add_crawl(c, path);
     }
     if (d != NULL)

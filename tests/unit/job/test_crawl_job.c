@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hosted.c - the life of crawls of a service: made, paused, stopped,
+ * test_crawl_job.c - the life of crawls of a service: made, paused, stopped,
  * deleted, and what they are after a restart, a crash or damage.
  */
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "service/calls/router.h"
-#include "tests/unit/job/hosted_rig.h"
+#include "tests/unit/job/crawl_job_rig.h"
 
 START_TEST(names_are_those_of_files)
 {
@@ -287,10 +287,10 @@ START_TEST(a_directory_in_use_by_another_is_left_alone)
 }
 END_TEST
 
-Suite *suite_hosted(void)
+Suite *suite_crawl_job(void)
 {
-    Suite *suite = suite_create("hosted");
-    TCase *t = tcase_create("hosted");
+    Suite *suite = suite_create("crawl_job");
+    TCase *t = tcase_create("crawl_job");
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);

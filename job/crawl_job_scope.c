@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_scope.c - the scope that a hosted crawl began with.
+ * crawl_job_scope.c - the scope that a crawl job began with.
  *
  * The scope under which queued URLs were admitted is remembered in the store,
  * as is that it ever changed: from then on they are asked again in their turn.
  */
 #include "frontier/embedded/frontier.h"
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
 /* What of the settings makes the scope. */
@@ -33,8 +33,8 @@ static bool has_meta(struct frontier_store *s, const char *name,
     return frontier_store_meta(s, name, out) == STATUS_OK;
 }
 
-enum status hosted_note_scope(struct engine *e, const struct crawl_settings *s,
-                              bool *changed)
+enum status crawl_job_note_scope(struct engine *e,
+                                 const struct crawl_settings *s, bool *changed)
 {
     struct frontier_store *store = frontier_store_of(e);
     struct buf now, before;

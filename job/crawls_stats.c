@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawls_look.c - a crawl's hosts and its recent answers, as JSON.
+ * crawls_stats.c - a crawl's hosts and its recent answers, as JSON.
  *
  * Hosts are looked up on the frontier thread, in a task; their names, which
  * live as long as the engine, are copied into JSON there as well.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hosted_path.c - paths that clients of a service name.
+ * crawl_job_path.c - paths that clients of a service name.
  *
  * Walked name by name with O_NOFOLLOW, so that neither `..` nor a symbolic link
  * leads out; openat2(2) could let links that stay inside pass, but is refused
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "job/hosted_impl.h"
+#include "job/crawl_jobs_impl.h"
 
 #define PATH_NAMES 32
 
@@ -50,8 +50,8 @@ static enum status check_last(int dir, const char *name, bool is_new,
     return S_ISREG(s.st_mode) ? STATUS_OK : refuse(why, "it is no plain file");
 }
 
-enum status hosted_path(const char *base, const char *path, bool is_new,
-                        struct buf *out, struct buf *why)
+enum status crawl_job_path(const char *base, const char *path, bool is_new,
+                           struct buf *out, struct buf *why)
 {
     const char *at = path;
     enum status st = STATUS_AGAIN;

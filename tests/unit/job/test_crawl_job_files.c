@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hosted_files.c - crawls that an operator's files name: each makes one,
- * and a changed file changes it.
+ * test_crawl_job_files.c - crawls that an operator's files name: each makes
+ * one, and a changed file changes it.
  */
 #include <stdio.h>
 
 #include "job/settings.h"
-#include "tests/unit/job/hosted_rig.h"
+#include "tests/unit/job/crawl_job_rig.h"
 
 static enum status add_file(const char *name, const char *yaml)
 {
@@ -17,7 +17,7 @@ static enum status add_file(const char *name, const char *yaml)
     if (yaml != NULL)
         ck_assert_int_eq(file_replace(in_dir(name), bytes_of_str(yaml)),
                          STATUS_OK);
-    st = hosted_add_file(hosted, in_dir(name), &text);
+    st = crawl_jobs_add_file(jobs, in_dir(name), &text);
     snprintf(why, sizeof why, "%s", buf_str(&text));
     buf_fini(&text);
     return st;
@@ -28,24 +28,24 @@ static void start_files(void)
     struct buf text;
 
     buf_init(&text, 4096);
-    ck_assert_msg(hosted_start_files(hosted, crawls, &text) == STATUS_OK, "%s",
-                  buf_str(&text));
+    ck_assert_msg(crawl_jobs_start_files(jobs, crawls, &text) == STATUS_OK,
+                  "%s", buf_str(&text));
     buf_fini(&text);
 }
 
 /* A restart with news.yaml. */
 static void restart_with(const char *yaml)
 {
-    struct crawls_maker maker;
-    const struct hosted_options o = {.dir = dir, .quiet = true};
+    struct crawl_factory factory;
+    const struct crawl_jobs_options o = {.dir = dir, .quiet = true};
     char at[128];
 
     close_them();
-    hosted = hosted_new(&o);
+    jobs = crawl_jobs_new(&o);
     ck_assert_int_eq(add_file("news.yaml", yaml), STATUS_OK);
-    maker = hosted_maker(hosted);
+    factory = crawl_jobs_factory(jobs);
     snprintf(at, sizeof at, "%s/crawls", dir);
-    ck_assert_int_eq(crawls_open(&crawls, at, &maker), STATUS_OK);
+    ck_assert_int_eq(crawls_open(&crawls, at, &factory), STATUS_OK);
     start_files();
 }
 
@@ -147,10 +147,10 @@ START_TEST(what_was_changed_through_the_service_outlives_an_unchanged_file)
 }
 END_TEST
 
-Suite *suite_hosted_files(void)
+Suite *suite_crawl_job_files(void)
 {
-    Suite *suite = suite_create("hosted_files");
-    TCase *t = tcase_create("hosted_files");
+    Suite *suite = suite_create("crawl_job_files");
+    TCase *t = tcase_create("crawl_job_files");
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);

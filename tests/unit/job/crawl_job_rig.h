@@ -1,8 +1,8 @@
 /*
- * hosted_rig.h - crawls of a service, through the calls that others make: the
- * registry (job/crawls.h) with its maker (job/hosted.h), in a directory of
- * their own. Their seeds stand on a port where nobody listens, so that they
- * fail at once. Header only.
+ * crawl_job_rig.h - crawls of a service, through the calls that others make:
+ * the registry (job/crawls.h) with its factory (job/crawl_jobs.h), in a
+ * directory of their own. Their seeds stand on a port where nobody listens, so
+ * that they fail at once. Header only.
  */
 #ifndef URLWEIR_TESTS_JOB_HOSTED_RIG_H
 #define URLWEIR_TESTS_JOB_HOSTED_RIG_H
@@ -15,10 +15,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "job/hosted.h"
+#include "job/crawl_jobs.h"
 
 static char dir[64], path[256];
-static struct hosted *hosted;
+static struct crawl_jobs *jobs;
 static struct crawls *crawls;
 static char why[512];
 static json_t *answer;
@@ -31,26 +31,26 @@ static inline const char *in_dir(const char *name)
 
 static inline void make_dir(void)
 {
-    snprintf(dir, sizeof dir, "/tmp/urlweir-hosted-XXXXXX");
+    snprintf(dir, sizeof dir, "/tmp/urlweir-crawl-job-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
 }
 
 static inline void open_them(void)
 {
-    const struct hosted_options o = {.dir = dir, .quiet = true};
-    struct crawls_maker maker;
+    const struct crawl_jobs_options o = {.dir = dir, .quiet = true};
+    struct crawl_factory factory;
     char at[128];
 
-    hosted = hosted_new(&o);
-    maker = hosted_maker(hosted);
+    jobs = crawl_jobs_new(&o);
+    factory = crawl_jobs_factory(jobs);
     snprintf(at, sizeof at, "%s/crawls", dir);
-    ck_assert_int_eq(crawls_open(&crawls, at, &maker), STATUS_OK);
+    ck_assert_int_eq(crawls_open(&crawls, at, &factory), STATUS_OK);
 }
 
 static inline void close_them(void)
 {
     ck_assert_int_eq(crawls_close(crawls), STATUS_OK);
-    hosted_free(hosted);
+    crawl_jobs_free(jobs);
     json_decref(answer);
     answer = NULL;
 }
