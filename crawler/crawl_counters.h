@@ -4,7 +4,7 @@
  * Each counter is described once: its name, what it counts, how it adds up and
  * where it is in a struct crawl_sample. `urlweir status`, --progress json, the
  * summary, the HTTP API and the metrics all read this table, and so do the
- * tables in docs/formats (tools/doc-tables.sh counters), so a counter has one
+ * tables in docs/formats (tools/doc-tables.sh tables), so a counter has one
  * name and one meaning wherever it is shown. What has labels of its own, such
  * as outcomes by reason, is not here: see frontier/watch.h.
  *

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "crawler/url_columns.h"
 #include "frontier/embedded/frontier.h"
 #include "job/crawls_impl.h"
 
@@ -151,26 +152,25 @@ void crawls_call_hosts(struct crawl *crawl, struct crawls_call *call)
 
 static json_t *answer_json(const struct crawl_answer *a)
 {
+    const struct row_view *v = &row_views[ROW_VIEW_RECENT];
+    struct url_record f = url_record_empty();
     json_t *o = json_object();
-    char reason[24];
+    struct record_value value;
 
-    outcome_reason_text(a->outcome, reason, sizeof reason);
-    set_time(o, "at", a->at_ms);
-    json_object_set_new(o, "url", json_string(a->url));
-    json_object_set_new(o, "status",
-                        json_string(outcome_status_name(a->outcome.status)));
-    json_object_set_new(o, "reason",
-                        reason[0] != '\0' ? json_string(reason) : json_null());
-    json_object_set_new(o, "http_status",
-                        a->outcome.http_status != 0
-                            ? json_integer(a->outcome.http_status)
-                            : json_null());
-    json_object_set_new(o, "elapsed_seconds", json_real(a->elapsed_ms / 1e3));
-    json_object_set_new(o, "bytes", json_integer((json_int_t)a->bytes));
-    /* NULL where it is no UTF-8, which strangers' titles were made to be. */
-    if (a->title[0] == '\0' ||
-        json_object_set_new(o, "title", json_string(a->title)) != 0)
-        json_object_set_new(o, "title", json_null());
+    f.url.url = bytes_of_str(a->url);
+    f.fetch = (struct fetch_row){.at_ms = a->at_ms,
+                                 .elapsed_ms = a->elapsed_ms,
+                                 .status = (uint8_t)a->outcome.status,
+                                 .reason = (uint8_t)a->outcome.reason,
+                                 .http_status = a->outcome.http_status,
+                                 .wire_bytes = a->bytes,
+                                 .title = bytes_of_str(a->title)};
+    for (size_t i = 0; i < v->count; i++) {
+        const struct url_column *c = &url_columns[v->columns[i]];
+
+        url_column_value(c, &f, &value);
+        json_object_set_new(o, c->name, record_value_json(&value));
+    }
     return o;
 }
 

@@ -27,12 +27,12 @@
 
 #include "base/clock.h"
 #include "base/cond.h"
-#include "base/format.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "crawler/url_columns.h"
 #include "job/exit_code.h"
 #include "job/jsonl_tail.h"
-#include "storage/rows/outcome_rows.h"
+#include "storage/outcome_rows.h"
 
 #define BATCH      512                /* rows read in one look */
 #define LINES_MOST ((size_t)64 << 20) /* of their lines */
@@ -49,6 +49,7 @@ struct jsonl {
     pthread_t thread;
     /* its thread's */
     uint64_t after;
+    struct record line;
     struct buf lines;
     /* shared, under mtx */
     pthread_mutex_t mtx;
@@ -61,41 +62,14 @@ struct jsonl {
 /* ---- a line ---------------------------------------------------------------
  */
 
-static void add_value(struct buf *out, sqlite3_stmt *row, int column)
-{
-    switch (sqlite3_column_type(row, column)) {
-    case SQLITE_INTEGER:
-        buf_addf(out, "%lld", (long long)sqlite3_column_int64(row, column));
-        break;
-    case SQLITE_FLOAT:
-        buf_addf(out, "%.3f", sqlite3_column_double(row, column));
-        break;
-    case SQLITE_NULL:
-        buf_add_str(out, "null");
-        break;
-    default:
-        format_json(out, bytes_of(sqlite3_column_text(row, column),
-                                  (size_t)sqlite3_column_bytes(row, column)));
-        break;
-    }
-}
-
-static void add_line(struct buf *out, sqlite3_stmt *row)
-{
-    for (int i = 0; i < sqlite3_column_count(row); i++) {
-        buf_addf(out, "%s\"%s\": ", i == 0 ? "{" : ", ",
-                 sqlite3_column_name(row, i));
-        add_value(out, row, i);
-    }
-    buf_add_str(out, "}\n");
-}
-
-static void take_row(void *ctx, sqlite3_stmt *row)
+static void take_row(void *ctx, const struct url_record *row)
 {
     struct jsonl *j = ctx;
+    struct bytes line;
 
-    add_line(&j->lines, row);
-    j->after = (uint64_t)sqlite3_column_int64(row, 0);
+    if (row_view_write(ROW_VIEW_LINES, row, &j->line, &line) == STATUS_OK)
+        buf_add_bytes(&j->lines, line);
+    j->after = row->fetch.seq;
 }
 
 /* ---- writing --------------------------------------------------------------
@@ -289,6 +263,7 @@ static void jsonl_free(struct jsonl *j)
     outcome_rows_close(j->rows);
     pthread_mutex_destroy(&j->mtx);
     pthread_cond_destroy(&j->changed);
+    record_fini(&j->line);
     buf_fini(&j->lines);
     free(j->name);
     free(j);
@@ -300,6 +275,7 @@ static struct jsonl *jsonl_new(const char *path)
 
     j->fd = -1;
     j->name = xstrdup(is_stdout(path) ? "standard output" : path);
+    record_init(&j->line, RECORD_JSONL);
     buf_init(&j->lines, LINES_MOST);
     pthread_mutex_init(&j->mtx, NULL);
     cond_init(&j->changed);

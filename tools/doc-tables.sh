@@ -1,11 +1,11 @@
 #!/bin/sh
-# Puts into the documents what they show of the program: tools/doc-tables.sh [counters]
+# Puts into the documents what they show of the program, each between the lines
+# <!-- NAME: begin --> and <!-- NAME: end -->:
 #
-#   docs/formats/counters.md, metrics.md
-#                         the table of counters, between the lines
-#                         <!-- counters: begin --> and <!-- ...: end -->
-#
-# With `counters` that is all, at once. Without, it measures, too:
+#   tools/doc-tables.sh tables       the tables of docs/formats, at once
+#   tools/doc-tables.sh check TOOL   changes nothing; are they what TOOL, a
+#                                    doc_tables, prints?
+#   tools/doc-tables.sh              those, and what it measures:
 #
 #   docs/filters.md       what `make bench-filter` prints, between the lines
 #                         <!-- bench-filter: begin --> and <!-- ...: end -->
@@ -28,6 +28,16 @@ machine() {
         "load $load when it began"
 }
 
+# PAGE NAME: what doc_tables NAME prints stands in docs/formats/PAGE.
+tables() {
+    cat <<END
+counters.md counters
+metrics.md metrics
+columns.md columns
+columns.md views
+END
+}
+
 # fill FILE NAME TEXT: TEXT stands between the markers NAME of FILE.
 fill() {
     grep -q "^<!-- $2: begin -->$" "$1" && grep -q "^<!-- $2: end -->$" "$1" || {
@@ -47,12 +57,24 @@ fill() {
 table=$(mktemp) printed=$(mktemp)
 trap 'rm -f "$table" "$printed"' EXIT
 
+if [ "${1:-}" = check ]; then
+    tables | while read -r page name; do
+        "$2" "$name" >"$table"
+        sed -n "/^<!-- $name: begin -->\$/,/^<!-- $name: end -->\$/p" \
+            "docs/formats/$page" | sed '1d;$d' | diff - "$table" || {
+            echo "docs/formats/$page: run tools/doc-tables.sh tables" >&2
+            exit 1
+        }
+    done
+    exit
+fi
+
 make --no-print-directory "$build/tests/support/doc_tables" >&2
-for page in counters metrics; do
-    "$build/tests/support/doc_tables" $page >"$table"
-    fill docs/formats/$page.md counters "$table"
+tables | while read -r page name; do
+    "$build/tests/support/doc_tables" "$name" >"$table"
+    fill "docs/formats/$page" "$name" "$table"
 done
-[ "${1:-}" != counters ] || exit 0
+[ "${1:-}" != tables ] || exit 0
 
 on=$(machine)
 make --no-print-directory bench-filter >"$printed"

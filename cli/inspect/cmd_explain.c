@@ -12,15 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
 #include "cli/inspect/service_explain.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
-#include "crawler/html/links.h"
 #include "crawler/robots/robots.h"
+#include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "frontier/url/url_params.h"
 #include "job/crawl_block.h"
@@ -64,53 +63,53 @@ struct story {
     struct reader *r;
     struct url url;
     json_t *out;
-    struct buf text;
+    struct buf text, other_text;
     json_int_t dropped; /* examples of drops that name it */
 };
 
-/* The URL of a row. */
-static void set_url_of(struct story *s, json_t *o, const char *name,
-                       uint64_t id)
+/* The URL of a row; empty where there is none. */
+static struct bytes url_of(struct story *s, uint64_t id, struct buf *text)
 {
     struct url_row row;
 
-    if (id != 0 &&
-        frontier_store_get(s->r->store, id, &row, &s->text) == STATUS_OK)
-        json_set_text(o, name, row.url);
+    return id != 0 &&
+                   frontier_store_get(s->r->store, id, &row, text) == STATUS_OK
+               ? row.url
+               : bytes_of(NULL, 0);
+}
+
+static void set_view(json_t *o, enum row_view_id view,
+                     const struct url_record *f)
+{
+    const struct row_view *v = &row_views[view];
+    struct record_value value;
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct url_column *c = &url_columns[v->columns[i]];
+
+        url_column_value(c, f, &value);
+        json_set_value(o, c->name, &value);
+    }
 }
 
 /* ---- an admitted URL ---- */
 
-static bool add_fetch(void *ctx, const struct fetch_row *f)
+static bool add_fetch(void *ctx, const struct fetch_row *row)
 {
     struct story *s = ctx;
-    struct outcome o = {f->status, f->reason, f->http_status};
+    struct url_record f = url_record_empty();
     json_t *e = json_object();
-    char reason[24];
 
-    outcome_reason_text(o, reason, sizeof reason);
-    json_set_time(e, "at", f->at_ms);
-    json_set_str(e, "status", outcome_status_name(o.status));
-    json_set_str(e, "reason", reason);
-    json_object_set_new(e, "try", json_integer(f->tries));
-    json_object_set_new(e, "final", json_boolean(f->final));
-    if (f->http_status != 0)
-        json_object_set_new(e, "http_status", json_integer(f->http_status));
-    json_set_text(e, "detail", f->detail);
-    json_set_text(e, "mime", f->mime);
-    json_set_text(e, "ip", f->ip);
-    if (f->body_bytes > 0)
-        json_object_set_new(e, "body_bytes",
-                            json_integer((json_int_t)f->body_bytes));
-    if (f->links > 0)
-        json_object_set_new(e, "links", json_integer(f->links));
-    set_url_of(s, e, "redirect_to", f->redirect_to);
-    if (f->same_as != 0)
-        set_url_of(s, e, "same_as", page_store_url_of(s->r->pages, f->same_as));
+    f.fetch = *row;
+    f.redirect_to = url_of(s, row->redirect_to, &s->text);
+    if (row->same_as != 0)
+        f.same_as = url_of(s, page_store_url_of(s->r->pages, row->same_as),
+                           &s->other_text);
+    set_view(e, ROW_VIEW_HISTORY, &f);
     json_array_append_new(json_object_get(s->out, "history"), e);
-    if (f->final) {
-        json_set_str(s->out, "status", outcome_status_name(o.status));
-        json_set_str(s->out, "reason", reason);
+    if (row->final) {
+        json_object_set(s->out, "status", json_object_get(e, "status"));
+        json_object_set(s->out, "reason", json_object_get(e, "reason"));
     }
     return true;
 }
@@ -129,23 +128,6 @@ static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
     return st;
 }
 
-/* What a sitemap says of it. */
-static enum status tell_hint(struct story *s, uint64_t id)
-{
-    struct url_hint h;
-    enum status st = hint_store_get(s->r->hints, id, &h);
-
-    if (st != STATUS_OK)
-        return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-    if (h.priority != HINT_NO_PRIORITY)
-        json_object_set_new(s->out, "priority", json_real(h.priority / 1000.0));
-    if (h.lastmod_ms != HINT_NO_LASTMOD)
-        json_set_time(s->out, "lastmod", h.lastmod_ms);
-    json_set_str(s->out, "changefreq",
-                 changefreq_name((enum url_changefreq)h.changefreq));
-    return STATUS_OK;
-}
-
 static const char *filter_said(const struct crawl_settings *settings, bool fp)
 {
     if (fp)
@@ -158,29 +140,24 @@ static const char *filter_said(const struct crawl_settings *settings, bool fp)
 static enum status tell_admitted(struct story *s, uint64_t id,
                                  const struct crawl_settings *settings)
 {
-    struct bytes crawl, key;
-    struct url_row row;
-    enum status st = frontier_store_get(s->r->store, id, &row, &s->text);
+    struct url_record f = url_record_empty();
+    struct bytes crawl;
+    enum status st = frontier_store_get(s->r->store, id, &f.url, &s->text);
+    enum status hint;
     bool fp;
 
     if (st != STATUS_OK)
         return st;
-    fp = (row.flags & URL_ROW_FALSE_POSITIVE) != 0;
+    hint = hint_store_get(s->r->hints, id, &f.hint);
+    if (hint != STATUS_OK && hint != STATUS_NOT_FOUND)
+        return hint;
+    fp = (f.url.flags & URL_ROW_FALSE_POSITIVE) != 0;
+    frontier_store_queue_name(s->r->store, f.url.queue, &crawl, &f.queue);
+    f.via = url_of(s, f.url.via, &s->other_text);
     json_object_set_new(s->out, "admitted", json_true());
-    json_object_set_new(s->out, "id", json_integer((json_int_t)id));
-    json_set_time(s->out, "found_at", row.found_at_ms);
-    json_set_str(s->out, "kind", link_kind_name(row.kind));
-    json_object_set_new(s->out, "depth", json_integer(row.depth));
-    json_object_set_new(s->out, "redirects_before", json_integer(row.hops));
-    frontier_store_queue_name(s->r->store, row.queue, &crawl, &key);
-    json_set_text(s->out, "queue", key);
     json_set_str(s->out, "filter", filter_said(settings, fp));
-    json_object_set_new(s->out, "false_positive", json_boolean(fp));
-    json_set_str(s->out, "status", "queued");
-    set_url_of(s, s->out, "via", row.via);
-    st = tell_hint(s, id);
-    if (st == STATUS_OK)
-        st = tell_repeats(s, id, row.via);
+    set_view(s->out, ROW_VIEW_EXPLAIN, &f);
+    st = tell_repeats(s, id, f.url.via);
     return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
                            : st;
 }
@@ -253,7 +230,7 @@ static void find_example(void *ctx, const struct skip_row *row)
     json_set_time(e, "at", row->at_ms);
     json_set_str(e, "status", "dropped");
     json_set_text(e, "reason", row->reason);
-    set_url_of(s, e, "via", row->via);
+    json_set_text(e, "via", url_of(s, row->via, &s->text));
     json_set_text(s->out, "reason", row->reason);
     if (json_array_size(history) >= EXAMPLES)
         json_array_remove(history, 0);
@@ -386,6 +363,7 @@ static int explain(const char *dir, const char *text, bool json)
     }
     url_init(&s.url);
     buf_init(&s.text, URL_LENGTH_CEILING + 64);
+    buf_init(&s.other_text, URL_LENGTH_CEILING + 64);
     s.out = json_object();
     why = url_canonical(&s.url, bytes_of_str(text), NULL, NULL);
     if (why != URL_OK) {
@@ -401,6 +379,7 @@ static int explain(const char *dir, const char *text, bool json)
         print_text(s.out);
     }
     json_decref(s.out);
+    buf_fini(&s.other_text);
     buf_fini(&s.text);
     url_fini(&s.url);
     reader_close(&r);

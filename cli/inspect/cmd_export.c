@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/inspect/service_export.h"
 #include "cli/open_crawl.h"
-#include "cli/report/record.h"
 #include "crawler/html/links.h"
+#include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 
 enum export_what {
@@ -91,7 +91,7 @@ struct final {
 struct job {
     struct reader *r;
     struct record out;
-    struct buf text, via_text;
+    struct buf text, via_text, same_text;
     struct final *finals; /* by id */
     uint64_t last;
     struct url_row from; /* page whose links are written; its URL in `text` */
@@ -100,24 +100,27 @@ struct job {
     bool damaged;        /* a row names a URL that is not there */
 };
 
-static struct outcome outcome_of(const struct final *f)
+static void write_row(struct job *j, enum status st, struct bytes row)
 {
-    return (struct outcome){f->status, f->reason, f->http};
-}
-
-static void put_outcome(struct record *out, struct outcome o)
-{
-    char reason[24];
-
-    outcome_reason_text(o, reason, sizeof reason);
-    record_str(out, "status", outcome_status_name(o.status));
-    record_str(out, "reason", reason[0] != '\0' ? reason : NULL);
-    record_some(out, "http_status", o.http_status);
+    j->failed |=
+        st != STATUS_OK || fwrite(row.at, 1, row.len, stdout) < row.len;
 }
 
 static void end_row(struct job *j)
 {
-    j->failed |= !record_end(&j->out);
+    struct bytes row;
+    enum status st = record_end(&j->out, &row);
+
+    write_row(j, st, row);
+}
+
+static void put_record(struct job *j, enum row_view_id view,
+                       const struct url_record *f)
+{
+    struct bytes row;
+    enum status st = row_view_write(view, f, &j->out, &row);
+
+    write_row(j, st, row);
 }
 
 /* ---- urls ---- */
@@ -132,44 +135,23 @@ static bool take_final(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-/* What a sitemap says of a URL; asked only where there are sitemaps. */
-static void put_hint(struct job *j, uint64_t id)
-{
-    struct url_hint h = {.priority = HINT_NO_PRIORITY,
-                         .lastmod_ms = HINT_NO_LASTMOD};
-    enum status st =
-        j->hints ? hint_store_get(j->r->hints, id, &h) : STATUS_NOT_FOUND;
-    bool dated = h.lastmod_ms != HINT_NO_LASTMOD;
-    char time[CLOCK_ISO_SIZE];
-
-    j->damaged |= st != STATUS_OK && st != STATUS_NOT_FOUND;
-    if (dated)
-        clock_iso(time, h.lastmod_ms);
-    record_thousandths(&j->out, "priority", h.priority);
-    record_str(&j->out, "lastmod", dated ? time : NULL);
-    record_str(&j->out, "changefreq",
-               h.changefreq != CHANGEFREQ_NONE ? changefreq_name(h.changefreq)
-                                               : NULL);
-}
-
 static void put_url(void *ctx, const struct url_row *row)
 {
     struct job *j = ctx;
+    const struct final *final = &j->finals[row->id];
+    struct url_record f = url_record_empty();
+    enum status st = STATUS_NOT_FOUND;
 
     if (j->failed)
         return;
-    record_text(&j->out, "url", row->url);
-    put_outcome(&j->out, outcome_of(&j->finals[row->id]));
-    record_uint(&j->out, "depth", row->depth);
-    record_str(&j->out, "kind", link_kind_name(row->kind));
-    record_bool(&j->out, "seed", (row->flags & URL_ROW_SEED) != 0);
-    record_bool(&j->out, "false_positive",
-                (row->flags & URL_ROW_FALSE_POSITIVE) != 0);
-    record_time(&j->out, "found_at", row->found_at_ms);
-    record_uint(&j->out, "id", row->id);
-    record_some(&j->out, "via", row->via);
-    put_hint(j, row->id);
-    end_row(j);
+    f.url = *row;
+    f.fetch.status = final->status;
+    f.fetch.reason = final->reason;
+    f.fetch.http_status = final->http;
+    if (j->hints)
+        st = hint_store_get(j->r->hints, row->id, &f.hint);
+    j->damaged |= st != STATUS_OK && st != STATUS_NOT_FOUND;
+    put_record(j, ROW_VIEW_URLS, &f);
 }
 
 static enum status export_urls(struct job *j)
@@ -194,76 +176,29 @@ static struct bytes some(struct bytes b)
     return b.len > 0 ? b : bytes_of(NULL, 0);
 }
 
-/* The URL that row was found on; absent for seeds. */
-static void put_via(struct job *j, const struct url_row *row)
+/* The URL of a row; empty where there is none. */
+static struct bytes url_of(struct job *j, uint64_t id, struct buf *text)
 {
-    struct url_row via = {.url = {NULL, 0}};
+    struct url_row row;
 
-    if (row->via != 0 && frontier_store_get(j->r->store, row->via, &via,
-                                            &j->via_text) != STATUS_OK)
-        via.url = bytes_of(NULL, 0);
-    record_text(&j->out, "via", via.url);
+    return id != 0 &&
+                   frontier_store_get(j->r->store, id, &row, text) == STATUS_OK
+               ? row.url
+               : bytes_of(NULL, 0);
 }
 
-/* The URL whose body this one repeats. */
-static void put_same(struct job *j, const struct fetch_row *f)
+static void put_fetch(struct job *j, enum row_view_id view,
+                      const struct fetch_row *fetch, const struct url_row *url)
 {
-    uint64_t id =
-        f->same_as != 0 ? page_store_url_of(j->r->pages, f->same_as) : 0;
-    struct url_row first = {.url = {NULL, 0}};
+    struct url_record f = url_record_empty();
 
-    if (id != 0 &&
-        frontier_store_get(j->r->store, id, &first, &j->via_text) != STATUS_OK)
-        first.url = bytes_of(NULL, 0);
-    record_text(&j->out, "same_as", first.url);
-}
-
-static void put_page(struct job *j, const struct fetch_row *f,
-                     const struct url_row *u)
-{
-    char digest[33];
-    struct outcome o = {f->status, f->reason, f->http_status};
-
-    snprintf(digest, sizeof digest, "%016llx%016llx",
-             (unsigned long long)f->body_digest.hi,
-             (unsigned long long)f->body_digest.lo);
-    record_text(&j->out, "url", u->url);
-    put_outcome(&j->out, o);
-    record_text(&j->out, "mime", some(f->mime));
-    record_text(&j->out, "charset", some(f->charset));
-    record_text(&j->out, "title", some(f->title));
-    record_text(&j->out, "lang", some(f->lang));
-    record_uint(&j->out, "body_bytes", f->body_bytes);
-    record_uint(&j->out, "wire_bytes", f->wire_bytes);
-    record_str(&j->out, "body_digest",
-               (f->body_digest.hi | f->body_digest.lo) != 0 ? digest : NULL);
-    record_uint(&j->out, "links", f->links);
-    record_uint(&j->out, "depth", u->depth);
-    record_uint(&j->out, "tries", f->tries);
-    record_time(&j->out, "fetched_at", f->at_ms);
-    record_seconds(&j->out, "elapsed", f->elapsed_ms);
-    record_text(&j->out, "ip", some(f->ip));
-    record_text(&j->out, "etag", some(f->etag));
-    record_text(&j->out, "last_modified", some(f->last_modified));
-    put_via(j, u);
-    record_seconds(&j->out, "first_byte", f->first_byte_ms);
-    put_same(j, f);
-    end_row(j);
-}
-
-static void put_error(struct job *j, const struct fetch_row *f,
-                      const struct url_row *u)
-{
-    struct outcome o = {f->status, f->reason, f->http_status};
-
-    record_text(&j->out, "url", u->url);
-    put_outcome(&j->out, o);
-    record_text(&j->out, "detail", some(f->detail));
-    record_uint(&j->out, "depth", u->depth);
-    record_uint(&j->out, "tries", f->tries);
-    record_time(&j->out, "at", f->at_ms);
-    put_via(j, u);
-    end_row(j);
+    f.url = *url;
+    f.fetch = *fetch;
+    f.via = url_of(j, url->via, &j->via_text);
+    if (fetch->same_as != 0)
+        f.same_as = url_of(j, page_store_url_of(j->r->pages, fetch->same_as),
+                           &j->same_text);
+    put_record(j, view, &f);
 }
 
 static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
@@ -282,10 +217,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
     }
     if (!errors && link_is_sitemap(u.kind))
         return true;
-    if (errors)
-        put_error(j, f, &u);
-    else
-        put_page(j, f, &u);
+    put_fetch(j, errors ? ROW_VIEW_ERRORS : ROW_VIEW_PAGES, f, &u);
     return !j->failed;
 }
 
@@ -355,7 +287,7 @@ static void put_skip(void *ctx, const struct skip_row *row)
     record_text(&j->out, "host", some(row->host));
     record_some(&j->out, "count", row->count);
     record_text(&j->out, "example", some(row->url));
-    record_some(&j->out, "via", row->via);
+    record_some(&j->out, "via_id", row->via);
     record_time(&j->out, "at", row->at_ms);
     end_row(j);
 }
@@ -414,7 +346,8 @@ static int export(struct reader *r, const struct export_settings *s)
         return code;
     buf_init(&j.text, URL_LENGTH_CEILING + 64);
     buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
-    record_init(&j.out, stdout, s->format);
+    buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
+    record_init(&j.out, s->format);
     st = run(&j, s->what);
     if (st != STATUS_OK || j.damaged) {
         fprintf(stderr, "urlweir export: cannot read %s\n", r->dir);
@@ -426,6 +359,7 @@ static int export(struct reader *r, const struct export_settings *s)
     record_fini(&j.out);
     buf_fini(&j.text);
     buf_fini(&j.via_text);
+    buf_fini(&j.same_text);
     free(j.finals);
     return code;
 }

@@ -30,6 +30,16 @@ struct job {
     bool failed; /* stdout is gone */
 };
 
+/* Writes the row. */
+static void end_row(struct job *j)
+{
+    struct bytes row;
+
+    j->st = record_end(&j->out, &row);
+    if (j->st == STATUS_OK)
+        j->failed |= fwrite(row.at, 1, row.len, stdout) < row.len;
+}
+
 static void put_metadata(struct job *j, uint64_t id)
 {
     json_t *o;
@@ -65,8 +75,10 @@ static void put_url(void *ctx, const struct url_row *row)
     record_time(&j->out, "created_at", row->found_at_ms);
     record_time(&j->out, "leased_until", u.leased_until_ms);
     put_metadata(j, row->id);
+    if (j->st != STATUS_OK)
+        return;
     record_uint(&j->out, "id", row->id);
-    j->failed |= !record_end(&j->out);
+    end_row(j);
 }
 
 static enum status export_urls(struct job *j)
@@ -97,14 +109,14 @@ static void put_one_queue(struct job *j, uint32_t number)
                 put_queue_is_blocked(q, all->now) ? q->blocked_until_ms : 0);
     record_time(&j->out, "served_at", q->served_ms);
     record_some(&j->out, "limit", q->limit);
-    j->failed |= !record_end(&j->out);
+    end_row(j);
 }
 
 static enum status export_queues(struct job *j)
 {
     uint32_t n = frontier_store_queue_count(j->r->store);
 
-    for (uint32_t q = 1; q <= n && !j->failed; q++)
+    for (uint32_t q = 1; q <= n && !j->failed && j->st == STATUS_OK; q++)
         put_one_queue(j, q);
     return STATUS_OK;
 }
@@ -119,7 +131,7 @@ int service_export(struct reader *r, bool queues, enum record_format format)
         return cannot_read("export", r->dir, st);
     buf_init(&j.metadata, ITEM_BYTES_MOST);
     j.arena = arena_new(ARENA_MOST);
-    record_init(&j.out, stdout, format);
+    record_init(&j.out, format);
     st = queues ? export_queues(&j) : export_urls(&j);
     if (st == STATUS_OK)
         st = j.st;

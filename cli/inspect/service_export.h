@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/report/record.h"
+#include "base/record.h"
 #include "frontier/reader.h"
 
 /* To stdout, as docs/formats/export.md has it; an enum exit_code. `queues`: its

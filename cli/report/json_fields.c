@@ -51,6 +51,14 @@ void json_set_seconds(json_t *o, const char *name, int64_t ms)
     json_object_set_new(o, name, json_real((double)ms / 1000.0));
 }
 
+void json_set_value(json_t *o, const char *name, const struct record_value *v)
+{
+    if (v->type == RECORD_TEXT)
+        json_set_text(o, name, v->text);
+    else if (v->type != RECORD_ABSENT)
+        json_object_set_new(o, name, record_value_json(v));
+}
+
 static void print_text(const json_t *v)
 {
     struct buf clean;

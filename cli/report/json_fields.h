@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/record.h"
 
 /* A stranger's text, escaped as on a terminal. */
 void json_set_text(json_t *o, const char *name, struct bytes b);
@@ -21,6 +22,8 @@ void json_set_time(json_t *o, const char *name, int64_t ms);
 void json_set_some_time(json_t *o, const char *name, int64_t ms);
 /* Given as milliseconds. */
 void json_set_seconds(json_t *o, const char *name, int64_t ms);
+/* A text is a stranger's. */
+void json_set_value(json_t *o, const char *name, const struct record_value *v);
 
 /* To stdout, for a terminal: " name=value" for each text, number and truth;
  * what is nested or null is left out. */

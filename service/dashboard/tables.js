@@ -33,23 +33,23 @@ function outcome(r) {
 
 export function renderRecent(recent, lookUp) {
     renderTable(byId('recent-table'), [
-        {name: 'at', kind: 'tight', of: (r) => time(r.at)},
+        {name: 'at', kind: 'tight', of: (r) => time(r.fetched_at)},
         {name: 'URL', kind: 'wide', of: (r) => address(r.url)},
         {name: 'title', kind: 'wide', of: (r) => r.title ? foreign(r.title, 200) : ''},
         {name: 'became', of: outcome},
         {name: 'HTTP', kind: 'number', of: (r) => r.http_status ? String(r.http_status) : ''},
-        {name: 'in', kind: 'number', of: (r) => seconds(r.elapsed_seconds)},
-        {name: 'bytes', kind: 'number', of: (r) => bytes(r.bytes)},
+        {name: 'in', kind: 'number', of: (r) => seconds(r.elapsed)},
+        {name: 'bytes', kind: 'number', of: (r) => bytes(r.wire_bytes)},
         {name: 'story', of: (r) => el('button', {type: 'button', class: 'small',
             'aria-label': `Story of ${r.url}`, onclick: () => lookUp(r.url)}, 'Story')},
-    ], recent, (r) => `${r.at} ${r.url}`, 'Nothing was answered yet.');
+    ], recent, (r) => `${r.fetched_at} ${r.url}`, 'Nothing was answered yet.');
 }
 
 // ---- the story of a URL (docs/formats/explain.md) ----
 
 const words = (name) => name.replaceAll('_', ' ');
 const URLS = new Set(['url', 'via', 'redirect_to', 'same_as']);
-const TIMES = new Set(['at', 'found_at', 'lastmod']);
+const TIMES = new Set(['fetched_at', 'found_at', 'lastmod']);
 const APART = new Set(['history', 'url', 'status', 'reason', 'admitted']);
 
 function value(name, v) {
@@ -67,8 +67,8 @@ function value(name, v) {
 }
 
 function event(e) {
-    const said = ['at', 'status', 'reason'];
-    const li = el('li', {}, e.at ? [time(e.at), ' '] : [], el('span', {class: 'what'}, outcome(e)));
+    const said = ['fetched_at', 'at', 'status', 'reason'], at = e.fetched_at ?? e.at;
+    const li = el('li', {}, at ? [time(at), ' '] : [], el('span', {class: 'what'}, outcome(e)));
     for (const [name, v] of Object.entries(e))
         if (!said.includes(name) && v !== null)
             li.append(' · ', el('span', {class: 'soft'}, `${words(name)} `),

@@ -136,7 +136,7 @@ struct bytes string_table_column(const struct string_table *w, sqlite3_stmt *s,
     if (sqlite3_column_type(s, column) == SQLITE_INTEGER) {
         int64_t n = sqlite3_column_int64(s, column);
 
-        return n >= 1 && n <= (int64_t)w->count
+        return w != NULL && n >= 1 && n <= (int64_t)w->count
                    ? bytes_of(w->list[n - 1]->text, w->list[n - 1]->len)
                    : bytes_of("", 0);
     }

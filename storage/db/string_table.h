@@ -27,7 +27,8 @@ void string_table_close(struct string_table *w); /* NULL is fine */
 MUST_CHECK enum status string_table_bind(struct string_table *w,
                                          sqlite3_stmt *s, int parameter,
                                          struct bytes word);
-/* What stands in a column; lives as long as the row. Empty: NULL. */
+/* What stands in a column; lives as long as the row. Empty: NULL. `w` may be
+ * NULL where no column holds a number. */
 struct bytes string_table_column(const struct string_table *w, sqlite3_stmt *s,
                                  int column);
 

@@ -16,6 +16,7 @@
 #include "storage/db/packed.h"
 #include "storage/db/string_table.h"
 #include "storage/index/body_index.h"
+#include "storage/rows/fetch_columns.h"
 
 #define ROBOTS_MOST   (500 << 10)
 #define VERIFY_MEMORY (UINT64_C(4) << 20)
@@ -200,13 +201,8 @@ static struct digest column_digest(sqlite3_stmt *q, int column)
     return (struct digest){packed_get(at, 8), packed_get(at + 8, 8)};
 }
 
-#define FETCH_COLUMNS                                                          \
-    "seq, url, final, status, reason, tries, http, at, elapsed, wire, body,"   \
-    " digest, redirect, links, mime, charset, lang, ip, title, detail, etag,"  \
-    " modified, warc, warc_offset, warc_length, first_byte, same"
-
-static enum status take_row(const struct page_store *s, sqlite3_stmt *q,
-                            struct fetch_row *row)
+enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
+                           struct fetch_row *row)
 {
     struct db_row r = db_row(q);
 
@@ -225,15 +221,15 @@ static enum status take_row(const struct page_store *s, sqlite3_stmt *q,
         .body_digest = column_digest(q, 11),
         .redirect_to = db_row_count(&r, 12, DB_ID_MOST),
         .links = (uint32_t)db_row_count(&r, 13, UINT32_MAX),
-        .mime = string_table_column(s->words, q, 14),
-        .charset = string_table_column(s->words, q, 15),
-        .lang = string_table_column(s->words, q, 16),
-        .ip = string_table_column(s->words, q, 17),
+        .mime = string_table_column(words, q, 14),
+        .charset = string_table_column(words, q, 15),
+        .lang = string_table_column(words, q, 16),
+        .ip = string_table_column(words, q, 17),
         .title = db_column(q, 18),
         .detail = db_column(q, 19),
         .etag = db_column(q, 20),
         .last_modified = db_column(q, 21),
-        .warc_file = string_table_column(s->words, q, 22),
+        .warc_file = string_table_column(words, q, 22),
         .warc_offset = db_row_count(&r, 23, DB_TOTAL_MOST),
         .warc_length = db_row_count(&r, 24, DB_TOTAL_MOST),
         .first_byte_ms = (uint32_t)db_row_count(&r, 25, UINT32_MAX),
@@ -241,6 +237,9 @@ static enum status take_row(const struct page_store *s, sqlite3_stmt *q,
     };
     return db_row_check(&r, "fetch");
 }
+
+#define AS_IT_STANDS(column) column
+#define SELECT_FETCH         "SELECT " FETCH_COLUMNS(AS_IT_STANDS) " FROM fetch f"
 
 static enum status each(struct page_store *s, const char *sql, uint64_t bound,
                         bool (*visit)(void *ctx, const struct fetch_row *row),
@@ -253,7 +252,7 @@ static enum status each(struct page_store *s, const char *sql, uint64_t bound,
     if (st == STATUS_OK)
         sqlite3_bind_int64(q, 1, (int64_t)bound);
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        st = take_row(s, q, &row);
+        st = fetch_row_take(s->words, q, &row);
         if (st == STATUS_OK && !visit(ctx, &row))
             break;
     }
@@ -266,10 +265,8 @@ enum status page_store_each(struct page_store *s, uint64_t after,
                                           const struct fetch_row *row),
                             void *ctx)
 {
-    return each(s,
-                "SELECT " FETCH_COLUMNS " FROM fetch WHERE seq > ?"
-                " ORDER BY seq",
-                after, visit, ctx);
+    return each(s, SELECT_FETCH " WHERE f.seq > ? ORDER BY f.seq", after, visit,
+                ctx);
 }
 
 enum status page_store_each_of(struct page_store *s, uint64_t url,
@@ -277,10 +274,8 @@ enum status page_store_each_of(struct page_store *s, uint64_t url,
                                              const struct fetch_row *row),
                                void *ctx)
 {
-    return each(s,
-                "SELECT " FETCH_COLUMNS " FROM fetch WHERE url = ?"
-                " ORDER BY seq",
-                url, visit, ctx);
+    return each(s, SELECT_FETCH " WHERE f.url = ? ORDER BY f.seq", url, visit,
+                ctx);
 }
 
 /* ---- bodies ---- */

@@ -10,15 +10,7 @@ prom_check=$(dirname "$SITE")/prom_check
 "$tables" names >names
 [ "$(wc -l <names)" -gt 30 ] || fail "too few counters: $(cat names)"
 
-# ---- the documents are made of the table --------------------------------------
-
-for page in counters metrics; do
-    "$tables" $page >made
-    awk '$0 == "<!-- counters: end -->" { on = 0 }
-        on
-        $0 == "<!-- counters: begin -->" { on = 1 }' "$TOP/docs/formats/$page.md" |
-        diff - made || fail "docs/formats/$page.md: run tools/doc-tables.sh counters"
-done
+"$TOP/tools/doc-tables.sh" check "$tables" || fail "the documents are not those of the program"
 
 # ---- one crawl: what it says while it runs, at its end, and after ---------------
 

@@ -104,7 +104,7 @@ lacks seen_again # nothing was recorded
 exits 0 "$URLWEIR" explain d "${seed}missing.html"
 says out "  status             failed"
 says out "  via                $seed"
-says out "status=failed reason=http_404 try=1 final=yes http_status=404"
+says out "status=failed reason=http_404 tries=1 final=yes http_status=404"
 
 exits 0 "$URLWEIR" explain d "${seed}never-heard-of"
 says out "  nothing that was read is known to link to it"

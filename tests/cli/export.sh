@@ -32,7 +32,7 @@ $(cat difference)"
 # ---- urls ----
 
 writes urls csv <<'END'
-url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via,priority,lastmod,changefreq~
+url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via_id,priority,lastmod,changefreq~
 /,fetched,,200,0,seed,true,false,TIME,1,,,,~
 /a.html,fetched,,200,1,a,false,false,TIME,2,1,,,~
 "/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1,,,~
@@ -43,7 +43,7 @@ END
 exits 0 "$URLWEIR" export d
 plain >got
 cat >want <<'END'
-{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via": null, "priority": null, "lastmod": null, "changefreq": null}
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via_id": null, "priority": null, "lastmod": null, "changefreq": null}
 END
 head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
 [ "$(wc -l <got)" = 6 ] || fail "not six URLs: $(cat got)"
@@ -86,16 +86,16 @@ says err "did not record its links"
 # ---- errors, skips, hosts ----
 
 writes errors csv <<'END'
-url,status,reason,http_status,detail,depth,tries,at,via~
+url,status,reason,http_status,detail,depth,tries,fetched_at,via~
 /missing.html,failed,http_404,404,,1,1,TIME,/~
 /private/x.html,denied,robots,,Disallow: /private/,1,1,TIME,/~
 END
 writes errors jsonl <<'END'
-{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "detail": null, "depth": 1, "tries": 1, "at": "TIME", "via": "/"}
-{"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "at": "TIME", "via": "/"}
+{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "detail": null, "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/"}
+{"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/"}
 END
 writes skips csv <<'END'
-reason,host,count,example,via,at~
+reason,host,count,example,via_id,at~
 scope,other.invalid,1,,,~
 nofollow,127.0.0.1,1,,,~
 kind,127.0.0.1,1,,,~
@@ -104,7 +104,7 @@ nofollow,127.0.0.1,,/b.html,1,TIME~
 kind,127.0.0.1,,/p.png,1,TIME~
 END
 exits 0 "$URLWEIR" export d --what skips
-says out '{"reason": "scope", "host": "other.invalid", "count": 1, "example": null, "via": null, "at": null}'
+says out '{"reason": "scope", "host": "other.invalid", "count": 1, "example": null, "via_id": null, "at": null}'
 writes hosts csv <<'END'
 host,queued~
 127.0.0.1,0~

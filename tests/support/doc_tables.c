@@ -5,16 +5,19 @@
  * usage: doc_tables counters    Markdown: each counter of a crawl
  *        doc_tables metrics     Markdown: those with a metric family of their
  *                               own
+ *        doc_tables columns     each column of a URL's row
+ *        doc_tables views       the columns of each view of it
  *        doc_tables names       NAME KIND METRIC LABEL=VALUE, "-" for none, a
  *                               counter a line
  *
- * tools/doc-tables.sh puts the first two into the documents;
- * tests/cli/counters.sh compares them with what is there.
+ * tools/doc-tables.sh puts all but the last into the documents, and compares
+ * them with what is there.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/crawl_counters.h"
+#include "crawler/url_columns.h"
 
 static void metric_of(const struct crawl_counter *c, char *out, size_t size)
 {
@@ -66,19 +69,59 @@ static void print_names(void)
     }
 }
 
+/* ---- columns of a URL ---- */
+
+static bool view_has(const struct row_view *v, size_t column)
+{
+    return memchr(v->columns, (int)column, v->count) != NULL;
+}
+
+static void print_columns(void)
+{
+    puts("| column | unit | meaning | where |\n|---|---|---|---|");
+    for (size_t i = 0; i < URL_COLUMNS; i++) {
+        const struct url_column *c = &url_columns[i];
+        const char *between = "";
+
+        printf("| `%s` | %s | %s | ", c->name, c->unit, c->help);
+        for (size_t v = 0; v < ROW_VIEWS; v++)
+            if (view_has(&row_views[v], i)) {
+                printf("%s%s", between, row_views[v].name);
+                between = ", ";
+            }
+        puts(" |");
+    }
+}
+
+static void print_views(void)
+{
+    puts("| where | columns, in this order |\n|---|---|");
+    for (size_t v = 0; v < ROW_VIEWS; v++) {
+        printf("| `%s` | ", row_views[v].name);
+        for (size_t i = 0; i < row_views[v].count; i++)
+            printf("%s%s", i > 0 ? ", " : "",
+                   url_columns[row_views[v].columns[i]].name);
+        puts(" |");
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const char *what = argc == 2 ? argv[1] : "";
+    static const struct {
+        const char *what;
+        void (*print)(void);
+    } all[] = {
+        {"counters", print_counters}, {"metrics", print_metrics},
+        {"columns", print_columns},   {"views", print_views},
+        {"names", print_names},
+    };
 
-    if (strcmp(what, "counters") == 0)
-        print_counters();
-    else if (strcmp(what, "metrics") == 0)
-        print_metrics();
-    else if (strcmp(what, "names") == 0)
-        print_names();
-    else {
-        fprintf(stderr, "usage: doc_tables counters|metrics|names\n");
-        return 2;
-    }
-    return 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (argc == 2 && strcmp(argv[1], all[i].what) == 0) {
+            all[i].print();
+            return 0;
+        }
+    fprintf(stderr, "usage: doc_tables "
+                    "counters|metrics|columns|views|names\n");
+    return 2;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "crawler/crawl_counters.h"
+#include "crawler/url_columns.h"
 #include "service/http/http_openapi.h"
 #include "service/http/http_route.h"
 #include "service/net/auth.h"
@@ -73,6 +74,27 @@ START_TEST(an_own_crawl_has_each_counter)
     }
     /* name, kind, state, end, why, started_at, errors, filter */
     ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 8);
+}
+END_TEST
+
+START_TEST(a_recent_answer_has_the_columns_of_its_view)
+{
+    const struct row_view *v = &row_views[ROW_VIEW_RECENT];
+    json_t *item = NULL, *properties = NULL;
+
+    ck_assert_int_eq(json_unpack(document, "{s:{s:{s:{s:{s:{s:o}}}}}}",
+                                 "components", "schemas", "Recent",
+                                 "properties", "recent", "items", &item),
+                     0);
+    properties = json_object_get(item, "properties");
+    ck_assert_uint_eq(json_object_size(properties), v->count);
+    for (size_t i = 0; i < v->count; i++) {
+        const char *name = url_columns[v->columns[i]].name;
+
+        ck_assert_msg(json_object_get(properties, name) != NULL, "%s", name);
+        ck_assert_msg(has_string(json_object_get(item, "required"), name), "%s",
+                      name);
+    }
 }
 END_TEST
 
@@ -167,6 +189,7 @@ Suite *suite_http_openapi(void)
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, an_own_crawl_has_each_counter);
+    tcase_add_test(c, a_recent_answer_has_the_columns_of_its_view);
     tcase_add_test(c, each_route_is_in_the_document_with_its_role);
     tcase_add_test(c, each_path_of_the_document_has_a_route);
     tcase_add_test(c, each_reference_leads_somewhere);

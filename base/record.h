@@ -4,12 +4,12 @@
  * Every row of one stream has the same fields in the same order; CSV gets its
  * head line from the first. An absent value is null in JSON, empty in CSV.
  */
-#ifndef URLWEIR_CLI_REPORT_RECORD_H
-#define URLWEIR_CLI_REPORT_RECORD_H
+#ifndef URLWEIR_BASE_RECORD_H
+#define URLWEIR_BASE_RECORD_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -17,13 +17,12 @@
 enum record_format { RECORD_JSONL, RECORD_CSV };
 
 struct record {
-    FILE *to;
     enum record_format format;
     struct buf line, head;
     bool started, head_done;
 };
 
-void record_init(struct record *r, FILE *to, enum record_format format);
+void record_init(struct record *r, enum record_format format);
 void record_fini(struct record *r);
 
 /* `at` NULL: absent. */
@@ -32,16 +31,37 @@ void record_str(struct record *r, const char *name, const char *text);
 void record_uint(struct record *r, const char *name, uint64_t n);
 /* Absent when n is 0. */
 void record_some(struct record *r, const char *name, uint64_t n);
-void record_bool(struct record *r, const char *name, bool b);
-/* A fraction, given as thousandths; absent when < 0. */
-void record_thousandths(struct record *r, const char *name, int n);
 /* Seconds, given as milliseconds. */
 void record_seconds(struct record *r, const char *name, int64_t ms);
 /* ISO 8601; absent when 0. */
 void record_time(struct record *r, const char *name, int64_t wall_ms);
 /* JSON as it is; in CSV a field that holds it. */
 void record_json(struct record *r, const char *name, struct bytes json);
-/* False: writing failed. */
-bool record_end(struct record *r);
+/* The whole row, behind the head line if it is the first of CSV; borrowed until
+ * the next field. STATUS_LIMIT: it is too long. */
+MUST_CHECK enum status record_end(struct record *r, struct bytes *row);
+
+/* ---- values that are written in several ways ---- */
+
+enum record_type {
+    RECORD_ABSENT,
+    RECORD_TEXT,
+    RECORD_UINT,
+    RECORD_FLAG,
+    RECORD_SECONDS,    /* n is in milliseconds */
+    RECORD_THOUSANDTHS /* n of them */
+};
+
+struct record_value {
+    enum record_type type;
+    struct bytes text; /* maybe in `room` */
+    uint64_t n;
+    char room[40];
+};
+
+void record_value(struct record *r, const char *name,
+                  const struct record_value *v);
+/* The same as a member of an object; null if it is absent or not UTF-8. */
+json_t *record_value_json(const struct record_value *v);
 
 #endif

@@ -6,14 +6,14 @@
  * nothing. Each look is one moment of the store and ends with the call, so that
  * a reader who waits holds up nobody. One thread at a time.
  */
-#ifndef URLWEIR_STORAGE_ROWS_OUTCOME_ROWS_H
-#define URLWEIR_STORAGE_ROWS_OUTCOME_ROWS_H
+#ifndef URLWEIR_STORAGE_OUTCOME_ROWS_H
+#define URLWEIR_STORAGE_OUTCOME_ROWS_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "storage/url_record.h"
 
 struct outcome_rows;
 
@@ -27,7 +27,8 @@ void outcome_rows_close(struct outcome_rows *r); /* NULL is fine */
  * NULL. */
 MUST_CHECK enum status outcome_rows_each(
     struct outcome_rows *r, uint64_t after, unsigned most,
-    void (*visit)(void *ctx, sqlite3_stmt *row), void *ctx, unsigned *seen);
+    void (*visit)(void *ctx, const struct url_record *row), void *ctx,
+    unsigned *seen);
 /* The seq of the newest row, final or not; 0: there is none. */
 MUST_CHECK enum status outcome_rows_last(struct outcome_rows *r, uint64_t *seq);
 

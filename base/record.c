@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* record.c - rows of named fields, as JSON Lines or as CSV. */
-#include "cli/report/record.h"
+#include "base/record.h"
 
 #include "base/clock.h"
 #include "base/format.h"
 
 #define LINE_CEILING ((size_t)16 << 20)
 
-void record_init(struct record *r, FILE *to, enum record_format format)
+void record_init(struct record *r, enum record_format format)
 {
-    *r = (struct record){.to = to, .format = format};
+    *r = (struct record){.format = format};
     buf_init(&r->line, LINE_CEILING);
-    buf_init(&r->head, 65536);
+    buf_init(&r->head, LINE_CEILING + 65536); /* the first row, too */
 }
 
 void record_fini(struct record *r)
@@ -22,6 +22,8 @@ void record_fini(struct record *r)
 
 static void begin_field(struct record *r, const char *name)
 {
+    if (!r->started)
+        buf_clear(&r->line);
     if (r->format == RECORD_JSONL) {
         buf_add_str(&r->line, r->started ? ", " : "{");
         format_json(&r->line, bytes_of_str(name));
@@ -76,21 +78,6 @@ void record_some(struct record *r, const char *name, uint64_t n)
     absent(r);
 }
 
-void record_bool(struct record *r, const char *name, bool b)
-{
-    begin_field(r, name);
-    buf_add_str(&r->line, b ? "true" : "false");
-}
-
-void record_thousandths(struct record *r, const char *name, int n)
-{
-    begin_field(r, name);
-    if (n < 0)
-        absent(r);
-    else
-        buf_addf(&r->line, "%.3g", n / 1000.0);
-}
-
 void record_seconds(struct record *r, const char *name, int64_t ms)
 {
     begin_field(r, name);
@@ -114,16 +101,68 @@ void record_json(struct record *r, const char *name, struct bytes json)
         format_csv(&r->line, json);
 }
 
-bool record_end(struct record *r)
+enum status record_end(struct record *r, struct bytes *row)
 {
-    bool json = r->format == RECORD_JSONL;
-
-    if (!json && !r->head_done)
-        fprintf(r->to, "%s\r\n", buf_str(&r->head));
+    buf_add_str(&r->line, r->format == RECORD_JSONL ? "}\n" : "\r\n");
+    if (r->format == RECORD_CSV && !r->head_done) {
+        buf_add_str(&r->head, "\r\n");
+        buf_add_bytes(&r->head, buf_bytes(&r->line));
+        *row = buf_bytes(&r->head);
+    } else {
+        *row = buf_bytes(&r->line);
+    }
     r->head_done = true;
-    buf_add_str(&r->line, json ? "}\n" : "\r\n");
-    fwrite(r->line.at, 1, r->line.len, r->to);
-    buf_clear(&r->line);
     r->started = false;
-    return ferror(r->to) == 0;
+    return buf_failed(&r->line);
+}
+
+/* ---- values ---- */
+
+void record_value(struct record *r, const char *name,
+                  const struct record_value *v)
+{
+    if (v->type == RECORD_TEXT) {
+        record_text(r, name, v->text);
+        return;
+    }
+    begin_field(r, name);
+    switch (v->type) {
+    case RECORD_UINT:
+        buf_add_uint(&r->line, v->n);
+        break;
+    case RECORD_FLAG:
+        buf_add_str(&r->line, v->n != 0 ? "true" : "false");
+        break;
+    case RECORD_SECONDS:
+        format_seconds(&r->line, (int64_t)v->n);
+        break;
+    case RECORD_THOUSANDTHS:
+        buf_addf(&r->line, "%.3g", (double)v->n / 1000.0);
+        break;
+    case RECORD_TEXT:
+    case RECORD_ABSENT:
+        absent(r);
+        break;
+    }
+}
+
+json_t *record_value_json(const struct record_value *v)
+{
+    json_t *text;
+
+    switch (v->type) {
+    case RECORD_TEXT:
+        text = json_stringn(v->text.at, v->text.len);
+        return text != NULL ? text : json_null();
+    case RECORD_UINT:
+        return json_integer((json_int_t)v->n);
+    case RECORD_FLAG:
+        return json_boolean(v->n != 0);
+    case RECORD_SECONDS:
+    case RECORD_THOUSANDTHS:
+        return json_real((double)v->n / 1000.0);
+    case RECORD_ABSENT:
+        break;
+    }
+    return json_null();
 }

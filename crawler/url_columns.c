@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * url_columns.c - the columns of a URL's row: one table.
+ *
+ * Views differ in what they show and in which order, as programs read CSV by
+ * position, and in nothing else.
+ */
+#include "crawler/url_columns.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "crawler/html/link_kinds.h"
+#include "frontier/outcome.h"
+
+#define AT(x)    offsetof(struct url_record, x)
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* ---- values of members ---- */
+
+static void set_number(struct record_value *out, enum record_type type,
+                       bool there, uint64_t n)
+{
+    out->type = there ? type : RECORD_ABSENT;
+    out->n = n;
+}
+
+static void set_text(struct record_value *out, struct bytes text)
+{
+    out->type = text.len > 0 ? RECORD_TEXT : RECORD_ABSENT;
+    out->text = text;
+}
+
+static void set_time(struct record_value *out, bool there, int64_t ms)
+{
+    out->room[0] = '\0';
+    if (there)
+        clock_iso(out->room, ms);
+    set_text(out, bytes_of_str(out->room));
+}
+
+static void get_text(const void *member, struct record_value *out)
+{
+    set_text(out, *(const struct bytes *)member);
+}
+
+static void get_flag(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_FLAG, true, *(const bool *)member);
+}
+
+static void get_uint8(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_UINT, true, *(const uint8_t *)member);
+}
+
+static void get_uint16(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_UINT, true, *(const uint16_t *)member);
+}
+
+static void get_uint32(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_UINT, true, *(const uint32_t *)member);
+}
+
+static void get_uint64(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_UINT, true, *(const uint64_t *)member);
+}
+
+/* Absent when it is 0. */
+static void get_some(const void *member, struct record_value *out)
+{
+    uint64_t n = *(const uint64_t *)member;
+
+    set_number(out, RECORD_UINT, n != 0, n);
+}
+
+static void get_http_status(const void *member, struct record_value *out)
+{
+    uint16_t n = *(const uint16_t *)member;
+
+    set_number(out, RECORD_UINT, n != 0, n);
+}
+
+static void get_time(const void *member, struct record_value *out)
+{
+    int64_t ms = *(const int64_t *)member;
+
+    set_time(out, ms != 0, ms);
+}
+
+static void get_seconds(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_SECONDS, true, *(const uint32_t *)member);
+}
+
+static void get_first_byte(const void *member, struct record_value *out)
+{
+    const struct fetch_row *f = member;
+
+    set_number(out, RECORD_SECONDS, f->http_status != 0, f->first_byte_ms);
+}
+
+static void get_status(const void *member, struct record_value *out)
+{
+    const struct fetch_row *f = member;
+
+    set_text(out, bytes_of_str(outcome_status_name(f->status)));
+}
+
+static void get_reason(const void *member, struct record_value *out)
+{
+    const struct fetch_row *f = member;
+    struct outcome o = {f->status, f->reason, f->http_status};
+
+    outcome_reason_text(o, out->room, sizeof out->room);
+    set_text(out, bytes_of_str(out->room));
+}
+
+static void get_digest(const void *member, struct record_value *out)
+{
+    const struct digest *d = member;
+
+    out->room[0] = '\0';
+    if ((d->hi | d->lo) != 0)
+        snprintf(out->room, sizeof out->room, "%016llx%016llx",
+                 (unsigned long long)d->hi, (unsigned long long)d->lo);
+    set_text(out, bytes_of_str(out->room));
+}
+
+static void get_kind(const void *member, struct record_value *out)
+{
+    set_text(out, bytes_of_str(link_kind_name(*(const uint8_t *)member)));
+}
+
+static void get_seed(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_FLAG, true, *(const uint8_t *)member & URL_ROW_SEED);
+}
+
+static void get_false_positive(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_FLAG, true,
+               *(const uint8_t *)member & URL_ROW_FALSE_POSITIVE);
+}
+
+static void get_priority(const void *member, struct record_value *out)
+{
+    int16_t n = *(const int16_t *)member;
+
+    set_number(out, RECORD_THOUSANDTHS, n >= 0, (uint64_t)n);
+}
+
+static void get_lastmod(const void *member, struct record_value *out)
+{
+    int64_t ms = *(const int64_t *)member;
+
+    set_time(out, ms != HINT_NO_LASTMOD, ms);
+}
+
+static void get_changefreq(const void *member, struct record_value *out)
+{
+    set_text(out, bytes_of_str(changefreq_name(*(const uint8_t *)member)));
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+enum {
+    SEQ, URL, STATUS, REASON, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
+    FOUND_AT, ID, VIA, VIA_ID, REDIRECTS_BEFORE, QUEUE, PRIORITY, LASTMOD,
+    CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES,
+    BODY_DIGEST, SAME_AS, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
+    IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH
+};
+_Static_assert(WARC_LENGTH + 1 == URL_COLUMNS, "each column has its line");
+
+const struct url_column url_columns[URL_COLUMNS] = {
+    [SEQ] = {"seq", "number",
+     "of its row in the store; rises from line to line. Rows of tries that were "
+     "repeated have numbers too, so some are left out",
+     get_uint64, AT(fetch.seq)},
+    [URL] = {"url", "URL", "canonical", get_text, AT(url.url)},
+    [STATUS] = {"status", "text",
+     "`queued`, `fetched`, `redirect`, `failed`, `denied` or `skipped`",
+     get_status, AT(fetch)},
+    [REASON] = {"reason", "text", "[why](export.md)",
+     get_reason, AT(fetch)},
+    [HTTP_STATUS] = {"http_status", "number", "of the last response",
+     get_http_status, AT(fetch.http_status)},
+    [DEPTH] = {"depth", "links", "from a seed", get_uint32,
+     AT(url.depth)},
+    [KIND] = {"kind", "text",
+     "how it was linked where it was first found: `seed`, `a`, `redirect` ...",
+     get_kind, AT(url.kind)},
+    [SEED] = {"seed", "flag", "was given by a person",
+     get_seed, AT(url.flags)},
+    [FALSE_POSITIVE] = {"false_positive", "flag",
+     "the filter said \"maybe seen\" when it was new",
+     get_false_positive, AT(url.flags)},
+    [FOUND_AT] = {"found_at", "time", "when it was admitted",
+     get_time, AT(url.found_at_ms)},
+    [ID] = {"id", "number", "in order of arrival",
+     get_uint64, AT(url.id)},
+    [VIA] = {"via", "URL", "of the page it was first found on",
+     get_text, AT(via)},
+    [VIA_ID] = {"via_id", "number", "the `id` of that page",
+     get_some, AT(url.via)},
+    [REDIRECTS_BEFORE] = {"redirects_before", "redirects",
+     "on the way since the last real link", get_uint16, AT(url.hops)},
+    [QUEUE] = {"queue", "text", "key of its queue: the host, mostly",
+     get_text, AT(queue)},
+    [PRIORITY] = {"priority", "fraction", "as a sitemap says it",
+     get_priority, AT(hint.priority)},
+    [LASTMOD] = {"lastmod", "time", "as a sitemap or a feed says it",
+     get_lastmod, AT(hint.lastmod_ms)},
+    [CHANGEFREQ] = {"changefreq", "text", "as a sitemap says it",
+     get_changefreq, AT(hint.changefreq)},
+    [REDIRECT_TO] = {"redirect_to", "URL", "where a redirect leads to",
+     get_text, AT(redirect_to)},
+    [MIME] = {"mime", "text", "content type without parameters",
+     get_text, AT(fetch.mime)},
+    [CHARSET] = {"charset", "text",
+     "the encoding that was used to read the page",
+     get_text, AT(fetch.charset)},
+    [TITLE] = {"title", "text", "of the page, at most 512 octets",
+     get_text, AT(fetch.title)},
+    [LANG] = {"lang", "text", "of its `html` element, else Content-Language",
+     get_text, AT(fetch.lang)},
+    [BODY_BYTES] = {"body_bytes", "octets", "of the decoded body",
+     get_uint64, AT(fetch.body_bytes)},
+    [WIRE_BYTES] = {"wire_bytes", "octets", "received, heads included",
+     get_uint64, AT(fetch.wire_bytes)},
+    [BODY_DIGEST] = {"body_digest", "text",
+     "128 bits under a secret of the crawl: equal for equal bodies of this "
+     "crawl. The SHA-1 of a body is in its WARC record",
+     get_digest, AT(fetch.body_digest)},
+    [SAME_AS] = {"same_as", "URL",
+     "of the first page with the same body, where this is not the first",
+     get_text, AT(same_as)},
+    [LINKS] = {"links", "links", "found on it",
+     get_uint32, AT(fetch.links)},
+    [TRIES] = {"tries", "tries", "so far; 1: the first was the last",
+     get_uint8, AT(fetch.tries)},
+    [FINAL] = {"final", "flag", "no further try follows",
+     get_flag, AT(fetch.final)},
+    [FETCHED_AT] = {"fetched_at", "time", "moment of the request",
+     get_time, AT(fetch.at_ms)},
+    [ELAPSED] = {"elapsed", "seconds",
+     "from the request until the end of the response",
+     get_seconds, AT(fetch.elapsed_ms)},
+    [FIRST_BYTE] = {"first_byte", "seconds",
+     "from the request until the first octet of the response",
+     get_first_byte, AT(fetch)},
+    [IP] = {"ip", "text", "address that responded",
+     get_text, AT(fetch.ip)},
+    [ETAG] = {"etag", "text", "as received", get_text, AT(fetch.etag)},
+    [LAST_MODIFIED] = {"last_modified", "text", "as received",
+     get_text, AT(fetch.last_modified)},
+    [DETAIL] = {"detail", "text", "robots.txt line, error text",
+     get_text, AT(fetch.detail)},
+    [WARC_FILE] = {"warc_file", "text", "where its record is, with `--warc`",
+     get_text, AT(fetch.warc_file)},
+    [WARC_OFFSET] = {"warc_offset", "octets", "where in that file",
+     get_some, AT(fetch.warc_offset)},
+    [WARC_LENGTH] = {"warc_length", "octets", "of the record as it stands there",
+     get_some, AT(fetch.warc_length)},
+};
+
+static const uint8_t urls[] = {
+    URL, STATUS, REASON, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
+    FOUND_AT, ID, VIA_ID, PRIORITY, LASTMOD, CHANGEFREQ,
+};
+static const uint8_t pages[] = {
+    URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
+    WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
+    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS,
+};
+static const uint8_t errors[] = {
+    URL, STATUS, REASON, HTTP_STATUS, DETAIL, DEPTH, TRIES, FETCHED_AT, VIA,
+};
+static const uint8_t lines[] = {
+    SEQ, URL, STATUS, REASON, HTTP_STATUS, DEPTH, KIND, VIA, REDIRECT_TO, MIME,
+    CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS,
+    TRIES, FETCHED_AT, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL,
+    WARC_FILE, WARC_OFFSET, WARC_LENGTH,
+};
+static const uint8_t explained[] = {
+    ID, FOUND_AT, KIND, DEPTH, REDIRECTS_BEFORE, QUEUE, FALSE_POSITIVE, STATUS,
+    VIA, PRIORITY, LASTMOD, CHANGEFREQ,
+};
+static const uint8_t history[] = {
+    FETCHED_AT, STATUS, REASON, TRIES, FINAL, HTTP_STATUS, DETAIL, MIME, IP,
+    BODY_BYTES, LINKS, REDIRECT_TO, SAME_AS,
+};
+static const uint8_t recent[] = {
+    FETCHED_AT, URL, STATUS, REASON, HTTP_STATUS, ELAPSED, WIRE_BYTES, TITLE,
+};
+/* clang-format on */
+
+const struct row_view row_views[ROW_VIEWS] = {
+    [ROW_VIEW_URLS] = {"urls", urls, COUNT(urls)},
+    [ROW_VIEW_PAGES] = {"pages", pages, COUNT(pages)},
+    [ROW_VIEW_ERRORS] = {"errors", errors, COUNT(errors)},
+    [ROW_VIEW_LINES] = {"jsonl", lines, COUNT(lines)},
+    [ROW_VIEW_EXPLAIN] = {"explain", explained, COUNT(explained)},
+    [ROW_VIEW_HISTORY] = {"history", history, COUNT(history)},
+    [ROW_VIEW_RECENT] = {"recent", recent, COUNT(recent)},
+};
+
+void url_column_value(const struct url_column *c, const struct url_record *f,
+                      struct record_value *out)
+{
+    c->get((const char *)f + c->at, out);
+}
+
+enum status row_view_write(enum row_view_id view, const struct url_record *f,
+                           struct record *to, struct bytes *row)
+{
+    const struct row_view *v = &row_views[view];
+    struct record_value value;
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct url_column *c = &url_columns[v->columns[i]];
+
+        url_column_value(c, f, &value);
+        record_value(to, c->name, &value);
+    }
+    return record_end(to, row);
+}

@@ -1,0 +1,29 @@
+/*
+ * url_record.h - what a store can know of a URL: its row, a try to fetch it,
+ * what a sitemap said, and the URLs that those name by their ids.
+ *
+ * A reader fills in what it has; the rest stays empty. url_record_empty() is
+ * where to begin. Bytes are borrowed.
+ */
+#ifndef URLWEIR_STORAGE_URL_RECORD_H
+#define URLWEIR_STORAGE_URL_RECORD_H
+
+#include "storage/frontier_store.h"
+#include "storage/rows/hint_store.h"
+#include "storage/rows/page_store.h"
+
+struct url_record {
+    struct url_row url;
+    struct fetch_row fetch; /* status 0: none, it is queued */
+    struct url_hint hint;
+    struct bytes queue; /* its key */
+    struct bytes via, redirect_to, same_as;
+};
+
+static inline struct url_record url_record_empty(void)
+{
+    return (struct url_record){
+        .hint = {.priority = HINT_NO_PRIORITY, .lastmod_ms = HINT_NO_LASTMOD}};
+}
+
+#endif
