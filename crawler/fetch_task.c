@@ -12,7 +12,6 @@
 #include "crawler/fetch_task.h"
 
 #include <math.h>
-#include <netdb.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -21,7 +20,6 @@
 #include "crawler/html/links.h"
 #include "crawler/sitemap_lines.h"
 #include "crawler/sitemap_stream.h"
-#include "frontier/url/host.h"
 #include "frontier/url/queue_key.h"
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
@@ -471,49 +469,12 @@ static enum fetch_task_state begin_by_robots(const struct fetch_task_tools *t,
                        now);
 }
 
-/* Behind a proxy no address is seen but its own. What can still be refused is
- * an address that stands in the URL itself. */
-static bool is_refused_literal(const struct fetch_task_tools *t,
-                               struct fetch_task *task)
-{
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST,
-                                   .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    struct url u;
-    char *host = NULL;
-    bool refused = false;
-
-    if (t->o->proxy == NULL || t->o->guard == NULL)
-        return false;
-    url_init(&u);
-    if (url_parse(&u, lease_of(task)->url, NULL, NULL) == URL_OK &&
-        host_is_address(url_host(&u))) {
-        struct bytes name = url_host(&u);
-
-        if (name.at[0] == '[')
-            name = bytes_of(name.at + 1, name.len - 2);
-        host = xstrndup(name.at, name.len);
-        if (getaddrinfo(host, NULL, &hints, &found) == 0)
-            refused = !guard_permits(t->o->guard, found->ai_addr);
-        else
-            refused = true;
-    }
-    if (found != NULL)
-        freeaddrinfo(found);
-    free(host);
-    url_fini(&u);
-    return refused;
-}
-
 enum fetch_task_state fetch_task_begin(const struct fetch_task_tools *t,
                                        struct fetch_task *task, int64_t now)
 {
     if (task->origin.len == 0)
         return end_unasked(t, task, OUTCOME_FAILED, REASON_PROTOCOL,
                            bytes_of_str("no URL"));
-    if (is_refused_literal(t, task))
-        return end_unasked(t, task, OUTCOME_SKIPPED, REASON_ADDRESS,
-                           bytes_of_str(guard_words));
     if (lease_of(task)->visit.len > 0)
         return begin_visit(t, task, now);
     if (t->o->robots == ROBOTS_OFF)

@@ -62,6 +62,7 @@ static void start_fetcher(void)
     const struct scope_options so = {.mode = SCOPE_ANY,
                                      .depth = -1,
                                      .max_url_length = 2048};
+    const struct guard_options go = {.allow_private = true};
     struct guard *guard = NULL;
     struct buf error;
     enum status st;
@@ -84,7 +85,7 @@ static void start_fetcher(void)
         .bodies = body_pool_new((uint64_t)4 << 20),
         .warc = true,
     };
-    st = guard_new(&guard, true, NULL, 0, NULL, 0, &error);
+    st = guard_new(&guard, &go, &error);
     assert(st == STATUS_OK);
     options.guard = guard;
     st = scope_new(&options.scope, &so, &error);

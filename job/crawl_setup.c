@@ -150,9 +150,15 @@ static enum status make_shared(struct crawl_setup *c,
         .exclude = s->exclude.item,
         .exclude_count = s->exclude.count,
     };
-    enum status st = guard_new(&c->guard, s->allow_private, s->allow_net.item,
-                               s->allow_net.count, s->deny_net.item,
-                               s->deny_net.count, error);
+    const struct guard_options go = {
+        .allow_private = s->allow_private,
+        .by_proxy = s->proxy != NULL,
+        .allow = s->allow_net.item,
+        .allow_count = s->allow_net.count,
+        .deny = s->deny_net.item,
+        .deny_count = s->deny_net.count,
+    };
+    enum status st = guard_new(&c->guard, &go, error);
 
     if (st == STATUS_OK)
         st = scope_new(&c->scope, &so, error);

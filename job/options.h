@@ -62,7 +62,7 @@ struct crawl_settings {
     struct option_list mime;    /* "text/html", "image/x", "text/"; none: all */
     int64_t max_url_length;     /* octets of the canonical form */
     bool allow_private;         /* private, loopback ... addresses too */
-    struct option_list allow_net, deny_net; /* CIDR, as guard_new takes them */
+    struct option_list allow_net, deny_net; /* CIDR, as in guard_options */
     struct option_list follow, ignore;      /* see settings_link_kinds() */
     bool assets;                            /* what pages are shown with, too */
     enum sitemap_choice sitemap;

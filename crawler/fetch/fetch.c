@@ -159,12 +159,13 @@ static long read_size(const struct fetcher_options *o)
                                               : READ_LEAST;
 }
 
-void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
-                 int64_t wall_ms)
+static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
+                  int64_t wall_ms)
 {
-    assert(!f->transfer.busy && f->reserved == 0);
     f->order = *order;
+    f->order.url = NULL; /* curl has a copy, we have none */
     f->transfer.id = order->id;
+    f->verdict = GUARD_PERMITS;
     f->decided = f->keep = f->streamed = f->sent = false;
     f->unknown_coding = f->past_first = false;
     f->why = NULL;
@@ -177,11 +178,25 @@ void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->started_wall_ms = wall_ms;
     f->error[0] = '\0';
     buf_clear(&f->request);
+}
+
+bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
+                 int64_t wall_ms)
+{
+    assert(!f->transfer.busy && f->reserved == 0);
+    reset(f, order, now, wall_ms);
+    if (f->o->guard != NULL)
+        f->verdict = guard_judge(f->o->guard, bytes_of_str(order->url));
+    if (f->verdict != GUARD_PERMITS) {
+        f->decided = true;
+        f->end = FETCH_ADDRESS;
+        return false;
+    }
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
-    f->order.url = NULL; /* curl has a copy, we have none */
     curl_easy_setopt(f->transfer.easy, CURLOPT_BUFFERSIZE, read_size(f->o));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
     multi_start(f->transfer.multi, &f->transfer);
+    return true;
 }
 
 bool fetch_may_go_on(struct fetch *f, int64_t now)
@@ -247,6 +262,22 @@ static int64_t connect_time(CURL *e)
     return (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
 }
 
+/* What its handle says is of an earlier transfer. */
+static void finish_refused(struct fetch *f, int64_t now,
+                           struct fetch_result *out)
+{
+    *out = (struct fetch_result){
+        .end = f->end,
+        .response = &f->response,
+        .started = f->started,
+        .ended = now,
+        .started_wall_ms = f->started_wall_ms,
+        .connect_ns = -1,
+        .ip = "",
+        .error = guard_words(f->verdict),
+    };
+}
+
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
@@ -254,6 +285,10 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
     curl_off_t first_us = 0;
     long version = 0;
 
+    if (f->verdict != GUARD_PERMITS) {
+        finish_refused(f, now, out);
+        return;
+    }
     fetch_count_wire(f);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);

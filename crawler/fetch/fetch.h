@@ -3,10 +3,11 @@
  *
  * A fetch is a curl easy handle, which is used again and again unless a fault
  * of the libcurl in use forbids that. It follows no
- * redirect, asks no address the guard refuses, and holds no more of a body
- * than its order, the body pool and the rate limit allow: where one of them has
- * nothing left the transfer waits and its time stands still. Whose turn it is
- * and when time runs out is fetch_set.h's business. One thread owns a fetch.
+ * redirect, asks for no URL and no address the guard refuses, and holds no more
+ * of a body than its order, the body pool and the rate limit allow: where one
+ * of them has nothing left the transfer waits and its time stands still. Whose
+ * turn it is and when time runs out is fetch_set.h's business. One thread owns
+ * a fetch.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_H
 #define URLWEIR_CRAWLER_FETCH_FETCH_H
@@ -18,6 +19,7 @@
 #include "base/heap.h"
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/fetch_options.h"
+#include "crawler/fetch/guard.h"
 #include "crawler/fetch/multi.h"
 #include "crawler/fetch/response.h"
 
@@ -29,7 +31,7 @@ enum fetch_end {
     FETCH_CUT_ENCODING,
     FETCH_MIME, /* of a type nobody asked for; given up at the head */
     /* nothing is known of the URL */
-    FETCH_ADDRESS, /* the guard refused every address */
+    FETCH_ADDRESS, /* the guard refused its URL, or every address */
     FETCH_CROWDED, /* too many connections to the address; ask again later */
     FETCH_STARVED, /* no memory for the body; ask again later */
     FETCH_STOPPED, /* given up by fetch_set_abort */
@@ -121,6 +123,7 @@ struct fetch {
     bool broken;           /* curl refused to go on with it after a pause */
     enum fetch_end end;    /* once decided */
     uint64_t body_bytes, counted; /* of wire octets, in the counters */
+    enum guard_verdict verdict;   /* of its URL */
     int64_t started, started_wall_ms;
     struct curl_slist *headers, *resolve;
     char error[CURL_ERROR_SIZE];
@@ -134,8 +137,10 @@ void fetch_free(struct fetch *f); /* NULL is fine; not while under way */
  * False: curl is out of memory. */
 MUST_CHECK bool fetch_has_handle(struct fetch *f);
 
-void fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
-                 int64_t wall_ms);
+/* Every request begins here, and is judged first. False: the guard refuses its
+ * URL; the transfer is not under way, and only fetch_finish is left to call. */
+MUST_CHECK bool fetch_start(struct fetch *f, const struct fetch_order *order,
+                            int64_t now, int64_t wall_ms);
 /* Is there now what a fetch waits for? */
 bool fetch_may_go_on(struct fetch *f, int64_t now);
 /* Takes up one that waits; it may come to wait for something else at once.

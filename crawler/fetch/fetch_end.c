@@ -139,7 +139,7 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
     if (end < FETCH_CUT_ENCODING)
         return "";
     if (end == FETCH_ADDRESS) /* curl only knows that it got no socket */
-        return guard_words;
+        return guard_words(GUARD_ADDRESS);
     if (end == FETCH_CUT_ENCODING)
         return f->why != NULL ? f->why : "the content coding ends too early";
     if (code == CURLE_OK)

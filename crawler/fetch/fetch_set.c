@@ -33,6 +33,7 @@ struct fetch_set {
     struct fetch **all; /* ever made */
     size_t count, active;
     struct fetch *free;
+    struct fetch *refused; /* begun in vain: the guard refused their URLs */
     struct heap due;   /* active ones that are not paused, by present time */
     int64_t looked_at; /* at the clock, in or after a turn; 0: never */
     int64_t absent;    /* time that did not pass for deadlines */
@@ -50,7 +51,8 @@ enum status fetch_set_new(struct fetch_set **out,
 {
     struct fetch_set *s = xcalloc(1, sizeof *s);
     const struct multi_options mo = {
-        /* A proxy is named by a person, and does the resolving. */
+        /* A proxy is named by a person, and does the resolving; URLs are
+           judged all the same. */
         .guard = o->proxy == NULL ? o->guard : NULL,
         .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
         .idle_most = IDLE_CONNECTIONS,
@@ -114,8 +116,13 @@ bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
     s->active++;
     atomic_store_explicit(&s->counters->active, s->active,
                           memory_order_relaxed);
-    heap_push(&s->due, &f->due, now - s->absent + s->o->timeout_ms * NS_PER_MS);
-    fetch_start(f, order, now, wall_ms);
+    if (fetch_start(f, order, now, wall_ms)) {
+        heap_push(&s->due, &f->due,
+                  now - s->absent + s->o->timeout_ms * NS_PER_MS);
+    } else {
+        f->next_free = s->refused;
+        s->refused = f;
+    }
     return true;
 }
 
@@ -225,6 +232,8 @@ static int64_t next_moment(const struct fetch_set *s, int64_t until,
 {
     struct heap_item *first = heap_top(&s->due);
 
+    if (s->refused != NULL)
+        return now;
     if (first != NULL)
         until = clock_earlier(until, first->key + s->absent);
     until = clock_earlier(until, s->look_again);
@@ -290,12 +299,23 @@ static struct fetch *next_given_up(struct fetch_set *s, CURLcode *code)
     return (struct fetch *)((char *)first - offsetof(struct fetch, due));
 }
 
+static struct fetch *take_refused(struct fetch_set *s)
+{
+    struct fetch *f = s->refused;
+
+    if (f != NULL)
+        s->refused = f->next_free;
+    return f;
+}
+
 struct fetch *fetch_set_next_ended(struct fetch_set *s, int64_t now,
                                    struct fetch_result *r)
 {
     CURLcode code = CURLE_OK;
-    struct fetch *f = (struct fetch *)multi_next_ended(s->multi, &code);
+    struct fetch *f = take_refused(s);
 
+    if (f == NULL)
+        f = (struct fetch *)multi_next_ended(s->multi, &code);
     if (f == NULL) {
         f = next_given_up(s, &code);
         if (f == NULL)

@@ -1,9 +1,14 @@
 /*
- * guard.h - which network addresses may be asked.
+ * guard.h - which requests may be sent: by port, host name and address.
  *
- * Checked on the resolved address of every connection, robots.txt and
- * redirects included, so no name, spelling or DNS answer gets around it.
- * Read-only once made; threads share it.
+ * Every request of a fetcher is judged twice: its URL before it is begun, be it
+ * for a page, a sitemap, a robots.txt or what one of them redirects to
+ * (fetch_start), and then the address of its connection, once the name was
+ * resolved (multi.h), so that no name, spelling or DNS answer gets around it.
+ * Behind a proxy the second is not ours to see: the proxy resolves the name.
+ * Only the URL is judged then, more strictly; a public name that leads to a
+ * private address is the proxy's to refuse. Read-only once made; threads share
+ * it.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_GUARD_H
 #define URLWEIR_CRAWLER_FETCH_GUARD_H
@@ -13,26 +18,45 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/status.h"
 
 struct guard;
 
-/* Unless `allow_private`, only globally reachable unicast addresses pass
- * (IANA special-purpose registries, RFC 6890): not private, loopback,
- * link-local, shared, documentation, multicast, reserved, nor IPv4 addresses
- * like these inside IPv6 (mapped, 6to4, NAT64, Teredo). `deny` wins over
- * `allow`, `allow` over the default. Networks are CIDR, "10.0.0.0/8" or
- * "fd00::/8"; a bare address is a network of one. STATUS_FORMAT: `error` says
- * which is none. */
-MUST_CHECK enum status guard_new(struct guard **out, bool allow_private,
-                                 const char *const *allow, size_t allow_count,
-                                 const char *const *deny, size_t deny_count,
+/* Networks are CIDR, "10.0.0.0/8" or "fd00::/8"; a bare address is a network of
+ * one. */
+struct guard_options {
+    /* Unless set, only globally reachable unicast addresses pass (IANA
+     * special-purpose registries, RFC 6890): not private, loopback, link-local,
+     * shared, documentation, multicast, reserved, nor IPv4 addresses like these
+     * inside IPv6 (mapped, 6to4, NAT64, Teredo). */
+    bool allow_private;
+    /* A proxy resolves names: those of private networks are refused, too. */
+    bool by_proxy;
+    const char *const *allow, *const *deny; /* deny wins over allow, allow over
+                                               the default */
+    size_t allow_count, deny_count;
+};
+
+/* STATUS_FORMAT: `error` says what is no network. */
+MUST_CHECK enum status guard_new(struct guard **out,
+                                 const struct guard_options *o,
                                  struct buf *error);
 void guard_free(struct guard *g); /* NULL is fine */
 
-/* What became of a URL none of whose addresses is permitted, for a person. */
-extern const char guard_words[];
+enum guard_verdict {
+    GUARD_PERMITS,
+    GUARD_ADDRESS, /* an address that is not permitted, or no URL */
+    GUARD_NAME     /* a name that stands for one */
+};
 
+/* May `url`, which is canonical, be asked for? Its name is not resolved. */
+enum guard_verdict guard_judge(const struct guard *g, struct bytes url);
+
+/* May a connection be made to this address? */
 bool guard_permits(const struct guard *g, const struct sockaddr *address);
+
+/* What became of a URL that was refused, for a person; static. */
+const char *guard_words(enum guard_verdict v);
 
 #endif

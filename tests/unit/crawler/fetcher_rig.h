@@ -72,15 +72,15 @@ static inline void rig_resolve_all(struct rig *r)
 
 static void rig_start(struct rig *r)
 {
+    const struct guard_options go = {.allow_private = r->allow_private,
+                                     .by_proxy = r->o.proxy != NULL};
     struct guard *guard = NULL;
     struct buf error;
 
     buf_init(&error, 200);
     ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
     if (r->o.guard == NULL) {
-        ck_assert_int_eq(guard_new(&guard, r->allow_private, NULL, 0, NULL, 0,
-                                   &error),
-                         STATUS_OK);
+        ck_assert_int_eq(guard_new(&guard, &go, &error), STATUS_OK);
         r->o.guard = guard;
     }
     ck_assert_int_eq(scope_new(&r->o.scope, &r->so, &error), STATUS_OK);

@@ -56,6 +56,11 @@ END_TEST
 
 START_TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
 {
+    static const char *const refused[] = {
+        "http://[::1]/",      "http://169.254.169.254/",
+        "http://localhost/",  "http://metadata.google.internal/",
+        "http://x.internal/", "https://intranet/",
+    };
     struct route route = {"http://public.test/", "HTTP/1.1 200 OK\r\n" EMPTY};
     char proxy[64];
     struct rig r;
@@ -69,10 +74,15 @@ START_TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
     p = rig_ask_url(&r, "http://public.test/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     report_free(p);
-    p = rig_ask_url(&r, "http://[::1]/");
-    assert_outcome(p, OUTCOME_SKIPPED, REASON_ADDRESS);
-    report_free(p);
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        p = rig_ask_url(&r, refused[i]);
+        assert_outcome(p, OUTCOME_SKIPPED, REASON_ADDRESS);
+        ck_assert_int_eq(p->done.host.ended, 0);
+        ck_assert(bytes_starts_with(p->done.row.detail, "nothing was sent: "));
+        report_free(p);
+    }
     ck_assert_uint_eq(r.server.requests, 1);
+    ck_assert_uint_eq(atomic_load(&fetcher_counters(r.fetcher)->requests), 1);
     rig_fini(&r);
 }
 END_TEST

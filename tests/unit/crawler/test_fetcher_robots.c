@@ -401,6 +401,42 @@ START_TEST(the_guard_holds_for_robots_txt_and_its_redirects)
 }
 END_TEST
 
+/* RFC 9309 section 2.3.1.4: it cannot be had. */
+START_TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
+{
+    struct route route = {"http://a.test/robots.txt",
+                          MOVED "Location: http://169.254.169.254/r\r\n\r\n"};
+    const struct engine_lease visit = {.depth = 1,
+                                       .visit =
+                                           bytes_of_str("169.254.169.254")};
+    char proxy[64];
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", r.server.port);
+    r.o.proxy = proxy;
+    r.o.robots = ROBOTS_OBEY;
+    r.o.warc = true;
+    r.allow_private = false;
+    rig_start(&r);
+    p = rig_ask_url(&r, "http://a.test/x");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    ck_assert(bytes_is(p->done.host.visits, "169.254.169.254"));
+    report_free(p);
+    rig_give_lease(&r, visit, "http://a.test/x");
+    p = rig_receive(&r);
+    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
+    ck_assert(p->done.transient);
+    ck_assert_ptr_null(p->robots_warc);
+    ck_assert(bytes_starts_with(p->done.row.detail,
+                                "robots.txt: nothing was sent: "));
+    report_free(p);
+    ck_assert_uint_eq(r.server.requests, 1);
+    rig_fini(&r);
+}
+END_TEST
+
 Suite *suite_fetcher_robots(void)
 {
     Suite *s = suite_create("fetcher_robots");
@@ -425,6 +461,8 @@ Suite *suite_fetcher_robots(void)
     tcase_add_test(t, robots_report_fetches_and_marks_what_would_be_denied);
     tcase_add_test(t, robots_txt_of_an_earlier_run_is_not_asked_for_again);
     tcase_add_test(t, the_guard_holds_for_robots_txt_and_its_redirects);
+    tcase_add_test(
+        t, a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable);
     suite_add_tcase(s, t);
     return s;
 }

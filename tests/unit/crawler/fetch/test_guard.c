@@ -18,18 +18,25 @@ static bool asks(const struct guard *g, const char *text)
     return guard_permits(g, (const struct sockaddr *)&v6);
 }
 
-static struct guard *make(bool allow_private, const char *allow,
-                          const char *deny)
+static struct guard *make_of(const struct guard_options *o)
 {
     struct guard *g = NULL;
     struct buf error;
 
     buf_init(&error, 200);
-    ck_assert_int_eq(guard_new(&g, allow_private, &allow, allow != NULL, &deny,
-                               deny != NULL, &error),
-                     STATUS_OK);
+    ck_assert_int_eq(guard_new(&g, o, &error), STATUS_OK);
     buf_fini(&error);
     return g;
+}
+
+static struct guard *make(bool allow_private, const char *allow,
+                          const char *deny)
+{
+    return make_of(&(struct guard_options){.allow_private = allow_private,
+                                           .allow = &allow,
+                                           .allow_count = allow != NULL,
+                                           .deny = &deny,
+                                           .deny_count = deny != NULL});
 }
 
 /* The first and last address of every block of the IANA special-purpose
@@ -43,6 +50,7 @@ static const char *const refused[] = {
     "100.127.255.255",
     "127.0.0.1",
     "127.255.255.255",
+    "168.63.129.16",
     "169.254.0.0",
     "169.254.169.254",
     "169.254.255.255",
@@ -89,16 +97,21 @@ static const char *const refused[] = {
 };
 
 static const char *const permitted[] = {
-    "1.1.1.1",        "9.255.255.255",   "11.0.0.0",
-    "100.63.255.255", "100.128.0.0",     "126.255.255.255",
-    "128.0.0.0",      "169.253.255.255", "169.255.0.0",
-    "172.15.255.255", "172.32.0.0",      "192.0.1.0",
-    "192.0.3.0",      "192.88.98.255",   "192.167.255.255",
-    "192.169.0.0",    "198.17.255.255",  "198.20.0.0",
-    "198.51.101.0",   "203.0.112.255",   "223.255.255.255",
-    "2000::1",        "2001:200::1",     "2001:4860:4860::8888",
-    "2600::1",        "2a00:1450::1",    "3ffe::1",
-    "3fff:1000::1",
+    "1.1.1.1",         "9.255.255.255",
+    "11.0.0.0",        "100.63.255.255",
+    "100.128.0.0",     "126.255.255.255",
+    "128.0.0.0",       "168.63.129.15",
+    "168.63.129.17",   "169.253.255.255",
+    "169.255.0.0",     "172.15.255.255",
+    "172.32.0.0",      "192.0.1.0",
+    "192.0.3.0",       "192.88.98.255",
+    "192.167.255.255", "192.169.0.0",
+    "198.17.255.255",  "198.20.0.0",
+    "198.51.101.0",    "203.0.112.255",
+    "223.255.255.255", "2000::1",
+    "2001:200::1",     "2001:4860:4860::8888",
+    "2600::1",         "2a00:1450::1",
+    "3ffe::1",         "3fff:1000::1",
 };
 
 START_TEST(refuses_every_block_of_the_special_purpose_registries)
@@ -157,6 +170,11 @@ START_TEST(deny_wins_over_allow_and_allow_over_the_default)
     /* in every spelling */
     ck_assert(asks(g, "::ffff:10.0.0.1"));
     ck_assert(!asks(g, "::ffff:10.1.0.1"));
+    ck_assert(asks(g, "64:ff9b::10.0.0.1"));
+    ck_assert(!asks(g, "64:ff9b::10.1.0.1"));
+    guard_free(g);
+    /* what is carried is denied although what carries it is allowed */
+    g = make(false, "64:ff9b::/96", "10.1.0.0/16");
     ck_assert(asks(g, "64:ff9b::10.0.0.1"));
     ck_assert(!asks(g, "64:ff9b::10.1.0.1"));
     guard_free(g);
@@ -228,13 +246,12 @@ START_TEST(names_the_text_that_is_no_network)
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct guard_options o = {.allow = &bad[i], .allow_count = 1};
         struct guard *g = NULL;
         struct buf error;
 
         buf_init(&error, 200);
-        ck_assert_msg(guard_new(&g, false, &bad[i], 1, NULL, 0, &error) ==
-                          STATUS_FORMAT,
-                      "%s", bad[i]);
+        ck_assert_msg(guard_new(&g, &o, &error) == STATUS_FORMAT, "%s", bad[i]);
         ck_assert_ptr_null(g);
         ck_assert_ptr_nonnull(strstr(buf_str(&error), bad[i]));
         ck_assert_ptr_nonnull(strstr(buf_str(&error), "--allow-net"));
@@ -253,6 +270,145 @@ START_TEST(refuses_what_is_no_internet_address)
 }
 END_TEST
 
+/* ---- URLs ---------------------------------------------------------------- */
+
+static const char *const verdicts[] = {
+    [GUARD_PERMITS] = "permitted",
+    [GUARD_ADDRESS] = "address",
+    [GUARD_NAME] = "name",
+};
+
+struct judged {
+    const char *url;
+    enum guard_verdict want;
+};
+
+static void judge_all(const struct guard *g, const struct judged *rows,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum guard_verdict v = guard_judge(g, bytes_of_str(rows[i].url));
+
+        ck_assert_msg(v == rows[i].want, "%s: %s", rows[i].url, verdicts[v]);
+        ck_assert((guard_words(v)[0] != '\0') == (v != GUARD_PERMITS));
+    }
+}
+
+#define JUDGE(g, ...)                                                          \
+    judge_all(g, (const struct judged[]){__VA_ARGS__},                         \
+              sizeof((const struct judged[]){__VA_ARGS__}) /                   \
+                  sizeof(struct judged))
+
+START_TEST(a_url_is_judged_by_the_address_in_it_in_any_spelling)
+{
+    struct guard *g = make(false, NULL, NULL);
+
+    JUDGE(g, {"http://8.8.8.8/", GUARD_PERMITS},
+          {"https://[2600::1]:8443/", GUARD_PERMITS},
+          {"http://169.254.169.254/latest/", GUARD_ADDRESS},
+          {"http://169.254.169.254./", GUARD_ADDRESS},
+          {"http://2852039166/", GUARD_ADDRESS},
+          {"http://0xa9.0376.43518/", GUARD_ADDRESS},
+          {"http://user@168.63.129.16/", GUARD_ADDRESS},
+          {"http://100.100.100.200/", GUARD_ADDRESS},
+          {"http://192.0.0.192/", GUARD_ADDRESS},
+          {"http://[::1]/", GUARD_ADDRESS},
+          {"http://[::ffff:169.254.169.254]/", GUARD_ADDRESS},
+          {"http://[fd00:ec2::254]/", GUARD_ADDRESS},
+          {"http://[fd20:ce::254]/", GUARD_ADDRESS},
+          {"http://[fe80::a9fe:a9fe]/", GUARD_ADDRESS},
+          {"http://[64:ff9b::a9fe:a9fe]/", GUARD_ADDRESS},
+          {"http://[64:ff9b::8.8.8.8]/", GUARD_PERMITS},
+          {"http://[64:ff9b:1::a9fe:a9fe]/", GUARD_ADDRESS},
+          {"http://[2002:a9fe:a9fe::1]/", GUARD_ADDRESS},
+          {"http://[2001:0:808:808:0:0:5601:5601]/", GUARD_ADDRESS},
+          {"ftp://8.8.8.8/", GUARD_ADDRESS}, {"", GUARD_ADDRESS});
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(names_of_this_machine_and_of_metadata_are_refused_unresolved)
+{
+    struct guard *g = make(false, NULL, NULL);
+
+    JUDGE(g, {"http://localhost/", GUARD_NAME},
+          {"http://LOCALHOST:8080/", GUARD_NAME},
+          {"http://localhost./", GUARD_NAME},
+          {"http://a.b.localhost/", GUARD_NAME},
+          {"http://localhost.localdomain/", GUARD_NAME},
+          {"http://ip6-loopback/", GUARD_NAME},
+          {"http://metadata/", GUARD_NAME},
+          {"http://metadata.google.internal/", GUARD_NAME},
+          {"http://METADATA.google.internal./", GUARD_NAME},
+          {"http://metadata.goog/", GUARD_NAME},
+          {"http://metadata.azure.internal/", GUARD_NAME},
+          {"http://instance-data/", GUARD_NAME},
+          {"http://instance-data.ec2.internal/", GUARD_NAME},
+          {"http://api.metadata.cloud.ibm.com/", GUARD_NAME},
+          {"http://metadata.tencentyun.com/", GUARD_NAME},
+          {"http://notlocalhost.example/", GUARD_PERMITS},
+          {"http://localhost.example.org/", GUARD_PERMITS},
+          {"http://metadata.example.org/", GUARD_PERMITS},
+          /* resolved here, their addresses are judged then */
+          {"http://wiki.internal/", GUARD_PERMITS},
+          {"http://wiki/", GUARD_PERMITS});
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(behind_a_proxy_names_of_private_networks_are_refused)
+{
+    struct guard *g = make_of(&(struct guard_options){.by_proxy = true});
+
+    JUDGE(g, {"http://example.org/", GUARD_PERMITS},
+          {"http://example.org./", GUARD_PERMITS},
+          {"http://8.8.8.8/", GUARD_PERMITS},
+          {"http://10.0.0.1/", GUARD_ADDRESS},
+          {"http://localhost/", GUARD_NAME}, {"http://wiki/", GUARD_NAME},
+          {"http://wiki./", GUARD_NAME}, {"http://printer.local/", GUARD_NAME},
+          {"http://a.b.internal/", GUARD_NAME},
+          {"http://host.localdomain/", GUARD_NAME},
+          {"http://nas.home.arpa/", GUARD_NAME},
+          {"http://nas.lan/", GUARD_NAME},
+          {"http://local.example.org/", GUARD_PERMITS});
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
+{
+    const char *allow = "127.0.0.0/8", *deny = "169.254.0.0/16";
+    const char *none = "127.0.0.0/8";
+    struct guard *g = make(false, allow, NULL);
+
+    JUDGE(g, {"http://localhost/", GUARD_PERMITS},
+          {"http://metadata.goog/", GUARD_NAME});
+    guard_free(g);
+    /* a proxy may take ::1 */
+    g = make_of(&(struct guard_options){.by_proxy = true,
+                                        .allow = &allow,
+                                        .allow_count = 1});
+    JUDGE(g, {"http://localhost/", GUARD_NAME},
+          {"http://127.0.0.1/", GUARD_PERMITS});
+    guard_free(g);
+    g = make_of(&(struct guard_options){.allow_private = true,
+                                        .by_proxy = true,
+                                        .deny = &deny,
+                                        .deny_count = 1});
+    JUDGE(g, {"http://localhost/", GUARD_PERMITS},
+          {"http://wiki.internal/", GUARD_PERMITS},
+          {"http://metadata.google.internal/", GUARD_NAME},
+          {"http://169.254.169.254/", GUARD_ADDRESS});
+    guard_free(g);
+    g = make_of(&(struct guard_options){.allow_private = true,
+                                        .by_proxy = true,
+                                        .deny = &none,
+                                        .deny_count = 1});
+    JUDGE(g, {"http://localhost/", GUARD_NAME});
+    guard_free(g);
+}
+END_TEST
+
 Suite *suite_guard(void)
 {
     Suite *s = suite_create("guard");
@@ -267,6 +423,12 @@ Suite *suite_guard(void)
     tcase_add_test(t, networks_of_each_length_and_family_hold_what_they_say);
     tcase_add_test(t, names_the_text_that_is_no_network);
     tcase_add_test(t, refuses_what_is_no_internet_address);
+    tcase_add_test(t, a_url_is_judged_by_the_address_in_it_in_any_spelling);
+    tcase_add_test(
+        t, names_of_this_machine_and_of_metadata_are_refused_unresolved);
+    tcase_add_test(t, behind_a_proxy_names_of_private_networks_are_refused);
+    tcase_add_test(
+        t, names_are_allowed_and_denied_with_the_addresses_they_stand_for);
     suite_add_tcase(s, t);
     return s;
 }

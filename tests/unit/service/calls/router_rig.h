@@ -76,7 +76,7 @@ static inline void member_make(struct crawl_job *m)
     };
     ck_assert_int_eq(scope_new(&m->fetch.scope, &so, &error), STATUS_OK);
     ck_assert_int_eq(guard_new((struct guard **)(uintptr_t)&m->fetch.guard,
-                               false, NULL, 0, NULL, 0, &error),
+                               &(struct guard_options){0}, &error),
                      STATUS_OK);
     buf_fini(&error);
     co.dir = m->at.dir;
