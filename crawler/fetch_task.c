@@ -395,6 +395,22 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     return finish(t, task, r);
 }
 
+static bool is_refused(const struct fetch_result *result)
+{
+    return result->end == FETCH_ADDRESS || result->end == FETCH_PORT;
+}
+
+/* The guard refused the origin's robots.txt, and would refuse the page. */
+static enum fetch_task_state end_refused(const struct fetch_task_tools *t,
+                                         struct fetch_task *task,
+                                         const struct fetch_result *result)
+{
+    robots_cache_gave_up(t->robots, task->origin);
+    return end_unasked(t, task, OUTCOME_SKIPPED,
+                       result->end == FETCH_PORT ? REASON_PORT : REASON_ADDRESS,
+                       bytes_of_str(result->error));
+}
+
 static enum fetch_task_state robots_ended(const struct fetch_task_tools *t,
                                           struct fetch_task *task,
                                           const struct fetch_result *result)
@@ -408,11 +424,8 @@ static enum fetch_task_state robots_ended(const struct fetch_task_tools *t,
         robots_cache_gave_up(t->robots, task->origin);
         return FETCH_TASK_DONE;
     }
-    if (result->end == FETCH_ADDRESS && task->hop->number == 0) {
-        robots_cache_gave_up(t->robots, task->origin);
-        return end_unasked(t, task, OUTCOME_SKIPPED, REASON_ADDRESS,
-                           bytes_of_str(result->error));
-    }
+    if (is_refused(result) && task->hop->number == 0)
+        return end_refused(t, task, result);
     next = next_hop(task, result);
     if (next != NULL)
         return leave_hop(t, task, result, next);

@@ -209,7 +209,7 @@ static void fill_host_news(struct draft *d)
     struct engine_host_news *host = &d->done->host;
     uint16_t status = result->response->status;
 
-    if (result->end == FETCH_ADDRESS)
+    if (result->end == FETCH_ADDRESS || result->end == FETCH_PORT)
         return; /* nothing was sent, and nothing is wrong with the host */
     host->ended = result->ended;
     host->unreachable = result->end == FETCH_DNS ||
@@ -456,6 +456,9 @@ static void report_end(struct draft *d)
         break;
     case FETCH_ADDRESS:
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_ADDRESS);
+        break;
+    case FETCH_PORT:
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_PORT);
         break;
     default:
         set_outcome(d->done, OUTCOME_FAILED, failure_reason(d->result->end));

@@ -49,6 +49,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_LENT] = "lent",
     [REASON_REMOVED] = "removed",
     [REASON_STUCK] = "stuck",
+    [REASON_PORT] = "port",
 };
 
 const char *outcome_status_name(enum outcome_status s)

@@ -68,6 +68,7 @@ enum outcome_reason {
     REASON_REMOVED, /* skipped: a person took it out of its queue, removal.h */
     REASON_STUCK,   /* failed: the process ended, or did not go on, while it
                        read the response (frontier_blame) */
+    REASON_PORT,    /* skipped: one that browsers block */
     REASON_COUNT_
 };
 

@@ -157,6 +157,10 @@ static enum status make_shared(struct crawl_setup *c,
         .allow_count = s->allow_net.count,
         .deny = s->deny_net.item,
         .deny_count = s->deny_net.count,
+        .nat64 = s->nat64.item,
+        .nat64_count = s->nat64.count,
+        .ports = s->allow_port.item,
+        .port_count = s->allow_port.count,
     };
     enum status st = guard_new(&c->guard, &go, error);
 

@@ -148,6 +148,13 @@ static const struct option_spec specs[] = {
     {.name = "deny-net", LIST(deny_net), .section = SCOPE, .arg = "CIDR",
      .flags = OPTION_COMMAS,
      .help = "never connect to this network; wins over --allow-net"},
+    {.name = "nat64", LIST(nat64), .section = SCOPE, .arg = "PREFIX",
+     .flags = OPTION_COMMAS,
+     .help = "judge IPv6 addresses of this NAT64 prefix by the IPv4 address in "
+             "them"},
+    {.name = "allow-port", LIST(allow_port), .section = SCOPE, .arg = "PORT",
+     .flags = OPTION_COMMAS,
+     .help = "ask this port although browsers block it, as 25 or 6000"},
     {.name = "follow", LIST(follow),
      .fallback = "a,area,iframe,link,canonical,alternate,meta-refresh,"
                  "sitemap,feed",

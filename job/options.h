@@ -25,7 +25,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 73 /* rows of the table */
+#define CRAWL_OPTIONS 75 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -63,6 +63,8 @@ struct crawl_settings {
     int64_t max_url_length;     /* octets of the canonical form */
     bool allow_private;         /* private, loopback ... addresses too */
     struct option_list allow_net, deny_net; /* CIDR, as in guard_options */
+    struct option_list nat64;               /* the same */
+    struct option_list allow_port;          /* of those that browsers block */
     struct option_list follow, ignore;      /* see settings_link_kinds() */
     bool assets;                            /* what pages are shown with, too */
     enum sitemap_choice sitemap;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/fetch/guard.h"
+
 #define WARC_PREFIX_MOST 64
 
 enum status settings_refuse(struct buf *error, const char *option,
@@ -117,6 +119,21 @@ static enum status check_deny_net(const char *net, struct buf *error)
     return check_net("deny-net", net, error);
 }
 
+static enum status check_nat64(const char *net, struct buf *error)
+{
+    return check_net("nat64", net, error);
+}
+
+static enum status check_allow_port(const char *port, struct buf *error)
+{
+    uint16_t n;
+
+    if (guard_port_parse(port, &n))
+        return STATUS_OK;
+    return settings_refuse(error, "allow-port", port,
+                           "it takes a port from 1 to 65535");
+}
+
 /* HOST:PORT:ADDRESS; the host may be an IPv6 address in brackets. */
 static enum status check_resolve(const char *entry, struct buf *error)
 {
@@ -210,6 +227,7 @@ enum status settings_check_values(const struct crawl_settings *s,
     } lists[] = {
         {&s->header, check_header},       {&s->mime, check_mime},
         {&s->allow_net, check_allow_net}, {&s->deny_net, check_deny_net},
+        {&s->nat64, check_nat64},         {&s->allow_port, check_allow_port},
         {&s->resolve, check_resolve},     {&s->sitemap_url, check_sitemap_url},
     };
     enum status st = check_agent(s, error);

@@ -124,8 +124,11 @@ static void pages_row(FILE *to, const struct summary *s)
 }
 
 /* Where a crawl of one's own network was meant, and only half said so. */
-static void address_hint(FILE *to, const struct crawl_sample *c)
+static void refused_hints(FILE *to, const struct crawl_sample *c)
 {
+    if (c->watch.done[OUTCOME_SKIPPED][REASON_PORT] > 0)
+        fprintf(to, "  port: not asked, since browsers block it; --allow-port "
+                    "asks\n");
     if (c->watch.done[OUTCOME_SKIPPED][REASON_ADDRESS] > 0)
         fprintf(to, "  address: not asked, since it is a private or "
                     "special one; --allow-private asks\n");
@@ -291,7 +294,7 @@ void summary_print(FILE *to, const struct summary *s)
     if (n->seeds_failed > 0) {
         fprintf(to, "  %" PRIu64 " of %" PRIu64 " seeds failed\n",
                 n->seeds_failed, n->seeds);
-        address_hint(to, c);
+        refused_hints(to, c);
     }
     fprintf(to, "exit status %d; ", (int)s->code);
     print_next(to, s);

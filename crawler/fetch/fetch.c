@@ -189,7 +189,7 @@ bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
         f->verdict = guard_judge(f->o->guard, bytes_of_str(order->url));
     if (f->verdict != GUARD_PERMITS) {
         f->decided = true;
-        f->end = FETCH_ADDRESS;
+        f->end = f->verdict == GUARD_PORT ? FETCH_PORT : FETCH_ADDRESS;
         return false;
     }
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);

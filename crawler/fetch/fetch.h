@@ -31,7 +31,8 @@ enum fetch_end {
     FETCH_CUT_ENCODING,
     FETCH_MIME, /* of a type nobody asked for; given up at the head */
     /* nothing is known of the URL */
-    FETCH_ADDRESS, /* the guard refused its URL, or every address */
+    FETCH_ADDRESS, /* the guard refused its host, or every address */
+    FETCH_PORT,    /* the guard refused its port */
     FETCH_CROWDED, /* too many connections to the address; ask again later */
     FETCH_STARVED, /* no memory for the body; ask again later */
     FETCH_STOPPED, /* given up by fetch_set_abort */

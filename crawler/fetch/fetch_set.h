@@ -29,7 +29,7 @@ void fetch_set_free(struct fetch_set *s);
 /* False: too much has come; ask again after the next turn. */
 bool fetch_set_may_start(struct fetch_set *s, int64_t now);
 /* Begin a transfer on behalf of `ctx`. If the guard refuses its URL, it ends at
- * once as FETCH_ADDRESS. False: no memory for one. */
+ * once as FETCH_ADDRESS or FETCH_PORT. False: no memory for one. */
 bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
                      void *ctx, int64_t now, int64_t wall_ms);
 /* Wait for something to do, `until` at the latest, and do it. */

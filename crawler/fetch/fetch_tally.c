@@ -17,6 +17,7 @@ const char *fetch_tally_end_name(unsigned end)
         [FETCH_CUT_ENCODING] = "bad_encoding",
         [FETCH_MIME] = "mime",
         [FETCH_ADDRESS] = "address",
+        [FETCH_PORT] = "port",
         [FETCH_CROWDED] = "crowded",
         [FETCH_STARVED] = "no_memory",
         [FETCH_STOPPED] = "stopped",

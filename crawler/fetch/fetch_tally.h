@@ -19,9 +19,10 @@
 
 struct fetch_result;
 
-#define FETCH_TALLY_ENDS    15 /* members of enum fetch_end */
-#define FETCH_TALLY_CLASSES 10 /* first digits of HTTP status; 0: no response  \
-                                */
+#define FETCH_TALLY_ENDS 16 /* members of enum fetch_end */
+#define FETCH_TALLY_CLASSES                                                    \
+    10 /* first digits of HTTP status; 0: no response                          \
+        */
 
 /* All zero: nothing has ended. */
 struct fetch_tally {

@@ -20,6 +20,8 @@
 struct guard {
     bool allow_private, by_proxy;
     struct network_list allow, deny, nat64;
+    uint16_t *ports; /* allowed although browsers block them */
+    size_t port_count;
 };
 
 /* ---- life ---------------------------------------------------------------- */
@@ -33,6 +35,51 @@ static enum status list_parse(struct network_list *l, const char *option,
         if (!network_parse(texts[l->count], &l->at[l->count])) {
             buf_addf(error, "%s '%s': no network, as in 10.0.0.0/8 or fd00::/8",
                      option, texts[l->count]);
+            return STATUS_FORMAT;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status nat64_parse(struct guard *g, const struct guard_options *o,
+                               struct buf *error)
+{
+    enum status st =
+        list_parse(&g->nat64, "--nat64", o->nat64, o->nat64_count, error);
+
+    for (size_t i = 0; st == STATUS_OK && i < g->nat64.count; i++) {
+        if (special_is_nat64_prefix(&g->nat64.at[i]))
+            continue;
+        buf_addf(error,
+                 "--nat64 '%s': no NAT64 prefix; those are IPv6 networks of "
+                 "32, 40, 48, 56, 64 or 96 bits, as in 64:ff9b:1::/48",
+                 o->nat64[i]);
+        st = STATUS_FORMAT;
+    }
+    return st;
+}
+
+bool guard_port_parse(const char *text, uint16_t *out)
+{
+    size_t len = strlen(text);
+    unsigned long n;
+
+    if (len == 0 || len > 5 || strspn(text, "0123456789") != len)
+        return false;
+    n = strtoul(text, NULL, 10);
+    *out = (uint16_t)n;
+    return n > 0 && n <= UINT16_MAX;
+}
+
+static enum status ports_parse(struct guard *g, const struct guard_options *o,
+                               struct buf *error)
+{
+    g->ports = xcalloc(o->port_count, sizeof *g->ports);
+    for (; g->port_count < o->port_count; g->port_count++) {
+        if (!guard_port_parse(o->ports[g->port_count],
+                              &g->ports[g->port_count])) {
+            buf_addf(error, "--allow-port '%s': no port from 1 to 65535",
+                     o->ports[g->port_count]);
             return STATUS_FORMAT;
         }
     }
@@ -53,6 +100,12 @@ enum status guard_new(struct guard **out, const struct guard_options *o,
     st = list_parse(&g->deny, "--deny-net", o->deny, o->deny_count, error);
     if (st != STATUS_OK)
         goto out;
+    st = nat64_parse(g, o, error);
+    if (st != STATUS_OK)
+        goto out;
+    st = ports_parse(g, o, error);
+    if (st != STATUS_OK)
+        goto out;
     *out = g;
     g = NULL;
 out:
@@ -67,6 +120,7 @@ void guard_free(struct guard *g)
     free(g->allow.at);
     free(g->deny.at);
     free(g->nat64.at);
+    free(g->ports);
     free(g);
 }
 
@@ -152,6 +206,15 @@ static enum guard_verdict judge_host(const struct guard *g, struct bytes host)
     return GUARD_PERMITS;
 }
 
+static bool permits_port(const struct guard *g, uint16_t port)
+{
+    for (size_t i = 0; i < g->port_count; i++) {
+        if (g->ports[i] == port)
+            return true;
+    }
+    return !special_port(port);
+}
+
 enum guard_verdict guard_judge(const struct guard *g, struct bytes url)
 {
     enum guard_verdict v = GUARD_ADDRESS;
@@ -160,6 +223,8 @@ enum guard_verdict guard_judge(const struct guard *g, struct bytes url)
     url_init(&u);
     if (url_parse(&u, url, NULL, NULL) == URL_OK)
         v = judge_host(g, url_host(&u));
+    if (v == GUARD_PERMITS && !permits_port(g, u.port))
+        v = GUARD_PORT;
     url_fini(&u);
     return v;
 }
@@ -174,6 +239,9 @@ const char *guard_words(enum guard_verdict v)
         return "nothing was sent: a name for this machine, for a private "
                "network or for a cloud's metadata; --allow-private and "
                "--allow-net allow more";
+    case GUARD_PORT:
+        return "nothing was sent: a port that browsers block, since other "
+               "services listen there; --allow-port allows it";
     default:
         return "";
     }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/buf.h"
@@ -36,18 +37,29 @@ struct guard_options {
     const char *const *allow, *const *deny; /* deny wins over allow, allow over
                                                the default */
     size_t allow_count, deny_count;
+    /* Prefixes of this network's NAT64, of 32, 40, 48, 56, 64 or 96 bits (RFC
+     * 6052): an address in one is judged by the IPv4 address in it.
+     * 64:ff9b::/96 always is one. */
+    const char *const *nat64;
+    size_t nat64_count;
+    /* Decimal; of the ports that browsers block, those that may be asked. */
+    const char *const *ports;
+    size_t port_count;
 };
 
-/* STATUS_FORMAT: `error` says what is no network. */
+/* STATUS_FORMAT: `error` says what is no network, prefix or port. */
 MUST_CHECK enum status guard_new(struct guard **out,
                                  const struct guard_options *o,
                                  struct buf *error);
+/* "1" to "65535", in decimal. */
+bool guard_port_parse(const char *text, uint16_t *out);
 void guard_free(struct guard *g); /* NULL is fine */
 
 enum guard_verdict {
     GUARD_PERMITS,
     GUARD_ADDRESS, /* an address that is not permitted, or no URL */
-    GUARD_NAME     /* a name that stands for one */
+    GUARD_NAME,    /* a name that stands for one */
+    GUARD_PORT     /* a port that browsers block, and nobody allowed */
 };
 
 /* May `url`, which is canonical, be asked for? Its name is not resolved. */

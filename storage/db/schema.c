@@ -37,7 +37,7 @@
     " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
     " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'lent'"                            \
-    " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' END"
+    " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port' END"
 
 #define KIND_NAME(n)                                                           \
     "CASE " n " WHEN 0 THEN 'a' WHEN 1 THEN 'area' WHEN 2 THEN 'link'"         \

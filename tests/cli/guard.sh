@@ -87,3 +87,44 @@ mark
 crawl denied --allow-private --deny-net 127.0.0.0/8
 ended 5
 nothing_came "--deny-net wins over --allow-private"
+
+# ---- ports that browsers block ---------------------------------------------------
+
+# at PORT OUTCOME OPTION...: a crawl of 127.0.0.9 there ends so. Nothing listens on
+# port 10080, as a rule (Amanda).
+at() {
+    n=$((n + 1))
+    at=$1 want=$2
+    shift 2
+    status=0
+    # shellcheck disable=SC2086
+    "$URLWEIR" crawl "http://127.0.0.9:$at/" -o "port-$n" $quick --tries 1 \
+        --robots off --allow-private "$@" >crawl.out 2>crawl.err || status=$?
+    ended 5 "port $at"
+    exits 0 "$URLWEIR" status "port-$n" --json
+    says out "\"$want\": 1"
+}
+at 10080 skipped.port
+says crawl.err "port: not asked, since browsers block it; --allow-port asks"
+exits 0 "$URLWEIR" explain "port-$n" http://127.0.0.9:10080/
+says out "nothing was sent: a port that browsers block"
+at 10080 failed.connect --allow-port 25,10080
+at 10080 skipped.port --allow-port 25
+
+# ---- NAT64 -----------------------------------------------------------------------
+
+# 2600:db8:9::/48 as this network's: 127.0.0.1 in it is loopback.
+nat64='http://[2600:db8:9:7f00:0:100::]'
+status=0
+# shellcheck disable=SC2086
+"$URLWEIR" crawl "$nat64:$port/" -o nat64 $quick --nat64 2600:db8:9::/48 \
+    >crawl.out 2>crawl.err || status=$?
+ended 5 "--nat64"
+exits 0 "$URLWEIR" explain nat64 "$nat64:$port/"
+says out "nothing was sent: a private or special address"
+for wrong in 10.0.0.0/8 2600::/44 2600::1; do
+    exits 1 "$URLWEIR" crawl "$seed" -o wrong --nat64 "$wrong"
+    says err "--nat64 '$wrong': no NAT64 prefix"
+done
+exits 1 "$URLWEIR" crawl "$seed" -o wrong --allow-port 0
+says err "--allow-port '0': it takes a port from 1 to 65535"

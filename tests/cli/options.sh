@@ -76,6 +76,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --depth 30 --scope any --include '^http' --exclude '/none$' \
     --exclude 'also-none' --mime text/html,text/ --max-url-len 1000 \
     --allow-private --allow-net 127.0.0.0/8 --deny-net 127.0.0.9 \
+    --nat64 64:ff9b:1::/48 --allow-port 25,6000 \
     --follow a,area,link,sitemap --ignore area --assets --sitemap auto \
     --sitemap-url "$site" --limit 1000 --per-host 500 \
     --time 90s --quota 100M --max-body 1M --max-links 99 --memory 128M --min-disk 1M \
@@ -111,6 +112,11 @@ allow-net:
   - "127.0.0.0/8"
 deny-net:
   - "127.0.0.9"
+nat64:
+  - "64:ff9b:1::/48"
+allow-port:
+  - "25"
+  - "6000"
 follow:
   - "a"
   - "area"

@@ -299,6 +299,9 @@ START_TEST(values_have_the_shape_they_need)
     refused("--allow-net 'localhost': a network is like",
             CRAWL("--allow-net", "localhost"));
     refused("--deny-net '10.0.0.0\\8'", CRAWL("--deny-net", "10.0.0.0\\8"));
+    refused("--nat64 'nat64': a network is like", CRAWL("--nat64", "nat64"));
+    refused("--allow-port 'smtp': it takes a port from 1 to 65535",
+            CRAWL("--allow-port", "25,smtp"));
     refused("--resolve 'a:b': it takes HOST:PORT:ADDRESS",
             CRAWL("--resolve", "a:b"));
     refused("--resolve 'a:0:127.0.0.1'", CRAWL("--resolve", "a:0:127.0.0.1"));

@@ -47,7 +47,7 @@ START_TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
     step_ms = 100;
     for (int i = 0; i < 3; i++) {
         /* nobody listens there */
-        struct report *p = rig_ask_url(&r, "http://127.0.0.1:1/");
+        struct report *p = rig_ask_url(&r, "http://127.0.0.1:2/");
 
         assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
         report_free(p);

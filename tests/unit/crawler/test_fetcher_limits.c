@@ -87,6 +87,29 @@ START_TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
 }
 END_TEST
 
+START_TEST(a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt)
+{
+    struct route route = {"/", "HTTP/1.1 200 OK\r\n" EMPTY};
+    struct rig r;
+    struct report *p;
+
+    for (int i = 0; i < 2; i++) {
+        rig_init(&r, &route, 1);
+        r.o.robots = i == 0 ? ROBOTS_OFF : ROBOTS_OBEY;
+        rig_start(&r);
+        p = rig_ask_url(&r, "http://127.0.0.1:25/");
+        assert_outcome(p, OUTCOME_SKIPPED, REASON_PORT);
+        ck_assert_int_eq(p->done.host.ended, 0);
+        ck_assert(!p->done.transient && !p->done.host.unreachable);
+        ck_assert(bytes_starts_with(p->done.row.detail, "nothing was sent: "));
+        report_free(p);
+        ck_assert_uint_eq(atomic_load(&fetcher_counters(r.fetcher)->requests),
+                          0);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
 START_TEST(the_environment_sends_no_request_elsewhere)
 {
     struct route route = {"/", "HTTP/1.1 200 OK\r\n" EMPTY};
@@ -395,6 +418,8 @@ Suite *suite_fetcher_limits(void)
                    no_address_the_guard_refuses_is_asked_whatever_its_spelling);
     tcase_add_test(t, a_name_that_resolves_to_a_refused_address_is_not_asked);
     tcase_add_test(t, behind_a_proxy_addresses_in_urls_are_still_refused);
+    tcase_add_test(
+        t, a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt);
     tcase_add_test(t, the_environment_sends_no_request_elsewhere);
     tcase_add_test(t, a_gzip_bomb_stays_within_the_limit);
     tcase_add_test(t, bodies_wait_for_each_other_when_memory_is_short);

@@ -408,7 +408,7 @@ START_TEST(hosts_that_cannot_be_reached_say_how)
         enum outcome_reason reason;
         bool transient;
     } cases[] = {
-        {"http://127.0.0.1:1/", REASON_CONNECT, true},
+        {"http://127.0.0.1:2/", REASON_CONNECT, true},
         {"http://no-such-host.invalid/", REASON_DNS, true},
         {"http://a*b.invalid/", REASON_DNS, false}, /* no host name to curl */
     };

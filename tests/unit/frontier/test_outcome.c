@@ -71,6 +71,7 @@ static const struct {
     {{OUTCOME_SKIPPED, REASON_NO_SITEMAP, 404}, false, false},
     {{OUTCOME_SKIPPED, REASON_REMOVED, 0}, false, false},
     {{OUTCOME_FAILED, REASON_STUCK, 0}, false, true},
+    {{OUTCOME_SKIPPED, REASON_PORT, 0}, false, true},
     {{OUTCOME_FETCHED, REASON_LINK_COUNT, 200}, true, false},
 };
 

@@ -123,7 +123,7 @@ static inline void refuses(enum status st, const char *because,
     ck_assert_msg(strstr(why, because) != NULL, "%s", why);
 }
 
-#define SEED "http://127.0.0.1:1/"
+#define SEED "http://127.0.0.1:2/"
 #define QUICK                                                                  \
     "'allow-private': true, 'tries': 1, 'delay': 0, 'min-disk': 0, "           \
     "'threads': 1, 'robots': 'off', 'sitemap': 'off'"

@@ -23,8 +23,8 @@ START_TEST(hosts_and_recent_answers_are_told)
                      "connect");
     does(CRAWLS_PAUSE, "a", NULL);
     does(CRAWLS_SEED, "a",
-         "{'urls': ['http://127.0.0.2:1/', 'http://127.0.0.2:1/2', "
-         "'http://127.0.0.3:1/']}");
+         "{'urls': ['http://127.0.0.2:2/', 'http://127.0.0.2:2/2', "
+         "'http://127.0.0.3:2/']}");
     does(CRAWLS_HOSTS, "a", "{'sort': 'biggest', 'size': '1'}");
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "hosts")), 1);
     host = json_array_get(json_object_get(answer, "hosts"), 0);

@@ -119,14 +119,14 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 0);
     does(CRAWLS_SET_SETTINGS, "a", "{'delay': '0'}");
     does(CRAWLS_SEED, "a",
-         "{'urls': ['http://127.0.0.2:1/no/1', 'http://127.0.0.3:1/yes']}");
+         "{'urls': ['http://127.0.0.2:2/no/1', 'http://127.0.0.3:2/yes']}");
     becomes("a", CRAWLS_WAITING);
     ck_assert_uint_eq(look("a").sample.stats.skipped, 1);
     ck_assert_uint_eq(look("a").sample.stats.failed, 2);
     restart();
     becomes("a", CRAWLS_WAITING);
     ck_assert_str_eq(json_string_value(setting("a", "scope")), "any");
-    does(CRAWLS_SEED, "a", "{'urls': ['http://127.0.0.4:1/no/2']}");
+    does(CRAWLS_SEED, "a", "{'urls': ['http://127.0.0.4:2/no/2']}");
     becomes("a", CRAWLS_WAITING);
     ck_assert_uint_eq(look("a").sample.stats.skipped, 2);
 }

@@ -112,6 +112,23 @@ START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
 }
 END_TEST
 
+START_TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
+{
+    static const struct crawl_sample c = {
+        .stats = {.skipped = 1, .urls = 1, .seeds = 1, .seeds_failed = 1},
+        .watch.done[OUTCOME_SKIPPED][REASON_PORT] = 1};
+    static const struct summary s = {.dir = "d",
+                                     .end = CRAWL_FINISHED,
+                                     .code = EXIT_SEEDS,
+                                     .crawl = &c};
+
+    print(&s);
+    ck_assert_ptr_nonnull(strstr(text, "  port: not asked, since browsers "
+                                       "block it; --allow-port asks\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(giving_up_names_the_hosts)
 {
     static const struct summary_wait waits[] = {{"a.example", 86400000},
@@ -206,6 +223,7 @@ Suite *suite_summary(void)
     tcase_add_test(t, a_resumed_crawl_tells_its_own_share);
     tcase_add_test(t,
                    a_seed_at_a_private_address_names_the_option_that_allows_it);
+    tcase_add_test(t, a_seed_at_a_blocked_port_names_the_option_that_allows_it);
     tcase_add_test(t, giving_up_names_the_hosts);
     tcase_add_test(t, of_many_reasons_the_rarest_are_summed_up);
     tcase_add_test(t, the_next_command_can_be_pasted);

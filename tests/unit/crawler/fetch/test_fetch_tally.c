@@ -36,15 +36,17 @@ START_TEST(each_request_is_counted_by_its_end_and_its_status)
     rig_start(&r);
     for (int i = 0; i < 4; i++)
         report_free(rig_ask(&r, routes[i].path));
+    report_free(rig_ask_url(&r, "http://127.0.0.1:2/"));
     report_free(rig_ask_url(&r, "http://127.0.0.1:1/"));
     s = look(&r);
     ck_assert_uint_eq(ended(&s, "answered"), 3);
     ck_assert_uint_eq(ended(&s, "protocol"), 1);
     ck_assert_uint_eq(ended(&s, "connect"), 1);
+    ck_assert_uint_eq(ended(&s, "port"), 1);
     ck_assert_uint_eq(s.classes[2], 1);
     ck_assert_uint_eq(s.classes[4], 1);
     ck_assert_uint_eq(s.classes[9], 1);
-    ck_assert_uint_eq(s.classes[0], 2);
+    ck_assert_uint_eq(s.classes[0], 3);
     ck_assert_uint_eq(histogram_count(&s.response), 3);
     ck_assert_uint_eq(histogram_count(&s.first_byte), 3);
     ck_assert_uint_ge(s.response.sum, s.first_byte.sum);

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -276,6 +277,7 @@ static const char *const verdicts[] = {
     [GUARD_PERMITS] = "permitted",
     [GUARD_ADDRESS] = "address",
     [GUARD_NAME] = "name",
+    [GUARD_PORT] = "port",
 };
 
 struct judged {
@@ -409,6 +411,144 @@ START_TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
 }
 END_TEST
 
+/* The list of the Fetch Standard, as the web platform tests have it. */
+START_TEST(fetch_port_blocking_ports_that_browsers_block_are_refused)
+{
+    static const unsigned bad[] = {
+        0,    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,    22,
+        23,   25,   37,   42,   43,   53,   69,   77,   79,   87,   95,    101,
+        102,  103,  104,  109,  110,  111,  113,  115,  117,  119,  123,   135,
+        137,  139,  143,  161,  179,  389,  427,  465,  512,  513,  514,   515,
+        526,  530,  531,  532,  540,  548,  554,  556,  563,  587,  601,   636,
+        989,  990,  993,  995,  1719, 1720, 1723, 2049, 3659, 4045, 4190,  5060,
+        5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+    };
+    struct guard *g = make(true, NULL, NULL);
+    size_t at = 0;
+
+    for (unsigned port = 0; port <= UINT16_MAX; port++) {
+        bool is_bad = at < sizeof bad / sizeof *bad && bad[at] == port;
+        char url[64];
+
+        snprintf(url, sizeof url, "https://example.org:%u/", port);
+        ck_assert_msg(guard_judge(g, bytes_of_str(url)) ==
+                          (is_bad ? GUARD_PORT : GUARD_PERMITS),
+                      "%u", port);
+        at += is_bad;
+    }
+    JUDGE(g, {"http://example.org/", GUARD_PERMITS},
+          {"https://example.org/", GUARD_PERMITS});
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(a_port_is_allowed_by_name_and_nothing_else_with_it)
+{
+    const char *const ports[] = {"25", "6000"};
+    struct guard *g =
+        make_of(&(struct guard_options){.ports = ports, .port_count = 2});
+
+    JUDGE(g, {"http://example.org:25/", GUARD_PERMITS},
+          {"http://example.org:6000/", GUARD_PERMITS},
+          {"http://example.org:26/", GUARD_PERMITS},
+          {"http://example.org:6665/", GUARD_PORT},
+          {"http://10.0.0.1:25/", GUARD_ADDRESS},
+          {"http://localhost:22/", GUARD_NAME});
+    guard_free(g);
+}
+END_TEST
+
+/* RFC 6052 section 2.4 has 192.0.2.33 in a prefix of each length; here it is
+ * 10.0.2.33 and 9.0.2.33, and the prefixes are not those of documentation. */
+START_TEST(
+    rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them)
+{
+    static const struct {
+        const char *prefix, *private, *public;
+    } rows[] = {
+        {"2a00:db8::/32", "2a00:db8:a00:221::", "2a00:db8:900:221::"},
+        {"2a00:db8:100::/40", "2a00:db8:10a:2:21::", "2a00:db8:109:2:21::"},
+        {"2a00:db8:122::/48",
+         "2a00:db8:122:a00:2:2100::", "2a00:db8:122:900:2:2100::"},
+        {"2a00:db8:122:300::/56",
+         "2a00:db8:122:30a:0:221::", "2a00:db8:122:309:0:221::"},
+        {"2a00:db8:122:344::/64",
+         "2a00:db8:122:344:a:2:2100::", "2a00:db8:122:344:9:2:2100::"},
+        {"2a00:db8:122:344::/96", "2a00:db8:122:344::10.0.2.33",
+         "2a00:db8:122:344::9.0.2.33"},
+        {"64:ff9b:1::/48",
+         "64:ff9b:1:a00:2:2100::", "64:ff9b:1:900:2:2100::"}, /* RFC 8215 */
+        {"fd00:64::/96", "fd00:64::10.0.2.33", "fd00:64::9.0.2.33"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct guard_options o = {.nat64 = &rows[i].prefix,
+                                        .nat64_count = 1};
+        struct guard *g = make_of(&o);
+        char url[80];
+
+        ck_assert_msg(!asks(g, rows[i].private), "%s", rows[i].private);
+        ck_assert_msg(asks(g, rows[i].public), "%s", rows[i].public);
+        snprintf(url, sizeof url, "http://[%s]/", rows[i].private);
+        ck_assert_int_eq(guard_judge(g, bytes_of_str(url)), GUARD_ADDRESS);
+        ck_assert(!asks(g, "64:ff9b::10.0.2.33"));
+        ck_assert(asks(g, "64:ff9b::9.0.2.33"));
+        guard_free(g);
+    }
+}
+END_TEST
+
+START_TEST(of_several_nat64_prefixes_the_longest_counts)
+{
+    const char *const nat64[] = {"2a00::/32", "2a00:0:9::/96", "2a00:0:9::/48"};
+    const char *deny = "1.2.3.4";
+    struct guard *g = make_of(&(struct guard_options){.allow_private = true,
+                                                      .nat64 = nat64,
+                                                      .nat64_count = 3,
+                                                      .deny = &deny,
+                                                      .deny_count = 1});
+
+    ck_assert(!asks(g, "2a00:0:9::1.2.3.4"));
+    ck_assert(!asks(g, "2a00:0:9:102:3:400::"));
+    ck_assert(!asks(g, "2a00:0:102:304::"));
+    ck_assert(asks(g, "2a00:0:102:305::"));
+    guard_free(g);
+}
+END_TEST
+
+START_TEST(names_what_is_no_nat64_prefix_and_no_port)
+{
+    static const char *const prefixes[] = {
+        "64:ff9b::/95", "64:ff9b::/72",  "64:ff9b::/24", "64:ff9b::",
+        "10.0.0.0/8",   "::ffff:0:0/96", "nat64",
+    };
+    static const char *const ports[] = {"",   "0",  "65536", "http",  "-1",
+                                        "+1", " 1", "1x",    "000022"};
+    struct guard *g = NULL;
+    struct buf error;
+
+    buf_init(&error, 400);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const struct guard_options o = {.nat64 = &prefixes[i],
+                                        .nat64_count = 1};
+
+        buf_clear(&error);
+        ck_assert_int_eq(guard_new(&g, &o, &error), STATUS_FORMAT);
+        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--nat64 '"));
+        ck_assert_ptr_nonnull(strstr(buf_str(&error), prefixes[i]));
+    }
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        const struct guard_options o = {.ports = &ports[i], .port_count = 1};
+
+        buf_clear(&error);
+        ck_assert_int_eq(guard_new(&g, &o, &error), STATUS_FORMAT);
+        ck_assert_ptr_nonnull(strstr(buf_str(&error), "--allow-port '"));
+    }
+    ck_assert_ptr_null(g);
+    buf_fini(&error);
+}
+END_TEST
+
 Suite *suite_guard(void)
 {
     Suite *s = suite_create("guard");
@@ -429,6 +569,14 @@ Suite *suite_guard(void)
     tcase_add_test(t, behind_a_proxy_names_of_private_networks_are_refused);
     tcase_add_test(
         t, names_are_allowed_and_denied_with_the_addresses_they_stand_for);
+    tcase_add_test(t,
+                   fetch_port_blocking_ports_that_browsers_block_are_refused);
+    tcase_add_test(t, a_port_is_allowed_by_name_and_nothing_else_with_it);
+    tcase_add_test(
+        t,
+        rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them);
+    tcase_add_test(t, of_several_nat64_prefixes_the_longest_counts);
+    tcase_add_test(t, names_what_is_no_nat64_prefix_and_no_port);
     suite_add_tcase(s, t);
     return s;
 }
