@@ -34,7 +34,7 @@ static void record(struct crawl *c, struct report *r)
 static void sift(struct crawl *c, struct report *r)
 {
     if (c->status == STATUS_OK)
-        sitemap_trust_sift(r, frontier_store_of(c->engine),
+        sitemap_trust_sift(r, &c->o.fetch->rules, frontier_store_of(c->engine),
                            frontier_pages_of(c->engine));
 }
 

@@ -15,8 +15,6 @@
 #include "crawler/outlinks.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
-#include "frontier/url/queue_key.h"
-#include "frontier/url/url_params.h"
 
 #define SEEN_LEAST ((size_t)256)
 #define SEEN_KEPT  ((size_t)4096)
@@ -138,9 +136,7 @@ static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
 {
     struct scope_verdict verdict;
 
-    like.key = queue_key_of(u);
-    like.digest =
-        digest_url(f->o->digest_key, f->o->crawl, like.key, url_text(u));
+    candidate_identify(&f->o->rules, u, &like);
     if (seen_before(&f->seen, like.digest) && !f->o->record_links)
         return REASON_NONE;
     if (f->o->links_most > 0 && f->seen.count > f->o->links_most) {
@@ -148,13 +144,13 @@ static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
         return REASON_LINK_COUNT;
     }
     verdict = link_is_sitemap(like.kind) && url_same_site(&f->page, u)
-                  ? scope_check_listing(f->o->scope, u, like.depth)
-                  : scope_check(f->o->scope, u, like.depth);
+                  ? scope_check_listing(f->o->rules.scope, u, like.depth)
+                  : scope_check(f->o->rules.scope, u, like.depth);
     if (!verdict.in) {
         outlinks_drop(&f->found, verdict.reason, u);
         return verdict.reason;
     }
-    outlinks_add(to, &like, u);
+    outlinks_add(to, &like);
     return REASON_NONE;
 }
 
@@ -168,8 +164,7 @@ static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
         outlinks_drop(&f->found, REASON_KIND, u);
         return false;
     }
-    url_canonicalise(u);
-    url_drop_params(u, f->o->drop_params, f->o->drop_param_count);
+    candidate_form(&f->o->rules, u);
     return true;
 }
 
@@ -289,15 +284,14 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
     };
 
     if (location.len == 0 ||
-        url_canonical(&f->target, location, &f->page, NULL) != URL_OK)
+        candidate_read(&f->o->rules, &f->target, location, &f->page) != URL_OK)
         return REASON_REDIRECT_INVALID;
-    url_drop_params(&f->target, f->o->drop_params, f->o->drop_param_count);
     if (bytes_equal(url_text(&f->target), f->lease->url))
         return REASON_REDIRECT_LOOP;
     if (like.hops > f->o->max_redirects)
         return REASON_REDIRECT_LIMIT;
     if (f->lease->depth == 0)
-        scope_add_seed(f->o->scope, &f->target);
+        scope_add_seed(f->o->rules.scope, &f->target);
     if (offer(f, &f->found, like, &f->target) != REASON_NONE)
         return REASON_REDIRECT_SCOPE;
     return REASON_NONE;

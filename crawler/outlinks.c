@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "frontier/candidate.h"
 
 #define KEPT_COUNT     ((size_t)4096) /* room kept between pages */
 #define DROP_TEXT_MOST ((size_t)2048)
@@ -106,11 +107,9 @@ void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
     *new_drop(f) = (struct engine_drop){reason, host, bytes_of(at, len)};
 }
 
-void outlinks_add(struct outlinks *f, const struct engine_item *like,
-                  const struct url *u)
+void outlinks_add(struct outlinks *f, const struct engine_item *like)
 {
-    struct bytes text = url_text(u);
-    size_t key_at = (size_t)(like->key.at - text.at);
+    struct bytes text = like->url;
     size_t extra = like->hint != NULL ? sizeof *like->hint : 0;
     bool room = has_room(f, text.len + extra);
     char *at = room ? arena_try_copy(f->arena, text.at, text.len) : NULL;
@@ -126,8 +125,7 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like,
         *hint = *like->hint;
     item = new_item(f);
     *item = *like;
-    item->url = bytes_of(at, text.len);
-    item->key = bytes_of(at + key_at, like->key.len);
+    candidate_moved(item, at);
     item->hint = hint;
 }
 

@@ -32,10 +32,9 @@ void outlinks_fini(struct outlinks *f);
 void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
                     struct arena *arena, size_t most);
 
-/* `u` is canonical and `like` says the rest; like->key points into its text,
- * like->hint is copied. */
-void outlinks_add(struct outlinks *f, const struct engine_item *like,
-                  const struct url *u);
+/* A copy of `like`, with its texts and hint; like->key is a part of like->url.
+ */
+void outlinks_add(struct outlinks *f, const struct engine_item *like);
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
                    const struct url *u);
 /* All further links of this page, in one drop that names the page. */

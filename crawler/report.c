@@ -199,7 +199,8 @@ static void fill_row(struct draft *d)
     row->last_modified = header(d, RESPONSE_LAST_MODIFIED);
     row->lang = header(d, RESPONSE_CONTENT_LANGUAGE);
     if (result->body.len > 0 && d->list == NULL) /* which is not kept whole */
-        row->body_digest = digest_bytes(d->r->o->digest_key, result->body);
+        row->body_digest =
+            digest_bytes(d->r->o->rules.digest_key, result->body);
     d->done->outcome.http_status = result->response->status;
 }
 

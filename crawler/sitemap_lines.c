@@ -11,17 +11,16 @@
 #include "crawler/html/links.h"
 #include "crawler/outlinks.h"
 #include "crawler/report.h"
-#include "frontier/scope.h"
-#include "frontier/url/queue_key.h"
 
 /* For the texts; a robots.txt is at most ROBOTS_READ_MOST. */
 #define LINES_MEMORY (2 * ROBOTS_READ_MOST)
 
 /* The URL of line `i`, which is the caller's to free with url_fini. */
-static bool line_url(const struct robots *rules, size_t i,
+static bool line_url(const struct candidate_rules *of,
+                     const struct robots *rules, size_t i,
                      const struct url *robots, struct url *out)
 {
-    return url_canonical(out, robots_sitemap(rules, i), robots, NULL) == URL_OK;
+    return candidate_read(of, out, robots_sitemap(rules, i), robots) == URL_OK;
 }
 
 static bool robots_url(struct bytes origin, struct url *out)
@@ -37,19 +36,16 @@ static bool robots_url(struct bytes origin, struct url *out)
     return ok;
 }
 
-static void add_line(const struct fetcher_options *o, struct outlinks *f,
+static void add_line(const struct candidate_rules *of, struct outlinks *f,
                      const struct url *u)
 {
     struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
-    struct scope_verdict v = scope_check_listing(o->scope, u, like.depth);
+    enum outcome_reason no = candidate_take(of, u, true, &like);
 
-    if (!v.in) {
-        outlinks_drop(f, v.reason, u);
-        return;
-    }
-    like.key = queue_key_of(u);
-    like.digest = digest_url(o->digest_key, o->crawl, like.key, url_text(u));
-    outlinks_add(f, &like, u);
+    if (no != REASON_NONE)
+        outlinks_drop(f, no, u);
+    else
+        outlinks_add(f, &like);
 }
 
 void sitemap_lines_report(const struct fetcher_options *o,
@@ -66,10 +62,11 @@ void sitemap_lines_report(const struct fetcher_options *o,
     url_init(&robots);
     url_init(&u);
     outlinks_begin(&f, l, arena, arena_used(arena) + LINES_MEMORY);
-    if (robots_url(origin, &robots) && scope_has_host(o->scope, &robots)) {
+    if (robots_url(origin, &robots) &&
+        scope_has_host(o->rules.scope, &robots)) {
         for (size_t i = 0; i < count && i < SITEMAP_LINES_MOST; i++) {
-            if (line_url(rules, i, &robots, &u))
-                add_line(o, &f, &u);
+            if (line_url(&o->rules, rules, i, &robots, &u))
+                add_line(&o->rules, &f, &u);
         }
         if (count > SITEMAP_LINES_MOST)
             outlinks_overflow(&f);
@@ -80,7 +77,8 @@ void sitemap_lines_report(const struct fetcher_options *o,
     url_fini(&robots);
 }
 
-bool sitemap_lines_name(const struct robots *rules, struct bytes origin,
+bool sitemap_lines_name(const struct candidate_rules *of,
+                        const struct robots *rules, struct bytes origin,
                         struct bytes url)
 {
     size_t count = robots_sitemap_count(rules);
@@ -91,7 +89,7 @@ bool sitemap_lines_name(const struct robots *rules, struct bytes origin,
     url_init(&u);
     if (robots_url(origin, &robots))
         for (size_t i = 0; !named && i < count; i++)
-            named = line_url(rules, i, &robots, &u) &&
+            named = line_url(of, rules, i, &robots, &u) &&
                     bytes_equal(url_text(&u), url);
     url_fini(&u);
     url_fini(&robots);

@@ -20,8 +20,9 @@ void sitemap_lines_report(const struct fetcher_options *o,
                           const struct engine_lease *l, struct bytes origin,
                           const struct robots *rules, struct report *r);
 
-/* Does some line name exactly this canonical URL? */
-bool sitemap_lines_name(const struct robots *rules, struct bytes origin,
+/* Does some line name exactly this URL, in the form that `of` gives it? */
+bool sitemap_lines_name(const struct candidate_rules *of,
+                        const struct robots *rules, struct bytes origin,
                         struct bytes url);
 
 #endif

@@ -20,8 +20,6 @@
 #include "crawler/robots/robots_tag.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
-#include "frontier/url/queue_key.h"
-#include "frontier/url/url_params.h"
 
 #define PART_ENTRIES ((size_t)1024)
 #define PART_TEXT    ((size_t)128 << 10) /* a part is sent when it has more */
@@ -112,25 +110,26 @@ static uint32_t entry_depth(const struct sitemap_stream *s)
     return s->lease->depth > 0 ? s->lease->depth : 1;
 }
 
-/* Why it is not wanted; REASON_NONE: it is. */
-static enum outcome_reason refusal(const struct sitemap_stream *s,
-                                   enum link_kind kind, const struct url *u)
+/* REASON_NONE: *item is filled in. Else why it is not wanted. */
+static enum outcome_reason take(const struct sitemap_stream *s,
+                                const struct url *u, struct engine_item *item)
 {
+    bool listing = item->kind != LINK_LISTED;
+
     if (s->nofollow && !s->o->follow_nofollow)
         return REASON_NOFOLLOW;
-    if (kind == LINK_LISTED)
-        return scope_check(s->o->scope, u, entry_depth(s)).reason;
-    if (s->lease->kind == LINK_SITEMAP_PART)
+    if (listing && s->lease->kind == LINK_SITEMAP_PART)
         return REASON_NESTED_INDEX;
-    return scope_check_listing(s->o->scope, u, entry_depth(s)).reason;
+    return candidate_take(&s->o->rules, u, listing, item);
 }
 
 static void take_entry(void *ctx, const struct sitemap_entry *e)
 {
     struct sitemap_stream *s = ctx;
-    enum link_kind kind =
-        e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED;
-    struct engine_item like = {.depth = entry_depth(s), .kind = (uint8_t)kind};
+    struct engine_item like = {
+        .depth = entry_depth(s),
+        .kind = e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED,
+    };
     enum outcome_reason no;
     struct url_hint hint;
 
@@ -140,23 +139,19 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
         send_part(s);
     if (s->arena == NULL)
         begin_part(s);
-    url_canonicalise(e->url);
-    url_drop_params(e->url, s->o->drop_params, s->o->drop_param_count);
-    no = refusal(s, kind, e->url);
+    candidate_form(&s->o->rules, e->url);
+    no = take(s, e->url, &like);
     if (no != REASON_NONE) {
         outlinks_drop(&s->own, no, e->url);
         return;
     }
-    like.key = queue_key_of(e->url);
-    like.digest =
-        digest_url(s->o->digest_key, s->o->crawl, like.key, url_text(e->url));
     if (sitemap_hint(e, &hint))
         like.hint = &hint;
     /* Feeds quote whom they like; a sitemap speaks for its host. */
     outlinks_add(e->kind == SITEMAP_ITEM || url_same_site(&s->page, e->url)
                      ? &s->own
                      : &s->elsewhere,
-                 &like, e->url);
+                 &like);
 }
 
 /* ---- octets -------------------------------------------------------------- */

@@ -22,6 +22,7 @@
 #define ORIGINS_MOST 256 /* looked up for one report */
 
 struct sifter {
+    const struct candidate_rules *of;
     struct frontier_store *urls;
     struct page_store *pages;
     struct url chain[CHAIN_MOST]; /* the sitemap first */
@@ -74,7 +75,8 @@ static bool is_named(struct sifter *s, struct bytes origin)
         return false;
     rules = robots_parse(row.body, bytes_of_str("*"));
     for (size_t i = 0; !named && i < s->length; i++)
-        named = sitemap_lines_name(rules, origin, url_text(&s->chain[i]));
+        named =
+            sitemap_lines_name(s->of, rules, origin, url_text(&s->chain[i]));
     robots_free(rules);
     return named;
 }
@@ -156,10 +158,10 @@ static void sift_report(struct sifter *s, struct report *r)
     r->done.drop_count += n - kept;
 }
 
-void sitemap_trust_sift(struct report *r, struct frontier_store *urls,
-                        struct page_store *pages)
+void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
+                        struct frontier_store *urls, struct page_store *pages)
 {
-    struct sifter s = {.urls = urls, .pages = pages};
+    struct sifter s = {.of = of, .urls = urls, .pages = pages};
 
     if (r->elsewhere == 0)
         return;

@@ -80,15 +80,14 @@ static void start_fetcher(void)
         .retry_delay_ms = 100,
         .robots = ROBOTS_OFF,
         .kinds = LINK_SET_FOLLOW | LINK_BIT(LINK_SITEMAP),
-        .digest_key = &key,
-        .crawl = bytes_of_str("fuzz"),
+        .rules = {.digest_key = &key, .crawl = bytes_of_str("fuzz")},
         .bodies = body_pool_new((uint64_t)4 << 20),
         .warc = true,
     };
     st = guard_new(&guard, &go, &error);
     assert(st == STATUS_OK);
     options.guard = guard;
-    st = scope_new(&options.scope, &so, &error);
+    st = scope_new(&options.rules.scope, &so, &error);
     assert(st == STATUS_OK);
     st = fetcher_global_init();
     assert(st == STATUS_OK);

@@ -201,7 +201,7 @@ enum status crawl_job_start(struct crawl_job *m, bool paused, struct buf *why)
 
     enter(m->host, m);
     c->fetch.ip_limit = m->host->ip_limit;
-    c->fetch.digest_key = frontier_digest_key(m->engine);
+    c->fetch.rules.digest_key = frontier_digest_key(m->engine);
     c->crawl.paused = paused;
     st = open_lines(m, why);
     if (st == STATUS_OK)

@@ -71,7 +71,7 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
                              clock_wall_ms());
     if (st != STATUS_OK)
         return st;
-    m->setup->fetch.digest_key = frontier_digest_key(m->engine);
+    m->setup->fetch.rules.digest_key = frontier_digest_key(m->engine);
     st = put_seeds(m);
     if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
         buf_addf(why, "input: %s cannot be read", m->settings.input);

@@ -96,19 +96,19 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .kinds = settings_link_kinds(s),
         .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
         .links_most = (uint64_t)s->max_links,
-        .drop_params = s->drop_params.item,
-        .drop_param_count = s->drop_params.count,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
         /* A repeat is told by its digest alone, on its page too. */
         .record_links = s->record == RECORD_LINKS || s->compare_text,
         .warc = s->warc,
         .guard = c->guard,
-        .scope = c->scope,
         .bodies = c->bodies,
         .ip_limit = c->ip_limit,
         .rate = c->rate,
-        .crawl = bytes_of_str(CRAWL_ID),
+        .rules = {.scope = c->scope,
+                  .drop_params = s->drop_params.item,
+                  .drop_param_count = s->drop_params.count,
+                  .crawl = bytes_of_str(CRAWL_ID)},
     };
 }
 

@@ -19,8 +19,6 @@
 #include "crawler/sitemap_stream.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "frontier/url/queue_key.h"
-#include "frontier/url/url_params.h"
 #include "job/seeds.h"
 #include "job/settings.h"
 
@@ -28,7 +26,7 @@
 
 struct seed_sink {
     struct engine *engine;
-    struct scope *scope;
+    struct candidate_rules rules;
     const struct crawl_settings *s;
     bool guesses;      /* at sitemaps */
     struct buf origin; /* of the last guess */
@@ -45,7 +43,8 @@ static struct seed_sink *sink_new(struct engine *e, struct crawl_setup *c,
     struct seed_sink *k = xcalloc(1, sizeof *k);
 
     k->engine = e;
-    k->scope = c->scope;
+    k->rules = c->fetch.rules;
+    k->rules.digest_key = frontier_digest_key(e);
     k->s = s;
     k->guesses = c->fetch.find_sitemaps;
     buf_init(&k->origin, URL_LENGTH_CEILING);
@@ -84,14 +83,9 @@ static enum status put_batch(struct seed_sink *k)
 static enum status put(struct seed_sink *k, const struct url *u,
                        struct engine_item like)
 {
-    struct bytes text = url_text(u), key = queue_key_of(u);
-    char *copy = xstrndup(text.at, text.len);
-
-    like.url = bytes_of(copy, text.len);
-    like.key = bytes_of(copy + (key.at - text.at), key.len);
-    like.digest = digest_url(frontier_digest_key(k->engine),
-                             bytes_of_str(CRAWL_ID), key, text);
-    k->urls[k->n] = copy;
+    candidate_identify(&k->rules, u, &like);
+    k->urls[k->n] = xstrndup(like.url.at, like.url.len);
+    candidate_moved(&like, k->urls[k->n]);
     k->askers[k->n] = like.seed ? k->asks : NULL;
     k->items[k->n] = like;
     return ++k->n == BATCH ? put_batch(k) : STATUS_OK;
@@ -119,17 +113,20 @@ static enum status put_guess(struct seed_sink *k, const struct url *seed)
     buf_init(&text, URL_LENGTH_CEILING);
     buf_add_bytes(&text, url_origin(seed));
     buf_add_str(&text, SITEMAP_GUESS);
-    if (url_canonical(&u, buf_bytes(&text), NULL, NULL) == URL_OK &&
-        scope_check_listing(k->scope, &u, like.depth).in)
+    if (candidate_read(&k->rules, &u, buf_bytes(&text), NULL) == URL_OK &&
+        scope_check_listing(k->rules.scope, &u, like.depth).in)
         st = put(k, &u, like);
     buf_fini(&text);
     url_fini(&u);
     return st;
 }
 
-static enum status put_sitemap(void *ctx, const struct url *u)
+static enum status put_sitemap(void *ctx, struct url *u)
 {
-    return put(ctx, u,
+    struct seed_sink *k = ctx;
+
+    candidate_form(&k->rules, u);
+    return put(k, u,
                (struct engine_item){.depth = 1,
                                     .kind = LINK_SITEMAP,
                                     .seed = true});
@@ -144,32 +141,16 @@ static enum status put_sitemaps(struct seed_sink *k)
 
 /* ---- seeds --------------------------------------------------------------- */
 
-static enum status put_canonical(struct seed_sink *k, const struct url *u)
+static enum status put_seed(void *ctx, struct url *u)
 {
+    struct seed_sink *k = ctx;
     enum status st = STATUS_OK;
 
-    scope_add_seed(k->scope, u);
+    candidate_form(&k->rules, u);
+    scope_add_seed(k->rules.scope, u);
     if (k->s->sitemap != SITEMAPS_ONLY)
         st = put(k, u, (struct engine_item){.kind = LINK_SEED, .seed = true});
     return st == STATUS_OK && k->guesses ? put_guess(k, u) : st;
-}
-
-static enum status put_seed(void *ctx, const struct url *u)
-{
-    struct seed_sink *k = ctx;
-    const struct option_list *drop = &k->s->drop_params;
-    struct url own; /* u is only lent */
-    enum status st = STATUS_OK;
-
-    if (drop->count == 0)
-        return put_canonical(k, u);
-    url_init(&own);
-    if (url_parse(&own, url_text(u), NULL, NULL) == URL_OK) {
-        url_drop_params(&own, drop->item, drop->count);
-        st = put_canonical(k, &own);
-    }
-    url_fini(&own);
-    return st;
 }
 
 static enum status put_all(struct seed_sink *k, bool *none)
@@ -233,7 +214,7 @@ enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
         k->asks = &seeds[i];
         seeds[i].why = bytes_is_utf8(seeds[i].text) ? NULL : "it is not UTF-8";
         if (seeds[i].why == NULL)
-            why = url_canonical(&u, seeds[i].text, NULL, NULL);
+            why = url_parse(&u, seeds[i].text, NULL, NULL);
         if (why != URL_OK)
             seeds[i].why = seeds_explain(why);
         if (seeds[i].why == NULL)

@@ -23,9 +23,9 @@
 #define SEEDS_REPORTED 20
 #define SEED_CEILING   URL_LENGTH_CEILING /* octets of a line */
 
-/* Take one seed; `u` is canonical and only lent. Anything but STATUS_OK ends
- * the reading and is passed on. */
-typedef enum status (*seed_visit)(void *ctx, const struct url *u);
+/* Take one seed; `u` is canonical, and the visitor's to change until it
+ * returns. Anything but STATUS_OK ends the reading and is passed on. */
+typedef enum status (*seed_visit)(void *ctx, struct url *u);
 
 /* What is wrong with a bad one, in words; `text` as it came. */
 typedef enum status (*seed_refuse)(void *ctx, struct bytes text,

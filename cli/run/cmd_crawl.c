@@ -107,7 +107,7 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
         crawl_control_close(control);
         return crawl_open_failed(st, s->output);
     }
-    c->fetch.digest_key = frontier_digest_key(e);
+    c->fetch.rules.digest_key = frontier_digest_key(e);
     st = read_seeds(e, c, s, &code);
     if (st == STATUS_OK)
         code = crawl_run(c, e, s, control);

@@ -108,7 +108,7 @@ static int resume_in(const struct crawl_settings *s,
                    ? crawl_run_lines(s, already_finished(e, s->output))
                    : crawl_open_failed(st, s->output);
     } else {
-        c->fetch.digest_key = frontier_digest_key(e);
+        c->fetch.rules.digest_key = frontier_digest_key(e);
         st = crawl_setup_reopen_scope(e, c->scope, s);
         code = st == STATUS_OK ? run_controlled(c, e, s, lock)
                                : crawl_open_failed(st, s->output);

@@ -169,7 +169,7 @@ static enum status send_batch(struct seeding *k)
     return st;
 }
 
-static enum status take(void *ctx, const struct url *u)
+static enum status take(void *ctx, struct url *u)
 {
     struct seeding *k = ctx;
     struct bytes text = url_text(u);

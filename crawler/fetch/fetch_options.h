@@ -10,13 +10,12 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-#include "base/digest.h"
 #include "crawler/fetch/body_pool.h"
 #include "crawler/fetch/guard.h"
 #include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/ip_limit.h"
 #include "crawler/fetch/rate_limit.h"
-#include "frontier/scope.h"
+#include "frontier/candidate.h"
 
 struct archive; /* crawler/archive/archive.h */
 
@@ -49,22 +48,17 @@ struct fetcher_options {
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;            /* different links taken of a page; 0: all
-                                     */
-    const char *const *drop_params; /* see url_params.h */
-    size_t drop_param_count;
+    uint64_t links_most;     /* different links taken of a page; 0: all */
     bool record_links;       /* send every link in scope, also repeats */
     bool warc;               /* reports carry records; all bodies are kept */
     struct archive *archive; /* where they go; NULL: files are unknown yet */
     size_t robots_memory;    /* for rules, this fetcher's; 0: 16 MiB */
     /* what is shared */
     const struct guard *guard;
-    struct scope *scope;       /* thread-safe */
     struct body_pool *bodies;  /* thread-safe */
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
     struct rate_limit *rate;   /* thread-safe; NULL: no limit */
-    const struct digest_key *digest_key;
-    struct bytes crawl; /* crawl ID */
+    struct candidate_rules rules;
 };
 
 struct fetcher_counters {        /* written by the fetcher, read by anybody */

@@ -56,7 +56,7 @@ static struct bytes name_of(const struct call_crawl *c)
 
 struct bytes call_crawl_id(const struct call_crawl *c)
 {
-    return crawl_fetching(c->crawl)->crawl;
+    return crawl_fetching(c->crawl)->rules.crawl;
 }
 
 /* ---- lease ---- */

@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/url/queue_key.h"
-#include "frontier/url/url_params.h"
 #include "service/calls/call_crawl_impl.h"
 
 #define MEMORY_MOST ((size_t)128 << 20) /* texts and metadata of a slice */
@@ -25,7 +24,7 @@
 
 struct putting {
     struct call_crawl *c;
-    const struct fetcher_options *o;
+    const struct candidate_rules *rules;
     struct arena *arena;
     struct url url;
     /* discovered, not yet put */
@@ -53,10 +52,7 @@ static uint32_t depth_of(struct putting *p, const struct frontier_item *item)
 /* p->url, in the form that it has in a crawl of our own. */
 static bool to_canonical(struct putting *p, struct bytes url)
 {
-    if (url_canonical(&p->url, url, NULL, NULL) != URL_OK)
-        return false;
-    url_drop_params(&p->url, p->o->drop_params, p->o->drop_param_count);
-    return true;
+    return candidate_read(p->rules, &p->url, url, NULL) == URL_OK;
 }
 
 static void add_drop(struct putting *p, enum outcome_reason reason)
@@ -76,27 +72,19 @@ static void add_drop(struct putting *p, enum outcome_reason reason)
 static bool to_item(struct putting *p, const struct frontier_item *item,
                     struct engine_item *out)
 {
-    struct bytes text = url_text(&p->url), key = queue_key_of(&p->url);
-    uint32_t depth = depth_of(p, item);
-    struct scope_verdict v = scope_check(p->o->scope, &p->url, depth);
+    enum outcome_reason no;
     char *at;
 
-    if (!v.in) {
-        add_drop(p, v.reason);
+    *out = (struct engine_item){.depth = depth_of(p, item), .kind = LINK_A};
+    no = candidate_take(p->rules, &p->url, false, out);
+    if (no != REASON_NONE) {
+        add_drop(p, no);
         return false;
     }
-    at = arena_try_copy(p->arena, text.at, text.len);
-    if (at == NULL)
-        return false;
-    *out = (struct engine_item){
-        .key = bytes_of(at + (key.at - text.at), key.len),
-        .url = bytes_of(at, text.len),
-        .digest = digest_url(frontier_digest_key(p->c->engine),
-                             call_crawl_id(p->c), key, text),
-        .depth = depth,
-        .kind = LINK_A,
-    };
-    return true;
+    at = arena_try_copy(p->arena, out->url.at, out->url.len);
+    if (at != NULL)
+        candidate_moved(out, at);
+    return at != NULL;
 }
 
 /* ---- discovered ---- */
@@ -176,7 +164,7 @@ static struct putting *putting_new(struct call_crawl *c, size_t n)
     struct putting *p = xcalloc(1, sizeof *p);
 
     p->c = c;
-    p->o = crawl_fetching(c->crawl);
+    p->rules = &crawl_fetching(c->crawl)->rules;
     p->arena = arena_new(MEMORY_MOST);
     url_init(&p->url);
     p->items = xcalloc(n, sizeof *p->items);

@@ -9,7 +9,6 @@
  */
 #include "base/clock.h"
 #include "frontier/url/queue_key.h"
-#include "frontier/url/url_params.h"
 #include "service/calls/call_crawl_impl.h"
 
 #define SLICE    500 /* rows */
@@ -95,7 +94,6 @@ enum status call_crawl_find(void *of, struct bytes crawl, struct bytes key,
                             url_visit visit, void *ctx)
 {
     struct call_crawl *c = of;
-    const struct fetcher_options *o = crawl_fetching(c->crawl);
     uint64_t id = 0;
     enum status st = STATUS_OK;
     struct url u;
@@ -103,10 +101,9 @@ enum status call_crawl_find(void *of, struct bytes crawl, struct bytes key,
     (void)crawl;
     (void)key; /* our own, from the URL */
     url_init(&u);
-    if (url_canonical(&u, url, NULL, NULL) == URL_OK) {
-        url_drop_params(&u, o->drop_params, o->drop_param_count);
+    if (candidate_read(&crawl_fetching(c->crawl)->rules, &u, url, NULL) ==
+        URL_OK)
         st = lent_identify(c->engine, queue_key_of(&u), url_text(&u), &id);
-    }
     url_fini(&u);
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;

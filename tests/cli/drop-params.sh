@@ -1,6 +1,6 @@
 #!/bin/sh
 # --drop-params: URLs that differ in dropped parameters only are one, as links,
-# as seeds and as what explain is asked for.
+# as seeds, as sitemaps and as what explain is asked for.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -24,3 +24,18 @@ cmp got want || {
 }
 exits 0 "$URLWEIR" explain d "$at/a.html?sid=5&x=1"
 says out fetched
+
+# A sitemap that a robots.txt names, and one that a person names.
+cat >web/robots.txt <<END
+Sitemap: $at/s.xml?sid=1
+Sitemap: $at/s.xml?sid=2
+END
+echo "<urlset><url><loc>$at/a.html?sid=3&amp;x=1</loc></url></urlset>" >web/s.xml
+cp web/s.xml web/t.xml
+exits 0 "$URLWEIR" crawl "$at/" -o s --allow-private --delay 0 --sitemap-url "$at/t.xml?sid=4" \
+    --drop-params 'sid,utm_*' --progress none
+exits 0 "$URLWEIR" export s --format csv
+for url in "$at/s.xml" "$at/t.xml" "$at/a.html?x=1"; do
+    [ "$(grep -c "^$url," out)" = 1 ] || fail "$url is not there once: $(cat out)"
+done
+! grep sid= out || fail "dropped parameters are there"

@@ -55,8 +55,7 @@ static void rig_init(struct rig *r, struct route *routes, size_t count)
         .retry_delay_ms = 100,
         .robots = ROBOTS_OFF,
         .kinds = LINK_SET_FOLLOW,
-        .digest_key = &r->key,
-        .crawl = bytes_of_str("test"),
+        .rules = {.digest_key = &r->key, .crawl = bytes_of_str("test")},
     };
     r->reports = queue_new(1000);
 }
@@ -83,7 +82,7 @@ static void rig_start(struct rig *r)
         ck_assert_int_eq(guard_new(&guard, &go, &error), STATUS_OK);
         r->o.guard = guard;
     }
-    ck_assert_int_eq(scope_new(&r->o.scope, &r->so, &error), STATUS_OK);
+    ck_assert_int_eq(scope_new(&r->o.rules.scope, &r->so, &error), STATUS_OK);
     if (r->o.bodies == NULL)
         r->o.bodies = body_pool_new(64 << 20);
     ck_assert_int_eq(fetcher_start(&r->fetcher, 0, &r->o, RIG_CAPACITY,
@@ -113,7 +112,7 @@ static void rig_fini(struct rig *r)
     ck_assert_uint_eq(queue_count(r->reports), 0);
     ck_assert_uint_eq(body_pool_used(r->o.bodies), 0);
     queue_free(r->reports);
-    scope_free(r->o.scope);
+    scope_free(r->o.rules.scope);
     guard_free((struct guard *)r->o.guard);
     body_pool_free(r->o.bodies);
     ip_limit_free(r->o.ip_limit);

@@ -91,7 +91,7 @@ START_TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
                                    bytes_of_str(rig_url(&r, "127.0.0.1", "/")),
                                    NULL, NULL),
                      URL_OK);
-    scope_add_seed(r.o.scope, &seed);
+    scope_add_seed(r.o.rules.scope, &seed);
     url_fini(&seed);
     p = rig_ask(&r, "/a");
     assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_SCOPE);
@@ -151,7 +151,7 @@ START_TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
             url_canonical(&seed, bytes_of_str(rig_url(&r, "127.0.0.1", "/")),
                           NULL, NULL),
             URL_OK);
-        scope_add_seed(r.o.scope, &seed);
+        scope_add_seed(r.o.rules.scope, &seed);
         url_fini(&seed);
     }
     p = rig_ask(&r, "/");

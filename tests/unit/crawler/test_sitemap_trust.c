@@ -9,6 +9,10 @@
 
 #define SITEMAP "http://a.test/s.xml"
 
+static const char *const dropped[] = {"sid"};
+static const struct candidate_rules rules = {.drop_params = dropped,
+                                             .drop_param_count = 1};
+
 struct bench {
     struct rig r;
     uint64_t sitemap; /* its row */
@@ -56,7 +60,8 @@ static bool may_list(struct bench *b, uint64_t sitemap, const char *url)
     r->arena = arena_new(1 << 20);
     r->done.outlinks = &item;
     r->done.outlink_count = r->elsewhere = 1;
-    sitemap_trust_sift(r, frontier_store_of(b->r.e), frontier_pages_of(b->r.e));
+    sitemap_trust_sift(r, &rules, frontier_store_of(b->r.e),
+                       frontier_pages_of(b->r.e));
     may = r->done.outlink_count == 1;
     ck_assert_uint_eq(r->done.drop_count, !may);
     if (!may)
@@ -75,7 +80,7 @@ START_TEST(sitemaps_org_another_host_counts_where_its_robots_txt_names_it)
     ck_assert(!may_list(&b, b.sitemap, "http://b.test/"));
     set_robots(&b, "http://b.test", 200,
                "User-agent: nobody\nDisallow: /\nsitemap: HTTP://A.test:80/"
-               "%73.xml#x\n");
+               "%73.xml?sid=1#x\n");
     ck_assert(may_list(&b, b.sitemap, "http://b.test/"));
     ck_assert(may_list(&b, b.sitemap, "https://b.test/"));
     ck_assert(!may_list(&b, b.sitemap, "http://b.test:81/"));
@@ -127,7 +132,8 @@ START_TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
     r->arena = arena_new(1 << 20);
     r->done.outlinks = items;
     r->done.outlink_count = r->elsewhere = HOSTS;
-    sitemap_trust_sift(r, frontier_store_of(b.r.e), frontier_pages_of(b.r.e));
+    sitemap_trust_sift(r, &rules, frontier_store_of(b.r.e),
+                       frontier_pages_of(b.r.e));
     ck_assert_uint_eq(r->done.outlink_count, 256);
     ck_assert_uint_eq(r->done.drop_count, HOSTS - 256);
     report_free(r);

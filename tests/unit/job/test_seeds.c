@@ -11,7 +11,7 @@ static char *said;
 static size_t said_len;
 static struct seeds seeds;
 
-static enum status visit(void *ctx, const struct url *u)
+static enum status visit(void *ctx, struct url *u)
 {
     (void)ctx;
     buf_add_bytes(&got, url_text(u));
@@ -192,7 +192,7 @@ START_TEST(of_very_many_bad_seeds_the_first_are_named)
 }
 END_TEST
 
-static enum status stop_at_two(void *ctx, const struct url *u)
+static enum status stop_at_two(void *ctx, struct url *u)
 {
     (void)ctx;
     (void)u;

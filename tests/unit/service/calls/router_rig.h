@@ -70,11 +70,11 @@ static inline void member_make(struct crawl_job *m)
         .max_body = 1 << 20,
         .robots = ROBOTS_OFF,
         .kinds = LINK_SET_FOLLOW,
-        .digest_key = frontier_digest_key(m->engine),
-        .crawl = m->o.crawl,
+        .rules = {.digest_key = frontier_digest_key(m->engine),
+                  .crawl = m->o.crawl},
         .bodies = body_pool_new(1 << 20),
     };
-    ck_assert_int_eq(scope_new(&m->fetch.scope, &so, &error), STATUS_OK);
+    ck_assert_int_eq(scope_new(&m->fetch.rules.scope, &so, &error), STATUS_OK);
     ck_assert_int_eq(guard_new((struct guard **)(uintptr_t)&m->fetch.guard,
                                &(struct guard_options){0}, &error),
                      STATUS_OK);
@@ -94,7 +94,7 @@ static inline void member_fini(struct crawl_job *m)
         ;
     crawl_free(m->crawl);
     m->engine->ops->close(m->engine);
-    scope_free(m->fetch.scope);
+    scope_free(m->fetch.rules.scope);
     guard_free((struct guard *)(uintptr_t)m->fetch.guard);
     body_pool_free(m->fetch.bodies);
     scratch_remove(&m->at);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* candidate.c - a URL before it is admitted. */
+#include "frontier/candidate.h"
+
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url_params.h"
+
+void candidate_form(const struct candidate_rules *r, struct url *u)
+{
+    url_canonicalise(u);
+    url_drop_params(u, r->drop_params, r->drop_param_count);
+}
+
+enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
+                               struct bytes text, const struct url *base)
+{
+    enum url_reason reason = url_parse(out, text, base, NULL);
+
+    if (reason == URL_OK)
+        candidate_form(r, out);
+    return reason;
+}
+
+void candidate_identify(const struct candidate_rules *r, const struct url *u,
+                        struct engine_item *item)
+{
+    item->key = queue_key_of(u);
+    item->url = url_text(u);
+    item->digest = digest_url(r->digest_key, r->crawl, item->key, item->url);
+}
+
+enum outcome_reason candidate_take(const struct candidate_rules *r,
+                                   const struct url *u, bool listing,
+                                   struct engine_item *item)
+{
+    struct scope_verdict v = listing
+                                 ? scope_check_listing(r->scope, u, item->depth)
+                                 : scope_check(r->scope, u, item->depth);
+
+    if (v.in)
+        candidate_identify(r, u, item);
+    return v.in ? REASON_NONE : v.reason;
+}

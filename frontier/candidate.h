@@ -1,0 +1,51 @@
+/*
+ * candidate.h - a URL before it is admitted.
+ *
+ *     text ─► canonical ─► without dropped parameters ─► digest, scope ─► item
+ *
+ * Whoever finds URLs for a crawl, in pages, sitemaps, robots.txt files, seeds
+ * or calls of other programs, brings them to the same form here, and so to the
+ * same digest. Any thread.
+ */
+#ifndef URLWEIR_FRONTIER_CANDIDATE_H
+#define URLWEIR_FRONTIER_CANDIDATE_H
+
+#include <stdbool.h>
+
+#include "frontier/engine.h"
+#include "frontier/scope.h"
+#include "frontier/url/url.h"
+
+/* What a crawl's URLs go by. */
+struct candidate_rules {
+    struct scope *scope;            /* thread-safe */
+    const char *const *drop_params; /* see url_params.h */
+    size_t drop_param_count;
+    const struct digest_key *digest_key;
+    struct bytes crawl; /* ID */
+};
+
+/* Brings a parsed URL to the form that the crawl knows it by. */
+void candidate_form(const struct candidate_rules *r, struct url *u);
+/* Reads `text`, relative to `base` unless that is NULL, into that form. */
+enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
+                               struct bytes text, const struct url *base);
+
+/* Sets key, url and digest of *item; the bytes are those of `u`, which has that
+ * form. */
+void candidate_identify(const struct candidate_rules *r, const struct url *u,
+                        struct engine_item *item);
+/* The same, if a URL of item->depth is in scope, `listing` as a list of URLs
+ * (scope_check_listing). Else why it is not; *item is untouched. */
+enum outcome_reason candidate_take(const struct candidate_rules *r,
+                                   const struct url *u, bool listing,
+                                   struct engine_item *item);
+
+/* The octets of item->url, of which item->key is a part, are at `to` now. */
+static inline void candidate_moved(struct engine_item *item, const char *to)
+{
+    item->key.at = to + (item->key.at - item->url.at);
+    item->url.at = to;
+}
+
+#endif
