@@ -1,36 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.c - named points at which a test may end the process. */
+/* fault.c - named points at which a test may end or hold up the process. */
 #include "base/fault.h"
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char kill_at[64];
-static _Atomic long passages_left;
+#include "base/clock.h"
 
-void fault_init(void)
+#define NAME_SIZE 64
+
+struct fault {
+    char name[NAME_SIZE]; /* empty: none */
+    _Atomic long passages_left;
+    long ms; /* 0: for ever */
+};
+
+static struct fault killer, holder;
+static char time_name[NAME_SIZE];
+static long time_ms;
+
+/* What follows the name in NAME:REST, or NULL; a name that is too long names
+ * nothing. */
+static const char *read_name(char name[NAME_SIZE], const char *spec)
 {
-    const char *spec = getenv("URLWEIR_KILL_AT");
-    const char *colon;
-    size_t len;
+    size_t len = strcspn(spec, ":");
+
+    memset(name, 0, NAME_SIZE);
+    if (len < NAME_SIZE)
+        memcpy(name, spec, len);
+    return spec[len] == ':' ? spec + len + 1 : NULL;
+}
+
+static void read_fault(struct fault *f, const char *variable)
+{
+    const char *spec = getenv(variable), *rest, *ms;
 
     if (spec == NULL)
         return;
-    colon = strchr(spec, ':');
-    len = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
-    if (len == 0 || len >= sizeof kill_at)
+    rest = read_name(f->name, spec);
+    atomic_store(&f->passages_left, rest != NULL ? atol(rest) : 1);
+    ms = rest != NULL ? strchr(rest, ':') : NULL;
+    f->ms = ms != NULL ? atol(ms + 1) : 0;
+}
+
+void fault_init(void)
+{
+    const char *spec = getenv("URLWEIR_TIME"), *ms;
+
+    read_fault(&killer, "URLWEIR_KILL_AT");
+    read_fault(&holder, "URLWEIR_HOLD_AT");
+    if (spec == NULL)
         return;
-    atomic_store(&passages_left, colon != NULL ? atol(colon + 1) : 1);
-    memcpy(kill_at, spec, len);
+    ms = read_name(time_name, spec);
+    time_ms = ms != NULL ? atol(ms) : 0;
+}
+
+static bool strikes(struct fault *f, const char *name)
+{
+    return f->name[0] != '\0' && strcmp(f->name, name) == 0 &&
+           atomic_fetch_sub(&f->passages_left, 1) == 1;
+}
+
+static void hold(long ms)
+{
+    int64_t until = ms > 0 ? clock_mono() + ms * NS_PER_MS : INT64_MAX;
+
+    while (clock_mono() < until)
+        usleep(10000);
 }
 
 void fault_point(const char *name)
 {
-    if (kill_at[0] == '\0' || strcmp(kill_at, name) != 0)
-        return;
-    if (atomic_fetch_sub(&passages_left, 1) == 1)
+    if (strikes(&killer, name))
         kill(getpid(), SIGKILL);
+    if (strikes(&holder, name))
+        hold(holder.ms);
+}
+
+int64_t fault_time(const char *name, int64_t usual)
+{
+    return time_ms > 0 && strcmp(time_name, name) == 0 ? time_ms * NS_PER_MS
+                                                       : usual;
 }
