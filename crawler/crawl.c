@@ -35,6 +35,7 @@ const char *crawl_end_text(enum crawl_end end)
         [CRAWL_DISK] = "the disk is nearly full (--min-disk)",
         [CRAWL_GAVE_UP] = "all that is left waits longer than --give-up",
         [CRAWL_WITHHELD] = "all that is left is beyond the limit of its queue",
+        [CRAWL_STUCK] = "a fetcher does not come back",
         [CRAWL_INTERRUPTED] = "interrupted",
         [CRAWL_BROKEN] = "the store failed",
     };
@@ -64,6 +65,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
     cond_init(&c->ended_cond);
+    c->watchdog = watchdog_new(o->threads, crawl_patience());
     st = crawl_blame_left(c);
     if (st != STATUS_OK) { /* the store has said why */
         crawl_free(c);
@@ -169,9 +171,12 @@ void crawl_free(struct crawl *c)
         return;
     if (c->thread != 0)
         pthread_join(c->thread, NULL);
+    if (watchdog_stuck(c->watchdog) > 0)
+        return; /* their threads may use anything of it */
     for (unsigned i = 0; i < c->o.threads; i++)
         fetcher_free(c->fetchers[i]);
     in_hand_close(c->in_hand);
+    watchdog_free(c->watchdog);
     resolver_free(c->resolver);
     queue_free(c->reports);
     hop_path_free(c->hop_path);

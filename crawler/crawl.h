@@ -52,6 +52,7 @@ enum crawl_end {
     CRAWL_DISK,        /* --min-disk, or a full disk */
     CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
     CRAWL_WITHHELD,    /* everything left is beyond the limit of its queue */
+    CRAWL_STUCK,       /* fetchers do not come back, and nothing else is done */
     CRAWL_INTERRUPTED, /* crawl_stop */
     CRAWL_BROKEN       /* the store failed; see crawl_result.status */
 };
@@ -59,6 +60,7 @@ enum crawl_end {
 struct crawl_result {
     enum crawl_end end;
     enum status status;    /* of the store */
+    unsigned stuck;        /* fetchers that did not come back, see crawl_free */
     char waiting_for[256]; /* CRAWL_GAVE_UP: the queue that is due first */
     int64_t waits_ns;      /* and how long it still waits */
 };
@@ -70,6 +72,7 @@ struct crawl_sample {
     uint64_t requests;               /* of this run */
     uint64_t wire_bytes;             /* received in this run */
     uint64_t connections;            /* opened in this run */
+    uint64_t stuck;                  /* fetchers that do not come back */
     struct fetch_tally_sample tally; /* of this run */
     struct frontier_watch watch;     /* at most a second old; at the end new */
     bool draining;                   /* stopping: finishing what is under way */
@@ -103,8 +106,11 @@ void crawl_look(struct crawl *c, struct crawl_sample *out);
  * could be written, is. */
 bool crawl_wait(struct crawl *c, int64_t timeout_ns,
                 struct crawl_result *result);
-/* After crawl_wait said so. The engine is the caller's again. */
-void crawl_free(struct crawl *c); /* NULL is fine */
+/* After crawl_wait said so. The engine is the caller's again. If fetchers were
+ * stuck, their threads are still there: then nothing is freed, and the caller
+ * frees neither the engine nor anything else that the crawl was given, and ends
+ * the process soon. NULL is fine. */
+void crawl_free(struct crawl *c);
 
 /* The latest answers, newest first: the URLs whose last word, or a try that is
  * to be repeated, was acknowledged. How many there were for `out`. */

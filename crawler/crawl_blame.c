@@ -21,8 +21,7 @@ enum status crawl_blame_left(struct crawl *c)
     if (st == STATUS_OK && n > 0)
         st = c->engine->ops->turn(c->engine, true, clock_mono(),
                                   clock_wall_ms(), NULL);
-    if (st == STATUS_OK &&
-        in_hand_open(&c->in_hand, c->o.dir, c->o.threads) != STATUS_OK)
-        c->in_hand = NULL; /* logged; the crawl goes on without */
+    if (st == STATUS_OK)
+        c->in_hand = in_hand_open(c->o.dir, c->o.threads);
     return st;
 }

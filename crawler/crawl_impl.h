@@ -6,6 +6,7 @@
  *   crawl_turn.c     the frontier thread: one turn after the other, to its end
  *   crawl_reports.c  what fetchers tell, to the engine
  *   crawl_leases.c   what the engine hands out, to the fetchers
+ *   crawl_stuck.c    fetchers that do not come back
  *   crawl_watch.c    what watchers see
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_IMPL_H
@@ -18,6 +19,7 @@
 #include "crawler/crawl.h"
 #include "crawler/crawl_task.h"
 #include "crawler/fetch/in_hand.h"
+#include "crawler/fetch/watchdog.h"
 #include "crawler/hop_path.h"
 #include "frontier/embedded/frontier.h"
 
@@ -29,7 +31,7 @@ struct crawl {
     struct fetcher **fetchers;
     struct queue *reports;
     struct resolver *resolver; /* NULL: nobody asks for addresses */
-    struct in_hand *in_hand;   /* NULL: no file can be made for it */
+    struct in_hand *in_hand;
     pthread_t thread;
 
     /* any thread */
@@ -53,9 +55,13 @@ struct crawl {
     struct frontier_watch watch; /* as of then */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
-    int stops_done;            /* how far fetchers were told to stop */
-    unsigned gone;             /* fetchers that have ended */
-    size_t out;                /* URLs with fetchers */
+    int stops_done; /* how far fetchers were told to stop */
+    unsigned gone;  /* fetchers that have ended */
+    size_t out;     /* URLs with fetchers */
+    struct watchdog *watchdog;
+    int64_t watched_at;   /* its last round, monotonic */
+    int64_t watched_time; /* and by its own clock */
+    int64_t got_on;       /* by that clock: a URL was done, or one got stuck */
     struct hop_path *hop_path; /* NULL: nothing is recorded */
     struct engine_lease *leases;
 };
@@ -63,6 +69,9 @@ struct crawl {
 /* Before other threads exist: counts a try of each URL that an earlier process
  * had in hand, durably, and opens c->in_hand. */
 MUST_CHECK enum status crawl_blame_left(struct crawl *c);
+
+/* How long a fetcher may take with one step, in ns. */
+int64_t crawl_patience(void);
 
 /* ---- on the frontier thread ---- */
 
@@ -78,6 +87,13 @@ void crawl_lease_due(struct crawl *c);
  * watched of the engine is a second old at most, and made anew sooner only when
  * the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
+/* The fetcher to which the URLs of this queue go. */
+struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue);
+/* Looks after fetchers that do not come back, and ends the crawl if they are
+ * all that is left. */
+void crawl_look_for_stuck(struct crawl *c, int64_t now);
+/* A report is a sign of life. */
+void crawl_heard_of(struct crawl *c, const struct report *r);
 /* For crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);
 

@@ -42,7 +42,7 @@ static void lease_once(struct crawl *c)
                                clock_wall_ms(), c->leases, &n);
     for (size_t i = 0; i < n; i++) {
         const struct engine_lease *l = &c->leases[i];
-        struct fetcher *f = c->fetchers[l->queue % c->o.threads];
+        struct fetcher *f = crawl_fetcher_of(c, l->queue);
 
         hand_over_robots(c, f, l);
         fetcher_give(f, assign(c, l));

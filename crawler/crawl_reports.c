@@ -82,6 +82,7 @@ void crawl_take_reports(struct crawl *c, struct report **reports, size_t n)
     done.count = done.links = 0;
     for (size_t i = 0; i < n; i++) {
         record(c, reports[i]);
+        crawl_heard_of(c, reports[i]);
         switch (reports[i]->kind) {
         case REPORT_DONE:
             sift(c, reports[i]);

@@ -106,11 +106,13 @@ static enum crawl_end why_stop(struct crawl *c, int64_t now)
     return c->out == 0 ? nothing_out(c, now, &s) : CRAWL_RUNNING;
 }
 
-/* Tell the fetchers to finish, and at a second stop or a broken store to give
- * up. */
+/* Tell the fetchers to finish, or to give up: at a second stop, if the store is
+ * broken, or if they do not get on. */
 static void pass_on_stop(struct crawl *c)
 {
-    int wanted = atomic_load(&c->stops) > 1 || c->end == CRAWL_BROKEN ? 2 : 1;
+    bool at_once = atomic_load(&c->stops) > 1 || c->end == CRAWL_BROKEN ||
+                   c->end == CRAWL_STUCK;
+    int wanted = at_once ? 2 : 1;
 
     if (c->end == CRAWL_RUNNING || c->stops_done >= wanted)
         return;
@@ -163,6 +165,7 @@ static void frontier_turn_once(struct crawl *c)
                                                    clock_wall_ms(), NULL));
     if (c->end == CRAWL_RUNNING)
         c->end = why_stop(c, now);
+    crawl_look_for_stuck(c, now);
     crawl_lease_due(c);
     if (c->status == STATUS_OK)
         checkpoint_if_due(c, now);
@@ -182,6 +185,8 @@ static void last_words(struct crawl *c)
 {
     int64_t now = clock_mono();
 
+    if (watchdog_stuck(c->watchdog) > 0 && c->status == STATUS_OK)
+        c->end = CRAWL_STUCK;
     task_list_close(&c->tasks);
     end_tasks(c, task_list_take(&c->tasks), true);
     if (c->status == STATUS_OK)
@@ -193,6 +198,7 @@ static void last_words(struct crawl *c)
     crawl_publish(c, now, true);
     pthread_mutex_lock(&c->mtx);
     c->result.end = c->end;
+    c->result.stuck = watchdog_stuck(c->watchdog);
     c->result.status = c->status;
     c->ended = true;
     pthread_cond_broadcast(&c->ended_cond);
@@ -204,7 +210,7 @@ void *crawl_frontier_thread(void *arg)
     struct crawl *c = arg;
 
     c->started = c->looked = c->checkpointed = clock_mono();
-    while (c->gone < c->o.threads)
+    while (c->gone + watchdog_stuck(c->watchdog) < c->o.threads)
         frontier_turn_once(c);
     last_words(c);
     return NULL;

@@ -76,6 +76,7 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     c->engine->ops->stats(c->engine, &s.stats);
     watch_engine(c, now, s.stats.queued);
     s.watch = c->watch;
+    s.stuck = watchdog_stuck(c->watchdog);
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
 

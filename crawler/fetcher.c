@@ -141,6 +141,7 @@ static void fetch_task_is_done(struct fetcher *f, struct fetch_task *task)
 
 static void begin(struct fetcher *f, struct fetch_task *task)
 {
+    in_hand_take(f->in_hand, task->assignment->lease.id, IN_HAND_BEGIN);
     switch (fetch_task_begin(&f->tools, task, clock_mono())) {
     case FETCH_TASK_BUSY:
         break;
@@ -260,6 +261,7 @@ static void work_lanes(struct fetcher *f)
 {
     for (size_t i = 0; i < f->lane_count; i++)
         work_lane(f, &f->lanes[i]);
+    in_hand_drop(f->in_hand);
     drop_idle_lanes(f);
 }
 
@@ -273,7 +275,7 @@ static void finish_ended(struct fetcher *f)
                                         &result)) != NULL) {
         struct fetch_task *task = done->ctx;
 
-        in_hand_take(f->in_hand, task->assignment->lease.id);
+        in_hand_take(f->in_hand, task->assignment->lease.id, IN_HAND_PARSE);
         fault_point("page-in-hand");
         end(f, task, &result);
         fetch_set_recycle(f->tools.fetches, done);
@@ -335,6 +337,19 @@ void fetcher_give(struct fetcher *f, struct assignment *a)
     pthread_mutex_unlock(&f->mtx);
     if (was_empty)
         fetch_set_wake(f->tools.fetches);
+}
+
+size_t fetcher_take_back(struct fetcher *f, struct assignment **out)
+{
+    size_t n;
+
+    pthread_mutex_lock(&f->mtx);
+    n = f->inbox_count;
+    for (size_t i = 0; i < n; i++)
+        out[i] = f->inbox[i];
+    f->inbox_count = 0;
+    pthread_mutex_unlock(&f->mtx);
+    return n;
 }
 
 void fetcher_know_robots(struct fetcher *f, const struct robots_row *row)

@@ -62,6 +62,9 @@ MUST_CHECK enum status fetcher_start(struct fetcher **out, unsigned index,
 void fetcher_know_robots(struct fetcher *f, const struct robots_row *row);
 /* Never blocks: the caller keeps to `capacity`. Takes ownership. */
 void fetcher_give(struct fetcher *f, struct assignment *a);
+/* What it was given and has not taken up yet, for somebody else; `out` has room
+ * for `capacity`. Never blocks. */
+size_t fetcher_take_back(struct fetcher *f, struct assignment **out);
 /* Finish what is under way, but start nothing: URLs not yet asked are
  * released. Returns at once; REPORT_GONE follows when all is done. */
 void fetcher_drain(struct fetcher *f);

@@ -218,10 +218,24 @@ enum status crawl_job_start(struct crawl_job *m, bool paused, struct buf *why)
     return st;
 }
 
+static void note_stuck(struct crawl_jobs *h)
+{
+    if (!h->stuck && h->o.on_stuck != NULL)
+        h->o.on_stuck(h->o.ctx);
+    h->stuck = true;
+}
+
 bool crawl_job_tick(struct crawl_job *m, struct buf *why)
 {
     enum status st = m->lines != NULL ? jsonl_status(m->lines) : STATUS_OK;
+    struct crawl_sample look;
 
+    crawl_look(m->crawl, &look);
+    if (look.stuck > 0) {
+        buf_add_str(why, crawl_end_text(CRAWL_STUCK));
+        note_stuck(m->host);
+        return true;
+    }
     if (st == STATUS_OK)
         return false;
     buf_addf(why, "jsonl: %s cannot be written: %s", m->settings.jsonl,
@@ -231,13 +245,18 @@ bool crawl_job_tick(struct crawl_job *m, struct buf *why)
 
 enum status crawl_job_close(struct crawl_job *m)
 {
+    struct crawl_result end = {.stuck = 0};
     enum status st, lines;
 
+    (void)crawl_wait(m->crawl, 0, &end); /* it has ended */
     crawl_free(m->crawl);
     m->crawl = NULL;
     st = crawl_archive_close(m->setup, &m->settings);
     lines = close_lines(m);
     leave(m->host, m);
-    crawl_job_free(m);
+    if (end.stuck > 0)
+        note_stuck(m->host); /* and what its fetcher may use stays */
+    else
+        crawl_job_free(m);
     return st != STATUS_OK ? st : lines;
 }

@@ -26,7 +26,7 @@ struct crawl_jobs *crawl_jobs_new(const struct crawl_jobs_options *o)
 
 void crawl_jobs_free(struct crawl_jobs *h)
 {
-    if (h == NULL)
+    if (h == NULL || h->stuck)
         return;
     for (size_t i = 0; i < h->file_count; i++)
         free(h->files[i].path);
@@ -34,6 +34,11 @@ void crawl_jobs_free(struct crawl_jobs *h)
     ip_limit_free(h->ip_limit);
     free(h->dir);
     free(h);
+}
+
+bool crawl_jobs_are_stuck(const struct crawl_jobs *h)
+{
+    return h->stuck;
 }
 
 /* ---- files of the operator ---- */

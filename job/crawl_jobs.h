@@ -30,11 +30,18 @@ struct crawl_jobs_options {
     const char *dir;  /* the service's; NULL: none, and no crawls are made */
     bool quiet;       /* what becomes of crawls is not said on stderr */
     int64_t patience; /* see crawl_factory */
+    /* A fetcher of a crawl does not come back; that crawl is being stopped, and
+     * the process should end. Once, on the registry's thread. May be NULL. */
+    void (*on_stuck)(void *ctx);
+    void *ctx;
 };
 
 struct crawl_jobs *crawl_jobs_new(const struct crawl_jobs_options *o);
-/* After crawls_close. NULL is fine. */
+/* After crawls_close. Frees nothing that a stuck fetcher may use. NULL is fine.
+ */
 void crawl_jobs_free(struct crawl_jobs *h);
+/* Is there a crawl whose fetcher does not come back? After crawls_close. */
+bool crawl_jobs_are_stuck(const struct crawl_jobs *h);
 /* Lives as long as `h`. */
 struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h);
 

@@ -1,8 +1,8 @@
 /*
  * crawl_jobs_impl.h - what the files of the factory share.
  *
- *   crawl_jobs.c           the factory's table, files of the operator, attaching
- *   crawl_job.c            the parts of a job: taken, started, released
+ *   crawl_jobs.c           the factory's table, files of the operator,
+ * attaching crawl_job.c            the parts of a job: taken, started, released
  *   crawl_job_make.c       a crawl that was not there
  *   crawl_job_open.c       one that is there: opened, or looked at
  *   crawl_job_options.c    the options of a crawl job
@@ -38,6 +38,7 @@ struct crawl_jobs {
     /* registry's thread */
     struct ip_limit *ip_limit; /* of all */
     struct crawl_job *jobs;    /* all that are open */
+    bool stuck;                /* a fetcher of some crawl */
 };
 
 struct crawl_job {

@@ -237,10 +237,12 @@ static void note_end(struct crawls *c, struct crawls_entry *e,
         why = status_text(r->status);
     else if (closed != STATUS_OK)
         why = status_text(closed);
-    else if (e->cannot.len > 0)
+    else if (e->cannot.len > 0 && r->end != CRAWL_STUCK)
         why = buf_str(&e->cannot);
     if (why != NULL && c->stops_done > 0 && c->last_status == STATUS_OK)
         c->last_status = closed != STATUS_OK ? closed : STATUS_IO;
+    if (why == NULL && r->end == CRAWL_STUCK)
+        why = crawl_end_text(r->end); /* all of it is on disk */
     pthread_mutex_lock(&c->mtx);
     e->stopping = false;
     e->end = r->end;

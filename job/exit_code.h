@@ -12,7 +12,9 @@ enum exit_code {
     EXIT_LIMIT = 3,  /* stopped by a limit; resumable */
     EXIT_INTERRUPTED = 4, /* checkpoint written; resumable */
     EXIT_SEEDS = 5,       /* finished, some seeds failed */
-    EXIT_DAMAGED = 6      /* state damaged; the message says what to do */
+    EXIT_DAMAGED = 6,     /* state damaged; the message says what to do */
+    EXIT_STUCK = 7 /* checkpoint written; a fetcher did not come back, the
+                      next start fails its URL and goes on */
 };
 
 #endif

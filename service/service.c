@@ -46,6 +46,7 @@ struct service {
     struct frontier_service *frontier;
     struct router *router;
     struct loop_timer too_long, look;
+    struct loop_post end;
     bool stopping;
     void (*on_stop)(void *ctx);
     bool (*is_over)(void *ctx);
@@ -282,6 +283,21 @@ const struct grpc_server *service_grpc(const struct service *s)
 struct auth *service_auth(const struct service *s)
 {
     return s->auth;
+}
+
+static void end(struct loop_post *p)
+{
+    struct service *s =
+        (struct service *)((char *)p - offsetof(struct service, end));
+
+    if (!s->stopping)
+        stop(s);
+}
+
+void service_end(struct service *s)
+{
+    s->end.run = end;
+    loop_post(s->loop, &s->end);
 }
 
 void service_on_stop(struct service *s, void (*call)(void *ctx),

@@ -45,6 +45,9 @@ MUST_CHECK enum status service_open(struct service **out,
 /* Until SIGTERM or SIGINT; SIGHUP reads tokens and certificates anew.
  * `hangup` false: SIGHUP is left alone, as nohup(1) asks. */
 MUST_CHECK enum status service_run(struct service *s, bool hangup);
+/* Any thread, between the two: has service_run stop, as SIGTERM does. Called
+ * once. */
+void service_end(struct service *s);
 /* The status of the last checkpoint. NULL is fine. */
 enum status service_close(struct service *s);
 

@@ -194,6 +194,9 @@ static const char *stop_text(const struct summary *s)
         return "stopped: everything left is beyond the limit set for its queue";
     case CRAWL_DISK:
         return "stopped by --min-disk: less than that is free on its disk";
+    case CRAWL_STUCK:
+        return "stopped: a fetcher does not come back from a URL, named above, "
+               "which the next start fails";
     case CRAWL_INTERRUPTED:
         return "interrupted; nothing is lost";
     default:

@@ -22,6 +22,7 @@
 #include "cli/control/control_socket.h"
 #include "cli/run/serve_crawls.h"
 #include "cli/run/start_watch.h"
+#include "cli/run/stuck_end.h"
 #include "job/confine.h"
 #include "job/crawl_jobs.h"
 #include "service/http/http_server.h"
@@ -278,6 +279,7 @@ struct serving {
     struct serve_crawls *crawls;
     struct http_server *http;      /* NULL: none */
     struct control_socket *socket; /* NULL: none */
+    bool stuck;                    /* a fetcher does not come back */
 };
 
 static void begin_stop(void *ctx)
@@ -354,11 +356,20 @@ static enum status close_all(struct serving *all, enum status st)
     http_server_close(all->http);
     control_socket_close(all->socket);
     router_end_crawls(service_router(all->service));
-    crawls = serve_crawls_close(all->crawls);
+    crawls = serve_crawls_close(all->crawls, &all->stuck);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
         st = crawls;
     return st == STATUS_OK ? frontier : st;
+}
+
+static int ended_stuck(void)
+{
+    fprintf(stderr,
+            "urlweir serve: ended, as a fetcher does not come back from the "
+            "URL named above; all is on disk, the next start fails that URL "
+            "and goes on\n");
+    return EXIT_STUCK;
 }
 
 static int run(struct serving *all, const struct serve_settings *set,
@@ -377,7 +388,7 @@ static int run(struct serving *all, const struct serve_settings *set,
     say_where(all, set);
     st = close_all(all, service_run(all->service, hangup));
     if (st == STATUS_OK)
-        return EXIT_DONE;
+        return all->stuck ? ended_stuck() : EXIT_DONE;
     fprintf(stderr,
             "urlweir serve: cannot write a checkpoint in %s: %s; what was "
             "acknowledged is on disk\n",
@@ -433,15 +444,16 @@ static int serve(const struct serve_settings *s, const char *dir)
     if (st != STATUS_OK)
         code = open_failed(dir, st);
     else
-        started =
-            serve_crawls_open(&all.crawls, dir, service_router(all.service),
-                              &s->crawl, s->drain_ms, s->quiet, &code);
+        started = serve_crawls_open(&all.crawls, dir, all.service, &s->crawl,
+                                    s->drain_ms, s->quiet, &code);
     start_watch_end(start);
     if (started)
         code = run(&all, s, hangup);
     else if (st == STATUS_OK)
         service_close(all.service);
     file_lock_free(all.lock);
+    if (all.stuck)
+        stuck_end(code);
     return code;
 }
 

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/report/progress.h"
 #include "cli/report/summary.h"
+#include "cli/run/stuck_end.h"
 #include "cli/stop_signals.h"
 #include "frontier/outcome.h"
 #include "job/crawl_archive.h"
@@ -158,6 +159,8 @@ static int exit_code_of(const struct crawl_result *r,
         return EXIT_INTERRUPTED;
     case CRAWL_BROKEN:
         return EXIT_DAMAGED;
+    case CRAWL_STUCK:
+        return EXIT_STUCK;
     case CRAWL_RUNNING:
     case CRAWL_LIMIT:
     case CRAWL_TIME:
@@ -241,7 +244,7 @@ int crawl_run_lines(const struct crawl_settings *s, int code)
 /* What became of the lines is part of what became of the crawl. */
 static void add_lines(struct crawl_result *r, enum status lines)
 {
-    if (lines == STATUS_OK || r->status != STATUS_OK)
+    if (lines == STATUS_OK || r->status != STATUS_OK || r->stuck > 0)
         return;
     r->end = lines == STATUS_FULL ? CRAWL_DISK : CRAWL_INTERRUPTED;
 }
@@ -313,5 +316,8 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     }
     progress_free(r.progress, &look, clock_mono());
     add_lines(&result, end_lines(r.lines, r.stops > 0));
-    return sum_up(&look, s, &result, before.pages, clock_mono() - r.started);
+    code = sum_up(&look, s, &result, before.pages, clock_mono() - r.started);
+    if (result.stuck > 0)
+        stuck_end(code);
+    return code;
 }

@@ -17,7 +17,8 @@
 MUST_CHECK bool crawl_lock(const char *dir, const char *what,
                            struct file_lock **lock, int *code);
 
-/* Returns the exit status. The engine stays the caller's to close; `control`
+/* Returns the exit status, unless a fetcher did not come back: then the process
+ * ends here, with EXIT_STUCK. The engine stays the caller's to close; `control`
  * has been released. */
 int crawl_run(struct crawl_setup *c, struct engine *engine,
               const struct crawl_settings *s, struct crawl_control *control);

@@ -62,17 +62,27 @@ static enum status open_crawls(struct serve_crawls *s, const char *dir,
     return crawl_jobs_start_files(s->jobs, s->crawls, why);
 }
 
+/* A supervisor starts it anew; meanwhile it would hold what that fetcher has.
+ */
+static void end_service(void *service)
+{
+    service_end(service);
+}
+
 bool serve_crawls_open(struct serve_crawls **out, const char *dir,
-                       struct router *router, const struct option_list *files,
+                       struct service *service, const struct option_list *files,
                        int64_t drain_ms, bool quiet, int *code)
 {
     const struct crawl_jobs_options o = {.dir = dir,
                                          .quiet = quiet,
                                          .patience = drain_ms > 0
                                                          ? drain_ms * NS_PER_MS
-                                                         : 1};
+                                                         : 1,
+                                         .on_stuck = end_service,
+                                         .ctx = service};
     struct serve_crawls *s = xcalloc(1, sizeof *s);
     struct buf why;
+    bool stuck;
     enum status st = fetcher_global_init();
 
     *code = EXIT_CANNOT;
@@ -84,7 +94,7 @@ bool serve_crawls_open(struct serve_crawls **out, const char *dir,
             *code = EXIT_USAGE;
     }
     if (st == STATUS_OK)
-        st = open_crawls(s, dir, router, &why);
+        st = open_crawls(s, dir, service_router(service), &why);
     if (why.len > 0)
         say(&why);
     buf_fini(&why);
@@ -92,7 +102,7 @@ bool serve_crawls_open(struct serve_crawls **out, const char *dir,
         *out = s;
         return true;
     }
-    (void)serve_crawls_close(s);
+    (void)serve_crawls_close(s, &stuck);
     return false;
 }
 
@@ -118,13 +128,15 @@ bool serve_crawls_are_over(struct serve_crawls *s)
     return over == n;
 }
 
-enum status serve_crawls_close(struct serve_crawls *s)
+enum status serve_crawls_close(struct serve_crawls *s, bool *stuck)
 {
     enum status st;
 
+    *stuck = false;
     if (s == NULL)
         return STATUS_OK;
     st = crawls_close(s->crawls);
+    *stuck = crawl_jobs_are_stuck(s->jobs);
     crawl_jobs_free(s->jobs);
     free(s);
     return st;

@@ -214,7 +214,8 @@ bool fetch_may_go_on(struct fetch *f, int64_t now)
 bool fetch_go_on(struct fetch *f)
 {
     f->waits = FETCH_GOES_ON;
-    multi_take_in_hand(&f->transfer); /* curl hands over what it kept */
+    /* curl hands over what it kept */
+    multi_take_in_hand(&f->transfer, IN_HAND_BODY);
     return curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT) == CURLE_OK;
 }
 

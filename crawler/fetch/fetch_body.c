@@ -257,7 +257,7 @@ size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
     size_t n = size * count;
     bool was_complete = f->response.complete;
 
-    multi_take_in_hand(&f->transfer);
+    multi_take_in_hand(&f->transfer, IN_HAND_HEAD);
     if (!response_line(&f->response, bytes_of(at, n)))
         return decide(f, FETCH_PROTOCOL);
     if (f->response.complete && !was_complete)
@@ -373,7 +373,7 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     char scratch[PIECE];
     enum status st;
 
-    multi_take_in_hand(&f->transfer);
+    multi_take_in_hand(&f->transfer, IN_HAND_BODY);
     fetch_count_wire(f);
     if (f->paid_at != INT64_MIN && !fetch_is_within_rate(f, clock_mono())) {
         f->waits = FETCH_WAITS_RATE;

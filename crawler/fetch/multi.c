@@ -310,9 +310,9 @@ static void clear_wakeup(struct multi *m)
         n = 0; /* nobody had woken us: nothing to clear */
 }
 
-void multi_take_in_hand(struct transfer *t)
+void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing)
 {
-    in_hand_take(t->multi->o.in_hand, t->id);
+    in_hand_take(t->multi->o.in_hand, t->id, doing);
 }
 
 static void run_socket(struct multi *m, int fd, uint32_t events)
@@ -331,7 +331,7 @@ static void run_socket(struct multi *m, int fd, uint32_t events)
     if (events & EPOLLOUT)
         ready |= CURL_CSELECT_OUT;
     if (s->user != NULL)
-        multi_take_in_hand(s->user);
+        multi_take_in_hand(s->user, IN_HAND_TRANSFER);
     curl_multi_socket_action(m->curl, fd, ready, &running);
 }
 

@@ -63,7 +63,7 @@ void multi_abort(struct multi *m, struct transfer *t);
 
 /* curl calls back, or is called, for this transfer: its URL is the one in hand
  * until the fetcher drops it. */
-void multi_take_in_hand(struct transfer *t);
+void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing);
 
 /* Wait for something to do, `until` (monotonic) at the latest, and do it. */
 void multi_turn(struct multi *m, int64_t until);

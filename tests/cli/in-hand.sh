@@ -63,8 +63,10 @@ dies crawl known $one
 python3 - known/in-hand <<'PYTHON'
 import sys
 with open(sys.argv[1], "r+b") as f:
+    f.seek(64 + 8)
+    steps = f.read(8)
     f.seek(64 + 16)
-    f.write((1).to_bytes(4, sys.byteorder))
+    f.write(steps)
 PYTHON
 mark
 resume known
@@ -82,7 +84,7 @@ for junk in ids short none; do
 import struct, sys
 head = b"urlweir in hand\n".ljust(64, b"\0")
 ids = [2**64 - 1, 2**63, 2**63 - 1, 1 << 40, 2, 1]
-junk = {"ids": head + b"".join(struct.pack("=QQI44x", i, 0, 7) for i in ids) + b"cut",
+junk = {"ids": head + b"".join(struct.pack("=QQQ40x", i, 7, 7) for i in ids) + b"cut",
         "short": head[:20], "none": b"\xff" * 200000}[sys.argv[2]]
 open(sys.argv[1], "wb").write(junk)
 PYTHON

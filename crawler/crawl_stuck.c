@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_stuck.c - fetchers that do not come back.
+ *
+ * A parser or decoder that never ends over some response cannot be interrupted:
+ * its thread may hold any lock and any half-made thing. So the crawl goes on
+ * around it. Its queues are given to other fetchers, its URL is noted for the
+ * next start to fail (crawl_blame.c), and when the others get nothing done any
+ * more, or have ended, the crawl ends without it. What it was given besides
+ * stays leased until then, as only its thread can take those URLs apart. They
+ * may be all that is left, or hold what others wait for (a host, an address,
+ * memory for bodies), which is why only work done counts as getting on.
+ *
+ * A thread that does come back finds everything as it left it.
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "crawler/crawl_impl.h"
+
+#define PATIENCE      (30 * NS_PER_S) /* with a fetcher */
+#define LOOK_INTERVAL (100 * NS_PER_MS)
+
+int64_t crawl_patience(void)
+{
+    return fault_time("stuck", PATIENCE);
+}
+
+/* ---- the queues of one that is stuck ---- */
+
+struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue)
+{
+    unsigned usual = queue % c->o.threads, i = usual;
+
+    while (watchdog_is_stuck(c->watchdog, i)) {
+        i = (i + 1) % c->o.threads;
+        if (i == usual)
+            break; /* all of them are */
+    }
+    return c->fetchers[i];
+}
+
+static void hand_on(struct crawl *c, struct fetcher *from)
+{
+    struct assignment **all = xcalloc(c->o.concurrency, sizeof *all);
+    size_t n = fetcher_take_back(from, all);
+
+    for (size_t i = 0; i < n; i++)
+        fetcher_give(crawl_fetcher_of(c, all[i]->lease.queue), all[i]);
+    free(all);
+}
+
+/* ---- one fetcher ---- */
+
+static void got_stuck(struct crawl *c, unsigned i, uint64_t id, uint64_t steps)
+{
+    struct in_hand_slot *slot = in_hand_slot(c->in_hand, i);
+    struct bytes url = frontier_leased_url(c->engine, id);
+    int64_t waited = watchdog_waited(c->watchdog, i);
+    char since[CLOCK_ISO_SIZE];
+
+    clock_iso(since, clock_wall_ms() - waited / NS_PER_MS);
+    in_hand_mark_stuck(c->in_hand, i, steps);
+    log_error(
+        "a fetcher does not come back from a URL, which fails as `stuck` "
+        "at the next start",
+        "fetcher=%u since=%s seconds=%lld doing=\"%s\" others=%u url=%.*s", i,
+        since, (long long)(waited / NS_PER_S),
+        in_hand_doing_text((enum in_hand_doing)atomic_load(&slot->doing)),
+        c->o.threads - watchdog_stuck(c->watchdog), (int)url.len, url.at);
+    hand_on(c, c->fetchers[i]);
+    c->got_on = c->watched_time;
+}
+
+static void look_at(struct crawl *c, unsigned i)
+{
+    struct in_hand_slot *slot = in_hand_slot(c->in_hand, i);
+    uint64_t id = atomic_load(&slot->id), steps = atomic_load(&slot->steps);
+
+    switch (watchdog_look(c->watchdog, i, id, steps)) {
+    case WATCHDOG_NOTHING:
+        break;
+    case WATCHDOG_STUCK:
+        got_stuck(c, i, id, steps);
+        break;
+    case WATCHDOG_BACK:
+        log_warn("a fetcher has come back after all; its URL is not failed",
+                 "fetcher=%u", i);
+        break;
+    }
+}
+
+/* ---- all of them ---- */
+
+static void end_without_them(struct crawl *c)
+{
+    bool alone = c->gone + watchdog_stuck(c->watchdog) >= c->o.threads;
+
+    if (atomic_load(&c->paused) && c->end == CRAWL_RUNNING)
+        c->got_on = c->watched_time;
+    if (alone && c->end == CRAWL_RUNNING)
+        c->end = CRAWL_STUCK;
+    else if (c->watched_time - c->got_on >= 2 * crawl_patience() &&
+             c->end != CRAWL_BROKEN)
+        c->end = CRAWL_STUCK;
+}
+
+void crawl_look_for_stuck(struct crawl *c, int64_t now)
+{
+    /* One that was stuck and has ended is not to count as both. */
+    if (watchdog_stuck(c->watchdog) == 0 && now - c->watched_at < LOOK_INTERVAL)
+        return;
+    c->watched_at = now;
+    c->watched_time = watchdog_round(c->watchdog, now);
+    for (unsigned i = 0; i < c->o.threads; i++)
+        look_at(c, i);
+    if (watchdog_stuck(c->watchdog) > 0)
+        end_without_them(c);
+}
+
+void crawl_heard_of(struct crawl *c, const struct report *r)
+{
+    if (r->kind == REPORT_PART)
+        watchdog_heard_of(c->watchdog, r->id);
+    else if (r->kind == REPORT_DONE)
+        c->got_on = c->watched_time;
+}

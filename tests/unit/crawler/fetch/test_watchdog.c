@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "crawler/fetch/watchdog.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "crawler/fetch/in_hand.h"
+#include "tests/unit/storage/scratch.h"
+
+#define PATIENCE (30 * NS_PER_S)
+
+static int64_t now;
+
+static void set_up(void)
+{
+    now = 1000 * NS_PER_S;
+}
+
+/* The first news of slot 0 in rounds a tenth of a second apart, for `ns`. */
+static enum watchdog_news rounds(struct watchdog *w, int64_t ns, uint64_t id,
+                                 uint64_t steps)
+{
+    for (int64_t until = now + ns; now < until;) {
+        enum watchdog_news news;
+
+        now += NS_PER_S / 10;
+        watchdog_round(w, now);
+        news = watchdog_look(w, 0, id, steps);
+        if (news != WATCHDOG_NOTHING)
+            return news;
+    }
+    return WATCHDOG_NOTHING;
+}
+
+START_TEST(one_url_without_a_step_for_the_patience_is_stuck_and_said_once)
+{
+    struct watchdog *w = watchdog_new(2, PATIENCE);
+
+    ck_assert_int_eq(rounds(w, PATIENCE, 7, 3), WATCHDOG_NOTHING);
+    ck_assert(!watchdog_is_stuck(w, 0));
+    ck_assert_int_eq(rounds(w, NS_PER_S, 7, 3), WATCHDOG_STUCK);
+    ck_assert(watchdog_is_stuck(w, 0) && !watchdog_is_stuck(w, 1));
+    ck_assert_uint_eq(watchdog_stuck(w), 1);
+    ck_assert_int_ge(watchdog_waited(w, 0), PATIENCE);
+    ck_assert_int_le(watchdog_waited(w, 0), PATIENCE + NS_PER_S);
+    ck_assert_int_eq(rounds(w, 10 * PATIENCE, 7, 3), WATCHDOG_NOTHING);
+    watchdog_free(w);
+}
+END_TEST
+
+START_TEST(steps_another_url_and_empty_hands_are_signs_of_life)
+{
+    struct watchdog *w = watchdog_new(1, PATIENCE);
+    const int64_t nearly = PATIENCE - NS_PER_S;
+
+    for (uint64_t step = 1; step < 10; step++)
+        ck_assert_int_eq(rounds(w, nearly, 7, step), WATCHDOG_NOTHING);
+    ck_assert_int_eq(rounds(w, nearly, 8, 9), WATCHDOG_NOTHING);
+    ck_assert_int_eq(rounds(w, nearly, 7, 9), WATCHDOG_NOTHING);
+    ck_assert_int_eq(rounds(w, 100 * PATIENCE, 0, 9), WATCHDOG_NOTHING);
+    watchdog_free(w);
+}
+END_TEST
+
+START_TEST(a_report_of_its_url_is_a_sign_of_life)
+{
+    struct watchdog *w = watchdog_new(1, PATIENCE);
+
+    for (int i = 0; i < 10; i++) {
+        ck_assert_int_eq(rounds(w, PATIENCE - NS_PER_S, 7, 3),
+                         WATCHDOG_NOTHING);
+        watchdog_heard_of(w, 7);
+    }
+    watchdog_heard_of(w, 8); /* is another's */
+    ck_assert_int_eq(rounds(w, PATIENCE + NS_PER_S, 7, 3), WATCHDOG_STUCK);
+    watchdog_free(w);
+}
+END_TEST
+
+START_TEST(one_that_comes_back_is_stuck_no_more_and_may_be_again)
+{
+    struct watchdog *w = watchdog_new(1, PATIENCE);
+
+    ck_assert_int_eq(rounds(w, 2 * PATIENCE, 7, 3), WATCHDOG_STUCK);
+    ck_assert_int_eq(rounds(w, NS_PER_S, 7, 4), WATCHDOG_BACK);
+    ck_assert_uint_eq(watchdog_stuck(w), 0);
+    ck_assert_int_eq(rounds(w, 2 * PATIENCE, 7, 4), WATCHDOG_STUCK);
+    ck_assert_int_eq(rounds(w, NS_PER_S, 0, 4), WATCHDOG_BACK);
+    ck_assert_uint_eq(watchdog_stuck(w), 0);
+    watchdog_free(w);
+}
+END_TEST
+
+/* A suspended process, a debugger, a disk that holds up whoever watches. */
+START_TEST(time_in_which_nobody_watched_makes_nobody_stuck)
+{
+    struct watchdog *w = watchdog_new(1, PATIENCE);
+
+    ck_assert_int_eq(rounds(w, 2 * NS_PER_S, 7, 3), WATCHDOG_NOTHING);
+    for (int i = 0; i < 20; i++) {
+        now += 3600 * NS_PER_S;
+        watchdog_round(w, now);
+        ck_assert_int_eq(watchdog_look(w, 0, 7, 3), WATCHDOG_NOTHING);
+    }
+    ck_assert_int_eq(watchdog_waited(w, 0),
+                     2 * NS_PER_S - NS_PER_S / 10 + 20 * WATCHDOG_GAP_MOST);
+    watchdog_free(w);
+}
+END_TEST
+
+/* ---- what is left of it ---- */
+
+START_TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
+{
+    struct in_hand_left left[4];
+    struct scratch s;
+    struct in_hand *h;
+    size_t n;
+
+    s = scratch_make();
+    h = in_hand_open(s.dir, 3);
+    for (unsigned i = 0; i < 3; i++)
+        in_hand_take(in_hand_slot(h, i), 10 + i, IN_HAND_PARSE);
+    in_hand_mark_stuck(h, 1, 1);
+    in_hand_mark_stuck(h, 2, 1);
+    in_hand_take(in_hand_slot(h, 2), 20, IN_HAND_PARSE); /* came back */
+    in_hand_read(s.dir, left, 4, &n);
+    ck_assert_uint_eq(n, 3);
+    ck_assert(left[0].id == 10 && !left[0].stuck);
+    ck_assert(left[1].id == 11 && left[1].stuck);
+    ck_assert(left[2].id == 20 && !left[2].stuck);
+    for (unsigned i = 0; i < 3; i++)
+        in_hand_drop(in_hand_slot(h, i));
+    in_hand_read(s.dir, left, 4, &n);
+    ck_assert_uint_eq(n, 0);
+    in_hand_close(h);
+    scratch_remove(&s);
+}
+END_TEST
+
+START_TEST(slots_can_be_watched_also_where_no_file_can_be_made)
+{
+    struct in_hand *h;
+
+    scratch_quiet();
+    h = in_hand_open("/nonexistent/directory", 2);
+    in_hand_take(in_hand_slot(h, 1), 5, IN_HAND_BODY);
+    in_hand_mark_stuck(h, 1, 1);
+    ck_assert_uint_eq(atomic_load(&in_hand_slot(h, 1)->id), 5);
+    ck_assert_uint_eq(atomic_load(&in_hand_slot(h, 1)->steps), 1);
+    in_hand_close(h);
+}
+END_TEST
+
+Suite *suite_watchdog(void)
+{
+    Suite *s = suite_create("watchdog");
+    TCase *t = tcase_create("watchdog");
+
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_test(
+        t, one_url_without_a_step_for_the_patience_is_stuck_and_said_once);
+    tcase_add_test(t, steps_another_url_and_empty_hands_are_signs_of_life);
+    tcase_add_test(t, a_report_of_its_url_is_a_sign_of_life);
+    tcase_add_test(t, one_that_comes_back_is_stuck_no_more_and_may_be_again);
+    tcase_add_test(t, time_in_which_nobody_watched_makes_nobody_stuck);
+    tcase_add_test(t,
+                   a_mark_holds_for_its_step_and_is_read_by_the_next_process);
+    tcase_add_test(t, slots_can_be_watched_also_where_no_file_can_be_made);
+    suite_add_tcase(s, t);
+    return s;
+}
