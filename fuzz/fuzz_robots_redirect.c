@@ -184,9 +184,9 @@ void multi_abort(struct multi *m, struct transfer *t)
     m->begun = NULL;
 }
 
-void multi_take_in_hand(struct transfer *t)
+void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing)
 {
-    (void)t;
+    (void)t, (void)doing;
 }
 
 void multi_turn(struct multi *m, int64_t until)
@@ -328,12 +328,11 @@ static void make_options(void)
         .retry_delay_ms = 60000,
         .kinds = LINK_SET_FOLLOW | LINK_BIT(LINK_SITEMAP),
         .find_sitemaps = true,
-        .digest_key = &key,
-        .crawl = bytes_of_str("fuzz"),
+        .rules = {.digest_key = &key, .crawl = bytes_of_str("fuzz")},
         .bodies = body_pool_new(POOL),
         .warc = true,
     };
-    st = scope_new(&options.scope, &so, &error);
+    st = scope_new(&options.rules.scope, &so, &error);
     assert(st == STATUS_OK);
     st = fetcher_global_init();
     assert(st == STATUS_OK);
