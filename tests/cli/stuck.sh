@@ -117,9 +117,10 @@ says crawl.err "has come back after all"
 [ ! -e slow/in-hand ] || fail "the file is left"
 agrees slow
 
+# (It is held for 5 s, and the process is there for one of them.)
 : >log
 # shellcheck disable=SC2086
-behind crawl.out crawl.err env URLWEIR_HOLD_AT=page-in-hand:1:800 URLWEIR_TIME=stuck:2500 \
+behind crawl.out crawl.err env URLWEIR_HOLD_AT=page-in-hand:1:5000 URLWEIR_TIME=stuck:3500 \
     "$URLWEIR" crawl $seeds -o asleep $quick --robots off
 crawler=$!
 waits_for 'grep -q first.html log' || fail "nothing is asked"
