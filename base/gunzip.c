@@ -11,12 +11,16 @@
  */
 #include "base/gunzip.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #define ZLIB_CONST
 #include <zlib.h>
 
 #include "base/mem.h"
+
+#define GZIP_WINDOW (15 + 16)         /* zlib: gzip alone */
+#define INPUT_MOST  ((size_t)1 << 30) /* fits zlib's counters */
 
 enum state { UNKNOWN, PLAIN, MEMBER, BETWEEN, DROP };
 
@@ -69,7 +73,7 @@ static enum status give(struct gunzip *g, struct bytes octets)
 static enum status start_member(struct gunzip *g)
 {
     static const char magic[] = "\x1f\x8b";
-    int r = g->z_ready ? inflateReset(&g->z) : inflateInit2(&g->z, 15 + 16);
+    int r = g->z_ready ? inflateReset(&g->z) : inflateInit2(&g->z, GZIP_WINDOW);
 
     if (r != Z_OK)
         return STATUS_NOMEM;
@@ -161,10 +165,8 @@ static enum status push(struct gunzip *g, struct bytes in)
 
 enum status gunzip_push(struct gunzip *g, struct bytes in)
 {
-    const size_t most = (size_t)1 << 30; /* fits zlib's counters */
-
     while (in.len > 0 && g->failed == STATUS_OK) {
-        size_t n = in.len < most ? in.len : most;
+        size_t n = in.len < INPUT_MOST ? in.len : INPUT_MOST;
 
         g->failed = push(g, bytes_of(in.at, n));
         in = bytes_of(in.at + n, in.len - n);
@@ -179,4 +181,27 @@ enum status gunzip_finish(struct gunzip *g)
     if (g->failed != STATUS_OK)
         return g->failed;
     return g->damaged || g->state == MEMBER ? STATUS_FORMAT : STATUS_OK;
+}
+
+enum status gunzip_member(struct bytes *in, struct buf *out)
+{
+    size_t len = in->len < UINT_MAX ? in->len : UINT_MAX;
+    z_stream z = {.next_in = (const unsigned char *)in->at,
+                  .avail_in = (unsigned)len};
+    int r = inflateInit2(&z, GZIP_WINDOW);
+    char piece[1 << 14];
+
+    while (r == Z_OK && buf_failed(out) == STATUS_OK) {
+        z.next_out = (unsigned char *)piece;
+        z.avail_out = sizeof piece;
+        r = inflate(&z, Z_NO_FLUSH);
+        buf_add(out, piece, sizeof piece - z.avail_out);
+    }
+    inflateEnd(&z);
+    *in = bytes_of(z.next_in, in->len - (len - z.avail_in));
+    if (buf_failed(out) != STATUS_OK)
+        return STATUS_LIMIT;
+    if (r == Z_MEM_ERROR)
+        return STATUS_NOMEM;
+    return r == Z_STREAM_END ? STATUS_OK : STATUS_FORMAT;
 }

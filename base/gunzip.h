@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -29,5 +30,10 @@ MUST_CHECK enum status gunzip_push(struct gunzip *g, struct bytes in);
 /* No more will come. STATUS_FORMAT: the stream was cut short or damaged; what
  * could be read went out. */
 MUST_CHECK enum status gunzip_finish(struct gunzip *g);
+
+/* Reads one whole member from the front of *in and appends to `out` what is in
+ * it. STATUS_FORMAT: it is cut short or damaged. STATUS_LIMIT: `out` is full.
+ * STATUS_NOMEM. */
+MUST_CHECK enum status gunzip_member(struct bytes *in, struct buf *out);
 
 #endif

@@ -9,9 +9,8 @@
 #include "service/grpc/grpc_frame.h"
 
 #include <string.h>
-#include <zlib.h>
 
-#define GZIP_WINDOW (15 + 16) /* zlib: a gzip header is expected */
+#include "base/gunzip.h"
 
 void grpc_reader_init(struct grpc_reader *r, bool gzip, size_t held_most)
 {
@@ -72,35 +71,12 @@ size_t grpc_reader_coming(const struct grpc_reader *r)
 /* All members of the gzip stream, and nothing behind them (RFC 1952 2.2). */
 static enum status gunzip(struct bytes in, struct buf *out)
 {
-    z_stream z = {0};
-    enum status st = STATUS_FORMAT;
-    char chunk[16384];
-    int rc = Z_OK;
+    enum status st;
 
-    if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
-        return STATUS_NOMEM;
-    z.next_in = (Bytef *)(uintptr_t)in.at;
-    z.avail_in = (uInt)in.len;
     buf_clear(out);
-    while (rc != Z_STREAM_END || z.avail_in > 0) {
-        if (rc == Z_STREAM_END && inflateReset(&z) != Z_OK)
-            goto out;
-        z.next_out = (Bytef *)chunk;
-        z.avail_out = sizeof chunk;
-        rc = inflate(&z, Z_NO_FLUSH);
-        if (rc != Z_OK && rc != Z_STREAM_END)
-            goto out;
-        buf_add(out, chunk, sizeof chunk - z.avail_out);
-        if (buf_failed(out) != STATUS_OK) {
-            st = STATUS_LIMIT;
-            goto out;
-        }
-        if (rc == Z_OK && z.avail_in == 0 && z.avail_out > 0)
-            goto out; /* cut short */
-    }
-    st = STATUS_OK;
-out:
-    inflateEnd(&z);
+    do {
+        st = gunzip_member(&in, out);
+    } while (st == STATUS_OK && in.len > 0);
     return st;
 }
 

@@ -24,17 +24,16 @@
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/clock.h"
+#include "base/gunzip.h"
 #include "base/logger.h"
 #include "base/mem.h"
 
-#define GZIP_WINDOW (15 + 16) /* zlib: read a gzip member */
-#define HEAD_MOST   ((size_t)64 << 10)
-#define MOVED_MOST  ((size_t)1 << 31) /* of a record made again, unpacked */
-#define PIECE       ((size_t)256 << 10)
-#define ROOM_LEAST  ((size_t)512) /* for gzip's head and end, and the tables */
+#define HEAD_MOST  ((size_t)64 << 10)
+#define MOVED_MOST ((size_t)1 << 31) /* of a record made again, unpacked */
+#define PLAIN_KEPT ((size_t)512 << 10)
+#define ROOM_LEAST ((size_t)512) /* for gzip's head and end, and the tables */
 
 struct warc_maker {
     struct isal_zstream z;
@@ -267,31 +266,6 @@ enum status warc_maker_add(struct warc_maker *m, const struct warc_record *r,
 
 /* ---- into another file ---- */
 
-/* One member of *members into m->plain; *members is what follows it. */
-static enum status unpack(struct warc_maker *m, struct bytes *members)
-{
-    z_stream z = {.next_in = (Bytef *)members->at,
-                  .avail_in = (uInt)members->len};
-    int rc = inflateInit2(&z, GZIP_WINDOW);
-
-    buf_clear(&m->plain);
-    while (rc == Z_OK) {
-        char *at = buf_room(&m->plain, PIECE);
-
-        if (at == NULL)
-            break;
-        z.next_out = (Bytef *)at;
-        z.avail_out = PIECE;
-        rc = inflate(&z, Z_NO_FLUSH);
-        buf_grew(&m->plain, PIECE - z.avail_out);
-    }
-    *members = bytes_of(z.next_in, z.avail_in);
-    inflateEnd(&z);
-    if (rc == Z_OK || rc == Z_MEM_ERROR)
-        return STATUS_LIMIT;
-    return rc == Z_STREAM_END ? STATUS_OK : STATUS_FORMAT;
-}
-
 /* In the head alone: a block may hold anything. */
 static bool change_info(struct bytes plain, const char *from, const char *to)
 {
@@ -316,14 +290,15 @@ enum status warc_maker_move(struct warc_maker *m, struct bytes members,
     while (st == STATUS_OK && members.len > 0) {
         struct bytes plain;
 
-        st = unpack(m, &members);
+        buf_clear(&m->plain);
+        st = gunzip_member(&members, &m->plain);
         plain = buf_bytes(&m->plain);
         if (st == STATUS_OK && !change_info(plain, from, to))
             st = STATUS_FORMAT;
         else if (st == STATUS_OK)
             st = pack(m, &plain, 1, out);
     }
-    if (m->plain.cap > 2 * PIECE)
+    if (m->plain.cap > PLAIN_KEPT)
         buf_fini(&m->plain);
     return st;
 }

@@ -154,6 +154,41 @@ START_TEST(output_is_bounded)
 }
 END_TEST
 
+START_TEST(members_are_read_one_by_one)
+{
+    struct buf b, out;
+    struct bytes in;
+
+    buf_init(&b, 1 << 16);
+    buf_init(&out, 1 << 16);
+    add_member(&b, "one");
+    add_member(&b, "");
+    add_member(&b, "three");
+    buf_add_str(&b, "behind");
+    in = buf_bytes(&b);
+    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_OK);
+    ck_assert_str_eq(buf_str(&out), "one");
+    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_OK);
+    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_OK);
+    ck_assert_str_eq(buf_str(&out), "onethree");
+    ck_assert(bytes_is(in, "behind"));
+    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_FORMAT);
+    buf_fini(&out);
+    /* cut short at each octet; and a buffer that is too small */
+    for (size_t n = 0; n < 20; n++) {
+        buf_init(&out, 1 << 16);
+        in = bytes_of(b.at, n);
+        ck_assert_int_eq(gunzip_member(&in, &out), STATUS_FORMAT);
+        buf_fini(&out);
+    }
+    buf_init(&out, 2);
+    in = buf_bytes(&b);
+    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_LIMIT);
+    buf_fini(&out);
+    buf_fini(&b);
+}
+END_TEST
+
 Suite *suite_gunzip(void)
 {
     Suite *s = suite_create("gunzip");
@@ -165,6 +200,7 @@ Suite *suite_gunzip(void)
     tcase_add_test(t, a_stream_cut_short_gives_what_came);
     tcase_add_test(t, a_damaged_stream_gives_what_came_before);
     tcase_add_test(t, output_is_bounded);
+    tcase_add_test(t, members_are_read_one_by_one);
     suite_add_tcase(s, t);
     return s;
 }
