@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* bytes.c - a borrowed run of bytes. */
 #include "base/bytes.h"
-
-static unsigned char lower(char c)
-{
-    unsigned char u = (unsigned char)c;
-
-    return u >= 'A' && u <= 'Z' ? (unsigned char)(u + ('a' - 'A')) : u;
-}
+#include "base/ascii.h"
 
 bool bytes_equal_nocase(struct bytes a, struct bytes b)
 {
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.at[i]) != lower(b.at[i]))
+        if (ascii_lower(a.at[i]) != ascii_lower(b.at[i]))
             return false;
     return true;
 }
@@ -33,18 +27,20 @@ bool bytes_ends_with(struct bytes a, const char *suffix)
     return a.len >= n && memcmp(a.at + (a.len - n), suffix, n) == 0;
 }
 
-static bool is_space(char c)
+size_t bytes_past_space(struct bytes a, size_t i)
 {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+    while (i < a.len && ascii_is_space(a.at[i]))
+        i++;
+    return i;
 }
 
 struct bytes bytes_trim(struct bytes a)
 {
-    while (a.len > 0 && is_space(a.at[0])) {
+    while (a.len > 0 && ascii_is_space(a.at[0])) {
         a.at++;
         a.len--;
     }
-    while (a.len > 0 && is_space(a.at[a.len - 1]))
+    while (a.len > 0 && ascii_is_space(a.at[a.len - 1]))
         a.len--;
     return a;
 }

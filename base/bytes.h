@@ -40,6 +40,18 @@ static inline bool bytes_is(struct bytes a, const char *s)
 bool bytes_equal_nocase(struct bytes a, struct bytes b);
 bool bytes_starts_with(struct bytes a, const char *prefix);
 bool bytes_ends_with(struct bytes a, const char *suffix);
+/* Without its first `n` octets, of which there are as many. */
+static inline struct bytes bytes_skip(struct bytes a, size_t n)
+{
+    return bytes_of(a.at + n, a.len - n);
+}
+
+/* The first place from `i` on that is not ASCII white space; a.len: none. */
+size_t bytes_past_space(struct bytes a, size_t i);
+static inline struct bytes bytes_skip_space(struct bytes a)
+{
+    return bytes_skip(a, bytes_past_space(a, 0));
+}
 /* Without ASCII white space (space, tab, LF, FF, CR) at both ends. */
 struct bytes bytes_trim(struct bytes a);
 /* Well-formed UTF-8 (RFC 3629): no surrogates, none longer than needed. */

@@ -7,13 +7,13 @@
  */
 #include "config/nearest.h"
 
+#include "base/ascii.h"
+
 #define LONGEST 64
 
 static char fold(char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c + ('a' - 'A'));
-    return c == '_' ? '-' : c;
+    return c == '_' ? '-' : ascii_lower(c);
 }
 
 static size_t least(size_t a, size_t b)

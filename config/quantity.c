@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
+
 #define FRACTION_DIGITS 9 /* 1G times 10^9 still fits 64 bits */
 
 struct unit {
@@ -37,11 +39,6 @@ static const struct unit time_units[] = {
 };
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* A decimal number taken apart: whole + part / scale. */
 struct decimal {
     uint64_t whole, part, scale;
@@ -54,7 +51,7 @@ static size_t take_digits(struct bytes *text, uint64_t *n, bool *huge)
 {
     size_t count = 0;
 
-    while (text->len > 0 && is_digit(text->at[0])) {
+    while (text->len > 0 && ascii_is_digit(text->at[0])) {
         uint64_t digit = (uint64_t)(text->at[0] - '0');
 
         if (__builtin_mul_overflow(*n, 10, n) ||

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 
 #define BLOCK ((size_t)64 << 10)
@@ -29,7 +30,7 @@ bool jsonl_line_seq(struct bytes line, uint64_t *seq)
 
     if (!bytes_starts_with(line, beginning) || line.at[line.len - 1] != '}')
         return false;
-    for (; at < line.len && line.at[at] >= '0' && line.at[at] <= '9'; at++) {
+    for (; at < line.len && ascii_is_digit(line.at[at]); at++) {
         if (n > UINT64_MAX / 100)
             return false;
         n = n * 10 + (uint64_t)(line.at[at] - '0');

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -152,8 +153,6 @@ void settings_product_token(const struct crawl_settings *s, struct buf *out)
 {
     const char *p = s->user_agent != NULL ? s->user_agent : "urlweir";
 
-    for (; (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' ||
-           *p == '-';
-         p++)
-        buf_add_char(out, (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p));
+    for (; ascii_is_letter(*p) || *p == '_' || *p == '-'; p++)
+        buf_add_char(out, ascii_lower(*p));
 }

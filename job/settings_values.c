@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "crawler/fetch/guard.h"
 
 #define WARC_PREFIX_MOST 64
@@ -77,8 +78,7 @@ static enum status check_mime(const char *type, struct buf *error)
             error, "mime", type,
             "a type has no parameters here, only type/subtype");
     for (char *p = (char *)type; *p != '\0'; p++)
-        if (*p >= 'A' && *p <= 'Z')
-            *p = (char)(*p + ('a' - 'A'));
+        *p = ascii_lower(*p);
     return STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "crawler/charset/charset_tables.h"
 
 #define LABEL_MOST 32 /* the longest label has 19 octets */
@@ -26,7 +27,7 @@ const struct charset *charset_of_label(struct bytes label)
 
         if (c == '\0')
             return NULL;
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = ascii_lower(c);
     }
     lower[label.len] = '\0';
     found = bsearch(lower, charset_labels, CHARSET_LABEL_COUNT,

@@ -10,6 +10,7 @@
  */
 #include "crawler/charset/charset.h"
 
+#include "base/ascii.h"
 #include "crawler/charset/charset_tables.h"
 
 static const struct charset *labelled(const char *label)
@@ -47,18 +48,6 @@ static struct bytes unquote(struct bytes s, const char *enders)
     return bytes_of(s.at, n);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
-static size_t skip_space(struct bytes s, size_t i)
-{
-    while (i < s.len && is_space(s.at[i]))
-        i++;
-    return i;
-}
-
 /* HTML standard, "extracting a character encoding from a meta element"; HTTP
  * values are read by the same steps, as charset= is found in both. */
 static const struct charset *of_content(struct bytes content)
@@ -70,12 +59,12 @@ static const struct charset *of_content(struct bytes content)
         if (!bytes_equal_nocase(bytes_of(content.at + i, len),
                                 bytes_of(word, len)))
             continue;
-        i = skip_space(content, i + len);
+        i = bytes_past_space(content, i + len);
         if (i == content.len || content.at[i] != '=') {
             i--; /* look again from here on */
             continue;
         }
-        i = skip_space(content, i + 1);
+        i = bytes_past_space(content, i + 1);
         return charset_of_label(
             unquote(bytes_of(content.at + i, content.len - i), " \t\n\f\r;"));
     }
@@ -93,11 +82,6 @@ static bool scan_over(const struct scan *s)
     return s->at >= s->end;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 /* The "get an attribute" steps. The value is cut out, not lower-cased. False:
  * the tag has no more, or the octets end. */
 static bool get_attribute(struct scan *s, struct bytes *name,
@@ -105,24 +89,24 @@ static bool get_attribute(struct scan *s, struct bytes *name,
 {
     const char *begin;
 
-    while (!scan_over(s) && (is_space(*s->at) || *s->at == '/'))
+    while (!scan_over(s) && (ascii_is_space(*s->at) || *s->at == '/'))
         s->at++;
     if (scan_over(s) || *s->at == '>')
         return false;
     begin = s->at;
-    while (!scan_over(s) && !is_space(*s->at) && *s->at != '/' &&
+    while (!scan_over(s) && !ascii_is_space(*s->at) && *s->at != '/' &&
            *s->at != '>' && (*s->at != '=' || s->at == begin))
         s->at++;
     *name = bytes_of(begin, (size_t)(s->at - begin));
     *value = bytes_of(s->at, 0);
-    while (!scan_over(s) && is_space(*s->at))
+    while (!scan_over(s) && ascii_is_space(*s->at))
         s->at++;
     if (scan_over(s))
         return false;
     if (*s->at != '=')
         return true;
     s->at++;
-    while (!scan_over(s) && is_space(*s->at))
+    while (!scan_over(s) && ascii_is_space(*s->at))
         s->at++;
     if (scan_over(s))
         return false;
@@ -139,7 +123,7 @@ static bool get_attribute(struct scan *s, struct bytes *name,
         return true;
     }
     begin = s->at;
-    while (!scan_over(s) && !is_space(*s->at) && *s->at != '>')
+    while (!scan_over(s) && !ascii_is_space(*s->at) && *s->at != '>')
         s->at++;
     *value = bytes_of(begin, (size_t)(s->at - begin));
     return !scan_over(s);
@@ -195,7 +179,7 @@ const struct charset *charset_of_meta(struct bytes attributes)
 
 static bool is_letter(char c)
 {
-    return lower(c) >= 'a' && lower(c) <= 'z';
+    return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
 }
 
 static bool scan_has(const struct scan *s, const char *lower_text)
@@ -218,7 +202,7 @@ static void skip_markup(struct scan *s)
         end = memmem(s->at + 2, n - 2, "-->", 3);
         s->at = end != NULL ? end + 2 : s->end;
     } else if (n > letter && is_letter(s->at[letter])) {
-        while (!scan_over(s) && !is_space(*s->at) && *s->at != '>')
+        while (!scan_over(s) && !ascii_is_space(*s->at) && *s->at != '>')
             s->at++;
         while (get_attribute(s, &name, &value))
             ;
@@ -246,7 +230,7 @@ static const struct charset *prescan(struct bytes body)
             return NULL;
         s.at = next;
         if (scan_has(&s, "<meta") && s.end - s.at > 5 &&
-            (is_space(s.at[5]) || s.at[5] == '/')) {
+            (ascii_is_space(s.at[5]) || s.at[5] == '/')) {
             const struct charset *c;
 
             s.at += 5;
@@ -321,7 +305,7 @@ static const struct charset *of_xml_declaration(struct bytes body)
     const char *end;
 
     if (body.len < 6 || memcmp(body.at, "<?xml", 5) != 0 ||
-        !is_space(body.at[5]))
+        !ascii_is_space(body.at[5]))
         return NULL;
     end = memchr(body.at, '>',
                  body.len < CHARSET_PRESCAN_MOST ? body.len

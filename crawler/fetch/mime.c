@@ -5,16 +5,12 @@
 
 #include <string.h>
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
+#include "base/ascii.h"
 
 /* RFC 9110 section 5.6.2 */
 static bool is_token_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') ||
+    return ascii_is_alnum(c) ||
            (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
@@ -36,7 +32,7 @@ struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE])
         slashes += type.at[i] == '/';
         if (type.at[i] != '/' && !is_token_char(type.at[i]))
             return bytes_of("", 0);
-        out[i] = lower(type.at[i]);
+        out[i] = ascii_lower(type.at[i]);
     }
     out[type.len] = '\0';
     return slashes == 1 ? bytes_of(out, type.len) : bytes_of("", 0);

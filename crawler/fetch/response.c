@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define KEPT ((size_t)8 << 10) /* memory kept between transfers */
 
 static const char *const field_names[RESPONSE_FIELD_COUNT_] = {
@@ -71,11 +73,6 @@ static enum response_field field_of(struct bytes line, size_t *colon)
     return (enum response_field)i;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* "HTTP/1.1 200 OK" (RFC 9112 section 4); the same without minor version as
  * curl writes it for HTTP/2. */
 static uint16_t status_of(struct bytes line)
@@ -83,8 +80,8 @@ static uint16_t status_of(struct bytes line)
     const char *space = memchr(line.at, ' ', line.len);
     size_t left = space != NULL ? line.len - (size_t)(space - line.at) : 0;
 
-    if (left < 4 || !is_digit(space[1]) || !is_digit(space[2]) ||
-        !is_digit(space[3]) || (left > 4 && is_digit(space[4])))
+    if (left < 4 || !ascii_is_digit(space[1]) || !ascii_is_digit(space[2]) ||
+        !ascii_is_digit(space[3]) || (left > 4 && ascii_is_digit(space[4])))
         return 0;
     return (uint16_t)((space[1] - '0') * 100 + (space[2] - '0') * 10 +
                       (space[3] - '0'));

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/ascii.h"
+
 #define NAME_MOST 32 /* longer names are none that matter */
 
 struct css {
@@ -34,27 +36,15 @@ static bool is_newline(char ch)
     return ch == '\n' || ch == '\r' || ch == '\f';
 }
 
-static bool is_space(char ch)
-{
-    return ch == ' ' || ch == '\t' || is_newline(ch);
-}
-
-static bool is_hex(char ch)
-{
-    return (ch >= '0' && ch <= '9') ||
-           ((ch | 0x20) >= 'a' && (ch | 0x20) <= 'f');
-}
-
 static bool is_name_octet(char ch)
 {
-    return ((ch | 0x20) >= 'a' && (ch | 0x20) <= 'z') ||
-           (ch >= '0' && ch <= '9') || ch == '-' || ch == '_' ||
+    return ascii_is_alnum(ch) || ch == '-' || ch == '_' ||
            (unsigned char)ch >= 0x80;
 }
 
 static void skip_space(struct css *c)
 {
-    while (c->at < c->end && is_space(*c->at))
+    while (c->at < c->end && ascii_is_space(*c->at))
         c->at++;
 }
 
@@ -75,18 +65,15 @@ static void read_escape(struct css *c, struct buf *out)
         buf_add_utf8(out, 0xfffd);
         return;
     }
-    if (!is_hex(*c->at)) {
+    if (ascii_hex(*c->at) < 0) {
         buf_add_char(out, *c->at++); /* octets of UTF-8 follow by themselves */
         return;
     }
-    for (; c->at < c->end && digits < 6 && is_hex(*c->at); digits++) {
-        char ch = *c->at++;
-
-        u = u << 4 | (uint32_t)(ch <= '9' ? ch - '0' : (ch | 0x20) - 'a' + 10);
-    }
+    for (; c->at < c->end && digits < 6 && ascii_hex(*c->at) >= 0; digits++)
+        u = u << 4 | (uint32_t)ascii_hex(*c->at++);
     if (peek(c, 0) == '\r' && peek(c, 1) == '\n')
         c->at += 2;
-    else if (c->at < c->end && is_space(*c->at))
+    else if (c->at < c->end && ascii_is_space(*c->at))
         c->at++;
     buf_add_utf8(out, u != 0 ? u : 0xfffd);
 }
@@ -131,7 +118,7 @@ static void read_bare_url(struct css *c)
     while (c->at < c->end && *c->at != ')') {
         unsigned char ch = (unsigned char)*c->at;
 
-        if (is_space(*c->at)) {
+        if (ascii_is_space(*c->at)) {
             skip_space(c);
             if (c->at < c->end && *c->at != ')') {
                 skip_bad_url(c);
@@ -181,7 +168,7 @@ static void read_name(struct css *c, char name[NAME_MOST])
             break;
         }
         if (n < NAME_MOST - 1)
-            name[n] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
+            name[n] = ascii_lower(ch);
         n++;
     }
     name[n < NAME_MOST ? n : 0] = '\0';
@@ -240,7 +227,7 @@ static void read_delimiter(struct css *c)
         c->taking--;
     else if (ch == ';' || ch == '{' || ch == '}')
         c->mere_name = false;
-    if (!is_space(ch))
+    if (!ascii_is_space(ch))
         c->import = false;
 }
 

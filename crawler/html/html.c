@@ -17,10 +17,7 @@
 
 #include <string.h>
 
-static bool is_letter(char c)
-{
-    return (unsigned char)((c | 0x20) - 'a') < 26;
-}
+#include "base/ascii.h"
 
 static size_t left(const struct html_reader *r)
 {
@@ -374,7 +371,7 @@ static enum html_token read_end_tag(struct html_reader *r)
     if (left(r) == 2)
         return take_text(r, r->end);
     r->at += 2;
-    if (is_letter(*r->at))
+    if (ascii_is_letter(*r->at))
         return begin_tag(r, HTML_END_TAG);
     if (*r->at != '>')
         return read_to_greater(r, HTML_COMMENT);
@@ -401,7 +398,7 @@ enum html_token html_next(struct html_reader *r)
     if (left(r) == 1)
         return take_text(r, r->end);
     p = r->at + 1;
-    if (is_letter(*p)) {
+    if (ascii_is_letter(*p)) {
         r->at = p;
         return begin_tag(r, HTML_START_TAG);
     }

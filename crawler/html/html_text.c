@@ -12,19 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "crawler/html/html_entities.h"
 
 #define REPLACEMENT 0xfffd
-
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
-static bool is_alnum(char c)
-{
-    return is_digit(c) || (unsigned char)((c | 0x20) - 'a') < 26;
-}
 
 /* The first of html_entities[low, high) whose octet `at` is not below `c`; all
  * of them agree in the octets before. */
@@ -80,22 +71,16 @@ static uint32_t repair_number(uint32_t n)
     return n == 0 ? REPLACEMENT : n; /* buf_add_utf8 sees to the others */
 }
 
-static unsigned digit_value(char c)
-{
-    return is_digit(c) ? (unsigned)(c - '0')
-                       : (unsigned)((c | 0x20) - 'a' + 10);
-}
-
 /* `s` begins behind `&#`. Returns the octets used, 0 where it is none. */
 static size_t add_number(struct buf *out, struct bytes s)
 {
     bool hex = s.len > 0 && (s.at[0] | 0x20) == 'x';
     size_t begin = hex ? 1 : 0, i = begin;
+    int base = hex ? 16 : 10, digit;
     uint32_t n = 0;
 
-    while (i < s.len && is_alnum(s.at[i]) &&
-           digit_value(s.at[i]) < (hex ? 16u : 10u)) {
-        n = n * (hex ? 16 : 10) + digit_value(s.at[i]);
+    while (i < s.len && (digit = ascii_hex(s.at[i])) >= 0 && digit < base) {
+        n = n * (uint32_t)base + (uint32_t)digit;
         if (n > 0x10ffff)
             n = 0x110000; /* too large, and stays so */
         i++;
@@ -115,7 +100,7 @@ static size_t add_name(struct buf *out, struct bytes s, bool attribute)
     if (e == NULL)
         return 0;
     if (attribute && e->name[len - 1] != ';' && len < s.len &&
-        (s.at[len] == '=' || is_alnum(s.at[len])))
+        (s.at[len] == '=' || ascii_is_alnum(s.at[len])))
         return 0;
     buf_add_str(out, e->text);
     return len;

@@ -7,15 +7,10 @@
 
 #include "crawler/html/link_values.h"
 
-static void skip(struct bytes *s, size_t n)
-{
-    *s = bytes_of(s->at + n, s->len - n);
-}
-
 static void skip_spaces(struct bytes *s)
 {
     while (s->len > 0 && (s->at[0] == ' ' || s->at[0] == '\t'))
-        skip(s, 1);
+        *s = bytes_skip(*s, 1);
 }
 
 /* Up to the first of `stops`, or all. */
@@ -27,7 +22,7 @@ static struct bytes until(struct bytes *s, const char *stops)
     while (n < s->len && strchr(stops, s->at[n]) == NULL)
         n++;
     part = bytes_of(s->at, n);
-    skip(s, n);
+    *s = bytes_skip(*s, n);
     return part;
 }
 
@@ -41,7 +36,7 @@ static struct bytes quoted(struct bytes *s)
         n += s->at[n] == '\\' ? 2 : 1;
     n = n < s->len ? n : s->len;
     part = bytes_of(s->at + 1, n - 1);
-    skip(s, n < s->len ? n + 1 : n);
+    *s = bytes_skip(*s, n < s->len ? n + 1 : n);
     return part;
 }
 
@@ -51,12 +46,12 @@ static bool parameter(struct bytes *s, struct bytes *name, struct bytes *value)
     skip_spaces(s);
     if (s->len == 0 || s->at[0] != ';')
         return false;
-    skip(s, 1);
+    *s = bytes_skip(*s, 1);
     *name = bytes_trim(until(s, "=;,"));
     *value = bytes_of("", 0);
     if (s->len == 0 || s->at[0] != '=')
         return true;
-    skip(s, 1);
+    *s = bytes_skip(*s, 1);
     skip_spaces(s);
     if (s->len > 0 && s->at[0] == '"')
         *value = quoted(s);
@@ -72,11 +67,11 @@ bool link_header_next(struct bytes *rest, struct bytes *target, bool *nofollow)
     (void)until(rest, "<");
     if (rest->len == 0)
         return false;
-    skip(rest, 1);
+    *rest = bytes_skip(*rest, 1);
     *target = bytes_trim(until(rest, ">"));
     if (rest->len == 0)
         return false; /* no closing bracket */
-    skip(rest, 1);
+    *rest = bytes_skip(*rest, 1);
     *nofollow = false;
     while (parameter(rest, &name, &value)) {
         if (bytes_equal_nocase(name, bytes_of_str("rel")))

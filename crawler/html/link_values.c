@@ -9,31 +9,11 @@
 
 #include <stdint.h>
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static struct bytes from(struct bytes s, size_t i)
-{
-    return bytes_of(s.at + i, s.len - i);
-}
-
-static size_t skip_space(struct bytes s, size_t i)
-{
-    while (i < s.len && is_space(s.at[i]))
-        i++;
-    return i;
-}
+#include "base/ascii.h"
 
 static size_t skip_digits(struct bytes s, size_t i)
 {
-    while (i < s.len && is_digit(s.at[i]))
+    while (i < s.len && ascii_is_digit(s.at[i]))
         i++;
     return i;
 }
@@ -127,7 +107,7 @@ static size_t read_descriptors(struct bytes s, size_t i, struct candidate *c)
             in_parens = ch != ')';
         } else if (ch == '(') {
             in_parens = true;
-        } else if (ch == ',' || is_space(ch)) {
+        } else if (ch == ',' || ascii_is_space(ch)) {
             take_descriptor(c, bytes_of(s.at + begin, i - begin));
             begin = i + 1;
             if (ch == ',')
@@ -148,12 +128,12 @@ bool srcset_next(struct bytes *rest, struct bytes *url)
     for (;;) {
         struct candidate c = {false, false, false, false};
 
-        while (i < s.len && (is_space(s.at[i]) || s.at[i] == ','))
+        while (i < s.len && (ascii_is_space(s.at[i]) || s.at[i] == ','))
             i++;
         if (i == s.len)
             return false;
         begin = i;
-        while (i < s.len && !is_space(s.at[i]))
+        while (i < s.len && !ascii_is_space(s.at[i]))
             i++;
         *url = bytes_of(s.at + begin, i - begin);
         if (s.at[i - 1] == ',') {
@@ -163,7 +143,7 @@ bool srcset_next(struct bytes *rest, struct bytes *url)
             i = read_descriptors(s, i, &c);
         }
         if (!c.error) {
-            *rest = from(s, i);
+            *rest = bytes_skip(s, i);
             return true;
         }
     }
@@ -179,46 +159,47 @@ static size_t skip_url_word(struct bytes s, size_t i)
     if (s.len - i < 3 ||
         !bytes_equal_nocase(bytes_of(s.at + i, 3), bytes_of_str("url")))
         return i;
-    k = skip_space(s, k);
+    k = bytes_past_space(s, k);
     if (k == s.len || s.at[k] != '=')
         return i;
-    return skip_space(s, k + 1);
+    return bytes_past_space(s, k + 1);
 }
 
 bool refresh_url(struct bytes content, struct bytes *url)
 {
     struct bytes s = content;
-    size_t i = skip_space(s, 0), begin = i, word;
+    size_t i = bytes_past_space(s, 0), begin = i, word;
 
     i = skip_digits(s, i);
     if (i == begin && (i == s.len || s.at[i] != '.'))
         return false;
-    while (i < s.len && (is_digit(s.at[i]) || s.at[i] == '.'))
+    while (i < s.len && (ascii_is_digit(s.at[i]) || s.at[i] == '.'))
         i++;
-    if (i == s.len || (s.at[i] != ';' && s.at[i] != ',' && !is_space(s.at[i])))
+    if (i == s.len ||
+        (s.at[i] != ';' && s.at[i] != ',' && !ascii_is_space(s.at[i])))
         return false;
-    i = skip_space(s, i);
+    i = bytes_past_space(s, i);
     if (i < s.len && (s.at[i] == ';' || s.at[i] == ','))
-        i = skip_space(s, i + 1);
+        i = bytes_past_space(s, i + 1);
     if (i == s.len)
         return false;
     word = skip_url_word(s, i);
     /* Where the word was begun but not ended, all of it is the URL. */
     if (word == i && (s.at[i] | 0x20) == 'u') {
-        *url = from(s, i);
+        *url = bytes_skip(s, i);
         return true;
     }
     i = word;
     if (i < s.len && (s.at[i] == '"' || s.at[i] == '\'')) {
         const char *end;
 
-        *url = from(s, i + 1);
+        *url = bytes_skip(s, i + 1);
         end = memchr(url->at, s.at[i], url->len);
         if (end != NULL)
             url->len = (size_t)(end - url->at);
         return true;
     }
-    *url = from(s, i);
+    *url = bytes_skip(s, i);
     return true;
 }
 
@@ -227,14 +208,14 @@ bool refresh_url(struct bytes content, struct bytes *url)
 bool word_next(struct bytes *rest, struct bytes *word)
 {
     struct bytes s = *rest;
-    size_t i = skip_space(s, 0), begin = i;
+    size_t i = bytes_past_space(s, 0), begin = i;
 
     if (i == s.len)
         return false;
-    while (i < s.len && !is_space(s.at[i]))
+    while (i < s.len && !ascii_is_space(s.at[i]))
         i++;
     *word = bytes_of(s.at + begin, i - begin);
-    *rest = from(s, i);
+    *rest = bytes_skip(s, i);
     return true;
 }
 
@@ -266,7 +247,7 @@ bool media_is_feed(struct bytes content_type)
 
     if (slash == NULL)
         return false;
-    s = from(s, (size_t)(slash - s.at) + 1);
+    s = bytes_skip(s, (size_t)(slash - s.at) + 1);
     return bytes_equal_nocase(s, bytes_of_str("rss+xml")) ||
            bytes_equal_nocase(s, bytes_of_str("atom+xml")) ||
            bytes_equal_nocase(s, bytes_of_str("feed+json"));

@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "crawler/robots/robots_line.h"
@@ -61,9 +62,8 @@ static struct bytes product_token(struct bytes s)
 {
     size_t n = 0;
 
-    while (n < s.len && ((s.at[n] >= 'a' && s.at[n] <= 'z') ||
-                         (s.at[n] >= 'A' && s.at[n] <= 'Z') || s.at[n] == '-' ||
-                         s.at[n] == '_'))
+    while (n < s.len &&
+           (ascii_is_letter(s.at[n]) || s.at[n] == '-' || s.at[n] == '_'))
         n++;
     return bytes_of(s.at, n);
 }
@@ -155,7 +155,7 @@ static bool read_seconds(struct bytes s, double *out)
     for (size_t i = 0; i < s.len; i++) {
         if (s.at[i] == '.' && !point) {
             point = true;
-        } else if (s.at[i] >= '0' && s.at[i] <= '9') {
+        } else if (ascii_is_digit(s.at[i])) {
             digits = true;
             if (point)
                 value += (s.at[i] - '0') * (unit /= 10);

@@ -36,15 +36,10 @@ bool robots_is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-static struct bytes skip(struct bytes s, size_t n)
-{
-    return bytes_of(s.at + n, s.len - n);
-}
-
 static struct bytes skip_blanks(struct bytes s)
 {
     while (s.len > 0 && is_blank(s.at[0]))
-        s = skip(s, 1);
+        s = bytes_skip(s, 1);
     return s;
 }
 
@@ -55,7 +50,7 @@ static bool skip_letters(struct bytes *s, const char *letters)
     if (s->len < n ||
         !bytes_equal_nocase(bytes_of(s->at, n), bytes_of(letters, n)))
         return false;
-    *s = skip(*s, n);
+    *s = bytes_skip(*s, n);
     return true;
 }
 
@@ -85,7 +80,7 @@ static bool value_follows(struct bytes s, struct bytes *value)
     struct bytes rest = skip_blanks(s);
 
     if (rest.len > 0 && rest.at[0] == ':') {
-        *value = bytes_trim(skip(rest, 1));
+        *value = bytes_trim(bytes_skip(rest, 1));
         return true;
     }
     if (rest.len == s.len || rest.len == 0)
@@ -126,7 +121,7 @@ bool robots_line_next(struct bytes *rest, struct robots_line *l)
     while (n < rest->len && !robots_is_line_end(rest->at[n]))
         n++;
     l->whole = bytes_trim(bytes_of(rest->at, n));
-    *rest = skip(*rest, n < rest->len ? n + 1 : n);
+    *rest = bytes_skip(*rest, n < rest->len ? n + 1 : n);
     text = l->whole;
     hash = text.len > 0 ? memchr(text.at, '#', text.len) : NULL;
     if (hash != NULL)

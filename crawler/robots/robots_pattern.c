@@ -12,18 +12,14 @@
  */
 #include "crawler/robots/robots_pattern.h"
 
+#include "base/ascii.h"
 #include "frontier/url/percent.h"
-
-static bool is_alnum(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z');
-}
 
 /* RFC 3986 section 2.3. */
 static bool is_unreserved(unsigned char c)
 {
-    return is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
+    return ascii_is_alnum((char)c) || c == '-' || c == '.' || c == '_' ||
+           c == '~';
 }
 
 /* RFC 3986 section 2.2, without the two that are special in a pattern. */
@@ -45,10 +41,10 @@ static size_t add_unit(struct buf *out, struct bytes s, size_t i)
 {
     unsigned char c = (unsigned char)s.at[i];
 
-    if (c == '%' && s.len - i >= 3 && hex_value(s.at[i + 1]) >= 0 &&
-        hex_value(s.at[i + 2]) >= 0) {
-        c = (unsigned char)(hex_value(s.at[i + 1]) * 16 +
-                            hex_value(s.at[i + 2]));
+    if (c == '%' && s.len - i >= 3 && ascii_hex(s.at[i + 1]) >= 0 &&
+        ascii_hex(s.at[i + 2]) >= 0) {
+        c = (unsigned char)(ascii_hex(s.at[i + 1]) * 16 +
+                            ascii_hex(s.at[i + 2]));
         if (is_unreserved(c))
             buf_add_char(out, (char)c);
         else

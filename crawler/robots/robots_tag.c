@@ -9,6 +9,8 @@
  */
 #include "crawler/robots/robots_tag.h"
 
+#include "base/ascii.h"
+
 static bool is_separator(char c)
 {
     return c == ',' || c == ';' || c == ' ' || c == '\t' || c == '\n' ||
@@ -51,8 +53,7 @@ static bool is_product_token(struct bytes s)
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
 
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && c != '-' &&
-            c != '_')
+        if (!ascii_is_letter(c) && c != '-' && c != '_')
             return false;
     }
     return s.len > 0;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/ascii.h"
+
 #define DATE_MOST        ((size_t)64)
 #define DEFAULT_PRIORITY 500
 
@@ -127,10 +129,10 @@ static int16_t priority_of(struct bytes s)
     unsigned whole = 0, part = 0, scale = 100;
     size_t i = 0, digits = 0;
 
-    for (; i < s.len && s.at[i] >= '0' && s.at[i] <= '9'; i++, digits++)
+    for (; i < s.len && ascii_is_digit(s.at[i]); i++, digits++)
         whole = whole < 10 ? whole * 10 + (unsigned)(s.at[i] - '0') : whole;
     if (i < s.len && (s.at[i] == '.' || s.at[i] == ','))
-        for (i++; i < s.len && s.at[i] >= '0' && s.at[i] <= '9'; i++) {
+        for (i++; i < s.len && ascii_is_digit(s.at[i]); i++) {
             part += scale * (unsigned)(s.at[i] - '0');
             scale /= 10;
             digits++;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -45,21 +46,10 @@ void xml_entities_free(struct xml_entities *e)
     free(e);
 }
 
-static struct bytes skip(struct bytes s, size_t n)
-{
-    return bytes_of(s.at + n, s.len - n);
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '-' ||
-           c == '.' || (unsigned char)c >= 0x80;
+    return ascii_is_alnum(c) || c == '_' || c == ':' || c == '-' || c == '.' ||
+           (unsigned char)c >= 0x80;
 }
 
 /* ---- references -----------------------------------------------------------*/
@@ -82,29 +72,23 @@ static bool is_reference(struct bytes s, struct bytes *inside)
 /* `#38` or `#x26`; false: it is neither. */
 static bool character(struct bytes s, uint32_t *out)
 {
-    uint32_t base = 10, value = 0;
+    uint32_t value = 0;
+    int base = 10;
 
     if (s.len < 2 || s.at[0] != '#')
         return false;
-    s = skip(s, 1);
+    s = bytes_skip(s, 1);
     if (s.at[0] == 'x' || s.at[0] == 'X') {
         base = 16;
-        s = skip(s, 1);
+        s = bytes_skip(s, 1);
     }
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.at[i];
-        uint32_t digit;
+        int digit = ascii_hex(s.at[i]);
 
-        if (c >= '0' && c <= '9')
-            digit = (uint32_t)(c - '0');
-        else if (base == 16 && c >= 'a' && c <= 'f')
-            digit = (uint32_t)(c - 'a') + 10;
-        else if (base == 16 && c >= 'A' && c <= 'F')
-            digit = (uint32_t)(c - 'A') + 10;
-        else
+        if (digit < 0 || digit >= base)
             return false;
         if (value < 0x110000)
-            value = value * base + digit;
+            value = value * (uint32_t)base + (uint32_t)digit;
     }
     *out = value != 0 ? value : 0xfffd;
     return s.len > 0;
@@ -179,7 +163,7 @@ static bool decode(struct xml_entities *e, struct bytes text, struct buf *out,
         struct bytes inside;
 
         buf_add(out, text.at, n);
-        text = skip(text, n);
+        text = bytes_skip(text, n);
         if (text.len == 0)
             break;
         before = out->len;
@@ -194,7 +178,7 @@ static bool decode(struct xml_entities *e, struct bytes text, struct buf *out,
                 known = false;
             }
         }
-        text = skip(text, n);
+        text = bytes_skip(text, n);
     }
     return known;
 }
@@ -207,20 +191,13 @@ bool xml_entities_decode(struct xml_entities *e, struct bytes text,
 
 /* ---- declarations ---------------------------------------------------------*/
 
-static struct bytes skip_space(struct bytes s)
-{
-    while (s.len > 0 && is_space(s.at[0]))
-        s = skip(s, 1);
-    return s;
-}
-
 static struct bytes cut_name(struct bytes *s)
 {
     struct bytes name = bytes_of(s->at, 0);
 
     while (name.len < s->len && is_name_char(s->at[name.len]))
         name.len++;
-    *s = skip(*s, name.len);
+    *s = bytes_skip(*s, name.len);
     return name;
 }
 
@@ -235,7 +212,7 @@ static bool cut_literal(struct bytes *s, struct bytes *inside)
     if (end == NULL)
         return false;
     *inside = bytes_of(s->at + 1, (size_t)(end - s->at) - 1);
-    *s = skip(*s, inside->len + 2);
+    *s = bytes_skip(*s, inside->len + 2);
     return true;
 }
 
@@ -249,10 +226,10 @@ static void declared_value(struct bytes literal, struct buf *out)
         if (literal.at[0] == '&' && is_reference(literal, &inside) &&
             character(inside, &u)) {
             buf_add_utf8(out, u);
-            literal = skip(literal, inside.len + 2);
+            literal = bytes_skip(literal, inside.len + 2);
         } else {
             buf_add_char(out, literal.at[0]);
-            literal = skip(literal, 1);
+            literal = bytes_skip(literal, 1);
         }
     }
 }
@@ -285,12 +262,12 @@ static void declare(struct xml_entities *e, struct bytes name,
  * entities (`% Name`) have no name here and are passed over. */
 static void read_entity(struct xml_entities *e, struct bytes s)
 {
-    struct bytes name, literal, rest = skip_space(s);
+    struct bytes name, literal, rest = bytes_skip_space(s);
 
     if (rest.len == s.len)
         return;
     name = cut_name(&rest);
-    rest = skip_space(rest);
+    rest = bytes_skip_space(rest);
     declare(e, name, cut_literal(&rest, &literal) ? &literal : NULL);
 }
 
@@ -304,15 +281,15 @@ void xml_entities_declare(struct xml_entities *e, struct bytes doctype)
 
         if (lt == NULL)
             return;
-        doctype = skip(doctype, (size_t)(lt - doctype.at));
+        doctype = bytes_skip(doctype, (size_t)(lt - doctype.at));
         if (bytes_starts_with(doctype, comment)) {
             end = memmem(doctype.at, doctype.len, "-->", 3);
             if (end == NULL)
                 return;
-            doctype = skip(doctype, (size_t)(end - doctype.at));
+            doctype = bytes_skip(doctype, (size_t)(end - doctype.at));
         } else if (bytes_starts_with(doctype, entity)) {
-            read_entity(e, skip(doctype, sizeof entity - 1));
+            read_entity(e, bytes_skip(doctype, sizeof entity - 1));
         }
-        doctype = skip(doctype, 1);
+        doctype = bytes_skip(doctype, 1);
     }
 }

@@ -6,11 +6,6 @@
 
 #include "base/mem.h"
 
-static struct bytes skip(struct bytes s, size_t n)
-{
-    return bytes_of(s.at + n, s.len - n);
-}
-
 void xml_namespaces_bind(struct xml_namespaces *n, const struct xml_attr *a,
                          size_t depth)
 {
@@ -20,11 +15,11 @@ void xml_namespaces_bind(struct xml_namespaces *n, const struct xml_attr *a,
     if (!bytes_starts_with(a->name, xmlns) || n->count == XML_BINDINGS_MOST ||
         a->name.len + a->value.len > XML_NS_MOST)
         return;
-    prefix = skip(a->name, sizeof xmlns - 1);
+    prefix = bytes_skip(a->name, sizeof xmlns - 1);
     if (prefix.len > 0 && prefix.at[0] != ':')
         return;
     if (prefix.len > 0)
-        prefix = skip(prefix, 1);
+        prefix = bytes_skip(prefix, 1);
     n->bindings[n->count].prefix = xstrndup(prefix.at, prefix.len);
     n->bindings[n->count].ns = xstrndup(a->value.at, a->value.len);
     n->bindings[n->count].depth = depth;
@@ -57,7 +52,7 @@ struct xml_name xml_namespaces_resolve(const struct xml_namespaces *n,
 
     if (colon != NULL) {
         name.prefix = bytes_of(written.at, (size_t)(colon - written.at));
-        name.local = skip(written, name.prefix.len + 1);
+        name.local = bytes_skip(written, name.prefix.len + 1);
     }
     name.ns = namespace_of(n, name.prefix);
     return name;

@@ -74,11 +74,6 @@ void xml_scan_free(struct xml_scan *s)
     free(s);
 }
 
-static struct bytes skip(struct bytes s, size_t n)
-{
-    return bytes_of(s.at + n, s.len - n);
-}
-
 /* ---- text -----------------------------------------------------------------*/
 
 static void literal_text(struct xml_scan *s, struct bytes text)
@@ -332,7 +327,7 @@ static size_t run(struct xml_scan *s, struct bytes in, bool final)
     size_t taken = 0, n = 1;
 
     while (taken < in.len && n > 0) {
-        n = step(s, skip(in, taken), final);
+        n = step(s, bytes_skip(in, taken), final);
         taken += n;
     }
     return taken;
@@ -344,7 +339,7 @@ static void push_piece(struct xml_scan *s, struct bytes in)
 
     if (s->pending.len == 0) {
         taken = run(s, in, false);
-        buf_add_bytes(&s->pending, skip(in, taken));
+        buf_add_bytes(&s->pending, bytes_skip(in, taken));
         return;
     }
     buf_add_bytes(&s->pending, in);
@@ -359,7 +354,7 @@ void xml_scan_push(struct xml_scan *s, struct bytes in)
         size_t n = in.len < PIECE_MOST ? in.len : PIECE_MOST;
 
         push_piece(s, bytes_of(in.at, n));
-        in = skip(in, n);
+        in = bytes_skip(in, n);
     }
 }
 

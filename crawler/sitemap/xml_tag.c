@@ -2,27 +2,19 @@
 /* xml_tag.c - one tag of tolerant XML: its extent, name and attributes. */
 #include "crawler/sitemap/xml_tag.h"
 
-static struct bytes skip(struct bytes s, size_t n)
-{
-    return bytes_of(s.at + n, s.len - n);
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+#include "base/ascii.h"
 
 /* What may begin a name; every octet over 0x7f is taken for a letter. */
 static bool begins_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == ':' || (unsigned char)c >= 0x80;
+    return ascii_is_letter(c) || c == '_' || c == ':' ||
+           (unsigned char)c >= 0x80;
 }
 
 /* What ends a name. */
 static bool ends_name(char c)
 {
-    return is_space(c) || c == '/' || c == '>' || c == '=' || c == '<' ||
+    return ascii_is_space(c) || c == '/' || c == '>' || c == '=' || c == '<' ||
            c == '"' || c == '\'';
 }
 
@@ -46,7 +38,7 @@ static size_t tag_length(struct bytes in, bool final)
         if (quote != '\0')
             quote = c == quote ? '\0' : quote;
         else if ((c == '"' || c == '\'') &&
-                 (in.at[i - 1] == '=' || is_space(in.at[i - 1])))
+                 (in.at[i - 1] == '=' || ascii_is_space(in.at[i - 1])))
             quote = c;
     }
     if (!final)
@@ -56,20 +48,13 @@ static size_t tag_length(struct bytes in, bool final)
 
 /* ---- content --------------------------------------------------------------*/
 
-static struct bytes skip_space(struct bytes s)
-{
-    while (s.len > 0 && is_space(s.at[0]))
-        s = skip(s, 1);
-    return s;
-}
-
 static struct bytes cut_name(struct bytes *s)
 {
     struct bytes name = bytes_of(s->at, 0);
 
     while (name.len < s->len && !ends_name(s->at[name.len]))
         name.len++;
-    *s = skip(*s, name.len);
+    *s = bytes_skip(*s, name.len);
     return name;
 }
 
@@ -81,15 +66,15 @@ static struct bytes cut_value(struct bytes *s)
 
     if (s->len > 0 && (s->at[0] == '"' || s->at[0] == '\'')) {
         end = memchr(s->at + 1, s->at[0], s->len - 1);
-        value = skip(*s, 1);
+        value = bytes_skip(*s, 1);
         if (end != NULL)
             value.len = (size_t)(end - value.at);
-        *s = skip(*s, value.len + 1 + (end != NULL));
+        *s = bytes_skip(*s, value.len + 1 + (end != NULL));
         return value;
     }
-    while (value.len < s->len && !is_space(s->at[value.len]))
+    while (value.len < s->len && !ascii_is_space(s->at[value.len]))
         value.len++;
-    *s = skip(*s, value.len);
+    *s = bytes_skip(*s, value.len);
     return value;
 }
 
@@ -99,16 +84,16 @@ static void read_attrs(struct bytes s, struct xml_tag *tag)
     for (;;) {
         struct xml_attr a = {.value = bytes_of(NULL, 0)};
 
-        s = skip_space(s);
+        s = bytes_skip_space(s);
         if (s.len == 0)
             return;
         a.name = cut_name(&s);
-        s = skip_space(s);
+        s = bytes_skip_space(s);
         if (s.len > 0 && s.at[0] == '=') {
-            s = skip_space(skip(s, 1));
+            s = bytes_skip_space(bytes_skip(s, 1));
             a.value = cut_value(&s);
         } else if (a.name.len == 0) {
-            s = skip(s, 1); /* an octet that belongs nowhere */
+            s = bytes_skip(s, 1); /* an octet that belongs nowhere */
         }
         if (a.name.len > 0 && tag->attr_count < XML_ATTRS_MOST)
             tag->attrs[tag->attr_count++] = a;
@@ -119,7 +104,7 @@ enum xml_tag_kind xml_tag_read(struct bytes in, bool final, struct xml_tag *tag,
                                size_t *length)
 {
     bool end_tag = in.len > 1 && in.at[1] == '/';
-    struct bytes inside = skip(in, (size_t)1 + end_tag);
+    struct bytes inside = bytes_skip(in, (size_t)1 + end_tag);
 
     if (inside.len == 0)
         return final ? XML_TAG_NONE : XML_TAG_MORE;
@@ -167,7 +152,7 @@ size_t xml_declaration_length(struct bytes in)
     size_t i = 0;
 
     while (i < in.len) {
-        struct bytes rest = skip(in, i);
+        struct bytes rest = bytes_skip(in, i);
         size_t n = 1;
 
         if (bytes_starts_with(rest, "<!--"))

@@ -10,6 +10,8 @@
 
 #include "filter/redis/redis_impl.h"
 
+#include "base/ascii.h"
+
 /* The value of `name` among field, value ...; empty where there is none. */
 static struct bytes field(const redisReply *r, const char *name)
 {
@@ -65,13 +67,6 @@ static bool take_word(const redisReply *r, const char *name, size_t len,
     return true;
 }
 
-static int hex(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
 static bool take_seed(const redisReply *r, struct redis_record *out)
 {
     struct bytes b = field(r, "seed");
@@ -82,7 +77,7 @@ static bool take_seed(const redisReply *r, struct redis_record *out)
     if (b.len != 2 * DIGEST_SEED_SIZE)
         return false;
     for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
-        int high = hex(b.at[2 * i]), low = hex(b.at[2 * i + 1]);
+        int high = ascii_hex(b.at[2 * i]), low = ascii_hex(b.at[2 * i + 1]);
 
         if (high < 0 || low < 0)
             return false;

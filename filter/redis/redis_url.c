@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define PREFIX_TCP  "redis://"
 #define PREFIX_UNIX "redis+unix://"
 #define PREFIX_TLS  "rediss://"
@@ -35,14 +37,6 @@ static enum status wrong(struct buf *error, const char *why)
 
 /* ---- pieces ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Undo %XX into `out`; false: too long, a broken escape, or a zero octet. */
 static bool unescape(struct bytes in, char *out, size_t size)
 {
@@ -52,10 +46,10 @@ static bool unescape(struct bytes in, char *out, size_t size)
         int c = (unsigned char)in.at[i];
 
         if (c == '%') {
-            if (in.len - i < 3 || hex_digit(in.at[i + 1]) < 0 ||
-                hex_digit(in.at[i + 2]) < 0)
+            if (in.len - i < 3 || ascii_hex(in.at[i + 1]) < 0 ||
+                ascii_hex(in.at[i + 2]) < 0)
                 return false;
-            c = hex_digit(in.at[i + 1]) * 16 + hex_digit(in.at[i + 2]);
+            c = ascii_hex(in.at[i + 1]) * 16 + ascii_hex(in.at[i + 2]);
             i += 2;
         }
         if (c == 0 || n + 1 >= size)

@@ -30,6 +30,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/ascii.h"
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/logger.h"
@@ -125,11 +126,6 @@ static enum status read_list(struct making *m, const char *list)
     return st;
 }
 
-static int hex_digit(char c)
-{
-    return c <= '9' ? c - '0' : c - 'a' + 10;
-}
-
 /* A digest in its turn; the second of two alike is left out. */
 static enum status write_digest(void *ctx, struct bytes line)
 {
@@ -137,8 +133,8 @@ static enum status write_digest(void *ctx, struct bytes line)
     unsigned char octets[DIGEST];
 
     for (int i = 0; i < DIGEST; i++)
-        octets[i] = (unsigned char)(hex_digit(line.at[2 * i]) * 16 +
-                                    hex_digit(line.at[2 * i + 1]));
+        octets[i] = (unsigned char)(ascii_hex(line.at[2 * i]) * 16 +
+                                    ascii_hex(line.at[2 * i + 1]));
     if (m->b->count > 0 && memcmp(octets, m->last, DIGEST) == 0)
         return STATUS_OK;
     memcpy(m->last, octets, DIGEST);

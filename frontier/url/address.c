@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "frontier/url/percent.h"
 
 /* A number as one part of an IPv4 address; false where it is none. What does
@@ -27,7 +28,7 @@ static bool parse_number(struct bytes in, uint64_t *out)
                       in.len - (radix == 16 ? 2 : 1));
     }
     for (size_t i = 0; i < in.len; i++) {
-        int digit = hex_value(in.at[i]);
+        int digit = ascii_hex(in.at[i]);
 
         if (digit < 0 || (unsigned)digit >= radix)
             return false;
@@ -65,7 +66,7 @@ bool address_ends_in_number(struct bytes domain)
     uint64_t n;
     char c = domain.len > 0 ? domain.at[domain.len - 1] : '\0';
 
-    if (c != '.' && c != 'x' && c != 'X' && hex_value(c) < 0)
+    if (c != '.' && c != 'x' && c != 'X' && ascii_hex(c) < 0)
         return false; /* nearly every name: no look at the rest */
     if (cut_last_label(&domain, &last) && last.len == 0)
         cut_last_label(&domain, &last);
@@ -115,7 +116,7 @@ static bool parse_dotted_tail(struct bytes in, uint16_t out[2])
         if (part > 0 && (i == in.len || in.at[i++] != '.'))
             return false;
         from = i;
-        for (; i < in.len && in.at[i] >= '0' && in.at[i] <= '9'; i++) {
+        for (; i < in.len && ascii_is_digit(in.at[i]); i++) {
             if (i > from && n == 0)
                 return false;
             n = n * 10 + (unsigned)(in.at[i] - '0');
@@ -136,7 +137,7 @@ static bool parse_piece(struct bytes in, size_t *i, uint16_t *out)
     unsigned n = 0;
 
     for (; *i < in.len && *i - from < 4; (*i)++) {
-        int digit = hex_value(in.at[*i]);
+        int digit = ascii_hex(in.at[*i]);
 
         if (digit < 0)
             break;

@@ -8,6 +8,7 @@
  */
 #include "frontier/url/percent.h"
 
+#include "base/ascii.h"
 #include "frontier/url/utf8.h"
 
 enum {
@@ -59,17 +60,6 @@ unsigned octet_classes_of(struct bytes in)
     for (size_t i = 0; i < in.len; i++)
         classes |= octet_class(in.at[i]);
     return classes;
-}
-
-int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
 }
 
 static void add_escape(struct buf *out, char c)
@@ -144,8 +134,8 @@ void percent_decode(struct buf *out, struct bytes in)
         int high = -1, low = -1;
 
         if (in.at[i] == '%' && in.len - i > 2) {
-            high = hex_value(in.at[i + 1]);
-            low = hex_value(in.at[i + 2]);
+            high = ascii_hex(in.at[i + 1]);
+            low = ascii_hex(in.at[i + 2]);
         }
         if (high < 0 || low < 0) {
             buf_add_char(out, in.at[i]);

@@ -46,7 +46,4 @@ void percent_encode_octets(struct buf *out, struct bytes in,
 /* Append `in` with each %XX replaced by its octet; other % stay. */
 void percent_decode(struct buf *out, struct bytes in);
 
-/* 0 to 15, or -1 where `c` is no hexadecimal digit. */
-int hex_value(char c);
-
 #endif

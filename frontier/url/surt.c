@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "frontier/url/percent.h"
 #include "frontier/url/surt_session.h"
@@ -36,7 +37,7 @@ static struct bytes drop_www(struct bytes host)
 
     if (!bytes_starts_with(host, "www"))
         return host;
-    while (n < host.len && host.at[n] >= '0' && host.at[n] <= '9')
+    while (n < host.len && ascii_is_digit(host.at[n]))
         n++;
     if (n == host.len || host.at[n] != '.')
         return host;
@@ -90,8 +91,8 @@ static void unescape(struct buf *b, size_t from)
     for (size_t i = from; i < b->len; i++) {
         b->at[end++] = b->at[i];
         while (end - from >= 3 && b->at[end - 3] == '%') {
-            int high = hex_value(b->at[end - 2]);
-            int low = hex_value(b->at[end - 1]);
+            int high = ascii_hex(b->at[end - 2]);
+            int low = ascii_hex(b->at[end - 1]);
 
             if (high < 0 || low < 0)
                 break;

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 /* How a try ended: how many octets matched from its start on, 0 for none. */
 typedef size_t (*matcher)(const char *at, size_t len);
 
@@ -26,7 +28,7 @@ static bool is_letter(char c)
 
 static bool is_alnum(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9');
+    return is_letter(c) || ascii_is_digit(c);
 }
 
 static size_t match_word(const char *at, size_t len, const char *word)

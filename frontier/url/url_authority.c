@@ -84,7 +84,7 @@ enum url_reason url_host_parse(struct buf *out, struct bytes in)
 static void add_userinfo(struct url *u, struct bytes in)
 {
     size_t colon = url_find(in, ':');
-    struct bytes password = url_skip(in, colon < in.len ? colon + 1 : colon);
+    struct bytes password = bytes_skip(in, colon < in.len ? colon + 1 : colon);
 
     percent_encode(&u->text, bytes_of(in.at, colon), OCTET_USERINFO);
     if (password.len > 0) {
@@ -145,7 +145,7 @@ static enum url_reason add_host(struct url *u, struct bytes in)
     if (reason != URL_OK)
         return reason;
     u->host_len = u->text.len - u->host_at;
-    reason = add_port(u, url_skip(in, n < in.len ? n + 1 : n));
+    reason = add_port(u, bytes_skip(in, n < in.len ? n + 1 : n));
     u->path_at = u->text.len;
     return reason;
 }
@@ -196,13 +196,13 @@ enum url_reason url_add_authority(struct url *u, struct bytes *in)
     u->userinfo_at = u->text.len;
     if (n > 0) {
         add_plain_host(u, bytes_of(in->at, n));
-        *in = url_skip(*in, n);
+        *in = bytes_skip(*in, n);
         return URL_OK;
     }
     n = authority_length(*in, &host_at);
     authority = bytes_of(in->at, n);
-    *in = url_skip(*in, n);
+    *in = bytes_skip(*in, n);
     if (host_at > 0)
         add_userinfo(u, bytes_of(authority.at, host_at - 1));
-    return add_host(u, url_skip(authority, host_at));
+    return add_host(u, bytes_skip(authority, host_at));
 }

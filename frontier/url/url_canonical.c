@@ -8,6 +8,7 @@
  * decoding looks back at what it wrote, dots are removed after it, and the
  * host is parsed again once its last dots are gone.
  */
+#include "base/ascii.h"
 #include "frontier/url/host.h"
 #include "frontier/url/percent.h"
 #include "frontier/url/url.h"
@@ -72,7 +73,7 @@ static void drop_trailing_dots(struct url *u)
 static size_t settle_escape(char *at, size_t from, size_t end)
 {
     while (end - from >= 3 && at[end - 3] == '%') {
-        int high = hex_value(at[end - 2]), low = hex_value(at[end - 1]);
+        int high = ascii_hex(at[end - 2]), low = ascii_hex(at[end - 1]);
         char octet;
 
         if (high < 0 || low < 0)

@@ -13,6 +13,7 @@
  * The serialised URL is built directly; the path in it is always `/` and a
  * segment, repeated, so that "shorten a path" is a cut at its last slash.
  */
+#include "base/ascii.h"
 #include "frontier/url/percent.h"
 #include "frontier/url/url.h"
 #include "frontier/url/url_authority.h"
@@ -66,7 +67,7 @@ static bool take_dot(struct bytes *in)
     else if (in->len >= 3 && in->at[0] == '%' && in->at[1] == '2' &&
              (in->at[2] | 0x20) == 'e')
         n = 3;
-    *in = url_skip(*in, n);
+    *in = bytes_skip(*in, n);
     return n > 0;
 }
 
@@ -129,7 +130,7 @@ static void add_path(struct url *u, struct bytes in)
         int dots = segment_dots(segment);
 
         more = segment.len < in.len;
-        in = url_skip(in, segment.len + (more ? 1 : 0));
+        in = bytes_skip(in, segment.len + (more ? 1 : 0));
         if (dots == 2)
             shorten_path(u);
         if (dots == 0 || !more)
@@ -145,7 +146,7 @@ static enum url_reason add_path_and_query(struct url *u, struct bytes in,
     size_t mark = url_find(in, '?');
 
     add_path(u, bytes_of(in.at, mark));
-    add_query(u, url_skip(in, mark), encoder);
+    add_query(u, bytes_skip(in, mark), encoder);
     return URL_OK;
 }
 
@@ -157,7 +158,7 @@ static enum url_reason parse_authority(struct url *u, bool https,
     enum url_reason reason;
 
     while (in.len > 0 && url_is_slash(in.at[0]))
-        in = url_skip(in, 1);
+        in = bytes_skip(in, 1);
     u->https = https;
     if (https)
         buf_add(&u->text, "https://", 8);
@@ -167,7 +168,7 @@ static enum url_reason parse_authority(struct url *u, bool https,
     if (reason != URL_OK)
         return reason;
     if (in.len > 0 && url_is_slash(in.at[0])) /* path start state */
-        in = url_skip(in, 1);
+        in = bytes_skip(in, 1);
     return add_path_and_query(u, in, encoder);
 }
 
@@ -204,7 +205,7 @@ static enum url_reason parse_relative(struct url *u, struct bytes in,
     }
     if (url_is_slash(in.at[0])) {
         copy_base(u, base, base->path_at);
-        return add_path_and_query(u, url_skip(in, 1), encoder);
+        return add_path_and_query(u, bytes_skip(in, 1), encoder);
     }
     copy_base(u, base, base->query_at);
     shorten_path(u);
@@ -222,7 +223,7 @@ static size_t scheme_length(struct bytes in)
     for (i = 0; i < in.len && in.at[i] != ':'; i++) {
         char c = in.at[i];
         bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        bool later = (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+        bool later = ascii_is_digit(c) || c == '+' || c == '-' || c == '.';
 
         if (!letter && (i == 0 || !later))
             return 0;
@@ -245,7 +246,7 @@ static enum url_reason parse_clean(struct url *u, struct bytes in,
     https = bytes_equal_nocase(scheme, bytes_of_str("https"));
     if (!https && !bytes_equal_nocase(scheme, bytes_of_str("http")))
         return URL_SCHEME;
-    in = url_skip(in, scheme.len + 1);
+    in = bytes_skip(in, scheme.len + 1);
     if (base != NULL && base->https == https)
         return parse_relative(u, in, base, encoder);
     return parse_authority(u, https, in, encoder);
@@ -256,7 +257,7 @@ static enum url_reason parse_clean(struct url *u, struct bytes in,
 static struct bytes trim_c0_and_space(struct bytes in)
 {
     while (in.len > 0 && (unsigned char)in.at[0] <= ' ')
-        in = url_skip(in, 1);
+        in = bytes_skip(in, 1);
     while (in.len > 0 && (unsigned char)in.at[in.len - 1] <= ' ')
         in.len--;
     return in;

@@ -15,12 +15,6 @@ static inline bool url_is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* `in` without its first `n` octets. */
-static inline struct bytes url_skip(struct bytes in, size_t n)
-{
-    return bytes_of(in.at + n, in.len - n);
-}
-
 /* Where `c` first stands; in.len where it does not. */
 static inline size_t url_find(struct bytes in, char c)
 {

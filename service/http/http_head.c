@@ -15,6 +15,8 @@
 
 #include "service/http/http_server_impl.h"
 
+#include "base/ascii.h"
+
 struct head {
     unsigned hosts, lengths, codings;
     bool chunked; /* of the last coding */
@@ -29,9 +31,7 @@ static bool is_token(struct bytes b)
     for (size_t i = 0; i < b.len; i++) {
         char c = b.at[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-              (c >= '0' && c <= '9')) &&
-            (c == '\0' || strchr(others, c) == NULL))
+        if (!ascii_is_alnum(c) && (c == '\0' || strchr(others, c) == NULL))
             return false;
     }
     return b.len > 0;

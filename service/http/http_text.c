@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "service/net/proto.h"
@@ -17,14 +18,6 @@
 #define LAST_SECOND INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
 /* ---- paths and queries ---- */
-
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 char *http_decode(struct bytes text, bool form)
 {
@@ -38,8 +31,8 @@ char *http_decode(struct bytes text, bool form)
             c = ' ';
         if (c == '%') {
             bool whole = text.len - i > 2;
-            int high = whole ? hex(text.at[i + 1]) : -1;
-            int low = whole ? hex(text.at[i + 2]) : -1;
+            int high = whole ? ascii_hex(text.at[i + 1]) : -1;
+            int low = whole ? ascii_hex(text.at[i + 2]) : -1;
 
             c = high < 0 || low < 0 ? 0 : high * 16 + low;
             i += 2;

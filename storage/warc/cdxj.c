@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/logger.h"
 #include "base/map.h"
@@ -91,7 +92,7 @@ static bool add_timestamp(struct buf *out, struct bytes date)
     if (date.len < sizeof shape - 1)
         return false;
     for (size_t i = 0; shape[i] != '\0'; i++) {
-        bool digit = date.at[i] >= '0' && date.at[i] <= '9';
+        bool digit = ascii_is_digit(date.at[i]);
 
         if (shape[i] == 'd' ? !digit : date.at[i] != shape[i])
             return false;

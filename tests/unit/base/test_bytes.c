@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <ctype.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 
 static bool utf8(const char *s)
@@ -65,6 +67,35 @@ START_TEST(a_suffix_is_the_end_or_all_of_it)
 }
 END_TEST
 
+START_TEST(hexadecimal_digits_have_values)
+{
+    for (int c = 0; c < 256; c++) {
+        const char *digits = "0123456789abcdef0123456789ABCDEF";
+        const char *at = c == 0 ? NULL : strchr(digits, c);
+
+        ck_assert_int_eq(ascii_hex((char)c),
+                         at == NULL ? -1 : (int)((at - digits) % 16));
+    }
+}
+END_TEST
+
+/* As <ctype.h> has them in the C locale, and nothing over 0x7f. */
+START_TEST(classes_are_those_of_ascii)
+{
+    for (int c = 0; c < 256; c++) {
+        bool ascii = c < 128;
+
+        ck_assert_int_eq(ascii_is_digit((char)c), ascii && isdigit(c));
+        ck_assert_int_eq(ascii_is_letter((char)c), ascii && isalpha(c));
+        ck_assert_int_eq(ascii_is_alnum((char)c), ascii && isalnum(c));
+        ck_assert_int_eq(ascii_is_space((char)c),
+                         ascii && c != '\v' && isspace(c));
+        ck_assert_int_eq((unsigned char)ascii_lower((char)c),
+                         ascii ? tolower(c) : c);
+    }
+}
+END_TEST
+
 Suite *suite_bytes(void)
 {
     Suite *s = suite_create("bytes");
@@ -74,6 +105,8 @@ Suite *suite_bytes(void)
     tcase_add_test(t, rfc3629_10_refuses_what_is_not);
     tcase_add_test(t, never_reads_past_the_end);
     tcase_add_test(t, a_suffix_is_the_end_or_all_of_it);
+    tcase_add_test(t, hexadecimal_digits_have_values);
+    tcase_add_test(t, classes_are_those_of_ascii);
     suite_add_tcase(s, t);
     return s;
 }

@@ -82,18 +82,6 @@ START_TEST(decoding_leaves_what_is_no_escape)
 }
 END_TEST
 
-START_TEST(hexadecimal_digits_have_values)
-{
-    for (int c = 0; c < 256; c++) {
-        const char *digits = "0123456789abcdef0123456789ABCDEF";
-        const char *at = c == 0 ? NULL : strchr(digits, c);
-
-        ck_assert_int_eq(hex_value((char)c),
-                         at == NULL ? -1 : (int)((at - digits) % 16));
-    }
-}
-END_TEST
-
 Suite *suite_percent(void)
 {
     Suite *s = suite_create("percent");
@@ -104,7 +92,6 @@ Suite *suite_percent(void)
     tcase_add_test(t, rfc3986_2_3_unreserved);
     tcase_add_test(t, encoding_replaces_what_is_no_utf8_and_octets_do_not);
     tcase_add_test(t, decoding_leaves_what_is_no_escape);
-    tcase_add_test(t, hexadecimal_digits_have_values);
     suite_add_tcase(s, t);
     return s;
 }
