@@ -117,13 +117,15 @@ says crawl.err "has come back after all"
 [ ! -e slow/in-hand ] || fail "the file is left"
 agrees slow
 
-# (It is held for 5 s, and the process is there for one of them.)
+# (The page is held for 5 s, of which the process is there for one: some of it
+# before, so that the page has been seen in hand.)
 : >log
 # shellcheck disable=SC2086
 behind crawl.out crawl.err env URLWEIR_HOLD_AT=page-in-hand:1:5000 URLWEIR_TIME=stuck:3500 \
     "$URLWEIR" crawl $seeds -o asleep $quick --robots off
 crawler=$!
 waits_for 'grep -q first.html log' || fail "nothing is asked"
+sleep 0.5
 kill -STOP $crawler
 sleep 4
 kill -CONT $crawler
