@@ -30,9 +30,10 @@
 #define HEAD_TIME    (20 * NS_PER_S)
 #define CONNECTIONS  1000u
 #define LEAVING_MOST 64u /* shut down, and not closed yet */
+/* The versions and suites of service/net/tls.c: tests/cli/serve-tls.sh */
 #define TLS_PRIORITY                                                           \
-    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"         \
-    "-AES-256-CBC"
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-RSA:"        \
+    "+ECDHE-ECDSA:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
 
 /* ---- for the library ---- */
 
