@@ -15,14 +15,20 @@ import argparse
 import os
 import random
 import re
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import time
 
 UNIT = 'build/mutants/unit'
+# A change may loop for ever, fill memory or disk, and leave its children: each
+# suite has processes and temporary folders of its own, which go with it.
+ALONE = ['unshare', '--mount', '--pid', '--fork', '--kill-child',
+         '--mount-proc'] + (['--map-root-user'] if os.getuid() != 0 else [])
+RUN = f'''ulimit -c 0 && ulimit -d 3145728 &&
+    mount -t tmpfs -o size=2g none /tmp &&
+    mount -t tmpfs -o size=2g none /dev/shm &&
+    ./{UNIT}'''
 TOKEN = re.compile(r'''
     (?P<skip>\s+ | /\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n\\]|\\.)*)
   | (?P<text>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*')
@@ -193,11 +199,15 @@ def write(path, source):
 
 
 class Tree:
+    """The copy, which is the working directory from here on: the tree itself
+    may be edited meanwhile."""
+
     def __init__(self, path):
         self.path = os.path.abspath(path)
         self.took = {}  # seconds, of suites that pass unchanged
         self.codes = {}  # what the compiler makes of a file unchanged
         copy_tree(self.path)
+        os.chdir(self.path)
 
     def make(self):
         env = dict(os.environ, CCACHE_BASEDIR=self.path, CCACHE_NOHASHDIR='1')
@@ -205,31 +215,27 @@ class Tree:
             env.pop(name, None)
         return subprocess.run(
             ['make', '-j2', 'MODE=mutants', 'CFLAGS=-O2 -w',
-             'CC=' + os.environ.get('CC', 'gcc'), UNIT], cwd=self.path,
+             'CC=' + os.environ.get('CC', 'gcc'), UNIT],
             env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, check=False)
 
     def code_of(self, file):
-        with open(f'{self.path}/build/mutants/{file[:-2]}.o', 'rb') as f:
+        with open(f'build/mutants/{file[:-2]}.o', 'rb') as f:
             return f.read()
 
     def passes(self, suite, bound):
         """Runs a suite; whether it passed within `bound` seconds."""
-        scratch = self.path + '/build/tmp'
-        shutil.rmtree(scratch, ignore_errors=True)
-        os.makedirs(scratch)
-        env = dict(os.environ, CK_RUN_SUITE=suite, CK_DEFAULT_TIMEOUT='60',
-                   TMPDIR=scratch)
-        p = subprocess.Popen(['./' + UNIT], cwd=self.path, env=env,
-                             stdin=subprocess.DEVNULL, preexec_fn=limits,
+        p = subprocess.Popen(ALONE + ['sh', '-c', RUN], stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, start_new_session=True)
+                             stderr=subprocess.DEVNULL,
+                             env=dict(os.environ, CK_RUN_SUITE=suite,
+                                      CK_DEFAULT_TIMEOUT='60'))
         try:
             return p.wait(bound) == 0
         except subprocess.TimeoutExpired:
+            p.kill()
             return False
         finally:
-            end_session(p.pid)
             p.wait()
 
     def measure(self, suites):
@@ -248,23 +254,6 @@ class Tree:
             if not any(self.passes(suite, bound) for _ in range(2)):
                 return suite
         return None
-
-
-def limits():
-    """A loop without an end shall not take the machine's memory or disk."""
-    resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def end_session(sid):
-    """Ends all of a session: each test is a process group of its own."""
-    for name in os.listdir('/proc'):
-        try:
-            if name.isdigit() and os.getsid(int(name)) == sid:
-                os.kill(int(name), signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
 
 # ---- the suites of a module -------------------------------------------------
@@ -347,12 +336,11 @@ def draw(names, seed):
 
 def try_change(tree, change, tests):
     """'seen by SUITE', 'unseen', or why it is no change at all."""
-    path = os.path.join(tree.path, change.file)
     with open(change.file, encoding='utf-8') as f:
         source = f.read()
     before = tree.codes.setdefault(change.file, tree.code_of(change.file))
     try:
-        write(path, change.applied(source))
+        write(change.file, change.applied(source))
         if tree.make().returncode != 0:
             return 'does not compile'
         if tree.code_of(change.file) == before:
@@ -360,7 +348,7 @@ def try_change(tree, change, tests):
         suite = tree.seen_by(suites_of(change.file, tests))
         return f'seen by {suite}' if suite else 'unseen'
     finally:
-        write(path, source)  # the next make compiles it
+        write(change.file, source)  # the next make compiles it
 
 
 def main():
@@ -370,9 +358,9 @@ def main():
     arg.add_argument('-t', default='build/mutants/tree')
     arg.add_argument('names', nargs='+')
     a = arg.parse_args()
+    tree = Tree(a.t)
     changes = draw(a.names, a.s)
     tests = find_tests()
-    tree = Tree(a.t)
     built = tree.make()
     if built.returncode != 0:
         sys.exit(built.stdout)
@@ -380,7 +368,7 @@ def main():
                   for suite in suites_of(file, tests)})
     print(f'{a.n} of {len(changes)} changes, seed {a.s}', flush=True)
     made = seen = 0
-    with open(os.path.join(a.t, 'build/log'), 'w', encoding='utf-8') as log:
+    with open('build/log', 'w', encoding='utf-8') as log:
         for c in changes:
             if made == a.n:
                 break
