@@ -7,8 +7,8 @@
  * struct crawl but through crawls_use.
  *
  * What makes a crawl of settings is not known here: a struct crawl_factory,
- * given by whoever opens the registry, opens and closes crawls, reads and changes
- * their settings, and writes their reports.
+ * given by whoever opens the registry, opens and closes crawls, reads and
+ * changes their settings, and writes their reports.
  *
  * Calls are carried out one after the other on a thread of the registry, as
  * some of them wait (a stop for what is under way, an open for the disk).

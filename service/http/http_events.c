@@ -10,8 +10,8 @@
  * there. `id` counts samples; `retry` is the time after which a browser that
  * was cut off asks again. Samples are not kept, so Last-Event-ID is ignored.
  */
-#include "service/calls/frontier_service.h"
 #include "service/http/http_events.h"
+#include "service/calls/frontier_service.h"
 
 #include <pthread.h>
 #include <stdlib.h>

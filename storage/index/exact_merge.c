@@ -58,8 +58,8 @@ static enum status read_all(struct exact_set *s, uint32_t part)
     return STATUS_OK;
 }
 
-/* The end of `n` entries; of none `from` may be NULL, to which C lets nobody add
- * even 0. */
+/* The end of `n` entries; of none `from` may be NULL, to which C lets nobody
+ * add even 0. */
 static const unsigned char *entries_end(const unsigned char *from, uint64_t n)
 {
     return n == 0 ? from : from + n * ENTRY_SIZE;

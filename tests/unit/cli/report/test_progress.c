@@ -135,10 +135,11 @@ END_TEST
 START_TEST(a_line_is_key_and_value)
 {
     progress_line(&b, &sample, &rates);
-    ck_assert_str_eq(buf_str(&b),
-                     "urlweir: progress: elapsed=3m12s pages=12345 "
-                     "pages_per_second=98.2 queued=45210 hosts_active=312 failed=12 "
-                     "duplicates=81.0% bytes=123456789 eta=3m07s\n");
+    ck_assert_str_eq(
+        buf_str(&b),
+        "urlweir: progress: elapsed=3m12s pages=12345 "
+        "pages_per_second=98.2 queued=45210 hosts_active=312 failed=12 "
+        "duplicates=81.0% bytes=123456789 eta=3m07s\n");
 }
 END_TEST
 
