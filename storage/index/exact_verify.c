@@ -163,7 +163,7 @@ enum status exact_set_verify(struct exact_set *s)
                             : "SELECT ifnull(max(id), 0) FROM url",
                   &last);
 
-    return st == STATUS_OK ? verify(s, (uint64_t)last, true) : st;
+    return st == STATUS_OK ? verify(s, (uint64_t)last, !s->bodies) : st;
 }
 
 enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)
