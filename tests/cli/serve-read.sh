@@ -186,7 +186,7 @@ damaged "comes after another URL" \
 damaged "arrived before the URL before it" "UPDATE url SET at = at - 100000 WHERE id = 3"
 damaged "metadata cannot be read" \
     "UPDATE item_update SET metadata = x'ffff' WHERE metadata IS NOT NULL"
-damaged "item_delay_ms is no delay" "INSERT INTO meta VALUES('item_delay_ms', '-5')"
+damaged "name=item_delay_ms" "INSERT INTO meta VALUES('item_delay_ms', '-5')"
 damaged "ids have a gap" "DELETE FROM url WHERE id = 2"
 exits 0 "$URLWEIR" verify d
 
