@@ -371,7 +371,7 @@ START_TEST(broken_connections_are_resets_and_broken_http_is_protocol)
          .repeat = 30000, .repeat_len = 12},
         /* nobody asked for them, and libcurl before 8.1 decodes them */
         {"/coded", OK_HTML "Transfer-Encoding: gzip\r\n\r\n" GZIP_BODY,
-         .len = sizeof OK_HTML + sizeof GZIP_BODY + 27, .after = CLOSE},
+         .len = sizeof OK_HTML + sizeof GZIP_BODY + 25, .after = CLOSE},
         {"/coded-chunks",
          OK_HTML "Transfer-Encoding: gzip, br\r\nTransfer-Encoding: "
                  "chunked\r\n\r\n0\r\n\r\n",
