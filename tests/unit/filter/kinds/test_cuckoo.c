@@ -278,6 +278,48 @@ START_TEST(tables_of_one_size_merge)
 }
 END_TEST
 
+/* Past its room, a few fingerprints stand beside the table. */
+START_TEST(keys_beside_a_full_table_are_removed_as_well)
+{
+    enum { KEYS = 1065 };
+    struct filter *f = cuckoo_of(1000, 32, NULL);
+    struct filter_stats s;
+    bool removed[KEYS];
+    uint64_t keys[KEYS];
+
+    ck_assert_int_eq(add_range(f, 0, KEYS), STATUS_LIMIT);
+    filter_stats(f, &s);
+    ck_assert_double_lt(s.fpr_predicted, 1);
+    for (uint64_t i = 0; i < KEYS; i++)
+        keys[i] = nth_key(i);
+    ck_assert_int_eq(filter_remove(f, keys, KEYS, removed), STATUS_OK);
+    for (size_t i = 0; i < KEYS; i++)
+        ck_assert_msg(removed[i], "%zu", i);
+    ck_assert_uint_eq(count_maybe(f, 0, KEYS), 0);
+    filter_stats(f, &s);
+    ck_assert_uint_eq(s.count, 0);
+    ck_assert_double_eq(s.fill, 0);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(merging_brings_the_keys_beside_a_full_table_along)
+{
+    struct filter *a = cuckoo_of(1000, 32, NULL);
+    struct filter *b = cuckoo_of(1000, 32, NULL);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(b, 0, 1065), STATUS_LIMIT);
+    (void)!filter_merge(a, b);
+    filter_stats(a, &s);
+    ck_assert_uint_eq(s.count, 1065);
+    ck_assert_uint_eq(count_maybe(a, 0, 1065), 1065);
+    ck_assert_uint_lt(count_maybe(a, 1065, 1000), 10);
+    filter_free(a);
+    filter_free(b);
+}
+END_TEST
+
 Suite *suite_cuckoo(void)
 {
     Suite *s = suite_create("cuckoo");
@@ -296,6 +338,8 @@ Suite *suite_cuckoo(void)
         t, with_its_own_keys_it_is_exact_about_what_is_added_and_removed);
     tcase_add_test(t, without_keys_or_memory_it_goes_on_as_it_is);
     tcase_add_test(t, tables_of_one_size_merge);
+    tcase_add_test(t, keys_beside_a_full_table_are_removed_as_well);
+    tcase_add_test(t, merging_brings_the_keys_beside_a_full_table_along);
     suite_add_tcase(s, t);
     return s;
 }

@@ -539,6 +539,101 @@ START_TEST(no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
 }
 END_TEST
 
+START_TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
+{
+    struct politeness_groups *t = politeness_groups_new();
+    struct host_queue *a = host_queue_new(1), *b = host_queue_new(2);
+    struct politeness_group *m, *other;
+    bool made = false;
+
+    m = politeness_groups_get(t, bytes_of_str("192.0.2.1"), &made);
+    ck_assert(made);
+    a->leased = 2;
+    a->guests = 1;
+    a->next_due = 100;
+    a->blocked_until = 900; /* by a person: that is for this host alone */
+    b->leased = 4;
+    b->next_due = 50;
+    b->blocked_until = 500;
+    b->backoffs = 1;
+    politeness_group_join(m, a);
+    politeness_group_join(m, b);
+    ck_assert_uint_eq(m->members, 2);
+    ck_assert_uint_eq(m->leased, 7);
+    ck_assert_int_eq(m->next_due, 100);
+    ck_assert_int_eq(m->blocked_until, 500);
+    politeness_group_lease(a);
+    ck_assert_uint_eq(m->leased, 8);
+    politeness_group_give_back(b);
+    ck_assert_uint_eq(m->leased, 7);
+    ck_assert_ptr_eq(politeness_group_leave(t, b, 1000), m);
+    ck_assert_uint_eq(m->leased, 4);
+    ck_assert_uint_eq(m->members, 1);
+    ck_assert_ptr_eq(politeness_groups_get(t, bytes_of_str("192.0.2.1"), &made),
+                     m);
+    ck_assert(!made);
+    other = politeness_groups_get(t, bytes_of_str("192.0.2.10"), NULL);
+    ck_assert_ptr_ne(other, m);
+    host_queue_free(a);
+    host_queue_free(b);
+    politeness_groups_free(t);
+}
+END_TEST
+
+START_TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
+{
+    struct politeness_groups *t = politeness_groups_new();
+    const struct bytes name = bytes_of_str("a.example");
+    struct politeness_group *m = politeness_groups_get(t, name, NULL);
+    struct host_queue *h = host_queue_new(1);
+    bool made = true;
+
+    ck_assert_ptr_null(politeness_group_leave(t, h, 0)); /* it stands alone */
+    h->next_due = 100;
+    politeness_group_join(m, h);
+    ck_assert_ptr_eq(politeness_group_leave(t, h, 99), m);
+    m->blocked_until = 200;
+    politeness_group_join(m, h);
+    ck_assert_ptr_eq(politeness_group_leave(t, h, 199), m);
+    ck_assert_ptr_eq(politeness_groups_get(t, name, &made), m);
+    ck_assert(!made);
+    politeness_group_join(m, h);
+    ck_assert_ptr_null(politeness_group_leave(t, h, 200));
+    ck_assert_ptr_null(h->group);
+    (void)politeness_groups_get(t, name, &made);
+    ck_assert(made);
+    host_queue_free(h);
+    politeness_groups_free(t);
+}
+END_TEST
+
+START_TEST(a_group_is_due_when_its_first_host_and_all_it_waits_for_allow)
+{
+    struct politeness_groups *t = politeness_groups_new();
+    struct politeness_group *m =
+        politeness_groups_get(t, bytes_of_str("a.example"), NULL);
+    struct host_queue *h = host_queue_new(1);
+
+    ck_assert_int_eq(politeness_group_due(m, 1), INT64_MAX); /* nobody */
+    heap_push(&m->hosts, &h->place, 10);
+    ck_assert_int_eq(politeness_group_due(m, 1), 10);
+    m->expects_until = 20;
+    ck_assert_int_eq(politeness_group_due(m, 1), 20);
+    m->next_due = 30;
+    ck_assert_int_eq(politeness_group_due(m, 1), 30);
+    m->blocked_until = 40;
+    ck_assert_int_eq(politeness_group_due(m, 1), 40);
+    m->leased = 1;
+    ck_assert_int_eq(politeness_group_due(m, 1), INT64_MAX);
+    ck_assert_int_eq(politeness_group_due(m, 2), 40);
+    heap_move(&m->hosts, &h->place, INT64_MIN); /* to be drained: at once */
+    ck_assert_int_eq(politeness_group_due(m, 1), INT64_MIN);
+    heap_remove(&m->hosts, &h->place);
+    host_queue_free(h);
+    politeness_groups_free(t);
+}
+END_TEST
+
 Suite *suite_politeness_group(void)
 {
     Suite *s = suite_create("politeness_group");
@@ -567,6 +662,12 @@ Suite *suite_politeness_group(void)
     tcase_add_test(
         t,
         no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says);
+    tcase_add_test(
+        t, a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last);
+    tcase_add_test(
+        t, a_group_is_forgotten_with_its_last_host_once_it_need_not_wait);
+    tcase_add_test(
+        t, a_group_is_due_when_its_first_host_and_all_it_waits_for_allow);
     suite_add_tcase(s, t);
     return s;
 }

@@ -191,6 +191,70 @@ START_TEST(an_empty_batch_is_no_question)
 }
 END_TEST
 
+/* Digests of one set of the hot cache. */
+static struct digest neighbour(uint64_t i)
+{
+    return (struct digest){i + 1, 7};
+}
+
+/* Is it known, and was it the hot cache that said so? */
+static bool is_hot(struct parts *p, uint64_t i)
+{
+    struct digest d = neighbour(i);
+    uint64_t before = seen_counts(p->seen).hot;
+    enum seen_answer answer;
+
+    ck_assert_int_eq(seen_check(p->seen, &d, 1, &answer), STATUS_OK);
+    ck_assert_int_eq(answer, SEEN_BEFORE);
+    return seen_counts(p->seen).hot > before;
+}
+
+static void admit(struct parts *p, uint64_t i)
+{
+    struct digest d = neighbour(i);
+
+    ck_assert_int_eq(seen_admit(p->seen, &d, 1, i + 1), STATUS_OK);
+}
+
+START_TEST(a_pass_of_rare_urls_does_not_flush_the_popular_ones)
+{
+    static struct parts p;
+
+    parts_init(&p, 0.01);
+    admit(&p, 0);             /* now at the third place of four */
+    ck_assert(is_hot(&p, 0)); /* at the second */
+    for (uint64_t i = 1; i < 50; i++)
+        admit(&p, i);
+    ck_assert(is_hot(&p, 0)); /* at the first */
+    ck_assert(is_hot(&p, 49));
+    ck_assert(is_hot(&p, 48)); /* from the fourth to the third */
+    ck_assert(!is_hot(&p, 1));
+    parts_fini(&p);
+}
+END_TEST
+
+START_TEST(a_hit_moves_a_url_up_by_one_and_loses_none)
+{
+    static struct parts p;
+
+    parts_init(&p, 0.01);
+    admit(&p, 0);
+    ck_assert(is_hot(&p, 0));
+    admit(&p, 1);
+    admit(&p, 2);
+    for (int round = 0; round < 3; round++) { /* each in the others' place */
+        ck_assert(is_hot(&p, 1));
+        ck_assert(is_hot(&p, 2));
+        ck_assert(is_hot(&p, 0));
+    }
+    for (int i = 0; i < 4; i++)
+        ck_assert(is_hot(&p, 1)); /* at the top, and stays there */
+    ck_assert(is_hot(&p, 2));
+    ck_assert(is_hot(&p, 0));
+    parts_fini(&p);
+}
+END_TEST
+
 Suite *suite_seen(void)
 {
     Suite *s = suite_create("seen");
@@ -204,6 +268,8 @@ Suite *suite_seen(void)
     tcase_add_test(t, an_overfull_filter_loses_nothing);
     tcase_add_test(t, digests_that_share_a_place_are_told_apart);
     tcase_add_test(t, an_empty_batch_is_no_question);
+    tcase_add_test(t, a_pass_of_rare_urls_does_not_flush_the_popular_ones);
+    tcase_add_test(t, a_hit_moves_a_url_up_by_one_and_loses_none);
     suite_add_tcase(s, t);
     return s;
 }
