@@ -45,7 +45,8 @@ struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue)
 
 static void hand_on(struct crawl *c, struct fetcher *from)
 {
-    struct assignment **all = xcalloc(c->o.concurrency, sizeof *all);
+    struct assignment **all =
+        xcalloc(c->o.concurrency, sizeof(struct assignment *));
     size_t n = fetcher_take_back(from, all);
 
     for (size_t i = 0; i < n; i++)
