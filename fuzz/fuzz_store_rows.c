@@ -250,9 +250,9 @@ static void make(struct template *t)
                 " 1700000060000);"
                 "INSERT INTO item_queue VALUES(1, 3, 0, 5, 0, 50, 0, 2, 1);"
                 "INSERT OR IGNORE INTO seenpart VALUES(900, 0, 0, x'');"
-                "INSERT INTO skip_reason VALUES(1, 'scope', 2);"
-                "INSERT INTO skip VALUES(1, 1, 'x.example', 2);"
-                "INSERT INTO skip_example VALUES(1000, 1, 0, 'x', 'y', 1, 1);"
+                "INSERT INTO drop_reason VALUES(1, 'scope', 2);"
+                "INSERT INTO drop_count VALUES(1, 1, 'x.example', 2);"
+                "INSERT INTO drop_example VALUES(1000, 1, 0, 'x', 'y', 1, 1);"
                 "INSERT INTO link VALUES(1, 2, 0)");
     for (int i = 0; i < NAMES; i++) {
         buf_init(&t->files[i], (size_t)64 << 20);

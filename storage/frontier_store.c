@@ -379,7 +379,7 @@ enum status frontier_store_step(struct frontier_store *s)
     enum status st = counters_flush(s->counters);
 
     if (st == STATUS_OK)
-        st = skips_flush(s->skips);
+        st = drops_flush(s->drops);
     if (st == STATUS_OK && queue_delta_count(s->delta) >= flush_at(s))
         st = segments_flush(s->segments, s->delta, s->done);
     else if (st == STATUS_OK)
@@ -395,7 +395,7 @@ uint64_t frontier_store_memory(const struct frontier_store *s)
     return sizeof *s + queue_names_memory(s->names) +
            origins_memory(s->origins) + done_bits_memory(s->done) +
            segments_memory(s->segments) + queue_delta_memory(s->delta) +
-           skips_memory(s->skips) +
+           drops_memory(s->drops) +
            (uint64_t)s->pending_cap * sizeof *s->pending +
            RECENT * sizeof *s->recent;
 }

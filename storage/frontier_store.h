@@ -187,24 +187,24 @@ void frontier_store_each_counter(const struct frontier_store *s,
                                  void *ctx);
 
 /* A drop before admission: counted by reason and host, the latest thousand of
- * each reason kept as examples (tables skip and skip_example). Hosts past
+ * each reason kept as examples (tables drop_count and drop_example). Hosts past
  * 100,000 a reason are counted under "". */
-void frontier_store_skip(struct frontier_store *s, const char *reason,
+void frontier_store_drop(struct frontier_store *s, const char *reason,
                          struct bytes host, struct bytes url, uint64_t via,
                          int64_t at_ms);
 
 /* What was dropped, as far as it is committed: the counts by reason and host,
  * and the examples kept, newest last. */
-struct skip_row {
+struct drop_row {
     struct bytes reason, host;
     uint64_t count;   /* of counts */
     struct bytes url; /* of examples */
     uint64_t via;
     int64_t at_ms;
 };
-MUST_CHECK enum status frontier_store_each_skip(
+MUST_CHECK enum status frontier_store_each_drop(
     struct frontier_store *s, bool examples,
-    void (*visit)(void *ctx, const struct skip_row *row), void *ctx);
+    void (*visit)(void *ctx, const struct drop_row *row), void *ctx);
 
 /* The state of the filter at one moment (table filter_step): audit's growth
  * steps. */
@@ -222,7 +222,7 @@ MUST_CHECK enum status frontier_store_each_step(
 
 /* ---- upkeep ---- */
 
-/* Once before each commit: flushes counters and skips, and does one bounded
+/* Once before each commit: flushes counters and drops, and does one bounded
  * step of queue flushes, segment merges, old segment deletion and the status
  * sweep. */
 MUST_CHECK enum status frontier_store_step(struct frontier_store *s);

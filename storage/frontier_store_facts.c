@@ -210,11 +210,11 @@ void frontier_store_each_counter(const struct frontier_store *s,
     counters_each(s->counters, visit, ctx);
 }
 
-void frontier_store_skip(struct frontier_store *s, const char *reason,
+void frontier_store_drop(struct frontier_store *s, const char *reason,
                          struct bytes host, struct bytes url, uint64_t via,
                          int64_t at_ms)
 {
-    skips_add(s->skips, reason, host, url, via, at_ms);
+    drops_add(s->drops, reason, host, url, via, at_ms);
 }
 
 /* ---- the filter's steps ---- */
@@ -274,24 +274,24 @@ static struct bytes text_at(sqlite3_stmt *q, int column)
                     (size_t)sqlite3_column_bytes(q, column));
 }
 
-enum status frontier_store_each_skip(struct frontier_store *s, bool examples,
+enum status frontier_store_each_drop(struct frontier_store *s, bool examples,
                                      void (*visit)(void *ctx,
-                                                   const struct skip_row *row),
+                                                   const struct drop_row *row),
                                      void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(
         s->d, &q,
         examples ? "SELECT r.name, e.host, 0, e.url, e.via, e.at"
-                   " FROM skip_example e JOIN skip_reason r ON r.id = e.reason"
+                   " FROM drop_example e JOIN drop_reason r ON r.id = e.reason"
                    " ORDER BY e.at, e.id"
                  : "SELECT r.name, k.host, k.count, NULL, 0, 0"
-                   " FROM skip k JOIN skip_reason r ON r.id = k.reason"
+                   " FROM drop_count k JOIN drop_reason r ON r.id = k.reason"
                    " ORDER BY k.count DESC, k.id");
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
         struct db_row r = db_row(q);
-        struct skip_row row = {
+        struct drop_row row = {
             .reason = text_at(q, 0),
             .host = text_at(q, 1),
             .count = db_row_count(&r, 2, DB_TOTAL_MOST),
@@ -300,7 +300,7 @@ enum status frontier_store_each_skip(struct frontier_store *s, bool examples,
             .at_ms = db_row_time(&r, 5),
         };
 
-        st = db_row_check(&r, examples ? "skip_example" : "skip");
+        st = db_row_check(&r, examples ? "drop_example" : "drop_count");
         if (st == STATUS_OK)
             visit(ctx, &row);
     }

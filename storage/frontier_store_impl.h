@@ -12,7 +12,7 @@
 #include "storage/index/queue_delta.h"
 #include "storage/index/queue_names.h"
 #include "storage/index/segments.h"
-#include "storage/rows/skips.h"
+#include "storage/rows/drops.h"
 
 #define MOST_URL ((size_t)1 << 24) /* octets of a URL */
 
@@ -31,7 +31,7 @@ struct frontier_store {
     struct segments *segments;
     struct queue_delta *delta;
     struct counters *counters;
-    struct skips *skips;
+    struct drops *drops;
     uint32_t *pending; /* of queue i + 1 */
     uint32_t pending_cap;
     uint64_t pending_all;

@@ -211,7 +211,7 @@ static enum status open_parts(struct frontier_store *s,
     if (st == STATUS_OK)
         st = counters_open(&s->counters, s->d);
     if (st == STATUS_OK)
-        st = skips_open(&s->skips, s->d);
+        st = drops_open(&s->drops, s->d);
     if (st == STATUS_OK)
         st = db_number(s->d, "SELECT count(*) FROM retry", &retries);
     if (st != STATUS_OK)
@@ -261,7 +261,7 @@ void frontier_store_close(struct frontier_store *s)
     sqlite3_finalize(s->set_meta);
     sqlite3_finalize(s->add_step);
     counters_close(s->counters);
-    skips_close(s->skips);
+    drops_close(s->drops);
     queue_delta_free(s->delta);
     segments_close(s->segments);
     done_bits_close(s->done);

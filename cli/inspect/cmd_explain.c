@@ -219,7 +219,7 @@ static void ask_blocklist(struct story *s,
     blocklist_close(b);
 }
 
-static void find_example(void *ctx, const struct skip_row *row)
+static void find_example(void *ctx, const struct drop_row *row)
 {
     struct story *s = ctx;
     json_t *history = json_object_get(s->out, "history"), *e;
@@ -249,7 +249,7 @@ static enum status tell_unknown(struct story *s,
         ask_scope(s, settings);
     if (settings != NULL)
         ask_blocklist(s, settings);
-    st = frontier_store_each_skip(s->r->store, true, find_example, s);
+    st = frontier_store_each_drop(s->r->store, true, find_example, s);
     if (s->dropped > 0)
         json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));
     return st;

@@ -25,7 +25,7 @@ enum export_what {
     EXPORT_PAGES,
     EXPORT_LINKS,
     EXPORT_ERRORS,
-    EXPORT_SKIPS,
+    EXPORT_DROPS,
     EXPORT_HOSTS,
     EXPORT_QUEUES
 };
@@ -37,7 +37,7 @@ struct export_settings {
 };
 
 static const char *const whats[] = {"urls",  "pages", "links",  "errors",
-                                    "skips", "hosts", "queues", NULL};
+                                    "drops", "hosts", "queues", NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
@@ -72,7 +72,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 static const struct usage usage = {
     .name = "export",
     .synopsis =
-        "export DIR [--what urls|pages|links|errors|skips|hosts|queues] "
+        "export DIR [--what urls|pages|links|errors|drops|hosts|queues] "
         "[--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
              "stdout; the fields are described in docs/formats/export.md. "
@@ -275,9 +275,9 @@ static bool has_links(const struct reader *r, int *code)
     return true;
 }
 
-/* ---- skips and hosts ---- */
+/* ---- drops and hosts ---- */
 
-static void put_skip(void *ctx, const struct skip_row *row)
+static void put_drop(void *ctx, const struct drop_row *row)
 {
     struct job *j = ctx;
 
@@ -292,12 +292,12 @@ static void put_skip(void *ctx, const struct skip_row *row)
     end_row(j);
 }
 
-static enum status export_skips(struct job *j)
+static enum status export_drops(struct job *j)
 {
-    enum status st = frontier_store_each_skip(j->r->store, false, put_skip, j);
+    enum status st = frontier_store_each_drop(j->r->store, false, put_drop, j);
 
     if (st == STATUS_OK)
-        st = frontier_store_each_skip(j->r->store, true, put_skip, j);
+        st = frontier_store_each_drop(j->r->store, true, put_drop, j);
     return st;
 }
 
@@ -327,8 +327,8 @@ static enum status run(struct job *j, enum export_what what)
         return link_store_each(j->r->links, put_link, j);
     case EXPORT_ERRORS:
         return page_store_each(j->r->pages, 0, visit_error, j);
-    case EXPORT_SKIPS:
-        return export_skips(j);
+    case EXPORT_DROPS:
+        return export_drops(j);
     case EXPORT_HOSTS:
     case EXPORT_QUEUES:
         break;

@@ -235,7 +235,7 @@ void frontier_count_drops(struct frontier *f, const struct engine_done *done,
     for (size_t i = 0; i < done->drop_count; i++) {
         const struct engine_drop *d = &done->drops[i];
 
-        frontier_store_skip(f->store, outcome_reason_name(d->reason), d->host,
+        frontier_store_drop(f->store, outcome_reason_name(d->reason), d->host,
                             d->url, done->id, wall_ms);
         by_reason[d->reason]++;
     }

@@ -106,7 +106,7 @@ static void drop_blocked(struct frontier *f, struct admission *a,
     if (item->seed)
         log_warn("a seed is on the blocklist", "url=\"%.*s\"",
                  (int)item->url.len, item->url.at);
-    frontier_store_skip(f->store, outcome_reason_name(REASON_BLOCKLIST),
+    frontier_store_drop(f->store, outcome_reason_name(REASON_BLOCKLIST),
                         item->key, item->url, a->via, wall_ms);
     frontier_store_add(f->store, "dropped.blocklist", 1);
     frontier_store_add(f->store, "dropped", 1);

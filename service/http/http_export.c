@@ -211,7 +211,7 @@ static void refuse(struct http_request *r, enum status st)
             http_problem(r, 400, "'url' is no URL that a crawl can meet");
         else
             http_problem(r, 400,
-                         "'what' is urls, pages, errors, skips, hosts, "
+                         "'what' is urls, pages, errors, drops, hosts, "
                          "or links where --record kept them");
         break;
     default:

@@ -36,7 +36,7 @@
     "migrate-added",    /* a table or column of those added since is there */  \
         "migrate-views" /* all is changed but the number of the format */
 
-#define DB_FORMAT 2 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 3 /* meta.format; older is migrated, newer refused */
 
 struct db;
 
@@ -56,6 +56,7 @@ struct db_added {
     const char *table;  /* NULL ends a list */
     const char *column; /* a number; NULL: the table as a whole */
     const char *before; /* SQL: what readers see in its place */
+    const char *was;    /* a table\'s name before, or NULL */
     const char *fill;   /* SQL that a writer runs after adding it, or NULL */
 };
 

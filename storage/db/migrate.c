@@ -100,14 +100,29 @@ static enum status make_temporary(struct db *d, const char *sql)
     return st;
 }
 
+static enum status has_old_name(struct db *d, const struct db_added *a,
+                                bool *has)
+{
+    *has = false;
+    return a->was != NULL ? has_table(d, a->was, has) : STATUS_OK;
+}
+
 /* ---- a writer ---- */
 
 static enum status add(struct db *d, const struct db_kind *kind,
                        const struct db_added *a)
 {
     char sql[128];
-    enum status st;
+    bool renamed;
+    enum status st = has_old_name(d, a, &renamed);
 
+    if (st != STATUS_OK)
+        return st;
+    if (renamed) {
+        snprintf(sql, sizeof sql, "ALTER TABLE %s RENAME TO %s", a->was,
+                 a->table);
+        return db_exec(d, sql);
+    }
     if (a->column == NULL)
         return db_exec(d, sql_of_table(kind, a->table));
     snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN %s INTEGER", a->table,
@@ -116,25 +131,40 @@ static enum status add(struct db *d, const struct db_kind *kind,
     return st == STATUS_OK && a->fill != NULL ? db_exec(d, a->fill) : st;
 }
 
-static enum status make_view_anew(struct db *d, const char *sql)
+/* All of them go first: a table that a view names cannot be renamed where that
+ * view names another one that is missing. */
+static enum status drop_views(struct db *d)
 {
-    struct bytes name = made(sql);
-    char drop[128];
-    enum status st;
+    sqlite3_stmt *q = NULL;
+    struct buf sql;
+    enum status st =
+        db_prepare(d, &q,
+                   "SELECT 'DROP VIEW \"' || replace(name, '\"', '\"\"')"
+                   " || '\"' FROM main.sqlite_master"
+                   " WHERE type = 'view'");
 
-    snprintf(drop, sizeof drop, "DROP VIEW IF EXISTS %.*s", (int)name.len,
-             name.at);
-    st = db_exec(d, drop);
-    return st == STATUS_OK ? db_exec(d, sql) : st;
+    buf_init(&sql, SQL_MOST);
+    while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK) {
+        buf_add_bytes(&sql, db_column(q, 0));
+        buf_add_str(&sql, ";");
+    }
+    sqlite3_finalize(q);
+    if (st == STATUS_NOT_FOUND)
+        st = buf_failed(&sql);
+    if (st == STATUS_OK)
+        st = db_exec(d, buf_str(&sql));
+    buf_fini(&sql);
+    return st;
 }
 
 static enum status change_all(struct db *d, const struct db_kind *kind)
 {
     char sql[96];
-    enum status st = STATUS_OK;
+    enum status st = drop_views(d);
     bool there;
 
-    for (const struct db_added *a = kind->added; a->table != NULL; a++) {
+    for (const struct db_added *a = kind->added;
+         st == STATUS_OK && a->table != NULL; a++) {
         st = is_there(d, a, &there);
         if (st == STATUS_OK && !there)
             st = add(d, kind, a);
@@ -144,7 +174,7 @@ static enum status change_all(struct db *d, const struct db_kind *kind)
     }
     for (size_t i = 0; st == STATUS_OK && kind->sql[i] != NULL; i++) {
         if (makes_view(kind->sql[i]))
-            st = make_view_anew(d, kind->sql[i]);
+            st = db_exec(d, kind->sql[i]);
     }
     if (st != STATUS_OK)
         return st;
@@ -206,11 +236,20 @@ static enum status show(struct db *d, const struct db_kind *kind,
                         const struct db_added *a)
 {
     bool first = a == kind->added || strcmp(a[-1].table, a->table) != 0;
-    bool there;
+    char sql[128];
+    bool there, renamed = false;
     enum status st = has_table(d, a->table, &there);
 
+    if (st == STATUS_OK && !there)
+        st = has_old_name(d, a, &renamed);
     if (st != STATUS_OK)
         return st;
+    if (renamed) {
+        snprintf(sql, sizeof sql,
+                 "CREATE TEMP VIEW %s AS SELECT * FROM main.%s", a->table,
+                 a->was);
+        return db_exec(d, sql);
+    }
     if (a->column == NULL)
         return there ? STATUS_OK
                      : make_temporary(d, sql_of_table(kind, a->table));

@@ -122,11 +122,11 @@ const char *const schema_sql[] = {
     " count INTEGER, fences BLOB)",
     "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB)",
     /* ---- drops before admission ---- */
-    "CREATE TABLE skip_reason(id INTEGER PRIMARY KEY, name TEXT,"
+    "CREATE TABLE drop_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER)",
-    "CREATE TABLE skip(id INTEGER PRIMARY KEY, reason INTEGER, host TEXT,"
+    "CREATE TABLE drop_count(id INTEGER PRIMARY KEY, reason INTEGER, host TEXT,"
     " count INTEGER)",
-    "CREATE TABLE skip_example(id INTEGER PRIMARY KEY, reason INTEGER,"
+    "CREATE TABLE drop_example(id INTEGER PRIMARY KEY, reason INTEGER,"
     " slot INTEGER, host TEXT, url TEXT, via INTEGER, at INTEGER)",
     /* ---- for people ---- */
     "CREATE VIEW urls AS SELECT u.id, o.prefix || u.path AS url,"
@@ -159,11 +159,11 @@ const char *const schema_sql[] = {
     " " CHANGEFREQ_NAME("h.changefreq") " AS changefreq, h.url AS id"
     " FROM hint h JOIN url u ON u.id = h.url"
     " JOIN origin o ON o.id = u.origin",
-    "CREATE VIEW skips AS SELECT r.name AS reason, s.host, s.count"
-    " FROM skip s JOIN skip_reason r ON r.id = s.reason",
-    "CREATE VIEW skip_examples AS SELECT r.name AS reason, e.url, e.host,"
+    "CREATE VIEW drops AS SELECT r.name AS reason, c.host, c.count"
+    " FROM drop_count c JOIN drop_reason r ON r.id = c.reason",
+    "CREATE VIEW drop_examples AS SELECT r.name AS reason, e.url, e.host,"
     " e.via, " TIME("e.at") " AS at"
-    " FROM skip_example e JOIN skip_reason r ON r.id = e.reason",
+    " FROM drop_example e JOIN drop_reason r ON r.id = e.reason",
     NULL
 };
 
@@ -189,6 +189,9 @@ const struct db_added schema_added[] = {
          "INSERT INTO counter SELECT 'same_content', count(*)"
          " FROM fetch WHERE same IS NOT NULL AND final AND status = 1"
          " HAVING count(*) > 0"},
+    {.table = "drop_reason", .was = "skip_reason"},
+    {.table = "drop_count", .was = "skip"},
+    {.table = "drop_example", .was = "skip_example"},
     {.table = "item_queue", .column = "completed", .before = "0",
      .fill = "UPDATE item_queue SET completed = 0"},
     {.table = "item_queue", .column = "removed_count", .before = "0",

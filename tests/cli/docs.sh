@@ -116,7 +116,7 @@ says out fetched
 exits 0 urlweir explain crawl http://example.org/elsewhere
 exits 0 urlweir export crawl --what pages --format csv
 exits 0 urlweir export crawl --what errors
-exits 0 urlweir export crawl --what skips
+exits 0 urlweir export crawl --what drops
 exits 0 urlweir verify crawl
 
 # One host, and a domain with limits.

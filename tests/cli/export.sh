@@ -83,7 +83,7 @@ exits 1 "$URLWEIR" export plain --what links
 says err "did not record its links"
 [ ! -s out ] || fail "links of a crawl that recorded none: $(cat out)"
 
-# ---- errors, skips, hosts ----
+# ---- errors, drops, hosts ----
 
 writes errors csv <<'END'
 url,status,reason,http_status,detail,depth,tries,fetched_at,via~
@@ -94,7 +94,7 @@ writes errors jsonl <<'END'
 {"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "detail": null, "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/"}
 {"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/"}
 END
-writes skips csv <<'END'
+writes drops csv <<'END'
 reason,host,count,example,via_id,at~
 scope,other.invalid,1,,,~
 nofollow,127.0.0.1,1,,,~
@@ -103,7 +103,7 @@ scope,other.invalid,,http://other.invalid/,1,TIME~
 nofollow,127.0.0.1,,/b.html,1,TIME~
 kind,127.0.0.1,,/p.png,1,TIME~
 END
-exits 0 "$URLWEIR" export d --what skips
+exits 0 "$URLWEIR" export d --what drops
 says out '{"reason": "scope", "host": "other.invalid", "count": 1, "example": null, "via_id": null, "at": null}'
 writes hosts csv <<'END'
 host,queued~

@@ -103,7 +103,7 @@ follows "" a moved svg noscript behind area iframe link manifest amphtml \
     canonical alternate meta-refresh feed
 
 # What was not followed is counted by its reason.
-exits 0 "$URLWEIR" export d1 --what skips
+exits 0 "$URLWEIR" export d1 --what drops
 says out '"reason": "kind"'
 says out '"reason": "nofollow"'
 ! grep -q '/form"' log || fail "a form was sent"
@@ -121,7 +121,7 @@ ended 0
 [ "$(grep -c ' /many-' log)" = 10 ] || fail "not ten links: $(cat log)"
 "$URLWEIR" export many | head -n 1 >row
 says row '"status": "fetched", "reason": "link_count"'
-exits 0 "$URLWEIR" export many --what skips
+exits 0 "$URLWEIR" export many --what drops
 says out '"reason": "link_count"'
 # Repeats do not count, and none is a limit that nothing reaches.
 crawl all --max-links 30 --follow a

@@ -10,7 +10,7 @@ data=$TOP/tests/data/format-1
 port=29417 # as in the crawls' URLs
 web="--hosts 4 --pages 56 --size 600 --leaves 1 --leaf-pages --seed 31
     --profile plain,redirects,robots,errors --port $port"
-added="1 2 3 4 5 6 7 8 9 10 11 12" # tables and columns that format 1 may lack
+added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15" # tables and columns that format 1 may lack
 
 # take NAME: what was left, as ./d, and what its server had been asked, ./log.old.
 take() {
@@ -29,20 +29,21 @@ sums() {
 }
 
 # rows DIR: all that an old store holds, as far as it may not change; columns
-# and tables by name, those that only some layouts have left out.
+# and tables by the names of today, those that only some layouts have left out.
 rows() {
     python3 - "$1/frontier.db" <<'PYTHON'
 import sqlite3, sys
 d = sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True)
 d.text_factory = bytes
+names = {"skip_reason": "drop_reason", "skip": "drop_count", "skip_example": "drop_example"}
 new = {"first_byte", "same", "completed", "removed_count"}
-for (table,) in d.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1").fetchall():
-    table = table.decode()
+tables = [t.decode() for (t,) in d.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+for table in sorted(tables, key=lambda t: names.get(t, t)):
     columns = [c[1].decode() for c in d.execute("PRAGMA table_info(%s)" % table)]
     columns = [c for c in columns if c not in new]
     for row in d.execute("SELECT %s FROM %s ORDER BY 1, 2" % (", ".join(columns), table)):
         if row[0] not in (b"format", b"same_content"):
-            print(table, dict(zip(columns, row)))
+            print(names.get(table, table), dict(zip(columns, row)))
 PYTHON
 }
 # layout DIR: tables, columns and views.
@@ -55,7 +56,7 @@ layout() {
 # is_new DIR: of today's format and layout, with every row of ./rows.old, and
 # each repeated body names the first one.
 is_new() {
-    [ "$(format "$1")" = 2 ] || fail "$2: of format $(format "$1")"
+    [ "$(format "$1")" = 3 ] || fail "$2: of format $(format "$1")"
     layout "$1" | cmp -s - layout || fail "$2: $(layout "$1" | diff - layout)"
     rows "$1" | cmp -s - rows.old || fail "$2: $(rows "$1" | diff - rows.old)"
     [ -z "$(sql "$1" "SELECT f.seq FROM fetch f WHERE digest IS NOT NULL AND ifnull(same, seq) <>
@@ -124,14 +125,14 @@ layout d >layout
 
 for name in first links items; do
     take $name
-    read_it "http://127.0.0.1:$port/" "$(sql d 'SELECT count(*) FROM url')" pages errors skips hosts
+    read_it "http://127.0.0.1:$port/" "$(sql d 'SELECT count(*) FROM url')" pages errors drops hosts
     migrated_by "$URLWEIR" resume k --limit none --progress none
     cp log.old log.parts
     # shellcheck disable=SC2086
     serve $web
     resume d --limit none
     ended 0 "$name"
-    [ "$(grep -c 'brought to a newer format.*was=1 is=2' crawl.err)" = 1 ] || fail "$(cat crawl.err)"
+    [ "$(grep -c 'brought to a newer format.*was=1 is=3' crawl.err)" = 1 ] || fail "$(cat crawl.err)"
     logged
     cat log >>log.parts
     serve_no_more
@@ -144,7 +145,7 @@ for name in first links items; do
     resume d
     ended 0 "$name, finished"
     ! grep -q 'newer format' crawl.err || fail "migrated twice"
-    added=12 # the last of them for the others
+    added=15 # the last of them for the others
     echo "$name: $(sed -n 's/^duplicate //p' check.out) asked again"
 done
 
@@ -164,7 +165,7 @@ says out '"state":"completed"'
 says out '"delay_seconds":7.0'
 curl -sS -H 'Content-Type: application/json' -d '{"url": "http://new.example/"}' "http://$http/v1/urls" >out
 says out '"status":"ok"'
-grep -q 'brought to a newer format.*was=1 is=2' serve.err || fail "$(cat serve.err)"
+grep -q 'brought to a newer format.*was=1 is=3' serve.err || fail "$(cat serve.err)"
 stop TERM 0
 exits 0 "$URLWEIR" verify d
 says out "all agree"
@@ -172,7 +173,7 @@ says out "all agree"
 # ---- a newer format ----------------------------------------------------------------
 
 take links
-sqlite3 d/frontier.db "UPDATE meta SET value = 3 WHERE name = 'format'"
+sqlite3 d/frontier.db "UPDATE meta SET value = 4 WHERE name = 'format'"
 sums d >sums.old
 for command in status audit export verify "explain d http://127.0.0.1:$port/" resume; do
     set -- $command
@@ -182,7 +183,7 @@ for command in status audit export verify "explain d http://127.0.0.1:$port/" re
     says err "use that"
 done
 take service
-sqlite3 d/frontier.db "UPDATE meta SET value = 3 WHERE name = 'format'"
+sqlite3 d/frontier.db "UPDATE meta SET value = 4 WHERE name = 'format'"
 exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none
 says err "newer"
 says err "use that release"

@@ -186,7 +186,7 @@ READERS = [
     ["audit", "--json", "--what-if", "1e-2"],
     ["verify"],
 ] + [["export", "--what", what] for what in
-     ("urls", "pages", "links", "errors", "skips", "hosts")]
+     ("urls", "pages", "links", "errors", "drops", "hosts")]
 
 
 def with_directory(command, directory):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_frontier_facts.c - counters, drops, queue states, steps, small facts. */
 #include "storage/frontier_store.h"
-#include "storage/rows/skips.h"
+#include "storage/rows/drops.h"
 #include "tests/unit/storage/store_model.h"
 
 static int64_t number(struct model *m, const char *sql)
@@ -25,7 +25,7 @@ static void skip(struct model *m, const char *reason, const char *host,
     char url[64];
 
     snprintf(url, sizeof url, "http://%s/%llu", host, (unsigned long long)i);
-    frontier_store_skip(m->s, reason, bytes_of_str(host), bytes_of_str(url), i,
+    frontier_store_drop(m->s, reason, bytes_of_str(host), bytes_of_str(url), i,
                         (int64_t)i);
 }
 
@@ -68,16 +68,16 @@ START_TEST(drops_are_counted_by_reason_and_host_to_the_last_one)
         if (round % 3 == 1)
             reopen(&m, &dir);
     }
-    ck_assert_int_eq(number(&m, "SELECT sum(count) FROM skips"), 3570);
-    ck_assert_int_eq(number(&m, "SELECT sum(total) FROM skip_reason"), 3570);
-    ck_assert_int_eq(number(&m, "SELECT sum(count) FROM skips"
+    ck_assert_int_eq(number(&m, "SELECT sum(count) FROM drops"), 3570);
+    ck_assert_int_eq(number(&m, "SELECT sum(total) FROM drop_reason"), 3570);
+    ck_assert_int_eq(number(&m, "SELECT sum(count) FROM drops"
                                 " WHERE reason = 'depth'"),
                      1190);
     /* squares modulo 101: h0 comes up when 101 divides n */
-    ck_assert_int_eq(number(&m, "SELECT sum(count) FROM skips"
+    ck_assert_int_eq(number(&m, "SELECT sum(count) FROM drops"
                                 " WHERE host = 'h0.example'"),
                      (3570 + 100) / 101);
-    ck_assert_int_eq(number(&m, "SELECT count(*) FROM (SELECT 1 FROM skips"
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM (SELECT 1 FROM drops"
                                 " GROUP BY reason, host HAVING count(*) > 1)"),
                      0);
     end(&m, &dir);
@@ -99,16 +99,16 @@ START_TEST(the_latest_thousand_drops_of_each_reason_are_kept)
         if (i == 2100)
             reopen(&m, &dir);
     }
-    ck_assert_int_eq(number(&m, "SELECT count(*) FROM skip_examples"
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drop_examples"
                                 " WHERE reason = 'scope'"),
-                     SKIPS_EXAMPLES);
-    ck_assert_int_eq(number(&m, "SELECT min(via) FROM skip_examples"
+                     DROPS_EXAMPLES);
+    ck_assert_int_eq(number(&m, "SELECT min(via) FROM drop_examples"
                                 " WHERE reason = 'scope'"),
-                     4500 - SKIPS_EXAMPLES + 1);
-    ck_assert_int_eq(number(&m, "SELECT count(*) FROM skip_examples"
+                     4500 - DROPS_EXAMPLES + 1);
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drop_examples"
                                 " WHERE reason = 'depth'"),
                      10);
-    ck_assert_int_eq(number(&m, "SELECT count(*) FROM skip_examples"
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drop_examples"
                                 " WHERE url = 'http://a.example/4321'"),
                      1);
     end(&m, &dir);
@@ -121,7 +121,7 @@ START_TEST(hosts_without_end_are_counted_together_past_a_ceiling)
     struct model m;
 
     begin(&m, &dir);
-    for (uint64_t i = 0; i < SKIPS_HOSTS + 500; i++) {
+    for (uint64_t i = 0; i < DROPS_HOSTS + 500; i++) {
         char host[32];
 
         snprintf(host, sizeof host, "h%llu", (unsigned long long)i);
@@ -134,11 +134,11 @@ START_TEST(hosts_without_end_are_counted_together_past_a_ceiling)
     skip(&m, "scope", "never-seen", 1);
     skip(&m, "scope", "h7", 1);
     commit(&m);
-    ck_assert_int_eq(number(&m, "SELECT count FROM skips WHERE host = ''"),
+    ck_assert_int_eq(number(&m, "SELECT count FROM drops WHERE host = ''"),
                      501);
-    ck_assert_int_eq(number(&m, "SELECT count FROM skips WHERE host = 'h7'"),
+    ck_assert_int_eq(number(&m, "SELECT count FROM drops WHERE host = 'h7'"),
                      2);
-    ck_assert_int_eq(number(&m, "SELECT count(*) FROM skips"), SKIPS_HOSTS + 1);
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drops"), DROPS_HOSTS + 1);
     end(&m, &dir);
 }
 END_TEST

@@ -382,7 +382,7 @@ static const struct harm harms[] = {
      " WHERE final = 1)",
      false},
     {"INSERT INTO retry VALUES(99999999, 1, 0)", false},
-    {"UPDATE skip SET id = id + 5", true},
+    {"UPDATE drop_count SET id = id + 5", true},
     {"UPDATE word SET id = id + 5", true},
     {"UPDATE word SET text = ''", true},
     {"UPDATE seenpart SET fences = x'00' WHERE part = 5", true},

@@ -17,8 +17,12 @@
 
 #define NO_VIEWS                                                               \
     "DROP VIEW urls; DROP VIEW fetches; DROP VIEW links; DROP VIEW hints;"     \
-    "DROP VIEW skips; DROP VIEW skip_examples;"
-#define ONE   "UPDATE meta SET value = 1 WHERE name = 'format';"
+    "DROP VIEW drops; DROP VIEW drop_examples;"
+#define OLD_NAMES                                                              \
+    "ALTER TABLE drop_reason RENAME TO skip_reason;"                           \
+    "ALTER TABLE drop_count RENAME TO skip;"                                   \
+    "ALTER TABLE drop_example RENAME TO skip_example;"
+#define ONE   OLD_NAMES "UPDATE meta SET value = 1 WHERE name = 'format';"
 #define NO(t) "DROP TABLE " t ";"
 
 /* From the oldest to that which differs in its number alone. */
@@ -51,6 +55,8 @@ static void make_old(const char *path, int layout)
     scratch_sql(path,
                 "INSERT INTO queue VALUES(1, 'c', 'a.example');"
                 "INSERT INTO origin VALUES(1, 1, 'http://a.example');"
+                "INSERT INTO drop_reason VALUES(1, 'scope', 3);"
+                "INSERT INTO drop_count VALUES(1, 1, 'b.example', 3);"
                 "INSERT INTO item_queue VALUES(1, 7, 0, -1, 0, 9, 8, 0, 0)");
     scratch_sql(path,
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
@@ -101,6 +107,7 @@ static void expect_new(struct db *d)
     ck_assert_int_eq(db_format(d), DB_FORMAT);
     ck_assert_int_eq(number(d, FORMAT), DB_FORMAT);
     ck_assert_int_eq(number(d, "SELECT count(*) FROM url"), 5);
+    ck_assert_int_eq(number(d, "SELECT count FROM drops"), 3);
     ck_assert_int_eq(number(d, REPEATS), 103 + 105);
 }
 
@@ -153,6 +160,7 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
     d = scratch_open(dir.db, DB_READ);
     ck_assert_int_eq(db_format(d), 1);
     ck_assert_int_eq(number(d, REPEATS), layouts[_i].bodies ? 208 : 0);
+    ck_assert_int_eq(number(d, "SELECT count FROM drops"), 3);
     ck_assert_int_eq(number(d, "SELECT count(*) FROM fetches"
                                " WHERE first_byte IS NULL"
                                " AND reason IS NULL"),

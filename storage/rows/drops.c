@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skips.c - drops before admission, by reason and host.
+ * drops.c - drops before admission, by reason and host.
  *
  * A (reason, host) pair has a number by first appearance, which is its row's
  * key: common hosts come early, so their rows share few pages. The row is
  * found without an index, through a hash of the pair.
  */
-#include "storage/rows/skips.h"
+#include "storage/rows/drops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +43,12 @@ struct fresh {
     char host[];
 };
 
-struct skips {
+struct drops {
     struct db *d;
     struct map *reasons;
     struct reason **reason_list; /* of id i + 1 */
     uint32_t reason_count;
-    struct tag_index *pairs; /* (reason, host) to the key of table skip */
+    struct tag_index *pairs; /* (reason, host) to the key of table drop_count */
     uint32_t *counts;        /* of pair i + 1, since the last flush */
     uint32_t counts_cap;
     uint32_t *touched, touched_count, touched_cap;
@@ -58,7 +58,7 @@ struct skips {
     sqlite3_stmt *write_reason, *new_pair, *add_pair, *write_example;
 };
 
-static struct reason *make_reason(struct skips *t, struct bytes name)
+static struct reason *make_reason(struct drops *t, struct bytes name)
 {
     struct reason *r = xcalloc(1, sizeof *r + name.len + 1);
 
@@ -72,7 +72,7 @@ static struct reason *make_reason(struct skips *t, struct bytes name)
     return r;
 }
 
-static uint32_t make_pair(struct skips *t, struct reason *r, struct bytes host)
+static uint32_t make_pair(struct drops *t, struct reason *r, struct bytes host)
 {
     uint32_t pair = tag_index_add(t->pairs, r->id, host);
 
@@ -89,7 +89,7 @@ static uint32_t make_pair(struct skips *t, struct reason *r, struct bytes host)
     return pair;
 }
 
-static void keep_fresh(struct skips *t, uint32_t pair, const struct reason *r,
+static void keep_fresh(struct drops *t, uint32_t pair, const struct reason *r,
                        struct bytes host)
 {
     struct fresh *f = xmalloc(sizeof *f + host.len);
@@ -106,14 +106,14 @@ static void keep_fresh(struct skips *t, uint32_t pair, const struct reason *r,
     t->fresh[i] = f;
 }
 
-static uint32_t pair_of(struct skips *t, struct reason *r, struct bytes host)
+static uint32_t pair_of(struct drops *t, struct reason *r, struct bytes host)
 {
     uint32_t pair;
 
     if (host.len > HOST_MOST)
         host.len = HOST_MOST;
     pair = tag_index_find(t->pairs, r->id, host);
-    if (pair == 0 && r->hosts >= SKIPS_HOSTS) {
+    if (pair == 0 && r->hosts >= DROPS_HOSTS) {
         host = bytes_of("", 0);
         pair = tag_index_find(t->pairs, r->id, host);
     }
@@ -124,16 +124,16 @@ static uint32_t pair_of(struct skips *t, struct reason *r, struct bytes host)
     return pair;
 }
 
-static void keep_example(struct skips *t, struct reason *r, struct bytes host,
+static void keep_example(struct drops *t, struct reason *r, struct bytes host,
                          struct bytes url, uint64_t via, int64_t at_ms)
 {
     struct example *e;
 
     if (r->examples == NULL)
-        r->examples = xcalloc(SKIPS_EXAMPLES, sizeof *r->examples);
-    e = &r->examples[r->total % SKIPS_EXAMPLES];
+        r->examples = xcalloc(DROPS_EXAMPLES, sizeof *r->examples);
+    e = &r->examples[r->total % DROPS_EXAMPLES];
     e->host_len = host.len < HOST_MOST ? host.len : HOST_MOST;
-    e->url_len = url.len < SKIPS_URL_MOST ? url.len : SKIPS_URL_MOST;
+    e->url_len = url.len < DROPS_URL_MOST ? url.len : DROPS_URL_MOST;
     if (e->cap < e->host_len + e->url_len) {
         t->example_memory -= e->cap;
         e->cap = e->host_len + e->url_len;
@@ -148,7 +148,7 @@ static void keep_example(struct skips *t, struct reason *r, struct bytes host,
     e->at_ms = at_ms;
 }
 
-void skips_add(struct skips *t, const char *reason, struct bytes host,
+void drops_add(struct drops *t, const char *reason, struct bytes host,
                struct bytes url, uint64_t via, int64_t at_ms)
 {
     struct reason *r = map_get(t->reasons, bytes_of_str(reason));
@@ -176,7 +176,7 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static enum status write_fresh(struct skips *t, uint32_t pair)
+static enum status write_fresh(struct drops *t, uint32_t pair)
 {
     struct fresh *f = t->fresh[pair - t->flushed_pairs - 1];
     enum status st;
@@ -193,7 +193,7 @@ static enum status write_fresh(struct skips *t, uint32_t pair)
 }
 
 /* In order of key, so that a page is touched once. */
-static enum status flush_pairs(struct skips *t)
+static enum status flush_pairs(struct drops *t)
 {
     enum status st = STATUS_OK;
 
@@ -218,13 +218,13 @@ static enum status flush_pairs(struct skips *t)
     return st;
 }
 
-static enum status write_example(struct skips *t, const struct reason *r,
+static enum status write_example(struct drops *t, const struct reason *r,
                                  uint32_t slot)
 {
     const struct example *e = &r->examples[slot];
     sqlite3_stmt *s = t->write_example;
 
-    sqlite3_bind_int64(s, 1, (int64_t)r->id * SKIPS_EXAMPLES + slot);
+    sqlite3_bind_int64(s, 1, (int64_t)r->id * DROPS_EXAMPLES + slot);
     sqlite3_bind_int64(s, 2, r->id);
     sqlite3_bind_int64(s, 3, slot);
     sqlite3_bind_text(s, 4, e->text, (int)e->host_len, SQLITE_STATIC);
@@ -235,7 +235,7 @@ static enum status write_example(struct skips *t, const struct reason *r,
     return db_run(t->d, s);
 }
 
-static enum status flush_reason(struct skips *t, struct reason *r)
+static enum status flush_reason(struct drops *t, struct reason *r)
 {
     uint64_t from = r->flushed_total;
     enum status st;
@@ -246,15 +246,15 @@ static enum status flush_reason(struct skips *t, struct reason *r)
     sqlite3_bind_text(t->write_reason, 2, r->name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(t->write_reason, 3, (int64_t)r->total);
     st = db_run(t->d, t->write_reason);
-    if (r->total - from > SKIPS_EXAMPLES)
-        from = r->total - SKIPS_EXAMPLES;
+    if (r->total - from > DROPS_EXAMPLES)
+        from = r->total - DROPS_EXAMPLES;
     for (; from < r->total && st == STATUS_OK; from++)
-        st = write_example(t, r, (uint32_t)(from % SKIPS_EXAMPLES));
+        st = write_example(t, r, (uint32_t)(from % DROPS_EXAMPLES));
     r->flushed_total = r->total;
     return st;
 }
 
-enum status skips_flush(struct skips *t)
+enum status drops_flush(struct drops *t)
 {
     enum status st = flush_pairs(t);
 
@@ -265,39 +265,39 @@ enum status skips_flush(struct skips *t)
 
 /* ---- opening ---- */
 
-static enum status take_reason(struct skips *t, sqlite3_stmt *row)
+static enum status take_reason(struct drops *t, sqlite3_stmt *row)
 {
     struct db_row in = db_row(row);
     uint64_t id = db_row_count(&in, 0, REASONS_MOST);
     uint64_t total = db_row_count(&in, 2, DB_TOTAL_MOST);
     struct bytes name = db_column(row, 1);
     struct reason *r;
-    enum status st = db_row_check(&in, "skip_reason");
+    enum status st = db_row_check(&in, "drop_reason");
 
     if (st != STATUS_OK)
         return st;
     if (id != t->reason_count + 1 || map_get(t->reasons, name) != NULL)
-        return db_damaged("skip_reason", (int64_t)id, "makes no sense");
+        return db_damaged("drop_reason", (int64_t)id, "makes no sense");
     r = make_reason(t, name);
     r->total = r->flushed_total = total;
     return STATUS_OK;
 }
 
-static enum status take_pair(struct skips *t, sqlite3_stmt *row)
+static enum status take_pair(struct drops *t, sqlite3_stmt *row)
 {
     int64_t id = sqlite3_column_int64(row, 0);
     int64_t reason = sqlite3_column_int64(row, 1);
 
     if (id != (int64_t)tag_index_count(t->pairs) + 1 || reason < 1 ||
         reason > (int64_t)t->reason_count)
-        return db_damaged("skip", id, "makes no sense");
+        return db_damaged("drop_count", id, "makes no sense");
     make_pair(t, t->reason_list[reason - 1], db_column(row, 2));
     t->flushed_pairs = (uint32_t)id;
     return STATUS_OK;
 }
 
-static enum status read_rows(struct skips *t, const char *sql,
-                             enum status (*take)(struct skips *,
+static enum status read_rows(struct drops *t, const char *sql,
+                             enum status (*take)(struct drops *,
                                                  sqlite3_stmt *))
 {
     sqlite3_stmt *row = NULL;
@@ -309,29 +309,29 @@ static enum status read_rows(struct skips *t, const char *sql,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static enum status read_all(struct skips *t)
+static enum status read_all(struct drops *t)
 {
     enum status st =
-        read_rows(t, "SELECT id, name, total FROM skip_reason ORDER BY id",
+        read_rows(t, "SELECT id, name, total FROM drop_reason ORDER BY id",
                   take_reason);
 
     if (st == STATUS_OK)
-        st = read_rows(t, "SELECT id, reason, host FROM skip ORDER BY id",
+        st = read_rows(t, "SELECT id, reason, host FROM drop_count ORDER BY id",
                        take_pair);
     return st;
 }
 
-static enum status prepare(struct skips *t)
+static enum status prepare(struct drops *t)
 {
     const struct {
         sqlite3_stmt **out;
         const char *sql;
     } all[] = {
-        {&t->write_reason, "INSERT OR REPLACE INTO skip_reason"
+        {&t->write_reason, "INSERT OR REPLACE INTO drop_reason"
                            " VALUES(?, ?, ?)"},
-        {&t->new_pair, "INSERT INTO skip VALUES(?, ?, ?, ?)"},
-        {&t->add_pair, "UPDATE skip SET count = count + ? WHERE id = ?"},
-        {&t->write_example, "INSERT OR REPLACE INTO skip_example"
+        {&t->new_pair, "INSERT INTO drop_count VALUES(?, ?, ?, ?)"},
+        {&t->add_pair, "UPDATE drop_count SET count = count + ? WHERE id = ?"},
+        {&t->write_example, "INSERT OR REPLACE INTO drop_example"
                             " VALUES(?, ?, ?, ?, ?, nullif(?, 0), ?)"},
     };
     enum status st = STATUS_OK;
@@ -341,9 +341,9 @@ static enum status prepare(struct skips *t)
     return st;
 }
 
-enum status skips_open(struct skips **out, struct db *d)
+enum status drops_open(struct drops **out, struct db *d)
 {
-    struct skips *t = xcalloc(1, sizeof *t);
+    struct drops *t = xcalloc(1, sizeof *t);
     enum status st;
 
     t->d = d;
@@ -353,7 +353,7 @@ enum status skips_open(struct skips **out, struct db *d)
     if (st == STATUS_OK)
         st = read_all(t);
     if (st != STATUS_OK) {
-        skips_close(t);
+        drops_close(t);
         return st;
     }
     *out = t;
@@ -364,13 +364,13 @@ static void free_reason(void *reason)
 {
     struct reason *r = reason;
 
-    for (uint32_t i = 0; r->examples != NULL && i < SKIPS_EXAMPLES; i++)
+    for (uint32_t i = 0; r->examples != NULL && i < DROPS_EXAMPLES; i++)
         free(r->examples[i].text);
     free(r->examples);
     free(r);
 }
 
-void skips_close(struct skips *t)
+void drops_close(struct drops *t)
 {
     if (t == NULL)
         return;
@@ -389,9 +389,9 @@ void skips_close(struct skips *t)
     free(t);
 }
 
-uint64_t skips_memory(const struct skips *t)
+uint64_t drops_memory(const struct drops *t)
 {
     return sizeof *t + tag_index_memory(t->pairs) + t->example_memory +
            ((uint64_t)t->counts_cap + t->touched_cap) * 4 +
-           (uint64_t)t->reason_count * SKIPS_EXAMPLES * sizeof(struct example);
+           (uint64_t)t->reason_count * DROPS_EXAMPLES * sizeof(struct example);
 }
