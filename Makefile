@@ -237,10 +237,10 @@ ubsan: ## the same under UBSan alone
 	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-cli T="$(SANITIZED_CLI)"
 tsan: ## the tests that have threads under TSan
 	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-suites T="$(THREAD_SUITES)"
-	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-cli T="exact lend serve-stress signals stuck"
+	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-cli T="exact external serve-stress signals stuck"
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
-SANITIZED_CLI := exact hostile-store hostile-web lend links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals stuck url
+SANITIZED_CLI := exact external hostile-store hostile-web links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals stuck url
 THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetcher fetcher_responses \
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \

@@ -2,7 +2,7 @@
  * crawl_task.h - work that other threads have done on the frontier thread.
  *
  * The frontier thread alone touches engine and store. Whoever wants something
- * of them (seeds to add, a host to block, a URL to lend to another program, a
+ * of them (seeds to add, a host to block, a URL to lease to another program, a
  * look at the queues) posts a task: `run` is called between two turns of the
  * crawl's loop and must be short, as all fetchers wait for it; then `done`.
  * A struct crawl_task belongs to the caller, but between a post that said

@@ -72,7 +72,7 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         return CRAWL_RUNNING; /* until it is told to go on */
     if (s->queued == 0)
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
-    if (s->leased > 0) /* lent to other programs, which may bring links */
+    if (s->leased > 0) /* other programs have leases and may bring links */
         return CRAWL_RUNNING;
     if (s->queued == s->withheld) /* a service may be told of other limits */
         return c->o.stay ? CRAWL_RUNNING : CRAWL_WITHHELD;

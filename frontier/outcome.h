@@ -64,7 +64,8 @@ enum outcome_reason {
                             does not name that */
     REASON_NESTED_INDEX, /* a sitemap index within another */
     REASON_BLOCKLIST,    /* also skipped, where a resume brought the list */
-    REASON_LENT, /* fetched or redirect: another program said so, see lent.h */
+    REASON_EXTERNAL,     /* fetched or redirect: another program said so, see
+                            external.h */
     REASON_REMOVED, /* skipped: a person took it out of its queue, removal.h */
     REASON_STUCK,   /* failed: the process ended, or did not go on, while it
                        read the response (frontier_blame) */

@@ -152,8 +152,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     st = exact_set_step(f->exact, f->admitted);
     if (st == STATUS_OK)
         st = page_store_step(f->pages);
-    if (st == STATUS_OK && f->lent != NULL)
-        st = lent_step(f);
+    if (st == STATUS_OK && f->external != NULL)
+        st = external_step(f);
     if (st == STATUS_OK)
         st = frontier_store_step(f->store);
     if (st == STATUS_OK && f->o.before_commit != NULL)
@@ -187,8 +187,8 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
     if (f->broken)
         return db_error(f->db);
     frontier_save_poll(f);
-    if (f->lent != NULL)
-        lent_tick(f, now);
+    if (f->external != NULL)
+        external_tick(f, now);
     if (!f->in_txn)
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
@@ -243,7 +243,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     latest = now + frontier_pause(f, h);
     if (h->next_due > latest) /* a shorter one holds from now on */
         h->next_due = latest;
-    st = lent_set_queue(f, h);
+    st = external_set_queue(f, h);
     frontier_reschedule(f, h);
     frontier_visits_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
@@ -279,7 +279,7 @@ static void frontier_close(struct engine *e)
     for (size_t i = 0; i < f->host_room; i++)
         host_queue_free(f->hosts[i]);
     free(f->hosts);
-    lent_free(f->lent);
+    external_free(f->external);
     lease_table_free(f->leases);
     map_free(f->tries, free);
     seen_free(f->seen);

@@ -318,7 +318,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
     frontier_count_drops(f, d, wall_ms);
-    lent_end_hold(f, l);
+    external_end_lease(f, l);
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
     f->uncommitted++;
@@ -483,7 +483,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
         news = *host;
     h = l->host;
     politeness_group_give_back(h);
-    lent_end_hold(f, l);
+    external_end_lease(f, l);
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
         st = frontier_visit_end(f, l, &news, now, wall_ms);

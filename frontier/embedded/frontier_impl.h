@@ -10,7 +10,7 @@
  *   frontier_limit.c    limits that people set for single queues
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
- *   lent.c, lent_say.c  URLs that other programs fetch
+ *   external.c, external_settle.c  URLs that other programs fetch
  *   removal.c           URLs that a person takes out of their queues
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
@@ -30,10 +30,10 @@
 #include "base/histogram.h"
 #include "base/map.h"
 #include "filter/filter.h"
+#include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/host_queue.h"
 #include "frontier/embedded/lease.h"
-#include "frontier/embedded/lent.h"
 #include "frontier/embedded/politeness_group.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/seen/seen.h"
@@ -96,7 +96,8 @@ struct frontier {
     int64_t asked_before;   /* moment at which these were asked last */
     struct lease_table *leases;
     struct map *tries; /* id -> struct tries_entry */
-    struct lent *lent; /* NULL: no other program has anything to do with it */
+    struct external_leases
+        *external; /* NULL: no other program has anything to do with it */
     uint64_t hosts_active;
     uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
 
@@ -201,28 +202,28 @@ bool frontier_is_removed(const struct host_queue *h, uint64_t id);
 MUST_CHECK enum status frontier_count_removed(struct frontier *f,
                                               struct host_queue *h, uint64_t n);
 
-/* ---- of lent.c ---- */
+/* ---- of external.c ---- */
 
-/* What an earlier run lent, and the delays that people have set; of a crawl
- * that has neither nothing. Before hosts are scheduled. */
-MUST_CHECK enum status lent_restore(struct frontier *f, int64_t now,
-                                    int64_t wall_ms);
-void lent_free(struct lent *l); /* NULL is fine */
+/* The external leases of an earlier run, and the delays that people have set;
+ * of a crawl that has neither nothing. Before hosts are scheduled. */
+MUST_CHECK enum status external_restore(struct frontier *f, int64_t now,
+                                        int64_t wall_ms);
+void external_free(struct external_leases *l); /* NULL is fine */
 /* Made when it is missing. */
-MUST_CHECK enum status lent_open(struct frontier *f);
+MUST_CHECK enum status external_open(struct frontier *f);
 /* Gives back what has been out for too long. */
-void lent_tick(struct frontier *f, int64_t now);
+void external_tick(struct frontier *f, int64_t now);
 /* Before a commit: a step of upkeep. */
-MUST_CHECK enum status lent_step(struct frontier *f);
-size_t lent_count(const struct lent *l); /* NULL: 0 */
-/* A URL that stands in its queue and is not to be handed out: it is lent since
- * before a restart, or done since it was read. */
-bool lent_is_elsewhere(const struct frontier *f, uint64_t id);
+MUST_CHECK enum status external_step(struct frontier *f);
+size_t external_count(const struct external_leases *l); /* NULL: 0 */
+/* A URL that stands in its queue and is not to be handed out: it is leased
+ * since before a restart, or done since it was read. */
+bool external_is_elsewhere(const struct frontier *f, uint64_t id);
 /* The hold of a lease is over; the lease is not. */
-void lent_end_hold(struct frontier *f, struct lease_record *r);
+void external_end_lease(struct frontier *f, struct lease_record *r);
 /* What a person has set for the queue of a host, to be kept. */
-MUST_CHECK enum status lent_set_queue(struct frontier *f,
-                                      const struct host_queue *h);
+MUST_CHECK enum status external_set_queue(struct frontier *f,
+                                          const struct host_queue *h);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);

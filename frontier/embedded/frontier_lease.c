@@ -258,7 +258,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     enum status st;
 
     *out = NULL;
-    if (lent_is_elsewhere(f, id) || !may_try_now(f, h, id, now, &tries))
+    if (external_is_elsewhere(f, id) || !may_try_now(f, h, id, now, &tries))
         return STATUS_OK;
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
@@ -294,11 +294,12 @@ size_t frontier_pages_left(const struct frontier *f, size_t most)
                                            : (size_t)(f->o.limit_pages - taken);
 }
 
-/* What is lent does not count: a crash makes nobody fetch it again. */
+/* External leases do not count: after a crash nobody fetches their URLs again.
+ */
 static size_t room_for_leases(const struct frontier *f, size_t most)
 {
     uint64_t unsettled =
-        lease_count(f->leases) - lent_count(f->lent) + f->uncommitted;
+        lease_count(f->leases) - external_count(f->external) + f->uncommitted;
 
     if (unsettled >= f->o.in_flight)
         return 0;

@@ -21,7 +21,7 @@ enum status frontier_count_done(struct frontier *f, struct host_queue *h)
     if (h->set_limit == 0)
         return STATUS_OK;
     h->done++;
-    return lent_set_queue(f, h);
+    return external_set_queue(f, h);
 }
 
 enum status frontier_limit_queue(struct engine *e, uint32_t queue,
@@ -36,7 +36,7 @@ enum status frontier_limit_queue(struct engine *e, uint32_t queue,
     h = frontier_host(f, queue);
     h->set_limit = most;
     h->done = most > 0 ? done : 0;
-    st = lent_set_queue(f, h);
+    st = external_set_queue(f, h);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

@@ -367,7 +367,7 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
     if (st == STATUS_OK)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
     if (st == STATUS_OK)
-        st = lent_restore(f, now, r.later_ms);
+        st = external_restore(f, now, r.later_ms);
     if (st == STATUS_OK) {
         f->old_urls = frontier_store_last_id(f->store);
         find_next_step(f);

@@ -98,7 +98,7 @@ enum status frontier_visit_lease(struct frontier *f, struct host_queue *h,
     if (st != STATUS_OK)
         return st;
     if (!host_queue_drop_retry(h, id)) {
-        h->visit_to = 0; /* lent to another program since, or removed */
+        h->visit_to = 0; /* leased to another program since, or removed */
         return STATUS_OK;
     }
     h->visit_due = may_be_asked(f, to, now);

@@ -45,7 +45,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     r->host = h;
     r->visited = NULL;
     r->via = row->via;
-    r->hold = NULL;
+    r->external = NULL;
     r->lease = (struct engine_lease){
         .id = row->id,
         .via = row->via,

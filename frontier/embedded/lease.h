@@ -20,7 +20,8 @@ struct lease_record {
     struct host_queue *host;
     struct host_queue *visited; /* that its request goes to; NULL: its own */
     uint64_t via;
-    struct lent_hold *hold; /* lent to another program (lent.h), or NULL */
+    struct external_lease
+        *external; /* another program has it (external.h), or NULL */
     char text[];
 };
 

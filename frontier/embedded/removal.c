@@ -12,7 +12,7 @@
  */
 #include "frontier/embedded/removal.h"
 
-#include "frontier/embedded/lent_impl.h"
+#include "frontier/embedded/external_impl.h"
 
 #define BATCH 256 /* ids read at once */
 
@@ -47,13 +47,13 @@ static enum status mark(struct frontier *f, struct host_queue *h, uint64_t upto)
     if (h->removed_upto >= upto)
         return STATUS_OK;
     h->removed_upto = upto;
-    return lent_set_queue(f, h);
+    return external_set_queue(f, h);
 }
 
 enum status frontier_count_removed(struct frontier *f, struct host_queue *h,
                                    uint64_t n)
 {
-    return item_log_add_removed(f->lent->log, h->queue, n);
+    return item_log_add_removed(f->external->log, h->queue, n);
 }
 
 enum status removal_count(struct engine *e, uint32_t queue, uint64_t *n)
@@ -62,8 +62,8 @@ enum status removal_count(struct engine *e, uint32_t queue, uint64_t *n)
     enum status st = STATUS_OK;
 
     *n = 0;
-    if (f->lent != NULL)
-        st = item_log_removed(f->lent->log, queue, n);
+    if (f->external != NULL)
+        st = item_log_removed(f->external->log, queue, n);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 

@@ -2,9 +2,9 @@
  * removal.h - URLs of our own crawl that a person takes out of their queues.
  *
  * What stands in a queue gets its last word: skipped, "removed". What is out at
- * that moment, with our fetchers or lent, is finished by whoever has it, and
- * tried no second time. All of them stay known: no link, seed or put brings one
- * back. What is found later is new, as ever; politeness forgets nothing.
+ * that moment, leased to our fetchers or another program, is finished there,
+ * and tried no second time. All of them stay known: no link, seed or put brings
+ * one back. What is found later is new, as ever; politeness forgets nothing.
  *
  * A queue of a million is removed in steps between which the crawl goes on.
  * How far it was removed is kept with the queue and durable with the commit of

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "service/calls/call_crawl_impl.h"
 
-#define NUMBER_MASK  ((UINT64_C(1) << LENT_NUMBER_BITS) - 1)
+#define NUMBER_MASK  ((UINT64_C(1) << EXTERNAL_NUMBER_BITS) - 1)
 #define NAME_MASK    UINT64_C(0xffff)
 #define OURS         (UINT64_C(1) << 63)
 #define LONGEST_MS   INT64_C(3000000000000) /* some ninety years */
@@ -36,7 +36,7 @@ static uint64_t tag_of(struct bytes name)
 
     for (size_t i = 0; i < name.len; i++)
         h = (h ^ (unsigned char)name.at[i]) * 16777619u;
-    return OURS | ((h ^ h >> 16) & NAME_MASK) << LENT_NUMBER_BITS;
+    return OURS | ((h ^ h >> 16) & NAME_MASK) << EXTERNAL_NUMBER_BITS;
 }
 
 bool call_crawl_is_lease(uint64_t lease)
@@ -80,7 +80,7 @@ static struct bytes via_of(struct showing *s, const struct engine_lease *l)
 }
 
 /* All that is leased goes out, however large the answer gets. */
-static void show(struct showing *s, const struct lent_url *u)
+static void show(struct showing *s, const struct external_url *u)
 {
     const struct engine_lease *l = &u->lease;
 
@@ -100,18 +100,19 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
                          void *ctx, bool *more)
 {
     struct call_crawl *c = of;
-    const struct lent_ask ask = {
+    const struct external_request ask = {
         .one_queue = a->one_queue,
         .key = a->key,
         .most_urls = a->most_urls,
         .most_queues = a->most_queues,
         .most = ANSWER_PART_URLS,
-        .hold = a->lease_ms * NS_PER_MS,
+        .length = a->lease_ms * NS_PER_MS,
     };
-    struct lent_url *urls = xcalloc(ANSWER_PART_URLS, sizeof *urls);
+    struct external_url *urls = xcalloc(ANSWER_PART_URLS, sizeof *urls);
     struct showing s = {.c = c, .visit = visit, .ctx = ctx};
     size_t n = 0;
-    enum status st = lent_lease(c->engine, &ask, c->now, c->wall_ms, urls, &n);
+    enum status st =
+        external_grant(c->engine, &ask, c->now, c->wall_ms, urls, &n);
 
     (void)more; /* one part, and no more */
     buf_init(&s.metadata, URL_MOST);
@@ -141,19 +142,21 @@ static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
 {
     struct call_crawl *c = of;
     uint64_t number = lease_id & NUMBER_MASK;
-    uint64_t id = lent_find(c->engine, number, c->now);
-    struct lent_word word = {.final = how == URL_SETTLE_ACK && due_ms == 0,
-                             .due_ms = due_ms};
-    enum lent_said said;
+    uint64_t id = external_find(c->engine, number, c->now);
+    struct external_report word = {.final =
+                                       how == URL_SETTLE_ACK && due_ms == 0,
+                                   .due_ms = due_ms};
+    enum external_result said;
 
     c->task.durable = id != 0;
     if (id == 0)
         return STATUS_NOT_FOUND;
     if (how == URL_SETTLE_EXTEND)
-        return lent_extend(c->engine, number, (due_ms - c->wall_ms) * NS_PER_MS,
-                           c->now, c->wall_ms);
+        return external_extend(c->engine, number,
+                               (due_ms - c->wall_ms) * NS_PER_MS, c->now,
+                               c->wall_ms);
     word.http_status = http_status_of(metadata);
-    return lent_say(c->engine, id, &word, c->now, c->wall_ms, &said);
+    return external_settle(c->engine, id, &word, c->now, c->wall_ms, &said);
 }
 
 /* ---- queues ---- */

@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 #include "crawler/crawl.h"
+#include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier.h"
-#include "frontier/embedded/lent.h"
 #include "frontier/embedded/removal.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_crawl.h"

@@ -95,8 +95,8 @@ static enum status put_discovered(struct putting *p)
 
     if (p->count + p->drop_count == 0)
         return STATUS_OK;
-    st = lent_discover(p->c->engine, p->items, p->count, p->drops,
-                       p->drop_count, p->c->now, p->c->wall_ms, p->ids);
+    st = external_discover(p->c->engine, p->items, p->count, p->drops,
+                           p->drop_count, p->c->now, p->c->wall_ms, p->ids);
     for (size_t i = 0; st == STATUS_OK && i < p->count; i++)
         p->from[i]->ack =
             p->ids[i] != 0 ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
@@ -122,8 +122,8 @@ static enum status admit(struct putting *p, const struct frontier_item *item,
     struct engine_item e;
     bool wanted = to_item(p, item, &e);
     enum status st =
-        lent_discover(p->c->engine, &e, wanted ? 1 : 0, p->drops, p->drop_count,
-                      p->c->now, p->c->wall_ms, p->ids);
+        external_discover(p->c->engine, &e, wanted ? 1 : 0, p->drops,
+                          p->drop_count, p->c->now, p->c->wall_ms, p->ids);
 
     *id = wanted && st == STATUS_OK ? p->ids[0] : 0;
     p->drop_count = 0;
@@ -133,26 +133,26 @@ static enum status admit(struct putting *p, const struct frontier_item *item,
 static enum status take_known(struct putting *p, struct frontier_item *item)
 {
     struct call_crawl *c = p->c;
-    const struct lent_word word = {
+    const struct external_report word = {
         .final = item->refetch_s == 0,
         .due_ms = wire_ms(item->refetch_s),
         .http_status = call_metadata_http_status(item->metadata, p->arena),
     };
-    enum lent_said said = LENT_TAKEN;
+    enum external_result said = EXTERNAL_SETTLED;
     uint64_t id = 0;
     enum status st = put_discovered(p); /* in their order */
 
     item->ack = FRONTIER_ACK_SKIPPED;
     if (st != STATUS_OK || !to_canonical(p, item->url))
         return st;
-    st =
-        lent_identify(c->engine, queue_key_of(&p->url), url_text(&p->url), &id);
+    st = external_identify(c->engine, queue_key_of(&p->url), url_text(&p->url),
+                           &id);
     if (st == STATUS_OK && id == 0)
         st = admit(p, item, &id);
     if (st != STATUS_OK || id == 0)
         return st;
-    st = lent_say(c->engine, id, &word, c->now, c->wall_ms, &said);
-    if (st == STATUS_OK && (said != LENT_WAS_DONE || word.final))
+    st = external_settle(c->engine, id, &word, c->now, c->wall_ms, &said);
+    if (st == STATUS_OK && (said != EXTERNAL_WAS_DONE || word.final))
         item->ack = FRONTIER_ACK_OK;
     return st;
 }

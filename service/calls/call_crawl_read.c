@@ -22,9 +22,9 @@ static struct url_view view_of(const struct call_crawl *c,
                                struct buf *metadata)
 {
     struct url_view v = {.url = row->url, .created_ms = row->found_at_ms};
-    struct lent_facts facts;
+    struct external_facts facts;
 
-    lent_look(c->engine, row->id, c->now, &facts);
+    external_get_facts(c->engine, row->id, c->now, &facts);
     frontier_store_queue_name(call_crawl_store(c), row->queue, &v.crawl,
                               &v.key);
     v.crawl = bytes_of(c->name, c->name_len);
@@ -40,16 +40,16 @@ static struct url_view view_of(const struct call_crawl *c,
 static struct url_facts facts_of(const struct call_crawl *c,
                                  const struct url_row *row)
 {
-    struct lent_facts f;
-    struct lent_queue q;
+    struct external_facts f;
+    struct external_queue q;
     struct url_facts out;
 
-    lent_look(c->engine, row->id, c->now, &f);
-    lent_look_queue(c->engine, row->queue, c->now, &q);
+    external_get_facts(c->engine, row->id, c->now, &f);
+    external_get_queue(c->engine, row->queue, c->now, &q);
     out = (struct url_facts){
-        .state = f.done  ? URL_STATE_COMPLETED
-                 : f.out ? URL_STATE_LEASED
-                         : URL_STATE_QUEUED,
+        .state = f.done     ? URL_STATE_COMPLETED
+                 : f.leased ? URL_STATE_LEASED
+                            : URL_STATE_QUEUED,
         .due_ms = row->found_at_ms,
         .created_ms = row->found_at_ms,
         .delay_ms = q.delay / NS_PER_MS,
@@ -57,8 +57,8 @@ static struct url_facts facts_of(const struct call_crawl *c,
     };
     if (f.due_for > 0)
         out.due_ms = c->wall_ms + f.due_for / NS_PER_MS;
-    if (f.held_for > 0)
-        out.leased_until_ms = c->wall_ms + f.held_for / NS_PER_MS;
+    if (f.ends_in > 0)
+        out.leased_until_ms = c->wall_ms + f.ends_in / NS_PER_MS;
     if (q.blocked_for > 0)
         out.blocked_until_ms = c->wall_ms + q.blocked_for / NS_PER_MS;
     return out;
@@ -103,7 +103,7 @@ enum status call_crawl_find(void *of, struct bytes crawl, struct bytes key,
     url_init(&u);
     if (candidate_read(&crawl_fetching(c->crawl)->rules, &u, url, NULL) ==
         URL_OK)
-        st = lent_identify(c->engine, queue_key_of(&u), url_text(&u), &id);
+        st = external_identify(c->engine, queue_key_of(&u), url_text(&u), &id);
     url_fini(&u);
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;
@@ -199,7 +199,7 @@ static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
 {
     uint32_t queue =
         frontier_store_find_queue(call_crawl_store(c), call_crawl_id(c), key);
-    struct lent_queue q;
+    struct external_queue q;
     uint64_t completed;
     enum status st;
 
@@ -208,10 +208,10 @@ static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
     st = completed_of(c, queue, key, &completed, more);
     if (st != STATUS_OK || *more)
         return st;
-    lent_look_queue(c->engine, queue, c->now, &q);
+    external_get_queue(c->engine, queue, c->now, &q);
     *out = (struct url_counts){
         .active = q.pending,
-        .leased = q.out,
+        .leased = q.leased,
         .completed = completed,
         .queues = 1,
         .active_queues = q.pending > 0,
@@ -274,9 +274,9 @@ void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
 
     for (uint32_t q = 1; q <= queues && passed < skip + most; q++) {
         struct bytes key;
-        struct lent_queue look;
+        struct external_queue look;
 
-        lent_look_queue(c->engine, q, c->now, &look);
+        external_get_queue(c->engine, q, c->now, &look);
         if (!inactive && (look.pending == 0 || look.blocked_for > 0))
             continue;
         frontier_store_queue_name(store, q, &crawl, &key);

@@ -36,7 +36,7 @@
     " WHEN 26 THEN 'url_length' WHEN 27 THEN 'nofollow' WHEN 28 THEN 'kind'"   \
     " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
     " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
-    " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'lent'"                            \
+    " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port' END"
 
 #define KIND_NAME(n)                                                           \

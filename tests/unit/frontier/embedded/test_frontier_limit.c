@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits that people set for single queues; test_lent_model.c has the model. */
-#include "frontier/embedded/lent.h"
+/* Limits that people set for single queues; test_external_model.c has the
+ * model. */
+#include "frontier/embedded/external.h"
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -42,11 +43,11 @@ static void end(struct rig *r)
 
 START_TEST(no_more_go_out_than_may_be_done_to_whomever)
 {
-    const struct lent_ask ask = {.most = 100, .hold = 60 * NS_PER_S};
+    const struct external_request ask = {.most = 100, .length = 60 * NS_PER_S};
     struct rig r;
     struct engine_lease own[100];
-    struct lent_url lent[100];
-    enum lent_said said;
+    struct external_url leased[100];
+    enum external_result said;
     size_t n = 0;
 
     rig_init(&r);
@@ -55,7 +56,7 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     put(&r, "b.test", 3);
     limit(&r, 1, 5, 0);
     ck_assert_uint_eq(lease(&r, 3, own), 3);
-    ck_assert_int_eq(lent_lease(r.e, &ask, r.now, RIG_WALL, lent, &n),
+    ck_assert_int_eq(external_grant(r.e, &ask, r.now, RIG_WALL, leased, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 5); /* of b.test three */
     ck_assert_uint_eq(rig_stats(&r).leased, 8);
@@ -63,10 +64,10 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     for (size_t i = 0; i < 3; i++)
         rig_ack(&r, own[i].id, fetched, NULL, 0);
     for (size_t i = 0; i < n; i++)
-        ck_assert_int_eq(lent_say(r.e, lent[i].lease.id,
-                                  &(struct lent_word){.final = true,
-                                                      .http_status = 404},
-                                  r.now, RIG_WALL, &said),
+        ck_assert_int_eq(external_settle(r.e, leased[i].lease.id,
+                                         &(struct external_report){
+                                             .final = true, .http_status = 404},
+                                         r.now, RIG_WALL, &said),
                          STATUS_OK);
     ck_assert_uint_eq(lease(&r, 100, own), 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 15);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* URLs that a person takes out of their queues. */
-#include "frontier/embedded/lent.h"
+#include "frontier/embedded/external.h"
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -224,13 +224,13 @@ START_TEST(what_is_out_is_tried_no_second_time)
 }
 END_TEST
 
-START_TEST(what_is_lent_is_finished_or_gone_when_it_comes_back)
+START_TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
 {
-    const struct lent_ask ask = {.most = 10, .hold = 30 * NS_PER_S};
-    struct lent_word later = {.due_ms = 0}, done = {.final = true};
+    const struct external_request ask = {.most = 10, .length = 30 * NS_PER_S};
+    struct external_report later = {.due_ms = 0}, done = {.final = true};
     struct rig r;
-    struct lent_url u[10];
-    enum lent_said said;
+    struct external_url u[10];
+    enum external_result said;
     size_t n = 0;
 
     polite(&r);
@@ -238,18 +238,18 @@ START_TEST(what_is_lent_is_finished_or_gone_when_it_comes_back)
     put(&r, "a.test", 0, 2);
     put(&r, "b.test", 0, 2);
     put(&r, "c.test", 0, 2);
-    ck_assert_int_eq(lent_lease(r.e, &ask, r.now, rig_wall(&r), u, &n),
+    ck_assert_int_eq(external_grant(r.e, &ask, r.now, rig_wall(&r), u, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert_uint_eq(take_out(&r, "", INT64_MAX, 2000), 3);
     rig_crash(&r);
     ck_assert_uint_eq(rig_stats(&r).leased, 3);
-    ck_assert_int_eq(lent_say(r.e, u[0].lease.id, &done, r.now, rig_wall(&r),
-                              &said),
+    ck_assert_int_eq(external_settle(r.e, u[0].lease.id, &done, r.now,
+                                     rig_wall(&r), &said),
                      STATUS_OK);
     later.due_ms = rig_wall(&r) + 3600000;
-    ck_assert_int_eq(lent_say(r.e, u[1].lease.id, &later, r.now, rig_wall(&r),
-                              &said),
+    ck_assert_int_eq(external_settle(r.e, u[1].lease.id, &later, r.now,
+                                     rig_wall(&r), &said),
                      STATUS_OK);
     r.now += 31 * NS_PER_S; /* the third one's hold is over */
     rig_turn(&r);
@@ -376,7 +376,7 @@ Suite *suite_removal(void)
     tcase_add_test(t, what_was_read_ahead_or_waits_for_another_try_goes_too);
     tcase_add_test(t, what_is_out_is_finished_and_its_links_are_taken);
     tcase_add_test(t, what_is_out_is_tried_no_second_time);
-    tcase_add_test(t, what_is_lent_is_finished_or_gone_when_it_comes_back);
+    tcase_add_test(t, a_leased_url_is_finished_or_gone_when_it_comes_back);
     tcase_add_test(t, older_ones_go_by_the_moment_at_which_they_were_found);
     tcase_add_test(t,
                    a_removal_that_was_cut_short_holds_from_its_first_step_on);

@@ -2,7 +2,7 @@
 # One crawl, our own fetchers and those of another program at the same time:
 # every page is fetched once by somebody, no host is asked twice at once or
 # sooner than its delay, whoever asks; also over kills of the service, and where
-# a borrower dies with URLs in its hands.
+# one of those programs dies with URLs leased to it.
 # SEED=N repeats the moments of a run.
 set -eu
 . "$TOP/tests/cli/lib.sh"
@@ -51,10 +51,10 @@ most_at_once() {
         awk '{ n[$3] += $2; if (n[$3] > most) most = n[$3] }
             END { print most + 0 }'
 }
-# lent: pages of the crawl that another program fetched.
-lent() {
+# external: pages of the crawl that another program fetched.
+external() {
     exits 0 "$URLWEIR" export "d/crawls/$1" --what pages --format jsonl
-    grep -c '"reason": *"lent"' out || :
+    grep -c '"reason": *"external"' out || :
 }
 
 # ---- side by side --------------------------------------------------------------
@@ -63,15 +63,15 @@ serve --hosts 12 --pages 240 --size 1000 --seed 31 --profile plain --latency 20
 start
 create_paused both '"delay": "60ms", "concurrency": 3'
 # The other program begins alone, and leaves some to ours: neither has it all.
-behind borrower.out borrower.err python3 "$TOP/tests/support/borrower.py" both 4 leave 200
-borrower=$!
+behind program.out program.err python3 "$TOP/tests/support/external_fetcher.py" both 4 leave 200
+program=$!
 waits_for 'call GET "/v1/stats?crawl=both" &&
     [ "$(sed "s/.*\"completed\":\([0-9]*\).*/\1/" answer)" -gt 20 ]' ||
-    fail "others fetch nothing: $(cat answer borrower.err)"
+    fail "others fetch nothing: $(cat answer program.err)"
 call POST /v1/crawls/both/unpause '{}'
-wait $borrower || fail "the borrower: $(cat borrower.err serve.err)"
-by_others=$(sed -n 's/^fetched //p' borrower.out)
-says borrower.out "gone 0"
+wait $program || fail "the program: $(cat program.err serve.err)"
+by_others=$(sed -n 's/^fetched //p' program.out)
+says program.out "gone 0"
 waits_for 'is_through both' || fail "not through: $(cat answer)"
 stop TERM 0
 serve_no_more
@@ -79,22 +79,22 @@ judge --delay 60
 [ "$(most_at_once)" = 1 ] || fail "a host was asked twice at once"
 [ "$by_others" -gt 10 ] && [ "$by_others" -lt 210 ] ||
     fail "not side by side: others fetched $by_others of 240"
-[ "$(lent both)" = "$by_others" ] ||
-    fail "others fetched $by_others, the crawl says $(lent both)"
+[ "$(external both)" = "$by_others" ] ||
+    fail "others fetched $by_others, the crawl says $(external both)"
 agrees d/crawls/both
 echo "$by_others of 240 pages by others"
 
-# ---- over kills, and the death of a borrower -------------------------------------
+# ---- over kills, and the death of a program -------------------------------------
 
 rm -rf d
 serve --hosts 30 --pages 900 --size 1000 --seed 32 --profile plain --latency 20
 start
 create_paused both '"delay": "40ms", "concurrency": 8'
 died=0
-python3 "$TOP/tests/support/borrower.py" both 1 die 20 >dies.out 2>&1 || died=$?
-[ $died = 3 ] || fail "the borrower that was to die: $(cat dies.out)"
-behind borrower.out borrower.err python3 "$TOP/tests/support/borrower.py" both 4
-borrower=$!
+python3 "$TOP/tests/support/external_fetcher.py" both 1 die 20 >dies.out 2>&1 || died=$?
+[ $died = 3 ] || fail "the program that was to die: $(cat dies.out)"
+behind program.out program.err python3 "$TOP/tests/support/external_fetcher.py" both 4
+program=$!
 call POST /v1/crawls/both/unpause '{}'
 kills=0
 for moment in $(random "${SEED:-$(date +%s)}" 4 0.3 0.9); do
@@ -103,10 +103,10 @@ for moment in $(random "${SEED:-$(date +%s)}" 4 0.3 0.9); do
     kills=$((kills + 1))
     start
 done
-wait $borrower || fail "the borrower: $(cat borrower.err serve.err)"
+wait $program || fail "the program: $(cat program.err serve.err)"
 stop TERM 0
 serve_no_more
-# What ours had under way at a kill is asked for again; nothing that was lent is.
+# What ours had under way at a kill is asked for again; nothing that another program has leased is.
 judge --delay 40 --kills $kills --in-flight 8
 [ "$(most_at_once)" = 1 ] || fail "a host was asked twice at once"
 # What the dead one held nobody was given before its 8 seconds were over.
@@ -120,7 +120,7 @@ waited=$(awk -F'\t' -v url="$url" -v when="$when" '
 [ "$waited" -ge 7500 ] || fail "$url was handed out again after $waited ms"
 agrees d/crawls/both
 again=$(sed -n 's/^duplicate //p' check.out)
-echo "$kills kills: $(sed -n 's/^fetched //p' borrower.out) of 900 pages by others, $again again"
+echo "$kills kills: $(sed -n 's/^fetched //p' program.out) of 900 pages by others, $again again"
 
 # ---- each call, of a crawl that is paused and one that is stopped ------------------
 
@@ -154,7 +154,7 @@ wants 200 '"state":"queued"'
 call GET "/v1/url?crawl=both&url=$(url never)"
 wants 404 "never"
 
-# Lent, in the hands of one, settled.
+# Leased, leased to one program, settled.
 call POST /v1/lease '{"crawl": "both", "hold_seconds": 600}'
 wants 200 "$(url x)"
 lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
@@ -182,7 +182,7 @@ wants 200 'fetched by another program'
 put "$(url x/7)" ', "kind": "known"'
 wants 200 '"status":"ok"'
 call GET "/v1/crawls/both/explain?url=$(url x/7)"
-wants 200 '"reason": "lent"'
+wants 200 '"reason": "external"'
 put "$(url x/7)" ', "kind": "known", "refetch_at": "2099-01-01T00:00:00Z"'
 wants 200 '"status":"skipped"'
 put "$(url x/8)" ', "kind": "known", "refetch_at": "2099-06-01T12:00:00Z"'
@@ -216,7 +216,7 @@ wants 200 '"blocked_until":null'
 wants 200 '"delay_seconds":0'
 
 # A queue is deleted: what waits in it is gone, for good and over a kill; what is
-# lent is finished; what is found later is new.
+# leased is finished; what is found later is new.
 for n in 1 2 3; do
     put "$(url "gone/$n")"
     wants 200 '"status":"ok"'

@@ -1,24 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lent.c - what is out with other programs, from lease to end of hold.
+ * external.c - external leases, from the grant to their end.
  *
- *            lent_lease                     lent_say: final
+ *            external_grant                external_settle: final
+ *   queued ─────────────────► leased ────────────────────────────► done
+ *      ▲                         │
+ *      └─────────────────────────┘
+ *        external_settle: not final; the deadline has passed
+ *
+ * An external lease is a lease of the engine like any other, so its host is
+ * busy and all counts are right; struct external_lease beside it has the
+ * deadline. The log has a row for each lease and for each change of its
+ * deadline; of the rows of one URL the last counts, and none once the URL is
+ * done.
+ *
+ * After a restart the queue of a leased URL reads it from the store, as it does
+ * everything that is not done. It is passed over there (external_is_elsewhere),
+ * and goes among those to be tried again only if its queue is past it, so that
+ * it stands in one place at most.
+ */
+/*
+ * external.c - what is out with other programs, from lease to end of length.
+ *
+ *            external_grant                     external_settle: final
  *   queued ─────────────► lent (a lease ──────────────────────► done
- *      ▲                  with a hold)
+ *      ▲                  with a length)
  *      └──────────────────────┘
- *        lent_say: not final; the hold is over
+ *        external_settle: not final; the length is over
  *
  * A lent URL is a lease of the engine as any other, so its host is busy and all
- * counts are right by themselves; the hold beside it says until when. The log
- * has a row for each hold and for each change of its end; of the rows of one
+ * counts are right by themselves; the length beside it says until when. The log
+ * has a row for each length and for each change of its end; of the rows of one
  * URL the last one counts, and none where the URL is done.
  *
  * After a restart a lent URL is among those that its queue reads from the
  * store, as everything is that is not done. It is passed over there
- * (lent_is_elsewhere), and goes among those to be tried again only if its queue
- * is past it, so that it stands in one place at most.
+ * (external_is_elsewhere), and goes among those to be tried again only if its
+ * queue is past it, so that it stands in one place at most.
  */
-#include "frontier/embedded/lent_impl.h"
+#include "frontier/embedded/external_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +50,7 @@
 #define SWEEP_STEP   256
 #define LISTS_MOST   16  /* of one queue that are passed over, a visit */
 #define VISIT_DRAINS 256 /* URLs settled without asking, a visit */
-#define NUMBER_MASK  ((UINT64_C(1) << LENT_NUMBER_BITS) - 1)
+#define NUMBER_MASK  ((UINT64_C(1) << EXTERNAL_NUMBER_BITS) - 1)
 
 static struct bytes key_of(const uint64_t *number)
 {
@@ -39,26 +59,26 @@ static struct bytes key_of(const uint64_t *number)
 
 /* ---- life ---- */
 
-enum status lent_open(struct frontier *f)
+enum status external_open(struct frontier *f)
 {
-    struct lent *l;
+    struct external_leases *l;
     enum status st;
 
-    if (f->lent != NULL)
+    if (f->external != NULL)
         return STATUS_OK;
     l = xcalloc(1, sizeof *l);
     heap_init(&l->until);
     l->by_number = map_new();
     st = item_log_open(&l->log, f->db);
     if (st != STATUS_OK) {
-        lent_free(l);
+        external_free(l);
         return st;
     }
-    f->lent = l;
+    f->external = l;
     return STATUS_OK;
 }
 
-void lent_free(struct lent *l)
+void external_free(struct external_leases *l)
 {
     if (l == NULL)
         return;
@@ -68,18 +88,18 @@ void lent_free(struct lent *l)
     free(l);
 }
 
-size_t lent_count(const struct lent *l)
+size_t external_count(const struct external_leases *l)
 {
     return l != NULL ? heap_count(&l->until) : 0;
 }
 
-bool lent_is_elsewhere(const struct frontier *f, uint64_t id)
+bool external_is_elsewhere(const struct frontier *f, uint64_t id)
 {
-    return f->lent != NULL && (frontier_store_is_done(f->store, id) ||
-                               lease_find(f->leases, id) != NULL);
+    return f->external != NULL && (frontier_store_is_done(f->store, id) ||
+                                   lease_find(f->leases, id) != NULL);
 }
 
-/* ---- holds ---- */
+/* ---- leases ---- */
 
 static uint64_t number_of(const struct frontier *f, uint64_t id, int64_t at_ms)
 {
@@ -90,13 +110,13 @@ static uint64_t number_of(const struct frontier *f, uint64_t id, int64_t at_ms)
     return number != 0 ? number : 1;
 }
 
-/* `r` is held from now on; no two holds have one number, though the moment be a
- * millisecond off. */
-static struct lent_hold *hold_begin(struct frontier *f, struct lease_record *r,
+/* No two leases have one number, even if that moves the moment by a
+ * millisecond. */
+static struct external_lease *begin(struct frontier *f, struct lease_record *r,
                                     int64_t at_ms, int64_t until)
 {
-    struct lent *l = f->lent;
-    struct lent_hold *h = xcalloc(1, sizeof *h);
+    struct external_leases *l = f->external;
+    struct external_lease *h = xcalloc(1, sizeof *h);
 
     h->id = r->lease.id;
     h->at_ms = at_ms;
@@ -105,29 +125,29 @@ static struct lent_hold *hold_begin(struct frontier *f, struct lease_record *r,
         h->at_ms++;
     (void)map_put(l->by_number, key_of(&h->number), h);
     heap_push(&l->until, &h->until, until);
-    r->hold = h;
+    r->external = h;
     return h;
 }
 
-void lent_end_hold(struct frontier *f, struct lease_record *r)
+void external_end_lease(struct frontier *f, struct lease_record *r)
 {
-    struct lent_hold *h = r->hold;
+    struct external_lease *h = r->external;
 
     if (h == NULL)
         return;
-    heap_remove(&f->lent->until, &h->until);
-    (void)map_remove(f->lent->by_number, key_of(&h->number));
+    heap_remove(&f->external->until, &h->until);
+    (void)map_remove(f->external->by_number, key_of(&h->number));
     free(h);
-    r->hold = NULL;
+    r->external = NULL;
 }
 
-void lent_come_back(struct frontier *f, struct lease_record *r, int64_t due,
-                    int64_t now)
+void external_take_back(struct frontier *f, struct lease_record *r, int64_t due,
+                        int64_t now)
 {
     struct host_queue *h = r->host;
     uint64_t id = r->lease.id;
 
-    lent_end_hold(f, r);
+    external_end_lease(f, r);
     politeness_group_give_back(h);
     lease_end(f->leases, r);
     if (!host_queue_is_to_come(h, id))
@@ -138,68 +158,69 @@ void lent_come_back(struct frontier *f, struct lease_record *r, int64_t due,
     frontier_reschedule(f, h);
 }
 
-void lent_tick(struct frontier *f, int64_t now)
+void external_tick(struct frontier *f, int64_t now)
 {
     struct heap_item *top;
 
-    while ((top = heap_top(&f->lent->until)) != NULL && top->key <= now) {
-        const struct lent_hold *h = (struct lent_hold *)(void *)top;
+    while ((top = heap_top(&f->external->until)) != NULL && top->key <= now) {
+        const struct external_lease *h = (struct external_lease *)(void *)top;
 
-        lent_come_back(f, lease_find(f->leases, h->id), now, now);
+        external_take_back(f, lease_find(f->leases, h->id), now, now);
     }
 }
 
-static struct lent_hold *find(struct frontier *f, uint64_t number, int64_t now)
+static struct external_lease *find(struct frontier *f, uint64_t number,
+                                   int64_t now)
 {
-    if (f->lent == NULL)
+    if (f->external == NULL)
         return NULL;
-    lent_tick(f, now);
-    return map_get(f->lent->by_number, key_of(&number));
+    external_tick(f, now);
+    return map_get(f->external->by_number, key_of(&number));
 }
 
-uint64_t lent_find(struct engine *e, uint64_t number, int64_t now)
+uint64_t external_find(struct engine *e, uint64_t number, int64_t now)
 {
-    const struct lent_hold *h = find((struct frontier *)e, number, now);
+    const struct external_lease *h = find((struct frontier *)e, number, now);
 
     return h != NULL ? h->id : 0;
 }
 
-static int64_t bounded(int64_t hold)
+static int64_t bounded(int64_t length)
 {
-    return hold < LENT_HOLD_MOST ? hold : LENT_HOLD_MOST;
+    return length < EXTERNAL_LEASE_MOST ? length : EXTERNAL_LEASE_MOST;
 }
 
-enum status lent_extend(struct engine *e, uint64_t number, int64_t hold,
-                        int64_t now, int64_t wall_ms)
+enum status external_extend(struct engine *e, uint64_t number, int64_t length,
+                            int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
-    struct lent_hold *h = find(f, number, now);
+    struct external_lease *h = find(f, number, now);
     enum status st;
 
     if (h == NULL)
         return STATUS_NOT_FOUND;
-    hold = bounded(hold);
+    length = bounded(length);
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
-        st = item_log_lease(f->lent->log, h->id, h->at_ms,
-                            clock_later(h->at_ms, wall_ms + hold / NS_PER_MS),
+        st = item_log_lease(f->external->log, h->id, h->at_ms,
+                            clock_later(h->at_ms, wall_ms + length / NS_PER_MS),
                             &h->seq);
     if (st == STATUS_OK)
-        heap_move(&f->lent->until, &h->until, now + hold);
+        heap_move(&f->external->until, &h->until, now + length);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-/* ---- lending ---- */
+/* ---- granting ---- */
 
-struct lending {
+struct granting {
     struct frontier *f;
-    const struct lent_ask *ask;
+    const struct external_request *ask;
     int64_t now, wall_ms;
-    struct lent_url *out;
+    struct external_url *out;
     size_t *n, most;
 };
 
-static bool may_go(const struct lending *l, const struct host_queue *h)
+static bool may_go(const struct granting *l, const struct host_queue *h)
 {
     const struct politeness_group *m = h->group;
 
@@ -209,26 +230,27 @@ static bool may_go(const struct lending *l, const struct host_queue *h)
                          m->next_due <= l->now && m->blocked_until <= l->now);
 }
 
-static enum status lend(struct lending *l, struct lease_record *r)
+static enum status grant(struct granting *l, struct lease_record *r)
 {
     struct frontier *f = l->f;
-    int64_t hold = bounded(l->ask->hold);
-    struct lent_hold *h;
-    enum status st = lent_open(f);
+    int64_t length = bounded(l->ask->length);
+    struct external_lease *h;
+    enum status st = external_open(f);
 
     if (st == STATUS_OK)
         st = frontier_touch(f, l->now);
     if (st != STATUS_OK)
         return st;
-    h = hold_begin(f, r, l->wall_ms, l->now + hold);
-    frontier_store_add(f->store, "lent", 1);
-    l->out[(*l->n)++] = (struct lent_url){r->lease, h->number};
-    return item_log_lease(f->lent->log, h->id, h->at_ms,
-                          clock_later(h->at_ms, l->wall_ms + hold / NS_PER_MS),
+    h = begin(f, r, l->wall_ms, l->now + length);
+    frontier_store_add(f->store, "external", 1);
+    l->out[(*l->n)++] = (struct external_url){r->lease, h->number};
+    return item_log_lease(f->external->log, h->id, h->at_ms,
+                          clock_later(h->at_ms,
+                                      l->wall_ms + length / NS_PER_MS),
                           &h->seq);
 }
 
-/* A lease that shall not have been. */
+/* Takes a lease back as if it had never been given. */
 static void undo(struct frontier *f, struct lease_record *r,
                  const struct host_queue *before, int64_t group_due)
 {
@@ -243,8 +265,8 @@ static void undo(struct frontier *f, struct lease_record *r,
 }
 
 /* *list: the id of a list of URLs that came first; else 0. */
-static enum status lend_one(struct lending *l, struct host_queue *h,
-                            uint64_t *list)
+static enum status grant_one(struct granting *l, struct host_queue *h,
+                             uint64_t *list)
 {
     const struct host_queue before = *h;
     int64_t group_due = h->group != NULL ? h->group->next_due : 0;
@@ -255,14 +277,14 @@ static enum status lend_one(struct lending *l, struct host_queue *h,
     if (st != STATUS_OK || r == NULL)
         return st;
     if ((l->f->o.listings >> r->lease.kind & 1) == 0)
-        return lend(l, r);
+        return grant(l, r);
     *list = r->lease.id;
     undo(l->f, r, &before, group_due);
     return STATUS_OK;
 }
 
 /* All that the queue gives; lists of URLs stand first in it afterwards. */
-static enum status visit(struct lending *l, struct host_queue *h)
+static enum status visit(struct granting *l, struct host_queue *h)
 {
     uint64_t lists[LISTS_MOST], list;
     size_t before = *l->n, list_count = 0;
@@ -272,7 +294,7 @@ static enum status visit(struct lending *l, struct host_queue *h)
     while (st == STATUS_OK && may_go(l, h) && *l->n < l->most &&
            list_count < LISTS_MOST && looked++ < VISIT_DRAINS &&
            (l->ask->most_urls == 0 || *l->n - before < l->ask->most_urls)) {
-        st = lend_one(l, h, &list);
+        st = grant_one(l, h, &list);
         if (list != 0)
             lists[list_count++] = list;
         frontier_unschedule(l->f, h);
@@ -284,7 +306,7 @@ static enum status visit(struct lending *l, struct host_queue *h)
 }
 
 static struct host_queue *queue_asked(struct frontier *f,
-                                      const struct lent_ask *a)
+                                      const struct external_request *a)
 {
     uint32_t queue = frontier_store_find_queue(f->store, f->o.crawl, a->key);
 
@@ -294,7 +316,7 @@ static struct host_queue *queue_asked(struct frontier *f,
 }
 
 /* The next queue that is due; NULL: there is none. */
-static struct host_queue *next_queue(const struct lending *l)
+static struct host_queue *next_queue(const struct granting *l)
 {
     int64_t due;
     struct host_queue *h = frontier_first_host(l->f, &due);
@@ -304,7 +326,7 @@ static struct host_queue *next_queue(const struct lending *l)
 
 /* Queues in turn, each once: one that was visited is out of the schedule until
  * all have been. */
-static enum status visit_all(struct lending *l)
+static enum status visit_all(struct granting *l)
 {
     const uint32_t most =
         l->ask->most_queues > 0 ? l->ask->most_queues : UINT32_MAX;
@@ -335,25 +357,26 @@ static enum status visit_all(struct lending *l)
     return st;
 }
 
-enum status lent_lease(struct engine *e, const struct lent_ask *a, int64_t now,
-                       int64_t wall_ms, struct lent_url *out, size_t *n)
+enum status external_grant(struct engine *e, const struct external_request *a,
+                           int64_t now, int64_t wall_ms,
+                           struct external_url *out, size_t *n)
 {
     struct frontier *f = (struct frontier *)e;
-    struct lending l = {.f = f,
-                        .ask = a,
-                        .now = now,
-                        .wall_ms = wall_ms,
-                        .out = out,
-                        .n = n,
-                        .most = frontier_pages_left(f, a->most)};
+    struct granting l = {.f = f,
+                         .ask = a,
+                         .now = now,
+                         .wall_ms = wall_ms,
+                         .out = out,
+                         .n = n,
+                         .most = frontier_pages_left(f, a->most)};
     struct host_queue *h;
     enum status st = STATUS_OK;
 
     *n = 0;
     if (f->broken)
         return db_error(f->db);
-    if (f->lent != NULL)
-        lent_tick(f, now);
+    if (f->external != NULL)
+        external_tick(f, now);
     if (!a->one_queue)
         st = visit_all(&l);
     else if ((h = queue_asked(f, a)) != NULL) {
@@ -370,17 +393,18 @@ enum status lent_lease(struct engine *e, const struct lent_ask *a, int64_t now,
 
 /* ---- what people set ---- */
 
-enum status lent_set_queue(struct frontier *f, const struct host_queue *h)
+enum status external_set_queue(struct frontier *f, const struct host_queue *h)
 {
     const struct item_queue_row row = {
         .removed_upto = h->removed_upto,
         .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1,
         .completed_most = h->set_limit,
         .completed = h->done};
-    enum status st = lent_open(f);
+    enum status st = external_open(f);
 
-    return st == STATUS_OK ? item_log_set_queue(f->lent->log, h->queue, &row)
-                           : st;
+    return st == STATUS_OK
+               ? item_log_set_queue(f->external->log, h->queue, &row)
+               : st;
 }
 
 /* ---- restart and upkeep ---- */
@@ -406,14 +430,15 @@ static bool take_row(void *ctx, struct bytes key, void *value)
     struct restart *r = ctx;
     const struct item_lease *e = value;
     struct lease_record *lease = NULL;
-    int64_t left = schedule_left(e->until_ms, r->wall_ms, LENT_HOLD_MOST_MS);
+    int64_t left =
+        schedule_left(e->until_ms, r->wall_ms, EXTERNAL_LEASE_MOST_MS);
 
     (void)key;
     if (left == 0 || frontier_store_is_done(r->f->store, e->url))
         return true;
-    r->st = lent_take(r->f, e->url, &lease);
+    r->st = external_take(r->f, e->url, &lease);
     if (r->st == STATUS_OK)
-        hold_begin(r->f, lease, e->at_ms, r->now + left)->seq = e->seq;
+        begin(r->f, lease, e->at_ms, r->now + left)->seq = e->seq;
     if (r->st == STATUS_NOT_FOUND)
         r->st = db_damaged("item_lease", (int64_t)e->seq, "of no URL");
     return r->st == STATUS_OK;
@@ -438,7 +463,7 @@ static void take_queue(void *ctx, uint32_t queue,
         frontier_host(f, queue)->removed_upto = row->removed_upto;
 }
 
-enum status lent_restore(struct frontier *f, int64_t now, int64_t wall_ms)
+enum status external_restore(struct frontier *f, int64_t now, int64_t wall_ms)
 {
     struct restart r = {.f = f, .now = now, .wall_ms = wall_ms};
     int64_t any = 0;
@@ -451,18 +476,19 @@ enum status lent_restore(struct frontier *f, int64_t now, int64_t wall_ms)
                    " + EXISTS(SELECT 1 FROM item_queue)",
                    &any);
     if (st == STATUS_OK && any > 0)
-        st = lent_open(f);
+        st = external_open(f);
     if (st != STATUS_OK || any == 0)
         return st;
     r.rows = map_new();
-    st = item_log_each_lease(f->lent->log, find_row, &r);
+    st = item_log_each_lease(f->external->log, find_row, &r);
     if (st == STATUS_OK)
         map_each(r.rows, take_row, &r);
     map_free(r.rows, free);
     if (st == STATUS_OK)
         st = r.st;
-    return st == STATUS_OK ? item_log_each_queue(f->lent->log, take_queue, f)
-                           : st;
+    return st == STATUS_OK
+               ? item_log_each_queue(f->external->log, take_queue, f)
+               : st;
 }
 
 static bool lease_counts(void *ctx, const struct item_lease *e)
@@ -470,25 +496,25 @@ static bool lease_counts(void *ctx, const struct item_lease *e)
     const struct frontier *f = ctx;
     const struct lease_record *r = lease_find(f->leases, e->url);
 
-    return r != NULL && r->hold != NULL && r->hold->seq == e->seq;
+    return r != NULL && r->external != NULL && r->external->seq == e->seq;
 }
 
 static void lease_moved(void *ctx, uint64_t url, uint64_t seq)
 {
     const struct frontier *f = ctx;
 
-    lease_find(f->leases, url)->hold->seq = seq;
+    lease_find(f->leases, url)->external->seq = seq;
 }
 
-enum status lent_step(struct frontier *f)
+enum status external_step(struct frontier *f)
 {
     const struct item_log_keep keep = {.lease = lease_counts,
                                        .lease_moved = lease_moved,
                                        .ctx = f};
-    struct item_log *log = f->lent->log;
+    struct item_log *log = f->external->log;
     struct item_log_counts c = item_log_counts(log);
 
-    if (c.leases <= 2 * lent_count(f->lent) + SWEEP_FROM)
+    if (c.leases <= 2 * external_count(f->external) + SWEEP_FROM)
         return STATUS_OK;
     return item_log_sweep_leases(log, 2 * c.new_leases + SWEEP_STEP, &keep);
 }

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* URLs of our own crawl that other programs fetch, case by case; any order of
- * them: test_lent_model.c. */
-#include "tests/unit/frontier/embedded/lent_rig.h"
+ * them: test_external_model.c. */
+#include "tests/unit/frontier/embedded/external_rig.h"
 
 /* ---- one at a time ---- */
 
-START_TEST(what_is_lent_is_handed_to_nobody_else_and_done_when_told)
+START_TEST(a_leased_url_is_handed_to_nobody_else_and_done_when_told)
 {
     struct rig r;
-    struct lent_url u;
+    struct external_url u;
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
-    u = lend_one(&r);
+    u = grant_one(&r);
     ck_assert_uint_ne(u.number, 0);
-    ck_assert_uint_lt(u.number, UINT64_C(1) << LENT_NUMBER_BITS);
+    ck_assert_uint_lt(u.number, UINT64_C(1) << EXTERNAL_NUMBER_BITS);
     ck_assert(bytes_is(u.lease.url, "http://a.test/1"));
     ck_assert_uint_eq(rig_stats(&r).leased, 1);
     r.now += 5 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
-    ck_assert_uint_eq(lend_one(&r).number, 0);
-    ck_assert_uint_eq(lent_find(r.e, u.number, r.now), u.lease.id);
-    ck_assert_int_eq(done(&r, u.lease.id), LENT_TAKEN);
-    ck_assert_uint_eq(lent_find(r.e, u.number, r.now), 0);
+    ck_assert_uint_eq(grant_one(&r).number, 0);
+    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
+    ck_assert_int_eq(done(&r, u.lease.id), EXTERNAL_SETTLED);
+    ck_assert_uint_eq(external_find(r.e, u.number, r.now), 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     ck_assert_uint_eq(rig_stats(&r).leased, 0);
     ck_assert_uint_eq(rig_stats(&r).fetched, 1);
     ck_assert_uint_eq(rig_stats(&r).pages, 1);
-    ck_assert_uint_eq(rig_counter(&r, "fetched.lent"), 1);
-    ck_assert_int_eq(done(&r, u.lease.id), LENT_WAS_DONE);
+    ck_assert_uint_eq(rig_counter(&r, "fetched.external"), 1);
+    ck_assert_int_eq(done(&r, u.lease.id), EXTERNAL_WAS_DONE);
     ck_assert_uint_eq(rig_stats(&r).pages, 1);
     rig_stop(&r);
     rig_verify(&r);
@@ -37,97 +37,98 @@ START_TEST(what_is_lent_is_handed_to_nobody_else_and_done_when_told)
 }
 END_TEST
 
-START_TEST(a_host_is_busy_while_a_url_of_it_is_lent_and_its_delay_runs_after)
+START_TEST(a_host_is_busy_while_a_url_of_it_is_leased_and_its_delay_runs_after)
 {
     struct rig r;
-    struct lent_url u;
+    struct external_url u;
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
     rig_seed(&r, "http://a.test/2");
-    u = lend_one(&r);
+    u = grant_one(&r);
     r.now += 20 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
     done(&r, u.lease.id);
     ck_assert_uint_eq(own_lease(&r), 0);
     r.now += NS_PER_S - 1;
     ck_assert_uint_eq(own_lease(&r), 0);
-    ck_assert_uint_eq(lend_one(&r).number, 0);
+    ck_assert_uint_eq(grant_one(&r).number, 0);
     r.now += 1;
     ck_assert_uint_ne(own_lease(&r), 0);
-    ck_assert_uint_eq(lend_one(&r).number, 0); /* nor is it lent meanwhile */
+    ck_assert_uint_eq(grant_one(&r).number, 0); /* nor is it leased meanwhile */
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(a_hold_that_is_over_gives_the_url_back)
+START_TEST(a_lease_that_has_ended_gives_the_url_back)
 {
     struct rig r;
-    struct lent_url u;
+    struct external_url u;
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
-    u = lend_one(&r);
+    u = grant_one(&r);
     r.now += HOLD_S * NS_PER_S - 1;
     rig_turn(&r);
-    ck_assert_uint_eq(lent_find(r.e, u.number, r.now), u.lease.id);
+    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
     r.now += 1;
     rig_turn(&r);
-    ck_assert_uint_eq(lent_find(r.e, u.number, r.now), 0);
+    ck_assert_uint_eq(external_find(r.e, u.number, r.now), 0);
     ck_assert_uint_eq(own_lease(&r),
                       0); /* asked just before, for all we know */
     r.now += NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u.lease.id);
-    ck_assert_int_eq(done(&r, u.lease.id), LENT_OURS);
+    ck_assert_int_eq(done(&r, u.lease.id), EXTERNAL_OURS);
     rig_ack(&r, u.lease.id, fetched, NULL, 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(a_hold_can_be_extended_and_the_old_number_is_nothing_after)
+START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
 {
     struct rig r;
-    struct lent_url u, again;
+    struct external_url u, again;
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
-    u = lend_one(&r);
+    u = grant_one(&r);
     r.now += 20 * NS_PER_S;
-    ck_assert_int_eq(lent_extend(r.e, u.number, 60 * NS_PER_S, r.now,
-                                 rig_wall(&r)),
+    ck_assert_int_eq(external_extend(r.e, u.number, 60 * NS_PER_S, r.now,
+                                     rig_wall(&r)),
                      STATUS_OK);
     rig_turn(&r);
     r.now += 50 * NS_PER_S;
     rig_crash(&r);
-    ck_assert_uint_eq(lent_find(r.e, u.number, r.now), u.lease.id);
+    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
     r.now += 11 * NS_PER_S;
     rig_turn(&r);
     r.now += 2 * NS_PER_S;
-    again = lend_one(&r);
+    again = grant_one(&r);
     ck_assert_uint_eq(again.lease.id, u.lease.id);
     ck_assert_uint_ne(again.number, u.number);
-    ck_assert_int_eq(lent_extend(r.e, u.number, 60 * NS_PER_S, r.now,
-                                 rig_wall(&r)),
+    ck_assert_int_eq(external_extend(r.e, u.number, 60 * NS_PER_S, r.now,
+                                     rig_wall(&r)),
                      STATUS_NOT_FOUND);
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(holds_survive_kill_9_until_they_are_over_or_settled)
+START_TEST(leases_survive_kill_9_until_they_end_or_are_settled)
 {
     struct rig r;
-    struct lent_url u[3];
+    struct external_url u[3];
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
     rig_seed(&r, "http://b.test/1");
     rig_seed(&r, "http://c.test/1");
-    ck_assert_uint_eq(lend(&r, (struct lent_ask){.most_queues = 2}, u), 2);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most_queues = 2}, u),
+                      2);
     r.now += NS_PER_S;
     rig_crash(&r);
     ck_assert_uint_eq(rig_stats(&r).leased, 2);
@@ -135,10 +136,10 @@ START_TEST(holds_survive_kill_9_until_they_are_over_or_settled)
     u[2].lease.id = own_lease(&r);
     ck_assert_uint_ne(u[2].lease.id, 0);
     ck_assert_uint_eq(own_lease(&r), 0);
-    ck_assert_uint_eq(lend_one(&r).number, 0);
-    ck_assert_uint_eq(lent_find(r.e, u[0].number, r.now), u[0].lease.id);
-    ck_assert_int_eq(done(&r, u[0].lease.id), LENT_TAKEN);
-    rig_crash(&r); /* what ours had goes back, what is lent does not */
+    ck_assert_uint_eq(grant_one(&r).number, 0);
+    ck_assert_uint_eq(external_find(r.e, u[0].number, r.now), u[0].lease.id);
+    ck_assert_int_eq(done(&r, u[0].lease.id), EXTERNAL_SETTLED);
+    rig_crash(&r); /* what ours had goes back, an external lease does not */
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u[2].lease.id);
     ck_assert_uint_eq(own_lease(&r), 0);
@@ -156,28 +157,29 @@ END_TEST
 START_TEST(what_is_given_back_waits_as_told_also_over_a_restart)
 {
     struct rig r;
-    struct lent_url u;
+    struct external_url u;
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
-    u = lend_one(&r);
+    u = grant_one(&r);
     ck_assert_int_eq(say(&r, u.lease.id,
-                         (struct lent_word){.due_ms = rig_wall(&r) + 60000}),
-                     LENT_TAKEN);
+                         (struct external_report){.due_ms =
+                                                      rig_wall(&r) + 60000}),
+                     EXTERNAL_SETTLED);
     r.now += 59 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_crash(&r);
-    ck_assert_uint_eq(lend_one(&r).number, 0);
+    ck_assert_uint_eq(grant_one(&r).number, 0);
     r.now += 2 * NS_PER_S;
-    u = lend_one(&r);
+    u = grant_one(&r);
     ck_assert_uint_ne(u.number, 0);
     ck_assert_uint_eq(u.lease.tries, 0); /* nobody's failure */
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(a_url_that_was_never_lent_can_be_done_or_put_off_in_its_queue)
+START_TEST(a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue)
 {
     struct rig r;
     uint64_t first, second, third;
@@ -191,11 +193,11 @@ START_TEST(a_url_that_was_never_lent_can_be_done_or_put_off_in_its_queue)
     first = own_lease(&r); /* the others are read ahead by now */
     second = first + 1;
     third = first + 2;
-    ck_assert_int_eq(done(&r, first), LENT_OURS);
-    ck_assert_int_eq(done(&r, second), LENT_TAKEN);
-    ck_assert_int_eq(say(&r, third,
-                         (struct lent_word){.due_ms = rig_wall(&r) + 5000}),
-                     LENT_TAKEN);
+    ck_assert_int_eq(done(&r, first), EXTERNAL_OURS);
+    ck_assert_int_eq(done(&r, second), EXTERNAL_SETTLED);
+    ck_assert_int_eq(
+        say(&r, third, (struct external_report){.due_ms = rig_wall(&r) + 5000}),
+        EXTERNAL_SETTLED);
     rig_ack(&r, first, fetched, NULL, 0);
     ck_assert_uint_eq(own_lease(&r), 0);
     r.now += 5 * NS_PER_S;
@@ -217,13 +219,13 @@ START_TEST(one_put_off_again_is_due_when_the_last_word_said)
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
-    id = lend_one(&r).lease.id;
-    say(&r, id, (struct lent_word){.due_ms = rig_wall(&r) + 60000});
-    say(&r, id, (struct lent_word){.due_ms = rig_wall(&r) + 2000});
+    id = grant_one(&r).lease.id;
+    say(&r, id, (struct external_report){.due_ms = rig_wall(&r) + 60000});
+    say(&r, id, (struct external_report){.due_ms = rig_wall(&r) + 2000});
     r.now += 2 * NS_PER_S;
-    ck_assert_uint_eq(lend_one(&r).lease.id, id);
-    say(&r, id, (struct lent_word){.due_ms = rig_wall(&r) + 60000});
-    ck_assert_int_eq(done(&r, id), LENT_TAKEN); /* before it is due */
+    ck_assert_uint_eq(grant_one(&r).lease.id, id);
+    say(&r, id, (struct external_report){.due_ms = rig_wall(&r) + 60000});
+    ck_assert_int_eq(done(&r, id), EXTERNAL_SETTLED); /* before it is due */
     r.now += 100 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
@@ -234,7 +236,7 @@ END_TEST
 START_TEST(queues_are_served_in_turn_within_the_limits_asked_for)
 {
     struct rig r;
-    struct lent_url u[100];
+    struct external_url u[100];
 
     rig_init(&r); /* 64 at once of one host, no delay */
     rig_create(&r);
@@ -246,30 +248,34 @@ START_TEST(queues_are_served_in_turn_within_the_limits_asked_for)
             rig_seed(&r, url);
         }
     ck_assert_uint_eq(
-        lend(&r, (struct lent_ask){.most_urls = 2, .most_queues = 3}, u), 6);
+        grant(&r, (struct external_request){.most_urls = 2, .most_queues = 3},
+              u),
+        6);
     ck_assert_uint_eq(u[0].lease.queue, u[1].lease.queue);
     ck_assert_uint_ne(u[1].lease.queue, u[2].lease.queue);
-    ck_assert_uint_eq(lend(&r,
-                           (struct lent_ask){.one_queue = true,
-                                             .key = bytes_of_str("h3.test")},
-                           u),
+    ck_assert_uint_eq(grant(&r,
+                            (struct external_request){.one_queue = true,
+                                                      .key = bytes_of_str(
+                                                          "h3.test")},
+                            u),
                       5);
-    ck_assert_uint_eq(lend(&r,
-                           (struct lent_ask){.one_queue = true,
-                                             .key = bytes_of_str("x.test")},
-                           u),
+    ck_assert_uint_eq(grant(&r,
+                            (struct external_request){.one_queue = true,
+                                                      .key = bytes_of_str(
+                                                          "x.test")},
+                            u),
                       0);
-    ck_assert_uint_eq(lend(&r, (struct lent_ask){.most = 4}, u), 4);
-    ck_assert_uint_eq(lend(&r, (struct lent_ask){.most = 100}, u), 5);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 4}, u), 4);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 100}, u), 5);
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(the_limit_of_pages_counts_what_is_lent)
+START_TEST(the_limit_of_pages_counts_external_leases)
 {
     struct rig r;
-    struct lent_url u[8];
+    struct external_url u[8];
 
     rig_init(&r);
     r.o.limit_pages = 3;
@@ -281,16 +287,16 @@ START_TEST(the_limit_of_pages_counts_what_is_lent)
         rig_seed(&r, url);
     }
     ck_assert_uint_ne(own_lease(&r), 0);
-    ck_assert_uint_eq(lend(&r, (struct lent_ask){.most = 8}, u), 2);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 8}, u), 2);
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(what_is_lent_takes_no_room_from_our_own_fetchers)
+START_TEST(external_leases_take_no_room_from_our_own_fetchers)
 {
     struct rig r;
-    struct lent_url u[8];
+    struct external_url u[8];
 
     rig_init(&r);
     r.o.in_flight = 2;
@@ -301,7 +307,7 @@ START_TEST(what_is_lent_takes_no_room_from_our_own_fetchers)
         snprintf(url, sizeof url, "http://a.test/%d", path);
         rig_seed(&r, url);
     }
-    ck_assert_uint_eq(lend(&r, (struct lent_ask){.most = 5}, u), 5);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 5}, u), 5);
     ck_assert_uint_ne(own_lease(&r), 0);
     ck_assert_uint_ne(own_lease(&r), 0);
     ck_assert_uint_eq(own_lease(&r), 0);
@@ -313,7 +319,7 @@ START_TEST(lists_of_urls_stay_for_our_own_fetchers)
 {
     struct rig r;
     struct engine_item list;
-    struct lent_url u;
+    struct external_url u;
     uint64_t id;
 
     polite(&r);
@@ -322,13 +328,13 @@ START_TEST(lists_of_urls_stay_for_our_own_fetchers)
     list = rig_item(&r, "http://a.test/sitemap.xml");
     list.kind = LINK_SITEMAP;
     ck_assert_int_eq(rig_put(&r, list), ENGINE_NEW);
-    ck_assert_uint_eq(lend_one(&r).number, 0);
+    ck_assert_uint_eq(grant_one(&r).number, 0);
     rig_seed(&r, "http://a.test/1");
-    u = lend_one(&r);
+    u = grant_one(&r);
     ck_assert(bytes_is(u.lease.url, "http://a.test/1"));
     done(&r, u.lease.id);
     r.now += NS_PER_S;
-    ck_assert_uint_eq(lend_one(&r).number, 0); /* nor is its host charged */
+    ck_assert_uint_eq(grant_one(&r).number, 0); /* nor is its host charged */
     id = own_lease(&r);
     ck_assert_uint_eq(id, u.lease.id - 1);
     rig_ack(&r, id, fetched, NULL, 0);
@@ -345,9 +351,9 @@ START_TEST(what_a_status_says_becomes_the_outcome)
         const char *counter;
         uint64_t pages;
     } cases[] = {
-        {0, "fetched.lent", 1},      {200, "fetched.lent", 1},
-        {304, "fetched.lent", 1},    {301, "redirect.lent", 0},
-        {404, "failed.http_404", 1}, {503, "failed.http_503", 1},
+        {0, "fetched.external", 1},   {200, "fetched.external", 1},
+        {304, "fetched.external", 1}, {301, "redirect.external", 0},
+        {404, "failed.http_404", 1},  {503, "failed.http_503", 1},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -356,8 +362,9 @@ START_TEST(what_a_status_says_becomes_the_outcome)
         polite(&r);
         rig_create(&r);
         rig_seed(&r, "http://a.test/1");
-        say(&r, lend_one(&r).lease.id,
-            (struct lent_word){.final = true, .http_status = cases[i].http});
+        say(&r, grant_one(&r).lease.id,
+            (struct external_report){.final = true,
+                                     .http_status = cases[i].http});
         ck_assert_uint_eq(rig_counter(&r, cases[i].counter), 1);
         ck_assert_uint_eq(rig_stats(&r).pages, cases[i].pages);
         rig_fini(&r);
@@ -365,7 +372,7 @@ START_TEST(what_a_status_says_becomes_the_outcome)
 }
 END_TEST
 
-START_TEST(a_borrower_that_was_told_to_slow_down_slows_the_host)
+START_TEST(a_program_that_was_told_to_slow_down_slows_the_host)
 {
     struct rig r;
 
@@ -373,8 +380,8 @@ START_TEST(a_borrower_that_was_told_to_slow_down_slows_the_host)
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
     rig_seed(&r, "http://a.test/2");
-    say(&r, lend_one(&r).lease.id,
-        (struct lent_word){.final = true, .http_status = 503});
+    say(&r, grant_one(&r).lease.id,
+        (struct external_report){.final = true, .http_status = 503});
     r.now += 59 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
     r.now += 30 * NS_PER_S;
@@ -396,17 +403,17 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
     rig_seed(&r, "http://a.test/1");
     two[0] = rig_item(&r, "http://a.test/1");
     two[1] = rig_item(&r, "http://a.test/2");
-    ck_assert_int_eq(lent_discover(r.e, two, 2, &drop, 1, r.now, rig_wall(&r),
-                                   ids),
+    ck_assert_int_eq(external_discover(r.e, two, 2, &drop, 1, r.now,
+                                       rig_wall(&r), ids),
                      STATUS_OK);
     ck_assert_uint_eq(ids[0], 0);
     ck_assert_uint_ne(ids[1], 0);
     rig_turn(&r);
-    ck_assert_int_eq(lent_identify(r.e, two[1].key, two[1].url, &id),
+    ck_assert_int_eq(external_identify(r.e, two[1].key, two[1].url, &id),
                      STATUS_OK);
     ck_assert_uint_eq(id, ids[1]);
-    ck_assert_int_eq(lent_identify(r.e, two[1].key, bytes_of_str("http://a/"),
-                                   &id),
+    ck_assert_int_eq(external_identify(r.e, two[1].key,
+                                       bytes_of_str("http://a/"), &id),
                      STATUS_OK);
     ck_assert_uint_eq(id, 0);
     ck_assert_uint_eq(rig_stats(&r).links, 3);
@@ -472,29 +479,29 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
 }
 END_TEST
 
-Suite *suite_lent(void)
+Suite *suite_external(void)
 {
-    Suite *s = suite_create("lent");
-    TCase *t = tcase_create("lent");
+    Suite *s = suite_create("external");
+    TCase *t = tcase_create("external");
 
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_is_lent_is_handed_to_nobody_else_and_done_when_told);
+    tcase_add_test(t, a_leased_url_is_handed_to_nobody_else_and_done_when_told);
     tcase_add_test(
-        t, a_host_is_busy_while_a_url_of_it_is_lent_and_its_delay_runs_after);
-    tcase_add_test(t, a_hold_that_is_over_gives_the_url_back);
+        t, a_host_is_busy_while_a_url_of_it_is_leased_and_its_delay_runs_after);
+    tcase_add_test(t, a_lease_that_has_ended_gives_the_url_back);
     tcase_add_test(t,
-                   a_hold_can_be_extended_and_the_old_number_is_nothing_after);
-    tcase_add_test(t, holds_survive_kill_9_until_they_are_over_or_settled);
+                   a_lease_can_be_extended_and_its_number_means_nothing_after);
+    tcase_add_test(t, leases_survive_kill_9_until_they_end_or_are_settled);
     tcase_add_test(t, what_is_given_back_waits_as_told_also_over_a_restart);
     tcase_add_test(
-        t, a_url_that_was_never_lent_can_be_done_or_put_off_in_its_queue);
+        t, a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue);
     tcase_add_test(t, one_put_off_again_is_due_when_the_last_word_said);
     tcase_add_test(t, queues_are_served_in_turn_within_the_limits_asked_for);
-    tcase_add_test(t, the_limit_of_pages_counts_what_is_lent);
-    tcase_add_test(t, what_is_lent_takes_no_room_from_our_own_fetchers);
+    tcase_add_test(t, the_limit_of_pages_counts_external_leases);
+    tcase_add_test(t, external_leases_take_no_room_from_our_own_fetchers);
     tcase_add_test(t, lists_of_urls_stay_for_our_own_fetchers);
     tcase_add_test(t, what_a_status_says_becomes_the_outcome);
-    tcase_add_test(t, a_borrower_that_was_told_to_slow_down_slows_the_host);
+    tcase_add_test(t, a_program_that_was_told_to_slow_down_slows_the_host);
     tcase_add_test(t,
                    links_that_others_found_are_admitted_once_and_drops_counted);
     tcase_add_test(

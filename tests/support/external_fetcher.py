@@ -1,6 +1,6 @@
-"""A fetcher of another program, for tests/cli/lend.sh.
+"""A fetcher of another program, for tests/cli/external.sh.
 
-usage: borrower.py CRAWL THREADS [leave AFTER | die AFTER]
+usage: external_fetcher.py CRAWL THREADS [leave AFTER | die AFTER]
 
 Leases URLs of an own crawl of `urlweir serve` over HTTP, fetches them, puts the
 links it found and acknowledges. Goes on over restarts of the service, whose
@@ -68,7 +68,7 @@ def fetch(url):
     c = http.client.HTTPConnection(at.hostname, at.port, timeout=20)
     try:
         c.request("GET", at.path + ("?" + at.query if at.query else ""),
-                  headers={"User-Agent": "borrower"})
+                  headers={"User-Agent": "external-fetcher"})
         answer = c.getresponse()
         body = answer.read().decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lent_say.c - what another program says of a crawl's URLs, and what it may
- * know of them.
+ * external_settle.c - what another program reports of a crawl's URLs, and
+ * what it may ask of them.
  *
- * A last word goes the way of our own fetchers' (frontier_ack), also that about
- * a URL which was never lent: it is taken out of its queue as if it had been.
+ * A final report goes the way of our own fetchers' (frontier_ack), also for a
+ * URL that was never leased: it is taken out of its queue as if it had been.
  */
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/lent_impl.h"
+#include "frontier/embedded/external_impl.h"
 
-/* ---- what another program says ---- */
+/* ---- what another program reports ---- */
 
-enum status lent_take(struct frontier *f, uint64_t id,
-                      struct lease_record **out)
+enum status external_take(struct frontier *f, uint64_t id,
+                          struct lease_record **out)
 {
     struct tries_entry *t = map_get(f->tries, bytes_of(&id, sizeof id));
     struct url_row row;
@@ -37,12 +37,12 @@ static struct outcome outcome_of(uint16_t http)
     if (http >= 400)
         return (struct outcome){OUTCOME_FAILED, REASON_HTTP, http};
     if (http >= 300 && http != 304)
-        return (struct outcome){OUTCOME_REDIRECT, REASON_LENT, http};
-    return (struct outcome){OUTCOME_FETCHED, REASON_LENT, http};
+        return (struct outcome){OUTCOME_REDIRECT, REASON_EXTERNAL, http};
+    return (struct outcome){OUTCOME_FETCHED, REASON_EXTERNAL, http};
 }
 
 static enum status finish(struct frontier *f, uint64_t id,
-                          const struct lent_word *w, int64_t now,
+                          const struct external_report *w, int64_t now,
                           int64_t wall_ms)
 {
     struct lease_record *r = lease_find(f->leases, id);
@@ -62,7 +62,7 @@ static enum status finish(struct frontier *f, uint64_t id,
     enum status st = STATUS_OK;
 
     if (!asked) {
-        st = lent_take(f, id, &r);
+        st = external_take(f, id, &r);
         if (st == STATUS_OK)
             (void)host_queue_drop_retry(r->host, id);
     }
@@ -100,8 +100,8 @@ static enum status postpone(struct frontier *f, uint64_t id, int64_t due_ms,
     enum status st = wait_until(f, id, due, now, wall_ms);
 
     if (st == STATUS_OK && r != NULL) {
-        st = item_log_lease(f->lent->log, id, wall_ms, wall_ms, &seq);
-        lent_come_back(f, r, due, now);
+        st = item_log_lease(f->external->log, id, wall_ms, wall_ms, &seq);
+        external_take_back(f, r, due, now);
         return st;
     }
     if (st == STATUS_OK)
@@ -115,35 +115,36 @@ static enum status postpone(struct frontier *f, uint64_t id, int64_t due_ms,
     return STATUS_OK;
 }
 
-enum status lent_say(struct engine *e, uint64_t id, const struct lent_word *w,
-                     int64_t now, int64_t wall_ms, enum lent_said *said)
+enum status external_settle(struct engine *e, uint64_t id,
+                            const struct external_report *w, int64_t now,
+                            int64_t wall_ms, enum external_result *said)
 {
     struct frontier *f = (struct frontier *)e;
     const struct lease_record *r;
-    enum status st = lent_open(f);
+    enum status st = external_open(f);
 
     if (st == STATUS_OK)
         st = frontier_touch(f, now);
     if (st != STATUS_OK)
         return frontier_broke(f, st);
-    lent_tick(f, now);
+    external_tick(f, now);
     r = lease_find(f->leases, id);
-    *said = LENT_TAKEN;
+    *said = EXTERNAL_SETTLED;
     if (frontier_store_is_done(f->store, id))
-        *said = LENT_WAS_DONE;
-    else if (r != NULL && r->hold == NULL)
-        *said = LENT_OURS;
-    if (*said != LENT_TAKEN)
+        *said = EXTERNAL_WAS_DONE;
+    else if (r != NULL && r->external == NULL)
+        *said = EXTERNAL_OURS;
+    if (*said != EXTERNAL_SETTLED)
         return STATUS_OK;
     st = w->final ? finish(f, id, w, now, wall_ms)
                   : postpone(f, id, w->due_ms, now, wall_ms);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-enum status lent_discover(struct engine *e, const struct engine_item *items,
-                          size_t n, const struct engine_drop *drops,
-                          size_t drop_count, int64_t now, int64_t wall_ms,
-                          uint64_t *ids)
+enum status external_discover(struct engine *e, const struct engine_item *items,
+                              size_t n, const struct engine_drop *drops,
+                              size_t drop_count, int64_t now, int64_t wall_ms,
+                              uint64_t *ids)
 {
     struct frontier *f = (struct frontier *)e;
     const struct engine_done dropped = {.drops = drops,
@@ -171,8 +172,8 @@ enum status lent_discover(struct engine *e, const struct engine_item *items,
 
 /* ---- asking ---- */
 
-enum status lent_identify(struct engine *e, struct bytes key, struct bytes url,
-                          uint64_t *id)
+enum status external_identify(struct engine *e, struct bytes key,
+                              struct bytes url, uint64_t *id)
 {
     struct frontier *f = (struct frontier *)e;
     uint32_t queue = frontier_store_find_queue(f->store, f->o.crawl, key);
@@ -194,35 +195,35 @@ enum status lent_identify(struct engine *e, struct bytes key, struct bytes url,
     return st;
 }
 
-void lent_look(struct engine *e, uint64_t id, int64_t now,
-               struct lent_facts *out)
+void external_get_facts(struct engine *e, uint64_t id, int64_t now,
+                        struct external_facts *out)
 {
     struct frontier *f = (struct frontier *)e;
     const struct lease_record *r = lease_find(f->leases, id);
     const struct tries_entry *t = map_get(f->tries, bytes_of(&id, sizeof id));
 
-    *out = (struct lent_facts){.done = frontier_store_is_done(f->store, id),
-                               .out = r != NULL};
-    if (r != NULL && r->hold != NULL && r->hold->until.key > now) {
-        out->held_for = r->hold->until.key - now;
-        out->number = r->hold->number;
+    *out = (struct external_facts){.done = frontier_store_is_done(f->store, id),
+                                   .leased = r != NULL};
+    if (r != NULL && r->external != NULL && r->external->until.key > now) {
+        out->ends_in = r->external->until.key - now;
+        out->number = r->external->number;
     }
     if (t != NULL && t->due > now)
         out->due_for = t->due - now;
 }
 
-void lent_look_queue(struct engine *e, uint32_t queue, int64_t now,
-                     struct lent_queue *out)
+void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
+                        struct external_queue *out)
 {
     struct frontier *f = (struct frontier *)e;
     const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
     struct host_queue none = {.own_delay = -1, .set_delay = -1};
 
-    *out =
-        (struct lent_queue){.pending = frontier_store_pending(f->store, queue)};
+    *out = (struct external_queue){.pending =
+                                       frontier_store_pending(f->store, queue)};
     if (h == NULL)
         h = &none;
-    out->out = h->leased;
+    out->leased = h->leased;
     out->limit = h->set_limit;
     if (h->blocked_until > now)
         out->blocked_for = h->blocked_until - now;

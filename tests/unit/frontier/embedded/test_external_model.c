@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* URLs that are lent, said to be done, put off, removed and held back by a
+/* URLs that are leased, said to be done, put off, removed and held back by a
  * limit, in any order and over crashes, against a plain model. */
 #include "frontier/embedded/removal.h"
-#include "tests/unit/frontier/embedded/lent_rig.h"
+#include "tests/unit/frontier/embedded/external_rig.h"
 
 #define HOSTS 5
 #define PATHS 20
@@ -10,7 +10,7 @@
 
 struct model_url {
     char url[32];
-    enum { M_QUEUED, M_OURS, M_LENT, M_DONE, M_REMOVED } state;
+    enum { M_QUEUED, M_OURS, M_EXTERNAL, M_DONE, M_REMOVED } state;
     int64_t due, until; /* monotonic */
     uint64_t number;
     unsigned fetches;
@@ -85,7 +85,7 @@ static void model_expire(struct model *m)
     for (uint64_t id = 1; id <= URLS; id++) {
         struct model_url *u = &m->u[id];
 
-        if (u->state == M_LENT && u->until <= m->r.now)
+        if (u->state == M_EXTERNAL && u->until <= m->r.now)
             model_back(m, id, M_QUEUED);
         if (u->removed && u->state == M_QUEUED &&
             frontier_store_is_done(frontier_store_of(m->r.e), id))
@@ -93,17 +93,18 @@ static void model_expire(struct model *m)
     }
 }
 
-static void model_lend(struct model *m)
+static void model_grant(struct model *m)
 {
-    struct lent_url u[HOSTS];
-    int64_t hold = (int64_t)(1 + roll(m, 8)) * NS_PER_S;
-    size_t n =
-        lend(&m->r, (struct lent_ask){.most = 1 + roll(m, HOSTS), .hold = hold},
-             u);
+    struct external_url u[HOSTS];
+    int64_t length = (int64_t)(1 + roll(m, 8)) * NS_PER_S;
+    size_t n = grant(&m->r,
+                     (struct external_request){.most = 1 + roll(m, HOSTS),
+                                               .length = length},
+                     u);
 
     for (size_t i = 0; i < n; i++) {
-        model_out(m, u[i].lease.id, M_LENT);
-        m->u[u[i].lease.id].until = m->r.now + hold;
+        model_out(m, u[i].lease.id, M_EXTERNAL);
+        m->u[u[i].lease.id].until = m->r.now + length;
         m->u[u[i].lease.id].number = u[i].number;
     }
 }
@@ -112,22 +113,22 @@ static void model_say(struct model *m)
 {
     uint64_t id = 1 + roll(m, URLS);
     struct model_url *u = &m->u[id];
-    bool final = roll(m, 2) == 0, was_lent = u->state == M_LENT;
+    bool final = roll(m, 2) == 0, was_external = u->state == M_EXTERNAL;
     int64_t wait = final ? 0 : (int64_t)roll(m, 6) * NS_PER_S;
-    enum lent_said said;
+    enum external_result said;
 
     if (u->state == M_QUEUED && (u->removed || roll(m, 4) != 0))
         return;
-    said =
-        say(&m->r, id,
-            (struct lent_word){.final = final,
-                               .due_ms = rig_wall(&m->r) + wait / NS_PER_MS});
-    ck_assert_int_eq(said, model_is_done(u)     ? LENT_WAS_DONE
-                           : u->state == M_OURS ? LENT_OURS
-                                                : LENT_TAKEN);
-    if (said != LENT_TAKEN)
+    said = say(&m->r, id,
+               (struct external_report){.final = final,
+                                        .due_ms = rig_wall(&m->r) +
+                                                  wait / NS_PER_MS});
+    ck_assert_int_eq(said, model_is_done(u)     ? EXTERNAL_WAS_DONE
+                           : u->state == M_OURS ? EXTERNAL_OURS
+                                                : EXTERNAL_SETTLED);
+    if (said != EXTERNAL_SETTLED)
         return;
-    if (was_lent)
+    if (was_external)
         model_back(m, id, final ? M_DONE : M_QUEUED);
     u->state = final ? M_DONE : M_QUEUED;
     u->due = m->r.now + wait;
@@ -154,7 +155,7 @@ static void model_ack(struct model *m)
     }
 }
 
-/* Ours are given back; what is lent is not. Every host waits once. */
+/* Ours are given back; external leases are not. Every host waits once. */
 static void model_crash(struct model *m)
 {
     rig_crash(&m->r);
@@ -215,7 +216,7 @@ static void model_step(struct model *m)
     case 1:
     case 2:
     case 3:
-        model_lend(m);
+        model_grant(m);
         break;
     case 4:
     case 5:
@@ -269,7 +270,7 @@ START_TEST(every_url_is_done_once_or_removed_as_a_plain_model_says)
         ck_assert_uint_eq(s.queued, URLS - model_count(m, M_DONE) -
                                         model_count(m, M_REMOVED));
         ck_assert_uint_eq(s.leased,
-                          model_count(m, M_OURS) + model_count(m, M_LENT));
+                          model_count(m, M_OURS) + model_count(m, M_EXTERNAL));
         ck_assert_uint_lt(steps++, 20000);
     }
     for (uint64_t id = 1; id <= URLS; id++)
@@ -284,10 +285,10 @@ START_TEST(every_url_is_done_once_or_removed_as_a_plain_model_says)
 }
 END_TEST
 
-Suite *suite_lent_model(void)
+Suite *suite_external_model(void)
 {
-    Suite *s = suite_create("lent_model");
-    TCase *t = tcase_create("lent_model");
+    Suite *s = suite_create("external_model");
+    TCase *t = tcase_create("external_model");
 
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t,

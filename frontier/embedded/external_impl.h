@@ -1,0 +1,34 @@
+/*
+ * external_impl.h - the inside of external leases, shared by their files.
+ *
+ *   external.c      grants, deadlines, restart and upkeep
+ *   external_settle.c  what other programs say of URLs, and ask of them
+ */
+#ifndef URLWEIR_FRONTIER_EMBEDDED_EXTERNAL_IMPL_H
+#define URLWEIR_FRONTIER_EMBEDDED_EXTERNAL_IMPL_H
+
+#include "frontier/embedded/frontier_impl.h"
+#include "storage/rows/item_log.h"
+
+struct external_leases {
+    struct item_log *log;
+    struct heap until;     /* of struct external_lease */
+    struct map *by_number; /* of struct external_lease */
+};
+
+struct external_lease {
+    struct heap_item until; /* first; monotonic */
+    uint64_t number, id;
+    int64_t at_ms;
+    uint64_t seq; /* of the row that counts */
+};
+
+/* A URL that stands in its queue is taken out, as if it had been leased. */
+MUST_CHECK enum status external_take(struct frontier *f, uint64_t id,
+                                     struct lease_record **out);
+/* The URL is in its queue again, due at `due`; its host as if its answer had
+ * ended just now. */
+void external_take_back(struct frontier *f, struct lease_record *r, int64_t due,
+                        int64_t now);
+
+#endif
