@@ -22,18 +22,19 @@ static bool has_settings(const char *dir)
     return access(path, F_OK) == 0;
 }
 
-static bool holds_put_urls(struct db *d)
+static bool has_served_urls(struct db *d)
 {
-    int64_t kind = URL_KIND_PUT;
+    int64_t kind = URL_KIND_SERVED;
     enum status st =
         db_number(d, "SELECT kind FROM url ORDER BY id LIMIT 1", &kind);
 
-    return (st == STATUS_OK || st == STATUS_NOT_FOUND) && kind == URL_KIND_PUT;
+    return (st == STATUS_OK || st == STATUS_NOT_FOUND) &&
+           kind == URL_KIND_SERVED;
 }
 
 bool is_service(struct reader *r)
 {
-    return !has_settings(r->dir) && holds_put_urls(r->db);
+    return !has_settings(r->dir) && has_served_urls(r->db);
 }
 
 bool dir_is_service(const char *dir, const char *command)
@@ -45,7 +46,7 @@ bool dir_is_service(const char *dir, const char *command)
 
     snprintf(path, sizeof path, "%s/frontier.db", dir);
     is = !has_settings(dir) && access(path, F_OK) == 0 &&
-         db_open(&d, path, DB_READ, &o) == STATUS_OK && holds_put_urls(d);
+         db_open(&d, path, DB_READ, &o) == STATUS_OK && has_served_urls(d);
     db_close(d);
     if (is)
         fprintf(stderr,

@@ -21,8 +21,8 @@
 #include "base/logger.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "frontier/served/items.h"
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,10 +35,10 @@ enum { NAMES = sizeof names / sizeof *names };
 struct template
 {
     struct buf files[NAMES];
-    bool made, put_urls;
+    bool made, served;
 };
 
-static struct template templates[2] = {{.made = false}, {.put_urls = true}};
+static struct template templates[2] = {{.made = false}, {.served = true}};
 static char dir[64], path[128];
 
 static void need(bool ok)
@@ -56,7 +56,7 @@ static const char *in_dir(const char *name)
 static struct frontier_options options_of(const struct template *t)
 {
     return (struct frontier_options){
-        .crawl = bytes_of_str(t->put_urls ? "" : CRAWL_ID),
+        .crawl = bytes_of_str(t->served ? "" : CRAWL_ID),
         .schedule = {.max_delay = NS_PER_S, .retry_delay = NS_PER_MS},
         .tries = 3,
         .conns_per_host = 4,
@@ -66,7 +66,7 @@ static struct frontier_options options_of(const struct template *t)
         .memory = (uint64_t)64 << 20,
         .commit_interval = 200 * NS_PER_MS,
         .random_seed = 7,
-        .put_urls = t->put_urls,
+        .served = t->served,
     };
 }
 
@@ -131,35 +131,35 @@ static bool seen(void *ctx, const struct url_view *view)
 
 static void serve_some(struct engine *e, unsigned from)
 {
-    const struct items_options o = {.sweep_from = 1};
+    const struct served_options o = {.sweep_from = 1};
     struct url_ask g = {.any_crawl = true, .lease_ms = 60000};
-    struct items *t = NULL;
+    struct served *t = NULL;
     uint64_t lease = 0;
     bool more;
 
-    if (items_open(&t, e, &o, WALL) != STATUS_OK)
+    if (served_open(&t, e, &o, WALL) != STATUS_OK)
         return;
     for (unsigned i = 0; i < 20; i++) {
         char url[64], key[32];
-        struct item_put p = {.known = i % 5 == 4,
-                             .due_ms = i % 10 == 9 ? WALL + 5 : 0,
-                             .metadata = bytes_of_str(i % 2 ? "\x1a\0" : "")};
+        struct served_put p = {.known = i % 5 == 4,
+                               .due_ms = i % 10 == 9 ? WALL + 5 : 0,
+                               .metadata = bytes_of_str(i % 2 ? "\x1a\0" : "")};
 
         snprintf(key, sizeof key, "h%u.example", i % 3);
         snprintf(url, sizeof url, "http://%s/%u", key, from + i / 2);
         p.crawl = bytes_of_str("c");
         p.key = bytes_of_str(key);
         p.url = bytes_of_str(url);
-        if (items_put(t, &p, 1, WALL) != STATUS_OK)
+        if (served_put(t, &p, 1, WALL) != STATUS_OK)
             goto out;
     }
-    if (items_commit(t, WALL) == STATUS_OK &&
-        items_get(t, &g, WALL, seen, &lease, &more) == STATUS_OK &&
+    if (served_commit(t, WALL) == STATUS_OK &&
+        served_get(t, &g, WALL, seen, &lease, &more) == STATUS_OK &&
         lease != 0 &&
-        items_settle(t, lease, URL_SETTLE_ACK, 0, NULL, WALL) == STATUS_OK)
-        (void)!items_commit(t, WALL + 1);
+        served_settle(t, lease, URL_SETTLE_ACK, 0, NULL, WALL) == STATUS_OK)
+        (void)!served_commit(t, WALL + 1);
 out:
-    items_close(t);
+    served_close(t);
 }
 
 static void work(const struct template *t, unsigned from)
@@ -169,7 +169,7 @@ static void work(const struct template *t, unsigned from)
 
     if (frontier_open(&e, dir, &o, NS_PER_S, WALL) != STATUS_OK)
         return;
-    if (t->put_urls) {
+    if (t->served) {
         serve_some(e, from);
     } else {
         put_some(e, from);
@@ -188,7 +188,7 @@ static bool any_row(void *ctx, const struct fetch_row *row)
 
 static void look(void)
 {
-    struct put_urls *p = NULL;
+    struct served_reader *p = NULL;
     struct reader r;
 
     if (reader_open(&r, dir) != STATUS_OK)
@@ -196,8 +196,8 @@ static void look(void)
     (void)!page_store_each(r.pages, 0, any_row, NULL);
     (void)!frontier_store_verify(r.store);
     (void)!exact_set_verify(r.exact);
-    if (put_urls_open(&p, &r, WALL) == STATUS_OK)
-        put_urls_close(p);
+    if (served_reader_open(&p, &r, WALL) == STATUS_OK)
+        served_reader_close(p);
     reader_close(&r);
 }
 
@@ -241,7 +241,7 @@ static void make(struct template *t)
          STATUS_OK);
     e->ops->close(e);
     work(t, 0);
-    if (!t->put_urls)
+    if (!t->served)
         run_sql("INSERT OR IGNORE INTO place VALUES(1, '127.0.0.1');"
                 "INSERT OR IGNORE INTO hint VALUES(1, 500, 0, 1);"
                 "INSERT OR IGNORE INTO robots VALUES('http://h0.example', 1,"

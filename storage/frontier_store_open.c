@@ -72,8 +72,8 @@ static void count_pending(void *ctx, uint32_t queue, const uint64_t *ids,
 void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
                       uint8_t kind)
 {
-    queue_delta_add(s->delta, kind == URL_KIND_PUT ? 0 : queue);
-    if (kind != URL_KIND_PUT)
+    queue_delta_add(s->delta, kind == URL_KIND_SERVED ? 0 : queue);
+    if (kind != URL_KIND_SERVED)
         count_pending(s, queue, &id, 1);
 }
 

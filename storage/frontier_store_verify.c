@@ -73,7 +73,7 @@ static void see_row(void *ctx, const struct url_row *row)
     if (row->id != c->last_id + 1)
         bad(c, row->id, "ids have a gap");
     c->last_id = row->id;
-    if (row->kind == URL_KIND_PUT || done_bits_has(c->s->done, row->id))
+    if (row->kind == URL_KIND_SERVED || done_bits_has(c->s->done, row->id))
         return;
     c->pending[row->queue - 1]++;
     c->url_sum += mixed(row->id, row->queue);

@@ -19,7 +19,7 @@
 #include "cli/report/json_fields.h"
 #include "crawler/crawl_counters.h"
 #include "frontier/url/ip.h"
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 
 struct status_settings {
     bool json, hosts;
@@ -92,7 +92,7 @@ static void take_place(void *ctx, uint32_t queue, struct bytes address)
 }
 
 static void take_set(void *ctx, uint32_t queue,
-                     const struct item_queue_row *row)
+                     const struct served_queue_row *row)
 {
     struct host_lines *l = ctx;
 
@@ -105,12 +105,12 @@ static void take_set(void *ctx, uint32_t queue,
 /* What people have set for single queues. */
 static enum status load_set(struct reader *r, struct host_lines *l)
 {
-    struct item_log *log = NULL;
-    enum status st = item_log_open(&log, r->db);
+    struct served_log *log = NULL;
+    enum status st = served_log_open(&log, r->db);
 
     if (st == STATUS_OK)
-        st = item_log_each_queue(log, take_set, l);
-    item_log_close(log);
+        st = served_log_each_queue(log, take_set, l);
+    served_log_close(log);
     return st;
 }
 

@@ -26,11 +26,11 @@
 #include "cli/open_crawl.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit/audit.h"
-#include "frontier/served/items.h"
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_reader.h"
 #include "job/settings.h"
 #include "service/http/http_text.h"
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 
 #define ARENA_MOST ((size_t)64 << 20)
 
@@ -142,7 +142,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
         say(v, "ok", "frontier.db: SQLite finds it sound");
     else
         say(v, "BAD", "frontier.db: SQLite finds it damaged");
-    if (item_log_verify(r->db, &put) != STATUS_OK)
+    if (served_log_verify(r->db, &put) != STATUS_OK)
         say(v, "BAD", "put URLs: updates, leases and rows do not agree");
     else if (put > 0)
         say(v, "ok",
@@ -165,18 +165,18 @@ static void verify_store(struct verdicts *v, struct reader *r)
 }
 
 /* False: the latest metadata of some URL is none; that was said. */
-static bool metadata_reads(struct reader *r, const struct put_urls *put)
+static bool metadata_reads(struct reader *r, const struct served_reader *served)
 {
     struct arena *arena = arena_new(ARENA_MOST);
     struct buf metadata;
     uint64_t id = 1, last = frontier_store_last_id(r->store);
     bool good = true;
 
-    buf_init(&metadata, ITEM_BYTES_MOST);
+    buf_init(&metadata, SERVED_BYTES_MOST);
     for (; good && id <= last; id++) {
         buf_clear(&metadata);
         arena_reset(arena);
-        good = put_urls_metadata(put, id, &metadata) == STATUS_OK &&
+        good = served_reader_metadata(served, id, &metadata) == STATUS_OK &&
                http_metadata_reads(buf_bytes(&metadata), arena);
         if (!good)
             log_error("metadata cannot be read", "url=%" PRIu64, id);
@@ -189,23 +189,24 @@ static bool metadata_reads(struct reader *r, const struct put_urls *put)
 /* What a service keeps of its URLs; silent about crawls. */
 static void verify_service(struct verdicts *v, struct reader *r)
 {
-    struct put_urls *put = NULL;
-    const struct put_facts *f;
+    struct served_reader *served = NULL;
+    const struct served_reader_facts *f;
 
-    if (put_urls_open(&put, r, clock_wall_ms()) != STATUS_OK ||
-        put_urls_verify(put) != STATUS_OK || !metadata_reads(r, put)) {
+    if (served_reader_open(&served, r, clock_wall_ms()) != STATUS_OK ||
+        served_reader_verify(served) != STATUS_OK ||
+        !metadata_reads(r, served)) {
         say(v, "BAD",
             "service: rows, dates, queues or metadata of its URLs do "
             "not agree");
     } else {
-        f = put_urls_facts(put);
+        f = served_reader_facts(served);
         say(v, "ok",
             "service: %" PRIu64 " URLs queued, %" PRIu64 " leased, %" PRIu64
             " completed, %" PRIu64 " removed, in %" PRIu64 " queues",
             f->urls.queued, f->urls.leased, f->urls.completed, f->urls.removed,
             f->queues);
     }
-    put_urls_close(put);
+    served_reader_close(served);
 }
 
 static void verify_links(struct verdicts *v, struct reader *r)

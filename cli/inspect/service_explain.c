@@ -19,8 +19,8 @@
 #include "cli/command.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
-#include "frontier/served/items.h"
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_reader.h"
 #include "frontier/url/url.h"
 #include "service/http/http_text.h"
 
@@ -29,7 +29,7 @@
 
 struct explainer {
     struct reader *r;
-    struct put_urls *put;
+    struct served_reader *served;
     struct bytes url; /* that is looked for */
     uint64_t *ids;    /* newest rows of it */
     size_t count;
@@ -38,11 +38,11 @@ struct explainer {
 
 /* ---- one row ---- */
 
-static void add_step(void *ctx, const struct put_step *step)
+static void add_step(void *ctx, const struct served_step *step)
 {
     json_t *e = json_object();
 
-    if (step->event == PUT_EVENT_LEASE) {
+    if (step->event == SERVED_EVENT_LEASE) {
         json_set_str(e, "event", "leased");
         json_set_time(e, "at", step->at_ms);
         json_set_time(e, "until", step->until_ms);
@@ -64,8 +64,8 @@ static enum status tell_row(struct explainer *x, const struct url_row *row,
     json_set_str(e, "event", "put");
     json_set_time(e, "at", row->found_at_ms);
     json_array_append_new(history, e);
-    st = put_urls_story(x->put, row->id, add_step, history);
-    if (put_urls_get(x->put, row->id).state != URL_STATE_REMOVED)
+    st = served_reader_story(x->served, row->id, add_step, history);
+    if (served_reader_get(x->served, row->id).state != URL_STATE_REMOVED)
         return st;
     e = json_object();
     json_set_str(e, "event", "removed");
@@ -82,7 +82,7 @@ static enum status tell_story(struct explainer *x, uint64_t id, json_t *history)
     size_t n = 0;
     enum status st = STATUS_OK;
 
-    buf_init(&text, ITEM_BYTES_MOST);
+    buf_init(&text, SERVED_BYTES_MOST);
     while (st == STATUS_OK && id != 0 && n < ROWS_MOST) {
         ids[n++] = id;
         st = frontier_store_get(x->r->store, id, &row, &text);
@@ -105,8 +105,8 @@ static enum status set_metadata(struct explainer *x, json_t *o, uint64_t id)
     struct buf metadata;
     enum status st;
 
-    buf_init(&metadata, ITEM_BYTES_MOST);
-    st = put_urls_metadata(x->put, id, &metadata);
+    buf_init(&metadata, SERVED_BYTES_MOST);
+    st = served_reader_metadata(x->served, id, &metadata);
     if (st == STATUS_OK)
         json_object_set_new(o, "metadata",
                             http_metadata_json(buf_bytes(&metadata), arena));
@@ -115,12 +115,13 @@ static enum status set_metadata(struct explainer *x, json_t *o, uint64_t id)
     return st;
 }
 
-static json_t *queue_json(const struct explainer *x, const struct put_queue *q)
+static json_t *queue_json(const struct explainer *x,
+                          const struct served_reader_queue *q)
 {
-    const struct put_facts *all = put_urls_facts(x->put);
+    const struct served_reader_facts *all = served_reader_facts(x->served);
     json_t *o = json_object();
 
-    if (put_queue_is_blocked(q, all->now))
+    if (served_reader_queue_is_blocked(q, all->now))
         json_set_time(o, "blocked_until", q->blocked_until_ms);
     json_set_some_time(o, "served_at", q->served_ms);
     json_set_seconds(o, "delay_seconds",
@@ -132,7 +133,7 @@ static json_t *queue_json(const struct explainer *x, const struct put_queue *q)
 
 static enum status tell_one(struct explainer *x, uint64_t id)
 {
-    struct put_url u = put_urls_get(x->put, id);
+    struct served_reader_url u = served_reader_get(x->served, id);
     json_t *o = json_object(), *history = json_array();
     struct bytes crawl, key;
     enum status st;
@@ -149,7 +150,7 @@ static enum status tell_one(struct explainer *x, uint64_t id)
     }
     st = set_metadata(x, o, id);
     json_object_set_new(o, "queue",
-                        queue_json(x, put_urls_queue(x->put, u.queue)));
+                        queue_json(x, served_reader_queue(x->served, u.queue)));
     if (st == STATUS_OK)
         st = tell_story(x, id, history);
     json_object_set_new(o, "history", history);
@@ -171,7 +172,7 @@ static enum status tell_all(struct explainer *x, struct bytes url)
 
     x->url = url;
     x->count = 0;
-    st = put_urls_find(x->put, url, note_id, x);
+    st = served_reader_find(x->served, url, note_id, x);
     for (size_t i = 0; st == STATUS_OK && i < x->count; i++)
         st = tell_one(x, x->ids[i]);
     return st;
@@ -204,7 +205,7 @@ static void print_metadata(json_t *metadata)
     struct buf line;
     size_t i;
 
-    buf_init(&line, ITEM_BYTES_MOST);
+    buf_init(&line, SERVED_BYTES_MOST);
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(metadata, name, values)
     {
@@ -248,7 +249,7 @@ static void print_text(const struct explainer *x, const char *text)
     json_t *o;
     size_t i;
 
-    buf_init(&clean, ITEM_BYTES_MOST);
+    buf_init(&clean, SERVED_BYTES_MOST);
     format_terminal(&clean, bytes_of_str(text));
     printf("%s\n", buf_str(&clean));
     buf_fini(&clean);
@@ -262,7 +263,7 @@ int service_explain(struct reader *r, const char *url, bool json)
 {
     struct explainer x = {.r = r};
     int code = EXIT_DONE;
-    enum status st = put_urls_open(&x.put, r, clock_wall_ms());
+    enum status st = served_reader_open(&x.served, r, clock_wall_ms());
 
     if (st != STATUS_OK)
         return cannot_read("explain", r->dir, st);
@@ -282,6 +283,6 @@ int service_explain(struct reader *r, const char *url, bool json)
     json_decref(x.found);
     json_decref(x.out);
     free(x.ids);
-    put_urls_close(x.put);
+    served_reader_close(x.served);
     return code;
 }

@@ -14,15 +14,15 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/open_crawl.h"
-#include "frontier/served/items.h"
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_reader.h"
 #include "service/http/http_text.h"
 
 #define ARENA_MOST ((size_t)64 << 20)
 
 struct job {
     struct reader *r;
-    struct put_urls *put;
+    struct served_reader *served;
     struct record out;
     struct arena *arena;
     struct buf metadata;
@@ -47,7 +47,7 @@ static void put_metadata(struct job *j, uint64_t id)
 
     buf_clear(&j->metadata);
     arena_reset(j->arena);
-    j->st = put_urls_metadata(j->put, id, &j->metadata);
+    j->st = served_reader_metadata(j->served, id, &j->metadata);
     if (j->st != STATUS_OK)
         return;
     o = http_metadata_json(buf_bytes(&j->metadata), j->arena);
@@ -60,7 +60,7 @@ static void put_metadata(struct job *j, uint64_t id)
 static void put_url(void *ctx, const struct url_row *row)
 {
     struct job *j = ctx;
-    struct put_url u = put_urls_get(j->put, row->id);
+    struct served_reader_url u = served_reader_get(j->served, row->id);
     struct bytes crawl, key;
 
     if (j->failed || j->st != STATUS_OK || u.state == URL_STATE_NONE ||
@@ -91,8 +91,9 @@ static enum status export_urls(struct job *j)
 
 static void put_one_queue(struct job *j, uint32_t number)
 {
-    const struct put_facts *all = put_urls_facts(j->put);
-    const struct put_queue *q = put_urls_queue(j->put, number);
+    const struct served_reader_facts *all = served_reader_facts(j->served);
+    const struct served_reader_queue *q =
+        served_reader_queue(j->served, number);
     struct bytes crawl, key;
 
     if (!q->there)
@@ -106,7 +107,9 @@ static void put_one_queue(struct job *j, uint32_t number)
     record_seconds(&j->out, "delay",
                    q->delay_ms >= 0 ? q->delay_ms : all->default_delay_ms);
     record_time(&j->out, "blocked_until",
-                put_queue_is_blocked(q, all->now) ? q->blocked_until_ms : 0);
+                served_reader_queue_is_blocked(q, all->now)
+                    ? q->blocked_until_ms
+                    : 0);
     record_time(&j->out, "served_at", q->served_ms);
     record_some(&j->out, "limit", q->limit);
     end_row(j);
@@ -125,11 +128,11 @@ int service_export(struct reader *r, bool queues, enum record_format format)
 {
     struct job j = {.r = r, .st = STATUS_OK};
     int code = EXIT_DONE;
-    enum status st = put_urls_open(&j.put, r, clock_wall_ms());
+    enum status st = served_reader_open(&j.served, r, clock_wall_ms());
 
     if (st != STATUS_OK)
         return cannot_read("export", r->dir, st);
-    buf_init(&j.metadata, ITEM_BYTES_MOST);
+    buf_init(&j.metadata, SERVED_BYTES_MOST);
     j.arena = arena_new(ARENA_MOST);
     record_init(&j.out, format);
     st = queues ? export_queues(&j) : export_urls(&j);
@@ -144,6 +147,6 @@ int service_export(struct reader *r, bool queues, enum record_format format)
     record_fini(&j.out);
     arena_free(j.arena);
     buf_fini(&j.metadata);
-    put_urls_close(j.put);
+    served_reader_close(j.served);
     return code;
 }

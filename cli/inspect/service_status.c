@@ -3,7 +3,8 @@
  * service_status.c - `urlweir status` of a directory of `urlweir serve`.
  *
  * The words are those of the HTTP API: queued, leased, completed. All of it is
- * counted from the rows (put_urls.h), for the service keeps no counter on disk.
+ * counted from the rows (served_reader.h), for the service keeps no counter on
+ * disk.
  */
 #include "cli/inspect/service_status.h"
 
@@ -21,20 +22,20 @@
 #include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served_reader.h"
 
 #define LINE_CEILING ((size_t)1 << 20)
 
 struct crawl_line {
     struct bytes name;
-    struct put_counts urls;
+    struct served_reader_counts urls;
     uint64_t queues, blocked_queues;
 };
 
 struct view {
     struct reader *r;
-    struct put_urls *put;
-    const struct put_facts *facts;
+    struct served_reader *served;
+    const struct served_reader_facts *facts;
     struct crawl_line *crawls;
     size_t crawl_count;
     uint32_t *queues; /* those that are there, most queued first */
@@ -60,7 +61,8 @@ static struct crawl_line *crawl_named(struct view *v, struct map *places,
 
 static void add_queue(struct view *v, struct map *places, uint32_t number)
 {
-    const struct put_queue *q = put_urls_queue(v->put, number);
+    const struct served_reader_queue *q =
+        served_reader_queue(v->served, number);
     struct bytes crawl, key;
     struct crawl_line *c;
 
@@ -69,7 +71,7 @@ static void add_queue(struct view *v, struct map *places, uint32_t number)
     frontier_store_queue_name(v->r->store, number, &crawl, &key);
     c = crawl_named(v, places, crawl);
     c->queues++;
-    c->blocked_queues += put_queue_is_blocked(q, v->facts->now);
+    c->blocked_queues += served_reader_queue_is_blocked(q, v->facts->now);
     c->urls.queued += q->urls.queued;
     c->urls.leased += q->urls.leased;
     c->urls.completed += q->urls.completed;
@@ -95,9 +97,9 @@ static void rank_queues(struct view *v)
     struct ranked *all = xcalloc((size_t)v->queue_count + 1, sizeof *all);
 
     for (uint32_t i = 0; i < v->queue_count; i++)
-        all[i] =
-            (struct ranked){put_urls_queue(v->put, v->queues[i])->urls.queued,
-                            v->queues[i]};
+        all[i] = (struct ranked){
+            served_reader_queue(v->served, v->queues[i])->urls.queued,
+            v->queues[i]};
     qsort(all, v->queue_count, sizeof *all, by_queued);
     for (uint32_t i = 0; i < v->queue_count; i++)
         v->queues[i] = all[i].number;
@@ -109,7 +111,7 @@ static void gather(struct view *v)
     uint32_t n = frontier_store_queue_count(v->r->store);
     struct map *places = map_new();
 
-    v->facts = put_urls_facts(v->put);
+    v->facts = served_reader_facts(v->served);
     v->queues = xcalloc((size_t)n + 1, sizeof *v->queues);
     for (uint32_t q = 1; q <= n; q++)
         add_queue(v, places, q);
@@ -152,7 +154,7 @@ static json_t *own_crawls_json(const struct view *v)
 
 /* ---- JSON ---- */
 
-static void set_counts(json_t *o, const struct put_counts *c)
+static void set_counts(json_t *o, const struct served_reader_counts *c)
 {
     json_set_uint(o, "queued", c->queued);
     json_set_uint(o, "leased", c->leased);
@@ -178,7 +180,8 @@ static json_t *crawls_json(const struct view *v)
 
 static json_t *queue_json(const struct view *v, uint32_t number)
 {
-    const struct put_queue *q = put_urls_queue(v->put, number);
+    const struct served_reader_queue *q =
+        served_reader_queue(v->served, number);
     struct bytes crawl, key;
     json_t *o = json_object();
 
@@ -188,7 +191,7 @@ static json_t *queue_json(const struct view *v, uint32_t number)
     set_counts(o, &q->urls);
     if (q->delay_ms >= 0)
         json_set_seconds(o, "delay", q->delay_ms);
-    if (put_queue_is_blocked(q, v->facts->now))
+    if (served_reader_queue_is_blocked(q, v->facts->now))
         json_set_time(o, "blocked_until", q->blocked_until_ms);
     if (q->limit > 0)
         json_set_uint(o, "limit", q->limit);
@@ -243,7 +246,7 @@ static void text_row(const char *label, uint64_t n)
 
 static void text_totals(const struct view *v)
 {
-    const struct put_facts *f = v->facts;
+    const struct served_reader_facts *f = v->facts;
     struct buf delay;
 
     printf("%s: a service's frontier, %s", v->r->dir, crawl_state(v->r));
@@ -304,7 +307,8 @@ static void text_own_crawls(const struct view *v)
 
 static void text_queue(const struct view *v, uint32_t number, struct buf *line)
 {
-    const struct put_queue *q = put_urls_queue(v->put, number);
+    const struct served_reader_queue *q =
+        served_reader_queue(v->served, number);
     struct bytes crawl, key;
 
     frontier_store_queue_name(v->r->store, number, &crawl, &key);
@@ -318,7 +322,7 @@ static void text_queue(const struct view *v, uint32_t number, struct buf *line)
         buf_add_str(line, ", delay ");
         format_duration(line, q->delay_ms);
     }
-    if (put_queue_is_blocked(q, v->facts->now)) {
+    if (served_reader_queue_is_blocked(q, v->facts->now)) {
         buf_add_str(line, ", blocked for ");
         format_duration(line, q->blocked_until_ms - v->facts->now);
     }
@@ -344,7 +348,7 @@ static void text_queues(const struct view *v)
 int service_status(struct reader *r, bool json, bool queues)
 {
     struct view v = {.r = r};
-    enum status st = put_urls_open(&v.put, r, clock_wall_ms());
+    enum status st = served_reader_open(&v.served, r, clock_wall_ms());
     json_t *o;
 
     if (st != STATUS_OK)
@@ -368,6 +372,6 @@ int service_status(struct reader *r, bool json, bool queues)
     buf_fini(&v.sandbox);
     free(v.crawls);
     free(v.queues);
-    put_urls_close(v.put);
+    served_reader_close(v.served);
     return EXIT_DONE;
 }

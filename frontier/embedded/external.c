@@ -69,7 +69,7 @@ enum status external_open(struct frontier *f)
     l = xcalloc(1, sizeof *l);
     heap_init(&l->until);
     l->by_number = map_new();
-    st = item_log_open(&l->log, f->db);
+    st = served_log_open(&l->log, f->db);
     if (st != STATUS_OK) {
         external_free(l);
         return st;
@@ -84,7 +84,7 @@ void external_free(struct external_leases *l)
         return;
     heap_fini(&l->until);
     map_free(l->by_number, free);
-    item_log_close(l->log);
+    served_log_close(l->log);
     free(l);
 }
 
@@ -202,9 +202,10 @@ enum status external_extend(struct engine *e, uint64_t number, int64_t length,
     length = bounded(length);
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
-        st = item_log_lease(f->external->log, h->id, h->at_ms,
-                            clock_later(h->at_ms, wall_ms + length / NS_PER_MS),
-                            &h->seq);
+        st = served_log_lease(f->external->log, h->id, h->at_ms,
+                              clock_later(h->at_ms,
+                                          wall_ms + length / NS_PER_MS),
+                              &h->seq);
     if (st == STATUS_OK)
         heap_move(&f->external->until, &h->until, now + length);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
@@ -244,10 +245,10 @@ static enum status grant(struct granting *l, struct lease_record *r)
     h = begin(f, r, l->wall_ms, l->now + length);
     frontier_store_add(f->store, "external", 1);
     l->out[(*l->n)++] = (struct external_url){r->lease, h->number};
-    return item_log_lease(f->external->log, h->id, h->at_ms,
-                          clock_later(h->at_ms,
-                                      l->wall_ms + length / NS_PER_MS),
-                          &h->seq);
+    return served_log_lease(f->external->log, h->id, h->at_ms,
+                            clock_later(h->at_ms,
+                                        l->wall_ms + length / NS_PER_MS),
+                            &h->seq);
 }
 
 /* Takes a lease back as if it had never been given. */
@@ -395,7 +396,7 @@ enum status external_grant(struct engine *e, const struct external_request *a,
 
 enum status external_set_queue(struct frontier *f, const struct host_queue *h)
 {
-    const struct item_queue_row row = {
+    const struct served_queue_row row = {
         .removed_upto = h->removed_upto,
         .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1,
         .completed_most = h->set_limit,
@@ -403,7 +404,7 @@ enum status external_set_queue(struct frontier *f, const struct host_queue *h)
     enum status st = external_open(f);
 
     return st == STATUS_OK
-               ? item_log_set_queue(f->external->log, h->queue, &row)
+               ? served_log_set_queue(f->external->log, h->queue, &row)
                : st;
 }
 
@@ -411,15 +412,15 @@ enum status external_set_queue(struct frontier *f, const struct host_queue *h)
 
 struct restart {
     struct frontier *f;
-    struct map *rows; /* of struct item_lease by id: the last of each URL */
+    struct map *rows; /* id -> struct served_lease_row: the last of each URL */
     int64_t now, wall_ms;
     enum status st;
 };
 
-static void find_row(void *ctx, const struct item_lease *e)
+static void find_row(void *ctx, const struct served_lease_row *e)
 {
     struct restart *r = ctx;
-    struct item_lease *found = xcalloc(1, sizeof *found);
+    struct served_lease_row *found = xcalloc(1, sizeof *found);
 
     *found = *e;
     free(map_put(r->rows, bytes_of(&e->url, sizeof e->url), found));
@@ -428,7 +429,7 @@ static void find_row(void *ctx, const struct item_lease *e)
 static bool take_row(void *ctx, struct bytes key, void *value)
 {
     struct restart *r = ctx;
-    const struct item_lease *e = value;
+    const struct served_lease_row *e = value;
     struct lease_record *lease = NULL;
     int64_t left =
         schedule_left(e->until_ms, r->wall_ms, EXTERNAL_LEASE_MOST_MS);
@@ -446,7 +447,7 @@ static bool take_row(void *ctx, struct bytes key, void *value)
 
 /* Where nothing is left of a queue, all that was removed of it is done. */
 static void take_queue(void *ctx, uint32_t queue,
-                       const struct item_queue_row *row)
+                       const struct served_queue_row *row)
 {
     struct frontier *f = ctx;
 
@@ -469,7 +470,7 @@ enum status external_restore(struct frontier *f, int64_t now, int64_t wall_ms)
     int64_t any = 0;
     enum status st;
 
-    if (f->o.put_urls)
+    if (f->o.served)
         return STATUS_OK;
     st = db_number(f->db,
                    "SELECT EXISTS(SELECT 1 FROM item_lease)"
@@ -480,18 +481,18 @@ enum status external_restore(struct frontier *f, int64_t now, int64_t wall_ms)
     if (st != STATUS_OK || any == 0)
         return st;
     r.rows = map_new();
-    st = item_log_each_lease(f->external->log, find_row, &r);
+    st = served_log_each_lease(f->external->log, find_row, &r);
     if (st == STATUS_OK)
         map_each(r.rows, take_row, &r);
     map_free(r.rows, free);
     if (st == STATUS_OK)
         st = r.st;
     return st == STATUS_OK
-               ? item_log_each_queue(f->external->log, take_queue, f)
+               ? served_log_each_queue(f->external->log, take_queue, f)
                : st;
 }
 
-static bool lease_counts(void *ctx, const struct item_lease *e)
+static bool lease_counts(void *ctx, const struct served_lease_row *e)
 {
     const struct frontier *f = ctx;
     const struct lease_record *r = lease_find(f->leases, e->url);
@@ -508,13 +509,13 @@ static void lease_moved(void *ctx, uint64_t url, uint64_t seq)
 
 enum status external_step(struct frontier *f)
 {
-    const struct item_log_keep keep = {.lease = lease_counts,
-                                       .lease_moved = lease_moved,
-                                       .ctx = f};
-    struct item_log *log = f->external->log;
-    struct item_log_counts c = item_log_counts(log);
+    const struct served_log_keep keep = {.lease = lease_counts,
+                                         .lease_moved = lease_moved,
+                                         .ctx = f};
+    struct served_log *log = f->external->log;
+    struct served_log_counts c = served_log_counts(log);
 
     if (c.leases <= 2 * external_count(f->external) + SWEEP_FROM)
         return STATUS_OK;
-    return item_log_sweep_leases(log, 2 * c.new_leases + SWEEP_STEP, &keep);
+    return served_log_sweep_leases(log, 2 * c.new_leases + SWEEP_STEP, &keep);
 }

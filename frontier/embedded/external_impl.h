@@ -8,10 +8,10 @@
 #define URLWEIR_FRONTIER_EMBEDDED_EXTERNAL_IMPL_H
 
 #include "frontier/embedded/frontier_impl.h"
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 
 struct external_leases {
-    struct item_log *log;
+    struct served_log *log;
     struct heap until;     /* of struct external_lease */
     struct map *by_number; /* of struct external_lease */
 };

@@ -100,7 +100,7 @@ static enum status postpone(struct frontier *f, uint64_t id, int64_t due_ms,
     enum status st = wait_until(f, id, due, now, wall_ms);
 
     if (st == STATUS_OK && r != NULL) {
-        st = item_log_lease(f->external->log, id, wall_ms, wall_ms, &seq);
+        st = served_log_lease(f->external->log, id, wall_ms, wall_ms, &seq);
         external_take_back(f, r, due, now);
         return st;
     }

@@ -55,8 +55,8 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
-    bool put_urls; /* its URLs are put by other programs, whose leases are those
-                      of items.h and not of external.h */
+    bool served; /* its URLs are put by other programs, whose leases are those
+                    of served.h and not of external.h */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
                           scope_check_listing, and no pages where pages are
                           counted */

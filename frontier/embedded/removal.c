@@ -53,7 +53,7 @@ static enum status mark(struct frontier *f, struct host_queue *h, uint64_t upto)
 enum status frontier_count_removed(struct frontier *f, struct host_queue *h,
                                    uint64_t n)
 {
-    return item_log_add_removed(f->external->log, h->queue, n);
+    return served_log_add_removed(f->external->log, h->queue, n);
 }
 
 enum status removal_count(struct engine *e, uint32_t queue, uint64_t *n)
@@ -63,7 +63,7 @@ enum status removal_count(struct engine *e, uint32_t queue, uint64_t *n)
 
     *n = 0;
     if (f->external != NULL)
-        st = item_log_removed(f->external->log, queue, n);
+        st = served_log_removed(f->external->log, queue, n);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 

@@ -31,7 +31,7 @@ static inline void row_to_exact_set(struct exact_set *set,
 {
     struct digest d = row_digest(k, store, row);
 
-    if (row->kind == URL_KIND_PUT && row->via != 0)
+    if (row->kind == URL_KIND_SERVED && row->via != 0)
         exact_set_replace(set, d, row->id);
     else
         exact_set_add(set, d, row->id);

@@ -1,7 +1,7 @@
 /*
  * due_heap.h - the URLs of one queue that wait for a moment, by that moment.
  *
- * Holds only what needs it: a URL that was put again, or came back from a hold.
+ * Holds only what needs it: a URL that was put again, or whose lease is over.
  * Entries are never taken out of the middle: the owner knows which still count
  * and passes over the others, and has them swept when they are too many.
  * Equal moments come out by URL number. 16 octets an entry. One thread.

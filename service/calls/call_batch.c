@@ -3,16 +3,16 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/served/item_name.h"
-#include "frontier/served/items.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_name.h"
 #include "service/calls/call_ops.h"
 
 static bool can_be_put(const struct frontier_item *item)
 {
     return item->kind != FRONTIER_ITEM_NEITHER &&
-           item->crawl.len <= ITEM_CRAWL_MOST &&
-           item->url.len <= ITEM_BYTES_MOST &&
-           item->metadata.len <= ITEM_BYTES_MOST;
+           item->crawl.len <= SERVED_CRAWL_MOST &&
+           item->url.len <= SERVED_BYTES_MOST &&
+           item->metadata.len <= SERVED_BYTES_MOST;
 }
 
 void call_batch_add(struct call_batch *b, struct frontier_item *items, size_t n)

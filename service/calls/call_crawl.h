@@ -29,7 +29,7 @@ MUST_CHECK enum status call_crawl_submit(struct crawls *c, struct bytes name,
  *   63  62 ........ 47  46 ......................... 0
  *   1   crawl's name    number of the lease (external.h)
  *
- * Those of URLs that programs put have bit 63 clear (items.h). */
+ * Those of URLs that programs put have bit 63 clear (served.h). */
 bool call_crawl_is_lease(uint64_t lease);
 /* Of two crawls whose names fall together only one knows the number. */
 bool call_crawl_may_have(uint64_t lease, struct bytes name);

@@ -8,7 +8,7 @@
  * docs/decisions/service-store.md says why not.
  */
 #include "base/logger.h"
-#include "frontier/served/item_name.h"
+#include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_ops.h"
 
@@ -374,7 +374,7 @@ enum status call_execute(const struct call_ops *ops, void *of,
 
     if (!call->under_way)
         answer_begin(call);
-    g.crawl = call->crawl_id = item_crawl_name(call->in.crawl);
+    g.crawl = call->crawl_id = served_crawl_name(call->in.crawl);
     g.key = call->in.key;
     st = verbs[call->verb](&g);
     if (st != STATUS_OK)

@@ -42,7 +42,7 @@ struct call_ops {
     enum status (*lease)(void *of, struct url_ask *a, url_visit visit,
                          void *ctx, bool *more);
     /* STATUS_NOT_FOUND: there is no such lease any more. `due_ms`: as in
-     * items_settle (frontier/served/items.h). metadata NULL: it stays. */
+     * served_settle (frontier/served/served.h). metadata NULL: it stays. */
     enum status (*settle)(void *of, uint64_t lease, enum url_settle how,
                           int64_t due_ms, const struct bytes *metadata);
     /* One visit. STATUS_NOT_FOUND; STATUS_ARG: no key can be derived. */

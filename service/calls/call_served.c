@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * call_served.c - struct call_ops for the URLs that other programs put, which
- * are frontier/served/items.h.
+ * are frontier/served/served.h.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/served/item_name.h"
+#include "frontier/served/served_name.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define LIST_BUDGET   20000 /* URLs looked at before others get a turn */
@@ -17,8 +17,8 @@
 /* The key, or the one in the URL; false: the item cannot be taken. */
 static bool find_key(const struct frontier_item *item, struct bytes *key)
 {
-    *key = item->key.len > 0 ? item->key : item_key_of_url(item->url);
-    return key->len > 0 && item_key_fits(*key);
+    *key = item->key.len > 0 ? item->key : served_key_of_url(item->url);
+    return key->len > 0 && served_key_fits(*key);
 }
 
 /* Fills s->puts; items without a key are skipped. */
@@ -39,9 +39,9 @@ static size_t to_puts(struct frontier_service *s,
             item->ack = FRONTIER_ACK_SKIPPED;
             continue;
         }
-        s->puts[count++] = (struct item_put){
+        s->puts[count++] = (struct served_put){
             .known = item->kind == FRONTIER_ITEM_KNOWN,
-            .crawl = item_crawl_name(item->crawl),
+            .crawl = served_crawl_name(item->crawl),
             .key = key,
             .url = item->url,
             .metadata = item->metadata,
@@ -58,7 +58,7 @@ static enum status put(void *of, struct frontier_item *const *items, size_t n)
     enum status st = STATUS_OK;
 
     if (count > 0)
-        st = items_put(s->items, s->puts, count, s->now);
+        st = served_put(s->served, s->puts, count, s->now);
     for (size_t i = 0; st == STATUS_OK && at < count; i++) {
         if (items[i]->ack == FRONTIER_ACK_SKIPPED)
             continue; /* it has no key */
@@ -77,7 +77,7 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
 {
     struct frontier_service *s = of;
 
-    return items_get(s->items, a, s->now, visit, ctx, more);
+    return served_get(s->served, a, s->now, visit, ctx, more);
 }
 
 static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
@@ -85,7 +85,7 @@ static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
 {
     struct frontier_service *s = of;
 
-    return items_settle(s->items, lease_id, how, due_ms, metadata, s->now);
+    return served_settle(s->served, lease_id, how, due_ms, metadata, s->now);
 }
 
 /* ---- read ---- */
@@ -97,10 +97,10 @@ static enum status find(void *of, struct bytes crawl, struct bytes key,
     struct frontier_service *s = of;
 
     if (key.len == 0)
-        key = item_key_of_url(url);
+        key = served_key_of_url(url);
     return key.len == 0 ? STATUS_ARG
-                        : items_find(s->items, crawl, key, url, s->now, facts,
-                                     visit, ctx);
+                        : served_find(s->served, crawl, key, url, s->now, facts,
+                                      visit, ctx);
 }
 
 static enum status list(void *of, struct url_list *l, url_visit visit,
@@ -109,7 +109,7 @@ static enum status list(void *of, struct url_list *l, url_visit visit,
     struct frontier_service *s = of;
 
     l->budget = l->filtered ? FILTER_BUDGET : LIST_BUDGET;
-    return items_list(s->items, l, s->now, visit, ctx, more);
+    return served_list(s->served, l, s->now, visit, ctx, more);
 }
 
 static bool count(void *of, struct bytes crawl, struct bytes key, uint64_t *n)
@@ -117,7 +117,7 @@ static bool count(void *of, struct bytes crawl, struct bytes key, uint64_t *n)
     struct frontier_service *s = of;
     struct url_counts c;
 
-    items_counts(s->items, crawl, key, s->now, &c);
+    served_counts(s->served, crawl, key, s->now, &c);
     *n = c.active + c.completed;
     return true;
 }
@@ -128,7 +128,7 @@ static enum status stats(void *of, struct bytes crawl, struct bytes key,
     struct frontier_service *s = of;
 
     (void)more;
-    items_counts(s->items, crawl, key, s->now, out);
+    served_counts(s->served, crawl, key, s->now, out);
     return STATUS_OK;
 }
 
@@ -138,7 +138,8 @@ static void each_queue(void *of, struct bytes crawl, bool inactive,
 {
     struct frontier_service *s = of;
 
-    items_each_queue(s->items, crawl, inactive, skip, most, s->now, visit, ctx);
+    served_each_queue(s->served, crawl, inactive, skip, most, s->now, visit,
+                      ctx);
 }
 
 static void each_crawl(void *of, void (*visit)(void *ctx, struct bytes crawl),
@@ -146,7 +147,7 @@ static void each_crawl(void *of, void (*visit)(void *ctx, struct bytes crawl),
 {
     struct frontier_service *s = of;
 
-    items_each_crawl(s->items, visit, ctx);
+    served_each_crawl(s->served, visit, ctx);
 }
 
 static struct bytes node(void *of)
@@ -164,14 +165,14 @@ static enum status remove_queue(void *of, struct bytes crawl, struct bytes key,
     struct frontier_service *s = of;
 
     (void)more;
-    return items_remove_queue(s->items, crawl, key, s->now, gone);
+    return served_remove_queue(s->served, crawl, key, s->now, gone);
 }
 
 static enum status remove_crawl(void *of, struct bytes crawl, uint64_t *gone)
 {
     struct frontier_service *s = of;
 
-    return items_remove_crawl(s->items, crawl, s->now, gone);
+    return served_remove_crawl(s->served, crawl, s->now, gone);
 }
 
 static enum status purge(void *of, struct bytes crawl, struct bytes key,
@@ -180,7 +181,7 @@ static enum status purge(void *of, struct bytes crawl, struct bytes key,
     struct frontier_service *s = of;
 
     (void)more;
-    return items_purge(s->items, crawl, key, before_ms, s->now, gone);
+    return served_purge(s->served, crawl, key, before_ms, s->now, gone);
 }
 
 static enum status block(void *of, struct bytes crawl, struct bytes key,
@@ -188,7 +189,7 @@ static enum status block(void *of, struct bytes crawl, struct bytes key,
 {
     struct frontier_service *s = of;
 
-    return items_block(s->items, crawl, key, until_ms, s->now);
+    return served_block(s->served, crawl, key, until_ms, s->now);
 }
 
 static enum status delay(void *of, struct bytes crawl, struct bytes key,
@@ -196,14 +197,14 @@ static enum status delay(void *of, struct bytes crawl, struct bytes key,
 {
     struct frontier_service *s = of;
 
-    return items_set_delay(s->items, crawl, key, delay_ms, s->now);
+    return served_set_delay(s->served, crawl, key, delay_ms, s->now);
 }
 
 static enum status default_delay(void *of, int64_t delay_ms)
 {
     struct frontier_service *s = of;
 
-    return items_set_default_delay(s->items, delay_ms, s->now);
+    return served_set_default_delay(s->served, delay_ms, s->now);
 }
 
 static enum status limit(void *of, struct bytes crawl, struct bytes key,
@@ -212,21 +213,21 @@ static enum status limit(void *of, struct bytes crawl, struct bytes key,
     struct frontier_service *s = of;
 
     (void)more;
-    return items_set_limit(s->items, crawl, key, most, s->now);
+    return served_set_limit(s->served, crawl, key, most, s->now);
 }
 
 static enum status set_active(void *of, bool is_active)
 {
     struct frontier_service *s = of;
 
-    return items_set_active(s->items, is_active);
+    return served_set_active(s->served, is_active);
 }
 
 static bool active(void *of)
 {
     const struct frontier_service *s = of;
 
-    return items_active(s->items);
+    return served_active(s->served);
 }
 
 const struct call_ops call_served_ops = {

@@ -116,7 +116,7 @@ static void set_defaults(struct frontier_service_options *o)
 
 static void service_free(struct frontier_service *s)
 {
-    items_close(s->items);
+    served_close(s->served);
     if (s->engine != NULL)
         s->engine->ops->close(s->engine);
     pthread_cond_destroy(&s->arrived);

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#include "frontier/served/items.h"
+#include "frontier/served/served.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_ops.h"
 #include "service/calls/frontier_service.h"
@@ -44,13 +44,13 @@ struct frontier_service {
 
     /* frontier thread */
     struct engine *engine;
-    struct items *items;
+    struct served *served;
     enum status broken;       /* STATUS_OK, or what the store failed with */
     struct call_list done;    /* to be told after the commit */
     struct call_list unready; /* go on after the commit */
     int64_t now;              /* wall clock, of this turn */
     struct call_batch batch;  /* of puts that came one after the other */
-    struct item_put *puts;    /* the same for items.h */
+    struct served_put *puts;  /* the same for served.h */
     size_t put_room;
     int64_t next_checkpoint; /* monotonic */
     int64_t next_watch;      /* the same */

@@ -48,13 +48,13 @@ static void remove_unbegun(const char *dir)
 
 enum status frontier_open_store(struct frontier_service *s, int64_t now)
 {
-    const struct items_options defaults = {0};
+    const struct served_options defaults = {0};
     struct frontier_options o = {
         .crawl = bytes_of_str("DEFAULT"),
         .tries = 1,
         .conns_per_host = 1,
         .in_flight = 1,
-        .put_urls = true,
+        .served = true,
         .use_filter = true,
         .fpr = s->o.fpr,
         .memory = s->o.memory,
@@ -72,9 +72,9 @@ enum status frontier_open_store(struct frontier_service *s, int64_t now)
         made = st == STATUS_OK;
     }
     if (st == STATUS_OK)
-        st = items_open(&s->items, s->engine, &defaults, now);
+        st = served_open(&s->served, s->engine, &defaults, now);
     if (st == STATUS_OK && made)
-        st = items_begin(s->items, now);
+        st = served_begin(s->served, now);
     if (st == STATUS_OK && made) /* into the database itself: the mark must not
                                     be lost with the log */
         st = frontier_checkpoint_now(s->engine, "running", false, clock_mono(),

@@ -41,9 +41,9 @@ static void take_sample(struct frontier_service *s, int64_t now)
 {
     struct frontier_service_sample *m = &s->sample;
 
-    items_counts(s->items, bytes_of_str(""), bytes_of_str(""), now, &m->all);
+    served_counts(s->served, bytes_of_str(""), bytes_of_str(""), now, &m->all);
     m->urls = frontier_store_last_id(frontier_store_of(s->engine));
-    m->active = items_active(s->items);
+    m->active = served_active(s->served);
     m->broken = s->broken != STATUS_OK;
 }
 
@@ -57,7 +57,7 @@ static void count_crawl(void *ctx, struct bytes crawl)
 static void sample_memory(struct frontier_service *s)
 {
     struct engine_stats stats;
-    uint64_t memory = items_memory(s->items);
+    uint64_t memory = served_memory(s->served);
 
     s->engine->ops->stats(s->engine, &stats);
     pthread_mutex_lock(&s->mtx);
@@ -71,7 +71,7 @@ static void take_watch(struct frontier_service *s, int64_t now)
     uint64_t crawls = 0;
 
     frontier_watch(s->engine, now, &watch);
-    items_each_crawl(s->items, count_crawl, &crawls);
+    served_each_crawl(s->served, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->watch = watch;
     s->sample.crawls = crawls;
@@ -262,10 +262,10 @@ static void checkpoint_if_due(struct frontier_service *s)
 
 static void commit(struct frontier_service *s)
 {
-    if (s->broken == STATUS_OK && items_dirty(s->items)) {
+    if (s->broken == STATUS_OK && served_dirty(s->served)) {
         s->uncovered = true;
         fault_point("service-commit");
-        s->broken = items_commit(s->items, s->now);
+        s->broken = served_commit(s->served, s->now);
         fault_point("service-committed");
     }
     if (s->broken != STATUS_OK && !s->sample.broken)

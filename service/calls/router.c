@@ -8,7 +8,7 @@
 #include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/served/item_name.h"
+#include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_crawl.h"
 #include "service/calls/router_impl.h"
@@ -121,7 +121,7 @@ static void answer_unknown(struct frontier_call *call)
 
 struct bytes router_place(const struct router *r, struct bytes crawl)
 {
-    struct bytes name = item_crawl_name(crawl);
+    struct bytes name = served_crawl_name(crawl);
 
     return r->crawls != NULL && crawls_has(r->crawls, name)
                ? name

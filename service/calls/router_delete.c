@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/served/item_name.h"
+#include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/router_impl.h"
 
@@ -52,7 +52,7 @@ enum status router_delete(struct router *r, struct frontier_call *call)
     enum status st;
 
     d->base.verb = CRAWLS_DELETE;
-    d->base.crawl = item_crawl_name(call->in.crawl);
+    d->base.crawl = served_crawl_name(call->in.crawl);
     d->base.done = deleted;
     d->call = call;
     st = crawls_submit(r->crawls, &d->base);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/served/item_name.h"
+#include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/router_impl.h"
 

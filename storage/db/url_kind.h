@@ -9,9 +9,9 @@
 
 /* Put by another program, through the service: it stands in no queue of our
  * own fetchers and has no done bit; what is to be known of it is in the tables
- * of item_log.h. Its `via` is the removed row of the same URL that it comes
+ * of served_log.h. Its `via` is the removed row of the same URL that it comes
  * after, if any. */
-#define URL_KIND_PUT 28
+#define URL_KIND_SERVED 28
 /* Kinds are told apart in sets of 32 bits. */
 #define URL_KIND_MOST 31
 

@@ -92,7 +92,7 @@ static enum status mark_replaced(struct check *c)
                                 " AND via IS NOT NULL");
 
     if (st == STATUS_OK)
-        sqlite3_bind_int(row, 1, URL_KIND_PUT);
+        sqlite3_bind_int(row, 1, URL_KIND_SERVED);
     while (st == STATUS_OK && (st = db_step(c->s->d, row)) == STATUS_OK) {
         struct db_row r = db_row(row);
         uint64_t id = db_row_count(&r, 0, c->last_id);

@@ -15,7 +15,7 @@
 #include "frontier/audit/audit.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 #include "tests/unit/storage/scratch.h"
 
 #define RIG_WALL INT64_C(1700000000000)
@@ -125,7 +125,7 @@ static inline void rig_verify(struct rig *r)
     ck_assert_int_eq(db_verify(reader.db), STATUS_OK);
     ck_assert_int_eq(frontier_store_verify(reader.store), STATUS_OK);
     ck_assert_int_eq(exact_set_verify(reader.exact), STATUS_OK);
-    ck_assert_int_eq(item_log_verify(reader.db, &put), STATUS_OK);
+    ck_assert_int_eq(served_log_verify(reader.db, &put), STATUS_OK);
     ck_assert_int_eq(audit_crawl(&a, &reader, &o), STATUS_OK);
     ck_assert_uint_eq(a.missing, 0);
     ck_assert_uint_eq(a.false_negatives, 0);

@@ -11,8 +11,8 @@
 
 #include "base/fault.h"
 #include "storage/db/schema.h"
-#include "storage/rows/item_log.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/served_log.h"
 #include "tests/unit/storage/scratch.h"
 
 #define NO_VIEWS                                                               \
@@ -151,7 +151,7 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
 {
     struct scratch dir = scratch_make();
     struct page_store *pages = NULL;
-    struct item_log *log = NULL;
+    struct served_log *log = NULL;
     struct db *d;
     uint64_t bodies = 0;
     bool fourth = false;
@@ -173,14 +173,14 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
         ck_assert_int_ge(number(d, sql), 0);
     }
     ck_assert_int_eq(page_store_open(&pages, d), STATUS_OK);
-    ck_assert_int_eq(item_log_open(&log, d), STATUS_OK);
+    ck_assert_int_eq(served_log_open(&log, d), STATUS_OK);
     ck_assert_int_eq(page_store_each_of(pages, 4, has_fourth, &fourth),
                      STATUS_OK);
     ck_assert(fourth);
     ck_assert_int_eq(page_store_verify_bodies(pages, &bodies),
                      layouts[_i].bodies ? STATUS_OK : STATUS_NOT_FOUND);
     ck_assert_int_ne(db_exec(d, "INSERT INTO place VALUES(1, 'x')"), STATUS_OK);
-    item_log_close(log);
+    served_log_close(log);
     page_store_close(pages);
     db_close(d);
     d = scratch_open(dir.db, DB_READ);

@@ -12,7 +12,7 @@
 #include "storage/db/url_kind.h"
 #include "tests/unit/storage/scratch.h"
 
-_Static_assert(URL_KIND_PUT == LINK_PUT, "one number");
+_Static_assert(URL_KIND_SERVED == LINK_PUT, "one number");
 _Static_assert(LINK_KIND_COUNT_ <= URL_KIND_MOST + 1, "in sets of 32 bits");
 
 static char *one_text(struct db *d, const char *sql)

@@ -75,7 +75,8 @@ static void replace_row(struct db *d, struct exact_set *s, uint64_t url,
     snprintf(sql, sizeof sql,
              "INSERT INTO url(id, kind, via) VALUES(%llu, %d,"
              " %llu)",
-             (unsigned long long)id, URL_KIND_PUT, (unsigned long long)before);
+             (unsigned long long)id, URL_KIND_SERVED,
+             (unsigned long long)before);
     SAME(db_exec(d, sql), STATUS_OK);
     exact_set_replace(s, scratch_digest(url), id);
 }

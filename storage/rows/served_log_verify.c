@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * item_verify.c - do the logs of put URLs agree with the url rows?
+ * served_log_verify.c - do the logs of put URLs agree with the url rows?
  *
  * Counters are not stored, so there are none to compare.
  */
 #include <stdio.h>
 
 #include "storage/db/url_kind.h"
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 
 #define OTHER_URLS(log, than)                                                  \
     "SELECT l.seq FROM " log " l LEFT JOIN url u ON u.id = l.url"              \
     " WHERE u." than " LIMIT 1"
 
-_Static_assert(URL_KIND_PUT == 28, "as it stands in the queries");
+_Static_assert(URL_KIND_SERVED == 28, "as it stands in the queries");
 
 /* `sql` names a row that cannot be right, or none. */
 static enum status expect_none(struct db *d, const char *sql, const char *table,
@@ -27,7 +27,7 @@ static enum status expect_none(struct db *d, const char *sql, const char *table,
     return st == STATUS_OK ? db_damaged(table, row, why) : st;
 }
 
-enum status item_log_verify(struct db *d, uint64_t *urls)
+enum status served_log_verify(struct db *d, uint64_t *urls)
 {
     static const struct {
         const char *sql, *table, *why;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items_check.c - do counters, heaps and turns agree with the URLs?
+ * served_check.c - do counters, heaps and round robins agree with the URLs?
  *
  * Counts everything anew, and sees that each queue stands where its URLs, its
  * delay, block and limit say.
@@ -8,33 +8,33 @@
 #include <string.h>
 
 #include "base/logger.h"
-#include "frontier/served/items_impl.h"
+#include "frontier/served/served_impl.h"
 
-static bool bad(const struct item_queue *q, const char *why)
+static bool bad(const struct served_queue *q, const char *why)
 {
-    log_error("items do not agree", "queue=%u reason=\"%s\"",
+    log_error("served URLs do not agree", "queue=%u reason=\"%s\"",
               q != NULL ? q->number : 0, why);
     return false;
 }
 
 /* The URLs of a queue, along its chain. */
-static bool check_chain(struct items *t, const struct item_queue *q,
+static bool check_chain(struct served *t, const struct served_queue *q,
                         struct url_counts *all)
 {
     uint32_t active = 0, completed = 0, leased = 0, logged = 0, last = 0;
 
-    for (uint32_t id = q->head; id != 0; id = item_at(t, id)->next) {
-        const struct item *i = item_at(t, id);
+    for (uint32_t id = q->head; id != 0; id = served_url_at(t, id)->next) {
+        const struct served_url *i = served_url_at(t, id);
 
         if (id <= last || i->queue != q->number || id <= q->removed_upto)
             return bad(q, "a URL stands where it must not");
-        if (((i->flags & ITEM_HELD_FLAG) != 0) !=
-            (items_hold_of(t, id) != NULL))
+        if (((i->flags & SERVED_LEASED) != 0) !=
+            (served_lease_of(t, id) != NULL))
             return bad(q, "a URL is leased by nobody");
-        active += (i->flags & ITEM_COMPLETE) == 0;
-        completed += (i->flags & ITEM_COMPLETE) != 0;
-        leased += (i->flags & ITEM_HELD_FLAG) != 0;
-        logged += item_seq(i) != 0;
+        active += (i->flags & SERVED_COMPLETE) == 0;
+        completed += (i->flags & SERVED_COMPLETE) != 0;
+        leased += (i->flags & SERVED_LEASED) != 0;
+        logged += served_url_seq(i) != 0;
         last = id;
     }
     if (last != q->tail || active != q->active || completed != q->completed ||
@@ -48,14 +48,14 @@ static bool check_chain(struct items *t, const struct item_queue *q,
     return true;
 }
 
-static bool check_place(struct items *t, struct item_queue *q)
+static bool check_place(struct served *t, struct served_queue *q)
 {
-    int64_t wake = items_queue_wake(t, q);
+    int64_t wake = served_queue_wake(t, q);
     bool ready = q->in_all.item.place != 0;
 
     if (ready != (q->in_crawl.item.place != 0) ||
         (ready && q->in_all.leased != q->leased))
-        return bad(q, "turns disagree");
+        return bad(q, "round robins disagree");
     if (ready && (wake > t->now || q->waiting.place != 0))
         return bad(q, "has a turn too early");
     if (!ready && wake != INT64_MAX &&
@@ -64,12 +64,12 @@ static bool check_place(struct items *t, struct item_queue *q)
     return true;
 }
 
-bool items_consistent(struct items *t)
+bool served_consistent(struct served *t)
 {
     struct url_counts all = {0}, crawls = {0};
 
     for (uint32_t n = 0; n < t->queue_room; n++) {
-        struct item_queue *q = t->queues[n];
+        struct served_queue *q = t->queues[n];
 
         if (q != NULL && (!check_chain(t, q, &all) || !check_place(t, q)))
             return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_item_name.c - crawl IDs and queue keys, known answers. */
-#include "frontier/served/item_name.h"
+/* test_served_name.c - crawl IDs and queue keys, known answers. */
+#include "frontier/served/served_name.h"
 
 #include "tests/unit/storage/scratch.h"
 
 static void key_is(const char *url, const char *key)
 {
-    struct bytes got = item_key_of_url(bytes_of_str(url));
+    struct bytes got = served_key_of_url(bytes_of_str(url));
 
     ck_assert_msg(bytes_is(got, key), "%s: %.*s is not %s", url, (int)got.len,
                   got.at, key);
@@ -53,31 +53,31 @@ START_TEST(contract_2_a_key_has_255_utf16_units_at_most)
     char key[1100];
 
     memset(key, 'k', sizeof key);
-    ck_assert(item_key_fits(bytes_of(key, 255)));
-    ck_assert(!item_key_fits(bytes_of(key, 256)));
+    ck_assert(served_key_fits(bytes_of(key, 255)));
+    ck_assert(!served_key_fits(bytes_of(key, 256)));
     for (int i = 0; i < 128; i++)
         memcpy(key + 4 * i, "\xf0\x9f\x98\x80", 4); /* two units each */
-    ck_assert(item_key_fits(bytes_of(key, 4 * 127)));
-    ck_assert(!item_key_fits(bytes_of(key, 4 * 128)));
+    ck_assert(served_key_fits(bytes_of(key, 4 * 127)));
+    ck_assert(!served_key_fits(bytes_of(key, 4 * 128)));
     for (int i = 0; i < 256; i++)
         memcpy(key + 3 * i, "\xe2\x82\xac", 3); /* one unit each */
-    ck_assert(item_key_fits(bytes_of(key, 3 * 255)));
-    ck_assert(!item_key_fits(bytes_of(key, 3 * 256)));
+    ck_assert(served_key_fits(bytes_of(key, 3 * 255)));
+    ck_assert(!served_key_fits(bytes_of(key, 3 * 256)));
 }
 END_TEST
 
 START_TEST(contract_2_a_blank_crawl_is_default_others_are_as_they_are)
 {
-    ck_assert(bytes_is(item_crawl_name(bytes_of_str("")), "DEFAULT"));
-    ck_assert(bytes_is(item_crawl_name(bytes_of_str(" \t\n")), "DEFAULT"));
-    ck_assert(bytes_is(item_crawl_name(bytes_of_str(" a ")), " a "));
+    ck_assert(bytes_is(served_crawl_name(bytes_of_str("")), "DEFAULT"));
+    ck_assert(bytes_is(served_crawl_name(bytes_of_str(" \t\n")), "DEFAULT"));
+    ck_assert(bytes_is(served_crawl_name(bytes_of_str(" a ")), " a "));
 }
 END_TEST
 
-Suite *suite_item_name(void)
+Suite *suite_served_name(void)
 {
-    Suite *s = suite_create("item_name");
-    TCase *t = tcase_create("item_name");
+    Suite *s = suite_create("served_name");
+    TCase *t = tcase_create("served_name");
 
     tcase_add_test(
         t, contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark);

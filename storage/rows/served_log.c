@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * item_log.c - appending to the two logs, reading them, sweeping them.
+ * served_log.c - appending to the two logs, reading them, sweeping them.
  *
  *   item_update   old ──────────────────────────► new
  *                 │ dead: dropped     ▲
@@ -15,7 +15,7 @@
  * `since` matters for leases: a lease is ended by an update that came after it,
  * not by one that a sweep has moved behind it.
  */
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 
 #include <stdlib.h>
 
@@ -26,10 +26,10 @@
 
 #define MOST_METADATA ((size_t)16 << 20)
 
-struct item_log {
+struct served_log {
     struct db *d;
     uint64_t last_seq;
-    struct item_log_counts counts;
+    struct served_log_counts counts;
     struct buf metadata; /* of a row that is moved */
     sqlite3_stmt *add_update, *add_lease;
     sqlite3_stmt *set_queue, *add_removed, *read_removed;
@@ -37,7 +37,7 @@ struct item_log {
     sqlite3_stmt *drop_updates, *drop_leases;
 };
 
-static enum status prepare(struct item_log *l)
+static enum status prepare(struct served_log *l)
 {
     const struct {
         sqlite3_stmt **out;
@@ -76,7 +76,7 @@ static enum status prepare(struct item_log *l)
     return st;
 }
 
-static enum status find_last_seq(struct item_log *l)
+static enum status find_last_seq(struct served_log *l)
 {
     int64_t updates = 0, leases = 0;
     enum status st =
@@ -88,15 +88,15 @@ static enum status find_last_seq(struct item_log *l)
                        &leases);
     if (updates < leases)
         updates = leases;
-    if (st == STATUS_OK && (updates < 0 || updates > (int64_t)ITEM_SEQ_MOST))
+    if (st == STATUS_OK && (updates < 0 || updates > (int64_t)SERVED_SEQ_MOST))
         st = db_damaged("item_update", updates, "seq out of bounds");
     l->last_seq = (uint64_t)updates;
     return st;
 }
 
-enum status item_log_open(struct item_log **out, struct db *d)
+enum status served_log_open(struct served_log **out, struct db *d)
 {
-    struct item_log *l = xcalloc(1, sizeof *l);
+    struct served_log *l = xcalloc(1, sizeof *l);
     enum status st;
 
     l->d = d;
@@ -105,14 +105,14 @@ enum status item_log_open(struct item_log **out, struct db *d)
     if (st == STATUS_OK)
         st = find_last_seq(l);
     if (st != STATUS_OK) {
-        item_log_close(l);
+        served_log_close(l);
         return st;
     }
     *out = l;
     return STATUS_OK;
 }
 
-void item_log_close(struct item_log *l)
+void served_log_close(struct served_log *l)
 {
     if (l == NULL)
         return;
@@ -133,15 +133,16 @@ void item_log_close(struct item_log *l)
 /* ---- appending ---- */
 
 /* The number of a row that is appended. */
-static enum status next_seq(struct item_log *l, uint64_t *seq)
+static enum status next_seq(struct served_log *l, uint64_t *seq)
 {
-    if (l->last_seq == ITEM_SEQ_MOST)
+    if (l->last_seq == SERVED_SEQ_MOST)
         return STATUS_LIMIT;
     *seq = ++l->last_seq;
     return STATUS_OK;
 }
 
-static enum status add_update(struct item_log *l, const struct item_update *u)
+static enum status add_update(struct served_log *l,
+                              const struct served_update_row *u)
 {
     sqlite3_stmt *q = l->add_update;
     enum status st;
@@ -161,10 +162,13 @@ static enum status add_update(struct item_log *l, const struct item_update *u)
     return st;
 }
 
-enum status item_log_update(struct item_log *l, uint64_t url, int64_t due_ms,
-                            struct bytes metadata, uint64_t *seq)
+enum status served_log_update(struct served_log *l, uint64_t url,
+                              int64_t due_ms, struct bytes metadata,
+                              uint64_t *seq)
 {
-    struct item_update u = {.url = url, .due_ms = due_ms, .metadata = metadata};
+    struct served_update_row u = {.url = url,
+                                  .due_ms = due_ms,
+                                  .metadata = metadata};
     enum status st = next_seq(l, seq);
 
     if (st != STATUS_OK)
@@ -174,7 +178,8 @@ enum status item_log_update(struct item_log *l, uint64_t url, int64_t due_ms,
     return add_update(l, &u);
 }
 
-static enum status add_lease(struct item_log *l, const struct item_lease *e)
+static enum status add_lease(struct served_log *l,
+                             const struct served_lease_row *e)
 {
     sqlite3_stmt *q = l->add_lease;
     enum status st;
@@ -189,10 +194,10 @@ static enum status add_lease(struct item_log *l, const struct item_lease *e)
     return st;
 }
 
-enum status item_log_lease(struct item_log *l, uint64_t url, int64_t at_ms,
-                           int64_t until_ms, uint64_t *seq)
+enum status served_log_lease(struct served_log *l, uint64_t url, int64_t at_ms,
+                             int64_t until_ms, uint64_t *seq)
 {
-    struct item_lease e = {0, url, at_ms, until_ms};
+    struct served_lease_row e = {0, url, at_ms, until_ms};
     enum status st = next_seq(l, seq);
 
     if (st != STATUS_OK)
@@ -202,8 +207,8 @@ enum status item_log_lease(struct item_log *l, uint64_t url, int64_t at_ms,
     return add_lease(l, &e);
 }
 
-enum status item_log_set_queue(struct item_log *l, uint32_t queue,
-                               const struct item_queue_row *row)
+enum status served_log_set_queue(struct served_log *l, uint32_t queue,
+                                 const struct served_queue_row *row)
 {
     sqlite3_stmt *q = l->set_queue;
 
@@ -218,7 +223,8 @@ enum status item_log_set_queue(struct item_log *l, uint32_t queue,
     return db_run(l->d, q);
 }
 
-enum status item_log_add_removed(struct item_log *l, uint32_t queue, uint64_t n)
+enum status served_log_add_removed(struct served_log *l, uint32_t queue,
+                                   uint64_t n)
 {
     sqlite3_bind_int64(l->add_removed, 1, (int64_t)n);
     sqlite3_bind_int64(l->add_removed, 2, queue);
@@ -227,7 +233,8 @@ enum status item_log_add_removed(struct item_log *l, uint32_t queue, uint64_t n)
 
 /* ---- reading ---- */
 
-enum status item_log_removed(struct item_log *l, uint32_t queue, uint64_t *n)
+enum status served_log_removed(struct served_log *l, uint32_t queue,
+                               uint64_t *n)
 {
     enum status st;
 
@@ -244,30 +251,31 @@ enum status item_log_removed(struct item_log *l, uint32_t queue, uint64_t *n)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-static enum status take_update(sqlite3_stmt *row, struct item_update *u)
+static enum status take_update(sqlite3_stmt *row, struct served_update_row *u)
 {
     struct db_row r = db_row(row);
 
-    *u = (struct item_update){.seq = db_row_count(&r, 0, ITEM_SEQ_MOST),
-                              .url = db_row_count(&r, 1, DB_ID_MOST),
-                              .due_ms = db_row_time(&r, 2),
-                              .since = db_row_count(&r, 3, ITEM_SEQ_MOST)};
+    *u = (struct served_update_row){.seq = db_row_count(&r, 0, SERVED_SEQ_MOST),
+                                    .url = db_row_count(&r, 1, DB_ID_MOST),
+                                    .due_ms = db_row_time(&r, 2),
+                                    .since =
+                                        db_row_count(&r, 3, SERVED_SEQ_MOST)};
     if (u->since == 0)
         u->since = u->seq;
     return db_row_check(&r, "item_update");
 }
 
-static enum status take_lease(sqlite3_stmt *row, struct item_lease *e)
+static enum status take_lease(sqlite3_stmt *row, struct served_lease_row *e)
 {
     struct db_row r = db_row(row);
 
-    *e = (struct item_lease){db_row_count(&r, 0, ITEM_SEQ_MOST),
-                             db_row_count(&r, 1, DB_ID_MOST),
-                             db_row_time(&r, 2), db_row_time(&r, 3)};
+    *e = (struct served_lease_row){db_row_count(&r, 0, SERVED_SEQ_MOST),
+                                   db_row_count(&r, 1, DB_ID_MOST),
+                                   db_row_time(&r, 2), db_row_time(&r, 3)};
     return db_row_check(&r, "item_lease");
 }
 
-static enum status find_update(struct item_log *l, uint64_t seq)
+static enum status find_update(struct served_log *l, uint64_t seq)
 {
     enum status st;
 
@@ -278,7 +286,8 @@ static enum status find_update(struct item_log *l, uint64_t seq)
                : st;
 }
 
-enum status item_log_metadata(struct item_log *l, uint64_t seq, struct buf *out)
+enum status served_log_metadata(struct served_log *l, uint64_t seq,
+                                struct buf *out)
 {
     enum status st = find_update(l, seq);
 
@@ -290,10 +299,10 @@ enum status item_log_metadata(struct item_log *l, uint64_t seq, struct buf *out)
     return st;
 }
 
-enum status item_log_each_url(struct item_log *l,
-                              void (*visit)(void *ctx, uint64_t id,
-                                            uint32_t origin, int64_t at_ms),
-                              void *ctx)
+enum status served_log_each_url(struct served_log *l,
+                                void (*visit)(void *ctx, uint64_t id,
+                                              uint32_t origin, int64_t at_ms),
+                                void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(l->d, &q,
@@ -301,7 +310,7 @@ enum status item_log_each_url(struct item_log *l,
                                 " WHERE kind = ? ORDER BY id");
 
     if (st == STATUS_OK)
-        sqlite3_bind_int(q, 1, URL_KIND_PUT);
+        sqlite3_bind_int(q, 1, URL_KIND_SERVED);
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
         struct db_row r = db_row(q);
         uint64_t id = db_row_count(&r, 0, DB_ID_MOST);
@@ -316,10 +325,9 @@ enum status item_log_each_url(struct item_log *l,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-enum status item_log_each_update(struct item_log *l,
-                                 void (*visit)(void *ctx,
-                                               const struct item_update *u),
-                                 void *ctx)
+enum status served_log_each_update(
+    struct served_log *l,
+    void (*visit)(void *ctx, const struct served_update_row *u), void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(l->d, &q,
@@ -328,7 +336,7 @@ enum status item_log_each_update(struct item_log *l,
 
     l->counts.updates = 0;
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
-        struct item_update u;
+        struct served_update_row u;
 
         l->counts.updates++;
         st = take_update(q, &u);
@@ -339,10 +347,9 @@ enum status item_log_each_update(struct item_log *l,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-enum status item_log_each_lease(struct item_log *l,
-                                void (*visit)(void *ctx,
-                                              const struct item_lease *e),
-                                void *ctx)
+enum status served_log_each_lease(
+    struct served_log *l,
+    void (*visit)(void *ctx, const struct served_lease_row *e), void *ctx)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(l->d, &q,
@@ -351,7 +358,7 @@ enum status item_log_each_lease(struct item_log *l,
 
     l->counts.leases = 0;
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
-        struct item_lease e;
+        struct served_lease_row e;
 
         l->counts.leases++;
         st = take_lease(q, &e);
@@ -365,12 +372,12 @@ enum status item_log_each_lease(struct item_log *l,
 /* `last`: the last id there is. A mark ahead of it would remove what is put
  * from now on. */
 static enum status take_queue(sqlite3_stmt *q, uint64_t last, uint32_t *queue,
-                              struct item_queue_row *row)
+                              struct served_queue_row *row)
 {
     struct db_row r = db_row(q);
 
     *queue = (uint32_t)db_row_number(&r, 0, 1, UINT32_MAX);
-    *row = (struct item_queue_row){
+    *row = (struct served_queue_row){
         .removed_upto = db_row_count(&r, 1, last),
         .gone = db_row_flag(&r, 2),
         .delay_ms = db_row_number(&r, 3, -1, DB_TIME_MOST),
@@ -382,10 +389,11 @@ static enum status take_queue(sqlite3_stmt *q, uint64_t last, uint32_t *queue,
     return db_row_check(&r, "item_queue");
 }
 
-enum status item_log_each_queue(struct item_log *l,
-                                void (*visit)(void *ctx, uint32_t queue,
-                                              const struct item_queue_row *row),
-                                void *ctx)
+enum status served_log_each_queue(
+    struct served_log *l,
+    void (*visit)(void *ctx, uint32_t queue,
+                  const struct served_queue_row *row),
+    void *ctx)
 {
     sqlite3_stmt *q = NULL;
     int64_t last = 0;
@@ -395,7 +403,7 @@ enum status item_log_each_queue(struct item_log *l,
     if (st == STATUS_OK)
         st = db_prepare(l->d, &q, "SELECT * FROM item_queue ORDER BY queue");
     while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK) {
-        struct item_queue_row row;
+        struct served_queue_row row;
         uint32_t queue;
 
         st = take_queue(q, (uint64_t)last, &queue, &row);
@@ -406,14 +414,14 @@ enum status item_log_each_queue(struct item_log *l,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-struct item_log_counts item_log_counts(const struct item_log *l)
+struct served_log_counts served_log_counts(const struct served_log *l)
 {
     return l->counts;
 }
 
 /* ---- sweeping ---- */
 
-static enum status drop(struct item_log *l, sqlite3_stmt *statement,
+static enum status drop(struct served_log *l, sqlite3_stmt *statement,
                         uint64_t upto)
 {
     sqlite3_bind_int64(statement, 1, (int64_t)upto);
@@ -429,7 +437,8 @@ static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
 
 /* The row that was stepped to is put last, its metadata from l->metadata: its
  * own would be gone with the first change of the page that it stands on. */
-static enum status move_update(struct item_log *l, struct item_update *u)
+static enum status move_update(struct served_log *l,
+                               struct served_update_row *u)
 {
     enum status st;
 
@@ -442,11 +451,11 @@ static enum status move_update(struct item_log *l, struct item_update *u)
     return st == STATUS_OK ? add_update(l, u) : st;
 }
 
-enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
-                                   const struct item_log_keep *keep)
+enum status served_log_sweep_updates(struct served_log *l, uint64_t most,
+                                     const struct served_log_keep *keep)
 {
     uint64_t upto = 0, looked = 0;
-    struct item_update u;
+    struct served_update_row u;
     enum status st;
 
     begin_oldest(l->next_update, most, l->counts.updates);
@@ -472,11 +481,11 @@ enum status item_log_sweep_updates(struct item_log *l, uint64_t most,
     return looked > 0 ? drop(l, l->drop_updates, upto) : STATUS_OK;
 }
 
-enum status item_log_sweep_leases(struct item_log *l, uint64_t most,
-                                  const struct item_log_keep *keep)
+enum status served_log_sweep_leases(struct served_log *l, uint64_t most,
+                                    const struct served_log_keep *keep)
 {
     uint64_t upto = 0, looked = 0;
-    struct item_lease e;
+    struct served_lease_row e;
     enum status st;
 
     begin_oldest(l->next_lease, most, l->counts.leases);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * item_name.c - names in the URLFrontier API: crawl IDs and queue keys.
+ * served_name.c - names in the URLFrontier API: crawl IDs and queue keys.
  *
  * Not frontier/url/url.h's parser: keys must come out as the clients of the
  * reference service expect them, for URLs that are none as well.
  */
-#include "frontier/served/item_name.h"
+#include "frontier/served/served_name.h"
 
 #include <string.h>
 
-struct bytes item_crawl_name(struct bytes crawl)
+struct bytes served_crawl_name(struct bytes crawl)
 {
     for (size_t i = 0; i < crawl.len; i++) {
         if ((unsigned char)crawl.at[i] > ' ')
@@ -37,7 +37,7 @@ static struct bytes without_userinfo(struct bytes authority)
                                              (size_t)(at + 1 - authority.at));
 }
 
-struct bytes item_key_of_url(struct bytes url)
+struct bytes served_key_of_url(struct bytes url)
 {
     const char *at = url.len > 0 ? memmem(url.at, url.len, "://", 3) : NULL;
     struct bytes rest = url;
@@ -57,15 +57,15 @@ struct bytes item_key_of_url(struct bytes url)
     return rest;
 }
 
-bool item_key_fits(struct bytes key)
+bool served_key_fits(struct bytes key)
 {
     size_t units = 0;
 
-    for (size_t i = 0; i < key.len && units <= ITEM_KEY_MOST; i++) {
+    for (size_t i = 0; i < key.len && units <= SERVED_KEY_MOST; i++) {
         unsigned char c = (unsigned char)key.at[i];
 
         if (c < 0x80 || c >= 0xc0) /* not a continuation */
             units += c >= 0xf0 ? 2 : 1;
     }
-    return units <= ITEM_KEY_MOST && key.len <= 4 * ITEM_KEY_MOST;
+    return units <= SERVED_KEY_MOST && key.len <= 4 * SERVED_KEY_MOST;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_turns.c - whose turn it is, against a search through all. */
-#include "frontier/served/turns.h"
+/* test_round_robin.c - whose turn it is, against a search through all. */
+#include "frontier/served/round_robin.h"
 
 #include "tests/unit/storage/scratch.h"
 
@@ -26,7 +26,7 @@ START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
     static const uint32_t leased[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};
     static const uint32_t caps[] = {0, 1, 2, 3, 10, 500, 512, 513, 700, 10000};
     struct turn all[N] = {{{0}, 0}};
-    struct turns t = {0};
+    struct round_robin t = {0};
     uint64_t state = 5;
 
     for (int64_t i = 1; i < 20000; i++) {
@@ -35,23 +35,24 @@ START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
         int64_t before = (int64_t)scratch_below(&state, (uint64_t)i * 2);
 
         if (scratch_below(&state, 4) == 0)
-            turns_remove(&t, turn);
+            round_robin_remove(&t, turn);
         else
-            turns_set(&t, turn, i, leased[scratch_below(&state, 9)]);
-        ck_assert(turns_first(&t, cap, before) == first_of(all, cap, before));
+            round_robin_set(&t, turn, i, leased[scratch_below(&state, 9)]);
+        ck_assert(round_robin_first(&t, cap, before) ==
+                  first_of(all, cap, before));
     }
     for (int i = 0; i < N; i++)
-        turns_remove(&t, &all[i]);
+        round_robin_remove(&t, &all[i]);
     SAME(t.entries, 0);
-    ck_assert_ptr_null(turns_first(&t, 0, INT64_MAX));
-    turns_fini(&t);
+    ck_assert_ptr_null(round_robin_first(&t, 0, INT64_MAX));
+    round_robin_fini(&t);
 }
 END_TEST
 
-Suite *suite_turns(void)
+Suite *suite_round_robin(void)
 {
-    Suite *s = suite_create("turns");
-    TCase *t = tcase_create("turns");
+    Suite *s = suite_create("round_robin");
+    TCase *t = tcase_create("round_robin");
 
     tcase_add_test(
         t, the_least_number_of_those_that_hold_less_than_the_cap_is_first);

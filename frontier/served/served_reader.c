@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * put_urls.c - the URLs that other programs put, for who reads a store.
+ * served_reader.c - the URLs that other programs put, for who reads a store.
  *
- * In the order of items_open.c, whose outcome this must equal (test_items_model
- * compares them): what was removed, then every URL, the latest lease of each,
- * then the updates, which may have ended it. Heaps and turns are left out, and
- * with them whatever only the frontier thread may do.
+ * In the order of served_open.c, whose outcome this must equal
+ * (test_items_model compares them): what was removed, then every URL, the
+ * latest lease of each, then the updates, which may have ended it. Heaps and
+ * round robins are left out, and with them whatever only the frontier thread
+ * may do.
  */
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served_reader.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/served/items.h"
+#include "frontier/served/served.h"
 #include "storage/db/url_kind.h"
-#include "storage/rows/item_log.h"
+#include "storage/rows/served_log.h"
 
 #define DEFAULT_DELAY_MS 1000
 
@@ -26,26 +27,26 @@ struct entry {
     uint32_t queue;      /* 0: no URL of ours */
 };
 
-struct put_urls {
+struct served_reader {
     struct reader *r;
-    struct item_log *log;
+    struct served_log *log;
     struct entry *urls; /* by id */
     uint64_t last;
-    struct put_queue *queues; /* by number */
+    struct served_reader_queue *queues; /* by number */
     uint32_t queue_count;
-    struct put_facts facts;
+    struct served_reader_facts facts;
 };
 
 /* ---- reading ---- */
 
 static void take_queue(void *ctx, uint32_t number,
-                       const struct item_queue_row *row)
+                       const struct served_queue_row *row)
 {
-    struct put_urls *p = ctx;
-    struct put_queue *q;
+    struct served_reader *p = ctx;
+    struct served_reader_queue *q;
 
     if (number == 0 || number > p->queue_count)
-        return; /* item_log_verify says so */
+        return; /* served_log_verify says so */
     q = &p->queues[number];
     q->gone = row->gone;
     q->there = !row->gone;
@@ -58,32 +59,32 @@ static void take_queue(void *ctx, uint32_t number,
 
 static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
 {
-    struct put_urls *p = ctx;
+    struct served_reader *p = ctx;
     uint32_t queue = frontier_store_origin_queue(p->r->store, origin);
 
     if (queue == 0 || queue > p->queue_count || id > p->last)
-        return; /* put_urls_verify says so */
+        return; /* served_reader_verify says so */
     p->urls[id] = (struct entry){.due_ms = at_ms, .queue = queue};
     if (id > p->queues[queue].removed_upto)
         p->queues[queue].there = true;
 }
 
-static bool is_removed(const struct put_urls *p, uint64_t id)
+static bool is_removed(const struct served_reader *p, uint64_t id)
 {
     return id <= p->queues[p->urls[id].queue].removed_upto;
 }
 
 /* NULL: no URL of ours. */
-static struct entry *entry_of(const struct put_urls *p, uint64_t id)
+static struct entry *entry_of(const struct served_reader *p, uint64_t id)
 {
     return id <= p->last && p->urls[id].queue != 0 ? &p->urls[id] : NULL;
 }
 
-static void take_lease(void *ctx, const struct item_lease *e)
+static void take_lease(void *ctx, const struct served_lease_row *e)
 {
-    struct put_urls *p = ctx;
+    struct served_reader *p = ctx;
     struct entry *u = entry_of(p, e->url);
-    struct put_queue *q;
+    struct served_reader_queue *q;
 
     if (u == NULL || is_removed(p, e->url))
         return;
@@ -95,9 +96,9 @@ static void take_lease(void *ctx, const struct item_lease *e)
         clock_earlier(e->until_ms, p->facts.now + (e->until_ms - e->at_ms));
 }
 
-static void take_update(void *ctx, const struct item_update *up)
+static void take_update(void *ctx, const struct served_update_row *up)
 {
-    struct put_urls *p = ctx;
+    struct served_reader *p = ctx;
     struct entry *u = entry_of(p, up->url);
 
     if (u == NULL)
@@ -108,7 +109,7 @@ static void take_update(void *ctx, const struct item_update *up)
         u->until_ms = 0;
 }
 
-static enum status read_settings(struct put_urls *p)
+static enum status read_settings(struct served_reader *p)
 {
     int64_t active = 1;
     enum status st = frontier_store_meta_time(p->r->store, "item_delay_ms",
@@ -122,7 +123,7 @@ static enum status read_settings(struct put_urls *p)
 
 /* ---- counting ---- */
 
-static void count_one(struct put_counts *c, enum url_state s)
+static void count_one(struct served_reader_counts *c, enum url_state s)
 {
     c->queued += s == URL_STATE_QUEUED;
     c->leased += s == URL_STATE_LEASED;
@@ -130,10 +131,10 @@ static void count_one(struct put_counts *c, enum url_state s)
     c->removed += s == URL_STATE_REMOVED;
 }
 
-static void count_all(struct put_urls *p)
+static void count_all(struct served_reader *p)
 {
     for (uint64_t id = 1; id <= p->last; id++) {
-        struct put_url u = put_urls_get(p, id);
+        struct served_reader_url u = served_reader_get(p, id);
 
         if (u.state == URL_STATE_NONE)
             continue;
@@ -145,32 +146,33 @@ static void count_all(struct put_urls *p)
         p->facts.queues += p->queues[q].there;
         p->facts.blocked_queues +=
             p->queues[q].there &&
-            put_queue_is_blocked(&p->queues[q], p->facts.now);
+            served_reader_queue_is_blocked(&p->queues[q], p->facts.now);
     }
 }
 
-static enum status read_store(struct put_urls *p)
+static enum status read_store(struct served_reader *p)
 {
-    enum status st = item_log_open(&p->log, p->r->db);
+    enum status st = served_log_open(&p->log, p->r->db);
 
     if (st == STATUS_OK)
         st = read_settings(p);
     if (st == STATUS_OK)
-        st = item_log_each_queue(p->log, take_queue, p);
+        st = served_log_each_queue(p->log, take_queue, p);
     if (st == STATUS_OK)
-        st = item_log_each_url(p->log, take_url, p);
+        st = served_log_each_url(p->log, take_url, p);
     if (st == STATUS_OK)
-        st = item_log_each_lease(p->log, take_lease, p);
+        st = served_log_each_lease(p->log, take_lease, p);
     if (st == STATUS_OK)
-        st = item_log_each_update(p->log, take_update, p);
+        st = served_log_each_update(p->log, take_update, p);
     if (st == STATUS_OK)
         count_all(p);
     return st;
 }
 
-enum status put_urls_open(struct put_urls **out, struct reader *r, int64_t now)
+enum status served_reader_open(struct served_reader **out, struct reader *r,
+                               int64_t now)
 {
-    struct put_urls *p = xcalloc(1, sizeof *p);
+    struct served_reader *p = xcalloc(1, sizeof *p);
     enum status st = STATUS_NOMEM;
 
     p->r = r;
@@ -185,18 +187,18 @@ enum status put_urls_open(struct put_urls **out, struct reader *r, int64_t now)
     if (p->urls != NULL && p->queues != NULL)
         st = read_store(p);
     if (st != STATUS_OK) {
-        put_urls_close(p);
+        served_reader_close(p);
         return st;
     }
     *out = p;
     return STATUS_OK;
 }
 
-void put_urls_close(struct put_urls *p)
+void served_reader_close(struct served_reader *p)
 {
     if (p == NULL)
         return;
-    item_log_close(p->log);
+    served_log_close(p->log);
     free(p->urls);
     free(p->queues);
     free(p);
@@ -204,10 +206,11 @@ void put_urls_close(struct put_urls *p)
 
 /* ---- asking ---- */
 
-struct put_url put_urls_get(const struct put_urls *p, uint64_t id)
+struct served_reader_url served_reader_get(const struct served_reader *p,
+                                           uint64_t id)
 {
     const struct entry *u = entry_of(p, id);
-    struct put_url out = {.state = URL_STATE_NONE};
+    struct served_reader_url out = {.state = URL_STATE_NONE};
 
     if (u == NULL)
         return out;
@@ -224,35 +227,38 @@ struct put_url put_urls_get(const struct put_urls *p, uint64_t id)
     return out;
 }
 
-enum status put_urls_metadata(const struct put_urls *p, uint64_t id,
-                              struct buf *out)
+enum status served_reader_metadata(const struct served_reader *p, uint64_t id,
+                                   struct buf *out)
 {
     const struct entry *u = entry_of(p, id);
 
     if (u == NULL || u->update_seq == 0)
         return STATUS_OK;
-    return item_log_metadata(p->log, u->update_seq, out);
+    return served_log_metadata(p->log, u->update_seq, out);
 }
 
-const struct put_queue *put_urls_queue(const struct put_urls *p, uint32_t queue)
+const struct served_reader_queue *served_reader_queue(
+    const struct served_reader *p, uint32_t queue)
 {
     return &p->queues[queue];
 }
 
-bool put_queue_is_blocked(const struct put_queue *q, int64_t now)
+bool served_reader_queue_is_blocked(const struct served_reader_queue *q,
+                                    int64_t now)
 {
     return q->blocked_until_ms > now;
 }
 
-const struct put_facts *put_urls_facts(const struct put_urls *p)
+const struct served_reader_facts *served_reader_facts(
+    const struct served_reader *p)
 {
     return &p->facts;
 }
 
 #define FIND_BATCH 1024
 
-enum status put_urls_find(struct put_urls *p, struct bytes url,
-                          void (*visit)(void *ctx, uint64_t id), void *ctx)
+enum status served_reader_find(struct served_reader *p, struct bytes url,
+                               void (*visit)(void *ctx, uint64_t id), void *ctx)
 {
     struct digest digests[FIND_BATCH];
     uint64_t ids[FIND_BATCH];
@@ -282,12 +288,13 @@ struct stories {
     uint64_t id;
     struct story_row {
         uint64_t seq;
-        struct put_step step;
+        struct served_step step;
     } * rows;
     size_t count, room;
 };
 
-static void add_row(struct stories *s, uint64_t seq, const struct put_step *e)
+static void add_row(struct stories *s, uint64_t seq,
+                    const struct served_step *e)
 {
     if (s->count == s->room) {
         s->room = s->room > 0 ? 2 * s->room : 16;
@@ -296,23 +303,23 @@ static void add_row(struct stories *s, uint64_t seq, const struct put_step *e)
     s->rows[s->count++] = (struct story_row){seq, *e};
 }
 
-static void story_lease(void *ctx, const struct item_lease *e)
+static void story_lease(void *ctx, const struct served_lease_row *e)
 {
     struct stories *s = ctx;
-    const struct put_step step = {.event = PUT_EVENT_LEASE,
-                                  .at_ms = e->at_ms,
-                                  .until_ms = e->until_ms};
+    const struct served_step step = {.event = SERVED_EVENT_LEASE,
+                                     .at_ms = e->at_ms,
+                                     .until_ms = e->until_ms};
 
     if (e->url == s->id)
         add_row(s, e->seq, &step);
 }
 
 /* A row that a sweep has moved stands where it was first. */
-static void story_update(void *ctx, const struct item_update *u)
+static void story_update(void *ctx, const struct served_update_row *u)
 {
     struct stories *s = ctx;
-    const struct put_step step = {.event = PUT_EVENT_UPDATE,
-                                  .due_ms = u->due_ms};
+    const struct served_step step = {.event = SERVED_EVENT_UPDATE,
+                                     .due_ms = u->due_ms};
 
     if (u->url == s->id)
         add_row(s, u->since, &step);
@@ -325,16 +332,16 @@ static int by_seq(const void *a, const void *b)
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-enum status put_urls_story(struct put_urls *p, uint64_t id,
-                           void (*visit)(void *ctx,
-                                         const struct put_step *step),
-                           void *ctx)
+enum status served_reader_story(struct served_reader *p, uint64_t id,
+                                void (*visit)(void *ctx,
+                                              const struct served_step *step),
+                                void *ctx)
 {
     struct stories s = {.id = id};
-    enum status st = item_log_each_lease(p->log, story_lease, &s);
+    enum status st = served_log_each_lease(p->log, story_lease, &s);
 
     if (st == STATUS_OK)
-        st = item_log_each_update(p->log, story_update, &s);
+        st = served_log_each_update(p->log, story_update, &s);
     if (s.count > 0)
         qsort(s.rows, s.count, sizeof *s.rows, by_seq);
     for (size_t i = 0; st == STATUS_OK && i < s.count; i++)
@@ -346,7 +353,7 @@ enum status put_urls_story(struct put_urls *p, uint64_t id,
 /* ---- verify ---- */
 
 struct check {
-    struct put_urls *p;
+    struct served_reader *p;
     struct buf text;
     int64_t at_ms; /* of the URL before */
     enum status st;
@@ -379,7 +386,7 @@ static void check_row(void *ctx, const struct url_row *row)
 {
     struct check *c = ctx;
 
-    if (row->kind != URL_KIND_PUT || c->st != STATUS_OK)
+    if (row->kind != URL_KIND_SERVED || c->st != STATUS_OK)
         return;
     if (entry_of(c->p, row->id) == NULL)
         bad(c, row->id, "is in no queue");
@@ -390,7 +397,7 @@ static void check_row(void *ctx, const struct url_row *row)
     c->at_ms = row->found_at_ms;
 }
 
-static enum status check_queues(const struct put_urls *p)
+static enum status check_queues(const struct served_reader *p)
 {
     for (uint32_t q = 1; q <= p->queue_count; q++) {
         if (p->queues[q].gone && p->queues[q].there)
@@ -399,12 +406,12 @@ static enum status check_queues(const struct put_urls *p)
     return STATUS_OK;
 }
 
-enum status put_urls_verify(struct put_urls *p)
+enum status served_reader_verify(struct served_reader *p)
 {
     struct check c = {.p = p, .st = STATUS_OK};
     enum status st = check_queues(p);
 
-    buf_init(&c.text, ITEM_BYTES_MOST);
+    buf_init(&c.text, SERVED_BYTES_MOST);
     if (st == STATUS_OK && p->last > 0)
         st = frontier_store_each(p->r->store, 1, p->last, check_row, &c);
     buf_fini(&c.text);

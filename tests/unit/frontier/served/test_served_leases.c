@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_holds.c - URLs handed out, against an array of them. */
-#include "frontier/served/holds.h"
+/* test_served_leases.c - URLs handed out, against an array of them. */
+#include "frontier/served/served_leases.h"
 
 #include "tests/unit/storage/scratch.h"
 
@@ -14,8 +14,8 @@ static struct digest digest_of(uint32_t id)
 }
 
 /* Of those that said their digest, the greatest id. */
-static uint32_t latest_of(struct hold *const all[IDS], const bool said[IDS],
-                          uint32_t id)
+static uint32_t latest_of(struct served_lease *const all[IDS],
+                          const bool said[IDS], uint32_t id)
 {
     for (uint32_t i = IDS; i-- > 1;) {
         if (all[i] != NULL && said[i] &&
@@ -25,36 +25,37 @@ static uint32_t latest_of(struct hold *const all[IDS], const bool said[IDS],
     return 0;
 }
 
-static void look(const struct holds *t, struct hold *const all[IDS],
-                 const bool said[IDS], uint32_t id)
+static void look(const struct served_leases *t,
+                 struct served_lease *const all[IDS], const bool said[IDS],
+                 uint32_t id)
 {
-    const struct hold *h = holds_find_digest(t, digest_of(id));
+    const struct served_lease *h = served_leases_find_digest(t, digest_of(id));
 
-    ck_assert_ptr_eq(holds_find(t, id), all[id]);
+    ck_assert_ptr_eq(served_leases_find(t, id), all[id]);
     SAME(h != NULL ? h->id : 0, latest_of(all, said, id));
 }
 
-static void change(struct holds *t, struct hold *all[IDS], bool said[IDS],
-                   uint32_t id, bool say)
+static void change(struct served_leases *t, struct served_lease *all[IDS],
+                   bool said[IDS], uint32_t id, bool say)
 {
     if (all[id] != NULL) {
-        holds_remove(t, all[id]);
+        served_leases_remove(t, all[id]);
         all[id] = NULL;
         return;
     }
-    all[id] = holds_add(t, id);
+    all[id] = served_leases_add(t, id);
     said[id] = say;
     SAME(all[id]->id, id);
     SAME(all[id]->until.place, 0);
     if (say)
-        holds_say_digest(t, all[id], digest_of(id));
+        served_leases_set_digest(t, all[id], digest_of(id));
 }
 
 START_TEST(a_hold_is_found_by_id_and_by_the_digest_that_was_said)
 {
-    static struct hold *all[IDS];
+    static struct served_lease *all[IDS];
     static bool said[IDS];
-    struct holds *t = holds_new();
+    struct served_leases *t = served_leases_new();
     uint64_t state = 3;
     size_t count = 0;
 
@@ -63,7 +64,7 @@ START_TEST(a_hold_is_found_by_id_and_by_the_digest_that_was_said)
 
         count += all[id] != NULL ? -(size_t)1 : 1;
         change(t, all, said, id, scratch_below(&state, 4) > 0);
-        SAME(holds_count(t), count);
+        SAME(served_leases_count(t), count);
         look(t, all, said, 1 + (uint32_t)scratch_below(&state, IDS - 1));
     }
     for (uint32_t id = 1; id < IDS; id++) {
@@ -71,33 +72,34 @@ START_TEST(a_hold_is_found_by_id_and_by_the_digest_that_was_said)
             change(t, all, said, id, false);
     }
     for (uint32_t id = 1; id < IDS; id++)
-        ck_assert_ptr_null(holds_find_digest(t, digest_of(id)));
-    holds_free(t);
+        ck_assert_ptr_null(served_leases_find_digest(t, digest_of(id)));
+    served_leases_free(t);
 }
 END_TEST
 
 START_TEST(when_none_is_left_the_memory_of_many_is_given_back)
 {
-    struct holds *t = holds_new();
+    struct served_leases *t = served_leases_new();
     size_t least;
 
-    holds_remove(t, holds_add(t, 1));
-    least = holds_memory(t);
+    served_leases_remove(t, served_leases_add(t, 1));
+    least = served_leases_memory(t);
     for (uint32_t id = 1; id <= 100000; id++)
-        holds_add(t, id);
-    ck_assert_uint_gt(holds_memory(t), 100000 * sizeof(struct hold));
+        served_leases_add(t, id);
+    ck_assert_uint_gt(served_leases_memory(t),
+                      100000 * sizeof(struct served_lease));
     for (uint32_t id = 1; id <= 100000; id++)
-        holds_remove(t, holds_find(t, id));
-    ck_assert_uint_le(holds_memory(t), least);
-    holds_remove(t, holds_add(t, 7));
-    holds_free(t);
+        served_leases_remove(t, served_leases_find(t, id));
+    ck_assert_uint_le(served_leases_memory(t), least);
+    served_leases_remove(t, served_leases_add(t, 7));
+    served_leases_free(t);
 }
 END_TEST
 
-Suite *suite_holds(void)
+Suite *suite_served_leases(void)
 {
-    Suite *s = suite_create("holds");
-    TCase *t = tcase_create("holds");
+    Suite *s = suite_create("served_leases");
+    TCase *t = tcase_create("served_leases");
 
     tcase_add_test(t, a_hold_is_found_by_id_and_by_the_digest_that_was_said);
     tcase_add_test(t, when_none_is_left_the_memory_of_many_is_given_back);

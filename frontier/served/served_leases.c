@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holds.c - two tables of chains over holds that come in blocks.
+ * served_leases.c - two tables of chains over leases that come in blocks.
  *
  * Holds come and go by the thousand each second, side by side with SQLite's
  * pages; taken one by one from malloc they would break up what is free of both.
  * So they come in blocks, and those that are free are a list, through
  * next_by_id.
  */
-#include "frontier/served/holds.h"
+#include "frontier/served/served_leases.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,26 +19,26 @@
 
 struct block {
     struct block *next;
-    struct hold holds[BLOCK];
+    struct served_lease leases[BLOCK];
 };
 
-struct holds {
-    struct hold **by_id, **by_digest;
+struct served_leases {
+    struct served_lease **by_id, **by_digest;
     size_t size; /* of both; a power of two */
     size_t count;
-    struct hold *spare;
+    struct served_lease *spare;
     struct block *blocks;
     size_t block_count;
 };
 
-static void make_tables(struct holds *t, size_t size)
+static void make_tables(struct served_leases *t, size_t size)
 {
     t->size = size;
-    t->by_id = xcalloc(size, sizeof(struct hold *));
-    t->by_digest = xcalloc(size, sizeof(struct hold *));
+    t->by_id = xcalloc(size, sizeof(struct served_lease *));
+    t->by_digest = xcalloc(size, sizeof(struct served_lease *));
 }
 
-static void free_all(struct holds *t)
+static void free_all(struct served_leases *t)
 {
     for (struct block *b = t->blocks, *next; b != NULL; b = next) {
         next = b->next;
@@ -46,18 +46,18 @@ static void free_all(struct holds *t)
     }
     free(t->by_id);
     free(t->by_digest);
-    *t = (struct holds){0};
+    *t = (struct served_leases){0};
 }
 
-struct holds *holds_new(void)
+struct served_leases *served_leases_new(void)
 {
-    struct holds *t = xcalloc(1, sizeof *t);
+    struct served_leases *t = xcalloc(1, sizeof *t);
 
     make_tables(t, LEAST_SIZE);
     return t;
 }
 
-void holds_free(struct holds *t)
+void served_leases_free(struct served_leases *t)
 {
     if (t == NULL)
         return;
@@ -69,12 +69,14 @@ void holds_free(struct holds *t)
 
 /* Ids that are handed out together are close to one another or a stride apart:
  * multiplied, they spread (Knuth, TAOCP volume 3, 6.4). */
-static struct hold **id_chain(const struct holds *t, uint32_t id)
+static struct served_lease **id_chain(const struct served_leases *t,
+                                      uint32_t id)
 {
     return &t->by_id[(id * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (t->size - 1)];
 }
 
-static struct hold **digest_chain(const struct holds *t, struct digest d)
+static struct served_lease **digest_chain(const struct served_leases *t,
+                                          struct digest d)
 {
     return &t->by_digest[d.lo & (t->size - 1)];
 }
@@ -84,30 +86,30 @@ static bool is_said(struct digest d)
     return d.hi != 0 || d.lo != 0;
 }
 
-static void enter_id(struct holds *t, struct hold *h)
+static void enter_id(struct served_leases *t, struct served_lease *h)
 {
-    struct hold **chain = id_chain(t, h->id);
+    struct served_lease **chain = id_chain(t, h->id);
 
     h->next_by_id = *chain;
     *chain = h;
 }
 
-static void enter_digest(struct holds *t, struct hold *h)
+static void enter_digest(struct served_leases *t, struct served_lease *h)
 {
-    struct hold **chain = digest_chain(t, h->digest);
+    struct served_lease **chain = digest_chain(t, h->digest);
 
     h->next_by_digest = *chain;
     *chain = h;
 }
 
-static void grow(struct holds *t)
+static void grow(struct served_leases *t)
 {
     free(t->by_id);
     free(t->by_digest);
     make_tables(t, 2 * t->size);
     for (struct block *b = t->blocks; b != NULL; b = b->next) {
         for (size_t i = 0; i < BLOCK; i++) {
-            struct hold *h = &b->holds[i];
+            struct served_lease *h = &b->leases[i];
 
             if (h->id == 0)
                 continue;
@@ -120,7 +122,7 @@ static void grow(struct holds *t)
 
 /* ---- coming and going ---- */
 
-static void add_block(struct holds *t)
+static void add_block(struct served_leases *t)
 {
     struct block *b = xcalloc(1, sizeof *b);
 
@@ -128,14 +130,14 @@ static void add_block(struct holds *t)
     t->blocks = b;
     t->block_count++;
     for (size_t i = 0; i < BLOCK; i++) {
-        b->holds[i].next_by_id = t->spare;
-        t->spare = &b->holds[i];
+        b->leases[i].next_by_id = t->spare;
+        t->spare = &b->leases[i];
     }
 }
 
-struct hold *holds_add(struct holds *t, uint32_t id)
+struct served_lease *served_leases_add(struct served_leases *t, uint32_t id)
 {
-    struct hold *h;
+    struct served_lease *h;
 
     assert(id != 0);
     if (t->spare == NULL)
@@ -144,13 +146,14 @@ struct hold *holds_add(struct holds *t, uint32_t id)
         grow(t);
     h = t->spare;
     t->spare = h->next_by_id;
-    *h = (struct hold){.id = id};
+    *h = (struct served_lease){.id = id};
     enter_id(t, h);
     t->count++;
     return h;
 }
 
-void holds_say_digest(struct holds *t, struct hold *h, struct digest digest)
+void served_leases_set_digest(struct served_leases *t, struct served_lease *h,
+                              struct digest digest)
 {
     assert(!is_said(h->digest));
     h->digest = digest;
@@ -158,9 +161,9 @@ void holds_say_digest(struct holds *t, struct hold *h, struct digest digest)
         enter_digest(t, h);
 }
 
-static void leave_chains(struct holds *t, struct hold *h)
+static void leave_chains(struct served_leases *t, struct served_lease *h)
 {
-    struct hold **at = id_chain(t, h->id);
+    struct served_lease **at = id_chain(t, h->id);
 
     while (*at != h)
         at = &(*at)->next_by_id;
@@ -173,7 +176,7 @@ static void leave_chains(struct holds *t, struct hold *h)
     *at = h->next_by_digest;
 }
 
-void holds_remove(struct holds *t, struct hold *h)
+void served_leases_remove(struct served_leases *t, struct served_lease *h)
 {
     leave_chains(t, h);
     h->id = 0;
@@ -187,20 +190,22 @@ void holds_remove(struct holds *t, struct hold *h)
 
 /* ---- finding ---- */
 
-struct hold *holds_find(const struct holds *t, uint32_t id)
+struct served_lease *served_leases_find(const struct served_leases *t,
+                                        uint32_t id)
 {
-    struct hold *h = *id_chain(t, id);
+    struct served_lease *h = *id_chain(t, id);
 
     while (h != NULL && h->id != id)
         h = h->next_by_id;
     return h;
 }
 
-struct hold *holds_find_digest(const struct holds *t, struct digest digest)
+struct served_lease *served_leases_find_digest(const struct served_leases *t,
+                                               struct digest digest)
 {
-    struct hold *latest = NULL;
+    struct served_lease *latest = NULL;
 
-    for (struct hold *h = *digest_chain(t, digest); h != NULL;
+    for (struct served_lease *h = *digest_chain(t, digest); h != NULL;
          h = h->next_by_digest) {
         if (digest_equal(h->digest, digest) &&
             (latest == NULL || h->id > latest->id))
@@ -209,13 +214,13 @@ struct hold *holds_find_digest(const struct holds *t, struct digest digest)
     return latest;
 }
 
-size_t holds_count(const struct holds *t)
+size_t served_leases_count(const struct served_leases *t)
 {
     return t->count;
 }
 
-size_t holds_memory(const struct holds *t)
+size_t served_leases_memory(const struct served_leases *t)
 {
     return sizeof *t + t->block_count * sizeof(struct block) +
-           2 * t->size * sizeof(struct hold *);
+           2 * t->size * sizeof(struct served_lease *);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items_get.c - whose turn it is, which URL, until when.
+ * served_get.c - whose turn it is, which URL, until when.
  *
  * Queues that may be served stand in order of turn; the others wait in a heap
  * by the moment at which they may. So what a call costs follows what it hands
  * out, however many queues there are. A queue served gets a number behind all
  * others, which also ends the call when every queue has had its turn.
  */
-#include "frontier/served/items_impl.h"
+#include "frontier/served/served_impl.h"
 
-static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
+static enum status view_of(struct served *t, uint32_t id, uint64_t lease,
                            struct url_view *view)
 {
-    const struct item *i = item_at(t, id);
+    const struct served_url *i = served_url_at(t, id);
     int64_t found_at_ms = 0;
     enum status st =
         frontier_store_get_url(t->f->store, id, &t->text, &found_at_ms);
 
     buf_clear(&t->metadata);
-    if (st == STATUS_OK && item_seq(i) != 0)
-        st = item_log_metadata(t->log, item_seq(i), &t->metadata);
+    if (st == STATUS_OK && served_url_seq(i) != 0)
+        st = served_log_metadata(t->log, served_url_seq(i), &t->metadata);
     if (st != STATUS_OK)
         return st;
     *view = (struct url_view){
@@ -34,8 +34,8 @@ static enum status view_of(struct items *t, uint32_t id, uint64_t lease,
     return STATUS_OK;
 }
 
-enum status items_show(struct items *t, uint32_t id, uint64_t lease,
-                       url_visit visit, void *ctx, bool *go_on)
+enum status served_show(struct served *t, uint32_t id, uint64_t lease,
+                        url_visit visit, void *ctx, bool *go_on)
 {
     struct url_view view;
     enum status st = view_of(t, id, lease, &view);
@@ -45,31 +45,32 @@ enum status items_show(struct items *t, uint32_t id, uint64_t lease,
     return st;
 }
 
-static enum status hand_out(struct items *t, const struct url_ask *g,
+static enum status hand_out(struct served *t, const struct url_ask *g,
                             uint32_t id, url_visit visit, void *ctx,
                             bool *go_on)
 {
     uint64_t seq;
     int64_t until = t->now + g->lease_ms;
     struct url_view view;
-    struct hold *h;
-    enum status st = item_log_lease(t->log, id, t->now, until, &seq);
+    struct served_lease *h;
+    enum status st = served_log_lease(t->log, id, t->now, until, &seq);
 
     if (st != STATUS_OK)
         return st;
-    h = items_hold_begin(t, id, t->now, until, seq);
-    st = view_of(t, id, items_lease_id(h), &view);
+    h = served_lease_begin(t, id, t->now, until, seq);
+    st = view_of(t, id, served_lease_id(h), &view);
     if (st != STATUS_OK)
         return st;
-    holds_say_digest(t->holds, h,
-                     digest_url(&t->f->key, view.crawl, view.key, view.url));
+    served_leases_set_digest(t->leases, h,
+                             digest_url(&t->f->key, view.crawl, view.key,
+                                        view.url));
     *go_on = visit(ctx, &view);
     return STATUS_OK;
 }
 
 /* From where the call before left off, if it did. */
-static enum status serve(struct items *t, struct url_ask *g,
-                         struct item_queue *q, url_visit visit, void *ctx,
+static enum status serve(struct served *t, struct url_ask *g,
+                         struct served_queue *q, url_visit visit, void *ctx,
                          bool *go_on)
 {
     uint32_t id = 0;
@@ -77,16 +78,16 @@ static enum status serve(struct items *t, struct url_ask *g,
 
     while (st == STATUS_OK && *go_on &&
            (g->most_urls == 0 || g->urls < g->most_urls) &&
-           (id = items_queue_take(t, q)) != 0) {
+           (id = served_queue_take(t, q)) != 0) {
         st = hand_out(t, g, id, visit, ctx, go_on);
         g->urls++;
     }
     if (g->urls > 0 && g->queue == 0) { /* charged once */
         q->served_ms = t->now;
-        items_queue_to_back(t, q);
+        served_queue_to_back(t, q);
         g->queues++;
     }
-    items_place(t, q);
+    served_place(t, q);
     g->queue = *go_on ? 0 : q->number;
     if (*go_on)
         g->urls = 0;
@@ -94,10 +95,11 @@ static enum status serve(struct items *t, struct url_ask *g,
 }
 
 /* The one queue asked for, if it may be served. */
-static struct item_queue *queue_asked(struct items *t, const struct url_ask *g)
+static struct served_queue *queue_asked(struct served *t,
+                                        const struct url_ask *g)
 {
-    struct item_queue *q =
-        g->any_crawl ? NULL : items_find_queue(t, g->crawl, g->key);
+    struct served_queue *q =
+        g->any_crawl ? NULL : served_find_queue(t, g->crawl, g->key);
 
     return q != NULL && q->in_all.item.place != 0 &&
                    (g->most_urls == 0 || q->leased < g->most_urls)
@@ -105,12 +107,13 @@ static struct item_queue *queue_asked(struct items *t, const struct url_ask *g)
                : NULL;
 }
 
-static struct item_queue *next_queue(struct items *t, const struct url_ask *g);
+static struct served_queue *next_queue(struct served *t,
+                                       const struct url_ask *g);
 
 /* The queue that the call before was at, unless it was blocked meanwhile. */
-static struct item_queue *queue_begun(struct items *t, struct url_ask *g)
+static struct served_queue *queue_begun(struct served *t, struct url_ask *g)
 {
-    struct item_queue *q = t->queues[g->queue];
+    struct served_queue *q = t->queues[g->queue];
 
     if (q->there && q->blocked_until_ms <= t->now)
         return q;
@@ -119,9 +122,10 @@ static struct item_queue *queue_begun(struct items *t, struct url_ask *g)
 }
 
 /* The next queue in turn; NULL: this call has come to its end. */
-static struct item_queue *next_queue(struct items *t, const struct url_ask *g)
+static struct served_queue *next_queue(struct served *t,
+                                       const struct url_ask *g)
 {
-    struct item_crawl *c;
+    struct served_crawl *c;
     struct turn *turn;
 
     if (g->most_queues > 0 && g->queues >= g->most_queues)
@@ -129,34 +133,35 @@ static struct item_queue *next_queue(struct items *t, const struct url_ask *g)
     if (g->one_queue)
         return g->queues == 0 ? queue_asked(t, g) : NULL;
     if (g->any_crawl) {
-        turn = turns_first(&t->turns, g->most_urls, g->turn);
-        return (struct item_queue *)(void *)turn;
+        turn = round_robin_first(&t->robin, g->most_urls, g->turn);
+        return (struct served_queue *)(void *)turn;
     }
-    c = items_find_crawl(t, g->crawl);
-    turn = c != NULL ? turns_first(&c->turns, g->most_urls, g->turn) : NULL;
+    c = served_find_crawl(t, g->crawl);
+    turn =
+        c != NULL ? round_robin_first(&c->robin, g->most_urls, g->turn) : NULL;
     return turn == NULL
                ? NULL
-               : (struct item_queue *)(void *)((char *)turn -
-                                               offsetof(struct item_queue,
-                                                        in_crawl));
+               : (struct served_queue *)(void *)((char *)turn -
+                                                 offsetof(struct served_queue,
+                                                          in_crawl));
 }
 
-enum status items_get(struct items *t, struct url_ask *g, int64_t now,
-                      url_visit visit, void *ctx, bool *more)
+enum status served_get(struct served *t, struct url_ask *g, int64_t now,
+                       url_visit visit, void *ctx, bool *more)
 {
-    struct item_queue *q;
+    struct served_queue *q;
     bool go_on = true;
     enum status st = STATUS_OK;
 
     *more = false;
-    items_tick(t, now);
+    served_tick(t, now);
     if (!t->active)
         return STATUS_OK;
     if (g->turn == 0)
         g->turn = t->turn + 1; /* what is served in here comes after it */
     q = g->queue != 0 ? queue_begun(t, g) : next_queue(t, g);
     for (; st == STATUS_OK && go_on && q != NULL; q = next_queue(t, g)) {
-        st = items_touch(t, now);
+        st = served_touch(t, now);
         if (st == STATUS_OK)
             st = serve(t, g, q, visit, ctx, &go_on);
     }
@@ -166,50 +171,53 @@ enum status items_get(struct items *t, struct url_ask *g, int64_t now,
 
 /* ---- what the holder says ---- */
 
-static struct hold *leased_as(struct items *t, uint64_t lease)
+static struct served_lease *leased_as(struct served *t, uint64_t lease)
 {
     uint32_t id = (uint32_t)(lease >> 32);
-    struct hold *h = item_exists(t, id) ? items_hold_of(t, id) : NULL;
+    struct served_lease *h =
+        served_url_exists(t, id) ? served_lease_of(t, id) : NULL;
 
-    return h != NULL && items_lease_id(h) == lease ? h : NULL;
+    return h != NULL && served_lease_id(h) == lease ? h : NULL;
 }
 
-static enum status extend(struct items *t, struct hold *h, int64_t until_ms)
+static enum status extend(struct served *t, struct served_lease *h,
+                          int64_t until_ms)
 {
-    enum status st = item_log_lease(t->log, h->id, h->at_ms, until_ms, &h->seq);
+    enum status st =
+        served_log_lease(t->log, h->id, h->at_ms, until_ms, &h->seq);
 
     if (st == STATUS_OK)
         heap_move(&t->until, &h->until, until_ms);
     return st;
 }
 
-enum status items_settle(struct items *t, uint64_t lease, enum url_settle how,
-                         int64_t due_ms, const struct bytes *metadata,
-                         int64_t now)
+enum status served_settle(struct served *t, uint64_t lease, enum url_settle how,
+                          int64_t due_ms, const struct bytes *metadata,
+                          int64_t now)
 {
-    struct hold *h;
+    struct served_lease *h;
     enum status st;
 
-    items_tick(t, now);
+    served_tick(t, now);
     h = leased_as(t, lease);
     if (h == NULL)
         return STATUS_NOT_FOUND;
-    st = items_touch(t, now);
+    st = served_touch(t, now);
     if (st == STATUS_OK && how == URL_SETTLE_EXTEND)
         st = extend(t, h, due_ms);
     if (st == STATUS_OK && how != URL_SETTLE_EXTEND) {
-        const struct item *i = item_at(t, h->id);
-        struct item_queue *q = t->queues[i->queue];
+        const struct served_url *i = served_url_at(t, h->id);
+        struct served_queue *q = t->queues[i->queue];
 
         buf_clear(&t->metadata);
-        if (metadata == NULL && item_seq(i) != 0)
-            st = item_log_metadata(t->log, item_seq(i), &t->metadata);
+        if (metadata == NULL && served_url_seq(i) != 0)
+            st = served_log_metadata(t->log, served_url_seq(i), &t->metadata);
         if (st == STATUS_OK)
-            st = items_update(t, h->id, due_ms,
-                              metadata != NULL ? *metadata
-                                               : buf_bytes(&t->metadata));
+            st = served_update(t, h->id, due_ms,
+                               metadata != NULL ? *metadata
+                                                : buf_bytes(&t->metadata));
         if (st == STATUS_OK)
-            items_place(t, q);
+            served_place(t, q);
     }
     return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
 }

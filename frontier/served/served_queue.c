@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items_queue.c - one queue: counters, next URL, next moment.
+ * served_queue.c - one queue: counters, next URL, next moment.
  *
  * What is due first is the lesser of two heads: that of the lane, which is the
  * chain of the queue's URLs from t->lane on, and that of the due heap. Both
@@ -13,33 +13,33 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/served/items_impl.h"
+#include "frontier/served/served_impl.h"
 
-struct item *items_make_room(struct items *t, uint32_t id)
+struct served_url *served_make_room(struct served *t, uint32_t id)
 {
-    uint32_t chunk = id / ITEM_CHUNK;
+    uint32_t chunk = id / SERVED_CHUNK;
 
     if (chunk >= t->chunk_cap) {
         t->chunk_cap = chunk + chunk / 2 + 16;
         t->chunks =
-            xrealloc(t->chunks, t->chunk_cap * sizeof(struct item_chunk *));
+            xrealloc(t->chunks, t->chunk_cap * sizeof(struct served_chunk *));
     }
     while (t->chunk_count <= chunk)
         t->chunks[t->chunk_count++] = xcalloc(1, sizeof **t->chunks);
-    return item_at(t, id);
+    return served_url_at(t, id);
 }
 
 /* ---- finding ---- */
 
-static uint32_t crawl_number(struct items *t, struct bytes name)
+static uint32_t crawl_number(struct served *t, struct bytes name)
 {
-    struct item_crawl *c = map_get(t->crawl_of, name);
+    struct served_crawl *c = map_get(t->crawl_of, name);
 
     if (c == NULL) {
         c = xcalloc(1, sizeof *c);
         c->name = name; /* the store's own bytes */
         t->crawls = xrealloc(t->crawls, (t->crawl_count + 1) *
-                                            sizeof(struct item_crawl *));
+                                            sizeof(struct served_crawl *));
         t->crawls[t->crawl_count++] = c;
         c->number = t->crawl_count - 1;
         map_put(t->crawl_of, name, c);
@@ -47,19 +47,19 @@ static uint32_t crawl_number(struct items *t, struct bytes name)
     return c->number;
 }
 
-struct item_queue *items_queue(struct items *t, uint32_t number)
+struct served_queue *served_queue(struct served *t, uint32_t number)
 {
     struct bytes crawl, key;
-    struct item_queue *q;
+    struct served_queue *q;
 
     if (number >= t->queue_room) {
         uint32_t room = t->queue_room + t->queue_room / 2;
 
         if (room <= number)
             room = number + 64;
-        t->queues = xrealloc(t->queues, room * sizeof(struct item_queue *));
+        t->queues = xrealloc(t->queues, room * sizeof(struct served_queue *));
         memset(t->queues + t->queue_room, 0,
-               (room - t->queue_room) * sizeof(struct item_queue *));
+               (room - t->queue_room) * sizeof(struct served_queue *));
         t->queue_room = room;
     }
     if (t->queues[number] != NULL)
@@ -72,22 +72,23 @@ struct item_queue *items_queue(struct items *t, uint32_t number)
     return q;
 }
 
-struct item_queue *items_find_queue(const struct items *t, struct bytes crawl,
-                                    struct bytes key)
+struct served_queue *served_find_queue(const struct served *t,
+                                       struct bytes crawl, struct bytes key)
 {
     uint32_t n = frontier_store_find_queue(t->f->store, crawl, key);
-    struct item_queue *q = n < t->queue_room ? t->queues[n] : NULL;
+    struct served_queue *q = n < t->queue_room ? t->queues[n] : NULL;
 
     return q != NULL && q->there ? q : NULL;
 }
 
-struct item_crawl *items_find_crawl(const struct items *t, struct bytes crawl)
+struct served_crawl *served_find_crawl(const struct served *t,
+                                       struct bytes crawl)
 {
     return map_get(t->crawl_of, crawl);
 }
 
-struct item_crawl *items_crawl_of(const struct items *t,
-                                  const struct item_queue *q)
+struct served_crawl *served_crawl_of(const struct served *t,
+                                     const struct served_queue *q)
 {
     return t->crawls[q->crawl];
 }
@@ -95,7 +96,7 @@ struct item_crawl *items_crawl_of(const struct items *t,
 /* ---- coming and going ---- */
 
 /* Where `number` stands, or would, in the crawl's list. */
-static uint32_t place_in(const struct item_crawl *c, uint32_t number)
+static uint32_t place_in(const struct served_crawl *c, uint32_t number)
 {
     uint32_t low = 0, high = c->count;
 
@@ -110,9 +111,9 @@ static uint32_t place_in(const struct item_crawl *c, uint32_t number)
     return low;
 }
 
-void items_queue_appear(struct items *t, struct item_queue *q)
+void served_queue_appear(struct served *t, struct served_queue *q)
 {
-    struct item_crawl *c = items_crawl_of(t, q);
+    struct served_crawl *c = served_crawl_of(t, q);
     uint32_t at = place_in(c, q->number);
 
     if (c->count == c->cap) {
@@ -128,9 +129,9 @@ void items_queue_appear(struct items *t, struct item_queue *q)
     q->there = true;
 }
 
-void items_queue_vanish(struct items *t, struct item_queue *q)
+void served_queue_vanish(struct served *t, struct served_queue *q)
 {
-    struct item_crawl *c = items_crawl_of(t, q);
+    struct served_crawl *c = served_crawl_of(t, q);
     uint32_t at = place_in(c, q->number);
 
     assert(at < c->count && c->queues[at] == q->number);
@@ -142,7 +143,7 @@ void items_queue_vanish(struct items *t, struct item_queue *q)
     q->there = false;
 }
 
-void items_queue_dirty(struct items *t, struct item_queue *q)
+void served_queue_dirty(struct served *t, struct served_queue *q)
 {
     if (q->dirty)
         return;
@@ -168,8 +169,8 @@ static void count_in(struct url_counts *c, int32_t active, int32_t completed,
     add(&c->active_queues, queues);
 }
 
-void items_count(struct items *t, struct item_queue *q, int32_t active,
-                 int32_t completed, int32_t leased)
+void served_count(struct served *t, struct served_queue *q, int32_t active,
+                  int32_t completed, int32_t leased)
 {
     int32_t queues = -(q->active > 0);
 
@@ -177,14 +178,14 @@ void items_count(struct items *t, struct item_queue *q, int32_t active,
     q->completed += (uint32_t)completed;
     q->leased += (uint32_t)leased;
     queues += q->active > 0;
-    count_in(&items_crawl_of(t, q)->counts, active, completed, leased, queues);
+    count_in(&served_crawl_of(t, q)->counts, active, completed, leased, queues);
     count_in(&t->counts, active, completed, leased, queues);
 }
 
-void items_append(struct items *t, struct item_queue *q, uint32_t id)
+void served_append(struct served *t, struct served_queue *q, uint32_t id)
 {
     if (q->tail != 0)
-        item_at(t, q->tail)->next = id;
+        served_url_at(t, q->tail)->next = id;
     else
         q->head = id;
     q->tail = id;
@@ -194,46 +195,49 @@ void items_append(struct items *t, struct item_queue *q, uint32_t id)
 
 /* ---- the next URL ---- */
 
-static bool entry_counts(const struct items *t, struct due_entry e)
+static bool entry_counts(const struct served *t, struct due_entry e)
 {
-    const struct item *i = item_at(t, e.id);
+    const struct served_url *i = served_url_at(t, e.id);
 
-    return item_exists(t, e.id) && i->due_ms == e.due_ms &&
-           (i->flags & (ITEM_LANE | ITEM_HELD_FLAG | ITEM_COMPLETE)) == 0;
+    return served_url_exists(t, e.id) && i->due_ms == e.due_ms &&
+           (i->flags & (SERVED_LANE | SERVED_LEASED | SERVED_COMPLETE)) == 0;
 }
 
 /* Once each, though it may stand there twice. */
 static bool keep_once(void *ctx, struct due_entry e)
 {
-    struct items *t = ctx;
-    struct item *i = item_at(t, e.id);
+    struct served *t = ctx;
+    struct served_url *i = served_url_at(t, e.id);
 
-    if (!entry_counts(t, e) || (i->flags & ITEM_MARK) != 0)
+    if (!entry_counts(t, e) || (i->flags & SERVED_MARK) != 0)
         return false;
-    i->flags |= ITEM_MARK;
+    i->flags |= SERVED_MARK;
     return true;
 }
 
-void items_wait(struct items *t, struct item_queue *q, uint32_t id)
+void served_wait(struct served *t, struct served_queue *q, uint32_t id)
 {
-    due_heap_push(&q->due, (struct due_entry){item_at(t, id)->due_ms, id});
+    due_heap_push(&q->due,
+                  (struct due_entry){served_url_at(t, id)->due_ms, id});
     if (q->due.count <= 2 * q->active + 64)
         return;
     due_heap_sweep(&q->due, keep_once, t);
     for (uint32_t i = 0; i < q->due.count; i++)
-        item_at(t, q->due.entries[i].id)->flags &= (uint8_t)~ITEM_MARK;
+        served_url_at(t, q->due.entries[i].id)->flags &= (uint8_t)~SERVED_MARK;
 }
 
 /* The head of the lane; 0: it is at its end. */
-static uint32_t lane_head(struct items *t, struct item_queue *q)
+static uint32_t lane_head(struct served *t, struct served_queue *q)
 {
-    while (q->lane != 0 && (item_at(t, q->lane)->flags & ITEM_LANE) == 0)
-        q->lane = item_at(t, q->lane)->next;
+    while (q->lane != 0 &&
+           (served_url_at(t, q->lane)->flags & SERVED_LANE) == 0)
+        q->lane = served_url_at(t, q->lane)->next;
     return q->lane;
 }
 
 /* The head of the heap; NULL: it is empty. */
-static const struct due_entry *heap_head(struct items *t, struct item_queue *q)
+static const struct due_entry *heap_head(struct served *t,
+                                         struct served_queue *q)
 {
     const struct due_entry *e;
 
@@ -243,28 +247,28 @@ static const struct due_entry *heap_head(struct items *t, struct item_queue *q)
 }
 
 /* What is due first; id 0: nothing waits. */
-static struct due_entry first_due(struct items *t, struct item_queue *q)
+static struct due_entry first_due(struct served *t, struct served_queue *q)
 {
     struct due_entry lane = {INT64_MAX, lane_head(t, q)};
     const struct due_entry *heap = heap_head(t, q);
 
     if (lane.id != 0) /* it was put already, whatever the clock says now */
-        lane.due_ms = clock_earlier(item_at(t, lane.id)->due_ms, t->now);
+        lane.due_ms = clock_earlier(served_url_at(t, lane.id)->due_ms, t->now);
     return heap != NULL && (lane.id == 0 || due_before(*heap, lane)) ? *heap
                                                                      : lane;
 }
 
-uint32_t items_queue_take(struct items *t, struct item_queue *q)
+uint32_t served_queue_take(struct served *t, struct served_queue *q)
 {
     struct due_entry e = first_due(t, q);
 
     if (e.id == 0 || e.due_ms > t->now)
         return 0;
     if (e.id == q->lane) {
-        item_at(t, e.id)->flags &= (uint8_t)~ITEM_LANE;
-        q->lane = item_at(t, e.id)->next;
+        served_url_at(t, e.id)->flags &= (uint8_t)~SERVED_LANE;
+        q->lane = served_url_at(t, e.id)->next;
         if (q->lane != 0) /* looked at when this one has been shown */
-            __builtin_prefetch(item_at(t, q->lane));
+            __builtin_prefetch(served_url_at(t, q->lane));
     } else {
         due_heap_pop(&q->due);
     }
@@ -273,12 +277,12 @@ uint32_t items_queue_take(struct items *t, struct item_queue *q)
 
 /* ---- the next moment ---- */
 
-int64_t items_delay_of(const struct items *t, const struct item_queue *q)
+int64_t served_delay_of(const struct served *t, const struct served_queue *q)
 {
     return q->delay_ms >= 0 ? q->delay_ms : t->default_delay_ms;
 }
 
-int64_t items_queue_wake(struct items *t, struct item_queue *q)
+int64_t served_queue_wake(struct served *t, struct served_queue *q)
 {
     struct due_entry first;
     int64_t wake;
@@ -290,23 +294,23 @@ int64_t items_queue_wake(struct items *t, struct item_queue *q)
     assert(first.id != 0);
     wake = clock_later(first.due_ms, q->blocked_until_ms);
     return q->served_ms > 0
-               ? clock_later(wake, q->served_ms + items_delay_of(t, q))
+               ? clock_later(wake, q->served_ms + served_delay_of(t, q))
                : wake;
 }
 
-void items_place(struct items *t, struct item_queue *q)
+void served_place(struct served *t, struct served_queue *q)
 {
-    int64_t wake = items_queue_wake(t, q);
+    int64_t wake = served_queue_wake(t, q);
 
     if (wake <= t->now) {
         heap_remove(&t->waiting, &q->waiting);
-        turns_set(&t->turns, &q->in_all, q->turn, q->leased);
-        turns_set(&items_crawl_of(t, q)->turns, &q->in_crawl, q->turn,
-                  q->leased);
+        round_robin_set(&t->robin, &q->in_all, q->turn, q->leased);
+        round_robin_set(&served_crawl_of(t, q)->robin, &q->in_crawl, q->turn,
+                        q->leased);
         return;
     }
-    turns_remove(&t->turns, &q->in_all);
-    turns_remove(&items_crawl_of(t, q)->turns, &q->in_crawl);
+    round_robin_remove(&t->robin, &q->in_all);
+    round_robin_remove(&served_crawl_of(t, q)->robin, &q->in_crawl);
     if (wake == INT64_MAX)
         heap_remove(&t->waiting, &q->waiting);
     else if (q->waiting.place == 0)
@@ -315,22 +319,22 @@ void items_place(struct items *t, struct item_queue *q)
         heap_move(&t->waiting, &q->waiting, wake);
 }
 
-void items_place_all(struct items *t)
+void served_place_all(struct served *t)
 {
     for (uint32_t i = 0; i < t->queue_room; i++) {
-        struct item_queue *q = t->queues[i];
+        struct served_queue *q = t->queues[i];
 
         if (q == NULL)
             continue;
         if (q->served_ms > t->now) { /* the clock was set back: no reason to */
             q->served_ms = t->now;   /* wait longer than the delay */
-            items_queue_dirty(t, q);
+            served_queue_dirty(t, q);
         }
-        items_place(t, q);
+        served_place(t, q);
     }
 }
 
-void items_queue_to_back(struct items *t, struct item_queue *q)
+void served_queue_to_back(struct served *t, struct served_queue *q)
 {
     int64_t number = t->now < INT64_MAX >> 20 ? t->now << 20 : t->turn;
 

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items_read.c - status, lists, counts.
+ * served_read.c - status, lists, counts.
  *
  * Counts are counters. A list goes along the chain of each queue, which is in
  * memory; rows are read only for what is shown, or compared with a filter. It
  * stops after a budget and goes on from the last URL it looked at, which may
  * be gone by then: ids only rise along a chain.
  */
-#include "frontier/served/items_impl.h"
+#include "frontier/served/served_impl.h"
 
-enum status items_find(struct items *t, struct bytes crawl, struct bytes key,
-                       struct bytes url, int64_t now, struct url_facts *facts,
-                       url_visit visit, void *ctx)
+enum status served_find(struct served *t, struct bytes crawl, struct bytes key,
+                        struct bytes url, int64_t now, struct url_facts *facts,
+                        url_visit visit, void *ctx)
 {
-    const struct item_queue *q = items_find_queue(t, crawl, key);
-    const struct hold *h;
+    const struct served_queue *q = served_find_queue(t, crawl, key);
+    const struct served_lease *h;
     uint32_t id = 0;
     bool go_on;
     enum status st = STATUS_OK;
 
-    items_tick(t, now);
+    served_tick(t, now);
     if (q != NULL)
-        st = items_id_of(t, crawl, key, url, &id);
+        st = served_id_of(t, crawl, key, url, &id);
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;
     if (st != STATUS_OK)
         return frontier_broke(t->f, st);
-    h = items_hold_of(t, id);
+    h = served_lease_of(t, id);
     *facts = (struct url_facts){
-        .state = h != NULL                     ? URL_STATE_LEASED
-                 : item_at(t, id)->due_ms == 0 ? URL_STATE_COMPLETED
-                                               : URL_STATE_QUEUED,
+        .state = h != NULL                           ? URL_STATE_LEASED
+                 : served_url_at(t, id)->due_ms == 0 ? URL_STATE_COMPLETED
+                                                     : URL_STATE_QUEUED,
         .leased_until_ms = h != NULL ? h->until.key : 0,
         .blocked_until_ms = q->blocked_until_ms,
         .served_ms = q->served_ms,
-        .delay_ms = items_delay_of(t, q),
+        .delay_ms = served_delay_of(t, q),
         .limit = q->limit,
     };
-    st = items_show(t, id, h != NULL ? items_lease_id(h) : 0, visit, ctx,
-                    &go_on);
-    facts->due_ms = item_at(t, id)->due_ms;
+    st = served_show(t, id, h != NULL ? served_lease_id(h) : 0, visit, ctx,
+                     &go_on);
+    facts->due_ms = served_url_at(t, id)->due_ms;
     facts->created_ms = t->shown_created_ms;
     return st;
 }
@@ -47,26 +47,27 @@ enum status items_find(struct items *t, struct bytes crawl, struct bytes key,
 /* ---- lists ---- */
 
 /* The first URL of the queue past `after`; 0: there is none. */
-static uint32_t next_in(const struct items *t, const struct item_queue *q,
+static uint32_t next_in(const struct served *t, const struct served_queue *q,
                         uint64_t after)
 {
-    if (after < q->head || after == 0 || !item_exists(t, after))
+    if (after < q->head || after == 0 || !served_url_exists(t, after))
         return q->head;
-    return item_at(t, (uint32_t)after)->next;
+    return served_url_at(t, (uint32_t)after)->next;
 }
 
 /* The queue the list is at, or the one after it; NULL: that was the last. */
-static struct item_queue *list_queue(const struct items *t, struct url_list *l)
+static struct served_queue *list_queue(const struct served *t,
+                                       struct url_list *l)
 {
-    const struct item_crawl *c;
-    struct item_queue *q;
+    const struct served_crawl *c;
+    struct served_queue *q;
     uint32_t i = 0, high;
 
     if (l->key.len > 0) {
-        q = items_find_queue(t, l->crawl, l->key);
+        q = served_find_queue(t, l->crawl, l->key);
         return q != NULL && (l->queue == 0 || l->queue == q->number) ? q : NULL;
     }
-    c = items_find_crawl(t, l->crawl);
+    c = served_find_crawl(t, l->crawl);
     if (c == NULL)
         return NULL;
     for (high = c->count; i < high;) {
@@ -80,7 +81,7 @@ static struct item_queue *list_queue(const struct items *t, struct url_list *l)
     return i < c->count ? t->queues[c->queues[i]] : NULL;
 }
 
-static enum status list_one(struct items *t, struct url_list *l, uint32_t id,
+static enum status list_one(struct served *t, struct url_list *l, uint32_t id,
                             url_visit visit, void *ctx, bool *go_on)
 {
     struct url_row row;
@@ -95,19 +96,19 @@ static enum status list_one(struct items *t, struct url_list *l, uint32_t id,
     }
     if (l->passed++ < l->skip || visit == NULL)
         return STATUS_OK;
-    return items_show(t, id, 0, visit, ctx, go_on);
+    return served_show(t, id, 0, visit, ctx, go_on);
 }
 
-enum status items_list(struct items *t, struct url_list *l, int64_t now,
-                       url_visit visit, void *ctx, bool *more)
+enum status served_list(struct served *t, struct url_list *l, int64_t now,
+                        url_visit visit, void *ctx, bool *more)
 {
     uint64_t looked = 0;
     bool go_on = true;
-    struct item_queue *q;
+    struct served_queue *q;
     enum status st = STATUS_OK;
 
     *more = false;
-    items_tick(t, now);
+    served_tick(t, now);
     while (st == STATUS_OK && (q = list_queue(t, l)) != NULL) {
         uint32_t id;
 
@@ -115,7 +116,7 @@ enum status items_list(struct items *t, struct url_list *l, int64_t now,
             l->id = 0;
         l->queue = q->number;
         id = next_in(t, q, l->id);
-        for (; st == STATUS_OK && id != 0; id = item_at(t, id)->next) {
+        for (; st == STATUS_OK && id != 0; id = served_url_at(t, id)->next) {
             if (!go_on || looked++ == l->budget) {
                 *more = !url_list_is_full(l);
                 return STATUS_OK;
@@ -133,13 +134,13 @@ enum status items_list(struct items *t, struct url_list *l, int64_t now,
 
 /* ---- counts ---- */
 
-void items_counts(struct items *t, struct bytes crawl, struct bytes key,
-                  int64_t now, struct url_counts *out)
+void served_counts(struct served *t, struct bytes crawl, struct bytes key,
+                   int64_t now, struct url_counts *out)
 {
-    const struct item_queue *q = items_find_queue(t, crawl, key);
-    const struct item_crawl *c = items_find_crawl(t, crawl);
+    const struct served_queue *q = served_find_queue(t, crawl, key);
+    const struct served_crawl *c = served_find_crawl(t, crawl);
 
-    items_tick(t, now);
+    served_tick(t, now);
     *out = (struct url_counts){0};
     if (key.len > 0 && q != NULL)
         *out = (struct url_counts){q->active, q->leased, q->completed, 1,
@@ -150,17 +151,17 @@ void items_counts(struct items *t, struct bytes crawl, struct bytes key,
         *out = c->counts;
 }
 
-void items_each_queue(struct items *t, struct bytes crawl, bool inactive,
-                      uint64_t skip, uint64_t most, int64_t now,
-                      void (*visit)(void *ctx, struct bytes key), void *ctx)
+void served_each_queue(struct served *t, struct bytes crawl, bool inactive,
+                       uint64_t skip, uint64_t most, int64_t now,
+                       void (*visit)(void *ctx, struct bytes key), void *ctx)
 {
-    const struct item_crawl *c = items_find_crawl(t, crawl);
+    const struct served_crawl *c = served_find_crawl(t, crawl);
     uint64_t passed = 0;
 
-    items_tick(t, now);
+    served_tick(t, now);
     for (uint32_t i = 0; c != NULL && i < c->count && passed < skip + most;
          i++) {
-        const struct item_queue *q = t->queues[c->queues[i]];
+        const struct served_queue *q = t->queues[c->queues[i]];
         struct bytes name, key;
 
         if (!inactive && (q->active == 0 || q->blocked_until_ms > now))
@@ -172,8 +173,8 @@ void items_each_queue(struct items *t, struct bytes crawl, bool inactive,
     }
 }
 
-void items_each_crawl(struct items *t,
-                      void (*visit)(void *ctx, struct bytes crawl), void *ctx)
+void served_each_crawl(struct served *t,
+                       void (*visit)(void *ctx, struct bytes crawl), void *ctx)
 {
     for (uint32_t i = 0; i < t->crawl_count; i++) {
         if (t->crawls[i]->count > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items_put.c - new URLs, and new dates of known ones.
+ * served_put.c - new URLs, and new dates of known ones.
  *
- *   1. digests; those of URLs that are handed out have their ids in t->holds
+ *   1. digests; those of URLs that are handed out have their ids in t->leases
  *   2. the seen check says which of the others are new, and the ids of those
  *      that are not; where its hot cache knew one, the exact set says the id
  *   3. rows for the new ones and for those whose URL was removed, in the order
@@ -15,17 +15,17 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/served/items_impl.h"
+#include "frontier/served/served_impl.h"
 #include "storage/db/url_kind.h"
 
-enum status items_touch(struct items *t, int64_t now)
+enum status served_touch(struct served *t, int64_t now)
 {
     t->changed = true;
     t->now = now;
     return frontier_touch(t->f, INT64_MIN);
 }
 
-static void make_room(struct items *t, size_t n)
+static void make_room(struct served *t, size_t n)
 {
     if (n <= t->room)
         return;
@@ -42,32 +42,32 @@ static void make_room(struct items *t, size_t n)
 
 /* ---- rows ---- */
 
-static struct item *make_item(struct items *t, struct item_queue *q,
-                              uint32_t id)
+static struct served_url *make_item(struct served *t, struct served_queue *q,
+                                    uint32_t id)
 {
-    struct item *i = items_make_room(t, id);
+    struct served_url *i = served_make_room(t, id);
 
-    *i = (struct item){.due_ms = t->last_at_ms,
-                       .queue = q->number,
-                       .flags = ITEM_LANE};
+    *i = (struct served_url){.due_ms = t->last_at_ms,
+                             .queue = q->number,
+                             .flags = SERVED_LANE};
     if (!q->there) {
-        items_queue_appear(t, q);
-        items_queue_to_back(t, q);
+        served_queue_appear(t, q);
+        served_queue_to_back(t, q);
         if (q->gone)
-            items_queue_dirty(t, q);
+            served_queue_dirty(t, q);
         q->gone = false;
     }
-    items_append(t, q, id);
-    items_count(t, q, 1, 0, 0);
+    served_append(t, q, id);
+    served_count(t, q, 1, 0, 0);
     return i;
 }
 
 /* A row of the URL, which comes after the removed one `before`, if any. */
-static enum status write_row(struct items *t, const struct item_put *p,
+static enum status write_row(struct served *t, const struct served_put *p,
                              uint64_t before, bool false_positive, uint64_t *id)
 {
     struct url_row row = {.url = p->url,
-                          .kind = URL_KIND_PUT,
+                          .kind = URL_KIND_SERVED,
                           .flags = false_positive ? URL_ROW_FALSE_POSITIVE : 0,
                           .via = before};
     enum status st;
@@ -75,21 +75,21 @@ static enum status write_row(struct items *t, const struct item_put *p,
     if (t->now > t->last_at_ms)
         t->last_at_ms = t->now;
     row.found_at_ms = t->last_at_ms;
-    if (frontier_store_last_id(t->f->store) >= ITEM_ID_MOST)
+    if (frontier_store_last_id(t->f->store) >= SERVED_ID_MOST)
         return STATUS_LIMIT;
     st = frontier_store_queue(t->f->store, p->crawl, p->key, &row.queue);
     if (st == STATUS_OK)
         st = frontier_store_admit(t->f->store, &row, id);
     if (st != STATUS_OK)
         return st;
-    make_item(t, items_queue(t, row.queue), (uint32_t)*id);
+    make_item(t, served_queue(t, row.queue), (uint32_t)*id);
     t->f->admitted++;
     return STATUS_OK;
 }
 
 /* The new ones since the last call: their rows are written, their digests in
  * t->fresh. */
-static enum status admit_fresh(struct items *t, size_t *n, uint64_t first)
+static enum status admit_fresh(struct served *t, size_t *n, uint64_t first)
 {
     uint64_t last = first + *n - 1;
     enum status st;
@@ -103,15 +103,15 @@ static enum status admit_fresh(struct items *t, size_t *n, uint64_t first)
                : st;
 }
 
-/* A URL that was there once. An item before it may have put it again. */
-static enum status revive(struct items *t, struct item_put *p,
+/* A URL that was there once. A put before it may have put it again. */
+static enum status revive(struct served *t, struct served_put *p,
                           struct digest digest, uint64_t *id)
 {
     uint64_t before = 0;
     enum status st = exact_set_find(t->f->exact, &digest, 1, &before);
 
     *id = before;
-    if (st != STATUS_OK || item_exists(t, before))
+    if (st != STATUS_OK || served_url_exists(t, before))
         return st;
     st = write_row(t, p, before, false, id);
     if (st == STATUS_OK) {
@@ -124,13 +124,13 @@ static enum status revive(struct items *t, struct item_put *p,
 /* It is there, and nothing happens to it. Where nothing was ever removed, that
  * is all there is to know, which spares the exact set the most of a crawl's
  * duplicates. */
-static bool is_idle(const struct items *t, const struct item_put *p)
+static bool is_idle(const struct served *t, const struct served_put *p)
 {
     return !p->known && !p->fresh && !t->removed;
 }
 
 /* ids of those of the list that have none, in one question: t->ids. */
-static enum status find_ids(struct items *t, const struct item_put *list,
+static enum status find_ids(struct served *t, const struct served_put *list,
                             size_t n)
 {
     size_t asked = 0;
@@ -151,7 +151,8 @@ static enum status find_ids(struct items *t, const struct item_put *list,
 }
 
 /* Rows for those that are not there, in the order of the list. */
-static enum status write_rows(struct items *t, struct item_put *list, size_t n)
+static enum status write_rows(struct served *t, struct served_put *list,
+                              size_t n)
 {
     uint64_t first = 0;
     size_t fresh = 0;
@@ -165,7 +166,7 @@ static enum status write_rows(struct items *t, struct item_put *list, size_t n)
             if (fresh == 0)
                 first = t->ids[i];
             t->fresh[fresh++] = t->digests[i];
-        } else if (t->ids[i] != 0 && !item_exists(t, t->ids[i])) {
+        } else if (t->ids[i] != 0 && !served_url_exists(t, t->ids[i])) {
             st = admit_fresh(t, &fresh, first);
             if (st == STATUS_OK)
                 st = revive(t, &list[i], t->digests[i], &t->ids[i]);
@@ -174,8 +175,8 @@ static enum status write_rows(struct items *t, struct item_put *list, size_t n)
     return st == STATUS_OK ? admit_fresh(t, &fresh, first) : st;
 }
 
-static enum status check_found(const struct items *t,
-                               const struct item_put *list, size_t n)
+static enum status check_found(const struct served *t,
+                               const struct served_put *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (t->ids[i] != 0 || is_idle(t, &list[i]))
@@ -189,16 +190,17 @@ static enum status check_found(const struct items *t,
 
 /* t->ids of those that are handed out, 0 of the others, whose places are
  * t->open, in order. Answers how many these are. */
-static size_t find_held(struct items *t, struct item_put *list, size_t n)
+static size_t find_leased(struct served *t, struct served_put *list, size_t n)
 {
     size_t open = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct hold *h = holds_find_digest(t->holds, t->digests[i]);
+        const struct served_lease *h =
+            served_leases_find_digest(t->leases, t->digests[i]);
 
         t->answers[i] = SEEN_BEFORE;
         list[i].fresh = false;
-        t->ids[i] = h != NULL && item_exists(t, h->id) ? h->id : 0;
+        t->ids[i] = h != NULL && served_url_exists(t, h->id) ? h->id : 0;
         if (t->ids[i] == 0)
             t->open[open++] = (uint32_t)i;
     }
@@ -206,9 +208,10 @@ static size_t find_held(struct items *t, struct item_put *list, size_t n)
 }
 
 /* t->answers, and t->ids as far as they come with them. */
-static enum status find_seen(struct items *t, struct item_put *list, size_t n)
+static enum status find_seen(struct served *t, struct served_put *list,
+                             size_t n)
 {
-    size_t open = find_held(t, list, n);
+    size_t open = find_leased(t, list, n);
     enum status st;
 
     for (size_t k = 0; k < open; k++)
@@ -225,7 +228,7 @@ static enum status find_seen(struct items *t, struct item_put *list, size_t n)
 }
 
 /* t->ids = the ids of the list, with rows for what was not there. */
-static enum status admit(struct items *t, struct item_put *list, size_t n)
+static enum status admit(struct served *t, struct served_put *list, size_t n)
 {
     enum status st = find_seen(t, list, n);
 
@@ -233,62 +236,64 @@ static enum status admit(struct items *t, struct item_put *list, size_t n)
         st = find_ids(t, list, n);
     if (st == STATUS_OK)
         st = write_rows(t, list, n);
-    if (st == STATUS_OK) /* those that an item before them has made */
+    if (st == STATUS_OK) /* those that a put before them has made */
         st = find_ids(t, list, n);
     return st == STATUS_OK ? check_found(t, list, n) : st;
 }
 
 /* ---- dates ---- */
 
-static enum status log_update(struct items *t, uint32_t id, int64_t due_ms,
+static enum status log_update(struct served *t, uint32_t id, int64_t due_ms,
                               struct bytes metadata)
 {
-    struct item *i = item_at(t, id);
-    struct item_queue *q = t->queues[i->queue];
+    struct served_url *i = served_url_at(t, id);
+    struct served_queue *q = t->queues[i->queue];
     uint64_t seq;
-    enum status st = item_log_update(t->log, id, due_ms, metadata, &seq);
+    enum status st = served_log_update(t->log, id, due_ms, metadata, &seq);
 
     if (st != STATUS_OK)
         return st;
-    if (item_seq(i) == 0) {
+    if (served_url_seq(i) == 0) {
         q->logged++;
         t->logged++;
     }
-    item_set_seq(i, seq);
+    served_url_set_seq(i, seq);
     return STATUS_OK;
 }
 
-static void complete(struct items *t, struct item_queue *q, struct item *i)
+static void complete(struct served *t, struct served_queue *q,
+                     struct served_url *i)
 {
-    if ((i->flags & ITEM_COMPLETE) == 0)
-        items_count(t, q, -1, 1, 0);
-    i->flags = ITEM_COMPLETE;
+    if ((i->flags & SERVED_COMPLETE) == 0)
+        served_count(t, q, -1, 1, 0);
+    i->flags = SERVED_COMPLETE;
     i->due_ms = 0;
 }
 
-static void reschedule(struct items *t, struct item_queue *q, uint32_t id,
-                       int64_t due_ms, bool was_held)
+static void reschedule(struct served *t, struct served_queue *q, uint32_t id,
+                       int64_t due_ms, bool was_leased)
 {
-    struct item *i = item_at(t, id);
-    bool in_heap = (i->flags & (ITEM_LANE | ITEM_COMPLETE)) == 0 && !was_held;
+    struct served_url *i = served_url_at(t, id);
+    bool in_heap =
+        (i->flags & (SERVED_LANE | SERVED_COMPLETE)) == 0 && !was_leased;
 
-    if ((i->flags & ITEM_COMPLETE) != 0)
-        items_count(t, q, 1, -1, 0);
+    if ((i->flags & SERVED_COMPLETE) != 0)
+        served_count(t, q, 1, -1, 0);
     i->flags = 0;
     if (in_heap && i->due_ms == due_ms)
         return; /* it stands there already */
     i->due_ms = due_ms;
-    items_wait(t, q, id);
+    served_wait(t, q, id);
 }
 
-enum status items_update(struct items *t, uint32_t id, int64_t due_ms,
-                         struct bytes metadata)
+enum status served_update(struct served *t, uint32_t id, int64_t due_ms,
+                          struct bytes metadata)
 {
-    struct item *i = item_at(t, id);
-    struct item_queue *q = t->queues[i->queue];
-    struct hold *h =
-        (i->flags & ITEM_HELD_FLAG) != 0 ? items_hold_of(t, id) : NULL;
-    bool again = due_ms == 0 && (i->flags & ITEM_COMPLETE) != 0;
+    struct served_url *i = served_url_at(t, id);
+    struct served_queue *q = t->queues[i->queue];
+    struct served_lease *h =
+        (i->flags & SERVED_LEASED) != 0 ? served_lease_of(t, id) : NULL;
+    bool again = due_ms == 0 && (i->flags & SERVED_COMPLETE) != 0;
     enum status st = STATUS_OK;
 
     if (due_ms == 0) /* nobody will be told of it */
@@ -298,7 +303,7 @@ enum status items_update(struct items *t, uint32_t id, int64_t due_ms,
     if (st != STATUS_OK)
         return st;
     if (h != NULL)
-        items_hold_end(t, h);
+        served_lease_end(t, h);
     if (due_ms == 0)
         complete(t, q, i);
     else
@@ -306,47 +311,48 @@ enum status items_update(struct items *t, uint32_t id, int64_t due_ms,
     return STATUS_OK;
 }
 
-static enum status apply(struct items *t, const struct item_put *p, uint32_t id)
+static enum status apply(struct served *t, const struct served_put *p,
+                         uint32_t id)
 {
-    struct item_queue *q;
+    struct served_queue *q;
 
     if (!p->known && !p->fresh)
         return STATUS_OK;
-    q = t->queues[item_at(t, id)->queue];
+    q = t->queues[served_url_at(t, id)->queue];
     if (p->known || q->in_all.item.place == 0)
         q->touched = true; /* a turn that it has already stays as it is */
     if (p->known)
-        return items_update(t, id, p->due_ms, p->metadata);
+        return served_update(t, id, p->due_ms, p->metadata);
     return p->metadata.len > 0
-               ? log_update(t, id, item_at(t, id)->due_ms, p->metadata)
+               ? log_update(t, id, served_url_at(t, id)->due_ms, p->metadata)
                : STATUS_OK;
 }
 
 /* The queues of the list, each once: URLs of one queue come together, and to
  * place it takes as long as all else that is done to one of them in memory. */
-static void place_touched(struct items *t, const struct item_put *list,
+static void place_touched(struct served *t, const struct served_put *list,
                           size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct item_queue *q;
+        struct served_queue *q;
 
         if (!list[i].known && !list[i].fresh)
             continue;
-        q = t->queues[item_at(t, (uint32_t)t->ids[i])->queue];
+        q = t->queues[served_url_at(t, (uint32_t)t->ids[i])->queue];
         if (q->touched)
-            items_place(t, q);
+            served_place(t, q);
         q->touched = false;
     }
 }
 
-enum status items_put(struct items *t, struct item_put *list, size_t n,
-                      int64_t now)
+enum status served_put(struct served *t, struct served_put *list, size_t n,
+                       int64_t now)
 {
     enum status st;
 
-    items_tick(t, now);
+    served_tick(t, now);
     make_room(t, n);
-    st = items_touch(t, now);
+    st = served_touch(t, now);
     for (size_t i = 0; i < n; i++)
         t->digests[i] =
             digest_url(&t->f->key, list[i].crawl, list[i].key, list[i].url);
@@ -359,13 +365,13 @@ enum status items_put(struct items *t, struct item_put *list, size_t n,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
 }
 
-enum status items_id_of(struct items *t, struct bytes crawl, struct bytes key,
-                        struct bytes url, uint32_t *id)
+enum status served_id_of(struct served *t, struct bytes crawl, struct bytes key,
+                         struct bytes url, uint32_t *id)
 {
     struct digest d = digest_url(&t->f->key, crawl, key, url);
     uint64_t found = 0;
     enum status st = exact_set_find(t->f->exact, &d, 1, &found);
 
-    *id = st == STATUS_OK && item_exists(t, found) ? (uint32_t)found : 0;
+    *id = st == STATUS_OK && served_url_exists(t, found) ? (uint32_t)found : 0;
     return st;
 }

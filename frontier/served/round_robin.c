@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns.c - queues that may be served now, each in its turn.
+ * round_robin.c - queues that may be served now, each in its turn.
  *
  * A heap for each number of URLs handed out, up to a few hundred. Above that,
  * which takes a client that leases hundreds of URLs of one host at a time, the
  * last heap is searched from end to end.
  */
-#include "frontier/served/turns.h"
+#include "frontier/served/round_robin.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,41 +20,41 @@ static uint32_t heap_of(uint32_t leased)
     return leased < MOST_HEAPS ? leased : MOST_HEAPS - 1;
 }
 
-void turns_fini(struct turns *t)
+void round_robin_fini(struct round_robin *t)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        heap_fini(&t->by_held[i]);
-    free(t->by_held);
-    *t = (struct turns){0};
+        heap_fini(&t->by_leased[i]);
+    free(t->by_leased);
+    *t = (struct round_robin){0};
 }
 
-static void make_room(struct turns *t, uint32_t heap)
+static void make_room(struct round_robin *t, uint32_t heap)
 {
     if (heap < t->count)
         return;
-    t->by_held = xrealloc(t->by_held, (heap + 1) * sizeof *t->by_held);
+    t->by_leased = xrealloc(t->by_leased, (heap + 1) * sizeof *t->by_leased);
     while (t->count <= heap)
-        heap_init(&t->by_held[t->count++]);
+        heap_init(&t->by_leased[t->count++]);
 }
 
-void turns_remove(struct turns *t, struct turn *turn)
+void round_robin_remove(struct round_robin *t, struct turn *turn)
 {
     if (turn->item.place == 0)
         return;
-    heap_remove(&t->by_held[heap_of(turn->leased)], &turn->item);
+    heap_remove(&t->by_leased[heap_of(turn->leased)], &turn->item);
     t->entries--;
 }
 
-void turns_set(struct turns *t, struct turn *turn, int64_t number,
-               uint32_t leased)
+void round_robin_set(struct round_robin *t, struct turn *turn, int64_t number,
+                     uint32_t leased)
 {
     if (turn->item.place != 0 && turn->item.key == number &&
         turn->leased == leased)
         return;
-    turns_remove(t, turn);
+    round_robin_remove(t, turn);
     turn->leased = leased;
     make_room(t, heap_of(leased));
-    heap_push(&t->by_held[heap_of(leased)], &turn->item, number);
+    heap_push(&t->by_leased[heap_of(leased)], &turn->item, number);
     t->entries++;
 }
 
@@ -70,12 +70,13 @@ static struct turn *turn_of(struct heap_item *item)
     return (struct turn *)(void *)item;
 }
 
-struct turn *turns_first(const struct turns *t, uint32_t cap, int64_t before)
+struct turn *round_robin_first(const struct round_robin *t, uint32_t cap,
+                               int64_t before)
 {
     struct turn *best = NULL;
 
     for (uint32_t i = 0; i < t->count && (cap == 0 || i < cap); i++) {
-        const struct heap *h = &t->by_held[i];
+        const struct heap *h = &t->by_leased[i];
         /* In the last one the top may hold too many, and others not. */
         size_t look = h->count > 1 && i == MOST_HEAPS - 1 ? h->count : 1;
 

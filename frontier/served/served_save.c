@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items_save.c - commit and upkeep.
+ * served_save.c - commit and upkeep.
  *
  * The two logs are swept when more than half of their rows no longer count, a
  * few rows for each that was appended, so that no commit takes much longer
  * than another and the logs stay within twice of what counts.
  */
-#include "frontier/served/items_impl.h"
+#include "frontier/served/served_impl.h"
 
 #define SWEEP_MOST 4096
 
-static enum status write_queues(struct items *t)
+static enum status write_queues(struct served *t)
 {
     enum status st = STATUS_OK;
 
     for (uint32_t i = 0; i < t->dirty_count && st == STATUS_OK; i++) {
-        struct item_queue *q = t->queues[t->dirty[i]];
-        struct item_queue_row row = {
+        struct served_queue *q = t->queues[t->dirty[i]];
+        struct served_queue_row row = {
             .removed_upto = q->removed_upto,
             .gone = q->gone,
             .delay_ms = q->delay_ms,
@@ -26,7 +26,7 @@ static enum status write_queues(struct items *t)
         };
 
         q->dirty = false;
-        st = item_log_set_queue(t->log, q->number, &row);
+        st = served_log_set_queue(t->log, q->number, &row);
     }
     t->dirty_count = 0;
     return st;
@@ -34,40 +34,40 @@ static enum status write_queues(struct items *t)
 
 /* ---- what still counts ---- */
 
-static bool update_counts(void *ctx, const struct item_update *u)
+static bool update_counts(void *ctx, const struct served_update_row *u)
 {
-    struct items *t = ctx;
+    struct served *t = ctx;
 
-    return item_exists(t, u->url) &&
-           item_seq(item_at(t, (uint32_t)u->url)) == u->seq;
+    return served_url_exists(t, u->url) &&
+           served_url_seq(served_url_at(t, (uint32_t)u->url)) == u->seq;
 }
 
 static void update_moved(void *ctx, uint64_t url, uint64_t seq)
 {
-    item_set_seq(item_at(ctx, (uint32_t)url), seq);
+    served_url_set_seq(served_url_at(ctx, (uint32_t)url), seq);
 }
 
 /* A lease that is over may be all that says when its queue was served. */
-static bool lease_counts(void *ctx, const struct item_lease *e)
+static bool lease_counts(void *ctx, const struct served_lease_row *e)
 {
-    struct items *t = ctx;
-    const struct hold *h;
-    struct item_queue *q;
+    struct served *t = ctx;
+    const struct served_lease *h;
+    struct served_queue *q;
 
-    if (!item_exists(t, e->url))
+    if (!served_url_exists(t, e->url))
         return false;
-    h = items_hold_of(t, (uint32_t)e->url);
+    h = served_lease_of(t, (uint32_t)e->url);
     if (h != NULL && h->seq == e->seq)
         return true;
-    q = t->queues[item_at(t, (uint32_t)e->url)->queue];
+    q = t->queues[served_url_at(t, (uint32_t)e->url)->queue];
     if (q->served_ms == e->at_ms)
-        items_queue_dirty(t, q);
+        served_queue_dirty(t, q);
     return false;
 }
 
 static void lease_moved(void *ctx, uint64_t url, uint64_t seq)
 {
-    items_hold_of(ctx, (uint32_t)url)->seq = seq;
+    served_lease_of(ctx, (uint32_t)url)->seq = seq;
 }
 
 static uint64_t sweep_rows(uint64_t appended)
@@ -77,21 +77,22 @@ static uint64_t sweep_rows(uint64_t appended)
     return rows < SWEEP_MOST ? rows : SWEEP_MOST;
 }
 
-static enum status sweep(struct items *t)
+static enum status sweep(struct served *t)
 {
-    const struct item_log_keep keep = {update_counts, update_moved,
-                                       lease_counts, lease_moved, t};
-    struct item_log_counts c = item_log_counts(t->log);
+    const struct served_log_keep keep = {update_counts, update_moved,
+                                         lease_counts, lease_moved, t};
+    struct served_log_counts c = served_log_counts(t->log);
     enum status st = STATUS_OK;
 
     if (c.updates > 2 * t->logged + t->sweep_from)
-        st = item_log_sweep_updates(t->log, sweep_rows(c.new_updates), &keep);
-    if (st == STATUS_OK && c.leases > 2 * holds_count(t->holds) + t->sweep_from)
-        st = item_log_sweep_leases(t->log, sweep_rows(c.new_leases), &keep);
+        st = served_log_sweep_updates(t->log, sweep_rows(c.new_updates), &keep);
+    if (st == STATUS_OK &&
+        c.leases > 2 * served_leases_count(t->leases) + t->sweep_from)
+        st = served_log_sweep_leases(t->log, sweep_rows(c.new_leases), &keep);
     return st;
 }
 
-enum status items_commit(struct items *t, int64_t now)
+enum status served_commit(struct served *t, int64_t now)
 {
     struct engine *e = &t->f->engine;
     enum status st;
@@ -99,7 +100,7 @@ enum status items_commit(struct items *t, int64_t now)
     if (!t->changed)
         return STATUS_OK;
     t->now = now;
-    st = items_touch(t, now);
+    st = served_touch(t, now);
     if (st == STATUS_OK)
         st = sweep(t);
     if (st == STATUS_OK)
@@ -112,29 +113,29 @@ enum status items_commit(struct items *t, int64_t now)
     return STATUS_OK;
 }
 
-enum status items_begin(struct items *t, int64_t now)
+enum status served_begin(struct served *t, int64_t now)
 {
-    enum status st = items_touch(t, now);
+    enum status st = served_touch(t, now);
 
     if (st == STATUS_OK)
         st = frontier_store_set_meta(t->f->store, "seeds_complete",
                                      bytes_of_str("1"));
-    return st == STATUS_OK ? items_commit(t, now) : frontier_broke(t->f, st);
+    return st == STATUS_OK ? served_commit(t, now) : frontier_broke(t->f, st);
 }
 
-bool items_dirty(const struct items *t)
+bool served_dirty(const struct served *t)
 {
     return t->changed;
 }
 
-uint64_t items_memory(const struct items *t)
+uint64_t served_memory(const struct served *t)
 {
     uint64_t bytes = sizeof *t +
-                     (uint64_t)t->chunk_count * sizeof(struct item_chunk) +
-                     holds_memory(t->holds) + t->room * 64;
+                     (uint64_t)t->chunk_count * sizeof(struct served_chunk) +
+                     served_leases_memory(t->leases) + t->room * 64;
 
     for (uint32_t i = 0; i < t->queue_room; i++) {
-        const struct item_queue *q = t->queues[i];
+        const struct served_queue *q = t->queues[i];
 
         if (q != NULL)
             bytes += sizeof *q + q->due.cap * sizeof *q->due.entries;

@@ -1,12 +1,12 @@
 /*
- * items_model.h - the simplest frontier there is, written from the URLFrontier
+ * served_model.h - the simplest frontier there is, written from the URLFrontier
  * contract: arrays, searched from end to end. Header only.
  *
  * It is plain data, so a copy taken at a commit is what must be there after a
  * crash.
  */
-#ifndef URLWEIR_TESTS_FRONTIER_SERVED_ITEMS_MODEL_H
-#define URLWEIR_TESTS_FRONTIER_SERVED_ITEMS_MODEL_H
+#ifndef URLWEIR_TESTS_FRONTIER_SERVED_SERVED_MODEL_H
+#define URLWEIR_TESTS_FRONTIER_SERVED_SERVED_MODEL_H
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct m_url {
     bool there;
     uint64_t arrival;
     int64_t created, due; /* due 0: completed */
-    int64_t leased_until, held_at;
+    int64_t leased_until, leased_at;
     char metadata[96];
 };
 
@@ -149,7 +149,7 @@ static inline size_t m_serve(struct model *m, unsigned c, unsigned k,
     while ((g->most_urls == 0 || n < g->most_urls) &&
            (u = m_next(q, now)) < URLS) {
         q->urls[u].leased_until = now + g->lease_ms;
-        q->urls[u].held_at = now;
+        q->urls[u].leased_at = now;
         out[n++] = (struct m_answer){c, k, u};
     }
     q->served = now;

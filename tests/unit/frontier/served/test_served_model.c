@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_items_model.c - random calls, restarts and crashes against the simplest
+ * test_served_model.c - random calls, restarts and crashes against the simplest
  * frontier there is; what a reader of the store finds as well.
  */
-#include "frontier/served/items.h"
-#include "frontier/served/put_urls.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_reader.h"
 #include "frontier/watch.h"
 
-#include "tests/unit/frontier/served/items_model.h"
+#include "tests/unit/frontier/served/served_model.h"
 
 /* Logs so short that they are swept all the time. */
-static const struct items_options options = {.sweep_from = 10};
+static const struct served_options options = {.sweep_from = 10};
 
 struct play {
     struct rig rig;
-    struct items *t;
+    struct served *t;
     struct model m, committed;
     uint64_t random;
     int64_t now;
@@ -100,7 +100,7 @@ static bool hear(void *ctx, const struct url_view *v)
 
 static void put(struct play *p)
 {
-    struct item_put list[6] = {{0}};
+    struct served_put list[6] = {{0}};
     char text[6][32], metadata[6][96];
     bool fresh[6];
     size_t n = 1 + below(p, 6);
@@ -112,16 +112,16 @@ static void put(struct play *p)
 
         snprintf(metadata[i], sizeof metadata[i], below(p, 3) == 0 ? "" : "m%u",
                  below(p, 1000));
-        list[i] = (struct item_put){.known = below(p, 2) == 0,
-                                    .crawl = crawl_name(c),
-                                    .key = key_name(k),
-                                    .url = url_name(text[i], u),
-                                    .metadata = bytes_of_str(metadata[i]),
-                                    .due_ms = due};
+        list[i] = (struct served_put){.known = below(p, 2) == 0,
+                                      .crawl = crawl_name(c),
+                                      .key = key_name(k),
+                                      .url = url_name(text[i], u),
+                                      .metadata = bytes_of_str(metadata[i]),
+                                      .due_ms = due};
         fresh[i] =
             m_put(&p->m, c, k, u, list[i].known, due, metadata[i], p->now);
     }
-    SAME(items_put(p->t, list, n, p->now), STATUS_OK);
+    SAME(served_put(p->t, list, n, p->now), STATUS_OK);
     for (size_t i = 0; i < n; i++)
         SAME(list[i].fresh, fresh[i]);
 }
@@ -142,8 +142,8 @@ static void get(struct play *p)
     size_t n = m_get(&p->m, c, g.one_queue ? k : KEYS, &g, p->now, want);
 
     while (more) {
-        SAME(items_get(p->t, &g, p->now, hear, &h, &more), STATUS_OK);
-        ck_assert(items_consistent(p->t));
+        SAME(served_get(p->t, &g, p->now, hear, &h, &more), STATUS_OK);
+        ck_assert(served_consistent(p->t));
     }
     SAME(h.n, n);
     for (size_t i = 0; i < n; i++) {
@@ -166,8 +166,8 @@ static void settle(struct play *p)
     struct url_facts facts;
     struct heard h = {0};
     char text[32];
-    enum status st = items_find(p->t, crawl_name(c), key_name(k),
-                                url_name(text, n), p->now, &facts, hear, &h);
+    enum status st = served_find(p->t, crawl_name(c), key_name(k),
+                                 url_name(text, n), p->now, &facts, hear, &h);
 
     SAME(st, u->there ? STATUS_OK : STATUS_NOT_FOUND);
     if (st != STATUS_OK)
@@ -178,7 +178,8 @@ static void settle(struct play *p)
     SAME(facts.state, m_leased(u, p->now) ? URL_STATE_LEASED
                       : u->due == 0       ? URL_STATE_COMPLETED
                                           : URL_STATE_QUEUED);
-    st = items_settle(p->t, h.lease, how, due, keep ? NULL : &metadata, p->now);
+    st =
+        served_settle(p->t, h.lease, how, due, keep ? NULL : &metadata, p->now);
     SAME(st, m_leased(u, p->now) ? STATUS_OK : STATUS_NOT_FOUND);
     if (st != STATUS_OK)
         return;
@@ -201,13 +202,14 @@ static void remove_some(struct play *p)
 
     if (below(p, 3) > 0) {
         want = m_remove(&p->m, c, k);
-        SAME(items_remove_queue(p->t, crawl_name(c), key_name(k), p->now,
-                                &gone),
+        SAME(served_remove_queue(p->t, crawl_name(c), key_name(k), p->now,
+                                 &gone),
              STATUS_OK);
     } else {
         for (unsigned i = 0; i < KEYS; i++)
             want += m_remove(&p->m, c, i);
-        SAME(items_remove_crawl(p->t, crawl_name(c), p->now, &gone), STATUS_OK);
+        SAME(served_remove_crawl(p->t, crawl_name(c), p->now, &gone),
+             STATUS_OK);
     }
     SAME(gone, want);
 }
@@ -222,9 +224,9 @@ static void purge(struct play *p)
         if (k >= KEYS || i == k)
             want += m_purge(&p->m, c, i, before);
     }
-    SAME(items_purge(p->t, crawl_name(c),
-                     k < KEYS ? key_name(k) : bytes_of_str(""), before, p->now,
-                     &gone),
+    SAME(served_purge(p->t, crawl_name(c),
+                      k < KEYS ? key_name(k) : bytes_of_str(""), before, p->now,
+                      &gone),
          STATUS_OK);
     SAME(gone, want);
 }
@@ -238,28 +240,29 @@ static void control(struct play *p)
 
     switch (below(p, 5)) {
     case 0:
-        SAME(items_block(p->t, crawl_name(c), key_name(k), p->now + ms, p->now),
+        SAME(served_block(p->t, crawl_name(c), key_name(k), p->now + ms,
+                          p->now),
              want);
         q->blocked = q->there ? p->now + ms : 0;
         break;
     case 1:
-        SAME(items_set_delay(p->t, crawl_name(c), key_name(k), ms, p->now),
+        SAME(served_set_delay(p->t, crawl_name(c), key_name(k), ms, p->now),
              want);
         q->delay = q->there ? ms : -1;
         break;
     case 2:
-        SAME(items_set_limit(p->t, crawl_name(c), key_name(k),
-                             (uint32_t)(ms % 4), p->now),
+        SAME(served_set_limit(p->t, crawl_name(c), key_name(k),
+                              (uint32_t)(ms % 4), p->now),
              want);
         q->limit = q->there ? (uint32_t)(ms % 4) : 0;
         break;
     case 3:
-        SAME(items_set_default_delay(p->t, ms, p->now), STATUS_OK);
+        SAME(served_set_default_delay(p->t, ms, p->now), STATUS_OK);
         p->m.default_delay = ms;
         break;
     default:
         p->m.active = below(p, 3) > 0;
-        SAME(items_set_active(p->t, p->m.active), STATUS_OK);
+        SAME(served_set_active(p->t, p->m.active), STATUS_OK);
     }
 }
 
@@ -278,13 +281,13 @@ static void compare_counts(struct play *p)
             m_counts(&p->m.queues[c][k], p->now, &one);
             m_counts(&p->m.queues[c][k], p->now, &crawl);
             m_counts(&p->m.queues[c][k], p->now, &all);
-            items_counts(p->t, crawl_name(c), key_name(k), p->now, &got);
+            served_counts(p->t, crawl_name(c), key_name(k), p->now, &got);
             ck_assert_mem_eq(&got, &one, sizeof got);
         }
-        items_counts(p->t, crawl_name(c), bytes_of_str(""), p->now, &got);
+        served_counts(p->t, crawl_name(c), bytes_of_str(""), p->now, &got);
         ck_assert_mem_eq(&got, &crawl, sizeof got);
     }
-    items_counts(p->t, bytes_of_str(""), bytes_of_str(""), p->now, &got);
+    served_counts(p->t, bytes_of_str(""), bytes_of_str(""), p->now, &got);
     ck_assert_mem_eq(&got, &all, sizeof got);
 }
 
@@ -306,7 +309,7 @@ static void compare_list(struct play *p)
     bool more = true;
 
     while (more)
-        SAME(items_list(p->t, &l, p->now, hear, &h, &more), STATUS_OK);
+        SAME(served_list(p->t, &l, p->now, hear, &h, &more), STATUS_OK);
     for (unsigned k = 0; k < KEYS; k++) {
         for (unsigned n = 0; n < URLS; n++)
             match += p->m.queues[c][k].urls[n].there && (!filtered || n == 3);
@@ -336,7 +339,7 @@ static enum url_state state_of(const struct m_url *u, int64_t now)
 }
 
 struct search {
-    const struct put_urls *read;
+    const struct served_reader *read;
     uint32_t queue;
     uint64_t id; /* in that queue */
 };
@@ -345,20 +348,20 @@ static void find_id(void *ctx, uint64_t id)
 {
     struct search *s = ctx;
 
-    if (put_urls_get(s->read, id).queue == s->queue)
+    if (served_reader_get(s->read, id).queue == s->queue)
         s->id = id;
 }
 
-static void compare_url(struct play *p, struct put_urls *read, uint32_t queue,
-                        const struct m_url *u, unsigned n)
+static void compare_url(struct play *p, struct served_reader *read,
+                        uint32_t queue, const struct m_url *u, unsigned n)
 {
-    struct put_url got;
+    struct served_reader_url got;
     struct buf metadata;
     struct search s = {read, queue, 0};
     char text[32];
 
-    SAME(put_urls_find(read, url_name(text, n), find_id, &s), STATUS_OK);
-    got = put_urls_get(read, s.id);
+    SAME(served_reader_find(read, url_name(text, n), find_id, &s), STATUS_OK);
+    got = served_reader_get(read, s.id);
     SAME(u->there, got.state > URL_STATE_REMOVED);
     if (!u->there)
         return;
@@ -367,15 +370,15 @@ static void compare_url(struct play *p, struct put_urls *read, uint32_t queue,
     SAME(got.due_ms, u->due);
     SAME(got.leased_until_ms, m_leased(u, p->now) ? u->leased_until : 0);
     buf_init(&metadata, 1024);
-    SAME(put_urls_metadata(read, s.id, &metadata), STATUS_OK);
+    SAME(served_reader_metadata(read, s.id, &metadata), STATUS_OK);
     ck_assert_str_eq(buf_str(&metadata), u->metadata);
     buf_fini(&metadata);
 }
 
-static void compare_queue(struct play *p, struct put_urls *read, uint32_t queue,
-                          const struct m_queue *m)
+static void compare_queue(struct play *p, struct served_reader *read,
+                          uint32_t queue, const struct m_queue *m)
 {
-    const struct put_queue *q = put_urls_queue(read, queue);
+    const struct served_reader_queue *q = served_reader_queue(read, queue);
     struct url_counts c = {0};
 
     m_counts(m, p->now, &c);
@@ -395,13 +398,13 @@ static void compare_queue(struct play *p, struct put_urls *read, uint32_t queue,
 
 static void compare_read(struct play *p)
 {
-    const struct put_facts *all;
-    struct put_urls *read = NULL;
+    const struct served_reader_facts *all;
+    struct served_reader *read = NULL;
     struct url_counts c = {0};
     struct reader r;
 
     SAME(reader_open(&r, p->rig.at.dir), STATUS_OK);
-    SAME(put_urls_open(&read, &r, p->now), STATUS_OK);
+    SAME(served_reader_open(&read, &r, p->now), STATUS_OK);
     for (unsigned i = 0; i < CRAWLS; i++) {
         for (unsigned k = 0; k < KEYS; k++) {
             uint32_t queue =
@@ -414,15 +417,15 @@ static void compare_read(struct play *p)
                 ck_assert(!p->m.queues[i][k].there);
         }
     }
-    all = put_urls_facts(read);
+    all = served_reader_facts(read);
     SAME(all->urls.queued, c.active - c.leased);
     SAME(all->urls.leased, c.leased);
     SAME(all->urls.completed, c.completed);
     SAME(all->queues, c.queues);
     SAME(all->default_delay_ms, p->m.default_delay);
     SAME(all->active, p->m.active);
-    SAME(put_urls_verify(read), STATUS_OK);
-    put_urls_close(read);
+    SAME(served_reader_verify(read), STATUS_OK);
+    served_reader_close(read);
     reader_close(&r);
 }
 
@@ -430,9 +433,9 @@ static void compare_read(struct play *p)
 
 static void reopen(struct play *p)
 {
-    items_close(p->t);
+    served_close(p->t);
     rig_reopen(&p->rig);
-    SAME(items_open(&p->t, p->rig.e, &options, p->now), STATUS_OK);
+    SAME(served_open(&p->t, p->rig.e, &options, p->now), STATUS_OK);
     p->m = p->committed;
     m_restart(&p->m);
     p->committed = p->m;
@@ -440,7 +443,7 @@ static void reopen(struct play *p)
 
 static void commit(struct play *p)
 {
-    SAME(items_commit(p->t, p->now), STATUS_OK);
+    SAME(served_commit(p->t, p->now), STATUS_OK);
     p->committed = p->m;
     if (below(p, 4) == 0)
         compare_read(p);
@@ -479,7 +482,7 @@ static void step(struct play *p)
         reopen(p); /* as after a kill: what was not committed is gone */
     else
         stop(p);
-    ck_assert(items_consistent(p->t));
+    ck_assert(served_consistent(p->t));
     compare_counts(p);
 }
 
@@ -490,13 +493,13 @@ START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
 
     rig_init(&p.rig);
     rig_create(&p.rig);
-    SAME(items_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    SAME(served_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
     m_init(&p.m);
     p.committed = p.m;
     for (uint64_t i = 0; i < steps; i++)
         step(&p);
     stop(&p);
-    items_close(p.t);
+    served_close(p.t);
     rig_stop(&p.rig);
     rig_verify(&p.rig);
     rig_fini(&p.rig);
@@ -522,19 +525,19 @@ static uint64_t seen_asked(struct play *p)
 
 static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
 {
-    struct item_put list[KEYS];
+    struct served_put list[KEYS];
     struct url_ask g = {.crawl = crawl_name(0), .lease_ms = 60000};
     bool more = false;
 
     *handed_out = 0;
-    SAME(items_get(p->t, &g, p->now, pass_over, handed_out, &more), STATUS_OK);
+    SAME(served_get(p->t, &g, p->now, pass_over, handed_out, &more), STATUS_OK);
     for (unsigned k = 0; k < KEYS; k++)
-        list[k] = (struct item_put){.known = true,
-                                    .crawl = crawl_name(0),
-                                    .key = key_name(k),
-                                    .url = bytes_of_str("http://h/1")};
+        list[k] = (struct served_put){.known = true,
+                                      .crawl = crawl_name(0),
+                                      .key = key_name(k),
+                                      .url = bytes_of_str("http://h/1")};
     *asked = seen_asked(p);
-    SAME(items_put(p->t, list, KEYS, p->now), STATUS_OK);
+    SAME(served_put(p->t, list, KEYS, p->now), STATUS_OK);
     *asked = seen_asked(p) - *asked;
 }
 
@@ -542,34 +545,34 @@ static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
 START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
 {
     struct play p = {.now = RIG_WALL};
-    struct item_put list[KEYS];
+    struct served_put list[KEYS];
     uint64_t asked;
     size_t n;
 
     rig_init(&p.rig);
     rig_create(&p.rig);
-    SAME(items_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    SAME(served_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
     for (unsigned k = 0; k < KEYS; k++)
-        list[k] = (struct item_put){.crawl = crawl_name(0),
-                                    .key = key_name(k),
-                                    .url = bytes_of_str("http://h/1")};
-    SAME(items_put(p.t, list, KEYS, p.now), STATUS_OK);
+        list[k] = (struct served_put){.crawl = crawl_name(0),
+                                      .key = key_name(k),
+                                      .url = bytes_of_str("http://h/1")};
+    SAME(served_put(p.t, list, KEYS, p.now), STATUS_OK);
     complete_all(&p, &n, &asked);
     SAME(n, KEYS);
     SAME(asked, 0);
     complete_all(&p, &n, &asked); /* again, when nobody holds them */
     SAME(n, 0);
     SAME(asked, KEYS);
-    items_close(p.t);
+    served_close(p.t);
     rig_stop(&p.rig);
     rig_fini(&p.rig);
 }
 END_TEST
 
-Suite *suite_items_model(void)
+Suite *suite_served_model(void)
 {
-    Suite *s = suite_create("items_model");
-    TCase *t = tcase_create("items_model");
+    Suite *s = suite_create("served_model");
+    TCase *t = tcase_create("served_model");
 
     tcase_add_loop_test(
         t, random_calls_restarts_and_crashes_agree_with_a_plain_model, 0, 6);

@@ -1,0 +1,216 @@
+/*
+ * served_impl.h - the inside of struct served, shared by its files.
+ *
+ *   served_put.c      new URLs, and new dates of known ones
+ *   served_get.c      whose turn it is, which URL, until when
+ *   served_lease.c    URLs handed out, until settled or expired
+ *   served_queue.c    one queue: counters, next URL, next moment
+ *   served_control.c  removal, delays, blocks, limits
+ *   served_read.c     status, lists, counts
+ *   served_open.c     what the store holds, at the start
+ *   served_save.c     commit and upkeep
+ *
+ * A URL is in one of these places:
+ *
+ *   lane       never served nor put again: the chain of its queue, which is in
+ *              order of arrival, so in order of date; costs nothing
+ *   due heap   everything else that waits
+ *   leased     handed out; t->leases
+ *   completed  nowhere
+ */
+#ifndef URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
+#define URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
+
+#include "base/buf.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "frontier/embedded/frontier_impl.h"
+#include "frontier/served/due_heap.h"
+#include "frontier/served/round_robin.h"
+#include "frontier/served/served.h"
+#include "frontier/served/served_leases.h"
+#include "storage/rows/served_log.h"
+
+#define SERVED_LANE      1
+#define SERVED_LEASED    2
+#define SERVED_COMPLETE  4
+#define SERVED_MARK      8 /* while a due heap is swept */
+
+#define SERVED_ID_MOST   (UINT32_MAX - 1)
+#define DEFAULT_DELAY_MS 1000
+
+struct served_url {
+    int64_t due_ms; /* 0: completed */
+    uint32_t queue; /* 0: none of ours */
+    uint32_t next;  /* of its queue, in order of arrival */
+    uint32_t seq_low;
+    uint16_t seq_high; /* its row in item_update; 0: it has none */
+    uint8_t flags;
+};
+
+#define SERVED_CHUNK 65536
+struct served_chunk {
+    struct served_url urls[SERVED_CHUNK];
+};
+
+struct served_queue {
+    struct turn in_all, in_crawl; /* may be served now */
+    struct heap_item waiting;     /* may be served at its key, in ms */
+    uint32_t number, crawl;
+    uint32_t head, tail; /* its URLs, removed ones left out; 0: none */
+    uint32_t lane;       /* where the lane goes on; 0: at its end */
+    uint32_t active, leased, completed;
+    uint32_t logged; /* with a row in item_update */
+    bool there;      /* something was put since it was removed */
+    bool gone;       /* it was removed */
+    bool dirty;      /* its row has to be written */
+    bool touched;    /* by the put under way, and not yet placed */
+    struct due_heap due;
+    uint64_t removed_upto;
+    int64_t turn;
+    int64_t delay_ms; /* -1: the default */
+    int64_t blocked_until_ms, served_ms;
+    uint32_t limit;
+};
+
+struct served_crawl {
+    uint32_t number; /* its place in t->crawls */
+    struct bytes name;
+    uint32_t *queues; /* numbers of those that are there, rising */
+    uint32_t count, cap;
+    struct url_counts counts;
+    struct round_robin robin;
+};
+
+struct served {
+    struct frontier *f;
+    struct served_log *log;
+    struct served_chunk **chunks;
+    uint32_t chunk_count, chunk_cap;
+    struct served_queue **queues; /* by number */
+    uint32_t queue_room;
+    struct served_crawl **crawls;
+    uint32_t crawl_count;
+    struct map *crawl_of; /* name -> struct served_crawl */
+    struct url_counts counts;
+    struct round_robin robin; /* of all crawls */
+    struct heap waiting;      /* of struct served_queue by waiting */
+    struct served_leases *leases;
+    struct heap until;  /* of struct served_lease */
+    int64_t turn;       /* the last number given */
+    uint64_t logged;    /* URLs with a row in item_update */
+    int64_t last_at_ms; /* when the last URL was put: never goes back */
+    int64_t default_delay_ms;
+    uint64_t sweep_from;
+    bool active;
+    bool removed; /* some URL was, ever */
+    bool changed; /* since the last commit */
+    int64_t now;  /* of the call under way */
+    uint32_t *dirty;
+    uint32_t dirty_count, dirty_cap;
+    /* scratch of put */
+    struct digest *digests, *fresh, *asked;
+    enum seen_answer *answers, *heard;
+    uint64_t *ids, *found;
+    uint32_t *open;
+    size_t room;
+    struct buf metadata, text;
+    int64_t shown_created_ms; /* of the URL shown last */
+};
+
+/* ---- URLs ---- */
+
+static inline struct served_url *served_url_at(const struct served *t,
+                                               uint32_t id)
+{
+    return &t->chunks[id / SERVED_CHUNK]->urls[id % SERVED_CHUNK];
+}
+
+static inline uint64_t served_url_seq(const struct served_url *i)
+{
+    return (uint64_t)i->seq_high << 32 | i->seq_low;
+}
+
+static inline void served_url_set_seq(struct served_url *i, uint64_t seq)
+{
+    i->seq_low = (uint32_t)seq;
+    i->seq_high = (uint16_t)(seq >> 32);
+}
+
+static inline bool served_url_exists(const struct served *t, uint64_t id)
+{
+    const struct served_url *i;
+
+    if (id == 0 || id / SERVED_CHUNK >= t->chunk_count)
+        return false;
+    i = served_url_at(t, (uint32_t)id);
+    return i->queue != 0 && id > t->queues[i->queue]->removed_upto;
+}
+
+/* Room for the URL; its fields are zero. */
+struct served_url *served_make_room(struct served *t, uint32_t id);
+
+/* ---- queues (served_queue.c) ---- */
+
+/* The queue of that number, made when missing. */
+struct served_queue *served_queue(struct served *t, uint32_t number);
+/* NULL: there is none. */
+struct served_queue *served_find_queue(const struct served *t,
+                                       struct bytes crawl, struct bytes key);
+struct served_crawl *served_find_crawl(const struct served *t,
+                                       struct bytes crawl);
+struct served_crawl *served_crawl_of(const struct served *t,
+                                     const struct served_queue *q);
+/* It is there from now on, in its crawl, behind all others in turn. */
+void served_queue_appear(struct served *t, struct served_queue *q);
+void served_queue_vanish(struct served *t, struct served_queue *q);
+void served_queue_dirty(struct served *t, struct served_queue *q);
+/* Counters of queue, crawl and all move together. */
+void served_count(struct served *t, struct served_queue *q, int32_t active,
+                  int32_t completed, int32_t leased);
+/* `id` is the newest of the queue. */
+void served_append(struct served *t, struct served_queue *q, uint32_t id);
+/* A URL that is in the due heap from now on. */
+void served_wait(struct served *t, struct served_queue *q, uint32_t id);
+/* Puts the queue where it belongs at t->now: its turn, a moment, or nowhere. */
+void served_place(struct served *t, struct served_queue *q);
+void served_place_all(struct served *t);
+/* Its number behind all others. */
+void served_queue_to_back(struct served *t, struct served_queue *q);
+/* The first moment at which it may be served, INT64_MAX: none is known. */
+int64_t served_queue_wake(struct served *t, struct served_queue *q);
+/* The next URL that is due, out of lane or heap; 0: none is. */
+uint32_t served_queue_take(struct served *t, struct served_queue *q);
+int64_t served_delay_of(const struct served *t, const struct served_queue *q);
+
+/* ---- leases (served_lease.c) ---- */
+
+/* Ends what is over at `now`, wakes what is due. Every call begins with it. */
+void served_tick(struct served *t, int64_t now);
+/* NULL: it is not handed out. */
+struct served_lease *served_lease_of(const struct served *t, uint32_t id);
+struct served_lease *served_lease_begin(struct served *t, uint32_t id,
+                                        int64_t at_ms, int64_t until_ms,
+                                        uint64_t seq);
+/* The URL is neither leased nor anywhere else then. */
+void served_lease_end(struct served *t, struct served_lease *h);
+uint64_t served_lease_id(const struct served_lease *h);
+
+/* ---- others ---- */
+
+/* Starts the transaction when none is open. */
+MUST_CHECK enum status served_touch(struct served *t, int64_t now);
+/* A new date, and metadata, of a URL that is there. The caller places its
+ * queue. */
+MUST_CHECK enum status served_update(struct served *t, uint32_t id,
+                                     int64_t due_ms, struct bytes metadata);
+/* Shows one URL; *go_on is what the visit answered. */
+MUST_CHECK enum status served_show(struct served *t, uint32_t id,
+                                   uint64_t lease, url_visit visit, void *ctx,
+                                   bool *go_on);
+/* The id of a URL that is there; 0: it is not. */
+MUST_CHECK enum status served_id_of(struct served *t, struct bytes crawl,
+                                    struct bytes key, struct bytes url,
+                                    uint32_t *id);
+
+#endif

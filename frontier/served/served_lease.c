@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * served_lease.c - URLs handed out, until settled or expired.
+ *
+ * A lease does not touch the URL's date: when it is over, the URL stands in its
+ * queue where it stood before. So a row of item_lease is all there is to write,
+ * and nothing when it expires.
+ *
+ * A lease is named by the URL and the moment it began, which no sweep of the
+ * log and no restart changes.
+ */
+#include "frontier/served/served_impl.h"
+
+static struct served_lease *lease_at(struct heap_item *until)
+{
+    return (struct served_lease *)(void *)until;
+}
+
+static struct served_queue *queue_waiting(struct heap_item *waiting)
+{
+    return (
+        struct served_queue *)(void *)((char *)waiting -
+                                       offsetof(struct served_queue, waiting));
+}
+
+struct served_lease *served_lease_of(const struct served *t, uint32_t id)
+{
+    return served_leases_find(t->leases, id);
+}
+
+uint64_t served_lease_id(const struct served_lease *h)
+{
+    return (uint64_t)h->id << 32 | (uint32_t)h->at_ms;
+}
+
+struct served_lease *served_lease_begin(struct served *t, uint32_t id,
+                                        int64_t at_ms, int64_t until_ms,
+                                        uint64_t seq)
+{
+    struct served_url *i = served_url_at(t, id);
+    struct served_lease *h = served_leases_add(t->leases, id);
+
+    h->at_ms = at_ms;
+    h->seq = seq;
+    heap_push(&t->until, &h->until, until_ms);
+    i->flags = (uint8_t)((i->flags & ~SERVED_LANE) | SERVED_LEASED);
+    served_count(t, t->queues[i->queue], 0, 0, 1);
+    return h;
+}
+
+void served_lease_end(struct served *t, struct served_lease *h)
+{
+    struct served_url *i = served_url_at(t, h->id);
+
+    heap_remove(&t->until, &h->until);
+    if (served_url_exists(t, h->id)) { /* else its queue was removed */
+        i->flags &= (uint8_t)~SERVED_LEASED;
+        served_count(t, t->queues[i->queue], 0, 0, -1);
+    }
+    served_leases_remove(t->leases, h);
+}
+
+static void expire(struct served *t, struct served_lease *h)
+{
+    uint32_t id = h->id;
+    struct served_queue *q = t->queues[served_url_at(t, id)->queue];
+
+    served_lease_end(t, h);
+    if (!served_url_exists(t, id))
+        return;
+    served_wait(t, q, id);
+    served_place(t, q);
+}
+
+void served_tick(struct served *t, int64_t now)
+{
+    struct heap_item *top;
+    bool back = now < t->now;
+
+    t->now = now;
+    if (back) /* moments that were waited for are further away now */
+        served_place_all(t);
+    while ((top = heap_top(&t->until)) != NULL && top->key <= now)
+        expire(t, lease_at(top));
+    while ((top = heap_top(&t->waiting)) != NULL && top->key <= now)
+        served_place(t, queue_waiting(top));
+}
