@@ -169,6 +169,8 @@ static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
     buf_addf(&path, "%s/crawl.yaml", dir);
     st = config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL,
                      &error);
+    if (st == STATUS_OK)
+        st = settings_load_secrets(s, dir, &error);
     if (st == STATUS_NOT_FOUND) {
         *code = no_settings(dir);
     } else if (st != STATUS_OK) {

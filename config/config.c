@@ -406,14 +406,15 @@ static void add_entry(struct buf *out, const struct option_spec *s,
 }
 
 void config_write(const struct option_table *t, const void *settings,
-                  struct buf *out)
+                  bool secret, struct buf *out)
 {
     const char *section = "";
 
     for (size_t i = 0; i < t->count; i++) {
         const struct option_spec *s = &t->spec[i];
 
-        if ((s->flags & (OPTION_OF_RUN | OPTION_LINE_ONLY)) != 0)
+        if ((s->flags & (OPTION_OF_RUN | OPTION_LINE_ONLY)) != 0 ||
+            ((s->flags & OPTION_SECRET) != 0) != secret)
             continue;
         if (strcmp(section, s->section) != 0)
             buf_addf(out, "\n# %s\n", s->section);

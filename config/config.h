@@ -14,6 +14,8 @@
 #ifndef URLWEIR_CONFIG_CONFIG_H
 #define URLWEIR_CONFIG_CONFIG_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -46,8 +48,9 @@ MUST_CHECK enum status config_read_but(const struct option_table *t,
                                        struct buf *error);
 
 /* All settings but those of one run (OPTION_OF_RUN, OPTION_LINE_ONLY), defaults
- * too, section by section; config_read reads it back to equal settings. */
+ * too, section by section: the secret ones (OPTION_SECRET), or all others.
+ * config_read reads both back to equal settings. */
 void config_write(const struct option_table *t, const void *settings,
-                  struct buf *out);
+                  bool secret, struct buf *out);
 
 #endif

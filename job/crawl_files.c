@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "job/settings.h"
+
 void crawl_remove_files(const char *dir)
 {
     static const char *const names[] = {"manifest",        "frontier.db",
                                         "frontier.db-wal", "frontier.db-shm",
                                         "filter.ckpt",     "crawl.yaml",
-                                        "block-exact"};
+                                        "block-exact",     SETTINGS_SECRETS};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];

@@ -31,6 +31,8 @@ enum status crawl_job_load(struct crawl_settings *s, const char *dir,
     buf_addf(&path, "%s/crawl.yaml", dir);
     st = crawl_job_read_text(buf_str(&path), &text, why);
     if (st == STATUS_OK)
+        st = settings_load_secrets(s, dir, why);
+    if (st == STATUS_OK)
         st = crawl_job_read(s, buf_str(&path), buf_bytes(&text),
                             OPTION_FROM_CRAWL, why);
     free(s->output);

@@ -4,12 +4,16 @@
  * changed.
  *
  * What a crawl was started with is kept whole, defaults included, so that a
- * release with other defaults resumes it as it was meant.
+ * release with other defaults resumes it as it was meant. Secrets stand in a
+ * file of their own, so that crawl.yaml can be shown, copied and kept in a
+ * repository.
  */
 #include "job/settings.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/ascii.h"
 #include "base/clock.h"
@@ -49,7 +53,7 @@ void settings_to_yaml(const struct crawl_settings *s, struct buf *out)
              "# What this crawl was started with: urlweir %s, %s.\n"
              "# `urlweir resume` reads it; its own options win.\n",
              URLWEIR_VERSION, now);
-    config_write(&crawl_options, s, out);
+    config_write(&crawl_options, s, false, out);
 }
 
 /* Is any of the values one that others should not read? */
@@ -66,26 +70,74 @@ static bool has_secrets(const struct crawl_settings *s)
     return found;
 }
 
-enum status settings_save(const struct crawl_settings *s)
+static enum status save(const char *dir, const char *name, struct bytes text,
+                        enum status (*replace)(const char *, struct bytes))
 {
-    struct buf path, text;
+    struct buf path;
     enum status st;
 
     buf_init(&path, 8192);
+    buf_addf(&path, "%s/%s", dir, name);
+    st = replace(buf_str(&path), text);
+    buf_fini(&path);
+    return st;
+}
+
+/* An empty text removes the file. */
+static enum status replace_secrets(const char *path, struct bytes text)
+{
+    if (text.len > 0)
+        return file_replace_private(path, text);
+    return unlink(path) == 0 || errno == ENOENT ? STATUS_OK
+                                                : status_of_errno(errno);
+}
+
+/* Secrets first: a crash in between leaves a crawl that knows too many rather
+ * than one that asks without them. */
+enum status settings_save(const struct crawl_settings *s)
+{
+    struct buf text, secrets;
+    enum status st;
+
     buf_init(&text, CONFIG_CEILING);
-    buf_addf(&path, "%s/crawl.yaml", s->output);
+    buf_init(&secrets, CONFIG_CEILING);
     settings_to_yaml(s, &text);
+    if (has_secrets(s))
+        config_write(&crawl_options, s, true, &secrets);
     st = buf_failed(&text);
+    if (st == STATUS_OK)
+        st = buf_failed(&secrets);
     if (st != STATUS_OK)
         log_error("the settings are too long to be kept",
                   "most=%zu bytes; give many seeds with --input",
                   CONFIG_CEILING);
     if (st == STATUS_OK)
-        st = has_secrets(s)
-                 ? file_replace_private(buf_str(&path), buf_bytes(&text))
-                 : file_replace(buf_str(&path), buf_bytes(&text));
-    buf_fini(&path);
+        st = save(s->output, SETTINGS_SECRETS, buf_bytes(&secrets),
+                  replace_secrets);
+    if (st == STATUS_OK)
+        st = save(s->output, "crawl.yaml", buf_bytes(&text), file_replace);
     buf_fini(&text);
+    buf_fini(&secrets);
+    return st;
+}
+
+enum status settings_load_secrets(struct crawl_settings *s, const char *dir,
+                                  struct buf *error)
+{
+    struct buf path, why;
+    enum status st;
+
+    buf_init(&path, 8192);
+    buf_init(&why, 65536);
+    buf_addf(&path, "%s/" SETTINGS_SECRETS, dir);
+    st =
+        config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL, &why);
+    if (st == STATUS_NOT_FOUND)
+        st = STATUS_OK;
+    else
+        buf_add_bytes(error, buf_bytes(&why));
+    buf_fini(&path);
+    buf_fini(&why);
     return st;
 }
 

@@ -29,11 +29,19 @@ size_t settings_index(const char *name);
 MUST_CHECK enum status settings_check(struct crawl_settings *s,
                                       struct buf *error);
 
+/* Beside crawl.yaml: the settings that are secrets (OPTION_SECRET), mode 0600.
+ * Missing if there are none. */
+#define SETTINGS_SECRETS "urlweir-secrets.yaml"
+
 /* DIR/crawl.yaml, DIR being s->output: what the crawl was started with,
- * defaults included. Readable by its owner alone where it holds headers,
- * cookies or a proxy. STATUS_LIMIT: more text than can be read back
- * (CONFIG_CEILING). */
+ * defaults included, and the file of its secrets. STATUS_LIMIT: more text than
+ * can be read back (CONFIG_CEILING). */
 MUST_CHECK enum status settings_save(const struct crawl_settings *s);
+/* The secrets of the crawl in `dir` into settings that hold its crawl.yaml. A
+ * missing file is fine. Otherwise as config_load. */
+MUST_CHECK enum status settings_load_secrets(struct crawl_settings *s,
+                                             const char *dir,
+                                             struct buf *error);
 void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
 /* One line for each setting of the crawl that differs, "depth: 3 -> 5", or
  * "cookie: changed" where the value is a secret; how many. */

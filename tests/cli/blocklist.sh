@@ -97,7 +97,7 @@ filter create "$redis_url?key=plain&layout=plain" --capacity 1000
 printf '%s/a.html\n' "$site" | filter add "$redis_url?key=plain&layout=plain"
 crawl plain --block-filter "$redis_url?key=plain&layout=plain"
 [ "$(fetched plain)" = " c,omma.html " ] || fail "plain: $(fetched plain)"
-[ "$(stat -c %a plain/crawl.yaml)" = 600 ] || fail "a password others can read"
+[ "$(stat -c %a plain/urlweir-secrets.yaml)" = 600 ] || fail "a password others can read"
 
 # ---- a blocklist that comes with a resume --------------------------------------------
 

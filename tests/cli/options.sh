@@ -155,20 +155,14 @@ connect-timeout: 4s
 max-redirects: 3
 user-agent: "Tester/1"
 contact: "https://me.example.org/"
-header:
-  - "X-Test: a \"b\" \\c"
-cookie: "k=v"
-proxy: ""
 insecure: true
 resolve:
   - "example.org:80:127.0.0.1"
 filter: bloom
 fpr: 0.01
 expect: 5000
-redis: ""
 compare-text: true
 dup-content: report
-block-filter: ""
 block-exact: ""
 drop-params:
   - "sid"
@@ -181,7 +175,17 @@ jsonl: "lines.jsonl"
 checkpoint: 5s
 END
 diff want.yaml got.yaml || fail "crawl.yaml is not what was said"
-[ "$(stat -c %a d/crawl.yaml)" = 600 ] || fail "a cookie that others can read"
+sed -e '/^#/d' -e '/^$/d' d/urlweir-secrets.yaml >got.yaml
+cat >want.yaml <<'END'
+header:
+  - "X-Test: a \"b\" \\c"
+cookie: "k=v"
+proxy: ""
+redis: ""
+block-filter: ""
+END
+diff want.yaml got.yaml || fail "the file of secrets is not what was said"
+[ "$(stat -c %a d/urlweir-secrets.yaml)" = 600 ] || fail "a cookie that others can read"
 
 # ---- resume: the difference, and what is fixed --------------------------------
 

@@ -24,7 +24,8 @@ static void make_dir(void)
 
 static void remove_dir(void)
 {
-    static const char *const names[] = {"crawl.yaml", "my.yaml", "frontier.db"};
+    static const char *const names[] = {"crawl.yaml", "my.yaml", "frontier.db",
+                                        SETTINGS_SECRETS};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
@@ -541,20 +542,38 @@ START_TEST(without_a_crawl_there_is_nothing_to_resume)
 }
 END_TEST
 
-START_TEST(secrets_are_for_their_owner_alone)
+static bool holds(const char *name, const char *text)
+{
+    struct buf content;
+    bool found;
+
+    buf_init(&content, CONFIG_CEILING);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    ck_assert_int_eq(file_read(path, &content), STATUS_OK);
+    found = strstr(buf_str(&content), text) != NULL;
+    buf_fini(&content);
+    return found;
+}
+
+START_TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
 {
     struct stat info;
 
     umask(022);
     make_dir();
-    start_crawl(CRAWL("-w", "1"));
-    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
+    start_crawl(CRAWL("-H", "Authorization: Basic eDp5", "-d", "3"));
+    ck_assert(!holds("crawl.yaml", "eDp5"));
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0644);
-    start_crawl(CRAWL("-H", "Authorization: Basic eDp5"));
+    ck_assert(holds(SETTINGS_SECRETS, "eDp5"));
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0600);
     ck_assert_int_eq(umask(022), 022);
+    resumed("", RESUME("-q"));
+    ck_assert_str_eq(s.header.item[0], "Authorization: Basic eDp5");
+    settings_fini(&s);
+    start_crawl(CRAWL("-w", "1")); /* none are left */
+    ck_assert_int_ne(stat(path, &info), 0);
     remove_dir();
 }
 END_TEST
@@ -601,7 +620,7 @@ Suite *suite_settings(void)
     tcase_add_test(t, what_the_crawl_had_gives_way_as_a_default_does);
     tcase_add_test(t, what_is_fixed_at_the_start_cannot_be_resumed_otherwise);
     tcase_add_test(t, without_a_crawl_there_is_nothing_to_resume);
-    tcase_add_test(t, secrets_are_for_their_owner_alone);
+    tcase_add_test(t, secrets_are_kept_in_a_file_for_their_owner_alone);
     tcase_add_test(t, settings_that_cannot_be_read_back_are_not_written);
     suite_add_tcase(suite, t);
     return suite;

@@ -233,7 +233,8 @@ END_TEST
 static void write_toy(struct buf *out)
 {
     buf_clear(out);
-    config_write(&toy_table, &toy, out);
+    config_write(&toy_table, &toy, false, out);
+    config_write(&toy_table, &toy, true, out);
     ck_assert_int_eq(buf_failed(out), STATUS_OK);
 }
 
