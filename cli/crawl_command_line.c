@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * crawl_command_line.c - the settings of `urlweir crawl` and `urlweir resume`:
- * defaults, then crawl.yaml, the file of --config, and the command line.
+ * defaults, then the settings in DIR, the file of --config, and the command
+ * line.
  */
 #include "cli/crawl_command_line.h"
 
@@ -128,7 +129,7 @@ bool settings_of_crawl(struct crawl_settings *s, int argc, char **argv,
 
 /* ---- resuming ---- */
 
-/* No crawl.yaml: either nothing was ever crawled there, or it was lost. */
+/* No settings: either nothing was ever crawled there, or it was lost. */
 static int no_settings(const char *dir)
 {
     struct buf path, safe;
@@ -143,9 +144,10 @@ static int no_settings(const char *dir)
     buf_addf(&path, "%s/frontier.db", dir);
     if (file_size(buf_str(&path), &size) == STATUS_OK) {
         fprintf(stderr,
-                "urlweir resume: %s/crawl.yaml is missing, what was crawled is "
-                "not; put the options of the crawl into a new crawl.yaml (an "
-                "empty one means the defaults) and resume again\n",
+                "urlweir resume: %s/" SETTINGS_FILE
+                " is missing, what was crawled is not; put the options of the "
+                "crawl into a new file of that name (an empty one means the "
+                "defaults) and resume again\n",
                 buf_str(&safe));
         code = EXIT_DAMAGED;
     } else {
@@ -157,7 +159,7 @@ static int no_settings(const char *dir)
     return code;
 }
 
-/* DIR/crawl.yaml into settings that hold the defaults. */
+/* The settings file in DIR into settings that hold the defaults. */
 static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
 {
     struct buf path, error, safe;
@@ -166,7 +168,7 @@ static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
     buf_init(&path, 8192);
     buf_init(&error, 4096);
     buf_init(&safe, 16384);
-    buf_addf(&path, "%s/crawl.yaml", dir);
+    settings_path(dir, &path);
     st = config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL,
                      &error);
     if (st == STATUS_OK)

@@ -10,17 +10,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "job/settings.h"
 #include "storage/db/url_kind.h"
 
 #define MADE_WITHIN (30 * NS_PER_S)
-
-static bool has_settings(const char *dir)
-{
-    char path[4096];
-
-    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
-    return access(path, F_OK) == 0;
-}
 
 static bool has_served_urls(struct db *d)
 {
@@ -34,7 +27,7 @@ static bool has_served_urls(struct db *d)
 
 bool is_service(struct reader *r)
 {
-    return !has_settings(r->dir) && has_served_urls(r->db);
+    return !settings_are_in(r->dir) && has_served_urls(r->db);
 }
 
 bool dir_is_service(const char *dir, const char *command)
@@ -45,7 +38,7 @@ bool dir_is_service(const char *dir, const char *command)
     bool is;
 
     snprintf(path, sizeof path, "%s/frontier.db", dir);
-    is = !has_settings(dir) && access(path, F_OK) == 0 &&
+    is = !settings_are_in(dir) && access(path, F_OK) == 0 &&
          db_open(&d, path, DB_READ, &o) == STATUS_OK && has_served_urls(d);
     db_close(d);
     if (is)
@@ -60,7 +53,7 @@ bool crawl_is_unbegun(const char *dir, const char *command)
 {
     if (!reader_is_unbegun(dir))
         return false;
-    if (!has_settings(dir)) {
+    if (!settings_are_in(dir)) {
         fprintf(stderr,
                 "urlweir %s: the store in %s was not made to its end, and "
                 "nothing was put into it; `urlweir serve %s` makes it anew\n",

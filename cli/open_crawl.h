@@ -27,7 +27,7 @@ const char *no_crawl_hint(const char *dir);
 int cannot_read(const char *command, const char *dir, enum status st);
 
 /* Is what was opened the frontier of `urlweir serve`, not a crawl? Told by what
- * is there: no crawl.yaml, and no URL but such as programs put. */
+ * is there: no settings file, and no URL but such as programs put. */
 bool is_service(struct reader *r);
 /* The same of a directory that `command` was to make a crawl's; true: that was
  * said on stderr. Whether its store is sound is not asked. */

@@ -46,7 +46,7 @@ enum option_flags {
     OPTION_COMMAS = 1,    /* LIST: "a,b" is two items */
     OPTION_FILE_ONLY = 2, /* stands in files only: no --name */
     OPTION_LINE_ONLY = 4, /* stands on the command line only */
-    OPTION_OF_RUN = 8,    /* of one run, not of the crawl: not in crawl.yaml */
+    OPTION_OF_RUN = 8,    /* of one run, not of the crawl: not kept */
     OPTION_ON_START = 16, /* cannot change when a crawl is resumed */
     OPTION_SECRET = 32    /* its value is not shown, and kept from others */
 };
@@ -70,7 +70,7 @@ struct option_spec {
 
 enum option_source {
     OPTION_FROM_DEFAULT,
-    OPTION_FROM_CRAWL, /* the crawl.yaml of the crawl that is resumed */
+    OPTION_FROM_CRAWL, /* the settings of the crawl that is resumed */
     OPTION_FROM_FILE,
     OPTION_FROM_LINE
 };

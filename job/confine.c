@@ -321,7 +321,7 @@ const char *confine_text(void)
 }
 
 /* Said by the person who started this run: the crawl can write its own
- * crawl.yaml, and what stands there opens no wall. */
+ * settings file, and what stands there opens no wall. */
 static bool is_said(const struct crawl_settings *s, const char *option)
 {
     return option_given(&crawl_options,

@@ -11,7 +11,7 @@ void crawl_remove_files(const char *dir)
 {
     static const char *const names[] = {"manifest",        "frontier.db",
                                         "frontier.db-wal", "frontier.db-shm",
-                                        "filter.ckpt",     "crawl.yaml",
+                                        "filter.ckpt",     SETTINGS_FILE,
                                         "block-exact",     SETTINGS_SECRETS};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

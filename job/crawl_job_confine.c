@@ -64,7 +64,7 @@ void crawl_job_confine(struct confine *c, const char *dir,
     d = opendir(path);
     while (d != NULL && (e = readdir(d)) != NULL) {
         snprintf(path, sizeof path, "%s/crawls/%s", dir, e->d_name);
-        if (e->d_name[0] != '.' && crawl_job_has(path, "crawl.yaml"))
+        if (e->d_name[0] != '.' && settings_are_in(path))
             add_crawl(c, path);
     }
     if (d != NULL)

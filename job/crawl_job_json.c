@@ -2,7 +2,7 @@
 /*
  * crawl_job_json.c - settings as JSON, in and out.
  *
- * A value is taken as the text one would write in crawl.yaml: strings as they
+ * A value is taken as the text one would write in a file: strings as they
  * are, numbers in decimal, lists as arrays. Out goes the same; what is secret
  * is left out.
  */
@@ -15,7 +15,7 @@
 #include "job/seeds.h"
 #include "job/settings.h"
 
-#define SEEDS_MOST       1000 /* of a creation; crawl.yaml keeps them */
+#define SEEDS_MOST       1000 /* of a creation; the settings keep them */
 #define SEEDS_BYTES_MOST ((size_t)256 << 10)
 
 static const struct option_spec *spec_of(size_t i)

@@ -15,6 +15,7 @@
 #include "frontier/reader.h"
 #include "job/crawl_files.h"
 #include "job/crawl_jobs_impl.h"
+#include "job/dir_kind.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
 
@@ -93,6 +94,8 @@ enum status crawl_job_make(struct crawl_jobs *h, const char *name,
         buf_addf(why, "there is a crawl named %s already", name);
         return STATUS_EXISTS;
     }
+    if (!dir_kind_fits(dir, DIR_CRAWL, why))
+        return STATUS_EXISTS;
     st = file_make_dir(dir);
     if (st != STATUS_OK)
         return st;

@@ -3,7 +3,7 @@
  * crawl_job_open.c - a crawl job that is there, opened or looked at.
  *
  * What a file of the operator says is put onto it only when the file is not as
- * it was the last time (DIR/crawls/NAME/settings-file.yaml is its copy): else
+ * it was the last time (DIR/crawls/NAME/urlweir-given.yaml is its copy): else
  * what was changed through the service would be undone by each restart.
  */
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum status crawl_job_load(struct crawl_settings *s, const char *dir,
     settings_init(s);
     buf_init(&path, 8192);
     buf_init(&text, CONFIG_CEILING);
-    buf_addf(&path, "%s/crawl.yaml", dir);
+    settings_path(dir, &path);
     st = crawl_job_read_text(buf_str(&path), &text, why);
     if (st == STATUS_OK)
         st = settings_load_secrets(s, dir, why);

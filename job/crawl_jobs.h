@@ -3,9 +3,9 @@
  * factory behind job/crawls.h.
  *
  * A crawl job is a directory as `urlweir crawl` makes it, with a lock, a
- * crawl.yaml, threads and memory of its own; it stays open when nothing is left
- * to fetch. All jobs share one limit of connections to an address: the least
- * that any of them asks for.
+ * settings file, threads and memory of its own; it stays open when nothing is
+ * left to fetch. All jobs share one limit of connections to an address: the
+ * least that any of them asks for.
  *
  * Settings come from a file of the operator (`serve --crawl FILE.yaml`), who
  * may name any path, or from a client, whose paths are relative and stay inside

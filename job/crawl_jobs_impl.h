@@ -81,7 +81,7 @@ enum status crawl_job_open(void *ctx, const char *name, const char *dir,
                            bool paused, struct crawl_job **out,
                            struct buf *why);
 void crawl_job_look(void *ctx, const char *dir, struct crawl_sample *out);
-/* DIR/crawl.yaml into settings, which are made; output is `dir`. */
+/* The settings file in DIR into settings, which are made; output is `dir`. */
 enum status crawl_job_load(struct crawl_settings *s, const char *dir,
                            struct buf *why);
 /* The file of the operator for a crawl, NULL: none. */
@@ -108,7 +108,7 @@ enum status crawl_job_store_failed(enum status st, const char *dir,
                                    struct buf *why);
 
 /* A copy of the operator's file, in the crawl's directory. */
-#define CRAWL_JOB_FILE_COPY "settings-file.yaml"
+#define CRAWL_JOB_FILE_COPY "urlweir-given.yaml"
 MUST_CHECK enum status crawl_job_keep_copy(const char *dir, struct bytes file);
 bool crawl_job_has(const char *dir, const char *name);
 

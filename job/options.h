@@ -7,9 +7,9 @@
  * writing YAML, and the difference a resume makes, all come from that table
  * (settings.h); tests hold docs/man/urlweir.1 and config/default.yaml to it.
  *
- * A value is the default, unless DIR/crawl.yaml of a crawl that is resumed says
- * otherwise, unless the file of --config does, unless the command line does. A
- * list from a later source replaces that of an earlier one.
+ * A value is the default, unless the settings file of a crawl that is resumed
+ * says otherwise, unless the file of --config does, unless the command line
+ * does. A list from a later source replaces that of an earlier one.
  *
  * Times are milliseconds, sizes bytes. Where a field says "0: none", people
  * write the word `none`.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.c - the settings of a crawl: defaults, crawl.yaml, and what a resume
- * changed.
+ * settings.c - the settings of a crawl: defaults, its settings file, and what a
+ * resume changed.
  *
  * What a crawl was started with is kept whole, defaults included, so that a
  * release with other defaults resumes it as it was meant. Secrets stand in a
- * file of their own, so that crawl.yaml can be shown, copied and kept in a
- * repository.
+ * file of their own, so that the other one can be shown, copied and kept in
+ * a repository.
  */
 #include "job/settings.h"
 
@@ -22,6 +22,8 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "config/config.h"
+
+#define OLD_FILE "crawl.yaml"
 
 void settings_init(struct crawl_settings *s)
 {
@@ -40,6 +42,39 @@ size_t settings_index(const char *name)
 
     assert(i < crawl_options.count);
     return i;
+}
+
+/* ---- the file ---- */
+
+static bool is_there(const char *dir, const char *name)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A person may have a crawl.yaml of his own: ours stands beside a store. */
+static bool has_old(const char *dir)
+{
+    return is_there(dir, OLD_FILE) && is_there(dir, "frontier.db");
+}
+
+bool settings_are_in(const char *dir)
+{
+    return is_there(dir, SETTINGS_FILE) || has_old(dir);
+}
+
+void settings_path(const char *dir, struct buf *out)
+{
+    bool old = !is_there(dir, SETTINGS_FILE) && has_old(dir);
+
+    buf_addf(out, "%s/%s", dir, old ? OLD_FILE : SETTINGS_FILE);
+}
+
+static bool is_old_name(const char *path)
+{
+    return bytes_ends_with(bytes_of_str(path), "/" OLD_FILE);
 }
 
 /* ---- writing ---- */
@@ -94,6 +129,23 @@ static enum status replace_secrets(const char *path, struct bytes text)
 
 /* Secrets first: a crash in between leaves a crawl that knows too many rather
  * than one that asks without them. */
+static enum status save_both(const char *dir, const struct buf *text,
+                             const struct buf *secrets)
+{
+    struct buf path;
+    enum status st;
+
+    buf_init(&path, 8192);
+    settings_path(dir, &path); /* of before */
+    st = save(dir, SETTINGS_SECRETS, buf_bytes(secrets), replace_secrets);
+    if (st == STATUS_OK)
+        st = save(dir, SETTINGS_FILE, buf_bytes(text), file_replace);
+    if (st == STATUS_OK && is_old_name(buf_str(&path)))
+        (void)unlink(buf_str(&path));
+    buf_fini(&path);
+    return st;
+}
+
 enum status settings_save(const struct crawl_settings *s)
 {
     struct buf text, secrets;
@@ -107,15 +159,12 @@ enum status settings_save(const struct crawl_settings *s)
     st = buf_failed(&text);
     if (st == STATUS_OK)
         st = buf_failed(&secrets);
-    if (st != STATUS_OK)
+    if (st == STATUS_OK)
+        st = save_both(s->output, &text, &secrets);
+    else
         log_error("the settings are too long to be kept",
                   "most=%zu bytes; give many seeds with --input",
                   CONFIG_CEILING);
-    if (st == STATUS_OK)
-        st = save(s->output, SETTINGS_SECRETS, buf_bytes(&secrets),
-                  replace_secrets);
-    if (st == STATUS_OK)
-        st = save(s->output, "crawl.yaml", buf_bytes(&text), file_replace);
     buf_fini(&text);
     buf_fini(&secrets);
     return st;

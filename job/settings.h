@@ -29,15 +29,22 @@ size_t settings_index(const char *name);
 MUST_CHECK enum status settings_check(struct crawl_settings *s,
                                       struct buf *error);
 
-/* Beside crawl.yaml: the settings that are secrets (OPTION_SECRET), mode 0600.
- * Missing if there are none. */
+/* In a crawl's directory: its settings. Older versions called it crawl.yaml. */
+#define SETTINGS_FILE "urlweir-settings.yaml"
+/* Beside it: the settings that are secrets (OPTION_SECRET), mode 0600. Missing
+ * if there are none. */
 #define SETTINGS_SECRETS "urlweir-secrets.yaml"
 
-/* DIR/crawl.yaml, DIR being s->output: what the crawl was started with,
- * defaults included, and the file of its secrets. STATUS_LIMIT: more text than
- * can be read back (CONFIG_CEILING). */
+/* Are there settings of a crawl in `dir`, under that name or the older one? */
+bool settings_are_in(const char *dir);
+/* The path of the one that is there; else that of a new one. */
+void settings_path(const char *dir, struct buf *out);
+/* Writes both in DIR, which is s->output, each whole or not at all: all
+ * settings of the crawl, defaults included. They take the place of a file with
+ * the older name. STATUS_LIMIT: more text than can be read back
+ * (CONFIG_CEILING). */
 MUST_CHECK enum status settings_save(const struct crawl_settings *s);
-/* The secrets of the crawl in `dir` into settings that hold its crawl.yaml. A
+/* The secrets of the crawl in `dir` into settings that hold the others. A
  * missing file is fine. Otherwise as config_load. */
 MUST_CHECK enum status settings_load_secrets(struct crawl_settings *s,
                                              const char *dir,

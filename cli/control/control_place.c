@@ -24,6 +24,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "job/confine.h"
+#include "job/settings.h"
 
 #define NOTE_MOST 2048
 
@@ -179,7 +180,7 @@ static enum status nobody(const char *dir, struct buf *why)
     }
     if (stat(dir, &sb) != 0)
         return say(STATUS_NOT_FOUND, why, "there is no directory ", dir, "");
-    if (is_there(dir, "crawl.yaml")) {
+    if (settings_are_in(dir)) {
         say(STATUS_OK, why, "no crawl runs in ", dir, "; go on with ");
         return say(STATUS_NOT_FOUND, why, "`urlweir resume ", dir, "`");
     }
@@ -333,7 +334,7 @@ bool control_place_is_stopped(const char *where)
     if (st == STATUS_OK)
         control_place_fini(&p);
     buf_fini(&why);
-    return st == STATUS_NOT_FOUND && is_there(where, "crawl.yaml");
+    return st == STATUS_NOT_FOUND && settings_are_in(where);
 }
 
 bool control_place_is_left(const struct control_place *p)

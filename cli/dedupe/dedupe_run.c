@@ -34,6 +34,7 @@
 #include "cli/line_input.h"
 #include "cli/stop_signals.h"
 #include "frontier/dedupe/dedupe.h"
+#include "job/dir_kind.h"
 
 #define COMMIT_EVERY NS_PER_S
 #define COMMIT_FRESH UINT64_C(2000000) /* 32 MiB of log */
@@ -456,6 +457,8 @@ static enum exit_code open_and_run(struct run *r)
         r->failure = FAIL_INPUT;
         return say_failure(r);
     }
+    if (r->c->dir != NULL && !dir_kind_check(r->c->dir, DIR_SET, "dedupe"))
+        return EXIT_CANNOT;
     st = open_set(r, &why);
     if (st == STATUS_OK)
         return run_with_set(r);

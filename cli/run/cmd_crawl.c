@@ -24,6 +24,7 @@
 #include "job/crawl_block.h"
 #include "job/crawl_files.h"
 #include "job/crawl_setup.h"
+#include "job/dir_kind.h"
 #include "job/jsonl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
@@ -92,9 +93,11 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
     if (!may_start_in(s->output) ||
         (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
-    if (!crawl_block_start(c, s, &code))
+    st = settings_save(s); /* the mark of a crawl's directory */
+    if (st == STATUS_OK && !crawl_block_start(c, s, &code)) {
+        crawl_remove_files(s->output);
         return code;
-    st = settings_save(s);
+    }
     if (st == STATUS_OK &&
         !crawl_control_open(&control, "crawl", s, lock, &code)) {
         crawl_remove_files(s->output);
@@ -127,6 +130,10 @@ int cmd_crawl(int argc, char **argv)
 
     if (!settings_of_crawl(&s, argc, argv, &code))
         return code;
+    if (!dir_kind_check(s.output, DIR_CRAWL, "crawl")) {
+        settings_fini(&s);
+        return EXIT_CANNOT;
+    }
     stop_signals_block();
     if (crawl_setup_init(&c, &s, &code) && confine_crawl("crawl", &s, &code) &&
         crawl_lock(s.output, "crawl", &lock, &code))

@@ -2,7 +2,7 @@
 /*
  * cmd_resume.c - `urlweir resume`: go on with a crawl.
  *
- * Settings are those of DIR/crawl.yaml unless said anew; what differs is
+ * Settings are those in DIR unless said anew; what differs is
  * printed, and a changed scope is asked again about every URL when its turn
  * comes.
  */

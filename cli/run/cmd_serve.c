@@ -25,6 +25,7 @@
 #include "cli/run/stuck_end.h"
 #include "job/confine.h"
 #include "job/crawl_jobs.h"
+#include "job/dir_kind.h"
 #include "service/http/http_server.h"
 #include "service/service.h"
 
@@ -207,28 +208,12 @@ static bool block_signals(void)
 
 /* ---- the directory ---- */
 
-static bool holds_crawl(const char *dir)
-{
-    char path[4096];
-
-    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
-    if (access(path, F_OK) != 0)
-        return false;
-    fprintf(stderr,
-            "urlweir serve: %s holds a crawl of `urlweir crawl`; a service "
-            "has a directory of its own\n",
-            dir);
-    return true;
-}
-
 static bool lock_dir(const char *dir, struct file_lock **lock)
 {
     char path[4096];
     long holder = 0;
     enum status st = file_make_dir(dir);
 
-    if (st == STATUS_OK && holds_crawl(dir))
-        return false;
     snprintf(path, sizeof path, "%s/lock", dir);
     if (st == STATUS_OK)
         st = file_lock_take(lock, path, "serve", &holder);
@@ -437,7 +422,8 @@ static int serve(const struct serve_settings *s, const char *dir)
     bool started = false;
     enum status st;
 
-    if (!confine(s, dir, &code) || !lock_dir(dir, &all.lock))
+    if (!dir_kind_check(dir, DIR_STORE, "serve") || !confine(s, dir, &code) ||
+        !lock_dir(dir, &all.lock))
         return code;
     start = start_watch_begin("serve");
     st = service_open(&all.service, &o);

@@ -39,6 +39,8 @@ struct dedupe;
 /* Least and default `memory`. */
 #define DEDUPE_MEMORY_LEAST   (UINT64_C(32) << 20)
 #define DEDUPE_MEMORY_DEFAULT (UINT64_C(512) << 20)
+/* "urld": octets 68 to 71 of DIR/dedupe.db. */
+#define DEDUPE_APPLICATION_ID 0x75726c64
 
 /* What makes two lines the same. */
 enum dedupe_identity {

@@ -25,7 +25,6 @@
 #include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 
-#define APPLICATION_ID 0x75726c64 /* "urld" */
 #define FORMAT         1
 #define DIGEST_SIZE    16
 #define MANIFEST_EVERY (10 * NS_PER_S)
@@ -43,7 +42,7 @@ static const char *const schema[] = {
 
 static const struct db_kind kind = {
     .what = "set of urlweir dedupe",
-    .application_id = APPLICATION_ID,
+    .application_id = DEDUPE_APPLICATION_ID,
     .format = FORMAT,
     .sql = schema,
 };

@@ -64,7 +64,7 @@ done
 
 # Another kind from a resume on: the filter is made anew.
 serve $slow
-each='sed -i "s/^filter: .*/filter: stacked/" change/crawl.yaml'
+each='sed -i "s/^filter: .*/filter: stacked/" change/urlweir-settings.yaml'
 killed_and_resumed change --filter scalable
 each=
 

@@ -43,6 +43,6 @@ exits 0 mandoc -T lint -W warning "$TOP"/docs/man/*.[1-9]
 exits 0 mandoc -T utf8 "$TOP/docs/man/urlweir.1"
 sed 's/.\x08//g' out >manual
 for word in crawl resume status audit explain export verify frontier.db \
-    filter.ckpt manifest crawl.yaml; do
+    filter.ckpt manifest urlweir-settings.yaml; do
     grep -qw "$word" manual || fail "the manual does not name $word"
 done

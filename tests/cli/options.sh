@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a crawl is told, it does or refuses with what was meant: the command
-# line, a YAML file under the same names, and crawl.yaml for a resume.
+# line, a YAML file under the same names, and the settings file for a resume.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -92,7 +92,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --progress none --metrics 127.0.0.1:0 --no-metrics-open
 [ ! -s out ] || fail "a crawl writes to stdout"
-sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/crawl.yaml >got.yaml
+sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/urlweir-settings.yaml >got.yaml
 cat >want.yaml <<'END'
 seeds: []
 input: "seeds.txt"
@@ -174,7 +174,7 @@ cdxj: true
 jsonl: "lines.jsonl"
 checkpoint: 5s
 END
-diff want.yaml got.yaml || fail "crawl.yaml is not what was said"
+diff want.yaml got.yaml || fail "the settings are not what was said"
 sed -e '/^#/d' -e '/^$/d' d/urlweir-secrets.yaml >got.yaml
 cat >want.yaml <<'END'
 header:
@@ -202,12 +202,12 @@ exits 1 "$URLWEIR" resume d -o e
 exits 2 "$URLWEIR" resume nowhere
 says err "no crawl to resume in nowhere; there is no such directory"
 mkdir begun
-cp d/crawl.yaml begun/
+cp d/urlweir-settings.yaml begun/
 exits 2 "$URLWEIR" resume begun
 says err "no crawl in begun, it was ended before anything was stored; give the same"
-echo "dept: 3" >d/crawl.yaml
+echo "dept: 3" >d/urlweir-settings.yaml
 exits 6 "$URLWEIR" resume d
-says err "d/crawl.yaml:1:1: no setting 'dept'; did you mean 'depth'?"
+says err "d/urlweir-settings.yaml:1:1: no setting 'dept'; did you mean 'depth'?"
 
 # ---- short forms, and options behind operands --------------------------------
 

@@ -72,7 +72,7 @@ says crawl.err "sandbox: off"
 
 # What the crawl's own directory says does not count: the crawl can write it.
 crawl resumed -n 2
-[ -e resumed/crawl.yaml ] && echo "sandbox: off" >>resumed/crawl.yaml
+[ -e resumed/urlweir-settings.yaml ] && echo "sandbox: off" >>resumed/urlweir-settings.yaml
 resume resumed -n none
 says crawl.err "sandbox: $walls"
 

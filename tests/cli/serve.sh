@@ -77,7 +77,7 @@ stop TERM 0
 # ---- a directory of its own ---------------------------------------------------
 
 mkdir crawl
-: >crawl/crawl.yaml
+: >crawl/urlweir-settings.yaml
 exits 2 "$URLWEIR" serve crawl --listen 127.0.0.1:0 --http none
 says err "holds a crawl"
 

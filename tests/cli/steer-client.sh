@@ -41,10 +41,10 @@ mkdir empty
 exits 2 "$URLWEIR" stop empty
 says err "no crawl in empty"
 mkdir ended
-touch ended/crawl.yaml ended/frontier.db ended/lock
+touch ended/urlweir-settings.yaml ended/frontier.db ended/lock
 exits 2 "$URLWEIR" pause ended
 says err "no crawl runs in ended; go on with \`urlweir resume ended\`"
-rm ended/crawl.yaml
+rm ended/urlweir-settings.yaml
 exits 2 "$URLWEIR" pause ended
 says err "no service runs in ended; start it with \`urlweir serve ended\`"
 exits 2 "$URLWEIR" pause http://127.0.0.1:1

@@ -24,7 +24,7 @@ static void make_dir(void)
 
 static void remove_dir(void)
 {
-    static const char *const names[] = {"crawl.yaml", "my.yaml", "frontier.db",
+    static const char *const names[] = {SETTINGS_FILE, "my.yaml", "frontier.db",
                                         SETTINGS_SECRETS};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -427,7 +427,7 @@ START_TEST(knows_the_kinds_that_links_has)
 }
 END_TEST
 
-/* ---- crawl.yaml and resume ---- */
+/* ---- the settings file and resume ---- */
 
 static void start_crawl(char **argv)
 {
@@ -529,11 +529,11 @@ START_TEST(without_a_crawl_there_is_nothing_to_resume)
     make_dir();
     refused_as(EXIT_CANNOT, "no crawl to resume in", RESUME("-q"));
     file("frontier.db", "x");
-    refused_as(EXIT_DAMAGED, "crawl.yaml is missing", RESUME("-q"));
-    file("crawl.yaml", "depth: x\n");
-    refused_as(EXIT_DAMAGED, "crawl.yaml:1:8: depth: 'x' is no count",
+    refused_as(EXIT_DAMAGED, SETTINGS_FILE " is missing", RESUME("-q"));
+    file(SETTINGS_FILE, "depth: x\n");
+    refused_as(EXIT_DAMAGED, SETTINGS_FILE ":1:8: depth: 'x' is no count",
                RESUME("-q"));
-    file("crawl.yaml", "");
+    file(SETTINGS_FILE, "");
     resumed("", RESUME("-q"));
     settings_fini(&s);
     refused_as(EXIT_USAGE, "the crawl's directory is missing",
@@ -562,7 +562,7 @@ START_TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
     umask(022);
     make_dir();
     start_crawl(CRAWL("-H", "Authorization: Basic eDp5", "-d", "3"));
-    ck_assert(!holds("crawl.yaml", "eDp5"));
+    ck_assert(!holds(SETTINGS_FILE, "eDp5"));
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0644);
     ck_assert(holds(SETTINGS_SECRETS, "eDp5"));
@@ -588,7 +588,7 @@ START_TEST(settings_that_cannot_be_read_back_are_not_written)
     free(s.output);
     s.output = strdup(dir);
     ck_assert_int_eq(settings_save(&s), STATUS_LIMIT);
-    snprintf(path, sizeof path, "%s/crawl.yaml", dir);
+    snprintf(path, sizeof path, "%s/" SETTINGS_FILE, dir);
     ck_assert_int_ne(access(path, F_OK), 0);
     settings_fini(&s);
     remove_dir();

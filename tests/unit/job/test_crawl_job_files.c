@@ -107,20 +107,20 @@ START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
 }
 END_TEST
 
-START_TEST(a_crawl_yaml_with_what_a_service_cannot_do_is_not_opened)
+START_TEST(a_settings_file_with_what_a_service_cannot_do_is_not_opened)
 {
     FILE *f;
 
     create("a");
     becomes("a", CRAWLS_WAITING);
     close_them();
-    f = fopen(in_dir("crawls/a/crawl.yaml"), "a");
+    f = fopen(in_dir("crawls/a/urlweir-settings.yaml"), "a");
     ck_assert_ptr_nonnull(f);
     ck_assert_int_ge(fputs("metrics: 127.0.0.1:0\n", f), 0);
     ck_assert_int_eq(fclose(f), 0);
     open_them();
     becomes("a", CRAWLS_FAILED);
-    ck_assert_ptr_nonnull(strstr(look("a").why, "/crawl.yaml:"));
+    ck_assert_ptr_nonnull(strstr(look("a").why, "/urlweir-settings.yaml:"));
     ck_assert_ptr_nonnull(strstr(look("a").why, ": metrics: "));
 }
 END_TEST
@@ -157,7 +157,8 @@ Suite *suite_crawl_job_files(void)
     tcase_add_test(t, a_file_makes_a_crawl_of_its_name);
     tcase_add_test(
         t, a_file_is_refused_for_what_a_service_cannot_do_with_its_place);
-    tcase_add_test(t, a_crawl_yaml_with_what_a_service_cannot_do_is_not_opened);
+    tcase_add_test(t,
+                   a_settings_file_with_what_a_service_cannot_do_is_not_opened);
     tcase_add_test(t, a_changed_file_changes_the_crawl_and_adds_its_seeds);
     tcase_add_test(
         t, what_was_changed_through_the_service_outlives_an_unchanged_file);

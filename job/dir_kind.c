@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dir_kind.c - told by marks that only we make: the settings file by its name,
+ * a database by its application id (octets 68 to 71 of an SQLite file, see
+ * https://www.sqlite.org/fileformat.html#application_id), a manifest by its
+ * first word. A file that merely has one of our names is not ours.
+ *
+ * A start that was cut short leaves no mark, but the lock, which is empty or
+ * holds what we write there, and files that were being written. They count for
+ * nothing, so that the start can be repeated. Nor does `lost+found`, which is
+ * there in each new file system.
+ */
+#include "job/dir_kind.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ascii.h"
+#include "base/format.h"
+#include "frontier/dedupe/dedupe.h"
+#include "job/settings.h"
+#include "storage/db/schema.h"
+
+#define SQLITE_ID_AT 68
+#define MARK_SIZE    (SQLITE_ID_AT + 4)
+
+/* ---- single files ---- */
+
+/* The first octets of DIR/NAME; how many, -1: it cannot be read. */
+static ssize_t read_mark(const char *dir, const char *name, char *mark)
+{
+    char path[4096];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    n = read(fd, mark, MARK_SIZE);
+    close(fd);
+    return n;
+}
+
+static bool is_database(const char *dir, const char *name, uint32_t id)
+{
+    unsigned char mark[MARK_SIZE] = {0};
+    const unsigned char *at = mark + SQLITE_ID_AT;
+
+    return read_mark(dir, name, (char *)mark) == MARK_SIZE &&
+           memcmp(mark, "SQLite format 3", 16) == 0 &&
+           ((uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
+            (uint32_t)at[2] << 8 | at[3]) == id;
+}
+
+static bool is_manifest(const char *dir, const char *name)
+{
+    char mark[MARK_SIZE];
+    ssize_t n = read_mark(dir, name, mark);
+
+    return n > 0 &&
+           bytes_starts_with(bytes_of(mark, (size_t)n), "urlweir-manifest ");
+}
+
+/* Nothing, or "4711 crawl ...". */
+static bool is_lock(const char *dir, const char *name)
+{
+    char mark[MARK_SIZE];
+    ssize_t n = read_mark(dir, name, mark), i = 0;
+
+    while (i < n && ascii_is_digit(mark[i]))
+        i++;
+    return n == 0 || (i > 0 && i < n && mark[i] == ' ');
+}
+
+static bool is_left_over(const char *dir, const char *name)
+{
+    if (strcmp(name, "lock") == 0 || strcmp(name, "dedupe.lock") == 0)
+        return is_lock(dir, name);
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+           strcmp(name, "lost+found") == 0 ||
+           strcmp(name, SETTINGS_FILE ".tmp") == 0 ||
+           strncmp(name, SETTINGS_SECRETS, sizeof SETTINGS_SECRETS - 1) == 0 ||
+           strncmp(name, "frontier.db.new", 15) == 0 ||
+           strncmp(name, "dedupe.db.new", 13) == 0;
+}
+
+/* ---- the directory ---- */
+
+static bool is_free(const char *dir, struct buf *culprit)
+{
+    const struct dirent *e;
+    DIR *d = opendir(dir);
+    bool found = false;
+
+    while (d != NULL && !found && (e = readdir(d)) != NULL) {
+        found = !is_left_over(dir, e->d_name);
+        if (found)
+            buf_add_str(culprit, e->d_name);
+    }
+    if (d != NULL)
+        closedir(d);
+    return !found;
+}
+
+enum dir_kind dir_kind_of(const char *dir, struct buf *culprit)
+{
+    if (settings_are_in(dir))
+        return DIR_CRAWL;
+    if (is_database(dir, "dedupe.db", DEDUPE_APPLICATION_ID) ||
+        is_manifest(dir, "dedupe.manifest"))
+        return DIR_SET;
+    if (is_database(dir, "frontier.db", SCHEMA_APPLICATION_ID) ||
+        is_manifest(dir, "manifest"))
+        return DIR_STORE;
+    return is_free(dir, culprit) ? DIR_FREE : DIR_OTHER;
+}
+
+/* ---- what is said ---- */
+
+static void say_other(const char *dir, const struct buf *culprit,
+                      enum dir_kind wanted, struct buf *why)
+{
+    size_t n = strlen(dir);
+
+    buf_add_str(why, " is not empty: ");
+    format_terminal(why, buf_bytes(culprit));
+    buf_add_str(why, " is there, which is not ours, and nothing was written; "
+                     "give a new or empty directory, such as ");
+    format_terminal(why, bytes_of_str(dir));
+    buf_addf(why, "%s%s", n > 0 && dir[n - 1] == '/' ? "" : "/",
+             wanted == DIR_CRAWL   ? "crawl"
+             : wanted == DIR_STORE ? "service"
+                                   : "dedupe");
+}
+
+static void say_kind(enum dir_kind kind, enum dir_kind wanted, struct buf *why)
+{
+    static const char *const holds[] = {
+        [DIR_CRAWL] = "a crawl of `urlweir crawl`",
+        [DIR_STORE] = "the store of a service or of a crawl",
+        [DIR_SET] = "a set of `urlweir dedupe`",
+    };
+    static const char *const wants[] = {
+        [DIR_CRAWL] = "a crawl",
+        [DIR_STORE] = "a service",
+        [DIR_SET] = "the set of --state",
+    };
+
+    buf_addf(why, " holds %s; %s has a directory of its own", holds[kind],
+             wants[wanted]);
+}
+
+bool dir_kind_fits(const char *dir, enum dir_kind wanted, struct buf *why)
+{
+    struct buf culprit;
+    enum dir_kind kind;
+    bool fits;
+
+    buf_init(&culprit, 1024);
+    kind = dir_kind_of(dir, &culprit);
+    fits = kind == DIR_FREE || kind == wanted ||
+           (kind == DIR_STORE && wanted == DIR_CRAWL);
+    if (!fits) {
+        format_terminal(why, bytes_of_str(dir));
+        if (kind == DIR_OTHER)
+            say_other(dir, &culprit, wanted, why);
+        else
+            say_kind(kind, wanted, why);
+    }
+    buf_fini(&culprit);
+    return fits;
+}
+
+bool dir_kind_check(const char *dir, enum dir_kind wanted, const char *command)
+{
+    struct buf why;
+    bool fits;
+
+    buf_init(&why, 65536);
+    fits = dir_kind_fits(dir, wanted, &why);
+    if (!fits)
+        fprintf(stderr, "urlweir %s: %s\n", command, buf_str(&why));
+    buf_fini(&why);
+    return fits;
+}
