@@ -19,25 +19,6 @@
  * and goes among those to be tried again only if its queue is past it, so that
  * it stands in one place at most.
  */
-/*
- * external.c - what is out with other programs, from lease to end of length.
- *
- *            external_grant                     external_settle: final
- *   queued ─────────────► lent (a lease ──────────────────────► done
- *      ▲                  with a length)
- *      └──────────────────────┘
- *        external_settle: not final; the length is over
- *
- * A lent URL is a lease of the engine as any other, so its host is busy and all
- * counts are right by themselves; the length beside it says until when. The log
- * has a row for each length and for each change of its end; of the rows of one
- * URL the last one counts, and none where the URL is done.
- *
- * After a restart a lent URL is among those that its queue reads from the
- * store, as everything is that is not done. It is passed over there
- * (external_is_elsewhere), and goes among those to be tried again only if its
- * queue is past it, so that it stands in one place at most.
- */
 #include "frontier/embedded/external_impl.h"
 
 #include <stdlib.h>
