@@ -41,7 +41,7 @@ void histogram_note(struct histogram *h, int64_t ns)
     add(&h->sum, (uint64_t)ns);
 }
 
-void histogram_look(const struct histogram *h, struct histogram_sample *into)
+void histogram_add_to(const struct histogram *h, struct histogram_stats *into)
 {
     for (unsigned i = 0; i <= HISTOGRAM_BOUNDS; i++)
         into->buckets[i] +=
@@ -49,7 +49,7 @@ void histogram_look(const struct histogram *h, struct histogram_sample *into)
     into->sum += atomic_load_explicit(&h->sum, memory_order_relaxed);
 }
 
-uint64_t histogram_count(const struct histogram_sample *s)
+uint64_t histogram_count(const struct histogram_stats *s)
 {
     uint64_t n = 0;
 

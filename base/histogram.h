@@ -30,7 +30,7 @@ struct histogram {
 };
 
 /* As it was when somebody looked; not cumulative. All zero: empty. */
-struct histogram_sample {
+struct histogram_stats {
     uint64_t buckets[HISTOGRAM_BOUNDS + 1];
     uint64_t sum; /* ns */
 };
@@ -40,8 +40,8 @@ struct histogram_sample {
 void histogram_note(struct histogram *h, int64_t ns);
 
 /* Adds what `h` holds to *into. */
-void histogram_look(const struct histogram *h, struct histogram_sample *into);
+void histogram_add_to(const struct histogram *h, struct histogram_stats *into);
 /* Observations in it. */
-uint64_t histogram_count(const struct histogram_sample *s);
+uint64_t histogram_count(const struct histogram_stats *s);
 
 #endif

@@ -14,13 +14,13 @@
 #include "base/status.h"
 #include "crawler/archive/archive.h"
 #include "crawler/crawl_task.h"
-#include "crawler/fetch/fetch_tally.h"
+#include "crawler/fetch/fetch_stats.h"
 #include "crawler/fetch/resolver.h"
 #include "crawler/fetcher.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/engine.h"
 #include "frontier/outcome.h"
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 
 struct crawl;
 
@@ -65,17 +65,18 @@ struct crawl_result {
     int64_t waits_ns;      /* and how long it still waits */
 };
 
-/* What a watcher sees; at most 200 ms old, but for `watch`. */
-struct crawl_sample {
-    struct engine_stats stats;
-    uint64_t active;                 /* transfers under way */
-    uint64_t requests;               /* of this run */
-    uint64_t wire_bytes;             /* received in this run */
-    uint64_t connections;            /* opened in this run */
-    uint64_t stuck;                  /* fetchers that do not come back */
-    struct fetch_tally_sample tally; /* of this run */
-    struct frontier_watch watch;     /* at most a second old; at the end new */
-    bool draining;                   /* stopping: finishing what is under way */
+/* The state of a crawl for progress, status and monitors; at most 200 ms old,
+ * but for `frontier`. */
+struct crawl_stats {
+    struct engine_stats engine;
+    uint64_t active;                /* transfers under way */
+    uint64_t requests;              /* of this run */
+    uint64_t wire_bytes;            /* received in this run */
+    uint64_t connections;           /* opened in this run */
+    uint64_t stuck;                 /* fetchers that do not come back */
+    struct fetch_stats fetches;     /* of this run */
+    struct frontier_stats frontier; /* at most a second old; at the end new */
+    bool draining;                  /* stopping: finishing what is under way */
     bool paused;
 };
 
@@ -99,9 +100,10 @@ struct crawl_limits {
     int64_t time_limit, give_up;
 };
 void crawl_set_limits(struct crawl *c, const struct crawl_limits *l);
-/* What its fetchers go by, for who puts URLs as they would; any thread. */
+/* The settings of its fetchers; they also apply to URLs put by other programs.
+ * Any thread. */
 const struct fetcher_options *crawl_fetching(const struct crawl *c);
-void crawl_look(struct crawl *c, struct crawl_sample *out);
+void crawl_get_stats(struct crawl *c, struct crawl_stats *out);
 /* Waits at most `timeout_ns`. True: it has ended; the last checkpoint, if it
  * could be written, is. */
 bool crawl_wait(struct crawl *c, int64_t timeout_ns,

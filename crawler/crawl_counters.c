@@ -13,109 +13,109 @@
 
 #include "storage/frontier_store.h"
 
-#define STAT(x)  offsetof(struct crawl_sample, stats.x)
-#define WATCH(x) offsetof(struct crawl_sample, watch.x)
-#define FETCH(x) offsetof(struct crawl_sample, x)
+#define ENGINE(x)   offsetof(struct crawl_stats, engine.x)
+#define FRONTIER(x) offsetof(struct crawl_stats, frontier.x)
+#define FETCH(x)    offsetof(struct crawl_stats, x)
 
 /* clang-format off */
 const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"pages", "pages", "URLs",
      "URLs that count for --limit: fetched, and 4xx and 5xx after all tries",
-     COUNTER_CRAWL, false, "pages_total", NULL, NULL, STAT(pages)},
+     COUNTER_CRAWL, false, "pages_total", NULL, NULL, ENGINE(pages)},
     {"fetched", "fetched", "URLs", "URLs with a response of their own",
      COUNTER_CRAWL, false, "urls_done_total", "status", "fetched",
-     STAT(fetched)},
+     ENGINE(fetched)},
     {"redirects", "redirects", "URLs", "URLs that redirect",
      COUNTER_CRAWL, false, "urls_done_total", "status", "redirect",
-     STAT(redirects)},
+     ENGINE(redirects)},
     {"failed", "failed", "URLs", "URLs that failed after all tries",
      COUNTER_CRAWL, false, "urls_done_total", "status", "failed",
-     STAT(failed)},
+     ENGINE(failed)},
     {"denied", "denied", "URLs", "URLs that robots.txt denies",
      COUNTER_CRAWL, false, "urls_done_total", "status", "denied",
-     STAT(denied)},
+     ENGINE(denied)},
     {"skipped", "skipped", "URLs", "URLs that a rule or a person skipped",
      COUNTER_CRAWL, false, "urls_done_total", "status", "skipped",
-     STAT(skipped)},
+     ENGINE(skipped)},
     {"retries", "retries", "tries", "tries that were not the last",
-     COUNTER_CRAWL, false, "retries_total", NULL, NULL, WATCH(retries)},
+     COUNTER_CRAWL, false, "retries_total", NULL, NULL, FRONTIER(retries)},
     {"urls", "URLs admitted", "URLs", "URLs admitted",
-     COUNTER_CRAWL, false, "urls_admitted_total", NULL, NULL, STAT(urls)},
+     COUNTER_CRAWL, false, "urls_admitted_total", NULL, NULL, ENGINE(urls)},
     {"queued", "queued", "URLs", "URLs not done, leased ones included",
-     COUNTER_STATE, false, "queued_urls", NULL, NULL, STAT(queued)},
+     COUNTER_STATE, false, "queued_urls", NULL, NULL, ENGINE(queued)},
     {"leased", NULL, "URLs", "URLs leased to fetchers and other programs",
-     COUNTER_LIVE, false, "leased_urls", NULL, NULL, STAT(leased)},
+     COUNTER_LIVE, false, "leased_urls", NULL, NULL, ENGINE(leased)},
     {"hosts", "hosts", "hosts", "hosts known (queue keys, with --queue-key)",
-     COUNTER_STATE, false, "hosts", NULL, NULL, STAT(queues)},
+     COUNTER_STATE, false, "hosts", NULL, NULL, ENGINE(queues)},
     {"hosts_active", "hosts active", "hosts", "hosts with URLs that are not done",
-     COUNTER_STATE, false, "active_hosts", NULL, NULL, STAT(queues_active)},
+     COUNTER_STATE, false, "active_hosts", NULL, NULL, ENGINE(queues_active)},
     {"hosts_ready", NULL, "hosts",
      "hosts that could be asked now; of more than 20,000 hosts, this and the "
      "next two are counted 20,000 a second and shown when all have been",
-     COUNTER_LIVE, false, "ready_hosts", NULL, NULL, WATCH(hosts.ready)},
+     COUNTER_LIVE, false, "ready_hosts", NULL, NULL, FRONTIER(hosts.ready)},
     {"hosts_blocked", NULL, "hosts",
      "hosts held back by Retry-After, by back-off or by a person",
-     COUNTER_LIVE, false, "blocked_hosts", NULL, NULL, WATCH(hosts.blocked)},
+     COUNTER_LIVE, false, "blocked_hosts", NULL, NULL, FRONTIER(hosts.blocked)},
     {"hosts_dead", NULL, "hosts",
      "hosts given up in this run: not reached --tries times in a row",
-     COUNTER_LIVE, false, "dead_hosts", NULL, NULL, WATCH(hosts.dead)},
+     COUNTER_LIVE, false, "dead_hosts", NULL, NULL, FRONTIER(hosts.dead)},
     {"links", "links found", "links", "links found, repeats included",
-     COUNTER_CRAWL, false, "links_total", NULL, NULL, STAT(links)},
+     COUNTER_CRAWL, false, "links_total", NULL, NULL, ENGINE(links)},
     {"duplicates", "duplicates", "links",
      "links to URLs seen before, on the same page or in the crawl",
      COUNTER_CRAWL, false, "duplicate_links_total", NULL, NULL,
-     STAT(duplicates)},
+     ENGINE(duplicates)},
     {"dropped", "dropped links", "links", "links dropped before admission",
      COUNTER_CRAWL, false, "dropped_links_total", "reason", NULL,
-     STAT(dropped)},
+     ENGINE(dropped)},
     {"bytes", "bytes received", "octets",
      "octets of the responses to URLs, heads included",
-     COUNTER_CRAWL, false, "response_bytes_total", NULL, NULL, STAT(bytes)},
+     COUNTER_CRAWL, false, "response_bytes_total", NULL, NULL, ENGINE(bytes)},
     {"same_content", "same body as before", "URLs",
      "fetched pages whose body had been seen before",
      COUNTER_CRAWL, false, "same_content_total", NULL, NULL,
-     WATCH(same_content)},
+     FRONTIER(same_content)},
     {"seen_in_batch", NULL, "links",
      "answers of the seen check: seen, a repeat in its batch",
      COUNTER_CRAWL, false, "seen_checks_total", "answer", "in_batch",
-     WATCH(in_batch)},
+     FRONTIER(in_batch)},
     {"seen_hot", NULL, "links",
      "answers of the seen check: seen, known from the hot cache",
-     COUNTER_CRAWL, false, "seen_checks_total", "answer", "hot", WATCH(hot)},
+     COUNTER_CRAWL, false, "seen_checks_total", "answer", "hot", FRONTIER(hot)},
     {"certainly_new", NULL, "links",
      "answers of the seen check: new, as the filter said",
      COUNTER_CRAWL, false, "seen_checks_total", "answer", "certainly_new",
-     WATCH(certainly_new)},
+     FRONTIER(certainly_new)},
     {"maybe_seen", NULL, "links",
      "answers of the seen check: the filter said \"maybe\", and it was seen",
      COUNTER_CRAWL, false, "seen_checks_total", "answer", "maybe_seen",
-     WATCH(maybe_seen)},
+     FRONTIER(maybe_seen)},
     {"false_positives", "false positives caught", "links",
      "answers of the seen check: the filter said \"maybe\", but it was new",
      COUNTER_CRAWL, false, "seen_checks_total", "answer", "false_positive",
-     WATCH(false_positives)},
+     FRONTIER(false_positives)},
     {"filter_unsure", "filter out of reach", "links",
      "answers of the seen check: left to the exact set, as the filter, one in "
      "Redis, was out of reach or being filled",
      COUNTER_CRAWL, true, "seen_checks_total", "answer", "unsure",
-     WATCH(unsure)},
+     FRONTIER(unsure)},
     {"blocklist_false_positives", "blocklist too strict", "URLs",
      "URLs that --block-filter called blocked and --block-exact let in",
      COUNTER_CRAWL, true, "blocklist_false_positives_total", NULL, NULL,
-     WATCH(blocklist_false_positives)},
+     FRONTIER(blocklist_false_positives)},
     {"blocklist_unsure", "blocklist out of reach", "URLs",
      "URLs asked while a --block-filter in Redis was out of reach",
      COUNTER_CRAWL, true, "blocklist_unsure_total", NULL, NULL,
-     WATCH(blocklist_unsure)},
+     FRONTIER(blocklist_unsure)},
     {"digest_collisions", "digest collisions", "URLs",
      "with --compare-text, URLs whose digest belonged to another URL",
      COUNTER_CRAWL, true, "digest_collisions_total", NULL, NULL,
-     WATCH(digest_collisions)},
+     FRONTIER(digest_collisions)},
     {"seeds", "seeds", "URLs", "seeds given",
-     COUNTER_STATE, false, "seeds", NULL, NULL, STAT(seeds)},
+     COUNTER_STATE, false, "seeds", NULL, NULL, ENGINE(seeds)},
     {"seeds_failed", "seeds failed", "URLs",
      "seeds that could not be fetched",
-     COUNTER_STATE, false, "failed_seeds", NULL, NULL, STAT(seeds_failed)},
+     COUNTER_STATE, false, "failed_seeds", NULL, NULL, ENGINE(seeds_failed)},
     {"requests", NULL, "requests",
      "requests sent, each try and each robots.txt; the metric counts them when "
      "they end",
@@ -134,7 +134,7 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_LIVE, false, "stuck_fetchers", NULL, NULL, FETCH(stuck)},
     {"memory_bytes", NULL, "octets",
      "memory that the engine holds: frontier, seen check, filter",
-     COUNTER_LIVE, false, "memory_bytes", NULL, NULL, STAT(memory)},
+     COUNTER_LIVE, false, "memory_bytes", NULL, NULL, ENGINE(memory)},
 };
 /* clang-format on */
 
@@ -151,15 +151,15 @@ const char *counter_kind_name(enum counter_kind kind)
 }
 
 uint64_t crawl_counter_value(const struct crawl_counter *c,
-                             const struct crawl_sample *s)
+                             const struct crawl_stats *s)
 {
     return *(const uint64_t *)(const void *)((const char *)s + c->at);
 }
 
-uint64_t crawl_counter_of_watch(const struct crawl_counter *c,
-                                const struct frontier_watch *w)
+uint64_t crawl_counter_of_frontier(const struct crawl_counter *c,
+                                   const struct frontier_stats *w)
 {
-    size_t at = c->at - offsetof(struct crawl_sample, watch);
+    size_t at = c->at - offsetof(struct crawl_stats, frontier);
 
     assert(at < sizeof *w);
     return *(const uint64_t *)(const void *)((const char *)w + at);
@@ -170,13 +170,13 @@ bool crawl_counter_is_stored(const struct crawl_counter *c)
     return c->kind == COUNTER_CRAWL || c->kind == COUNTER_STATE;
 }
 
-void crawl_sample_of_store(const struct frontier_store *store,
-                           struct crawl_sample *out)
+void crawl_stats_of_store(const struct frontier_store *store,
+                          struct crawl_stats *out)
 {
     uint32_t queues = frontier_store_queue_count(store);
 
-    frontier_stats_of_store(store, &out->stats);
-    frontier_watch_of_store(store, &out->watch);
+    engine_stats_of_store(store, &out->engine);
+    frontier_stats_of_store(store, &out->frontier);
     for (uint32_t q = 1; q <= queues; q++)
-        out->stats.queues_active += frontier_store_pending(store, q) > 0;
+        out->engine.queues_active += frontier_store_pending(store, q) > 0;
 }

@@ -2,13 +2,13 @@
  * crawl_counters.h - the counters of a crawl: one table.
  *
  * Each counter is described once: its name, what it counts, how it adds up and
- * where it is in a struct crawl_sample. `urlweir status`, --progress json, the
+ * where it is in a struct crawl_stats. `urlweir status`, --progress json, the
  * summary, the HTTP API and the metrics all read this table, and so do the
  * tables in docs/formats (tools/doc-tables.sh tables), so a counter has one
  * name and one meaning wherever it is shown. What has labels of its own, such
- * as outcomes by reason, is not here: see frontier/watch.h.
+ * as outcomes by reason, is not here: see frontier/stats.h.
  *
- * Threads: the table is constant; a sample belongs to its owner.
+ * Threads: the table is constant; crawl_stats belong to its owner.
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_COUNTERS_H
 #define URLWEIR_CRAWLER_CRAWL_COUNTERS_H
@@ -42,24 +42,24 @@ struct crawl_counter {
      * written elsewhere, one series for each value of that label: this counter
      * is the series with `value`, or with `value` NULL the sum of all. */
     const char *metric, *label, *value;
-    size_t at; /* of its uint64_t in struct crawl_sample */
+    size_t at; /* of its uint64_t in struct crawl_stats */
 };
 
 #define CRAWL_COUNTERS 37
 extern const struct crawl_counter crawl_counters[CRAWL_COUNTERS];
 
 uint64_t crawl_counter_value(const struct crawl_counter *c,
-                             const struct crawl_sample *s);
-/* Of one whose place is in `watch`: the served frontier has no sample. */
-uint64_t crawl_counter_of_watch(const struct crawl_counter *c,
-                                const struct frontier_watch *w);
+                             const struct crawl_stats *s);
+/* Of one whose place is in `frontier`: all that the served frontier has. */
+uint64_t crawl_counter_of_frontier(const struct crawl_counter *c,
+                                   const struct frontier_stats *w);
 /* Can it be told of a crawl that no process runs? */
 bool crawl_counter_is_stored(const struct crawl_counter *c);
 
 /* Fills in `out`, zeroed before, what the store alone knows: the stored
  * counters, outcomes and drops by reason, and whether the filter was overfull
  * at the last checkpoint. Looks at every host queue. */
-void crawl_sample_of_store(const struct frontier_store *store,
-                           struct crawl_sample *out);
+void crawl_stats_of_store(const struct frontier_store *store,
+                          struct crawl_stats *out);
 
 #endif

@@ -7,7 +7,7 @@
  *   crawl_reports.c  what fetchers tell, to the engine
  *   crawl_leases.c   what the engine hands out, to the fetchers
  *   crawl_stuck.c    fetchers that do not come back
- *   crawl_watch.c    what watchers see
+ *   crawl_stats.c    stats for progress and monitors
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_IMPL_H
 #define URLWEIR_CRAWLER_CRAWL_IMPL_H
@@ -42,17 +42,17 @@ struct crawl {
     /* shared, under mtx */
     pthread_mutex_t mtx;
     pthread_cond_t ended_cond;
-    struct crawl_sample sample;
+    struct crawl_stats stats;
     struct crawl_result result;
     struct crawl_answer *recent; /* a ring */
     uint64_t answers;            /* ever put there */
     bool ended;
 
     /* frontier thread */
-    int64_t started, looked, disk_looked, checkpointed;
-    int64_t watched;             /* 0: not yet */
-    uint64_t watched_queued;     /* URLs that were queued then */
-    struct frontier_watch watch; /* as of then */
+    int64_t started, published, disk_checked, checkpointed;
+    int64_t engine_at;              /* when its stats were taken; 0: not yet */
+    uint64_t engine_queued;         /* URLs that were queued then */
+    struct frontier_stats frontier; /* as of then */
     enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
     int stops_done; /* how far fetchers were told to stop */
@@ -83,9 +83,9 @@ void crawl_note_failure(struct crawl *c, enum status st);
 void crawl_take_reports(struct crawl *c, struct report **reports, size_t n);
 /* Hands out what is due, unless it is stopping or paused. */
 void crawl_lease_due(struct crawl *c);
-/* The sample of watchers, where it is old or `force` wants a new one. What is
- * watched of the engine is a second old at most, and made anew sooner only when
- * the last URL is done and at the end. */
+/* Publishes the stats if they are old or `force` is set. Those of the engine
+ * are a second old at most, and made anew sooner only when the last URL is done
+ * and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
 /* The fetcher to which the URLs of this queue go. */
 struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue);

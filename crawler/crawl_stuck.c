@@ -21,8 +21,8 @@
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
 
-#define PATIENCE      (30 * NS_PER_S) /* with a fetcher */
-#define LOOK_INTERVAL (100 * NS_PER_MS)
+#define PATIENCE       (30 * NS_PER_S) /* with a fetcher */
+#define STATS_INTERVAL (100 * NS_PER_MS)
 
 int64_t crawl_patience(void)
 {
@@ -81,7 +81,7 @@ static void look_at(struct crawl *c, unsigned i)
     struct in_hand_slot *slot = in_hand_slot(c->in_hand, i);
     uint64_t id = atomic_load(&slot->id), steps = atomic_load(&slot->steps);
 
-    switch (watchdog_look(c->watchdog, i, id, steps)) {
+    switch (watchdog_check(c->watchdog, i, id, steps)) {
     case WATCHDOG_NOTHING:
         break;
     case WATCHDOG_STUCK:
@@ -112,7 +112,8 @@ static void end_without_them(struct crawl *c)
 void crawl_look_for_stuck(struct crawl *c, int64_t now)
 {
     /* One that was stuck and has ended is not to count as both. */
-    if (watchdog_stuck(c->watchdog) == 0 && now - c->watched_at < LOOK_INTERVAL)
+    if (watchdog_stuck(c->watchdog) == 0 &&
+        now - c->watched_at < STATS_INTERVAL)
         return;
     c->watched_at = now;
     c->watched_time = watchdog_round(c->watchdog, now);

@@ -56,9 +56,9 @@ static bool disk_is_low(struct crawl *c, int64_t now)
 {
     uint64_t left;
 
-    if (c->o.min_disk == 0 || now - c->disk_looked < DISK_INTERVAL)
+    if (c->o.min_disk == 0 || now - c->disk_checked < DISK_INTERVAL)
         return false;
-    c->disk_looked = now;
+    c->disk_checked = now;
     return file_disk_free(c->o.dir, &left) == STATUS_OK && left < c->o.min_disk;
 }
 
@@ -209,7 +209,7 @@ void *crawl_frontier_thread(void *arg)
 {
     struct crawl *c = arg;
 
-    c->started = c->looked = c->checkpointed = clock_mono();
+    c->started = c->published = c->checkpointed = clock_mono();
     while (c->gone + watchdog_stuck(c->watchdog) < c->o.threads)
         frontier_turn_once(c);
     last_words(c);

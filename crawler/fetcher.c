@@ -23,7 +23,7 @@
 #include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "crawler/fetch/fetch_tally.h"
+#include "crawler/fetch/fetch_stats.h"
 #include "crawler/fetch_task.h"
 
 #define ROBOTS_MEMORY ((size_t)16 << 20)
@@ -60,7 +60,7 @@ struct fetcher {
     enum mode mode;
     /* written by the fetcher thread, read by any */
     struct fetcher_counters counters;
-    struct fetch_tally tally;
+    struct fetch_counters tally;
     /* shared, under mtx */
     pthread_mutex_t mtx;
     struct assignment **inbox;
@@ -188,7 +188,7 @@ static void end(struct fetcher *f, struct fetch_task *task,
     struct bytes origin = task->origin;
     bool read_robots = task->read_robots;
 
-    fetch_tally_note(&f->tally, result, read_robots);
+    fetch_stats_note(&f->tally, result, read_robots);
     if (fetch_task_on_ended(&f->tools, task, result) == FETCH_TASK_BUSY)
         return;
     if (read_robots)
@@ -383,7 +383,7 @@ const struct fetcher_counters *fetcher_counters(const struct fetcher *f)
     return &f->counters;
 }
 
-const struct fetch_tally *fetcher_tally(const struct fetcher *f)
+const struct fetch_counters *fetcher_fetch_counters(const struct fetcher *f)
 {
     return &f->tally;
 }

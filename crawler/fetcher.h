@@ -48,7 +48,7 @@ struct report {
 void report_free(struct report *r);
 
 struct fetcher;
-struct fetch_tally;
+struct fetch_counters;
 
 /* Starts its thread. `reports` is the frontier thread's inbox; `capacity` is
  * the most URLs that are with this fetcher at once; `in_hand`, where it notes
@@ -74,8 +74,8 @@ void fetcher_stop(struct fetcher *f);
 void fetcher_free(struct fetcher *f);
 
 const struct fetcher_counters *fetcher_counters(const struct fetcher *f);
-/* What its requests came to (fetch_tally.h). Any thread. */
-const struct fetch_tally *fetcher_tally(const struct fetcher *f);
+/* What its requests came to (fetch_stats.h). Any thread. */
+const struct fetch_counters *fetcher_fetch_counters(const struct fetcher *f);
 
 /* Before the first fetcher, and, where others use libcurl or libxml2, before
  * their threads: libcurl, libxml2, ICU. Any number of times. */

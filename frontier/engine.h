@@ -8,7 +8,7 @@
  *
  * An engine belongs to one thread, the frontier thread; others reach it by
  * bounded queues. `now` is monotonic nanoseconds, `wall_ms` the wall clock;
- * the engine itself asks no clock but to tell how long a commit took (watch.h),
+ * the engine itself asks no clock but to tell how long a commit took (stats.h),
  * so a seed replays a whole crawl without sockets or sleeping.
  *
  * Nothing is durable before the commit that engine_turn makes; after it, all

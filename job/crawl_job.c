@@ -228,9 +228,9 @@ static void note_stuck(struct crawl_jobs *h)
 bool crawl_job_tick(struct crawl_job *m, struct buf *why)
 {
     enum status st = m->lines != NULL ? jsonl_status(m->lines) : STATUS_OK;
-    struct crawl_sample look;
+    struct crawl_stats look;
 
-    crawl_look(m->crawl, &look);
+    crawl_get_stats(m->crawl, &look);
     if (look.stuck > 0) {
         buf_add_str(why, crawl_end_text(CRAWL_STUCK));
         note_stuck(m->host);

@@ -157,13 +157,13 @@ enum status crawl_job_open(void *ctx, const char *name, const char *dir,
     return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
 }
 
-void crawl_job_look(void *ctx, const char *dir, struct crawl_sample *out)
+void crawl_job_read_stats(void *ctx, const char *dir, struct crawl_stats *out)
 {
     struct reader r;
 
     (void)ctx;
     if (reader_open(&r, dir) != STATUS_OK)
         return;
-    crawl_sample_of_store(r.store, out);
+    crawl_stats_of_store(r.store, out);
     reader_close(&r);
 }

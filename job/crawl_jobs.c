@@ -180,7 +180,7 @@ static enum status create(void *ctx, const char *name, const char *dir,
 static void tell(void *ctx, const struct crawls_view *v)
 {
     struct crawl_jobs *h = ctx;
-    const struct engine_stats *s = &v->sample.stats;
+    const struct engine_stats *s = &v->stats.engine;
     struct buf safe;
 
     if (h->o.quiet && v->state != CRAWLS_FAILED)
@@ -220,7 +220,7 @@ struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h)
         .settings = crawl_job_settings,
         .set_settings = crawl_job_set_settings,
         .report = crawl_job_report,
-        .look = crawl_job_look,
+        .read_stats = crawl_job_read_stats,
         .tick = crawl_job_tick,
         .tell = tell,
         .patience = h->o.patience,

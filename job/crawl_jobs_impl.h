@@ -80,7 +80,7 @@ enum status crawl_job_make(struct crawl_jobs *h, const char *name,
 enum status crawl_job_open(void *ctx, const char *name, const char *dir,
                            bool paused, struct crawl_job **out,
                            struct buf *why);
-void crawl_job_look(void *ctx, const char *dir, struct crawl_sample *out);
+void crawl_job_read_stats(void *ctx, const char *dir, struct crawl_stats *out);
 /* The settings file in DIR into settings, which are made; output is `dir`. */
 enum status crawl_job_load(struct crawl_settings *s, const char *dir,
                            struct buf *why);

@@ -179,8 +179,8 @@ static void open_as_left(struct crawls *c, const char *name)
     e = crawls_add(c, name, buf_str(&dir));
     e->told = crawls_told_load(e->dir);
     if (e->told == CRAWLS_TOLD_STOP) {
-        if (c->factory.look != NULL)
-            c->factory.look(c->factory.ctx, e->dir, &e->sample);
+        if (c->factory.read_stats != NULL)
+            c->factory.read_stats(c->factory.ctx, e->dir, &e->stats);
         crawls_entry_tend(c, e);
     } else {
         st = crawls_entry_open(c, e, &why);

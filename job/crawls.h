@@ -48,17 +48,17 @@ const char *crawls_state_name(enum crawls_state s); /* "running" ... */
 struct crawls_view {
     char name[CRAWLS_NAME_MOST + 1];
     enum crawls_state state;
-    enum crawl_end end;         /* of STOPPED and FAILED */
-    char why[256];              /* of FAILED: what is wrong */
-    int64_t started_ms;         /* wall clock, of this run */
-    struct crawl_sample sample; /* the last one, of STOPPED as well */
+    enum crawl_end end;       /* of STOPPED and FAILED */
+    char why[256];            /* of FAILED: what is wrong */
+    int64_t started_ms;       /* wall clock, of this run */
+    struct crawl_stats stats; /* the last one, of STOPPED as well */
 };
 bool crawls_name_is_valid(struct bytes name);
 /* Views of all, by name; free() the array. */
 size_t crawls_each(struct crawls *c, struct crawls_view **out);
 /* STATUS_NOT_FOUND. */
-MUST_CHECK enum status crawls_look(struct crawls *c, struct bytes name,
-                                   struct crawls_view *out);
+MUST_CHECK enum status crawls_find_view(struct crawls *c, struct bytes name,
+                                        struct crawls_view *out);
 /* Is there one of this name? Cheap; what is asked to route a call. */
 bool crawls_has(struct crawls *c, struct bytes name);
 /* Calls `use` with the crawl, which stays open meanwhile; short, as a stop
@@ -169,7 +169,7 @@ struct crawl_factory {
     /* These may be NULL. */
 
     /* Of one that is stopped, for its view; `out` is zeroed. */
-    void (*look)(void *ctx, const char *dir, struct crawl_sample *out);
+    void (*read_stats)(void *ctx, const char *dir, struct crawl_stats *out);
     /* A few times a second while it is open. True: it cannot go on, `why`. */
     bool (*tick)(struct crawl_job *m, struct buf *why);
     /* It was opened, or has another state than it was told of last. */

@@ -221,7 +221,7 @@ bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e)
         st = crawls_remove(c, e->name);
         if (st == STATUS_OK) {
             deletes->out =
-                json_pack("{s:I}", "deleted", (json_int_t)e->sample.stats.urls);
+                json_pack("{s:I}", "deleted", (json_int_t)e->stats.engine.urls);
             crawls_drop(c, e); /* before anybody is told that it is gone */
         }
     }

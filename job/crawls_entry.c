@@ -111,13 +111,13 @@ void crawls_remove_rest(struct crawls *c, const char *file)
 
 /* ---- what is seen of it ---- */
 
-static bool has_nothing_left(const struct crawl_sample *s)
+static bool has_nothing_left(const struct crawl_stats *s)
 {
-    return s->stats.queued == s->stats.withheld && s->active == 0;
+    return s->engine.queued == s->engine.withheld && s->active == 0;
 }
 
 static enum crawls_state state_of(const struct crawls_entry *e,
-                                  const struct crawl_sample *s)
+                                  const struct crawl_stats *s)
 {
     if (e->stopping || s->draining)
         return CRAWLS_STOPPING;
@@ -136,11 +136,11 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
     out->end = e->end;
     out->started_ms = e->started_ms;
     if (e->crawl != NULL) {
-        crawl_look(e->crawl, &out->sample);
+        crawl_get_stats(e->crawl, &out->stats);
         out->end = CRAWL_RUNNING;
-        out->state = state_of(e, &out->sample);
+        out->state = state_of(e, &out->stats);
     } else {
-        out->sample = e->sample;
+        out->stats = e->stats;
         out->state = e->state;
     }
 }
@@ -258,8 +258,8 @@ static void close_ended(struct crawls *c, struct crawls_entry *e,
     enum status st;
 
     pthread_mutex_lock(&c->mtx);
-    crawl_look(e->crawl, &e->sample);
-    e->sample.active = 0;
+    crawl_get_stats(e->crawl, &e->stats);
+    e->stats.active = 0;
     e->state = CRAWLS_STOPPING;
     e->crawl = NULL;
     while (e->users > 0)

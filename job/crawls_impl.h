@@ -47,7 +47,7 @@ struct crawls_entry {
     enum crawl_end end;
     char why[256];
     int64_t started_ms;
-    struct crawl_sample sample; /* while it is not open */
+    struct crawl_stats stats; /* while it is not open */
 };
 
 struct crawls {

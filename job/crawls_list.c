@@ -120,8 +120,8 @@ size_t crawls_each(struct crawls *c, struct crawls_view **out)
     return n;
 }
 
-enum status crawls_look(struct crawls *c, struct bytes name,
-                        struct crawls_view *out)
+enum status crawls_find_view(struct crawls *c, struct bytes name,
+                             struct crawls_view *out)
 {
     const struct crawls_entry *e;
 

@@ -64,7 +64,7 @@ static void take_rate(struct dedupe_report *r, uint64_t lines, int64_t now)
 }
 
 void dedupe_report_update(struct dedupe_report *r,
-                          const struct dedupe_sample *s, int64_t now)
+                          const struct dedupe_progress *s, int64_t now)
 {
     struct buf b;
 
@@ -103,7 +103,7 @@ static void add_part(struct buf *out, size_t start, size_t width,
     buf_clear(part);
 }
 
-void dedupe_report_bar(struct buf *out, const struct dedupe_sample *s,
+void dedupe_report_bar(struct buf *out, const struct dedupe_progress *s,
                        double rate, size_t width)
 {
     size_t start = out->len;
@@ -135,7 +135,7 @@ void dedupe_report_bar(struct buf *out, const struct dedupe_sample *s,
     buf_fini(&part);
 }
 
-void dedupe_report_line(struct buf *out, const struct dedupe_sample *s,
+void dedupe_report_line(struct buf *out, const struct dedupe_progress *s,
                         double rate)
 {
     buf_add_str(out, "urlweir: progress: elapsed=");
@@ -151,7 +151,7 @@ void dedupe_report_line(struct buf *out, const struct dedupe_sample *s,
 
 /* ---- the end ---- */
 
-static double lines_a_second(const struct dedupe_sample *s)
+static double lines_a_second(const struct dedupe_progress *s)
 {
     return s->elapsed_ms > 0 ? (double)s->lines * 1000 / (double)s->elapsed_ms
                              : 0;
@@ -170,7 +170,7 @@ static void row(struct buf *out, const char *name, uint64_t n)
 
 void dedupe_summary_text(struct buf *out, const struct dedupe_summary *s)
 {
-    const struct dedupe_sample *a = &s->all;
+    const struct dedupe_progress *a = &s->all;
 
     buf_addf(out, "urlweir dedupe: %s\n",
              s->interrupted ? "interrupted" : "finished");
@@ -208,7 +208,7 @@ static json_t *number(uint64_t n)
 
 enum status dedupe_summary_json(struct buf *out, const struct dedupe_summary *s)
 {
-    const struct dedupe_sample *a = &s->all;
+    const struct dedupe_progress *a = &s->all;
     json_t *o = json_object();
     char *text;
 

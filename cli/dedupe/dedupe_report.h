@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 
-struct dedupe_sample {
+struct dedupe_progress {
     int64_t elapsed_ms;
     uint64_t lines, unique, duplicates, invalid;
     uint64_t bytes; /* read, as they stand in the files */
@@ -27,20 +27,20 @@ struct dedupe_report;
 /* `now`: monotonic nanoseconds. */
 struct dedupe_report *dedupe_report_new(int64_t now);
 void dedupe_report_update(struct dedupe_report *r,
-                          const struct dedupe_sample *s, int64_t now);
+                          const struct dedupe_progress *s, int64_t now);
 /* Takes the live line away, and frees. NULL is fine. */
 void dedupe_report_free(struct dedupe_report *r);
 
 /* ---- the text of it ---- */
 
 /* At most `width` columns; `rate`: lines a second, lately. */
-void dedupe_report_bar(struct buf *out, const struct dedupe_sample *s,
+void dedupe_report_bar(struct buf *out, const struct dedupe_progress *s,
                        double rate, size_t width);
-void dedupe_report_line(struct buf *out, const struct dedupe_sample *s,
+void dedupe_report_line(struct buf *out, const struct dedupe_progress *s,
                         double rate);
 
 struct dedupe_summary {
-    struct dedupe_sample all;
+    struct dedupe_progress all;
     uint64_t known, known_before; /* in the set: at the end, at the start */
     uint64_t memory; /* most that was resident, octets; 0: nobody knows */
     uint64_t disk;

@@ -49,7 +49,7 @@ struct run {
     struct dedupe *set;
     struct dedupe_pipe *pipe;
     struct dedupe_report *report; /* NULL: quiet */
-    struct dedupe_sample sample;
+    struct dedupe_progress progress;
     int64_t start, committed_at;
     uint64_t fresh; /* since the last commit */
     bool sync_out;  /* stdout is a file and the set is kept */
@@ -194,8 +194,8 @@ static void put_invalid(struct run *r, const struct dedupe_batch *b, size_t i)
 {
     bool counts = b->in.lines[i].kind != LINE_LONG_MORE;
 
-    r->sample.lines += counts;
-    r->sample.invalid += counts;
+    r->progress.lines += counts;
+    r->progress.invalid += counts;
     if (r->c->keep_invalid)
         put(r, line_text(&b->in, i));
 }
@@ -209,18 +209,18 @@ static void put_lines(struct run *r, const struct dedupe_batch *b)
             put_invalid(r, b, i);
             continue;
         }
-        r->sample.lines++;
+        r->progress.lines++;
         if (r->fresh_of[k]) {
             r->fresh++;
-            r->sample.unique++;
+            r->progress.unique++;
             put(r,
                 r->c->canonical ? canonical_text(b, k) : line_text(&b->in, i));
         } else {
-            r->sample.duplicates++;
+            r->progress.duplicates++;
         }
         k++;
     }
-    r->sample.bytes = b->in.read;
+    r->progress.bytes = b->in.read;
 }
 
 static bool set_failed(struct run *r, enum status st)
@@ -264,9 +264,9 @@ static void settle(struct run *r, int64_t now)
 
 static void report(struct run *r, int64_t now)
 {
-    r->sample.elapsed_ms = (now - r->start) / NS_PER_MS;
+    r->progress.elapsed_ms = (now - r->start) / NS_PER_MS;
     if (r->report != NULL)
-        dedupe_report_update(r->report, &r->sample, now);
+        dedupe_report_update(r->report, &r->progress, now);
 }
 
 static void loop(struct run *r)
@@ -388,7 +388,7 @@ static void die_of_sigpipe(void)
 
 static void say_summary(const struct run *r, const struct dedupe_stats *stats)
 {
-    struct dedupe_summary s = {.all = r->sample,
+    struct dedupe_summary s = {.all = r->progress,
                                .known = stats->count,
                                .known_before = stats->before,
                                .memory = dedupe_peak_memory(),
@@ -438,7 +438,7 @@ static enum exit_code run_with_set(struct run *r)
     r->set = NULL;
     if (r->failure == FAIL_NONE || r->failure == FAIL_INPUT)
         set_failed(r, st);
-    r->sample.elapsed_ms = (clock_mono() - r->start) / NS_PER_MS;
+    r->progress.elapsed_ms = (clock_mono() - r->start) / NS_PER_MS;
     if (r->failure == FAIL_NONE && close(STDOUT_FILENO) != 0) {
         r->error = errno;
         r->failure = FAIL_OUTPUT;
@@ -478,7 +478,7 @@ enum exit_code dedupe_run(const struct dedupe_command *c)
     r->start = r->committed_at = clock_mono();
     r->out.at = xmalloc(OUT_BYTES);
     r->in = line_input_new(c->files, c->file_count, STDOUT_FILENO);
-    r->sample.size = line_input_size(r->in);
+    r->progress.size = line_input_size(r->in);
     if (start_watching(r)) {
         code = open_and_run(r);
         stop_watching(r);

@@ -223,7 +223,7 @@ int filter_redis_info(const char *command, const char *url, bool json)
     buf_init(&why, 4096);
     st = open_bloom(&f.bloom, url, &o, &why);
     if (st == STATUS_OK)
-        st = redis_bloom_look(f.bloom, &info);
+        st = redis_bloom_inspect(f.bloom, &info);
     if (st == STATUS_OK)
         (json ? print_json : print_text)(&info);
     else if (f.bloom != NULL)

@@ -232,7 +232,7 @@ static void set_sandbox(json_t *o, const char *dir)
 static json_t *status_json(struct reader *r)
 {
     json_t *o = json_object(), *reasons = json_object();
-    struct crawl_sample crawl = {.active = 0};
+    struct crawl_stats crawl = {.active = 0};
     char at[CLOCK_ISO_SIZE], live[LIVE_STATE_SIZE];
     bool lives = r->holder > 0 && live_state(r->dir, live);
 
@@ -242,13 +242,13 @@ static json_t *status_json(struct reader *r)
         json_object_set_new(o, "pid", json_integer(r->holder));
     if (r->holder > 0)
         set_sandbox(o, r->dir);
-    crawl_sample_of_store(r->store, &crawl);
+    crawl_stats_of_store(r->store, &crawl);
     for (size_t i = 0; i < CRAWL_COUNTERS; i++)
         if (crawl_counter_is_stored(&crawl_counters[i]))
             json_set_uint(o, crawl_counters[i].name,
                           crawl_counter_value(&crawl_counters[i], &crawl));
     json_object_set_new(o, "filter_overfull",
-                        json_boolean(crawl.watch.filter.overfull));
+                        json_boolean(crawl.frontier.filter.overfull));
     frontier_store_each_counter(r->store, add_reason, reasons);
     json_object_set_new(o, "reasons", reasons);
     if (r->manifest_status == STATUS_OK) {

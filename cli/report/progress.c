@@ -62,7 +62,7 @@ bool progress_due(const struct progress *p, int64_t now)
     return now >= p->due;
 }
 
-static void say(struct progress *p, const struct crawl_sample *s, bool last)
+static void say(struct progress *p, const struct crawl_stats *s, bool last)
 {
     struct buf b;
 
@@ -90,18 +90,18 @@ static void update_rates(struct progress *p, const struct engine_stats *s,
     p->sampled = now;
 }
 
-void progress_update(struct progress *p, const struct crawl_sample *s,
+void progress_update(struct progress *p, const struct crawl_stats *s,
                      int64_t now)
 {
     if (!progress_due(p, now))
         return;
-    update_rates(p, &s->stats, now);
+    update_rates(p, &s->engine, now);
     say(p, s, false);
     p->due = now + (p->mode == MODE_BAR ? BAR_EVERY
                                         : live_line_interval(now - p->start));
 }
 
-void progress_free(struct progress *p, const struct crawl_sample *last,
+void progress_free(struct progress *p, const struct crawl_stats *last,
                    int64_t now)
 {
     if (p == NULL)
@@ -109,7 +109,7 @@ void progress_free(struct progress *p, const struct crawl_sample *last,
     if (p->mode == MODE_BAR)
         live_line_end();
     if (p->mode == MODE_JSON && last != NULL) {
-        update_rates(p, &last->stats, now);
+        update_rates(p, &last->engine, now);
         say(p, last, true);
     }
     free(p);

@@ -47,11 +47,11 @@ struct progress *progress_new(enum progress_choice choice,
                               const struct engine_stats *first, int64_t now);
 /* Is it time for an update? Cheap; asked at every turn of the loop. */
 bool progress_due(const struct progress *p, int64_t now);
-void progress_update(struct progress *p, const struct crawl_sample *s,
+void progress_update(struct progress *p, const struct crawl_stats *s,
                      int64_t now);
 /* The last word, then frees: the bar is taken away, a last JSON object goes
  * out. `last` NULL: nothing more is said. NULL `p` is fine. */
-void progress_free(struct progress *p, const struct crawl_sample *last,
+void progress_free(struct progress *p, const struct crawl_stats *last,
                    int64_t now);
 
 /* ---- the text of it, for any sample ---- */
@@ -63,12 +63,12 @@ void progress_rates(struct progress_rates *r,
                     const struct engine_stats *before,
                     const struct engine_stats *now, int64_t ms);
 /* At most `width` columns: what matters least is left out first. */
-void progress_bar(struct buf *out, const struct crawl_sample *s,
+void progress_bar(struct buf *out, const struct crawl_stats *s,
                   const struct progress_rates *r, size_t width);
-void progress_line(struct buf *out, const struct crawl_sample *s,
+void progress_line(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r);
 /* All counters of the table (crawl_counters.h), and the rates. */
-void progress_json(struct buf *out, const struct crawl_sample *s,
+void progress_json(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r, bool last);
 
 #endif

@@ -86,10 +86,10 @@ static void keep(struct part *p, int rank, struct buf *text)
     buf_clear(text);
 }
 
-static void add_parts(struct part parts[PARTS], const struct crawl_sample *s,
+static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
                       const struct progress_rates *r)
 {
-    const struct engine_stats *n = &s->stats;
+    const struct engine_stats *n = &s->engine;
     struct buf b;
 
     buf_init(&b, PART_MOST - 1);
@@ -139,7 +139,7 @@ static void join(struct buf *out, const struct part parts[PARTS], int rank)
     }
 }
 
-void progress_bar(struct buf *out, const struct crawl_sample *s,
+void progress_bar(struct buf *out, const struct crawl_stats *s,
                   const struct progress_rates *r, size_t width)
 {
     struct part parts[PARTS];
@@ -157,10 +157,10 @@ void progress_bar(struct buf *out, const struct crawl_sample *s,
 
 /* ---- lines ---- */
 
-void progress_line(struct buf *out, const struct crawl_sample *s,
+void progress_line(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r)
 {
-    const struct engine_stats *n = &s->stats;
+    const struct engine_stats *n = &s->engine;
 
     buf_add_str(out, "urlweir: progress: elapsed=");
     format_duration(out, r->elapsed_ms);
@@ -180,7 +180,7 @@ void progress_line(struct buf *out, const struct crawl_sample *s,
     buf_add_char(out, '\n');
 }
 
-void progress_json(struct buf *out, const struct crawl_sample *s,
+void progress_json(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r, bool last)
 {
     buf_add_str(out, "{\"elapsed\":");

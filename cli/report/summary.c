@@ -75,34 +75,34 @@ static void reasons_row(FILE *to, const char *name, uint64_t count,
 }
 
 /* HTTP statuses one by one, as the failures are. */
-static void failed_row(FILE *to, const struct crawl_sample *c)
+static void failed_row(FILE *to, const struct crawl_stats *c)
 {
-    struct reason all[WATCH_FAILURES];
-    size_t n = c->watch.failure_count;
+    struct reason all[STATS_FAILURES];
+    size_t n = c->frontier.failure_count;
 
     for (size_t i = 0; i < n; i++)
-        all[i] = (struct reason){c->watch.failures[i].why,
-                                 c->watch.failures[i].count};
-    reasons_row(to, "failed", c->stats.failed, all, n);
+        all[i] = (struct reason){c->frontier.failures[i].why,
+                                 c->frontier.failures[i].count};
+    reasons_row(to, "failed", c->engine.failed, all, n);
 }
 
 static void status_row(FILE *to, const char *name, uint64_t count,
-                       const struct crawl_sample *c, enum outcome_status status)
+                       const struct crawl_stats *c, enum outcome_status status)
 {
     struct reason all[REASON_COUNT_];
     size_t n = 0;
 
     for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
-        if (c->watch.done[status][r] > 0)
+        if (c->frontier.done[status][r] > 0)
             all[n++] =
                 (struct reason){outcome_reason_name((enum outcome_reason)r),
-                                c->watch.done[status][r]};
+                                c->frontier.done[status][r]};
     reasons_row(to, name, count, all, n);
 }
 
 static void pages_row(FILE *to, const struct summary *s)
 {
-    uint64_t pages = s->crawl->stats.pages, run = pages - s->pages_before;
+    uint64_t pages = s->crawl->engine.pages, run = pages - s->pages_before;
     struct buf b;
 
     buf_init(&b, LINE_MOST);
@@ -114,9 +114,9 @@ static void pages_row(FILE *to, const struct summary *s)
         format_rate(&b, (double)run * 1000 / (double)s->elapsed_ms);
         buf_add_str(&b, " a second");
     }
-    if (s->crawl->watch.same_content > 0) {
+    if (s->crawl->frontier.same_content > 0) {
         buf_add_str(&b, ", ");
-        format_count(&b, s->crawl->watch.same_content);
+        format_count(&b, s->crawl->frontier.same_content);
         buf_add_str(&b, " with a body seen before");
     }
     row(to, "pages", pages, buf_str(&b));
@@ -124,19 +124,19 @@ static void pages_row(FILE *to, const struct summary *s)
 }
 
 /* Where a crawl of one's own network was meant, and only half said so. */
-static void refused_hints(FILE *to, const struct crawl_sample *c)
+static void refused_hints(FILE *to, const struct crawl_stats *c)
 {
-    if (c->watch.done[OUTCOME_SKIPPED][REASON_PORT] > 0)
+    if (c->frontier.done[OUTCOME_SKIPPED][REASON_PORT] > 0)
         fprintf(to, "  port: not asked, since browsers block it; --allow-port "
                     "asks\n");
-    if (c->watch.done[OUTCOME_SKIPPED][REASON_ADDRESS] > 0)
+    if (c->frontier.done[OUTCOME_SKIPPED][REASON_ADDRESS] > 0)
         fprintf(to, "  address: not asked, since it is a private or "
                     "special one; --allow-private asks\n");
 }
 
-static void seen_rows(FILE *to, const struct crawl_sample *c)
+static void seen_rows(FILE *to, const struct crawl_stats *c)
 {
-    const struct engine_stats *n = &c->stats;
+    const struct engine_stats *n = &c->engine;
     struct buf b;
 
     buf_init(&b, LINE_MOST);
@@ -149,8 +149,8 @@ static void seen_rows(FILE *to, const struct crawl_sample *c)
     }
     row(to, "links", n->links, buf_str(&b));
     buf_clear(&b);
-    if (c->watch.false_positives > 0) {
-        format_count(&b, c->watch.false_positives);
+    if (c->frontier.false_positives > 0) {
+        format_count(&b, c->frontier.false_positives);
         buf_add_str(&b, " of them a Bloom filter alone would have lost");
     }
     row(to, "unique URLs", n->urls, buf_str(&b));
@@ -163,7 +163,7 @@ static void received_row(FILE *to, const struct summary *s)
 
     buf_init(&size, 64);
     buf_init(&rest, LINE_MOST);
-    format_size(&size, s->crawl->stats.bytes);
+    format_size(&size, s->crawl->engine.bytes);
     buf_add_str(&rest, "in ");
     format_duration(&rest, s->elapsed_ms);
     fprintf(to, "  %-11s %13s   %s\n", "received", buf_str(&size),
@@ -178,7 +178,7 @@ static const char *stop_text(const struct summary *s)
 {
     switch (s->end) {
     case CRAWL_FINISHED:
-        return s->crawl->stats.seeds_failed > 0
+        return s->crawl->engine.seeds_failed > 0
                    ? "finished, but some seeds could not be fetched"
                    : "finished: every URL in scope is fetched, or has a reason "
                      "why not";
@@ -242,7 +242,7 @@ static void next(FILE *to, const char *what, const char *command,
 
 static void print_next(FILE *to, const struct summary *s)
 {
-    const struct engine_stats *n = &s->crawl->stats;
+    const struct engine_stats *n = &s->crawl->engine;
 
     if (s->end == CRAWL_BROKEN)
         next(to, "to see what is wrong", "verify", s->dir, "");
@@ -276,8 +276,8 @@ static void print_waits(FILE *to, const struct summary *s)
 
 void summary_print(FILE *to, const struct summary *s)
 {
-    const struct crawl_sample *c = s->crawl;
-    const struct engine_stats *n = &c->stats;
+    const struct crawl_stats *c = s->crawl;
+    const struct engine_stats *n = &c->engine;
 
     fprintf(to, "%s\n", stop_text(s));
     if (s->end == CRAWL_GAVE_UP)

@@ -20,9 +20,9 @@ struct summary {
     const char *dir;
     enum crawl_end end;
     enum exit_code code;
-    int64_t elapsed_ms;               /* of this run */
-    const struct crawl_sample *crawl; /* as it ended */
-    uint64_t pages_before;            /* of earlier runs */
+    int64_t elapsed_ms;              /* of this run */
+    const struct crawl_stats *crawl; /* as it ended */
+    uint64_t pages_before;           /* of earlier runs */
 
     /* CRAWL_GAVE_UP: the hosts that must wait, and for how long */
     const struct summary_wait {

@@ -173,12 +173,12 @@ static int exit_code_of(const struct crawl_result *r,
     return EXIT_LIMIT;
 }
 
-static int sum_up(const struct crawl_sample *c, const struct crawl_settings *s,
+static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
                   const struct crawl_result *r, uint64_t pages_before,
                   int64_t elapsed)
 {
     struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
-    int code = exit_code_of(r, &c->stats);
+    int code = exit_code_of(r, &c->engine);
 
     if (s->quiet)
         return code;
@@ -264,13 +264,13 @@ struct run {
 static void watch(struct run *r, struct crawl_result *result)
 {
     while (!crawl_wait(r->crawl, 0, result)) {
-        struct crawl_sample look;
+        struct crawl_stats look;
         int64_t now;
 
         wait_for_signal(r->crawl, &r->stops);
         heed_control(r->crawl, r->control, &r->stops);
         stop_without_lines(r->lines, r->crawl, &r->stops);
-        crawl_look(r->crawl, &look);
+        crawl_get_stats(r->crawl, &look);
         say_if_paused(look.paused, &r->paused, r->s->output);
         now = clock_mono();
         progress_update(r->progress, &look, now);
@@ -283,7 +283,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     struct crawl_result result = {.end = CRAWL_RUNNING};
     const struct progress_limits limits = {(uint64_t)s->limit_pages,
                                            s->limit_time_ms, s->quota_bytes};
-    struct crawl_sample look;
+    struct crawl_stats look;
     struct engine_stats before;
     struct run r = {.s = s, .control = control, .started = clock_mono()};
     enum status st;
@@ -306,7 +306,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     }
     crawl_control_attach(control, setup, s, e, r.crawl);
     watch(&r, &result);
-    crawl_look(r.crawl, &look);
+    crawl_get_stats(r.crawl, &look);
     crawl_control_release(control);
     crawl_free(r.crawl);
     st = crawl_archive_close(setup, s);

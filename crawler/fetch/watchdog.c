@@ -52,8 +52,8 @@ static enum watchdog_news came_back(struct watchdog *w, struct watched *s)
     return WATCHDOG_BACK;
 }
 
-enum watchdog_news watchdog_look(struct watchdog *w, unsigned i, uint64_t id,
-                                 uint64_t steps)
+enum watchdog_news watchdog_check(struct watchdog *w, unsigned i, uint64_t id,
+                                  uint64_t steps)
 {
     struct watched *s = &w->at[i];
 

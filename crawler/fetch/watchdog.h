@@ -32,8 +32,8 @@ void watchdog_free(struct watchdog *w); /* NULL is fine */
  * counts, in ns since the first round. */
 int64_t watchdog_round(struct watchdog *w, int64_t now);
 /* What slot `i` holds in this round; `id` 0: nothing. */
-enum watchdog_news watchdog_look(struct watchdog *w, unsigned i, uint64_t id,
-                                 uint64_t steps);
+enum watchdog_news watchdog_check(struct watchdog *w, unsigned i, uint64_t id,
+                                  uint64_t steps);
 /* Whoever has this URL in hand gave a sign of life in another way. */
 void watchdog_heard_of(struct watchdog *w, uint64_t id);
 

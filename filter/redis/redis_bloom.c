@@ -706,8 +706,8 @@ void redis_bloom_known(const struct redis_bloom *b,
     memcpy(out->run_id, b->run_id, sizeof out->run_id);
 }
 
-enum status redis_bloom_look(struct redis_bloom *b,
-                             struct redis_bloom_info *out)
+enum status redis_bloom_inspect(struct redis_bloom *b,
+                                struct redis_bloom_info *out)
 {
     struct bytes args[1] = {bytes_of_str(b->record.epoch)};
     redisReply *r = NULL;

@@ -129,7 +129,7 @@ struct redis_bloom_info {
     bool rebuilding;
     bool may_evict, is_logged;
     char epoch[33], run_id[41];
-    /* redis_bloom_look only: */
+    /* redis_bloom_inspect only: */
     int64_t ttl_ms; /* -1: it does not expire */
     uint64_t bits_set;
 };
@@ -138,8 +138,8 @@ struct redis_bloom_info {
 void redis_bloom_known(const struct redis_bloom *b,
                        struct redis_bloom_info *out);
 /* Asked of the server, which counts its bits: 0.1 s for the largest. */
-MUST_CHECK enum status redis_bloom_look(struct redis_bloom *b,
-                                        struct redis_bloom_info *out);
+MUST_CHECK enum status redis_bloom_inspect(struct redis_bloom *b,
+                                           struct redis_bloom_info *out);
 /* What the last failure was, for people; no secrets in it. */
 void redis_bloom_why(const struct redis_bloom *b, enum status st,
                      struct buf *out);

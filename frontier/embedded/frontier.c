@@ -249,11 +249,11 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-static void frontier_stats(struct engine *e, struct engine_stats *out)
+static void engine_stats_now(struct engine *e, struct engine_stats *out)
 {
     struct frontier *f = (struct frontier *)e;
 
-    frontier_stats_of_store(f->store, out);
+    engine_stats_of_store(f->store, out);
     out->leased = lease_count(f->leases);
     out->withheld = f->withheld;
     out->queues_active = f->hosts_active;
@@ -319,7 +319,7 @@ const struct engine_ops frontier_ops = {
     .delay = frontier_delay,
     .turn = frontier_turn,
     .next_due = frontier_next_due,
-    .stats = frontier_stats,
+    .stats = engine_stats_now,
     .close = frontier_close,
 };
 

@@ -15,8 +15,8 @@
  *   frontier_open.c     a new crawl, or one found on disk
  *   frontier_filter.c   its filter: made, loaded, brought up to date
  *   frontier_save.c     filter file and manifest, beside the crawl
- *   frontier_stats.c    what the store's counters say
- *   frontier_watch.c    what a monitor is told
+ *   stored_stats.c    what the store's counters say
+ *   frontier_stats.c    what a monitor is told
  *
  * Nobody else includes this.
  */
@@ -37,7 +37,7 @@
 #include "frontier/embedded/politeness_group.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/seen/seen.h"
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 #include "storage/db/db.h"
 #include "storage/db/manifest.h"
 #include "storage/frontier_store.h"
@@ -52,10 +52,10 @@ struct tries_entry {
     int64_t due; /* monotonic */
 };
 
-/* A lap over all hosts (watch.h). */
+/* A lap over all hosts (stats.h). */
 struct frontier_census {
     size_t at; /* in f->hosts */
-    struct watch_hosts counting, last;
+    struct host_stats counting, last;
 };
 
 struct save_job; /* frontier_save.c */

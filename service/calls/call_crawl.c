@@ -331,10 +331,10 @@ enum status call_crawl_submit(struct crawls *crawls, struct bytes name,
     free(c);
     if (st != STATUS_CLOSED)
         return st;
-    st = crawls_look(crawls, name, &view);
+    st = crawls_find_view(crawls, name, &view);
     if (st != STATUS_OK)
         return st;
-    answer_stopped(call, name, &view.sample.stats);
+    answer_stopped(call, name, &view.stats.engine);
     call->done(call);
     return STATUS_OK;
 }

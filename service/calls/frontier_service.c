@@ -77,26 +77,26 @@ enum status frontier_service_submit(struct frontier_service *s,
     return st;
 }
 
-void frontier_service_sample(struct frontier_service *s,
-                             struct frontier_service_sample *out)
+void frontier_service_get_stats(struct frontier_service *s,
+                                struct frontier_service_stats *out)
 {
     pthread_mutex_lock(&s->mtx);
-    *out = s->sample;
+    *out = s->stats;
     out->waiting = s->waiting_items;
     pthread_mutex_unlock(&s->mtx);
 }
 
-void frontier_service_watch(struct frontier_service *s,
-                            struct frontier_service_watch *out)
+void frontier_service_get_details(struct frontier_service *s,
+                                  struct frontier_service_details *out)
 {
     memset(out, 0, sizeof *out);
     for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
         for (unsigned verb = 0; verb < FRONTIER_VERBS_; verb++)
-            histogram_look(&s->calls[via][verb], &out->calls[via][verb]);
+            histogram_add_to(&s->calls[via][verb], &out->calls[via][verb]);
     for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
         out->acks[i] = atomic_load_explicit(&s->acks[i], memory_order_relaxed);
     pthread_mutex_lock(&s->mtx);
-    out->engine = s->watch;
+    out->engine = s->frontier;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -152,7 +152,7 @@ enum status frontier_service_open(struct frontier_service **out,
     int err;
 
     if (st == STATUS_OK) {
-        frontier_sample_all(s);
+        frontier_take_stats(s);
         err = pthread_create(&s->thread, NULL, frontier_thread, s);
         st = err == 0 ? STATUS_OK : status_of_errno(err);
     }

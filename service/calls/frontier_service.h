@@ -8,7 +8,7 @@
  * call_execute.c. Puts that wait together pass the seen check together and
  * share one commit.
  *
- * Threads: submit, sample, watch and close from any thread.
+ * Threads: submit, stats, details and close from any thread.
  */
 #ifndef URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_H
 #define URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_H
@@ -19,7 +19,7 @@
 
 #include "base/histogram.h"
 #include "base/status.h"
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 #include "service/calls/call.h"
 
 struct frontier_service;
@@ -51,8 +51,8 @@ MUST_CHECK enum status frontier_service_open(
 MUST_CHECK enum status frontier_service_submit(struct frontier_service *s,
                                                struct frontier_call *call);
 
-/* What a page of metrics shows; a sample, from any thread. */
-struct frontier_service_sample {
+/* What a page of metrics shows; from any thread. */
+struct frontier_service_stats {
     uint64_t waiting; /* items */
     uint64_t calls, puts, gets_urls;
     struct url_counts all; /* of all crawls */
@@ -60,21 +60,21 @@ struct frontier_service_sample {
     uint64_t memory;       /* bytes the engine holds */
     bool active, broken;
 };
-void frontier_service_sample(struct frontier_service *s,
-                             struct frontier_service_sample *out);
+void frontier_service_get_stats(struct frontier_service *s,
+                                struct frontier_service_stats *out);
 
 /* The rest of such a page: calls by transport and verb, how long each took from
  * its submit to `done`, the commit included; what was answered to items; how
  * the engine does, as of a second ago at most, under load or idle. Any thread,
  * which waits for nobody. */
-struct frontier_service_watch {
-    struct histogram_sample calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
+struct frontier_service_details {
+    struct histogram_stats calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
     uint64_t acks[FRONTIER_ACKS_]; /* of items put */
-    struct frontier_watch engine;  /* of it: seen check, filter, commits,
+    struct frontier_stats engine;  /* of it: seen check, filter, commits,
                                       checkpoints */
 };
-void frontier_service_watch(struct frontier_service *s,
-                            struct frontier_service_watch *out);
+void frontier_service_get_details(struct frontier_service *s,
+                                  struct frontier_service_details *out);
 
 /* Takes no more calls, carries out what waits, writes a checkpoint, ends the
  * thread and frees the service; the status of the checkpoint. NULL is fine. */

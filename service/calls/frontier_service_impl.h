@@ -35,8 +35,8 @@ struct frontier_service {
     bool asleep;  /* the frontier thread waits for `arrived` */
     bool refused; /* somebody was told STATUS_AGAIN */
     bool stopping;
-    struct frontier_service_sample sample;
-    struct frontier_watch watch;
+    struct frontier_service_stats stats;
+    struct frontier_stats frontier;
 
     /* written by the frontier thread, read by any */
     struct histogram calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
@@ -53,8 +53,8 @@ struct frontier_service {
     struct served_put *puts;  /* the same for served.h */
     size_t put_room;
     int64_t next_checkpoint; /* monotonic */
-    int64_t next_watch;      /* the same */
-    bool unwatched;          /* something was done since the last one */
+    int64_t next_details;    /* the same */
+    bool details_due;        /* something was done since the last one */
     bool uncovered;          /* something was committed since the last one */
     enum status stopped;     /* of the last checkpoint */
 };
@@ -70,8 +70,8 @@ size_t call_items(const struct frontier_call *call);
 
 /* The thread; ctx: the service. */
 void *frontier_thread(void *service);
-/* For watchers, before there is a thread. */
-void frontier_sample_all(struct frontier_service *s);
+/* For monitors, before there is a thread. */
+void frontier_take_stats(struct frontier_service *s);
 /* By the clock of the options. */
 int64_t frontier_wall_ms(const struct frontier_service *s);
 

@@ -27,7 +27,7 @@
 #define TURN_ITEMS 8192 /* a turn takes about that many */
 #define BUSY_ITEMS 64   /* of a turn that makes the next one wait */
 #define LINGER_NS  (2 * NS_PER_MS)
-#define WATCH_NS   (500 * NS_PER_MS)
+#define DETAILS_NS (500 * NS_PER_MS)
 
 int64_t frontier_wall_ms(const struct frontier_service *s)
 {
@@ -37,9 +37,9 @@ int64_t frontier_wall_ms(const struct frontier_service *s)
 /* ---- samples ---- */
 
 /* Under mtx. */
-static void take_sample(struct frontier_service *s, int64_t now)
+static void take_stats(struct frontier_service *s, int64_t now)
 {
-    struct frontier_service_sample *m = &s->sample;
+    struct frontier_service_stats *m = &s->stats;
 
     served_counts(s->served, bytes_of_str(""), bytes_of_str(""), now, &m->all);
     m->urls = frontier_store_last_id(frontier_store_of(s->engine));
@@ -54,37 +54,37 @@ static void count_crawl(void *ctx, struct bytes crawl)
 }
 
 /* What takes longer to find out. */
-static void sample_memory(struct frontier_service *s)
+static void take_memory(struct frontier_service *s)
 {
     struct engine_stats stats;
     uint64_t memory = served_memory(s->served);
 
     s->engine->ops->stats(s->engine, &stats);
     pthread_mutex_lock(&s->mtx);
-    s->sample.memory = memory + stats.memory;
+    s->stats.memory = memory + stats.memory;
     pthread_mutex_unlock(&s->mtx);
 }
 
-static void take_watch(struct frontier_service *s, int64_t now)
+static void update_details(struct frontier_service *s, int64_t now)
 {
-    struct frontier_watch watch;
+    struct frontier_stats frontier;
     uint64_t crawls = 0;
 
-    frontier_watch(s->engine, now, &watch);
+    frontier_get_stats(s->engine, now, &frontier);
     served_each_crawl(s->served, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
-    s->watch = watch;
-    s->sample.crawls = crawls;
+    s->frontier = frontier;
+    s->stats.crawls = crawls;
     pthread_mutex_unlock(&s->mtx);
-    s->next_watch = now + WATCH_NS;
-    s->unwatched = watch.saving; /* its end is worth another look */
+    s->next_details = now + DETAILS_NS;
+    s->details_due = frontier.saving; /* its end is worth another look */
 }
 
-void frontier_sample_all(struct frontier_service *s)
+void frontier_take_stats(struct frontier_service *s)
 {
-    take_sample(s, frontier_wall_ms(s));
-    sample_memory(s);
-    take_watch(s, clock_mono());
+    take_stats(s, frontier_wall_ms(s));
+    take_memory(s);
+    update_details(s, clock_mono());
 }
 
 /* ---- what a turn is about ---- */
@@ -117,8 +117,8 @@ static size_t take_calls(struct frontier_service *s, struct call_list *to,
 /* When the thread has something to do that nobody asks for. */
 static int64_t wake_at(const struct frontier_service *s)
 {
-    return s->unwatched && s->next_watch < s->next_checkpoint
-               ? s->next_watch
+    return s->details_due && s->next_details < s->next_checkpoint
+               ? s->next_details
                : s->next_checkpoint;
 }
 
@@ -223,23 +223,23 @@ static void tell_all(struct frontier_service *s)
         puts += call->verb == FRONTIER_PUT ? call->in.put.n : 0;
         urls += call->verb == FRONTIER_GET ? call->url_count : 0;
         count_call(s, call, told);
-        s->unwatched = true;
+        s->details_due = true;
         call->done(call); /* no longer ours */
     }
     pthread_mutex_lock(&s->mtx);
-    s->sample.calls += calls;
-    s->sample.puts += puts;
-    s->sample.gets_urls += urls;
-    take_sample(s, s->now);
+    s->stats.calls += calls;
+    s->stats.puts += puts;
+    s->stats.gets_urls += urls;
+    take_stats(s, s->now);
     pthread_mutex_unlock(&s->mtx);
 }
 
-static void watch_if_due(struct frontier_service *s)
+static void update_details_if_due(struct frontier_service *s)
 {
     int64_t now = clock_mono();
 
-    if (s->unwatched && now >= s->next_watch)
-        take_watch(s, now);
+    if (s->details_due && now >= s->next_details)
+        update_details(s, now);
 }
 
 static void checkpoint_if_due(struct frontier_service *s)
@@ -254,10 +254,10 @@ static void checkpoint_if_due(struct frontier_service *s)
         return;
     st = frontier_checkpoint(s->engine, now, frontier_wall_ms(s));
     s->uncovered = st == STATUS_AGAIN; /* the last one is not done yet */
-    s->unwatched = true;
+    s->details_due = true;
     if (st != STATUS_OK && st != STATUS_AGAIN)
         s->broken = st;
-    sample_memory(s);
+    take_memory(s);
 }
 
 static void commit(struct frontier_service *s)
@@ -268,7 +268,7 @@ static void commit(struct frontier_service *s)
         s->broken = served_commit(s->served, s->now);
         fault_point("service-committed");
     }
-    if (s->broken != STATUS_OK && !s->sample.broken)
+    if (s->broken != STATUS_OK && !s->stats.broken)
         log_error("the store failed; the frontier takes nothing any more",
                   "dir=%s status=\"%s\" hint=\"mend that and start it again; "
                   "what was acknowledged is on disk\"",
@@ -287,7 +287,7 @@ void *frontier_thread(void *arg)
         commit(s);
         tell_all(s);
         checkpoint_if_due(s);
-        watch_if_due(s);
+        update_details_if_due(s);
     }
     s->stopped = s->broken;
     if (s->broken == STATUS_OK)

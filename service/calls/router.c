@@ -17,12 +17,12 @@ struct router *router_new(struct frontier_service *frontier,
                           struct crawls *crawls)
 {
     struct router *r = xcalloc(1, sizeof *r);
-    struct frontier_service_sample s = {.active = true};
+    struct frontier_service_stats s = {.active = true};
 
     r->frontier = frontier;
     r->crawls = crawls;
     if (frontier != NULL)
-        frontier_service_sample(frontier, &s);
+        frontier_service_get_stats(frontier, &s);
     atomic_init(&r->active, s.active);
     atomic_init(&r->turn, 0);
     pthread_mutex_init(&r->mtx, NULL);

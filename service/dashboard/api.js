@@ -178,7 +178,7 @@ const pause = (ms, signal) => new Promise((resolve) => {
     }, {once: true});
 });
 
-// Samples for ever: on.sample(object); on.live(); on.lost(why, retryAt).
+// Stats for ever: on.stats(object); on.live(); on.lost(why, retryAt).
 // Returns a function that tries again at once.
 export function watch(on) {
     let hurry = new AbortController(), tries = 0;
@@ -196,11 +196,11 @@ export function watch(on) {
                 return await problemOf(answer);
             alive();
             await readEvents(answer.body, alive, (name, data) => {
-                if (name !== 'sample')
+                if (name !== 'stats')
                     return;
                 tries = 0;
                 on.live();
-                on.sample(JSON.parse(data));
+                on.stats(JSON.parse(data));
             });
             return 'the service ended the stream';
         } catch (e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// crawl.js - what a sample says of one crawl: figures, lines, errors, the seen
+// crawl.js - what the stats say of one crawl: figures, lines, errors, the seen
 // check, and the filter against its promise.
 
 import {barChart, intervalChart, lineChart} from './chart.js';

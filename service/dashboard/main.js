@@ -11,36 +11,36 @@ import {byId, bytes, clock, count, el, fill, foreign, localTime, rough, setText}
 
 const SERVED = '#served';
 const TABLES_MS = 3000;
-const ANSWER_MS = 1500; // a sample is at most so old when it comes
+const ANSWER_MS = 1500; // the stats are at most so old when they come
 
 const histories = new Map(); // of own crawls, by name
 const servedHistory = new History();
-let sample = null;
-let before = null;         // the process's part of the sample before
+let stats = null;
+let before = null;         // the process's part of the stats before
 let held = false;          // what is shown stands still
 const states = new Map();  // what was said of each crawl's state
 const answered = new Map(); // {state, until} by name: what a button's answer said
 
 // ---- which crawl ----
 
-const ownCrawls = () => sample.crawls.filter((c) => c.kind === 'own');
+const ownCrawls = () => stats.crawls.filter((c) => c.kind === 'own');
 const addressOf = (name) => `#crawl=${encodeURIComponent(name)}`;
 
 let wanted = location.hash; // the last one that named something: the skip link names nothing
 
 function chosen() {
-    if (wanted === SERVED && sample.frontier)
+    if (wanted === SERVED && stats.frontier)
         return SERVED;
     const own = ownCrawls();
     const named = own.find((c) => addressOf(c.name) === wanted);
-    return named ?? own[0] ?? (sample.frontier ? SERVED : null);
+    return named ?? own[0] ?? (stats.frontier ? SERVED : null);
 }
 const chosenCrawl = () => {
-    const c = sample && chosen();
+    const c = stats && chosen();
     return c && c !== SERVED ? c : null;
 };
 
-// ---- rendering a sample ----
+// ---- rendering the stats ----
 
 function card(href, name, state, kind, figures, current) {
     const list = byId('chooser');
@@ -65,17 +65,17 @@ function renderChooser(now) {
     for (const c of ownCrawls())
         kept.add(card(addressOf(c.name), c.name, c.state, c.state,
             [`${count(c.pages)} pages`, `${count(c.queued)} queued`], now !== SERVED && now?.name === c.name));
-    if (sample.frontier)
-        kept.add(card(SERVED, 'served frontier', sample.frontier.active === false ? 'inactive' : 'active',
-            sample.frontier.active === false ? 'paused' : 'running',
-            [`${count(sample.frontier.completed)} completed`, `${count(sample.frontier.size)} to serve`], now === SERVED));
+    if (stats.frontier)
+        kept.add(card(SERVED, 'served frontier', stats.frontier.active === false ? 'inactive' : 'active',
+            stats.frontier.active === false ? 'paused' : 'running',
+            [`${count(stats.frontier.completed)} completed`, `${count(stats.frontier.size)} to serve`], now === SERVED));
     for (const a of byId('chooser').querySelectorAll('a'))
         if (!kept.has(a))
             a.parentElement.remove();
 }
 
 function renderProcess(at) {
-    const p = sample.process ?? {};
+    const p = stats.process ?? {};
     const share = before && at > before.at ? (p.cpu_seconds - before.cpu) / (at - before.at) * 1000 : NaN;
     fill(byId('process'), {
         memory: bytes(p.memory_bytes),
@@ -105,22 +105,22 @@ function renderButtons(c) {
     for (const id of ['pause', 'add-seeds', 'hosts', 'recent'])
         byId(id).hidden = hasEnded(c);
     byId('ended').hidden = !hasEnded(c);
-    byId('remove').hidden = !sample.frontier;
+    byId('remove').hidden = !stats.frontier;
 }
 
 function render() {
-    if (sample === null)
+    if (stats === null)
         return;
-    const now = chosen(), at = Date.parse(sample.at);
+    const now = chosen(), at = Date.parse(stats.at);
     renderChooser(now);
     byId('nothing').hidden = now !== null;
     if (now === null)
         setText(byId('nothing'), 'No crawl is here yet.');
     byId('crawl').hidden = now === null || now === SERVED;
     byId('served').hidden = now !== SERVED;
-    byId('new-crawl').hidden = !sample.frontier;
+    byId('new-crawl').hidden = !stats.frontier;
     if (now === SERVED) {
-        renderServed(sample.frontier, servedHistory, at);
+        renderServed(stats.frontier, servedHistory, at);
         document.title = 'served frontier · urlweir';
     } else if (now !== null) {
         renderCrawl(now, histories.get(now.name), at);
@@ -129,7 +129,7 @@ function render() {
     }
 }
 
-// A sample may be older than the answer that came before it.
+// Stats may be older than the answer that came before it.
 function keepAnswers() {
     for (const c of ownCrawls()) {
         const a = answered.get(c.name);
@@ -141,8 +141,8 @@ function keepAnswers() {
 }
 
 function take(s) {
-    const at = Date.parse(s.at), first = sample === null;
-    sample = s;
+    const at = Date.parse(s.at), first = stats === null;
+    stats = s;
     keepAnswers();
     for (const c of ownCrawls()) {
         if (!histories.has(c.name))
@@ -173,7 +173,7 @@ function showConnection() {
     document.body.classList.toggle('stale', lost !== null);
     byId('connection').className = lost === null ? 'live' : 'lost';
     if (lost === null) {
-        setText(byId('connection'), sample ? `live, ${clock(new Date(sample.at))}` : 'connected');
+        setText(byId('connection'), stats ? `live, ${clock(new Date(stats.at))}` : 'connected');
         return;
     }
     const wait = Math.max(0, Math.ceil((lost.retryAt - Date.now()) / 1000));
@@ -181,7 +181,7 @@ function showConnection() {
 }
 
 const hurry = watch({
-    sample: (s) => {
+    stats: (s) => {
         take(s);
         showConnection();
     },
@@ -193,9 +193,9 @@ const hurry = watch({
         lost = null;
     },
     lost: (why, retryAt) => {
-        if (!lost?.said && sample !== null)
+        if (!lost?.said && stats !== null)
             say(`disconnected: ${why}`, true);
-        lost = {since: lost?.since ?? new Date(), why, retryAt, said: sample !== null};
+        lost = {since: lost?.since ?? new Date(), why, retryAt, said: stats !== null};
         showConnection();
         showRole();
     },
@@ -233,7 +233,7 @@ async function refresh(id, work) {
             draw();
         byId(id).querySelector('.failure')?.remove();
     } catch (e) {
-        if (e.status === 409) // it has ended meanwhile, as the next sample says
+        if (e.status === 409) // it has ended meanwhile, as the next stats say
             return;
         const p = byId(id).querySelector('.failure') ?? byId(id).appendChild(el('p', {class: 'failure bad'}));
         setText(p, e.message);
@@ -243,7 +243,7 @@ async function refresh(id, work) {
 }
 
 function tables() {
-    if (sample === null || lost !== null || held || document.visibilityState === 'hidden')
+    if (stats === null || lost !== null || held || document.visibilityState === 'hidden')
         return;
     const c = chosenCrawl();
     if (c && !hasEnded(c)) {
@@ -256,7 +256,7 @@ function tables() {
             const {recent} = await get(crawlPath(c.name, '/recent'), {size: 25});
             return () => chosenCrawl()?.name === c.name && renderRecent(recent, lookUp);
         });
-    } else if (!c && sample.frontier) {
+    } else if (!c && stats.frontier) {
         refresh('names', () => askForNames((name) => steerQueue({crawl: name}), (name) => remove(name, false), mayDo));
     }
 }
@@ -301,12 +301,12 @@ byId('url-form').addEventListener('submit', async (e) => {
 
 // ---- buttons ----
 
-// The crawl in an answer is newer than the sample's.
+// The crawl in an answer is newer than the stats.
 function put(crawl) {
-    const at = crawl === null ? -1 : sample.crawls.findIndex((c) => c.name === crawl.name);
+    const at = crawl === null ? -1 : stats.crawls.findIndex((c) => c.name === crawl.name);
     if (at < 0)
         return;
-    sample.crawls[at] = crawl;
+    stats.crawls[at] = crawl;
     answered.set(crawl.name, {state: crawl.state, until: Date.now() + ANSWER_MS});
     states.set(crawl.name, crawl.state);
     render();
@@ -321,7 +321,7 @@ byId('stop').addEventListener('click', async () => {
     const c = chosenCrawl();
     if (hasEnded(c))
         put(await verb(byId('stop'), c.name, 'resume', 'resumed'));
-    else if (sample.frontier || await confirmStop(c.name))
+    else if (stats.frontier || await confirmStop(c.name))
         put(await verb(byId('stop'), c.name, 'stop', 'stopped'));
 });
 byId('add-seeds').addEventListener('click', () => addSeeds(chosenCrawl().name));
@@ -365,7 +365,7 @@ function showRole() {
     const note = byId('role-note');
     note.hidden = currentRole() === 'admin';
     setText(note, `The role here is ${currentRole()}; what takes more is switched off.${
-        sample && !sample.frontier ? ' Whoever owns the crawl steers it with `urlweir pause DIR` and the like.' : ''}`);
+        stats && !stats.frontier ? ' Whoever owns the crawl steers it with `urlweir pause DIR` and the like.' : ''}`);
     setText(byId('token'), hasToken() ? 'Forget token' : 'Give a token…');
     byId('token').hidden = !hasToken() && !wasDeclined();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// served.js - the frontier that other programs use: what a sample says of it,
+// served.js - the frontier that other programs use: what the stats say of it,
 // its crawls by name, and one URL of theirs.
 
 import {get} from './api.js';

@@ -206,11 +206,11 @@ struct http2_server *grpc_server_http2(struct grpc_server *s)
     return s->http2;
 }
 
-void grpc_server_sample(const struct grpc_server *s, struct grpc_sample *out)
+void grpc_server_get_stats(const struct grpc_server *s, struct grpc_stats *out)
 {
     const memory_order relaxed = memory_order_relaxed;
 
-    *out = (struct grpc_sample){
+    *out = (struct grpc_stats){
         .open = atomic_load_explicit(&s->tally.open, relaxed),
         .strangers = atomic_load_explicit(&s->tally.strangers, relaxed),
         .received = atomic_load_explicit(&s->tally.received, relaxed),
@@ -218,7 +218,7 @@ void grpc_server_sample(const struct grpc_server *s, struct grpc_sample *out)
     };
     for (unsigned i = 0; i < GRPC_CODES_; i++)
         out->ended[i] = atomic_load_explicit(&s->tally.ended[i], relaxed);
-    http2_server_sample(s->http2, &out->http2);
+    http2_server_get_stats(s->http2, &out->http2);
 }
 
 /* ---- the end ---- */

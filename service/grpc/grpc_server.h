@@ -91,14 +91,14 @@ size_t grpc_server_calls(const struct grpc_server *s);
 /* What a monitor shows. A stream is counted when it ends, by the status it was
  * given: cancelled, reset and cut off ones are CANCELLED. Any thread, while the
  * server is not cut. */
-struct grpc_sample {
-    struct http2_sample http2;
+struct grpc_stats {
+    struct http2_stats http2;
     uint64_t open; /* streams */
     uint64_t ended[GRPC_CODES_];
     uint64_t strangers;      /* requests that were no gRPC: 405, 415 */
     uint64_t received, sent; /* messages */
 };
-void grpc_server_sample(const struct grpc_server *s, struct grpc_sample *out);
+void grpc_server_get_stats(const struct grpc_server *s, struct grpc_stats *out);
 
 /* ---- one call ---- */
 

@@ -147,7 +147,7 @@ static void flush(struct http2_conn *c)
         return;
     }
     watch(c);
-    http2_deadline_look(c);
+    http2_deadline_check(c);
 }
 
 void http2_conns_flush(void *server)

@@ -75,7 +75,7 @@ static void note_streams(struct http2_conn *c)
     c->opened = opened;
 }
 
-void http2_deadline_look(struct http2_conn *c)
+void http2_deadline_check(struct http2_conn *c)
 {
     int64_t at;
 
@@ -131,12 +131,12 @@ static void fire(struct loop_timer *t)
         c->asked = now;
         http2_session_ping(c->session);
     }
-    http2_deadline_look(c);
+    http2_deadline_check(c);
 }
 
 void http2_deadline_begin(struct http2_conn *c)
 {
     c->began = c->heard = loop_now(c->server->loop);
     c->timer.fire = fire;
-    http2_deadline_look(c);
+    http2_deadline_check(c);
 }

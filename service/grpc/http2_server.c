@@ -129,9 +129,10 @@ const char *http2_server_address(const struct http2_server *s)
     return s->address;
 }
 
-void http2_server_sample(const struct http2_server *s, struct http2_sample *out)
+void http2_server_get_stats(const struct http2_server *s,
+                            struct http2_stats *out)
 {
-    *out = (struct http2_sample){
+    *out = (struct http2_stats){
         .open = atomic_load_explicit(&s->open, memory_order_relaxed),
         .accepted = atomic_load_explicit(&s->accepted, memory_order_relaxed),
         .received = atomic_load_explicit(&s->received, memory_order_relaxed),

@@ -55,13 +55,13 @@ unsigned http2_server_connections(const struct http2_server *s);
 
 /* What a monitor shows; octets are those of the session, TLS taken off. Any
  * thread, while the server is there. */
-struct http2_sample {
+struct http2_stats {
     uint64_t open, accepted;      /* connections */
     uint64_t closed[PLACE_ENDS_]; /* by us */
     uint64_t received, sent;      /* octets */
 };
-void http2_server_sample(const struct http2_server *s,
-                         struct http2_sample *out);
+void http2_server_get_stats(const struct http2_server *s,
+                            struct http2_stats *out);
 
 /* Stops listening and sends GOAWAY; a connection ends with its last stream.
  * `ended` is called when there is none left. */

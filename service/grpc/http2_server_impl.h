@@ -87,6 +87,6 @@ void http2_conns_flush(void *server);
 void http2_deadline_begin(struct http2_conn *c);
 /* After anything that came or went: sets the timer anew where it must fire
  * earlier. */
-void http2_deadline_look(struct http2_conn *c);
+void http2_deadline_check(struct http2_conn *c);
 
 #endif

@@ -172,9 +172,9 @@ enum MHD_Result http_send(struct http_request *r)
     enum MHD_Result sent;
 
     r->state = HTTP_ANSWERED;
-    http_tally_note(&r->server->tally,
-                    http_tally_group(&r->server->tally, r->route), r->status,
-                    clock_mono() - r->began);
+    http_counters_note(&r->server->tally,
+                       http_counters_group(&r->server->tally, r->route),
+                       r->status, clock_mono() - r->began);
     if (m == NULL)
         return MHD_NO;
     add_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);

@@ -115,7 +115,7 @@ void http_conns_know(struct http_conns *s, struct http_conn *c)
     pthread_mutex_unlock(&s->mtx);
 }
 
-int64_t http_conns_look(void *conns)
+int64_t http_conns_check(void *conns)
 {
     struct http_conns *s = conns;
     int64_t now = clock_mono(), next = INT64_MAX;

@@ -9,7 +9,7 @@
  * not known. A connection that is out of time, or has lost its place, is shut
  * down, and the library closes it as it closes those whose callers leave.
  *
- * Threads: http_conns_look on the pump's, the rest on the server's.
+ * Threads: http_conns_check on the pump's, the rest on the server's.
  */
 #ifndef URLWEIR_SERVICE_HTTP_CONNS_H
 #define URLWEIR_SERVICE_HTTP_CONNS_H
@@ -27,7 +27,7 @@ struct http_conns_options {
     int64_t head_ns; /* for a head, and for the first request line */
     int64_t idle_ns; /* for the next request line, and for the request of a
                         stranger */
-    void (*nudge)(void *ctx); /* http_conns_look is to be called anew */
+    void (*nudge)(void *ctx); /* http_conns_check is to be called anew */
     void *ctx;
 };
 
@@ -53,7 +53,7 @@ void http_conns_know(struct http_conns *s, struct http_conn *c);
 
 /* Shuts down those that are out of time; when it should next be called, in
  * monotonic time, or INT64_MAX. */
-int64_t http_conns_look(void *conns);
+int64_t http_conns_check(void *conns);
 
 /* Any thread. */
 uint64_t http_conns_closed(const struct http_conns *s, enum place_end why);

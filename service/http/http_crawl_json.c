@@ -12,14 +12,14 @@ static void set_count(json_t *o, const char *name, uint64_t n)
     json_object_set_new(o, name, json_integer((json_int_t)n));
 }
 
-static void add_counts(json_t *o, const struct crawl_sample *s)
+static void add_counts(json_t *o, const struct crawl_stats *s)
 {
     for (size_t i = 0; i < CRAWL_COUNTERS; i++)
         set_count(o, crawl_counters[i].name,
                   crawl_counter_value(&crawl_counters[i], s));
 }
 
-static json_t *errors_json(const struct frontier_watch *w)
+static json_t *errors_json(const struct frontier_stats *w)
 {
     json_t *o = json_object();
 
@@ -29,7 +29,7 @@ static json_t *errors_json(const struct frontier_watch *w)
 }
 
 /* Four digits are what a drawing of it shows. */
-static json_t *fill_json(const struct watch_filter *f)
+static json_t *fill_json(const struct seen_filter_stats *f)
 {
     json_t *all = json_array();
 
@@ -40,7 +40,7 @@ static json_t *fill_json(const struct watch_filter *f)
 }
 
 /* What it did, as the exact set found out, beside what it promised. */
-static json_t *filter_json(const struct watch_filter *f)
+static json_t *filter_json(const struct seen_filter_stats *f)
 {
     json_t *o;
 
@@ -81,9 +81,9 @@ json_t *http_crawl_json(const struct crawls_view *v)
                         v->state == CRAWLS_FAILED ? json_string(v->why)
                                                   : json_null());
     json_object_set_new(o, "started_at", http_time_json(v->started_ms));
-    add_counts(o, &v->sample);
-    json_object_set_new(o, "errors", errors_json(&v->sample.watch));
-    json_object_set_new(o, "filter", filter_json(&v->sample.watch.filter));
+    add_counts(o, &v->stats);
+    json_object_set_new(o, "errors", errors_json(&v->stats.frontier));
+    json_object_set_new(o, "filter", filter_json(&v->stats.frontier.filter));
     return o;
 }
 

@@ -80,7 +80,7 @@ static bool answer_view(struct http_request *r, unsigned status,
     struct crawls *crawls = http_server_options(r->server)->crawls;
     struct crawls_view view;
 
-    if (crawls == NULL || crawls_look(crawls, name, &view) != STATUS_OK)
+    if (crawls == NULL || crawls_find_view(crawls, name, &view) != STATUS_OK)
         return false;
     http_answer(r, status, http_crawl_json(&view));
     return true;

@@ -2,8 +2,8 @@
 /*
  * http_events.c - samples, and who is reading which.
  *
- * The text of a sample is shared and counted: the last watcher that finishes
- * it frees it. A watcher's state is one sample and a place in it; when it has
+ * The text of an event is shared and counted: the last watcher that finishes
+ * it frees it. A watcher's state is one event and a place in it; when it has
  * sent that, it takes the newest, whatever came in between, or sleeps.
  *
  * The first thing sent is a comment, so that a client knows at once that it is
@@ -28,7 +28,7 @@
 #define RETRY_MS    2000
 #define BLOCK       ((size_t)4 << 10)
 
-struct sample {
+struct stats_event {
     atomic_int holders;
     uint64_t id;
     char *text;
@@ -37,10 +37,10 @@ struct sample {
 
 struct http_events {
     struct http_server *server;
-    uint64_t id; /* of the last sample; the pump's thread */
+    uint64_t id; /* of the last event; the pump's thread */
 
     pthread_mutex_t mtx;
-    struct sample *newest; /* under it */
+    struct stats_event *newest; /* under it */
 
     unsigned watchers; /* the server's thread */
 };
@@ -48,14 +48,14 @@ struct http_events {
 struct http_watcher {
     struct http_events *events;
     struct http_sleeper sleeper;
-    struct sample *sample; /* that is being sent, NULL: none */
+    struct stats_event *event; /* that is being sent, NULL: none */
     size_t sent;
     uint64_t seen; /* id of the last one */
 };
 
 /* ---- samples ---- */
 
-static void let_go(struct sample *s)
+static void let_go(struct stats_event *s)
 {
     if (s == NULL || atomic_fetch_sub(&s->holders, 1) > 1)
         return;
@@ -70,12 +70,12 @@ static void set_count(json_t *o, const char *name, uint64_t n)
 
 static json_t *frontier_json(struct frontier_service *f)
 {
-    struct frontier_service_sample v;
+    struct frontier_service_stats v;
     json_t *o;
 
     if (f == NULL)
         return json_null();
-    frontier_service_sample(f, &v);
+    frontier_service_get_stats(f, &v);
     o = json_object();
     set_count(o, "size", v.all.active);
     set_count(o, "in_process", v.all.leased);
@@ -102,14 +102,14 @@ static json_t *crawls_json(struct crawls *crawls)
 
 static json_t *process_json(struct http_server *s)
 {
-    struct grpc_sample grpc = {.open = 0};
-    struct http_sample v;
+    struct grpc_stats grpc = {.open = 0};
+    struct http_stats v;
     json_t *o = json_object();
 
     if (s->options.grpc != NULL)
-        grpc_server_sample(s->options.grpc, &grpc);
+        grpc_server_get_stats(s->options.grpc, &grpc);
 
-    http_server_sample(s, &v);
+    http_server_get_stats(s, &v);
     set_count(o, "memory_bytes", mem_resident());
     json_object_set_new(o, "cpu_seconds",
                         json_real((double)clock_cpu() / (double)NS_PER_S));
@@ -132,9 +132,9 @@ static char *sample_json(struct http_server *s)
     return text;
 }
 
-static struct sample *new_sample(uint64_t id, struct buf *text)
+static struct stats_event *new_event(uint64_t id, struct buf *text)
 {
-    struct sample *s = xcalloc(1, sizeof *s);
+    struct stats_event *s = xcalloc(1, sizeof *s);
 
     atomic_init(&s->holders, 1);
     s->id = id;
@@ -142,23 +142,23 @@ static struct sample *new_sample(uint64_t id, struct buf *text)
     return s;
 }
 
-static struct sample *greeting(void)
+static struct stats_event *greeting(void)
 {
     struct buf b;
 
     buf_init(&b, SAMPLE_MOST);
-    buf_addf(&b, ": one sample a second\nretry: %d\n\n", RETRY_MS);
-    return new_sample(0, &b);
+    buf_addf(&b, ": one event a second\nretry: %d\n\n", RETRY_MS);
+    return new_event(0, &b);
 }
 
 /* JSON in one line has no line end, so one `data` field holds it. */
-static struct sample *make_sample(struct http_events *v)
+static struct stats_event *make_event(struct http_events *v)
 {
     char *json = sample_json(v->server);
     struct buf b;
 
     buf_init(&b, SAMPLE_MOST);
-    buf_add_str(&b, "event: sample\nid: ");
+    buf_add_str(&b, "event: stats\nid: ");
     buf_add_uint(&b, ++v->id);
     buf_add_str(&b, "\ndata: ");
     buf_add_str(&b, json != NULL ? json : "{}");
@@ -166,15 +166,15 @@ static struct sample *make_sample(struct http_events *v)
     free(json);
     if (buf_failed(&b) != STATUS_OK) { /* many hundred crawls */
         buf_clear(&b);
-        buf_add_str(&b, ": the sample is too large\n\n");
+        buf_add_str(&b, ": the event is too large\n\n");
     }
-    return new_sample(v->id, &b);
+    return new_event(v->id, &b);
 }
 
 void http_events_beat(void *events)
 {
     struct http_events *v = events;
-    struct sample *made = make_sample(v), *old;
+    struct stats_event *made = make_event(v), *old;
 
     pthread_mutex_lock(&v->mtx);
     old = v->newest;
@@ -192,24 +192,24 @@ static bool take_newest(struct http_watcher *w)
 
     pthread_mutex_lock(&v->mtx);
     if (v->newest != NULL && v->newest->id != w->seen) {
-        w->sample = v->newest;
-        w->seen = w->sample->id;
+        w->event = v->newest;
+        w->seen = w->event->id;
         w->sent = 0;
-        atomic_fetch_add(&w->sample->holders, 1);
+        atomic_fetch_add(&w->event->holders, 1);
     }
     pthread_mutex_unlock(&v->mtx);
-    return w->sample != NULL;
+    return w->event != NULL;
 }
 
 static ssize_t send_sample(struct http_watcher *w, char *to, size_t room)
 {
-    size_t left = w->sample->len - w->sent, n = left < room ? left : room;
+    size_t left = w->event->len - w->sent, n = left < room ? left : room;
 
-    memcpy(to, w->sample->text + w->sent, n);
+    memcpy(to, w->event->text + w->sent, n);
     w->sent += n;
     if (n == left) {
-        let_go(w->sample);
-        w->sample = NULL;
+        let_go(w->event);
+        w->event = NULL;
     }
     return (ssize_t)n;
 }
@@ -225,7 +225,7 @@ static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
     while (slept == HTTP_AWAKE) {
         uint64_t beats = http_pump_beats(s->pump);
 
-        if (w->sample != NULL || take_newest(w))
+        if (w->event != NULL || take_newest(w))
             return send_sample(w, to, room);
         if (http_server_is_stopping(s))
             return MHD_CONTENT_READER_END_OF_STREAM;
@@ -239,7 +239,7 @@ void http_watcher_free(struct http_watcher *w)
     if (w == NULL)
         return;
     w->events->watchers--;
-    let_go(w->sample);
+    let_go(w->event);
     free(w);
 }
 
@@ -279,7 +279,7 @@ void http_events_ask(struct http_request *r)
     w = xcalloc(1, sizeof *w);
     w->events = v;
     w->sleeper = (struct http_sleeper){.conn = r->conn, .fd = -1};
-    w->sample = greeting();
+    w->event = greeting();
     r->watcher = w;
     http_answer_text(r, "text/event-stream", NULL, 0);
 }

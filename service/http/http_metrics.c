@@ -16,7 +16,7 @@
 #define HTTP      "http"
 #define PAGE_MOST ((size_t)64 << 20) /* some 20 KB a crawl */
 
-static void add_route(struct metrics_text *m, const struct http_tally *t,
+static void add_route(struct metrics_text *m, const struct http_counters *t,
                       unsigned group)
 {
     for (unsigned c = 1; c < HTTP_CLASSES; c++) {
@@ -35,10 +35,10 @@ static void add_route(struct metrics_text *m, const struct http_tally *t,
 
 static void add_http(struct metrics_text *m, struct http_server *s)
 {
-    const struct http_tally *t = http_server_tally(s);
-    struct http_sample v;
+    const struct http_counters *t = http_server_tally(s);
+    struct http_stats v;
 
-    http_server_sample(s, &v);
+    http_server_get_stats(s, &v);
     metrics_family(m, HTTP, "requests_total", METRICS_COUNTER,
                    "Requests answered, by path and status.");
     for (unsigned g = 0; g < t->count; g++)
@@ -46,9 +46,9 @@ static void add_http(struct metrics_text *m, struct http_server *s)
     metrics_family(m, HTTP, "request_duration_seconds", METRICS_HISTOGRAM,
                    "From a request's line to its answer's being ready.");
     for (unsigned g = 0; g < t->count; g++) {
-        struct histogram_sample h = {{0}, 0};
+        struct histogram_stats h = {{0}, 0};
 
-        histogram_look(&t->took[g], &h);
+        histogram_add_to(&t->took[g], &h);
         if (histogram_count(&h) > 0)
             metrics_histogram(m, METRICS_LABELS({"route", t->names[g]}), &h);
     }
@@ -96,14 +96,14 @@ void http_ask_metrics(struct http_request *r)
 
 void http_ask_health(struct http_request *r)
 {
-    struct frontier_service_sample frontier = {.broken = false};
-    struct http_sample http;
+    struct frontier_service_stats frontier = {.broken = false};
+    struct http_stats http;
     const char *is = "ok";
     json_t *j = json_object();
 
     if (http_server_frontier(r->server) != NULL)
-        frontier_service_sample(http_server_frontier(r->server), &frontier);
-    http_server_sample(r->server, &http);
+        frontier_service_get_stats(http_server_frontier(r->server), &frontier);
+    http_server_get_stats(r->server, &http);
     if (http.stopping)
         is = "stopping";
     if (frontier.broken)

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "job/crawls.h"
 #include "service/calls/call.h"
-#include "service/http/http_tally.h"
+#include "service/http/http_stats.h"
 #include "service/net/auth.h"
 #include "service/net/places.h"
 
@@ -101,14 +101,14 @@ void http_reply_deleted(struct http_request *r);
 
 /* ---- the server's, for /metrics and /healthz ---- */
 
-struct http_sample {
+struct http_stats {
     unsigned connections;
     uint64_t closed[PLACE_ENDS_]; /* connections, by us */
     bool stopping;
 };
-void http_server_sample(struct http_server *s, struct http_sample *out);
+void http_server_get_stats(struct http_server *s, struct http_stats *out);
 bool http_server_is_stopping(struct http_server *s);
-const struct http_tally *http_server_tally(const struct http_server *s);
+const struct http_counters *http_server_tally(const struct http_server *s);
 /* NULL: there is none. */
 struct frontier_service *http_server_frontier(struct http_server *s);
 const struct http_options *http_server_options(const struct http_server *s);

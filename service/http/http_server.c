@@ -202,7 +202,7 @@ static enum status open_pump(struct http_server *s)
     const struct http_pump_work w = {
         .beat = http_events_beat,
         .beat_ctx = s->events,
-        .look = http_conns_look,
+        .look = http_conns_check,
         .look_ctx = s->conns,
     };
 
@@ -219,7 +219,7 @@ enum status http_server_open(struct http_server **out,
     if (o->connections == 0)
         s->options.connections = CONNECTIONS;
     for (size_t i = 0; http_route_tables[i] != NULL; i++)
-        http_tally_init(&s->tally, http_route_tables[i]);
+        http_counters_init(&s->tally, http_route_tables[i]);
     s->router = o->router;
     if (o->router == NULL && (o->frontier != NULL || o->crawls != NULL))
         s->router = s->own_router = router_new(o->frontier, o->crawls);
@@ -383,17 +383,17 @@ const struct http_options *http_server_options(const struct http_server *s)
     return &s->options;
 }
 
-const struct http_tally *http_server_tally(const struct http_server *s)
+const struct http_counters *http_server_tally(const struct http_server *s)
 {
     return &s->tally;
 }
 
-void http_server_sample(struct http_server *s, struct http_sample *out)
+void http_server_get_stats(struct http_server *s, struct http_stats *out)
 {
     const union MHD_DaemonInfo *info;
     struct MHD_Daemon *daemon;
 
-    *out = (struct http_sample){0};
+    *out = (struct http_stats){0};
     pthread_mutex_lock(&s->mtx);
     daemon = s->daemon;
     out->stopping = s->stopping;

@@ -60,8 +60,8 @@ struct http_server {
     int64_t stop_by; /* monotonic */
     bool over;       /* nothing is handed to the frontier any more */
 
-    size_t bodies;           /* octets held; the server's thread */
-    struct http_tally tally; /* the same, read by any */
+    size_t bodies;              /* octets held; the server's thread */
+    struct http_counters tally; /* the same, read by any */
 };
 
 /* ---- the library's callbacks (http_exchange.c); ctx: struct http_server ----

@@ -52,7 +52,7 @@ static void add_counter(const struct crawl_views *all,
                    sum ? METRICS_COUNTER : METRICS_GAUGE, buf_str(&help));
     for (size_t i = 0; i < all->n; i++)
         metrics_uint(all->m, METRICS_LABELS(OF(&all->at[i])),
-                     crawl_counter_value(c, &all->at[i].sample));
+                     crawl_counter_value(c, &all->at[i].stats));
     buf_fini(&help);
 }
 
@@ -120,7 +120,7 @@ static void add_done(struct metrics_text *m, const struct crawls_view *v,
 static void add_done_of(struct metrics_text *m, const struct crawls_view *v,
                         unsigned status)
 {
-    const struct frontier_watch *w = &v->sample.watch;
+    const struct frontier_stats *w = &v->stats.frontier;
 
     for (unsigned r = 0; r < REASON_COUNT_; r++)
         if (r != REASON_HTTP &&
@@ -148,13 +148,13 @@ static void add_outcomes(const struct crawl_views *all)
                    "Links dropped before admission, over all runs.");
     for (size_t i = 0; i < all->n; i++)
         for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
-            if (all->at[i].sample.watch.dropped[r] > 0 || r == REASON_SCOPE)
+            if (all->at[i].stats.frontier.dropped[r] > 0 || r == REASON_SCOPE)
                 metrics_uint(all->m,
                              METRICS_LABELS(OF(&all->at[i]),
                                             {"reason",
                                              outcome_reason_name(
                                                  (enum outcome_reason)r)}),
-                             all->at[i].sample.watch.dropped[r]);
+                             all->at[i].stats.frontier.dropped[r]);
 }
 
 /* ---- requests ---- */
@@ -165,16 +165,16 @@ static void add_requests(const struct crawl_views *all)
                    "Requests of this run by how they ended, each try and each "
                    "robots.txt.");
     for (size_t i = 0; i < all->n; i++)
-        for (unsigned e = 0; e < FETCH_TALLY_ENDS; e++)
+        for (unsigned e = 0; e < FETCH_STATS_ENDS; e++)
             metrics_uint(all->m,
                          METRICS_LABELS(OF(&all->at[i]),
-                                        {"result", fetch_tally_end_name(e)}),
-                         all->at[i].sample.tally.ends[e]);
+                                        {"result", fetch_stats_end_name(e)}),
+                         all->at[i].stats.fetches.ends[e]);
     metrics_family(all->m, PREFIX, "answers_total", METRICS_COUNTER,
                    "Answers to requests of this run by their HTTP status.");
     for (size_t i = 0; i < all->n; i++)
-        for (unsigned c = 1; c < FETCH_TALLY_CLASSES; c++) {
-            uint64_t n = all->at[i].sample.tally.classes[c];
+        for (unsigned c = 1; c < FETCH_STATS_CLASSES; c++) {
+            uint64_t n = all->at[i].stats.fetches.classes[c];
             char code[16];
 
             snprintf(code, sizeof code, "%uxx", c);
@@ -189,34 +189,34 @@ static void add_times(const struct crawl_views *all)
 {
     static const struct {
         const char *name, *help;
-        size_t at; /* in struct fetch_tally_sample */
+        size_t at; /* in struct fetch_stats */
     } times[] = {
         {"response_duration_seconds",
          "From a request's beginning to its answer's last octet.",
-         offsetof(struct fetch_tally_sample, response)},
+         offsetof(struct fetch_stats, response)},
         {"first_byte_duration_seconds",
          "From a request's beginning to its answer's first octet.",
-         offsetof(struct fetch_tally_sample, first_byte)},
+         offsetof(struct fetch_stats, first_byte)},
         {"connect_duration_seconds",
          "From a request's beginning until its new connection was open, TLS "
          "included.",
-         offsetof(struct fetch_tally_sample, connect)},
+         offsetof(struct fetch_stats, connect)},
         {"robots_duration_seconds",
          "From the beginning of a request for robots.txt to its answer's last "
          "octet.",
-         offsetof(struct fetch_tally_sample, robots)},
+         offsetof(struct fetch_stats, robots)},
     };
 
     for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
         metrics_family(all->m, PREFIX, times[k].name, METRICS_HISTOGRAM,
                        times[k].help);
         for (size_t i = 0; i < all->n; i++) {
-            const char *tally = (const char *)&all->at[i].sample.tally;
+            const char *fetches = (const char *)&all->at[i].stats.fetches;
 
             metrics_histogram(
                 all->m, METRICS_LABELS(OF(&all->at[i])),
-                (const struct histogram_sample *)(const void *)(tally +
-                                                                times[k].at));
+                (const struct histogram_stats *)(const void *)(fetches +
+                                                               times[k].at));
         }
     }
 }
@@ -228,8 +228,8 @@ static void add_engines(const struct crawl_views *all)
     struct metrics_engine *engines = xcalloc(all->n, sizeof *engines);
 
     for (size_t i = 0; i < all->n; i++)
-        engines[i] =
-            (struct metrics_engine){all->at[i].name, &all->at[i].sample.watch};
+        engines[i] = (struct metrics_engine){all->at[i].name,
+                                             &all->at[i].stats.frontier};
     metrics_add_engines(all->m, PREFIX, engines, all->n);
     free(engines);
 }

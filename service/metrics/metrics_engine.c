@@ -44,7 +44,7 @@ static void add_seen_of(const struct engines *all,
 
         if (strcmp(c->metric, SEEN_FAMILY) == 0)
             metrics_uint(all->m, LABELS(e, c->label, c->value),
-                         crawl_counter_of_watch(c, e->watch));
+                         crawl_counter_of_frontier(c, e->frontier));
     }
 }
 
@@ -60,7 +60,7 @@ static void add_seen(const struct engines *all)
 
 static void add_rates(const struct engines *all, const struct metrics_engine *e)
 {
-    const struct watch_filter *f = &e->watch->filter;
+    const struct seen_filter_stats *f = &e->frontier->filter;
 
     if (!f->used)
         return;
@@ -81,32 +81,32 @@ static void add_filter(const struct engines *all)
         enum metrics_type type;
     } families[] = {
         {"filter_bytes", "Memory of the filter.",
-         offsetof(struct frontier_watch, filter.bytes), METRICS_GAUGE},
+         offsetof(struct frontier_stats, filter.bytes), METRICS_GAUGE},
         {"filter_keys", "Keys in the filter.",
-         offsetof(struct frontier_watch, filter.keys), METRICS_GAUGE},
+         offsetof(struct frontier_stats, filter.keys), METRICS_GAUGE},
         {"filter_segments", "Parts of the filter that are built alone.",
-         offsetof(struct frontier_watch, filter.segments), METRICS_GAUGE},
+         offsetof(struct frontier_stats, filter.segments), METRICS_GAUGE},
         {"filter_rebuilds_total", "Parts of the filter built anew.",
-         offsetof(struct frontier_watch, filter.rebuilds), METRICS_COUNTER},
+         offsetof(struct frontier_stats, filter.rebuilds), METRICS_COUNTER},
     };
 
     for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
         begin(all, families[k].name, families[k].type, families[k].help);
         for (size_t i = 0; i < all->n; i++)
             metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
-                         *(const uint64_t *)((const char *)all->at[i].watch +
+                         *(const uint64_t *)((const char *)all->at[i].frontier +
                                              families[k].at));
     }
     begin(all, "filter_fill_ratio", METRICS_GAUGE,
           "Share of the filter's bits or slots that are in use.");
     for (size_t i = 0; i < all->n; i++)
         metrics_double(all->m, LABELS(&all->at[i], NULL, NULL),
-                       all->at[i].watch->filter.fill);
+                       all->at[i].frontier->filter.fill);
     begin(all, "filter_overfull", METRICS_GAUGE,
           "1: the filter no longer keeps the rate it promised.");
     for (size_t i = 0; i < all->n; i++)
         metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
-                     all->at[i].watch->filter.overfull);
+                     all->at[i].frontier->filter.overfull);
     begin(all, "filter_false_positive_ratio", METRICS_GAUGE,
           "New URLs that the filter calls maybe seen: promised, predicted, and "
           "measured with its 95 % interval.");
@@ -122,22 +122,22 @@ static void add_times(const struct engines *all)
           "How long a commit took, until it was synced.");
     for (size_t i = 0; i < all->n; i++)
         metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
-                          &all->at[i].watch->commits);
+                          &all->at[i].frontier->commits);
     begin(all, "checkpoint_duration_seconds", METRICS_HISTOGRAM,
           "How long a checkpoint took, beside the work.");
     for (size_t i = 0; i < all->n; i++)
         metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
-                          &all->at[i].watch->checkpoints);
+                          &all->at[i].frontier->checkpoints);
     begin(all, "checkpoint_failures_total", METRICS_COUNTER,
           "Checkpoints that could not be written.");
     for (size_t i = 0; i < all->n; i++)
         metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
-                     all->at[i].watch->checkpoints_failed);
+                     all->at[i].frontier->checkpoints_failed);
     begin(all, "last_checkpoint_timestamp_seconds", METRICS_GAUGE,
           "When the last checkpoint that succeeded was begun; 0: none was.");
     for (size_t i = 0; i < all->n; i++)
         metrics_seconds(all->m, LABELS(&all->at[i], NULL, NULL),
-                        (uint64_t)all->at[i].watch->checkpoint_ms *
+                        (uint64_t)all->at[i].frontier->checkpoint_ms *
                             (uint64_t)NS_PER_MS);
 }
 

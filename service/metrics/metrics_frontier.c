@@ -30,8 +30,8 @@ static void add_plain(struct metrics_text *m, const char *prefix,
 /* ---- the frontier ---- */
 
 static void add_counts(struct metrics_text *m,
-                       const struct frontier_service_sample *v,
-                       const struct frontier_watch *w)
+                       const struct frontier_service_stats *v,
+                       const struct frontier_stats *w)
 {
     const struct plain all[] = {
         {"puts_total", "URLs put.", METRICS_COUNTER, v->puts},
@@ -77,7 +77,7 @@ static void add_acks(struct metrics_text *m, const uint64_t *acks)
 
 /* All are counted, but of those that never came no times are shown. */
 static void add_calls(struct metrics_text *m,
-                      const struct frontier_service_watch *w)
+                      const struct frontier_service_details *w)
 {
     metrics_family(m, FRONTIER, "calls_total", METRICS_COUNTER,
                    "Calls carried out.");
@@ -103,12 +103,12 @@ static void add_calls(struct metrics_text *m,
 
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s)
 {
-    struct frontier_service_sample v;
-    struct frontier_service_watch w;
+    struct frontier_service_stats v;
+    struct frontier_service_details w;
     const struct metrics_engine engine = {NULL, &w.engine};
 
-    frontier_service_sample(s, &v);
-    frontier_service_watch(s, &w);
+    frontier_service_get_stats(s, &v);
+    frontier_service_get_details(s, &w);
     add_counts(m, &v, &w.engine);
     add_acks(m, w.acks);
     add_calls(m, &w);
@@ -119,9 +119,9 @@ void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s)
 
 void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s)
 {
-    struct grpc_sample v;
+    struct grpc_stats v;
 
-    grpc_server_sample(s, &v);
+    grpc_server_get_stats(s, &v);
     {
         const struct plain all[] = {
             {"connections", "Connections that are open.", METRICS_GAUGE,

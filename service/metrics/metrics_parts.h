@@ -14,7 +14,7 @@
 #ifndef URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 #define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 #include "job/crawls.h"
 #include "service/calls/frontier_service.h"
 #include "service/grpc/grpc_server.h"
@@ -35,7 +35,7 @@ void metrics_add_process(struct metrics_text *m, const char *dir);
 /* One engine among those that share families. */
 struct metrics_engine {
     const char *crawl; /* NULL: no such label */
-    const struct frontier_watch *watch;
+    const struct frontier_stats *frontier;
 };
 void metrics_add_engines(struct metrics_text *m, const char *prefix,
                          const struct metrics_engine *e, size_t n);

@@ -106,7 +106,7 @@ void metrics_seconds(struct metrics_text *m, const struct metrics_label *labels,
 
 void metrics_histogram(struct metrics_text *m,
                        const struct metrics_label *labels,
-                       const struct histogram_sample *h)
+                       const struct histogram_stats *h)
 {
     uint64_t so_far = 0;
 

@@ -45,7 +45,7 @@ void metrics_seconds(struct metrics_text *m, const struct metrics_label *labels,
                      uint64_t ns);
 void metrics_histogram(struct metrics_text *m,
                        const struct metrics_label *labels,
-                       const struct histogram_sample *h);
+                       const struct histogram_stats *h);
 
 /* A family of one sample. */
 void metrics_one(struct metrics_text *m, const char *prefix, const char *name,

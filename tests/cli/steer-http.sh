@@ -31,7 +31,7 @@ says answers '{"hosts":['
 says answers '"admitted": true'
 says urls.csv "url,status,"
 says urls.csv "http://127.0.0.1:$port/new,"
-says answers 'event: sample'
+says answers 'event: stats'
 says answers '"state":"stopped","end":"stopped"'
 says answers '{"deleted":'
 [ ! -e d/crawls/shop ] || fail "it is still there"

@@ -10,11 +10,11 @@
 static unsigned bucket_of(int64_t ns)
 {
     struct histogram h = {0};
-    struct histogram_sample s = {{0}, 0};
+    struct histogram_stats s = {{0}, 0};
     unsigned at = 0;
 
     histogram_note(&h, ns);
-    histogram_look(&h, &s);
+    histogram_add_to(&h, &s);
     ck_assert_uint_eq(histogram_count(&s), 1);
     while (s.buckets[at] == 0)
         at++;
@@ -46,13 +46,13 @@ END_TEST
 START_TEST(looks_add_up)
 {
     struct histogram a = {0}, b = {0};
-    struct histogram_sample s = {{0}, 0};
+    struct histogram_stats s = {{0}, 0};
 
     histogram_note(&a, NS_PER_MS);
     histogram_note(&a, 2 * NS_PER_S);
     histogram_note(&b, NS_PER_MS);
-    histogram_look(&a, &s);
-    histogram_look(&b, &s);
+    histogram_add_to(&a, &s);
+    histogram_add_to(&b, &s);
     ck_assert_uint_eq(histogram_count(&s), 3);
     ck_assert_uint_eq(s.sum, 2002000000);
     ck_assert_uint_eq(s.buckets[3], 2);  /* 1 ms */
@@ -77,9 +77,9 @@ START_TEST(who_looks_meanwhile_sees_counts_that_only_rise)
 
     ck_assert_int_eq(pthread_create(&writer, NULL, note_many, &h), 0);
     while (last < NOTES) {
-        struct histogram_sample s = {{0}, 0};
+        struct histogram_stats s = {{0}, 0};
 
-        histogram_look(&h, &s);
+        histogram_add_to(&h, &s);
         ck_assert_uint_ge(histogram_count(&s), last);
         last = histogram_count(&s);
     }

@@ -138,7 +138,8 @@ static inline struct crawls_view look(const char *name)
 {
     struct crawls_view v;
 
-    ck_assert_int_eq(crawls_look(crawls, bytes_of_str(name), &v), STATUS_OK);
+    ck_assert_int_eq(crawls_find_view(crawls, bytes_of_str(name), &v),
+                     STATUS_OK);
     return v;
 }
 

@@ -27,11 +27,11 @@ static const char *failed_most_by(const char *name)
     static struct crawls_view v;
     int64_t until = clock_mono() + 100 * NS_PER_S;
 
-    for (v = look(name); v.sample.watch.failure_count == 0; v = look(name)) {
+    for (v = look(name); v.stats.frontier.failure_count == 0; v = look(name)) {
         ck_assert_msg(clock_mono() < until, "%s: nothing failed", name);
         usleep(5000);
     }
-    return v.sample.watch.failures[0].why;
+    return v.stats.frontier.failures[0].why;
 }
 
 static const char *result(size_t i, const char *field)
@@ -45,7 +45,7 @@ START_TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
 {
     create("a");
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").sample.stats.failed, 1);
+    ck_assert_uint_eq(look("a").stats.engine.failed, 1);
     ck_assert_str_eq(failed_most_by("a"), "connect");
     does(CRAWLS_SEED, "a",
          "{'urls': ['" SEED "x', '" SEED "', 'mailto:x', '" SEED "x#y']}");
@@ -55,7 +55,7 @@ START_TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
     ck_assert_str_eq(result(2, "reason"), "only http and https are crawled");
     ck_assert_str_eq(result(3, "status"), "skipped");
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").sample.stats.failed, 2);
+    ck_assert_uint_eq(look("a").stats.engine.failed, 2);
     refuses(STATUS_EXISTS, "of this name", CRAWLS_CREATE, "a", "{}");
     refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_PAUSE, "b", NULL);
 }
@@ -67,7 +67,7 @@ START_TEST(it_may_begin_with_nothing)
     becomes("a", CRAWLS_WAITING);
     does(CRAWLS_SEED, "a", "{'urls': ['" SEED "']}");
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").sample.stats.failed, 1);
+    ck_assert_uint_eq(look("a").stats.engine.failed, 1);
 }
 END_TEST
 
@@ -99,11 +99,11 @@ START_TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
     restart();
     becomes("a", CRAWLS_PAUSED);
     usleep(300000);
-    ck_assert_uint_eq(look("a").sample.stats.queued, 1);
-    ck_assert_uint_eq(look("a").sample.requests, 0);
+    ck_assert_uint_eq(look("a").stats.engine.queued, 1);
+    ck_assert_uint_eq(look("a").stats.requests, 0);
     does(CRAWLS_UNPAUSE, "a", NULL);
     becomes("a", CRAWLS_WAITING);
-    ck_assert_uint_eq(look("a").sample.stats.failed, 2);
+    ck_assert_uint_eq(look("a").stats.engine.failed, 2);
     restart();
     becomes("a", CRAWLS_WAITING);
 }
@@ -127,7 +127,7 @@ START_TEST(stopped_it_lets_its_directory_go_and_stays_so_over_a_restart)
     refuses(STATUS_CLOSED, "resume it", CRAWLS_SEED, "a", "{'urls': []}");
     restart();
     ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
-    ck_assert_uint_eq(look("a").sample.stats.urls, 1);
+    ck_assert_uint_eq(look("a").stats.engine.urls, 1);
     does(CRAWLS_STOP, "a", NULL);
     does(CRAWLS_RESUME, "a", NULL);
     becomes("a", CRAWLS_WAITING);

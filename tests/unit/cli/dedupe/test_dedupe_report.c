@@ -6,7 +6,7 @@
 #include "cli/dedupe/dedupe_report.h"
 #include "tests/unit/cli/capture.h"
 
-static const struct dedupe_sample sample = {
+static const struct dedupe_progress sample = {
     .elapsed_ms = 12300,
     .lines = 12345678,
     .unique = 2345678,
@@ -49,7 +49,7 @@ END_TEST
 
 START_TEST(a_line_leaves_out_what_nobody_knows)
 {
-    struct dedupe_sample s = sample;
+    struct dedupe_progress s = sample;
 
     dedupe_report_line(&b, &s, 1003713.4);
     ck_assert_str_eq(buf_str(&b),

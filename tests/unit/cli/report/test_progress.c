@@ -14,15 +14,15 @@
 #include "crawler/crawl_counters.h"
 #include "tests/unit/cli/capture.h"
 
-static const struct crawl_sample sample = {
-    .stats = {.pages = 12345,
-              .fetched = 12400,
-              .queued = 45210,
-              .queues_active = 312,
-              .failed = 12,
-              .links = 1000,
-              .duplicates = 810,
-              .bytes = 123456789},
+static const struct crawl_stats sample = {
+    .engine = {.pages = 12345,
+               .fetched = 12400,
+               .queued = 45210,
+               .queues_active = 312,
+               .failed = 12,
+               .links = 1000,
+               .duplicates = 810,
+               .bytes = 123456789},
     .active = 64,
 };
 static const struct progress_rates rates = {192000, 98.2, 1258291, 187000};
@@ -74,11 +74,11 @@ END_TEST
 
 START_TEST(a_bar_is_never_wider_than_it_may)
 {
-    struct crawl_sample most = sample;
+    struct crawl_stats most = sample;
     const struct progress_rates fast = {INT64_MAX, 1e300, 1e18, INT64_MAX};
 
-    most.stats.pages = most.stats.queued = UINT64_MAX;
-    most.stats.queues_active = most.stats.failed = UINT64_MAX;
+    most.engine.pages = most.engine.queued = UINT64_MAX;
+    most.engine.queues_active = most.engine.failed = UINT64_MAX;
     for (size_t width = 0; width < 300; width++) {
         buf_clear(&b);
         progress_bar(&b, &most, &fast, width);
@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(a_paused_crawl_says_so_and_knows_no_end)
 {
-    struct crawl_sample paused = sample;
+    struct crawl_stats paused = sample;
 
     paused.paused = true;
     progress_bar(&b, &paused, &rates, 200);
@@ -241,13 +241,13 @@ START_TEST(none_says_nothing_and_json_ends_with_a_last_object)
     struct progress *p;
 
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_NONE, &no_limits, &sample.stats, 0);
+    p = progress_new(PROGRESS_NONE, &no_limits, &sample.engine, 0);
     ck_assert(!progress_due(p, S(1000000)));
     progress_update(p, &sample, S(1000000));
     progress_free(p, &sample, S(1000000));
     ck_assert_str_eq(capture_end(&captured), "");
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_JSON, &no_limits, &sample.stats, 0);
+    p = progress_new(PROGRESS_JSON, &no_limits, &sample.engine, 0);
     progress_free(p, &sample, S(1));
     capture_end(&captured);
     ck_assert_ptr_nonnull(strstr(captured.text, "\"last\":true}\n"));
@@ -262,7 +262,7 @@ START_TEST(a_log_line_passes_above_the_bar)
 
     unsetenv("COLUMNS");
     capture_start(&captured, STDERR_FILENO);
-    p = progress_new(PROGRESS_BAR, &no_limits, &sample.stats, 0);
+    p = progress_new(PROGRESS_BAR, &no_limits, &sample.engine, 0);
     progress_update(p, &sample, 0);
     progress_update(p, &sample, S(1) / 10); /* too soon: nothing */
     log_warn("tick", "n=%d", 1);
@@ -299,16 +299,16 @@ static void *log_much(void *unused)
  * or where the bar was just taken away. */
 START_TEST(a_log_line_never_lands_in_the_bar)
 {
-    struct crawl_sample s = sample;
+    struct crawl_stats s = sample;
     struct progress *p;
     pthread_t thread;
     const char *at;
 
     capture_start(&captured, STDERR_FILENO);
     ck_assert_int_eq(pthread_create(&thread, NULL, log_much, NULL), 0);
-    p = progress_new(PROGRESS_BAR, &no_limits, &s.stats, 0);
+    p = progress_new(PROGRESS_BAR, &no_limits, &s.engine, 0);
     for (int i = 0; !atomic_load(&over); i++) {
-        s.stats.pages++;
+        s.engine.pages++;
         progress_update(p, &s, S(i));
     }
     pthread_join(thread, NULL);
@@ -357,7 +357,7 @@ static bool on_terminal(unsigned short columns, const char *term,
     ioctl(slave, TIOCSWINSZ, &w);
     setenv("TERM", term, 1);
     dup2(slave, STDERR_FILENO);
-    p = progress_new(choice, &no_limits, &sample.stats, 0);
+    p = progress_new(choice, &no_limits, &sample.engine, 0);
     progress_update(p, &sample, S(10));
     dup2(saved, STDERR_FILENO);
     ck_assert_int_eq(write(slave, "$", 1), 1);

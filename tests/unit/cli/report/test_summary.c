@@ -15,24 +15,24 @@ static void print(const struct summary *s)
     fclose(to);
 }
 
-static const struct crawl_sample crawl = {
-    .stats = {.pages = 12345,
-              .fetched = 12325,
-              .redirects = 120,
-              .failed = 30,
-              .denied = 12,
-              .queued = 4512,
-              .links = 741234,
-              .urls = 17019,
-              .duplicates = 724215,
-              .dropped = 9122,
-              .bytes = 118 << 20,
-              .seeds = 3},
-    .watch = {.same_content = 1024,
-              .false_positives = 7,
-              .failures = {{"http_404", 20}, {"tls", 7}, {"dns", 3}},
-              .failure_count = 3,
-              .done[OUTCOME_DENIED][REASON_ROBOTS] = 12},
+static const struct crawl_stats crawl = {
+    .engine = {.pages = 12345,
+               .fetched = 12325,
+               .redirects = 120,
+               .failed = 30,
+               .denied = 12,
+               .queued = 4512,
+               .links = 741234,
+               .urls = 17019,
+               .duplicates = 724215,
+               .dropped = 9122,
+               .bytes = 118 << 20,
+               .seeds = 3},
+    .frontier = {.same_content = 1024,
+                 .false_positives = 7,
+                 .failures = {{"http_404", 20}, {"tls", 7}, {"dns", 3}},
+                 .failure_count = 3,
+                 .done[OUTCOME_DENIED][REASON_ROBOTS] = 12},
 };
 
 static const struct summary whole = {
@@ -68,15 +68,15 @@ END_TEST
 
 START_TEST(a_resumed_crawl_tells_its_own_share)
 {
-    struct crawl_sample c = crawl;
+    struct crawl_stats c = crawl;
     struct summary s = whole;
 
     s.crawl = &c;
     s.end = CRAWL_FINISHED;
     s.code = EXIT_SEEDS;
     s.pages_before = 12345 - 246;
-    c.stats.seeds_failed = 1;
-    c.stats.queued = 0;
+    c.engine.seeds_failed = 1;
+    c.engine.queued = 0;
     print(&s);
     ck_assert_ptr_nonnull(
         strstr(text, "finished, but some seeds could not be fetched\n"));
@@ -93,9 +93,9 @@ END_TEST
 /* Of a crawl of one's own machine this is the first thing to go wrong. */
 START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
 {
-    static const struct crawl_sample c = {
-        .stats = {.skipped = 2, .urls = 2, .seeds = 1, .seeds_failed = 1},
-        .watch.done[OUTCOME_SKIPPED][REASON_ADDRESS] = 2};
+    static const struct crawl_stats c = {
+        .engine = {.skipped = 2, .urls = 2, .seeds = 1, .seeds_failed = 1},
+        .frontier.done[OUTCOME_SKIPPED][REASON_ADDRESS] = 2};
     static const struct summary s = {.dir = "d",
                                      .end = CRAWL_FINISHED,
                                      .code = EXIT_SEEDS,
@@ -114,9 +114,9 @@ END_TEST
 
 START_TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
 {
-    static const struct crawl_sample c = {
-        .stats = {.skipped = 1, .urls = 1, .seeds = 1, .seeds_failed = 1},
-        .watch.done[OUTCOME_SKIPPED][REASON_PORT] = 1};
+    static const struct crawl_stats c = {
+        .engine = {.skipped = 1, .urls = 1, .seeds = 1, .seeds_failed = 1},
+        .frontier.done[OUTCOME_SKIPPED][REASON_PORT] = 1};
     static const struct summary s = {.dir = "d",
                                      .end = CRAWL_FINISHED,
                                      .code = EXIT_SEEDS,
@@ -154,17 +154,17 @@ END_TEST
 
 START_TEST(of_many_reasons_the_rarest_are_summed_up)
 {
-    struct crawl_sample c = crawl;
+    struct crawl_stats c = crawl;
     struct summary s = whole;
     static const char *const names[] = {"a", "b", "c", "d", "e", "f",
                                         "g", "h", "i", "j", "k", "l"};
 
     for (size_t i = 0; i < 12; i++)
-        snprintf(c.watch.failures[i].why, sizeof c.watch.failures[i].why, "%s",
-                 names[i]);
+        snprintf(c.frontier.failures[i].why, sizeof c.frontier.failures[i].why,
+                 "%s", names[i]);
     for (size_t i = 0; i < 12; i++)
-        c.watch.failures[i].count = i + 1;
-    c.watch.failure_count = 12;
+        c.frontier.failures[i].count = i + 1;
+    c.frontier.failure_count = 12;
     s.crawl = &c;
     print(&s);
     ck_assert_ptr_nonnull(
@@ -196,7 +196,7 @@ END_TEST
 
 START_TEST(an_empty_crawl_is_told_without_dividing_by_zero)
 {
-    static const struct crawl_sample c;
+    static const struct crawl_stats c;
     static const struct summary s = {.dir = "d",
                                      .end = CRAWL_FINISHED,
                                      .crawl = &c};

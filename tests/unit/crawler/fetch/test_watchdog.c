@@ -28,7 +28,7 @@ static enum watchdog_news rounds(struct watchdog *w, int64_t ns, uint64_t id,
 
         now += NS_PER_S / 10;
         watchdog_round(w, now);
-        news = watchdog_look(w, 0, id, steps);
+        news = watchdog_check(w, 0, id, steps);
         if (news != WATCHDOG_NOTHING)
             return news;
     }
@@ -103,7 +103,7 @@ START_TEST(time_in_which_nobody_watched_makes_nobody_stuck)
     for (int i = 0; i < 20; i++) {
         now += 3600 * NS_PER_S;
         watchdog_round(w, now);
-        ck_assert_int_eq(watchdog_look(w, 0, 7, 3), WATCHDOG_NOTHING);
+        ck_assert_int_eq(watchdog_check(w, 0, 7, 3), WATCHDOG_NOTHING);
     }
     ck_assert_int_eq(watchdog_waited(w, 0),
                      2 * NS_PER_S - NS_PER_S / 10 + 20 * WATCHDOG_GAP_MOST);

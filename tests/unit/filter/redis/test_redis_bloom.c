@@ -21,7 +21,7 @@ START_TEST(keeps_every_key_and_its_promised_rate)
         ck_assert_uint_eq(maybes(b, 0, 20000), 20000);
         ck_assert_uint_le(maybes(b, 20000, 20000), 40);
         ck_assert_uint_eq(add(b, 0, 20000), 0);
-        ck_assert_int_eq(redis_bloom_look(b, &info), STATUS_OK);
+        ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
         ck_assert_uint_eq(info.count, fresh);
         ck_assert_double_le(info.fpr_predicted, 0.00101);
         ck_assert_uint_gt(info.bits_set, 20000);

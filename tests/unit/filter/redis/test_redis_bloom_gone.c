@@ -98,7 +98,7 @@ START_TEST(it_ends_when_its_time_is_over)
     NEEDS_SERVER;
     b = open_with("ttl=1h", REDIS_BLOOM_NEW, 5000);
     (void)add(b, 0, 10);
-    ck_assert_int_eq(redis_bloom_look(b, &info), STATUS_OK);
+    ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
     before = info.ttl_ms;
     ck_assert_int_gt(before, 0);
     ck_assert_int_le(before, 3600000);
@@ -106,7 +106,7 @@ START_TEST(it_ends_when_its_time_is_over)
     /* A rebuild does not make it live longer. */
     ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
     ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_look(b, &info), STATUS_OK);
+    ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
     ck_assert_int_gt(info.ttl_ms, 0);
     ck_assert_int_lt(info.ttl_ms, before);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

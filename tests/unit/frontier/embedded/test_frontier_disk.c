@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a frontier finds on disk when it is opened, and what it puts there. */
 #include "base/file.h"
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 
 static const char *in_dir(const char *name)
@@ -33,7 +33,7 @@ START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
     buf_init(&b, (size_t)64 << 20);
     ck_assert_int_eq(file_read(in_dir("filter.ckpt"), &b), STATUS_OK);
     for (int damage = 0; damage < 4; damage++) {
-        struct frontier_watch w;
+        struct frontier_stats w;
         struct engine_stats st;
 
         if (damage == 0)
@@ -49,7 +49,7 @@ START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
                              STATUS_OK);
         reopen(&s);
         s.e->ops->stats(s.e, &st);
-        frontier_watch(s.e, s.now, &w);
+        frontier_get_stats(s.e, s.now, &w);
         ck_assert_uint_ge(w.filter.keys, st.urls);
         s.e->ops->close(s.e);
     }

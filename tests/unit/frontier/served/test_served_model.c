@@ -5,7 +5,7 @@
  */
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 
 #include "tests/unit/frontier/served/served_model.h"
 
@@ -517,9 +517,9 @@ static bool pass_over(void *ctx, const struct url_view *view)
 
 static uint64_t seen_asked(struct play *p)
 {
-    struct frontier_watch w;
+    struct frontier_stats w;
 
-    frontier_watch(p->rig.e, p->rig.now, &w);
+    frontier_get_stats(p->rig.e, p->rig.now, &w);
     return w.in_batch + w.hot + w.certainly_new + w.maybe_seen + w.unsure;
 }
 

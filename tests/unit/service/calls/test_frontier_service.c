@@ -122,11 +122,11 @@ START_TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
 }
 END_TEST
 
-static struct frontier_service_watch look(struct service_rig *r)
+static struct frontier_service_details look(struct service_rig *r)
 {
-    struct frontier_service_watch w;
+    struct frontier_service_details w;
 
-    frontier_service_watch(r->s, &w);
+    frontier_service_get_details(r->s, &w);
     return w;
 }
 
@@ -144,8 +144,8 @@ static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
 START_TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
 {
     struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
-    const struct histogram_sample *puts;
-    struct frontier_service_watch w;
+    const struct histogram_stats *puts;
+    struct frontier_service_details w;
     struct service_rig r;
 
     service_make(&r);

@@ -191,16 +191,16 @@ static inline void comes_to(_Atomic size_t *count, size_t n)
 }
 
 /* What a monitor is told once it `is` so, or after a long time. */
-static inline struct grpc_sample sample_when(
-    bool (*is)(const struct grpc_sample *s))
+static inline struct grpc_stats sample_when(
+    bool (*is)(const struct grpc_stats *s))
 {
     int64_t until = clock_mono() + PATIENCE;
-    struct grpc_sample s;
+    struct grpc_stats s;
 
-    grpc_server_sample(server, &s);
+    grpc_server_get_stats(server, &s);
     while (!is(&s) && clock_mono() < until) {
         usleep(2000);
-        grpc_server_sample(server, &s);
+        grpc_server_get_stats(server, &s);
     }
     return s;
 }

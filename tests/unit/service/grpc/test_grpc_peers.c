@@ -11,7 +11,7 @@ static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
                                            1 << 30};
     const int small = 4096;
     const size_t ended_before = ended;
-    struct grpc_sample s;
+    struct grpc_stats s;
 
     connect_client();
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
@@ -24,7 +24,7 @@ static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
     ck_assert(flush());
     do {
         usleep(2000);
-        grpc_server_sample(server, &s);
+        grpc_server_get_stats(server, &s);
     } while (s.ended[GRPC_DEADLINE_EXCEEDED] == ended_before);
     return ended == ended_before;
 }
@@ -36,7 +36,7 @@ START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
     static const char *const timeouts[] = {"100m", "500m", "2S", "8S", "30S"};
     struct answer a;
     struct body b = {.left = HI, .stays_open = true};
-    struct grpc_sample s;
+    struct grpc_stats s;
     nghttp2_session *deaf;
     int deaf_fd, tries = 0;
 
@@ -58,7 +58,7 @@ START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
     disconnect();
     while (ended == (size_t)tries)
         usleep(2000);
-    grpc_server_sample(server, &s); /* and it is counted once */
+    grpc_server_get_stats(server, &s); /* and it is counted once */
     ck_assert_uint_eq(s.ended[GRPC_DEADLINE_EXCEEDED], (size_t)tries + 1);
     ck_assert_uint_eq(s.ended[GRPC_CANCELLED], 0);
     buf_fini(&a.body);
@@ -203,12 +203,12 @@ START_TEST(silence_is_asked_for_a_sign_of_life_and_then_closed)
 }
 END_TEST
 
-static bool has_two_connections(const struct grpc_sample *s)
+static bool has_two_connections(const struct grpc_stats *s)
 {
     return s->http2.open == 2;
 }
 
-static bool has_closed_one(const struct grpc_sample *s)
+static bool has_closed_one(const struct grpc_stats *s)
 {
     return s->http2.closed[PLACE_CROWDED] == 1;
 }
@@ -280,7 +280,7 @@ START_TEST(header_fields_without_an_end_are_cut_off)
 }
 END_TEST
 
-static bool was_idle(const struct grpc_sample *s)
+static bool was_idle(const struct grpc_stats *s)
 {
     return s->http2.closed[PLACE_IDLE] > 0;
 }

@@ -102,19 +102,19 @@ START_TEST(a_deadline_ends_a_call_and_a_reset_does)
 }
 END_TEST
 
-static bool holds_one_call(const struct grpc_sample *s)
+static bool holds_one_call(const struct grpc_stats *s)
 {
     return s->open == 1 && s->received == 3;
 }
 
-static bool is_left_alone(const struct grpc_sample *s)
+static bool is_left_alone(const struct grpc_stats *s)
 {
     return s->http2.open == 0 && s->open == 0 && s->ended[GRPC_CANCELLED] > 0;
 }
 
 START_TEST(a_monitor_is_told_each_stream_once_by_its_status)
 {
-    struct grpc_sample s;
+    struct grpc_stats s;
     struct answer a;
     struct body b = {.left = HI};
 

@@ -44,7 +44,7 @@ static unsigned samples_in(const struct watcher *w)
     unsigned n = 0;
 
     for (const char *at = buf_str(&w->got);
-         (at = strstr(at, "event: sample\n")) != NULL; at++)
+         (at = strstr(at, "event: stats\n")) != NULL; at++)
         n++;
     return n;
 }
@@ -86,7 +86,7 @@ static void leave(struct watcher *w)
 /* ---- what they are told ---- */
 
 /* The chunks' lengths (RFC 9112 section 7.1) are hexadecimal lines. */
-static json_t *sample_of(struct watcher *w, const char *id)
+static json_t *event_of(struct watcher *w, const char *id)
 {
     const char *at = strstr(buf_str(&w->got), id), *end;
     json_t *j;
@@ -118,7 +118,7 @@ START_TEST(a_watcher_is_told_each_second_what_there_is)
         strstr(buf_str(&w.got), "Content-Type: text/event-stream\r\n"));
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "retry: 2000\n"));
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "\r\n: ")); /* at once */
-    j = sample_of(&w, "event: sample\nid: ");
+    j = event_of(&w, "event: stats\nid: ");
     ck_assert(json_is_string(json_object_get(j, "at")));
     ck_assert_int_eq(json_integer_value(
                          json_object_get(json_object_get(j, "frontier"),
@@ -184,7 +184,7 @@ END_TEST
 /* The numbers of its samples rise: none came twice. */
 static bool each_is_newer(const struct watcher *w)
 {
-    static const char mark[] = "event: sample\nid: ";
+    static const char mark[] = "event: stats\nid: ";
     unsigned long id, last = 0;
 
     for (const char *at = buf_str(&w->got);

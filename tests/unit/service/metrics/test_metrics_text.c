@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "service/http/http_request.h"
-#include "service/http/http_tally.h"
+#include "service/http/http_stats.h"
 #include "service/metrics/metrics_parts.h"
 #include "service/metrics/process_facts.h"
 
@@ -53,7 +53,7 @@ END_TEST
 
 START_TEST(a_histogram_is_cumulative_and_its_count_is_that_of_inf)
 {
-    struct histogram_sample h = {.sum = 70000500000};
+    struct histogram_stats h = {.sum = 70000500000};
 
     h.buckets[0] = 2;
     h.buckets[3] = 1;
@@ -81,19 +81,19 @@ START_TEST(crawls_stand_side_by_side_in_each_family)
     strcpy(v[0].name, "one");
     strcpy(v[1].name, "two");
     v[1].state = CRAWLS_STOPPED;
-    v[0].sample.stats.queued = 7;
-    v[1].sample.stats.queued = 8;
-    v[0].sample.watch.done[OUTCOME_FAILED][REASON_DNS] = 3;
-    v[0].sample.watch.done[OUTCOME_FAILED][REASON_HTTP] = 5;
-    v[0].sample.watch.done_http[OUTCOME_FAILED][4] = 5;
-    v[0].sample.watch.dropped[REASON_KIND] = 9;
-    v[0].sample.tally.classes[3] = 11;
-    v[0].sample.watch.filter = (struct watch_filter){.used = true,
-                                                     .promised = 0.002,
-                                                     .asked = 1000,
-                                                     .measured = 0.001,
-                                                     .low = 0.0005,
-                                                     .high = 0.006};
+    v[0].stats.engine.queued = 7;
+    v[1].stats.engine.queued = 8;
+    v[0].stats.frontier.done[OUTCOME_FAILED][REASON_DNS] = 3;
+    v[0].stats.frontier.done[OUTCOME_FAILED][REASON_HTTP] = 5;
+    v[0].stats.frontier.done_http[OUTCOME_FAILED][4] = 5;
+    v[0].stats.frontier.dropped[REASON_KIND] = 9;
+    v[0].stats.fetches.classes[3] = 11;
+    v[0].stats.frontier.filter = (struct seen_filter_stats){.used = true,
+                                                            .promised = 0.002,
+                                                            .asked = 1000,
+                                                            .measured = 0.001,
+                                                            .low = 0.0005,
+                                                            .high = 0.006};
     metrics_add_crawls(&m, v, 2);
     has("urlweir_crawl_queued_urls{crawl=\"one\"} 7\n"
         "urlweir_crawl_queued_urls{crawl=\"two\"} 8\n# HELP");
@@ -131,19 +131,19 @@ START_TEST(paths_are_grouped_by_their_first_name)
                                         {.path = "/v1/crawls/{crawl}"},
                                         {.path = "/v1/queues/block"},
                                         {.path = NULL}};
-    static struct http_tally t;
+    static struct http_counters t;
 
-    http_tally_init(&t, routes);
+    http_counters_init(&t, routes);
     ck_assert_uint_eq(t.count, 4);
     ck_assert_str_eq(t.names[0], "none");
     ck_assert_str_eq(t.names[1], "metrics");
     ck_assert_str_eq(t.names[2], "queues");
     ck_assert_str_eq(t.names[3], "crawls");
-    ck_assert_uint_eq(http_tally_group(&t, NULL), 0);
-    ck_assert_uint_eq(http_tally_group(&t, &routes[2]), 3);
-    ck_assert_uint_eq(http_tally_group(&t, &routes[3]), 2);
-    http_tally_note(&t, 2, 404, NS_PER_MS);
-    http_tally_note(&t, 2, 204, NS_PER_MS);
+    ck_assert_uint_eq(http_counters_group(&t, NULL), 0);
+    ck_assert_uint_eq(http_counters_group(&t, &routes[2]), 3);
+    ck_assert_uint_eq(http_counters_group(&t, &routes[3]), 2);
+    http_counters_note(&t, 2, 404, NS_PER_MS);
+    http_counters_note(&t, 2, 204, NS_PER_MS);
     ck_assert_uint_eq(t.classes[2][4], 1);
     ck_assert_uint_eq(t.classes[2][2], 1);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_watch.c - what watchers see of a crawl. */
+/* crawl_stats.c - the state of a crawl, for progress and monitors. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"
 
-#define LOOK_INTERVAL  (100 * NS_PER_MS)
-#define WATCH_INTERVAL NS_PER_S
+#define STATS_INTERVAL  (100 * NS_PER_MS)
+#define ENGINE_INTERVAL NS_PER_S
 
 /* ---- the latest answers ---- */
 
@@ -49,33 +49,33 @@ size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
     return n;
 }
 
-/* ---- the sample ---- */
+/* ---- the stats ---- */
 
 /* Anew where it is a second old, when the last URL is done, and at the end,
  * once no fetcher is left. */
-static void watch_engine(struct crawl *c, int64_t now, uint64_t queued)
+static void update_engine(struct crawl *c, int64_t now, uint64_t queued)
 {
-    bool last_done = queued == 0 && c->watched_queued > 0;
+    bool last_done = queued == 0 && c->engine_queued > 0;
 
-    if (c->watched != 0 && c->gone < c->o.threads && !last_done &&
-        now - c->watched < WATCH_INTERVAL)
+    if (c->engine_at != 0 && c->gone < c->o.threads && !last_done &&
+        now - c->engine_at < ENGINE_INTERVAL)
         return;
-    frontier_watch(c->engine, now, &c->watch);
-    c->watched = now;
-    c->watched_queued = queued;
+    frontier_get_stats(c->engine, now, &c->frontier);
+    c->engine_at = now;
+    c->engine_queued = queued;
 }
 
 void crawl_publish(struct crawl *c, int64_t now, bool force)
 {
-    struct crawl_sample s = {.draining = c->end != CRAWL_RUNNING,
-                             .paused = atomic_load(&c->paused)};
+    struct crawl_stats s = {.draining = c->end != CRAWL_RUNNING,
+                            .paused = atomic_load(&c->paused)};
 
-    if (!force && now - c->looked < LOOK_INTERVAL)
+    if (!force && now - c->published < STATS_INTERVAL)
         return;
-    c->looked = now;
-    c->engine->ops->stats(c->engine, &s.stats);
-    watch_engine(c, now, s.stats.queued);
-    s.watch = c->watch;
+    c->published = now;
+    c->engine->ops->stats(c->engine, &s.engine);
+    update_engine(c, now, s.engine.queued);
+    s.frontier = c->frontier;
     s.stuck = watchdog_stuck(c->watchdog);
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
@@ -84,17 +84,17 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
         s.requests += atomic_load(&k->requests);
         s.wire_bytes += atomic_load(&k->wire_bytes);
         s.connections += atomic_load(&k->connections);
-        fetch_tally_look(fetcher_tally(c->fetchers[i]), &s.tally);
+        fetch_stats_add(fetcher_fetch_counters(c->fetchers[i]), &s.fetches);
     }
     pthread_mutex_lock(&c->mtx);
-    c->sample = s;
+    c->stats = s;
     pthread_mutex_unlock(&c->mtx);
 }
 
-void crawl_look(struct crawl *c, struct crawl_sample *out)
+void crawl_get_stats(struct crawl *c, struct crawl_stats *out)
 {
     pthread_mutex_lock(&c->mtx);
-    *out = c->sample;
+    *out = c->stats;
     pthread_mutex_unlock(&c->mtx);
     out->paused = atomic_load(&c->paused); /* who paused it sees it at once */
 }

@@ -1,5 +1,5 @@
 /*
- * fetch_tally.h - what the requests of a fetcher came to, for a monitor.
+ * fetch_stats.h - what the requests of a fetcher came to, for a monitor.
  *
  * Each request that ended is counted once by how it ended, retries and
  * robots.txt included; so the sum over the ends is the number of requests less
@@ -8,8 +8,8 @@
  * Threads: the fetcher's writes, any other looks. A response costs some twenty
  * nanoseconds.
  */
-#ifndef URLWEIR_CRAWLER_FETCH_FETCH_TALLY_H
-#define URLWEIR_CRAWLER_FETCH_FETCH_TALLY_H
+#ifndef URLWEIR_CRAWLER_FETCH_FETCH_STATS_H
+#define URLWEIR_CRAWLER_FETCH_FETCH_STATS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,15 +19,15 @@
 
 struct fetch_result;
 
-#define FETCH_TALLY_ENDS 16 /* members of enum fetch_end */
-#define FETCH_TALLY_CLASSES                                                    \
+#define FETCH_STATS_ENDS 16 /* members of enum fetch_end */
+#define FETCH_STATS_CLASSES                                                    \
     10 /* first digits of HTTP status; 0: no response                          \
         */
 
 /* All zero: nothing has ended. */
-struct fetch_tally {
-    _Atomic uint64_t ends[FETCH_TALLY_ENDS];
-    _Atomic uint64_t classes[FETCH_TALLY_CLASSES];
+struct fetch_counters {
+    _Atomic uint64_t ends[FETCH_STATS_ENDS];
+    _Atomic uint64_t classes[FETCH_STATS_CLASSES];
     /* From a request's beginning, */
     struct histogram connect;    /* until a new connection was open, its name
                                     looked up and TLS agreed on */
@@ -37,20 +37,19 @@ struct fetch_tally {
                                     neither of those two */
 };
 
-struct fetch_tally_sample {
-    uint64_t ends[FETCH_TALLY_ENDS];
-    uint64_t classes[FETCH_TALLY_CLASSES];
-    struct histogram_sample connect, first_byte, response, robots;
+struct fetch_stats {
+    uint64_t ends[FETCH_STATS_ENDS];
+    uint64_t classes[FETCH_STATS_CLASSES];
+    struct histogram_stats connect, first_byte, response, robots;
 };
 
 /* A request has ended; `robots`: it was for a robots.txt. */
-void fetch_tally_note(struct fetch_tally *t, const struct fetch_result *r,
+void fetch_stats_note(struct fetch_counters *t, const struct fetch_result *r,
                       bool robots);
 /* Adds what `t` holds to *into. */
-void fetch_tally_look(const struct fetch_tally *t,
-                      struct fetch_tally_sample *into);
+void fetch_stats_add(const struct fetch_counters *t, struct fetch_stats *into);
 /* "answered", "timeout", ... in the words of outcomes; `end` below
- * FETCH_TALLY_ENDS. Static. */
-const char *fetch_tally_end_name(unsigned end);
+ * FETCH_STATS_ENDS. Static. */
+const char *fetch_stats_end_name(unsigned end);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch_tally.c - what the requests of a fetcher came to, for a monitor. */
-#include "crawler/fetch/fetch_tally.h"
+/* fetch_stats.c - what the requests of a fetcher came to, for a monitor. */
+#include "crawler/fetch/fetch_stats.h"
 
 #include <assert.h>
 
 #include "crawler/fetch/fetch.h"
 
-static_assert(FETCH_TALLY_ENDS == FETCH_PROTOCOL + 1, "one for each end");
+static_assert(FETCH_STATS_ENDS == FETCH_PROTOCOL + 1, "one for each end");
 
-const char *fetch_tally_end_name(unsigned end)
+const char *fetch_stats_end_name(unsigned end)
 {
-    static const char *const names[FETCH_TALLY_ENDS] = {
+    static const char *const names[FETCH_STATS_ENDS] = {
         [FETCH_ANSWERED] = "answered",
         [FETCH_CUT_LENGTH] = "truncated_length",
         [FETCH_CUT_TIME] = "truncated_time",
@@ -43,7 +43,7 @@ static bool was_answered(const struct fetch_result *r)
     return r->end <= FETCH_MIME && r->response->status != 0;
 }
 
-void fetch_tally_note(struct fetch_tally *t, const struct fetch_result *r,
+void fetch_stats_note(struct fetch_counters *t, const struct fetch_result *r,
                       bool robots)
 {
     int status = r->response->status;
@@ -62,17 +62,16 @@ void fetch_tally_note(struct fetch_tally *t, const struct fetch_result *r,
     }
 }
 
-void fetch_tally_look(const struct fetch_tally *t,
-                      struct fetch_tally_sample *into)
+void fetch_stats_add(const struct fetch_counters *t, struct fetch_stats *into)
 {
-    for (unsigned i = 0; i < FETCH_TALLY_ENDS; i++)
+    for (unsigned i = 0; i < FETCH_STATS_ENDS; i++)
         into->ends[i] +=
             atomic_load_explicit(&t->ends[i], memory_order_relaxed);
-    for (unsigned i = 0; i < FETCH_TALLY_CLASSES; i++)
+    for (unsigned i = 0; i < FETCH_STATS_CLASSES; i++)
         into->classes[i] +=
             atomic_load_explicit(&t->classes[i], memory_order_relaxed);
-    histogram_look(&t->connect, &into->connect);
-    histogram_look(&t->first_byte, &into->first_byte);
-    histogram_look(&t->response, &into->response);
-    histogram_look(&t->robots, &into->robots);
+    histogram_add_to(&t->connect, &into->connect);
+    histogram_add_to(&t->first_byte, &into->first_byte);
+    histogram_add_to(&t->response, &into->response);
+    histogram_add_to(&t->robots, &into->robots);
 }

@@ -3,14 +3,14 @@
 #include <check.h>
 #include <string.h>
 
-#include "frontier/watch.h"
+#include "frontier/stats.h"
 #include "tests/unit/frontier/engine_rig.h"
 
-static struct frontier_watch watch(struct rig *r)
+static struct frontier_stats watch(struct rig *r)
 {
-    struct frontier_watch w;
+    struct frontier_stats w;
 
-    frontier_watch(r->e, r->now, &w);
+    frontier_get_stats(r->e, r->now, &w);
     return w;
 }
 
@@ -33,7 +33,7 @@ static void finish(struct rig *r, struct outcome o)
 START_TEST(each_url_is_told_once_by_status_and_reason_over_all_runs)
 {
     const struct outcome all[] = {fetched, cut, missing, broken, late, denied};
-    struct frontier_watch w;
+    struct frontier_stats w;
     uint64_t sum = 0;
     struct rig r;
 
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(every_answer_of_the_seen_check_is_told_once)
 {
     struct engine_item links[3];
-    struct frontier_watch w;
+    struct frontier_stats w;
     struct rig r;
 
     rig_init(&r);
@@ -100,7 +100,7 @@ END_TEST
  * it is chance what becomes of it. */
 START_TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
 {
-    struct frontier_watch w;
+    struct frontier_stats w;
     char text[300][32];
     struct engine_item links[300];
     struct rig r;
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(what_failed_is_told_by_why_the_most_first)
 {
     const struct outcome all[] = {late, missing, broken, missing, denied};
-    struct frontier_watch w;
+    struct frontier_stats w;
     struct rig r;
 
     rig_init(&r);
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(what_failed_in_too_many_ways_is_told_as_other)
 {
-    struct frontier_watch w;
+    struct frontier_stats w;
     uint64_t sum = 0;
     struct rig r;
 
@@ -165,9 +165,9 @@ START_TEST(what_failed_in_too_many_ways_is_told_as_other)
         finish(&r, (struct outcome){OUTCOME_FAILED, REASON_HTTP,
                                     (uint16_t)(400 + i)});
     w = watch(&r);
-    ck_assert_uint_eq(w.failure_count, WATCH_FAILURES);
-    ck_assert_str_eq(w.failures[WATCH_FAILURES - 1].why, "other");
-    for (int i = 0; i < WATCH_FAILURES; i++)
+    ck_assert_uint_eq(w.failure_count, STATS_FAILURES);
+    ck_assert_str_eq(w.failures[STATS_FAILURES - 1].why, "other");
+    for (int i = 0; i < STATS_FAILURES; i++)
         sum += w.failures[i].count;
     ck_assert_uint_eq(sum, 30);
     rig_fini(&r);
@@ -178,7 +178,7 @@ END_TEST
 START_TEST(the_filter_tells_its_groups_and_what_was_measured)
 {
     const double z2 = 1.959964 * 1.959964;
-    struct frontier_watch w;
+    struct frontier_stats w;
     struct rig r;
     char url[64];
     double fill = 0;
@@ -213,7 +213,7 @@ END_TEST
 START_TEST(hosts_are_ready_blocked_or_neither)
 {
     const struct outcome busy = {OUTCOME_FAILED, REASON_HTTP, 503};
-    struct watch_hosts hosts;
+    struct host_stats hosts;
     struct engine_done d;
     struct rig r;
 
@@ -271,7 +271,7 @@ END_TEST
 
 START_TEST(commits_and_checkpoints_are_counted_and_timed)
 {
-    struct frontier_watch w;
+    struct frontier_stats w;
     uint64_t commits;
     struct rig r;
 
@@ -298,11 +298,11 @@ START_TEST(commits_and_checkpoints_are_counted_and_timed)
 }
 END_TEST
 
-Suite *suite_watch(void);
-Suite *suite_watch(void)
+Suite *suite_frontier_stats(void);
+Suite *suite_frontier_stats(void)
 {
-    Suite *s = suite_create("watch");
-    TCase *t = tcase_create("watch");
+    Suite *s = suite_create("frontier_stats");
+    TCase *t = tcase_create("frontier_stats");
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_url_is_told_once_by_status_and_reason_over_all_runs);

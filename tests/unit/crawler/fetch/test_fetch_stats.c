@@ -2,21 +2,21 @@
 /* What a fetcher counts for a monitor, beside what it was asked for. */
 #include <check.h>
 
-#include "crawler/fetch/fetch_tally.h"
+#include "crawler/fetch/fetch_stats.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
-static struct fetch_tally_sample look(struct rig *r)
+static struct fetch_stats look(struct rig *r)
 {
-    struct fetch_tally_sample s = {.ends = {0}};
+    struct fetch_stats s = {.ends = {0}};
 
-    fetch_tally_look(fetcher_tally(r->fetcher), &s);
+    fetch_stats_add(fetcher_fetch_counters(r->fetcher), &s);
     return s;
 }
 
-static uint64_t ended(const struct fetch_tally_sample *s, const char *name)
+static uint64_t ended(const struct fetch_stats *s, const char *name)
 {
-    for (unsigned i = 0; i < FETCH_TALLY_ENDS; i++)
-        if (strcmp(fetch_tally_end_name(i), name) == 0)
+    for (unsigned i = 0; i < FETCH_STATS_ENDS; i++)
+        if (strcmp(fetch_stats_end_name(i), name) == 0)
             return s->ends[i];
     ck_abort_msg("no end is called %s", name);
 }
@@ -29,7 +29,7 @@ START_TEST(each_request_is_counted_by_its_end_and_its_status)
         {.path = "/odd", .response = "HTTP/1.1 999 What\r\n" EMPTY},
         {.path = "/nonsense", .response = "nonsense\r\n\r\n"},
     };
-    struct fetch_tally_sample s;
+    struct fetch_stats s;
     struct rig r;
 
     rig_init(&r, routes, 4);
@@ -63,7 +63,7 @@ START_TEST(robots_txt_is_timed_by_itself)
         {.path = "/robots.txt", .response = "HTTP/1.1 404 Not\r\n" EMPTY},
         {.path = "/", .response = "HTTP/1.1 200 OK\r\n" EMPTY},
     };
-    struct fetch_tally_sample s;
+    struct fetch_stats s;
     struct report *p;
     struct rig r;
 
@@ -85,11 +85,11 @@ START_TEST(robots_txt_is_timed_by_itself)
 }
 END_TEST
 
-Suite *suite_fetch_tally(void);
-Suite *suite_fetch_tally(void)
+Suite *suite_fetch_stats(void);
+Suite *suite_fetch_stats(void)
 {
-    Suite *s = suite_create("fetch_tally");
-    TCase *t = tcase_create("fetch_tally");
+    Suite *s = suite_create("fetch_stats");
+    TCase *t = tcase_create("fetch_stats");
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_request_is_counted_by_its_end_and_its_status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http_tally.c - requests by group of paths and class of status. */
-#include "service/http/http_tally.h"
+/* http_stats.c - requests by group of paths and class of status. */
+#include "service/http/http_stats.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct bytes name_of(const char *path)
     return bytes_of(at, strcspn(at, "/"));
 }
 
-static unsigned find(const struct http_tally *t, struct bytes name)
+static unsigned find(const struct http_counters *t, struct bytes name)
 {
     unsigned g = 0;
 
@@ -30,7 +30,7 @@ static unsigned find(const struct http_tally *t, struct bytes name)
     return g;
 }
 
-static void add(struct http_tally *t, struct bytes name)
+static void add(struct http_counters *t, struct bytes name)
 {
     if (find(t, name) < t->count)
         return;
@@ -39,7 +39,8 @@ static void add(struct http_tally *t, struct bytes name)
              name.at);
 }
 
-void http_tally_init(struct http_tally *t, const struct http_route *routes)
+void http_counters_init(struct http_counters *t,
+                        const struct http_route *routes)
 {
     if (t->count == 0)
         add(t, bytes_of_str("none"));
@@ -47,14 +48,14 @@ void http_tally_init(struct http_tally *t, const struct http_route *routes)
         add(t, name_of(routes->path));
 }
 
-unsigned http_tally_group(const struct http_tally *t,
-                          const struct http_route *route)
+unsigned http_counters_group(const struct http_counters *t,
+                             const struct http_route *route)
 {
     return route != NULL ? find(t, name_of(route->path)) : 0;
 }
 
-void http_tally_note(struct http_tally *t, unsigned group, unsigned status,
-                     int64_t took_ns)
+void http_counters_note(struct http_counters *t, unsigned group,
+                        unsigned status, int64_t took_ns)
 {
     unsigned class = status / 100 < HTTP_CLASSES ? status / 100 : 0;
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stored_stats.c - what the store's counters say of a crawl.
+ *
+ * What became of URLs is read off the store's named counters ("failed.http_404"
+ * and the like), which are in memory and over all runs: nothing is counted a
+ * second time for a monitor's sake. This is the only place that knows under
+ * which name the store keeps a counter that is shown.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "frontier/stats.h"
+#include "storage/frontier_store.h"
+
+/* ---- outcomes ---- */
+
+static bool is_status(struct bytes name, enum outcome_status *out)
+{
+    for (unsigned s = 0; s < OUTCOME_STATUS_COUNT_; s++) {
+        *out = (enum outcome_status)s;
+        if (bytes_equal(name, bytes_of_str(outcome_status_name(*out))))
+            return true;
+    }
+    return false;
+}
+
+static bool is_reason(struct bytes name, enum outcome_reason *out)
+{
+    for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++) {
+        *out = (enum outcome_reason)r;
+        if (bytes_equal(name, bytes_of_str(outcome_reason_name(*out))))
+            return true;
+    }
+    return false;
+}
+
+/* "http_404": the 4. */
+static bool is_http(struct bytes name, unsigned *digit)
+{
+    if (name.len != 8 || memcmp(name.at, "http_", 5) != 0 || name.at[5] < '0' ||
+        name.at[5] > '9')
+        return false;
+    *digit = (unsigned)(name.at[5] - '0');
+    return true;
+}
+
+/* "STATUS" counts all of a status, "STATUS.REASON" those with a reason: what
+ * is left of the first has none. */
+static void add_done(struct frontier_stats *w, enum outcome_status s,
+                     struct bytes reason, uint64_t value)
+{
+    enum outcome_reason r = REASON_HTTP;
+    unsigned digit;
+
+    if (is_http(reason, &digit))
+        w->done_http[s][digit] += value;
+    else if (!is_reason(reason, &r))
+        return;
+    w->done[s][r] += value;
+    w->done[s][REASON_NONE] -= value;
+}
+
+/* Into the list, most first; what has no room goes to the last, "other". */
+static void add_failure(struct frontier_stats *w, const char *why,
+                        uint64_t value)
+{
+    struct failure_stats *all = w->failures;
+    unsigned at;
+
+    if (value == 0)
+        return;
+    if (w->failure_count == STATS_FAILURES) {
+        all[STATS_FAILURES - 1].count += value;
+        snprintf(all[STATS_FAILURES - 1].why, sizeof all->why, "other");
+        return;
+    }
+    for (at = w->failure_count++; at > 0 && all[at - 1].count < value; at--)
+        all[at] = all[at - 1];
+    all[at].count = value;
+    snprintf(all[at].why, sizeof all->why, "%s", why);
+}
+
+static void take_counter(void *ctx, const char *name, uint64_t value)
+{
+    struct frontier_stats *w = ctx;
+    struct bytes all = bytes_of_str(name);
+    const char *dot = strchr(name, '.');
+    struct bytes first =
+        dot != NULL ? bytes_of(name, (size_t)(dot - name)) : all;
+    struct bytes reason = bytes_of_str(dot != NULL ? dot + 1 : "");
+    enum outcome_status s;
+    enum outcome_reason r;
+
+    if (is_status(first, &s) && dot == NULL) {
+        w->done[s][REASON_NONE] += value;
+    } else if (is_status(first, &s)) {
+        add_done(w, s, reason, value);
+        if (s == OUTCOME_FAILED)
+            add_failure(w, dot + 1, value);
+    } else if (bytes_is(first, "dropped") && is_reason(reason, &r)) {
+        w->dropped[r] = value;
+    }
+}
+
+/* ---- the whole ---- */
+
+void engine_stats_of_store(const struct frontier_store *s,
+                           struct engine_stats *out)
+{
+    *out = (struct engine_stats){
+        .urls = frontier_store_last_id(s),
+        .queued = frontier_store_pending_all(s),
+        .removed = frontier_store_counter(s, "skipped.removed"),
+        .queues = frontier_store_queue_count(s),
+        .pages = frontier_store_counter(s, "pages"),
+        .fetched = frontier_store_counter(s, "fetched"),
+        .redirects = frontier_store_counter(s, "redirect"),
+        .failed = frontier_store_counter(s, "failed"),
+        .denied = frontier_store_counter(s, "denied"),
+        .skipped = frontier_store_counter(s, "skipped"),
+        .links = frontier_store_counter(s, "links"),
+        .duplicates = frontier_store_counter(s, "duplicates"),
+        .dropped = frontier_store_counter(s, "dropped"),
+        .bytes = frontier_store_counter(s, "bytes"),
+        .seeds = frontier_store_counter(s, "seeds"),
+        .seeds_failed = frontier_store_counter(s, "seeds_failed"),
+    };
+}
+
+void frontier_stats_of_store(const struct frontier_store *s,
+                             struct frontier_stats *out)
+{
+    memset(out, 0, sizeof *out);
+    frontier_store_each_counter(s, take_counter, out);
+    out->retries = frontier_store_counter(s, "retries");
+    out->same_content = frontier_store_counter(s, "same_content");
+    out->blocklist_false_positives =
+        frontier_store_counter(s, "blocklist_false_positives");
+    out->blocklist_unsure = frontier_store_counter(s, "blocklist_unsure");
+    out->digest_collisions = frontier_store_counter(s, "digest_collisions");
+    out->in_batch = frontier_store_counter(s, "answered_in_batch");
+    out->hot = frontier_store_counter(s, "answered_hot");
+    out->certainly_new = frontier_store_counter(s, "filter_new");
+    out->false_positives = frontier_store_counter(s, "false_positives");
+    out->maybe_seen =
+        frontier_store_counter(s, "filter_maybe") - out->false_positives;
+    out->unsure = frontier_store_counter(s, "filter_unsure");
+    out->filter.overfull = frontier_store_counter(s, "filter_overfull") != 0;
+}
