@@ -333,10 +333,14 @@ static struct robots_fetch fetched(const struct fetch_result *result)
     };
 }
 
+/* Its origin's rules cannot be had, so the URL may not be asked for (RFC 9309
+ * section 2.3.1.4). Where no response came, the URL would have met the same:
+ * it failed for that reason. */
 static struct report *report_unreachable(struct fetch_task *task,
                                          const struct fetch_result *result,
                                          const struct robots_fetch *f)
 {
+    enum outcome_reason why = report_failure_reason(result->end);
     struct report *r;
 
     buf_clear(&task->note);
@@ -344,9 +348,12 @@ static struct report *report_unreachable(struct fetch_task *task,
         buf_addf(&task->note, "robots.txt: HTTP %d", f->http_status);
     else
         buf_addf(&task->note, "robots.txt: %.400s", result->error);
-    r = report_of(lease_of(task), OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE,
+    r = report_of(lease_of(task),
+                  why != REASON_NONE ? OUTCOME_FAILED : OUTCOME_DENIED,
+                  why != REASON_NONE ? why : REASON_ROBOTS_UNREACHABLE,
                   buf_bytes(&task->note), result->started_wall_ms);
-    r->done.transient = true;
+    r->done.row.flags = FETCH_ROW_AT_ROBOTS;
+    r->done.transient = why == REASON_NONE || result->transient;
     r->done.host.unreachable = true;
     return r;
 }

@@ -274,7 +274,8 @@ void link_finder_forbid(struct link_finder *f)
 }
 
 enum outcome_reason link_finder_redirect(struct link_finder *f,
-                                         struct bytes location)
+                                         struct bytes location,
+                                         struct bytes *target)
 {
     const struct engine_item like = {
         .depth = f->lease->depth,
@@ -286,6 +287,7 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
     if (location.len == 0 ||
         candidate_read(&f->o->rules, &f->target, location, &f->page) != URL_OK)
         return REASON_REDIRECT_INVALID;
+    *target = url_text(&f->target);
     if (bytes_equal(url_text(&f->target), f->lease->url))
         return REASON_REDIRECT_LOOP;
     if (like.hops > f->o->max_redirects)

@@ -47,9 +47,11 @@ bool link_finder_is_full(const struct link_finder *f);
 /* The page forbids to follow what it links to. */
 void link_finder_forbid(struct link_finder *f);
 
-/* Where a redirect leads; REASON_NONE: it is followed. */
+/* What becomes of a redirect; REASON_NONE: it is followed. *target is where it
+ * leads, unless that is no URL; it lives until the next link is found. */
 enum outcome_reason link_finder_redirect(struct link_finder *f,
-                                         struct bytes location);
+                                         struct bytes location,
+                                         struct bytes *target);
 
 /* Fills in found, drops and row.links of *done. The last so many of found are
  * as report.elsewhere has them. */

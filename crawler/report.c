@@ -198,6 +198,8 @@ static void fill_row(struct draft *d)
     row->etag = header(d, RESPONSE_ETAG);
     row->last_modified = header(d, RESPONSE_LAST_MODIFIED);
     row->lang = header(d, RESPONSE_CONTENT_LANGUAGE);
+    if (result->unknown_coding && result->body_bytes > 0)
+        row->flags |= FETCH_ROW_UNKNOWN_CODING;
     if (result->body.len > 0 && d->list == NULL) /* which is not kept whole */
         row->body_digest =
             digest_bytes(d->r->o->rules.digest_key, result->body);
@@ -382,9 +384,11 @@ static void report_page(struct draft *d)
                   &tags);
     read_document(d, &tags);
     read_head(d);
+    if (tags.noindex && d->is_page)
+        d->done->row.flags |= FETCH_ROW_NOINDEX;
     if (!is_accepted(d))
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
-    else if (tags.noindex && d->is_page)
+    else if (tags.noindex && d->is_page && o->skip_noindex)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
     if (d->done->outcome.reason == REASON_NONE &&
         link_finder_is_full(d->r->finder))
@@ -400,11 +404,16 @@ static void report_redirect(struct draft *d)
     struct bytes location =
         response_get(d->result->response, RESPONSE_LOCATION);
     uint16_t status = d->result->response->status;
+    struct bytes target = bytes_of("", 0);
+    enum outcome_reason reason;
 
     if (status > 303 && status != 307 && status != 308)
         location = bytes_of("", 0); /* 305, 306: not to be followed */
-    set_outcome(d->done, OUTCOME_REDIRECT,
-                link_finder_redirect(d->r->finder, location));
+    reason = link_finder_redirect(d->r->finder, location, &target);
+    set_outcome(d->done, OUTCOME_REDIRECT, reason);
+    d->done->row.redirect_url = kept(d->out, target, SIZE_MAX);
+    if (reason == REASON_REDIRECT_INVALID)
+        d->done->row.detail = kept(d->out, location, ROW_TEXT_MOST);
 }
 
 static void report_answer(struct draft *d)
@@ -425,9 +434,10 @@ static void report_answer(struct draft *d)
     }
 }
 
-static enum outcome_reason failure_reason(enum fetch_end end)
+enum outcome_reason report_failure_reason(enum fetch_end end)
 {
     switch (end) {
+    case FETCH_CUT_TIME: /* of a robots.txt, which must be whole */
     case FETCH_DNS:
         return REASON_DNS;
     case FETCH_CONNECT:
@@ -438,8 +448,10 @@ static enum outcome_reason failure_reason(enum fetch_end end)
         return REASON_TIMEOUT;
     case FETCH_RESET:
         return REASON_RESET;
-    default:
+    case FETCH_PROTOCOL:
         return REASON_PROTOCOL;
+    default:
+        return REASON_NONE;
     }
 }
 
@@ -462,7 +474,8 @@ static void report_end(struct draft *d)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_PORT);
         break;
     default:
-        set_outcome(d->done, OUTCOME_FAILED, failure_reason(d->result->end));
+        set_outcome(d->done, OUTCOME_FAILED,
+                    report_failure_reason(d->result->end));
         d->done->transient = d->result->transient;
         break;
     }

@@ -119,6 +119,25 @@ static void get_reason(const void *member, struct record_value *out)
     set_text(out, bytes_of_str(out->room));
 }
 
+static void get_met_at(const void *member, struct record_value *out)
+{
+    bool robots = (*(const uint8_t *)member & FETCH_ROW_AT_ROBOTS) != 0;
+
+    set_text(out, bytes_of_str(robots ? "robots" : ""));
+}
+
+static void get_noindex(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_FLAG, true,
+               *(const uint8_t *)member & FETCH_ROW_NOINDEX);
+}
+
+static void get_unknown_coding(const void *member, struct record_value *out)
+{
+    set_number(out, RECORD_FLAG, true,
+               *(const uint8_t *)member & FETCH_ROW_UNKNOWN_CODING);
+}
+
 static void get_digest(const void *member, struct record_value *out)
 {
     const struct digest *d = member;
@@ -169,10 +188,10 @@ static void get_changefreq(const void *member, struct record_value *out)
 
 /* clang-format off */
 enum {
-    SEQ, URL, STATUS, REASON, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
+    SEQ, URL, STATUS, REASON, MET_AT, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
     FOUND_AT, ID, VIA, VIA_ID, REDIRECTS_BEFORE, QUEUE, PRIORITY, LASTMOD,
-    CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES,
-    BODY_DIGEST, SAME_AS, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
+    CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, UNKNOWN_CODING, TITLE, LANG, NOINDEX,
+    BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
     IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH
 };
 _Static_assert(WARC_LENGTH + 1 == URL_COLUMNS, "each column has its line");
@@ -188,6 +207,9 @@ const struct url_column url_columns[URL_COLUMNS] = {
      get_status, AT(fetch)},
     [REASON] = {"reason", "text", "[why](export.md)",
      get_reason, AT(fetch)},
+    [MET_AT] = {"met_at", "text",
+     "`robots`: the reason was met at the robots.txt of its origin, and the URL "
+     "itself was not asked for", get_met_at, AT(fetch.flags)},
     [HTTP_STATUS] = {"http_status", "number", "of the last response",
      get_http_status, AT(fetch.http_status)},
     [DEPTH] = {"depth", "links", "from a seed", get_uint32,
@@ -218,17 +240,23 @@ const struct url_column url_columns[URL_COLUMNS] = {
      get_lastmod, AT(hint.lastmod_ms)},
     [CHANGEFREQ] = {"changefreq", "text", "as a sitemap says it",
      get_changefreq, AT(hint.changefreq)},
-    [REDIRECT_TO] = {"redirect_to", "URL", "where a redirect leads to",
+    [REDIRECT_TO] = {"redirect_to", "URL", "where a redirect leads to, whether it was followed or not",
      get_text, AT(redirect_to)},
     [MIME] = {"mime", "text", "content type without parameters",
      get_text, AT(fetch.mime)},
     [CHARSET] = {"charset", "text",
      "the encoding that was used to read the page",
      get_text, AT(fetch.charset)},
+    [UNKNOWN_CODING] = {"unknown_coding", "flag",
+     "its Content-Encoding names a coding that is not known, and the body was "
+     "read as it came", get_unknown_coding, AT(fetch.flags)},
     [TITLE] = {"title", "text", "of the page, at most 512 octets",
      get_text, AT(fetch.title)},
     [LANG] = {"lang", "text", "of its `html` element, else Content-Language",
      get_text, AT(fetch.lang)},
+    [NOINDEX] = {"noindex", "flag",
+     "robots meta or X-Robots-Tag asks search engines to leave it out",
+     get_noindex, AT(fetch.flags)},
     [BODY_BYTES] = {"body_bytes", "octets", "of the decoded body",
      get_uint64, AT(fetch.body_bytes)},
     [WIRE_BYTES] = {"wire_bytes", "octets", "received, heads included",
@@ -271,21 +299,23 @@ const struct url_column url_columns[URL_COLUMNS] = {
 
 static const uint8_t urls[] = {
     URL, STATUS, REASON, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
-    FOUND_AT, ID, VIA_ID, PRIORITY, LASTMOD, CHANGEFREQ,
+    FOUND_AT, ID, VIA_ID, PRIORITY, LASTMOD, CHANGEFREQ, REDIRECT_TO, MET_AT,
+    NOINDEX,
 };
 static const uint8_t pages[] = {
     URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
     WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
-    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS,
+    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING,
 };
 static const uint8_t errors[] = {
     URL, STATUS, REASON, HTTP_STATUS, DETAIL, DEPTH, TRIES, FETCHED_AT, VIA,
+    MET_AT,
 };
 static const uint8_t lines[] = {
     SEQ, URL, STATUS, REASON, HTTP_STATUS, DEPTH, KIND, VIA, REDIRECT_TO, MIME,
     CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS,
     TRIES, FETCHED_AT, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL,
-    WARC_FILE, WARC_OFFSET, WARC_LENGTH,
+    WARC_FILE, WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
 };
 static const uint8_t explained[] = {
     ID, FOUND_AT, KIND, DEPTH, REDIRECTS_BEFORE, QUEUE, FALSE_POSITIVE, STATUS,
@@ -293,7 +323,7 @@ static const uint8_t explained[] = {
 };
 static const uint8_t history[] = {
     FETCHED_AT, STATUS, REASON, TRIES, FINAL, HTTP_STATUS, DETAIL, MIME, IP,
-    BODY_BYTES, LINKS, REDIRECT_TO, SAME_AS,
+    BODY_BYTES, LINKS, REDIRECT_TO, SAME_AS, MET_AT, NOINDEX, UNKNOWN_CODING,
 };
 static const uint8_t recent[] = {
     FETCHED_AT, URL, STATUS, REASON, HTTP_STATUS, ELAPSED, WIRE_BYTES, TITLE,

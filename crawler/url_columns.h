@@ -40,7 +40,7 @@ enum row_view_id {
 };
 extern const struct row_view row_views[ROW_VIEWS];
 
-#define URL_COLUMNS 40
+#define URL_COLUMNS 43
 extern const struct url_column url_columns[URL_COLUMNS];
 
 void url_column_value(const struct url_column *c, const struct url_record *f,

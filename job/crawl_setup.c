@@ -93,6 +93,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .conns_per_host = (uint32_t)s->conns_per_host,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
+        .skip_noindex = s->noindex == NOINDEX_SKIP,
         .kinds = settings_link_kinds(s),
         .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
         .links_most = (uint64_t)s->max_links,

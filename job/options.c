@@ -38,6 +38,11 @@ static const char *const filter_words[] = {
     [FILTER_CUCKOO] = "cuckoo",     [FILTER_REDIS] = "redis",
     [FILTER_NONE] = "none",         [FILTER_NONE + 1] = NULL,
 };
+static const char *const noindex_words[] = {
+    [NOINDEX_REPORT] = "report",
+    [NOINDEX_SKIP] = "skip",
+    [NOINDEX_SKIP + 1] = NULL,
+};
 static const char *const dup_content_words[] = {
     [DUP_CONTENT_REPORT] = "report",
     [DUP_CONTENT_SKIP] = "skip",
@@ -226,6 +231,10 @@ static const struct option_spec specs[] = {
     {.name = "robots", CHOICE(robots, enum robots_policy), .fallback = "obey",
      .section = POLITENESS,
      .help = "obey robots.txt, fetch and mark what it denies, or do not ask"},
+    {.name = "noindex", CHOICE(noindex, enum noindex_policy),
+     .fallback = "report", .section = POLITENESS,
+     .help = "pages that ask not to be indexed: fetched and marked, or "
+             "skipped"},
     {.name = "queue-key", CHOICE(queue_key, enum queue_key_mode),
      .fallback = "host", .section = POLITENESS, .flags = OPTION_ON_START,
      .help = "whose URLs are asked one after the other: a host's, a "

@@ -25,7 +25,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 75 /* rows of the table */
+#define CRAWL_OPTIONS 76 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -36,6 +36,7 @@ enum filter_choice {
     FILTER_REDIS,
     FILTER_NONE
 };
+enum noindex_policy { NOINDEX_REPORT, NOINDEX_SKIP };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
 enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
@@ -91,6 +92,7 @@ struct crawl_settings {
     int64_t conns_per_ip;       /* 0: no limit; else >= conns_per_host */
     uint64_t limit_rate_bytes;  /* a second, whole crawl; 0: none */
     enum robots_policy robots;
+    enum noindex_policy noindex;
     enum queue_key_mode queue_key; /* fixed when the crawl starts */
 
     /* ---- fetch ---- */

@@ -29,7 +29,9 @@
 /* clang-format off */
 static const char sql[] =
     "SELECT " FETCH_COLUMNS(WORD) ", o.prefix || u.path, u.depth, u.kind,"
-    " " URL_OF("u.via") ", " URL_OF("f.redirect") ","
+    " " URL_OF("u.via") ","
+    " CASE typeof(f.redirect) WHEN 'text' THEN f.redirect"
+    " ELSE " URL_OF("f.redirect") " END,"
     " " URL_OF("(SELECT url FROM fetch WHERE seq = f.same)")
     " FROM fetch f JOIN url u ON u.id = f.url JOIN origin o ON o.id = u.origin"
     " WHERE f.seq > ?1 AND f.final ORDER BY f.seq LIMIT ?2";

@@ -101,7 +101,9 @@ static bool add_fetch(void *ctx, const struct fetch_row *row)
     json_t *e = json_object();
 
     f.fetch = *row;
-    f.redirect_to = url_of(s, row->redirect_to, &s->text);
+    f.redirect_to = row->redirect_to != 0
+                        ? url_of(s, row->redirect_to, &s->text)
+                        : row->redirect_url;
     if (row->same_as != 0)
         f.same_as = url_of(s, page_store_url_of(s->r->pages, row->same_as),
                            &s->other_text);

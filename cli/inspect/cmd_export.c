@@ -19,6 +19,7 @@
 #include "crawler/html/links.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
+#include "storage/db/db_row.h"
 
 enum export_what {
     EXPORT_URLS,
@@ -83,9 +84,10 @@ static const struct usage usage = {
     .operand = "a directory of crawl or serve",
 };
 
+/* What became of a URL, in eight octets: there is one for each. `seq` is that
+ * of its row, if it is a redirect. */
 struct final {
-    uint8_t status, reason;
-    uint16_t http;
+    uint64_t seq : 40, status : 3, reason : 7, http : 10, flags : 4;
 };
 
 struct job {
@@ -131,8 +133,35 @@ static bool take_final(void *ctx, const struct fetch_row *row)
 
     if (row->final && row->url <= j->last)
         j->finals[row->url] =
-            (struct final){row->status, row->reason, row->http_status};
+            (struct final){.seq = row->status == OUTCOME_REDIRECT
+                                      ? row->seq & DB_ID_MOST
+                                      : 0,
+                           .status = row->status & 7U,
+                           .reason = row->reason & 127U,
+                           .http = row->http_status & 1023U,
+                           .flags = row->flags & 15U};
     return true;
+}
+
+/* The URL of a row; empty where there is none. */
+static struct bytes url_of(struct job *j, uint64_t id, struct buf *text)
+{
+    struct url_row row;
+
+    return id != 0 &&
+                   frontier_store_get(j->r->store, id, &row, text) == STATUS_OK
+               ? row.url
+               : bytes_of(NULL, 0);
+}
+
+/* Where the redirect of row `seq` leads; the text is in j->via_text. */
+static struct bytes target_of(struct job *j, uint64_t seq)
+{
+    uint64_t id;
+
+    j->damaged |=
+        page_store_redirect(j->r->pages, seq, &id, &j->via_text) != STATUS_OK;
+    return id != 0 ? url_of(j, id, &j->via_text) : buf_bytes(&j->via_text);
 }
 
 static void put_url(void *ctx, const struct url_row *row)
@@ -147,7 +176,10 @@ static void put_url(void *ctx, const struct url_row *row)
     f.url = *row;
     f.fetch.status = final->status;
     f.fetch.reason = final->reason;
-    f.fetch.http_status = final->http;
+    f.fetch.http_status = (uint16_t) final->http;
+    f.fetch.flags = (uint8_t) final->flags;
+    if (final->seq != 0)
+        f.redirect_to = target_of(j, final->seq);
     if (j->hints)
         st = hint_store_get(j->r->hints, row->id, &f.hint);
     j->damaged |= st != STATUS_OK && st != STATUS_NOT_FOUND;
@@ -174,17 +206,6 @@ static enum status export_urls(struct job *j)
 static struct bytes some(struct bytes b)
 {
     return b.len > 0 ? b : bytes_of(NULL, 0);
-}
-
-/* The URL of a row; empty where there is none. */
-static struct bytes url_of(struct job *j, uint64_t id, struct buf *text)
-{
-    struct url_row row;
-
-    return id != 0 &&
-                   frontier_store_get(j->r->store, id, &row, text) == STATUS_OK
-               ? row.url
-               : bytes_of(NULL, 0);
 }
 
 static void put_fetch(struct job *j, enum row_view_id view,

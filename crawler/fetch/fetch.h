@@ -74,6 +74,7 @@ struct fetch_result {
     struct bytes request; /* its head as sent; empty unless options ask for
                              records */
     bool http2, decoded;  /* content encodings were taken off the body */
+    bool unknown_coding;  /* one that nobody knows was passed over */
     uint64_t body_bytes;  /* decoded, also those not kept */
     uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;

@@ -26,7 +26,7 @@
 #define BODY_KEPT     ((size_t)64 << 10)   /* memory kept between transfers */
 #define DRAIN_MOST    ((uint64_t)64 << 10) /* read to keep a connection */
 #define PIECE         ((size_t)16 << 10)   /* decoded at a time */
-#define CODINGS_MOST  ((size_t)256)        /* octets of Content-Encoding */
+#define CODINGS_MOST  ((size_t)4096)       /* octets of Content-Encoding */
 #define TURN_MOST     ((size_t)1 << 20)    /* octets decoded in one call */
 
 /* ---- memory of the body -------------------------------------------------- */

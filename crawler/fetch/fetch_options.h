@@ -42,6 +42,7 @@ struct fetcher_options {
     int64_t retry_delay_ms;
     /* policy */
     enum robots_policy robots;
+    bool skip_noindex;       /* pages that ask for it are no pages */
     bool follow_nofollow;    /* links marked nofollow are followed */
     bool find_sitemaps;      /* those that a robots.txt names are asked for */
     uint32_t kinds;          /* LINK_BIT set that is followed */

@@ -208,7 +208,7 @@ static enum status follow_redirect(struct frontier *f,
                                    const struct lease_record *l,
                                    const struct engine_done *done,
                                    uint64_t target, struct outcome *o,
-                                   uint64_t *to)
+                                   struct fetch_row *row)
 {
     bool loop = false, from_seed = false;
     enum status st = STATUS_OK;
@@ -223,7 +223,7 @@ static enum status follow_redirect(struct frontier *f,
         o->reason = REASON_REDIRECT_LOOP;
     if (from_seed && !l->lease.seed && outcome_fails_seed(*o))
         frontier_store_add(f->store, "seeds_failed", 1);
-    *to = target;
+    row->redirect_to = target;
     return STATUS_OK;
 }
 
@@ -289,7 +289,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     h = l->host;
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
-        st = follow_redirect(f, l, d, target, &o, &row.redirect_to);
+        st = follow_redirect(f, l, d, target, &o, &row);
     if (st == STATUS_OK)
         st = frontier_visit_end(f, l, &news, now, wall_ms);
     if (news.ended != 0)
@@ -301,8 +301,10 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
         st = frontier_host_news(f, h, &news, now, wall_ms);
     if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
         st = frontier_answered_from(f, h, row.ip, now);
-    if (news.unreachable && host_is_dead(f, h))
+    if (news.unreachable && host_is_dead(f, h)) {
         h->dead = o;
+        h->dead_flags = row.flags;
+    }
     last = !d->transient || row.tries >= f->o.tries ||
            frontier_is_removed(h, d->id);
     if (st == STATUS_OK && last)

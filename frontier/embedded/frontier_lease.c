@@ -158,6 +158,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
 {
     struct fetch_row r = {.url = row->id,
                           .at_ms = wall_ms,
+                          .flags =
+                              o.status == h->dead.status ? h->dead_flags : 0,
                           .detail = bytes_of_str(detail)};
     enum status st =
         frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,

@@ -37,6 +37,7 @@ struct host_queue {
     uint32_t errors;         /* consecutive 5xx, time-outs, resets */
     uint32_t failures;       /* consecutive failures to reach it */
     struct outcome dead;     /* status QUEUED: alive */
+    uint8_t dead_flags;      /* of the row that says why (page_store.h) */
     uint32_t answers;        /* in this run */
     uint32_t latency_us;     /* moving mean of their times; 0: none yet */
     uint64_t counted;        /* pages that count for --per-host */

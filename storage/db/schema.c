@@ -39,6 +39,8 @@
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port' END"
 
+#define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
+
 #define KIND_NAME(n)                                                           \
     "CASE " n " WHEN 0 THEN 'a' WHEN 1 THEN 'area' WHEN 2 THEN 'link'"         \
     " WHEN 3 THEN 'canonical' WHEN 4 THEN 'css' WHEN 5 THEN 'sitemap'"         \
@@ -85,7 +87,8 @@ const char *const schema_sql[] = {
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
-    " warc_length INTEGER, first_byte INTEGER, same INTEGER)",
+    " warc_length INTEGER, first_byte INTEGER, same INTEGER,"
+    " flags INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
@@ -146,7 +149,9 @@ const char *const schema_sql[] = {
     " " WORD("f.ip") " AS ip, f.title, f.detail, f.etag,"
     " f.modified AS last_modified, " WORD("f.warc") " AS warc_file,"
     " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
-    " f.same AS same_as"
+    " f.same AS same_as, " MET_AT("f.flags") " AS met_at,"
+    " ifnull(f.flags, 0) >> 1 & 1 AS noindex,"
+    " ifnull(f.flags, 0) >> 2 & 1 AS unknown_coding"
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin",
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"
@@ -189,6 +194,7 @@ const struct db_added schema_added[] = {
          "INSERT INTO counter SELECT 'same_content', count(*)"
          " FROM fetch WHERE same IS NOT NULL AND final AND status = 1"
          " HAVING count(*) > 0"},
+    {.table = "fetch", .column = "flags", .before = "NULL"},
     {.table = "drop_reason", .was = "skip_reason"},
     {.table = "drop_count", .was = "skip"},
     {.table = "drop_example", .was = "skip_example"},

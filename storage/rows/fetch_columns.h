@@ -18,9 +18,9 @@
     " f.elapsed, f.wire, f.body, f.digest, f.redirect, f.links, "              \
     WORD("f.mime") ", " WORD("f.charset") ", " WORD("f.lang") ", "             \
     WORD("f.ip") ", f.title, f.detail, f.etag, f.modified, " WORD("f.warc")    \
-    ", f.warc_offset, f.warc_length, f.first_byte, f.same"
+    ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags"
 /* clang-format on */
-#define FETCH_COLUMN_COUNT 27
+#define FETCH_COLUMN_COUNT 28
 
 /* Bytes are borrowed from `q` and `words`, which may be NULL where WORD left no
  * numbers. STATUS_DAMAGED with one log line. */

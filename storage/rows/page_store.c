@@ -26,7 +26,7 @@ struct page_store {
     uint64_t last_seq;
     struct string_table *words;
     struct body_index *bodies; /* NULL: bodies are not watched */
-    sqlite3_stmt *add, *first, *set_robots, *read_robots;
+    sqlite3_stmt *add, *first, *redirect, *set_robots, *read_robots;
 };
 
 /* ---- opening ---- */
@@ -40,11 +40,12 @@ static enum status prepare(struct page_store *s)
         {&s->add, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
                   " http, at, elapsed, wire, body, digest, redirect, links,"
                   " mime, charset, lang, ip, title, detail, etag, modified,"
-                  " warc, warc_offset, warc_length, first_byte, same)"
+                  " warc, warc_offset, warc_length, first_byte, same, flags)"
                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
                     " FROM fetch WHERE seq = ?"},
+        {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
         {&s->set_robots, "INSERT OR REPLACE INTO robots"
                          " VALUES(?, ?, ?, ?, ?, ?)"},
         {&s->read_robots, "SELECT fetched_at, expires_at, unreachable_since,"
@@ -86,6 +87,7 @@ void page_store_close(struct page_store *s)
         return;
     sqlite3_finalize(s->add);
     sqlite3_finalize(s->first);
+    sqlite3_finalize(s->redirect);
     sqlite3_finalize(s->set_robots);
     sqlite3_finalize(s->read_robots);
     string_table_close(s->words);
@@ -141,7 +143,10 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
         sqlite3_bind_blob(q, 12, digest, 16, SQLITE_STATIC);
     else
         sqlite3_bind_null(q, 12);
-    bind_number(q, 13, row->redirect_to);
+    if (row->redirect_to != 0)
+        bind_number(q, 13, row->redirect_to);
+    else
+        bind_text(q, 13, row->redirect_url);
     bind_number(q, 14, row->links);
     bind_text(q, 19, row->title);
     bind_text(q, 20, row->detail);
@@ -151,6 +156,7 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     bind_number(q, 25, row->warc_length);
     bind_number(q, 26, row->first_byte_ms);
     bind_number(q, 27, row->same_as);
+    bind_number(q, 28, row->flags);
 }
 
 static enum status find_same(struct page_store *s, struct fetch_row *row)
@@ -205,6 +211,7 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
                            struct fetch_row *row)
 {
     struct db_row r = db_row(q);
+    bool to_row = sqlite3_column_type(q, 12) != SQLITE_TEXT;
 
     *row = (struct fetch_row){
         .seq = db_row_count(&r, 0, DB_ID_MOST),
@@ -219,7 +226,8 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
         .wire_bytes = db_row_count(&r, 9, DB_TOTAL_MOST),
         .body_bytes = db_row_count(&r, 10, DB_TOTAL_MOST),
         .body_digest = column_digest(q, 11),
-        .redirect_to = db_row_count(&r, 12, DB_ID_MOST),
+        .redirect_to = to_row ? db_row_count(&r, 12, DB_ID_MOST) : 0,
+        .redirect_url = to_row ? bytes_of(NULL, 0) : db_column(q, 12),
         .links = (uint32_t)db_row_count(&r, 13, UINT32_MAX),
         .mime = string_table_column(words, q, 14),
         .charset = string_table_column(words, q, 15),
@@ -234,6 +242,7 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
         .warc_length = db_row_count(&r, 24, DB_TOTAL_MOST),
         .first_byte_ms = (uint32_t)db_row_count(&r, 25, UINT32_MAX),
         .same_as = db_row_count(&r, 26, DB_ID_MOST),
+        .flags = (uint8_t)db_row_count(&r, 27, UINT8_MAX),
     };
     return db_row_check(&r, "fetch");
 }
@@ -276,6 +285,33 @@ enum status page_store_each_of(struct page_store *s, uint64_t url,
 {
     return each(s, SELECT_FETCH " WHERE f.url = ? ORDER BY f.seq", url, visit,
                 ctx);
+}
+
+static enum status take_redirect(sqlite3_stmt *q, uint64_t *id, struct buf *url)
+{
+    struct db_row r = db_row(q);
+
+    if (sqlite3_column_type(q, 0) != SQLITE_TEXT) {
+        *id = db_row_count(&r, 0, DB_ID_MOST);
+        return db_row_check(&r, "fetch");
+    }
+    buf_add_bytes(url, db_column(q, 0));
+    return buf_failed(url);
+}
+
+enum status page_store_redirect(struct page_store *s, uint64_t seq,
+                                uint64_t *id, struct buf *url)
+{
+    enum status st;
+
+    *id = 0;
+    buf_clear(url);
+    sqlite3_bind_int64(s->redirect, 1, (int64_t)seq);
+    st = db_step(s->d, s->redirect);
+    if (st == STATUS_OK)
+        st = take_redirect(s->redirect, id, url);
+    sqlite3_reset(s->redirect);
+    return st;
 }
 
 /* ---- bodies ---- */

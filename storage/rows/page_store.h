@@ -22,6 +22,14 @@ struct page_store;
 MUST_CHECK enum status page_store_open(struct page_store **out, struct db *d);
 void page_store_close(struct page_store *s);
 
+/* What else is to be said of a try; these are stored, so they only grow. */
+enum {
+    FETCH_ROW_AT_ROBOTS = 1,     /* its reason was met at robots.txt */
+    FETCH_ROW_NOINDEX = 2,       /* the page asks not to be indexed */
+    FETCH_ROW_UNKNOWN_CODING = 4 /* its body was read as it came, under a
+                                    content coding that is not known */
+};
+
 struct fetch_row {
     uint64_t seq;              /* 1, 2, 3 ...; given by the store */
     uint64_t url;              /* id of the url row */
@@ -35,7 +43,9 @@ struct fetch_row {
     uint64_t wire_bytes;       /* octets received, heads included */
     uint64_t body_bytes;       /* decoded */
     struct digest body_digest; /* all zero: no body */
+    uint8_t flags;             /* FETCH_ROW_... */
     uint64_t redirect_to;      /* id of the target's row, 0: none */
+    struct bytes redirect_url; /* the target, if it has no row */
     uint32_t links;            /* links found on it */
     struct bytes mime;         /* "text/html", lower case, no parameters */
     struct bytes charset;      /* encoding used, or empty */
@@ -81,6 +91,10 @@ struct first_body {
 MUST_CHECK enum status page_store_first_with_body(struct page_store *s,
                                                   struct digest body_digest,
                                                   struct first_body *first);
+/* Where row `seq` was redirected to: the id of a row in *id, else the URL in
+ * `url`; neither: nowhere. */
+MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
+                                           uint64_t *id, struct buf *url);
 /* The URL of row `seq`; 0: there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
 /* The index agrees with itself and names rows that have the bodies; *count is

@@ -32,18 +32,18 @@ $(cat difference)"
 # ---- urls ----
 
 writes urls csv <<'END'
-url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via_id,priority,lastmod,changefreq~
-/,fetched,,200,0,seed,true,false,TIME,1,,,,~
-/a.html,fetched,,200,1,a,false,false,TIME,2,1,,,~
-"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1,,,~
-/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1,,,~
-/private/x.html,denied,robots,,1,a,false,false,TIME,5,1,,,~
-/b.html,fetched,,200,2,a,false,false,TIME,6,2,,,~
+url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via_id,priority,lastmod,changefreq,redirect_to,met_at,noindex~
+/,fetched,,200,0,seed,true,false,TIME,1,,,,,,false~
+/a.html,fetched,,200,1,a,false,false,TIME,2,1,,,,,,false~
+"/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1,,,,,,false~
+/missing.html,failed,http_404,404,1,a,false,false,TIME,4,1,,,,,,false~
+/private/x.html,denied,robots,,1,a,false,false,TIME,5,1,,,,,,false~
+/b.html,fetched,,200,2,a,false,false,TIME,6,2,,,,,,false~
 END
 exits 0 "$URLWEIR" export d
 plain >got
 cat >want <<'END'
-{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via_id": null, "priority": null, "lastmod": null, "changefreq": null}
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "depth": 0, "kind": "seed", "seed": true, "false_positive": false, "found_at": "TIME", "id": 1, "via_id": null, "priority": null, "lastmod": null, "changefreq": null, "redirect_to": null, "met_at": null, "noindex": false}
 END
 head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
 [ "$(wc -l <got)" = 6 ] || fail "not six URLs: $(cat got)"
@@ -51,11 +51,11 @@ head -n 1 got | diff want - || fail "export is not urls as JSON Lines"
 # ---- pages ----
 
 writes pages jsonl <<'END'
-{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "He said \"hi\", twice", "lang": "en", "body_bytes": 290, "wire_bytes": N, "body_digest": "DIGEST", "links": 8, "depth": 0, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": null, "first_byte": SECONDS, "same_as": null}
-{"url": "/a.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "A", "lang": null, "body_bytes": 53, "wire_bytes": N, "body_digest": "DIGEST", "links": 2, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null}
-{"url": "/c,omma.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "=1+1", "lang": null, "body_bytes": 27, "wire_bytes": N, "body_digest": "DIGEST", "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null}
-{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "mime": "text/html", "charset": null, "title": null, "lang": null, "body_bytes": 17, "wire_bytes": N, "body_digest": null, "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null}
-{"url": "/b.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "B", "lang": null, "body_bytes": 37, "wire_bytes": N, "body_digest": "DIGEST", "links": 1, "depth": 2, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/a.html", "first_byte": SECONDS, "same_as": null}
+{"url": "/", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "He said \"hi\", twice", "lang": "en", "body_bytes": 290, "wire_bytes": N, "body_digest": "DIGEST", "links": 8, "depth": 0, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": null, "first_byte": SECONDS, "same_as": null, "noindex": false, "unknown_coding": false}
+{"url": "/a.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "A", "lang": null, "body_bytes": 53, "wire_bytes": N, "body_digest": "DIGEST", "links": 2, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null, "noindex": false, "unknown_coding": false}
+{"url": "/c,omma.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "=1+1", "lang": null, "body_bytes": 27, "wire_bytes": N, "body_digest": "DIGEST", "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null, "noindex": false, "unknown_coding": false}
+{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "mime": "text/html", "charset": null, "title": null, "lang": null, "body_bytes": 17, "wire_bytes": N, "body_digest": null, "links": 0, "depth": 1, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/", "first_byte": SECONDS, "same_as": null, "noindex": false, "unknown_coding": false}
+{"url": "/b.html", "status": "fetched", "reason": null, "http_status": 200, "mime": "text/html", "charset": "windows-1252", "title": "B", "lang": null, "body_bytes": 37, "wire_bytes": N, "body_digest": "DIGEST", "links": 1, "depth": 2, "tries": 1, "fetched_at": "TIME", "elapsed": SECONDS, "ip": "127.0.0.1", "etag": null, "last_modified": null, "via": "/a.html", "first_byte": SECONDS, "same_as": null, "noindex": false, "unknown_coding": false}
 END
 # Quotes are doubled, what holds a comma or a quote stands in quotes.
 exits 0 "$URLWEIR" export d --what pages --format csv
@@ -86,13 +86,13 @@ says err "did not record its links"
 # ---- errors, drops, hosts ----
 
 writes errors csv <<'END'
-url,status,reason,http_status,detail,depth,tries,fetched_at,via~
-/missing.html,failed,http_404,404,,1,1,TIME,/~
-/private/x.html,denied,robots,,Disallow: /private/,1,1,TIME,/~
+url,status,reason,http_status,detail,depth,tries,fetched_at,via,met_at~
+/missing.html,failed,http_404,404,,1,1,TIME,/,~
+/private/x.html,denied,robots,,Disallow: /private/,1,1,TIME,/,~
 END
 writes errors jsonl <<'END'
-{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "detail": null, "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/"}
-{"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/"}
+{"url": "/missing.html", "status": "failed", "reason": "http_404", "http_status": 404, "detail": null, "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/", "met_at": null}
+{"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/", "met_at": null}
 END
 writes drops csv <<'END'
 reason,host,count,example,via_id,at~

@@ -109,6 +109,7 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(s.conns_per_host, 1);
     ck_assert_int_eq(s.conns_per_ip, 8);
     ck_assert_int_eq(s.robots, ROBOTS_OBEY);
+    ck_assert_int_eq(s.noindex, NOINDEX_REPORT);
     ck_assert_int_eq(s.queue_key, QUEUE_KEY_HOST);
     ck_assert_int_eq(s.concurrency, 64);
     ck_assert_int_eq(s.threads, 0);

@@ -49,7 +49,8 @@ START_TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
         /* nobody listens there */
         struct report *p = rig_ask_url(&r, "http://127.0.0.1:2/");
 
-        assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
+        assert_outcome(p, OUTCOME_FAILED, REASON_CONNECT);
+        ck_assert_uint_eq(p->done.row.flags, FETCH_ROW_AT_ROBOTS);
         report_free(p);
     }
     step_ms = 0;

@@ -200,38 +200,41 @@ START_TEST(a_page_gives_no_more_links_than_are_taken)
 }
 END_TEST
 
-START_TEST(noindex_skips_the_page_and_nofollow_its_links)
+START_TEST(noindex_marks_or_skips_the_page_and_nofollow_its_links)
 {
     static const struct {
         const char *response;
-        enum outcome_status status;
+        bool noindex;
         size_t found;
     } cases[] = {
-        {OK_HTML "X-Robots-Tag: noindex\r\n\r\n<a href=/a>a</a>",
-         OUTCOME_SKIPPED, 1},
+        {OK_HTML "X-Robots-Tag: noindex\r\n\r\n<a href=/a>a</a>", true, 1},
         {OK_HTML "X-Robots-Tag: all\r\nX-Robots-Tag: urlweir: nofollow\r\n"
                  "\r\n<a href=/a>a</a>",
-         OUTCOME_FETCHED, 0},
-        {OK_HTML "X-Robots-Tag: otherbot: none\r\n\r\n<a href=/a>a</a>",
-         OUTCOME_FETCHED, 1},
-        {OK_HTML "\r\n<meta name=robots content=none><a href=/a>a</a>",
-         OUTCOME_SKIPPED, 0},
+         false, 0},
+        {OK_HTML "X-Robots-Tag: otherbot: none\r\n\r\n<a href=/a>a</a>", false,
+         1},
+        {OK_HTML "\r\n<meta name=robots content=none><a href=/a>a</a>", true,
+         0},
         {OK_HTML "\r\n<meta name=urlweir content=noindex><a href=/a>a</a>",
-         OUTCOME_SKIPPED, 1},
+         true, 1},
     };
     struct route route = {"/", .after = CLOSE};
     struct rig r;
 
     rig_init(&r, &route, 1);
+    r.o.skip_noindex = _i != 0;
     rig_start(&r);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct report *p;
 
         tiny_answer(&r.server, &route, cases[i].response);
         p = rig_ask(&r, "/");
-        assert_outcome(p, cases[i].status,
-                       cases[i].status == OUTCOME_SKIPPED ? REASON_NOINDEX
-                                                          : REASON_NONE);
+        if (cases[i].noindex && r.o.skip_noindex)
+            assert_outcome(p, OUTCOME_SKIPPED, REASON_NOINDEX);
+        else
+            assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_uint_eq(p->done.row.flags,
+                          cases[i].noindex ? FETCH_ROW_NOINDEX : 0);
         ck_assert_uint_eq(p->done.outlink_count, cases[i].found);
         ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1 - cases[i].found);
         report_free(p);
@@ -427,7 +430,9 @@ Suite *suite_fetcher_links(void)
     tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);
     tcase_add_test(t, each_link_is_an_item_once_or_a_drop_with_its_reason);
     tcase_add_test(t, a_page_gives_no_more_links_than_are_taken);
-    tcase_add_test(t, noindex_skips_the_page_and_nofollow_its_links);
+    tcase_add_loop_test(t,
+                        noindex_marks_or_skips_the_page_and_nofollow_its_links,
+                        0, 2);
     tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
     tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
     tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);

@@ -313,15 +313,23 @@ END_TEST
 /* Half a file may lack the rule that matters. */
 START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
 {
-    static const char *const broken[] = {
-        "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nUser-agent: *\n",
-        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n"
-        "\r\nabc",
-        "garbage\r\n\r\n",
+    static const struct {
+        const char *response;
+        enum outcome_status status;
+        enum outcome_reason reason;
+        bool transient;
+    } broken[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nUser-agent: *\n",
+         OUTCOME_FAILED, REASON_RESET, true},
+        {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n"
+         "\r\nabc",
+         OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, true},
+        {"garbage\r\n\r\n", OUTCOME_FAILED, REASON_PROTOCOL, false},
     };
 
     for (size_t i = 0; i < COUNT(broken); i++) {
-        struct route route = {"/robots.txt", broken[i], .after = CLOSE};
+        struct route route = {"/robots.txt", broken[i].response,
+                              .after = CLOSE};
         struct rig r;
         struct report *p;
 
@@ -329,7 +337,9 @@ START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
         r.o.robots = ROBOTS_OBEY;
         rig_start(&r);
         p = rig_ask(&r, "/a");
-        assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
+        assert_outcome(p, broken[i].status, broken[i].reason);
+        ck_assert_uint_eq(p->done.row.flags, FETCH_ROW_AT_ROBOTS);
+        ck_assert_int_eq(p->done.transient, broken[i].transient);
         report_free(p);
         rig_fini(&r);
     }

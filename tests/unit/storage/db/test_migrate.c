@@ -33,12 +33,14 @@ static const struct {
     {NO_VIEWS ONE NO("link") NO("hint") NO("place") NO("item_update")
          NO("item_lease") NO("item_queue") NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
-                            "ALTER TABLE fetch DROP COLUMN same;",
+                            "ALTER TABLE fetch DROP COLUMN same;"
+                            "ALTER TABLE fetch DROP COLUMN flags;",
      false, false},
     {NO_VIEWS ONE NO("hint") NO("item_update") NO("item_lease") NO("item_queue")
          NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
-                            "ALTER TABLE fetch DROP COLUMN same;",
+                            "ALTER TABLE fetch DROP COLUMN same;"
+                            "ALTER TABLE fetch DROP COLUMN flags;",
      false, false},
     {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;"
          "ALTER TABLE item_queue DROP COLUMN completed;",

@@ -50,6 +50,7 @@ static struct fetch_row full_row(void)
         .body_bytes = 12345,
         .body_digest = {UINT64_MAX, 1},
         .redirect_to = 99,
+        .flags = FETCH_ROW_AT_ROBOTS | FETCH_ROW_NOINDEX,
         .links = 60,
         .mime = bytes_of_str("text/html"),
         .charset = bytes_of_str("utf-8"),
@@ -79,6 +80,8 @@ static void same_row(const struct fetch_row *a, const struct fetch_row *b)
     ck_assert_uint_eq(a->body_bytes, b->body_bytes);
     ck_assert(digest_equal(a->body_digest, b->body_digest));
     ck_assert_uint_eq(a->redirect_to, b->redirect_to);
+    ck_assert(bytes_equal(a->redirect_url, b->redirect_url));
+    ck_assert_uint_eq(a->flags, b->flags);
     ck_assert_uint_eq(a->links, b->links);
     ck_assert(bytes_equal(a->mime, b->mime));
     ck_assert(bytes_equal(a->charset, b->charset));
