@@ -7,6 +7,7 @@
  * is left out, here for all libraries of the process.
  */
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -31,6 +32,57 @@ int fsync(int fd)
 int fdatasync(int fd)
 {
     return fsync(fd);
+}
+
+_Thread_local uint64_t scratch_steps_left;
+_Thread_local bool scratch_step_failed;
+static _Thread_local bool in_exec; /* whose own steps are not ours to fail */
+
+static bool step_fails(void)
+{
+    if (in_exec || scratch_steps_left == 0 || --scratch_steps_left > 0)
+        return false;
+    scratch_step_failed = true;
+    return true;
+}
+
+/* Of a scan the first row and the second: the others are read by the same
+ * code, and a test would fail thousands of times to learn nothing. */
+int sqlite3_step(sqlite3_stmt *s)
+{
+    static int (*real)(sqlite3_stmt *);
+    static _Thread_local sqlite3_stmt *scan;
+    static _Thread_local uint64_t rows;
+    int rc;
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "sqlite3_step");
+    if (s != scan)
+        rows = 0;
+    if (rows < 2 && step_fails())
+        return SQLITE_IOERR;
+    rc = real(s);
+    scan = rc == SQLITE_ROW ? s : NULL;
+    rows++;
+    return rc;
+}
+
+int sqlite3_exec(sqlite3 *h, const char *sql, sqlite3_callback row, void *ctx,
+                 char **why)
+{
+    static int (*real)(sqlite3 *, const char *, sqlite3_callback, void *,
+                       char **);
+    bool was = in_exec;
+    int rc;
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "sqlite3_exec");
+    if (step_fails())
+        return SQLITE_IOERR;
+    in_exec = true;
+    rc = real(h, sql, row, ctx, why);
+    in_exec = was;
+    return rc;
 }
 
 #define SUITE(name) Suite *suite_##name(void);

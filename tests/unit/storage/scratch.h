@@ -40,10 +40,15 @@ struct scratch {
     char other[96];
 };
 
-/* Expected complaints would bury the others. */
 /* Set: fsync and fdatasync fail with EIO, for all of the process (main.c). */
 extern bool scratch_no_sync;
+/* Counts down with each statement that this thread runs, and each first and
+ * second row it reads; the one that takes it to 0 does nothing and fails, as if
+ * the disk had (main.c). 0: none does. */
+extern _Thread_local uint64_t scratch_steps_left;
+extern _Thread_local bool scratch_step_failed;
 
+/* Expected complaints would bury the others. */
 static inline void scratch_quiet(void)
 {
     if (getenv("TEST_LOG") == NULL) {
