@@ -149,12 +149,18 @@ bool redis_connection_is_logged(const struct redis_connection *l)
 
 /* ---- octets out and in ---- */
 
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_length;
+#else
+typedef int array_length;
+#endif
+
 /* An array no longer than we ever ask for; NULL ends the reading. */
-static void *bounded_array(const redisReadTask *task, int elements)
+static void *bounded_array(const redisReadTask *task, array_length elements)
 {
     redisReply *r, *parent;
 
-    if (elements < 0 || elements > LINK_ELEMENTS_MOST)
+    if ((size_t)elements > LINK_ELEMENTS_MOST)
         return NULL;
     r = try_calloc(1, sizeof *r);
     if (r == NULL)
