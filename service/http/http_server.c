@@ -82,17 +82,21 @@ static void connection_changed(void *server, struct MHD_Connection *conn,
                                enum MHD_ConnectionNotificationCode what)
 {
     struct http_server *s = server;
-    const union MHD_ConnectionInfo *fd, *from;
+    const union MHD_ConnectionInfo *info;
+    const struct sockaddr *from;
+    int fd;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
         leave_tls(s, http_conns_end(s->conns, *ours));
         return;
     }
-    fd = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
-    from = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    *ours = http_conns_begin(s->conns, fd->connect_fd,
-                             from != NULL ? from->client_addr : NULL,
-                             use_tls(s, conn));
+    /* From libmicrohttpd 1.0 on, the next question takes the place of what the
+     * one before was answered. */
+    info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+    fd = info->connect_fd;
+    info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    from = info != NULL ? info->client_addr : NULL;
+    *ours = http_conns_begin(s->conns, fd, from, use_tls(s, conn));
 }
 
 struct http_conn *http_conn_of(struct MHD_Connection *conn)

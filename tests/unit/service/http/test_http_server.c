@@ -184,32 +184,54 @@ START_TEST(strangers_are_refused_and_the_server_goes_on)
 }
 END_TEST
 
-/* By it, and with what comes behind it unread. */
-static void is_answered_400(const char *text, size_t len)
+/* The answer to `text`, up to the end of the connection. */
+static void answer_to(const char *text, size_t len, char got[4096])
 {
-    char got[4096] = "";
     size_t at = 0;
     ssize_t n;
     int fd = http_rig_dial(&rig);
 
     ck_assert_int_eq(send(fd, text, len, MSG_NOSIGNAL), (ssize_t)len);
     do {
-        n = recv(fd, got + at, sizeof got - 1 - at, 0);
+        n = recv(fd, got + at, 4096 - 1 - at, 0);
         at += n > 0 ? (size_t)n : 0;
     } while (n > 0);
     got[at] = '\0';
+    close(fd);
+}
+
+/* By it, and with what comes behind it unread. */
+static void is_answered_400(const char *text, size_t len)
+{
+    char got[4096];
+
+    answer_to(text, len, got);
     ck_assert_msg(strncmp(got, "HTTP/1.1 400 ", 13) == 0, "%.*s: %s", (int)len,
                   text, got);
     ck_assert_msg(strstr(got + 1, "HTTP/1.1") == NULL, "%.*s: %s", (int)len,
                   text, got);
-    close(fd);
 }
 
-#define HEAD         "POST /v1/lease HTTP/1.1\r\nHost: localhost\r\n" JSON
-#define JSON         "Content-Type: application/json\r\n"
-#define CHUNKED      "\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
-#define GET          "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n"
-#define IS_400(text) is_answered_400(text, sizeof(text) - 1)
+/* What is wrong in a request line, libmicrohttpd from 1.0 on refuses by itself:
+ * it closes without an answer, or with one that names the target as it should
+ * be written (RFC 9112 section 3.2). */
+static void is_refused(const char *text, size_t len)
+{
+    char got[4096];
+
+    answer_to(text, len, got);
+    if (strncmp(got, "HTTP/1.1 301 ", 13) == 0)
+        ck_assert_ptr_nonnull(strstr(got, "\r\nConnection: close\r\n"));
+    else if (got[0] != '\0')
+        is_answered_400(text, len);
+}
+
+#define HEAD             "POST /v1/lease HTTP/1.1\r\nHost: localhost\r\n" JSON
+#define JSON             "Content-Type: application/json\r\n"
+#define CHUNKED          "\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+#define GET              "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n"
+#define IS_400(text)     is_answered_400(text, sizeof(text) - 1)
+#define IS_REFUSED(text) is_refused(text, sizeof(text) - 1)
 
 /* rfc9112_6_3, rfc9112_6_1 and rfc9112_5_1: as a proxy in front may read them
  * in another way, its next caller's request would be read as a part of this. */
@@ -230,10 +252,10 @@ START_TEST(requests_that_can_be_read_in_two_ways_are_400)
     IS_400(GET "Host: localhost\r\n\r\n");
     IS_400(GET "Host: evil.test\r\n\r\n");
     IS_400(GET "X: a\rContent-Length: 2\r\n\r\n{}");
-    IS_400("GET /v1/stats\0x HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    IS_400("GET /v1/stats?\0 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    IS_REFUSED("GET /v1/stats\0x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    IS_REFUSED("GET /v1/stats?\0 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     IS_400("GET /v1/stats%00 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    IS_400("GET /v1/stats  HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    IS_REFUSED("GET /v1/stats  HTTP/1.1\r\nHost: localhost\r\n\r\n");
     says("/healthz", NULL, 200, "ok");
 }
 END_TEST
