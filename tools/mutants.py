@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 UNIT = 'build/mutants/unit'
@@ -223,20 +224,24 @@ class Tree:
         with open(f'build/mutants/{file[:-2]}.o', 'rb') as f:
             return f.read()
 
-    def passes(self, suite, bound):
-        """Runs a suite; whether it passed within `bound` seconds."""
+    def passes(self, suite, bound, bound_of_one=60):
+        """Runs a suite until a test fails; whether all of them passed within
+        `bound` seconds, and each in its own."""
         p = subprocess.Popen(ALONE + ['sh', '-c', RUN], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              env=dict(os.environ, CK_RUN_SUITE=suite,
-                                      CK_DEFAULT_TIMEOUT='60'))
+                                      CK_TAP_LOG_FILE_NAME='/dev/stdout',
+                                      CK_DEFAULT_TIMEOUT=str(bound_of_one)))
+        late = threading.Timer(bound, p.kill)
+        late.start()
         try:
-            return p.wait(bound) == 0
-        except subprocess.TimeoutExpired:
-            p.kill()
-            return False
+            failed = any(line.startswith(b'not ok') for line in p.stdout)
+            if failed:
+                p.kill()
+            return p.wait() == 0 and not failed
         finally:
-            p.wait()
+            late.cancel()
+            p.stdout.close()
 
     def measure(self, suites):
         """Each has to pass unchanged: else it would see anything."""
@@ -250,8 +255,9 @@ class Tree:
         """The first suite that fails, or None: its own, then the quick. It
         has to fail twice, so that a busy machine has no say."""
         for suite in suites[:1] + sorted(suites[1:], key=self.took.get):
-            bound = 120 + 20 * self.took[suite]
-            if not any(self.passes(suite, bound) for _ in range(2)):
+            took = self.took[suite]
+            if not any(self.passes(suite, 120 + 20 * took, int(10 + 5 * took))
+                       for _ in range(2)):
                 return suite
         return None
 
