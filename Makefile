@@ -224,6 +224,10 @@ export LONG
 check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and readers from other registries
 	$(Q)tests/interop/run.sh $(abspath $B) $(T)
 
+.PHONY: check-releases
+check-releases: ## build and test in a fresh system of each Debian release (as root; T=trixie)
+	$(Q)SHARED="$(SHARED)" tools/check-releases.sh build/releases $(or $(T),bookworm trixie)
+
 .PHONY: asan ubsan tsan
 # Shadow memory has a fixed place, which a kernel that spreads addresses widely
 # (vm.mmap_rnd_bits=32) gives to something else now and then; where it may be

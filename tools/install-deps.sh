@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are not there yet.
-# usage: tools/install-deps.sh build|check|lint|interop ...
+# usage: tools/install-deps.sh build|check|lint|interop|releases ...
 # As root it calls apt-get itself, else through sudo. Other systems: install
 # what the lists below name, then set URLWEIR_NO_DEPS=1.
 set -eu
@@ -16,6 +16,7 @@ check="check python3 sqlite3 openssl curl nghttp2-server redis-server procps
  util-linux mandoc"
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
 interop="python3 python3-venv python3-pip"
+releases="debootstrap iproute2 util-linux"
 
 [ -z "${URLWEIR_NO_DEPS:-}" ] || exit 0
 command -v dpkg-query >/dev/null 2>&1 || {
@@ -27,7 +28,7 @@ command -v dpkg-query >/dev/null 2>&1 || {
 want=""
 for group in "$@"; do
     case $group in
-    build | check | lint | interop) eval "want=\"\$want \$$group\"" ;;
+    build | check | lint | interop | releases) eval "want=\"\$want \$$group\"" ;;
     *) echo "install-deps: no group $group" >&2; exit 1 ;;
     esac
 done
