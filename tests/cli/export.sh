@@ -33,7 +33,7 @@ $(cat difference)"
 
 writes urls csv <<'END'
 url,status,reason,http_status,depth,kind,seed,false_positive,found_at,id,via_id,priority,lastmod,changefreq,redirect_to,met_at,noindex~
-/,fetched,,200,0,seed,true,false,TIME,1,,,,,,false~
+/,fetched,,200,0,seed,true,false,TIME,1,,,,,,,false~
 /a.html,fetched,,200,1,a,false,false,TIME,2,1,,,,,,false~
 "/c,omma.html",fetched,,200,1,a,false,false,TIME,3,1,,,,,,false~
 /missing.html,failed,http_404,404,1,a,false,false,TIME,4,1,,,,,,false~
