@@ -53,20 +53,19 @@ static const char *in_dir(const char *name)
     return path;
 }
 
-static struct frontier_options options_of(const struct template *t)
+static struct frontier_options options(void)
 {
     return (struct frontier_options){
-        .crawl = bytes_of_str(t->served ? "" : CRAWL_ID),
+        .crawl = bytes_of_str(CRAWL_ID),
         .schedule = {.max_delay = NS_PER_S, .retry_delay = NS_PER_MS},
         .tries = 3,
         .conns_per_host = 4,
         .in_flight = 64,
-        .use_filter = true,
-        .fpr = 0.01,
-        .memory = (uint64_t)64 << 20,
+        .store = {.use_filter = true,
+                  .fpr = 0.01,
+                  .memory = (uint64_t)64 << 20},
         .commit_interval = 200 * NS_PER_MS,
         .random_seed = 7,
-        .served = t->served,
     };
 }
 
@@ -129,15 +128,19 @@ static bool seen(void *ctx, const struct url_view *view)
     return true;
 }
 
-static void serve_some(struct engine *e, unsigned from)
+static const struct served_options served_options = {.fpr = 0.01,
+                                                     .memory = (uint64_t)64
+                                                               << 20,
+                                                     .sweep_from = 1};
+
+static void serve_some(unsigned from)
 {
-    const struct served_options o = {.sweep_from = 1};
     struct url_ask g = {.any_crawl = true, .lease_ms = 60000};
     struct served *t = NULL;
     uint64_t lease = 0;
     bool more;
 
-    if (served_open(&t, e, &o, WALL) != STATUS_OK)
+    if (served_open(&t, dir, &served_options, WALL) != STATUS_OK)
         return;
     for (unsigned i = 0; i < 20; i++) {
         char url[64], key[32];
@@ -158,24 +161,21 @@ static void serve_some(struct engine *e, unsigned from)
         lease != 0 &&
         served_settle(t, lease, URL_SETTLE_ACK, 0, NULL, WALL) == STATUS_OK)
         (void)!served_commit(t, WALL + 1);
+    (void)!served_stop(t, WALL + 2);
 out:
     served_close(t);
 }
 
-static void work(const struct template *t, unsigned from)
+static void work(unsigned from)
 {
-    struct frontier_options o = options_of(t);
+    struct frontier_options o = options();
     struct engine *e = NULL;
 
     if (frontier_open(&e, dir, &o, NS_PER_S, WALL) != STATUS_OK)
         return;
-    if (t->served) {
-        serve_some(e, from);
-    } else {
-        put_some(e, from);
-        for (int64_t i = 1; i < 4; i++)
-            crawl_some(e, i * NS_PER_S);
-    }
+    put_some(e, from);
+    for (int64_t i = 1; i < 4; i++)
+        crawl_some(e, i * NS_PER_S);
     (void)!frontier_checkpoint_now(e, "stopped", true, 9 * NS_PER_S, WALL);
     e->ops->close(e);
 }
@@ -232,15 +232,19 @@ static void remove_dir(void)
 
 static void make(struct template *t)
 {
-    struct frontier_options o = options_of(t);
+    struct frontier_options o = options();
     struct engine *e = NULL;
 
     clear_dir();
-    need(frontier_create(&e, dir, &o, NS_PER_S, WALL) == STATUS_OK);
-    need(frontier_checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
-         STATUS_OK);
-    e->ops->close(e);
-    work(t, 0);
+    if (t->served) {
+        serve_some(0);
+    } else {
+        need(frontier_create(&e, dir, &o, WALL) == STATUS_OK);
+        need(frontier_checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
+             STATUS_OK);
+        e->ops->close(e);
+        work(0);
+    }
     if (!t->served)
         run_sql("INSERT OR IGNORE INTO place VALUES(1, '127.0.0.1');"
                 "INSERT OR IGNORE INTO hint VALUES(1, 500, 0, 1);"
@@ -362,7 +366,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         change(h, data + 1 + 12 * i);
     sqlite3_close(h);
     look();
-    work(t, 1000);
+    if (t->served)
+        serve_some(1000);
+    else
+        work(1000);
     look();
     clear_dir();
     return 0;

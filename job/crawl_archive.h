@@ -18,7 +18,7 @@ MUST_CHECK enum status crawl_archive_open(struct crawl_setup *setup,
  * fine without an archive. */
 MUST_CHECK enum status crawl_archive_close(struct crawl_setup *setup,
                                            const struct crawl_settings *s);
-/* For frontier_options.before_commit; `setup` is a struct crawl_setup. */
+/* For seen_store_options.before_commit; `setup` is a struct crawl_setup. */
 enum status crawl_archive_sync(void *setup);
 
 #endif

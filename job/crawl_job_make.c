@@ -68,7 +68,7 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
     if (st == STATUS_OK)
         st = crawl_job_keep_copy(dir, file);
     if (st == STATUS_OK)
-        st = frontier_create(&m->engine, dir, &m->setup->frontier, clock_mono(),
+        st = frontier_create(&m->engine, dir, &m->setup->frontier,
                              clock_wall_ms());
     if (st != STATUS_OK)
         return st;

@@ -22,7 +22,7 @@ frontier/url: base
 frontier/seen: base filter filter/redis storage/* frontier/url
 frontier: base filter storage/* frontier/url frontier/seen
 frontier/embedded: base filter filter/redis storage/* frontier frontier/url frontier/seen
-frontier/served: base filter storage/* frontier frontier/url frontier/seen frontier/embedded
+frontier/served: base storage/* frontier frontier/url frontier/seen
 frontier/audit: base filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base filter storage/* frontier frontier/url frontier/seen
 crawler/charset: base frontier/url

@@ -104,8 +104,7 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
         return code;
     }
     if (st == STATUS_OK)
-        st = frontier_create(&e, s->output, &c->frontier, clock_mono(),
-                             clock_wall_ms());
+        st = frontier_create(&e, s->output, &c->frontier, clock_wall_ms());
     if (st != STATUS_OK) {
         crawl_control_close(control);
         return crawl_open_failed(st, s->output);

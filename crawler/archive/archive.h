@@ -34,7 +34,7 @@ MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
                                    struct warc_capture *page,
                                    struct warc_capture *robots,
                                    struct fetch_row *row, int64_t wall_ms);
-/* For frontier_options.before_commit; `archive` is a struct archive. */
+/* For seen_store_options.before_commit; `archive` is a struct archive. */
 enum status archive_sync(void *archive);
 
 #endif

@@ -50,7 +50,7 @@ enum status external_open(struct frontier *f)
     l = xcalloc(1, sizeof *l);
     heap_init(&l->until);
     l->by_number = map_new();
-    st = served_log_open(&l->log, f->db);
+    st = served_log_open(&l->log, f->base->db);
     if (st != STATUS_OK) {
         external_free(l);
         return st;
@@ -86,7 +86,8 @@ static uint64_t number_of(const struct frontier *f, uint64_t id, int64_t at_ms)
 {
     const uint64_t both[2] = {id, (uint64_t)at_ms};
     uint64_t number =
-        digest_bytes(&f->key, bytes_of(both, sizeof both)).lo & NUMBER_MASK;
+        digest_bytes(&f->base->key, bytes_of(both, sizeof both)).lo &
+        NUMBER_MASK;
 
     return number != 0 ? number : 1;
 }
@@ -355,8 +356,8 @@ enum status external_grant(struct engine *e, const struct external_request *a,
     enum status st = STATUS_OK;
 
     *n = 0;
-    if (f->broken)
-        return db_error(f->db);
+    if (f->base->broken)
+        return db_error(f->base->db);
     if (f->external != NULL)
         external_tick(f, now);
     if (!a->one_queue)
@@ -451,9 +452,7 @@ enum status external_restore(struct frontier *f, int64_t now, int64_t wall_ms)
     int64_t any = 0;
     enum status st;
 
-    if (f->o.served)
-        return STATUS_OK;
-    st = db_number(f->db,
+    st = db_number(f->base->db,
                    "SELECT EXISTS(SELECT 1 FROM item_lease)"
                    " + EXISTS(SELECT 1 FROM item_queue)",
                    &any);

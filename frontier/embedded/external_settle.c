@@ -183,8 +183,8 @@ enum status external_identify(struct engine *e, struct bytes key,
 
     for (uint8_t salt = 0; st == STATUS_OK && salt <= URL_ROW_SALT_MOST;
          salt++) {
-        d = digest_url_salted(&f->key, f->o.crawl, key, url, salt);
-        st = exact_set_find(f->exact, &d, 1, id);
+        d = digest_url_salted(&f->base->key, f->o.crawl, key, url, salt);
+        st = exact_set_find(f->base->exact, &d, 1, id);
         if (st != STATUS_OK || *id == 0 || !f->o.compare_text)
             return st;
         st = frontier_store_get(f->store, *id, &row, &f->text);

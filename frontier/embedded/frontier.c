@@ -11,13 +11,10 @@
  */
 #include "frontier/embedded/frontier.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/fault.h"
-#include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
 
@@ -25,28 +22,17 @@
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
-    if (st != STATUS_OK && !f->broken) {
-        f->broken = true;
-        if (f->db != NULL && db_broken(f->db))
-            st = db_error(f->db);
-    }
-    return st;
+    return seen_store_broke(f->base, st);
 }
 
 enum status frontier_touch(struct frontier *f, int64_t now)
 {
-    enum status st;
+    bool was_open = f->base->in_txn;
+    enum status st = seen_store_touch(f->base);
 
-    if (f->broken)
-        return db_error(f->db);
-    if (f->in_txn)
-        return STATUS_OK;
-    st = db_begin(f->db);
-    if (st != STATUS_OK)
-        return frontier_broke(f, st);
-    f->in_txn = true;
-    f->dirty_since = now;
-    return STATUS_OK;
+    if (st == STATUS_OK && !was_open)
+        f->dirty_since = now;
+    return st;
 }
 
 void frontier_wait_once(struct frontier *f, struct host_queue *h)
@@ -103,26 +89,6 @@ static void store_blocklist_counts(struct frontier *f)
     f->blocks_counted = c;
 }
 
-/* Moves what the seen check has counted since into the store's counters. */
-static void store_seen_counts(struct frontier *f)
-{
-    struct seen_counts c = seen_counts(f->seen);
-
-    frontier_store_add(f->store, "filter_new",
-                       c.filter_new - f->counted.filter_new);
-    frontier_store_add(f->store, "filter_maybe",
-                       c.filter_maybe - f->counted.filter_maybe);
-    frontier_store_add(f->store, "false_positives",
-                       c.false_positives - f->counted.false_positives);
-    frontier_store_add(f->store, "answered_in_batch",
-                       c.in_batch - f->counted.in_batch);
-    frontier_store_add(f->store, "answered_hot", c.hot - f->counted.hot);
-    frontier_store_add(f->store, "filter_unsure", c.unsure - f->counted.unsure);
-    if (f->o.blocklist != NULL)
-        store_blocklist_counts(f);
-    f->counted = c;
-}
-
 /* Hosts that are through are forgotten, a few at each commit, so that memory
  * goes with the hosts that have work and not with all that ever had. */
 static void forget_idle_hosts(struct frontier *f, int64_t now)
@@ -141,36 +107,22 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
 
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
-    enum status st = STATUS_OK;
-    int64_t began;
+    enum status st;
 
-    if (!f->in_txn)
-        return STATUS_OK;
-    began = clock_mono(); /* to be told, not to decide by */
-    fault_point("turn-before-commit");
-    store_seen_counts(f);
-    st = exact_set_step(f->exact, f->admitted);
-    if (st == STATUS_OK)
-        st = page_store_step(f->pages);
+    if (f->o.blocklist != NULL)
+        store_blocklist_counts(f);
+    st = page_store_step(f->pages);
     if (st == STATUS_OK && f->external != NULL)
         st = external_step(f);
-    if (st == STATUS_OK)
-        st = frontier_store_step(f->store);
-    if (st == STATUS_OK && f->o.before_commit != NULL)
-        st = f->o.before_commit(f->o.before_commit_ctx);
-    if (st == STATUS_OK)
-        st = db_commit(f->db);
     if (st != STATUS_OK)
         return frontier_broke(f, st);
-    fault_point("turn-after-commit");
-    f->in_txn = false;
-    f->commits++;
-    histogram_note(&f->commit_times, clock_mono() - began);
+    st = seen_store_commit(f->base);
+    if (st != STATUS_OK)
+        return st;
     if (durable != NULL)
         *durable = f->uncommitted;
     f->uncommitted = 0;
     f->urgent = false;
-    f->admitted = 0;
     forget_idle_hosts(f, now);
     return STATUS_OK;
 }
@@ -184,12 +136,12 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
     (void)wall_ms;
     if (durable != NULL)
         *durable = 0;
-    if (f->broken)
-        return db_error(f->db);
-    frontier_save_poll(f);
+    if (f->base->broken)
+        return db_error(f->base->db);
+    seen_store_poll(f->base);
     if (f->external != NULL)
         external_tick(f, now);
-    if (!f->in_txn)
+    if (!f->base->in_txn)
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
         f->dirty_since = now;
@@ -197,6 +149,32 @@ static enum status frontier_turn(struct engine *e, bool force, int64_t now,
         now - f->dirty_since < f->o.commit_interval)
         return STATUS_OK;
     return commit(f, now, durable);
+}
+
+static enum status checkpoint(struct frontier *f,
+                              const struct seen_store_checkpoint *c,
+                              int64_t now, int64_t wall_ms)
+{
+    enum status st = seen_store_prepare(f->base, c);
+
+    if (st == STATUS_OK)
+        st = frontier_turn(&f->engine, true, now, wall_ms, NULL);
+    return st == STATUS_OK ? seen_store_save(f->base, c, wall_ms) : st;
+}
+
+enum status frontier_checkpoint(struct engine *e, int64_t now, int64_t wall_ms)
+{
+    const struct seen_store_checkpoint c = {.state = "running"};
+
+    return checkpoint((struct frontier *)e, &c, now, wall_ms);
+}
+
+enum status frontier_checkpoint_now(struct engine *e, const char *state,
+                                    bool clean, int64_t now, int64_t wall_ms)
+{
+    const struct seen_store_checkpoint c = {state, clean, true};
+
+    return checkpoint((struct frontier *)e, &c, now, wall_ms);
 }
 
 static enum status frontier_block(struct engine *e, struct bytes crawl,
@@ -257,10 +235,8 @@ static void engine_stats_now(struct engine *e, struct engine_stats *out)
     out->leased = lease_count(f->leases);
     out->withheld = f->withheld;
     out->queues_active = f->hosts_active;
-    out->memory = frontier_store_memory(f->store) + seen_memory(f->seen) +
-                  exact_set_stats(f->exact).memory +
-                  page_store_memory(f->pages) + frontier_filter_memory(f);
-    out->commits = f->commits;
+    out->memory = seen_store_memory(f->base);
+    out->commits = f->base->commits;
 }
 
 static void frontier_close(struct engine *e)
@@ -269,10 +245,6 @@ static void frontier_close(struct engine *e)
 
     if (f == NULL)
         return;
-    if (frontier_save_wait(f) != STATUS_OK)
-        log_warn("the last checkpoint did not succeed", "dir=%s", f->dir);
-    if (f->in_txn)
-        db_rollback(f->db);
     heap_fini(&f->due);
     heap_fini(&f->groups_due);
     politeness_groups_free(f->groups);
@@ -282,14 +254,9 @@ static void frontier_close(struct engine *e)
     external_free(f->external);
     lease_table_free(f->leases);
     map_free(f->tries, free);
-    seen_free(f->seen);
-    filter_free(f->filter);
-    exact_set_close(f->exact);
-    page_store_close(f->pages);
     link_store_close(f->links);
     hint_store_close(f->hints);
-    frontier_store_close(f->store);
-    db_close(f->db);
+    seen_store_close(f->base);
     free(f->digests);
     free(f->answers);
     free(f->fresh);
@@ -298,7 +265,6 @@ static void frontier_close(struct engine *e)
     free(f->asked);
     free(f->blocked);
     buf_fini(&f->text);
-    free(f->dir);
     free(f);
 }
 
@@ -325,7 +291,7 @@ const struct engine_ops frontier_ops = {
 
 const struct digest_key *frontier_digest_key(struct engine *e)
 {
-    return &((struct frontier *)e)->key;
+    return &((struct frontier *)e)->base->key;
 }
 
 struct frontier_store *frontier_store_of(struct engine *e)

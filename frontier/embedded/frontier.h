@@ -14,13 +14,12 @@
 #include <stdint.h>
 
 #include "base/digest.h"
-#include "filter/filter.h"
 #include "frontier/embedded/schedule.h"
 #include "frontier/engine.h"
 #include "frontier/scope.h"
+#include "frontier/seen/seen_store.h"
 #include "frontier/url/ip.h"
 #include "frontier/url/queue_key.h"
-#include "storage/db/manifest.h"
 #include "storage/frontier_store.h"
 
 struct blocklist;
@@ -34,42 +33,28 @@ struct frontier_options {
     size_t in_flight;          /* URLs leased or not yet durable, at most */
     uint64_t limit_pages;      /* 0: none */
     uint64_t per_host;         /* pages of one queue; 0: none */
-    bool use_filter;
-    const char *filter_kind; /* NULL: "scalable" */
-    uint64_t expect; /* capacity of kinds that cannot grow; 0: what is there */
-    const char *redis; /* of kind redis: where (filter/redis/redis_url.h) */
+    struct seen_store_options store;
     struct blocklist *blocklist; /* borrowed; URLs in it are dropped ahead of
                                     admission. NULL: none */
     bool compare_text; /* a digest that matches is not proof enough: the
                           stored URL is compared too */
     bool record_links; /* keep the whole link graph (storage/rows/link_store.h)
                         */
-    double fpr;        /* promised false-positive rate */
-    uint64_t memory;   /* bytes this engine may hold */
-    unsigned exact_share; /* 64ths of it for pages of the exact set; 0: 8 */
-    unsigned db_share;    /* 64ths of it for pages of the database; 0: 4 */
-    unsigned hot_share;   /* 64ths of it for the seen check's hot cache; 0: 4 */
     bool skip_same_content;  /* links of a body seen before: not admitted */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
-    bool served; /* its URLs are put by other programs, whose leases are those
-                    of served.h and not of external.h */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
                           scope_check_listing, and no pages where pages are
                           counted */
-    /* Called ahead of each commit, for what must be durable before the rows
-     * that name it; its failure is the engine's. NULL: nothing is. */
-    enum status (*before_commit)(void *ctx);
-    void *before_commit_ctx;
 };
 
 /* STATUS_EXISTS: a crawl is in `dir` already. The directory is there. */
 MUST_CHECK enum status frontier_create(struct engine **out, const char *dir,
                                        const struct frontier_options *o,
-                                       int64_t now, int64_t wall_ms);
+                                       int64_t wall_ms);
 /* STATUS_NOT_FOUND: no crawl there. STATUS_DAMAGED: store and manifest do not
  * agree, or one cannot be read; a log line says which. STATUS_VERSION.
  * A filter file that does not verify is rebuilt, with one line. */

@@ -214,7 +214,8 @@ static enum status follow_redirect(struct frontier *f,
     enum status st = STATUS_OK;
 
     if (done->outlink_count > 0 && target == 0)
-        st = exact_set_find(f->exact, &done->outlinks[0].digest, 1, &target);
+        st = exact_set_find(f->base->exact, &done->outlinks[0].digest, 1,
+                            &target);
     if (st == STATUS_OK)
         st = walk_chain(f, l, target, &loop, &from_seed);
     if (st != STATUS_OK)

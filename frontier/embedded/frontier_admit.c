@@ -29,30 +29,6 @@ static void make_room(struct frontier *f, size_t n)
     f->blocked = xrealloc(f->blocked, f->room * sizeof *f->blocked);
 }
 
-/* Where audit's growth steps begin: powers of two, from 1,024 on. */
-enum status frontier_note_step(struct frontier *f, uint64_t urls)
-{
-    struct seen_counts c = seen_counts(f->seen);
-    struct filter_step step = {.upto = urls,
-                               .keys = urls,
-                               .asked = c.filter_new + c.filter_maybe,
-                               .maybe = c.filter_maybe,
-                               .false_positives = c.false_positives};
-
-    while (f->next_step <= urls)
-        f->next_step *= 2;
-    if (f->filter != NULL) {
-        struct filter_stats fs;
-
-        filter_stats(f->filter, &fs);
-        step.keys = fs.count;
-        step.bits = fs.bits;
-        step.promised = fs.fpr_promised;
-        step.predicted = fs.fpr_predicted;
-    }
-    return frontier_store_add_step(f->store, &step);
-}
-
 static enum status write_row(struct frontier *f, struct bytes crawl,
                              struct admission *a, uint8_t flags,
                              int64_t wall_ms)
@@ -155,7 +131,7 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
 {
     uint64_t first = 0;
     size_t fresh = 0;
-    enum status st = seen_check(f->seen, f->digests, n, f->answers);
+    enum status st = seen_check(f->base->seen, f->digests, n, f->answers);
 
     if (st == STATUS_OK)
         st = keep_out(f, list, n, wall_ms);
@@ -172,18 +148,14 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
     }
     if (st != STATUS_OK || fresh == 0)
         return st;
-    st = seen_admit(f->seen, f->fresh, fresh, first);
-    f->admitted += fresh;
-    if (st == STATUS_OK && first + fresh - 1 >= f->next_step)
-        st = frontier_note_step(f, first + fresh - 1);
-    return st;
+    return seen_store_admit(f->base, f->fresh, fresh, first);
 }
 
 /* The ids of the open ones that were seen before, in one question. */
 static enum status find_ids(struct frontier *f, struct admission *list,
                             size_t n)
 {
-    enum status st = exact_set_find(f->exact, f->digests, n, f->found);
+    enum status st = exact_set_find(f->base->exact, f->digests, n, f->found);
 
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct admission *a = &list[f->open[i]];
@@ -233,7 +205,7 @@ static enum status keep_collisions(struct frontier *f, struct bytes crawl,
         st = is_same_url(f, crawl, a, &same);
         if (st != STATUS_OK || same)
             continue;
-        f->digests[left] = digest_url_salted(&f->key, crawl, a->item->key,
+        f->digests[left] = digest_url_salted(&f->base->key, crawl, a->item->key,
                                              a->item->url, next_salt);
         f->open[left++] = f->open[i];
     }

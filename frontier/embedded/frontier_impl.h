@@ -13,9 +13,6 @@
  *   external.c, external_settle.c  URLs that other programs fetch
  *   removal.c           URLs that a person takes out of their queues
  *   frontier_open.c     a new crawl, or one found on disk
- *   frontier_filter.c   its filter: made, loaded, brought up to date
- *   frontier_save.c     filter file and manifest, beside the crawl
- *   stored_stats.c    what the store's counters say
  *   frontier_stats.c    what a monitor is told
  *
  * Nobody else includes this.
@@ -23,25 +20,18 @@
 #ifndef URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
 #define URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
 
-#include <pthread.h>
-
 #include "base/buf.h"
 #include "base/heap.h"
-#include "base/histogram.h"
 #include "base/map.h"
-#include "filter/filter.h"
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/host_queue.h"
 #include "frontier/embedded/lease.h"
 #include "frontier/embedded/politeness_group.h"
 #include "frontier/seen/blocklist.h"
-#include "frontier/seen/seen.h"
+#include "frontier/seen/seen_store.h"
 #include "frontier/stats.h"
-#include "storage/db/db.h"
-#include "storage/db/manifest.h"
 #include "storage/frontier_store.h"
-#include "storage/index/exact_set.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
@@ -58,28 +48,16 @@ struct frontier_census {
     struct host_stats counting, last;
 };
 
-struct save_job; /* frontier_save.c */
 extern const struct engine_ops frontier_ops;
 
 struct frontier {
     struct engine engine; /* first: see engine.h */
     struct frontier_options o;
-    char *dir;
-    struct db *db;
-    struct exact_set *exact;
-    struct frontier_store *store;
-    struct page_store *pages;
+    struct seen_store *base;      /* database, seen check, checkpoints */
+    struct frontier_store *store; /* of the base */
+    struct page_store *pages;     /* the same */
     struct link_store *links;
     struct hint_store *hints;
-    struct filter *filter;            /* NULL: none is used */
-    bool filter_is_remote;            /* and has no file */
-    struct filter_stats filter_stats; /* as it was with filter_stats_at URLs */
-    uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
-    struct seen *seen;
-    struct digest_key key;
-    unsigned char key_seed[DIGEST_SEED_SIZE];
-    struct manifest manifest; /* the last one read or written */
-    uint64_t generation;      /* of the last checkpoint begun */
     struct schedule_random random;
 
     struct heap due;        /* of struct host_queue by place: all of them;
@@ -101,21 +79,13 @@ struct frontier {
     uint64_t hosts_active;
     uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
 
-    bool in_txn;          /* db_begin was called */
     bool links_noted;     /* link_store_note was called in this run */
-    bool broken;          /* a write failed: only close is allowed */
     int64_t dirty_since;  /* `now` of the first change since the commit */
     uint64_t uncommitted; /* acks since then */
     bool urgent;          /* what was learnt of a host is not durable yet */
-    uint64_t admitted;    /* URLs since then */
     uint64_t old_urls;    /* ids up to here were there when it was opened */
-    uint64_t next_step;   /* next url count at which filter_step is noted */
-    uint64_t commits;
-    struct histogram commit_times, checkpoint_times;
-    uint64_t checkpoints_failed;
     struct frontier_census census;
-    struct seen_counts counted; /* what the counters hold of seen's counts */
-    struct blocklist_counts blocks_counted; /* and of the blocklist's */
+    struct blocklist_counts blocks_counted; /* what the counters hold of them */
 
     /* scratch of put and ack, kept between calls */
     struct digest *digests;
@@ -127,8 +97,6 @@ struct frontier {
     bool *blocked;
     size_t room;
     struct buf text; /* a URL read from the store */
-
-    struct save_job *job; /* under way, or NULL */
 };
 
 /* The engine's functions, each in its file. */
@@ -242,10 +210,6 @@ struct admission {
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       struct admission *list, size_t n,
                                       bool all_ids, int64_t wall_ms);
-/* Notes the state of the filter, for audit: `urls` reached f->next_step. */
-MUST_CHECK enum status frontier_note_step(struct frontier *f, uint64_t urls);
-/* Octets of it in this process; of none too. */
-uint64_t frontier_filter_memory(struct frontier *f);
 /* The host of a queue, made when missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* A host of an earlier run, of which nobody knows when it was asked last: as if
@@ -284,16 +248,5 @@ void frontier_count_drops(struct frontier *f, const struct engine_done *done,
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,
                                        struct fetch_row *row, struct outcome o);
-/* Waits for a checkpoint under way; its status. */
-enum status frontier_save_wait(struct frontier *f);
-/* Is it done? Then joins it. */
-void frontier_save_poll(struct frontier *f);
-/* A filter that knows every admitted URL into f->filter, after the store is
- * open: from its file, from Redis, or anew. */
-MUST_CHECK enum status frontier_bring_up_filter(struct frontier *f);
-/* Before the commit of a checkpoint: tells who reads the store how the filter
- * stands, and notes what one in Redis is to be known by. */
-MUST_CHECK enum status frontier_mark_filter(struct frontier *f);
-char *frontier_path(const struct frontier *f, const char *name);
 
 #endif

@@ -343,8 +343,8 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
     enum status st = STATUS_OK;
 
     *n = 0;
-    if (f->broken)
-        return db_error(f->db);
+    if (f->base->broken)
+        return db_error(f->base->db);
     most = room_for_leases(f, most);
     while (*n < most && drained < DRAIN_MOST) {
         struct lease_record *r = NULL;

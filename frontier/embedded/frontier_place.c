@@ -134,8 +134,8 @@ enum status frontier_place(struct engine *e, uint32_t queue,
     struct host_queue *h = frontier_host(f, queue);
     enum status st = STATUS_OK;
 
-    if (f->broken)
-        return db_error(f->db);
+    if (f->base->broken)
+        return db_error(f->base->db);
     if (!h->set_aside)
         return STATUS_NOT_FOUND;
     h->set_aside = false;

@@ -5,9 +5,8 @@
  * What the URLFrontier API means, without its wire: URLs with metadata and a
  * date, handed out for a while, completed or due again later; queues with a
  * delay, a block and a limit; crawls that know nothing of one another. It
- * stands on the store of an embedded engine (frontier.h): same URL rows, same
- * exact set, same commits; its URLs are of URL_KIND_SERVED, and the engine's
- * own lease never hands them out.
+ * stands on a store with a seen check (seen/seen_store.h), as the engine of our
+ * own fetchers does; its URLs are of URL_KIND_SERVED.
  *
  * Exact: every count is a counter kept in step with the URLs it counts, and
  * rebuilt from them at the start. Memory: 24 octets a URL, 16 more for one that
@@ -32,7 +31,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "frontier/engine.h"
+#include "frontier/stats.h"
 #include "frontier/url_view.h"
 
 struct served;
@@ -40,21 +39,28 @@ struct served;
 #define SERVED_BYTES_MOST ((size_t)8 << 20)
 
 struct served_options {
-    uint64_t
-        sweep_from; /* rows of a log that are not worth a sweep; 0: 4,096 */
+    double fpr;          /* of the filter */
+    uint64_t memory;     /* aim, bytes: filter and caches */
+    uint64_t sweep_from; /* rows of a log not worth a sweep; 0: 4,096 */
 };
 
-/* Reads what the store of `e`, an embedded engine, holds. `e` outlives it. */
-MUST_CHECK enum status served_open(struct served **out, struct engine *e,
+/* Opens the store in `dir`, which is there, and reads what it holds; makes one
+ * if there is none. A new store has a mark that says it was made to the end
+ * (reader_is_unbegun): one without it is made anew. Statuses of
+ * seen_store_open. */
+MUST_CHECK enum status served_open(struct served **out, const char *dir,
                                    const struct served_options *o, int64_t now);
-/* The store was just made and holds all it must: commits a mark that says so
- * (see reader_is_unbegun). */
-MUST_CHECK enum status served_begin(struct served *t, int64_t now);
 void served_close(struct served *t); /* commits nothing; NULL is fine */
 /* One transaction with all that was done since the last; one step of upkeep.
  * Does nothing where nothing was. */
 MUST_CHECK enum status served_commit(struct served *t, int64_t now);
 bool served_dirty(const struct served *t); /* is there something to commit? */
+/* Commits, and writes filter file and manifest on a thread of its own, or
+ * before it returns (`wait`). STATUS_AGAIN: the last is still being written. */
+MUST_CHECK enum status served_checkpoint(struct served *t, bool wait,
+                                         int64_t now);
+/* The last one, which says that nothing is under way. */
+MUST_CHECK enum status served_stop(struct served *t, int64_t now);
 
 /* ---- put ---- */
 
@@ -140,7 +146,10 @@ MUST_CHECK enum status served_set_default_delay(struct served *t,
 MUST_CHECK enum status served_set_active(struct served *t, bool active);
 bool served_active(const struct served *t);
 
-uint64_t served_memory(const struct served *t);
+uint64_t served_memory(const struct served *t); /* bytes, with the store's */
+uint64_t served_rows(const struct served *t);   /* of removed URLs too */
+/* What a monitor is told of the store; there are no hosts. */
+void served_get_stats(struct served *t, struct frontier_stats *out);
 /* Do counters, heaps and round robins agree with the URLs? For tests and
  * verify: reads all of memory. */
 bool served_consistent(struct served *t);

@@ -118,9 +118,9 @@ enum status served_purge(struct served *t, struct bytes crawl, struct bytes key,
         return STATUS_OK;
     st = served_touch(t, now);
     if (st == STATUS_OK)
-        st = frontier_store_last_before(t->f->store, before_ms, &last);
+        st = frontier_store_last_before(t->base->store, before_ms, &last);
     if (st != STATUS_OK)
-        return frontier_broke(t->f, st);
+        return seen_store_broke(t->base, st);
     if (q != NULL)
         *gone = purge_queue(t, q, last);
     for (uint32_t i = 0; q == NULL && i < c->count; i++)
@@ -193,9 +193,9 @@ static enum status set_meta_number(struct served *t, const char *name,
     enum status st = served_touch(t, t->now);
 
     snprintf(text, sizeof text, "%lld", (long long)value);
-    return st == STATUS_OK
-               ? frontier_store_set_meta(t->f->store, name, bytes_of_str(text))
-               : st;
+    return st == STATUS_OK ? frontier_store_set_meta(t->base->store, name,
+                                                     bytes_of_str(text))
+                           : st;
 }
 
 enum status served_set_default_delay(struct served *t, int64_t delay_ms,
@@ -206,7 +206,7 @@ enum status served_set_default_delay(struct served *t, int64_t delay_ms,
     served_tick(t, now);
     st = set_meta_number(t, "item_delay_ms", delay_ms);
     if (st != STATUS_OK)
-        return frontier_broke(t->f, st);
+        return seen_store_broke(t->base, st);
     t->default_delay_ms = delay_ms;
     served_place_all(t);
     return STATUS_OK;
@@ -217,7 +217,7 @@ enum status served_set_active(struct served *t, bool active)
     enum status st = set_meta_number(t, "items_active", active);
 
     if (st != STATUS_OK)
-        return frontier_broke(t->f, st);
+        return seen_store_broke(t->base, st);
     t->active = active;
     return STATUS_OK;
 }

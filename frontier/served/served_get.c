@@ -15,7 +15,7 @@ static enum status view_of(struct served *t, uint32_t id, uint64_t lease,
     const struct served_url *i = served_url_at(t, id);
     int64_t found_at_ms = 0;
     enum status st =
-        frontier_store_get_url(t->f->store, id, &t->text, &found_at_ms);
+        frontier_store_get_url(t->base->store, id, &t->text, &found_at_ms);
 
     buf_clear(&t->metadata);
     if (st == STATUS_OK && served_url_seq(i) != 0)
@@ -29,7 +29,8 @@ static enum status view_of(struct served *t, uint32_t id, uint64_t lease,
         .created_ms = found_at_ms,
         .lease = lease,
     };
-    frontier_store_queue_name(t->f->store, i->queue, &view->crawl, &view->key);
+    frontier_store_queue_name(t->base->store, i->queue, &view->crawl,
+                              &view->key);
     t->shown_created_ms = found_at_ms;
     return STATUS_OK;
 }
@@ -62,7 +63,7 @@ static enum status hand_out(struct served *t, const struct url_ask *g,
     if (st != STATUS_OK)
         return st;
     served_leases_set_digest(t->leases, h,
-                             digest_url(&t->f->key, view.crawl, view.key,
+                             digest_url(&t->base->key, view.crawl, view.key,
                                         view.url));
     *go_on = visit(ctx, &view);
     return STATUS_OK;
@@ -166,7 +167,7 @@ enum status served_get(struct served *t, struct url_ask *g, int64_t now,
             st = serve(t, g, q, visit, ctx, &go_on);
     }
     *more = !go_on;
-    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+    return st == STATUS_OK ? STATUS_OK : seen_store_broke(t->base, st);
 }
 
 /* ---- what the holder says ---- */
@@ -219,5 +220,5 @@ enum status served_settle(struct served *t, uint64_t lease, enum url_settle how,
         if (st == STATUS_OK)
             served_place(t, q);
     }
-    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+    return st == STATUS_OK ? STATUS_OK : seen_store_broke(t->base, st);
 }

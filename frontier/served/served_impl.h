@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/map.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/seen/seen_store.h"
 #include "frontier/served/due_heap.h"
 #include "frontier/served/round_robin.h"
 #include "frontier/served/served.h"
@@ -83,7 +83,7 @@ struct served_crawl {
 };
 
 struct served {
-    struct frontier *f;
+    struct seen_store *base;
     struct served_log *log;
     struct served_chunk **chunks;
     uint32_t chunk_count, chunk_cap;

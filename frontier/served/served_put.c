@@ -22,7 +22,7 @@ enum status served_touch(struct served *t, int64_t now)
 {
     t->changed = true;
     t->now = now;
-    return frontier_touch(t->f, INT64_MIN);
+    return seen_store_touch(t->base);
 }
 
 static void make_room(struct served *t, size_t n)
@@ -75,15 +75,14 @@ static enum status write_row(struct served *t, const struct served_put *p,
     if (t->now > t->last_at_ms)
         t->last_at_ms = t->now;
     row.found_at_ms = t->last_at_ms;
-    if (frontier_store_last_id(t->f->store) >= SERVED_ID_MOST)
+    if (frontier_store_last_id(t->base->store) >= SERVED_ID_MOST)
         return STATUS_LIMIT;
-    st = frontier_store_queue(t->f->store, p->crawl, p->key, &row.queue);
+    st = frontier_store_queue(t->base->store, p->crawl, p->key, &row.queue);
     if (st == STATUS_OK)
-        st = frontier_store_admit(t->f->store, &row, id);
+        st = frontier_store_admit(t->base->store, &row, id);
     if (st != STATUS_OK)
         return st;
     make_item(t, served_queue(t, row.queue), (uint32_t)*id);
-    t->f->admitted++;
     return STATUS_OK;
 }
 
@@ -91,16 +90,11 @@ static enum status write_row(struct served *t, const struct served_put *p,
  * t->fresh. */
 static enum status admit_fresh(struct served *t, size_t *n, uint64_t first)
 {
-    uint64_t last = first + *n - 1;
-    enum status st;
+    size_t fresh = *n;
 
-    if (*n == 0)
-        return STATUS_OK;
-    st = seen_admit(t->f->seen, t->fresh, *n, first);
     *n = 0;
-    return st == STATUS_OK && last >= t->f->next_step
-               ? frontier_note_step(t->f, last)
-               : st;
+    return fresh > 0 ? seen_store_admit(t->base, t->fresh, fresh, first)
+                     : STATUS_OK;
 }
 
 /* A URL that was there once. A put before it may have put it again. */
@@ -108,14 +102,14 @@ static enum status revive(struct served *t, struct served_put *p,
                           struct digest digest, uint64_t *id)
 {
     uint64_t before = 0;
-    enum status st = exact_set_find(t->f->exact, &digest, 1, &before);
+    enum status st = exact_set_find(t->base->exact, &digest, 1, &before);
 
     *id = before;
     if (st != STATUS_OK || served_url_exists(t, before))
         return st;
     st = write_row(t, p, before, false, id);
     if (st == STATUS_OK) {
-        exact_set_replace(t->f->exact, digest, *id);
+        seen_store_replace(t->base, digest, *id);
         p->fresh = true;
     }
     return st;
@@ -144,7 +138,7 @@ static enum status find_ids(struct served *t, const struct served_put *list,
     }
     if (asked == 0)
         return STATUS_OK;
-    st = exact_set_find(t->f->exact, t->asked, asked, t->found);
+    st = exact_set_find(t->base->exact, t->asked, asked, t->found);
     for (size_t k = 0; st == STATUS_OK && k < asked; k++)
         t->ids[t->open[k]] = t->found[k];
     return st;
@@ -216,7 +210,7 @@ static enum status find_seen(struct served *t, struct served_put *list,
 
     for (size_t k = 0; k < open; k++)
         t->asked[k] = t->digests[t->open[k]];
-    st = seen_find(t->f->seen, t->asked, open, t->heard, t->found);
+    st = seen_find(t->base->seen, t->asked, open, t->heard, t->found);
     for (size_t k = 0; st == STATUS_OK && k < open; k++) {
         size_t i = t->open[k];
 
@@ -355,22 +349,22 @@ enum status served_put(struct served *t, struct served_put *list, size_t n,
     st = served_touch(t, now);
     for (size_t i = 0; i < n; i++)
         t->digests[i] =
-            digest_url(&t->f->key, list[i].crawl, list[i].key, list[i].url);
+            digest_url(&t->base->key, list[i].crawl, list[i].key, list[i].url);
     if (st == STATUS_OK)
         st = admit(t, list, n);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
         st = apply(t, &list[i], (uint32_t)t->ids[i]);
     if (st == STATUS_OK)
         place_touched(t, list, n);
-    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+    return st == STATUS_OK ? STATUS_OK : seen_store_broke(t->base, st);
 }
 
 enum status served_id_of(struct served *t, struct bytes crawl, struct bytes key,
                          struct bytes url, uint32_t *id)
 {
-    struct digest d = digest_url(&t->f->key, crawl, key, url);
+    struct digest d = digest_url(&t->base->key, crawl, key, url);
     uint64_t found = 0;
-    enum status st = exact_set_find(t->f->exact, &d, 1, &found);
+    enum status st = exact_set_find(t->base->exact, &d, 1, &found);
 
     *id = st == STATUS_OK && served_url_exists(t, found) ? (uint32_t)found : 0;
     return st;

@@ -67,7 +67,7 @@ struct served_queue *served_queue(struct served *t, uint32_t number)
     q = t->queues[number] = xcalloc(1, sizeof *q);
     q->number = number;
     q->delay_ms = -1;
-    frontier_store_queue_name(t->f->store, number, &crawl, &key);
+    frontier_store_queue_name(t->base->store, number, &crawl, &key);
     q->crawl = crawl_number(t, crawl);
     return q;
 }
@@ -75,7 +75,7 @@ struct served_queue *served_queue(struct served *t, uint32_t number)
 struct served_queue *served_find_queue(const struct served *t,
                                        struct bytes crawl, struct bytes key)
 {
-    uint32_t n = frontier_store_find_queue(t->f->store, crawl, key);
+    uint32_t n = frontier_store_find_queue(t->base->store, crawl, key);
     struct served_queue *q = n < t->queue_room ? t->queues[n] : NULL;
 
     return q != NULL && q->there ? q : NULL;

@@ -25,7 +25,7 @@ enum status served_find(struct served *t, struct bytes crawl, struct bytes key,
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;
     if (st != STATUS_OK)
-        return frontier_broke(t->f, st);
+        return seen_store_broke(t->base, st);
     h = served_lease_of(t, id);
     *facts = (struct url_facts){
         .state = h != NULL                           ? URL_STATE_LEASED
@@ -87,7 +87,7 @@ static enum status list_one(struct served *t, struct url_list *l, uint32_t id,
     struct url_row row;
 
     if (l->filtered) {
-        enum status st = frontier_store_get(t->f->store, id, &row, &t->text);
+        enum status st = frontier_store_get(t->base->store, id, &row, &t->text);
 
         if (st != STATUS_OK)
             return st;
@@ -129,7 +129,7 @@ enum status served_list(struct served *t, struct url_list *l, int64_t now,
         l->queue++;
         l->id = 0;
     }
-    return st == STATUS_OK ? STATUS_OK : frontier_broke(t->f, st);
+    return st == STATUS_OK ? STATUS_OK : seen_store_broke(t->base, st);
 }
 
 /* ---- counts ---- */
@@ -168,7 +168,7 @@ void served_each_queue(struct served *t, struct bytes crawl, bool inactive,
             continue;
         if (passed++ < skip)
             continue;
-        frontier_store_queue_name(t->f->store, q->number, &name, &key);
+        frontier_store_queue_name(t->base->store, q->number, &name, &key);
         visit(ctx, key);
     }
 }

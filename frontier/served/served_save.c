@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_save.c - commit and upkeep.
+ * served_save.c - commit, upkeep and checkpoints.
  *
  * The two logs are swept when more than half of their rows no longer count, a
  * few rows for each that was appended, so that no commit takes much longer
@@ -92,35 +92,58 @@ static enum status sweep(struct served *t)
     return st;
 }
 
-enum status served_commit(struct served *t, int64_t now)
-{
-    struct engine *e = &t->f->engine;
-    enum status st;
-
-    if (!t->changed)
-        return STATUS_OK;
-    t->now = now;
-    st = served_touch(t, now);
-    if (st == STATUS_OK)
-        st = sweep(t);
-    if (st == STATUS_OK)
-        st = write_queues(t);
-    if (st == STATUS_OK)
-        st = e->ops->turn(e, true, INT64_MIN, now, NULL);
-    if (st != STATUS_OK)
-        return frontier_broke(t->f, st);
-    t->changed = false;
-    return STATUS_OK;
-}
-
-enum status served_begin(struct served *t, int64_t now)
+static enum status write_changes(struct served *t, int64_t now)
 {
     enum status st = served_touch(t, now);
 
     if (st == STATUS_OK)
-        st = frontier_store_set_meta(t->f->store, "seeds_complete",
-                                     bytes_of_str("1"));
-    return st == STATUS_OK ? served_commit(t, now) : frontier_broke(t->f, st);
+        st = sweep(t);
+    if (st == STATUS_OK)
+        st = write_queues(t);
+    return st;
+}
+
+enum status served_commit(struct served *t, int64_t now)
+{
+    enum status st;
+
+    if (!t->changed)
+        return STATUS_OK;
+    seen_store_poll(t->base);
+    st = write_changes(t, now);
+    if (st == STATUS_OK)
+        st = seen_store_commit(t->base);
+    if (st != STATUS_OK)
+        return seen_store_broke(t->base, st);
+    t->changed = false;
+    return STATUS_OK;
+}
+
+static enum status checkpoint(struct served *t,
+                              const struct seen_store_checkpoint *c,
+                              int64_t now)
+{
+    enum status st = served_commit(t, now);
+
+    if (st == STATUS_OK)
+        st = seen_store_prepare(t->base, c);
+    if (st == STATUS_OK)
+        st = seen_store_commit(t->base);
+    return st == STATUS_OK ? seen_store_save(t->base, c, now) : st;
+}
+
+enum status served_checkpoint(struct served *t, bool wait, int64_t now)
+{
+    const struct seen_store_checkpoint c = {.state = "running", .wait = wait};
+
+    return checkpoint(t, &c, now);
+}
+
+enum status served_stop(struct served *t, int64_t now)
+{
+    const struct seen_store_checkpoint c = {"stopped", true, true};
+
+    return checkpoint(t, &c, now);
 }
 
 bool served_dirty(const struct served *t)
@@ -130,7 +153,7 @@ bool served_dirty(const struct served *t)
 
 uint64_t served_memory(const struct served *t)
 {
-    uint64_t bytes = sizeof *t +
+    uint64_t bytes = seen_store_memory(t->base) + sizeof *t +
                      (uint64_t)t->chunk_count * sizeof(struct served_chunk) +
                      served_leases_memory(t->leases) + t->room * 64;
 
@@ -141,4 +164,14 @@ uint64_t served_memory(const struct served *t)
             bytes += sizeof *q + q->due.cap * sizeof *q->due.entries;
     }
     return bytes;
+}
+
+uint64_t served_rows(const struct served *t)
+{
+    return frontier_store_last_id(t->base->store);
+}
+
+void served_get_stats(struct served *t, struct frontier_stats *out)
+{
+    frontier_stats_of_seen(t->base, out);
 }

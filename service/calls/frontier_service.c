@@ -117,8 +117,6 @@ static void set_defaults(struct frontier_service_options *o)
 static void service_free(struct frontier_service *s)
 {
     served_close(s->served);
-    if (s->engine != NULL)
-        s->engine->ops->close(s->engine);
     pthread_cond_destroy(&s->arrived);
     pthread_mutex_destroy(&s->mtx);
     free(s->puts);
@@ -148,7 +146,9 @@ enum status frontier_service_open(struct frontier_service **out,
                                   const struct frontier_service_options *o)
 {
     struct frontier_service *s = service_alloc(o);
-    enum status st = frontier_open_store(s, frontier_wall_ms(s));
+    const struct served_options so = {.fpr = s->o.fpr, .memory = s->o.memory};
+    enum status st =
+        served_open(&s->served, s->o.dir, &so, frontier_wall_ms(s));
     int err;
 
     if (st == STATUS_OK) {

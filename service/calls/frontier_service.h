@@ -40,7 +40,7 @@ struct frontier_service_options {
 };
 
 /* Opens the store in o->dir, made when there is none, and starts the frontier
- * thread. STATUS_DAMAGED, STATUS_VERSION, STATUS_IO as frontier_open. */
+ * thread. STATUS_DAMAGED, STATUS_VERSION, STATUS_IO as served_open. */
 MUST_CHECK enum status frontier_service_open(
     struct frontier_service **out, const struct frontier_service_options *o);
 

@@ -3,7 +3,6 @@
  *
  *   frontier_service.c        the way to the frontier thread; opening, closing
  *   frontier_service_turn.c   that thread
- *   frontier_service_store.c  the store, opened or made
  *   call_served.c             what it does for a call
  *
  * Nobody else includes this.
@@ -43,7 +42,6 @@ struct frontier_service {
     _Atomic uint64_t acks[FRONTIER_ACKS_];
 
     /* frontier thread */
-    struct engine *engine;
     struct served *served;
     enum status broken;       /* STATUS_OK, or what the store failed with */
     struct call_list done;    /* to be told after the commit */
@@ -58,10 +56,6 @@ struct frontier_service {
     bool uncovered;          /* something was committed since the last one */
     enum status stopped;     /* of the last checkpoint */
 };
-
-/* The store in s->o.dir, made when there is none (frontier_service_store.c). */
-MUST_CHECK enum status frontier_open_store(struct frontier_service *s,
-                                           int64_t now);
 
 void call_list_add(struct call_list *l, struct frontier_call *call);
 struct frontier_call *call_list_take(struct call_list *l);

@@ -21,7 +21,6 @@
 #include "base/cond.h"
 #include "base/fault.h"
 #include "base/logger.h"
-#include "frontier/embedded/frontier.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define TURN_ITEMS 8192 /* a turn takes about that many */
@@ -42,7 +41,7 @@ static void take_stats(struct frontier_service *s, int64_t now)
     struct frontier_service_stats *m = &s->stats;
 
     served_counts(s->served, bytes_of_str(""), bytes_of_str(""), now, &m->all);
-    m->urls = frontier_store_last_id(frontier_store_of(s->engine));
+    m->urls = served_rows(s->served);
     m->active = served_active(s->served);
     m->broken = s->broken != STATUS_OK;
 }
@@ -56,12 +55,10 @@ static void count_crawl(void *ctx, struct bytes crawl)
 /* What takes longer to find out. */
 static void take_memory(struct frontier_service *s)
 {
-    struct engine_stats stats;
     uint64_t memory = served_memory(s->served);
 
-    s->engine->ops->stats(s->engine, &stats);
     pthread_mutex_lock(&s->mtx);
-    s->stats.memory = memory + stats.memory;
+    s->stats.memory = memory;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -70,7 +67,7 @@ static void update_details(struct frontier_service *s, int64_t now)
     struct frontier_stats frontier;
     uint64_t crawls = 0;
 
-    frontier_get_stats(s->engine, now, &frontier);
+    served_get_stats(s->served, &frontier);
     served_each_crawl(s->served, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->frontier = frontier;
@@ -252,7 +249,7 @@ static void checkpoint_if_due(struct frontier_service *s)
     s->next_checkpoint = now + s->o.checkpoint_ms * NS_PER_MS;
     if (s->broken != STATUS_OK || !s->uncovered)
         return;
-    st = frontier_checkpoint(s->engine, now, frontier_wall_ms(s));
+    st = served_checkpoint(s->served, false, frontier_wall_ms(s));
     s->uncovered = st == STATUS_AGAIN; /* the last one is not done yet */
     s->details_due = true;
     if (st != STATUS_OK && st != STATUS_AGAIN)
@@ -291,7 +288,6 @@ void *frontier_thread(void *arg)
     }
     s->stopped = s->broken;
     if (s->broken == STATUS_OK)
-        s->stopped = frontier_checkpoint_now(s->engine, "stopped", true,
-                                             clock_mono(), frontier_wall_ms(s));
+        s->stopped = served_stop(s->served, frontier_wall_ms(s));
     return NULL;
 }

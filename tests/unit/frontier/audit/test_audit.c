@@ -130,7 +130,7 @@ START_TEST(what_if_says_what_a_replay_one_by_one_says)
     struct audit a;
 
     rig_init(&r);
-    r.o.fpr = 0.5;
+    r.o.store.fpr = 0.5;
     rig_create(&r);
     for (uint64_t i = 0; i < n; i++) {
         char url[64];

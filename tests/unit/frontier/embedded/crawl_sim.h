@@ -101,9 +101,9 @@ static inline void options(struct sim *s, int64_t delay)
         .tries = 3,
         .conns_per_host = 1,
         .in_flight = IN_FLIGHT,
-        .use_filter = true,
-        .fpr = 0.01,
-        .memory = (uint64_t)64 << 20,
+        .store = {.use_filter = true,
+                  .fpr = 0.01,
+                  .memory = (uint64_t)64 << 20},
         .commit_interval = 200 * NS_PER_MS,
         .random_seed = 7,
     };
@@ -136,8 +136,7 @@ static inline void start(struct sim *s, int64_t delay)
     for (int i = 0; i < HOSTS; i++)
         s->ended[i] = -1;
     options(s, delay);
-    ck_assert_int_eq(frontier_create(&s->e, dir, &s->o, s->now, wall(s)),
-                     STATUS_OK);
+    ck_assert_int_eq(frontier_create(&s->e, dir, &s->o, wall(s)), STATUS_OK);
     seed = item_of(s, 0, key, url, sizeof key, 0);
     ck_assert_int_eq(s->e->ops->put(s->e, s->o.crawl, 0, &seed, 1, wall(s),
                                     &answer),

@@ -135,9 +135,9 @@ START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
     char key[64], url[64];
 
     options(&s, 0);
-    s.o.before_commit = ask_herald;
-    s.o.before_commit_ctx = &h;
-    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    s.o.store.before_commit = ask_herald;
+    s.o.store.before_commit_ctx = &h;
+    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, WALL), STATUS_OK);
     for (unsigned page = 0; page < 2; page++) {
         h.asked = 0;
         h.answer = page == 0 ? STATUS_OK : STATUS_IO;
@@ -149,7 +149,7 @@ START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
         ck_assert_uint_eq(h.asked, 1);
     }
     s.e->ops->close(s.e);
-    s.o.before_commit = NULL;
+    s.o.store.before_commit = NULL;
     ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
     s.e->ops->stats(s.e, &stats);
     ck_assert_uint_eq(stats.urls, 1);

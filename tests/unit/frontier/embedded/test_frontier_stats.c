@@ -106,7 +106,7 @@ START_TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
     struct rig r;
 
     rig_init(&r);
-    r.o.filter_kind = "stacked";
+    r.o.store.filter_kind = "stacked";
     rig_create(&r);
     rig_seed(&r, "http://a.test/");
     for (int i = 0; i < 300; i++) {

@@ -10,10 +10,12 @@
 #include "tests/unit/frontier/served/served_model.h"
 
 /* Logs so short that they are swept all the time. */
-static const struct served_options options = {.sweep_from = 10};
+static const struct served_options options = {.fpr = 0.01,
+                                              .memory = (uint64_t)64 << 20,
+                                              .sweep_from = 10};
 
 struct play {
-    struct rig rig;
+    struct scratch at;
     struct served *t;
     struct model m, committed;
     uint64_t random;
@@ -403,7 +405,7 @@ static void compare_read(struct play *p)
     struct url_counts c = {0};
     struct reader r;
 
-    SAME(reader_open(&r, p->rig.at.dir), STATUS_OK);
+    SAME(reader_open(&r, p->at.dir), STATUS_OK);
     SAME(served_reader_open(&read, &r, p->now), STATUS_OK);
     for (unsigned i = 0; i < CRAWLS; i++) {
         for (unsigned k = 0; k < KEYS; k++) {
@@ -434,8 +436,7 @@ static void compare_read(struct play *p)
 static void reopen(struct play *p)
 {
     served_close(p->t);
-    rig_reopen(&p->rig);
-    SAME(served_open(&p->t, p->rig.e, &options, p->now), STATUS_OK);
+    SAME(served_open(&p->t, p->at.dir, &options, p->now), STATUS_OK);
     p->m = p->committed;
     m_restart(&p->m);
     p->committed = p->m;
@@ -452,8 +453,7 @@ static void commit(struct play *p)
 static void stop(struct play *p)
 {
     commit(p);
-    SAME(frontier_checkpoint_now(p->rig.e, "stopped", true, p->rig.now, p->now),
-         STATUS_OK);
+    SAME(served_stop(p->t, p->now), STATUS_OK);
     reopen(p);
 }
 
@@ -491,18 +491,16 @@ START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
     struct play p = {.random = 11 + (uint64_t)_i, .now = RIG_WALL};
     uint64_t steps = scratch_size(1500, 20000);
 
-    rig_init(&p.rig);
-    rig_create(&p.rig);
-    SAME(served_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    p.at = scratch_make();
+    SAME(served_open(&p.t, p.at.dir, &options, p.now), STATUS_OK);
     m_init(&p.m);
     p.committed = p.m;
     for (uint64_t i = 0; i < steps; i++)
         step(&p);
     stop(&p);
     served_close(p.t);
-    rig_stop(&p.rig);
-    rig_verify(&p.rig);
-    rig_fini(&p.rig);
+    rig_verify_dir(p.at.dir);
+    scratch_remove(&p.at);
 }
 END_TEST
 
@@ -519,7 +517,7 @@ static uint64_t seen_asked(struct play *p)
 {
     struct frontier_stats w;
 
-    frontier_get_stats(p->rig.e, p->rig.now, &w);
+    served_get_stats(p->t, &w);
     return w.in_batch + w.hot + w.certainly_new + w.maybe_seen + w.unsure;
 }
 
@@ -549,9 +547,8 @@ START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
     uint64_t asked;
     size_t n;
 
-    rig_init(&p.rig);
-    rig_create(&p.rig);
-    SAME(served_open(&p.t, p.rig.e, &options, p.now), STATUS_OK);
+    p.at = scratch_make();
+    SAME(served_open(&p.t, p.at.dir, &options, p.now), STATUS_OK);
     for (unsigned k = 0; k < KEYS; k++)
         list[k] = (struct served_put){.crawl = crawl_name(0),
                                       .key = key_name(k),
@@ -564,8 +561,7 @@ START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
     SAME(n, 0);
     SAME(asked, KEYS);
     served_close(p.t);
-    rig_stop(&p.rig);
-    rig_fini(&p.rig);
+    scratch_remove(&p.at);
 }
 END_TEST
 

@@ -54,11 +54,11 @@ static inline void member_make(struct crawl_job *m)
                                      .tries = 1,
                                      .conns_per_host = 1,
                                      .in_flight = 8,
-                                     .use_filter = true,
-                                     .fpr = 0.01,
-                                     .memory = (uint64_t)16 << 20,
+                                     .store = {.use_filter = true,
+                                               .fpr = 0.01,
+                                               .memory = (uint64_t)16 << 20},
                                      .commit_interval = 200 * NS_PER_MS};
-    ck_assert_int_eq(frontier_create(&m->engine, m->at.dir, &m->o, clock_mono(),
+    ck_assert_int_eq(frontier_create(&m->engine, m->at.dir, &m->o,
                                      clock_wall_ms()),
                      STATUS_OK);
     buf_init(&error, 200);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_filter.c - the filter of a crawl, from its first key to its mark.
+ * seen_store_filter.c - the filter of a store, from its first key to its mark.
  *
  * A filter in memory comes from DIR/filter.ckpt, is brought up to date from
  * the rows the file does not cover, or is made anew from the exact set. One in
@@ -18,8 +18,8 @@
 #include "base/logger.h"
 #include "filter/checkpoint.h"
 #include "filter/redis/redis.h"
-#include "frontier/embedded/frontier_impl.h"
 #include "frontier/seen/row_digest.h"
+#include "frontier/seen/seen_store_impl.h"
 
 #define MARK "filter_mark" /* meta: covers, a space, the filter's mark */
 
@@ -49,25 +49,25 @@ static enum status keys_of(void *ctx, uint64_t first, uint64_t last,
                                          size_t n),
                            void *to)
 {
-    struct frontier *f = ctx;
+    struct seen_store *s = ctx;
     struct key_batch b = {.visit = visit, .to = to};
-    enum status st = exact_set_each(f->exact, first, last, add_to_batch, &b);
+    enum status st = exact_set_each(s->exact, first, last, add_to_batch, &b);
 
     if (st == STATUS_OK && b.n > 0)
         visit(to, b.keys, b.n);
     return st;
 }
 
-static struct filter_source source_of(struct frontier *f)
+static struct filter_source source_of(struct seen_store *s)
 {
-    return (struct filter_source){keys_of, f};
+    return (struct filter_source){keys_of, s};
 }
 
 /* ---- which filter ---- */
 
-static const struct filter_traits *traits_wanted(const struct frontier *f)
+static const struct filter_traits *traits_wanted(const struct seen_store *s)
 {
-    const char *kind = f->o.filter_kind;
+    const char *kind = s->o.filter_kind;
 
     return filter_kind_named(kind != NULL ? kind : "scalable");
 }
@@ -79,42 +79,42 @@ static const struct filter_traits *traits_wanted(const struct frontier *f)
  * One that grows without keys keeps its first layers for good, and half of the
  * promised rate is the first one's: of a few keys, chance alone broke the
  * promise in one crawl of thirty. Of these it is 1 % off, in 40 KB. */
-static uint64_t keys_wanted(struct frontier *f, const struct filter_traits *t)
+static uint64_t keys_wanted(struct seen_store *s, const struct filter_traits *t)
 {
-    uint64_t there = frontier_store_last_id(f->store) + 1;
+    uint64_t there = frontier_store_last_id(s->store) + 1;
 
-    if (!t->grows && f->o.expect > 0)
-        return f->o.expect;
+    if (!t->grows && s->o.expect > 0)
+        return s->o.expect;
     return t->grows && !t->needs_keys && there < FIRST_LAYER ? FIRST_LAYER
                                                              : there;
 }
 
-static struct filter_options filter_wanted(struct frontier *f)
+static struct filter_options filter_wanted(struct seen_store *s)
 {
-    const struct filter_traits *t = traits_wanted(f);
+    const struct filter_traits *t = traits_wanted(s);
 
     return (struct filter_options){.kind = t->name,
-                                   .expect = keys_wanted(f, t),
-                                   .fpr = f->o.fpr,
-                                   .most_bytes = f->o.memory / 4,
-                                   .source = source_of(f),
-                                   .redis = f->o.redis};
+                                   .expect = keys_wanted(s, t),
+                                   .fpr = s->o.fpr,
+                                   .most_bytes = s->o.memory / 4,
+                                   .source = source_of(s),
+                                   .redis = s->o.redis};
 }
 
 /* Is the one in the file what the settings ask for? */
-static bool is_wanted(const struct frontier *f, const struct filter *filter)
+static bool is_wanted(const struct seen_store *s, const struct filter *filter)
 {
     const struct filter_options *has = filter_options(filter);
-    const struct filter_traits *t = traits_wanted(f);
+    const struct filter_traits *t = traits_wanted(s);
 
-    return has->fpr == f->o.fpr && strcmp(has->kind, t->name) == 0 &&
-           (t->grows || f->o.expect == 0 || has->expect == f->o.expect);
+    return has->fpr == s->o.fpr && strcmp(has->kind, t->name) == 0 &&
+           (t->grows || s->o.expect == 0 || has->expect == s->o.expect);
 }
 
 /* ---- keys from rows and from the exact set ---- */
 
 struct filter_feed {
-    struct frontier *f;
+    struct seen_store *s;
     enum status st;
     uint64_t keys[512];
     size_t n;
@@ -123,7 +123,7 @@ struct filter_feed {
 static void flush_feed(struct filter_feed *feed)
 {
     if (feed->n > 0 && feed->st == STATUS_OK)
-        feed->st = filter_add(feed->f->filter, feed->keys, feed->n, NULL);
+        feed->st = filter_add(feed->s->filter, feed->keys, feed->n, NULL);
     if (feed->st == STATUS_LIMIT)
         feed->st = STATUS_OK; /* overfull: slower, not wrong */
     feed->n = 0;
@@ -142,38 +142,38 @@ static void feed_digest(void *ctx, struct digest digest, uint64_t id)
 static void feed_row(void *ctx, const struct url_row *row)
 {
     struct filter_feed *feed = ctx;
-    struct frontier *f = feed->f;
+    struct seen_store *s = feed->s;
 
-    feed_digest(feed, row_digest(&f->key, f->store, row), row->id);
+    feed_digest(feed, row_digest(&s->key, s->store, row), row->id);
 }
 
 /* The rows behind `covers`, up to the last. */
-static enum status feed_newer(struct frontier *f, uint64_t covers)
+static enum status feed_newer(struct seen_store *s, uint64_t covers)
 {
-    struct filter_feed feed = {.f = f};
-    uint64_t last = frontier_store_last_id(f->store);
+    struct filter_feed feed = {.s = s};
+    uint64_t last = frontier_store_last_id(s->store);
     enum status st = STATUS_OK;
 
     if (covers < last)
-        st = frontier_store_each(f->store, covers + 1, last, feed_row, &feed);
+        st = frontier_store_each(s->store, covers + 1, last, feed_row, &feed);
     flush_feed(&feed);
     return st == STATUS_OK ? feed.st : st;
 }
 
 /* ---- from its file ---- */
 
-static enum status load_filter(struct frontier *f, uint64_t *covers)
+static enum status load_filter(struct seen_store *s, uint64_t *covers)
 {
-    char *path = frontier_path(f, "filter.ckpt");
-    uint64_t last = frontier_store_last_id(f->store);
-    struct filter_source source = source_of(f);
+    char *path = seen_store_path(s, "filter.ckpt");
+    uint64_t last = frontier_store_last_id(s->store);
+    struct filter_source source = source_of(s);
     struct checkpoint_info info;
     enum status st =
-        checkpoint_load(&f->filter, path, checkpoint_seed_print(&f->key),
-                        &source, f->o.memory / 4, &info);
+        checkpoint_load(&s->filter, path, checkpoint_seed_print(&s->key),
+                        &source, s->o.memory / 4, &info);
 
     if (st == STATUS_OK &&
-        (info.id.covers > last || info.id.generation > f->generation + 1)) {
+        (info.id.covers > last || info.id.generation > s->generation + 1)) {
         /* Of a store that has lost its newest rows since: ids it covers will
          * be given to other URLs, which it would then call new wrongly. It
          * goes at once, for the next start may no longer see that. */
@@ -182,14 +182,14 @@ static enum status load_filter(struct frontier *f, uint64_t *covers)
                  (unsigned long long)info.id.covers, (unsigned long long)last);
         (void)unlink(path);
         st = STATUS_DAMAGED;
-    } else if (st == STATUS_OK && !is_wanted(f, f->filter)) {
+    } else if (st == STATUS_OK && !is_wanted(s, s->filter)) {
         st = STATUS_ARG; /* other settings: made anew, no damage */
     }
     if (st == STATUS_OK)
         *covers = info.id.covers;
-    else if (f->filter != NULL) {
-        filter_free(f->filter);
-        f->filter = NULL;
+    else if (s->filter != NULL) {
+        filter_free(s->filter);
+        s->filter = NULL;
     }
     if (st != STATUS_OK && st != STATUS_ARG && last > 0)
         log_warn("rebuilding the filter from the store", "path=%s urls=%llu",
@@ -198,14 +198,14 @@ static enum status load_filter(struct frontier *f, uint64_t *covers)
     return st;
 }
 
-static enum status make_filter(struct frontier *f)
+static enum status make_filter(struct seen_store *s)
 {
-    struct filter_options wanted = filter_wanted(f);
-    struct filter_feed feed = {.f = f};
-    enum status st = filter_new(&f->filter, &wanted);
+    struct filter_options wanted = filter_wanted(s);
+    struct filter_feed feed = {.s = s};
+    enum status st = filter_new(&s->filter, &wanted);
 
-    if (st == STATUS_OK && frontier_store_last_id(f->store) > 0)
-        st = exact_set_each(f->exact, 0, UINT64_MAX, feed_digest, &feed);
+    if (st == STATUS_OK && frontier_store_last_id(s->store) > 0)
+        st = exact_set_each(s->exact, 0, UINT64_MAX, feed_digest, &feed);
     flush_feed(&feed);
     return st == STATUS_OK ? feed.st : st;
 }
@@ -213,76 +213,76 @@ static enum status make_filter(struct frontier *f)
 /* ---- in Redis ---- */
 
 /* "COVERS MARK"; false: there is none, or of a store that has lost rows. */
-static bool read_mark(struct frontier *f, struct buf *text, uint64_t *covers,
+static bool read_mark(struct seen_store *s, struct buf *text, uint64_t *covers,
                       struct bytes *mark)
 {
     char *end;
 
-    if (frontier_store_meta(f->store, MARK, text) != STATUS_OK)
+    if (frontier_store_meta(s->store, MARK, text) != STATUS_OK)
         return false;
     *covers = strtoull(buf_str(text), &end, 10);
-    if (*end != ' ' || *covers > frontier_store_last_id(f->store))
+    if (*end != ' ' || *covers > frontier_store_last_id(s->store))
         return false;
     *mark = bytes_of(end + 1, text->len - (size_t)(end + 1 - text->at));
     return true;
 }
 
-static enum status open_remote(struct frontier *f)
+static enum status open_remote(struct seen_store *s)
 {
-    struct filter_options wanted = filter_wanted(f);
+    struct filter_options wanted = filter_wanted(s);
     struct bytes mark;
     struct buf text;
     uint64_t covers = 0;
-    enum status st = filter_new(&f->filter, &wanted);
+    enum status st = filter_new(&s->filter, &wanted);
 
     buf_init(&text, 1024);
-    if (st == STATUS_OK && read_mark(f, &text, &covers, &mark) &&
-        redis_filter_trust(f->filter, mark))
-        st = feed_newer(f, covers);
+    if (st == STATUS_OK && read_mark(s, &text, &covers, &mark) &&
+        redis_filter_trust(s->filter, mark))
+        st = feed_newer(s, covers);
     buf_fini(&text);
     return st;
 }
 
 /* A counter that is 0 or 1. */
-static void note_overfull(struct frontier *f)
+static void note_overfull(struct seen_store *s)
 {
-    uint64_t was = frontier_store_counter(f->store, "filter_overfull");
-    struct filter_stats s;
+    uint64_t was = frontier_store_counter(s->store, "filter_overfull");
+    struct filter_stats now;
 
-    filter_stats(f->filter, &s);
-    if (s.overfull != (was != 0))
-        frontier_store_add(f->store, "filter_overfull",
-                           s.overfull ? 1 : 0 - was);
+    filter_stats(s->filter, &now);
+    if (now.overfull != (was != 0))
+        frontier_store_add(s->store, "filter_overfull",
+                           now.overfull ? 1 : 0 - was);
 }
 
-enum status frontier_mark_filter(struct frontier *f)
+enum status seen_store_mark_filter(struct seen_store *s)
 {
     struct buf text;
     enum status st;
 
-    if (f->filter == NULL)
+    if (s->filter == NULL)
         return STATUS_OK;
-    note_overfull(f);
-    if (!f->filter_is_remote)
+    note_overfull(s);
+    if (!s->filter_is_remote)
         return STATUS_OK;
     buf_init(&text, 1024);
     buf_addf(&text, "%llu ",
-             (unsigned long long)frontier_store_last_id(f->store));
-    if (!redis_filter_mark(f->filter, &text))
+             (unsigned long long)frontier_store_last_id(s->store));
+    if (!redis_filter_mark(s->filter, &text))
         buf_clear(&text);
-    st = frontier_store_set_meta(f->store, MARK, buf_bytes(&text));
+    st = frontier_store_set_meta(s->store, MARK, buf_bytes(&text));
     buf_fini(&text);
     return st;
 }
 
-enum status frontier_bring_up_filter(struct frontier *f)
+enum status seen_store_bring_up_filter(struct seen_store *s)
 {
     uint64_t covers = 0;
 
-    f->filter_is_remote = traits_wanted(f)->remote;
-    if (f->filter_is_remote)
-        return open_remote(f);
-    if (load_filter(f, &covers) == STATUS_OK)
-        return feed_newer(f, covers);
-    return make_filter(f);
+    s->filter_is_remote = traits_wanted(s)->remote;
+    if (s->filter_is_remote)
+        return open_remote(s);
+    if (load_filter(s, &covers) == STATUS_OK)
+        return feed_newer(s, covers);
+    return make_filter(s);
 }

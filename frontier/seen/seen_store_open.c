@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seen_store_open.c - a new store, or one found on disk.
+ *
+ * Opening goes from what is certain to what can be derived: the manifest says
+ * what the store must hold at least; the store gives the exact set, whose
+ * newest part is replayed from the url rows; the filter file is taken if it
+ * verifies and does not run ahead of the store, and is brought up to date from
+ * the same rows; else it is filled from the exact set.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/file.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/seen/row_digest.h"
+#include "frontier/seen/seen_store_impl.h"
+
+#define FIRST_STEP 1024 /* audit's first growth step */
+#define MIB        ((uint64_t)1 << 20)
+
+char *seen_store_path(const struct seen_store *s, const char *name)
+{
+    size_t size = strlen(s->dir) + strlen(name) + 2;
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/%s", s->dir, name);
+    return path;
+}
+
+/* How --memory is shared out; what is left is for bodies and the rest. */
+uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
+                          uint64_t least, uint64_t most)
+{
+    uint64_t bytes = s->o.memory / 64 * parts_of_64;
+
+    return bytes < least ? least : bytes > most ? most : bytes;
+}
+
+static void replay_row(void *ctx, const struct url_row *row)
+{
+    struct seen_store *s = ctx;
+
+    row_to_exact_set(s->exact, &s->key, s->store, row);
+}
+
+static enum status open_parts(struct seen_store *s, enum db_mode mode)
+{
+    char *path = seen_store_path(s, "frontier.db");
+    unsigned db = s->o.db_share > 0 ? s->o.db_share : 4;
+    struct db_options dbo = {.cache_bytes = seen_store_share(s, db, 2 * MIB,
+                                                             db * 16 * MIB),
+                             .checkpoint_bytes = 16 * MIB};
+    unsigned exact = s->o.exact_share > 0 ? s->o.exact_share : 8;
+    struct exact_set_options eo = {
+        .page_cache_bytes = seen_store_share(s, exact, 1 * MIB, 2048 * MIB)};
+    struct frontier_store_options so = {
+        .memory_bytes = seen_store_share(s, 8, 1 * MIB, 2048 * MIB)};
+    enum status st = db_open(&s->db, path, mode, &dbo);
+
+    free(path);
+    if (st == STATUS_OK && mode == DB_CREATE) {
+        st = db_begin(s->db);
+        s->in_txn = st == STATUS_OK;
+    }
+    if (st == STATUS_OK)
+        st = exact_set_open(&s->exact, s->db, &eo);
+    if (st == STATUS_OK)
+        st = page_store_open(&s->pages, s->db);
+    if (st == STATUS_OK)
+        st = frontier_store_open(&s->store, s->db, &so, 0, NULL, NULL);
+    return st;
+}
+
+static enum status start_seen(struct seen_store *s)
+{
+    unsigned hot = s->o.hot_share > 0 ? s->o.hot_share : 4;
+    enum status st = STATUS_OK;
+
+    if (s->o.use_filter)
+        st = seen_store_bring_up_filter(s);
+    if (st == STATUS_OK)
+        st = seen_new(&s->seen, s->filter, s->exact,
+                      seen_store_share(s, hot, 1 * MIB, 1024 * MIB));
+    return st;
+}
+
+static enum status make_secret(struct seen_store *s)
+{
+    unsigned char seed[DIGEST_SEED_SIZE];
+
+    if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return STATUS_IO;
+    digest_key_init(&s->key, seed);
+    return frontier_store_set_meta(s->store, "digest_seed",
+                                   bytes_of(seed, sizeof seed));
+}
+
+static struct seen_store *alloc(const char *dir,
+                                const struct seen_store_options *o)
+{
+    struct seen_store *s = xcalloc(1, sizeof *s);
+
+    s->o = *o;
+    s->dir = xstrdup(dir);
+    s->next_step = FIRST_STEP;
+    s->filter_stats_at = UINT64_MAX;
+    return s;
+}
+
+static enum status first_checkpoint(struct seen_store *s, int64_t wall_ms)
+{
+    const struct seen_store_checkpoint c = {.state = "new", .wait = true};
+    enum status st = seen_store_prepare(s, &c);
+
+    if (st == STATUS_OK)
+        st = seen_store_commit(s);
+    return st == STATUS_OK ? seen_store_save(s, &c, wall_ms) : st;
+}
+
+enum status seen_store_create(struct seen_store **out, const char *dir,
+                              const struct seen_store_options *o,
+                              int64_t wall_ms)
+{
+    struct seen_store *s = alloc(dir, o);
+    enum status st = open_parts(s, DB_CREATE);
+
+    if (st == STATUS_OK)
+        st = make_secret(s);
+    if (st == STATUS_OK)
+        st = start_seen(s);
+    if (st == STATUS_OK)
+        st = first_checkpoint(s, wall_ms);
+    if (st != STATUS_OK) {
+        seen_store_close(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+/* ---- one that is there ---- */
+
+static enum status read_manifest(struct seen_store *s)
+{
+    char *path = seen_store_path(s, "manifest");
+    char *db = seen_store_path(s, "frontier.db");
+    uint64_t size;
+    bool have_db = file_size(db, &size) == STATUS_OK;
+    enum status st = manifest_load(path, &s->manifest);
+
+    if (st == STATUS_NOT_FOUND && have_db) {
+        log_error("the manifest is missing",
+                  "path=%s hint=\"`urlweir verify DIR --repair` writes it anew "
+                  "from the store\"",
+                  path);
+        st = STATUS_DAMAGED;
+    } else if (st == STATUS_OK && !have_db) {
+        log_error("the store is missing",
+                  "path=%s manifest_urls=%llu hint=\"put frontier.db back from "
+                  "a copy, or start a new crawl in another directory\"",
+                  db, (unsigned long long)s->manifest.urls);
+        st = STATUS_DAMAGED;
+    } else if (st == STATUS_FORMAT) {
+        st = STATUS_DAMAGED;
+    }
+    free(db);
+    free(path);
+    return st;
+}
+
+static enum status read_secret(struct seen_store *s)
+{
+    struct buf seed;
+    enum status st;
+
+    buf_init(&seed, DIGEST_SEED_SIZE);
+    st = frontier_store_meta(s->store, "digest_seed", &seed);
+    if (st == STATUS_OK && seed.len != DIGEST_SEED_SIZE)
+        st = STATUS_DAMAGED;
+    if (st == STATUS_OK) {
+        digest_key_init(&s->key, (const unsigned char *)seed.at);
+    } else {
+        log_error("the store has no digest seed", "dir=%s", s->dir);
+        st = STATUS_DAMAGED;
+    }
+    buf_fini(&seed);
+    return st;
+}
+
+/* The store may be ahead of the manifest, never behind it. */
+static enum status compare_with_manifest(struct seen_store *s)
+{
+    const struct manifest *m = &s->manifest;
+    uint64_t urls = frontier_store_last_id(s->store);
+    uint64_t fetches = page_store_last_seq(s->pages);
+    struct buf id;
+    enum status st;
+
+    buf_init(&id, 64);
+    st = frontier_store_meta(s->store, "store_id", &id);
+    if (st == STATUS_OK && !bytes_is(buf_bytes(&id), m->store_id)) {
+        log_error("store and manifest are of different crawls", "dir=%s",
+                  s->dir);
+        st = STATUS_DAMAGED;
+    }
+    buf_fini(&id);
+    if (st == STATUS_OK && (urls < m->urls || fetches < m->fetches)) {
+        log_error("the store is behind its manifest",
+                  "dir=%s urls=%llu manifest_urls=%llu fetches=%llu "
+                  "manifest_fetches=%llu hint=\"put frontier.db and "
+                  "frontier.db-wal back, or accept the loss with `urlweir "
+                  "verify DIR --repair`: what is missing is fetched again\"",
+                  s->dir, (unsigned long long)urls, (unsigned long long)m->urls,
+                  (unsigned long long)fetches, (unsigned long long)m->fetches);
+        st = STATUS_DAMAGED;
+    }
+    return st;
+}
+
+static void find_next_step(struct seen_store *s)
+{
+    while (s->next_step <= frontier_store_last_id(s->store))
+        s->next_step *= 2;
+}
+
+static enum status restore(struct seen_store *s)
+{
+    enum status st = read_secret(s);
+    uint64_t last = frontier_store_last_id(s->store);
+
+    if (st == STATUS_OK)
+        st = compare_with_manifest(s);
+    if (st == STATUS_OK)
+        st = exact_set_check_upto(s->exact, last);
+    if (st == STATUS_OK)
+        st = frontier_store_each(s->store, exact_set_upto(s->exact) + 1, last,
+                                 replay_row, s);
+    if (st == STATUS_OK)
+        st = start_seen(s);
+    if (st == STATUS_OK)
+        find_next_step(s);
+    return st;
+}
+
+enum status seen_store_open(struct seen_store **out, const char *dir,
+                            const struct seen_store_options *o)
+{
+    struct seen_store *s = alloc(dir, o);
+    enum status st = read_manifest(s);
+
+    if (st == STATUS_OK) {
+        s->generation = s->manifest.generation;
+        st = open_parts(s, DB_WRITE);
+    }
+    if (st == STATUS_OK)
+        st = restore(s);
+    if (st != STATUS_OK) {
+        seen_store_close(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+void seen_store_close(struct seen_store *s)
+{
+    if (s == NULL)
+        return;
+    if (seen_store_save_wait(s) != STATUS_OK)
+        log_warn("the last checkpoint did not succeed", "dir=%s", s->dir);
+    if (s->in_txn)
+        db_rollback(s->db);
+    seen_free(s->seen);
+    filter_free(s->filter);
+    exact_set_close(s->exact);
+    page_store_close(s->pages);
+    frontier_store_close(s->store);
+    db_close(s->db);
+    free(s->dir);
+    free(s);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* test_seen_store.c - what a store promises to the frontier that stands on it.
+ */
+#include "frontier/seen/seen_store.h"
+
+#include "storage/db/url_kind.h"
+#include "tests/unit/storage/scratch.h"
+
+#define WALL INT64_C(1700000000000)
+
+static const struct seen_store_options options = {.use_filter = true,
+                                                  .fpr = 0.01,
+                                                  .memory = (uint64_t)16 << 20};
+
+static struct seen_store *make(const struct scratch *at)
+{
+    struct seen_store *s = NULL;
+
+    ck_assert_int_eq(seen_store_create(&s, at->dir, &options, WALL), STATUS_OK);
+    return s;
+}
+
+static struct seen_store *open_again(const struct scratch *at)
+{
+    struct seen_store *s = NULL;
+
+    ck_assert_int_eq(seen_store_open(&s, at->dir, &options), STATUS_OK);
+    return s;
+}
+
+static struct digest digest_of(const struct seen_store *s, unsigned n,
+                               char url[32])
+{
+    snprintf(url, 32, "http://h/%u", n);
+    return digest_url(&s->key, bytes_of_str("c"), bytes_of_str("h"),
+                      bytes_of_str(url));
+}
+
+static enum seen_answer ask(struct seen_store *s, unsigned n)
+{
+    enum seen_answer a = SEEN_NEW;
+    char url[32];
+    struct digest d = digest_of(s, n, url);
+
+    ck_assert_int_eq(seen_check(s->seen, &d, 1, &a), STATUS_OK);
+    return a;
+}
+
+/* The nth URL, which is new. */
+static void admit(struct seen_store *s, unsigned n)
+{
+    char url[32];
+    struct digest d = digest_of(s, n, url);
+    struct url_row row = {.url = bytes_of_str(url),
+                          .kind = URL_KIND_SERVED,
+                          .found_at_ms = WALL};
+    uint64_t id = 0;
+
+    ck_assert_int_eq(seen_store_touch(s), STATUS_OK);
+    ck_assert_int_ne(ask(s, n), SEEN_BEFORE);
+    ck_assert_int_eq(frontier_store_queue(s->store, bytes_of_str("c"),
+                                          bytes_of_str("h"), &row.queue),
+                     STATUS_OK);
+    ck_assert_int_eq(frontier_store_admit(s->store, &row, &id), STATUS_OK);
+    ck_assert_int_eq(seen_store_admit(s, &d, 1, id), STATUS_OK);
+}
+
+START_TEST(what_is_committed_is_seen_again_and_nothing_else_is)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+
+    for (unsigned n = 0; n < 3000; n++)
+        admit(s, n);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    for (unsigned n = 3000; n < 3100; n++)
+        admit(s, n);
+    seen_store_close(s); /* as after a kill */
+
+    s = open_again(&at);
+    SAME(frontier_store_last_id(s->store), 3000);
+    for (unsigned n = 0; n < 3000; n++)
+        SAME(ask(s, n), SEEN_BEFORE);
+    for (unsigned n = 3000; n < 3100; n++)
+        admit(s, n);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+static unsigned steps;
+static uint64_t last_step;
+
+static void count_step(void *ctx, const struct filter_step *step)
+{
+    (void)ctx;
+    steps++;
+    last_step = step->upto;
+}
+
+/* One each time the URLs have doubled, also over a restart. */
+START_TEST(the_filter_is_noted_at_each_doubling)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+
+    for (unsigned n = 0; n < 3000; n++)
+        admit(s, n);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    seen_store_close(s);
+    s = open_again(&at);
+    for (unsigned n = 3000; n < 5000; n++)
+        admit(s, n);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    steps = 0;
+    ck_assert_int_eq(frontier_store_each_step(s->store, count_step, NULL),
+                     STATUS_OK);
+    SAME(steps, 3); /* 1,024, 2,048 and 4,096 */
+    SAME(last_step, 4096);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+START_TEST(counts_move_to_the_store_once)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+    uint64_t counted;
+
+    admit(s, 1);
+    SAME(ask(s, 1), SEEN_BEFORE);
+    SAME(seen_store_uncounted(s).asked, 2);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    SAME(seen_store_uncounted(s).asked, 0);
+    counted = frontier_store_counter(s->store, "filter_new");
+    ck_assert_int_eq(seen_store_touch(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    SAME(frontier_store_counter(s->store, "filter_new"), counted);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+START_TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
+{
+    const struct seen_store_checkpoint c = {"stopped", true, true};
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+    uint64_t generation = s->manifest.generation;
+
+    ck_assert_str_eq(s->manifest.state, "new");
+    admit(s, 1);
+    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &c, WALL + 5), STATUS_OK);
+    seen_store_close(s);
+
+    s = open_again(&at);
+    SAME(s->manifest.generation, generation + 1);
+    SAME(s->manifest.urls, 1);
+    SAME(s->manifest.written_at_ms, WALL + 5);
+    ck_assert(s->manifest.clean);
+    ck_assert_str_eq(s->manifest.state, "stopped");
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+/* After a failed write only closing is allowed: the store says so itself. */
+START_TEST(a_broken_store_takes_no_more_changes)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+
+    ck_assert_int_eq(seen_store_broke(s, STATUS_OK), STATUS_OK);
+    ck_assert(!s->broken);
+    scratch_quiet();
+    scratch_no_sync = true;
+    admit(s, 1);
+    ck_assert_int_ne(seen_store_commit(s), STATUS_OK);
+    scratch_no_sync = false;
+    ck_assert(s->broken);
+    ck_assert_int_ne(seen_store_touch(s), STATUS_OK);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+START_TEST(a_directory_has_one_store)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = NULL;
+
+    ck_assert_int_eq(seen_store_open(&s, at.dir, &options), STATUS_NOT_FOUND);
+    seen_store_close(make(&at));
+    scratch_quiet();
+    ck_assert_int_eq(seen_store_create(&s, at.dir, &options, WALL),
+                     STATUS_EXISTS);
+    ck_assert_ptr_null(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+Suite *suite_seen_store(void)
+{
+    Suite *s = suite_create("seen_store");
+    TCase *t = tcase_create("seen_store");
+
+    tcase_add_test(t, what_is_committed_is_seen_again_and_nothing_else_is);
+    tcase_add_test(t, the_filter_is_noted_at_each_doubling);
+    tcase_add_test(t, counts_move_to_the_store_once);
+    tcase_add_test(t, a_checkpoint_is_about_the_commit_between_its_two_calls);
+    tcase_add_test(t, a_broken_store_takes_no_more_changes);
+    tcase_add_test(t, a_directory_has_one_store);
+    suite_add_tcase(s, t);
+    return s;
+}
