@@ -270,7 +270,7 @@ static struct report *release_for(const struct fetch_task *task,
     struct bytes key = queue_key_of(&hop->url);
 
     if (!bytes_equal(key, lease_of(task)->key))
-        report_set_visit(r, key);
+        report_set_robots_host(r, key);
     return r;
 }
 
@@ -296,7 +296,7 @@ static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
 {
     const struct engine_lease *l = lease_of(task);
     const struct robots_hop *hop = map_get(t->hops, task->origin);
-    struct bytes host = l->visit.len > 0 ? l->visit : l->key;
+    struct bytes host = l->robots_host.len > 0 ? l->robots_host : l->key;
 
     if (hop == NULL)
         return FETCH_TASK_WAITS;
@@ -307,8 +307,8 @@ static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
 }
 
 /* Its lease is for a hop to another host, and for nothing else. */
-static enum fetch_task_state begin_visit(const struct fetch_task_tools *t,
-                                         struct fetch_task *task, int64_t now)
+static enum fetch_task_state begin_robots_elsewhere(
+    const struct fetch_task_tools *t, struct fetch_task *task, int64_t now)
 {
     if (map_get(t->hops, task->origin) == NULL)
         return fetch_task_release(t, task); /* somebody has gone on with it */
@@ -495,8 +495,8 @@ enum fetch_task_state fetch_task_begin(const struct fetch_task_tools *t,
     if (task->origin.len == 0)
         return end_unasked(t, task, OUTCOME_FAILED, REASON_PROTOCOL,
                            bytes_of_str("no URL"));
-    if (lease_of(task)->visit.len > 0)
-        return begin_visit(t, task, now);
+    if (lease_of(task)->robots_host.len > 0)
+        return begin_robots_elsewhere(t, task, now);
     if (t->o->robots == ROBOTS_OFF)
         return begin_page(t, task, now);
     return begin_by_robots(t, task, now);

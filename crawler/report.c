@@ -164,9 +164,9 @@ void report_set_robots(struct report *r, const struct robots_row *row)
     r->done.host.robots = copy;
 }
 
-void report_set_visit(struct report *r, struct bytes key)
+void report_set_robots_host(struct report *r, struct bytes key)
 {
-    r->done.host.visits = kept(r, key, SIZE_MAX);
+    r->done.host.robots_host = kept(r, key, SIZE_MAX);
 }
 
 /* ---- the row ------------------------------------------------------------- */

@@ -45,7 +45,7 @@ struct report *report_release(const struct engine_lease *l, int64_t not_before);
 struct report *report_part(const struct engine_lease *l, struct arena *arena);
 struct report *report_gone(void);
 /* Its URL's next request goes to the host of this queue. */
-void report_set_visit(struct report *r, struct bytes key);
+void report_set_robots_host(struct report *r, struct bytes key);
 
 /* Keeps a copy of `row` in the report. */
 void report_set_robots(struct report *r, const struct robots_row *row);

@@ -60,8 +60,9 @@ struct engine_lease {
     bool seed;
     uint32_t tries; /* tries used before this one */
     struct bytes key, url;
-    struct bytes visit; /* its request goes to the host of this queue, as
-                           engine_host_news.visits asked; empty: to its own */
+    /* Its request goes to the host of this queue, for its robots.txt, as
+     * engine_host_news.robots_host asked; empty: to its own host. */
+    struct bytes robots_host;
 };
 
 /* What an answer said about its host. */
@@ -79,9 +80,9 @@ struct engine_host_news {
     /* Of a URL that is given back: the queue of another host, to which its next
      * request goes (a robots.txt that was redirected there). It is handed out
      * again when both hosts may be asked, and until then nothing of its own
-     * queue is. Of a lease with `visit` the above is said of that host, but for
-     * what robots.txt says. Empty: none. */
-    struct bytes visits;
+     * queue is. Of a lease with `robots_host` the above is said of that host,
+     * but for what robots.txt says. Empty: none. */
+    struct bytes robots_host;
 };
 
 /* A drop before admission, for the counts and examples. */

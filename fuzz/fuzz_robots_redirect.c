@@ -401,7 +401,7 @@ static struct assignment *assignment_for(const char *url, struct bytes visit)
     assert(reason == URL_OK);
     l.url = url_text(&u);
     l.key = queue_key_of(&u);
-    l.visit = visit;
+    l.robots_host = visit;
     a = assignment_new(&l);
     url_fini(&u);
     return a;
@@ -466,7 +466,7 @@ static void crawl_url(struct run *r, const char *url)
 
         done = judge(r, report);
         buf_clear(&visit);
-        buf_add_bytes(&visit, report->done.host.visits);
+        buf_add_bytes(&visit, report->done.host.robots_host);
         report_free(report);
     }
     assert(robots_requests <= 1 + ROBOTS_HOPS_MOST);

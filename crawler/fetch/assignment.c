@@ -28,13 +28,13 @@ struct assignment *assignment_of(const struct engine_lease *lease,
 
     if (by == NULL)
         by = &none;
-    a = xmalloc(sizeof *a + lease->key.len + lease->url.len + lease->visit.len +
-                by->via.len + by->path.len + 5);
+    a = xmalloc(sizeof *a + lease->key.len + lease->url.len +
+                lease->robots_host.len + by->via.len + by->path.len + 5);
     at = a->text;
     a->lease = *lease;
     a->lease.key = put_text(&at, lease->key);
     a->lease.url = put_text(&at, lease->url);
-    a->lease.visit = put_text(&at, lease->visit);
+    a->lease.robots_host = put_text(&at, lease->robots_host);
     a->found_by.via = put_text(&at, by->via);
     a->found_by.path = put_text(&at, by->path);
     return a;

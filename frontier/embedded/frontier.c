@@ -197,7 +197,7 @@ static enum status frontier_block(struct engine *e, struct bytes crawl,
     h->why_blocked = until > now ? "blocked" : NULL;
     st = frontier_host_news(f, h, &none, now, wall_ms);
     frontier_reschedule(f, h);
-    frontier_visits_again(f);
+    frontier_cross_hosts_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
@@ -223,7 +223,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
         h->next_due = latest;
     st = external_set_queue(f, h);
     frontier_reschedule(f, h);
-    frontier_visits_again(f);
+    frontier_cross_hosts_again(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 

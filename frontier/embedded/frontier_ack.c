@@ -292,7 +292,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     if (o.status == OUTCOME_REDIRECT)
         st = follow_redirect(f, l, d, target, &o, &row);
     if (st == STATUS_OK)
-        st = frontier_visit_end(f, l, &news, now, wall_ms);
+        st = frontier_cross_host_end(f, l, &news, now, wall_ms);
     if (news.ended != 0)
         h->errors = is_error(o) ? h->errors + 1 : 0;
     if (o.http_status != 0)
@@ -489,13 +489,13 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     external_end_lease(f, l);
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
-        st = frontier_visit_end(f, l, &news, now, wall_ms);
+        st = frontier_cross_host_end(f, l, &news, now, wall_ms);
     lease_end(f->leases, l);
     host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
     if (st == STATUS_OK && host != NULL)
         st = frontier_host_news(f, h, &news, now, wall_ms);
-    if (st == STATUS_OK && news.visits.len > 0)
-        st = frontier_visit_ask(f, h, id, news.visits);
+    if (st == STATUS_OK && news.robots_host.len > 0)
+        st = frontier_cross_host_ask(f, h, id, news.robots_host);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

@@ -76,7 +76,7 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
     for (size_t q = 0; q < f->host_room; q++)
         if (f->hosts[q] != NULL)
             frontier_reschedule(f, f->hosts[q]);
-    frontier_visits_again(f);
+    frontier_cross_hosts_again(f);
 }
 
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,

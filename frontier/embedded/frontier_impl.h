@@ -5,7 +5,7 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
- *   frontier_visit.c    requests of a URL to another host than its own
+ *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
  *   frontier_hosts.c    hosts that somebody wants to see
@@ -131,26 +131,26 @@ MUST_CHECK enum status frontier_lease_id(struct frontier *f,
                                          int64_t now, int64_t wall_ms,
                                          struct lease_record **out);
 
-/* ---- of frontier_visit.c ---- */
+/* ---- of frontier_cross_host.c ---- */
 
 /* URL `id` of `h` wants its next request to go to the host of queue `key`. */
-MUST_CHECK enum status frontier_visit_ask(struct frontier *f,
-                                          struct host_queue *h, uint64_t id,
-                                          struct bytes key);
+MUST_CHECK enum status frontier_cross_host_ask(struct frontier *f,
+                                               struct host_queue *h,
+                                               uint64_t id, struct bytes key);
 /* As frontier_lease_from, for a host that has one to make; none where the other
  * host may not be asked yet. */
-MUST_CHECK enum status frontier_visit_lease(struct frontier *f,
-                                            struct host_queue *h, int64_t now,
-                                            int64_t wall_ms,
-                                            struct lease_record **out);
+MUST_CHECK enum status frontier_cross_host_lease(struct frontier *f,
+                                                 struct host_queue *h,
+                                                 int64_t now, int64_t wall_ms,
+                                                 struct lease_record **out);
 /* The lease ends, if it is one: what is said of the host that was asked goes
  * there, and is taken out of `news`. */
-MUST_CHECK enum status frontier_visit_end(struct frontier *f,
-                                          struct lease_record *l,
-                                          struct engine_host_news *news,
-                                          int64_t now, int64_t wall_ms);
+MUST_CHECK enum status frontier_cross_host_end(struct frontier *f,
+                                               struct lease_record *l,
+                                               struct engine_host_news *news,
+                                               int64_t now, int64_t wall_ms);
 /* When hosts may be asked has changed in another way than by their answers. */
-void frontier_visits_again(struct frontier *f);
+void frontier_cross_hosts_again(struct frontier *f);
 
 /* Its politeness group has to be known before it is asked. */
 bool frontier_stands_nowhere(const struct frontier *f,

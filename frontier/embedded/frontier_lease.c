@@ -355,8 +355,8 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
             break;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
-        else if (h->visit_to != 0 && !draining(f, h))
-            st = frontier_visit_lease(f, h, now, wall_ms, &r);
+        else if (h->cross_to != 0 && !draining(f, h))
+            st = frontier_cross_host_lease(f, h, now, wall_ms, &r);
         else
             st = frontier_lease_from(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)

@@ -48,10 +48,10 @@ struct host_queue {
     uint64_t removed_upto;   /* ids up to here a person removed; 0: none */
     bool told_robots;        /* its robots row was looked up in this run */
     bool active;             /* has URLs that are not done */
-    /* requests to other hosts (frontier_visit.c) */
-    uint32_t visit_to;     /* queue of the host that is asked next; 0: none */
-    uint64_t visit_id;     /* on behalf of this URL */
-    int64_t visit_due;     /* not before */
+    /* requests to other hosts (frontier_cross_host.c) */
+    uint32_t cross_to;     /* queue of the host that is asked next; 0: none */
+    uint64_t cross_id;     /* on behalf of this URL */
+    int64_t cross_due;     /* not before */
     uint32_t guests;       /* requests of others to this host that are out */
     int64_t expects_until; /* one waits: nothing of its own goes out before */
     /* where it stands, when politeness goes by address */

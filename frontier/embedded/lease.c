@@ -43,7 +43,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     memcpy(r->text, row->url.at, row->url.len);
     memcpy(key_at, key.at, key.len);
     r->host = h;
-    r->visited = NULL;
+    r->asked = NULL;
     r->via = row->via;
     r->external = NULL;
     r->lease = (struct engine_lease){

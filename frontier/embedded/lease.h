@@ -18,7 +18,7 @@ struct lease_table;
 struct lease_record {
     struct engine_lease lease; /* its bytes point into `text` */
     struct host_queue *host;
-    struct host_queue *visited; /* that its request goes to; NULL: its own */
+    struct host_queue *asked; /* that its request goes to; NULL: its own */
     uint64_t via;
     struct external_lease
         *external; /* another program has it (external.h), or NULL */

@@ -118,7 +118,7 @@ static enum status step_queue(struct frontier *f, struct removal *r,
     if (st == STATUS_OK && r->gone > before)
         st = frontier_count_removed(f, h, r->gone - before);
     host_queue_forget_done(h, f->store);
-    h->visit_due = INT64_MIN; /* its URL may be gone */
+    h->cross_due = INT64_MIN; /* its URL may be gone */
     frontier_reschedule(f, h);
     if (n == 0) {
         r->queue++;

@@ -226,7 +226,8 @@ START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
 {
     struct route routes[] = {{"/robots.txt", ""}, {"/r", RULES}};
     const struct engine_lease visit = {.depth = 1,
-                                       .visit = bytes_of_str("other.test")};
+                                       .robots_host =
+                                           bytes_of_str("other.test")};
     char moved[100];
     struct rig r;
     struct report *p;
@@ -241,7 +242,7 @@ START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
     for (int i = 0; i < 2; i++) {
         p = rig_ask_url(&r, rig_url(&r, "a.test", "/private/x"));
         ck_assert_int_eq(p->kind, REPORT_RELEASE);
-        ck_assert(bytes_is(p->done.host.visits, "other.test"));
+        ck_assert(bytes_is(p->done.host.robots_host, "other.test"));
         ck_assert(i == 0 ? p->done.host.ended > 0 : p->done.host.ended == 0);
         ck_assert_uint_eq(r.server.requests, 1);
         report_free(p);
@@ -250,7 +251,7 @@ START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
         rig_give_lease(&r, visit, rig_url(&r, "a.test", "/private/x"));
         p = rig_receive(&r);
         ck_assert_int_eq(p->kind, i == 0 ? REPORT_DONE : REPORT_RELEASE);
-        ck_assert_uint_eq(p->done.host.visits.len, 0);
+        ck_assert_uint_eq(p->done.host.robots_host.len, 0);
         ck_assert(i == 0 ? p->done.host.ended > 0 : p->done.host.ended == 0);
         ck_assert_uint_eq(r.server.requests, 2);
         report_free(p);
@@ -417,7 +418,7 @@ START_TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
     struct route route = {"http://a.test/robots.txt",
                           MOVED "Location: http://169.254.169.254/r\r\n\r\n"};
     const struct engine_lease visit = {.depth = 1,
-                                       .visit =
+                                       .robots_host =
                                            bytes_of_str("169.254.169.254")};
     char proxy[64];
     struct rig r;
@@ -432,7 +433,7 @@ START_TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
     rig_start(&r);
     p = rig_ask_url(&r, "http://a.test/x");
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert(bytes_is(p->done.host.visits, "169.254.169.254"));
+    ck_assert(bytes_is(p->done.host.robots_host, "169.254.169.254"));
     report_free(p);
     rig_give_lease(&r, visit, "http://a.test/x");
     p = rig_receive(&r);

@@ -279,12 +279,12 @@ START_TEST(a_request_to_another_host_waits_for_its_own_moment)
 {
     struct host_queue *h = host_queue_new(1);
 
-    h->visit_to = 2;
-    h->visit_due = 900;
+    h->cross_to = 2;
+    h->cross_due = 900;
     ck_assert_int_eq(host_queue_due(h, 1), 900);
     h->expects_until = 1100; /* one of another host comes first */
     ck_assert_int_eq(host_queue_due(h, 1), 1100);
-    h->visit_to = 0;
+    h->cross_to = 0;
     h->expects_until = 0;
     ck_assert_int_eq(host_queue_due(h, 1), 0);
     host_queue_free(h);

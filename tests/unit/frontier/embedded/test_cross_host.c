@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_visit.c - requests of a URL to another host than its own, as a
+ * test_cross_host.c - requests of a URL to another host than its own, as a
  * robots.txt makes that is redirected: the other host sees one request more,
  * and is asked no sooner, no oftener and no two at once for that.
  */
@@ -39,14 +39,15 @@ static struct engine_lease lease(struct rig *r)
 }
 
 /* It goes back, after a request that has just ended where `asked`; its next one
- * goes to the host of `visits`, "" its own. */
+ * goes to the host `robots_host`, "" its own. */
 static void give_back(struct rig *r, uint64_t id, bool asked,
-                      const char *visits)
+                      const char *robots_host)
 {
     const struct engine_host_news news = {.ended = asked ? r->now : 0,
                                           .crawl_delay_ms = -2,
                                           .retry_after_ms = -1,
-                                          .visits = bytes_of_str(visits)};
+                                          .robots_host =
+                                              bytes_of_str(robots_host)};
 
     ck_assert_int_eq(r->e->ops->release(r->e, id, 0, &news, r->now, RIG_WALL),
                      STATUS_OK);
@@ -75,7 +76,8 @@ static struct engine_lease both_were_asked(struct rig *r)
     return a;
 }
 
-START_TEST(a_visit_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it)
+START_TEST(
+    a_cross_host_request_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it)
 {
     struct rig r;
     struct engine_lease a, v;
@@ -92,7 +94,7 @@ START_TEST(a_visit_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it)
     r.now++;
     v = lease(&r);
     ck_assert_uint_eq(v.id, a.id);
-    ck_assert(bytes_is(v.visit, "b.test"));
+    ck_assert(bytes_is(v.robots_host, "b.test"));
     ck_assert(bytes_is(v.key, "a.test"));
     put(&r, "http://b.test/2");
     r.now += 5 * DELAY; /* it is out, so nothing of b.test is */
@@ -107,7 +109,7 @@ START_TEST(a_visit_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it)
 }
 END_TEST
 
-START_TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_visits)
+START_TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests)
 {
     struct rig r;
     struct engine_lease a, c;
@@ -121,24 +123,25 @@ START_TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_visits)
     give_back(&r, c.id, false, "robots.test");
     r.now += DELAY; /* of their own */
     a = lease(&r);
-    ck_assert(bytes_is(a.visit, "robots.test"));
+    ck_assert(bytes_is(a.robots_host, "robots.test"));
     ck_assert_uint_eq(lease(&r).id, 0);
     r.now += NS_PER_S;
     give_back(&r, a.id, true, "");
     r.now += DELAY - 1;
     c = lease(&r); /* a.test was not asked */
     ck_assert_uint_eq(c.id, a.id);
-    ck_assert_uint_eq(c.visit.len, 0);
+    ck_assert_uint_eq(c.robots_host.len, 0);
     ck_assert_uint_eq(lease(&r).id, 0);
     r.now++;
     c = lease(&r);
     ck_assert_uint_ne(c.id, a.id);
-    ck_assert(bytes_is(c.visit, "robots.test"));
+    ck_assert(bytes_is(c.robots_host, "robots.test"));
     rig_fini(&r);
 }
 END_TEST
 
-START_TEST(nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_a_visit)
+START_TEST(
+    nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_another_host)
 {
     struct rig r;
     struct engine_lease a;
@@ -187,7 +190,7 @@ START_TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
 }
 END_TEST
 
-START_TEST(what_the_visited_host_says_holds_for_it_also_across_a_restart)
+START_TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
 {
     struct engine_host_news busy = {.crawl_delay_ms = -2,
                                     .slow_down = true,
@@ -205,7 +208,7 @@ START_TEST(what_the_visited_host_says_holds_for_it_also_across_a_restart)
         if (v.id == 3) /* of b.test, which was as due */
             done(&r, v.id);
     } while (v.id != a.id);
-    ck_assert(bytes_is(v.visit, "b.test"));
+    ck_assert(bytes_is(v.robots_host, "b.test"));
     busy.ended = r.now;
     ck_assert_int_eq(r.e->ops->release(r.e, v.id, 0, &busy, r.now, RIG_WALL),
                      STATUS_OK);
@@ -227,7 +230,7 @@ START_TEST(what_the_visited_host_says_holds_for_it_also_across_a_restart)
 END_TEST
 
 /* It is never at rest by itself. */
-START_TEST(a_host_without_delay_makes_room_for_a_visit)
+START_TEST(a_host_without_delay_makes_room_for_a_cross_host_request)
 {
     enum { URLS = 1000 };
     static const enum queue_key_mode groups[] = {QUEUE_KEY_HOST,
@@ -258,18 +261,18 @@ START_TEST(a_host_without_delay_makes_room_for_a_visit)
             l = next.id != 0 ? next : lease(&r);
         } while (l.id != a.id && others < URLS);
         ck_assert_uint_eq(l.id, a.id);
-        ck_assert(bytes_is(l.visit, "www0.b.test"));
+        ck_assert(bytes_is(l.robots_host, "www0.b.test"));
         ck_assert_uint_lt(others, URLS);
         rig_fini(&r);
     }
 }
 END_TEST
 
-START_TEST(two_hosts_that_visit_each_other_do_not_wait_for_ever)
+START_TEST(two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever)
 {
     struct rig r;
     struct engine_lease a, b;
-    unsigned visits = 0;
+    unsigned crossings = 0;
     int64_t due;
 
     start(&r, DELAY, QUEUE_KEY_HOST);
@@ -289,14 +292,14 @@ START_TEST(two_hosts_that_visit_each_other_do_not_wait_for_ever)
             l = lease(&r);
         }
         r.now += NS_PER_S;
-        if (l.visit.len > 0) {
+        if (l.robots_host.len > 0) {
             give_back(&r, l.id, true, "");
-            visits++;
+            crossings++;
         } else {
             done(&r, l.id);
         }
     }
-    ck_assert_uint_eq(visits, 2);
+    ck_assert_uint_eq(crossings, 2);
     rig_fini(&r);
 }
 END_TEST
@@ -315,7 +318,7 @@ struct model {
     size_t out_count;
     bool busy[HOSTS];
     int64_t ended[HOSTS]; /* of the host, or of all of its domain */
-    unsigned visits, finished;
+    unsigned crossings, finished;
     bool by_domain;
 };
 
@@ -347,14 +350,14 @@ static void take_leases(struct model *m)
 
     while ((l = lease(&m->r)).id != 0) {
         unsigned own = host_of(l.key);
-        unsigned asks = l.visit.len > 0 ? host_of(l.visit) : own;
+        unsigned asks = l.robots_host.len > 0 ? host_of(l.robots_host) : own;
         unsigned at = place_of(m, asks);
 
         ck_assert_msg(!m->busy[at], "host %u asked twice at once", asks);
         ck_assert_msg(m->ended[at] == 0 || m->r.now >= m->ended[at] + NS_PER_S,
                       "host %u asked too early", asks);
         m->busy[at] = true;
-        m->visits += l.visit.len > 0;
+        m->crossings += l.robots_host.len > 0;
         m->out[m->out_count].lease = l;
         m->out[m->out_count++].asks = asks;
     }
@@ -372,7 +375,7 @@ static void end_one(struct model *m)
     m->ended[at] = m->r.now;
     if (chance(m, 3) == 0)
         name_of(next, sizeof next, chance(m, HOSTS));
-    if (l.visit.len > 0 || next[0] != '\0') {
+    if (l.robots_host.len > 0 || next[0] != '\0') {
         give_back(&m->r, l.id, true, next);
     } else {
         done(&m->r, l.id);
@@ -401,7 +404,7 @@ static void agree(bool by_domain)
             end_one(&m);
     }
     ck_assert_uint_eq(m.finished, HOSTS * EACH);
-    ck_assert_uint_gt(m.visits, HOSTS);
+    ck_assert_uint_gt(m.crossings, HOSTS);
     rig_fini(&m.r);
 }
 
@@ -417,22 +420,25 @@ START_TEST(nor_is_a_domain_where_politeness_goes_by_it)
 }
 END_TEST
 
-Suite *suite_visit(void)
+Suite *suite_cross_host(void)
 {
-    Suite *s = suite_create("visit");
-    TCase *t = tcase_create("visit");
+    Suite *s = suite_create("cross_host");
+    TCase *t = tcase_create("cross_host");
 
     tcase_add_test(
-        t, a_visit_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it);
+        t,
+        a_cross_host_request_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it);
     tcase_add_test(
-        t, a_host_that_nobody_has_a_url_of_keeps_its_delay_between_visits);
+        t, a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests);
     tcase_add_test(
-        t, nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_a_visit);
+        t,
+        nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_another_host);
     tcase_add_test(t, a_url_that_is_removed_makes_its_host_wait_no_longer);
+    tcase_add_test(t,
+                   what_the_other_host_says_holds_for_it_also_across_a_restart);
+    tcase_add_test(t, a_host_without_delay_makes_room_for_a_cross_host_request);
     tcase_add_test(
-        t, what_the_visited_host_says_holds_for_it_also_across_a_restart);
-    tcase_add_test(t, a_host_without_delay_makes_room_for_a_visit);
-    tcase_add_test(t, two_hosts_that_visit_each_other_do_not_wait_for_ever);
+        t, two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever);
     tcase_add_test(
         t, no_host_is_asked_twice_at_once_or_too_early_as_a_plain_model_says);
     tcase_add_test(t, nor_is_a_domain_where_politeness_goes_by_it);

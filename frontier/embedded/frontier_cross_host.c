@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_visit.c - requests of a URL to another host than its own.
+ * frontier_cross_host.c - requests of a URL to another host than its own.
  *
  * A robots.txt may be redirected to any host (RFC 9309 section 2.3.1.2), often
  * to one for many. That host has its own URLs, delay and back-off, and sees one
@@ -8,13 +8,14 @@
  * counts as one of the other's while it is out, and its answer sets the other's
  * delay. Of its own host's delay it spends nothing.
  *
- *     given back, `visits` B ──► A waits ──B may be asked──► lease with `visit`
- *                                 ▲   │                            │
- *                                 └───┘ B is busy: it keeps a      └─► B's news
- *                                       place free until A looks
- *                                       again
+ *     given back,           B may be
+ *     robots_host B ──► A waits ──────────► lease with robots_host B
+ *                       ▲   │ asked                  │
+ *                       └───┘ B is busy: it keeps    └─► B's news
+ *                             a place free until A
+ *                             asks again
  *
- * Nobody holds a host while he waits for another, so that two hosts whose
+ * No host is kept while a URL waits for another, so that two hosts whose
  * robots.txt lead to each other do not wait for ever. What A wants is not
  * stored: after a restart its robots.txt is asked for from the beginning.
  */
@@ -23,8 +24,8 @@
 
 #define LOOK_AGAIN (100 * NS_PER_MS)
 
-enum status frontier_visit_ask(struct frontier *f, struct host_queue *h,
-                               uint64_t id, struct bytes key)
+enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
+                                    uint64_t id, struct bytes key)
 {
     struct bytes crawl, own;
     uint32_t queue;
@@ -34,9 +35,9 @@ enum status frontier_visit_ask(struct frontier *f, struct host_queue *h,
     st = frontier_store_queue(f->store, crawl, key, &queue);
     if (st != STATUS_OK || queue == h->queue)
         return st;
-    h->visit_to = queue;
-    h->visit_id = id;
-    h->visit_due = INT64_MIN;
+    h->cross_to = queue;
+    h->cross_id = id;
+    h->cross_due = INT64_MIN;
     return STATUS_OK;
 }
 
@@ -76,8 +77,9 @@ static void begin(struct frontier *f, struct lease_record *l,
 {
     struct bytes crawl;
 
-    frontier_store_queue_name(f->store, to->queue, &crawl, &l->lease.visit);
-    l->visited = to;
+    frontier_store_queue_name(f->store, to->queue, &crawl,
+                              &l->lease.robots_host);
+    l->asked = to;
     to->guests++;
     to->expects_until = 0;
     if (to->group != NULL) {
@@ -87,37 +89,37 @@ static void begin(struct frontier *f, struct lease_record *l,
     frontier_reschedule(f, to);
 }
 
-enum status frontier_visit_lease(struct frontier *f, struct host_queue *h,
-                                 int64_t now, int64_t wall_ms,
-                                 struct lease_record **out)
+enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
+                                      int64_t now, int64_t wall_ms,
+                                      struct lease_record **out)
 {
-    struct host_queue *to = frontier_host(f, h->visit_to);
-    uint64_t id = h->visit_id;
+    struct host_queue *to = frontier_host(f, h->cross_to);
+    uint64_t id = h->cross_id;
     enum status st = find_machine(f, to);
 
     if (st != STATUS_OK)
         return st;
     if (!host_queue_drop_retry(h, id)) {
-        h->visit_to = 0; /* leased to another program since, or removed */
+        h->cross_to = 0; /* leased to another program since, or removed */
         return STATUS_OK;
     }
-    h->visit_due = may_be_asked(f, to, now);
-    if (h->visit_due > now) {
+    h->cross_due = may_be_asked(f, to, now);
+    if (h->cross_due > now) {
         host_queue_retry(h, id, 0);
         return STATUS_OK;
     }
-    h->visit_to = 0;
+    h->cross_to = 0;
     st = frontier_lease_id(f, h, id, now, wall_ms, out);
     if (st == STATUS_OK && *out != NULL)
         begin(f, *out, to);
     return st;
 }
 
-enum status frontier_visit_end(struct frontier *f, struct lease_record *l,
-                               struct engine_host_news *news, int64_t now,
-                               int64_t wall_ms)
+enum status frontier_cross_host_end(struct frontier *f, struct lease_record *l,
+                                    struct engine_host_news *news, int64_t now,
+                                    int64_t wall_ms)
 {
-    struct host_queue *to = l->visited;
+    struct host_queue *to = l->asked;
     struct engine_host_news there = {.ended = news->ended,
                                      .crawl_delay_ms = -2,
                                      .retry_after_ms = news->retry_after_ms,
@@ -127,7 +129,7 @@ enum status frontier_visit_end(struct frontier *f, struct lease_record *l,
 
     if (to == NULL)
         return STATUS_OK;
-    l->visited = NULL;
+    l->asked = NULL;
     to->guests--;
     if (to->group != NULL)
         to->group->leased--;
@@ -145,14 +147,14 @@ enum status frontier_visit_end(struct frontier *f, struct lease_record *l,
     return st;
 }
 
-void frontier_visits_again(struct frontier *f)
+void frontier_cross_hosts_again(struct frontier *f)
 {
     for (size_t q = 0; q < f->host_room; q++) {
         struct host_queue *h = f->hosts[q];
 
-        if (h == NULL || h->visit_to == 0)
+        if (h == NULL || h->cross_to == 0)
             continue;
-        h->visit_due = INT64_MIN;
+        h->cross_due = INT64_MIN;
         frontier_reschedule(f, h);
     }
 }
