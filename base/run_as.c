@@ -31,7 +31,7 @@
 
 /* ---- who ---- */
 
-static void take(struct run_as *out, const struct passwd *p)
+static void take_entry(struct run_as *out, const struct passwd *p)
 {
     *out = (struct run_as){p->pw_uid, p->pw_gid, true, ""};
     snprintf(out->name, sizeof out->name, "%s", p->pw_name);
@@ -42,7 +42,7 @@ void run_as_numbered(struct run_as *out, uid_t uid, gid_t gid)
     const struct passwd *p = getpwuid(uid);
 
     if (p != NULL) {
-        take(out, p);
+        take_entry(out, p);
         return;
     }
     *out = (struct run_as){uid, gid, false, ""};
@@ -56,7 +56,7 @@ enum status run_as_named(struct run_as *out, const char *name)
     unsigned long n;
 
     if (p != NULL) {
-        take(out, p);
+        take_entry(out, p);
         return STATUS_OK;
     }
     n = strtoul(name, &end, 10);

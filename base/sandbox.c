@@ -16,7 +16,7 @@ const char *sandbox_text(void)
     return text;
 }
 
-static void say(int landlock, int version, int seccomp)
+static void log_state(int landlock, int version, int seccomp)
 {
     char first[64], second[64];
 
@@ -41,7 +41,7 @@ void sandbox_enter(const struct sandbox_options *o)
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     landlock = sandbox_landlock(o, &version);
     seccomp = sandbox_seccomp_enter(o->programs);
-    say(landlock, version, seccomp);
+    log_state(landlock, version, seccomp);
 }
 
 void sandbox_seal(bool unix_sockets)

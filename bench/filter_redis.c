@@ -184,8 +184,8 @@ static uint64_t call_script(struct redis_filter *f, const uint64_t *keys,
 
 /* ns a key of both processes; `held`: questions about keys that it has, or keys
  * 0 .. n - 1 to add. How many were there into *maybes. */
-static double run(struct redis_filter *f, uint64_t n, uint64_t held, bool add,
-                  uint64_t *maybes)
+static double run_batches(struct redis_filter *f, uint64_t n, uint64_t held,
+                          bool add, uint64_t *maybes)
 {
     size_t most = f->script ? SCRIPT_KEYS : PIPELINE_KEYS;
     double server = server_cpu(&f->server);
@@ -219,9 +219,9 @@ bool peer_redis(struct peer_result *r, uint64_t keys, double fpr, bool script,
     if (f.k > MOST_MARKS || !start(&f.server))
         return false;
     r->asked = keys;
-    r->insert = run(&f, keys, 0, true, &ignored);
-    r->miss = run(&f, r->asked, 0, false, &r->wrong);
-    r->hit = run(&f, r->asked, keys, false, &right);
+    r->insert = run_batches(&f, keys, 0, true, &ignored);
+    r->miss = run_batches(&f, r->asked, 0, false, &r->wrong);
+    r->hit = run_batches(&f, r->asked, keys, false, &right);
     r->bits = (double)f.bits / (double)keys;
     stop(&f.server);
     if (right == r->asked)

@@ -131,7 +131,7 @@ static void wait_for_page(struct box_ring *r, uint32_t done)
     }
 }
 
-static void tell(struct box_ring *r, uint32_t done)
+static void report_done(struct box_ring *r, uint32_t done)
 {
     atomic_store(&r->ready, done);
     if (atomic_load(&r->owner_sleeps) &&
@@ -176,6 +176,6 @@ _Noreturn void parse_box_main(const struct box_layout *l)
             (void)open("/etc/passwd", O_RDONLY | O_CLOEXEC);
         else
             parse(&b, s);
-        tell(l->ring, ++done);
+        report_done(l->ring, ++done);
     }
 }

@@ -99,7 +99,7 @@ static int not_known(const char *word)
     return EXIT_USAGE;
 }
 
-static int run(const char *name, int argc, char **argv)
+static int run_command(const char *name, int argc, char **argv)
 {
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0)
@@ -112,7 +112,7 @@ static int help_of(char *name)
 {
     char option[] = "--help", *argv[] = {name, option, NULL};
 
-    return run(name, 2, argv);
+    return run_command(name, 2, argv);
 }
 
 /* What a command printed and nobody could take, as on a full disk, is not
@@ -150,5 +150,5 @@ int main(int argc, char **argv)
         help(stdout);
         return end(EXIT_DONE);
     }
-    return end(run(argv[1], argc - 1, argv + 1));
+    return end(run_command(argv[1], argc - 1, argv + 1));
 }

@@ -300,7 +300,7 @@ static void fetcher_turn(struct fetcher *f)
     finish_ended(f);
 }
 
-static void *run(void *arg)
+static void *fetcher_thread(void *arg)
 {
     struct fetcher *f = arg;
     struct report *gone = report_gone();
@@ -457,7 +457,7 @@ static enum status start_thread(struct fetcher *f)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(&f->thread, NULL, run, f);
+    err = pthread_create(&f->thread, NULL, fetcher_thread, f);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err == 0)
         return STATUS_OK;

@@ -111,8 +111,9 @@ static uint32_t entry_depth(const struct sitemap_stream *s)
 }
 
 /* REASON_NONE: *item is filled in. Else why it is not wanted. */
-static enum outcome_reason take(const struct sitemap_stream *s,
-                                const struct url *u, struct engine_item *item)
+static enum outcome_reason judge_entry(const struct sitemap_stream *s,
+                                       const struct url *u,
+                                       struct engine_item *item)
 {
     bool listing = item->kind != LINK_LISTED;
 
@@ -140,7 +141,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     if (s->arena == NULL)
         begin_part(s);
     candidate_form(&s->o->rules, e->url);
-    no = take(s, e->url, &like);
+    no = judge_entry(s, e->url, &like);
     if (no != REASON_NONE) {
         outlinks_drop(&s->own, no, e->url);
         return;

@@ -15,8 +15,8 @@
 #define UNIT_BLOCKS UINT64_C(1024)
 #define FILL_SAMPLE 65536 /* blocks looked at: 4 MiB */
 
-static enum status take(struct layer *l, uint64_t nblocks, unsigned k,
-                        unsigned cells, double load)
+static enum status take_blocks(struct layer *l, uint64_t nblocks, unsigned k,
+                               unsigned cells, double load)
 {
     int huge;
 
@@ -45,7 +45,7 @@ enum status layer_init(struct layer *l, uint64_t keys, double fpr,
     if (most_bytes > 0 && most == 0)
         return STATUS_LIMIT;
     l->reduced = most > 0 && nblocks > most;
-    return take(l, l->reduced ? most : nblocks, k, cells, load);
+    return take_blocks(l, l->reduced ? most : nblocks, k, cells, load);
 }
 
 enum status layer_init_shaped(struct layer *l, uint64_t nblocks, uint64_t k,
@@ -55,8 +55,8 @@ enum status layer_init_shaped(struct layer *l, uint64_t nblocks, uint64_t k,
     if (nblocks < 1 || nblocks > most / BLOCK_BYTES || k < 4 ||
         k > SIZING_MOST_K || k % 4 != 0)
         return STATUS_FORMAT;
-    return take(l, nblocks, (unsigned)k, cells,
-                sizing_block_load((unsigned)k, cells, fpr));
+    return take_blocks(l, nblocks, (unsigned)k, cells,
+                       sizing_block_load((unsigned)k, cells, fpr));
 }
 
 void layer_fini(struct layer *l)

@@ -178,8 +178,8 @@ static void add_all_links(struct confine *c)
 
 /* ---- the user ---- */
 
-static bool say(const struct confine *c, const char *what, const char *name,
-                const char *behind)
+static bool refuse(const struct confine *c, const char *what, const char *name,
+                   const char *behind)
 {
     struct buf safe;
 
@@ -198,18 +198,19 @@ static bool become_named(struct confine *c, const char *name, bool made)
     struct run_as who;
 
     if (run_as_named(&who, name) != STATUS_OK)
-        return say(c, "--user: there is no user ", name, "");
+        return refuse(c, "--user: there is no user ", name, "");
     if (geteuid() != 0)
         return who.uid == geteuid() ||
-               say(c, "--user: only root can become ", name, "");
+               refuse(c, "--user: only root can become ", name, "");
     if (made && chown(c->dir, who.uid, who.gid) != 0)
-        return say(c, "--user: cannot give this directory away: ", c->dir, "");
+        return refuse(c, "--user: cannot give this directory away: ", c->dir,
+                      "");
     if (!run_as_can_use(&who, c->paths, c->count, culprit, sizeof culprit))
-        return say(c, "--user: that user cannot use ",
-                   culprit[0] != '\0' ? culprit : c->dir,
-                   "; change its owner or mode");
+        return refuse(c, "--user: that user cannot use ",
+                      culprit[0] != '\0' ? culprit : c->dir,
+                      "; change its owner or mode");
     if (run_as_become(&who, c->low_ports) != STATUS_OK)
-        return say(c, "--user: cannot become ", name, "");
+        return refuse(c, "--user: cannot become ", name, "");
     return true;
 }
 
@@ -305,7 +306,7 @@ bool confine_apply(struct confine *c, const struct confine_choice *o, int *code)
         enter(c);
     write_text();
     if (!o->quiet)
-        say(c, "sandbox: ", text, c->hint);
+        refuse(c, "sandbox: ", text, c->hint);
     return true;
 }
 

@@ -50,7 +50,8 @@ bool crawl_block_open(struct blocklist **out, const char *command,
     return st == STATUS_OK;
 }
 
-static void tell(const struct blocklist *b, const struct crawl_settings *s)
+static void log_blocklist(const struct blocklist *b,
+                          const struct crawl_settings *s)
 {
     struct buf text;
 
@@ -79,6 +80,6 @@ bool crawl_block_start(struct crawl_setup *c, const struct crawl_settings *s,
         return false;
     c->frontier.blocklist = c->blocklist;
     if (c->blocklist != NULL && !s->quiet)
-        tell(c->blocklist, s);
+        log_blocklist(c->blocklist, s);
     return true;
 }

@@ -83,7 +83,7 @@ static bool wait_for_either(pid_t pid, int fd)
     return p[1].revents != 0;
 }
 
-static enum status run(char *const argv[], int fd)
+static enum status run_program(char *const argv[], int fd)
 {
     bool left;
     pid_t pid;
@@ -150,7 +150,7 @@ enum status crawl_job_report_run(const char *dir, const struct crawls_report *r,
     if (r->what == CRAWLS_EXPLAIN)
         argv[n++] = url;
     argv[n] = NULL;
-    st = run(argv, fd);
+    st = run_program(argv, fd);
     free(url);
     return st;
 }

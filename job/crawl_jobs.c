@@ -177,7 +177,7 @@ static enum status create(void *ctx, const char *name, const char *dir,
 
 /* ---- what is said on stderr ---- */
 
-static void tell(void *ctx, const struct crawls_view *v)
+static void log_state(void *ctx, const struct crawls_view *v)
 {
     struct crawl_jobs *h = ctx;
     const struct engine_stats *s = &v->stats.engine;
@@ -222,7 +222,7 @@ struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h)
         .report = crawl_job_report,
         .read_stats = crawl_job_read_stats,
         .tick = crawl_job_tick,
-        .tell = tell,
+        .tell = log_state,
         .patience = h->o.patience,
     };
 }

@@ -149,7 +149,7 @@ static bool tend_all(struct crawls *c)
     return open;
 }
 
-static void *run(void *arg)
+static void *crawls_thread(void *arg)
 {
     struct crawls *c = arg;
     bool closing = false, open = true;
@@ -246,7 +246,8 @@ enum status crawls_open(struct crawls **out, const char *dir,
     if (st != STATUS_OK)
         log_error("cannot read the directory of crawls", "dir=%s error=\"%s\"",
                   c->dir, strerror(errno));
-    if (st == STATUS_OK && pthread_create(&c->thread, NULL, run, c) != 0)
+    if (st == STATUS_OK &&
+        pthread_create(&c->thread, NULL, crawls_thread, c) != 0)
         st = STATUS_NOMEM;
     if (st != STATUS_OK) {
         c->thread = 0;
@@ -320,7 +321,7 @@ enum status crawls_close(struct crawls *c)
     if (c->thread != 0)
         pthread_join(c->thread, NULL);
     else
-        (void)run(c); /* it could not be started */
+        (void)crawls_thread(c); /* it could not be started */
     st = c->last_status;
     for (size_t i = 0; i < c->count; i++)
         crawls_entry_free(c->at[i]);

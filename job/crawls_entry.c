@@ -146,7 +146,7 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
 }
 
 /* The factory is told when it is another state than before. */
-static void tell(struct crawls *c, struct crawls_entry *e)
+static void notify(struct crawls *c, struct crawls_entry *e)
 {
     struct crawls_view v;
 
@@ -177,7 +177,7 @@ void crawls_entry_opened(struct crawls *c, struct crawls_entry *e,
     pthread_mutex_unlock(&c->mtx);
     buf_clear(&e->cannot);
     e->tell_known = false;
-    tell(c, e);
+    notify(c, e);
 }
 
 static void crawls_entry_failed(struct crawls *c, struct crawls_entry *e,
@@ -189,7 +189,7 @@ static void crawls_entry_failed(struct crawls *c, struct crawls_entry *e,
     snprintf(e->why, sizeof e->why, "%s", why);
     pthread_mutex_unlock(&c->mtx);
     e->tell_known = false;
-    tell(c, e);
+    notify(c, e);
 }
 
 enum status crawls_entry_open(struct crawls *c, struct crawls_entry *e,
@@ -283,5 +283,5 @@ void crawls_entry_tend(struct crawls *c, struct crawls_entry *e)
         if (crawl_wait(e->crawl, 0, &r))
             close_ended(c, e, &r);
     }
-    tell(c, e);
+    notify(c, e);
 }

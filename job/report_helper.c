@@ -109,7 +109,7 @@ static bool split(const char *message, size_t len, const char *out[TEXTS])
     return at == end;
 }
 
-static enum status run(const char *message, size_t len, int to)
+static enum status run_report(const char *message, size_t len, int to)
 {
     struct crawls_report r = {.what = CRAWLS_STATUS};
     const char *texts[TEXTS];
@@ -130,7 +130,7 @@ static void begin(const char *message, size_t len, const int fds[FDS])
 
     if (fds[TO_REPORT] >= 0 && fork() == 0) {
         signal(SIGCHLD, SIG_DFL); /* it waits for the report */
-        status = (unsigned char)run(message, len, fds[TO_REPORT]);
+        status = (unsigned char)run_report(message, len, fds[TO_REPORT]);
         _exit(write(fds[TO_STATUS], &status, 1) == 1 ? 0 : 1);
     }
     for (int i = 0; i < FDS; i++)

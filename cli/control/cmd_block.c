@@ -114,7 +114,8 @@ static int take_host(struct steer *t, const char *text, struct buf *key)
 /* ---- asking ---- */
 
 /* "crawl: example.org is WHAT" */
-static void tell(const struct steer *t, const struct buf *key, const char *what)
+static void print_result(const struct steer *t, const struct buf *key,
+                         const char *what)
 {
     struct buf line;
 
@@ -143,7 +144,7 @@ static int set_queue(struct steer *t, const char *path, const char *name,
     if (code == EXIT_DONE && t->s.json)
         steer_print(json_incref(body));
     else if (code == EXIT_DONE)
-        tell(t, key, what);
+        print_result(t, key, what);
     json_decref(body);
     return code;
 }

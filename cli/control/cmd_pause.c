@@ -99,7 +99,7 @@ static void add_number(struct buf *out, uint64_t n, const char *what)
 }
 
 /* "crawl: paused; 120 pages, 3,880 URLs queued" */
-static void tell(const struct steer *t, const json_t *crawl)
+static void print_state(const struct steer *t, const json_t *crawl)
 {
     const char *state = json_string_value(json_object_get(crawl, "state"));
     uint64_t under_way = number(crawl, "transfers");
@@ -199,7 +199,7 @@ static int change(struct steer *t, json_t *done)
         return code;
     }
     if (!t->s.json)
-        tell(t, after);
+        print_state(t, after);
     json_array_append_new(done, after);
     return EXIT_DONE;
 }
@@ -238,7 +238,7 @@ static int change_all(struct steer *t, json_t *done)
     return steer_choose(t, false); /* says that there is none */
 }
 
-static int run(struct steer *t)
+static int steer_crawl(struct steer *t)
 {
     json_t *done = NULL;
     int code;
@@ -267,7 +267,7 @@ static int command(const struct usage *u, int argc, char **argv)
 
     if (!steer_begin(&t, u, argc, argv, &code))
         return code;
-    code = run(&t);
+    code = steer_crawl(&t);
     steer_end(&t);
     return code;
 }

@@ -318,7 +318,8 @@ static enum status refused(struct control_client *c, long http, json_t *problem,
     return status_of_http(http);
 }
 
-static enum status take(struct control_client *c, json_t **out, struct buf *why)
+static enum status read_answer(struct control_client *c, json_t **out,
+                               struct buf *why)
 {
     long http = 0;
     json_t *answer =
@@ -395,7 +396,8 @@ enum status control_client_ask(struct control_client *c, const char *method,
 
     buf_clear(&c->answer);
     code = perform(c, method, path, text);
-    st = code == CURLE_OK ? take(c, out, why) : not_reached(c, code, why);
+    st =
+        code == CURLE_OK ? read_answer(c, out, why) : not_reached(c, code, why);
     free(text);
     return st;
 }

@@ -57,8 +57,9 @@ static long holder_of(const char *dir)
     return holder;
 }
 
-static enum status say(enum status st, struct buf *why, const char *before,
-                       const char *name, const char *behind)
+static enum status explain_status(enum status st, struct buf *why,
+                                  const char *before, const char *name,
+                                  const char *behind)
 {
     buf_add_str(why, before);
     format_terminal(why, bytes_of_str(name));
@@ -174,21 +175,26 @@ static enum status nobody(const char *dir, struct buf *why)
     struct stat sb;
 
     if (stat(dir, &sb) != 0 && errno != ENOENT) {
-        say(STATUS_OK, why, "cannot look into ", dir, ": ");
+        explain_status(STATUS_OK, why, "cannot look into ", dir, ": ");
         buf_add_str(why, strerror(errno));
         return STATUS_IO;
     }
     if (stat(dir, &sb) != 0)
-        return say(STATUS_NOT_FOUND, why, "there is no directory ", dir, "");
+        return explain_status(STATUS_NOT_FOUND, why, "there is no directory ",
+                              dir, "");
     if (settings_are_in(dir)) {
-        say(STATUS_OK, why, "no crawl runs in ", dir, "; go on with ");
-        return say(STATUS_NOT_FOUND, why, "`urlweir resume ", dir, "`");
+        explain_status(STATUS_OK, why, "no crawl runs in ", dir,
+                       "; go on with ");
+        return explain_status(STATUS_NOT_FOUND, why, "`urlweir resume ", dir,
+                              "`");
     }
     if (is_there(dir, "frontier.db")) {
-        say(STATUS_OK, why, "no service runs in ", dir, "; start it with ");
-        return say(STATUS_NOT_FOUND, why, "`urlweir serve ", dir, "`");
+        explain_status(STATUS_OK, why, "no service runs in ", dir,
+                       "; start it with ");
+        return explain_status(STATUS_NOT_FOUND, why, "`urlweir serve ", dir,
+                              "`");
     }
-    return say(STATUS_NOT_FOUND, why, "no crawl in ", dir, "");
+    return explain_status(STATUS_NOT_FOUND, why, "no crawl in ", dir, "");
 }
 
 /* SERVICE/crawls/NAME: *service and *crawl, from malloc. */
@@ -226,9 +232,10 @@ static enum status reach_holder(struct control_place *p, struct buf *why)
         take_socket(p);
     } else if ((p->url = note_url(&note)) == NULL) {
         buf_addf(why, "process %ld has ", p->process);
-        st = say(STATUS_BUSY, why, "", p->dir,
-                 " and takes no commands: it is about to start or to end, or "
-                 "could make no socket there, which it has said; ");
+        st = explain_status(
+            STATUS_BUSY, why, "", p->dir,
+            " and takes no commands: it is about to start or to end, or "
+            "could make no socket there, which it has said; ");
         buf_addf(why, "`kill %ld` stops it", p->process);
     }
     buf_fini(&note);
@@ -280,14 +287,17 @@ static enum status find_url(struct control_place *p, const char *url,
     size_t n = strlen(url);
 
     if (u == NULL || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
-        st = say(STATUS_ARG, why, "'", url,
-                 "' is no URL of a service, as in http://127.0.0.1:7072");
+        st = explain_status(
+            STATUS_ARG, why, "'", url,
+            "' is no URL of a service, as in http://127.0.0.1:7072");
     else if (has_part(u, CURLUPART_USER) || has_part(u, CURLUPART_PASSWORD))
-        st = say(STATUS_ARG, why, "", "the URL has a name or password in it",
-                 ", where everybody can see it; give a token by --token-file");
+        st = explain_status(
+            STATUS_ARG, why, "", "the URL has a name or password in it",
+            ", where everybody can see it; give a token by --token-file");
     else if (has_part(u, CURLUPART_QUERY) || has_part(u, CURLUPART_FRAGMENT))
-        st = say(STATUS_ARG, why, "'", url,
-                 "' has a query or fragment; the service's address is meant");
+        st = explain_status(
+            STATUS_ARG, why, "'", url,
+            "' has a query or fragment; the service's address is meant");
     curl_url_cleanup(u);
     while (n > 0 && url[n - 1] == '/')
         n--;

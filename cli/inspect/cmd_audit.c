@@ -149,8 +149,8 @@ static int write_page(const char *path, const struct audit *a, const char *what,
 }
 
 /* Everything that was asked for; what the audit found is the exit status. */
-static int tell(const struct audit_settings *s, const struct audit *a,
-                const char *what, const struct lost *lost)
+static int write_result(const struct audit_settings *s, const struct audit *a,
+                        const char *what, const struct lost *lost)
 {
     int code = EXIT_DONE;
 
@@ -203,7 +203,7 @@ static int audit_a_crawl(const char *dir, const struct audit_settings *s,
                 status_text(st));
         code = st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
     } else {
-        code = tell(s, &a, dir, lost);
+        code = write_result(s, &a, dir, lost);
         audit_fini(&a);
     }
     reader_close(&r);
@@ -287,7 +287,7 @@ static int audit_a_list(const struct audit_settings *s,
     if (st == STATUS_OK)
         st = audit_list_finish(l.audit, &a);
     if (st == STATUS_OK) {
-        code = tell(s, &a, s->urls, lost);
+        code = write_result(s, &a, s->urls, lost);
         audit_fini(&a);
     } else {
         const char *why = line_input_error(l.in);
@@ -346,7 +346,8 @@ static int open_and_audit(const struct audit_settings *s, const char *dir,
     return code;
 }
 
-static int run(const struct audit_settings *s, const struct option_list *dirs)
+static int audit_all(const struct audit_settings *s,
+                     const struct option_list *dirs)
 {
     struct audit_options o = {.what_if_count = s->what_if.count,
                               .now = filter_measure_now};
@@ -376,7 +377,7 @@ int cmd_audit(int argc, char **argv)
 
     if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
         return code;
-    code = run(&s, &operands);
+    code = audit_all(&s, &operands);
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

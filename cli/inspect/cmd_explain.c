@@ -320,7 +320,7 @@ static void print_text(json_t *o)
     }
 }
 
-static enum status tell(struct story *s, const char *dir)
+static enum status explain_in_dir(struct story *s, const char *dir)
 {
     char *argv[] = {(char *)"resume", (char *)dir, NULL};
     struct crawl_settings settings, before;
@@ -372,7 +372,7 @@ static int explain(const char *dir, const char *text, bool json)
         fprintf(stderr, "urlweir explain: that is no http(s) URL: %s\n",
                 url_reason_text(why));
         code = EXIT_USAGE;
-    } else if ((st = tell(&s, dir)) != STATUS_OK) {
+    } else if ((st = explain_in_dir(&s, dir)) != STATUS_OK) {
         code = cannot_read("explain", dir, st);
     } else if (json) {
         json_dumpf(s.out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));

@@ -90,7 +90,8 @@ struct final {
     uint64_t seq : 40, status : 3, reason : 7, http : 10, flags : 4;
 };
 
-struct job {
+struct export
+{
     struct reader *r;
     struct record out;
     struct buf text, via_text, same_text;
@@ -102,13 +103,13 @@ struct job {
     bool damaged;        /* a row names a URL that is not there */
 };
 
-static void write_row(struct job *j, enum status st, struct bytes row)
+static void write_row(struct export *j, enum status st, struct bytes row)
 {
     j->failed |=
         st != STATUS_OK || fwrite(row.at, 1, row.len, stdout) < row.len;
 }
 
-static void end_row(struct job *j)
+static void end_row(struct export *j)
 {
     struct bytes row;
     enum status st = record_end(&j->out, &row);
@@ -116,7 +117,7 @@ static void end_row(struct job *j)
     write_row(j, st, row);
 }
 
-static void put_record(struct job *j, enum row_view_id view,
+static void put_record(struct export *j, enum row_view_id view,
                        const struct url_record *f)
 {
     struct bytes row;
@@ -129,7 +130,7 @@ static void put_record(struct job *j, enum row_view_id view,
 
 static bool take_final(void *ctx, const struct fetch_row *row)
 {
-    struct job *j = ctx;
+    struct export *j = ctx;
 
     if (row->final && row->url <= j->last)
         j->finals[row->url] =
@@ -144,7 +145,7 @@ static bool take_final(void *ctx, const struct fetch_row *row)
 }
 
 /* The URL of a row; empty where there is none. */
-static struct bytes url_of(struct job *j, uint64_t id, struct buf *text)
+static struct bytes url_of(struct export *j, uint64_t id, struct buf *text)
 {
     struct url_row row;
 
@@ -155,7 +156,7 @@ static struct bytes url_of(struct job *j, uint64_t id, struct buf *text)
 }
 
 /* Where the redirect of row `seq` leads; the text is in j->via_text. */
-static struct bytes target_of(struct job *j, uint64_t seq)
+static struct bytes target_of(struct export *j, uint64_t seq)
 {
     uint64_t id;
 
@@ -166,7 +167,7 @@ static struct bytes target_of(struct job *j, uint64_t seq)
 
 static void put_url(void *ctx, const struct url_row *row)
 {
-    struct job *j = ctx;
+    struct export *j = ctx;
     const struct final *final = &j->finals[row->id];
     struct url_record f = url_record_empty();
     enum status st = STATUS_NOT_FOUND;
@@ -186,7 +187,7 @@ static void put_url(void *ctx, const struct url_row *row)
     put_record(j, ROW_VIEW_URLS, &f);
 }
 
-static enum status export_urls(struct job *j)
+static enum status export_urls(struct export *j)
 {
     enum status st;
 
@@ -208,7 +209,7 @@ static struct bytes some(struct bytes b)
     return b.len > 0 ? b : bytes_of(NULL, 0);
 }
 
-static void put_fetch(struct job *j, enum row_view_id view,
+static void put_fetch(struct export *j, enum row_view_id view,
                       const struct fetch_row *fetch, const struct url_row *url)
 {
     struct url_record f = url_record_empty();
@@ -224,7 +225,7 @@ static void put_fetch(struct job *j, enum row_view_id view,
 
 static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
 {
-    struct job *j = ctx;
+    struct export *j = ctx;
     struct outcome o = {f->status, f->reason, f->http_status};
     bool is_error = o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
                     o.status == OUTCOME_SKIPPED;
@@ -256,7 +257,7 @@ static bool visit_error(void *ctx, const struct fetch_row *f)
 
 static bool put_link(void *ctx, const struct link_row *l)
 {
-    struct job *j = ctx;
+    struct export *j = ctx;
     struct url_row to;
     enum status st = STATUS_OK;
 
@@ -300,7 +301,7 @@ static bool has_links(const struct reader *r, int *code)
 
 static void put_drop(void *ctx, const struct drop_row *row)
 {
-    struct job *j = ctx;
+    struct export *j = ctx;
 
     if (j->failed)
         return;
@@ -313,7 +314,7 @@ static void put_drop(void *ctx, const struct drop_row *row)
     end_row(j);
 }
 
-static enum status export_drops(struct job *j)
+static enum status export_drops(struct export *j)
 {
     enum status st = frontier_store_each_drop(j->r->store, false, put_drop, j);
 
@@ -322,7 +323,7 @@ static enum status export_drops(struct job *j)
     return st;
 }
 
-static enum status export_hosts(struct job *j)
+static enum status export_hosts(struct export *j)
 {
     uint32_t n = frontier_store_queue_count(j->r->store);
 
@@ -337,7 +338,7 @@ static enum status export_hosts(struct job *j)
     return STATUS_OK;
 }
 
-static enum status run(struct job *j, enum export_what what)
+static enum status run_export(struct export *j, enum export_what what)
 {
     switch (what) {
     case EXPORT_URLS:
@@ -359,7 +360,7 @@ static enum status run(struct job *j, enum export_what what)
 
 static int export(struct reader *r, const struct export_settings *s)
 {
-    struct job j = {.r = r, .last = frontier_store_last_id(r->store)};
+    struct export j = {.r = r, .last = frontier_store_last_id(r->store)};
     int code = EXIT_DONE;
     enum status st;
 
@@ -369,7 +370,7 @@ static int export(struct reader *r, const struct export_settings *s)
     buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
     buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
     record_init(&j.out, s->format);
-    st = run(&j, s->what);
+    st = run_export(&j, s->what);
     if (st != STATUS_OK || j.damaged) {
         fprintf(stderr, "urlweir export: cannot read %s\n", r->dir);
         code = st == STATUS_DAMAGED || j.damaged ? EXIT_DAMAGED : EXIT_CANNOT;

@@ -139,7 +139,7 @@ static int take_options(struct robots_command *c, int argc, char **argv)
     return failed;
 }
 
-static int run(struct robots_command *c)
+static int check_robots(struct robots_command *c)
 {
     int failed = load(c);
 
@@ -167,7 +167,7 @@ int cmd_robots(int argc, char **argv)
     url_init(&c.url);
     status = take_options(&c, argc, argv);
     if (status == EXIT_DONE)
-        status = run(&c);
+        status = check_robots(&c);
     robots_free(c.rules);
     url_fini(&c.url);
     return status;

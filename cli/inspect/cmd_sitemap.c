@@ -127,7 +127,7 @@ static enum status read_file(struct sitemap_parser *p, FILE *f)
     return sitemap_parser_finish(p);
 }
 
-static int run(struct sitemap_command *c)
+static int list_sitemap(struct sitemap_command *c)
 {
     const struct sitemap_options o = {.base = &c->base};
     struct sitemap_parser *p;
@@ -161,7 +161,7 @@ int cmd_sitemap(int argc, char **argv)
     url_init(&c.base);
     status = take_options(&c, argc, argv);
     if (status == EXIT_DONE)
-        status = run(&c);
+        status = list_sitemap(&c);
     url_fini(&c.base);
     return status;
 }

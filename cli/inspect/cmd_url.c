@@ -167,7 +167,7 @@ static int take_options(struct url_command *c, int argc, char **argv)
     return failed;
 }
 
-static int run(struct url_command *c)
+static int print_urls(struct url_command *c)
 {
     if (!read_lines(c)) {
         fprintf(stderr, "urlweir url: cannot read stdin: %s\n",
@@ -193,7 +193,7 @@ int cmd_url(int argc, char **argv)
     buf_init(&c.key, SURT_CEILING + 64);
     status = take_options(&c, argc, argv);
     if (status == EXIT_DONE)
-        status = run(&c);
+        status = print_urls(&c);
     buf_fini(&c.key);
     buf_fini(&c.line);
     url_fini(&c.url);

@@ -71,9 +71,9 @@ struct verdicts {
     unsigned records; /* of bad, those about WARC files */
 };
 
-static void say(struct verdicts *v, const char *word, const char *fmt, ...)
+static void verdict(struct verdicts *v, const char *word, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
-static void say(struct verdicts *v, const char *word, const char *fmt, ...)
+static void verdict(struct verdicts *v, const char *word, const char *fmt, ...)
 {
     va_list ap;
 
@@ -94,26 +94,26 @@ static void verify_manifest(struct verdicts *v, struct reader *r)
     struct buf id;
 
     if (r->manifest_status != STATUS_OK) {
-        say(v, "BAD", "manifest: %s",
-            r->manifest_status == STATUS_NOT_FOUND
-                ? "missing"
-                : status_text(r->manifest_status));
+        verdict(v, "BAD", "manifest: %s",
+                r->manifest_status == STATUS_NOT_FOUND
+                    ? "missing"
+                    : status_text(r->manifest_status));
         return;
     }
     buf_init(&id, 64);
     if (frontier_store_meta(r->store, "store_id", &id) != STATUS_OK ||
         !bytes_is(buf_bytes(&id), m->store_id))
-        say(v, "BAD", "manifest: of another crawl's store");
+        verdict(v, "BAD", "manifest: of another crawl's store");
     else if (urls < m->urls || fetches < m->fetches)
-        say(v, "BAD",
-            "manifest: says %" PRIu64 " URLs and %" PRIu64
-            " fetches, the store has only %" PRIu64 " and %" PRIu64,
-            m->urls, m->fetches, urls, fetches);
+        verdict(v, "BAD",
+                "manifest: says %" PRIu64 " URLs and %" PRIu64
+                " fetches, the store has only %" PRIu64 " and %" PRIu64,
+                m->urls, m->fetches, urls, fetches);
     else
-        say(v, "ok",
-            "manifest: generation %" PRIu64 ", %" PRIu64 " URLs, %" PRIu64
-            " fetches; the store has %" PRIu64 " and %" PRIu64,
-            m->generation, m->urls, m->fetches, urls, fetches);
+        verdict(v, "ok",
+                "manifest: generation %" PRIu64 ", %" PRIu64 " URLs, %" PRIu64
+                " fetches; the store has %" PRIu64 " and %" PRIu64,
+                m->generation, m->urls, m->fetches, urls, fetches);
     buf_fini(&id);
 }
 
@@ -123,12 +123,13 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
     enum status st = page_store_verify_bodies(r->pages, &bodies);
 
     if (st == STATUS_NOT_FOUND)
-        say(v, "ok", "bodies: the format has no index of them yet");
+        verdict(v, "ok", "bodies: the format has no index of them yet");
     else if (st != STATUS_OK)
-        say(v, "BAD", "bodies: their index does not agree with the fetches");
+        verdict(v, "BAD",
+                "bodies: their index does not agree with the fetches");
     else if (!v->service)
-        say(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
-            bodies);
+        verdict(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
+                bodies);
 }
 
 static void verify_store(struct verdicts *v, struct reader *r)
@@ -136,31 +137,32 @@ static void verify_store(struct verdicts *v, struct reader *r)
     uint64_t put = 0;
 
     if (db_format(r->db) < DB_FORMAT)
-        say(v, "ok", "frontier.db: of format %d; %s brings it to %d",
-            db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
+        verdict(v, "ok", "frontier.db: of format %d; %s brings it to %d",
+                db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
     if (db_verify(r->db) == STATUS_OK)
-        say(v, "ok", "frontier.db: SQLite finds it sound");
+        verdict(v, "ok", "frontier.db: SQLite finds it sound");
     else
-        say(v, "BAD", "frontier.db: SQLite finds it damaged");
+        verdict(v, "BAD", "frontier.db: SQLite finds it damaged");
     if (served_log_verify(r->db, &put) != STATUS_OK)
-        say(v, "BAD", "put URLs: updates, leases and rows do not agree");
+        verdict(v, "BAD", "put URLs: updates, leases and rows do not agree");
     else if (put > 0)
-        say(v, "ok",
-            "put URLs: %" PRIu64 ", each update and lease is of one of them",
-            put);
+        verdict(v, "ok",
+                "put URLs: %" PRIu64
+                ", each update and lease is of one of them",
+                put);
     if (frontier_store_verify(r->store) != STATUS_OK)
-        say(v, "BAD", "queues: rows, queues and done marks do not agree");
+        verdict(v, "BAD", "queues: rows, queues and done marks do not agree");
     else if (!v->service) /* which queues in its own tables, told below */
-        say(v, "ok",
-            "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
-            frontier_store_pending_all(r->store),
-            frontier_store_last_id(r->store) - put -
-                frontier_store_pending_all(r->store));
+        verdict(v, "ok",
+                "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
+                frontier_store_pending_all(r->store),
+                frontier_store_last_id(r->store) - put -
+                    frontier_store_pending_all(r->store));
     if (exact_set_verify(r->exact) == STATUS_OK)
-        say(v, "ok", "exact set: %" PRIu64 " digests in order",
-            exact_set_stats(r->exact).count);
+        verdict(v, "ok", "exact set: %" PRIu64 " digests in order",
+                exact_set_stats(r->exact).count);
     else
-        say(v, "BAD", "exact set: pages do not agree with their index");
+        verdict(v, "BAD", "exact set: pages do not agree with their index");
     verify_bodies(v, r);
 }
 
@@ -195,16 +197,16 @@ static void verify_service(struct verdicts *v, struct reader *r)
     if (served_reader_open(&served, r, clock_wall_ms()) != STATUS_OK ||
         served_reader_verify(served) != STATUS_OK ||
         !metadata_reads(r, served)) {
-        say(v, "BAD",
-            "service: rows, dates, queues or metadata of its URLs do "
-            "not agree");
+        verdict(v, "BAD",
+                "service: rows, dates, queues or metadata of its URLs do "
+                "not agree");
     } else {
         f = served_reader_facts(served);
-        say(v, "ok",
-            "service: %" PRIu64 " URLs queued, %" PRIu64 " leased, %" PRIu64
-            " completed, %" PRIu64 " removed, in %" PRIu64 " queues",
-            f->urls.queued, f->urls.leased, f->urls.completed, f->urls.removed,
-            f->queues);
+        verdict(v, "ok",
+                "service: %" PRIu64 " URLs queued, %" PRIu64 " leased, %" PRIu64
+                " completed, %" PRIu64 " removed, in %" PRIu64 " queues",
+                f->urls.queued, f->urls.leased, f->urls.completed,
+                f->urls.removed, f->queues);
     }
     served_reader_close(served);
 }
@@ -215,10 +217,10 @@ static void verify_links(struct verdicts *v, struct reader *r)
 
     if (link_store_verify(r->links, frontier_store_last_id(r->store), &count) !=
         STATUS_OK)
-        say(v, "BAD", "links: a row names no URL");
+        verdict(v, "BAD", "links: a row names no URL");
     else if (link_store_recorded(r->links) != LINK_RECORD_NONE)
-        say(v, "ok", "links: %" PRIu64 " recorded, each between two URLs",
-            count);
+        verdict(v, "ok", "links: %" PRIu64 " recorded, each between two URLs",
+                count);
 }
 
 /* A crawl with --filter none or redis has no filter file to miss: which of them
@@ -252,34 +254,36 @@ static void verify_digests(struct verdicts *v, struct reader *r)
     const char *without;
 
     if (audit_crawl(&a, r, &o) != STATUS_OK) {
-        say(v, "BAD", "digests: the rows cannot be read");
+        verdict(v, "BAD", "digests: the rows cannot be read");
         return;
     }
     if (a.missing > 0 || a.exact_count != urls - a.replaced)
-        say(v, "BAD",
-            "exact set: %" PRIu64 " of %" PRIu64
-            " URLs missing or under another id; it holds %" PRIu64,
-            a.missing, urls, a.exact_count);
+        verdict(v, "BAD",
+                "exact set: %" PRIu64 " of %" PRIu64
+                " URLs missing or under another id; it holds %" PRIu64,
+                a.missing, urls, a.exact_count);
     else
-        say(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
-            urls - a.replaced);
+        verdict(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
+                urls - a.replaced);
     without = a.filter_checked || v->service ? NULL : goes_without_file(r);
     if (without != NULL)
-        say(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
+        verdict(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
     else if (!a.filter_checked)
-        say(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
+        verdict(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
     else if (a.filter_covers > urls && r->holder > 0)
-        say(v, "ok", "filter.ckpt: of a checkpoint since this began to read");
+        verdict(v, "ok",
+                "filter.ckpt: of a checkpoint since this began to read");
     else if (a.filter_covers > urls)
-        say(v, "mend", "filter.ckpt: runs ahead of the store; it is rebuilt");
+        verdict(v, "mend",
+                "filter.ckpt: runs ahead of the store; it is rebuilt");
     else if (a.false_negatives > 0)
-        say(v, "BAD", "filter.ckpt: %" PRIu64 " false negatives",
-            a.false_negatives);
+        verdict(v, "BAD", "filter.ckpt: %" PRIu64 " false negatives",
+                a.false_negatives);
     else
-        say(v, "ok",
-            "filter.ckpt: covers %" PRIu64 " URLs, no false negative; %" PRIu64
-            " newer ones are replayed",
-            a.filter_covers, urls - a.filter_covers);
+        verdict(v, "ok",
+                "filter.ckpt: covers %" PRIu64
+                " URLs, no false negative; %" PRIu64 " newer ones are replayed",
+                a.filter_covers, urls - a.filter_covers);
     audit_fini(&a);
 }
 
@@ -293,10 +297,10 @@ static void verify_filter_units(struct verdicts *v, struct reader *r)
     if (checkpoint_load(&f, path, checkpoint_seed_print(&r->key), NULL, 0,
                         &info) == STATUS_OK &&
         info.damaged > 0)
-        say(v, "mend",
-            "filter.ckpt: %" PRIu64 " of %" PRIu64
-            " units damaged; they are rebuilt",
-            info.damaged, info.units);
+        verdict(v, "mend",
+                "filter.ckpt: %" PRIu64 " of %" PRIu64
+                " units damaged; they are rebuilt",
+                info.damaged, info.units);
     filter_free(f);
     free(path);
 }
@@ -308,26 +312,26 @@ static void verify_records(struct verdicts *v, struct reader *r)
     unsigned before = v->bad;
 
     if (verify_warc(r, &w) != STATUS_OK)
-        say(v, "BAD", "warc: the files or their rows cannot be read");
+        verdict(v, "BAD", "warc: the files or their rows cannot be read");
     if (w.bad > 0)
-        say(v, "BAD",
-            "warc: %" PRIu64 " of %" PRIu64
-            " rows point at no whole record, the first is fetch %" PRIu64,
-            w.bad, w.rows, w.bad_seq);
+        verdict(v, "BAD",
+                "warc: %" PRIu64 " of %" PRIu64
+                " rows point at no whole record, the first is fetch %" PRIu64,
+                w.bad, w.rows, w.bad_seq);
     if (w.damaged > 0)
-        say(v, "BAD",
-            "warc: no whole record at octet %" PRIu64 " of %s, one of %" PRIu64
-            " damaged places",
-            w.damaged_at, w.damaged_file, w.damaged);
+        verdict(v, "BAD",
+                "warc: no whole record at octet %" PRIu64
+                " of %s, one of %" PRIu64 " damaged places",
+                w.damaged_at, w.damaged_file, w.damaged);
     if (v->bad == before && w.files > 0)
-        say(v, "ok",
-            "warc: %" PRIu64
-            " rows, each points at a whole record; all %" PRIu64
-            " records of %" PRIu64 " files are whole",
-            w.rows, w.records, w.files);
+        verdict(v, "ok",
+                "warc: %" PRIu64
+                " rows, each points at a whole record; all %" PRIu64
+                " records of %" PRIu64 " files are whole",
+                w.rows, w.records, w.files);
     v->records = v->bad - before;
     if (w.open > 0 && r->holder == 0)
-        say(v, "mend", "warc: a file was not finished; resume does that");
+        verdict(v, "mend", "warc: a file was not finished; resume does that");
 }
 
 /* Store sound, manifest wrong: believe the store. */

@@ -20,7 +20,7 @@ static bool is_meant(const json_t *crawl, const char *name)
 }
 
 /* Not one of these words: not taken. */
-static bool take(const json_t *crawl, char out[LIVE_STATE_SIZE])
+static bool take_state(const json_t *crawl, char out[LIVE_STATE_SIZE])
 {
     static const char *const words[] = {"running", "paused", "waiting",
                                         "stopping"};
@@ -51,7 +51,7 @@ static bool ask(struct control_client *c, char out[LIVE_STATE_SIZE],
     json_array_foreach(json_object_get(answer, "crawls"), i, one)
     {
         if (!found && is_meant(one, place->crawl))
-            found = take(one, out);
+            found = take_state(one, out);
     }
     json_decref(answer);
     return found;

@@ -178,7 +178,7 @@ static enum status tell_all(struct explainer *x, struct bytes url)
     return st;
 }
 
-static enum status tell(struct explainer *x, const char *text)
+static enum status explain_url(struct explainer *x, const char *text)
 {
     struct bytes given = bytes_of_str(text);
     enum status st = tell_all(x, given);
@@ -270,7 +270,7 @@ int service_explain(struct reader *r, const char *url, bool json)
     x.out = json_object();
     x.found = json_array();
     json_set_text(x.out, "url", bytes_of_str(url));
-    st = tell(&x, url);
+    st = explain_url(&x, url);
     if (st != STATUS_OK) {
         code = cannot_read("explain", r->dir, st);
     } else if (json) {

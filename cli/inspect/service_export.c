@@ -20,7 +20,8 @@
 
 #define ARENA_MOST ((size_t)64 << 20)
 
-struct job {
+struct export
+{
     struct reader *r;
     struct served_reader *served;
     struct record out;
@@ -31,7 +32,7 @@ struct job {
 };
 
 /* Writes the row. */
-static void end_row(struct job *j)
+static void end_row(struct export *j)
 {
     struct bytes row;
 
@@ -40,7 +41,7 @@ static void end_row(struct job *j)
         j->failed |= fwrite(row.at, 1, row.len, stdout) < row.len;
 }
 
-static void put_metadata(struct job *j, uint64_t id)
+static void put_metadata(struct export *j, uint64_t id)
 {
     json_t *o;
     char *text;
@@ -59,7 +60,7 @@ static void put_metadata(struct job *j, uint64_t id)
 
 static void put_url(void *ctx, const struct url_row *row)
 {
-    struct job *j = ctx;
+    struct export *j = ctx;
     struct served_reader_url u = served_reader_get(j->served, row->id);
     struct bytes crawl, key;
 
@@ -81,7 +82,7 @@ static void put_url(void *ctx, const struct url_row *row)
     end_row(j);
 }
 
-static enum status export_urls(struct job *j)
+static enum status export_urls(struct export *j)
 {
     uint64_t last = frontier_store_last_id(j->r->store);
 
@@ -89,7 +90,7 @@ static enum status export_urls(struct job *j)
                     : STATUS_OK;
 }
 
-static void put_one_queue(struct job *j, uint32_t number)
+static void put_one_queue(struct export *j, uint32_t number)
 {
     const struct served_reader_facts *all = served_reader_facts(j->served);
     const struct served_reader_queue *q =
@@ -115,7 +116,7 @@ static void put_one_queue(struct job *j, uint32_t number)
     end_row(j);
 }
 
-static enum status export_queues(struct job *j)
+static enum status export_queues(struct export *j)
 {
     uint32_t n = frontier_store_queue_count(j->r->store);
 
@@ -126,7 +127,7 @@ static enum status export_queues(struct job *j)
 
 int service_export(struct reader *r, bool queues, enum record_format format)
 {
-    struct job j = {.r = r, .st = STATUS_OK};
+    struct export j = {.r = r, .st = STATUS_OK};
     int code = EXIT_DONE;
     enum status st = served_reader_open(&j.served, r, clock_wall_ms());
 

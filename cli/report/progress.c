@@ -62,7 +62,8 @@ bool progress_due(const struct progress *p, int64_t now)
     return now >= p->due;
 }
 
-static void say(struct progress *p, const struct crawl_stats *s, bool last)
+static void write_progress(struct progress *p, const struct crawl_stats *s,
+                           bool last)
 {
     struct buf b;
 
@@ -96,7 +97,7 @@ void progress_update(struct progress *p, const struct crawl_stats *s,
     if (!progress_due(p, now))
         return;
     update_rates(p, &s->engine, now);
-    say(p, s, false);
+    write_progress(p, s, false);
     p->due = now + (p->mode == MODE_BAR ? BAR_EVERY
                                         : live_line_interval(now - p->start));
 }
@@ -110,7 +111,7 @@ void progress_free(struct progress *p, const struct crawl_stats *last,
         live_line_end();
     if (p->mode == MODE_JSON && last != NULL) {
         update_rates(p, &last->engine, now);
-        say(p, last, true);
+        write_progress(p, last, true);
     }
     free(p);
 }

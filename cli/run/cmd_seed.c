@@ -169,7 +169,7 @@ static enum status send_batch(struct seeding *k)
     return st;
 }
 
-static enum status take(void *ctx, struct url *u)
+static enum status take_seed(void *ctx, struct url *u)
 {
     struct seeding *k = ctx;
     struct bytes text = url_text(u);
@@ -186,7 +186,7 @@ static enum status take(void *ctx, struct url *u)
 static int put_seeds(struct steer *t, struct seeding *k)
 {
     struct seeds seeds = {.report = stderr,
-                          .visit = take,
+                          .visit = take_seed,
                           .refuse = refuse,
                           .ctx = k};
     const struct option_list rest = {t->operands.item + 1,
@@ -242,7 +242,7 @@ static int let_go(struct seeding *k, int code)
     return code;
 }
 
-static int run(struct steer *t)
+static int add_seeds(struct steer *t)
 {
     struct seeding k = {.t = t};
     int code;
@@ -269,7 +269,7 @@ int cmd_seed(int argc, char **argv)
 
     if (!steer_begin(&t, &usage, argc, argv, &code))
         return code;
-    code = run(&t);
+    code = add_seeds(&t);
     steer_end(&t);
     return code;
 }

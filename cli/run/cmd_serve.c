@@ -357,8 +357,8 @@ static int ended_stuck(void)
     return EXIT_STUCK;
 }
 
-static int run(struct serving *all, const struct serve_settings *set,
-               bool hangup)
+static int run_service(struct serving *all, const struct serve_settings *set,
+                       bool hangup)
 {
     enum status st = open_http(all, set);
 
@@ -434,7 +434,7 @@ static int serve(const struct serve_settings *s, const char *dir)
                                     s->drain_ms, s->quiet, &code);
     start_watch_end(start);
     if (started)
-        code = run(&all, s, hangup);
+        code = run_service(&all, s, hangup);
     else if (st == STATUS_OK)
         service_close(all.service);
     file_lock_free(all.lock);

@@ -18,7 +18,7 @@ struct serve_crawls {
 };
 
 /* Strangers' bytes may be in a file's name, or in the file. */
-static void say(const struct buf *why)
+static void log_reason(const struct buf *why)
 {
     struct buf safe;
 
@@ -96,7 +96,7 @@ bool serve_crawls_open(struct serve_crawls **out, const char *dir,
     if (st == STATUS_OK)
         st = open_crawls(s, dir, service_router(service), &why);
     if (why.len > 0)
-        say(&why);
+        log_reason(&why);
     buf_fini(&why);
     if (st == STATUS_OK) {
         *out = s;

@@ -88,7 +88,7 @@ static void add_line(struct buf *out, struct bytes line)
     buf_add_str(out, "\r\n");
 }
 
-static void tell(struct buf *changed, struct bytes line)
+static void note_changed(struct buf *changed, struct bytes line)
 {
     size_t n = line.len < CHANGED_LINE_MOST ? line.len : CHANGED_LINE_MOST;
 
@@ -153,7 +153,7 @@ static void correct_length(struct correction *c, struct bytes line)
         add_line(c->out, line);
         c->length_written = true;
     } else {
-        tell(c->changed, line);
+        note_changed(c->changed, line);
         add_length(c);
     }
 }
@@ -161,9 +161,9 @@ static void correct_length(struct correction *c, struct bytes line)
 static void correct(struct correction *c, struct bytes line)
 {
     if (is_field(line, "transfer-encoding"))
-        tell(c->changed, line);
+        note_changed(c->changed, line);
     else if (c->body->decoded && is_field(line, "content-encoding"))
-        tell(c->changed, line);
+        note_changed(c->changed, line);
     else if (is_field(line, "content-length"))
         correct_length(c, line);
     else

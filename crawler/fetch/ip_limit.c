@@ -62,7 +62,7 @@ static void add_wishes(struct ip_limit *l, struct entry *e, int n)
     atomic_fetch_add_explicit(&l->wishes, (uint64_t)n, memory_order_relaxed);
 }
 
-static bool take(struct ip_limit *l, struct bytes key)
+static bool take_place(struct ip_limit *l, struct bytes key)
 {
     struct entry *e = map_get(l->entries, key);
 
@@ -86,7 +86,7 @@ bool ip_limit_take(struct ip_limit *l, const void *address, unsigned len)
     bool taken;
 
     pthread_mutex_lock(&l->mtx);
-    taken = take(l, bytes_of(address, len));
+    taken = take_place(l, bytes_of(address, len));
     pthread_mutex_unlock(&l->mtx);
     return taken;
 }

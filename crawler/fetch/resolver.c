@@ -169,7 +169,7 @@ static struct question *next_work(struct shared *s)
     return q;
 }
 
-static void *run(void *arg)
+static void *resolver_thread(void *arg)
 {
     struct shared *s = arg;
     struct question *q;
@@ -206,7 +206,7 @@ static bool add_thread(struct shared *s)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    err = pthread_create(&thread, &attr, run, s);
+    err = pthread_create(&thread, &attr, resolver_thread, s);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     s->holders += err == 0;

@@ -322,7 +322,7 @@ static size_t step(struct xml_scan *s, struct bytes in, bool final)
 }
 
 /* Reads `in` as far as it goes; returns what was taken. */
-static size_t run(struct xml_scan *s, struct bytes in, bool final)
+static size_t scan(struct xml_scan *s, struct bytes in, bool final)
 {
     size_t taken = 0, n = 1;
 
@@ -338,12 +338,12 @@ static void push_piece(struct xml_scan *s, struct bytes in)
     size_t taken;
 
     if (s->pending.len == 0) {
-        taken = run(s, in, false);
+        taken = scan(s, in, false);
         buf_add_bytes(&s->pending, bytes_skip(in, taken));
         return;
     }
     buf_add_bytes(&s->pending, in);
-    taken = run(s, buf_bytes(&s->pending), false);
+    taken = scan(s, buf_bytes(&s->pending), false);
     s->pending.len -= taken;
     memmove(s->pending.at, s->pending.at + taken, s->pending.len);
 }
@@ -363,7 +363,7 @@ void xml_scan_finish(struct xml_scan *s)
     struct bytes rest = buf_bytes(&s->pending);
 
     if (rest.len > 0)
-        run(s, rest, true);
+        scan(s, rest, true);
     buf_clear(&s->pending);
     s->too_deep = 0;
     while (s->depth > 0)

@@ -84,7 +84,7 @@ static void keep_error(struct redis_connection *l, const char *text, size_t len)
     l->error[n] = '\0';
 }
 
-static void say(struct redis_connection *l, const char *text)
+static void set_error(struct redis_connection *l, const char *text)
 {
     keep_error(l, text, strlen(text));
 }
@@ -112,7 +112,7 @@ void redis_connection_lose(struct redis_connection *l)
 
 static enum status lost(struct redis_connection *l, const char *why)
 {
-    say(l, why);
+    set_error(l, why);
     redis_connection_lose(l);
     return STATUS_CLOSED;
 }
@@ -306,7 +306,8 @@ static enum status ask(struct redis_connection *l, int argc, const char **argv,
 
 /* ---- connecting ---- */
 
-static enum status tell(struct redis_connection *l, int argc, const char **argv)
+static enum status send_command(struct redis_connection *l, int argc,
+                                const char **argv)
 {
     redisReply *r = NULL;
     enum status st = ask(l, argc, argv, &r);
@@ -330,11 +331,11 @@ static enum status sign_in(struct redis_connection *l)
 
         if (!named)
             auth[1] = l->place.password;
-        st = tell(l, named ? 3 : 2, auth);
+        st = send_command(l, named ? 3 : 2, auth);
     }
     snprintf(db, sizeof db, "%u", l->place.db);
     if (st == STATUS_OK && l->place.db != 0)
-        st = tell(l, 2, select);
+        st = send_command(l, 2, select);
     return st;
 }
 

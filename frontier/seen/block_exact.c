@@ -236,7 +236,7 @@ static bool digests_are_whole(int fd, uint64_t count, uint64_t sum)
 }
 
 /* Is what stands at `path` whole, and of the list as it is now? */
-static bool take(struct block_exact *b, const char *path)
+static bool take_file(struct block_exact *b, const char *path)
 {
     unsigned char header[HEADER];
     struct stat s;
@@ -277,10 +277,10 @@ enum status block_exact_open(struct block_exact **out, const char *list,
     b->list_size = (uint64_t)s.st_size;
     b->list_time =
         (uint64_t)s.st_mtim.tv_sec * 1000000000 + (uint64_t)s.st_mtim.tv_nsec;
-    if (!take(b, path)) {
+    if (!take_file(b, path)) {
         b->count = b->passed_over = 0;
         st = make(b, list, path);
-        if (st == STATUS_OK && !take(b, path))
+        if (st == STATUS_OK && !take_file(b, path))
             st = STATUS_DAMAGED;
     }
     if (st != STATUS_OK) {

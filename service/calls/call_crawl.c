@@ -239,8 +239,8 @@ static const struct call_ops crawl_ops = {
 
 /* ---- the task ---- */
 
-static enum status run(struct crawl_task *t, struct engine *e, int64_t now,
-                       int64_t wall_ms)
+static enum status run_call(struct crawl_task *t, struct engine *e, int64_t now,
+                            int64_t wall_ms)
 {
     struct call_crawl *c = (struct call_crawl *)t;
 
@@ -321,7 +321,7 @@ enum status call_crawl_submit(struct crawls *crawls, struct bytes name,
     enum status st;
 
     c->call = call;
-    c->task.run = run;
+    c->task.run = run_call;
     c->task.done = done;
     c->name_len = name.len;
     memcpy(c->name, name.at, name.len);

@@ -163,7 +163,7 @@ void http2_conns_flush(void *server)
 }
 
 /* What has come in. */
-static void take(struct http2_conn *c, struct bytes in)
+static void take_input(struct http2_conn *c, struct bytes in)
 {
     struct places *places = &c->server->places;
 
@@ -192,7 +192,7 @@ static void conn_ready(struct loop_fd *f, uint32_t events)
         count_up(&s->received, n);
         c->heard = loop_now(s->loop);
         c->asked = 0;
-        take(c, bytes_of(s->chunk, n));
+        take_input(c, bytes_of(s->chunk, n));
         if (n < HTTP2_READ_CHUNK && c->tls == NULL)
             break;
     }

@@ -64,7 +64,7 @@ void http_export_free(struct http_export *e)
 
 /* ---- the report's thread ---- */
 
-static void *run(void *arg)
+static void *export_thread(void *arg)
 {
     struct http_export *e = arg;
     struct http_server *s = e->server;
@@ -87,7 +87,7 @@ static int start_thread(struct http_export *e)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread, NULL, run, e);
+    rc = pthread_create(&thread, NULL, export_thread, e);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         pthread_detach(thread);

@@ -2,7 +2,7 @@
 /* proto.c - protobuf-c in an arena. */
 #include "service/net/proto.h"
 
-static void *take(void *arena, size_t size)
+static void *arena_take(void *arena, size_t size)
 {
     return arena_try(arena, size);
 }
@@ -16,7 +16,7 @@ static void leave(void *arena, void *p)
 const void *proto_unpack(const ProtobufCMessageDescriptor *d, struct arena *a,
                          struct bytes m)
 {
-    ProtobufCAllocator allocator = {take, leave, a};
+    ProtobufCAllocator allocator = {arena_take, leave, a};
 
     return protobuf_c_message_unpack(d, &allocator, m.len,
                                      (const uint8_t *)m.at);

@@ -44,7 +44,7 @@ static enum status checkpoint(struct checkpointer *c)
     return sqlite_error(c->h, rc, c->path);
 }
 
-static void *run(void *arg)
+static void *checkpoint_thread(void *arg)
 {
     struct checkpointer *c = arg;
     enum status st;
@@ -98,7 +98,7 @@ enum status checkpointer_start(struct checkpointer **out, const char *path)
     st = connect(c);
     if (st != STATUS_OK)
         goto out;
-    if (pthread_create(&c->thread, NULL, run, c) != 0) {
+    if (pthread_create(&c->thread, NULL, checkpoint_thread, c) != 0) {
         st = STATUS_NOMEM;
         goto out;
     }

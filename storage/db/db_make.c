@@ -52,7 +52,7 @@ static void remove_unfinished(const char *path)
     remove_with(path, "-shm");
 }
 
-static enum status run(sqlite3 *h, const char *sql, const char *path)
+static enum status run_sql(sqlite3 *h, const char *sql, const char *path)
 {
     int rc = sqlite3_exec(h, sql, NULL, NULL, NULL);
 
@@ -71,16 +71,16 @@ enum status db_fill(sqlite3 *h, const char *path, const struct db_kind *kind)
              "('format', %d), ('store_id', '%s'), ('created_ms', %lld)",
              (int)kind->application_id, kind->format, id,
              (long long)clock_wall_ms());
-    st = run(h,
-             "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
-             "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
-             path);
+    st = run_sql(h,
+                 "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
+                 "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+                 path);
     for (size_t i = 0; st == STATUS_OK && kind->sql[i] != NULL; i++)
-        st = run(h, kind->sql[i], path);
+        st = run_sql(h, kind->sql[i], path);
     if (st == STATUS_OK)
-        st = run(h, facts, path);
+        st = run_sql(h, facts, path);
     if (st == STATUS_OK)
-        st = run(h, "COMMIT", path);
+        st = run_sql(h, "COMMIT", path);
     return st;
 }
 
@@ -129,7 +129,7 @@ enum status db_make(const char *path, const struct db_kind *kind)
     if (st == STATUS_OK)
         st = db_fill(h, unfinished, kind);
     if (st == STATUS_OK)
-        st = run(h, "PRAGMA journal_mode = WAL", unfinished);
+        st = run_sql(h, "PRAGMA journal_mode = WAL", unfinished);
     sqlite3_close(h);
     if (st == STATUS_OK)
         st = put_in_place(unfinished, path);

@@ -53,7 +53,7 @@ void segment_reader_start(struct segment_reader *r, const void *octets,
     r->end = r->at + len;
 }
 
-static bool take(struct segment_reader *r, uint64_t *v)
+static bool take_number(struct segment_reader *r, uint64_t *v)
 {
     const unsigned char *behind = varint_get(r->at, r->end, v);
 
@@ -70,7 +70,7 @@ static bool take_group(struct segment_reader *r)
 {
     uint64_t step, count;
 
-    if (!take(r, &step) || !take(r, &count))
+    if (!take_number(r, &step) || !take_number(r, &count))
         return false;
     if (count < 1 || count > SEGMENT_GROUP_MOST ||
         step > UINT32_MAX - r->queue) {
@@ -91,7 +91,7 @@ bool segment_reader_next(struct segment_reader *r)
         return false;
     if (r->left == 0 && !take_group(r))
         return false;
-    if (!take(r, &step) || step > MOST_ID - r->id) {
+    if (!take_number(r, &step) || step > MOST_ID - r->id) {
         r->damaged = true;
         return false;
     }
@@ -113,7 +113,7 @@ uint32_t segment_reader_group(struct segment_reader *r,
 
         if (r->at < r->end && *r->at < 0x80)
             step = *r->at++; /* most steps */
-        else if (!take(r, &step))
+        else if (!take_number(r, &step))
             return 0;
         if (n > 0 && step == 0)
             break;

@@ -84,7 +84,7 @@ static bool is_null(sqlite3_stmt *q, int column)
     return sqlite3_column_type(q, column) == SQLITE_NULL;
 }
 
-static enum status take(sqlite3_stmt *q, struct url_hint *hint)
+static enum status take_row(sqlite3_stmt *q, struct url_hint *hint)
 {
     struct db_row r = db_row(q);
 
@@ -109,7 +109,7 @@ enum status hint_store_get(struct hint_store *s, uint64_t url,
     sqlite3_bind_int64(q, 1, (int64_t)url);
     st = db_step(s->d, q);
     if (st == STATUS_OK)
-        st = take(q, hint);
+        st = take_row(q, hint);
     sqlite3_reset(q);
     return st;
 }

@@ -87,7 +87,7 @@ static enum status fill(struct warc_reader *r)
     return STATUS_OK;
 }
 
-static void take(struct warc_reader *r, size_t n)
+static void consume(struct warc_reader *r, size_t n)
 {
     size_t room = WARC_FIRST_MOST - r->first.len, tail = n < 4 ? n : 4;
 
@@ -125,7 +125,7 @@ static enum status inflate_member(struct warc_reader *r)
         rc = inflate(&r->z, Z_NO_FLUSH);
         if (rc != Z_OK && rc != Z_STREAM_END)
             return STATUS_FORMAT;
-        take(r, PLAIN_SIZE - r->z.avail_out);
+        consume(r, PLAIN_SIZE - r->z.avail_out);
         if (!may_be_record(r))
             return STATUS_FORMAT;
     }

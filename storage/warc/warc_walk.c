@@ -58,7 +58,7 @@ static struct bytes info_id_of(const struct warc_found *found)
                       info ? "WARC-Record-ID" : "WARC-Warcinfo-ID");
 }
 
-static void take(struct warc_walk *w, const struct warc_found *found)
+static void take_record(struct warc_walk *w, const struct warc_found *found)
 {
     w->end = found->offset + found->length;
     if (w->info_id.len == 0)
@@ -142,6 +142,6 @@ enum status warc_walk_next(struct warc_walk *w, struct warc_found *found,
     if (st == STATUS_FORMAT)
         st = find_record(w, found);
     if (st == STATUS_OK)
-        take(w, found);
+        take_record(w, found);
     return st;
 }

@@ -76,8 +76,7 @@ static struct engine_lease both_were_asked(struct rig *r)
     return a;
 }
 
-START_TEST(
-    a_cross_host_request_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it)
+START_TEST(a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it)
 {
     struct rig r;
     struct engine_lease a, v;
@@ -426,8 +425,7 @@ Suite *suite_cross_host(void)
     TCase *t = tcase_create("cross_host");
 
     tcase_add_test(
-        t,
-        a_cross_host_request_waits_for_the_delay_of_the_host_it_goes_to_and_starts_it);
+        t, a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it);
     tcase_add_test(
         t, a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests);
     tcase_add_test(
