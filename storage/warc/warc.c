@@ -487,21 +487,24 @@ enum status warc_sync(struct warc *w)
     return st;
 }
 
+static int open_with(const char *dir, struct bytes file, const char *suffix)
+{
+    char *path = text_of("%s/%.*s%s", dir, (int)file.len, file.at, suffix);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    free(path);
+    return fd;
+}
+
 int warc_open_named(const char *dir, struct bytes file)
 {
-    char path[4096];
-    int fd = -1;
+    int fd;
 
-    /* Twice, since it may be renamed between the two looks. */
     if (file.len > NAME_MOST || !bytes_starts_with(file, "warc/") ||
         memchr(file.at + 5, '/', file.len - 5) != NULL)
         return -1;
-    for (int look = 0; fd < 0 && look < 3; look++) {
-        int n = snprintf(path, sizeof path, "%s/%.*s%s", dir, (int)file.len,
-                         file.at, look == 1 ? ".open" : "");
-
-        if (n > 0 && n < (int)sizeof path)
-            fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    return fd;
+    /* In the order in which it has these names, so that it is found also if it
+     * is renamed between the two looks. */
+    fd = open_with(dir, file, ".open");
+    return fd >= 0 ? fd : open_with(dir, file, "");
 }

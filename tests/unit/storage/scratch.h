@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,8 @@ struct scratch {
 
 /* Set: fsync and fdatasync fail with EIO, for all of the process (main.c). */
 extern bool scratch_no_sync;
+/* Those of files and of directories since the start that did not. */
+extern atomic_uint scratch_syncs, scratch_dir_syncs;
 /* Counts down with each statement that this thread runs, and each first and
  * second row it reads; the one that takes it to 0 does nothing and fails, as if
  * the disk had (main.c). 0: none does. */

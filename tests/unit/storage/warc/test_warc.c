@@ -309,6 +309,84 @@ START_TEST(files_rotate_before_they_grow_past_their_size)
 }
 END_TEST
 
+/* Small ones are gathered, larger ones are written at once. */
+START_TEST(records_of_any_size_stand_in_the_order_in_which_they_came)
+{
+    static const size_t sizes[] = {100,   40000, 200,   32767, 32768,  300,
+                                   31000, 31000, 31000, 31000, 31000,  31000,
+                                   31000, 31000, 31000, 50,    300000, 60};
+    const size_t n = sizeof sizes / sizeof *sizes;
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, UINT64_C(1) << 30);
+    uint64_t offset[sizeof sizes / sizeof *sizes], x = 1;
+    char *octets = xmalloc(n + 300000), *there = xmalloc(300000);
+    struct bytes file;
+    int fd;
+
+    for (size_t i = 0; i < n + 300000; i++)
+        octets[i] = (char)scratch_random(&x);
+    for (size_t i = 0; i < n; i++) {
+        append(w, bytes_of(octets + i, sizes[i]), &file, &offset[i]);
+        if (i > 0)
+            ck_assert_uint_eq(offset[i], offset[i - 1] + sizes[i - 1]);
+    }
+    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    fd = warc_open_named(s.dir, file);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_int_eq(pread(fd, there, sizes[i], (off_t)offset[i]),
+                         (ssize_t)sizes[i]);
+        ck_assert_mem_eq(there, octets + i, sizes[i]);
+    }
+    close(fd);
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    free(there);
+    free(octets);
+    remove_all(&s);
+}
+END_TEST
+
+static void syncs(struct warc *w, unsigned files, unsigned dirs)
+{
+    unsigned f = scratch_syncs, d = scratch_dir_syncs;
+
+    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    ck_assert_uint_eq(scratch_syncs - f, files);
+    ck_assert_uint_eq(scratch_dir_syncs - d, dirs);
+}
+
+/* A name that is not synced may be gone with the power, content and all. */
+START_TEST(a_sync_makes_content_durable_and_once_the_name_of_each_file)
+{
+    struct scratch s = scratch_make();
+    struct warc *w = open_in(s.dir, 2000);
+    struct warc_record r = example();
+    struct bytes file;
+    struct buf gz;
+    uint64_t offset;
+    unsigned f, d;
+
+    buf_init(&gz, 1 << 20);
+    make(&r, &gz);
+    for (int i = 0; i < 2; i++) { /* each in a file of its own */
+        syncs(w, 0, 0);
+        append(w, buf_bytes(&gz), &file, &offset);
+        syncs(w, 1, 1);
+        append(w, buf_bytes(&gz), &file, &offset);
+        syncs(w, 1, 0);
+        syncs(w, 0, 0);
+        append(w, buf_bytes(&gz), &file, &offset);
+        f = scratch_syncs, d = scratch_dir_syncs;
+        ck_assert_int_eq(warc_close(w), STATUS_OK);
+        ck_assert_uint_eq(scratch_syncs - f, 1); /* before its last name */
+        ck_assert_uint_eq(scratch_dir_syncs - d, 1);
+        w = open_in(s.dir, 2000);
+    }
+    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    buf_fini(&gz);
+    remove_all(&s);
+}
+END_TEST
+
 START_TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
 {
     struct scratch s = scratch_make();
@@ -523,6 +601,10 @@ Suite *suite_warc(void)
     tcase_add_test(
         t, names_tell_time_serial_and_host_and_end_in_open_while_written);
     tcase_add_test(t, files_rotate_before_they_grow_past_their_size);
+    tcase_add_test(t,
+                   records_of_any_size_stand_in_the_order_in_which_they_came);
+    tcase_add_test(t,
+                   a_sync_makes_content_durable_and_once_the_name_of_each_file);
     tcase_add_test(t, a_torn_tail_is_cut_at_the_last_whole_record);
     tcase_add_test(t, damage_that_whole_records_follow_is_no_torn_tail);
     tcase_add_test(t, every_flipped_bit_of_a_record_is_found);
