@@ -10,14 +10,18 @@
 
 #include "base/mem.h"
 #include "crawler/robots/robots.h"
+#include "tests/unit/guarded.h"
 
 static inline bool allows_bytes(struct bytes file, const char *agent,
                                 const char *path)
 {
-    struct robots *r = robots_parse(file, bytes_of_str(agent));
-    bool yes = robots_allows(r, bytes_of_str(path), NULL);
+    struct bytes f = guarded(file), p = guarded(bytes_of_str(path));
+    struct robots *r = robots_parse(f, bytes_of_str(agent));
+    bool yes = robots_allows(r, p, NULL);
 
     robots_free(r);
+    guarded_free(f);
+    guarded_free(p);
     return yes;
 }
 

@@ -119,6 +119,11 @@ START_TEST(ours_octets_a_url_cannot_hold_equal_their_percent_form)
     ck_assert(under("Disallow: /100%\n", "/100"));
     ck_assert(!under("Disallow: /100%\n", "/100%"));
     ck_assert(!under("Disallow: /100%zz\n", "/100%zz"));
+    ck_assert(!under("Disallow: /100%4", "/100%4"));
+    ck_assert(under("Disallow: /100%4", "/100%41"));
+    ck_assert(under("Disallow: /100%4", "/100"));
+    ck_assert(!under("Disallow: /100%4x\n", "/100%4x"));
+    ck_assert(!under("Disallow: /100%41", "/100A"));
 }
 END_TEST
 

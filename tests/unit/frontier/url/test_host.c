@@ -5,18 +5,21 @@
 
 #include "base/mem.h"
 #include "frontier/url/host.h"
+#include "tests/unit/guarded.h"
 
 /* The ASCII form of `domain`, or NULL; the caller frees. */
 static char *to_ascii(const char *domain)
 {
+    struct bytes text = guarded(bytes_of_str(domain));
     struct buf b;
     char *s = NULL;
 
     buf_init(&b, 4096);
     buf_add_str(&b, "before:");
-    if (host_to_ascii(bytes_of_str(domain), &b))
+    if (host_to_ascii(text, &b))
         s = xstrdup(buf_str(&b) + strlen("before:"));
     buf_fini(&b);
+    guarded_free(text);
     return s;
 }
 

@@ -4,11 +4,15 @@
 
 #include <check.h>
 
+#include "tests/unit/guarded.h"
+
 static struct ip ip(const char *text)
 {
+    struct bytes b = guarded(bytes_of_str(text));
     struct ip out;
 
-    ck_assert_msg(ip_parse(&out, bytes_of_str(text)), "%s", text);
+    ck_assert_msg(ip_parse(&out, b), "%s", text);
+    guarded_free(b);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <check.h>
 
 #include "frontier/url/url.h"
+#include "tests/unit/guarded.h"
 
 static struct url base, url;
 
@@ -24,10 +25,15 @@ static inline void teardown(void)
 
 static inline enum url_reason parse(const char *in, const char *against)
 {
+    struct bytes text = guarded(bytes_of_str(in));
+    enum url_reason r;
+
     if (against != NULL)
         ck_assert_int_eq(url_parse(&base, bytes_of_str(against), NULL, NULL),
                          URL_OK);
-    return url_parse(&url, bytes_of_str(in), against ? &base : NULL, NULL);
+    r = url_parse(&url, text, against ? &base : NULL, NULL);
+    guarded_free(text);
+    return r;
 }
 
 struct known {
