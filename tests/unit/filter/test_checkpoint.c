@@ -256,6 +256,95 @@ START_TEST(headers_that_lie_are_refused)
 }
 END_TEST
 
+/* Write `v` at `at` of unit i's entry in the directory, which stands before the
+ * last header, and make the entry's checksum right. */
+static void forge_entry(uint64_t units, uint64_t i, size_t at, uint64_t v)
+{
+    struct buf b = file_content();
+    char *e = b.at + b.len - 256 - (units - i) * 64;
+    uint64_t sum;
+
+    for (int j = 0; j < 8; j++)
+        e[at + (size_t)j] = (char)(v >> (8 * j));
+    sum = XXH3_64bits(e, 56);
+    for (int j = 0; j < 8; j++)
+        e[56 + j] = (char)(sum >> (8 * j));
+    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+    buf_fini(&b);
+}
+
+/* Whatever it says, no key is lost, and the other units are as they were. */
+START_TEST(an_entry_that_lies_costs_its_unit_alone)
+{
+    static const struct {
+        size_t at;
+        uint64_t value;
+    } lies[] = {
+        {0, 1}, /* another unit */
+        {8, 0}, /* offset: in the header */
+        {8, 255},
+        {8, UINT64_MAX},
+        {8, UINT64_C(1) << 40}, /* past the end */
+        {16, 0},                /* length */
+        {16, UINT64_MAX},
+        {16, UINT64_MAX - 255},
+        {16, UINT64_C(1) << 40},
+        {24, 0}, /* blocks */
+        {24, 1000},
+        {24, UINT64_C(1) << 32},
+        {24, UINT64_MAX},
+        {32, UINT32_MAX}, /* keys */
+        {40, 0},          /* marks a key */
+        {40, 6},
+        {40, 4096},
+        {48, 5}, /* checksum of the content */
+    };
+
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
+        struct checkpoint_info info;
+
+        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+        forge_entry(info.units, 7, lies[i].at, lies[i].value);
+        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_assert_msg(info.damaged == 1 && info.lost == 0 &&
+                          info.listed[0] == 7,
+                      "lie %zu: %" PRIu64 " damaged, %" PRIu64 " lost", i,
+                      info.damaged, info.lost);
+        ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
+        ck_assert_uint_lt(count_maybe(g, 100000, 100000), 1200);
+        filter_free(f);
+        filter_free(g);
+    }
+}
+END_TEST
+
+/* They are behind those of the segments; without them one cannot grow. */
+START_TEST(keys_whose_entry_lies_are_not_believed)
+{
+    static const struct {
+        size_t at;
+        uint64_t value;
+    } lies[] = {{24, 0}, {24, 2}, {16, 4}, {48, 5}};
+
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
+        struct checkpoint_info info;
+
+        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+        forge_entry(info.units, 4096 + 7, lies[i].at, lies[i].value);
+        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_assert_uint_eq(info.damaged, 1);
+        ck_assert_uint_eq(info.lost, 1);
+        ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
+        (void)add_range(g, 100000, 400000);
+        ck_assert_uint_eq(count_maybe(g, 0, 500000), 500000);
+        filter_free(f);
+        filter_free(g);
+    }
+}
+END_TEST
+
 START_TEST(what_is_no_filter_file_is_refused)
 {
     struct filter *f = saved("bloom", 100, NULL), *g = NULL;
@@ -364,6 +453,8 @@ Suite *suite_checkpoint(void)
     tcase_add_test(t, kept_keys_mend_their_own_segment);
     tcase_add_test(t, a_file_of_another_seed_is_refused);
     tcase_add_test(t, headers_that_lie_are_refused);
+    tcase_add_test(t, an_entry_that_lies_costs_its_unit_alone);
+    tcase_add_test(t, keys_whose_entry_lies_are_not_believed);
     tcase_add_test(t, what_is_no_filter_file_is_refused);
     tcase_add_test(t, peeking_tells_who_wrote_it);
     tcase_add_test(t, ours_files_never_change);

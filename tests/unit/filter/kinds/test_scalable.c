@@ -263,6 +263,45 @@ START_TEST(merging_adds_the_other_ones_kept_keys)
 }
 END_TEST
 
+static struct filter *without_keys(uint64_t expect, double fpr)
+{
+    const struct filter_options o = {.expect = expect,
+                                     .fpr = fpr,
+                                     .keep_nothing = true};
+    struct filter *f = NULL;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
+START_TEST(without_keys_segments_of_one_size_are_laid_over_each_other)
+{
+    struct filter *a = without_keys(1000000, 0.001);
+    struct filter *b = without_keys(1000000, 0.001);
+    struct filter *larger = without_keys(2000000, 0.001);
+    struct filter *other = without_keys(1000000, 0.01);
+    struct filter *keeps = scalable_of(1000000, 0.001, NULL);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(a, 0, 300000), STATUS_OK);
+    ck_assert_int_eq(add_range(b, 200000, 300000), STATUS_OK);
+    ck_assert_int_eq(filter_merge(a, larger), STATUS_ARG);
+    ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
+    ck_assert_int_eq(filter_merge(keeps, b), STATUS_ARG);
+    ck_assert_uint_lt(count_maybe(a, 300000, 200000), 400);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(a, 0, 500000), 500000);
+    ck_assert_uint_lt(count_maybe(a, 500000, 200000), 400);
+    filter_stats(a, &s);
+    ck_assert_double_eq_tol((double)s.count, 500000, 3000);
+    filter_free(a);
+    filter_free(b);
+    filter_free(larger);
+    filter_free(other);
+    filter_free(keeps);
+}
+END_TEST
+
 /* Each allocation fails once in turn; keys stay, and so does the filter. */
 START_TEST(memory_that_fails_costs_bits_never_keys)
 {
@@ -371,6 +410,8 @@ Suite *suite_scalable(void)
     tcase_add_test(t,
                    a_share_smaller_than_its_first_size_is_kept_from_the_start);
     tcase_add_test(t, merging_adds_the_other_ones_kept_keys);
+    tcase_add_test(t,
+                   without_keys_segments_of_one_size_are_laid_over_each_other);
     tcase_add_test(t, memory_that_fails_costs_bits_never_keys);
     tcase_add_test(t, an_image_taken_while_it_grows_has_all_it_covers);
     tcase_add_test(t, so_has_one_of_a_filter_that_keeps_its_keys);
