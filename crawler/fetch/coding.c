@@ -206,10 +206,8 @@ static enum status z_step(struct layer *l, struct bytes *in, char *to,
 /* Behind a member: another one, or something that is none and is dropped. */
 static bool next_member(struct layer *l, struct bytes *in)
 {
-    if (in->len > 0 && (unsigned char)in->at[0] == 0x1f) {
-        l->ended = false;
+    if (in->len > 0 && (unsigned char)in->at[0] == 0x1f)
         return inflateReset(&l->z) == Z_OK;
-    }
     in->len = 0;
     return false;
 }

@@ -101,7 +101,8 @@ START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
                                      rig_wall(&r)),
                      STATUS_OK);
     rig_turn(&r);
-    r.now += 50 * NS_PER_S;
+    r.now += 50 * NS_PER_S; /* its first deadline has passed long ago */
+    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
     rig_crash(&r);
     ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
     r.now += 11 * NS_PER_S;
