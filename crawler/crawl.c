@@ -55,7 +55,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     c->o = *o;
     c->paused = o->paused;
     if (o->archive != NULL)
-        c->hop_path = hop_path_new(frontier_store_of(engine));
+        c->hop_path = hop_path_new(engine);
     c->reports = queue_new(o->concurrency + o->threads);
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);

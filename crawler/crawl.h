@@ -17,7 +17,6 @@
 #include "crawler/fetch/fetch_stats.h"
 #include "crawler/fetch/resolver.h"
 #include "crawler/fetcher.h"
-#include "frontier/embedded/frontier.h"
 #include "frontier/engine.h"
 #include "frontier/outcome.h"
 #include "frontier/stats.h"

@@ -21,7 +21,7 @@
 #include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/watchdog.h"
 #include "crawler/hop_path.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 
 #define CRAWL_BATCH 256 /* reports taken at once: one seen check for all */
 

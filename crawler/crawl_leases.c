@@ -18,16 +18,15 @@ static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
 static void hand_over_robots(struct crawl *c, struct fetcher *f,
                              const struct engine_lease *l)
 {
-    struct page_store *pages = frontier_pages_of(c->engine);
     size_t len = url_origin_length(l->url);
     struct robots_row row;
     struct buf text;
 
-    if (len == 0 || !frontier_first_lease(c->engine, l->queue))
+    if (len == 0 || !l->first)
         return;
     buf_init(&text, (size_t)1 << 20);
-    if (page_store_robots(pages, bytes_of(l->url.at, len), &row, &text) ==
-        STATUS_OK)
+    if (c->engine->ops->robots(c->engine, bytes_of(l->url.at, len), &row,
+                               &text) == STATUS_OK)
         fetcher_know_robots(f, &row);
     buf_fini(&text);
 }
@@ -64,11 +63,12 @@ static bool place_hosts(struct crawl *c)
     if (c->resolver == NULL)
         return false;
     while (resolver_has_room(c->resolver) &&
-           (queue = frontier_next_unplaced(c->engine, &host)) != 0)
+           (queue = c->engine->ops->next_unplaced(c->engine, &host)) != 0)
         resolver_ask(c->resolver, queue, host, now);
     while (resolver_take(c->resolver, now, &a)) {
-        crawl_note_failure(c, frontier_place(c->engine, a.queue,
-                                             a.found ? &a.ip : NULL, now));
+        crawl_note_failure(c,
+                           c->engine->ops->place(c->engine, a.queue,
+                                                 a.found ? &a.ip : NULL, now));
         placed = true;
     }
     return placed;

@@ -34,8 +34,7 @@ static void record(struct crawl *c, struct report *r)
 static void sift(struct crawl *c, struct report *r)
 {
     if (c->status == STATUS_OK)
-        sitemap_trust_sift(r, &c->o.fetch->rules, frontier_store_of(c->engine),
-                           frontier_pages_of(c->engine));
+        sitemap_trust_sift(r, &c->o.fetch->rules, c->engine);
 }
 
 /* A URL that goes back to its queue as its robots.txt was read instead, which

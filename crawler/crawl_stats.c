@@ -24,7 +24,7 @@ static void keep_text(char *to, size_t size, struct bytes s)
 
 void crawl_remember(struct crawl *c, const struct engine_done *d)
 {
-    struct bytes url = frontier_leased_url(c->engine, d->id);
+    struct bytes url = c->engine->ops->leased_url(c->engine, d->id);
     struct crawl_answer *a;
 
     pthread_mutex_lock(&c->mtx);
@@ -60,7 +60,7 @@ static void update_engine(struct crawl *c, int64_t now, uint64_t queued)
     if (c->engine_at != 0 && c->gone < c->o.threads && !last_done &&
         now - c->engine_at < ENGINE_INTERVAL)
         return;
-    frontier_get_stats(c->engine, now, &c->frontier);
+    c->engine->ops->get_stats(c->engine, now, &c->frontier);
     c->engine_at = now;
     c->engine_queued = queued;
 }

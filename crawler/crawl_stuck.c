@@ -59,7 +59,7 @@ static void hand_on(struct crawl *c, struct fetcher *from)
 static void got_stuck(struct crawl *c, unsigned i, uint64_t id, uint64_t steps)
 {
     struct in_hand_slot *slot = in_hand_slot(c->in_hand, i);
-    struct bytes url = frontier_leased_url(c->engine, id);
+    struct bytes url = c->engine->ops->leased_url(c->engine, id);
     int64_t waited = watchdog_waited(c->watchdog, i);
     char since[CLOCK_ISO_SIZE];
 

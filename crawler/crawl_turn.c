@@ -133,7 +133,7 @@ static void checkpoint_if_due(struct crawl *c, int64_t now)
 
     if (c->o.checkpoint == 0 || now - c->checkpointed < c->o.checkpoint)
         return;
-    st = frontier_checkpoint(c->engine, now, clock_wall_ms());
+    st = c->engine->ops->checkpoint(c->engine, now, clock_wall_ms());
     if (st == STATUS_AGAIN)
         return;
     c->checkpointed = now;
@@ -190,11 +190,10 @@ static void last_words(struct crawl *c)
     task_list_close(&c->tasks);
     end_tasks(c, task_list_take(&c->tasks), true);
     if (c->status == STATUS_OK)
-        crawl_note_failure(c,
-                           frontier_checkpoint_now(c->engine,
-                                                   nothing_left(c) ? "finished"
-                                                                   : "stopped",
-                                                   true, now, clock_wall_ms()));
+        crawl_note_failure(c, c->engine->ops->checkpoint_now(
+                                  c->engine,
+                                  nothing_left(c) ? "finished" : "stopped",
+                                  true, now, clock_wall_ms()));
     crawl_publish(c, now, true);
     pthread_mutex_lock(&c->mtx);
     c->result.end = c->end;

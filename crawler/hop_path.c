@@ -28,17 +28,17 @@ struct path {
 };
 
 struct hop_path {
-    struct frontier_store *store;
+    struct engine *engine;
     struct path *slots;
     struct buf via, text;
     char path[PATH_SIZE];
 };
 
-struct hop_path *hop_path_new(struct frontier_store *store)
+struct hop_path *hop_path_new(struct engine *e)
 {
     struct hop_path *t = xcalloc(1, sizeof *t);
 
-    t->store = store;
+    t->engine = e;
     t->slots = xcalloc(SLOTS, sizeof *t->slots);
     buf_init(&t->via, URL_LENGTH_CEILING + 64);
     buf_init(&t->text, URL_LENGTH_CEILING + 64);
@@ -91,7 +91,7 @@ static enum status path_of_page(struct hop_path *t, uint64_t id,
     *path = (struct path){.id = id};
     while (id != 0 && slot_of(t, id)->id != id && n < WALK_MOST) {
         buf_clear(&t->text);
-        st = frontier_store_get(t->store, id, &row, &t->text);
+        st = t->engine->ops->url(t->engine, id, &row, &t->text);
         if (st != STATUS_OK)
             return st;
         walk[n++] =
@@ -134,7 +134,7 @@ enum status hop_path_of(struct hop_path *t, const struct engine_lease *l,
     st = path_of_page(t, l->via, &path);
     buf_clear(&t->via);
     if (st == STATUS_OK)
-        st = frontier_store_get(t->store, l->via, &via, &t->via);
+        st = t->engine->ops->url(t->engine, l->via, &via, &t->via);
     if (st != STATUS_OK)
         return st;
     step(&path, link_kind_letter((enum link_kind)l->kind));

@@ -16,12 +16,12 @@
 
 #include "crawler/fetcher.h"
 #include "crawler/html/link_kinds.h"
-#include "storage/frontier_store.h"
+#include "frontier/engine.h"
 
 struct hop_path;
 
-/* The store outlives the hop_path. */
-struct hop_path *hop_path_new(struct frontier_store *store);
+/* The engine outlives the hop_path. */
+struct hop_path *hop_path_new(struct engine *e);
 void hop_path_free(struct hop_path *t); /* NULL is fine */
 
 /* Of a leased URL. The bytes live until the next call. Errors are the

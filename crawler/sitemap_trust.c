@@ -23,8 +23,7 @@
 
 struct sifter {
     const struct candidate_rules *of;
-    struct frontier_store *urls;
-    struct page_store *pages;
+    struct engine *engine;
     struct url chain[CHAIN_MOST]; /* the sitemap first */
     size_t length;
     struct map *verdicts; /* origin to `yes` or `no` */
@@ -40,7 +39,7 @@ static void find_chain(struct sifter *s, uint64_t id)
     struct url_row row;
 
     while (id != 0 && s->length < CHAIN_MOST &&
-           frontier_store_get(s->urls, id, &row, &s->text) == STATUS_OK) {
+           s->engine->ops->url(s->engine, id, &row, &s->text) == STATUS_OK) {
         struct url *u = &s->chain[s->length];
 
         if (s->length > 0 && !link_is_sitemap(row.kind))
@@ -70,7 +69,8 @@ static bool is_named(struct sifter *s, struct bytes origin)
     bool named = false;
 
     buf_clear(&s->text);
-    if (page_store_robots(s->pages, origin, &row, &s->text) != STATUS_OK ||
+    if (s->engine->ops->robots(s->engine, origin, &row, &s->text) !=
+            STATUS_OK ||
         row.http_status < 200 || row.http_status > 299)
         return false;
     rules = robots_parse(row.body, bytes_of_str("*"));
@@ -159,9 +159,9 @@ static void sift_report(struct sifter *s, struct report *r)
 }
 
 void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
-                        struct frontier_store *urls, struct page_store *pages)
+                        struct engine *e)
 {
-    struct sifter s = {.of = of, .urls = urls, .pages = pages};
+    struct sifter s = {.of = of, .engine = e};
 
     if (r->elsewhere == 0)
         return;

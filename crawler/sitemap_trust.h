@@ -19,6 +19,6 @@
 /* Of the last `elsewhere` items of r->done.outlinks those that count stay; the
  * others become drops, REASON_CROSS_HOST. */
 void sitemap_trust_sift(struct report *r, const struct candidate_rules *of,
-                        struct frontier_store *urls, struct page_store *pages);
+                        struct engine *e);
 
 #endif

@@ -84,9 +84,6 @@ struct seen_store;
 
 /* Of a store and its seen check: all but the hosts. Frontier thread. */
 void frontier_stats_of_seen(struct seen_store *s, struct frontier_stats *out);
-/* Of the embedded engine (frontier.h). */
-void frontier_get_stats(struct engine *e, int64_t now,
-                        struct frontier_stats *out);
 
 /* ---- what the store alone knows: also of a crawl that nobody runs ---- */
 

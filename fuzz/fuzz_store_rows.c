@@ -84,7 +84,7 @@ static void put_some(struct engine *e, unsigned from)
                                         .url = bytes_of_str(url[i]),
                                         .seed = true};
         items[i].digest =
-            digest_url(frontier_digest_key(e), bytes_of_str(CRAWL_ID),
+            digest_url(e->ops->digest_key(e), bytes_of_str(CRAWL_ID),
                        items[i].key, items[i].url);
     }
     (void)!e->ops->put(e, bytes_of_str(CRAWL_ID), 0, items, N, WALL, NULL);
@@ -176,7 +176,7 @@ static void work(unsigned from)
     put_some(e, from);
     for (int64_t i = 1; i < 4; i++)
         crawl_some(e, i * NS_PER_S);
-    (void)!frontier_checkpoint_now(e, "stopped", true, 9 * NS_PER_S, WALL);
+    (void)!e->ops->checkpoint_now(e, "stopped", true, 9 * NS_PER_S, WALL);
     e->ops->close(e);
 }
 
@@ -240,7 +240,7 @@ static void make(struct template *t)
         serve_some(0);
     } else {
         need(frontier_create(&e, dir, &o, WALL) == STATUS_OK);
-        need(frontier_checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
+        need(e->ops->checkpoint_now(e, "stopped", true, NS_PER_S, WALL) ==
              STATUS_OK);
         e->ops->close(e);
         work(0);

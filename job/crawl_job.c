@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
@@ -201,7 +201,7 @@ enum status crawl_job_start(struct crawl_job *m, bool paused, struct buf *why)
 
     enter(m->host, m);
     c->fetch.ip_limit = m->host->ip_limit;
-    c->fetch.rules.digest_key = frontier_digest_key(m->engine);
+    c->fetch.rules.digest_key = m->engine->ops->digest_key(m->engine);
     c->crawl.paused = paused;
     st = open_lines(m, why);
     if (st == STATUS_OK)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 #include "job/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
@@ -192,7 +192,7 @@ static enum status change_scope(struct change_task *c, struct engine *e)
         return st;
     scope_become(scope, c->scope);
     c->scope = NULL;
-    frontier_recheck(e, scope);
+    e->ops->recheck(e, scope);
     return STATUS_OK;
 }
 
@@ -211,10 +211,10 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
     if (c->parts & PART_SCOPE)
         st = change_scope(c, e);
     if (c->parts & PART_RATE)
-        frontier_set_schedule(e, &made->frontier.schedule, now);
+        e->ops->set_schedule(e, &made->frontier.schedule, now);
     if (c->parts & PART_LIMITS) {
-        frontier_set_limits(e, made->frontier.limit_pages,
-                            made->frontier.per_host);
+        e->ops->set_limits(e, made->frontier.limit_pages,
+                           made->frontier.per_host);
         crawl_set_limits(c->m->crawl, &limits);
     }
     return st;

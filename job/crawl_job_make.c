@@ -44,11 +44,10 @@ static enum status put_seeds(struct crawl_job *m)
     if (st == STATUS_OK)
         st = crawl_job_note_scope(e, &m->settings, &changed);
     if (st == STATUS_OK)
-        st = frontier_store_set_meta(frontier_store_of(e), "seeds_complete",
-                                     bytes_of_str("1"));
+        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     return st == STATUS_OK
-               ? frontier_checkpoint_now(e, "running", false, clock_mono(),
-                                         clock_wall_ms())
+               ? e->ops->checkpoint_now(e, "running", false, clock_mono(),
+                                        clock_wall_ms())
                : st;
 }
 
@@ -72,7 +71,7 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
                              clock_wall_ms());
     if (st != STATUS_OK)
         return st;
-    m->setup->fetch.rules.digest_key = frontier_digest_key(m->engine);
+    m->setup->fetch.rules.digest_key = m->engine->ops->digest_key(m->engine);
     st = put_seeds(m);
     if (st == STATUS_NOT_FOUND && m->settings.input != NULL)
         buf_addf(why, "input: %s cannot be read", m->settings.input);

@@ -113,7 +113,7 @@ static enum status open_in(struct crawl_job *m, bool paused, bool new_seeds,
     if (st == STATUS_OK)
         st = crawl_job_note_scope(m->engine, &m->settings, &changed);
     if (st == STATUS_OK && changed)
-        frontier_recheck(m->engine, m->setup->scope);
+        m->engine->ops->recheck(m->engine, m->setup->scope);
     if (st == STATUS_OK)
         st = crawl_setup_reopen_scope(m->engine, m->setup->scope, &m->settings);
     /* Those that were there are seen; others came with changed settings. */

@@ -5,7 +5,7 @@
  * The scope under which queued URLs were admitted is remembered in the store,
  * as is that it ever changed: from then on they are asked again in their turn.
  */
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 #include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
@@ -26,17 +26,15 @@ static void scope_text(const struct crawl_settings *s, struct buf *out)
     }
 }
 
-static bool has_meta(struct frontier_store *s, const char *name,
-                     struct buf *out)
+static bool has_meta(struct engine *e, const char *name, struct buf *out)
 {
     buf_clear(out);
-    return frontier_store_meta(s, name, out) == STATUS_OK;
+    return e->ops->meta(e, name, out) == STATUS_OK;
 }
 
 enum status crawl_job_note_scope(struct engine *e,
                                  const struct crawl_settings *s, bool *changed)
 {
-    struct frontier_store *store = frontier_store_of(e);
     struct buf now, before;
     enum status st = STATUS_OK;
     bool known;
@@ -44,13 +42,12 @@ enum status crawl_job_note_scope(struct engine *e,
     buf_init(&now, (size_t)1 << 20);
     buf_init(&before, (size_t)1 << 20);
     scope_text(s, &now);
-    *changed = has_meta(store, "scope_changed", &before);
-    known = has_meta(store, "scope", &before);
+    *changed = has_meta(e, "scope_changed", &before);
+    known = has_meta(e, "scope", &before);
     if (!known || !bytes_equal(buf_bytes(&now), buf_bytes(&before))) {
-        st = frontier_store_set_meta(store, "scope", buf_bytes(&now));
+        st = e->ops->set_meta(e, "scope", buf_bytes(&now));
         if (st == STATUS_OK && known && !*changed) {
-            st = frontier_store_set_meta(store, "scope_changed",
-                                         bytes_of_str("1"));
+            st = e->ops->set_meta(e, "scope_changed", bytes_of_str("1"));
             *changed = true;
         }
     }

@@ -241,8 +241,6 @@ static void reopen_place(void *ctx, const struct url_row *row)
 {
     struct url u;
 
-    if (row->depth != 0)
-        return;
     url_init(&u);
     if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
         scope_add_seed(ctx, &u);
@@ -252,12 +250,8 @@ static void reopen_place(void *ctx, const struct url_row *row)
 enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
                                      const struct crawl_settings *s)
 {
-    struct frontier_store *store = frontier_store_of(e);
-
     crawl_setup_open_sitemaps(scope, s);
-    return frontier_store_each(store, 1,
-                               frontier_store_counter(store, "last_root"),
-                               reopen_place, scope);
+    return e->ops->each_seed(e, reopen_place, scope);
 }
 
 void crawl_setup_fini(struct crawl_setup *c)

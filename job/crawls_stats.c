@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/url_columns.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 #include "job/crawls_impl.h"
 
 #define HOSTS_MOST 1000
@@ -53,20 +53,18 @@ static void set_time(json_t *o, const char *name, int64_t wall_ms)
 
 struct hosts_task {
     struct crawl_task task; /* first */
-    enum frontier_host_order by;
+    enum engine_host_order by;
     size_t size;
     json_t *out;
 };
 
-static json_t *host_json(const struct frontier_host_row *r, int64_t now,
+static json_t *host_json(const struct engine_host_row *r, int64_t now,
                          int64_t wall_ms)
 {
     static const char *const states[] = {
-        [FRONTIER_HOST_READY] = "ready",
-        [FRONTIER_HOST_BUSY] = "busy",
-        [FRONTIER_HOST_WAITING] = "waiting",
-        [FRONTIER_HOST_BLOCKED] = "blocked",
-        [FRONTIER_HOST_DEAD] = "dead",
+        [ENGINE_HOST_READY] = "ready",     [ENGINE_HOST_BUSY] = "busy",
+        [ENGINE_HOST_WAITING] = "waiting", [ENGINE_HOST_BLOCKED] = "blocked",
+        [ENGINE_HOST_DEAD] = "dead",
     };
     json_t *o = json_object();
     int64_t due = r->due > now ? r->due : now;
@@ -96,9 +94,9 @@ static enum status look_at_hosts(struct crawl_task *t, struct engine *e,
                                  int64_t now, int64_t wall_ms)
 {
     struct hosts_task *h = (struct hosts_task *)t;
-    struct frontier_host_row *rows = xcalloc(h->size, sizeof *rows);
+    struct engine_host_row *rows = xcalloc(h->size, sizeof *rows);
     bool all;
-    size_t n = frontier_hosts(e, h->by, h->size, now, rows, &all);
+    size_t n = e->ops->hosts(e, h->by, h->size, now, rows, &all);
     json_t *list = json_array();
 
     for (size_t i = 0; i < n; i++)
@@ -109,21 +107,21 @@ static enum status look_at_hosts(struct crawl_task *t, struct engine *e,
 }
 
 static bool read_order(const struct crawls_call *call,
-                       enum frontier_host_order *by)
+                       enum engine_host_order *by)
 {
     static const char *const names[] = {
-        [FRONTIER_HOSTS_BIGGEST] = "biggest",
-        [FRONTIER_HOSTS_SLOWEST] = "slowest",
-        [FRONTIER_HOSTS_BLOCKED] = "blocked",
+        [ENGINE_HOSTS_BIGGEST] = "biggest",
+        [ENGINE_HOSTS_SLOWEST] = "slowest",
+        [ENGINE_HOSTS_BLOCKED] = "blocked",
     };
     const json_t *v = json_object_get(call->in, "sort");
 
-    *by = FRONTIER_HOSTS_BIGGEST;
+    *by = ENGINE_HOSTS_BIGGEST;
     if (v == NULL)
         return true;
     for (int i = 0; json_is_string(v) && i < 3; i++)
         if (strcmp(json_string_value(v), names[i]) == 0) {
-            *by = (enum frontier_host_order)i;
+            *by = (enum engine_host_order)i;
             return true;
         }
     return false;

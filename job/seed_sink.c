@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "crawler/html/links.h"
 #include "crawler/sitemap_stream.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 #include "frontier/reader.h"
 #include "job/seeds.h"
 #include "job/settings.h"
@@ -44,7 +44,7 @@ static struct seed_sink *sink_new(struct engine *e, struct crawl_setup *c,
 
     k->engine = e;
     k->rules = c->fetch.rules;
-    k->rules.digest_key = frontier_digest_key(e);
+    k->rules.digest_key = e->ops->digest_key(e);
     k->s = s;
     k->guesses = c->fetch.find_sitemaps;
     buf_init(&k->origin, URL_LENGTH_CEILING);

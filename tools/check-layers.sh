@@ -30,16 +30,16 @@ crawler/robots: base storage/* frontier frontier/url
 crawler/html: base frontier/url crawler/charset crawler/robots
 crawler/sitemap: base storage/* frontier frontier/url crawler/charset crawler/html
 crawler/fetch: base storage/* frontier frontier/url
-crawler/archive: base storage/* frontier/* crawler/fetch crawler/html
-crawler: base filter storage/* frontier/* crawler/*
+crawler/archive: base storage/* frontier frontier/url crawler/fetch crawler/html
+crawler: base filter storage/* frontier frontier/url crawler/*
 job: base config filter filter/redis storage/* frontier/* crawler/*
 service/net: base
-service/calls: base filter storage/* frontier/* crawler/* job service/net
+service/calls: base filter storage/* frontier frontier/url frontier/served crawler/* job service/net
 service/grpc: base service/net
-service/urlfrontier: base frontier/* service/net service/calls service/grpc
-service/metrics: base frontier/* crawler job service/net service/calls service/grpc
-service/http: base frontier/* crawler job service/net service/calls service/grpc service/urlfrontier service/metrics
-service: base frontier/* job service/*
+service/urlfrontier: base frontier frontier/url frontier/served service/net service/calls service/grpc
+service/metrics: base frontier frontier/url frontier/served crawler job service/net service/calls service/grpc
+service/http: base frontier frontier/url frontier/served crawler job service/net service/calls service/grpc service/urlfrontier service/metrics
+service: base frontier frontier/url frontier/served job service/*
 cli: base config filter/* storage/* frontier/* crawler/* job
 cli/control: base config frontier/* job service/* cli
 cli/report: base frontier/* crawler/* job cli

@@ -42,11 +42,10 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
         return st;
     fault_point("seeds-read");
     if (st == STATUS_OK)
-        st = frontier_store_set_meta(frontier_store_of(e), "seeds_complete",
-                                     bytes_of_str("1"));
+        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = frontier_checkpoint_now(e, "running", false, clock_mono(),
-                                     clock_wall_ms());
+        st = e->ops->checkpoint_now(e, "running", false, clock_mono(),
+                                    clock_wall_ms());
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir crawl: cannot store the seeds: %s\n",
                 status_text(st));
@@ -109,7 +108,7 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
         crawl_control_close(control);
         return crawl_open_failed(st, s->output);
     }
-    c->fetch.rules.digest_key = frontier_digest_key(e);
+    c->fetch.rules.digest_key = e->ops->digest_key(e);
     st = read_seeds(e, c, s, &code);
     if (st == STATUS_OK)
         code = crawl_run(c, e, s, control);

@@ -45,8 +45,8 @@ static bool is_finished(struct engine *e)
 static int already_finished(struct engine *e, const char *dir)
 {
     struct engine_stats s;
-    enum status st = frontier_checkpoint_now(e, "finished", true, clock_mono(),
-                                             clock_wall_ms());
+    enum status st = e->ops->checkpoint_now(e, "finished", true, clock_mono(),
+                                            clock_wall_ms());
 
     if (st != STATUS_OK)
         fprintf(stderr, "urlweir resume: cannot write a checkpoint in %s: %s\n",
@@ -108,7 +108,7 @@ static int resume_in(const struct crawl_settings *s,
                    ? crawl_run_lines(s, already_finished(e, s->output))
                    : crawl_open_failed(st, s->output);
     } else {
-        c->fetch.rules.digest_key = frontier_digest_key(e);
+        c->fetch.rules.digest_key = e->ops->digest_key(e);
         st = crawl_setup_reopen_scope(e, c->scope, s);
         code = st == STATUS_OK ? run_controlled(c, e, s, lock)
                                : crawl_open_failed(st, s->output);

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "crawler/archive/warc_capture.h"
-#include "frontier/embedded/frontier.h"
+#include "frontier/engine.h"
 
 #define URL_ROOM ((size_t)128 << 10)
 /* Of a record that names another warcinfo record: random digits do not
@@ -83,13 +83,12 @@ static enum status refer_to_first(struct archive *a, struct engine *e,
 {
     struct first_body first;
     struct url_row row;
-    enum status st = page_store_first_with_body(frontier_pages_of(e),
-                                                repeat->body_digest, &first);
+    enum status st = e->ops->first_body(e, repeat->body_digest, &first);
 
     if (st != STATUS_OK || !first.recorded || first.at_ms > page->date_ms)
         return st;
     buf_clear(&a->text);
-    st = frontier_store_get(frontier_store_of(e), first.url, &row, &a->text);
+    st = e->ops->url(e, first.url, &row, &a->text);
     if (st != STATUS_OK)
         return st;
     return warc_capture_revisit(page, a->maker, row.url, first.at_ms);

@@ -7,7 +7,7 @@
  * holds the id of the URL. The file is mapped into memory, so a slot costs one
  * store to write and survives the process, however it ends. (It does not
  * survive the machine, which no server can end.) The next start counts a try
- * of each URL that it finds there, see frontier_blame.
+ * of each URL that it finds there, see `blame` in engine.h.
  *
  * A slot is written by its fetcher alone; any thread may look. A thread whose
  * slot holds the same id after the same number of steps has not come back in

@@ -172,7 +172,7 @@ enum status external_discover(struct engine *e, const struct engine_item *items,
 
 /* ---- asking ---- */
 
-enum status external_identify(struct engine *e, struct bytes key,
+enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id)
 {
     struct frontier *f = (struct frontier *)e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier.c - the embedded engine's table: put, turn, stats, close.
+ * frontier.c - the embedded engine: put, turn, checkpoints, stats, close.
  *
  * One transaction holds all changes since the last commit. It is committed
  * when half of the URLs that may be in flight are acknowledged but not yet
@@ -127,8 +127,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     return STATUS_OK;
 }
 
-static enum status frontier_turn(struct engine *e, bool force, int64_t now,
-                                 int64_t wall_ms, uint64_t *durable)
+enum status frontier_turn(struct engine *e, bool force, int64_t now,
+                          int64_t wall_ms, uint64_t *durable)
 {
     struct frontier *f = (struct frontier *)e;
     bool full = f->uncommitted > 0 && f->uncommitted * 2 >= f->o.in_flight;
@@ -177,9 +177,9 @@ enum status frontier_checkpoint_now(struct engine *e, const char *state,
     return checkpoint((struct frontier *)e, &c, now, wall_ms);
 }
 
-static enum status frontier_block(struct engine *e, struct bytes crawl,
-                                  struct bytes key, int64_t until, int64_t now,
-                                  int64_t wall_ms)
+enum status frontier_block(struct engine *e, struct bytes crawl,
+                           struct bytes key, int64_t until, int64_t now,
+                           int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
     uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
@@ -201,9 +201,8 @@ static enum status frontier_block(struct engine *e, struct bytes crawl,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-static enum status frontier_delay(struct engine *e, struct bytes crawl,
-                                  struct bytes key, int64_t delay_ms,
-                                  int64_t now)
+enum status frontier_delay(struct engine *e, struct bytes crawl,
+                           struct bytes key, int64_t delay_ms, int64_t now)
 {
     struct frontier *f = (struct frontier *)e;
     uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
@@ -227,7 +226,7 @@ static enum status frontier_delay(struct engine *e, struct bytes crawl,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-static void engine_stats_now(struct engine *e, struct engine_stats *out)
+void frontier_engine_stats(struct engine *e, struct engine_stats *out)
 {
     struct frontier *f = (struct frontier *)e;
 
@@ -239,7 +238,7 @@ static void engine_stats_now(struct engine *e, struct engine_stats *out)
     out->commits = f->base->commits;
 }
 
-static void frontier_close(struct engine *e)
+void frontier_close(struct engine *e)
 {
     struct frontier *f = (struct frontier *)e;
 
@@ -274,41 +273,4 @@ struct bytes frontier_leased_url(struct engine *e, uint64_t id)
         lease_find(((struct frontier *)e)->leases, id);
 
     return l != NULL ? l->lease.url : bytes_of("", 0);
-}
-
-const struct engine_ops frontier_ops = {
-    .put = frontier_put,
-    .lease = frontier_lease,
-    .ack = frontier_ack,
-    .release = frontier_release,
-    .block = frontier_block,
-    .delay = frontier_delay,
-    .turn = frontier_turn,
-    .next_due = frontier_next_due,
-    .stats = engine_stats_now,
-    .close = frontier_close,
-};
-
-const struct digest_key *frontier_digest_key(struct engine *e)
-{
-    return &((struct frontier *)e)->base->key;
-}
-
-struct frontier_store *frontier_store_of(struct engine *e)
-{
-    return ((struct frontier *)e)->store;
-}
-
-struct page_store *frontier_pages_of(struct engine *e)
-{
-    return ((struct frontier *)e)->pages;
-}
-
-bool frontier_first_lease(struct engine *e, uint32_t queue)
-{
-    struct host_queue *h = frontier_host((struct frontier *)e, queue);
-    bool first = !h->told_robots;
-
-    h->told_robots = true;
-    return first;
 }

@@ -17,7 +17,7 @@
 
 struct order {
     struct frontier *f;
-    enum frontier_host_order by;
+    enum engine_host_order by;
     int64_t now;
 };
 
@@ -34,29 +34,29 @@ static uint64_t weight(const struct order *o, uint32_t queue)
         queue < o->f->host_room ? o->f->hosts[queue] : NULL;
 
     switch (o->by) {
-    case FRONTIER_HOSTS_SLOWEST:
+    case ENGINE_HOSTS_SLOWEST:
         return h != NULL ? h->latency_us : 0;
-    case FRONTIER_HOSTS_BLOCKED:
+    case ENGINE_HOSTS_BLOCKED:
         return is_blocked(h, o->now)
                    ? 1 + frontier_store_pending(o->f->store, queue)
                    : 0;
-    case FRONTIER_HOSTS_BIGGEST:
+    case ENGINE_HOSTS_BIGGEST:
         break;
     }
     return frontier_store_pending(o->f->store, queue);
 }
 
-static enum frontier_host_state state_of(const struct frontier *f,
-                                         const struct host_queue *h,
-                                         int64_t now, int64_t due)
+static enum engine_host_state state_of(const struct frontier *f,
+                                       const struct host_queue *h, int64_t now,
+                                       int64_t due)
 {
     if (h->dead.status != OUTCOME_QUEUED)
-        return FRONTIER_HOST_DEAD;
+        return ENGINE_HOST_DEAD;
     if (h->blocked_until > now || h->withheld > 0)
-        return FRONTIER_HOST_BLOCKED;
+        return ENGINE_HOST_BLOCKED;
     if (h->leased + h->guests >= f->o.conns_per_host)
-        return FRONTIER_HOST_BUSY;
-    return due > now ? FRONTIER_HOST_WAITING : FRONTIER_HOST_READY;
+        return ENGINE_HOST_BUSY;
+    return due > now ? ENGINE_HOST_WAITING : ENGINE_HOST_READY;
 }
 
 static const char *why_of(const struct host_queue *h, int64_t now)
@@ -82,12 +82,12 @@ static int64_t delay_of(const struct frontier *f, const struct host_queue *h)
 }
 
 static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
-                     struct frontier_host_row *row)
+                     struct engine_host_row *row)
 {
     const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
     struct bytes crawl;
 
-    *row = (struct frontier_host_row){
+    *row = (struct engine_host_row){
         .queued = frontier_store_pending(f->store, queue),
         .delay = delay_of(f, h),
         .latency_us = h != NULL ? h->latency_us : 0,
@@ -107,9 +107,8 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     row->why = why_of(h, now);
 }
 
-size_t frontier_hosts(struct engine *e, enum frontier_host_order by,
-                      size_t most, int64_t now, struct frontier_host_row *out,
-                      bool *all)
+size_t frontier_hosts(struct engine *e, enum engine_host_order by, size_t most,
+                      int64_t now, struct engine_host_row *out, bool *all)
 {
     struct order o = {(struct frontier *)e, by, now};
     uint32_t last = frontier_store_queue_count(o.f->store);

@@ -1,7 +1,8 @@
 /*
  * frontier_impl.h - the embedded engine's own struct, shared by its files.
  *
- *   frontier.c          the engine's table: put, turn, stats, close
+ *   frontier_ops.c      the engine's table, and what is read from its store
+ *   frontier.c          put, turn, checkpoints, stats, close
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
  *   frontier_lease.c    which URL goes out next
@@ -99,19 +100,54 @@ struct frontier {
     struct buf text; /* a URL read from the store */
 };
 
-/* The engine's functions, each in its file. */
+/* ---- the table's functions, each in its file: see engine.h ---- */
+
 enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
                          const struct engine_item *items, size_t n,
                          int64_t wall_ms, enum engine_answer *answers);
-enum status frontier_ack(struct engine *e, const struct engine_done *done,
-                         size_t n, int64_t now, int64_t wall_ms);
 enum status frontier_lease(struct engine *e, size_t most, int64_t now,
                            int64_t wall_ms, struct engine_lease *out,
                            size_t *n);
+enum status frontier_ack(struct engine *e, const struct engine_done *done,
+                         size_t n, int64_t now, int64_t wall_ms);
 enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
                              const struct engine_host_news *host, int64_t now,
                              int64_t wall_ms);
+struct bytes frontier_leased_url(struct engine *e, uint64_t id);
+enum status frontier_blame(struct engine *e, uint64_t id, bool stuck,
+                           int64_t now, int64_t wall_ms);
+enum status frontier_turn(struct engine *e, bool force, int64_t now,
+                          int64_t wall_ms, uint64_t *durable);
 int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why);
+enum status frontier_checkpoint(struct engine *e, int64_t now, int64_t wall_ms);
+enum status frontier_checkpoint_now(struct engine *e, const char *state,
+                                    bool clean, int64_t now, int64_t wall_ms);
+void frontier_close(struct engine *e);
+enum status frontier_block(struct engine *e, struct bytes crawl,
+                           struct bytes key, int64_t until, int64_t now,
+                           int64_t wall_ms);
+enum status frontier_delay(struct engine *e, struct bytes crawl,
+                           struct bytes key, int64_t delay_ms, int64_t now);
+enum status frontier_limit_queue(struct engine *e, uint32_t queue,
+                                 uint32_t most, uint64_t done, int64_t now);
+size_t frontier_hosts(struct engine *e, enum engine_host_order by, size_t most,
+                      int64_t now, struct engine_host_row *out, bool *all);
+uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host);
+enum status frontier_place(struct engine *e, uint32_t queue,
+                           const struct ip *address, int64_t now);
+void frontier_recheck(struct engine *e, struct scope *scope);
+void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
+                           int64_t now);
+void frontier_set_limits(struct engine *e, uint64_t limit_pages,
+                         uint64_t per_host);
+enum status frontier_identify(struct engine *e, struct bytes key,
+                              struct bytes url, uint64_t *id);
+void frontier_engine_stats(struct engine *e, struct engine_stats *out);
+void frontier_get_stats(struct engine *e, int64_t now,
+                        struct frontier_stats *out);
+/* The parts of an engine that is an embedded one. */
+struct frontier_store *frontier_store_of(struct engine *e);
+struct page_store *frontier_pages_of(struct engine *e);
 
 /* What holds for one host: a person may have set its delay. */
 struct schedule_options frontier_schedule(const struct frontier *f,

@@ -335,6 +335,17 @@ struct host_queue *frontier_first_host(struct frontier *f, int64_t *due)
     return host_of(host);
 }
 
+static struct engine_lease hand_out(struct frontier *f,
+                                    const struct lease_record *r)
+{
+    struct host_queue *h = frontier_host(f, r->lease.queue);
+    struct engine_lease l = r->lease;
+
+    l.first = !h->handed_out;
+    h->handed_out = true;
+    return l;
+}
+
 enum status frontier_lease(struct engine *e, size_t most, int64_t now,
                            int64_t wall_ms, struct engine_lease *out, size_t *n)
 {
@@ -362,7 +373,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         if (st != STATUS_OK)
             return frontier_broke(f, st);
         if (r != NULL)
-            out[(*n)++] = r->lease;
+            out[(*n)++] = hand_out(f, r);
         else
             drained++;
         /* To the back of those that are due as well: round robin. */

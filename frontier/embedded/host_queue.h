@@ -46,7 +46,7 @@ struct host_queue {
                                 not removed */
     uint64_t withheld;       /* its URLs that wait for that to be lifted */
     uint64_t removed_upto;   /* ids up to here a person removed; 0: none */
-    bool told_robots;        /* its robots row was looked up in this run */
+    bool handed_out;         /* some URL of it was, in this run */
     bool active;             /* has URLs that are not done */
     /* requests to other hosts (frontier_cross_host.c) */
     uint32_t cross_to;     /* queue of the host that is asked next; 0: none */

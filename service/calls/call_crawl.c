@@ -73,8 +73,8 @@ static struct bytes via_of(struct showing *s, const struct engine_lease *l)
 {
     struct url_row row;
 
-    return l->via != 0 && frontier_store_get(call_crawl_store(s->c), l->via,
-                                             &row, &s->via) == STATUS_OK
+    return l->via != 0 && s->c->engine->ops->url(s->c->engine, l->via, &row,
+                                                 &s->via) == STATUS_OK
                ? row.url
                : (struct bytes){NULL, 0};
 }
@@ -111,8 +111,8 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
     struct external_url *urls = xcalloc(ANSWER_PART_URLS, sizeof *urls);
     struct showing s = {.c = c, .visit = visit, .ctx = ctx};
     size_t n = 0;
-    enum status st =
-        external_grant(c->engine, &ask, c->now, c->wall_ms, urls, &n);
+    enum status st = c->engine->ops->external_grant(c->engine, &ask, c->now,
+                                                    c->wall_ms, urls, &n);
 
     (void)more; /* one part, and no more */
     buf_init(&s.metadata, URL_MOST);
@@ -142,7 +142,7 @@ static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
 {
     struct call_crawl *c = of;
     uint64_t number = lease_id & NUMBER_MASK;
-    uint64_t id = external_find(c->engine, number, c->now);
+    uint64_t id = c->engine->ops->external_find(c->engine, number, c->now);
     struct external_report word = {.final =
                                        how == URL_SETTLE_ACK && due_ms == 0,
                                    .due_ms = due_ms};
@@ -152,11 +152,13 @@ static enum status settle(void *of, uint64_t lease_id, enum url_settle how,
     if (id == 0)
         return STATUS_NOT_FOUND;
     if (how == URL_SETTLE_EXTEND)
-        return external_extend(c->engine, number,
-                               (due_ms - c->wall_ms) * NS_PER_MS, c->now,
-                               c->wall_ms);
+        return c->engine->ops->external_extend(c->engine, number,
+                                               (due_ms - c->wall_ms) *
+                                                   NS_PER_MS,
+                                               c->now, c->wall_ms);
     word.http_status = http_status_of(metadata);
-    return external_settle(c->engine, id, &word, c->now, c->wall_ms, &said);
+    return c->engine->ops->external_settle(c->engine, id, &word, c->now,
+                                           c->wall_ms, &said);
 }
 
 /* ---- queues ---- */
@@ -204,11 +206,12 @@ static enum status purge(void *of, struct bytes crawl, struct bytes key,
 
     (void)crawl;
     if (!c->removing)
-        st = removal_begin(c->engine, key, before_ms, &c->removal);
+        st = c->engine->ops->removal_begin(c->engine, key, before_ms,
+                                           &c->removal);
     c->removing = true;
     if (st == STATUS_OK)
-        st = removal_step(c->engine, &c->removal, REMOVE_SLICE, c->now,
-                          c->wall_ms, &over);
+        st = c->engine->ops->removal_step(c->engine, &c->removal, REMOVE_SLICE,
+                                          c->now, c->wall_ms, &over);
     c->task.durable = true;
     *more = !over;
     *gone = c->removal.gone;

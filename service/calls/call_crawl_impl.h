@@ -11,9 +11,7 @@
 
 #include "base/buf.h"
 #include "crawler/crawl.h"
-#include "frontier/embedded/external.h"
-#include "frontier/embedded/frontier.h"
-#include "frontier/embedded/removal.h"
+#include "frontier/engine.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_crawl.h"
 #include "service/calls/call_metadata.h"
@@ -35,12 +33,6 @@ struct call_crawl {
     size_t name_len;
     char name[]; /* of the crawl */
 };
-
-static inline struct frontier_store *call_crawl_store(
-    const struct call_crawl *c)
-{
-    return frontier_store_of(c->engine);
-}
 
 /* The crawl ID that the engine knows itself by. */
 struct bytes call_crawl_id(const struct call_crawl *c);

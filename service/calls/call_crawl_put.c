@@ -95,8 +95,9 @@ static enum status put_discovered(struct putting *p)
 
     if (p->count + p->drop_count == 0)
         return STATUS_OK;
-    st = external_discover(p->c->engine, p->items, p->count, p->drops,
-                           p->drop_count, p->c->now, p->c->wall_ms, p->ids);
+    st = p->c->engine->ops->external_discover(p->c->engine, p->items, p->count,
+                                              p->drops, p->drop_count,
+                                              p->c->now, p->c->wall_ms, p->ids);
     for (size_t i = 0; st == STATUS_OK && i < p->count; i++)
         p->from[i]->ack =
             p->ids[i] != 0 ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
@@ -122,8 +123,9 @@ static enum status admit(struct putting *p, const struct frontier_item *item,
     struct engine_item e;
     bool wanted = to_item(p, item, &e);
     enum status st =
-        external_discover(p->c->engine, &e, wanted ? 1 : 0, p->drops,
-                          p->drop_count, p->c->now, p->c->wall_ms, p->ids);
+        p->c->engine->ops->external_discover(p->c->engine, &e, wanted ? 1 : 0,
+                                             p->drops, p->drop_count, p->c->now,
+                                             p->c->wall_ms, p->ids);
 
     *id = wanted && st == STATUS_OK ? p->ids[0] : 0;
     p->drop_count = 0;
@@ -145,13 +147,14 @@ static enum status take_known(struct putting *p, struct frontier_item *item)
     item->ack = FRONTIER_ACK_SKIPPED;
     if (st != STATUS_OK || !to_canonical(p, item->url))
         return st;
-    st = external_identify(c->engine, queue_key_of(&p->url), url_text(&p->url),
-                           &id);
+    st = c->engine->ops->identify(c->engine, queue_key_of(&p->url),
+                                  url_text(&p->url), &id);
     if (st == STATUS_OK && id == 0)
         st = admit(p, item, &id);
     if (st != STATUS_OK || id == 0)
         return st;
-    st = external_settle(c->engine, id, &word, c->now, c->wall_ms, &said);
+    st = c->engine->ops->external_settle(c->engine, id, &word, c->now,
+                                         c->wall_ms, &said);
     if (st == STATUS_OK && (said != EXTERNAL_WAS_DONE || word.final))
         item->ack = FRONTIER_ACK_OK;
     return st;

@@ -14,6 +14,15 @@
 #define SLICE    500 /* rows */
 #define URL_MOST ((size_t)16 << 20)
 
+/* Rows there are. */
+static uint64_t urls_of(const struct call_crawl *c)
+{
+    struct engine_stats s;
+
+    c->engine->ops->stats(c->engine, &s);
+    return s.urls;
+}
+
 /* ---- one URL ---- */
 
 /* `metadata` is made where the URL has some. */
@@ -24,9 +33,8 @@ static struct url_view view_of(const struct call_crawl *c,
     struct url_view v = {.url = row->url, .created_ms = row->found_at_ms};
     struct external_facts facts;
 
-    external_get_facts(c->engine, row->id, c->now, &facts);
-    frontier_store_queue_name(call_crawl_store(c), row->queue, &v.crawl,
-                              &v.key);
+    c->engine->ops->external_get_facts(c->engine, row->id, c->now, &facts);
+    v.key = c->engine->ops->queue_key(c->engine, row->queue);
     v.crawl = bytes_of(c->name, c->name_len);
     if (facts.done)
         return v;
@@ -44,8 +52,8 @@ static struct url_facts facts_of(const struct call_crawl *c,
     struct external_queue q;
     struct url_facts out;
 
-    external_get_facts(c->engine, row->id, c->now, &f);
-    external_get_queue(c->engine, row->queue, c->now, &q);
+    c->engine->ops->external_get_facts(c->engine, row->id, c->now, &f);
+    c->engine->ops->external_get_queue(c->engine, row->queue, c->now, &q);
     out = (struct url_facts){
         .state = f.done     ? URL_STATE_COMPLETED
                  : f.leased ? URL_STATE_LEASED
@@ -75,9 +83,9 @@ static enum status show(const struct call_crawl *c, uint64_t id,
     buf_init(&text, URL_MOST);
     buf_init(&via, URL_MOST);
     buf_init(&metadata, URL_MOST);
-    st = frontier_store_get(call_crawl_store(c), id, &row, &text);
+    st = c->engine->ops->url(c->engine, id, &row, &text);
     if (st == STATUS_OK && row.via != 0)
-        st = frontier_store_get(call_crawl_store(c), row.via, &from, &via);
+        st = c->engine->ops->url(c->engine, row.via, &from, &via);
     if (st == STATUS_OK) {
         *facts = facts_of(c, &row);
         v = view_of(c, &row, buf_bytes(&via), &metadata);
@@ -103,7 +111,8 @@ enum status call_crawl_find(void *of, struct bytes crawl, struct bytes key,
     url_init(&u);
     if (candidate_read(&crawl_fetching(c->crawl)->rules, &u, url, NULL) ==
         URL_OK)
-        st = external_identify(c->engine, queue_key_of(&u), url_text(&u), &id);
+        st = c->engine->ops->identify(c->engine, queue_key_of(&u), url_text(&u),
+                                      &id);
     url_fini(&u);
     if (st == STATUS_OK && id == 0)
         return STATUS_NOT_FOUND;
@@ -146,16 +155,16 @@ enum status call_crawl_list(void *of, struct url_list *l, url_visit visit,
 {
     struct call_crawl *c = of;
     struct walk w = {.c = c, .l = l, .visit = visit, .ctx = ctx};
-    uint64_t last = frontier_store_last_id(call_crawl_store(c));
+    uint64_t last = urls_of(c);
     enum status st = STATUS_OK;
 
     if (l->key.len > 0)
-        w.queue = frontier_store_find_queue(call_crawl_store(c),
-                                            call_crawl_id(c), l->key);
+        w.queue =
+            c->engine->ops->find_queue(c->engine, call_crawl_id(c), l->key);
     buf_init(&w.metadata, URL_MOST);
     if (l->key.len == 0 || w.queue != 0)
-        st = frontier_store_each(call_crawl_store(c), l->id + 1, l->id + SLICE,
-                                 walk_one, &w);
+        st = c->engine->ops->each_url(c->engine, l->id + 1, l->id + SLICE,
+                                      walk_one, &w);
     else
         l->id = last; /* no such queue */
     buf_fini(&w.metadata);
@@ -170,7 +179,7 @@ bool call_crawl_count(void *of, struct bytes crawl, struct bytes key,
     const struct call_crawl *c = of;
 
     (void)crawl;
-    *n = frontier_store_last_id(call_crawl_store(c));
+    *n = urls_of(c);
     return key.len == 0;
 }
 
@@ -182,15 +191,16 @@ static enum status completed_of(struct call_crawl *c, uint32_t queue,
                                 struct bytes key, uint64_t *completed,
                                 bool *more)
 {
+    struct external_queue q;
     uint64_t removed = 0;
     enum status st;
 
     c->walk.key = key;
     st = call_crawl_list(c, &c->walk, NULL, NULL, more);
     if (st == STATUS_OK && !*more)
-        st = removal_count(c->engine, queue, &removed);
-    *completed = c->walk.passed -
-                 frontier_store_pending(call_crawl_store(c), queue) - removed;
+        st = c->engine->ops->removal_count(c->engine, queue, &removed);
+    c->engine->ops->external_get_queue(c->engine, queue, c->now, &q);
+    *completed = c->walk.passed - q.pending - removed;
     return st;
 }
 
@@ -198,7 +208,7 @@ static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
                                   struct url_counts *out, bool *more)
 {
     uint32_t queue =
-        frontier_store_find_queue(call_crawl_store(c), call_crawl_id(c), key);
+        c->engine->ops->find_queue(c->engine, call_crawl_id(c), key);
     struct external_queue q;
     uint64_t completed;
     enum status st;
@@ -208,7 +218,7 @@ static enum status stats_of_queue(struct call_crawl *c, struct bytes key,
     st = completed_of(c, queue, key, &completed, more);
     if (st != STATUS_OK || *more)
         return st;
-    external_get_queue(c->engine, queue, c->now, &q);
+    c->engine->ops->external_get_queue(c->engine, queue, c->now, &q);
     *out = (struct url_counts){
         .active = q.pending,
         .leased = q.leased,
@@ -245,7 +255,7 @@ enum status call_crawl_limit(void *of, struct bytes crawl, struct bytes key,
 {
     struct call_crawl *c = of;
     uint32_t queue =
-        frontier_store_find_queue(call_crawl_store(c), call_crawl_id(c), key);
+        c->engine->ops->find_queue(c->engine, call_crawl_id(c), key);
     uint64_t completed = 0;
     enum status st = STATUS_OK;
 
@@ -257,7 +267,8 @@ enum status call_crawl_limit(void *of, struct bytes crawl, struct bytes key,
     if (st != STATUS_OK || *more)
         return st;
     c->task.durable = true;
-    return frontier_limit_queue(c->engine, queue, most, completed, c->now);
+    return c->engine->ops->limit_queue(c->engine, queue, most, completed,
+                                       c->now);
 }
 
 /* ---- queues ---- */
@@ -268,19 +279,18 @@ void call_crawl_each_queue(void *of, struct bytes crawl, bool inactive,
                            void *ctx)
 {
     const struct call_crawl *c = of;
-    struct frontier_store *store = call_crawl_store(c);
-    uint32_t queues = frontier_store_queue_count(store);
+    struct engine_stats s;
     uint64_t passed = 0;
 
-    for (uint32_t q = 1; q <= queues && passed < skip + most; q++) {
-        struct bytes key;
+    (void)crawl;
+    c->engine->ops->stats(c->engine, &s);
+    for (uint32_t q = 1; q <= s.queues && passed < skip + most; q++) {
         struct external_queue look;
 
-        external_get_queue(c->engine, q, c->now, &look);
+        c->engine->ops->external_get_queue(c->engine, q, c->now, &look);
         if (!inactive && (look.pending == 0 || look.blocked_for > 0))
             continue;
-        frontier_store_queue_name(store, q, &crawl, &key);
         if (passed++ >= skip)
-            visit(ctx, key);
+            visit(ctx, c->engine->ops->queue_key(c->engine, q));
     }
 }

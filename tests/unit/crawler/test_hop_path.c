@@ -45,7 +45,7 @@ START_TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
     moved = found(&r, "http://a.example/new", seed, LINK_REDIRECT);
     page = found(&r, "http://a.example/page", moved, LINK_A);
     image = found(&r, "http://a.example/i.png", page, LINK_IMG);
-    t = hop_path_new(frontier_store_of(r.e));
+    t = hop_path_new(r.e);
     assert_hop_path(t, seed, 0, LINK_SEED, "", "");
     /* Nothing of the way is known yet: all of it is walked. */
     assert_hop_path(t, image, page, LINK_IMG, "http://a.example/page", "RLE");
@@ -70,7 +70,7 @@ START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
         ids[i] = found(&r, urls[i], i > 0 ? ids[i - 1] : 0,
                        i > 0 ? LINK_A : LINK_SEED);
     }
-    known = hop_path_new(frontier_store_of(r.e));
+    known = hop_path_new(r.e);
     for (int i = 1; i < 400; i++) {
         int over = i > HOP_LETTERS_MOST ? i - HOP_LETTERS_MOST : 0;
         int n = over > 0 ? snprintf(want, sizeof want, "%d+", over) : 0;
@@ -80,7 +80,7 @@ START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
         assert_hop_path(known, ids[i], ids[i - 1], LINK_A, urls[i - 1], want);
     }
     /* One that has to walk it finds the same, as far as it walks. */
-    walked = hop_path_new(frontier_store_of(r.e));
+    walked = hop_path_new(r.e);
     snprintf(want, sizeof want,
              "150+LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL");
     assert_hop_path(walked, ids[200], ids[199], LINK_A, urls[199], want);

@@ -60,8 +60,7 @@ static bool may_list(struct bench *b, uint64_t sitemap, const char *url)
     r->arena = arena_new(1 << 20);
     r->done.outlinks = &item;
     r->done.outlink_count = r->elsewhere = 1;
-    sitemap_trust_sift(r, &rules, frontier_store_of(b->r.e),
-                       frontier_pages_of(b->r.e));
+    sitemap_trust_sift(r, &rules, b->r.e);
     may = r->done.outlink_count == 1;
     ck_assert_uint_eq(r->done.drop_count, !may);
     if (!may)
@@ -132,8 +131,7 @@ START_TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
     r->arena = arena_new(1 << 20);
     r->done.outlinks = items;
     r->done.outlink_count = r->elsewhere = HOSTS;
-    sitemap_trust_sift(r, &rules, frontier_store_of(b.r.e),
-                       frontier_pages_of(b.r.e));
+    sitemap_trust_sift(r, &rules, b.r.e);
     ck_assert_uint_eq(r->done.outlink_count, 256);
     ck_assert_uint_eq(r->done.drop_count, HOSTS - 256);
     report_free(r);

@@ -14,6 +14,7 @@
 #include "crawler/html/links.h"
 #include "frontier/audit/audit.h"
 #include "frontier/embedded/frontier.h"
+#include "frontier/embedded/frontier_impl.h"
 #include "frontier/reader.h"
 #include "storage/rows/served_log.h"
 #include "tests/unit/storage/scratch.h"
@@ -90,8 +91,8 @@ static inline struct engine_stats rig_stats(const struct rig *r)
 /* A clean stop, so that readers find everything. */
 static inline void rig_stop(struct rig *r)
 {
-    ck_assert_int_eq(frontier_checkpoint_now(r->e, "finished", true, r->now,
-                                             RIG_WALL),
+    ck_assert_int_eq(r->e->ops->checkpoint_now(r->e, "finished", true, r->now,
+                                               RIG_WALL),
                      STATUS_OK);
     r->e->ops->close(r->e);
     r->e = NULL;
@@ -149,7 +150,7 @@ static inline struct engine_item rig_item(struct rig *r, const char *url)
     item.url = bytes_of_str(url);
     item.key = bytes_of(host, strcspn(host, "/"));
     item.digest =
-        digest_url(frontier_digest_key(r->e), r->o.crawl, item.key, item.url);
+        digest_url(r->e->ops->digest_key(r->e), r->o.crawl, item.key, item.url);
     return item;
 }
 

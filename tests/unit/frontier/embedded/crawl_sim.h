@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "frontier/embedded/frontier.h"
+#include "frontier/embedded/frontier_impl.h"
 
 #define PAGES     3000
 #define HOSTS     37
@@ -120,7 +121,7 @@ static inline struct engine_item item_of(struct sim *s, unsigned page,
     item.key = bytes_of_str(key);
     item.url = bytes_of_str(url);
     item.digest =
-        digest_url(frontier_digest_key(s->e), s->o.crawl, item.key, item.url);
+        digest_url(s->e->ops->digest_key(s->e), s->o.crawl, item.key, item.url);
     return item;
 }
 

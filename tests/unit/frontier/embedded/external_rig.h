@@ -30,7 +30,8 @@ static inline size_t grant(struct rig *r, struct external_request ask,
         ask.most = 100;
     if (ask.length == 0)
         ask.length = HOLD_S * NS_PER_S;
-    ck_assert_int_eq(external_grant(r->e, &ask, r->now, rig_wall(r), out, &n),
+    ck_assert_int_eq(r->e->ops->external_grant(r->e, &ask, r->now, rig_wall(r),
+                                               out, &n),
                      STATUS_OK);
     rig_turn(r);
     return n;
@@ -50,7 +51,8 @@ static inline enum external_result say(struct rig *r, uint64_t id,
 {
     enum external_result said;
 
-    ck_assert_int_eq(external_settle(r->e, id, &w, r->now, rig_wall(r), &said),
+    ck_assert_int_eq(r->e->ops->external_settle(r->e, id, &w, r->now,
+                                                rig_wall(r), &said),
                      STATUS_OK);
     rig_turn(r);
     return said;

@@ -176,11 +176,12 @@ START_TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
                      STATUS_OK);
     r.now += DELAY;
     ck_assert_uint_eq(lease(&r).id, 0);
-    ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
-                                   &gone),
+    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
+                                             INT64_MAX, &gone),
                      STATUS_OK);
     while (!over)
-        ck_assert_int_eq(removal_step(r.e, &gone, 100, r.now, RIG_WALL, &over),
+        ck_assert_int_eq(r.e->ops->removal_step(r.e, &gone, 100, r.now,
+                                                RIG_WALL, &over),
                          STATUS_OK);
     ck_assert_uint_eq(gone.gone, 1);
     put(&r, "http://a.test/2");

@@ -21,9 +21,10 @@ START_TEST(a_leased_url_is_handed_to_nobody_else_and_done_when_told)
     r.now += 5 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), 0);
     ck_assert_uint_eq(grant_one(&r).number, 0);
-    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, u.number, r.now),
+                      u.lease.id);
     ck_assert_int_eq(done(&r, u.lease.id), EXTERNAL_SETTLED);
-    ck_assert_uint_eq(external_find(r.e, u.number, r.now), 0);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, u.number, r.now), 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     ck_assert_uint_eq(rig_stats(&r).leased, 0);
     ck_assert_uint_eq(rig_stats(&r).fetched, 1);
@@ -72,10 +73,11 @@ START_TEST(a_lease_that_has_ended_gives_the_url_back)
     u = grant_one(&r);
     r.now += HOLD_S * NS_PER_S - 1;
     rig_turn(&r);
-    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, u.number, r.now),
+                      u.lease.id);
     r.now += 1;
     rig_turn(&r);
-    ck_assert_uint_eq(external_find(r.e, u.number, r.now), 0);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, u.number, r.now), 0);
     ck_assert_uint_eq(own_lease(&r),
                       0); /* asked just before, for all we know */
     r.now += NS_PER_S;
@@ -97,22 +99,23 @@ START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
     rig_seed(&r, "http://a.test/1");
     u = grant_one(&r);
     r.now += 20 * NS_PER_S;
-    ck_assert_int_eq(external_extend(r.e, u.number, 60 * NS_PER_S, r.now,
-                                     rig_wall(&r)),
+    ck_assert_int_eq(r.e->ops->external_extend(r.e, u.number, 60 * NS_PER_S,
+                                               r.now, rig_wall(&r)),
                      STATUS_OK);
     rig_turn(&r);
     r.now += 50 * NS_PER_S; /* its first deadline has passed long ago */
     ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
     rig_crash(&r);
-    ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, u.number, r.now),
+                      u.lease.id);
     r.now += 11 * NS_PER_S;
     rig_turn(&r);
     r.now += 2 * NS_PER_S;
     again = grant_one(&r);
     ck_assert_uint_eq(again.lease.id, u.lease.id);
     ck_assert_uint_ne(again.number, u.number);
-    ck_assert_int_eq(external_extend(r.e, u.number, 60 * NS_PER_S, r.now,
-                                     rig_wall(&r)),
+    ck_assert_int_eq(r.e->ops->external_extend(r.e, u.number, 60 * NS_PER_S,
+                                               r.now, rig_wall(&r)),
                      STATUS_NOT_FOUND);
     rig_fini(&r);
 }
@@ -138,7 +141,8 @@ START_TEST(leases_survive_kill_9_until_they_end_or_are_settled)
     ck_assert_uint_ne(u[2].lease.id, 0);
     ck_assert_uint_eq(own_lease(&r), 0);
     ck_assert_uint_eq(grant_one(&r).number, 0);
-    ck_assert_uint_eq(external_find(r.e, u[0].number, r.now), u[0].lease.id);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, u[0].number, r.now),
+                      u[0].lease.id);
     ck_assert_int_eq(done(&r, u[0].lease.id), EXTERNAL_SETTLED);
     rig_crash(&r); /* what ours had goes back, an external lease does not */
     r.now += 2 * NS_PER_S;
@@ -404,17 +408,17 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
     rig_seed(&r, "http://a.test/1");
     two[0] = rig_item(&r, "http://a.test/1");
     two[1] = rig_item(&r, "http://a.test/2");
-    ck_assert_int_eq(external_discover(r.e, two, 2, &drop, 1, r.now,
-                                       rig_wall(&r), ids),
+    ck_assert_int_eq(r.e->ops->external_discover(r.e, two, 2, &drop, 1, r.now,
+                                                 rig_wall(&r), ids),
                      STATUS_OK);
     ck_assert_uint_eq(ids[0], 0);
     ck_assert_uint_ne(ids[1], 0);
     rig_turn(&r);
-    ck_assert_int_eq(external_identify(r.e, two[1].key, two[1].url, &id),
+    ck_assert_int_eq(r.e->ops->identify(r.e, two[1].key, two[1].url, &id),
                      STATUS_OK);
     ck_assert_uint_eq(id, ids[1]);
-    ck_assert_int_eq(external_identify(r.e, two[1].key,
-                                       bytes_of_str("http://a/"), &id),
+    ck_assert_int_eq(r.e->ops->identify(r.e, two[1].key,
+                                        bytes_of_str("http://a/"), &id),
                      STATUS_OK);
     ck_assert_uint_eq(id, 0);
     ck_assert_uint_eq(rig_stats(&r).links, 3);

@@ -174,12 +174,14 @@ static void model_remove(struct model *m)
     bool over = false;
     int n = snprintf(key, sizeof key, "h%zu.test", host);
 
-    ck_assert_int_eq(removal_begin(m->r.e, bytes_of(key, (size_t)n), INT64_MAX,
-                                   &removal),
+    ck_assert_int_eq(m->r.e->ops->removal_begin(m->r.e,
+                                                bytes_of(key, (size_t)n),
+                                                INT64_MAX, &removal),
                      STATUS_OK);
     do {
-        ck_assert_int_eq(removal_step(m->r.e, &removal, 2, m->r.now,
-                                      rig_wall(&m->r), &over),
+        ck_assert_int_eq(m->r.e->ops->removal_step(m->r.e, &removal, 2,
+                                                   m->r.now, rig_wall(&m->r),
+                                                   &over),
                          STATUS_OK);
         rig_turn(&m->r);
     } while (!over && roll(m, 4) != 0);
@@ -197,8 +199,8 @@ static void model_limit(struct model *m)
     uint32_t done = model_done_of(m, host);
 
     m->limit[host] = roll(m, 2) == 0 ? 0 : done + (uint32_t)roll(m, 4);
-    ck_assert_int_eq(frontier_limit_queue(m->r.e, (uint32_t)host + 1,
-                                          m->limit[host], done, m->r.now),
+    ck_assert_int_eq(m->r.e->ops->limit_queue(m->r.e, (uint32_t)host + 1,
+                                              m->limit[host], done, m->r.now),
                      STATUS_OK);
     rig_turn(&m->r);
 }

@@ -25,8 +25,8 @@ START_TEST(
         if (rnd(&s) % 12 == 0)
             crash(&s);
         else if (rnd(&s) % 30 == 0)
-            ck_assert_int_eq(frontier_checkpoint_now(s.e, "running", false,
-                                                     s.now, wall(&s)),
+            ck_assert_int_eq(s.e->ops->checkpoint_now(s.e, "running", false,
+                                                      s.now, wall(&s)),
                              STATUS_OK);
     }
     ck_assert_uint_gt(s.crashes, 50);

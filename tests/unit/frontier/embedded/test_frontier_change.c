@@ -28,7 +28,7 @@ static void set_delay(struct rig *r, int64_t delay)
     struct schedule_options o = r->o.schedule;
 
     o.delay = delay;
-    frontier_set_schedule(r->e, &o, r->now);
+    r->e->ops->set_schedule(r->e, &o, r->now);
 }
 
 START_TEST(a_changed_delay_moves_the_hosts_that_wait)
@@ -115,14 +115,14 @@ START_TEST(limits_are_raised_and_lowered)
     rig_seed(&r, "http://a.test/1");
     rig_seed(&r, "http://a.test/2");
     rig_seed(&r, "http://a.test/3");
-    frontier_set_limits(r.e, 1, 0);
+    r.e->ops->set_limits(r.e, 1, 0);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
-    frontier_set_limits(r.e, 2, 0);
+    r.e->ops->set_limits(r.e, 2, 0);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
     /* Counted from when there is such a limit. */
-    frontier_set_limits(r.e, 0, 1);
+    r.e->ops->set_limits(r.e, 0, 1);
     rig_seed(&r, "http://a.test/4");
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0); /* the rest is given up */
@@ -148,7 +148,7 @@ START_TEST(queued_urls_are_asked_again_by_another_scope)
     rig_seed(&r, "http://a.test/no");
     rig_seed(&r, "http://a.test/yes");
     ck_assert_int_eq(scope_new(&scope, &o, NULL), STATUS_OK);
-    frontier_recheck(r.e, scope);
+    r.e->ops->recheck(r.e, scope);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
     r.e->ops->stats(r.e, &s);
@@ -176,7 +176,7 @@ START_TEST(what_a_seed_redirects_to_opens_a_scope_that_came_in_between)
     rig_seed(&r, "http://a.test/");
     id = rig_lease(&r);
     ck_assert_int_eq(scope_new(&scope, &o, NULL), STATUS_OK);
-    frontier_recheck(r.e, scope);
+    r.e->ops->recheck(r.e, scope);
     target = rig_item(&r, "http://b.test/");
     target.depth = 0;
     rig_ack(&r, id, (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 301},
@@ -194,12 +194,12 @@ END_TEST
 
 /* ---- hosts ---- */
 
-static struct frontier_host_row rows[8];
+static struct engine_host_row rows[8];
 
-static size_t hosts(struct rig *r, enum frontier_host_order by, size_t most)
+static size_t hosts(struct rig *r, enum engine_host_order by, size_t most)
 {
     bool all = false;
-    size_t n = frontier_hosts(r->e, by, most, r->now, rows, &all);
+    size_t n = r->e->ops->hosts(r->e, by, most, r->now, rows, &all);
 
     ck_assert(all);
     return n;
@@ -222,33 +222,33 @@ START_TEST(hosts_are_told_in_the_order_asked_for)
     struct rig r;
 
     begin(&r, 3600 * NS_PER_S);
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_BIGGEST, 8), 0);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BIGGEST, 8), 0);
     rig_seed(&r, "http://small.test/1");
     rig_seed(&r, "http://small.test/2");
     rig_seed(&r, "http://big.test/1");
     rig_seed(&r, "http://big.test/2");
     rig_seed(&r, "http://big.test/3");
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_BIGGEST, 8), 2);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BIGGEST, 8), 2);
     ck_assert(bytes_is(rows[0].host, "big.test"));
     ck_assert_uint_eq(rows[0].queued, 3);
-    ck_assert_int_eq(rows[0].state, FRONTIER_HOST_READY);
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_SLOWEST, 8), 0);
+    ck_assert_int_eq(rows[0].state, ENGINE_HOST_READY);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_SLOWEST, 8), 0);
     ack_after(&r, rig_lease(&r), 100);
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_SLOWEST, 8), 1);
-    ck_assert_int_eq(rows[0].state, FRONTIER_HOST_WAITING);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_SLOWEST, 8), 1);
+    ck_assert_int_eq(rows[0].state, ENGINE_HOST_WAITING);
     ck_assert_int_eq(rows[0].due, r.now + 3600 * NS_PER_S);
     ck_assert_uint_eq(rows[0].latency_us, 100001);
     ck_assert_uint_eq(rows[0].fetched, 1);
     ack_after(&r, rig_lease(&r), 4);
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_SLOWEST, 1), 1);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_SLOWEST, 1), 1);
     ck_assert_uint_eq(rows[0].latency_us, 100001);
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_BLOCKED, 8), 0);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BLOCKED, 8), 0);
     ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("small.test"),
                                      r.now + 60 * NS_PER_S, r.now, RIG_WALL),
                      STATUS_OK);
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_BLOCKED, 8), 1);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BLOCKED, 8), 1);
     ck_assert(bytes_is(rows[0].host, "small.test"));
-    ck_assert_int_eq(rows[0].state, FRONTIER_HOST_BLOCKED);
+    ck_assert_int_eq(rows[0].state, ENGINE_HOST_BLOCKED);
     ck_assert_str_eq(rows[0].why, "operator");
     rig_fini(&r);
 }
@@ -265,7 +265,7 @@ START_TEST(the_biggest_of_many_hosts_are_found)
             snprintf(url, sizeof url, "http://h%d.test/%d", host, page);
             rig_seed(&r, url);
         }
-    ck_assert_uint_eq(hosts(&r, FRONTIER_HOSTS_BIGGEST, 3), 3);
+    ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BIGGEST, 3), 3);
     ck_assert_uint_eq(rows[0].queued, 50);
     ck_assert_uint_eq(rows[1].queued, 49);
     ck_assert_uint_eq(rows[2].queued, 48);

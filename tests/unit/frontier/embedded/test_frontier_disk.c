@@ -17,8 +17,8 @@ static void crawl_some(struct sim *s)
     start(s, 0);
     for (int i = 0; i < 300; i++)
         step(s);
-    ck_assert_int_eq(frontier_checkpoint_now(s->e, "stopped", true, s->now,
-                                             wall(s)),
+    ck_assert_int_eq(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now,
+                                               wall(s)),
                      STATUS_OK);
     s->e->ops->close(s->e);
     cut_flights(s);
@@ -49,7 +49,7 @@ START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
                              STATUS_OK);
         reopen(&s);
         s.e->ops->stats(s.e, &st);
-        frontier_get_stats(s.e, s.now, &w);
+        s.e->ops->get_stats(s.e, s.now, &w);
         ck_assert_uint_ge(w.filter.keys, st.urls);
         s.e->ops->close(s.e);
     }

@@ -90,8 +90,8 @@ static void block_and_end(struct sim *s, int64_t retry_after_ms)
     d.host.slow_down = true;
     d.host.retry_after_ms = retry_after_ms;
     ack(s, &d);
-    ck_assert_int_eq(frontier_checkpoint_now(s->e, "stopped", true, s->now,
-                                             wall(s)),
+    ck_assert_int_eq(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now,
+                                               wall(s)),
                      STATUS_OK);
     s->e->ops->close(s->e);
 }

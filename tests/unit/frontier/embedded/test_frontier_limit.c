@@ -19,7 +19,7 @@ static void put(struct rig *r, const char *host, int n)
 
 static void limit(struct rig *r, uint32_t queue, uint32_t most, uint64_t done)
 {
-    ck_assert_int_eq(frontier_limit_queue(r->e, queue, most, done, r->now),
+    ck_assert_int_eq(r->e->ops->limit_queue(r->e, queue, most, done, r->now),
                      STATUS_OK);
     rig_commit(r);
 }
@@ -56,7 +56,8 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     put(&r, "b.test", 3);
     limit(&r, 1, 5, 0);
     ck_assert_uint_eq(lease(&r, 3, own), 3);
-    ck_assert_int_eq(external_grant(r.e, &ask, r.now, RIG_WALL, leased, &n),
+    ck_assert_int_eq(r.e->ops->external_grant(r.e, &ask, r.now, RIG_WALL,
+                                              leased, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 5); /* of b.test three */
     ck_assert_uint_eq(rig_stats(&r).leased, 8);
@@ -64,10 +65,11 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     for (size_t i = 0; i < 3; i++)
         rig_ack(&r, own[i].id, fetched, NULL, 0);
     for (size_t i = 0; i < n; i++)
-        ck_assert_int_eq(external_settle(r.e, leased[i].lease.id,
-                                         &(struct external_report){
-                                             .final = true, .http_status = 404},
-                                         r.now, RIG_WALL, &said),
+        ck_assert_int_eq(r.e->ops->external_settle(
+                             r.e, leased[i].lease.id,
+                             &(struct external_report){.final = true,
+                                                       .http_status = 404},
+                             r.now, RIG_WALL, &said),
                          STATUS_OK);
     ck_assert_uint_eq(lease(&r, 100, own), 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 15);
@@ -146,9 +148,11 @@ START_TEST(what_is_removed_counts_for_no_limit)
     rig_create(&r);
     put(&r, "a.test", 4);
     limit(&r, 1, 2, 0);
-    ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m),
+    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
+                                             INT64_MAX, &m),
                      STATUS_OK);
-    ck_assert_int_eq(removal_step(r.e, &m, 1000, r.now, RIG_WALL, &over),
+    ck_assert_int_eq(r.e->ops->removal_step(r.e, &m, 1000, r.now, RIG_WALL,
+                                            &over),
                      STATUS_OK);
     ck_assert(over);
     for (int i = 4; i < 8; i++) {
@@ -159,7 +163,7 @@ START_TEST(what_is_removed_counts_for_no_limit)
     }
     rig_commit(&r);
     rig_reopen(&r);
-    ck_assert_int_eq(removal_count(r.e, 1, &removed), STATUS_OK);
+    ck_assert_int_eq(r.e->ops->removal_count(r.e, 1, &removed), STATUS_OK);
     ck_assert_uint_eq(removed, 4);
     ck_assert_uint_eq(rig_stats(&r).removed, 4);
     ck_assert_uint_eq(lease(&r, 100, own), 2);
@@ -171,7 +175,7 @@ START_TEST(hosts_say_what_limits_them)
 {
     struct rig r;
     struct engine_lease own[100];
-    struct frontier_host_row rows[3];
+    struct engine_host_row rows[3];
     bool all;
 
     rig_init(&r);
@@ -180,15 +184,15 @@ START_TEST(hosts_say_what_limits_them)
     put(&r, "b.test", 3);
     limit(&r, 1, 1, 0);
     ck_assert_uint_eq(lease(&r, 1, own), 1);
-    ck_assert_uint_eq(frontier_hosts(r.e, FRONTIER_HOSTS_BLOCKED, 3, r.now,
-                                     rows, &all),
+    ck_assert_uint_eq(r.e->ops->hosts(r.e, ENGINE_HOSTS_BLOCKED, 3, r.now, rows,
+                                      &all),
                       0);
     rig_ack(&r, own[0].id, fetched, NULL, 0);
-    ck_assert_uint_eq(frontier_hosts(r.e, FRONTIER_HOSTS_BLOCKED, 3, r.now,
-                                     rows, &all),
+    ck_assert_uint_eq(r.e->ops->hosts(r.e, ENGINE_HOSTS_BLOCKED, 3, r.now, rows,
+                                      &all),
                       1);
     ck_assert(bytes_is(rows[0].host, "a.test"));
-    ck_assert_int_eq(rows[0].state, FRONTIER_HOST_BLOCKED);
+    ck_assert_int_eq(rows[0].state, ENGINE_HOST_BLOCKED);
     ck_assert_str_eq(rows[0].why, "limit");
     ck_assert_uint_eq(rows[0].limit, 1);
     ck_assert_int_eq(rows[0].due, INT64_MAX);

@@ -10,7 +10,7 @@ static struct frontier_stats watch(struct rig *r)
 {
     struct frontier_stats w;
 
-    frontier_get_stats(r->e, r->now, &w);
+    r->e->ops->get_stats(r->e, r->now, &w);
     return w;
 }
 
@@ -286,8 +286,8 @@ START_TEST(commits_and_checkpoints_are_counted_and_timed)
     ck_assert_uint_eq(histogram_count(&w.commits), commits + 1);
     ck_assert_uint_gt(w.commits.sum, 0);
     commits = histogram_count(&w.checkpoints);
-    ck_assert_int_eq(frontier_checkpoint_now(r.e, "running", false, r.now,
-                                             RIG_WALL + 5),
+    ck_assert_int_eq(r.e->ops->checkpoint_now(r.e, "running", false, r.now,
+                                              RIG_WALL + 5),
                      STATUS_OK);
     w = watch(&r);
     ck_assert_uint_eq(histogram_count(&w.checkpoints), commits + 1);

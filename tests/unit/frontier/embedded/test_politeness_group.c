@@ -51,12 +51,12 @@ static unsigned place_all(struct rig *r)
     unsigned asked = 0;
     uint32_t queue;
 
-    while ((queue = frontier_next_unplaced(r->e, &host)) != 0) {
+    while ((queue = r->e->ops->next_unplaced(r->e, &host)) != 0) {
         unsigned n = number_of(host);
         struct ip ip = address(n % ADDRESSES);
 
-        ck_assert_int_eq(frontier_place(r->e, queue, n < 900 ? &ip : NULL,
-                                        r->now),
+        ck_assert_int_eq(r->e->ops->place(r->e, queue, n < 900 ? &ip : NULL,
+                                          r->now),
                          STATUS_OK);
         asked++;
     }
@@ -180,9 +180,9 @@ START_TEST(a_literal_address_is_looked_up_nowhere)
     ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 1); /* all three are one group */
-    ck_assert_uint_ne(frontier_next_unplaced(r.e, &host), 0);
+    ck_assert_uint_ne(r.e->ops->next_unplaced(r.e, &host), 0);
     ck_assert(bytes_is(host, "h1.test"));
-    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
 END_TEST
@@ -278,7 +278,7 @@ START_TEST(a_place_is_remembered_and_looked_up_once)
     ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 1);
-    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
 END_TEST
@@ -370,7 +370,7 @@ START_TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                          STATUS_OK);
-    while (frontier_next_unplaced(r.e, &host) != 0)
+    while (r.e->ops->next_unplaced(r.e, &host) != 0)
         asked++;
     ck_assert_uint_eq(asked, r.o.in_flight);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
@@ -397,7 +397,7 @@ START_TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
     ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 4);
-    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     for (size_t i = 0; i < n; i++)
         ack_page(&r, l[i].id);
     r.now += DELAY - 1;
@@ -430,7 +430,7 @@ START_TEST(queues_of_other_programs_stand_alone)
     ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 1);
-    ck_assert_uint_eq(frontier_next_unplaced(r.e, &host), 0);
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
 END_TEST

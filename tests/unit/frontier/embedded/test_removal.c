@@ -41,7 +41,8 @@ static bool step(struct rig *r, struct removal *m, size_t most)
 {
     bool over;
 
-    ck_assert_int_eq(removal_step(r->e, m, most, r->now, rig_wall(r), &over),
+    ck_assert_int_eq(r->e->ops->removal_step(r->e, m, most, r->now, rig_wall(r),
+                                             &over),
                      STATUS_OK);
     return over;
 }
@@ -52,7 +53,8 @@ static uint64_t take_out(struct rig *r, const char *key, int64_t before_ms,
 {
     struct removal m;
 
-    ck_assert_int_eq(removal_begin(r->e, bytes_of_str(key), before_ms, &m),
+    ck_assert_int_eq(r->e->ops->removal_begin(r->e, bytes_of_str(key),
+                                              before_ms, &m),
                      STATUS_OK);
     while (!step(r, &m, most))
         rig_turn(r);
@@ -238,18 +240,19 @@ START_TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
     put(&r, "a.test", 0, 2);
     put(&r, "b.test", 0, 2);
     put(&r, "c.test", 0, 2);
-    ck_assert_int_eq(external_grant(r.e, &ask, r.now, rig_wall(&r), u, &n),
+    ck_assert_int_eq(r.e->ops->external_grant(r.e, &ask, r.now, rig_wall(&r), u,
+                                              &n),
                      STATUS_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert_uint_eq(take_out(&r, "", INT64_MAX, 2000), 3);
     rig_crash(&r);
     ck_assert_uint_eq(rig_stats(&r).leased, 3);
-    ck_assert_int_eq(external_settle(r.e, u[0].lease.id, &done, r.now,
-                                     rig_wall(&r), &said),
+    ck_assert_int_eq(r.e->ops->external_settle(r.e, u[0].lease.id, &done, r.now,
+                                               rig_wall(&r), &said),
                      STATUS_OK);
     later.due_ms = rig_wall(&r) + 3600000;
-    ck_assert_int_eq(external_settle(r.e, u[1].lease.id, &later, r.now,
-                                     rig_wall(&r), &said),
+    ck_assert_int_eq(r.e->ops->external_settle(r.e, u[1].lease.id, &later,
+                                               r.now, rig_wall(&r), &said),
                      STATUS_OK);
     r.now += 31 * NS_PER_S; /* the third one's hold is over */
     rig_turn(&r);
@@ -313,8 +316,8 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         put(&r, "a.test", 0, 2000);
         put(&r, "b.test", 0, 2);
         rig_turn(&r);
-        ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
-                                       &m),
+        ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
+                                                 INT64_MAX, &m),
                          STATUS_OK);
         for (int i = 0; i < steps; i++) {
             ck_assert(!step(&r, &m, 300));
@@ -337,7 +340,7 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         ck_assert_uint_eq(rig_stats(&r).fetched, steps == 0 ? 12 : 3);
         ck_assert_uint_eq(rig_counter(&r, "skipped.removed"),
                           steps == 0 ? 0 : 2000);
-        ck_assert_int_eq(removal_count(r.e, 1, &id), STATUS_OK);
+        ck_assert_int_eq(r.e->ops->removal_count(r.e, 1, &id), STATUS_OK);
         ck_assert_uint_eq(id, steps == 0 ? 0 : 2000);
         end(&r);
     }
@@ -353,7 +356,8 @@ START_TEST(asked_again_after_a_crash_the_rest_goes_at_once)
     rig_create(&r);
     put(&r, "a.test", 0, 2000);
     rig_turn(&r);
-    ck_assert_int_eq(removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m),
+    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
+                                             INT64_MAX, &m),
                      STATUS_OK);
     ck_assert(!step(&r, &m, 300));
     rig_turn(&r);

@@ -70,7 +70,7 @@ static inline void member_make(struct crawl_job *m)
         .max_body = 1 << 20,
         .robots = ROBOTS_OFF,
         .kinds = LINK_SET_FOLLOW,
-        .rules = {.digest_key = frontier_digest_key(m->engine),
+        .rules = {.digest_key = m->engine->ops->digest_key(m->engine),
                   .crawl = m->o.crawl},
         .bodies = body_pool_new(1 << 20),
     };
