@@ -277,6 +277,7 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
 	$(Q)$< $(ARGS)
 
 # A peer in C++: built where its compiler and its headers are, else left out.
+$B/bench/bench_links: LIBS += $(shell pkg-config --libs gumbo 2>/dev/null)
 bench-filter: $B/bench/peer_rocksdb
 $B/bench/peer_rocksdb: bench/peer_rocksdb.cc
 	@mkdir -p $(@D)

@@ -6,10 +6,16 @@
  *
  * The peer is libxml2 as most programs use it: its push parser with SAX
  * callbacks, fed the whole page in 16 KiB pieces, reading the attributes that
- * hold links. Below it the same work by the pass and libxml2 together, first
- * without resolving URLs, as the peer does not either, then with it.
+ * hold links. Below it the same work by libgumbo, an HTML5 parser that builds a
+ * tree, if its package (libgumbo-dev) was there at build time; and by the pass
+ * and libxml2 together, first without resolving URLs, as the peers do not
+ * either, then with it.
  */
 #include <ftw.h>
+#if __has_include(<gumbo.h>)
+#include <gumbo.h>
+#define HAS_GUMBO 1
+#endif
 #include <libxml/HTMLparser.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +103,36 @@ static uint64_t peer(const struct page *p)
     htmlFreeParserCtxt(c);
     return found;
 }
+
+#ifdef HAS_GUMBO
+static uint64_t count_tree(const GumboNode *node)
+{
+    const GumboElement *e = &node->v.element;
+    const char *attr;
+    const GumboAttribute *a;
+    uint64_t found = 0;
+
+    if (node->type != GUMBO_NODE_ELEMENT && node->type != GUMBO_NODE_TEMPLATE)
+        return 0;
+    attr = link_attr(gumbo_normalized_tagname(e->tag));
+    a = attr != NULL ? gumbo_get_attribute(&e->attributes, attr) : NULL;
+    if (a != NULL && bytes_trim(bytes_of_str(a->value)).len > 0)
+        found++;
+    for (unsigned i = 0; i < e->children.length; i++)
+        found += count_tree(e->children.data[i]);
+    return found;
+}
+
+static uint64_t gumbo(const struct page *p)
+{
+    GumboOutput *tree =
+        gumbo_parse_with_options(&kGumboDefaultOptions, p->at, p->len);
+    uint64_t found = count_tree(tree->root);
+
+    gumbo_destroy_output(&kGumboDefaultOptions, tree);
+    return found;
+}
+#endif
 
 /* ---- ours ---------------------------------------------------------------- */
 
@@ -232,6 +268,9 @@ int main(int argc, char **argv)
            ROUNDS);
     printf("%-34s %10s %8s %12s\n", "", "us a page", "of peer", "links");
     us = row("libxml2 SAX push, whole page", peer, 0);
+#ifdef HAS_GUMBO
+    row("libgumbo, tree and walk", gumbo, us);
+#endif
     row("pass alone", pass_alone, us);
     row("pass and libxml2", pass_and_libxml2, us);
     row("all of it, URLs resolved: basic", whole_basic, us);
