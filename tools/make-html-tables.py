@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes crawler/html_words.{h,c} and crawler/html/html_entities.c.
+"""Writes crawler/html/html_words.{h,c} and crawler/html/html_entities.c.
 
 Run from the top of the tree when the lists below change. The character
 references are those of the HTML standard, section 13.5, as Python carries
 them in html.entities.html5. The words are the names of elements and
-attributes that the pass in crawler/html*.c must recognise; a hash without
+attributes that the pass in crawler/html/*.c must recognise; a hash without
 collisions over them is searched for here, so that the lookup is one probe.
 """
 import html.entities
@@ -25,7 +25,7 @@ annotation-xml desc foreignobject malignmark mglyph mi mn mo ms mtext
 """.split()
 ATTRIBUTES = """
 action cite color content data data-src data-srcset encoding face href
-http-equiv lang name property rel size src srcset style type xlink:href
+http-equiv lang name poster property rel size src srcset style type xlink:href
 """.split()
 WORDS = sorted(set(ELEMENTS + ATTRIBUTES))
 BITS = 11
@@ -72,8 +72,8 @@ def words():
  *
  * Written by tools/make-html-tables.py. Any thread.
  */
-#ifndef URLWEIR_CRAWLER_HTML_WORDS_H
-#define URLWEIR_CRAWLER_HTML_WORDS_H
+#ifndef URLWEIR_CRAWLER_HTML_HTML_WORDS_H
+#define URLWEIR_CRAWLER_HTML_HTML_WORDS_H
 
 #include "base/bytes.h"
 
@@ -230,8 +230,8 @@ with open('crawler/html/html_entities.h', 'w') as f:
  *
  * Written by tools/make-html-tables.py.
  */
-#ifndef URLWEIR_CRAWLER_HTML_ENTITIES_H
-#define URLWEIR_CRAWLER_HTML_ENTITIES_H
+#ifndef URLWEIR_CRAWLER_HTML_HTML_ENTITIES_H
+#define URLWEIR_CRAWLER_HTML_HTML_ENTITIES_H
 
 struct html_entity {
     const char *name; /* without &; with ; where it has one */

@@ -62,6 +62,7 @@ static const struct {
     {ATTR_COLOR, WORD_COLOR},
     {ATTR_FACE, WORD_FACE},
     {ATTR_SIZE, WORD_SIZE},
+    {ATTR_POSTER, WORD_POSTER},
 };
 
 /* One more than its place in attr_words; 0: not one of ours. */
@@ -73,12 +74,14 @@ static const uint8_t attr_place[WORD_COUNT_] = {
     [WORD_LANG] = 13,        [WORD_STYLE] = 14,      [WORD_DATA_SRC] = 15,
     [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17, [WORD_ENCODING] = 18,
     [WORD_COLOR] = 19,       [WORD_FACE] = 20,       [WORD_SIZE] = 21,
+    [WORD_POSTER] = 22,
 };
 
 /* Attributes that hold links; the others only say more about them. */
 #define CARRIERS                                                               \
     (ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_ACTION | ATTR_DATA |            \
-     ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC | ATTR_DATA_SRCSET)
+     ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC |                   \
+     ATTR_DATA_SRCSET | ATTR_POSTER)
 
 /* Those of `asked` that the tag has, the first of each name. False: the page
  * ends inside the tag. */

@@ -44,7 +44,8 @@ enum html_attr_bit {
     ATTR_COLOR = 1 << 18,
     ATTR_FACE = 1 << 19,
     ATTR_SIZE = 1 << 20,
-    ATTR_COUNT_ = 21
+    ATTR_POSTER = 1 << 21,
+    ATTR_COUNT_ = 22
 };
 
 /* What is asked for. Zero it, then set. */

@@ -120,6 +120,7 @@ enum html_word {
     WORD_PARAM,
     WORD_PICTURE,
     WORD_PLAINTEXT,
+    WORD_POSTER,
     WORD_PRE,
     WORD_PROPERTY,
     WORD_Q,

@@ -33,7 +33,7 @@ enum link_kind {
     LINK_LAZY,   /* data-src, data-srcset */
     LINK_OBJECT,
     LINK_EMBED,
-    LINK_MEDIA, /* video, audio, track, source src */
+    LINK_MEDIA, /* video, audio, track, source src; video poster */
     LINK_CITE,
     LINK_MANIFEST,
     LINK_AMPHTML,

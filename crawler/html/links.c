@@ -98,7 +98,7 @@ static void visit_css(void *ctx, struct bytes url)
 /* The attributes of a start tag by their place; at == NULL: it lacks them. */
 struct values {
     struct bytes href, src, srcset, action, data, cite, content, http_equiv,
-        name, property, rel, type, style, data_src, data_srcset;
+        name, property, rel, type, style, data_src, data_srcset, poster;
 };
 
 static struct bytes *value_place(struct values *v, enum html_word w)
@@ -134,6 +134,8 @@ static struct bytes *value_place(struct values *v, enum html_word w)
         return &v->data_src;
     case WORD_DATA_SRCSET:
         return &v->data_srcset;
+    case WORD_POSTER:
+        return &v->poster;
     default:
         return NULL;
     }
@@ -199,6 +201,7 @@ static void take_element(struct link_parser *p, enum html_word w,
     case WORD_AUDIO:
     case WORD_TRACK:
         visit_link(p, LINK_MEDIA, v->src);
+        visit_link(p, LINK_MEDIA, v->poster);
         break;
     default: /* blockquote, q, ins, del; others have none of it */
         visit_link(p, LINK_CITE, v->cite);
@@ -258,7 +261,7 @@ static void make_wants(struct link_parser *p, uint32_t kinds)
     want(p, LINK_BIT(LINK_FORM), WORD_FORM, ATTR_ACTION | ATTR_REL);
     want(p, LINK_BIT(LINK_OBJECT), WORD_OBJECT, ATTR_DATA);
     want(p, LINK_BIT(LINK_EMBED), WORD_EMBED, ATTR_SRC);
-    want(p, media, WORD_VIDEO, ATTR_SRC);
+    want(p, media, WORD_VIDEO, ATTR_SRC | ATTR_POSTER);
     want(p, media, WORD_AUDIO, ATTR_SRC);
     want(p, media, WORD_TRACK, ATTR_SRC);
     want(p, media, WORD_SOURCE, ATTR_SRC);

@@ -90,13 +90,13 @@ follows "--follow header" /header-1 /header-2 /header-3 /header-4
 follows "--follow lazy" lazy
 follows "--follow object" object
 follows "--follow embed" embed
-follows "--follow media" video track source
+follows "--follow media" video poster track source
 follows "--follow cite" cite
 follows "--follow og" og
 follows "--follow sitemap --sitemap auto" sitemap-of-page /sitemap.xml
 follows "--follow a,img,css --ignore a,css" img
 follows "--follow iframe --assets" iframe img srcset-1 srcset-2,3x srcset-4 \
-    script style.css video track source
+    script style.css video poster track source
 follows "--follow iframe --assets --ignore script,media,css" iframe img \
     srcset-1 srcset-2,3x srcset-4
 follows "" a moved svg noscript behind area iframe link manifest amphtml \

@@ -243,7 +243,7 @@ END_TEST
 START_TEST(l8_the_other_kinds_come_when_asked_for)
 {
     const char *page =
-        "<object data=1></object><embed src=2><video src=3></video>"
+        "<object data=1></object><embed src=2><video src=3 poster=23></video>"
         "<audio src=4></audio><track src=5><source src=6 srcset='7'>"
         "<blockquote cite=8></blockquote><q cite=9></q><ins cite=10></ins>"
         "<del cite=11></del><link rel=manifest href=12>"
@@ -253,10 +253,12 @@ START_TEST(l8_the_other_kinds_come_when_asked_for)
         "<style>@import \"20\";</style><svg><style>a{b:url(21)}</style>"
         "<g style='a:url(22)'></svg>";
 
-    check_all(page, "object 1\nembed 2\nmedia 3\nmedia 4\nmedia 5\nmedia 6\n"
-                    "srcset 7\ncite 8\ncite 9\ncite 10\ncite 11\nmanifest 12\n"
-                    "amphtml 13\nog 14\nlazy 15\nlazy 16\nlazy 17\nlazy 18\n"
-                    "style 19\nstyle 20\nstyle 21\nstyle 22\n");
+    check_all(
+        page,
+        "object 1\nembed 2\nmedia 3\nmedia 23\nmedia 4\nmedia 5\nmedia 6\n"
+        "srcset 7\ncite 8\ncite 9\ncite 10\ncite 11\nmanifest 12\n"
+        "amphtml 13\nog 14\nlazy 15\nlazy 16\nlazy 17\nlazy 18\n"
+        "style 19\nstyle 20\nstyle 21\nstyle 22\n");
     check(page, "srcset 7\nlink 12\nlink 13\n");
 }
 END_TEST
