@@ -40,23 +40,6 @@ static void replay(void *ctx, const struct url_row *row)
     row_to_exact_set(r->exact, &r->key, r->store, row);
 }
 
-static enum status read_secret(struct reader *r)
-{
-    struct buf seed;
-    enum status st;
-
-    buf_init(&seed, DIGEST_SEED_SIZE);
-    st = frontier_store_meta(r->store, "digest_seed", &seed);
-    if (st == STATUS_OK && seed.len == DIGEST_SEED_SIZE) {
-        digest_key_init(&r->key, (const unsigned char *)seed.at);
-    } else {
-        log_error("the store has no digest seed", "dir=%s", r->dir);
-        st = STATUS_DAMAGED;
-    }
-    buf_fini(&seed);
-    return st;
-}
-
 static enum status open_parts(struct reader *r)
 {
     struct db_options dbo = {.cache_bytes = 16 * MIB};
@@ -81,7 +64,7 @@ static enum status open_parts(struct reader *r)
     if (st == STATUS_OK)
         st = exact_set_check_upto(r->exact, frontier_store_last_id(r->store));
     if (st == STATUS_OK)
-        st = read_secret(r);
+        st = row_digest_read_key(&r->key, r->store, r->dir);
     if (st == STATUS_OK)
         st = frontier_store_each(r->store, exact_set_upto(r->exact) + 1,
                                  frontier_store_last_id(r->store), replay, r);

@@ -12,6 +12,11 @@
 #include "storage/frontier_store.h"
 #include "storage/index/exact_set.h"
 
+/* Of the store in `dir`. STATUS_DAMAGED with a log line: it has none. */
+MUST_CHECK enum status row_digest_read_key(struct digest_key *out,
+                                           struct frontier_store *store,
+                                           const char *dir);
+
 static inline struct digest row_digest(const struct digest_key *k,
                                        struct frontier_store *store,
                                        const struct url_row *row)

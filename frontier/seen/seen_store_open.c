@@ -172,25 +172,6 @@ static enum status read_manifest(struct seen_store *s)
     return st;
 }
 
-static enum status read_secret(struct seen_store *s)
-{
-    struct buf seed;
-    enum status st;
-
-    buf_init(&seed, DIGEST_SEED_SIZE);
-    st = frontier_store_meta(s->store, "digest_seed", &seed);
-    if (st == STATUS_OK && seed.len != DIGEST_SEED_SIZE)
-        st = STATUS_DAMAGED;
-    if (st == STATUS_OK) {
-        digest_key_init(&s->key, (const unsigned char *)seed.at);
-    } else {
-        log_error("the store has no digest seed", "dir=%s", s->dir);
-        st = STATUS_DAMAGED;
-    }
-    buf_fini(&seed);
-    return st;
-}
-
 /* The store may be ahead of the manifest, never behind it. */
 static enum status compare_with_manifest(struct seen_store *s)
 {
@@ -229,7 +210,7 @@ static void find_next_step(struct seen_store *s)
 
 static enum status restore(struct seen_store *s)
 {
-    enum status st = read_secret(s);
+    enum status st = row_digest_read_key(&s->key, s->store, s->dir);
     uint64_t last = frontier_store_last_id(s->store);
 
     if (st == STATUS_OK)
