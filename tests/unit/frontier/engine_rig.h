@@ -107,6 +107,22 @@ static inline void rig_reopen(struct rig *r)
                      STATUS_OK);
 }
 
+/* The files of a crawl that was stopped. */
+static inline void rig_copy(const struct scratch *from,
+                            const struct scratch *to)
+{
+    static const char *const names[] = {"frontier.db", "manifest",
+                                        "filter.ckpt"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char a[128], b[128];
+
+        snprintf(a, sizeof a, "%s/%s", from->dir, names[i]);
+        snprintf(b, sizeof b, "%s/%s", to->dir, names[i]);
+        scratch_copy_file(a, b);
+    }
+}
+
 static inline void rig_fini(struct rig *r)
 {
     if (r->e != NULL)

@@ -8,26 +8,11 @@
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/served_log.h"
-#include "tests/unit/storage/scratch.h"
+#include "tests/unit/storage/step_fault.h"
 
-#include <setjmp.h>
-
-static jmp_buf after_fault;
-
-/* What a call answered, beside what it answers when nothing fails. */
-static void told(long long is, long long should_be, const char *call)
-{
-    if (scratch_step_failed) {
-        ck_assert_msg(is == STATUS_IO, "%s answers %lld after a failure", call,
-                      is);
-        longjmp(after_fault, 1);
-    }
-    ck_assert_msg(is == should_be, "%s is %lld", call, is);
-}
-
+/* The model's calls are told of, too. */
 #undef SAME
-#define SAME(a, b)  told((long long)(a), (long long)(b), #a)
-#define TELLS(call) SAME(call, STATUS_OK)
+#define SAME(a, b) step_fault_told((long long)(a), (long long)(b), #a)
 
 #include "tests/unit/storage/store_model.h"
 
@@ -76,24 +61,28 @@ static void close_whole(struct whole *w)
 
 /* ---- what is done with it ---- */
 
-static void open_it(struct whole *w)
+static void open_it(void *whole)
 {
+    struct whole *w = whole;
     open_whole(w, w->dir.other);
 }
 
-static void read_it(struct whole *w)
+static void read_it(void *whole)
 {
+    struct whole *w = whole;
     w->mode = DB_READ;
     open_whole(w, w->dir.other);
 }
 
-static void crawl_it(struct whole *w)
+static void crawl_it(void *whole)
 {
+    struct whole *w = whole;
     model_transaction(&w->m);
 }
 
-static void note_facts(struct whole *w)
+static void note_facts(void *whole)
 {
+    struct whole *w = whole;
     const struct queue_state state = {.delay_ms = 5, .reason = "retry_after"};
     const struct filter_step step = {.upto = 7, .promised = 0.01};
 
@@ -175,13 +164,15 @@ static void read_facts(struct whole *w, struct buf *text)
 
 static struct buf text;
 
-static void read_facts_of_it(struct whole *w)
+static void read_facts_of_it(void *whole)
 {
+    struct whole *w = whole;
     read_facts(w, &text);
 }
 
-static void verify_it(struct whole *w)
+static void verify_it(void *whole)
 {
+    struct whole *w = whole;
     uint64_t count = 0;
 
     TELLS(db_verify(w->m.d));
@@ -198,8 +189,9 @@ static bool visit_fetch(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-static void keep_pages(struct whole *w)
+static void keep_pages(void *whole)
 {
+    struct whole *w = whole;
     const struct robots_row robots = {.origin = bytes_of_str("http://a.test"),
                                       .body = bytes_of_str("User-agent: *")};
     struct fetch_row row = {.url = 1,
@@ -229,8 +221,9 @@ static bool visit_link(void *ctx, const struct link_row *row)
     return true;
 }
 
-static void keep_links(struct whole *w)
+static void keep_links(void *whole)
 {
+    struct whole *w = whole;
     const struct link_row row = {.from = 1, .to = 2, .kind = 3};
     const struct url_hint hint = {.lastmod_ms = 5, .priority = 500};
     struct url_hint got;
@@ -287,8 +280,9 @@ static void visit_served_queue(void *ctx, uint32_t queue,
     (void)ctx, (void)queue, (void)row;
 }
 
-static void keep_served(struct whole *w)
+static void keep_served(void *whole)
 {
+    struct whole *w = whole;
     const struct served_log_keep keep = {.update = no_update,
                                          .update_moved = moved,
                                          .lease = no_lease,
@@ -318,7 +312,7 @@ static void keep_served(struct whole *w)
 
 static const struct work {
     const char *name;
-    void (*run)(struct whole *w);
+    void (*run)(void *whole);
     bool opens; /* by itself */
 } works[] = {
     {"open", open_it, true},          {"read", read_it, true},
@@ -345,8 +339,8 @@ static void make_store(struct whole *w)
 static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
 {
     char log[128];
+    bool failed;
 
-    snprintf(log, sizeof log, "%s-wal", w->dir.db);
     scratch_copy_file(w->dir.db, w->dir.other);
     snprintf(log, sizeof log, "%s-wal", w->dir.other);
     unlink(log);
@@ -354,15 +348,9 @@ static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
     model_rewind(&w->m, 30);
     if (!work->opens)
         open_whole(w, w->dir.other);
-    scratch_step_failed = false;
-    scratch_steps_left = n;
-    if (setjmp(after_fault) == 0)
-        work->run(w);
-    scratch_steps_left = 0;
-    n = scratch_step_failed;
-    scratch_step_failed = false;
+    failed = step_fault_at(n, work->run, w);
     close_whole(w);
-    return n != 0;
+    return failed;
 }
 
 START_TEST(a_statement_that_fails_is_told_by_the_call_that_ran_it)

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_frontier_faults.c - each statement of SQLite fails once under the
+ * embedded engine: the call says so, and the next start finds a sound store.
+ */
+#include "frontier/embedded/external.h"
+#include "frontier/embedded/removal.h"
+#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/storage/step_fault.h"
+
+#define URLS 60
+
+struct run {
+    struct rig r;
+    struct scratch made; /* the crawl that each work begins with */
+};
+
+static const char *nth_url(char text[64], unsigned i)
+{
+    snprintf(text, 64, "http://h%u.test/%u", i % 5, i);
+    return text;
+}
+
+static void commit(struct run *x)
+{
+    struct rig *r = &x->r;
+
+    TELLS(r->e->ops->turn(r->e, true, r->now, rig_wall(r), NULL));
+}
+
+/* ---- what is done ---- */
+
+static void open_it(void *run)
+{
+    struct rig *r = &((struct run *)run)->r;
+
+    TELLS(frontier_open(&r->e, r->at.dir, &r->o, r->now, rig_wall(r)));
+}
+
+static void put(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+    const struct url_hint hint = {.lastmod_ms = 5, .priority = 500};
+    char text[4][64];
+    struct engine_item items[4];
+
+    for (unsigned i = 0; i < 4; i++)
+        items[i] = rig_item(r, nth_url(text[i], 50 + 15 * i));
+    items[3].hint = &hint;
+    TELLS(r->e->ops->put(r->e, r->o.crawl, 1, items, 4, rig_wall(r), NULL));
+    commit(x);
+}
+
+static void crawl(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+    const struct robots_row robots = {.origin = bytes_of_str("http://h1.test"),
+                                      .body = bytes_of_str("User-agent: *")};
+    const struct engine_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
+                                     bytes_of_str("http://x.test/")};
+    struct engine_host_news host = {.ended = r->now,
+                                    .crawl_delay_ms = 10,
+                                    .retry_after_ms = 5,
+                                    .slow_down = true,
+                                    .robots = &robots};
+    struct engine_done done[2] = {0};
+    struct engine_lease l[3];
+    struct engine_item links[2];
+    char text[2][64];
+    size_t n = 0;
+
+    r->now += NS_PER_S;
+    TELLS(r->e->ops->lease(r->e, 3, r->now, rig_wall(r), l, &n));
+    ck_assert_uint_eq(n, 3);
+    links[0] = rig_item(r, nth_url(text[0], 1000));
+    links[1] = rig_item(r, nth_url(text[1], 3));
+    done[0] =
+        (struct engine_done){.id = l[0].id,
+                             .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
+                             .row = {.at_ms = RIG_WALL,
+                                     .mime = bytes_of_str("text/x-new")},
+                             .outlinks = links,
+                             .outlink_count = 2,
+                             .drops = &drop,
+                             .drop_count = 1,
+                             .host = host};
+    done[1] = (struct engine_done){
+        .id = l[1].id,
+        .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+        .transient = true,
+        .host = {.ended = r->now, .crawl_delay_ms = -1, .retry_after_ms = -1}};
+    TELLS(r->e->ops->ack(r->e, done, 2, r->now, rig_wall(r)));
+    TELLS(r->e->ops->release(r->e, l[2].id, 0, &done[1].host, r->now,
+                             rig_wall(r)));
+    commit(x);
+}
+
+static void steer(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+    struct bytes key = bytes_of_str("h1.test");
+
+    TELLS(r->e->ops->block(r->e, r->o.crawl, key, r->now + 5, r->now,
+                           rig_wall(r)));
+    TELLS(r->e->ops->delay(r->e, r->o.crawl, key, 500, r->now));
+    TELLS(frontier_limit_queue(r->e, 2, 5, 1, r->now));
+    commit(x);
+    TELLS(frontier_checkpoint_now(r->e, "stopped", true, r->now, rig_wall(r)));
+}
+
+static void lend(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+    const struct external_request ask = {.most = 3, .length = 30 * NS_PER_S};
+    const struct external_report over = {.final = true, .http_status = 200};
+    const struct external_report later = {.due_ms = rig_wall(r) + 5000};
+    struct external_url u[3];
+    enum external_result said;
+    struct engine_item link;
+    char text[64];
+    uint64_t id;
+    size_t n = 0;
+
+    r->now += NS_PER_S;
+    TELLS(external_grant(r->e, &ask, r->now, rig_wall(r), u, &n));
+    ck_assert_uint_eq(n, 3);
+    TELLS(
+        external_extend(r->e, u[0].number, 60 * NS_PER_S, r->now, rig_wall(r)));
+    TELLS(external_settle(r->e, u[1].lease.id, &over, r->now, rig_wall(r),
+                          &said));
+    TELLS(external_settle(r->e, u[2].lease.id, &later, r->now, rig_wall(r),
+                          &said));
+    link = rig_item(r, nth_url(text, 2000));
+    TELLS(external_discover(r->e, &link, 1, NULL, 0, r->now, rig_wall(r), &id));
+    commit(x);
+}
+
+static void remove_queue(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+    struct removal removal;
+    bool over = false;
+    uint64_t n;
+
+    TELLS(removal_begin(r->e, bytes_of_str("h3.test"), INT64_MAX, &removal));
+    while (!over)
+        TELLS(removal_step(r->e, &removal, 4, r->now, rig_wall(r), &over));
+    TELLS(removal_count(r->e, 4, &n));
+    commit(x);
+}
+
+/* ---- each statement of it fails in turn ---- */
+
+static const struct work {
+    const char *name;
+    void (*run)(void *run);
+} works[] = {{"open", open_it}, {"put", put},   {"crawl", crawl},
+             {"steer", steer},  {"lend", lend}, {"remove", remove_queue}};
+
+/* A crawl with pages, tries, blocks and leases behind it. */
+static void make_crawl(struct run *x)
+{
+    char text[64];
+
+    rig_init(&x->r);
+    x->r.o.tries = 3;
+    x->r.o.record_links = true;
+    x->made = x->r.at;
+    rig_create(&x->r);
+    for (unsigned i = 0; i < URLS; i++)
+        rig_seed(&x->r, nth_url(text, i));
+    crawl(x);
+    lend(x);
+    rig_stop(&x->r);
+}
+
+static bool fails_at(struct run *x, const struct work *work, uint64_t n)
+{
+    bool failed;
+
+    x->r.at = scratch_make();
+    rig_copy(&x->made, &x->r.at);
+    if (work->run != open_it)
+        rig_reopen(&x->r);
+    failed = step_fault_at(n, work->run, x);
+    if (x->r.e != NULL)
+        x->r.e->ops->close(x->r.e);
+    x->r.e = NULL;
+    rig_reopen(&x->r);
+    rig_stop(&x->r);
+    rig_verify(&x->r);
+    scratch_remove(&x->r.at);
+    return failed;
+}
+
+START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
+{
+    const struct work *work = &works[_i];
+    struct run x;
+    uint64_t n = 1;
+
+    make_crawl(&x);
+    while (fails_at(&x, work, n))
+        n++;
+    ck_assert_msg(n > 5, "%s runs %llu statements", work->name,
+                  (unsigned long long)n);
+    scratch_remove(&x.made);
+}
+END_TEST
+
+Suite *suite_frontier_faults(void)
+{
+    Suite *s = suite_create("frontier_faults");
+    TCase *t = tcase_create("frontier_faults");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(
+        t, a_statement_that_fails_is_told_and_the_next_start_goes_on, 0,
+        sizeof works / sizeof *works);
+    suite_add_tcase(s, t);
+    return s;
+}

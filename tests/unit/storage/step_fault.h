@@ -1,0 +1,44 @@
+/*
+ * step_fault.h - each statement that some work runs fails once, and the very
+ * call that ran it has to say so.
+ */
+#ifndef URLWEIR_TESTS_STORAGE_STEP_FAULT_H
+#define URLWEIR_TESTS_STORAGE_STEP_FAULT_H
+
+#include <setjmp.h>
+
+#include "tests/unit/storage/scratch.h"
+
+static jmp_buf step_fault_end;
+
+/* What a call answered, beside what it answers when nothing fails. The first
+ * call behind the failure ends the work. */
+static inline void step_fault_told(long long is, long long should_be,
+                                   const char *call)
+{
+    if (scratch_step_failed) {
+        ck_assert_msg(is == STATUS_IO, "%s answers %lld after a failure", call,
+                      is);
+        longjmp(step_fault_end, 1);
+    }
+    ck_assert_msg(is == should_be, "%s is %lld", call, is);
+}
+
+#define TELLS(call) step_fault_told((long long)(call), STATUS_OK, #call)
+
+/* Does the work; its n-th statement fails. False: it had not so many. */
+static inline bool step_fault_at(uint64_t n, void (*work)(void *ctx), void *ctx)
+{
+    bool failed;
+
+    scratch_step_failed = false;
+    scratch_steps_left = n;
+    if (setjmp(step_fault_end) == 0)
+        work(ctx);
+    scratch_steps_left = 0;
+    failed = scratch_step_failed;
+    scratch_step_failed = false;
+    return failed;
+}
+
+#endif
