@@ -130,6 +130,11 @@ void confine_settings(struct confine *c, const struct crawl_settings *s)
     confine_read(c, s->input);
     confine_read(c, s->block_filter);
     confine_read(c, s->block_exact);
+    confine_read(c, s->netrc);
+    confine_read(c, s->cookies);
+    confine_read(c, s->cert);
+    confine_read(c, s->key);
+    confine_read(c, s->cacert);
     confine_write(c, s->jsonl);
     confine_listen(c, s->metrics);
     c->unix_sockets |= is_unix_url(s->redis) || is_unix_url(s->block_filter);

@@ -52,7 +52,6 @@ enum status crawl_archive_close(struct crawl_setup *setup,
                                    .memory = (size_t)(s->memory_bytes / 16),
                                    .key_of = key_of};
     enum status st = archive_close(setup->crawl.archive);
-
     setup->crawl.archive = NULL;
     if (st == STATUS_OK && s->warc && s->cdxj) {
         st = cdxj_update(&o);

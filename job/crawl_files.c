@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "job/crawl_credentials.h"
 #include "job/settings.h"
 
 void crawl_remove_files(const char *dir)
@@ -12,7 +13,8 @@ void crawl_remove_files(const char *dir)
     static const char *const names[] = {"manifest",        "frontier.db",
                                         "frontier.db-wal", "frontier.db-shm",
                                         "filter.ckpt",     SETTINGS_FILE,
-                                        "block-exact",     SETTINGS_SECRETS};
+                                        "block-exact",     SETTINGS_SECRETS,
+                                        CRAWL_COOKIES};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];

@@ -12,6 +12,7 @@
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
+#include "job/crawl_credentials.h"
 #include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
@@ -137,6 +138,8 @@ enum status crawl_job_prepare(struct crawl_job *m, struct buf *why)
     if (st != STATUS_OK)
         return STATUS_ARG;
     st = crawl_block_make(&m->setup->blocklist, &m->settings, why);
+    if (st == STATUS_OK)
+        st = crawl_credentials_make(m->setup, &m->settings, why);
     if (st != STATUS_OK)
         return STATUS_ARG;
     m->setup->frontier.blocklist = m->setup->blocklist;
@@ -251,6 +254,8 @@ enum status crawl_job_close(struct crawl_job *m)
     (void)crawl_wait(m->crawl, 0, &end); /* it has ended */
     crawl_free(m->crawl);
     m->crawl = NULL;
+    if (end.stuck == 0)
+        crawl_credentials_sync(m->setup, true);
     st = crawl_archive_close(m->setup, &m->settings);
     lines = close_lines(m);
     leave(m->host, m);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "frontier/engine.h"
 #include "job/crawl_jobs_impl.h"
+#include "job/seed_login.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
 
@@ -42,8 +43,12 @@ static enum status put_seeds(struct crawl_task *t, struct engine *e,
 static json_t *seed_json(const struct seed *s)
 {
     json_t *o = json_object();
+    struct buf shown;
 
-    json_object_set_new(o, "url", json_stringn(s->text.at, s->text.len));
+    buf_init(&shown, s->text.len + 8);
+    seed_login_hide(s->text, &shown);
+    json_object_set_new(o, "url", json_stringn(buf_str(&shown), shown.len));
+    buf_fini(&shown);
     if (s->why != NULL) {
         json_object_set_new(o, "status", json_string("failed"));
         json_object_set_new(o, "reason", json_string(s->why));

@@ -35,10 +35,17 @@ static enum status wrong(struct buf *why, const char *name, const char *what)
 /* Options that name files, and those that may be new. */
 static bool names_file(const char *name, bool *is_new)
 {
+    static const char *const read[] = {"input",   "block-filter", "block-exact",
+                                       "cookies", "netrc",        "cert",
+                                       "key",     "cacert"};
+
     *is_new = strcmp(name, "jsonl") == 0;
-    return *is_new || strcmp(name, "input") == 0 ||
-           strcmp(name, "block-filter") == 0 ||
-           strcmp(name, "block-exact") == 0;
+    if (*is_new)
+        return true;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (strcmp(name, read[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Lines go only to a file that is named as one of lines, so that no other file

@@ -13,6 +13,7 @@
 #include "base/logger.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
+#include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
 #include "job/crawl_jobs_impl.h"
 #include "job/dir_kind.h"
@@ -40,6 +41,10 @@ static enum status put_seeds(struct crawl_job *m)
 
     if (st == STATUS_OK)
         st = e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL);
+    if (st == STATUS_OK)
+        st = crawl_credentials_keep_logins(m->setup, &m->settings);
+    settings_fini(&m->now);
+    option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
     if (st == STATUS_OK)
         st = crawl_job_note_scope(e, &m->settings, &changed);

@@ -115,7 +115,7 @@ static enum status open_in(struct crawl_job *m, bool paused, bool new_seeds,
     if (st == STATUS_OK && changed)
         m->engine->ops->recheck(m->engine, m->setup->scope);
     if (st == STATUS_OK)
-        st = crawl_setup_reopen_scope(m->engine, m->setup->scope, &m->settings);
+        st = crawl_setup_reopen(m->engine, m->setup, &m->settings);
     /* Those that were there are seen; others came with changed settings. */
     if (st == STATUS_OK)
         st = new_seeds ? seed_sink_given(m->engine, m->setup, &m->settings)

@@ -18,6 +18,7 @@
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_archive.h"
+#include "job/crawl_credentials.h"
 #include "job/exit_code.h"
 #include "job/settings.h"
 
@@ -43,6 +44,12 @@ static uint64_t memory_for_engine(uint64_t memory)
     return memory - memory / 4 - rest;
 }
 
+static enum status before_commit(void *setup)
+{
+    crawl_credentials_sync(setup, false);
+    return crawl_archive_sync(setup);
+}
+
 static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
 {
     c->frontier = (struct frontier_options){
@@ -64,7 +71,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                   .redis = s->redis,
                   .fpr = s->fpr,
                   .memory = memory_for_engine(s->memory_bytes),
-                  .before_commit = crawl_archive_sync,
+                  .before_commit = before_commit,
                   .before_commit_ctx = c},
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
@@ -79,9 +86,9 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
     c->fetch = (struct fetcher_options){
         .user_agent = buf_str(&c->user_agent),
         .product_token = buf_str(&c->product_token),
-        .headers = s->header.item,
-        .header_count = s->header.count,
-        .cookie = s->cookie,
+        .cert = s->cert,
+        .key = s->key,
+        .ca = s->cacert,
         .proxy = s->proxy,
         .insecure = s->insecure,
         .resolve = s->resolve.item,
@@ -194,8 +201,7 @@ enum status crawl_setup_make(struct crawl_setup *c,
         st = fetcher_global_init();
     if (st != STATUS_OK && why->len == 0)
         buf_add_str(why, "libcurl cannot be started");
-    if (s->header.count > 0 || s->cookie != NULL || s->proxy != NULL ||
-        s->redis != NULL)
+    if (settings_has_secrets(s))
         secret_held();
     fill_frontier(c, s);
     fill_fetch(c, s);
@@ -236,22 +242,49 @@ void crawl_setup_open_sitemaps(struct scope *scope,
     url_fini(&u);
 }
 
-/* Seeds, and what seeds redirected to, open the scope's places again. */
+struct reopening {
+    struct crawl_setup *setup; /* NULL: the scope alone */
+    struct scope *scope;
+};
+
+/* Seeds, and what seeds redirected to, open the scope's places again; secrets
+ * are for seeds alone. */
 static void reopen_place(void *ctx, const struct url_row *row)
 {
+    const struct reopening *r = ctx;
+    bool is_seed = (row->flags & URL_ROW_SEED) != 0;
     struct url u;
 
     url_init(&u);
-    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
-        scope_add_seed(ctx, &u);
+    if (url_parse(&u, row->url, NULL, NULL) == URL_OK) {
+        scope_add_seed(r->scope, &u);
+        if (is_seed && r->setup != NULL)
+            crawl_credentials_add_seed(r->setup, &u);
+    }
     url_fini(&u);
+}
+
+static enum status reopen(struct engine *e, struct reopening *r,
+                          const struct crawl_settings *s)
+{
+    crawl_setup_open_sitemaps(r->scope, s);
+    return e->ops->each_seed(e, reopen_place, r);
 }
 
 enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
                                      const struct crawl_settings *s)
 {
-    crawl_setup_open_sitemaps(scope, s);
-    return e->ops->each_seed(e, reopen_place, scope);
+    struct reopening r = {NULL, scope};
+
+    return reopen(e, &r, s);
+}
+
+enum status crawl_setup_reopen(struct engine *e, struct crawl_setup *c,
+                               const struct crawl_settings *s)
+{
+    struct reopening r = {c, c->scope};
+
+    return reopen(e, &r, s);
 }
 
 void crawl_setup_fini(struct crawl_setup *c)
@@ -264,4 +297,5 @@ void crawl_setup_fini(struct crawl_setup *c)
     rate_limit_free(c->rate);
     buf_fini(&c->user_agent);
     buf_fini(&c->product_token);
+    crawl_credentials_end(c);
 }

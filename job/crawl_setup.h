@@ -27,6 +27,13 @@ struct crawl_setup {
     struct ip_limit *ip_limit;
     struct rate_limit *rate;
     struct buf user_agent, product_token;
+    /* by crawl_credentials_make() */
+    struct credentials *credentials;
+    struct cookie_jar *jar;
+    struct option_list logins; /* of seeds, not among the settings yet */
+    char *jar_path;
+    bool jar_is_new;   /* it was never saved */
+    int64_t jar_saved; /* when it was tried last */
 };
 
 /* `s` outlives the result. False: *code is the exit status, and what is wrong
@@ -44,7 +51,12 @@ void crawl_setup_fini(struct crawl_setup *c);
 void crawl_setup_open_sitemaps(struct scope *scope,
                                const struct crawl_settings *s);
 
-/* What the scope is about, in a crawl that is gone on with. */
+/* In a crawl that is gone on with: what the scope is about, and which origins
+ * are those of seeds. */
+MUST_CHECK enum status crawl_setup_reopen(struct engine *e,
+                                          struct crawl_setup *c,
+                                          const struct crawl_settings *s);
+/* The scope alone, for one that is to take the place of another. */
 MUST_CHECK enum status crawl_setup_reopen_scope(struct engine *e,
                                                 struct scope *scope,
                                                 const struct crawl_settings *s);

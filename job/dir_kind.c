@@ -21,6 +21,7 @@
 #include "base/ascii.h"
 #include "base/format.h"
 #include "frontier/dedupe/dedupe.h"
+#include "job/crawl_credentials.h"
 #include "job/settings.h"
 #include "storage/db/schema.h"
 
@@ -84,6 +85,7 @@ static bool is_left_over(const char *dir, const char *name)
            strcmp(name, "lost+found") == 0 ||
            strcmp(name, SETTINGS_FILE ".tmp") == 0 ||
            strncmp(name, SETTINGS_SECRETS, sizeof SETTINGS_SECRETS - 1) == 0 ||
+           strncmp(name, CRAWL_COOKIES, sizeof CRAWL_COOKIES - 1) == 0 ||
            strncmp(name, "frontier.db.new", 15) == 0 ||
            strncmp(name, "dedupe.db.new", 13) == 0;
 }

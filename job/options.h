@@ -25,7 +25,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 76 /* rows of the table */
+#define CRAWL_OPTIONS 84 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -102,13 +102,18 @@ struct crawl_settings {
     int64_t retry_delay_ms; /* doubling up to max_delay_ms */
     int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
     int64_t max_redirects;
-    char *user_agent;           /* NULL: see settings_user_agent() */
-    char *contact;              /* URL or mail address, or NULL */
-    struct option_list header;  /* "Name: value" */
-    char *cookie;               /* value of the Cookie header, or NULL */
-    char *proxy;                /* as curl takes them, or NULL: none */
-    bool insecure;              /* TLS certificates are not verified */
-    struct option_list resolve; /* HOST:PORT:ADDRESS */
+    char *user_agent;               /* NULL: see settings_user_agent() */
+    char *contact;                  /* URL or mail address, or NULL */
+    struct option_list header;      /* "Name: value", to the origins of seeds */
+    struct option_list header_host; /* "ORIGIN=Name: value", "*=..." */
+    char *cookie;  /* value of the Cookie header for these, or NULL */
+    char *cookies; /* file with those that a crawl begins with; or NULL */
+    struct option_list auth, bearer; /* "ORIGIN=..."; see credentials.h */
+    char *netrc;                     /* file, or NULL */
+    char *cert, *key, *cacert;       /* PEM files, or NULL */
+    char *proxy;                     /* as curl takes them, or NULL: none */
+    bool insecure;                   /* TLS certificates are not verified */
+    struct option_list resolve;      /* HOST:PORT:ADDRESS */
 
     /* ---- dedupe ---- */
     enum filter_choice filter;

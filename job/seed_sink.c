@@ -19,6 +19,7 @@
 #include "crawler/sitemap_stream.h"
 #include "frontier/engine.h"
 #include "frontier/reader.h"
+#include "job/crawl_credentials.h"
 #include "job/seeds.h"
 #include "job/settings.h"
 
@@ -26,6 +27,7 @@
 
 struct seed_sink {
     struct engine *engine;
+    struct crawl_setup *setup;
     struct candidate_rules rules;
     const struct crawl_settings *s;
     bool guesses;      /* at sitemaps */
@@ -43,6 +45,7 @@ static struct seed_sink *sink_new(struct engine *e, struct crawl_setup *c,
     struct seed_sink *k = xcalloc(1, sizeof *k);
 
     k->engine = e;
+    k->setup = c;
     k->rules = c->fetch.rules;
     k->rules.digest_key = e->ops->digest_key(e);
     k->s = s;
@@ -126,6 +129,7 @@ static enum status put_sitemap(void *ctx, struct url *u)
     struct seed_sink *k = ctx;
 
     candidate_form(&k->rules, u);
+    crawl_credentials_add_seed(k->setup, u);
     return put(k, u,
                (struct engine_item){.depth = 1,
                                     .kind = LINK_SITEMAP,
@@ -148,14 +152,25 @@ static enum status put_seed(void *ctx, struct url *u)
 
     candidate_form(&k->rules, u);
     scope_add_seed(k->rules.scope, u);
+    crawl_credentials_add_seed(k->setup, u);
     if (k->s->sitemap != SITEMAPS_ONLY)
         st = put(k, u, (struct engine_item){.kind = LINK_SEED, .seed = true});
     return st == STATUS_OK && k->guesses ? put_guess(k, u) : st;
 }
 
+static void take_login(void *ctx, struct bytes login)
+{
+    struct seed_sink *k = ctx;
+
+    crawl_credentials_add_login(k->setup, login);
+}
+
 static enum status put_all(struct seed_sink *k, bool *none)
 {
-    struct seeds seeds = {.report = stderr, .visit = put_seed, .ctx = k};
+    struct seeds seeds = {.report = stderr,
+                          .visit = put_seed,
+                          .login = take_login,
+                          .ctx = k};
     enum status st = put_sitemaps(k);
 
     if (st == STATUS_OK)
@@ -217,6 +232,8 @@ enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
             why = url_parse(&u, seeds[i].text, NULL, NULL);
         if (why != URL_OK)
             seeds[i].why = seeds_explain(why);
+        else if (seeds[i].why == NULL && u.userinfo_at != u.host_at)
+            seeds[i].why = seeds_no_login;
         if (seeds[i].why == NULL)
             st = put_seed(k, &u);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "job/seed_login.h"
 
 #define SHOWN_MOST 200 /* octets of a bad seed that are shown */
 
@@ -66,6 +67,10 @@ const char *seeds_explain(enum url_reason why)
     }
 }
 
+const char seeds_no_login[] =
+    "it holds a user name or password; say `urlweir resume --auth "
+    "ORIGIN=USER:PASSWORD`, and seed it without";
+
 /* To who asked to be told himself. */
 static enum status refuse(struct seeds *s, struct bytes text, const char *what,
                           enum url_reason why)
@@ -81,16 +86,13 @@ static enum status refuse(struct seeds *s, struct bytes text, const char *what,
     return st;
 }
 
-static enum status bad_seed(struct seeds *s, struct bytes text,
-                            const char *place, const char *what,
-                            enum url_reason why)
+static enum status report_bad(struct seeds *s, struct bytes text,
+                              const char *place, const char *what,
+                              enum url_reason why)
 {
     struct buf line;
     size_t shown = text.len < SHOWN_MOST ? text.len : SHOWN_MOST;
 
-    s->bad++;
-    if (s->refuse != NULL)
-        return refuse(s, text, what, why);
     if (s->bad == SEEDS_REPORTED + 1)
         fprintf(s->report, "urlweir: more bad seeds follow; only their number "
                            "is kept\n");
@@ -110,8 +112,44 @@ static enum status bad_seed(struct seeds *s, struct bytes text,
     return STATUS_OK;
 }
 
+static enum status bad_seed(struct seeds *s, struct bytes text,
+                            const char *place, const char *what,
+                            enum url_reason why)
+{
+    struct buf shown;
+    enum status st;
+
+    s->bad++;
+    buf_init(&shown, text.len + 8);
+    seed_login_hide(text, &shown);
+    st = s->refuse != NULL ? refuse(s, buf_bytes(&shown), what, why)
+                           : report_bad(s, buf_bytes(&shown), place, what, why);
+    buf_fini(&shown);
+    return st;
+}
+
+/* NULL: it has none, or one that was taken. */
+static const char *take_login(struct seeds *s, const struct url *u)
+{
+    const char *wrong = NULL;
+    struct buf login;
+    enum status st;
+
+    buf_init(&login, 2 * SEED_CEILING);
+    st = seed_login_of(u, &login);
+    if (st == STATUS_FORMAT)
+        wrong = "its user name or password holds a control character";
+    else if (st == STATUS_OK && s->login == NULL)
+        wrong = seeds_no_login;
+    else if (st == STATUS_OK)
+        s->login(s->ctx, buf_bytes(&login));
+    buf_fini(&login);
+    return wrong;
+}
+
 enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
 {
+    const char *wrong = NULL;
     enum url_reason why;
     struct url u;
     enum status st;
@@ -119,10 +157,12 @@ enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
     if (!bytes_is_utf8(text))
         return bad_seed(s, text, place, "it is not UTF-8", URL_OK);
     url_init(&u);
-    why = url_canonical(&u, text, NULL, NULL);
-    if (why != URL_OK) {
-        st = bad_seed(s, text, place, seeds_explain(why), why);
+    why = url_parse(&u, text, NULL, NULL);
+    wrong = why != URL_OK ? seeds_explain(why) : take_login(s, &u);
+    if (wrong != NULL) {
+        st = bad_seed(s, text, place, wrong, why);
     } else {
+        url_canonicalise(&u);
         s->good++;
         st = s->visit(s->ctx, &u);
     }

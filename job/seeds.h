@@ -7,6 +7,9 @@
  * order mark are tolerated. A seed is brought to its canonical form and handed
  * to the caller at once, so a million of them need no memory here.
  *
+ * A user name and password in a seed are a login at its origin, and never
+ * reported (seed_login.h).
+ *
  * A bad seed is reported on a stream with its file and line, and the rest go
  * on; of very many only the first SEEDS_REPORTED are shown.
  */
@@ -31,9 +34,13 @@ typedef enum status (*seed_visit)(void *ctx, struct url *u);
 typedef enum status (*seed_refuse)(void *ctx, struct bytes text,
                                    const char *why);
 
+/* "ORIGIN=USER:PASSWORD" of a seed that had one; its visit follows. */
+typedef void (*seed_login)(void *ctx, struct bytes login);
+
 struct seeds {
     FILE *report; /* where bad seeds are named, usually stderr */
     seed_visit visit;
+    seed_login login;   /* NULL: a seed with a login is a bad one */
     seed_refuse refuse; /* told of bad seeds instead; or NULL */
     void *ctx;
     uint64_t good, bad; /* so far; both start at 0 */
@@ -41,6 +48,8 @@ struct seeds {
 
 /* What is wrong with a URL as a seed, for people; static. */
 const char *seeds_explain(enum url_reason why);
+/* What is wrong with one that holds a login where none is taken. */
+extern const char seeds_no_login[];
 /* One seed; `place` names where it stood: "seeds.txt:12". NULL: an operand. */
 MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
                                   const char *place);

@@ -91,8 +91,7 @@ void settings_to_yaml(const struct crawl_settings *s, struct buf *out)
     config_write(&crawl_options, s, false, out);
 }
 
-/* Is any of the values one that others should not read? */
-static bool has_secrets(const struct crawl_settings *s)
+bool settings_has_secrets(const struct crawl_settings *s)
 {
     struct crawl_settings none;
     bool found = false;
@@ -154,7 +153,7 @@ enum status settings_save(const struct crawl_settings *s)
     buf_init(&text, CONFIG_CEILING);
     buf_init(&secrets, CONFIG_CEILING);
     settings_to_yaml(s, &text);
-    if (has_secrets(s))
+    if (settings_has_secrets(s))
         config_write(&crawl_options, s, true, &secrets);
     st = buf_failed(&text);
     if (st == STATUS_OK)

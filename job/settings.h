@@ -55,6 +55,9 @@ void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
 unsigned settings_diff(FILE *to, const struct crawl_settings *before,
                        const struct crawl_settings *after);
 
+/* Is any of the values one that others should not read (OPTION_SECRET)? */
+bool settings_has_secrets(const struct crawl_settings *s);
+
 /* ---- what follows from settings ---- */
 
 /* --follow and --assets without --ignore, as LINK_BIT set; --sitemap may take

@@ -12,6 +12,7 @@
 
 #include "base/listen_address.h"
 #include "filter/redis/redis_url.h"
+#include "job/seed_login.h"
 #include "job/settings.h"
 #include "job/settings_values.h"
 
@@ -233,6 +234,11 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "knows; take host or domain");
         return STATUS_ARG;
     }
+    if (s->key != NULL && s->cert == NULL) {
+        buf_add_str(error, "--key is the key of the certificate of --cert, "
+                           "which is missing");
+        return STATUS_ARG;
+    }
     if (s->follow.count > 0 && !s->assets && ignores_all(s)) {
         buf_add_str(error, "--ignore takes away all of --follow; to fetch the "
                            "seeds alone use --depth 0");
@@ -311,8 +317,10 @@ static enum status check_metrics(const struct crawl_settings *s,
 
 enum status settings_check(struct crawl_settings *s, struct buf *error)
 {
-    enum status st = check_pairs(s, error);
+    enum status st = seed_login_settings(s, error);
 
+    if (st == STATUS_OK)
+        st = check_pairs(s, error);
     if (st == STATUS_OK)
         st = check_delays(s, error);
     if (st == STATUS_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "crawler/fetch/credentials.h"
 #include "crawler/fetch/guard.h"
 
 #define WARC_PREFIX_MOST 64
@@ -35,7 +36,16 @@ static size_t token_length(const char *s)
     return n;
 }
 
-static enum status check_header(const char *line, struct buf *error)
+/* Of a header the name alone is shown: the rest may be a secret. */
+static enum status refuse_name(struct buf *error, const char *option,
+                               struct bytes name, const char *why)
+{
+    buf_addf(error, "--%s '%.*s': %s", option, (int)name.len, name.at, why);
+    return STATUS_ARG;
+}
+
+static enum status check_line(const char *option, const char *line,
+                              bool cookie_too, struct buf *error)
 {
     static const struct {
         const char *name, *why;
@@ -50,14 +60,75 @@ static enum status check_header(const char *line, struct buf *error)
     };
     size_t n = token_length(line);
 
-    if (n == 0 || line[n] != ':')
-        return settings_refuse(
-            error, "header", line,
-            "a header is `Name: value`, as in \"Accept: text/html\"");
+    if (n == 0 || line[n] != ':') {
+        buf_addf(error,
+                 "--%s: a header is `Name: value`, as in \"Accept: text/html\"",
+                 option);
+        return STATUS_ARG;
+    }
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (bytes_equal_nocase(bytes_of(line, n), bytes_of_str(ours[i].name)))
-            return settings_refuse(error, "header", line, ours[i].why);
+        if (bytes_equal_nocase(bytes_of(line, n), bytes_of_str(ours[i].name)) &&
+            !(cookie_too && strcmp(ours[i].name, "cookie") == 0))
+            return refuse_name(error, option, bytes_of(line, n), ours[i].why);
     return STATUS_OK;
+}
+
+static enum status check_header(const char *line, struct buf *error)
+{
+    return check_line("header", line, false, error);
+}
+
+/* "ORIGIN=REST", and what REST is. */
+static enum status check_bound(const char *option, const char *text,
+                               const char *rest_is, const char **rest,
+                               struct buf *error)
+{
+    struct buf origin;
+    bool good;
+
+    buf_init(&origin, 8192);
+    good = credentials_split(text, &origin, rest) &&
+           (strcmp(option, "header-host") == 0 ||
+            !bytes_is(buf_bytes(&origin), "*"));
+    buf_fini(&origin);
+    if (good)
+        return STATUS_OK;
+    buf_addf(error,
+             "--%s: it takes ORIGIN=%s, where ORIGIN is [https://]HOST[:PORT] "
+             "or http://HOST[:PORT]",
+             option, rest_is);
+    return STATUS_ARG;
+}
+
+static enum status check_header_host(const char *text, struct buf *error)
+{
+    const char *line;
+    enum status st =
+        check_bound("header-host", text, "Name: value", &line, error);
+
+    return st == STATUS_OK
+               ? check_line("header-host", line, text[0] != '*', error)
+               : st;
+}
+
+static enum status check_auth(const char *text, struct buf *error)
+{
+    const char *login;
+    enum status st = check_bound("auth", text, "USER:PASSWORD", &login, error);
+
+    if (st == STATUS_OK && strchr(login, ':') == NULL) {
+        buf_add_str(error, "--auth: behind ORIGIN= it takes USER:PASSWORD, and "
+                           "there is no colon");
+        st = STATUS_ARG;
+    }
+    return st;
+}
+
+static enum status check_bearer(const char *text, struct buf *error)
+{
+    const char *token;
+
+    return check_bound("bearer", text, "TOKEN", &token, error);
 }
 
 /* In lower case from here on, as answers are compared. */
@@ -225,10 +296,17 @@ enum status settings_check_values(const struct crawl_settings *s,
         const struct option_list *list;
         enum status (*check)(const char *, struct buf *);
     } lists[] = {
-        {&s->header, check_header},       {&s->mime, check_mime},
-        {&s->allow_net, check_allow_net}, {&s->deny_net, check_deny_net},
-        {&s->nat64, check_nat64},         {&s->allow_port, check_allow_port},
-        {&s->resolve, check_resolve},     {&s->sitemap_url, check_sitemap_url},
+        {&s->header, check_header},
+        {&s->mime, check_mime},
+        {&s->auth, check_auth},
+        {&s->bearer, check_bearer},
+        {&s->header_host, check_header_host},
+        {&s->allow_net, check_allow_net},
+        {&s->deny_net, check_deny_net},
+        {&s->nat64, check_nat64},
+        {&s->allow_port, check_allow_port},
+        {&s->resolve, check_resolve},
+        {&s->sitemap_url, check_sitemap_url},
     };
     enum status st = check_agent(s, error);
 

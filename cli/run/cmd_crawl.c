@@ -22,6 +22,7 @@
 #include "frontier/reader.h"
 #include "job/confine.h"
 #include "job/crawl_block.h"
+#include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"
@@ -30,7 +31,7 @@
 #include "job/settings.h"
 
 static enum status read_seeds(struct engine *e, struct crawl_setup *c,
-                              const struct crawl_settings *s, int *code)
+                              struct crawl_settings *s, int *code)
 {
     enum status st;
 
@@ -41,6 +42,8 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     if (st == STATUS_NOT_FOUND || st == STATUS_IO)
         return st;
     fault_point("seeds-read");
+    if (st == STATUS_OK)
+        st = crawl_credentials_keep_logins(c, s);
     if (st == STATUS_OK)
         st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)
@@ -81,7 +84,7 @@ static bool may_start_in(const char *dir)
     return !there;
 }
 
-static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
+static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
                     struct file_lock *lock)
 {
     struct crawl_control *control = NULL;
@@ -93,7 +96,8 @@ static int crawl_in(const struct crawl_settings *s, struct crawl_setup *c,
         (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
     st = settings_save(s); /* the mark of a crawl's directory */
-    if (st == STATUS_OK && !crawl_block_start(c, s, &code)) {
+    if (st == STATUS_OK && (!crawl_block_start(c, s, &code) ||
+                            !crawl_credentials_start(c, s, &code))) {
         crawl_remove_files(s->output);
         return code;
     }

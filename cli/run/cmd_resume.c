@@ -20,6 +20,7 @@
 #include "job/confine.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
+#include "job/crawl_credentials.h"
 #include "job/crawl_setup.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
@@ -84,7 +85,8 @@ static int resume_in(const struct crawl_settings *s,
 
     if (crawl_is_unbegun(s->output, "resume"))
         return EXIT_CANNOT;
-    if (!crawl_block_start(c, s, &code))
+    if (!crawl_block_start(c, s, &code) ||
+        !crawl_credentials_start(c, s, &code))
         return code;
     if (settings_diff(stderr, before, s) > 0)
         c->frontier.recheck = c->scope;
@@ -109,7 +111,7 @@ static int resume_in(const struct crawl_settings *s,
                    : crawl_open_failed(st, s->output);
     } else {
         c->fetch.rules.digest_key = e->ops->digest_key(e);
-        st = crawl_setup_reopen_scope(e, c->scope, s);
+        st = crawl_setup_reopen(e, c, s);
         code = st == STATUS_OK ? run_controlled(c, e, s, lock)
                                : crawl_open_failed(st, s->output);
     }

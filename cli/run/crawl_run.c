@@ -22,6 +22,7 @@
 #include "cli/stop_signals.h"
 #include "frontier/outcome.h"
 #include "job/crawl_archive.h"
+#include "job/crawl_credentials.h"
 #include "job/jsonl.h"
 
 #define TICK     (50 * NS_PER_MS) /* how long a signal may go unnoticed */
@@ -309,6 +310,8 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     crawl_get_stats(r.crawl, &look);
     crawl_control_release(control);
     crawl_free(r.crawl);
+    if (result.stuck == 0)
+        crawl_credentials_sync(setup, true);
     st = crawl_archive_close(setup, s);
     if (st != STATUS_OK && result.status == STATUS_OK) {
         result.status = st;

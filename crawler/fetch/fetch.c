@@ -44,9 +44,6 @@ static void set_identity(struct fetch *f)
     CURL *e = f->transfer.easy;
 
     curl_easy_setopt(e, CURLOPT_USERAGENT, o->user_agent);
-    curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
-    if (o->cookie != NULL)
-        curl_easy_setopt(e, CURLOPT_COOKIE, o->cookie);
     /* The environment must not send requests elsewhere. */
     curl_easy_setopt(e, CURLOPT_PROXY, o->proxy != NULL ? o->proxy : "");
     curl_easy_setopt(e, CURLOPT_NOPROXY, "");
@@ -71,6 +68,10 @@ static void set_limits(struct fetch *f)
         curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 0L);
     }
+    if (f->o->ca != NULL)
+        curl_easy_setopt(e, CURLOPT_CAINFO, f->o->ca);
+    /* Nobody is asked for the password of a key. */
+    curl_easy_setopt(e, CURLOPT_KEYPASSWD, "");
 }
 
 static void set_exchange(struct fetch *f)
@@ -107,7 +108,6 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
-    f->headers = list_of(o->headers, o->header_count);
     f->resolve = list_of(o->resolve, o->resolve_count);
     if (fetch_has_handle(f))
         return f;
@@ -134,7 +134,6 @@ void fetch_free(struct fetch *f)
     if (f == NULL)
         return;
     curl_easy_cleanup(f->transfer.easy);
-    curl_slist_free_all(f->headers);
     curl_slist_free_all(f->resolve);
     coding_free(f->coding);
     response_fini(&f->response);
@@ -180,6 +179,24 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     buf_clear(&f->request);
 }
 
+/* What goes to the origin of this request, and nothing that went to the one
+ * before. libcurl keeps connections with another client certificate apart. */
+static void set_credentials(struct fetch *f, struct bytes url)
+{
+    static const struct credential_set nothing;
+    const struct credential_set *set = &nothing;
+    CURL *e = f->transfer.easy;
+
+    if (f->o->credentials != NULL)
+        set = credentials_for(f->o->credentials,
+                              bytes_of(url.at, url_origin_length(url)));
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, set->headers);
+    curl_easy_setopt(e, CURLOPT_COOKIE, set->cookie);
+    curl_easy_setopt(e, CURLOPT_SSLCERT, set->of_seed ? f->o->cert : NULL);
+    curl_easy_setopt(e, CURLOPT_SSLKEY, set->of_seed ? f->o->key : NULL);
+    f->in_jar = cookie_jar_attach(f->o->jar, e, url_canonical_host(url));
+}
+
 bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
                  int64_t wall_ms)
 {
@@ -192,6 +209,7 @@ bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
         f->end = f->verdict == GUARD_PORT ? FETCH_PORT : FETCH_ADDRESS;
         return false;
     }
+    set_credentials(f, bytes_of_str(order->url));
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
     curl_easy_setopt(f->transfer.easy, CURLOPT_BUFFERSIZE, read_size(f->o));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
@@ -279,6 +297,20 @@ static void finish_refused(struct fetch *f, int64_t now,
     };
 }
 
+/* Only when all of it has gone out is a field known to be whole. */
+static void redact_request(struct fetch *f)
+{
+    struct buf clean;
+
+    if (f->o->credentials == NULL || f->request.len == 0)
+        return;
+    buf_init(&clean, 2 * REQUEST_MOST);
+    credentials_redact(f->o->credentials, buf_bytes(&f->request), &clean);
+    buf_clear(&f->request);
+    buf_add_bytes(&f->request, buf_bytes(&clean));
+    buf_fini(&clean);
+}
+
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
@@ -291,6 +323,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         return;
     }
     fetch_count_wire(f);
+    redact_request(f);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_STARTTRANSFER_TIME_T,

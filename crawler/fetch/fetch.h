@@ -71,8 +71,8 @@ struct fetch_result {
     const struct response *response; /* status 0: there was none */
     struct bytes body;
     enum fetch_cut cut;
-    struct bytes request; /* its head as sent; empty unless options ask for
-                             records */
+    struct bytes request; /* its head as sent, but without secrets; empty unless
+                             options ask for records */
     bool http2, decoded;  /* content encodings were taken off the body */
     bool unknown_coding;  /* one that nobody knows was passed over */
     uint64_t body_bytes;  /* decoded, also those not kept */
@@ -127,7 +127,8 @@ struct fetch {
     uint64_t body_bytes, counted; /* of wire octets, in the counters */
     enum guard_verdict verdict;   /* of its URL */
     int64_t started, started_wall_ms;
-    struct curl_slist *headers, *resolve;
+    bool in_jar; /* it takes part in the cookie jar */
+    struct curl_slist *resolve;
     char error[CURL_ERROR_SIZE];
 };
 

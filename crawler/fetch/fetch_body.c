@@ -251,6 +251,17 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     return do_without(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
 }
 
+/* libcurl has taken the cookie by now, or refused it. */
+static void note_cookie(struct fetch *f, struct bytes line)
+{
+    static const char name[] = "set-cookie:";
+
+    if (f->in_jar && line.len > sizeof name &&
+        bytes_equal_nocase(bytes_of(line.at, sizeof name - 1),
+                           bytes_of_str(name)))
+        cookie_jar_note(f->o->jar, line.len);
+}
+
 size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
 {
     struct fetch *f = fetch_of(ctx);
@@ -258,6 +269,7 @@ size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
     bool was_complete = f->response.complete;
 
     multi_take_in_hand(&f->transfer, IN_HAND_HEAD);
+    note_cookie(f, bytes_of(at, n));
     if (!response_line(&f->response, bytes_of(at, n)))
         return decide(f, FETCH_PROTOCOL);
     if (f->response.complete && !was_complete)

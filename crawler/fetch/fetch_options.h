@@ -11,6 +11,8 @@
 
 #include "base/bytes.h"
 #include "crawler/fetch/body_pool.h"
+#include "crawler/fetch/cookie_jar.h"
+#include "crawler/fetch/credentials.h"
 #include "crawler/fetch/guard.h"
 #include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/ip_limit.h"
@@ -25,13 +27,16 @@ enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
  * says otherwise. Strings are borrowed. */
 struct fetcher_options {
     /* identity */
-    const char *user_agent;     /* the whole header value */
-    const char *product_token;  /* of it, for robots.txt: "urlweir" */
-    const char *const *headers; /* extra "Name: value" lines */
-    size_t header_count;
-    const char *cookie;         /* NULL: cookies are off */
-    const char *proxy;          /* NULL: none, whatever the environment */
-    bool insecure;              /* no TLS verification */
+    const char *user_agent;          /* the whole header value */
+    const char *product_token;       /* of it, for robots.txt: "urlweir" */
+    struct credentials *credentials; /* thread-safe; NULL: none */
+    struct cookie_jar *jar;          /* thread-safe; NULL: cookies are off */
+    const char *cert, *key; /* client certificate, for the origins of seeds, and
+                               its key where that is not in the same file; PEM;
+                               NULL: none */
+    const char *ca;         /* PEM file of authorities; NULL: the system's */
+    const char *proxy;      /* NULL: none, whatever the environment */
+    bool insecure;          /* no TLS verification */
     const char *const *resolve; /* HOST:PORT:ADDR, as curl takes them */
     size_t resolve_count;
     /* limits */

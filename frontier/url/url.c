@@ -77,6 +77,24 @@ size_t url_origin_length(struct bytes canonical)
     return 0;
 }
 
+struct bytes url_canonical_host(struct bytes canonical)
+{
+    struct bytes host = bytes_of("", 0);
+    const char *slash;
+
+    if (bytes_starts_with(canonical, "http://"))
+        host = bytes_skip(canonical, 7);
+    else if (bytes_starts_with(canonical, "https://"))
+        host = bytes_skip(canonical, 8);
+    slash = host.len > 0 ? memchr(host.at, '/', host.len) : NULL;
+    if (slash != NULL)
+        host.len = (size_t)(slash - host.at);
+    for (size_t i = host.len; i > 0 && host.at[i - 1] != ']'; i--)
+        if (host.at[i - 1] == ':')
+            host.len = i - 1;
+    return host;
+}
+
 static bool on_default_port(const struct url *u)
 {
     return u->port == (u->https ? 443 : 80);

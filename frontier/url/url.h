@@ -99,5 +99,8 @@ bool url_same_site(const struct url *a, const struct url *b);
 /* Where the path begins in canonical text, without parsing it again: the
  * length of scheme://host[:port]; 0 where the text is not of that shape. */
 size_t url_origin_length(struct bytes canonical);
+/* The host of canonical text or of an origin, without port; IPv6 with its
+ * brackets. Empty where the text is not of that shape. */
+struct bytes url_canonical_host(struct bytes canonical);
 
 #endif

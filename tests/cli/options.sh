@@ -72,6 +72,10 @@ exclude: ['/from-file']
 contact: https://me.example.org/
 END
 echo "$site # a seed" >seeds.txt
+echo "machine a.example login u password p" >netrc
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout pair.key \
+    -out pair.pem -days 2 -subj /CN=a 2>openssl.err || fail "openssl: $(cat openssl.err)"
+cat pair.key >>pair.pem
 exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --depth 30 --scope any --include '^http' --exclude '/none$' \
     --exclude 'also-none' --mime text/html,text/ --max-url-len 1000 \
@@ -86,6 +90,9 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --threads 2 --tries 2 --retry-delay 10ms --timeout 5s \
     --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
+    --header-host 'a.example=X-One: 1' --auth 'http://a.example:81=u:p' \
+    --bearer 'a.example=t' --cookies /dev/null --netrc netrc \
+    --cert pair.pem --key pair.pem --cacert pair.pem \
     --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
     --expect 5000 --redis '' --block-filter '' --block-exact '' \
     --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
@@ -156,6 +163,11 @@ connect-timeout: 4s
 max-redirects: 3
 user-agent: "Tester/1"
 contact: "https://me.example.org/"
+cookies: "/dev/null"
+netrc: "netrc"
+cert: "pair.pem"
+key: "pair.pem"
+cacert: "pair.pem"
 insecure: true
 resolve:
   - "example.org:80:127.0.0.1"
@@ -180,7 +192,13 @@ sed -e '/^#/d' -e '/^$/d' d/urlweir-secrets.yaml >got.yaml
 cat >want.yaml <<'END'
 header:
   - "X-Test: a \"b\" \\c"
+header-host:
+  - "a.example=X-One: 1"
 cookie: "k=v"
+auth:
+  - "http://a.example:81=u:p"
+bearer:
+  - "a.example=t"
 proxy: ""
 redis: ""
 block-filter: ""

@@ -10,11 +10,15 @@ its status ("404"), then header lines; without it a file is 200 with a type by
 its name. A file NAME.after holds lines of LOG: NAME is answered once they are
 there. In heads and in text bodies @PORT@ is the port. Each request is a line
 "ADDRESS PATH" of LOG, written at once, and "MILLISECONDS ADDRESS" of LOG.times,
-its arrival. Ends with SIGTERM.
+its arrival, and its headers are lines "ADDRESS PATH Name: value" of LOG.headers.
+With CERT and KEY in the environment, files in PEM, it is a site of https; with
+CA too, clients are asked for a certificate, and "Client-Certificate: CN" stands
+among the headers of those that show one. Ends with SIGTERM.
 """
 import http.server
 import os
 import socketserver
+import ssl
 import sys
 import threading
 import time
@@ -26,6 +30,20 @@ TYPES = {".html": "text/html", ".xml": "application/xml", ".css": "text/css",
 SMALL = 1 << 20  # larger bodies are sent as they are
 
 
+def tls():
+    if "CERT" not in os.environ:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.environ["CERT"], os.environ["KEY"])
+    if "CA" in os.environ:
+        context.load_verify_locations(os.environ["CA"])
+        context.verify_mode = ssl.CERT_OPTIONAL
+    return context
+
+
+TLS = tls()
+
+
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
@@ -34,6 +52,15 @@ class Server(http.server.ThreadingHTTPServer):
         """Without asking a name server for the address's name, as HTTPServer's does."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
+
+    def get_request(self):
+        sock, peer = super().get_request()
+        if TLS is not None:
+            sock = TLS.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+        return sock, peer
+
+    def handle_error(self, request, client_address):
+        """A client that gives up, or does not trust us, is no news."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -71,13 +98,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     return
             time.sleep(0.02)
 
+    def log_headers(self, out):
+        request = "%s %s" % (self.server.server_address[0], self.path)
+        for name, value in self.headers.items():
+            out.write("%s %s: %s\n" % (request, name, value))
+        shown = TLS is not None and self.connection.getpeercert()
+        if shown:
+            names = dict(pair for rdn in shown["subject"] for pair in rdn)
+            out.write("%s Client-Certificate: %s\n" % (request, names["commonName"]))
+        out.flush()
+
     def do_GET(self):
-        root, log, times, lock = self.server.site
+        root, log, times, heads, lock = self.server.site
         arrived = time.monotonic() * 1000
         port = self.server.server_address[1]
         name = self.path.split("?")[0]
         path = root + (name + "index.html" if name.endswith("/") else name)
         with lock:
+            self.log_headers(heads)
             log.write("%s %s\n" % (self.server.server_address[0], self.path))
             log.flush()
             times.write("%.3f %s\n" % (arrived, self.server.server_address[0]))
@@ -126,9 +164,10 @@ def main():
     directory, log = sys.argv[1:3]
     lock = threading.Lock()
     servers = listen(sys.argv[3:] or ["127.0.0.1"])
-    with open(log, "a") as out, open(log + ".times", "a") as times:
+    with open(log, "a") as out, open(log + ".times", "a") as times, \
+            open(log + ".headers", "a") as heads:
         for server in servers:
-            server.site = ("%s/%s" % (directory, server.server_name), out, times, lock)
+            server.site = ("%s/%s" % (directory, server.server_name), out, times, heads, lock)
         print("port %d" % servers[0].server_port, flush=True)
         for server in servers[1:]:
             threading.Thread(target=server.serve_forever, daemon=True).start()

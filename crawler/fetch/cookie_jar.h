@@ -1,0 +1,58 @@
+/*
+ * cookie_jar.h - the cookies of a crawl, shared by its fetchers.
+ *
+ * libcurl's cookie engine (RFC 6265, with the Public Suffix List where libcurl
+ * was built with it) decides which cookie goes where and what a response may
+ * set. The jar takes part in the requests to sites it was told of and to those
+ * that its file names, so that strangers can neither fill it nor push cookies
+ * out. It holds at most COOKIE_JAR_MOST cookies, and COOKIE_JAR_DOMAIN_MOST of
+ * a domain; the oldest go first. Files are those of curl and Netscape: a line a
+ * cookie, seven fields with tabs between.
+ *
+ * Any thread, but for _new, _free, _load and _add_site, which come first.
+ */
+#ifndef URLWEIR_CRAWLER_FETCH_COOKIE_JAR_H
+#define URLWEIR_CRAWLER_FETCH_COOKIE_JAR_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* RFC 6265 section 6.1 asks for at least 3000, and 50 a domain. */
+#define COOKIE_JAR_MOST        3000
+#define COOKIE_JAR_DOMAIN_MOST 180
+#define COOKIE_JAR_BYTES_MOST  ((size_t)8 << 20) /* of a file */
+
+struct cookie_jar;
+
+/* NULL: curl is out of memory. */
+struct cookie_jar *cookie_jar_new(void);
+/* No handle is attached. NULL is fine. */
+void cookie_jar_free(struct cookie_jar *j);
+
+/* The cookies of a file; those that are there and have the same name, domain
+ * and path are replaced. STATUS_NOT_FOUND, STATUS_IO, STATUS_LIMIT,
+ * STATUS_FORMAT: `error` gains why, with the line, never a value. */
+MUST_CHECK enum status cookie_jar_load(struct cookie_jar *j, const char *path,
+                                       struct buf *error);
+/* Replaces a file, which its owner alone may read. */
+MUST_CHECK enum status cookie_jar_save(struct cookie_jar *j, const char *path);
+
+/* Has a response set a cookie since the last save? */
+bool cookie_jar_is_changed(const struct cookie_jar *j);
+
+/* Requests to hosts of this registrable domain, or address, take part; any
+ * thread. */
+void cookie_jar_add_site(struct cookie_jar *j, struct bytes host);
+/* Before a request to `host` with `easy`: it uses the jar, or no cookies. True:
+ * it uses it. `j` may be NULL. */
+bool cookie_jar_attach(struct cookie_jar *j, CURL *easy, struct bytes host);
+/* A Set-Cookie field of so many octets came for a handle that uses it. */
+void cookie_jar_note(struct cookie_jar *j, size_t octets);
+
+#endif

@@ -1,0 +1,319 @@
+#!/bin/sh
+# Secrets stay at home: headers, cookies, logins, tokens and client certificates
+# go to the origins they are bound to, those of the seeds unless said otherwise,
+# and to no other, whatever is linked or redirected to; and none stands in a file
+# that others read, in an archive, or in what a command prints.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+command -v openssl >/dev/null || skip "openssl is not installed"
+
+quick="--allow-private --delay 0 --retry-delay 50ms --max-delay 100ms --min-disk 0
+    --checkpoint 1s --progress none --sitemap off --conns-per-host 1"
+
+# certificate NAME EXTENSION: NAME.pem and NAME.key, signed by ca.pem.
+certificate() {
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" \
+        -out "$1.csr" -subj "/CN=$1" 2>openssl.err &&
+        printf '%s\n' "$2" >ext &&
+        openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial \
+            -days 2 -extfile ext -out "$1.pem" 2>>openssl.err ||
+        fail "openssl: $(cat openssl.err)"
+}
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key \
+    -out ca.pem -days 2 -subj /CN=authority 2>openssl.err || fail "$(cat openssl.err)"
+certificate server 'subjectAltName=IP:127.0.0.1,IP:127.0.0.2'
+certificate crawler 'extendedKeyUsage=clientAuth'
+
+# plain: http at three addresses, $port; secure: https at two, $tls.
+for a in 127.0.0.1 127.0.0.2 127.0.0.3; do
+    pages $a /page.html /landed.html /down.html
+    printf 'User-agent: *\nDisallow: /private\n' >web/$a/robots.txt
+    echo '302' >web/$a/away.html.head
+done
+plain_site 127.0.0.1 127.0.0.2 127.0.0.3
+plain=$port
+mkdir -p tls/web
+cp -r web/127.0.0.1 web/127.0.0.2 tls/web/
+behind tls/port tls/err env CERT=server.pem KEY=server.key CA=ca.pem \
+    python3 "$TOP/tests/support/plain_site.py" tls/web tls/log 127.0.0.1 127.0.0.2
+waits_for 'grep -q "^port" tls/port' || fail "no server: $(cat tls/err)"
+tls=$(sed 's/port //' tls/port)
+
+# The seed links to all the others, and redirects to them in three ways.
+cat >web/127.0.0.1/index.html <<END
+<a href=/page.html>own</a> <a href=/away.html>redirects</a> <a href=/up.html>up</a>
+<a href=http://127.0.0.2:$plain/page.html>host</a>
+<a href=https://127.0.0.1:$tls/page.html>port and scheme</a>
+<a href=https://127.0.0.2:$tls/page.html>all of it</a>
+END
+printf '302\nLocation: http://127.0.0.3:%s/landed.html\n' "$plain" >web/127.0.0.1/away.html.head
+printf '302\nLocation: https://127.0.0.1:%s/landed.html\n' "$tls" >web/127.0.0.1/up.html.head
+touch web/127.0.0.1/away.html web/127.0.0.1/up.html
+
+# The seed of https is redirected down to http at the same address.
+printf '302\nLocation: http://127.0.0.1:%s/down.html\n' "$plain" >tls/web/127.0.0.1/index.html.head
+touch tls/web/127.0.0.1/index.html
+
+forget() { : >log.headers; : >tls/log.headers; : >log; : >tls/log; }
+# has FILE ADDRESS PATH HEADER; hasnt FILE PATTERN
+has() { grep -qxF "$2 $3 $4" "$1" || fail "$2 $3 was not sent $4: $(cat "$1" crawl.err)"; }
+hasnt() { ! grep -qE -- "$2" "$1" || fail "sent: $(grep -E -- "$2" "$1")"; }
+
+# ---- headers and the cookie of the seeds ---------------------------------------
+
+forget
+seed=http://127.0.0.1:$plain/
+crawl seeds --scope any --cacert ca.pem -H 'X-Secret: s3same' -b 'session=c00kie' \
+    --header-host '*=X-All: everyone' --warc --jsonl lines.jsonl -v
+ended 0
+for path in /robots.txt / /page.html /away.html; do
+    has log.headers 127.0.0.1 $path 'X-Secret: s3same'
+    has log.headers 127.0.0.1 $path 'Cookie: session=c00kie'
+done
+has log.headers 127.0.0.3 /landed.html 'X-All: everyone'
+has tls/log.headers 127.0.0.1 /landed.html 'X-All: everyone'
+has tls/log.headers 127.0.0.2 /page.html 'X-All: everyone'
+hasnt log.headers '^127\.0\.0\.[23] .*(s3same|c00kie)'
+hasnt tls/log.headers '(s3same|c00kie)'
+hasnt log.headers '(Referer|Authorization)'
+
+# Nowhere but in the file of secrets, which is the owner's.
+silent() { # silent DIR SECRET...
+    d=$1
+    shift
+    for secret in "$@"; do
+        grep -rlF -- "$secret" "$d" >where || :
+        [ ! -s where ] || [ "$(cat where)" = "$d/urlweir-secrets.yaml" ] ||
+            fail "$secret stands in: $(cat where)"
+        ! zcat "$d"/warc/*.warc.gz 2>/dev/null | grep -aqF -- "$secret" ||
+            fail "$secret is in the archive"
+        for c in "status $d --json" "export $d" "export $d --what pages" \
+            "explain $d $seed --json" "audit $d --json" "verify $d"; do
+            # shellcheck disable=SC2086
+            "$URLWEIR" $c >shown 2>&1 || :
+            ! grep -qF -- "$secret" shown || fail "'$c' shows $secret"
+        done
+        ! grep -F -- "$secret" crawl.err crawl.out lines.jsonl || fail "said"
+    done
+    [ "$(stat -c %a "$d/urlweir-secrets.yaml")" = 600 ] || fail "others can read it"
+}
+silent seeds s3same c00kie
+grep -q c00kie seeds/urlweir-secrets.yaml || fail "a resume would not have it"
+zcat seeds/warc/*.warc.gz | tr -d '\r' >warc
+grep -aqx 'Cookie: redacted' warc || fail "no trace of the cookie"
+grep -aqx 'X-Secret: redacted' warc || fail "no trace of the header"
+grep -aqx 'X-All: everyone' warc || fail "redacted what all may see"
+
+# From https to http on the same host: nothing.
+forget
+seed=https://127.0.0.1:$tls/
+crawl down --scope any --cacert ca.pem -H 'X-Secret: s3same' -b 'session=c00kie'
+ended 0
+has tls/log.headers 127.0.0.1 / 'X-Secret: s3same'
+asked 127.0.0.1 /down.html
+hasnt log.headers '(s3same|c00kie)'
+
+# A resume has them again, and only for the seeds; those of a file too.
+forget
+echo "http://127.0.0.1:$plain/page.html" >list
+echo "http://127.0.0.2:$plain/page.html" >>list
+seed=http://127.0.0.3:$plain/page.html
+crawl again --scope any -H 'X-Secret: s3same' -i list --limit 1
+ended 3
+forget
+resume again --limit none
+ended 0
+grep -q 's3same' log.headers || fail "a resume has forgotten: $(cat log.headers)"
+[ "$(grep -c 'page.html X-Secret: s3same' log.headers)" = 2 ] || fail "$(cat log.headers)"
+
+# ---- logins and tokens of one origin --------------------------------------------
+
+forget
+basic=$(printf 'me:pa:ss' | openssl base64)
+cat >netrc <<END
+machine 127.0.0.2 login nora password "n et"
+machine 127.0.0.3 login third password t
+default login any password one
+END
+chmod 600 netrc
+seed=http://127.0.0.1:$plain/
+crawl bound --scope any --cacert ca.pem --netrc netrc \
+    --auth "http://127.0.0.1:$plain=me:pa:ss" \
+    --bearer "127.0.0.2:$tls=t0ken" --header-host "http://127.0.0.3:$plain=X-Third: thr33"
+ended 0
+has log.headers 127.0.0.1 /page.html "Authorization: Basic $basic"
+has log.headers 127.0.0.1 /robots.txt "Authorization: Basic $basic"
+has tls/log.headers 127.0.0.2 /page.html 'Authorization: Bearer t0ken'
+has log.headers 127.0.0.3 /landed.html 'X-Third: thr33'
+hasnt log.headers '^127\.0\.0\.[23] .*Authorization'
+hasnt tls/log.headers '^127\.0\.0\.1 .*Authorization'
+hasnt log.headers '(t0ken|^127\.0\.0\.[12] .*thr33)'
+touch lines.jsonl
+silent bound pa:ss "$basic" t0ken thr33
+# .netrc: over http at seeds alone, and its default too.
+forget
+seed=http://127.0.0.2:$plain/page.html
+crawl bynetrc --scope any --netrc netrc
+ended 0
+has log.headers 127.0.0.2 /page.html "Authorization: Basic $(printf 'nora:n et' | openssl base64)"
+
+# ---- logins in URLs ----------------------------------------------------------------
+
+forget
+seed=http://us%65r:p%40ss@127.0.0.1:$plain/
+login=$(printf 'user:p@ss' | openssl base64)
+crawl inurl --scope any --cacert ca.pem --warc --limit 1
+ended 3
+[ "$(sed -n 's/^  - "\(http.*\)"$/\1/p' inurl/urlweir-settings.yaml)" = "http://127.0.0.1:$plain/" ] ||
+    fail "the settings: $(cat inurl/urlweir-settings.yaml)"
+resume inurl --limit none
+ended 0
+for path in / /page.html /robots.txt; do
+    has log.headers 127.0.0.1 $path "Authorization: Basic $login"
+done
+hasnt log.headers '^127\.0\.0\.[23] .*(Authorization|us)'
+hasnt tls/log.headers Authorization
+hasnt log.headers Referer
+seed=http://127.0.0.1:$plain/
+silent inurl 'p%40ss' 'p@ss' "$login"
+# In a file of seeds, and of what is bad no more is said than where it stands.
+forget
+echo "http://list:l1st@127.0.0.2:$plain/page.html" >list
+echo "ftp://list:l1st@127.0.0.2/" >>list
+crawl infile --scope any -i list
+ended 0
+has log.headers 127.0.0.2 /page.html "Authorization: Basic $(printf 'list:l1st' | openssl base64)"
+hasnt log.headers '^127\.0\.0\.1 .*Authorization'
+says crawl.err "list:2: bad seed 'ftp://***@127.0.0.2/'"
+: >lines.jsonl
+silent infile l1st
+# Later seeds take none: it would be known to everybody who can seed.
+exits 5 "$URLWEIR" seed infile "http://late:l4te@127.0.0.3:$plain/page.html"
+says out 'http://***@127.0.0.3'
+! grep -q l4te out err || fail "shown: $(cat out err)"
+
+# ---- cookies -------------------------------------------------------------------------
+
+# The site sets one, and another host tries to; both are links.
+printf '200\nSet-Cookie: sid=fr3sh; Max-Age=9999; HttpOnly\n' >web/127.0.0.1/login.html.head
+printf '200\nSet-Cookie: track=you\n' >web/127.0.0.2/page.html.head
+echo "<a href=http://127.0.0.2:$plain/page.html>x</a> <a href=/after.html>y</a>
+      <a href=http://127.0.0.2:$plain/landed.html>z</a>" >web/127.0.0.1/login.html
+pages 127.0.0.1 /after.html /more.html /new.html
+printf '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\told\tj4r\n' >jar
+chmod 600 jar
+forget
+seed=http://127.0.0.1:$plain/login.html
+crawl cjar --scope any --cookies jar
+ended 0
+has log.headers 127.0.0.1 /login.html 'Cookie: old=j4r'
+grep -E '^127.0.0.1 /after.html Cookie: ' log.headers | grep -q 'sid=fr3sh' ||
+    fail "not sent back: $(cat log.headers)"
+grep -E '^127.0.0.1 /after.html Cookie: ' log.headers | grep -q 'old=j4r' || fail "lost"
+hasnt log.headers '^127\.0\.0\.2 .*Cookie'
+[ "$(stat -c %a cjar/urlweir-cookies.txt 2>/dev/null)" = 600 ] || fail "modes: $(ls -l cjar)"
+! grep -q track cjar/urlweir-cookies.txt || fail "a stranger's cookie is kept"
+grep -q "^#HttpOnly_127.0.0.1.*sid.fr3sh$" cjar/urlweir-cookies.txt || fail "$(cat cjar/urlweir-cookies.txt)"
+! grep -rl 'j4r\|fr3sh' cjar --exclude=urlweir-cookies.txt || fail "elsewhere"
+# A resume goes on with them, also when the file is gone; one named anew is newer.
+rm jar
+exits 0 "$URLWEIR" seed cjar "http://127.0.0.1:$plain/more.html"
+forget
+resume cjar
+ended 0
+grep -E '^127.0.0.1 /more.html Cookie: ' log.headers | grep -q 'sid=fr3sh' || fail "$(cat log.headers)"
+exits 0 "$URLWEIR" seed cjar "http://127.0.0.1:$plain/new.html"
+printf '127.0.0.1\tFALSE\t/\tFALSE\t0\told\tn3w\n' >newer
+chmod 644 newer
+forget
+resume cjar --cookies newer
+ended 0
+grep -E '^127.0.0.1 /new.html Cookie: ' log.headers | grep -q 'old=n3w' || fail "$(cat log.headers)"
+says crawl.err "a file of secrets can be read by others"
+[ "$(cat newer)" = "$(printf '127.0.0.1\tFALSE\t/\tFALSE\t0\told\tn3w')" ] || fail "it was written to"
+printf '127.0.0.1 FALSE / FALSE 0 s3cr3t\n' >bad
+exits 1 "$URLWEIR" crawl "$seed" -o badjar --cookies bad $quick
+says err 'bad:1: a cookie is a line of seven fields'
+! grep -q s3cr3t err || fail "shown"
+
+# ---- client certificates -----------------------------------------------------------
+
+forget
+echo "<a href=https://127.0.0.2:$tls/page.html>x</a>" >tls/web/127.0.0.1/who.html
+seed=https://127.0.0.1:$tls/who.html
+crawl cert --scope any --cacert ca.pem --cert crawler.pem --key crawler.key
+ended 0
+has tls/log.headers 127.0.0.1 /who.html 'Client-Certificate: crawler'
+has tls/log.headers 127.0.0.1 /robots.txt 'Client-Certificate: crawler'
+asked_tls=$(grep -c '127.0.0.2 /page.html' tls/log)
+[ "$asked_tls" = 1 ] || fail "not asked"
+hasnt tls/log.headers '^127\.0\.0\.2 .*Client-Certificate'
+crawl untrusted --robots off # without --cacert nobody vouches for the server
+ended 5
+exits 2 "$URLWEIR" crawl "$seed" -o nocert --cert nothere.pem $quick
+says err '--cert: nothere.pem: not found'
+exits 1 "$URLWEIR" crawl "$seed" -o nokey --cert ca.pem $quick
+says err "so it is no PEM file of that kind"
+exits 1 "$URLWEIR" crawl "$seed" -o key --key crawler.key $quick
+says err '--key is the key of the certificate of --cert, which is missing'
+
+# ---- what is refused, without showing it ----------------------------------------------
+
+for bad in '--auth s3cr3t' '--auth h=s3cr3t' '--auth *=a:s3cr3t' '--bearer s3cr3t' \
+    '--bearer http://a/b=s3cr3t' '--header-host s3cr3t:' '--header-host ftp://a=X:s3cr3t' \
+    '--header-host *=Cookie:s3cr3t' '--header-host a=Host:s3cr3t' '-H Cookie:s3cr3t'; do
+    # shellcheck disable=SC2086
+    exits 1 "$URLWEIR" crawl "$seed" -o refused $bad
+    ! grep -q s3cr3t err out || fail "$bad shows it: $(cat err)"
+done
+
+# ---- over HTTP: what was said is kept, and never told again -------------------------
+
+forget
+start_service 127.0.0.1:0
+seed=http://127.0.0.1:$plain/
+cat >api.py <<'END'
+import json, sys, time, urllib.request
+base, seed, out = sys.argv[1:4]
+
+def call(method, path, body=None):
+    data = json.dumps(body).encode() if body is not None else None
+    request = urllib.request.Request(base + path, data, method=method,
+                                     headers={"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            text = answer.read().decode()
+    except urllib.error.HTTPError as error:
+        text = error.read().decode()
+    out.write("%s %s\n%s\n" % (method, path, text))
+    return json.loads(text) if text.startswith("{") and "export" not in path else {}
+
+with open(out, "w") as out:
+    call("POST", "/v1/crawls", {"name": "a", "seeds": [seed.replace("//", "//api:p4ss@")],
+         "settings": {"scope": "any", "allow-private": True, "delay": "0", "sitemap": "off",
+                      "header": ["X-Api: h3ader"], "limit": 3, "min-disk": "0"}})
+    call("POST", "/v1/crawls", {"name": "b", "seeds": [seed], "settings": {"auth": ["p4ss"]}})
+    call("POST", "/v1/crawls/a/seeds", {"urls": [seed.replace("//", "//api:p4ss@")]})
+    for i in range(100):
+        if call("GET", "/v1/crawls/a").get("pages", 0) >= 1:
+            break
+        time.sleep(0.1)
+    call("PATCH", "/v1/crawls/a/settings", {"max-body": "1M", "header": ["X-Api: h3ader2"]})
+    call("POST", "/v1/crawls/a/stop", {})
+    call("PATCH", "/v1/crawls/a/settings", {"header": ["X-Api: h3ader2"]})
+    for path in ("", "/settings", "/recent", "/status", "/export", "/hosts"):
+        call("GET", "/v1/crawls/a" + path)
+    call("GET", "/metrics")
+END
+python3 api.py "http://$http" "$seed" told || fail "api: $(cat serve.err)"
+stop TERM 0
+has log.headers 127.0.0.1 / "Authorization: Basic $(printf 'api:p4ss' | openssl base64)"
+has log.headers 127.0.0.1 / "X-Api: h3ader"
+grep -q '"header", *"before": *null\|"name":"header"' told || fail "not changed: $(cat told)"
+! grep -E 'p4ss|h3ader' told serve.err serve.out || fail "told"
+grep -rlE 'p4ss|h3ader' d >where || :
+[ "$(cat where)" = d/crawls/a/urlweir-secrets.yaml ] || fail "stands in: $(cat where)"
+[ "$(stat -c %a d/crawls/a/urlweir-secrets.yaml)" = 600 ] || fail "others can read it"
+grep -q h3ader2 d/crawls/a/urlweir-secrets.yaml || fail "a change was forgotten"
+grep -q p4ss d/crawls/a/urlweir-secrets.yaml || fail "the login was forgotten"

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crawler/fetch/credentials.h"
+
+static struct credentials *c;
+static char got[4096];
+
+static void make(const struct credentials_options *o)
+{
+    struct buf error;
+
+    buf_init(&error, 4096);
+    ck_assert_msg(credentials_new(&c, o, &error) == STATUS_OK, "%s",
+                  buf_str(&error));
+    buf_fini(&error);
+}
+
+static void add_seed(const char *text)
+{
+    struct url u;
+
+    url_init(&u);
+    ck_assert_int_eq(url_canonical(&u, bytes_of_str(text), NULL, NULL), URL_OK);
+    credentials_add_seed(c, &u);
+    url_fini(&u);
+}
+
+/* "line|line|Cookie", what a request to this origin carries. */
+static const char *carried(const char *origin)
+{
+    const struct credential_set *set = credentials_for(c, bytes_of_str(origin));
+
+    got[0] = '\0';
+    for (const struct curl_slist *l = set->headers; l != NULL; l = l->next)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s|", l->data);
+    if (set->cookie != NULL)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s",
+                 set->cookie);
+    return got;
+}
+
+START_TEST(headers_and_the_cookie_go_to_the_origins_of_seeds)
+{
+    static const char *const headers[] = {"X-A: 1", "X-B: 2"};
+
+    make(&(struct credentials_options){.headers = headers,
+                                       .header_count = 2,
+                                       .cookie = "k=v"});
+    ck_assert_str_eq(carried("https://a.example"), "");
+    add_seed("https://A.example:443/x");
+    ck_assert_str_eq(carried("https://a.example"), "X-A: 1|X-B: 2|k=v");
+    ck_assert(credentials_for(c, bytes_of_str("https://a.example"))->of_seed);
+    /* RFC 6454: another scheme, port or host is another origin. */
+    ck_assert_str_eq(carried("http://a.example"), "");
+    ck_assert_str_eq(carried("https://a.example:8443"), "");
+    ck_assert_str_eq(carried("https://www.a.example"), "");
+    ck_assert_str_eq(carried(""), "");
+    credentials_free(c);
+}
+END_TEST
+
+START_TEST(what_is_bound_more_closely_wins)
+{
+    static const char *const headers[] = {"Authorization: seeds", "X-A: seeds"};
+    static const char *const bound[] = {"*=X-A: all", "*=X-B: all",
+                                        "b.example=x-a: b",
+                                        "b.example=Cookie: of=b"};
+    static const char *const basic[] = {"a.example=u:old", "a.example=u:p"};
+    static const char *const bearer[] = {"http://b.example:8080=t"};
+
+    make(&(struct credentials_options){
+        .headers = headers,
+        .header_count = 2,
+        .cookie = "k=v",
+        .bound = bound,
+        .bound_count = 4,
+        .basic = basic,
+        .basic_count = 2,
+        .bearer = bearer,
+        .bearer_count = 1,
+        .netrc = bytes_of_str("machine a.example login n password n\n"
+                              "machine c.example login c password c\n"
+                              "default login d password d")});
+    ck_assert_str_eq(carried("https://other.example"), "X-A: all|X-B: all|");
+    /* RFC 7617 section 2: base64 of "u:p" */
+    ck_assert_str_eq(carried("https://a.example"),
+                     "Authorization: Basic dTpw|X-A: all|X-B: all|");
+    ck_assert_str_eq(carried("https://b.example"), "x-a: b|X-B: all|of=b");
+    ck_assert_str_eq(carried("http://b.example:8080"),
+                     "Authorization: Bearer t|X-A: all|X-B: all|");
+    add_seed("https://b.example/");
+    ck_assert_str_eq(carried("https://b.example"),
+                     "x-a: b|Authorization: Basic ZDpk|X-B: all|of=b");
+    add_seed("http://e.example/");
+    ck_assert_str_eq(carried("http://e.example"),
+                     "Authorization: Basic ZDpk|X-A: seeds|X-B: all|k=v");
+    credentials_free(c);
+}
+END_TEST
+
+START_TEST(a_netrc_login_is_sent_by_https_and_to_seeds)
+{
+    make(&(struct credentials_options){
+        .netrc = bytes_of_str("machine c.example login c password c\n")});
+    ck_assert_str_eq(carried("https://c.example"),
+                     "Authorization: Basic Yzpj|");
+    ck_assert_str_eq(carried("http://c.example"), "");
+    ck_assert_str_eq(carried("https://c.example:8443"), "");
+    ck_assert_str_eq(carried("https://d.c.example"), "");
+    add_seed("http://c.example:8080/");
+    ck_assert_str_eq(carried("http://c.example:8080"),
+                     "Authorization: Basic Yzpj|");
+    credentials_free(c);
+}
+END_TEST
+
+START_TEST(an_origin_is_a_host_or_a_url_without_path)
+{
+    static const struct {
+        const char *text, *origin, *rest;
+    } good[] = {
+        {"A.example=x", "https://a.example", "x"},
+        {"a.example:443=x", "https://a.example", "x"},
+        {"a.example:8443=x=y", "https://a.example:8443", "x=y"},
+        {"http://a.example=x", "http://a.example", "x"},
+        {"http://a.example:80/=x", "http://a.example", "x"},
+        {"https://[::1]:8443=u:p", "https://[::1]:8443", "u:p"},
+        {"[::1]=u:p", "https://[::1]", "u:p"},
+        {"*=X: y", "*", "X: y"},
+    };
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "=x",
+                                      "a.example",
+                                      "a.example=",
+                                      "a/b=x",
+                                      "a?b=x",
+                                      "ftp://a=x",
+                                      "u@a=x",
+                                      "http://=x",
+                                      "https://a b=x",
+                                      "http://a/b=x"};
+    struct buf origin;
+    const char *rest;
+
+    buf_init(&origin, 1000);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        buf_clear(&origin);
+        ck_assert_msg(credentials_split(good[i].text, &origin, &rest), "%s",
+                      good[i].text);
+        ck_assert_str_eq(buf_str(&origin), good[i].origin);
+        ck_assert_str_eq(rest, good[i].rest);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!credentials_split(bad[i], &origin, &rest), "%s", bad[i]);
+    buf_fini(&origin);
+}
+END_TEST
+
+START_TEST(errors_do_not_show_what_was_given)
+{
+    static const char *const basic[] = {"s3cret"};
+    struct buf error;
+
+    buf_init(&error, 4096);
+    ck_assert_int_eq(credentials_new(&c,
+                                     &(struct credentials_options){
+                                         .basic = basic, .basic_count = 1},
+                                     &error),
+                     STATUS_ARG);
+    ck_assert_int_eq(credentials_new(&c,
+                                     &(struct credentials_options){
+                                         .netrc =
+                                             bytes_of_str("machine a s3cret")},
+                                     &error),
+                     STATUS_ARG);
+    ck_assert_uint_gt(error.len, 0);
+    ck_assert_ptr_null(strstr(buf_str(&error), "s3cret"));
+    buf_fini(&error);
+}
+END_TEST
+
+START_TEST(a_recorded_request_shows_no_secret)
+{
+    static const char *const headers[] = {"X-Secret: 1"};
+    static const char *const bound[] = {"a.example=X-Other: 2", "*=X-All: 3"};
+    struct buf out;
+
+    make(&(struct credentials_options){.headers = headers,
+                                       .header_count = 1,
+                                       .bound = bound,
+                                       .bound_count = 2});
+    buf_init(&out, 4096);
+    credentials_redact(c,
+                       bytes_of_str("GET /x-secret: HTTP/1.1\r\n"
+                                    "Host: a.example\r\nx-secret: 1\r\n"
+                                    "X-OTHER:2\r\nX-All: 3\r\nCookie: a=b\r\n"
+                                    "authorization: Basic x\r\n"
+                                    "Proxy-Authorization: y\r\n\r\n"),
+                       &out);
+    ck_assert_str_eq(buf_str(&out),
+                     "GET /x-secret: HTTP/1.1\r\n"
+                     "Host: a.example\r\nx-secret: redacted\r\n"
+                     "X-OTHER: redacted\r\nX-All: 3\r\nCookie: redacted\r\n"
+                     "authorization: redacted\r\n"
+                     "Proxy-Authorization: redacted\r\n\r\n");
+    buf_fini(&out);
+    credentials_free(c);
+}
+END_TEST
+
+Suite *suite_credentials(void)
+{
+    Suite *suite = suite_create("credentials");
+    TCase *t = tcase_create("credentials");
+
+    tcase_add_test(t, headers_and_the_cookie_go_to_the_origins_of_seeds);
+    tcase_add_test(t, what_is_bound_more_closely_wins);
+    tcase_add_test(t, a_netrc_login_is_sent_by_https_and_to_seeds);
+    tcase_add_test(t, an_origin_is_a_host_or_a_url_without_path);
+    tcase_add_test(t, errors_do_not_show_what_was_given);
+    tcase_add_test(t, a_recorded_request_shows_no_secret);
+    suite_add_tcase(suite, t);
+    return suite;
+}
