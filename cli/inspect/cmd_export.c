@@ -223,15 +223,20 @@ static void put_fetch(struct export *j, enum row_view_id view,
     put_record(j, view, &f);
 }
 
+/* A sitemap that was only guessed at, and is not there, is nobody's error. */
+static bool is_error(struct outcome o)
+{
+    return o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
+           (o.status == OUTCOME_SKIPPED && o.reason != REASON_NO_SITEMAP);
+}
+
 static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
 {
     struct export *j = ctx;
     struct outcome o = {f->status, f->reason, f->http_status};
-    bool is_error = o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
-                    o.status == OUTCOME_SKIPPED;
     struct url_row u;
 
-    if (!f->final || (errors ? !is_error : !outcome_counts_as_page(o)))
+    if (!f->final || (errors ? !is_error(o) : !outcome_counts_as_page(o)))
         return true;
     if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
         j->damaged = true;

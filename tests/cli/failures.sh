@@ -1,7 +1,8 @@
 #!/bin/sh
 # What became of a URL is told as it was: the network's reasons also where they
 # were met at robots.txt; where a redirect leads, followed or not; pages that say
-# noindex; bodies under a coding that nobody knows.
+# noindex; bodies under a coding that nobody knows; a sitemap that was only a
+# guess.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -239,3 +240,20 @@ has $at/a status '"fetched"'
 exits 0 "$URLWEIR" status left --json
 [ "$(json pages <out) $(json fetched <out) $(json skipped <out)" = "3 3 3" ] || fail "$(cat out)"
 kill "$server" && wait "$server" || :
+
+# ---- a sitemap that was only a guess ---------------------------------------------------
+
+rm -rf web
+pages 127.0.0.1 /index.html
+plain_site 127.0.0.1
+at=http://127.0.0.1:$port
+# shellcheck disable=SC2086
+exits 0 "$URLWEIR" crawl "$at/" -o guess $quick --sitemap auto
+asked 127.0.0.1 /sitemap.xml
+! grep -q failed err || fail "a guess is shown as failed: $(cat err)"
+exits 0 "$URLWEIR" export guess --what errors
+[ ! -s out ] || fail "errors: $(cat out)"
+exits 0 "$URLWEIR" status guess --json
+[ "$(json pages <out) $(json failed <out) $(json denied <out)" = "1 0 0" ] || fail "$(cat out)"
+exits 0 "$URLWEIR" explain guess "$at/sitemap.xml"
+says out no_sitemap
