@@ -24,13 +24,11 @@ struct arena {
 
 static struct block *block_new(size_t size)
 {
-    struct block *b = try_malloc(sizeof *b + size);
+    struct block *b = xmalloc(sizeof *b + size);
 
-    if (b != NULL) {
-        b->next = NULL;
-        b->size = size;
-        b->used = 0;
-    }
+    b->next = NULL;
+    b->size = size;
+    b->used = 0;
     return b;
 }
 
@@ -53,8 +51,6 @@ void *arena_try(struct arena *a, size_t size)
     size = (size + align - 1) / align * align;
     if (b == NULL || size > b->size - b->used) {
         b = block_new(size > BLOCK_SIZE ? size : BLOCK_SIZE);
-        if (b == NULL)
-            return NULL;
         b->next = a->head;
         a->head = b;
     }

@@ -3,7 +3,9 @@
  *
  * What one page needs while it is parsed lives in one arena. The ceiling is
  * named when the arena is made; past it allocations answer NULL, so a hostile
- * page is refused instead of growing the process. One thread at a time.
+ * page is refused instead of growing the process. Memory that is gone below the
+ * ceiling is no fault of the page, and ends the process (mem.h). One thread at
+ * a time.
  */
 #ifndef URLWEIR_BASE_ARENA_H
 #define URLWEIR_BASE_ARENA_H

@@ -32,7 +32,6 @@ void buf_clear(struct buf *b)
 char *buf_room(struct buf *b, size_t len)
 {
     size_t cap = b->cap > 0 ? b->cap : 64;
-    char *at;
 
     if (b->failed || len > b->ceiling || b->len > b->ceiling - len) {
         b->failed = true;
@@ -42,14 +41,9 @@ char *buf_room(struct buf *b, size_t len)
         return b->at + b->len;
     while (cap < b->len + len + 1)
         cap *= 2;
-    at = try_realloc(b->at, cap);
-    if (at == NULL) {
-        b->failed = true;
-        return NULL;
-    }
-    b->at = at;
+    b->at = xrealloc(b->at, cap);
     b->cap = cap;
-    return at + b->len;
+    return b->at + b->len;
 }
 
 void buf_fit(struct buf *b)

@@ -1,9 +1,10 @@
 /*
  * buf.h - growable bytes with a ceiling, and handing them over.
  *
- * Appending past the ceiling, or when memory is gone, marks the buffer as
- * failed and appends nothing more, so that a run of appends needs one check at
- * its end: buf_failed(). A zero byte always stands behind the content.
+ * Appending past the ceiling marks the buffer as failed and appends nothing
+ * more, so that a run of appends needs one check at its end: buf_failed().
+ * Memory that is gone below it ends the process (mem.h). A zero byte always
+ * stands behind the content.
  */
 #ifndef URLWEIR_BASE_BUF_H
 #define URLWEIR_BASE_BUF_H

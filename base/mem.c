@@ -35,12 +35,25 @@ static bool told_to_fail(void)
     return false;
 }
 
+/* Any thread may come here, and any lock may be held: so nothing is flushed,
+ * no handler runs, and the line goes out in one write. */
+_Noreturn void mem_out(size_t size)
+{
+    static const char what[] = "urlweir: out of memory";
+    char line[128];
+    int n = size == 0 ? snprintf(line, sizeof line, "%s\n", what)
+                      : snprintf(line, sizeof line,
+                                 "%s: could not get %zu bytes\n", what, size);
+
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
+        _exit(MEM_OUT_STATUS); /* stderr is gone; the status still tells */
+    _exit(MEM_OUT_STATUS);
+}
+
 static void *or_die(void *p, size_t size)
 {
-    if (p == NULL) {
-        fprintf(stderr, "urlweir: out of memory (%zu bytes asked)\n", size);
-        abort();
-    }
+    if (p == NULL)
+        mem_out(size);
     return p;
 }
 

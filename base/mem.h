@@ -1,9 +1,10 @@
 /*
  * mem.h - allocation that dies loudly, and try_ forms that report.
  *
- * The x forms end the process when memory is gone: checkpoints make that
- * safe, and no caller has to guess what to do. Sizes that are large or come
- * from outside use the try_ forms. Any thread may call these.
+ * The x forms end the process when memory is gone, with one line and exit
+ * status 2: commits and checkpoints make that as safe as kill -9, and no caller
+ * has to guess what to do. Sizes that are large or come from outside use the
+ * try_ forms. Any thread may call these.
  */
 #ifndef URLWEIR_BASE_MEM_H
 #define URLWEIR_BASE_MEM_H
@@ -18,6 +19,11 @@ void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 /* A copy of `len` bytes with a zero byte after them. */
 char *xstrndup(const void *bytes, size_t len);
+
+/* What the x forms do when `size` bytes cannot be had (0: nobody knows how
+ * many); for memory that libraries allocate. */
+#define MEM_OUT_STATUS 2 /* EXIT_CANNOT of job/exit_code.h */
+_Noreturn void mem_out(size_t size);
 
 /* As above but NULL when memory is gone, or when count * size overflows. */
 void *try_malloc(size_t size);

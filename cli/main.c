@@ -2,12 +2,15 @@
 /* main.c - the table of commands. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
 
@@ -134,6 +137,7 @@ int main(int argc, char **argv)
 {
     hold_standard_files();
     signal(SIGCHLD, SIG_DFL); /* ignored, it hides how children end */
+    json_set_alloc_funcs(xmalloc, free);
     fault_init();
     if (argc < 2) {
         help(stderr);

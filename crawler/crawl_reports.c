@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* crawl_reports.c - what fetchers tell, to the engine. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "crawler/crawl_impl.h"
 #include "crawler/sitemap_trust.h"
 
@@ -10,6 +11,8 @@ void crawl_note_failure(struct crawl *c, enum status st)
 {
     if (st == STATUS_OK || c->status != STATUS_OK)
         return;
+    if (st == STATUS_NOMEM)
+        mem_out(0);
     c->status = st;
     c->end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
 }

@@ -3,11 +3,14 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <libxml/parser.h>
+#include <libxml/xmlmemory.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "base/logger.h"
+#include "base/mem.h"
 #include "crawler/fetch/curl_faults.h"
 #include "crawler/fetcher.h"
 
@@ -29,10 +32,14 @@ static void raise_descriptor_limit(void)
 
 static enum status global_status;
 
+/* Memory that runs out within a library would show as a fault of the page it
+ * reads; so it ends the process there as well. */
 static void global_init(void)
 {
     global_status = STATUS_OK;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    xmlMemSetup(free, xmalloc, xrealloc, xstrdup);
+    if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free, xrealloc,
+                             xstrdup, xcalloc) != CURLE_OK) {
         log_error("cannot start libcurl", "%s", "");
         global_status = STATUS_NOMEM;
         return;

@@ -297,7 +297,7 @@ struct link_parser *link_parser_new(const char *agent)
     make_wants(p, LINK_SET_BASIC);
     p->xml = htmlNewParserCtxt();
     if (p->xml == NULL)
-        abort();
+        mem_out(sizeof *p->xml);
     *p->xml->sax = (htmlSAXHandler){.startElement = on_start};
     p->xml->userData = p;
     return p;

@@ -10,10 +10,13 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/mem.h"
 #include "frontier/seen/seen_store_impl.h"
 
 enum status seen_store_broke(struct seen_store *s, enum status st)
 {
+    if (st == STATUS_NOMEM)
+        mem_out(0);
     if (st != STATUS_OK && !s->broken) {
         s->broken = true;
         if (s->db != NULL && db_broken(s->db))

@@ -2,10 +2,19 @@
 /* sqlite_error.c - what an SQLite result code means to us. */
 #include "storage/db/sqlite_error.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/logger.h"
+#include "base/mem.h"
 #include "base/unsynced.h"
+
+/* The index of the log is mapped; SQLite gives no errno where that fails. */
+static bool is_memory(int code)
+{
+    return (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM ||
+           code == SQLITE_IOERR_SHMMAP;
+}
 
 /* A full disk shows as SQLITE_FULL from the log, but as an input-output error
  * where the shared-memory file cannot grow, or a limit on sizes was met. */
@@ -16,8 +25,6 @@ static enum status meaning(sqlite3 *h, int rc)
     switch (rc & 0xff) {
     case SQLITE_FULL:
         return STATUS_FULL;
-    case SQLITE_NOMEM:
-        return STATUS_NOMEM;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_CONSTRAINT: /* rows contradict what memory knew of them */
@@ -38,6 +45,8 @@ enum status sqlite_error(sqlite3 *h, int rc, const char *path)
     log_error("database error", "path=%s error=\"%s\" code=%d system=\"%s\"",
               path, h != NULL ? sqlite3_errmsg(h) : sqlite3_errstr(rc), code,
               err != 0 ? strerror(err) : "");
+    if (is_memory(code))
+        mem_out(0);
     if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
         unsynced_note(path);
     return meaning(h, rc);

@@ -9,7 +9,8 @@
 #include "base/status.h"
 
 /* Logs SQLite's text with the path, and maps `rc`, which is an error:
- * STATUS_FULL, STATUS_NOMEM, STATUS_DAMAGED, STATUS_BUSY or STATUS_IO. */
+ * STATUS_FULL, STATUS_DAMAGED, STATUS_BUSY or STATUS_IO. Memory that ran out
+ * ends the process (mem_out). */
 enum status sqlite_error(sqlite3 *h, int rc, const char *path);
 
 #endif

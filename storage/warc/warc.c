@@ -76,7 +76,7 @@ static char *text_of(const char *fmt, ...)
     n = vasprintf(&out, fmt, ap);
     va_end(ap);
     if (n < 0)
-        abort(); /* as xmalloc: no memory for a path */
+        mem_out(strlen(fmt)); /* for a path */
     return out;
 }
 

@@ -27,7 +27,6 @@
 
 #include "base/clock.h"
 #include "base/gunzip.h"
-#include "base/logger.h"
 #include "base/mem.h"
 
 #define HEAD_MOST  ((size_t)64 << 10)
@@ -52,10 +51,8 @@ struct warc_maker *warc_maker_new(void)
     buf_init(&m->plain, MOVED_MOST);
     m->sha1 = EVP_sha1();
     m->md = EVP_MD_CTX_new();
-    if (m->md == NULL) {
-        log_error("out of memory", "what=digest");
-        abort(); /* as xmalloc does */
-    }
+    if (m->md == NULL)
+        mem_out(EVP_MAX_MD_SIZE);
     return m;
 }
 

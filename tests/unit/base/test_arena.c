@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/mem.h"
 
 START_TEST(refuses_past_its_ceiling_and_serves_again_after_a_reset)
 {
@@ -39,17 +38,6 @@ START_TEST(keeps_what_it_handed_out_apart_and_aligned)
 }
 END_TEST
 
-START_TEST(answers_null_when_memory_is_gone)
-{
-    struct arena *a = arena_new(10 << 20);
-
-    mem_fail_after(1);
-    ck_assert_ptr_null(arena_try(a, 100));
-    ck_assert_ptr_nonnull(arena_try(a, 100));
-    arena_free(a);
-}
-END_TEST
-
 Suite *suite_arena(void)
 {
     Suite *s = suite_create("arena");
@@ -57,7 +45,6 @@ Suite *suite_arena(void)
 
     tcase_add_test(t, refuses_past_its_ceiling_and_serves_again_after_a_reset);
     tcase_add_test(t, keeps_what_it_handed_out_apart_and_aligned);
-    tcase_add_test(t, answers_null_when_memory_is_gone);
     suite_add_tcase(s, t);
     return s;
 }
