@@ -23,6 +23,8 @@ static const struct usage crawl_usage = {
              "that is already there is refused: urlweir resume goes on with "
              "it.",
     .table = &crawl_options,
+    .without = OPTION_ON_RESUME,
+    .because = "it is for `urlweir resume`",
     .most = SIZE_MAX,
     .operand = "a seed",
 };
@@ -30,9 +32,15 @@ static const struct usage crawl_usage = {
 static const struct usage resume_usage = {
     .name = "resume",
     .synopsis = "resume DIR [options]",
-    .about = "Goes on with the crawl in DIR as it was started. What options "
-             "change holds from now on, also for what is queued, and is "
-             "printed.",
+    .about =
+        "Goes on with the crawl in DIR. What options change holds from "
+        "now on, also for what is queued: it is printed, and kept in "
+        "DIR/" SETTINGS_FILE ". Of two that say the same thing, the one "
+        "said last holds: here, over HTTP, or in that file. A list that "
+        "is given replaces the one before; -X '' empties it. What `urlweir "
+        "delay`, `block` and `limit` set for one host holds for that host, "
+        "whatever is said for all. With --once nothing is kept, and the "
+        "next resume has the settings of before.",
     .table = &crawl_options,
     .without = OPTION_ON_START,
     .because = "it is fixed when a crawl starts",
@@ -162,17 +170,12 @@ static int no_settings(const char *dir)
 /* The settings file in DIR into settings that hold the defaults. */
 static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
 {
-    struct buf path, error, safe;
+    struct buf error, safe;
     enum status st;
 
-    buf_init(&path, 8192);
     buf_init(&error, 4096);
     buf_init(&safe, 16384);
-    settings_path(dir, &path);
-    st = config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL,
-                     &error);
-    if (st == STATUS_OK)
-        st = settings_load_secrets(s, dir, &error);
+    st = settings_load(s, dir, &error);
     if (st == STATUS_NOT_FOUND) {
         *code = no_settings(dir);
     } else if (st != STATUS_OK) {
@@ -181,7 +184,6 @@ static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
                 st == STATUS_IO ? "" : "; mend that line and resume again");
         *code = st == STATUS_IO ? EXIT_CANNOT : EXIT_DAMAGED;
     }
-    buf_fini(&path);
     buf_fini(&error);
     buf_fini(&safe);
     return st == STATUS_OK;
@@ -207,12 +209,6 @@ static bool keeps_start(const struct crawl_settings *before,
     return true;
 }
 
-static void set_output(struct crawl_settings *s, const char *dir)
-{
-    free(s->output);
-    s->output = xstrdup(dir);
-}
-
 static bool resume(struct crawl_settings *s, struct crawl_settings *before,
                    const struct command_line *c, int *code)
 {
@@ -220,7 +216,6 @@ static bool resume(struct crawl_settings *s, struct crawl_settings *before,
 
     if (!load_crawl(s, dir, code))
         return false;
-    set_output(s, dir);
     option_fini(&crawl_options, before);
     option_copy(&crawl_options, before, s, sizeof *s);
     return apply(s, &resume_usage, c, code) && keeps_start(before, s, code) &&

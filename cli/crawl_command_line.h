@@ -15,8 +15,8 @@
 MUST_CHECK bool settings_of_crawl(struct crawl_settings *s, int argc,
                                   char **argv, int *code);
 
-/* The same for `urlweir resume DIR`: DIR's settings file first. *before: as the
- * crawl was started, also to be freed. */
+/* The same for `urlweir resume DIR`: DIR's settings file first. *before: as
+ * that file has them, also to be freed. */
 MUST_CHECK bool settings_of_resume(struct crawl_settings *s,
                                    struct crawl_settings *before, int argc,
                                    char **argv, int *code);

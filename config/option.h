@@ -48,7 +48,8 @@ enum option_flags {
     OPTION_LINE_ONLY = 4, /* stands on the command line only */
     OPTION_OF_RUN = 8,    /* of one run, not of the crawl: not kept */
     OPTION_ON_START = 16, /* cannot change when a crawl is resumed */
-    OPTION_SECRET = 32    /* its value is not shown, and kept from others */
+    OPTION_SECRET = 32,   /* its value is not shown, and kept from others */
+    OPTION_ON_RESUME = 64 /* has a meaning only when a crawl is resumed */
 };
 
 struct option_spec {

@@ -12,12 +12,15 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "frontier/engine.h"
 #include "job/crawl_jobs_impl.h"
 #include "job/seed_login.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
+#include "job/settings_applied.h"
+#include "job/settings_json.h"
 
 #define SEEDS_MOST 20000 /* of a call */
 
@@ -112,18 +115,24 @@ enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
 
     (void)ctx;
     if (m != NULL) {
-        *out = crawl_job_settings_json(&m->now);
+        *out = json_pack("{s:o}", "settings", settings_json(&m->now));
         return STATUS_OK;
     }
     st = crawl_job_load(&s, dir, why);
     if (st == STATUS_OK) {
-        *out = crawl_job_settings_json(&s);
+        *out = json_pack("{s:o}", "settings", settings_json(&s));
         settings_fini(&s);
     }
     return st;
 }
 
 /* ---- settings of one that runs ---- */
+
+/* As a client says it; `base`: see crawl_job_path. */
+struct settings_call {
+    const json_t *in;
+    const char *base;
+};
 
 enum part { PART_SCOPE = 1, PART_RATE = 2, PART_LIMITS = 4 };
 
@@ -186,13 +195,10 @@ struct change_task {
 static enum status change_scope(struct change_task *c, struct engine *e)
 {
     struct scope *scope = c->m->setup->scope;
-    bool changed;
     enum status st = STATUS_OK;
 
     if (!scope_has_places_of(scope, c->scope))
         st = crawl_setup_reopen_scope(e, c->scope, c->s);
-    if (st == STATUS_OK)
-        st = crawl_job_note_scope(e, c->s, &changed);
     if (st != STATUS_OK)
         return st;
     scope_become(scope, c->scope);
@@ -210,10 +216,11 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
                                         .quota = made->crawl.quota,
                                         .time_limit = made->crawl.time_limit,
                                         .give_up = made->crawl.give_up};
-    enum status st = STATUS_OK;
+    bool recheck;
+    enum status st = settings_note(e, c->s, &recheck);
 
     (void)wall_ms;
-    if (c->parts & PART_SCOPE)
+    if (st == STATUS_OK && c->parts & PART_SCOPE)
         st = change_scope(c, e);
     if (c->parts & PART_RATE)
         e->ops->set_schedule(e, &made->frontier.schedule, now);
@@ -230,8 +237,7 @@ static enum status apply_running(struct crawl_job *m,
                                  const struct crawl_settings *s,
                                  struct crawl_setup *made, unsigned parts)
 {
-    struct change_task c = {.task = {.run = change,
-                                     .durable = (parts & PART_SCOPE) != 0},
+    struct change_task c = {.task = {.run = change, .durable = true},
                             .m = m,
                             .s = s,
                             .made = made,
@@ -245,20 +251,42 @@ static enum status apply_running(struct crawl_job *m,
     return st == STATUS_CLOSED ? STATUS_OK : st;
 }
 
+/* Into the settings file, which may say something else than what is in force:
+ * a person has edited it since the start, or this is a run with --once. */
+static enum status keep(const struct crawl_job *m,
+                        const struct settings_call *c, struct buf *why)
+{
+    const char *dir = m->settings.output;
+    struct crawl_settings kept;
+    enum status st;
+
+    settings_init(&kept);
+    st = settings_load(&kept, dir, why);
+    if (st == STATUS_OK)
+        st = crawl_job_apply(&kept, c->in, c->base, why);
+    if (st == STATUS_OK)
+        st = settings_save(&kept);
+    else if (st == STATUS_NOT_FOUND || st == STATUS_FORMAT)
+        st = STATUS_ARG;
+    settings_fini(&kept);
+    fault_point("settings-kept");
+    return st;
+}
+
 static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
-                               struct buf *why)
+                               const struct settings_call *c, struct buf *why)
 {
     struct crawl_setup made;
     unsigned parts;
     enum status st = what_changed(&m->now, s, &parts, why);
 
-    if (st != STATUS_OK || parts == 0)
+    if (st != STATUS_OK)
         return st;
     if (crawl_setup_make(&made, s, why) != STATUS_OK)
         st = STATUS_ARG;
     if (st == STATUS_OK)
-        st = settings_save(s);
-    if (st == STATUS_OK)
+        st = keep(m, c, why);
+    if (st == STATUS_OK && parts != 0)
         st = apply_running(m, s, &made, parts);
     crawl_setup_fini(&made);
     return st;
@@ -298,6 +326,7 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
                                    struct buf *why)
 {
     const struct crawl_jobs *h = ctx;
+    const struct settings_call c = {in, h != NULL ? h->dir : NULL};
     struct crawl_settings before, s;
     enum status st = STATUS_OK;
 
@@ -310,12 +339,13 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
     option_copy(&crawl_options, &s, &before, sizeof s);
     for (size_t i = 0; i < crawl_options.count; i++)
         s.from[i] = OPTION_FROM_CRAWL; /* what is said now outranks it */
-    st = crawl_job_apply(&s, in, h != NULL ? h->dir : NULL, why);
+    st = crawl_job_apply(&s, c.in, c.base, why);
     if (st == STATUS_OK)
-        st =
-            m != NULL ? set_running(m, &s, why) : set_stopped(&before, &s, why);
+        st = m != NULL ? set_running(m, &s, &c, why)
+                       : set_stopped(&before, &s, why);
     if (st == STATUS_OK) {
-        *out = crawl_job_changed_json(&before, &s);
+        *out =
+            json_pack("{s:o}", "changed", settings_changed_json(&before, &s));
         if (m != NULL) {
             settings_fini(&m->now);
             m->now = s;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_json.c - settings as JSON, in and out.
+ * crawl_job_json.c - settings and seeds as clients send them.
  *
  * A value is taken as the text one would write in a file: strings as they
- * are, numbers in decimal, lists as arrays. Out goes the same; what is secret
- * is left out.
+ * are, numbers in decimal, lists as arrays. settings_json.c writes the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,8 +28,6 @@ static enum status wrong(struct buf *why, const char *name, const char *what)
     buf_addf(why, "%s: %s", name, what);
     return STATUS_ARG;
 }
-
-/* ---- in ---- */
 
 /* Options that name files, and those that may be new. */
 static bool names_file(const char *name, bool *is_new)
@@ -240,88 +237,4 @@ enum status crawl_job_take_seeds(struct crawl_settings *s, const json_t *seeds,
             return STATUS_ARG;
     }
     return STATUS_OK;
-}
-
-/* ---- out ---- */
-
-static bool is_shown(const struct option_spec *o)
-{
-    return (o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN | OPTION_SECRET)) == 0;
-}
-
-static json_t *list_json(const struct option_spec *o,
-                         const struct crawl_settings *s)
-{
-    json_t *list = json_array();
-    struct buf text;
-
-    buf_init(&text, (size_t)1 << 20);
-    for (size_t k = 0; k < option_items(o, s); k++) {
-        buf_clear(&text);
-        option_text(o, s, k, &text);
-        json_array_append_new(list, json_stringn(buf_str(&text), text.len));
-    }
-    buf_fini(&text);
-    return list;
-}
-
-static json_t *value_json(const struct option_spec *o,
-                          const struct crawl_settings *s)
-{
-    const void *at = (const char *)s + o->at;
-    struct buf text;
-    json_t *v;
-
-    if (o->type == OPTION_LIST)
-        return list_json(o, s);
-    if (o->type == OPTION_FLAG)
-        return json_boolean(*(const bool *)at);
-    if (o->type == OPTION_FRACTION)
-        return json_real(*(const double *)at);
-    if (o->type == OPTION_COUNT &&
-        (o->bare == NULL || (double)*(const int64_t *)at >= o->min))
-        return json_integer(*(const int64_t *)at);
-    buf_init(&text, (size_t)1 << 20);
-    option_text(o, s, 0, &text);
-    v = o->type == OPTION_TEXT && text.len == 0
-            ? json_null()
-            : json_stringn(buf_str(&text), text.len);
-    buf_fini(&text);
-    return v;
-}
-
-json_t *crawl_job_settings_json(const struct crawl_settings *s)
-{
-    json_t *all = json_object();
-
-    for (size_t i = 0; i < crawl_options.count; i++)
-        if (is_shown(spec_of(i)))
-            json_object_set_new(all, spec_of(i)->name,
-                                value_json(spec_of(i), s));
-    return json_pack("{s:o}", "settings", all);
-}
-
-/* null where it is secret. */
-static json_t *shown_json(const struct option_spec *o,
-                          const struct crawl_settings *s)
-{
-    return is_shown(o) ? value_json(o, s) : json_null();
-}
-
-json_t *crawl_job_changed_json(const struct crawl_settings *a,
-                               const struct crawl_settings *b)
-{
-    json_t *all = json_array();
-
-    for (size_t i = 0; i < crawl_options.count; i++) {
-        const struct option_spec *o = spec_of(i);
-
-        if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) == 0 &&
-            !option_equal(o, a, b))
-            json_array_append_new(all,
-                                  json_pack("{s:s, s:o, s:o}", "name", o->name,
-                                            "before", shown_json(o, a), "after",
-                                            shown_json(o, b)));
-    }
-    return json_pack("{s:o}", "changed", all);
 }

@@ -19,6 +19,7 @@
 #include "job/dir_kind.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
+#include "job/settings_applied.h"
 
 static void remove_files(const char *dir)
 {
@@ -36,7 +37,6 @@ static void remove_files(const char *dir)
 static enum status put_seeds(struct crawl_job *m)
 {
     struct engine *e = m->engine;
-    bool changed;
     enum status st = seed_sink_given(e, m->setup, &m->settings);
 
     if (st == STATUS_OK)
@@ -47,7 +47,7 @@ static enum status put_seeds(struct crawl_job *m)
     option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
     if (st == STATUS_OK)
-        st = crawl_job_note_scope(e, &m->settings, &changed);
+        st = settings_note_first(e, &m->settings);
     if (st == STATUS_OK)
         st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     return st == STATUS_OK

@@ -18,6 +18,7 @@
 #include "job/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
+#include "job/settings_applied.h"
 
 enum status crawl_job_load(struct crawl_settings *s, const char *dir,
                            struct buf *why)
@@ -105,17 +106,12 @@ static enum status open_in(struct crawl_job *m, bool paused, bool new_seeds,
 {
     const char *dir = m->settings.output;
     enum status st = crawl_job_prepare(m, why);
-    bool changed = false;
 
     if (st == STATUS_OK)
         st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),
                            clock_wall_ms());
     if (st == STATUS_OK)
-        st = crawl_job_note_scope(m->engine, &m->settings, &changed);
-    if (st == STATUS_OK && changed)
-        m->engine->ops->recheck(m->engine, m->setup->scope);
-    if (st == STATUS_OK)
-        st = crawl_setup_reopen(m->engine, m->setup, &m->settings);
+        st = settings_put_in_force(m->engine, m->setup, &m->settings);
     /* Those that were there are seen; others came with changed settings. */
     if (st == STATUS_OK)
         st = new_seeds ? seed_sink_given(m->engine, m->setup, &m->settings)

@@ -6,9 +6,8 @@
  *   crawl_job_make.c       a crawl that was not there
  *   crawl_job_open.c       one that is there: opened, or looked at
  *   crawl_job_options.c    the options of a crawl job
- *   crawl_job_json.c       settings as JSON, in and out
+ *   crawl_job_json.c       settings and seeds as clients send them
  *   crawl_job_path.c       paths that clients name
- *   crawl_job_scope.c      the scope among the settings, kept in the store
  *   crawl_job_change.c     seeds and settings of one that runs
  *   crawl_job_confine.c    the paths that crawls name
  *   crawl_job_report.c     explain, audit, export, status of a crawl
@@ -112,13 +111,6 @@ enum status crawl_job_store_failed(enum status st, const char *dir,
 MUST_CHECK enum status crawl_job_keep_copy(const char *dir, struct bytes file);
 bool crawl_job_has(const char *dir, const char *name);
 
-/* ---- crawl_job_scope.c ---- */
-
-/* Keeps what of the settings makes the scope in the store. *changed: it is, or
- * was once, another than what the crawl began with. Committed by the caller. */
-enum status crawl_job_note_scope(struct engine *e,
-                                 const struct crawl_settings *s, bool *changed);
-
 /* ---- crawl_job_json.c ---- */
 
 /* {"delay": "2s"} onto settings, as said by a command line. `base`: see
@@ -130,12 +122,6 @@ MUST_CHECK enum status crawl_job_apply(struct crawl_settings *s,
 MUST_CHECK enum status crawl_job_take_seeds(struct crawl_settings *s,
                                             const json_t *seeds,
                                             struct buf *why);
-/* All but those of a run, and secrets. */
-json_t *crawl_job_settings_json(const struct crawl_settings *s);
-/* What differs: name, before, after. */
-json_t *crawl_job_changed_json(const struct crawl_settings *a,
-                               const struct crawl_settings *b);
-
 /* ---- crawl_job_path.c ---- */
 
 /* The absolute path of a client's `path`, in `out`: below `base`, without `..`

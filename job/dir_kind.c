@@ -7,8 +7,9 @@
  *
  * A start that was cut short leaves no mark, but the lock, which is empty or
  * holds what we write there, and files that were being written. They count for
- * nothing, so that the start can be repeated. Nor does `lost+found`, which is
- * there in each new file system.
+ * nothing, so that the start can be repeated. Nor does what is put there ahead
+ * of a start: a link `warc`, crawls for a service, `lost+found` of a new file
+ * system.
  */
 #include "job/dir_kind.h"
 
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ascii.h"
@@ -77,10 +79,45 @@ static bool is_lock(const char *dir, const char *name)
     return n == 0 || (i > 0 && i < n && mark[i] == ' ');
 }
 
+/* WARC files may go elsewhere: that link is made before the crawl. */
+static bool is_link(const char *dir, const char *name)
+{
+    char path[4096];
+    struct stat sb;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return lstat(path, &sb) == 0 && S_ISLNK(sb.st_mode);
+}
+
+/* Nothing but crawls, which were put there for a service. */
+static bool holds_crawls(const char *dir, const char *name)
+{
+    const struct dirent *e;
+    char path[4096], crawl[4096 + 256];
+    bool only = true;
+    DIR *d;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    d = opendir(path);
+    while (d != NULL && only && (e = readdir(d)) != NULL) {
+        snprintf(crawl, sizeof crawl, "%s/%s", path, e->d_name);
+        only = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+               settings_are_in(crawl);
+    }
+    if (d != NULL)
+        closedir(d);
+    return d != NULL && only;
+}
+
+/* What may be there before there is a mark. */
 static bool is_left_over(const char *dir, const char *name)
 {
     if (strcmp(name, "lock") == 0 || strcmp(name, "dedupe.lock") == 0)
         return is_lock(dir, name);
+    if (strcmp(name, "warc") == 0)
+        return is_link(dir, name);
+    if (strcmp(name, "crawls") == 0)
+        return holds_crawls(dir, name);
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
            strcmp(name, "lost+found") == 0 ||
            strcmp(name, SETTINGS_FILE ".tmp") == 0 ||

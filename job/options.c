@@ -124,6 +124,9 @@ static const struct option_spec specs[] = {
     {.name = "config", .letter = 'C', TEXT(config), .section = INPUT,
      .arg = "FILE", .flags = OPTION_LINE_ONLY,
      .help = "read options from a YAML file; the command line wins"},
+    {.name = "once", FLAG(once), .section = INPUT,
+     .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME,
+     .help = "what is changed here holds for this run only, and is not kept"},
 
     {.name = "depth", .letter = 'd', COUNT(depth), .fallback = "none",
      .min = 0, .max = 1e9, .bare = "none", .section = SCOPE, .arg = "N",

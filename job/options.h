@@ -9,7 +9,9 @@
  *
  * A value is the default, unless the settings file of a crawl that is resumed
  * says otherwise, unless the file of --config does, unless the command line
- * does. A list from a later source replaces that of an earlier one.
+ * does. A list from a later source replaces that of an earlier one. What the
+ * last two say is kept in the settings file (settings_applied.h), unless
+ * --once.
  *
  * Times are milliseconds, sizes bytes. Where a field says "0: none", people
  * write the word `none`.
@@ -25,7 +27,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 84 /* rows of the table */
+#define CRAWL_OPTIONS 85 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -54,6 +56,7 @@ struct crawl_settings {
     char *input;              /* file with seeds, "-": stdin; NULL: none */
     char *output; /* the crawl's directory; never NULL once parsed */
     char *config; /* the file of --config, or NULL */
+    bool once;    /* of a resume: what it changes is not kept */
 
     /* ---- scope: which URLs belong to the crawl ---- */
     int64_t depth; /* deepest admitted, seeds are 0; -1: any */

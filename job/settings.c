@@ -84,10 +84,13 @@ void settings_to_yaml(const struct crawl_settings *s, struct buf *out)
     char now[CLOCK_ISO_SIZE];
 
     clock_iso(now, clock_wall_ms());
-    buf_addf(out,
-             "# What this crawl was started with: urlweir %s, %s.\n"
-             "# `urlweir resume` reads it; its own options win.\n",
-             URLWEIR_VERSION, now);
+    buf_addf(
+        out,
+        "# The settings of this crawl: urlweir %s, %s.\n"
+        "# This file is written anew, without comments of yours, when\n"
+        "# `urlweir resume` or a call over HTTP changes a setting. What you\n"
+        "# change here holds from the next `urlweir resume` on.\n",
+        URLWEIR_VERSION, now);
     config_write(&crawl_options, s, false, out);
 }
 
@@ -189,6 +192,45 @@ enum status settings_load_secrets(struct crawl_settings *s, const char *dir,
     return st;
 }
 
+enum status settings_load(struct crawl_settings *s, const char *dir,
+                          struct buf *error)
+{
+    struct buf path;
+    enum status st;
+
+    buf_init(&path, 8192);
+    settings_path(dir, &path);
+    st = config_load(&crawl_options, s, buf_str(&path), OPTION_FROM_CRAWL,
+                     error);
+    if (st == STATUS_OK)
+        st = settings_load_secrets(s, dir, error);
+    free(s->output);
+    s->output = xstrdup(dir);
+    buf_fini(&path);
+    return st;
+}
+
+/* ---- two sets of settings ---- */
+
+static bool differs(size_t i, const struct crawl_settings *a,
+                    const struct crawl_settings *b)
+{
+    const struct option_spec *spec = &crawl_options.spec[i];
+
+    return (spec->flags & (OPTION_OF_RUN | OPTION_LINE_ONLY)) == 0 &&
+           !option_equal(spec, a, b);
+}
+
+bool settings_differ(const struct crawl_settings *a,
+                     const struct crawl_settings *b)
+{
+    size_t i = 0;
+
+    while (i < crawl_options.count && !differs(i, a, b))
+        i++;
+    return i < crawl_options.count;
+}
+
 static void add_change(struct buf *out, const struct option_spec *spec,
                        const struct crawl_settings *before,
                        const struct crawl_settings *after)
@@ -217,8 +259,7 @@ unsigned settings_diff(FILE *to, const struct crawl_settings *before,
     for (size_t i = 0; i < crawl_options.count; i++) {
         const struct option_spec *spec = &crawl_options.spec[i];
 
-        if ((spec->flags & (OPTION_OF_RUN | OPTION_LINE_ONLY)) != 0 ||
-            option_equal(spec, before, after))
+        if (!differs(i, before, after))
             continue;
         buf_clear(&change);
         add_change(&change, spec, before, after);

@@ -44,12 +44,19 @@ void settings_path(const char *dir, struct buf *out);
  * the older name. STATUS_LIMIT: more text than can be read back
  * (CONFIG_CEILING). */
 MUST_CHECK enum status settings_save(const struct crawl_settings *s);
+/* Both files in `dir` into settings that hold the defaults; their output
+ * becomes `dir`. STATUS_NOT_FOUND: there are none. Otherwise as config_load. */
+MUST_CHECK enum status settings_load(struct crawl_settings *s, const char *dir,
+                                     struct buf *error);
 /* The secrets of the crawl in `dir` into settings that hold the others. A
  * missing file is fine. Otherwise as config_load. */
 MUST_CHECK enum status settings_load_secrets(struct crawl_settings *s,
                                              const char *dir,
                                              struct buf *error);
 void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
+/* Do any but those of a run differ? */
+bool settings_differ(const struct crawl_settings *a,
+                     const struct crawl_settings *b);
 /* One line for each setting of the crawl that differs, "depth: 3 -> 5", or
  * "cookie: changed" where the value is a secret; how many. */
 unsigned settings_diff(FILE *to, const struct crawl_settings *before,

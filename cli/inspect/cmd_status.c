@@ -15,6 +15,7 @@
 #include "cli/control/control_place.h"
 #include "cli/inspect/live_state.h"
 #include "cli/inspect/service_status.h"
+#include "cli/inspect/status_settings.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "crawler/crawl_counters.h"
@@ -39,8 +40,8 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .help =
-         "also every queue with URLs left, of a service every queue: how many, "
-         "how long it waits"},
+         "also every queue with URLs left or settings of its own, of a service "
+         "every queue: how many, how long it waits"},
 };
 
 static const struct option_table table = {specs, sizeof specs / sizeof *specs,
@@ -66,7 +67,8 @@ struct host_line {
     uint64_t pending;
     struct queue_state state;
     char address[IP_TEXT]; /* with --queue-key ip, when known; or "" */
-    uint32_t limit;        /* set by a person; 0: none */
+    int64_t set_delay_ms;  /* set by a person; -1: none */
+    uint32_t limit;        /* the same; 0: none */
     uint64_t completed;    /* where there is a limit */
 };
 
@@ -98,6 +100,7 @@ static void take_set(void *ctx, uint32_t queue,
 
     if (queue < 1 || queue > l->count)
         return;
+    l->at[queue - 1].set_delay_ms = row->delay_ms;
     l->at[queue - 1].limit = row->completed_most;
     l->at[queue - 1].completed = row->completed;
 }
@@ -123,7 +126,15 @@ static int by_pending(const void *a, const void *b)
     return x->queue < y->queue ? -1 : 1;
 }
 
-/* Those with URLs left first; at->pending == 0 ends them. */
+/* Has it URLs left, or settings of its own? */
+static bool is_told(const struct host_line *h)
+{
+    return h->pending > 0 || h->set_delay_ms >= 0 || h->limit > 0 ||
+           (h->state.blocked_until_ms > clock_wall_ms() &&
+            strcmp(h->state.reason, "blocked") == 0);
+}
+
+/* Those with most URLs left first. */
 static enum status load_hosts(struct reader *r, struct host_lines *l)
 {
     enum status st;
@@ -133,7 +144,7 @@ static enum status load_hosts(struct reader *r, struct host_lines *l)
     for (uint32_t i = 0; i < l->count; i++) {
         l->at[i].queue = i + 1;
         l->at[i].pending = frontier_store_pending(r->store, i + 1);
-        l->at[i].state.delay_ms = -1;
+        l->at[i].state.delay_ms = l->at[i].set_delay_ms = -1;
     }
     st = frontier_store_each_queue_state(r->store, take_state, l);
     if (st == STATUS_OK)
@@ -148,12 +159,15 @@ static json_t *hosts_json(struct reader *r, const struct host_lines *l)
 {
     json_t *list = json_array();
 
-    for (uint32_t i = 0; i < l->count && l->at[i].pending > 0; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         const struct host_line *h = &l->at[i];
         struct bytes crawl, key;
-        json_t *o = json_object();
+        json_t *o;
         char until[CLOCK_ISO_SIZE];
 
+        if (!is_told(h))
+            continue;
+        o = json_object();
         frontier_store_queue_name(r->store, h->queue, &crawl, &key);
         json_object_set_new(o, "host", json_stringn(key.at, key.len));
         json_object_set_new(o, "queued", json_integer((json_int_t)h->pending));
@@ -162,6 +176,8 @@ static json_t *hosts_json(struct reader *r, const struct host_lines *l)
         if (h->state.delay_ms >= 0)
             json_object_set_new(o, "delay",
                                 json_real((double)h->state.delay_ms / 1000.0));
+        if (h->set_delay_ms >= 0)
+            json_set_seconds(o, "set_delay", h->set_delay_ms);
         if (h->state.blocked_until_ms > clock_wall_ms()) {
             clock_iso(until, h->state.blocked_until_ms);
             json_object_set_new(o, "blocked_until", json_string(until));
@@ -183,11 +199,13 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
 
     buf_init(&line, 65536);
     printf("\n%10s  %s\n", "queued", "host");
-    for (uint32_t i = 0; i < l->count && l->at[i].pending > 0; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         const struct host_line *h = &l->at[i];
         int64_t wait = h->state.blocked_until_ms - clock_wall_ms();
         struct bytes crawl, key;
 
+        if (!is_told(h))
+            continue;
         frontier_store_queue_name(r->store, h->queue, &crawl, &key);
         buf_clear(&line);
         format_terminal(&line, key);
@@ -196,8 +214,12 @@ static void hosts_text(struct reader *r, const struct host_lines *l)
             format_terminal(&line, bytes_of_str(h->address));
         }
         if (h->state.delay_ms >= 0) {
-            buf_add_str(&line, ", delay ");
+            buf_add_str(&line, ", Crawl-delay ");
             format_duration(&line, h->state.delay_ms);
+        }
+        if (h->set_delay_ms >= 0) {
+            buf_add_str(&line, ", delay ");
+            format_duration(&line, h->set_delay_ms);
         }
         if (wait > 0) {
             buf_addf(&line, ", %s: waits ", h->state.reason);
@@ -251,6 +273,7 @@ static json_t *status_json(struct reader *r)
                         json_boolean(crawl.frontier.filter.overfull));
     frontier_store_each_counter(r->store, add_reason, reasons);
     json_object_set_new(o, "reasons", reasons);
+    status_set_settings(o, r);
     if (r->manifest_status == STATUS_OK) {
         clock_iso(at, r->manifest.written_at_ms);
         json_object_set_new(o, "checkpoint_at", json_string(at));
@@ -302,6 +325,7 @@ static void status_text_out(const json_t *o)
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
         text_row(reason, value);
+    status_print_settings(o);
 }
 
 int cmd_status(int argc, char **argv)

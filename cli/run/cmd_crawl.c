@@ -29,6 +29,7 @@
 #include "job/jsonl.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
+#include "job/settings_applied.h"
 
 static enum status read_seeds(struct engine *e, struct crawl_setup *c,
                               struct crawl_settings *s, int *code)
@@ -44,6 +45,8 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     fault_point("seeds-read");
     if (st == STATUS_OK)
         st = crawl_credentials_keep_logins(c, s);
+    if (st == STATUS_OK)
+        st = settings_note_first(e, s);
     if (st == STATUS_OK)
         st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)

@@ -2,14 +2,14 @@
 /*
  * cmd_resume.c - `urlweir resume`: go on with a crawl.
  *
- * Settings are those in DIR unless said anew; what differs is
- * printed, and a changed scope is asked again about every URL when its turn
- * comes.
+ * Settings are those in DIR unless said anew; what differs from the last run is
+ * printed, kept, and put in force (job/settings_applied.h).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
@@ -24,6 +24,7 @@
 #include "job/crawl_setup.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
+#include "job/settings_applied.h"
 
 static bool same_sitemaps(const struct crawl_settings *a,
                           const struct crawl_settings *b)
@@ -31,6 +32,64 @@ static bool same_sitemaps(const struct crawl_settings *a,
     size_t i = option_find(&crawl_options, bytes_of_str("sitemap-url"));
 
     return option_equal(&crawl_options.spec[i], a, b);
+}
+
+/* Nobody has them but us: between reading them and the lock somebody may have
+ * had the crawl. */
+static bool are_still(const struct crawl_settings *before)
+{
+    struct crawl_settings s;
+    struct buf error;
+    bool same;
+
+    settings_init(&s);
+    buf_init(&error, 4096);
+    same = settings_load(&s, before->output, &error) == STATUS_OK &&
+           !settings_differ(&s, before);
+    if (!same)
+        fprintf(stderr,
+                "urlweir resume: the settings in %s were changed just now; "
+                "give the command again\n",
+                before->output);
+    buf_fini(&error);
+    settings_fini(&s);
+    return same;
+}
+
+static enum status keep(const struct crawl_settings *s)
+{
+    enum status st = STATUS_OK;
+
+    if (!s->once)
+        st = settings_save(s);
+    if (st == STATUS_OK && !s->quiet)
+        fprintf(stderr, "urlweir resume: %s%s%s\n",
+                s->once ? "for this run only" : "kept in ",
+                s->once ? "" : s->output, s->once ? "" : "/" SETTINGS_FILE);
+    fault_point("settings-kept");
+    return st;
+}
+
+/* A crash behind the first step leaves the others to the next resume. */
+static enum status change_settings(struct engine *e, struct crawl_setup *c,
+                                   const struct crawl_settings *s,
+                                   const struct crawl_settings *before)
+{
+    struct crawl_settings was;
+    bool known;
+    enum status st = settings_applied(e, before, &was, &known);
+
+    if (st != STATUS_OK)
+        return st;
+    settings_diff(stderr, &was, s);
+    if (settings_differ(before, s))
+        st = keep(s);
+    if (st == STATUS_OK && !same_sitemaps(&was, s))
+        st = seed_sink_sitemaps(e, c, s);
+    if (st == STATUS_OK)
+        st = settings_put_in_force(e, c, s);
+    settings_fini(&was);
+    return st;
 }
 
 static bool is_finished(struct engine *e)
@@ -83,23 +142,19 @@ static int resume_in(const struct crawl_settings *s,
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (crawl_is_unbegun(s->output, "resume"))
+    if (crawl_is_unbegun(s->output, "resume") || !are_still(before))
         return EXIT_CANNOT;
     if (!crawl_block_start(c, s, &code) ||
         !crawl_credentials_start(c, s, &code))
         return code;
-    if (settings_diff(stderr, before, s) > 0)
-        c->frontier.recheck = c->scope;
     st = frontier_open(&e, s->output, &c->frontier, clock_mono(),
                        clock_wall_ms());
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
-    if (!same_sitemaps(before, s)) {
-        st = seed_sink_sitemaps(e, c, s);
-        if (st != STATUS_OK) {
-            e->ops->close(e);
-            return crawl_open_failed(st, s->output);
-        }
+    st = change_settings(e, c, s, before);
+    if (st != STATUS_OK) {
+        e->ops->close(e);
+        return crawl_open_failed(st, s->output);
     }
     if (is_finished(e)) {
         /* What a crash behind the last commit left of the WARC files. */
@@ -111,9 +166,7 @@ static int resume_in(const struct crawl_settings *s,
                    : crawl_open_failed(st, s->output);
     } else {
         c->fetch.rules.digest_key = e->ops->digest_key(e);
-        st = crawl_setup_reopen(e, c, s);
-        code = st == STATUS_OK ? run_controlled(c, e, s, lock)
-                               : crawl_open_failed(st, s->output);
+        code = run_controlled(c, e, s, lock);
     }
     e->ops->close(e);
     return code;

@@ -189,6 +189,7 @@ ended 0
 
 # (A page held back keeps it from ending before it was looked at.)
 mkdir -p odd/control
+: >odd/urlweir-settings.yaml
 hold
 # shellcheck disable=SC2086
 starts crawl "$seed" "$held" -o odd $slow --delay 0
@@ -200,6 +201,7 @@ ends
 ended 0 "without a socket"
 # Where there is an HTTP address, the lock leads there.
 mkdir -p odd2/control
+: >odd2/urlweir-settings.yaml
 hold
 # shellcheck disable=SC2086
 starts crawl "$seed" "$held" -o odd2 $slow --delay 0 --metrics 127.0.0.1:0

@@ -74,6 +74,30 @@ START_TEST(what_a_start_leaves_that_was_cut_short_is_free)
 }
 END_TEST
 
+START_TEST(what_is_put_there_for_a_start_is_free)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/lost+found", dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/warc", dir);
+    ck_assert_int_eq(symlink("/tmp", path), 0);
+    snprintf(path, sizeof path, "%s/crawls", dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(kind(), DIR_FREE);
+    snprintf(path, sizeof path, "%s/crawls/news", dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(kind(), DIR_OTHER);
+    ck_assert_str_eq(buf_str(&culprit), "crawls");
+    put_text("crawls/news/urlweir-settings.yaml", "");
+    ck_assert_int_eq(kind(), DIR_FREE);
+    snprintf(path, sizeof path, "%s/warc", dir);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(kind(), DIR_OTHER);
+}
+END_TEST
+
 START_TEST(any_other_file_is_not_ours_and_is_named)
 {
     static const char *const names[] = {"index.html",  ".profile",
@@ -173,8 +197,6 @@ START_TEST(a_hostile_name_is_printed_without_commands_to_a_terminal)
 }
 END_TEST
 
-Suite *suite_dir_kind(void);
-
 Suite *suite_dir_kind(void)
 {
     Suite *s = suite_create("dir_kind");
@@ -183,6 +205,7 @@ Suite *suite_dir_kind(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, what_is_missing_or_empty_is_free);
     tcase_add_test(t, what_a_start_leaves_that_was_cut_short_is_free);
+    tcase_add_test(t, what_is_put_there_for_a_start_is_free);
     tcase_add_test(t, any_other_file_is_not_ours_and_is_named);
     tcase_add_test(t, a_pipe_or_a_link_with_our_name_is_not_followed);
     tcase_add_test(t, a_crawl_is_told_by_its_settings);

@@ -1,0 +1,291 @@
+#!/bin/sh
+# The settings of a crawl during its life: whatever changes one (a resume, HTTP,
+# a person in the file, `delay`, `block` and `limit` for a host), it holds from
+# then on, also when the process is killed at once; --once is for one run.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+file=d/urlweir-settings.yaml
+
+# setting NAME: as `status --json` of ./d shows it.
+setting() {
+    "$URLWEIR" status d --json >status.json || fail "no status"
+    python3 -c 'import json, sys
+print(json.dumps(json.load(open("status.json"))["settings"][sys.argv[1]]))' "$1"
+}
+# kept NAME VALUE...: so `status` shows them.
+kept() {
+    while [ $# -gt 0 ]; do
+        [ "$(setting "$1")" = "$2" ] || fail "$1 is $(setting "$1"), not $2"
+        shift 2
+    done
+}
+# api METHOD PATH [JSON]: asks the crawl that runs in ./d, by its socket; the
+# answer in ./answer, its status printed.
+api() {
+    python3 - "$@" <<'PYTHON'
+import http.client, socket, sys
+c = http.client.HTTPConnection("localhost")
+c.sock = socket.socket(socket.AF_UNIX)
+c.sock.connect("d/control")
+body = sys.argv[3] if len(sys.argv) > 3 else None
+c.request(sys.argv[1], sys.argv[2], body, {"Content-Type": "application/json"} if body else {})
+answer = c.getresponse()
+open("answer", "wb").write(answer.read())
+print(answer.status)
+PYTHON
+}
+patch() {
+    [ "$(api PATCH /v1/crawls/DEFAULT/settings "$1")" = 200 ] || fail "$1: $(cat answer)"
+}
+# runs OPTION...: `resume d` in the background, $crawler, until it takes commands.
+runs() {
+    behind crawl.out crawl.err "$URLWEIR" resume d --progress none "$@"
+    crawler=$!
+    waits_for '"$URLWEIR" unpause d >out 2>err' || fail "it does not run: $(cat crawl.err err)"
+}
+# dies: it is killed, without a chance to write anything.
+dies() {
+    kill -KILL "$crawler"
+    wait "$crawler" 2>/dev/null || :
+}
+# steer WORD...
+steer() { exits 0 "$URLWEIR" "$@"; }
+
+# ---- a web of two hosts: /p0.html ... and /library/b0.html ... -----------------------
+
+mkdir -p web/library
+python3 - <<'PYTHON'
+with open("web/index.html", "w") as f:
+    f.write("<title>start</title>")
+    for n in range(200):
+        f.write("<a href=/p%d.html>p</a><a href=/library/b%d.html>b</a>" % (n, n))
+        open("web/p%d.html" % n, "w").write("<title>p%d</title>" % n)
+        open("web/library/b%d.html" % n, "w").write("<title>b%d</title>" % n)
+PYTHON
+serve_files web 127.0.0.1,127.0.0.2
+other=http://127.0.0.2:$port/
+# begins: a crawl of both hosts in ./d that has fetched three pages.
+begins() {
+    rm -rf d
+    "$URLWEIR" crawl "$seed" "$other" -o d --scope host --allow-private --sitemap off \
+        --delay 100ms --max-delay 5s --min-disk 0 --progress none --threads 1 -n 3 "$@" \
+        >crawl.out 2>crawl.err || [ $? = 3 ] || fail "$(cat crawl.err)"
+}
+# more N: that many pages more, in a run that is told nothing else.
+more() {
+    mark
+    pages=$("$URLWEIR" status d --json | json pages)
+    status=0
+    "$URLWEIR" resume d --once -n $((pages + $1)) --progress none >crawl.out 2>crawl.err || status=$?
+    ended 3
+}
+# goes_on: for two seconds, told nothing else.
+goes_on() {
+    mark
+    status=0
+    "$URLWEIR" resume d --once -n none --time 2s --progress none >crawl.out 2>crawl.err || status=$?
+    ended 3
+}
+# none_of PATH: since the mark nothing of that was asked for.
+none_of() {
+    since_mark log.since
+    [ -s log.since ] || fail "nothing was asked for"
+    ! cut -f 7 log.since | grep -q "^$1" || fail "asked for $1: $(cat log.since)"
+}
+# at_least MS [HOST]: apart are the requests since the mark.
+at_least() {
+    gaps ${2:-} >between
+    [ -s between ] || fail "no two requests"
+    awk -v least="$1" '$1 < least { exit 1 }' between || fail "not $1 ms apart: $(cat between)"
+}
+
+# ---- a resume: kept, and in force in the next one ---------------------------------------
+
+begins
+kept delay '"100ms"' exclude '[]' limit 3
+exits 3 "$URLWEIR" resume d -X /library/ -w 400ms -n 5 --progress none
+says err "exclude: none -> /library/"
+says err "urlweir resume: kept in $file"
+kept delay '"400ms"' exclude '["/library/"]' limit 5
+more 4
+none_of /library/
+at_least 400
+steer status d
+says out "exclude: /library/"
+says out "delay: 400ms"
+says out "limit: 5 (last run: "
+! grep -q "timeout:" out || fail "status shows a default: $(cat out)"
+
+# A list replaces the one before; an empty one is none.
+exits 3 "$URLWEIR" resume d -X /x -X /y -n 10 --progress none
+kept exclude '["/x", "/y"]'
+exits 3 "$URLWEIR" resume d -X '' -n 11 --progress none
+kept exclude '[]'
+
+# What changes nothing writes nothing, not even over a comment.
+echo '# mine' >>$file
+cp -p $file before
+exits 3 "$URLWEIR" resume d --progress none
+cmp -s before $file || fail "the file was written: $(diff before $file)"
+! grep -q "kept in" err || fail "$(cat err)"
+
+# ---- killed at each step of a change: all of it or nothing, and never half a file -----
+
+killed=0
+for point in file-written file-synced file-renamed settings-kept commit-begin commit-before \
+    commit-after; do
+    begins
+    status=0
+    URLWEIR_KILL_AT=$point "$URLWEIR" resume d -X /library/ -w 300ms --progress none \
+        >crawl.out 2>crawl.err || status=$?
+    [ "$status" = 137 ] || fail "not killed at $point but $status: $(cat crawl.err)"
+    case $(setting exclude),$(setting delay) in
+    '[],"100ms"') says crawl.err "exclude: none -> /library/" ;;
+    '["/library/"],"300ms"')
+        killed=$((killed + 1))
+        more 4
+        none_of /library/
+        at_least 300
+        ;;
+    *) fail "$point: half of it: $(cat $file)" ;;
+    esac
+done
+[ "$killed" -ge 4 ] || fail "killed behind the change only $killed times"
+
+# ---- over HTTP, killed behind the answer ---------------------------------------------------
+
+begins
+runs -n none
+patch '{"delay": "350ms", "exclude": ["/library/"], "per-host": 150}'
+dies
+kept delay '"350ms"' exclude '["/library/"]' per-host 150
+more 4
+none_of /library/
+at_least 350
+
+# Killed between the file and the store: the next start brings them together.
+begins
+runs -n none
+dies
+behind crawl.out crawl.err env URLWEIR_KILL_AT=settings-kept "$URLWEIR" resume d --progress none
+crawler=$!
+waits_for '"$URLWEIR" unpause d >out 2>err' || fail "it does not run: $(cat crawl.err err)"
+api PATCH /v1/crawls/DEFAULT/settings '{"delay": "350ms", "exclude": ["/library/"]}' \
+    >out 2>err && fail "it answered" || :
+status=0
+wait "$crawler" || status=$?
+ended 137
+kept delay '"350ms"' exclude '["/library/"]'
+more 4
+says crawl.err "exclude: none -> /library/"
+none_of /library/
+at_least 350
+
+# ---- delay, block, limit: of one host, whatever is said for all --------------------------------
+
+begins
+runs -n none
+steer delay d 127.0.0.1 500ms
+dies
+goes_on
+at_least 500 127.0.0.1
+exits 3 "$URLWEIR" resume d -w 50ms --time 500ms --progress none # for all others
+goes_on
+at_least 500 127.0.0.1
+steer status d --hosts
+says out "127.0.0.1, delay 500ms"
+runs -n none
+steer block d 127.0.0.1 --for 1h
+dies
+before=$(arrivals 127.0.0.1)
+goes_on
+[ "$(arrivals 127.0.0.1)" = "$before" ] || fail "a blocked host was asked"
+steer status d --hosts
+says out "127.0.0.1, delay 500ms, blocked: waits "
+runs -n none
+steer block d 127.0.0.1 --off
+steer delay d 127.0.0.1 default
+steer limit d 127.0.0.2 1
+dies
+before=$(arrivals 127.0.0.2)
+goes_on
+[ "$(arrivals 127.0.0.2)" = "$before" ] || fail "a host was asked beyond its limit"
+steer status d --hosts
+says out "127.0.0.2, limit 1: "
+! grep -q "delay 500ms" out || fail "the delay stays: $(cat out)"
+
+# ---- a person edits the file ------------------------------------------------------------------
+
+begins
+sed -i 's/^delay: .*/delay: 300ms/; s,^exclude: .*,exclude: [/library/],' $file
+more 4
+says crawl.err "exclude: none -> /library/"
+says crawl.err "delay: 100ms -> 300ms"
+none_of /library/
+at_least 300
+
+# While it runs: it stays beside what is changed otherwise, and holds from the next start.
+begins
+runs -n none
+sed -i 's,^exclude: .*,exclude: [/library/],' $file
+patch '{"delay": "250ms"}'
+steer status d
+says out "exclude: /library/ (this run: none)"
+dies
+kept exclude '["/library/"]' delay '"250ms"' limit '"none"'
+more 4
+none_of /library/
+at_least 250
+
+# What cannot be read is neither replaced nor passed over.
+runs
+echo 'dept: 3' >$file
+[ "$(api PATCH /v1/crawls/DEFAULT/settings '{"delay": "1s"}')" = 400 ] || fail "$(cat answer)"
+says answer "urlweir-settings.yaml:1:1: no setting 'dept'; did you mean 'depth'?"
+dies
+[ "$(cat $file)" = 'dept: 3' ] || fail "it was replaced"
+steer status d
+says out "settings cannot be read: d/urlweir-settings.yaml:1:1: no setting 'dept'"
+exits 6 "$URLWEIR" resume d --progress none
+
+# ---- for one run only --------------------------------------------------------------------------
+
+begins
+cp $file before
+runs --once -X /library/ -w 700ms -n none
+says crawl.err "urlweir resume: for this run only"
+steer status d
+says out "delay: 100ms (this run: 700ms)"
+patch '{"time": "1h"}' # which is kept, and it alone
+dies
+kept delay '"100ms"' exclude '[]' limit 3 time '"1h"'
+mark
+exits 3 "$URLWEIR" resume d -n 8 --progress none
+says err "delay: 700ms -> 100ms"
+gaps >between
+awk '$1 < 600 { found = 1 } END { exit !found }' between || fail "the delay stays: $(cat between)"
+exits 1 "$URLWEIR" crawl "$seed" -o e --once
+says err "it is for \`urlweir resume\`"
+echo 'once: true' >once.yaml
+exits 1 "$URLWEIR" resume d -C once.yaml
+says err "'once' stands on the command line only"
+
+# ---- a crawl of a service ----------------------------------------------------------------------
+
+rm -rf d
+start_service 127.0.0.1:0
+ask() { python3 "$TOP/tests/support/json_api.py" "$http" "$@" >answer || fail "$*: $(cat answer)"; }
+ask POST /v1/crawls "{\"name\": \"news\", \"seeds\": [\"$seed\", \"$other\"], \"settings\":
+    {\"allow-private\": true, \"sitemap\": \"off\", \"delay\": \"100ms\", \"min-disk\": 0}}"
+ask PATCH /v1/crawls/news/settings '{"delay": "450ms", "exclude": ["/library/"]}'
+stop KILL 137
+start_service 127.0.0.1:0
+mark
+ask GET /v1/crawls/news/settings
+says answer '"delay":"450ms"'
+says answer '"exclude":["/library/"]'
+waits_for '[ "$(gaps | wc -l)" -ge 4 ]' || fail "it does not go on"
+none_of /library/
+at_least 450
+stop KILL 137
