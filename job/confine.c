@@ -28,12 +28,6 @@
 #define LINKS_MOST 64
 #define PATH_LIMIT 4096
 
-const char *const sandbox_words[] = {
-    [SANDBOX_ON] = "on",
-    [SANDBOX_OFF] = "off",
-    [SANDBOX_OFF + 1] = NULL,
-};
-
 struct confine {
     const char *command, *dir;
     struct sandbox_path *paths;

@@ -10,15 +10,13 @@
  * One thread, before any other is started; confine_seal and confine_text from
  * any.
  */
-#ifndef URLWEIR_CLI_CONFINE_H
-#define URLWEIR_CLI_CONFINE_H
+#ifndef URLWEIR_JOB_CONFINE_H
+#define URLWEIR_JOB_CONFINE_H
 
 #include <stdbool.h>
 
 #include "base/status.h"
 #include "job/options.h"
-
-extern const char *const sandbox_words[]; /* of enum sandbox_choice */
 
 struct confine;
 

@@ -7,7 +7,6 @@
  * polite first, bounded always.
  */
 #include "job/options.h"
-#include "job/confine.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -64,6 +63,12 @@ static const char *const progress_words[] = {
     [PROGRESS_JSON] = "json",   [PROGRESS_NONE] = "none",
     [PROGRESS_NONE + 1] = NULL,
 };
+const char *const sandbox_words[] = {
+    [SANDBOX_ON] = "on",
+    [SANDBOX_OFF] = "off",
+    [SANDBOX_OFF + 1] = NULL,
+};
+
 /* Link kinds that can be followed: not form, whose actions never are. */
 static const char *const kind_words[] = {
     "a",        "area",      "link",         "canonical", "css",

@@ -42,6 +42,7 @@ enum noindex_policy { NOINDEX_REPORT, NOINDEX_SKIP };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
 enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
+extern const char *const sandbox_words[]; /* of enum sandbox_choice */
 enum record_choice { RECORD_NONE, RECORD_LINKS };
 enum progress_choice {
     PROGRESS_AUTO, /* a bar on a terminal, else a line now and then */
