@@ -17,9 +17,10 @@
  * multiple of 8 the last group marks lanes 0-3 or 4-7 only, as `half` of h1
  * says: the lanes then stay evenly filled, and AVX2 need not shuffle.
  *
- * Vector loads and stores of aligned 8-byte lanes are not torn within a lane
- * on x86-64, which is what relaxed atomics ask for. ThreadSanitizer cannot
- * know; its builds take the scalar path, where each access says so.
+ * Vector loads and stores of aligned 8-byte lanes are not torn within a lane on
+ * x86-64, which is all that relaxed atomics promise. ThreadSanitizer cannot
+ * know that; its builds take the scalar path, where each access is an explicit
+ * atomic.
  */
 #include "filter/block.h"
 
@@ -52,7 +53,8 @@
 
 /* ---- one lane after the other ---- */
 
-/* The lanes a group of marks has: all, or a last group's half. */
+/* The lanes that a group of marks falls into: all, or half in the last
+ * group. */
 struct span {
     unsigned first, behind;
 };
@@ -106,7 +108,8 @@ INLINE void scalar_set_k(unsigned k, uint64_t *const *at, const uint64_t *keys,
     }
 }
 
-/* The usual k are constants, so that their loops over groups unroll. */
+/* The usual values of k are compile-time constants here, so that the loops over
+ * groups unroll. */
 #define FOR_EACH_K(call)                                                       \
     do {                                                                       \
         if (k == 8)                                                            \
@@ -277,7 +280,7 @@ static AVX512 void avx512_set(unsigned k, uint64_t *const *at,
 
 #endif /* HAVE_X86 */
 
-/* ---- which of them ---- */
+/* ---- choosing an instruction set ---- */
 
 typedef void kernel(unsigned k, uint64_t *const *at, const uint64_t *keys,
                     size_t n, bool *out);
@@ -293,7 +296,8 @@ static const struct isa {
 #endif
 };
 
-/* Read and written whole; whichever is seen gives the same bits. */
+/* Read and written whole; whichever kernel a thread sees gives the same
+ * bits. */
 static const struct isa *chosen;
 
 static bool has_isa(enum block_isa isa)

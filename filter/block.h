@@ -6,11 +6,12 @@
  * SIZING_MOST_K; filter/sizing.h has the rates). So a question costs one cache
  * miss, and a batch of questions has all its misses under way at once.
  *
- * Scalar, AVX2 and AVX-512 code set and read the very same bits; the best one
- * this processor has is chosen once. The bits are part of the file format.
+ * Scalar, AVX2 and AVX-512 code set and read the very same bits; the program
+ * chooses the best one that this processor has, once. The bits are part of the
+ * file format.
  *
- * Threads: one may set bits while others test or copy blocks (each word is
- * read and written whole); two that set at once may lose bits.
+ * Threads: one thread may set bits while others test or copy blocks (each word
+ * is read and written whole); two threads that set bits at once may lose some.
  */
 #ifndef URLWEIR_FILTER_BLOCK_H
 #define URLWEIR_FILTER_BLOCK_H
@@ -28,7 +29,7 @@
 
 __extension__ typedef unsigned __int128 block_u128;
 
-/* How many of `left` keys are the next window. */
+/* The size of the next window when `left` keys are left. */
 static inline size_t block_window(size_t left)
 {
     return left < BLOCK_WINDOW ? left : BLOCK_WINDOW;
@@ -74,20 +75,22 @@ static inline unsigned block_half(struct block_hashes h)
     return (unsigned)(h.h1 >> 15) & 1;
 }
 
-/* Whether all k bits of keys[i] are set in the block at[i]. */
+/* all[i]: are all k bits of keys[i] set in the block at[i]? */
 void block_test(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
                 bool *all);
-/* Set them, one key after the other; fresh[i]: at least one was not yet. */
+/* Set those bits, one key after the other; fresh[i]: at least one was not set
+ * before. */
 void block_set(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
                bool *fresh);
 
-/* Copy blocks that another thread may be setting bits in, as little-endian
- * octets, and back. */
+/* Copy blocks to little-endian octets while another thread may be setting bits
+ * in them, and copy octets back into blocks. */
 void block_export(unsigned char *to, const uint64_t *from, size_t words);
 void block_import(uint64_t *to, const unsigned char *from, size_t words);
 
 enum block_isa { BLOCK_SCALAR, BLOCK_AVX2, BLOCK_AVX512 };
-/* Use `isa` from now on, for tests and benchmarks; false: not on this one. */
+/* Use `isa` from now on, for tests and benchmarks. False: this processor does
+ * not have it. */
 bool block_use(enum block_isa isa);
 const char *block_isa_name(void);
 

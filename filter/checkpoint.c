@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * checkpoint.c - writing a filter to a file (checkpoint_format.h has the
- * drawing; checkpoint_load.c reads it).
+ * layout; checkpoint_load.c reads it).
  *
  * Sizes are known only once the last unit has been copied, since the filter
- * lives on meanwhile; so the directory stands behind the units.
+ * changes meanwhile; so the directory comes after the units.
  */
 #include "filter/checkpoint.h"
 
@@ -25,14 +25,14 @@ uint64_t checkpoint_seed_print(const struct digest_key *k)
     return digest_bytes(k, bytes_of_str("urlweir seed print")).lo;
 }
 
-/* A header's field is zeroed before, and longer than any of our texts. */
+/* Each header field is zeroed beforehand and longer than any text we put. */
 static void put_text(unsigned char *field, const char *text)
 {
     while (*text != '\0')
         *field++ = (unsigned char)*text++;
 }
 
-/* How many units go with the shape it tells. */
+/* Returns the number of units that go with the shape in the header. */
 static uint64_t make_header(unsigned char *h, const struct filter *f,
                             const struct checkpoint_id *id)
 {
@@ -86,8 +86,8 @@ static enum status flush(struct file_writer *w, struct buf *b)
     return st;
 }
 
-/* Write all units, their entries into `directory`. Small ones are gathered
- * into one write. */
+/* Write all units and store their entries in `directory`. Small units are
+ * gathered into one write. */
 static enum status save_units(struct file_writer *w, struct filter *f,
                               uint64_t units, unsigned char *directory)
 {

@@ -1,6 +1,6 @@
 /*
- * checkpoint_format.h - where what stands in a filter file; private to
- * checkpoint.c and checkpoint_load.c.
+ * checkpoint_format.h - the layout of a filter file; private to checkpoint.c
+ * and checkpoint_load.c.
  *
  *     0                header, 256 octets
  *     256              octets of the units, one after the other
@@ -21,8 +21,8 @@
  *            48 XXH3-64 of the unit's octets, seeded with its number
  *            56 XXH3-64 of 0..55
  *
- * With two headers and an entry that vouches for itself, no single bit is
- * needed by more than one unit.
+ * With two headers, and a checksum in each entry, one flipped bit damages one
+ * unit at most.
  */
 #ifndef URLWEIR_FILTER_CHECKPOINT_FORMAT_H
 #define URLWEIR_FILTER_CHECKPOINT_FORMAT_H

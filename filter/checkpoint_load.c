@@ -2,8 +2,8 @@
 /*
  * checkpoint_load.c - reading a filter back from a file.
  *
- * The file is a stranger's until it verifies: each number is bounded before it
- * is used, and no more memory is taken than the file has octets.
+ * The file is untrusted until it verifies: each number is bounded before it is
+ * used, and we take no more memory than the file has octets.
  */
 #include "filter/checkpoint.h"
 
@@ -33,7 +33,7 @@ static enum status refuse(const char *path, enum status st, const char *why)
     return st;
 }
 
-/* False where the file is shorter, or the disk does not answer. */
+/* False if the file is shorter or cannot be read. */
 static bool read_at(const struct reader *r, uint64_t offset, void *to,
                     size_t len)
 {
@@ -105,7 +105,8 @@ static enum status reader_open(struct reader *r, const char *path)
     r->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (r->fd < 0 || fstat(r->fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
         st = r->fd < 0 ? status_of_errno(errno) : STATUS_FORMAT;
-        if (st != STATUS_NOT_FOUND) /* that one is for the caller to judge */
+        if (st != STATUS_NOT_FOUND) /* the caller decides what a missing file
+                                     * means */
             (void)refuse(path, st, "cannot be read");
     } else {
         r->size = (uint64_t)sb.st_size;
@@ -160,8 +161,8 @@ static enum status make_from_header(const struct reader *r,
     return st;
 }
 
-/* Read unit i into `octets` and hand it to the filter. STATUS_DAMAGED: it does
- * not verify. */
+/* Read unit i into `octets` and hand it to the filter. STATUS_DAMAGED: its
+ * checksum is wrong. */
 static enum status load_unit(const struct reader *r, struct filter *f,
                              uint64_t i, struct buf *octets)
 {
@@ -193,7 +194,7 @@ static enum status load_unit(const struct reader *r, struct filter *f,
     return f->ops->put_unit(f, i, bytes_of(room, length), meta);
 }
 
-/* All units, noting in bad[] which did not verify. */
+/* Load all units; bad[] marks those that did not verify. */
 static enum status load_units(const struct reader *r, struct filter *f,
                               bool *bad, struct checkpoint_info *info)
 {

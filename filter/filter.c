@@ -2,8 +2,8 @@
 /*
  * filter.c - the table of kinds, and the checks they share.
  *
- * A table of functions rather than one switch a call: a kind is one file, and
- * a batch pays the indirect call once.
+ * A table of functions rather than a switch in every call: a kind is one file,
+ * and a batch pays the indirect call once.
  */
 #include "filter/filter.h"
 
@@ -50,7 +50,7 @@ enum status filter_complete_options(struct filter_options *o)
     if (ops == NULL || o->expect < 1 || o->expect > UINT64_C(1) << 40 ||
         !(o->fpr >= 1e-9 && o->fpr <= 0.5))
         return STATUS_ARG;
-    o->kind = ops->traits.name; /* ours, so it outlives the caller's */
+    o->kind = ops->traits.name; /* our constant, which outlives the caller's */
     if (o->growth == 0)
         o->growth = 2;
     if (o->tightening == 0)

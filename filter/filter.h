@@ -3,18 +3,18 @@
  *
  * A filter answers "certainly new" or "maybe seen" in a few bits a key. The
  * certainty contract, for every kind: a key that was added (and not removed)
- * is never called new; "maybe" may be wrong, at most at the promised rate
- * while filter_stats() does not say `overfull`. Who needs to know for certain
- * asks an exact set after "maybe".
+ * is never called new; "maybe" may be wrong, at most at the promised rate while
+ * filter_stats() does not say `overfull`. A caller that needs certainty asks an
+ * exact set after "maybe".
  *
  * Keys are 64-bit digests, uniformly random: the high half of base/digest.h's.
  * Keys that are not random fill some blocks far more than others.
  *
  * Threads: one thread owns a filter and calls everything here. Meanwhile one
- * other thread may save it (filter/checkpoint.h): what is added while it is
- * being saved may or may not be in the image, what was added before is. Kinds
- * that say `waits_for_saving` make the owner wait for the saving to end. The
- * `bloom` kind may also be checked by any number of threads.
+ * other thread may save it (filter/checkpoint.h): the image has all keys added
+ * before the saving began, and may have those added meanwhile. Kinds that say
+ * `waits_for_saving` make the owner wait for the saving to end. The `bloom`
+ * kind may also be checked by any number of threads.
  *
  * Kinds:
  *   scalable  the default: grows by rebuilding one of 4096 segments at a time
@@ -36,12 +36,12 @@
 struct filter;
 
 /*
- * Where keys come from when part of a filter is built anew. `keys_of` hands
- * every key in [first, last] that was added before the running call to
- * `visit`, in any order, any number at a time; keys it gives beyond those, or
- * twice, make nothing wrong (a cuckoo filter spends a slot on each). It must
- * give all of them or fail: a key left out would be called new. Called from
- * within filter_add() and checkpoint_load().
+ * The source of keys when part of a filter is built anew. `keys_of` hands every
+ * key in [first, last] that was added before the running call to `visit`, in
+ * any order, any number at a time. Other keys, or a key given twice, do no harm
+ * (a cuckoo filter spends a slot on each). It must give all of them or fail: a
+ * key left out would be called new. Called from within filter_add() and
+ * checkpoint_load().
  */
 struct filter_source {
     enum status (*keys_of)(void *ctx, uint64_t first, uint64_t last,
@@ -63,23 +63,23 @@ struct filter_options {
     /* Kinds that rebuild (scalable, cuckoo) ask `source`; where keys_of is
      * NULL they keep each key themselves, 8 bytes and a little more each. */
     struct filter_source source;
-    /* Where source.keys_of is NULL, keep no keys either: scalable and cuckoo
-     * then stay at their first size. */
+    /* Where source.keys_of is NULL, do not keep keys either: scalable and
+     * cuckoo then stay at their first size. */
     bool keep_nothing;
-    double growth;     /* stacked: size of each layer to the last; 0: 2 */
-    double tightening; /* stacked: rate of each layer to the last; 0: 0.5 */
-    unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: what fpr asks */
-    const char *redis; /* redis: where, as filter/redis/redis_url.h has it; read
-                          by filter_new() alone */
+    double growth;     /* stacked: a layer's size to the one before; 0: 2 */
+    double tightening; /* stacked: same for the rate; 0: 0.5 */
+    unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: chosen for fpr */
+    const char *redis; /* redis: its URL (filter/redis/redis_url.h); only
+                          filter_new() reads it */
 };
 
 struct filter_traits {
     const char *name, *summary;
     bool grows, removes;
-    bool needs_keys; /* to grow: from its source, or kept by itself */
+    bool needs_keys; /* to grow: from its source, or its own store */
     bool waits_for_saving;
-    bool remote; /* lives elsewhere: takes no memory, has no checkpoint, can
-                    be out of reach */
+    bool remote; /* on a server: takes no memory, has no checkpoint, may be
+                    unreachable */
 };
 
 #define FILTER_GROUPS 64
@@ -87,23 +87,23 @@ struct filter_traits {
 struct filter_stats {
     const char *kind;
     uint64_t count;    /* keys held, as far as the filter can tell */
-    uint64_t capacity; /* keys it has room for at the promise; 0: grows */
-    uint64_t bits;     /* memory that answers questions, spare room included */
-    uint64_t key_bits; /* memory of keys it keeps for itself */
+    uint64_t capacity; /* keys it holds at the promised rate; 0: grows */
+    uint64_t bits;     /* memory of the filter proper, spare room included */
+    uint64_t key_bits; /* memory of its own key store */
     double fill;       /* share of its bits set, or of its slots taken */
-    /* The same of groups of its segments that follow each other, equal in
-     * number; one group where it has no segments. */
+    /* `fill` for groups of consecutive segments, equally many in each; one
+     * group if the kind has no segments. */
     unsigned groups;
     float group_fill[FILTER_GROUPS];
     double fpr_promised, fpr_predicted; /* predicted: as it stands now */
     unsigned k;        /* marks a key, or bits of a fingerprint */
     uint64_t segments; /* parts that are built and saved by themselves */
-    uint64_t rebuilds; /* parts built anew since it was made or loaded */
+    uint64_t rebuilds; /* parts rebuilt since it was made or loaded */
     uint64_t starved;  /* parts that could not grow: no keys or no memory */
     uint64_t stuck;    /* counters or slots that removal no longer changes */
     uint64_t lost;     /* damaged parts that now answer "maybe" to all */
-    uint64_t unsure;   /* questions answered "maybe" without being asked: redis,
-                          while it is out of reach or lacks keys */
+    uint64_t unsure;   /* "maybe" without looking at any bits: redis, while the
+                          server is unreachable or lacks keys */
     /* Predicted is more than 5 % above promised, and by more than chance makes
      * of so few keys (3 / sqrt(count)); or count above capacity. */
     bool overfull;
@@ -111,46 +111,46 @@ struct filter_stats {
     bool huge_pages; /* the kernel granted them for all large parts */
 };
 
-/* The kinds that live in memory, NULL past the last; and the one of a name, be
- * it `redis`, or NULL. */
+/* Kind i of those that live in memory, NULL past the last; and the kind of that
+ * name, which may be `redis`, or NULL. */
 const struct filter_traits *filter_kind(size_t i);
 const struct filter_traits *filter_kind_named(const char *name);
 
-/* The caller owns *out. STATUS_ARG: out of range or no such kind;
- * STATUS_NOMEM: too large for memory; STATUS_LIMIT: for most_bytes. Of redis
- * also what redis.h says, with one line in the log. */
+/* The caller owns *out. STATUS_ARG: out of range or no such kind; STATUS_NOMEM:
+ * too large for memory; STATUS_LIMIT: too large for most_bytes. For redis also
+ * the errors of redis_bloom_start(), with one line in the log. */
 MUST_CHECK enum status filter_new(struct filter **out,
                                   const struct filter_options *o);
 void filter_free(struct filter *f); /* NULL is fine */
 const struct filter_options *filter_options(const struct filter *f);
 
 /* Add n keys in order, some thousands at a time. fresh[i], where `fresh` is not
- * NULL: keys[i] was certainly new at its turn, duplicates inside the batch
- * included. All keys are in afterwards, whatever is answered. STATUS_LIMIT:
- * they are, but the filter is overfull or could not grow; logged when it first
- * happens. */
+ * NULL: keys[i] was certainly new when its turn came; of duplicates inside the
+ * batch only the first is. All keys are in afterwards, whatever the result.
+ * STATUS_LIMIT: they are, but the filter is overfull or could not grow; logged
+ * when it first happens. */
 MUST_CHECK enum status filter_add(struct filter *f, const uint64_t *keys,
                                   size_t n, bool *fresh);
-/* maybe[i]: false means that keys[i] was never added. */
+/* maybe[i] is false if keys[i] was certainly never added. */
 void filter_check(const struct filter *f, const uint64_t *keys, size_t n,
                   bool *maybe);
 bool filter_check_one(const struct filter *f, uint64_t key);
 
-/* Take out keys that were added; removed[i] may be NULL. Removing a key that
- * was never added may make another one "new": a caller who is not certain asks
- * an exact set first. A key that surely is not there is left alone.
- * STATUS_ARG: this kind cannot. */
+/* Take out keys that were added; `removed` may be NULL. Removing a key that was
+ * never added may make another one "new": a caller that is not certain asks an
+ * exact set first. A key that is certainly not there is ignored. removed[i]:
+ * keys[i] was taken out. STATUS_ARG: this kind cannot. */
 MUST_CHECK enum status filter_remove(struct filter *f, const uint64_t *keys,
                                      size_t n, bool *removed);
 
-/* Everything `from` holds is in `into` afterwards. STATUS_ARG: not of the same
- * kind and geometry, or neither shape nor kept keys allow it. */
+/* Add everything that `from` holds to `into`. STATUS_ARG: the kinds or
+ * geometries differ, and there are no stored keys to add instead. */
 MUST_CHECK enum status filter_merge(struct filter *into,
                                     const struct filter *from);
 
 void filter_stats(const struct filter *f, struct filter_stats *out);
-/* `unsure` of them alone, quickly: asked before and after a check, it tells
- * whether these answers say anything. */
+/* `unsure` of filter_stats() alone, quickly. If it is equal before and after a
+ * check, the check's answers are real. */
 uint64_t filter_unsure(const struct filter *f);
 
 #endif

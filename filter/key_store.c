@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * key_store.c - keys a filter keeps for itself, by hash prefix.
+ * key_store.c - a filter's own copy of its keys, by hash prefix.
  *
- * Each part is an array: sorted in front, arrivals behind. A stream of
- * duplicates appends each "maybe" again, since a filter cannot tell it from a
- * false positive; when the array is full it is put in order and the doubles
- * leave, and only where that frees less than a quarter does it grow. So memory
- * stays within a factor of the distinct keys. Arrivals are sorted alone and
- * merged, and not at all while none of them can be a double.
+ * Each part is an array: a sorted front, then new keys in order of arrival. A
+ * stream of duplicates appends each "maybe" again, since a filter cannot tell
+ * it from a false positive; when the array is full, it is sorted and duplicates
+ * are dropped; it grows only if that frees less than a quarter. So memory stays
+ * within a factor of the distinct keys. The new keys are sorted by themselves
+ * and merged, or not at all while none of them can be a duplicate.
  */
 #include "filter/key_store.h"
 
@@ -22,8 +22,8 @@
 struct part {
     uint64_t *keys;
     uint32_t count, cap;
-    uint32_t sorted;   /* so many in front are sorted and distinct */
-    uint32_t doubtful; /* so many of the others may be doubles */
+    uint32_t sorted;   /* that many in front are sorted and distinct */
+    uint32_t doubtful; /* that many of the others may be duplicates */
     bool incomplete;
 };
 
@@ -61,8 +61,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Merge the sorted front with the sorted arrivals `tail`, from behind, so that
- * nothing is overwritten before it is read. */
+/* Merge the sorted front with the sorted arrivals `tail`, from the end
+ * backwards, so that nothing is overwritten before it is read. */
 static void merge(uint64_t *keys, uint32_t front, const uint64_t *tail,
                   uint32_t n)
 {
@@ -139,7 +139,7 @@ bool key_store_has(struct key_store *k, uint64_t key)
 {
     struct part *p = &k->parts[key_store_part(key)];
 
-    /* A few arrivals are looked through, many are worth sorting. */
+    /* Search a few new keys one by one; sort them if there are many. */
     if (p->count - p->sorted > 32 + p->count / 8)
         put_in_order(p);
     if (p->sorted > 0 &&

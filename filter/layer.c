@@ -2,8 +2,9 @@
 /*
  * layer.c - a fixed run of 512-bit blocks, addressed by the top of the key.
  *
- * The top of the key, not a hash of it: keys in order fall into blocks in
- * order, so a damaged unit can be filled again from a range of keys alone.
+ * The top bits of the key choose the block, not a hash of the key: keys in
+ * order fall into blocks in order, so a range of keys is enough to refill a
+ * damaged unit.
  */
 #include "filter/layer.h"
 
@@ -13,7 +14,7 @@
 #include "filter/block.h"
 
 #define UNIT_BLOCKS UINT64_C(1024)
-#define FILL_SAMPLE 65536 /* blocks looked at: 4 MiB */
+#define FILL_SAMPLE 65536 /* blocks sampled: 4 MiB */
 
 static enum status take_blocks(struct layer *l, uint64_t nblocks, unsigned k,
                                unsigned cells, double load)

@@ -2,10 +2,11 @@
 /*
  * sizing.c - how big a filter must be and how often it will be wrong.
  *
- * Given how many keys fell into a block, the lanes are independent and each
- * answers by inclusion and exclusion, so the rate is a plain sum over that
- * number, which is Poisson. No approximation of the kind (1 - e^-x)^k is used
- * for blocks: with two marks a lane it would be several per cent too low.
+ * Given how many keys fell into a block, the lanes are independent, and
+ * inclusion and exclusion gives the rate of each; so the rate is a plain sum
+ * over that number, which is Poisson. No approximation of the kind (1 - e^-x)^k
+ * is used for blocks: with two marks a lane it would be several per cent too
+ * low.
  */
 #include "filter/sizing.h"
 
@@ -52,9 +53,9 @@ static double lane_match(unsigned asked, unsigned cells, unsigned drawn)
         return 1;
     case 1:
         return one;
-    case 2: /* both draws alike, or two different cells */
+    case 2: /* both draws hit one cell, or two cells */
         return one / c + (1 - 1 / c) * two;
-    default: /* all alike, two alike, all different */
+    default: /* one cell, two cells, or three */
         return one / (c * c) + 3 * (c - 1) / (c * c) * two +
                (c - 1) * (c - 2) / (c * c) * three;
     }
@@ -64,8 +65,8 @@ struct spread {
     unsigned first, last;
 };
 
-/* Where nearly all of a Poisson distribution lies; what is left out is below
- * 1e-14 in sum. */
+/* The range that holds nearly all of a Poisson distribution; the terms left out
+ * sum to less than 1e-14. */
 static struct spread poisson_spread(double mean)
 {
     double wide = 9 * sqrt(mean) + 20;
@@ -99,7 +100,7 @@ static double whole_lanes_rate(unsigned each, unsigned cells, double load)
     double sum = 0, weight[MOST_DRAWS] = {0};
 
     if (s.last - s.first >= MOST_DRAWS)
-        return 1; /* a load no filter is ever run at */
+        return 1; /* no filter ever runs at such a load */
     poisson_weights(load, s, weight);
     for (unsigned j = s.first; j <= s.last; j++) {
         double match = power4(lane_match(each, cells, j * each));
@@ -115,7 +116,7 @@ static double half_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load / 2);
     double sum = 0, weight[MOST_DRAWS] = {0};
-    /* Four lanes, by draws. */
+    /* The chance for four lanes, by number of draws. */
     double full[MOST_DRAWS] = {0}, part[MOST_DRAWS] = {0};
     unsigned most = (2 * each + 1) * s.last;
 
@@ -211,7 +212,8 @@ double sizing_growing_load(unsigned k, unsigned cells, double fpr,
  * Poisson number of keys is e^(-load * this). */
 static double fill_exponent(unsigned k, unsigned cells)
 {
-    /* Whole draws are meant. NOLINTNEXTLINE(bugprone-integer-division) */
+    /* Integer division is intended.
+     * NOLINTNEXTLINE(bugprone-integer-division) */
     double q = 1 - 1.0 / cells, each = pow(q, k / LANES);
 
     if (k % LANES == 0)
@@ -236,8 +238,8 @@ uint64_t sizing_blocks(uint64_t keys, double load)
     return blocks < 1 ? 1 : (uint64_t)blocks;
 }
 
-/* Near 0 the rate is a power of the load, so both are taken as logarithms and
- * straight lines between a few points are close. */
+/* Near 0 the rate is a power of the load, so on logarithmic scales straight
+ * lines between a few points are close. */
 void sizing_curve_init(struct sizing_curve *c, unsigned k, unsigned cells,
                        double load)
 {
@@ -279,7 +281,8 @@ struct sizing_interval sizing_wilson(uint64_t hits, uint64_t n, double z)
     scale = 1 + z * z / m;
     mid = (p + z * z / (2 * m)) / scale;
     half = z / scale * sqrt(p * (1 - p) / m + z * z / (4 * m * m));
-    /* The ends are exact where all or nothing was hit; rounding is not. */
+    /* With no hits, or nothing but hits, the end of the interval is exactly 0
+     * or 1; rounding would miss it. */
     return (struct sizing_interval){hits > 0 ? fmax(mid - half, 0) : 0,
                                     hits < n ? fmin(mid + half, 1) : 1};
 }

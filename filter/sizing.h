@@ -8,8 +8,8 @@
  *
  * Words: a *layout* is a block of 8 lanes of `cells` cells each; a key marks
  * `k` cells of one block, dealt to the lanes in turn: every lane gets k / 8 of
- * them, and where 4 are left over, the lanes of one half, chosen by the key,
- * get one more. *load* is the mean number of keys a block.
+ * them, and if 4 are left over, the lanes of one half, chosen by the key, get
+ * one more. *load* is the mean number of keys a block.
  */
 #ifndef URLWEIR_FILTER_SIZING_H
 #define URLWEIR_FILTER_SIZING_H
@@ -33,7 +33,7 @@ double sizing_plain_rate(uint64_t bits, unsigned k, uint64_t keys);
 /* False-positive rate of blocks that hold `load` keys on average; `k` is a
  * multiple of 4, at most SIZING_MOST_K, `cells` a lane's cells. */
 double sizing_block_rate(unsigned k, unsigned cells, double load);
-/* The greatest load whose rate is at most `fpr`. */
+/* The greatest load at which the rate is at most `fpr`. */
 double sizing_block_load(unsigned k, unsigned cells, double fpr);
 /* The k that allows the greatest load at `fpr`; *load is that load. */
 unsigned sizing_block_best(unsigned cells, double fpr, double *load);
@@ -52,7 +52,8 @@ double sizing_block_load_of_fill(unsigned k, unsigned cells, double fill);
 /* Blocks for `keys` keys at `load` keys a block, at least 1. */
 uint64_t sizing_blocks(uint64_t keys, double load);
 
-/* sizing_block_rate() as a table, for asking thousands of times. */
+/* sizing_block_rate() as a table, for callers that need it thousands of
+ * times. */
 #define SIZING_POINTS 48
 struct sizing_curve {
     unsigned k, cells;
@@ -61,7 +62,8 @@ struct sizing_curve {
     double log_rate[SIZING_POINTS];
 };
 
-/* Exact to 1 % from an eighth of `load` to four times, slower beyond. */
+/* Exact to 1 % between an eighth of `load` and four times `load`; slower
+ * outside that range. */
 void sizing_curve_init(struct sizing_curve *c, unsigned k, unsigned cells,
                        double load);
 double sizing_curve_rate(const struct sizing_curve *c, double load);

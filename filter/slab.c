@@ -4,14 +4,14 @@
  *
  * Chunks are about 1/256 of all memory, so that those being cut waste little,
  * and at least eight of the longest run, so that their ends waste little. A
- * dead run is not found again until its chunk is emptied: no free list, no
+ * dead run is not reused until its chunk has been emptied: no free list, no
  * coalescing. New runs and moved ones are cut from different chunks: those that
  * were moved are old, so they die soon and together, and an emptied chunk has
  * few left to move. That took copying from 12 blocks for each one cut to 3.
  *
  * From 2 MiB on a chunk is whole huge pages, but the kernel is asked for them
- * only once it is full: it then makes them in the background. Asked for at
- * once, the first touch of each waits until 2 MiB are found and cleared: up to
+ * only once it is full: it then makes them in the background. If asked at once,
+ * it finds and clears 2 MiB at the first touch of each page, which takes up to
  * 5 ms on a virtual machine.
  */
 #include "filter/slab.h"
@@ -62,7 +62,7 @@ static uint64_t chunk_size(const struct slab *s, uint32_t run)
     return size;
 }
 
-/* A place in the table of chunks, its own number answered in *id. */
+/* Find a free entry in the table of chunks; *id is its index. */
 static enum status free_slot(struct slab *s, uint32_t *id)
 {
     struct slab_chunk *more;
@@ -80,7 +80,8 @@ static enum status free_slot(struct slab *s, uint32_t *id)
     return STATUS_OK;
 }
 
-/* Chunk `id` is cut next; the one before is full enough for huge pages. */
+/* Cut runs from chunk `id` from now on; the one before is full enough to ask
+ * for huge pages. */
 static void begin_cutting(struct slab *s, uint32_t id, int for_moved)
 {
     uint32_t was = s->current[for_moved];
@@ -127,8 +128,9 @@ static bool fits(const struct slab *s, uint32_t id, uint32_t blocks)
            s->chunks[id].size - s->chunks[id].used >= blocks;
 }
 
-/* An empty chunk, or the one with the least room that is enough, is cut next;
- * false: there is none. The other's current one is left to the other. */
+/* Choose the chunk to cut next: an empty one, or the one with the least room
+ * that is enough. False: there is none. The chunk that is current for the other
+ * purpose is not touched. */
 static bool choose_chunk(struct slab *s, uint32_t blocks, int for_moved)
 {
     uint32_t best = UINT32_MAX;
@@ -190,14 +192,15 @@ void slab_give(struct slab *s, struct slab_run *run)
         return;
     if (run->chunk == s->victim)
         s->victim = UINT32_MAX;
-    /* All dead: cut it again, or let it go where today's are larger. */
+    /* Nothing in it is alive: reuse it, or free it if chunks are larger by
+     * now. */
     s->used -= c->used;
     c->used = 0;
     if (c->size < chunk_size(s, 1))
         drop_chunk(s, c);
 }
 
-/* The chunk with the largest share dead, apart from those being cut. */
+/* The chunk with the largest dead share, except those being cut. */
 static uint32_t deadest(const struct slab *s)
 {
     uint32_t best = UINT32_MAX;
@@ -218,7 +221,7 @@ static uint32_t deadest(const struct slab *s)
     return best;
 }
 
-/* Copy one run to the end of another chunk; false where there is no room. */
+/* Copy one run to the end of another chunk; false if there is no room. */
 static bool move_run(struct slab *s, struct slab_run *run)
 {
     struct slab_run to;
@@ -231,7 +234,7 @@ static bool move_run(struct slab *s, struct slab_run *run)
     return true;
 }
 
-/* False: nothing need be emptied now. */
+/* Choose the chunk to empty next; false: none needs it now. */
 static bool choose_victim(struct slab *s)
 {
     struct slab_chunk *c;
@@ -254,7 +257,7 @@ void slab_tidy(struct slab *s, struct slab_run *runs, size_t n)
     if (s->victim == UINT32_MAX && !choose_victim(s))
         return;
     for (size_t i = 0, moved = 0; i < n && moved < most; i++) {
-        /* The last run to leave ends it. */
+        /* slab_give() clears the victim when its last run has left. */
         if (s->victim == UINT32_MAX)
             return;
         if (runs[i].blocks == 0 || runs[i].chunk != s->victim)

@@ -3,9 +3,9 @@
  * bloom.c - fixed-size Bloom filter of 512-bit blocks.
  *
  * Blocked rather than plain: 15.7 bits a key instead of 14.4 at 0.1 %, for one
- * cache miss a question instead of up to ten. It cannot grow. Past its
- * capacity it keeps every key and says with each batch that the promise no
- * longer holds; a filter that fills silently is the trap it avoids.
+ * cache miss a question instead of up to ten. It cannot grow. Past its capacity
+ * it still adds every key, and with each batch reports that its rate no longer
+ * holds, so that it never fills up silently.
  */
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ static enum status bloom_make(struct filter **out,
     return STATUS_OK;
 }
 
-/* Set the bits of all keys; how many were fresh. */
+/* Set the bits of all keys; returns how many were fresh. */
 static uint64_t set_all(struct bloom *b, const uint64_t *keys, size_t n,
                         bool *fresh)
 {
@@ -105,7 +105,8 @@ static void bloom_check(const struct filter *f, const uint64_t *keys, size_t n,
     }
 }
 
-/* The number of keys is not the sum: some are in both. What the bits say is. */
+/* The number of keys is not the sum, since some may be in both; it is estimated
+ * from the bits. */
 static enum status bloom_merge(struct filter *into, const struct filter *from)
 {
     struct bloom *b = (struct bloom *)into;
@@ -117,8 +118,8 @@ static enum status bloom_merge(struct filter *into, const struct filter *from)
     return set_count(b, layer_keys(&b->layer, layer_fill(&b->layer)));
 }
 
-/* The rate follows from the bits, not from the count, which misses those new
- * keys that changed no bit. */
+/* The rate is computed from the bits, not from the count, which misses new keys
+ * that changed no bit. */
 static void bloom_stats(const struct filter *f, struct filter_stats *out)
 {
     const struct bloom *b = (const struct bloom *)f;

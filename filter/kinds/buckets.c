@@ -4,8 +4,8 @@
  *
  * Buckets are packed without gaps: 4, 6, 8 or 16 octets for fingerprints of 8,
  * 12, 16 or 32 bits. A bucket is read as one or two words and its four
- * fingerprints are compared at once. Reading a 12-bit one as 8 octets touches
- * what is behind it, so the table ends in spare octets.
+ * fingerprints are compared at once. A bucket of 12-bit fingerprints is read as
+ * 8 octets, two too many, so the table ends in spare octets.
  *
  * The last resort when both buckets are full is the random walk of the paper:
  * displace one of four, take that one to its other bucket, and so on. 500 steps
@@ -113,8 +113,8 @@ static void set_slot(struct buckets *b, uint64_t bucket, unsigned i,
         at[o] = (unsigned char)(print >> 8 * o);
 }
 
-/* Whether one of the fields of `bits` bits in `word` is `print`: subtracting 1
- * from each carries into the top bit of a field that is 0. */
+/* Is one of the fields of `bits` bits in `word` equal to `print`? Subtracting 1
+ * from each field carries into the top bit of a field that is 0. */
 static bool word_has(uint64_t word, uint64_t print, unsigned bits,
                      uint64_t ones)
 {
@@ -155,13 +155,14 @@ static bool swap_slot(struct buckets *b, uint64_t bucket, uint32_t was,
     return false;
 }
 
-/* ---- a key's two ---- */
+/* ---- a key's two buckets ---- */
 
 bool buckets_have(const struct buckets *b, const struct bucket_place *p)
 {
     bool first = bucket_has(b, p->first, p->print);
 
-    /* Both are asked: what the first says cannot be foretold. */
+    /* Both buckets are always read: a branch on the first one's result would be
+     * unpredictable. */
     return (bucket_has(b, p->second, p->print) ? 1 : 0) | (first ? 1 : 0);
 }
 

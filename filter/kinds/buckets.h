@@ -3,8 +3,8 @@
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter, 2014, but with any
  * number of buckets: the other bucket of a fingerprint in bucket i of m is
- * (H(fingerprint) - i) mod m, which leads back from there, where the paper's
- * exclusive or needs m to be a power of two and wastes up to half the table.
+ * (H(fingerprint) - i) mod m, which leads back from there too. The paper's
+ * exclusive or needs m to be a power of two, which wastes up to half the table.
  *
  * One thread at a time.
  */
@@ -21,7 +21,7 @@
 struct buckets {
     unsigned char *at; /* `count` buckets, packed, little-endian */
     uint64_t count;
-    uint64_t taken; /* slots */
+    uint64_t taken; /* slots in use */
     unsigned bits;  /* of a fingerprint: 8, 12, 16 or 32 */
     bool huge;
     uint64_t random; /* chooses which fingerprint moves */
@@ -46,14 +46,14 @@ void buckets_fetch(const struct buckets *b, const struct bucket_place *p);
 bool buckets_have(const struct buckets *b, const struct bucket_place *p);
 /* Copies of the fingerprint in its two buckets. */
 unsigned buckets_copies(const struct buckets *b, const struct bucket_place *p);
-/* False: the table is too full; then *p is what has no place now, which need
- * not be what was given. */
+/* Put a fingerprint into the table. False: the table is too full, and *p is the
+ * fingerprint that has no place now, which need not be the one given. */
 bool buckets_put(struct buckets *b, struct bucket_place *p);
 /* Take one copy out; false: there is none. */
 bool buckets_remove(struct buckets *b, const struct bucket_place *p);
 
-/* Put everything `from`, of the same size, holds into `into`, handing what
- * finds no place to `homeless`. */
+/* Put every fingerprint of `from`, a table of the same size, into `into`, and
+ * hand those that find no place to `homeless`. */
 void buckets_pour(struct buckets *into, const struct buckets *from,
                   void (*homeless)(void *to, const struct bucket_place *p),
                   void *to);

@@ -4,10 +4,10 @@
  *
  * Fan, Cao, Almeida, Broder: Summary Cache, 2000, with the blocks of block.h:
  * a lane of 64 bits is 16 counters of four bits, and a key counts up one or
- * more in each lane. A counter that reached 15 cannot know how many keys it
- * stands for; it sticks there, so removal may leave a "maybe" behind but never
- * makes a key that is there "new". At four bits that happens to fewer than
- * 1e-10 of the counters in a filter filled as planned.
+ * more in each lane. A counter that reached 15 no longer knows how many keys it
+ * stands for; it stays there, so removal may leave a "maybe" behind but never
+ * turns a present key "new". With four bits that happens to fewer than 1e-10 of
+ * the counters in a filter filled to its capacity.
  *
  *     g_i as in block.c, cell = bits 16 + 6 * lane .. + 3
  *
@@ -69,12 +69,12 @@ static enum status counting_make(struct filter **out,
 
 /* ---- one key's counters ---- */
 
-/* What is done with a key's counters, one after the other. */
+/* What to do with each of a key's counters. */
 enum step { ASK, COUNT_UP, COUNT_DOWN };
 
-/* Whether all of them were counted before; *stuck gains those that are full
- * now. Inlined with a constant `step`, and a constant k where it is the usual
- * one. */
+/* Were all of the key's counters above 0 before? *stuck grows by those that
+ * became full. Inlined with a constant `step`, and with a constant k for the
+ * usual values. */
 static inline __attribute__((always_inline)) bool walk_k(
     unsigned k, uint64_t *at, uint64_t key, enum step step, uint64_t *stuck)
 {
@@ -182,7 +182,7 @@ static enum status counting_remove(struct filter *f, const uint64_t *keys,
     return STATUS_OK;
 }
 
-/* Counters add up; those that would pass FULL stick there. */
+/* Add counters; those that would pass FULL stay there. */
 static uint64_t add_counters(uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;

@@ -3,17 +3,18 @@
  * cuckoo.c - cuckoo filter: fingerprints in buckets, for removal in less space.
  *
  * 16.84 bits a key at 0.012 % with fingerprints of 16 bits and 95 % of the
- * slots taken, where counting.c needs 129 for the same rate. The table is
- * buckets.c; here is what surrounds it:
+ * slots taken, where counting.c needs 129 for the same rate. The table is in
+ * buckets.c; this file adds:
  *
- * - Growing. Two buckets of a fingerprint are all it tells, so a larger table
- *   is filled from the keys (struct filter_source), all at once: a pause of
- *   about 50 ns a key that scalable.c does not have.
- * - The same key again and again would fill its eight slots. With kept keys a
- *   known key is not put twice. Without, four copies are put; the fingerprint
- *   then sticks: removal leaves it, since nobody knows how often it was added.
- * - What finds no place goes into a short list, asked with every question;
- *   where that is full too, every answer is "maybe" from then on. Neither
+ * - Growing. A fingerprint tells no more than its two buckets, so a larger
+ *   table is filled from the keys (struct filter_source), all at once: a pause
+ *   of about 50 ns a key that scalable.c does not have.
+ * - Repeats. The same key again and again would fill its eight slots. If the
+ *   filter stores keys, it does not put a known key twice. If not, it puts four
+ *   copies; then the fingerprint sticks: removal leaves it, since the filter
+ *   does not know how often it was added.
+ * - Overflow. A key that finds no place goes into a short list, which every
+ *   question searches; once that is full too, every answer is "maybe". Neither
  *   happens to a filter within its capacity.
  *
  * Displacing moves fingerprints about, so a table cannot be copied while it
@@ -37,7 +38,7 @@ static bool same_place(const struct bucket_place *a,
            (a->first == b->first || a->first == b->second);
 }
 
-/* Its number in the list, or the list's count. */
+/* Its index in the list, or the list's count if it is not there. */
 static uint32_t list_find(const struct cuckoo_list *l,
                           const struct bucket_place *p)
 {
@@ -85,7 +86,8 @@ void cuckoo_free(struct filter *f)
     free(c);
 }
 
-/* The shortest fingerprint that keeps the promise in a full table; 0: none. */
+/* Bits of the shortest fingerprint that keeps the promised rate in a full
+ * table; 0: none does. */
 static unsigned print_bits(const struct filter_options *o)
 {
     static const unsigned bits[] = {8, 12, 16, 32};
@@ -167,7 +169,7 @@ static void stick(struct cuckoo *c, const struct bucket_place *p)
         c->all_stuck = true;
 }
 
-/* Add keys[i], the last of the running call so far; true: it is fresh. */
+/* Add keys[i], the last key of the current call so far; true: it is fresh. */
 static bool add_one(struct cuckoo *c, const uint64_t *keys, size_t i)
 {
     struct bucket_place p;
@@ -269,7 +271,7 @@ static enum status cuckoo_remove(struct filter *f, const uint64_t *keys,
     return STATUS_OK;
 }
 
-/* ---- merging and telling ---- */
+/* ---- merging, stats ---- */
 
 struct merging {
     struct filter *into;

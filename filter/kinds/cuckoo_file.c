@@ -2,9 +2,9 @@
 /*
  * cuckoo_file.c - a cuckoo filter's way into a file and back.
  *
- * Unit 0 has the two lists; then comes the table, in units of 64 KiB, then kept
- * keys if any. A hole in the table may have been any key's second bucket, so
- * one damaged unit means that all of it is built anew.
+ * Unit 0 has the two lists; then comes the table, in units of 64 KiB, then
+ * stored keys if any. A hole in the table may have been any key's second
+ * bucket, so one damaged unit means that the whole table is rebuilt.
  */
 #include "filter/kinds/cuckoo_impl.h"
 
@@ -186,8 +186,8 @@ enum status cuckoo_put_unit(struct filter *f, uint64_t i, struct bytes from,
     return key_store_put(c->key_store, (uint32_t)(i - 1 - units), from);
 }
 
-/* A hole in the table may have been anybody's second bucket, so the whole of
- * it is built anew, once. */
+/* A hole in the table may have been any key's second bucket, so the whole table
+ * is rebuilt, once. */
 enum status cuckoo_mend_unit(struct filter *f, uint64_t i)
 {
     struct cuckoo *c = (struct cuckoo *)f;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuckoo_grow.c - sizes, and building the table anew.
+ * cuckoo_grow.c - sizes, and rebuilding the table.
  *
- * All at once: a fingerprint cannot move alone to a table of another size,
- * since it does not tell its key. By half again each time, so that a key is
- * put some three times on the way up.
+ * It is rebuilt all at once: a single fingerprint cannot move to a table of
+ * another size, since it does not reveal its key. Each new table is half as
+ * large again, so that a key is put some three times on the way up.
  */
 #include "filter/kinds/cuckoo_impl.h"
 
@@ -47,7 +47,7 @@ struct building {
 
 static void build_one(struct building *b, struct bucket_place p)
 {
-    b->count++; /* also when it has failed: the next try knows how many */
+    b->count++; /* counted even after a failure: the next try needs the total */
     if (!b->failed && !buckets_put(&b->table, &p) &&
         !cuckoo_list_add(&b->homeless, &p))
         b->failed = true;
@@ -70,7 +70,7 @@ static void build_visit(void *to, const uint64_t *keys, size_t n)
     }
 }
 
-/* Keys of the running call, which a source may have already. */
+/* Add the keys of the current call that the source did not give already. */
 static void build_missing(struct building *b, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -81,8 +81,8 @@ static void build_missing(struct building *b, const uint64_t *keys, size_t n)
     }
 }
 
-/* A table of `count` buckets with all keys. STATUS_LIMIT: they do not fit, and
- * *need is how many keys there are. */
+/* Make a table of `count` buckets with all keys. STATUS_LIMIT: they do not fit,
+ * and *need is the number of keys. */
 static enum status try_rebuild(struct cuckoo *c, uint64_t count,
                                const uint64_t *keys, size_t n, uint64_t *need)
 {
@@ -114,7 +114,8 @@ static enum status try_rebuild(struct cuckoo *c, uint64_t count,
     return STATUS_OK;
 }
 
-/* The same with `count` buckets or more, as many as it turns out to need. */
+/* Rebuild with `count` buckets, or with as many more as the keys turn out to
+ * need. */
 enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
                            const uint64_t *keys, size_t n)
 {
@@ -132,8 +133,9 @@ enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
     }
 }
 
-/* Make the table larger; `keys` are those of the running call so far. On
- * failure it goes on filling, and does not try again at every key. */
+/* Make the table larger; `keys` are those of the current call so far. On
+ * failure the old table goes on filling, and we do not try again at every
+ * key. */
 void cuckoo_grow(struct cuckoo *c, const uint64_t *keys, size_t n)
 {
     uint64_t was = c->table.count;

@@ -5,16 +5,16 @@
  *     key:  63 .. 52     51 .. 0, times the segment's blocks    times C1, C2
  *           segment      block                                  bits in it
  *
- * A chain of ever larger filters (stacked.c) asks each of its layers and pays
+ * A chain of ever larger filters (stacked.c) reads each of its layers and pays
  * for the sum of their rates: 121 ns a batched miss and 48 bits a key after ten
  * layers, against 14 ns and 16 bits here, where a question reads one entry of a
- * 64 KiB table and one block whatever the size. The price is that a full
- * segment needs its keys again (struct filter_source) to be built 1.125 times
- * as large; with 4096 segments that is some 0.1 ms of work at a time.
+ * 64 KiB table and one block at any size. The price is that a full segment
+ * needs its keys again (struct filter_source) to be built 1.125 times as large;
+ * with 4096 segments that is some 0.1 ms of work at a time.
  *
- * Segments stand at different points between two rebuilds: their sizes are
- * rungs of 4096 interleaved ladders, so that the mean over all of them, not
- * each single one, keeps the promise, and no moment sees all of them full.
+ * Segments are at different points between two rebuilds: their sizes are rungs
+ * of 4096 interleaved ladders, so that they are never all full at once. The
+ * mean over all segments, not each single one, keeps the promised rate.
  *
  * The saving thread copies one segment at a time under `moving`; the owner
  * takes it only to swap a segment or to move some, never to set bits.
@@ -25,8 +25,8 @@
 #include "base/mem.h"
 #include "filter/kinds/scalable_impl.h"
 
-/* Sized for this share of the promise: what is left makes room for the
- * interval of a measurement. A full segment then stands at 1.14 p. */
+/* Segments are sized for this share of the promised rate; the rest allows for
+ * the uncertainty of a measurement. A full segment then stands at 1.14 p. */
 #define AIM 0.84
 
 enum { GROUP = SCALABLE_SEGMENTS / FILTER_GROUPS }; /* of group_fill */
@@ -120,7 +120,7 @@ static void place(const struct scalable *c, const uint64_t *keys, size_t n,
     }
 }
 
-/* block_set or block_test for a window. Segments rarely differ in k. */
+/* Apply block_set or block_test to a window. Segments rarely differ in k. */
 static void mark(const struct scalable *c, uint64_t *const *at,
                  const uint64_t *keys, size_t n, bool *out,
                  void (*what)(unsigned k, uint64_t *const *at,
@@ -203,7 +203,7 @@ static void scalable_check(const struct filter *f, const uint64_t *keys,
     }
 }
 
-/* ---- merging and telling ---- */
+/* ---- merging, stats ---- */
 
 static bool same_sizes(const struct scalable *a, const struct scalable *b)
 {
@@ -227,9 +227,9 @@ static void merge_visit(void *to, const uint64_t *keys, size_t n)
         m->st = st;
 }
 
-/* With the other's keys at hand they are simply added. Without, segments of
- * equal size can still be laid over each other; our own source then has to
- * know those keys too when one of them grows. */
+/* If the other filter stores its keys, they are simply added. If not, segments
+ * of equal size can still be merged bit by bit; our own source then has to know
+ * those keys too when one of the segments grows. */
 static enum status scalable_merge(struct filter *into,
                                   const struct filter *from)
 {
@@ -267,11 +267,12 @@ static enum status scalable_merge(struct filter *into,
     return STATUS_OK;
 }
 
-/* What a load means. Segments of a young filter hold a few keys each, so most
- * loads come up again and again, and at such loads the rate is a long sum. The
- * odd factor spreads whole numbers and simple fractions over the table. */
+/* A cache of the rate and fill that go with a load. Segments of a young filter
+ * hold a few keys each, so most loads come up again and again, and at such
+ * loads the rate is a long sum. The odd factor spreads whole numbers and simple
+ * fractions over the table. */
 struct known_load {
-    unsigned k; /* 0: nothing is known here */
+    unsigned k; /* 0: empty entry */
     double load, rate, fill;
 };
 

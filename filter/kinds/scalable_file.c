@@ -2,9 +2,9 @@
 /*
  * scalable_file.c - a scalable filter's way into a file and back.
  *
- * Units 0 to 4095 are its segments; behind them, where it keeps its keys, those
- * of each segment. Keys mend their segment; a segment whose keys are damaged
- * still answers, but cannot grow.
+ * Units 0 to 4095 are its segments; then follow the stored keys of each
+ * segment, if the filter stores keys. A damaged segment is rebuilt from its
+ * keys; a segment whose keys are damaged still answers, but cannot grow.
  */
 #include "filter/kinds/scalable_impl.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scalable_grow.c - how large a segment is, and building one anew.
+ * scalable_grow.c - how large a segment is, and how it is rebuilt.
  *
  * Sizes are rungs of a ladder 1.125^(j + phase), whose phase differs from
- * segment to segment: else all would be full at one moment and the rate would
- * swing between half and one and a quarter of what it is on average.
+ * segment to segment. Otherwise all would be full at one moment, and the rate
+ * would swing between half and one and a quarter of its average.
  *
- * A new segment is built in memory nobody else sees and put in place at once.
- * Where that fails the old one goes on, overfull: keys are never lost for want
- * of memory or of a source, only bits. At the share of memory it may have, a
- * segment is built anew where it stands once fewer marks a key are better: 4
+ * A new segment is built in private memory and put in place in one step. If
+ * that fails, the old one stays in use, overfull: without memory or a source
+ * the rate suffers, but no key is lost. Once the filter has reached its memory
+ * limit, a segment is rebuilt in place when fewer marks a key are better: 4
  * instead of 8 below some 9 bits a key.
  */
 #include "filter/kinds/scalable_impl.h"
@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 
-#define FILL_SAMPLE 16 /* blocks of a segment looked at for its load */
+#define FILL_SAMPLE 16 /* blocks of a segment sampled for its load */
 
 /* ---- sizes ---- */
 
@@ -69,8 +69,8 @@ void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
     c->limit[s] = scalable_room(c, run.blocks);
 }
 
-/* Past its limit most keys change no bit and are not counted, so there some of
- * its blocks tell. */
+/* Past a segment's limit most keys change no bit and are not counted, so there
+ * the load is estimated from a sample of its blocks. */
 double scalable_load(const struct scalable *c, uint32_t s)
 {
     const struct slab_run *r = &c->runs[s];
@@ -110,8 +110,8 @@ void scalable_build_visit(void *to, const uint64_t *keys, size_t n)
     }
 }
 
-/* Kept keys are put in order as they are read, so the saving thread must not
- * read them meanwhile. */
+/* Reading stored keys sorts them, so the saving thread must not read them
+ * meanwhile. */
 enum status scalable_keys_of(struct scalable *c, uint32_t s,
                              void (*visit)(void *, const uint64_t *, size_t),
                              void *to)
@@ -163,8 +163,9 @@ static void starve(struct scalable *c, uint32_t s, enum status why)
     c->starving[s] |= why != STATUS_LIMIT;
 }
 
-/* Set all keys of b's segment; how many there are into *count. `keys` are those
- * of the running call so far, which the caller's source may not have yet. */
+/* Set all keys of b's segment and store their number in *count. `keys` are
+ * those of the current call so far, which the caller's source may not have
+ * yet. */
 static enum status build(struct scalable *c, struct scalable_building *b,
                          const uint64_t *keys, size_t n, uint64_t *count)
 {
@@ -176,22 +177,22 @@ static enum status build(struct scalable *c, struct scalable_building *b,
         scalable_build_visit(b, keys, n);
         *count += b->fresh;
     }
-    /* Fewer than were counted: the source has lost some. One or two may be
-     * false positives of the new blocks. */
+    /* There are fewer keys than were counted: the source has lost some. One or
+     * two may be false positives of the new blocks. */
     if (st == STATUS_OK && *count + 2 < c->count[b->segment])
         st = STATUS_DAMAGED;
     return st;
 }
 
-/* Build segment s in the memory it has, with fewer marks a key, if that makes
- * fewer errors: the more keys share a bit, the less its being set tells. */
+/* Rebuild segment s in the memory it has, with fewer marks a key, if that makes
+ * fewer errors: the more keys share a bit, the less a set bit tells. */
 static void make_thinner(struct scalable *c, uint32_t s, const uint64_t *keys,
                          size_t n)
 {
     struct slab_run run = c->runs[s];
     size_t bytes = (size_t)run.blocks * BLOCK_BYTES;
     struct scalable_building b = {.segment = s, .run = run};
-    double load = scalable_load(c, s) * 1.125; /* as the next time will be */
+    double load = scalable_load(c, s) * 1.125; /* load at the next try */
     unsigned k = c->k_of[s];
     uint64_t count = 0;
 

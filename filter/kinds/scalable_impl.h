@@ -2,10 +2,10 @@
  * scalable_impl.h - the scalable filter's own struct, shared by its files.
  *
  *   scalable.c        making, adding, asking, merging; the drawing
- *   scalable_grow.c   how large a segment is, and building one anew
+ *   scalable_grow.c   how large a segment is, and how it is rebuilt
  *   scalable_file.c   saving and loading
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_FILTER_KINDS_SCALABLE_IMPL_H
 #define URLWEIR_FILTER_KINDS_SCALABLE_IMPL_H
@@ -34,8 +34,8 @@ struct scalable {
     struct key_store *key_store; /* NULL: the caller's source has the keys */
     struct filter_source source;
     double load; /* keys a block when a segment is full */
-    unsigned k;  /* of segments with the bits they should have */
-    /* Where memory does not suffice fewer marks a key give fewer errors. */
+    unsigned k;  /* of segments that have all the memory they need */
+    /* Where memory is short, fewer marks a key give fewer errors. */
     uint8_t k_of[SCALABLE_SEGMENTS];
     uint32_t thin; /* segments whose k is not `k` */
     uint64_t rebuilds, starved, n_lost;
@@ -54,30 +54,32 @@ static inline uint64_t *scalable_block(const struct slab_run *r, uint64_t key)
     return r->at + block_index(key << KEY_STORE_BITS, r->blocks) * BLOCK_LANES;
 }
 
-/* An empty filter without segments. `whole`: kept keys, if it keeps any, are
- * complete as they are. */
+/* Make an empty filter without segments. `whole`: its key store, if it has one,
+ * is complete while empty. */
 MUST_CHECK enum status scalable_new_empty(struct scalable **out,
                                           const struct filter_options *o,
                                           unsigned k, bool whole);
 
 /* ---- scalable_grow.c ---- */
 
-/* Blocks segment s has next: a rung above `blocks`, with room for `keys`. */
+/* The next size of segment s in blocks: a rung above `blocks`, with room for
+ * `keys`. */
 uint32_t scalable_rung(const struct scalable *c, uint32_t s, uint32_t blocks,
                        uint64_t keys);
-/* Keys that so many blocks have room for. */
+/* Make `run` the segment's blocks, with `k` marks a key and `count` keys in
+ * it. */
 void scalable_set_run(struct scalable *c, uint32_t s, struct slab_run run,
                       unsigned k, uint32_t count);
-/* Keys a block in segment s, as its count or, where that tells too little,
- * some of its bits say. */
+/* Mean number of keys a block in segment s, from its count or, if that is
+ * unreliable, from a sample of its bits. */
 double scalable_load(const struct scalable *c, uint32_t s);
-/* Every key of segment s. */
+/* Pass every key of segment s to `visit`. */
 MUST_CHECK enum status scalable_keys_of(struct scalable *c, uint32_t s,
                                         void (*visit)(void *, const uint64_t *,
                                                       size_t),
                                         void *to);
 
-/* A segment being built, not yet seen by anybody. */
+/* A segment being built, visible to no other code yet. */
 struct scalable_building {
     uint32_t segment;
     struct slab_run run;
@@ -86,11 +88,11 @@ struct scalable_building {
 };
 
 void scalable_build_visit(void *to, const uint64_t *keys, size_t n);
-/* What was built, with `count` keys in it, is its segment from now on. */
+/* Replace the segment by the one that was built, with `count` keys in it. */
 void scalable_replace(struct scalable *c, const struct scalable_building *b,
                       uint64_t count);
-/* Build segment s larger; where that cannot be it stays, and answers "maybe"
- * more often. `keys` are those of the running call so far. */
+/* Rebuild segment s larger; if that fails it stays, and answers "maybe" more
+ * often. `keys` are those of the current call so far. */
 void scalable_grow(struct scalable *c, uint32_t s, const uint64_t *keys,
                    size_t n);
 

@@ -3,13 +3,13 @@
  * stacked.c - chain of ever larger Bloom filters with tightening rates.
  *
  * Almeida, Baquero, Preguica, Hutchison: Scalable Bloom Filters, 2007. Layer i
- * holds n0 * s^i keys at the rate p (1 - r) r^i, so however many there are the
- * rates sum to less than p (section 2). `growth` is s, `tightening` is r.
+ * holds n0 * s^i keys at the rate p (1 - r) r^i, so the rates of any number of
+ * layers sum to less than p (section 2). `growth` is s, `tightening` is r.
  *
- * It needs no keys to grow, which is all it has before scalable.c: a question
- * that misses asks every layer. So a layer's blocks are fetched for a whole
- * window before they are looked at, and a key that one layer calls "maybe" is
- * not asked of the next.
+ * Its one advantage over scalable.c is that it needs no keys to grow; the price
+ * is that a question that misses reads every layer. So a layer's blocks are
+ * fetched for a whole window before they are read, and a key that one layer
+ * calls "maybe" is not looked up in the next.
  *
  * Layers are never moved or freed, and their number is published after the
  * layer itself, so that the saving thread needs no lock.
@@ -23,7 +23,8 @@
 #include "filter/layer.h"
 
 #define MOST_LAYERS 64
-/* Below this the 64 bits of a key, not the blocks, decide (block.c). */
+/* Below this rate the 64 bits of a key are the limit, not the blocks
+ * (block.c). */
 #define LEAST_RATE 1e-10
 
 struct stacked {
@@ -107,7 +108,8 @@ static enum status stacked_make(struct filter **out,
 
 /* ---- asking and adding ---- */
 
-/* maybe[i] for up to BLOCK_WINDOW keys, of layers from .. 0 in this order. */
+/* Fill maybe[] for up to BLOCK_WINDOW keys from layer `layers` - 1 down to
+ * layer 0. */
 static void ask(const struct stacked *t, uint32_t layers, const uint64_t *keys,
                 size_t n, bool *maybe)
 {
@@ -147,8 +149,8 @@ static void stacked_check(const struct filter *f, const uint64_t *keys,
         ask(t, t->nlayers, keys + i, block_window(n - i), maybe + i);
 }
 
-/* One window: what an older layer calls "maybe" is there; the rest goes into
- * the newest, which knows of duplicates within the window. */
+/* Add one window: a key that an older layer calls "maybe" counts as present;
+ * the rest goes into the newest, which detects duplicates within the window. */
 static void add_window(struct stacked *t, const uint64_t *keys, size_t n,
                        bool *fresh)
 {
@@ -171,8 +173,9 @@ static void add_window(struct stacked *t, const uint64_t *keys, size_t n,
     __atomic_store_n(&t->count[newest], count, __ATOMIC_RELAXED);
 }
 
-/* A window, cut so that it cannot carry the newest layer past its capacity:
- * in a small layer even some keys too many would show in the rate. */
+/* The size of the next window, cut so that the newest layer does not pass its
+ * capacity: in a small layer even a few keys too many would show in the
+ * rate. */
 static size_t next_window(const struct stacked *t, size_t left)
 {
     uint64_t capacity = t->layers[t->nlayers - 1].capacity;
@@ -193,7 +196,8 @@ static enum status stacked_add(struct filter *f, const uint64_t *keys, size_t n,
     for (size_t i = 0, w; i < n; i += w) {
         w = next_window(t, n - i);
         add_window(t, keys + i, w, fresh != NULL ? fresh + i : own);
-        /* Once its share of memory is used up, asking for more is in vain. */
+        /* Once the memory limit is reached, there is no point in another
+         * layer. */
         if (!t->reduced &&
             t->count[t->nlayers - 1] >= t->layers[t->nlayers - 1].capacity)
             st = add_layer(t);
@@ -207,7 +211,7 @@ static enum status stacked_add(struct filter *f, const uint64_t *keys, size_t n,
     return STATUS_OK;
 }
 
-/* ---- merging and telling ---- */
+/* ---- merging, stats ---- */
 
 static bool same_plan(const struct stacked *a, const struct stacked *b)
 {
@@ -221,7 +225,8 @@ static bool same_plan(const struct stacked *a, const struct stacked *b)
            x->growth == y->growth && x->tightening == y->tightening;
 }
 
-/* Layer over layer. Those that are fuller than planned then say so. */
+/* Merge layer by layer. The result may be fuller than planned; then it is
+ * reported as overfull. */
 static enum status stacked_merge(struct filter *into, const struct filter *from)
 {
     struct stacked *a = (struct stacked *)into;
@@ -276,7 +281,7 @@ static void stacked_stats(const struct filter *f, struct filter_stats *out)
 
 /* ---- saving and loading: units of layer 0, then of layer 1, ... ---- */
 
-/* The layer unit i is of; i becomes its number there. */
+/* The layer that unit i belongs to; *i becomes its number in that layer. */
 static uint32_t layer_of_unit(const struct stacked *t, uint64_t *i)
 {
     uint32_t layer = 0;
@@ -296,7 +301,7 @@ static uint64_t stacked_shape(const struct filter *f,
     for (uint32_t i = 0; i < n; i++)
         units += layer_units(&t->layers[i]);
     shape[0] = n;
-    shape[1] = t->layers[n - 1].nblocks; /* cut to most_bytes, perhaps */
+    shape[1] = t->layers[n - 1].nblocks; /* may have been cut to most_bytes */
     return units;
 }
 
@@ -383,7 +388,7 @@ struct mending {
     uint64_t low, high;
 };
 
-/* Keys that no layer knows stood in the damaged unit; there they go again. */
+/* Keys that no layer knows were in the damaged unit; put them there again. */
 static void mend_visit(void *to, const uint64_t *keys, size_t n)
 {
     struct mending *m = to;

@@ -2,9 +2,9 @@
 /*
  * murmur3.c - MurmurHash3_x64_128.
  *
- * Two lanes of 64 bits take 16 octets a round; the tail is one round of zeros
- * where octets are missing. Octets are read little-endian by hand, so the
- * numbers are the same on machines of either order.
+ * Two lanes of 64 bits take 16 octets a round; the tail is one round in which
+ * zeros replace the missing octets. Octets are read little-endian by hand, so
+ * the numbers are the same on machines of either order.
  */
 #include "filter/redis/murmur3.h"
 

@@ -2,8 +2,8 @@
  * murmur3.h - MurmurHash3, the hash that Bloom filters in Redis are made with.
  *
  * The 128-bit variant for 64-bit machines (Austin Appleby, MurmurHash3_x64_128,
- * 2011, placed in the public domain), the same numbers on any machine. Only for
- * reading and writing bitmaps that other programs share: our own keys are
+ * 2011, placed in the public domain), the same numbers on any machine. Use it
+ * only to read and write bitmaps that other programs share. Our own keys are
  * digests of base/digest.h, since this hash has no secret that would keep
  * strangers from making keys that collide.
  */
@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 
 struct murmur3 {
-    uint64_t h1, h2; /* h1 is what others call Sum64 or hash64()[0] */
+    uint64_t h1, h2; /* other libraries call h1 Sum64 or hash64()[0] */
 };
 
 struct murmur3 murmur3_of(struct bytes b, uint32_t seed);

@@ -9,12 +9,13 @@
  *                 lost      FILLING ----------------------------
  *
  * In BEHIND and FILLING each answer is "maybe". Keys added meanwhile go to the
- * server when it is there, and on a list when it is not; the list is put in
- * last, so that nothing is missed between a part's filling and the end. A list
- * that is full means filling from the beginning.
+ * server if it can be reached, and onto a list if not. The list is added last,
+ * so that no key is missed between the filling of its part and the end. If the
+ * list is full, filling starts from the beginning.
  *
- * A restart is found at the next connection, but the answer to the call that
- * made it is of the new server: it counts only if no restart was seen with it.
+ * A restart is noticed at the next connection, but the call that made the
+ * connection was answered by the new server: the answer counts only if no
+ * restart was noticed during the call.
  */
 #include "filter/redis/redis.h"
 
@@ -28,19 +29,19 @@
 #include "filter/kind.h"
 #include "filter/redis/redis_bloom.h"
 
-#define PARTS       4096 /* the keys' top bits, as exact sets have them */
+#define PARTS       4096 /* the keys' top bits number the part */
 #define SLICE       (10 * NS_PER_MS)
 #define MISSED_MOST 65536
 
 struct redis_filter {
     struct filter base;
     struct redis_bloom *bloom;
-    bool started;    /* it met its server once */
-    bool behind;     /* the server may lack keys, or was not asked lately */
-    unsigned filled; /* parts put in; PARTS: no filling */
+    bool started;    /* it has reached its server once */
+    bool behind;     /* the server may lack keys, or could not be asked */
+    unsigned filled; /* parts filled in; PARTS: not filling */
     uint64_t *missed;
     size_t missed_count;
-    uint64_t restarts; /* as of the last look */
+    uint64_t restarts; /* as last seen */
     uint64_t unsure, outages;
     bool told;
 };
@@ -50,7 +51,7 @@ static struct redis_filter *of(const struct filter *f)
     return (struct redis_filter *)f;
 }
 
-/* ---- what the server lacks ---- */
+/* ---- keys that the server lacks ---- */
 
 static void fill_all(struct redis_filter *r)
 {
@@ -82,7 +83,7 @@ static void fall_behind(struct redis_filter *r, enum status st)
 static void miss(struct redis_filter *r, const uint64_t *keys, size_t n)
 {
     if (r->missed_count + n > MISSED_MOST)
-        fill_all(r); /* the source has what was on the list */
+        fill_all(r); /* the source also has the keys on the list */
     if (n > MISSED_MOST)
         return;
     if (r->missed == NULL)
@@ -91,7 +92,8 @@ static void miss(struct redis_filter *r, const uint64_t *keys, size_t n)
     r->missed_count += n;
 }
 
-/* Was the server restarted since the last look? Then it may lack anything. */
+/* Was the server restarted since the last call of this? Then it may lack any
+ * key. */
 static bool was_restarted(struct redis_filter *r)
 {
     uint64_t now = redis_bloom_restarts(r->bloom);
@@ -103,9 +105,10 @@ static bool was_restarted(struct redis_filter *r)
     return true;
 }
 
-/* ---- becoming whole ---- */
+/* ---- becoming whole again ---- */
 
-/* Keys from the source on their way, so that many small parts are one call. */
+/* Keys read from the source and not sent yet, so that many small parts travel
+ * in one call. */
 struct filling {
     struct redis_filter *r;
     enum status st;
@@ -135,7 +138,8 @@ static void fill_visit(void *to, const uint64_t *keys, size_t n)
     }
 }
 
-/* As many parts as a slice of time allows; they count once they are in. */
+/* Fill as many parts as a slice of time allows; they count as filled once the
+ * server has them. */
 static enum status fill_some(struct redis_filter *r)
 {
     const struct filter_source *s = &r->base.opt.source;
@@ -194,7 +198,7 @@ static enum status reach(struct redis_filter *r)
     return st;
 }
 
-/* One try, if it is time for one, to be whole again. */
+/* Try once to become whole again, if it is time for a try. */
 static void mend(struct redis_filter *r)
 {
     enum status st;
@@ -207,7 +211,7 @@ static void mend(struct redis_filter *r)
     if (st == STATUS_OK)
         st = fill_some(r);
     if (st == STATUS_OK && r->filled < PARTS)
-        return; /* the rest with the next calls */
+        return; /* the next calls fill the rest */
     if (st == STATUS_OK && r->missed_count > 0)
         st = put_missed(r);
     if (st != STATUS_OK) {
@@ -249,7 +253,8 @@ static enum status place_of(const struct filter_options *o,
     return st;
 }
 
-/* Out of reach is no reason not to begin, where keys can be had later. */
+/* A server out of reach does not prevent starting if a source can give the keys
+ * later. */
 static enum status begin(struct redis_filter *r)
 {
     struct buf error;
@@ -285,10 +290,10 @@ static enum status redis_make(struct filter **out,
     r = xcalloc(1, sizeof *r);
     r->base.ops = &redis_ops;
     r->base.opt = *o;
-    r->base.opt.redis = NULL; /* the caller's, and may hold a password */
+    r->base.opt.redis = NULL; /* owned by the caller; may hold a password */
     r->bloom = redis_bloom_new(&bo);
     if (o->source.keys_of != NULL)
-        fill_all(r); /* until the mark says that it need not be */
+        fill_all(r); /* unless redis_filter_trust() succeeds */
     else
         r->filled = PARTS;
     st = begin(r);
@@ -380,7 +385,7 @@ const struct filter_ops redis_ops = {
     .unsure = redis_unsure,
 };
 
-/* ---- known again after a restart of ours ---- */
+/* ---- recognising the filter after a restart of ours ---- */
 
 bool redis_filter_mark(struct filter *f, struct buf *out)
 {

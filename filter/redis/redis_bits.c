@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_bits.c - which bits of the string a key has.
+ * redis_bits.c - which bits of the string belong to a key.
  *
  * Blocked: the block and the cells are those of block.h, of which lane j is
  * octets 8j to 8j + 7, little-endian. Cell c of it is bit c % 8, counted from
@@ -13,8 +13,8 @@
  * 2006) salted   g_i = h1 of the key with the octet i behind it   (go-zero: k =
  * 14)
  *
- * for i = 0 .. k - 1, each modulo `bits`. A digest stands for its eight octets,
- * lowest first.
+ * for i = 0 .. k - 1, each modulo `bits`. A digest is hashed as its eight
+ * octets, lowest first.
  */
 #include "filter/redis/redis_bits.h"
 

@@ -1,5 +1,5 @@
 /*
- * redis_bits.h - which bits of the string a key has; private to filter/.
+ * redis_bits.h - which bits of the string belong to a key; private to filter/.
  *
  * Offsets are Redis's own: bit 0 is the highest of octet 0 (SETBIT). Pure.
  */
@@ -19,20 +19,20 @@ struct redis_geometry {
     uint64_t bits;
 };
 
-/* Is there such a geometry? For what a stranger's record says. */
+/* Is the geometry possible? For records that others may have written. */
 bool redis_geometry_is_valid(const struct redis_geometry *g);
-/* The best one for `expect` keys at `fpr`, of the layout given. STATUS_LIMIT:
- * over 2^32 bits; `g->bits` is what it would take. */
+/* Choose the best geometry for `expect` keys at `fpr`, of the layout given.
+ * STATUS_LIMIT: it needs more than 2^32 bits; `g->bits` says how many. */
 MUST_CHECK enum status redis_geometry_fit(struct redis_geometry *g,
                                           uint64_t expect, double fpr);
-/* Rate after `count` keys. */
+/* False-positive rate after `count` keys. */
 double redis_geometry_rate(const struct redis_geometry *g, uint64_t count);
 
 /* The k offsets of key i. */
 void redis_bits_of(const struct redis_geometry *g, struct redis_keys keys,
                    size_t i, uint32_t *offsets);
-/* Those of keys first .. first + n - 1 behind each other, each as four octets,
- * highest first: what the scripts take. */
+/* The offsets of keys first .. first + n - 1 one after the other, each as four
+ * octets, highest first, as the scripts take them. */
 void redis_bits_pack(const struct redis_geometry *g, struct redis_keys keys,
                      size_t first, size_t n, struct buf *out);
 

@@ -2,20 +2,21 @@
 /*
  * redis_bloom.c - a Bloom filter in a Redis string, shared by many processes.
  *
- *   NAME                 the bits, from the start at their full length
+ *   NAME                 the bits, at their full length from the start
  *   NAME:meta            a hash: geometry, epoch, generation, counts
  *   NAME:next            bits being rebuilt
- *   NAME:last:CLIENT:N   what one of a client's last batches was answered
+ *   NAME:last:CLIENT:N   the answer to one of a client's last batches
  *
- * Who asks computes the offsets, so that the server only sets and tests bits;
- * the price is that everyone must know the geometry. Hence the generation: a
- * call made for another one does nothing and says STALE, and the caller reads
- * the record and asks again. This makes a rebuild safe: once it has begun, no
- * writer can be left that writes to the old bits alone.
+ * The client computes the offsets, so that the server only sets and tests bits;
+ * the price is that every client must know the geometry. Hence the generation:
+ * a call made for another generation does nothing and answers STALE; the client
+ * then reads the record and calls again. This makes a rebuild safe: once it has
+ * begun, no client can go on writing to the old bits alone.
  *
- * A batch whose answer did not arrive may have been done. Doing it again would
- * call its keys seen, although nobody was told that they were new; so the
- * server keeps the answers of a client's last batches for ten minutes.
+ * A batch whose answer did not arrive may have been carried out. Sending it
+ * again would report its keys as seen, although no client was told that they
+ * were new; so the server keeps the answers of a client's last batches for ten
+ * minutes.
  */
 #include "filter/redis/redis_bloom.h"
 
@@ -94,7 +95,7 @@ void redis_bloom_free(struct redis_bloom *b)
 
 /* ---- calling ---- */
 
-/* A word for an answer: what it means. */
+/* The status that stands for a one-word answer. */
 static enum status word_status(struct bytes word)
 {
     static const struct {
@@ -112,7 +113,7 @@ static enum status word_status(struct bytes word)
     return STATUS_FORMAT;
 }
 
-/* An array is an answer; a word is a status, and freed. */
+/* An array is a result, and kept; a word becomes a status, and is freed. */
 static enum status judge(redisReply **r)
 {
     enum status st = STATUS_OK;
@@ -146,8 +147,9 @@ static enum status read_record(struct redis_bloom *b, struct redis_record *out)
     return st;
 }
 
-/* Connected, and to the server we know; else looks what it still has.
- * STATUS_CLOSED: no server within the link's patience. */
+/* Make sure that we are connected, to the server we know; if it is another or
+ * was restarted, read what it still has. STATUS_CLOSED: no server within the
+ * link's patience. */
 static enum status meet(struct redis_bloom *b)
 {
     struct redis_record now;
@@ -163,7 +165,7 @@ static enum status meet(struct redis_bloom *b)
         if (st == STATUS_OK && now.adds < b->record.adds)
             st = STATUS_DAMAGED;
         if (st == STATUS_CLOSED)
-            return STATUS_AGAIN; /* gone again: meet it once more */
+            return STATUS_AGAIN; /* gone again: start over */
     }
     if (b->run_id[0] != '\0')
         b->restarts++;
@@ -172,8 +174,8 @@ static enum status meet(struct redis_bloom *b)
     return st;
 }
 
-/* How often and how long one call is tried. A server that restarts, or takes no
- * more clients for a while, has the link's patience. */
+/* How often and how long one call is tried. If a server restarts, or takes no
+ * more clients for a while, we try for the link's patience. */
 struct tries {
     int n;
     int64_t until;
@@ -235,7 +237,7 @@ struct record_text {
     char epoch[REDIS_TOKEN_SIZE], seed[2 * DIGEST_SEED_SIZE + 1];
 };
 
-/* Make it, or find it made. */
+/* Make the filter, or find that it exists. */
 static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
 {
     struct record_text t;
@@ -289,7 +291,7 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
 
     for (size_t i = 0; i < sizeof args / sizeof *args; i++)
         list[i] = bytes_of_str(args[i]);
-    b->record.epoch[0] = '\0'; /* whatever is there is the one from now on */
+    b->record.epoch[0] = '\0'; /* accept whatever filter is there from now on */
     st = redis_call(b, &redis_script_open, 3, list, sizeof args / sizeof *args,
                     &r);
     if (st == STATUS_OK) {
@@ -301,7 +303,8 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
     return st;
 }
 
-/* A bitmap of others: nothing stands beside it, the place has to say all. */
+/* Use a bitmap of another program: it has no record, so the place must give the
+ * whole geometry. */
 static enum status take_foreign(struct redis_bloom *b)
 {
     const struct redis_place *p = &b->place;
@@ -330,8 +333,8 @@ static enum status open_there(struct redis_bloom *b)
                : st;
 }
 
-/* What the place says beside the name holds for one that is made; of one that
- * is there it must not contradict. */
+/* The settings in the place apply when a filter is made; they must not
+ * contradict one that exists. */
 static enum status agrees(const struct redis_bloom *b, struct buf *error)
 {
     const struct redis_place *p = &b->place;
@@ -437,7 +440,7 @@ void redis_bloom_why(const struct redis_bloom *b, enum status st,
 
 /* ---- adding and checking ---- */
 
-/* One call under way: which keys, and as what it was sent. */
+/* One call under way: its keys, and its batch ID. */
 struct chunk {
     size_t first, n;
     char id[BATCH_ID_SIZE];
@@ -448,10 +451,10 @@ struct chunk {
 struct run {
     struct redis_keys keys;
     bool add;
-    bool *out; /* NULL: not asked */
+    bool *out; /* NULL: not wanted */
 };
 
-/* Arguments of a chunk's call, for the geometry as we know it now. */
+/* The arguments of a chunk's call, for the geometry as we know it now. */
 struct call {
     const struct redis_script *script;
     struct bytes keys[REDIS_NAMES], args[7];
@@ -494,7 +497,7 @@ static void prepare(struct redis_bloom *b, const struct run *r,
     to->nargs = 7;
 }
 
-/* "0110..." for the n keys of a chunk. */
+/* Read "0110...", the answers for the n keys of a chunk. */
 static enum status take_answers(const redisReply *r, const struct chunk *c,
                                 bool *out)
 {
@@ -536,7 +539,7 @@ static enum status take_reply(struct redis_bloom *b, const struct run *r,
     return st;
 }
 
-/* One chunk, to its end. */
+/* Send one chunk, with retries, until it is answered or has failed. */
 static enum status run_alone(struct redis_bloom *b, const struct run *r,
                              struct chunk *c)
 {
@@ -567,7 +570,8 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
     return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }
 
-/* Send all of them, then read what came; who was not done goes alone. */
+/* Send all chunks, then read the answers; a chunk that was not done is sent
+ * again alone. */
 static enum status run_window(struct redis_bloom *b, const struct run *r,
                               struct chunk *chunks, size_t n)
 {

@@ -2,25 +2,26 @@
  * redis_bloom.h - a Bloom filter in a Redis string, shared by many processes.
  *
  * Promises: a batch is added in one step, and of many processes that add a key
- * at once exactly one is told that it was new. What is answered was written:
- * a batch whose answer is lost is asked for again and answered as it was the
- * first time. A filter that was flushed, evicted, has expired or was made anew
- * is recognised, and never taken for an empty one. A rebuild under way gets
- * every key that anyone adds, and takes the place of the old bits in one step.
+ * at once exactly one is told that it was new. An answer means that the keys
+ * were written: if the answer to a batch is lost, we send the batch again and
+ * get the answer of the first time. We notice when a filter was flushed,
+ * evicted, expired or made anew, and never take it for an empty one. A rebuild
+ * under way gets every key that any client adds, and replaces the old bits in
+ * one step.
  *
- * Cannot: know whether a server that was restarted forgot its newest writes,
- * other than by having seen more of them itself (redis_bloom_restarts); know
- * that half a batch came back from a log that was cut (its keys are then
- * "maybe" although nobody was told that they were new); follow a Redis Cluster;
- * grow by itself. A string ends at 2^32 bits.
+ * It cannot tell whether a restarted server forgot its newest writes, unless it
+ * has seen more of them itself (redis_bloom_restarts). It cannot notice that
+ * half a batch came back from a truncated log (its keys are then "maybe"
+ * although no client was told that they were new). It does not follow a Redis
+ * Cluster or grow by itself. A string ends at 2^32 bits.
  *
  * Two layouts. `blocked` has the very bits of a `bloom` filter in memory:
  * block.h's 64-byte blocks, whose octets are those of a filter file's units.
  * `plain` spreads k bits over the whole string by MurmurHash3 of the key's own
  * octets, so that bitmaps other programs keep in Redis can be read and written;
- * docs/formats/redis-filter.md has both, and what others do.
+ * docs/formats/redis-filter.md has both, and the layouts of other programs.
  *
- * One thread. Waits for the network.
+ * Threads: one. Calls wait for the network.
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_BLOOM_H
 #define URLWEIR_FILTER_REDIS_REDIS_BLOOM_H
@@ -37,29 +38,31 @@
 struct redis_bloom;
 
 enum redis_bloom_mode {
-    REDIS_BLOOM_OPEN, /* it is there; a bitmap of others is taken where the
-                         place says its bits and the plain layout */
-    REDIS_BLOOM_MAKE, /* made where there is none */
-    REDIS_BLOOM_NEW   /* made, and must not be there */
+    REDIS_BLOOM_OPEN, /* it must exist; a bitmap of another program is accepted
+                         if the place gives its bits and the plain layout */
+    REDIS_BLOOM_MAKE, /* made if there is none */
+    REDIS_BLOOM_NEW   /* made; it must not exist yet */
 };
 
 struct redis_bloom_options {
     const struct redis_place *place; /* copied */
     enum redis_bloom_mode mode;
-    /* What one that is made is for, where the place does not say bits and k. */
+    /* Size of a filter that is made, if the place does not give bits and k. */
     uint64_t expect;
     double fpr;
-    const unsigned char *seed; /* kept in the record, or NULL */
+    const unsigned char *seed; /* stored in the record, or NULL */
     int64_t patience_ms;       /* as in redis_connection.h */
 };
 
-/* In two steps, for who can do without it meanwhile: an object that has not
- * met its server, and meeting it, which may be tried again and again, and anew
- * after the filter was lost. STATUS_CLOSED: out of reach; STATUS_NOT_FOUND,
- * STATUS_EXISTS; STATUS_LIMIT: more than 2^32 bits are needed; STATUS_FORMAT:
- * what is there is no filter of ours; STATUS_ARG: refused, or a bitmap of
- * others whose bits the place does not say; STATUS_FULL, STATUS_BUSY as in
- * redis_connection.h. On error `error`, where not NULL, gains a sentence. */
+/* Open in two steps, for callers that can go on without the filter:
+ * redis_bloom_new() makes an object without contacting the server,
+ * redis_bloom_start() contacts it. The second may be called again and again,
+ * also after the filter was lost. STATUS_CLOSED: the server is out of reach;
+ * STATUS_NOT_FOUND, STATUS_EXISTS; STATUS_LIMIT: it needs more than 2^32 bits;
+ * STATUS_FORMAT: what is there is not a filter of ours; STATUS_ARG: the server
+ * refuses us, or the place does not give the bits of another program's bitmap;
+ * STATUS_FULL, STATUS_BUSY as in redis_connection.h. On error a sentence is
+ * appended to `error`, unless it is NULL. */
 struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o);
 MUST_CHECK enum status redis_bloom_start(struct redis_bloom *b,
                                          struct buf *error);
@@ -69,61 +72,65 @@ MUST_CHECK enum status redis_bloom_open(struct redis_bloom **out,
                                         struct buf *error);
 void redis_bloom_free(struct redis_bloom *b); /* NULL is fine */
 
-/* One of the two; the text itself is of the plain layout alone. */
+/* Keys as digests or as texts; only the plain layout takes texts. */
 struct redis_keys {
     const uint64_t *digest; /* NULL: use text */
     const struct bytes *text;
 };
 
-/* Add n keys. fresh[i], where `fresh` is not NULL: it was certainly new, and
- * nobody else was told so. Calls of up to REDIS_BATCH keys are one step; longer
- * ones are several. STATUS_CLOSED: some may not be in, and nothing in `fresh`
- * counts; calling again with the same keys is right. STATUS_NOT_FOUND: the
+/* Add n keys. fresh[i], if `fresh` is not NULL: key i was certainly new, and no
+ * other client was told so. A call of up to REDIS_BATCH keys is one step; a
+ * longer one is several. STATUS_CLOSED: some keys may not be in, and `fresh` is
+ * not valid; it is safe to call again with the same keys. STATUS_NOT_FOUND: the
  * filter is gone. STATUS_DAMAGED: the server came back without batches that it
  * had confirmed. */
 #define REDIS_BATCH 1024
 MUST_CHECK enum status redis_bloom_add(struct redis_bloom *b,
                                        struct redis_keys keys, size_t n,
                                        bool *fresh);
-/* maybe[i]: false means that it was never added. Statuses as above. */
+/* maybe[i] is false if key i was never added. Statuses as above. */
 MUST_CHECK enum status redis_bloom_check(struct redis_bloom *b,
                                          struct redis_keys keys, size_t n,
                                          bool *maybe);
-/* The filter, with all that belongs to it. Of a bitmap of others STATUS_ARG. */
+/* Delete the filter and all its keys in Redis. STATUS_ARG: it is a bitmap of
+ * another program. */
 MUST_CHECK enum status redis_bloom_drop(struct redis_bloom *b);
 
-/* ---- a rebuild: other size, same layout; everyone else goes on ---- */
+/* ---- rebuild: another size, same layout, while other clients go on ---- */
 
-/* From now on every writer writes twice. One that another had begun ends. */
+/* Begin: from now on every client writes to both. A rebuild that another client
+ * had begun ends. */
 MUST_CHECK enum status redis_bloom_rebuild(struct redis_bloom *b,
                                            uint64_t expect, double fpr);
-/* Keys that were added before it began: all of them, from whoever knows them.
+/* Add keys from before the rebuild began. The caller must give all of them.
  * STATUS_CLOSED as above; STATUS_NOT_FOUND: another rebuild began. */
 MUST_CHECK enum status redis_bloom_refill(struct redis_bloom *b,
                                           struct redis_keys keys, size_t n);
-/* The new bits take the old ones' place; or they go, and nothing changed. */
+/* Replace the old bits by the new ones; or drop the new ones, with nothing
+ * changed. */
 MUST_CHECK enum status redis_bloom_swap(struct redis_bloom *b);
 MUST_CHECK enum status redis_bloom_abort(struct redis_bloom *b);
 
 /* ---- asking ---- */
 
-/* Could a call reach the server now, or is a back-off running? */
+/* May a call try to reach the server now? False while a back-off runs. */
 bool redis_bloom_is_due(const struct redis_bloom *b);
-/* Connect where that is needed; the filter is there and the one we know. */
+/* Connect if needed, and check that the filter exists and is the one we
+ * know. */
 MUST_CHECK enum status redis_bloom_ready(struct redis_bloom *b);
 /* How often the server was found restarted since the filter was opened. */
 uint64_t redis_bloom_restarts(const struct redis_bloom *b);
 
-/* Has it more keys than it was made for? As last told by the server. */
+/* Does it have more keys than it was made for, as last told by the server? */
 bool redis_bloom_is_overfull(const struct redis_bloom *b);
 
 struct redis_bloom_info {
     enum redis_layout layout;
     enum redis_hash hash;
-    uint64_t bits, expect, count; /* of a bitmap of others 0, 0 */
+    uint64_t bits, expect, count; /* expect, count: 0 if foreign */
     unsigned k;
     double fpr, fpr_predicted; /* predicted: from the count */
-    bool foreign;              /* a bitmap of others: no record beside it */
+    bool foreign;              /* another program's bitmap, without a record */
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
     bool rebuilding;
@@ -134,13 +141,13 @@ struct redis_bloom_info {
     uint64_t bits_set;
 };
 
-/* As last told by the server; no network. */
+/* The values last told by the server; does not use the network. */
 void redis_bloom_known(const struct redis_bloom *b,
                        struct redis_bloom_info *out);
-/* Asked of the server, which counts its bits: 0.1 s for the largest. */
+/* Current values; the server counts its bits, 0.1 s for the largest. */
 MUST_CHECK enum status redis_bloom_inspect(struct redis_bloom *b,
                                            struct redis_bloom_info *out);
-/* What the last failure was, for people; no secrets in it. */
+/* Append a description of the last failure, for people, without secrets. */
 void redis_bloom_why(const struct redis_bloom *b, enum status st,
                      struct buf *out);
 

@@ -4,11 +4,11 @@
  *
  *   CLOSED --connect, AUTH, SELECT, INFO--> OPEN --error, time-out--> CLOSED
  *
- * hiredis blocks without an end on a server that sends an octet a second, and
- * makes an array as long as the server says. So the reading loop is our own,
- * with a deadline and a ceiling, and so is the making of arrays. A write to a
- * connection that is gone would raise SIGPIPE, which is kept from the process
- * for the length of the write.
+ * hiredis blocks forever on a server that sends an octet a second, and
+ * allocates an array as long as the server says. So the reading loop is our
+ * own, with a deadline and a ceiling, and so is the allocation of arrays. A
+ * write to a closed connection would raise SIGPIPE, which we block during the
+ * write.
  */
 #include "filter/redis/redis_connection.h"
 
@@ -33,7 +33,7 @@ struct redis_connection {
     struct redis_place place;
     int64_t patience;                 /* ns */
     redisContext *c;                  /* NULL: closed */
-    redisReplyObjectFunctions makers; /* hiredis's own, but for arrays */
+    redisReplyObjectFunctions makers; /* hiredis's own, except for arrays */
     int64_t wait;     /* ns, before the try after the next failure */
     int64_t next_try; /* clock_mono() */
     char run_id[LINK_RUN_ID_SIZE];
@@ -69,9 +69,9 @@ void redis_connection_free(struct redis_connection *l)
     free(l);
 }
 
-/* ---- words and waits ---- */
+/* ---- messages and waits ---- */
 
-/* A server's text: one line, printable, cut. */
+/* Store a server's text as one line: printable characters only, truncated. */
 static void keep_error(struct redis_connection *l, const char *text, size_t len)
 {
     size_t n = 0;
@@ -155,7 +155,7 @@ typedef size_t array_length;
 typedef int array_length;
 #endif
 
-/* An array no longer than we ever ask for; NULL ends the reading. */
+/* Make an array no longer than we ever ask for; NULL makes hiredis stop. */
 static void *bounded_array(const redisReadTask *task, array_length elements)
 {
     redisReply *r, *parent;
@@ -188,7 +188,7 @@ void redis_connection_bound(redisReader *r, redisReplyObjectFunctions *makers)
     r->fn = makers;
 }
 
-/* Keep a SIGPIPE of this thread's own making from it. */
+/* Write, and suppress a SIGPIPE that the write itself raises. */
 static int write_quietly(redisContext *c, int *done)
 {
     static const struct timespec none = {0, 0};
@@ -223,7 +223,7 @@ static enum status flush_out(struct redis_connection *l)
     return STATUS_OK;
 }
 
-/* The next whole answer. */
+/* Read the next whole answer. */
 static enum status read_answer(struct redis_connection *l, redisReply **out)
 {
     int64_t deadline = clock_mono() + l->place.timeout_ms * NS_PER_MS;
@@ -292,7 +292,7 @@ static enum status receive(struct redis_connection *l, redisReply **out)
     return st;
 }
 
-/* One plain command and its answer. */
+/* Send one plain command and read its answer. */
 static enum status ask(struct redis_connection *l, int argc, const char **argv,
                        redisReply **out)
 {
@@ -394,7 +394,7 @@ static enum status learn(struct redis_connection *l)
     freeReplyObject(r);
     if (l->run_id[0] == '\0')
         return lost(l, "the server does not say its run_id in INFO");
-    if (loading) /* INFO is answered even then, and nothing else */
+    if (loading) /* while loading, a server answers INFO and nothing else */
         return lost(l, "the server is loading its data");
     return STATUS_OK;
 }
@@ -506,7 +506,7 @@ enum status redis_connection_send(struct redis_connection *l,
     enum status st = redis_connection_ready(l);
 
     if (st == STATUS_OK && l->sha[s->number][0] == '\0')
-        return STATUS_AGAIN; /* not known here: run alone first */
+        return STATUS_AGAIN; /* not loaded yet: run it alone first */
     if (st == STATUS_OK)
         st = append(l, s, keys, nkeys, args, nargs);
     return st == STATUS_OK ? flush_out(l) : st;

@@ -1,20 +1,21 @@
 /*
  * redis_connection.h - one connection to a Redis server, through hiredis.
  *
- * Connects when it is asked for something, says who we are, sends scripts by
- * their digest and loads them where the server does not know them. When the
- * server is out of reach, tries are spaced: 100 ms, doubling to 30 s, half of
- * it at random, so that many crawlers do not come back all at once.
+ * Connects on the first request, authenticates, sends scripts by their digest,
+ * and loads those that the server does not know. While the server is out of
+ * reach, tries are spaced: 100 ms, doubling to 30 s, half of it random, so that
+ * many crawlers do not come back all at once.
  *
- * The server's bytes are hostile: an answer is at most LINK_ANSWER_MOST octets
- * and LINK_ELEMENTS_MOST elements, and has `timeout_ms` of its own to come
- * whole. Whoever reads one checks its shape.
+ * The server's bytes are hostile: an answer has at most LINK_ANSWER_MOST octets
+ * and LINK_ELEMENTS_MOST elements, and must arrive whole within `timeout_ms`.
+ * The caller checks its shape.
  *
- * A connection cannot outlive its server, so a server that was restarted, and
- * may have forgotten what it had not saved, shows by its run ID at the next
+ * A connection cannot outlive its server. A server that was restarted, and may
+ * have forgotten what it had not saved, has another run ID at the next
  * connection.
  *
- * One thread. The clock is asked here: waiting for a server is all this does.
+ * Threads: one. This module reads the clock itself, since all it does is wait
+ * for a server.
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_CONNECTION_H
 #define URLWEIR_FILTER_REDIS_REDIS_CONNECTION_H
@@ -35,46 +36,48 @@
 
 struct redis_connection;
 
-/* `patience_ms`: how long a call goes on trying; 0: one try, and none while
- * waiting for the next is not over. */
+/* `patience_ms`: how long a call goes on trying; 0: one try, or none while a
+ * back-off runs. */
 struct redis_connection *redis_connection_new(const struct redis_place *place,
                                               int64_t patience_ms);
 void redis_connection_free(struct redis_connection *l); /* NULL is fine */
 
 int64_t redis_connection_patience(const struct redis_connection *l); /* ns */
 
-/* Connect unless it is. STATUS_CLOSED: the server is out of reach, or not
- * ready (loading, too many clients); STATUS_ARG: it is there and refuses us
- * (password, database, rights). */
+/* Connect unless connected. STATUS_CLOSED: the server is out of reach, or not
+ * ready (loading, too many clients); STATUS_ARG: it refuses us (password,
+ * database, rights). */
 MUST_CHECK enum status redis_connection_ready(struct redis_connection *l);
 /* Would a call try to connect now? */
 bool redis_connection_is_due(const struct redis_connection *l);
 bool redis_connection_is_open(const struct redis_connection *l);
-/* Close it, so that the next call connects anew after a wait. */
+/* Close the connection; the next call connects anew after a wait. */
 void redis_connection_lose(struct redis_connection *l);
 
-/* A script: `text` and `name` are static; it has a place in every link. */
+/* A script; `text` and `name` are static. Each connection remembers by its
+ * number whether it is loaded. */
 struct redis_script {
     unsigned number; /* below LINK_SCRIPTS, one for each */
     const char *name, *text;
 };
 #define LINK_SCRIPTS 12
 
-/* Run one. The answer is the caller's to freeReplyObject(), and is no error.
- * STATUS_CLOSED: the connection was lost, or the server is not ready: whether
- * the script ran is not known. The others mean that it did not:
+/* Run a script. The caller frees the answer with freeReplyObject(); it is never
+ * an error reply. STATUS_CLOSED: the connection was lost, or the server is not
+ * ready: whether the script ran is not known. The others mean that it did not:
  * STATUS_FULL: the server is at its `maxmemory`; STATUS_BUSY: it is a replica,
- * or does not take writes; STATUS_ARG: no rights, or a key that is no string;
- * STATUS_FORMAT: the answer is none. */
+ * or does not take writes; STATUS_ARG: no rights, or a key that is not a
+ * string; STATUS_FORMAT: the answer is not valid. */
 MUST_CHECK enum status redis_connection_run(struct redis_connection *l,
                                             const struct redis_script *s,
                                             const struct bytes *keys,
                                             size_t nkeys,
                                             const struct bytes *args,
                                             size_t nargs, redisReply **out);
-/* The same in two halves, so that several can be under way; each send is
- * answered in order. Between them nothing else is called. A script that the
- * server has forgotten answers STATUS_AGAIN, and is loaded by its next run. */
+/* redis_connection_run() in two halves, so that several scripts can be under
+ * way; answers arrive in the order of sending. Call nothing else between the
+ * halves. A script that the server has forgotten answers STATUS_AGAIN, and is
+ * loaded by its next run. */
 MUST_CHECK enum status redis_connection_send(struct redis_connection *l,
                                              const struct redis_script *s,
                                              const struct bytes *keys,
@@ -84,16 +87,18 @@ MUST_CHECK enum status redis_connection_send(struct redis_connection *l,
 MUST_CHECK enum status redis_connection_receive(struct redis_connection *l,
                                                 redisReply **out);
 
-/* Let a reader make no array longer than LINK_ELEMENTS_MOST: each link's does;
- * here for fuzzing. `makers` lives as long as the reader. */
+/* Bound the arrays that a reader makes to LINK_ELEMENTS_MOST. Every connection
+ * does this itself; public for fuzzing. `makers` lives as long as the
+ * reader. */
 void redis_connection_bound(redisReader *r, redisReplyObjectFunctions *makers);
 
-/* Of the server last connected to; "" before the first. */
+/* Run ID of the server last connected to; "" before the first. */
 const char *redis_connection_run_id(const struct redis_connection *l);
 /* The last failure in words, without secrets; "" before the first. */
 const char *redis_connection_error(const struct redis_connection *l);
-/* What the server said of itself when it was connected to: may it throw keys
- * away (maxmemory with a policy other than noeviction), does it keep a log? */
+/* What the server said of itself at the last connection: may it evict keys
+ * (maxmemory with a policy other than noeviction), does it keep an append-only
+ * log? */
 bool redis_connection_may_evict(const struct redis_connection *l);
 bool redis_connection_is_logged(const struct redis_connection *l);
 

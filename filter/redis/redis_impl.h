@@ -2,7 +2,7 @@
  * redis_impl.h - the shared filter's own struct, for its files alone.
  *
  *   redis_bloom.c     opening, the record, adding and checking
- *   redis_rebuild.c   another size while everyone goes on
+ *   redis_rebuild.c   another size while other clients go on
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_IMPL_H
 #define URLWEIR_FILTER_REDIS_REDIS_IMPL_H
@@ -13,7 +13,7 @@
 #include "filter/redis/redis_connection.h"
 #include "filter/redis/redis_scripts.h"
 
-#define REDIS_WINDOW     4  /* calls under way at once */
+#define REDIS_WINDOW     4  /* most calls under way at once */
 #define REDIS_TOKEN_SIZE 33 /* 32 hexadecimal digits and a zero byte */
 #define REDIS_TRIES      6  /* of one call, at least */
 
@@ -21,11 +21,11 @@
 enum { KEY_BITS, KEY_RECORD, KEY_NEXT, KEY_ANSWER, REDIS_NAMES };
 
 struct redis_record {
-    char epoch[REDIS_TOKEN_SIZE]; /* "": a bitmap of others */
+    char epoch[REDIS_TOKEN_SIZE]; /* "": another program's bitmap */
     char generation[24];
     struct redis_geometry now, next; /* next.k == 0: no rebuild */
     char next_token[REDIS_TOKEN_SIZE];
-    char built[REDIS_TOKEN_SIZE]; /* of the last rebuild that took place */
+    char built[REDIS_TOKEN_SIZE]; /* of the last finished rebuild */
     uint64_t adds, count, expect;
     double fpr;
     bool has_seed;
@@ -35,7 +35,7 @@ struct redis_record {
 struct redis_bloom {
     struct redis_place place;
     enum redis_bloom_mode mode;
-    uint64_t expect; /* of one that is made */
+    uint64_t expect; /* of a filter that we make */
     double fpr;
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
@@ -46,23 +46,25 @@ struct redis_bloom {
     char run_id[LINK_RUN_ID_SIZE];
     uint64_t restarts;
     char client[17]; /* 16 hexadecimal digits */
-    uint64_t batch;  /* number of the next */
+    uint64_t batch;  /* number of the next batch */
     struct buf packed, packed_next;
     bool told_evicts;
 };
 
-/* 32 hexadecimal digits nobody else has. */
+/* Make 32 random hexadecimal digits. */
 void redis_token(char out[REDIS_TOKEN_SIZE]);
-/* Run a script on the first `nkeys` names, trying again while the server is
- * out of reach and may come back; its answer, or the status it stands for. */
+/* Run a script on the first `nkeys` names, and retry while the server is out of
+ * reach and may come back. Gives its answer, or the status that the answer
+ * stands for. */
 MUST_CHECK enum status redis_call(struct redis_bloom *b,
                                   const struct redis_script *s, size_t nkeys,
                                   const struct bytes *args, size_t nargs,
                                   redisReply **out);
-/* A record as HGETALL gives it; STATUS_FORMAT, and nothing is changed. */
+/* Parse a record as HGETALL gives it. STATUS_FORMAT: not valid; *out is
+ * unchanged. */
 MUST_CHECK enum status redis_record_read(struct redis_record *out,
                                          const redisReply *r);
-/* Read it again: our own idea of the geometry is stale. */
+/* Read the record again, since our copy of the geometry is stale. */
 MUST_CHECK enum status redis_reload(struct redis_bloom *b);
 
 #endif

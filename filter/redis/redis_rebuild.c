@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_rebuild.c - another size for a shared filter while everyone goes on.
+ * redis_rebuild.c - another size for a shared filter while other clients go on.
  *
- *   begin   new bits, a token, generation + 1: writers learn of both
+ *   begin   new bits, a token, generation + 1: clients notice
  *   fill    keys from before the beginning, into the new bits alone
  *   swap    RENAME over the old bits, generation + 1
  *
- * A key is added either before `begin`, and then it is for the one who rebuilds
- * to give it, or after, and then its writer sets it in both. The token says
- * whose rebuild it is: of two, the first one's next step is refused. One that
- * was left alone costs memory and a second write, until another begins or the
- * filter is dropped.
+ * A key added before `begin` must be given by the client that rebuilds; a key
+ * added later is set in both by the client that adds it. The token identifies a
+ * rebuild: when a second one begins, the next step of the first is refused. An
+ * abandoned rebuild costs memory and a second write, until another begins or
+ * the filter is dropped.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #include "filter/redis/redis_impl.h"
 
-/* Steps whose answer is the record. */
+/* Run a step whose answer is the record. */
 static enum status step(struct redis_bloom *b, const struct redis_script *s,
                         const struct bytes *args, size_t nargs)
 {
@@ -92,7 +92,7 @@ enum status redis_bloom_refill(struct redis_bloom *b, struct redis_keys keys,
     return st;
 }
 
-/* A swap whose answer was lost is GONE when it is asked for again. */
+/* If the answer to a swap was lost, the repeated swap answers GONE. */
 static enum status end(struct redis_bloom *b, const struct redis_script *s)
 {
     struct bytes args[2] = {bytes_of_str(b->record.epoch),

@@ -2,8 +2,8 @@
 /*
  * redis_record.c - the record beside the bits, as a server tells it.
  *
- * Anyone who can write to the server may have written it: every number is
- * bounded, and a geometry that cannot be is refused.
+ * Anyone with write access to the server may have written it: every number is
+ * bounded, and an impossible geometry is refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 
 #include "base/ascii.h"
 
-/* The value of `name` among field, value ...; empty where there is none. */
+/* The value of `name` in a list of fields and values; empty if there is
+ * none. */
 static struct bytes field(const redisReply *r, const char *name)
 {
     for (size_t i = 0; i + 1 < r->elements; i += 2) {

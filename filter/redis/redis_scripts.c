@@ -2,15 +2,15 @@
 /*
  * redis_scripts.c - what a Redis server does for a shared Bloom filter, in Lua.
  *
- * One BITFIELD a key: it sets k bits and answers with what they were, wherever
- * they are, so that both layouts have the same scripts. SETBIT for each bit
- * would take k commands a key. What does not change is a string from the start:
- * the server formats each number it is handed, at a fifth of the call's cost.
+ * One BITFIELD command a key sets k bits, wherever they are, and returns their
+ * old values, so that both layouts share the scripts. SETBIT for each bit would
+ * take k commands a key. Constants are strings from the start: the server
+ * formats each number it is passed, at a fifth of the call's cost.
  */
 #include "filter/redis/redis_scripts.h"
 
-/* Is the filter the one the caller knows? An empty epoch means a bitmap of
- * others, which has no record. */
+/* Is the filter the one the caller knows? An empty epoch means another
+ * program's bitmap, which has no record. */
 #define KNOWN                                                                  \
     "local m = redis.call('HMGET', KEYS[2], 'epoch', 'bytes', 'gen')\n"        \
     "if ARGV[1] == '' then\n"                                                  \
@@ -23,7 +23,7 @@
 #define CURRENT                                                                \
     KNOWN "if ARGV[1] ~= '' and m[3] ~= ARGV[2] then return 'STALE' end\n"
 
-/* Set the bits of each key; "1" for those of which one was not set yet. */
+/* Set the bits of each key; "1" for each key that had a bit not set yet. */
 #define PUT                                                                    \
     "local function put(key, k, offsets)\n"                                    \
     "  local cmd, out = {'BITFIELD', key}, {}\n"                               \
@@ -43,7 +43,7 @@
     "  return all, n\n"                                                        \
     "end\n"
 
-/* The rebuild that the caller means. */
+/* Is this rebuild the caller's? */
 #define REBUILDING                                                             \
     KNOWN                                                                      \
     "local r = redis.call('HMGET', KEYS[2], 'next_token', 'next_bytes')\n"     \
@@ -142,8 +142,9 @@ const struct redis_script redis_script_fill = {
                    "redis.call('HINCRBY', KEYS[2], 'next_count', n)\n"
                    "return {1}\n"};
 
-/* The epoch goes first and comes back last: of a server killed while it writes
- * its log half of this may return, and must not pass for a filter. */
+/* The epoch is deleted first and restored last: if the server is killed while
+ * it writes its log, half of this may come back, and must not pass for a
+ * filter. */
 const struct redis_script redis_script_swap = {
     5, "swap",
     REBUILDING

@@ -1,12 +1,12 @@
 /*
- * redis_scripts.h - what a Redis server does for a shared Bloom filter, in Lua;
- * private to filter/.
+ * redis_scripts.h - the Lua scripts that a Redis server runs for a shared Bloom
+ * filter; private to filter/.
  *
  * A script runs alone on the server, so each is one step that others see whole
  * or not at all. All but `open` and `drop` begin by asking whether the filter
  * is still the one the caller knows: its epoch, a random word in the record
- * that stands beside the bits, and the length of the bits themselves. What was
- * flushed, evicted or has expired can so never pass for an empty filter.
+ * that stands beside the bits, and the length of the bits themselves. So a
+ * filter that was flushed, evicted or expired can never pass for an empty one.
  *
  * KEYS   1 the bits, 2 the record, 3 bits being rebuilt, 4 a batch's answer
  * answers
@@ -21,15 +21,16 @@
 
 /* ARGV: mode open|make|new|again, bits, ttl in ms, then field, value... of a
  * new record. Gives the record as HGETALL does; NONE: nothing is there;
- * FOREIGN: bits without a record; TAKEN: what is there is not to be touched.
- * `again` is `make` by one who knows that bits without a record are what was
- * left of a filter. */
+ * FOREIGN: bits without a record; TAKEN: something else is there and must not
+ * be touched. `again` is `make` by a caller that knows that bits without a
+ * record are the remains of a filter. */
 extern const struct redis_script redis_script_open;
 /* ARGV: epoch, generation, batch ID or "", k, offsets, offsets for the bits
- * being rebuilt or "", their k. Gives {batches, keys, "0110..."}: which were
- * new. A batch ID seen before is answered as it was then. */
+ * being rebuilt or "", their k. Gives {batches, keys, "0110..."}: 1 for each
+ * key that was new. A batch ID seen before gets the same answer as then. */
 extern const struct redis_script redis_script_add;
-/* ARGV: epoch, generation, k, offsets. Gives {"0110..."}: all bits set. */
+/* ARGV: epoch, generation, k, offsets. Gives {"0110..."}: 1 for each key whose
+ * bits are all set. */
 extern const struct redis_script redis_script_check;
 /* ARGV: epoch, token, bits, then field, value... Gives the record. */
 extern const struct redis_script redis_script_begin;

@@ -2,8 +2,8 @@
 /*
  * redis_url.c - where a Bloom filter in Redis is, and how it is laid out.
  *
- * A parser of its own and not that of frontier/url/url.h, which refuses all but
- * http(s) and canonicalises: a password is to arrive as it was meant.
+ * It does not use the parser of frontier/url/url.h, which refuses all but
+ * http(s) and canonicalises: a password must arrive as it was written.
  */
 #include "filter/redis/redis_url.h"
 
@@ -96,7 +96,7 @@ static bool duration(struct bytes in, int64_t *ms)
     return true;
 }
 
-/* What stands before the first `c`; the rest, without it, stays in *in. */
+/* Cut off the part before the first `c`; *in keeps the part after it. */
 static struct bytes cut(struct bytes *in, char c)
 {
     const char *at = in->len > 0 ? memchr(in->at, c, in->len) : NULL;
@@ -120,7 +120,7 @@ static enum status take_user(struct redis_place *p, struct bytes *rest,
     struct bytes who, user;
 
     for (size_t i = 0; i < rest->len; i++) {
-        char c = rest->at[i]; /* NOLINT: bytes with a length are somewhere */
+        char c = rest->at[i]; /* NOLINT: bytes with a length have an address */
 
         if (c == '/' || c == '?')
             break;
@@ -208,8 +208,8 @@ static enum status take_setting(struct redis_place *p, struct bytes name,
             return wrong(error, "timeout= is a time such as 2s, an hour at "
                                 "most");
     } else if (bytes_is(name, "retry")) {
-        /* The server keeps what a batch was answered for ten minutes; tries
-         * take twice this at most. */
+        /* The server remembers answers for ten minutes; retries take twice this
+         * time at most. */
         if (!duration(value, &p->retry_ms) || p->retry_ms > 3 * 60 * 1000)
             return wrong(error, "retry= is a time such as 30s, 3m at most");
     } else {
@@ -235,7 +235,7 @@ static enum status take_settings(struct redis_place *p, struct bytes query,
     return st;
 }
 
-/* What one setting says of another. */
+/* Check settings against each other. */
 static enum status check(const struct redis_place *p, struct buf *error)
 {
     if (p->layout == REDIS_BLOCKED && p->hash != REDIS_DOUBLE)

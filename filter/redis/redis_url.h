@@ -5,12 +5,12 @@
  *   redis+unix://[[USER]:PASSWORD@]/PATH[?SETTING[&SETTING...]]
  *
  *   key=NAME      the string's name [urlweir:filter]
- *   db=N          database, where the path cannot say it [0]
+ *   db=N          database, if the path cannot give it [0]
  *   layout=blocked|plain        [blocked]
- *   bits=N, k=N   geometry, when made; and of a bitmap of others, which cannot
- *                 tell it. Without: as the wanted capacity and rate ask
- *   hash=double|salted          of a plain layout
- *   ttl=TIME      the filter ends that long after it was made: 90, 15m, 7d
+ *   bits=N, k=N   geometry, for a filter that is made and for another program's
+ *                 bitmap; default: from the wanted capacity and rate
+ *   hash=double|salted          for the plain layout
+ *   ttl=TIME      the filter expires this long after it was made: 90, 15m, 7d
  *   timeout=TIME  the longest wait for one answer [2s]
  *   retry=TIME    how long `urlweir filter` waits for a server that is away, or
  *                 is loading its data [5s]; a crawl goes on without it
@@ -30,13 +30,14 @@
 enum redis_layout { REDIS_BLOCKED, REDIS_PLAIN };
 enum redis_hash { REDIS_DOUBLE, REDIS_SALTED };
 
-/* SETBIT and BITFIELD take offsets below 2^32: a string of 512 MiB. */
+/* SETBIT and BITFIELD take offsets below 2^32, so a string of 512 MiB at
+ * most. */
 #define REDIS_MOST_BITS (UINT64_C(1) << 32)
 #define REDIS_MOST_K    64
 
 struct redis_place {
     bool is_unix;
-    char host[256]; /* name or address; no brackets */
+    char host[256]; /* name or address, without brackets */
     char path[108]; /* of the socket, as struct sockaddr_un takes it */
     uint16_t port;
     char user[128], password[512]; /* empty: none */
@@ -44,17 +45,18 @@ struct redis_place {
     char key[256];
     enum redis_layout layout;
     enum redis_hash hash;
-    uint64_t bits; /* 0: not said */
-    unsigned k;    /* 0: not said */
+    uint64_t bits; /* 0: not given */
+    unsigned k;    /* 0: not given */
     int64_t ttl_ms, timeout_ms, retry_ms;
 };
 
-/* Is it meant to be one: does it begin with a scheme of ours? */
+/* Is it meant as a Redis URL: does it begin with one of its schemes? */
 bool redis_url_is_one(const char *text);
-/* STATUS_FORMAT: `error` gains what is wrong and what was expected. */
+/* STATUS_FORMAT: `error` gets a sentence on what is wrong and what was
+ * expected. */
 MUST_CHECK enum status redis_url_parse(struct redis_place *out,
                                        const char *text, struct buf *error);
-/* For people and logs: no user, no password. */
+/* Append the URL without user and password, for people and logs. */
 void redis_url_show(const struct redis_place *p, struct buf *out);
 
 #endif
