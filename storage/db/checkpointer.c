@@ -20,7 +20,7 @@
 
 struct checkpointer {
     char *path;
-    sqlite3 *h; /* its thread's, once that runs */
+    sqlite3 *h; /* used by the thread alone once it runs */
     pthread_t thread;
     bool running;
     /* shared, under mtx */
@@ -71,8 +71,8 @@ static void *checkpoint_thread(void *arg)
     return NULL;
 }
 
-/* A connection that has read nothing yet has not opened the log, and its
- * checkpoints do nothing and say so to nobody. */
+/* Until a connection has read something, SQLite has not opened the log for it,
+ * and its checkpoints silently do nothing. */
 static enum status connect(struct checkpointer *c)
 {
     int rc = sqlite3_open_v2(c->path, &c->h,
@@ -143,7 +143,7 @@ enum status checkpointer_wait(struct checkpointer *c)
     uint64_t wanted;
 
     pthread_mutex_lock(&c->mtx);
-    wanted = c->begun + 1; /* one under way may have begun too early */
+    wanted = c->begun + 1; /* one in progress may have begun too early */
     c->asked = true;
     pthread_cond_signal(&c->wake);
     while (!c->ended && c->finished < wanted)

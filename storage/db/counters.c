@@ -46,7 +46,7 @@ static enum status read_all(struct counters *t)
         uint64_t value = db_row_count(&r, 1, DB_TOTAL_MOST);
 
         st = db_row_check(&r, "counter");
-        /* One name as text and as a blob is two keys to SQLite. */
+        /* To SQLite a name as text and the same name as a blob are two keys. */
         if (st == STATUS_OK && map_get(t->by_name, name) != NULL)
             st = db_damaged("counter", 0, "stands twice");
         if (st == STATUS_OK && name.len > 0)

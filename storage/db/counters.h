@@ -2,7 +2,7 @@
  * counters.h - named counters, written in the transaction they belong to.
  *
  * Counting is in memory; counters_flush writes what changed (table counter), so
- * that a crash cannot part a count from what was counted.
+ * that after a crash the counts still agree with the rows.
  */
 #ifndef URLWEIR_STORAGE_DB_COUNTERS_H
 #define URLWEIR_STORAGE_DB_COUNTERS_H

@@ -2,11 +2,11 @@
 /*
  * db.c - the SQLite connection: schema versions, pragmas, group commit.
  *
- * A file that is there is opened and never filled (db_make.h does that whole),
- * so an empty one, or one that lacks a table, is damage. Its size is asked with
- * stat(2) and the rest through SQLite: to open and close the file ourselves
- * would drop the locks that SQLite holds on it for another connection of this
- * process (fcntl(2), "Record locking").
+ * An existing file is opened and never filled (db_make.h makes a file whole),
+ * so an empty one, or one that lacks a table, is damaged. We ask for its size
+ * with stat(2) and for the rest through SQLite: opening and closing the file
+ * ourselves would drop the locks that SQLite holds on it for another connection
+ * of this process (fcntl(2), "Record locking").
  */
 #include "storage/db/db.h"
 
@@ -29,7 +29,7 @@
 #define PAGE               4096
 #define DEFAULT_CACHE      (UINT64_C(32) << 20)
 #define DEFAULT_CHECKPOINT (UINT64_C(16) << 20)
-#define LOG_SIZE_LIMIT     "67108864" /* the log file is cut back to this */
+#define LOG_SIZE_LIMIT     "67108864" /* the log file is truncated to this */
 #define READER_WAITS_MS    5000
 
 const struct db_kind db_frontier = {
@@ -54,8 +54,8 @@ struct db {
     uint64_t wait_at;    /* a log this long makes the next db_begin wait */
 };
 
-/* Anything but BUSY may have left the file, or what SQLite has of it in
- * memory, half-way: the connection is not used again. */
+/* Any error but BUSY may have left the file, or SQLite's cache of it, half
+ * changed: the connection is not used again. */
 static enum status fail(struct db *d, int rc)
 {
     enum status st = sqlite_error(d->h, rc, d->path);
@@ -98,7 +98,7 @@ enum status db_prepare(struct db *d, sqlite3_stmt **out, const char *sql)
         sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
     if (rc == SQLITE_OK)
         return STATUS_OK;
-    if (rc == SQLITE_ERROR) { /* our SQL is sound: a table is missing */
+    if (rc == SQLITE_ERROR) { /* our SQL is correct, so a table is missing */
         log_error("database lacks a table", "path=%s error=\"%s\"", d->path,
                   sqlite3_errmsg(d->h));
         return STATUS_DAMAGED;
@@ -171,16 +171,16 @@ enum status db_error(const struct db *d)
 /* ---- transactions ---- */
 
 /* The log starts over only when all of it has been copied while no transaction
- * is open. A writer that begins again at once would never leave it that moment,
- * so past a length it waits: for the copying of what its last commit wrote, the
- * rest having been copied before. Where a reader holds the log, waiting does
- * not help, and the next time is that much later. */
+ * is open. A writer that begins its next transaction at once would never allow
+ * that, so past a certain length it waits until what its last commit wrote is
+ * copied too. If a reader holds the log, waiting does not help; then we wait
+ * again only after as much log again. */
 static void let_log_start_over(struct db *d)
 {
     if (d->ckpt == NULL || d->log_frames < d->wait_at)
         return;
     d->wait_at = d->log_frames + d->checkpoint_frames;
-    (void)checkpointer_wait(d->ckpt); /* a failure shows in db_broken */
+    (void)checkpointer_wait(d->ckpt); /* db_broken reports a failure */
 }
 
 enum status db_begin(struct db *d)
@@ -222,8 +222,7 @@ void db_rollback(struct db *d)
     if (!d->in_transaction)
         return;
     d->in_transaction = false;
-    /* SQLite may have rolled back by itself already, as it does on some
-     * errors; then there is nothing to do. */
+    /* On some errors SQLite has rolled back by itself already. */
     if (sqlite3_get_autocommit(d->h) == 0)
         sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -242,7 +241,7 @@ static int after_commit(void *ctx, sqlite3 *h, const char *name, int frames)
     return SQLITE_OK;
 }
 
-/* ---- opening one ---- */
+/* ---- opening ---- */
 
 static enum status check_ours(struct db *d)
 {
@@ -278,8 +277,8 @@ static enum status configure(struct db *d, const struct db_options *o)
     uint64_t cache = o->cache_bytes > 0 ? o->cache_bytes : DEFAULT_CACHE;
     char sql[512];
 
-    /* secure_delete: Debian builds SQLite so that freed pages are overwritten,
-     * which would write every merged segment once more. */
+    /* secure_delete: Debian's SQLite overwrites freed pages by default, which
+     * would write every merged segment once more. */
     snprintf(sql, sizeof sql,
              "PRAGMA cache_size = -%llu; PRAGMA mmap_size = 0;"
              "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
@@ -299,7 +298,7 @@ static enum status start_reading(struct db *d)
     return st == STATUS_OK ? db_exec(d, "PRAGMA query_only = ON") : st;
 }
 
-/* Before the checkpoints begin, which have a connection of their own. */
+/* Called before checkpoints begin, since they use another connection. */
 static enum status bring_up_to_date(struct db *d)
 {
     enum status st;
@@ -315,8 +314,8 @@ static enum status bring_up_to_date(struct db *d)
     return STATUS_OK;
 }
 
-/* The log is started on its own thread; a file that is not in WAL mode has
- * been changed by other hands. */
+/* Starts the checkpoint thread. If the file is not in WAL mode, another program
+ * has changed it. */
 static enum status start_writing(struct db *d, const struct db_options *o)
 {
     uint64_t bytes =
@@ -348,8 +347,8 @@ static enum status check_file(const char *path)
     return st;
 }
 
-/* Nobody else sees the file and nothing survives the process, so there is no
- * log, no sync and no lock; SQLite opens the file when its cache is full
+/* No other process sees the file and nothing survives this one, so there is no
+ * log, no sync and no lock. SQLite creates the file when its cache is full
  * (https://www.sqlite.org/inmemorydb.html, "Temporary Databases"). */
 static enum status open_scratch(struct db *d, const struct db_options *o)
 {
@@ -383,7 +382,8 @@ static enum status open_there(struct db *d, const struct db_options *o)
 {
     int flags =
         d->mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-    /* Before SQLite opens the file, which would lose its locks otherwise. */
+    /* Must come before SQLite opens the file, which would lose its locks
+     * otherwise. */
     bool in_doubt = unsynced_forget_pages(d->path, "-wal");
     enum status st = check_file(d->path);
     int rc;
@@ -422,7 +422,7 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     d->path = xstrdup(path);
     d->kind = kind;
     d->mode = mode;
-    d->format = kind->format; /* until it is known */
+    d->format = kind->format; /* until it is read */
     st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
     if (st != STATUS_OK) {
         d->failed = st;
@@ -451,7 +451,7 @@ static void close_it(struct db *d, bool checkpoint)
 
 void db_close(struct db *d)
 {
-    /* What failed once is not written to again. */
+    /* After a failure we do not write again. */
     close_it(d, d != NULL && !db_broken(d));
 }
 
@@ -483,7 +483,7 @@ enum status db_verify(struct db *d)
 void db_forget_pages(struct db *d)
 {
     sqlite3_db_release_memory(d->h);
-    malloc_trim(0); /* thousands of pages: to the system, and at once */
+    malloc_trim(0); /* gives thousands of pages back to the system at once */
 }
 
 enum status db_checkpoint(struct db *d)

@@ -3,7 +3,7 @@
  * db_make.c - makes a new database, whole or not at all.
  *
  * SQLite would fill a new file step by step, and a crash in between would leave
- * one that looks like a store which lost everything.
+ * a file that looks like a store that lost everything.
  */
 #include "storage/db/db_make.h"
 

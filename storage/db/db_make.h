@@ -7,10 +7,10 @@
 #include "base/status.h"
 #include "storage/db/db.h"
 
-/* Fills PATH.new with every table, syncs it and renames it to `path`, which is
- * not there. What an earlier attempt left at PATH.new is removed. */
+/* Fills PATH.new with every table, syncs it and renames it to `path`, which
+ * must not exist. Removes what an earlier attempt left at PATH.new. */
 MUST_CHECK enum status db_make(const char *path, const struct db_kind *kind);
-/* The same tables and rows in a scratch database, which is open and empty. */
+/* Makes the same tables and rows in `h`, an open and empty scratch database. */
 MUST_CHECK enum status db_fill(sqlite3 *h, const char *path,
                                const struct db_kind *kind);
 

@@ -1,12 +1,11 @@
 /*
  * db_row.h - the numbers of a row, each within its bounds.
  *
- * A store may be damaged, or made by somebody who means harm, so a number that
- * was read is not used before it is known to be one that this program could
- * have written. A reader takes the columns of a row one after the other and
- * remembers the first that cannot be right; one question at the end tells. What
- * is out of bounds reads as the least number allowed, so nothing in between
- * needs to ask.
+ * A store may be damaged or malicious, so a number is not used before it is
+ * known to be one that this program could have written. A db_row reads the
+ * columns of a row one after the other and remembers the first that is out of
+ * bounds; the caller asks once, at the end. A number out of bounds reads as the
+ * least one allowed, so no check is needed in between.
  *
  *     struct db_row r = db_row(statement);
  *     uint64_t id = db_row_count(&r, 0, DB_ID_MOST);
@@ -28,12 +27,13 @@
 /* Totals: far from where adding to them could overflow. */
 #define DB_TOTAL_MOST (UINT64_C(1) << 62)
 /* Milliseconds before and after 1970, 140,000 years: more than a client of the
- * service may name, and far from overflowing. Too many for nanoseconds. */
+ * service may give, and far from overflowing. Too many to convert to
+ * nanoseconds. */
 #define DB_TIME_MOST (INT64_C(1) << 52)
 
 struct db_row {
     sqlite3_stmt *s;
-    int bad; /* the first column that cannot be right; -1: none */
+    int bad; /* the first column out of bounds; -1: none */
 };
 
 static inline struct db_row db_row(sqlite3_stmt *s)

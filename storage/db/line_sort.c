@@ -2,8 +2,8 @@
 /*
  * line_sort.c - sorts more lines than fit into memory.
  *
- * Runs are few (one per `memory` bytes), so the least of their heads is found
- * by looking at each.
+ * There are few runs (one per `memory` bytes), so a linear search finds the
+ * least of their heads.
  */
 #include "storage/db/line_sort.h"
 
@@ -18,19 +18,19 @@
 #include "base/logger.h"
 #include "base/mem.h"
 
-/* A sorted file; `head` is its next line, with its end. */
+/* A sorted file; `head` is its next line, with its LF. */
 struct run {
     FILE *f;
     char *head;
     size_t room;
-    ssize_t length; /* below 0: it is at its end */
+    ssize_t length; /* below 0: end of file */
 };
 
 struct line_sort {
     char *dir;
     size_t memory;
-    struct buf text;     /* lines with their ends */
-    struct bytes *lines; /* into text, once it stands still */
+    struct buf text;     /* lines, each with its LF */
+    struct bytes *lines; /* into `text`, once it no longer grows */
     size_t count, room;
     struct run *runs;
     size_t run_count;
@@ -89,7 +89,8 @@ static void add_run(struct line_sort *s, FILE *f)
     s->runs[s->run_count++] = (struct run){.f = f};
 }
 
-/* A file that is gone when it is closed, whatever happens. */
+/* Makes an unnamed file, which vanishes when it is closed or the process
+ * ends. */
 static FILE *nameless(const char *dir)
 {
     struct buf path;
@@ -109,7 +110,7 @@ static FILE *nameless(const char *dir)
     return f;
 }
 
-/* Where each line stands: text no longer moves. */
+/* Points s->lines into the text, which no longer moves, and sorts them. */
 static void sort_lines(struct line_sort *s)
 {
     struct bytes left = buf_bytes(&s->text);
@@ -141,7 +142,7 @@ static enum status set_aside(struct line_sort *s)
         return complain(s, "cannot make a file to sort in");
     add_run(s, f);
     sort_lines(s);
-    for (size_t i = 0; i < s->count; i++) /* its end stands behind it */
+    for (size_t i = 0; i < s->count; i++) /* includes the LF behind it */
         fwrite(s->lines[i].at, 1, s->lines[i].len + 1, f);
     buf_clear(&s->text);
     if (fflush(f) != 0 || ferror(f))
@@ -188,7 +189,7 @@ static enum status advance(const struct line_sort *s, struct run *r)
     return STATUS_OK;
 }
 
-/* The run whose head comes first, NULL when all are at their ends. */
+/* The run whose head comes first; NULL when all runs are at their ends. */
 static struct run *least(struct line_sort *s)
 {
     struct run *first = NULL;
@@ -215,7 +216,7 @@ enum status line_sort_each(struct line_sort *s,
     while (st == STATUS_OK && (r = least(s)) != NULL) {
         struct bytes line = head_of(r);
 
-        r->head[line.len] = '\n'; /* room for the zero byte is there */
+        r->head[line.len] = '\n'; /* overwrites the zero byte */
         st = visit(ctx, bytes_of(line.at, line.len + 1));
         if (st == STATUS_OK)
             st = advance(s, r);

@@ -14,10 +14,9 @@
  *     state running
  *     xxh3 16 hex digits                 XXH3-64 of all octets before its line
  *
- * There is one spelling for each content, so what parses is exactly what
- * manifest_format makes of it, and a reader need not guess. Every format to
- * come keeps the first and the last line, so that a newer one can be told from
- * a damaged one.
+ * Each content has exactly one spelling: a text that parses is what
+ * manifest_format makes of its content. Every future format keeps the first and
+ * the last line, so that a newer manifest can be told from a damaged one.
  */
 #include "storage/db/manifest.h"
 
@@ -65,7 +64,8 @@ static bool take_line(struct bytes *rest, const char *key, struct bytes *value)
     return true;
 }
 
-/* Digits alone, without leading zeros, at most `most`. */
+/* Takes a line whose value is a number: digits only, no leading zeros, at most
+ * `most`. */
 static bool take_number(struct bytes *rest, const char *key, uint64_t most,
                         uint64_t *n)
 {

@@ -1,5 +1,5 @@
 /*
- * manifest.h - generation and counts outside the database, that everything
+ * manifest.h - generation and counts outside the database, which everything
  * else must agree with.
  *
  * A missing WAL, or a main file that was emptied, opens as a healthy empty
@@ -29,16 +29,18 @@ struct manifest {
     char state[16]; /* "new", "running", "stopped", "finished" */
 };
 
-/* Whole or not at all, with a checksum line. STATUS_ARG: store_id is not 32 hex
- * digits in lower case, or state none of the four. */
+/* Writes the file whole or not at all, with a checksum line. STATUS_ARG:
+ * store_id is not 32 hex digits in lower case, or state is not one of the
+ * four. */
 MUST_CHECK enum status manifest_save(const char *path,
                                      const struct manifest *m);
 /* STATUS_NOT_FOUND; STATUS_FORMAT or STATUS_DAMAGED with a log line;
  * STATUS_VERSION: a newer format. */
 MUST_CHECK enum status manifest_load(const char *path, struct manifest *m);
 
-/* The text itself, without a file. What parses is octet for octet what
- * manifest_format makes of it. Same statuses; nothing is logged. */
+/* Text instead of a file. A text that parses is octet for octet what
+ * manifest_format makes of its content. Statuses as for manifest_load; nothing
+ * is logged. */
 void manifest_format(const struct manifest *m, struct buf *out);
 MUST_CHECK enum status manifest_parse(struct bytes text, struct manifest *m);
 

@@ -2,13 +2,14 @@
 /*
  * migrate.c - databases of an older format.
  *
- * Formats differ in what was added, and db_kind.added lists that. What is in
- * the file decides, not its number: while format 1 was the only one, tables and
- * columns came and the number stayed, so there are several layouts under it.
- * A table that is not on the list is never made here: it is missing because the
- * file is damaged, and an empty one in its place would hide that.
+ * Formats differ in what was added, and db_kind.added lists that. We look at
+ * what is in the file, not at its number: while format 1 was the only one,
+ * tables and columns were added without a new number, so it has several
+ * layouts. A table that is not on the list is never made here: if it is
+ * missing, the file is damaged, and an empty table would hide that.
  *
- * Views hold no rows. They are made anew, since what they name may be new.
+ * Views hold no rows. They are dropped and made again, since they may name new
+ * tables or columns.
  */
 #include "storage/db/migrate.h"
 
@@ -20,9 +21,10 @@
 
 #define SQL_MOST ((size_t)64 << 10)
 
-/* ---- what is there ---- */
+/* ---- what the file has ---- */
 
-/* The file's own, whatever a reader has put before it. */
+/* Looks in the file itself, not at the temporary views a reader puts before
+ * it. */
 static enum status has_table(struct db *d, const char *table, bool *has)
 {
     char sql[128];
@@ -131,8 +133,8 @@ static enum status add(struct db *d, const struct db_kind *kind,
     return st == STATUS_OK && a->fill != NULL ? db_exec(d, a->fill) : st;
 }
 
-/* All of them go first: a table that a view names cannot be renamed where that
- * view names another one that is missing. */
+/* Drops all views first: a table cannot be renamed while a view names both it
+ * and another table that is missing. */
 static enum status drop_views(struct db *d)
 {
     sqlite3_stmt *q = NULL;
@@ -184,8 +186,8 @@ static enum status change_all(struct db *d, const struct db_kind *kind)
     return db_exec(d, sql);
 }
 
-/* Sorting all rows of a large crawl goes to a file, as its memory is bounded;
- * where, cannot be changed inside a transaction. */
+/* Memory is bounded, so SQLite must sort the rows of a large crawl in a file.
+ * This pragma cannot be set inside a transaction. */
 enum status migrate_store(struct db *d, const struct db_kind *kind)
 {
     enum status st = db_exec(d, "PRAGMA temp_store = FILE");
@@ -205,8 +207,8 @@ enum status migrate_store(struct db *d, const struct db_kind *kind)
 
 /* ---- a reader ---- */
 
-/* Before the table a view of it with the columns it lacks, from `a` on; they
- * stand together in the list. */
+/* Shadows the table with a temporary view that adds the columns it lacks. These
+ * are consecutive in the list, from `a` on. */
 static enum status widen(struct db *d, const struct db_added *a)
 {
     const char *table = a->table;
@@ -270,7 +272,7 @@ static enum status show_all(struct db *d, const struct db_kind *kind)
     return st;
 }
 
-/* In one moment of the file: a writer may come to it, and change it. */
+/* In one transaction, since a writer may change the file meanwhile. */
 enum status migrate_view(struct db *d, const struct db_kind *kind)
 {
     enum status st = db_begin(d);

@@ -2,9 +2,10 @@
  * migrate.h - databases of an older format. For db.c alone.
  *
  * A writer changes the file, in one transaction: after a crash at any moment it
- * is of the older format, with all of its rows, or of this one. A reader
- * changes nothing and sees the file as one of this format: what it lacks stands
- * empty in the reader's temporary schema, whose names come first.
+ * has the older format, with all of its rows, or this one. A reader changes
+ * nothing and sees the file as if it had this format: tables and columns that
+ * it lacks appear empty in the reader's temporary schema, which SQLite searches
+ * first.
  */
 #ifndef URLWEIR_STORAGE_DB_MIGRATE_H
 #define URLWEIR_STORAGE_DB_MIGRATE_H

@@ -1,5 +1,5 @@
 /*
- * packed.h - integers as they stand in blobs: big-endian, and varints.
+ * packed.h - integers in blobs: big-endian, and varints.
  *
  * A varint holds seven bits an octet, the lowest first; the top bit says that
  * more follow (as in LEB128). Reading never passes `end`.
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VARINT_MOST 10 /* octets of the longest */
+#define VARINT_MOST 10 /* octets of the longest varint */
 
 static inline void packed_put(unsigned char *to, uint64_t v, size_t octets)
 {
@@ -27,7 +27,7 @@ static inline uint64_t packed_get(const unsigned char *at, size_t octets)
     return v;
 }
 
-/* Octets written. */
+/* Returns the number of octets written. */
 static inline size_t varint_put(unsigned char *to, uint64_t v)
 {
     size_t n = 0;
@@ -38,7 +38,8 @@ static inline size_t varint_put(unsigned char *to, uint64_t v)
     return n;
 }
 
-/* The octet behind it; NULL: cut short, or longer than 64 bits. */
+/* Returns the address of the next octet. NULL: the varint is truncated, or has
+ * more than 64 bits. */
 static inline const unsigned char *varint_get(const unsigned char *at,
                                               const unsigned char *end,
                                               uint64_t *v)

@@ -2,9 +2,9 @@
 /*
  * schema.c - the tables and views of frontier.db, all in one place.
  *
- * What grows with the crawl has an INTEGER PRIMARY KEY that only rises, and no
- * index: a key that falls anywhere costs a page of write-ahead log and a page
- * of the file each time (6.4 KB a URL, measured, against 0.9 KB as it is).
+ * Tables that grow with the crawl have an INTEGER PRIMARY KEY that only rises,
+ * and no index: inserting at a random key costs a page of write-ahead log and a
+ * page of the file each time (measured: 6.4 KB a URL, against 0.9 KB this way).
  * Names are found through hashes in memory, digests through sorted pages.
  *
  * The numbers behind status, reason and kind belong to frontier/outcome.h and
@@ -59,7 +59,7 @@
     " WHEN 3 THEN 'daily' WHEN 4 THEN 'weekly' WHEN 5 THEN 'monthly'"          \
     " WHEN 6 THEN 'yearly' WHEN 7 THEN 'never' END"
 
-/* A word is its number in table word, or the text itself. */
+/* A column holds the number of a word in table word, or the text itself. */
 #define WORD(column)                                                           \
     "CASE typeof(" column ") WHEN 'integer'"                                   \
     " THEN (SELECT text FROM word WHERE id = " column ") ELSE " column " END"
@@ -80,7 +80,7 @@ const char *const schema_sql[] = {
     "CREATE TABLE url(id INTEGER PRIMARY KEY, origin INTEGER, path TEXT,"
     " depth INTEGER, hops INTEGER, kind INTEGER, flags INTEGER,"
     " via INTEGER, at INTEGER)",
-    /* ---- what became of them ---- */
+    /* ---- outcomes ---- */
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT)",
     "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
     " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
@@ -96,7 +96,7 @@ const char *const schema_sql[] = {
     "CREATE TABLE robots(origin TEXT PRIMARY KEY, fetched_at INTEGER,"
     " expires_at INTEGER, unreachable_since INTEGER, http INTEGER, body "
     "BLOB)",
-    /* no key of its own: appended, and read from end to end */
+    /* no key of its own: only appended to and read from start to end */
     "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER)",
     "CREATE TABLE hint(url INTEGER PRIMARY KEY, priority INTEGER,"
     " lastmod INTEGER, changefreq INTEGER)",
@@ -172,8 +172,8 @@ const char *const schema_sql[] = {
     NULL
 };
 
-/* Since the first format 1, which was the number of all until there was 2.
- * Columns of a table stand together, behind the table. */
+/* Added since the first layout of format 1 (all layouts had that number until
+ * there was format 2). Columns of a table are consecutive, after the table. */
 const struct db_added schema_added[] = {
     {.table = "link"},
     {.table = "hint"},

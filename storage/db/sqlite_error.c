@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sqlite_error.c - what an SQLite result code means to us. */
+/* sqlite_error.c - our status for an SQLite result code. */
 #include "storage/db/sqlite_error.h"
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@ static bool is_memory(int code)
            code == SQLITE_IOERR_SHMMAP;
 }
 
-/* A full disk shows as SQLITE_FULL from the log, but as an input-output error
- * where the shared-memory file cannot grow, or a limit on sizes was met. */
+/* A full disk gives SQLITE_FULL for the log, but an I/O error if the
+ * shared-memory file cannot grow or a limit on file size is reached. */
 static enum status meaning(sqlite3 *h, int rc)
 {
     int err = h != NULL ? sqlite3_system_errno(h) : 0;
@@ -27,7 +27,7 @@ static enum status meaning(sqlite3 *h, int rc)
         return STATUS_FULL;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_CONSTRAINT: /* rows contradict what memory knew of them */
+    case SQLITE_CONSTRAINT: /* rows contradict our copy in memory */
         return STATUS_DAMAGED;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -1,5 +1,5 @@
 /*
- * sqlite_error.h - what an SQLite result code means to us. For storage/ only.
+ * sqlite_error.h - our status for an SQLite result code. For storage/ only.
  */
 #ifndef URLWEIR_STORAGE_DB_SQLITE_ERROR_H
 #define URLWEIR_STORAGE_DB_SQLITE_ERROR_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* string_table.c - short texts that come again and again, by number. */
+/* string_table.c - numbers for short texts that repeat. */
 #include "storage/db/string_table.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct word {
 struct string_table {
     struct db *d;
     struct map *by_text;
-    struct word **list; /* of number i + 1 */
+    struct word **list; /* entry i has number i + 1 */
     uint32_t count;
     sqlite3_stmt *insert;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* body_index.c - bodies seen, by digest, to the first fetch that had them. */
+/* body_index.c - maps the digest of a body to the first fetch that had it. */
 #include "storage/index/body_index.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
- * body_index.h - bodies seen, by digest, to the first fetch that had them.
+ * body_index.h - maps the digest of a body to the first fetch that had it.
  *
  * An exact set (exact_set.h) over the digests of bodies, in tables of its own
- * (bodypart, bodypage): on disk, whatever their number, 20 octets a distinct
- * body, and no more memory than is asked for. What is newer than its pages is
- * put in again by the owner after opening, from the fetch rows. Owned by the
+ * (bodypart, bodypage): on disk it takes 20 octets a distinct body, and no more
+ * memory than asked for, whatever their number. After opening, the owner adds
+ * again what is newer than the pages, from the fetch rows. Owned by the
  * frontier thread.
  */
 #ifndef URLWEIR_STORAGE_INDEX_BODY_INDEX_H
@@ -17,8 +17,8 @@
 
 struct body_index;
 
-/* `memory`: octets for pages kept; some 10 MB more at most are for what is
- * newer than the pages. */
+/* `memory`: octets for cached pages; entries newer than the pages take some 10
+ * MB more at most. */
 MUST_CHECK enum status body_index_open(struct body_index **out, struct db *d,
                                        uint64_t memory);
 void body_index_close(struct body_index *x); /* NULL is fine */
@@ -28,10 +28,10 @@ void body_index_close(struct body_index *x); /* NULL is fine */
 MUST_CHECK enum status body_index_check_upto(const struct body_index *x,
                                              uint64_t last);
 uint64_t body_index_upto(const struct body_index *x);
-/* *seq 0: not known. */
+/* *seq is 0 if the body is not known. */
 MUST_CHECK enum status body_index_find(struct body_index *x, struct digest d,
                                        uint64_t *seq);
-/* It is not known; seqs rise from call to call. */
+/* Adds a body that is not known yet; seqs rise from call to call. */
 void body_index_add(struct body_index *x, struct digest d, uint64_t seq);
 /* Inside a transaction, before its commit: one bounded step of merging. */
 MUST_CHECK enum status body_index_step(struct body_index *x);

@@ -2,9 +2,9 @@
 /*
  * done_bits.c - which URLs are done: one bit each.
  *
- * Why the start of the round and not a number in each row: a block in which
- * nothing changed need not be written to say so, and a block that has no row
- * yet hides nothing, since its fetches came after the round began.
+ * We store the seq at the start of the round rather than a number in each row:
+ * then an unchanged block need not be written, and a block without a row yet
+ * loses nothing, since its fetches came after the round began.
  */
 #include "storage/index/done_bits.h"
 
@@ -26,12 +26,12 @@ struct done_bits {
     uint32_t cap;
     uint64_t seq;
     uint64_t memory;
-    uint64_t rows; /* the last id there was when it was opened */
+    uint64_t rows; /* the last id at opening */
     /* the round */
     uint64_t round_least;
     uint32_t next;
     uint64_t began_at; /* seq when it began */
-    uint64_t owed;     /* blocks owed, times the round's length */
+    uint64_t owed;     /* blocks still to write, times the round's length */
     sqlite3_stmt *write, *write_upto;
 };
 
@@ -133,7 +133,7 @@ static enum status read_fetches(struct done_bits *b, uint64_t after)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* A mark ahead of the rows would hide those to come. */
+/* A mark ahead of the rows would hide later rows. */
 static enum status read_upto(struct done_bits *b, uint64_t *upto)
 {
     int64_t v = 0, last = 0;
@@ -178,8 +178,8 @@ enum status done_bits_open(struct done_bits **out, struct db *d,
         done_bits_close(b);
         return st;
     }
-    /* What a round that was cut short had written counts for nothing: begin
-     * again from the last whole one, with every fetch since then replayed. */
+    /* An unfinished round does not count: begin again after the last finished
+     * one, with every fetch since then replayed. */
     b->began_at = b->seq;
     *out = b;
     return STATUS_OK;
@@ -227,8 +227,8 @@ static enum status end_round(struct done_bits *b)
     return st;
 }
 
-/* A round takes as many changes as there are in 1/64 of all URLs, so its
- * blocks cost 64 * 4,000 / 32,000 = 8 octets a change at most. */
+/* A round spans changes to 1/64 of all URLs, so its blocks cost 64 * 4,000 /
+ * 32,000 = 8 octets a change at most. */
 enum status done_bits_step(struct done_bits *b, uint64_t last_id,
                            uint64_t changes)
 {
@@ -249,7 +249,7 @@ enum status done_bits_step(struct done_bits *b, uint64_t last_id,
 
 /* ---- verify ---- */
 
-/* All fetch rows, read anew, must give the bits that opening made. */
+/* The fetch rows, read again, must give the bits that opening made. */
 static enum status compare(const struct done_bits *b, unsigned char *bits,
                            uint64_t last_id)
 {

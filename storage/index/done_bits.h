@@ -2,11 +2,11 @@
  * done_bits.h - which URLs are done: one bit each, in memory and in the table
  * status.
  *
- * On disk 32,000 bits make a row, 4,000 octets, about a page. A bit set is not
- * written at once: the final fetch row says it already. Blocks that changed are
+ * On disk 32,000 bits make a row, 4,000 octets, about a page. A new bit is not
+ * written at once: the final fetch row already says it. Changed blocks are
  * written in turn; when a round is over, everything up to the fetch row at
- * which it began is on disk (meta.status_upto), and opening needs to read the
- * fetch rows past that one only.
+ * which it began is on disk (meta.status_upto), and opening reads only the
+ * fetch rows past that one.
  */
 #ifndef URLWEIR_STORAGE_INDEX_DONE_BITS_H
 #define URLWEIR_STORAGE_INDEX_DONE_BITS_H
@@ -26,10 +26,10 @@ MUST_CHECK enum status done_bits_open(struct done_bits **out, struct db *d,
                                       uint64_t last_id, uint64_t round_least);
 void done_bits_close(struct done_bits *b); /* NULL is fine */
 
-/* False: it was set. `seq` is the fetch row that says so. */
+/* Marks `id` done; false: it was already. `seq` is the final fetch row. */
 bool done_bits_set(struct done_bits *b, uint64_t id, uint64_t seq);
 bool done_bits_has(const struct done_bits *b, uint64_t id);
-/* Highest seq told, or found at opening. */
+/* The highest seq given to done_bits_set, or found at opening. */
 uint64_t done_bits_seq(const struct done_bits *b);
 
 /* Inside a transaction: one bounded step of the round, `last_id` the last URL,
@@ -37,7 +37,7 @@ uint64_t done_bits_seq(const struct done_bits *b);
 MUST_CHECK enum status done_bits_step(struct done_bits *b, uint64_t last_id,
                                       uint64_t changes);
 
-/* Do rows and bits say what all fetch rows say? STATUS_DAMAGED with a log
+/* Do rows and bits agree with all fetch rows? STATUS_DAMAGED with a log
  * line. */
 MUST_CHECK enum status done_bits_verify(struct done_bits *b, uint64_t last_id);
 

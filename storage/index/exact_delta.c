@@ -2,9 +2,10 @@
 /*
  * exact_delta.c - entries of one part that are not in its pages yet.
  *
- * Entries stand in order of arrival with a table of their places beside them:
- * 20 octets and some 10 of table, where a table of entries would cost 40 to
- * 80. Digests are seeded hashes, so any of their bits address the table.
+ * Entries are stored in order of arrival, with a hash table of their indices
+ * beside them: 20 octets and some 10 of table, where a table of entries would
+ * cost 40 to 80. Digests are seeded hashes, so any of their bits address the
+ * table.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact_merge.c - moves what stands in memory into the sorted pages.
+ * exact_merge.c - moves entries from memory into the sorted pages.
  *
- * Parts are merged in turn, each once per D new digests, D = a eighth of the
- * set but at least 64k and at most delta_most. So the cost of a new digest is
- * that of writing 1 + n/D entries, spread evenly over the commits; merging all
- * of it at once stalled commits for 50 ms and more, longer as the set grew.
+ * Parts are merged in turn, each once per D new digests, D = an eighth of the
+ * set but at least 64k and at most delta_most. So a new digest costs writing 1
+ * + n/D entries, spread evenly over the commits. Merging everything at once
+ * stalled commits for 50 ms and more, growing with the set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void make_room(unsigned char **at, uint64_t *cap, uint64_t want)
     *at = xrealloc(*at, *cap);
 }
 
-/* All entries of the part's pages, one after the other, into s->old. */
+/* Reads all entries of the part's pages into s->old. */
 static enum status read_all(struct exact_set *s, uint32_t part)
 {
     const struct exact_part *p = &s->parts[part];
@@ -58,15 +58,16 @@ static enum status read_all(struct exact_set *s, uint32_t part)
     return STATUS_OK;
 }
 
-/* The end of `n` entries; of none `from` may be NULL, to which C lets nobody
- * add even 0. */
+/* The end of `n` entries. If n is 0, `from` may be NULL, and C does not allow
+ * adding even 0 to that. */
 static const unsigned char *entries_end(const unsigned char *from, uint64_t n)
 {
     return n == 0 ? from : from + n * ENTRY_SIZE;
 }
 
-/* s->merged = s->old and the sorted delta, in order, *replaced how many of the
- * old gave way. STATUS_DAMAGED: a digest was added that was there. */
+/* Merges s->old and the sorted delta into s->merged, in order; *replaced is the
+ * number of old entries replaced. STATUS_DAMAGED: a new digest was there
+ * already. */
 static enum status merge_in_order(struct exact_set *s, uint32_t part,
                                   uint32_t *replaced)
 {
@@ -120,7 +121,7 @@ static enum status write_page(struct exact_set *s, uint32_t part, uint32_t page,
     return db_run(s->d, s->write_page);
 }
 
-/* Writes what changed of the merged entries, and the part's new fences. */
+/* Writes the pages that changed, and the part's new fences. */
 static enum status write_pages(struct exact_set *s, uint32_t part,
                                uint32_t replaced)
 {
@@ -182,7 +183,7 @@ static enum status merge_part(struct exact_set *s, uint32_t part)
         if (st == STATUS_OK)
             st = write_pages(s, part, replaced);
     }
-    /* While rows are replayed a part may be ahead of them; it stays so. */
+    /* While rows are replayed, a part may be ahead of them and stays ahead. */
     if (p->upto < s->last_id)
         p->upto = s->last_id;
     if (st == STATUS_OK)

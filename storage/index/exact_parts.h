@@ -35,7 +35,7 @@ _Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
     uint32_t count, cap;
-    uint32_t replacing;  /* of them may be in the pages, with a lower id */
+    uint32_t replacing;  /* of those, may be in the pages with a lower id */
     uint32_t *slots;     /* hash table of index + 1, 0: free */
     uint32_t slot_count; /* a power of two, or 0 */
 };
@@ -61,7 +61,7 @@ struct exact_set {
     sqlite3_stmt *read_page, *write_page, *write_part;
     /* merging (exact_merge.c) */
     uint32_t next_part;
-    uint64_t owed; /* parts owed to be merged, times delta_limit() */
+    uint64_t owed; /* parts still to merge, times delta_limit() */
     unsigned char *old, *merged;
     uint64_t old_cap, merged_cap;
     /* finding: the batch, sorted by part and digest */
@@ -115,22 +115,22 @@ static inline uint32_t exact_page_entries(const struct exact_part *p,
                                             : PAGE_ENTRIES;
 }
 
-/* Copies a page out of the database; `to` holds PAGE_CACHE_PAGE octets.
- * STATUS_DAMAGED: it is not there, or not as long as it must be. */
+/* Reads a page from the database; `to` holds PAGE_CACHE_PAGE octets.
+ * STATUS_DAMAGED: the page is missing, or its length is wrong. */
 MUST_CHECK enum status exact_read_page(struct exact_set *s, uint32_t part,
                                        uint32_t page, unsigned char *to);
 
-/* The last page whose fence is not above `fence`, 0 where there is none. */
+/* The last page whose fence is not above `fence`, or 0. */
 uint32_t exact_page_for(const struct exact_part *p, uint32_t part,
                         uint64_t fence);
 
 /* ---- exact_delta.c ---- */
 
 void exact_delta_add(struct exact_delta *t, const unsigned char *entry);
-/* 0: not there. */
+/* The entry's id; 0: not there. */
 uint64_t exact_delta_find(const struct exact_delta *t,
                           const unsigned char key[KEY_SIZE]);
-/* The two places a find will look at, asked for ahead of time. */
+/* Prefetch the two places that a find will read. */
 static inline void exact_delta_prefetch_slot(const struct exact_delta *t,
                                              struct digest d)
 {
@@ -148,10 +148,10 @@ static inline void exact_delta_prefetch_entry(const struct exact_delta *t,
         __builtin_prefetch(t->entries + (size_t)(at - 1) * ENTRY_SIZE);
 }
 
-/* Gives the entry of that key another id; false: there is none. */
+/* Gives the entry with this key the new id; false: there is no such entry. */
 bool exact_delta_move(struct exact_delta *t, const unsigned char *entry);
-/* Entries in order of their keys; forgets where the slots were, so the next
- * call is exact_delta_clear. */
+/* Sorts the entries by key. The slots are invalid afterwards, so the next call
+ * must be exact_delta_clear. */
 void exact_delta_sort(struct exact_delta *t);
 void exact_delta_clear(struct exact_delta *t);
 void exact_delta_free(struct exact_delta *t);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact_set.c - opening, adding, walking; exact_find.c finds, exact_merge.c
- * moves entries from memory into pages, exact_parts.h says how they stand
- * there.
+ * moves entries from memory into pages, exact_parts.h describes their layout.
  */
 #include "storage/index/exact_set.h"
 
@@ -103,7 +102,7 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     }
     s->last_id = exact_set_upto(s);
     while (s->parts[s->next_part].upto > s->last_id)
-        s->next_part++; /* the one that has waited longest is merged next */
+        s->next_part++; /* the part that has waited longest is merged next */
     *out = s;
     return STATUS_OK;
 }
@@ -154,7 +153,7 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
     if (id > s->last_id)
         s->last_id = id;
     if (id <= p->upto)
-        return; /* replayed, and this part has it in its pages */
+        return; /* a replayed row that this part has in its pages */
     exact_key(entry, digest);
     packed_put(entry + KEY_SIZE, id, ID_SIZE);
     s->memory -= exact_delta_memory(&p->delta);
@@ -176,7 +175,7 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
             s->last_id = id;
         return;
     }
-    if (id > p->upto) { /* one more in memory, and one less that counts */
+    if (id > p->upto) { /* one more in memory, one in the pages void */
         p->delta.replacing++;
         s->count--;
     }

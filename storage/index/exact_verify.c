@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact_verify.c - does the exact set on disk hold what it must?
+ * exact_verify.c - checks the exact set on disk.
  *
  * Each page is read through SQLite, not from the cache. What is in memory only
- * (the delta) has just been replayed from the url rows and is not looked at.
+ * (the delta) has just been replayed from the url rows and is not checked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 struct check {
     struct exact_set *s;
-    uint64_t last_id;    /* of the rows */
+    uint64_t last_id;    /* the last row */
     unsigned char *seen; /* a bit for each id up to last_id */
     uint64_t pages;
 };
@@ -83,7 +83,7 @@ static enum status check_parts(struct check *c)
     return STATUS_OK;
 }
 
-/* A removed URL's entry went to the row that was put after it. */
+/* If a removed URL was put again, its entry now has the id of the new row. */
 static enum status mark_replaced(struct check *c)
 {
     sqlite3_stmt *row = NULL;
@@ -105,8 +105,9 @@ static enum status mark_replaced(struct check *c)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* Ids up to the least `upto` are in the pages of one part or another. Not each
- * fetch has a body of its own: page_store_verify_bodies looks at those. */
+/* Ids up to the least `upto` are in the pages of one part or another. Bodies
+ * are different, since not every fetch has a new one: page_store_verify_bodies
+ * checks them. */
 static enum status check_complete(const struct check *c)
 {
     const uint64_t upto = c->s->bodies ? 0 : exact_set_upto(c->s);

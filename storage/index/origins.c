@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * origins.c - the fronts of URLs, kept once for each queue.
+ * origins.c - the prefixes of URLs, stored once for each queue.
  *
- * Prefixes up to 59 octets are cached by number, one line of 64 octets each,
- * the latest asked wins; longer ones are rare and read each time.
+ * Prefixes up to 59 octets are cached by number, in direct-mapped lines of 64
+ * octets; longer ones are rare and read from the table each time.
  */
 #include "storage/index/origins.h"
 
@@ -27,7 +27,7 @@ struct line {
 struct origins {
     struct db *d;
     struct tag_index *index;
-    uint32_t *queue_of; /* of origin i + 1 */
+    uint32_t *queue_of; /* entry i is for origin i + 1 */
     uint32_t cap;
     struct line *lines;
     uint32_t line_count;

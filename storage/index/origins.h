@@ -1,10 +1,10 @@
 /*
- * origins.h - the fronts of URLs, kept once for each queue (table origin).
+ * origins.h - the prefixes of URLs, stored once for each queue (table origin).
  *
  * A URL is its origin's prefix, "https://example.org", and the path that
- * follows it. What is not of the shape scheme://authority/path has the empty
- * prefix. In memory an origin costs about 25 octets, whatever its length; the
- * prefixes of those in use are cached.
+ * follows it. A URL that does not have the form scheme://authority/path has the
+ * empty prefix. In memory an origin costs about 25 octets, whatever its length;
+ * the prefixes of those in use are cached.
  */
 #ifndef URLWEIR_STORAGE_INDEX_ORIGINS_H
 #define URLWEIR_STORAGE_INDEX_ORIGINS_H
@@ -17,15 +17,15 @@
 
 struct origins;
 
-/* `queues`: how many there are; `cache_bytes`: for prefixes, at least 64 KiB
- * and at most 4 MiB are taken. */
+/* `queues`: number of queues; `cache_bytes`: memory for prefixes, clamped to 64
+ * KiB .. 4 MiB. */
 MUST_CHECK enum status origins_open(struct origins **out, struct db *d,
                                     uint32_t queues, uint64_t cache_bytes);
 void origins_close(struct origins *o); /* NULL is fine */
 
 /* Where the URL's path begins. */
 size_t origins_split(struct bytes url);
-/* The number of the origin, made when new. */
+/* The number of the origin, which is added if it is new. */
 MUST_CHECK enum status origins_number(struct origins *o, uint32_t queue,
                                       struct bytes prefix, uint32_t *origin);
 /* Its queue; 0: there is no such origin. */

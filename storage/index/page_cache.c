@@ -3,7 +3,7 @@
  * page_cache.c - the exact set's own cache of its pages, before SQLite's.
  *
  * A set holds the names and slots of its pages in order of rank, so promotion
- * swaps eight bytes and never a page. Slots are given out as pages come.
+ * swaps eight bytes and never a page. Slots are assigned as pages come in.
  */
 #include "storage/index/page_cache.h"
 
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 
 #define WAYS       8
-#define ENTER      5 /* the place at which a new page enters its set */
+#define ENTER      5 /* the rank at which a new page enters its set */
 #define FREE       UINT32_MAX
 
 #define LEAST_SETS 8

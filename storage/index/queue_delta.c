@@ -2,9 +2,9 @@
 /*
  * queue_delta.c - the ids that are in no queue segment yet, by queue.
  *
- * The entries of a queue form a ring: its tail is kept, the tail's next is the
- * head. An id is an index plus the base, so a cursor that is one of our ids
- * finds its place without a walk.
+ * The entries of a queue form a ring: we store its tail, and the tail's next is
+ * the head. An id is an index plus the base, so a cursor that is one of our ids
+ * needs no search.
  */
 #include "storage/index/queue_delta.h"
 
@@ -15,10 +15,10 @@
 
 struct queue_delta {
     uint64_t base;
-    uint32_t *queue_of; /* of id base + i + 1 */
+    uint32_t *queue_of; /* entry i: id base + i + 1 */
     uint32_t *next;     /* index of the next in the ring */
     uint32_t count, cap;
-    uint32_t *tails; /* of queue i + 1: index + 1; 0: no entries */
+    uint32_t *tails; /* entry i: queue i + 1; index + 1, 0: empty */
     uint32_t tail_cap;
 };
 

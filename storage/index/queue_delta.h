@@ -19,25 +19,25 @@ struct queue_delta;
 struct queue_delta *queue_delta_new(uint64_t base);
 void queue_delta_free(struct queue_delta *t); /* NULL is fine */
 
-/* Appends the next id, base + count + 1; queue 0: it stands in none. */
+/* Appends the next id, base + count + 1; queue 0: the id is in no queue. */
 void queue_delta_add(struct queue_delta *t, uint32_t queue);
 uint64_t queue_delta_base(const struct queue_delta *t);
 uint64_t queue_delta_count(const struct queue_delta *t);
-/* 0: not here, or in no queue. */
+/* The queue of an id; 0: not here, or in no queue. */
 uint32_t queue_delta_queue(const struct queue_delta *t, uint64_t id);
 
-/* Up to `most` ids of `queue` greater than `after` that are not done; how
- * many. Takes constant time where `after` is an id of that queue or none of
- * ours. */
+/* Finds up to `most` ids of `queue` greater than `after` that are not done, and
+ * returns their number. Starting takes constant time if `after` is an id of
+ * that queue or is not in the delta. */
 size_t queue_delta_take(const struct queue_delta *t, uint32_t queue,
                         uint64_t after, const struct done_bits *done,
                         uint64_t *ids, size_t most);
 
-/* Every entry that is not done, by queue, then id. */
+/* Passes every entry that is not done to `visit`, by queue, then id. */
 void queue_delta_each(struct queue_delta *t, const struct done_bits *done,
                       void (*visit)(void *ctx, uint32_t queue, uint64_t id),
                       void *ctx);
-/* Empty, its base moved behind what it held. */
+/* Empties the delta; its base becomes the last id it held. */
 void queue_delta_flushed(struct queue_delta *t);
 
 uint64_t queue_delta_memory(const struct queue_delta *t);

@@ -2,9 +2,9 @@
 /*
  * queue_names.c - the names of all queues, in memory.
  *
- * Unlike origins, queue names are asked for all the time (digests cover them,
- * politeness goes by them), so they are kept, packed into large blocks: crawl
- * number (4 octets), length (2), key.
+ * Unlike origins, queue names are needed all the time (for digests and
+ * politeness), so all are in memory, packed into large blocks: crawl number (4
+ * octets), length (2), key.
  */
 #include "storage/index/queue_names.h"
 
@@ -29,7 +29,7 @@ struct crawl {
 };
 
 struct queue_names {
-    const unsigned char **names; /* of queue i + 1 */
+    const unsigned char **names; /* entry i: queue i + 1 */
     uint32_t count, cap;
     uint32_t *slots;     /* queues; 0: free */
     uint32_t slot_count; /* a power of two */
@@ -101,8 +101,8 @@ static uint32_t slot_of(const struct queue_names *t, uint32_t crawl,
     return slot_from(t, home_of(t, crawl, key), crawl, key);
 }
 
-/* Slots for all names, anew, each line of memory asked for some names ahead.
- * False: a name came twice. */
+/* Rebuilds the slots for all names; each cache line is prefetched some names
+ * ahead. False: a name is there twice. */
 static bool fill_slots(struct queue_names *t, uint32_t slot_count)
 {
     enum { AHEAD = 16 }; /* a power of two */

@@ -2,8 +2,8 @@
  * queue_names.h - the names of all queues, in memory.
  *
  * A queue is named by a crawl ID and a key, both plain bytes; crawl IDs are few
- * and stand once. Names stay where they are until the table is freed. Costs
- * the key's octets and some 20 more a queue. Numbers are 1, 2, 3 ...
+ * and stored once. Names do not move until the table is freed. A queue costs
+ * the octets of its key and some 20 more. Numbers are 1, 2, 3 ...
  */
 #ifndef URLWEIR_STORAGE_INDEX_QUEUE_NAMES_H
 #define URLWEIR_STORAGE_INDEX_QUEUE_NAMES_H
@@ -25,13 +25,13 @@ uint32_t queue_names_find(const struct queue_names *t, struct bytes crawl,
 MUST_CHECK enum status queue_names_add(struct queue_names *t,
                                        struct bytes crawl, struct bytes key,
                                        uint32_t *queue);
-/* For reading many in: each by queue_names_load, which numbers them in order,
- * then all of them by queue_names_index; nothing else in between.
- * STATUS_EXISTS: a name came twice. */
+/* For loading many names: call queue_names_load for each, which numbers them in
+ * order, then queue_names_index once, and nothing else in between.
+ * STATUS_EXISTS: a name is there twice. */
 MUST_CHECK enum status queue_names_load(struct queue_names *t,
                                         struct bytes crawl, struct bytes key);
 MUST_CHECK enum status queue_names_index(struct queue_names *t);
-/* `queue` is one of ours. */
+/* The name of `queue`, which must exist. */
 void queue_names_get(const struct queue_names *t, uint32_t queue,
                      struct bytes *crawl, struct bytes *key);
 

@@ -6,8 +6,8 @@
  *   qmeta     fences: for each row its first entry, queue in 4 octets and id
  *             in 5, big-endian
  *
- * Rows of a segment that has no row in qmeta are what a merge left behind when
- * the process ended: they are deleted, a few a step.
+ * Rows of a segment without a row in qmeta were left by a merge that did not
+ * finish. They are deleted, a few in each step.
  */
 #ifndef URLWEIR_STORAGE_INDEX_SEGMENT_LIST_H
 #define URLWEIR_STORAGE_INDEX_SEGMENT_LIST_H
@@ -28,7 +28,7 @@
 struct segment {
     uint32_t number;
     uint32_t level;
-    uint64_t first, last; /* range of ids it stands for */
+    uint64_t first, last; /* range of ids it covers */
     uint64_t ids;         /* entries in it */
     uint32_t rows, rows_cap;
     uint32_t *fence_queue;
@@ -38,8 +38,8 @@ struct segment {
 };
 
 struct merge_input {
-    struct segment *from; /* NULL: read to its end */
-    uint32_t row;         /* the one that stands in octets */
+    struct segment *from; /* NULL: read to the end */
+    uint32_t row;         /* the row in `octets` */
     unsigned char octets[SEGMENT_ROW_MOST];
     struct segment_reader r;
 };
@@ -54,7 +54,7 @@ struct segment_writer {
 struct merge {
     struct segment_writer w;
     struct merge_input in[FAN];
-    uint32_t place; /* of the first of the four in the list */
+    uint32_t place; /* index of the first of the four in the list */
 };
 
 struct segments {
@@ -62,7 +62,7 @@ struct segments {
     struct segment **list; /* by range */
     uint32_t count;
     uint32_t next_number;
-    uint32_t queues_there; /* when it was opened */
+    uint32_t queues_there; /* at opening */
     struct merge *merge;   /* NULL: none in progress */
     uint32_t *dropped;     /* numbers whose rows are to be deleted */
     uint32_t dropped_count;
@@ -86,10 +86,10 @@ struct segment *segment_new(uint32_t number, uint32_t level, uint64_t first,
 void segment_free(struct segment *g); /* NULL is fine */
 void segment_add_fence(struct segment *g, uint32_t queue, uint64_t id);
 void segment_add_queue(struct segment *g, uint32_t queue);
-/* The segment's rows are to be deleted. */
+/* Schedules the segment's rows for deletion. */
 void segments_drop(struct segments *s, uint32_t number);
 
-/* Copies a row out of the database. STATUS_DAMAGED. */
+/* Reads a row from the database. STATUS_DAMAGED. */
 MUST_CHECK enum status segments_read_row(struct segments *s,
                                          const struct segment *g, uint32_t row,
                                          unsigned char octets[SEGMENT_ROW_MOST],
@@ -97,8 +97,8 @@ MUST_CHECK enum status segments_read_row(struct segments *s,
 enum status segments_damaged(const struct segment *g, uint32_t row,
                              const char *why);
 
-/* Reads all of a segment (segment_scan.c) and checks it; `learn`: the bits of
- * its queues are set. */
+/* Reads all of a segment (segment_scan.c) and checks it; `learn`: also sets the
+ * bits of its queues. */
 MUST_CHECK enum status segments_scan(struct segments *s, struct segment *g,
                                      bool learn, segment_visit visit,
                                      void *ctx);

@@ -11,8 +11,9 @@
  *                                      └─ the rows of the four are deleted in
  *                                         steps after that
  *
- * All of it within the caller's transactions. A crash in between leaves rows
- * that no qmeta row names; opening finds them and they are deleted likewise.
+ * All of this happens in the caller's transactions. A crash in between leaves
+ * rows that no qmeta row names; opening finds them, and they are deleted in the
+ * same way.
  */
 #include <stdlib.h>
 
@@ -166,8 +167,8 @@ static enum status open_input(struct segments *s, struct merge_input *in,
     return st == STATUS_OK ? advance(s, in, rows) : st;
 }
 
-/* The first four neighbours of one level, the lowest level there is.
- * False: there are none. */
+/* Finds the first four neighbours of one level, the lowest possible. False:
+ * there are none. */
 static bool find_four(const struct segments *s, uint32_t *place)
 {
     uint32_t lowest = UINT32_MAX;
@@ -232,7 +233,8 @@ static enum status finish_merge(struct segments *s)
     return STATUS_OK;
 }
 
-/* The input whose entry comes next: the least queue, the oldest of those. */
+/* The input whose entry comes next: that of the least queue, and of those the
+ * oldest. */
 static struct merge_input *least(struct merge *m)
 {
     struct merge_input *best = NULL;
@@ -279,7 +281,7 @@ static enum status drop_rows(struct segments *s, uint32_t most)
     sqlite3_bind_int64(s->drop_rows, 3, most);
     st = db_run(s->d, s->drop_rows);
     if (st == STATUS_OK && sqlite3_changes(db_handle(s->d)) < (int)most)
-        s->dropped_count--; /* that was the last of it */
+        s->dropped_count--; /* all its rows are deleted */
     fault_point("queue-drop");
     return st;
 }

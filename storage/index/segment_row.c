@@ -65,7 +65,7 @@ static bool take_number(struct segment_reader *r, uint64_t *v)
     return true;
 }
 
-/* The head of a group; r->left counts the first id too. */
+/* Reads the head of a group; r->left counts the first id too. */
 static bool take_group(struct segment_reader *r)
 {
     uint64_t step, count;
@@ -112,7 +112,7 @@ uint32_t segment_reader_group(struct segment_reader *r,
         uint64_t step;
 
         if (r->at < r->end && *r->at < 0x80)
-            step = *r->at++; /* most steps */
+            step = *r->at++; /* the usual case */
         else if (!take_number(r, &step))
             return 0;
         if (n > 0 && step == 0)
@@ -135,7 +135,7 @@ void segment_reader_skip_to(struct segment_reader *r, uint32_t queue)
 
         if (!take_group(r))
             return;
-        if (r->queue >= queue) { /* let next() take it again */
+        if (r->queue >= queue) { /* segment_reader_next will read it again */
             r->at = start;
             r->queue = before;
             r->left = 0;

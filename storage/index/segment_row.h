@@ -23,18 +23,18 @@
 /* Packing. */
 struct segment_row {
     unsigned char octets[SEGMENT_ROW_MOST];
-    size_t len, count_at; /* where the open group's number of ids stands */
+    size_t len, count_at; /* position of the open group's number of ids */
     uint32_t queue, first_queue;
     uint64_t id, first_id;
     uint64_t base; /* first id of the segment */
 };
 
 void segment_row_start(struct segment_row *r, uint64_t base);
-/* False: no room, the row is to be written and started anew. Entries come in
- * order of queue, then id. */
+/* Adds an entry; entries come in order of queue, then id. False: no room; the
+ * caller writes the row and starts a new one. */
 bool segment_row_add(struct segment_row *r, uint32_t queue, uint64_t id);
 
-/* Reading: octets that came from disk, so they may be anything. */
+/* Reading. The octets come from disk and are not trusted. */
 struct segment_reader {
     const unsigned char *at, *end;
     uint32_t queue, left;
@@ -46,11 +46,11 @@ void segment_reader_start(struct segment_reader *r, const void *octets,
                           size_t len, uint64_t base);
 /* The next entry into r->queue and r->id. False: the end, or r->damaged. */
 bool segment_reader_next(struct segment_reader *r);
-/* A whole group at once: its ids, how many; 0: the end, or r->damaged. Ids rise
- * by at least one. Only between groups. */
+/* Reads a whole group and returns the number of its ids; 0: the end, or
+ * r->damaged. Ids rise by at least one. Call it only between groups. */
 uint32_t segment_reader_group(struct segment_reader *r,
                               uint64_t ids[SEGMENT_GROUP_MOST]);
-/* Passes over groups of lesser queues. */
+/* Skips groups of lesser queues. */
 void segment_reader_skip_to(struct segment_reader *r, uint32_t queue);
 
 #endif

@@ -4,12 +4,13 @@
  * A segment holds the ids of one range that were not done when it was written,
  * sorted by queue and id (tables qseg, qmeta). Ranges follow one another
  * without a gap, so the segments in order give each queue in order of arrival.
- * Four neighbours of a level are merged, some rows a step; ids done meanwhile
- * are dropped there, and nowhere else. The rows of the four are deleted in
- * further steps.
+ * Four neighbours of a level are merged, some rows in each step; ids done
+ * meanwhile are dropped then, and only then. The rows of the four are deleted
+ * in further steps.
  *
  * In memory a segment has its rows' first entries and a bit for each queue, so
- * that a queue is looked for only where it is (1.8 segments instead of 6.7).
+ * that only segments that have a queue are searched for it (1.8 instead of
+ * 6.7).
  */
 #ifndef URLWEIR_STORAGE_INDEX_SEGMENTS_H
 #define URLWEIR_STORAGE_INDEX_SEGMENTS_H
@@ -28,7 +29,7 @@ typedef void (*segment_visit)(void *ctx, uint32_t queue, const uint64_t *ids,
                               uint32_t n);
 
 /* Calls `visit` for every entry, in order of segment, queue and id; `queues`:
- * how many there are. STATUS_DAMAGED with a log line. */
+ * number of queues. STATUS_DAMAGED with a log line. */
 MUST_CHECK enum status segments_open(struct segments **out, struct db *d,
                                      uint32_t queues, segment_visit visit,
                                      void *ctx);
@@ -47,13 +48,14 @@ MUST_CHECK enum status segments_take(struct segments *s, uint32_t queue,
 MUST_CHECK enum status segments_flush(struct segments *s,
                                       struct queue_delta *delta,
                                       const struct done_bits *done);
-/* Inside a transaction: reads or deletes about `rows` rows of merges. */
+/* Inside a transaction: goes on with merging, about `rows` rows read or
+ * deleted. */
 MUST_CHECK enum status segments_step(struct segments *s,
                                      const struct done_bits *done,
                                      uint32_t rows);
 
-/* Order, ranges, fences and counts; `visit` gets every entry. STATUS_DAMAGED
- * with a log line. */
+/* Checks order, ranges, fences and counts; `visit` gets every entry.
+ * STATUS_DAMAGED with a log line. */
 MUST_CHECK enum status segments_verify(struct segments *s, segment_visit visit,
                                        void *ctx);
 

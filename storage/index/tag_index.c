@@ -2,8 +2,8 @@
 /*
  * tag_index.c - names to small numbers, without keeping the names.
  *
- * Open addressing over numbers; the tags stand apart, in order of number, so
- * that a table three quarters full wastes four octets a slot and not sixteen.
+ * Open addressing over numbers; the tags are in an array of their own, in order
+ * of number, so that a free slot wastes four octets and not sixteen.
  */
 #include "storage/index/tag_index.h"
 
@@ -21,7 +21,7 @@ struct tag {
 
 struct tag_index {
     struct digest_key key;
-    struct tag *tags; /* of number i + 1 */
+    struct tag *tags; /* entry i: number i + 1 */
     uint32_t count, cap;
     uint32_t *slots;     /* numbers; 0: free */
     uint32_t slot_count; /* a power of two */
@@ -72,8 +72,8 @@ static uint32_t slot_of(const struct tag_index *t, const struct tag *tag)
     return i;
 }
 
-/* Slots for all tags, anew. Each insertion waits for a line of memory, so it is
- * asked for some tags ahead. False: a tag came twice. */
+/* Rebuilds the slots for all tags. Each insertion waits for a cache line, so it
+ * is prefetched some tags ahead. False: a tag is there twice. */
 static bool fill_slots(struct tag_index *t, uint32_t slot_count)
 {
     enum { AHEAD = 16 };

@@ -2,9 +2,9 @@
  * tag_index.h - names to small numbers, without keeping the names.
  *
  * A name is known by 96 bits of its seeded hash: 12 octets and 5 to 11 of
- * table. Two names would be taken for one with a chance of 6e-18 at a million
- * names; the seed is drawn anew by each process, so nobody can look for such a
- * pair. Numbers are 1, 2, 3 ... in the order of adding.
+ * table. At a million names the chance that two are taken for one is 6e-18;
+ * each process draws a new seed, so nobody can search for such a pair. Numbers
+ * are 1, 2, 3 ... in the order of adding.
  */
 #ifndef URLWEIR_STORAGE_INDEX_TAG_INDEX_H
 #define URLWEIR_STORAGE_INDEX_TAG_INDEX_H
@@ -23,12 +23,12 @@ void tag_index_free(struct tag_index *t); /* NULL is fine */
 /* The number of `name` in name space `space`; 0: not there. */
 uint32_t tag_index_find(const struct tag_index *t, uint32_t space,
                         struct bytes name);
-/* Its number; the one it has, where it is there already. */
+/* Adds `name` and returns its number, also if it was there already. */
 uint32_t tag_index_add(struct tag_index *t, uint32_t space, struct bytes name);
 
-/* For reading many in: each by tag_index_load, which gives the next number,
- * then all of them by tag_index_index; nothing else in between. False: a name
- * came twice. Three times as fast as adding one by one. */
+/* For loading many names: call tag_index_load for each, which returns the next
+ * number, then tag_index_index once, and nothing else in between. False: a name
+ * is there twice. Three times as fast as adding one by one. */
 uint32_t tag_index_load(struct tag_index *t, uint32_t space, struct bytes name);
 MUST_CHECK bool tag_index_index(struct tag_index *t);
 

@@ -2,9 +2,9 @@
 /*
  * cdxj.c - the index of WARC files.
  *
- * Finished files never change, so those that the index names are taken over
- * with its lines; only new ones are read. A line goes through an external
- * sort, and the result replaces the index in one step.
+ * Finished files never change, so the index keeps its lines for the files it
+ * names; only new files are read. A line goes through an external sort, and the
+ * result replaces the index in one step.
  */
 #include "storage/warc/cdxj.h"
 
@@ -54,7 +54,7 @@ static uint32_t decode(const unsigned char *s, size_t n)
     return c;
 }
 
-/* In ASCII; octets that are no UTF-8 are taken as Latin-1. */
+/* Appends an ASCII JSON string; if `s` is not UTF-8, it is read as Latin-1. */
 static void add_json(struct buf *out, struct bytes s)
 {
     bool utf8 = bytes_is_utf8(s);
@@ -201,7 +201,7 @@ static enum status index_file(const struct cdxj_options *o, const char *path,
     return st;
 }
 
-/* The names of files that stand in the index, as keys of a map. */
+/* The names of the files in the index, as keys of a map. */
 static struct map *indexed_files(const char *index)
 {
     static const char before[] = "\"filename\": \"";
@@ -214,7 +214,7 @@ static struct map *indexed_files(const char *index)
         char *at = strstr(line, before), *next = at;
 
         while (next != NULL && (next = strstr(next + 1, before)) != NULL)
-            at = next; /* a URL cannot hold it, but who knows */
+            at = next; /* a URL cannot contain this; make sure anyway */
         if (at == NULL)
             continue;
         at += sizeof before - 1;

@@ -2,8 +2,8 @@
 /*
  * warc.c - the WARC files of a crawl.
  *
- * Appends are gathered: handing a page's few kilobytes over one by one costs
- * more than copying them.
+ * Appends are gathered in memory: a write call for each page of a few kilobytes
+ * costs more than copying it.
  *
  * A file is finished in an order that a crash cannot upset: its content is
  * synced, then it is renamed, then the directory is synced. A row names the
@@ -35,7 +35,9 @@
 #define NAME_MOST    ((size_t)255)
 
 #define PENDING_MOST ((size_t)256 << 10)
-#define ALONE_LEAST  ((size_t)32 << 10) /* written without being gathered */
+#define ALONE_LEAST                                                            \
+    ((size_t)32 << 10) /* larger appends are written directly                  \
+                        */
 
 struct warc {
     char *dir; /* DIR/warc */
@@ -47,12 +49,12 @@ struct warc {
     int fd;              /* -1: none */
     char *path;          /* with .open */
     char *finished;      /* without */
-    struct bytes *names; /* all of this run, "warc/NAME" */
+    struct bytes *names; /* of all files of this run, "warc/NAME" */
     size_t name_count;
-    uint64_t written;   /* octets of it */
-    struct buf pending; /* that follow them, not given to the system yet */
-    bool empty;         /* but for its warcinfo record */
-    char info_id[WARC_ID_SIZE]; /* of that; of the next file's where none is */
+    uint64_t written;           /* octets written to the file */
+    struct buf pending;         /* octets that follow, not written yet */
+    bool empty;                 /* holds only its warcinfo record */
+    char info_id[WARC_ID_SIZE]; /* its id, or the next file's if none is open */
     bool unsynced, new_name;
     enum status broken;
 };
@@ -80,9 +82,9 @@ static char *text_of(const char *fmt, ...)
     return out;
 }
 
-/* ---- mending what a crash left ---- */
+/* ---- repair after a crash ---- */
 
-/* *whole: where the last whole record ends; *size: where the file does. */
+/* *whole: end of the last whole record; *size: end of the file. */
 static enum status find_torn_tail(int fd, const char *path, uint64_t *whole,
                                   uint64_t *size)
 {
@@ -131,7 +133,8 @@ enum status warc_mend(const char *path, uint64_t *size)
     return st;
 }
 
-/* Under its final name, or gone when nothing whole is in it. */
+/* Renames the file to its final name, or removes it if it has no whole
+ * record. */
 static enum status finish_file(const char *path, const char *finished,
                                uint64_t size)
 {
@@ -249,7 +252,7 @@ static enum status put(struct warc *w, struct bytes b)
 
 /* ---- opening and closing ---- */
 
-/* This machine's name, without what has no place in a file name. */
+/* This machine's name, without characters that do not belong in a file name. */
 static char *host_name(const char *given)
 {
     char name[65] = "localhost";
@@ -308,7 +311,7 @@ enum status warc_open(struct warc **out, const struct warc_options *o)
     return st;
 }
 
-/* What an append left half written goes. */
+/* Truncates a half-written append and finishes the file. */
 static enum status close_file(struct warc *w)
 {
     enum status st = STATUS_OK;
@@ -316,7 +319,7 @@ static enum status close_file(struct warc *w)
     if (w->fd < 0)
         return STATUS_OK;
     if (w->broken == STATUS_OK)
-        (void)flush(w); /* its failure is w->broken */
+        (void)flush(w); /* a failure is in w->broken */
     if (w->broken != STATUS_OK && ftruncate(w->fd, (off_t)w->written) != 0)
         st = complain("cannot cut WARC file", w->path);
     if (st == STATUS_OK && (w->unsynced || w->broken != STATUS_OK) &&
@@ -326,7 +329,7 @@ static enum status close_file(struct warc *w)
     w->fd = -1;
     warc_new_id(w->info_id);
     w->unsynced = w->new_name = false;
-    /* One that could not be made whole keeps its suffix, and is mended when
+    /* A file that could not be truncated keeps its suffix, and is repaired when
      * the crawl is opened again. */
     if (st == STATUS_OK)
         st = finish_file(w->path, w->finished, w->written);
@@ -403,7 +406,7 @@ static char *new_name(struct warc *w, int64_t wall_ms)
                    (int)(wall_ms % 1000), ++w->serial, w->host);
 }
 
-/* Requests stand there with their cookies and Authorization. */
+/* Private, since requests are recorded with cookies and Authorization. */
 #define WARC_FILE_MODE 0600
 
 static enum status begin_file(struct warc *w, int64_t wall_ms)

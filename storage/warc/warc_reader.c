@@ -3,7 +3,7 @@
  * warc_reader.c - the records of a WARC file, strictly.
  *
  * Members are inflated through a small window: of a record only the first
- * octets are kept, the rest is counted, and its last four compared.
+ * octets are kept; the rest is counted, and its last four octets are checked.
  */
 #include "storage/warc/warc_reader.h"
 
@@ -25,7 +25,7 @@ static const char version[] = "WARC/1.";
 struct warc_reader {
     int fd;
     z_stream z;
-    uint64_t offset; /* in the file, of what is read next into `in` */
+    uint64_t offset; /* file offset of the next read into `in` */
     unsigned char in[READ_SIZE], plain[PLAIN_SIZE];
     /* the record being read */
     struct buf first;
@@ -40,7 +40,7 @@ struct warc_reader *warc_reader_new(int fd)
 
     r->fd = fd;
     buf_init(&r->first, WARC_FIRST_MOST);
-    rc = inflateInit2(&r->z, 15 + 16); /* gzip alone */
+    rc = inflateInit2(&r->z, 15 + 16); /* accept gzip only */
     assert(rc == Z_OK);
     (void)rc;
     return r;
@@ -61,7 +61,7 @@ void warc_reader_seek(struct warc_reader *r, uint64_t offset)
     r->z.avail_in = 0;
 }
 
-/* Where the next octet that inflate has not taken stands in the file. */
+/* File offset of the next octet that inflate has not consumed. */
 static uint64_t place(const struct warc_reader *r)
 {
     return r->offset - r->z.avail_in;
@@ -97,7 +97,8 @@ static void consume(struct warc_reader *r, size_t n)
     memcpy(r->last + 4 - tail, r->plain + n - tail, tail);
 }
 
-/* So that a member of something else is not inflated to its end. */
+/* Checked early, so that a member that holds something else is not inflated to
+ * its end. */
 static bool may_be_record(const struct warc_reader *r)
 {
     size_t n = sizeof version - 1;

@@ -8,13 +8,13 @@
  *      block
  *      CRLF CRLF
  *
- * A member's gzip header says nothing of time or system, so the same record
- * gives the same bytes.
+ * The gzip header has neither time nor system, so equal records give equal
+ * bytes.
  *
- * Compressing is what an archive costs: for the three records of a 9.7 KB page
- * zlib's level 1 takes 129 us, libdeflate's 69, ISA-L's 51, and what they write
- * is alike in size. ISA-L also takes a record piece by piece, so no body is
- * copied. Its state is made once and used again.
+ * Compression is the main cost of an archive: for the three records of a 9.7 KB
+ * page zlib's level 1 takes 129 us, libdeflate's 69, ISA-L's 51, with output of
+ * about the same size. ISA-L also takes a record piece by piece, so no body is
+ * copied. Its state is made once and reused.
  */
 #include "storage/warc/warc_record.h"
 
@@ -30,9 +30,10 @@
 #include "base/mem.h"
 
 #define HEAD_MOST  ((size_t)64 << 10)
-#define MOVED_MOST ((size_t)1 << 31) /* of a record made again, unpacked */
+#define MOVED_MOST ((size_t)1 << 31) /* octets unpacked, of a record to move   \
+                                      */
 #define PLAIN_KEPT ((size_t)512 << 10)
-#define ROOM_LEAST ((size_t)512) /* for gzip's head and end, and the tables */
+#define ROOM_LEAST ((size_t)512) /* for gzip's header, trailer and tables */
 
 struct warc_maker {
     struct isal_zstream z;
@@ -40,7 +41,7 @@ struct warc_maker {
     EVP_MD_CTX *md;
     const EVP_MD *sha1;
     struct buf head;
-    struct buf plain; /* a record that is made again */
+    struct buf plain; /* the record being moved */
 };
 
 struct warc_maker *warc_maker_new(void)
@@ -68,8 +69,8 @@ void warc_maker_free(struct warc_maker *m)
 
 /* ---- identifiers and digests ---- */
 
-/* Drawn for many identifiers at once: each draw costs as much as a small
- * digest. */
+/* Gets random octets for many identifiers at once: each system call costs as
+ * much as a small digest. */
 static void draw(unsigned char out[16])
 {
     static _Thread_local unsigned char drawn[1024];
@@ -130,7 +131,7 @@ void warc_digest(struct warc_maker *m, struct bytes piece, struct bytes more,
               EVP_DigestUpdate(m->md, more.at, more.len) == 1 &&
               EVP_DigestFinal_ex(m->md, sum, NULL) == 1;
 
-    assert(ok); /* SHA-1 of memory has nothing to fail at */
+    assert(ok); /* SHA-1 of memory cannot fail */
     (void)ok;
     snprintf(out, WARC_DIGEST_SIZE, "sha1:");
     base32(sum, out + 5);
@@ -203,7 +204,7 @@ static void lay_out_head(struct warc_maker *m, const struct warc_record *r)
 
 /* ---- the member ---- */
 
-/* Takes all of `piece`; `out` grows as it must. */
+/* Compresses all of `piece`; `out` grows as needed. */
 static enum status squeeze(struct isal_zstream *z, struct bytes piece,
                            bool last, struct buf *out)
 {
@@ -220,7 +221,7 @@ static enum status squeeze(struct isal_zstream *z, struct bytes piece,
         z->next_out = (uint8_t *)at;
         z->avail_out = (uint32_t)most;
         rc = isal_deflate(z);
-        assert(rc == COMP_OK); /* the others are for wrong parameters */
+        assert(rc == COMP_OK); /* other results mean wrong parameters */
         (void)rc;
         buf_grew(out, most - z->avail_out);
     } while (z->avail_out == 0);
@@ -261,9 +262,9 @@ enum status warc_maker_add(struct warc_maker *m, const struct warc_record *r,
     return pack(m, pieces, 4, out);
 }
 
-/* ---- into another file ---- */
+/* ---- moving into another file ---- */
 
-/* In the head alone: a block may hold anything. */
+/* Changes the head only: a block may hold anything. */
 static bool change_info(struct bytes plain, const char *from, const char *to)
 {
     static const char field[] = "WARC-Warcinfo-ID: ";

@@ -2,10 +2,10 @@
  * warc_record.h - one WARC/1.1 record as one gzip member.
  *
  * Lays out a record of ISO 28500:2017 (WARC/1.1, sections 4 to 6) and
- * compresses it. The maker trusts its caller for what the fields say, not for
+ * compresses it. The caller is responsible for what the fields say, but not for
  * their octets: control characters in a value become `?`, so that no URL or
- * header of a stranger can end a line. A maker belongs to one thread; its
- * memory is some 500 KB, whatever the size of a record.
+ * header from the web can end a line. A maker belongs to one thread; its memory
+ * is some 500 KB, whatever the size of a record.
  */
 #ifndef URLWEIR_STORAGE_WARC_WARC_RECORD_H
 #define URLWEIR_STORAGE_WARC_WARC_RECORD_H
@@ -24,8 +24,8 @@
 #define WARC_NOT_MODIFIED                                                      \
     "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
-/* What is empty, NULL or 0 is left out; `type`, `id` and `date_ms` are not.
- * Bytes are borrowed during the call. */
+/* Fields that are empty, NULL or 0 are left out; `type`, `id` and `date_ms` are
+ * required. Bytes are borrowed during the call. */
 struct warc_record {
     const char *type;           /* "response" */
     const char *id;             /* warc_new_id */
@@ -38,18 +38,18 @@ struct warc_record {
     const char *payload_digest; /* warc_digest */
     const char *truncated;      /* "length", "time", "disconnect" */
     const char *protocol;       /* WARC-Protocol: "h2" */
-    const char *profile;        /* of a revisit: one of the two above */
+    const char *profile;        /* of a revisit: one of the two URLs above */
     struct bytes refers_to_uri; /* of the record with the same payload */
     int64_t refers_to_date_ms;
     const char *filename;     /* WARC-Filename, of warcinfo */
-    struct bytes as_received; /* WARC-X-As-Received: fields of the head that
-                                 were changed, as the wire had them */
+    struct bytes as_received; /* WARC-X-As-Received: header fields that were
+                                 changed, as they came over the wire */
     struct bytes block, block_more; /* the block, in two pieces */
 };
 
 struct warc_maker;
 
-/* Ends the process when memory is gone, as xmalloc does. */
+/* Ends the process if there is no memory, as xmalloc does. */
 struct warc_maker *warc_maker_new(void);
 void warc_maker_free(struct warc_maker *m); /* NULL is fine */
 
@@ -59,9 +59,9 @@ MUST_CHECK enum status warc_maker_add(struct warc_maker *m,
                                       const struct warc_record *r,
                                       struct buf *out);
 
-/* `members`, whole ones of warc_maker_add, once more, with `to` in the place of
- * the id of their warcinfo record, which is `from`. STATUS_FORMAT: they are no
- * such members. STATUS_LIMIT: as above. */
+/* Appends `members`, made by warc_maker_add, to `out` again, with the id of
+ * their warcinfo record changed from `from` to `to`. STATUS_FORMAT: they are
+ * not such members. STATUS_LIMIT: as above. */
 MUST_CHECK enum status warc_maker_move(struct warc_maker *m,
                                        struct bytes members, const char *from,
                                        const char *to, struct buf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warc_walk.c - the whole records of a crawl's WARC file, also past damage.
+ * warc_walk.c - the whole records of a crawl's WARC file, even after damage.
  */
 #include "storage/warc/warc_walk.h"
 
@@ -17,8 +17,8 @@
 #define TRIALS_MOST 4096u
 #define ID_MOST     ((size_t)256)
 
-/* RFC 1952 section 2.3.1: the two octets of every member, deflate; and, in
- * ours, no flags and no time. */
+/* RFC 1952 section 2.3.1: every member begins with these two octets and 8 for
+ * deflate; ours have no flags and no time. */
 static const unsigned char member[8] = {0x1f, 0x8b, 8};
 
 struct warc_walk {
@@ -74,8 +74,8 @@ static bool is_of_this_file(const struct warc_walk *w,
            (w->info_id.len == 0 || bytes_equal(id, buf_bytes(&w->info_id)));
 }
 
-/* Where what looks like a member begins, from *at on. STATUS_NOT_FOUND: the
- * file ends at *at. */
+/* Searches from *at for something that looks like a member. STATUS_NOT_FOUND:
+ * the file ends at *at. */
 static enum status find_member(struct warc_walk *w, uint64_t *at)
 {
     for (;;) {
@@ -95,7 +95,7 @@ static enum status find_member(struct warc_walk *w, uint64_t *at)
             *at += (uint64_t)n;
             return STATUS_NOT_FOUND;
         }
-        /* One may begin in the last octets of the window. */
+        /* A member may begin in the last octets of the window. */
         *at += (uint64_t)n - (sizeof member - 1);
     }
 }
@@ -110,7 +110,7 @@ static enum status find_end(const struct warc_walk *w, uint64_t *at)
     return STATUS_NOT_FOUND;
 }
 
-/* A whole record of this file after w->end, where none begins. */
+/* Finds the next whole record of this file after w->end, where none begins. */
 static enum status find_record(struct warc_walk *w, struct warc_found *found)
 {
     uint64_t at = w->end;
