@@ -2,10 +2,10 @@
 /*
  * audit.c - measured dedupe miss rate against the promised one, of a crawl.
  *
- * One pass over the url rows in order of arrival does everything: the flags
- * that the crawl left in them are counted, each digest is looked up in the
- * exact set and in the saved filter, and kept for the filters that are to be
- * asked the same questions in the same order afterwards (audit_replay.c).
+ * One pass over the url rows in order of arrival does everything: it counts the
+ * flags that the crawl left in them, looks up each digest in the exact set and
+ * in the saved filter, and keeps it for the filters that are asked the same
+ * questions in the same order afterwards (audit_replay.c).
  */
 #include "frontier/audit/audit.h"
 
@@ -32,9 +32,9 @@ struct pass {
     size_t step_count, step_at;
     struct audit_keys replayed; /* what the other filters will be asked */
     struct id_bits lost;        /* called "maybe seen" when they were new */
-    struct id_bits through; /* those, and what was first found through them */
-    struct id_bits reached; /* from the seeds, without those that are lost */
-    uint64_t moved;         /* rows whose digest is another's */
+    struct id_bits through;     /* those, and URLs first found through them */
+    struct id_bits reached;     /* reachable from the seeds without lost URLs */
+    uint64_t moved;             /* rows whose digest has another row's id */
     enum status st;
     /* the batch */
     struct digest digests[BATCH];
@@ -74,7 +74,8 @@ static void flush(struct pass *p)
     p->n = 0;
 }
 
-/* What the crawl noted about its filter nearest to the end of this step. */
+/* Takes the crawl's note on its filter that is nearest to the end of this
+ * step. */
 static void take_note(struct pass *p, struct audit_step *step)
 {
     while (p->step_at + 1 < p->step_count &&
@@ -163,8 +164,8 @@ static void load_image(struct pass *p)
     free(path);
 }
 
-/* The last step's end is not where the crawl made a note; the file, when it
- * covers everything, says how the filter stands. */
+/* The crawl made no note at the end of the last step; if the filter file covers
+ * everything, its filter gives the state. */
 static void finish_crawl_series(struct pass *p)
 {
     struct audit_step *now = &p->crawl.now;
@@ -198,7 +199,7 @@ static void pass_fini(struct pass *p)
     free(p);
 }
 
-/* What became of the URLs, and by which ways they were found. */
+/* Counts outcomes of the URLs, and the pages found through lost ones. */
 static enum status count_pages(struct pass *p)
 {
     enum status st = STATUS_OK;
@@ -228,12 +229,12 @@ static void count_answers(struct pass *p)
         .false_positives = wrong};
 }
 
-/* The other filters; a crawl without a filter promised nothing. */
+/* Replays the other filters. A crawl without a filter promised no rate. */
 static enum status replay(struct pass *p)
 {
     double promised = p->out->crawl.total.promised;
 
-    filter_free(p->image); /* room for theirs */
+    filter_free(p->image); /* makes room for the others */
     p->image = NULL;
     return audit_replay(p->out, &p->replayed, p->o,
                         promised > 0 ? promised : 0.001);
@@ -263,7 +264,7 @@ enum status audit_crawl(struct audit *out, struct reader *r,
             p->st = st;
     }
     flush(p);
-    if (p->moved != out->replaced) /* an entry went to a row it is not of */
+    if (p->moved != out->replaced) /* an entry has the id of a wrong row */
         out->missing += p->moved + out->replaced;
     if (p->st == STATUS_OK)
         p->st = count_pages(p);

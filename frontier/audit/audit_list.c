@@ -3,7 +3,8 @@
  * audit_list.c - measured dedupe miss rate of a list of URLs.
  *
  * The exact set is a table of digests in memory, 16 bytes each, at most three
- * quarters full. No digest is all zeros but by a chance of 2^-128.
+ * quarters full. All zeros mean a free slot; a digest is all zeros with a
+ * chance of 2^-128.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,8 @@ struct audit_list {
     struct digest_key key;
     const struct audit_options *o;
     double fpr;
-    struct audit_run first;     /* the filter that a crawl has by default */
-    struct audit_keys replayed; /* what the other filters will be asked */
+    struct audit_run first;     /* a crawl's default filter */
+    struct audit_keys replayed; /* keys for the other filters */
     struct audit result;
     struct digest *table; /* the exact set: open addressing */
     uint64_t room, count;

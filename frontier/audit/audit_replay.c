@@ -2,11 +2,11 @@
 /*
  * audit_replay.c - the URLs of an audit through another filter.
  *
- * Filters go one after the other over the kept keys, not all in one pass: what
- * is in memory is then the keys and one filter, however many are compared; and
- * filters of a fixed size are made for the count that the stream turned out to
- * have, as by one who guessed it right. Each kind's lesson is what happens to
- * one who did not: a `bloom` for a tenth is replayed beside the right one.
+ * Filters are replayed one after the other, not all in one pass: so memory
+ * holds the keys and one filter, however many are compared, and filters of a
+ * fixed size can be made for the count that the stream turned out to have, as
+ * if a user had guessed it right. To show what happens to a user who guessed
+ * wrong, a `bloom` for a tenth of that is replayed too.
  */
 #include "frontier/audit/audit_replay.h"
 
@@ -87,16 +87,16 @@ void audit_keys_fini(struct audit_keys *k)
     *k = (struct audit_keys){0};
 }
 
-/* ---- all that were asked for ---- */
+/* ---- all filters ---- */
 
-/* What is needed to replay one filter. */
+/* Everything needed to replay one filter. */
 struct replay {
     const struct audit_keys *keys;
     int64_t (*now)(void); /* as in audit_options */
     struct audit_run run;
 };
 
-/* SplitMix64 (Steele, Lea, Flood, 2014): keys that nobody has added. */
+/* SplitMix64 (Steele, Lea, Flood, 2014): keys that were not added. */
 static uint64_t other_key(uint64_t n)
 {
     uint64_t x = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -106,7 +106,7 @@ static uint64_t other_key(uint64_t n)
     return x ^ x >> 31;
 }
 
-/* ns to ask about a new URL, in batches. */
+/* Nanoseconds to check a new URL, in batches. */
 static double check_cost(const struct filter *f, int64_t (*now)(void))
 {
     uint64_t keys[BATCH];
@@ -163,8 +163,8 @@ static enum status replay_one(struct audit *out, struct replay *r,
     return st;
 }
 
-/* The size that a user would give: the final count where the kind cannot grow,
- * a hundredth where it grows by layers, nothing where it grows by itself. */
+/* The capacity that a user would give: the final count if the kind cannot grow,
+ * a hundredth if it grows by layers, the least if it grows by itself. */
 static uint64_t made_for(const char *kind, uint64_t count)
 {
     uint64_t n = count;
@@ -214,7 +214,8 @@ enum status audit_replay(struct audit *out, const struct audit_keys *keys,
 
     if (!audit_replay_wanted(o))
         return STATUS_OK;
-    /* That a filter breaks its promise is a finding here, not news. */
+    /* A filter that breaks its promise is a result here, not worth a log
+     * line. */
     logger_set_level(LOG_LEVEL_ERROR);
     for (size_t i = 0; i < rate_count; i++)
         for (size_t k = 0; st == STATUS_OK && k < kind_count; k++)

@@ -1,22 +1,22 @@
 /*
  * audit_replay.h - the URLs of an audit through another filter.
  *
- * A filter that stands alone is asked, and told, each key in order of arrival:
- * what it calls "maybe seen" then is a URL that a crawler with that filter and
- * no exact set would have lost. One thread.
+ * Each key is checked and added to a filter in order of arrival: what it calls
+ * "maybe seen" is a URL that a crawler with that filter and no exact set would
+ * have lost. One thread.
  */
 #ifndef URLWEIR_FRONTIER_AUDIT_AUDIT_REPLAY_H
 #define URLWEIR_FRONTIER_AUDIT_AUDIT_REPLAY_H
 
 #include "frontier/audit/audit_tally.h"
 
-/* ---- one filter, asked key by key or batch by batch ---- */
+/* ---- one filter, key by key or batch by batch ---- */
 
 struct audit_run {
     struct filter *filter;
     struct audit_tally tally;
-    int64_t (*now)(void); /* NULL: what it costs is not measured */
-    int64_t added_in;     /* ns that adding has taken */
+    int64_t (*now)(void); /* NULL: cost is not measured */
+    int64_t added_in;     /* total ns of adding */
 };
 
 /* STATUS_ARG, STATUS_NOMEM: as filter_new; nothing to finish then. */
@@ -25,15 +25,15 @@ MUST_CHECK enum status audit_run_init(struct audit_run *run,
                                       const char *name,
                                       const struct filter_options *o,
                                       int64_t (*now)(void));
-/* Keys that follow what was asked before; a step ends with them or does not end
- * inside. fresh[i]: it was called certainly new. */
+/* Checks and adds the next keys. A step may end with the last of them, but not
+ * before. fresh[i]: the filter called key i certainly new. */
 MUST_CHECK enum status audit_run_ask(struct audit_run *run,
                                      const uint64_t *keys, size_t n,
                                      bool *fresh);
 /* Sums up and frees the filter. */
 void audit_run_finish(struct audit_run *run);
 
-/* ---- all that were asked for ---- */
+/* ---- all filters ---- */
 
 /* Keys in order of arrival, none twice. */
 struct audit_keys {
@@ -44,10 +44,10 @@ struct audit_keys {
 MUST_CHECK enum status audit_keys_add(struct audit_keys *k, uint64_t key);
 void audit_keys_fini(struct audit_keys *k);
 
-/* Does anything of `o` need the keys? */
+/* Does `o` ask for any replay, which needs the keys? */
 bool audit_replay_wanted(const struct audit_options *o);
-/* Appends to out->what_if one series for each filter and rate of `o`; where `o`
- * names no rate, `fpr` is it. One filter is in memory at a time. */
+/* Appends to out->what_if one series for each filter and rate of `o`; `fpr` is
+ * the rate if `o` has none. One filter is in memory at a time. */
 MUST_CHECK enum status audit_replay(struct audit *out,
                                     const struct audit_keys *keys,
                                     const struct audit_options *o, double fpr);

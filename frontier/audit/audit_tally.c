@@ -46,7 +46,7 @@ static void measure(struct audit_step *step)
 void audit_tally_end_step(struct audit_tally *t)
 {
     struct audit_series *out = t->out;
-    struct audit_step total = t->now; /* the filter as it stands */
+    struct audit_step total = t->now; /* with the filter's state */
 
     if (t->now.asked == 0)
         return;

@@ -15,24 +15,25 @@
 
 struct audit_tally {
     struct audit_series *out;
-    struct audit_step now; /* the step that is being counted */
+    struct audit_step now; /* the current step */
     uint64_t next;         /* upto at which it ends */
 };
 
 /* *out is zeroed; its steps are then the caller's. */
 void audit_tally_init(struct audit_tally *t, struct audit_series *out,
                       const char *name);
-/* URL `upto` was asked. */
+/* Counts URL number `upto`. */
 void audit_tally_count(struct audit_tally *t, uint64_t upto,
                        bool false_positive);
-/* Has `now` come to its end? Then fill in how the filter stands, and end it. */
+/* Has `now` come to its end? Then the caller fills in the filter's state and
+ * ends the step. */
 bool audit_tally_is_due(const struct audit_tally *t);
 void audit_tally_end_step(struct audit_tally *t);
 /* Ends the last step, if it counted anything, and sums up. */
 void audit_tally_finish(struct audit_tally *t);
 
-/* How `f` stands, into a step. A filter tells its rate part by part, in
- * milliseconds: once a step, no oftener. */
+/* Stores the state of `f` in a step. Computing a filter's stats takes
+ * milliseconds: do it once a step, not more. */
 void audit_step_note(struct audit_step *step, const struct filter *f);
 
 #endif

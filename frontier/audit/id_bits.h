@@ -1,7 +1,7 @@
 /*
  * id_bits.h - a set of row ids, one bit each.
  *
- * For whoever walks over a whole crawl (audit.h, reachability.h).
+ * For passes over a whole crawl (audit.h, reachability.h).
  */
 #ifndef URLWEIR_FRONTIER_AUDIT_ID_BITS_H
 #define URLWEIR_FRONTIER_AUDIT_ID_BITS_H
@@ -32,13 +32,13 @@ static inline void id_bits_fini(struct id_bits *b)
     b->bits = NULL;
 }
 
-/* An id past `most` is in no set. */
+/* False for an id past `most`. */
 static inline bool id_bits_has(const struct id_bits *b, uint64_t id)
 {
     return id <= b->most && (b->bits[id / 8] >> id % 8 & 1) != 0;
 }
 
-/* False: it is past `most`, and still in no set. */
+/* False: the id is past `most` and was not added. */
 static inline bool id_bits_add(struct id_bits *b, uint64_t id)
 {
     if (id > b->most)

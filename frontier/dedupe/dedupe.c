@@ -2,14 +2,14 @@
 /*
  * dedupe.c - was this line seen before? For lists larger than memory.
  *
- *   IN_MEMORY --its share is full: all merged into pages--> ON_DISK
+ *   IN_MEMORY --its share is full: merge all into pages--> ON_DISK
  *
- * In memory there are only the exact set's delta (a hash table) and a small
- * hot cache: a filter in front of it would cost more than it saves. Once there
- * are pages, memory is shared anew between delta, page cache and hot cache. The
- * filter comes last, when as many pages have been read as the set has: reading
- * them all to build it then at most doubles the cost, and a short run over a
- * large kept set never pays for it. Kept filters, as a crawl has them, would
+ * In memory there are only the exact set's delta (a hash table) and a small hot
+ * cache: a filter in front of it would cost more than it saves. Once there are
+ * pages, memory is divided again between delta, page cache and hot cache. The
+ * filter comes last, when as many pages have been read as the set has: building
+ * it reads them all, which then at most doubles the cost, and a short run over
+ * a large stored set never pays for it. A filter file, as a crawl has, would
  * have to be written and read whole in each run.
  */
 #include "frontier/dedupe/dedupe.h"
@@ -31,12 +31,12 @@
 /* Program, libraries, batches under way (cli/dedupe/dedupe_pipe.h) and output.
  */
 #define ELSEWHERE (18 * MIB)
-/* Octets a digest costs in the delta when its arrays have just grown: 20 of
- * entry times 1.5, 4 of slot divided by 0.75 and times 2. */
+/* Octets of a digest in the delta when its arrays have just grown: 20 for the
+ * entry times 1.5, 4 for the slot divided by 0.75 and times 2. */
 #define DELTA_COST  UINT64_C(41)
-#define MERGE_STEPS 16 /* commits that a merge of everything is spread over */
+#define MERGE_STEPS 16 /* commits that a full merge is spread over */
 #define FPR         0.001
-/* Below this many pages a filter is not worth its while. */
+/* Below this many pages a filter is not worth building. */
 #define PAGES_LEAST  512
 #define PAGE_DIGESTS 202
 
@@ -99,7 +99,7 @@ enum status dedupe_merge_all(struct dedupe *d)
     return st;
 }
 
-/* The exact set is opened anew, since its delta keeps the memory it had. */
+/* Opens the exact set anew, since its delta would keep the memory it had. */
 static enum status move_to_disk(struct dedupe *d)
 {
     enum status st = dedupe_merge_all(d);
@@ -127,7 +127,7 @@ enum status dedupe_step(struct dedupe *d)
 
 /* ---- the filter ---- */
 
-/* Keys of a range, some at a time, to whoever builds a filter of them. */
+/* Passes the keys of a range, some at a time, to the filter that is built. */
 struct key_feed {
     void (*visit)(void *to, const uint64_t *keys, size_t n);
     void *to;
@@ -217,7 +217,7 @@ static enum status build_filter(struct dedupe *d)
     return st;
 }
 
-/* Have as many pages been read as building it would read? */
+/* Have as many pages been read as building the filter would read? */
 static bool filter_pays(const struct dedupe *d)
 {
     return d->filter == NULL && d->phase == DEDUPE_ON_DISK &&
@@ -267,7 +267,7 @@ enum status dedupe_take(struct dedupe *d, const struct digest *digests,
     return st;
 }
 
-/* A scratch database has no commits that mean anything, only merges. */
+/* The commits of a scratch database have no meaning; only merges matter. */
 static enum status step_scratch(struct dedupe *d)
 {
     enum status st;

@@ -9,7 +9,7 @@
 #include "frontier/seen/seen.h"
 #include "storage/db/manifest.h"
 
-/* Where the set stands. It goes on, never back. */
+/* Where the set is; it only moves from memory to disk. */
 enum dedupe_phase {
     DEDUPE_IN_MEMORY, /* every digest in the exact set's delta, no pages */
     DEDUPE_ON_DISK    /* pages, with caches and perhaps a filter before them */
@@ -31,7 +31,7 @@ struct dedupe_state {
     uint64_t committed;  /* count at the last commit */
     uint64_t dropped;    /* log rows up to this digest are deleted */
     int64_t manifest_at; /* monotonic; when it was last written */
-    bool running;        /* the manifest says so */
+    bool running;        /* the manifest says "running" */
     bool keep_log;
     unsigned char row[DEDUPE_BATCH * sizeof(struct digest)];
 };
@@ -44,13 +44,13 @@ struct dedupe {
     unsigned char seed[DIGEST_SEED_SIZE];
     struct db *db;
     struct exact_set *exact;
-    struct filter *filter; /* NULL until reading pages costs more */
+    struct filter *filter; /* NULL until it pays (filter_pays) */
     struct seen *seen;
     struct dedupe_state *state; /* NULL: a scratch database */
     uint64_t count, before;
     struct digest sum;          /* of all digests, each half modulo 2^64 */
-    uint64_t unstepped;         /* fresh ones since exact_set_step was called */
-    uint64_t page_reads_before; /* by exact sets that are closed */
+    uint64_t unstepped;         /* fresh digests since exact_set_step */
+    uint64_t page_reads_before; /* by exact sets closed since */
     bool in_txn;
     enum seen_answer answers[DEDUPE_BATCH];
     struct digest fresh[DEDUPE_BATCH];
@@ -64,29 +64,30 @@ static inline void dedupe_sum_add(struct digest *sum, struct digest d)
 
 /* ---- dedupe.c ---- */
 
-/* exact set and seen check, for the phase that d->phase says. */
+/* Opens exact set and seen check for the phase d->phase. */
 MUST_CHECK enum status dedupe_start_phase(struct dedupe *d);
 /* Inside a transaction: merge a little if the delta has grown so large. */
 MUST_CHECK enum status dedupe_step(struct dedupe *d);
-/* All of the delta into pages, commit by commit; outside a transaction. */
+/* Outside a transaction: merges all of the delta into pages, in several
+ * commits. */
 MUST_CHECK enum status dedupe_merge_all(struct dedupe *d);
 
 /* ---- dedupe_state.c ---- */
 
-/* Opens or makes the set in `dir`; d->db, d->exact, d->seen and d->state are
- * there afterwards. */
+/* Opens or makes the set in `dir`; sets d->db, d->exact, d->seen and
+ * d->state. */
 MUST_CHECK enum status dedupe_state_open(struct dedupe *d, const char *dir,
                                          struct dedupe_refusal *why);
-/* Inside a transaction: the row that a crash would be recovered from. */
+/* Inside a transaction: writes the row that recovery after a crash reads. */
 MUST_CHECK enum status dedupe_state_log(struct dedupe *d,
                                         const struct digest *fresh, size_t n);
 /* Ends the transaction. */
 MUST_CHECK enum status dedupe_state_commit(struct dedupe *d);
-/* The end of a run, while all is still open. `clean`: commits, and leaves
- * little to be replayed. */
+/* Ends a run, while all is still open. `clean`: commits, and leaves little to
+ * replay. */
 MUST_CHECK enum status dedupe_state_end(struct dedupe *d, bool clean);
-/* Closes d->db and lets go of the directory. *disk, where not NULL: what its
- * files take up then. */
+/* Closes d->db and releases the directory. *disk, if not NULL, gets the size of
+ * its files. */
 void dedupe_state_free(struct dedupe *d, uint64_t *disk);
 uint64_t dedupe_state_disk(const struct dedupe_state *s);
 

@@ -8,9 +8,9 @@
  *   DIR/dedupe.manifest  what the database must hold at least
  *   DIR/dedupe.lock      names the process that uses it
  *
- * Opening trusts nothing that it can compare: a database behind its manifest,
- * rows of digests with a gap, a log (WAL) that is gone after a crash are damage
- * and not a smaller set, for a smaller set would print again what was printed.
+ * Opening checks everything it can: a database behind its manifest, a gap in
+ * the rows of digests, or a log (WAL) that is missing after a crash are damage.
+ * Taking them for a smaller set would print lines again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@
 #define FORMAT         1
 #define DIGEST_SIZE    16
 #define MANIFEST_EVERY (10 * NS_PER_S)
-/* A clean end leaves fewer digests than this to be replayed, or fewer than an
- * eighth of the set, whichever is more. */
+/* After a clean end at most this many digests need to be replayed, or an eighth
+ * of the set, whichever is more. */
 #define REPLAY_MOST UINT64_C(500000)
 
 static const char *const schema[] = {
@@ -108,7 +108,7 @@ static enum status get_meta(struct db *db, const char *name, char *to,
     return st;
 }
 
-/* Exactly `size` octets. */
+/* Reads a value of exactly `size` octets. */
 static enum status get_meta_whole(struct dedupe *d, const char *name, void *to,
                                   size_t size)
 {
@@ -124,7 +124,7 @@ static enum status get_meta_whole(struct dedupe *d, const char *name, void *to,
     return st;
 }
 
-/* count and sum, as `standing`: 8 octets and 16, big-endian. */
+/* Writes count and sum as `standing`: 8 octets and 16, big-endian. */
 static enum status put_standing(struct dedupe *d)
 {
     unsigned char v[24];
@@ -150,7 +150,7 @@ static enum status get_standing(struct dedupe *d)
     return STATUS_OK;
 }
 
-/* ---- how lines are told apart ---- */
+/* ---- identity ---- */
 
 static void identity_text(char out[48], enum dedupe_identity identity)
 {
@@ -194,7 +194,7 @@ static enum status write_manifest(struct dedupe *d, const char *word,
     return st;
 }
 
-/* Before the database is opened, since that makes a log where none is. */
+/* Checks files before the database is opened, since opening creates a log. */
 static enum status check_files(struct dedupe_state *s, bool *fresh)
 {
     char *path = path_in(s, "dedupe.manifest");
@@ -203,7 +203,7 @@ static enum status check_files(struct dedupe_state *s, bool *fresh)
 
     free(path);
     *fresh = !db;
-    if (st == STATUS_NOT_FOUND) /* or its making was cut short */
+    if (st == STATUS_NOT_FOUND) /* new, or a crash interrupted its making */
         return STATUS_OK;
     if (st == STATUS_FORMAT || st == STATUS_DAMAGED)
         return damaged(s, "dedupe.manifest cannot be read");
@@ -224,7 +224,7 @@ static enum status check_manifest(struct dedupe *d)
 
     if (st != STATUS_OK)
         return st;
-    if (s->manifest.generation == 0) { /* there was none */
+    if (s->manifest.generation == 0) { /* new set */
         if (d->count > 0)
             return damaged(s, "dedupe.manifest is missing");
         memcpy(s->manifest.store_id, id, sizeof id);
@@ -260,7 +260,7 @@ enum status dedupe_state_log(struct dedupe *d, const struct digest *fresh,
     return db_run(d->db, s->put_batch);
 }
 
-/* Rows whose digests all stand in pages, when there are many. */
+/* Deletes rows whose digests are all in pages, when there are many. */
 static enum status drop_rows(struct dedupe *d, bool all)
 {
     struct dedupe_state *s = d->state;
@@ -296,8 +296,8 @@ enum status dedupe_state_commit(struct dedupe *d)
 
 /* ---- opening ---- */
 
-/* The row that digest number `id` stands in, into state->row. STATUS_NOT_FOUND:
- * it stands in none. */
+/* Reads the row with digest number `id` into state->row. STATUS_NOT_FOUND:
+ * there is none. */
 static enum status read_row(struct dedupe *d, sqlite3_stmt *q, uint64_t id,
                             uint64_t *first, size_t *n)
 {
@@ -349,7 +349,8 @@ static enum status replay_row(struct dedupe *d, uint64_t first, size_t n)
     return st == STATUS_OK ? db_commit(d->db) : st;
 }
 
-/* From the first digest that some part lacks to the last: no gap, no more. */
+/* Replays from the first digest that some part lacks to the last, and checks
+ * that there is no gap. */
 static enum status replay(struct dedupe *d)
 {
     uint64_t next = exact_set_upto(d->exact) + 1;
@@ -378,7 +379,8 @@ static enum status replay(struct dedupe *d)
     return st;
 }
 
-/* Where pages are, or more rows than memory takes, it is on disk already. */
+/* A set with pages, or with more rows than fit in memory, is on disk
+ * already. */
 static enum status choose_phase(struct dedupe *d)
 {
     int64_t pages = 0;
@@ -417,7 +419,7 @@ static enum status make_facts(struct dedupe *d)
     return st == STATUS_OK ? put_standing(d) : st;
 }
 
-/* A commit that changes nothing but the log file: it is there from now on. */
+/* A commit that changes nothing, so that the log file exists from now on. */
 static enum status begin_run(struct dedupe *d, bool fresh)
 {
     enum status st = db_begin(d->db);
@@ -441,7 +443,7 @@ static enum status read_facts(struct dedupe *d, struct dedupe_refusal *why)
     return st == STATUS_OK ? get_standing(d) : st;
 }
 
-/* Made, but not filled: a crash stood between the two. */
+/* Was it made but, because of a crash, not filled? */
 static bool has_no_facts(struct dedupe *d)
 {
     int64_t facts = 0;
@@ -527,10 +529,10 @@ static enum status leave_little_to_replay(struct dedupe *d)
     return st == STATUS_OK ? db_commit(d->db) : st;
 }
 
-/* The manifest is written while SQLite's log still stands: behind db_close() a
- * crash would leave one that says "running" beside a database without a log.
- * So the log also stays where the manifest was not written, be it that writing
- * failed or that the set was refused. */
+/* The manifest is written while SQLite's log still exists: a crash after
+ * db_close() would otherwise leave a manifest that says "running" beside a
+ * database without a log. So the log is also kept if the manifest was not
+ * written, because writing failed or the set was refused. */
 enum status dedupe_state_end(struct dedupe *d, bool clean)
 {
     struct dedupe_state *s = d->state;

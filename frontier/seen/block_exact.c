@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_exact.c - a list of URLs that is asked for one at a time, in a file.
+ * block_exact.c - a set of URLs in a file, searched on disk.
  *
  *   offset  octets
  *        0      16  "urlweir block 1\n"
@@ -8,15 +8,15 @@
  *       48       8  size of the list it was made from
  *       56       8  its time of change, in nanoseconds
  *       64       8  digests
- *       72       8  lines passed over
+ *       72       8  lines skipped
  *       80       8  XXH3 of all digests
  *       88       8  XXH3 of the header up to here
  *       96      16  each: a digest, high half first, most significant first
  *
- * Numbers little-endian; digests in order, so that one is found by halving. A
- * SQLite table would be four times as large, and as slow to fill as its pages
- * are spread; sorting is a pass. The list is sorted as hexadecimal lines by
- * storage/db/line_sort.h, within its memory.
+ * Numbers are little-endian; digests are sorted, for binary search. A SQLite
+ * table would be four times as large and slow to fill in random order; sorting
+ * takes one pass. storage/db/line_sort.h sorts the digests as hexadecimal
+ * lines, in bounded memory.
  */
 #include "frontier/seen/block_exact.h"
 
@@ -126,7 +126,7 @@ static enum status read_list(struct making *m, const char *list)
     return st;
 }
 
-/* A digest in its turn; the second of two alike is left out. */
+/* Writes the next digest, unless it equals the one before. */
 static enum status write_digest(void *ctx, struct bytes line)
 {
     struct making *m = ctx;
@@ -146,7 +146,7 @@ static enum status write_digest(void *ctx, struct bytes line)
 static void fill_header(const struct block_exact *b, uint64_t sum,
                         unsigned char header[HEADER])
 {
-    /* The field has no room for a zero: NOLINTNEXTLINE */
+    /* The field has no terminating zero: NOLINTNEXTLINE */
     memcpy(header, MAGIC, 16);
     memcpy(header + 16, b->seed, DIGEST_SEED_SIZE);
     put_u64(header + 48, b->list_size);
@@ -157,8 +157,8 @@ static void fill_header(const struct block_exact *b, uint64_t sum,
     put_u64(header + 88, XXH3_64bits(header, 88));
 }
 
-/* The header's numbers are known last: the file is whole before it has its
- * magic, and is believed only with it. */
+/* The header's numbers are known last, so the header with the magic is written
+ * when the rest of the file is whole; a file without it is not used. */
 static enum status finish_header(const struct block_exact *b, uint64_t sum,
                                  const char *path)
 {
@@ -235,7 +235,7 @@ static bool digests_are_whole(int fd, uint64_t count, uint64_t sum)
     return left == 0 && got == sum;
 }
 
-/* Is what stands at `path` whole, and of the list as it is now? */
+/* Is the file at `path` whole, and made from the list as it is now? */
 static bool take_file(struct block_exact *b, const char *path)
 {
     unsigned char header[HEADER];

@@ -1,10 +1,10 @@
 /*
- * block_exact.h - a list of URLs that is asked for one at a time, in a file.
+ * block_exact.h - a set of URLs in a file, searched on disk.
  *
- * The second check of a blocklist: made once from a text file of any length,
- * in bounded memory, and asked with a few reads. A URL is known by 128 bits of
- * a digest whose seed is the file's own. Made anew when the text file has
- * changed, by its size and time.
+ * The second check of a blocklist: made once from a text file of any length, in
+ * bounded memory; a lookup takes a few reads. A URL is stored as a 128-bit
+ * digest with a seed of the file's own. The file is made anew when size or time
+ * of the text file have changed.
  *
  * One thread.
  */
@@ -19,13 +19,13 @@
 
 struct block_exact;
 
-/* The URLs of `list`, one a line, canonicalised; lines that are none are passed
- * over and counted. `path`: where what is made of it is kept. STATUS_NOT_FOUND:
- * no `list`; STATUS_IO, STATUS_FULL. */
+/* Opens the set of the URLs in `list`, one a line, which are canonicalised;
+ * lines that are not URLs are skipped and counted. `path`: the file of digests,
+ * made if needed. STATUS_NOT_FOUND: no `list`; STATUS_IO, STATUS_FULL. */
 MUST_CHECK enum status block_exact_open(struct block_exact **out,
                                         const char *list, const char *path);
 void block_exact_close(struct block_exact *b); /* NULL is fine */
-/* Does canonical `url` stand there? */
+/* Is canonical `url` in the set? */
 MUST_CHECK enum status block_exact_has(struct block_exact *b, struct bytes url,
                                        bool *has);
 uint64_t block_exact_count(const struct block_exact *b);

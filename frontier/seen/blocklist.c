@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocklist.c - filter and exact file that keep URLs out.
+ * blocklist.c - a filter and an exact list of URLs to keep out of a crawl.
  *
- * Asked on the frontier thread, in batches, and only about URLs that were not
- * seen before: a URL that is in the crawl needs no answer, and one that is
- * blocked is asked again each time it is found.
+ * The frontier thread asks in batches, and only about URLs that were not seen
+ * before. A URL that is in the crawl is not asked about; a blocked one is asked
+ * about each time it is found.
  */
 #include "frontier/seen/blocklist.h"
 
@@ -21,8 +21,8 @@
 #define BATCH 256
 
 struct blocklist {
-    struct filter *filter;     /* of a file, or NULL */
-    struct redis_bloom *redis; /* or this one */
+    struct filter *filter;     /* read from a file, or NULL */
+    struct redis_bloom *redis; /* or a Redis filter */
     bool by_text;              /* keys are the octets themselves */
     struct digest_key key;
     struct block_exact *exact;
@@ -117,7 +117,7 @@ void blocklist_close(struct blocklist *b)
 
 /* ---- asking ---- */
 
-/* What the filter says; false: it could not be asked. */
+/* Asks the filter; false: it is out of reach. */
 static bool ask_filter(struct blocklist *b, const struct bytes *urls, size_t n,
                        bool *maybe)
 {

@@ -1,8 +1,9 @@
 /*
  * row_digest.h - the digest under which a crawl knows the URL of a row.
  *
- * That of the URL, unless another URL had it first (--compare-text): then the
- * first salted one that was free; the row's flags say which.
+ * It is the digest of the URL, unless another URL had it first
+ * (--compare-text); then it is the first free salted one, and the row's flags
+ * hold the salt.
  */
 #ifndef URLWEIR_FRONTIER_SEEN_ROW_DIGEST_H
 #define URLWEIR_FRONTIER_SEEN_ROW_DIGEST_H
@@ -28,7 +29,7 @@ static inline struct digest row_digest(const struct digest_key *k,
                              (uint8_t)(row->flags >> URL_ROW_SALT_SHIFT));
 }
 
-/* Replays a row that may be in memory only. */
+/* Replays a row whose digest may have been in memory only. */
 static inline void row_to_exact_set(struct exact_set *set,
                                     const struct digest_key *k,
                                     struct frontier_store *store,

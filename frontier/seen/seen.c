@@ -2,11 +2,11 @@
 /*
  * seen.c - in-batch dedupe, hot cache, filter, exact set.
  *
- * The order is by cost. A filter before a B-tree alone does not pay when most
- * of a stream is duplicates, for each duplicate is a "maybe"; the batch table
- * and the hot cache in front of it take nearly all of them. The hot cache is
- * 4-way: a hit moves a digest up one place, a newcomer enters at the third, so
- * that one pass of rare URLs cannot flush the popular ones.
+ * The order is by cost. When most of a stream is duplicates, a filter in front
+ * of a B-tree alone does not pay, since every duplicate is a "maybe"; the batch
+ * table and the hot cache in front of the filter catch nearly all of them. The
+ * hot cache is 4-way: a hit moves a digest up one place, and a new one enters
+ * at the third, so that one pass of rare URLs cannot evict the popular ones.
  */
 #include "frontier/seen/seen.h"
 
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 
 #define WAYS  4
-#define ENTRY 2 /* place at which a newcomer enters: the third */
+#define ENTRY 2 /* place at which a new digest enters: the third */
 
 struct hot_set {
     struct digest way[WAYS]; /* all zero: free */
@@ -31,7 +31,7 @@ struct seen {
     uint64_t hot_mask;
     uint64_t hot_bytes;
     struct seen_counts counts;
-    /* per call, kept between calls */
+    /* memory of a call, reused by the next */
     uint32_t *table; /* index + 1 of the first with that digest */
     size_t table_size;
     size_t room;    /* entries in each of the arrays below */
@@ -102,7 +102,7 @@ static void make_room(struct seen *s, size_t n)
     }
 }
 
-/* True: an equal digest stands earlier in the batch. */
+/* Is there an equal digest earlier in the batch? */
 static bool repeats(struct seen *s, const struct digest *digests, size_t i,
                     size_t mask)
 {
@@ -147,7 +147,7 @@ static void hot_add(struct seen *s, struct digest d)
     set->way[ENTRY] = d;
 }
 
-/* What batch table and hot cache cannot answer goes to s->rest. */
+/* Answers from batch table and hot cache; the other indices go into s->rest. */
 static size_t take_easy_ones(struct seen *s, const struct digest *digests,
                              size_t n, enum seen_answer *answers)
 {
@@ -170,8 +170,8 @@ static size_t take_easy_ones(struct seen *s, const struct digest *digests,
     return left;
 }
 
-/* Keeps those of s->rest that the filter calls "maybe". *asked: it was there to
- * be asked; else all are kept, and no answer of its is counted. */
+/* Keeps those of s->rest that the filter calls "maybe". *asked: the filter
+ * could be asked; if not, all are kept and none of its answers is counted. */
 static size_t ask_filter(struct seen *s, size_t left, enum seen_answer *answers,
                          bool *asked)
 {
@@ -241,8 +241,8 @@ enum status seen_find(struct seen *s, const struct digest *digests, size_t n,
     return STATUS_OK;
 }
 
-/* The exact set first: a filter segment that is rebuilt takes its keys from
- * there, and has to find the ones that make it grow. */
+/* Add to the exact set first: a filter segment is rebuilt from its keys, and
+ * must find those that make it grow. */
 enum status seen_admit(struct seen *s, const struct digest *digests, size_t n,
                        uint64_t first_id)
 {

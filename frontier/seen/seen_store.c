@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen_store.c - changes of a store and their commit; what it knows of itself.
+ * seen_store.c - changes of a store, their commit, and its stats.
  *
- * A filter tells its rate segment by segment, which takes milliseconds. So it
- * is asked anew each time the store has grown by a 64th, and what is told in
- * between is that old.
+ * Computing a filter's stats goes through all segments and takes milliseconds.
+ * So they are computed again each time the store has grown by a 64th, and are
+ * that old in between.
  */
 #include "frontier/seen/seen_store.h"
 
@@ -42,7 +42,8 @@ enum status seen_store_touch(struct seen_store *s)
 
 /* ---- admission ---- */
 
-/* Where audit's growth steps begin: powers of two, from 1,024 on. */
+/* Notes the filter's state where audit's growth steps end: at powers of two,
+ * from 1,024 on. */
 static enum status note_step(struct seen_store *s, uint64_t urls)
 {
     struct seen_counts c = seen_counts(s->seen);
@@ -98,7 +99,8 @@ struct seen_counts seen_store_uncounted(const struct seen_store *s)
     return c;
 }
 
-/* Moves what the seen check has counted since into the store's counters. */
+/* Adds what the seen check has counted since the last commit to the store's
+ * counters. */
 static void store_counts(struct seen_store *s)
 {
     struct seen_counts c = seen_store_uncounted(s);
@@ -119,7 +121,7 @@ enum status seen_store_commit(struct seen_store *s)
 
     if (!s->in_txn)
         return STATUS_OK;
-    began = clock_mono(); /* to be told, not to decide by */
+    began = clock_mono(); /* for the stats; no decision depends on it */
     fault_point("turn-before-commit");
     store_counts(s);
     st = exact_set_step(s->exact, s->admitted);
@@ -139,7 +141,7 @@ enum status seen_store_commit(struct seen_store *s)
     return STATUS_OK;
 }
 
-/* ---- what it knows of itself ---- */
+/* ---- stats ---- */
 
 const struct filter_stats *seen_store_filter_stats(struct seen_store *s)
 {

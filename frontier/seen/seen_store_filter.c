@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen_store_filter.c - the filter of a store, from its first key to its mark.
+ * seen_store_filter.c - makes, loads and restores the filter of a store.
  *
- * A filter in memory comes from DIR/filter.ckpt, is brought up to date from
- * the rows the file does not cover, or is made anew from the exact set. One in
- * Redis is the server's to keep: the store holds a mark, written in the very
- * commit that a checkpoint is about, which says how far the filter was whole
- * and in which run of the server. Where the mark does not fit, the filter is
- * filled again from the exact set while the crawl goes on, and answers "maybe"
- * until then: no restart waits for a server.
+ * A filter in memory comes from DIR/filter.ckpt, is brought up to date from the
+ * rows the file does not cover, or is made anew from the exact set. A filter in
+ * Redis is kept by the server: the store holds a mark, written in the very
+ * commit that a checkpoint describes, which says up to which URL the filter was
+ * whole and in which run of the server. If the mark does not match, the filter
+ * is filled again from the exact set while the crawl goes on, and answers
+ * "maybe" until then, so a restart never waits for a server.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 #define MARK "filter_mark" /* meta: covers, a space, the filter's mark */
 
-/* ---- where keys come from ---- */
+/* ---- the source of keys ---- */
 
 struct key_batch {
     void (*visit)(void *to, const uint64_t *keys, size_t n);
@@ -72,13 +72,14 @@ static const struct filter_traits *traits_wanted(const struct seen_store *s)
     return filter_kind_named(kind != NULL ? kind : "scalable");
 }
 
-/* Least keys of the first layer, where nothing is ever made anew. */
+/* Least size of the first layer, for kinds that are never rebuilt. */
 #define FIRST_LAYER UINT64_C(16384)
 
-/* Kinds that cannot grow are made for --expect, the others for what is there.
- * One that grows without keys keeps its first layers for good, and half of the
- * promised rate is the first one's: of a few keys, chance alone broke the
- * promise in one crawl of thirty. Of these it is 1 % off, in 40 KB. */
+/* Kinds that cannot grow are made for --expect, the others for the URLs that
+ * exist. A kind that grows without keys keeps its first layers for good, and
+ * half of the promised rate belongs to the first one: with a layer of a few
+ * keys, chance alone broke the promise in one crawl of thirty. With FIRST_LAYER
+ * keys the rate is 1 % off at most, and it costs 40 KB. */
 static uint64_t keys_wanted(struct seen_store *s, const struct filter_traits *t)
 {
     uint64_t there = frontier_store_last_id(s->store) + 1;
@@ -101,7 +102,7 @@ static struct filter_options filter_wanted(struct seen_store *s)
                                    .redis = s->o.redis};
 }
 
-/* Is the one in the file what the settings ask for? */
+/* Is the filter in the file the one that the settings ask for? */
 static bool is_wanted(const struct seen_store *s, const struct filter *filter)
 {
     const struct filter_options *has = filter_options(filter);
@@ -147,7 +148,7 @@ static void feed_row(void *ctx, const struct url_row *row)
     feed_digest(feed, row_digest(&s->key, s->store, row), row->id);
 }
 
-/* The rows behind `covers`, up to the last. */
+/* Adds the rows after `covers` to the filter. */
 static enum status feed_newer(struct seen_store *s, uint64_t covers)
 {
     struct filter_feed feed = {.s = s};
@@ -174,16 +175,16 @@ static enum status load_filter(struct seen_store *s, uint64_t *covers)
 
     if (st == STATUS_OK &&
         (info.id.covers > last || info.id.generation > s->generation + 1)) {
-        /* Of a store that has lost its newest rows since: ids it covers will
-         * be given to other URLs, which it would then call new wrongly. It
-         * goes at once, for the next start may no longer see that. */
+        /* The store has lost its newest rows since. Ids that the file covers
+         * will be given to other URLs, which would then be missing from it.
+         * Remove it at once, since the next start may no longer notice. */
         log_warn("the filter file runs ahead of the store",
                  "path=%s covers=%llu urls=%llu", path,
                  (unsigned long long)info.id.covers, (unsigned long long)last);
         (void)unlink(path);
         st = STATUS_DAMAGED;
     } else if (st == STATUS_OK && !is_wanted(s, s->filter)) {
-        st = STATUS_ARG; /* other settings: made anew, no damage */
+        st = STATUS_ARG; /* other settings: make it anew, no damage */
     }
     if (st == STATUS_OK)
         *covers = info.id.covers;
@@ -212,7 +213,8 @@ static enum status make_filter(struct seen_store *s)
 
 /* ---- in Redis ---- */
 
-/* "COVERS MARK"; false: there is none, or of a store that has lost rows. */
+/* Reads "COVERS MARK"; false: there is no mark, or the store has lost rows
+ * since. */
 static bool read_mark(struct seen_store *s, struct buf *text, uint64_t *covers,
                       struct bytes *mark)
 {
@@ -243,7 +245,7 @@ static enum status open_remote(struct seen_store *s)
     return st;
 }
 
-/* A counter that is 0 or 1. */
+/* Keeps the counter at 0 or 1. */
 static void note_overfull(struct seen_store *s)
 {
     uint64_t was = frontier_store_counter(s->store, "filter_overfull");

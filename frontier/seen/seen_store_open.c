@@ -4,9 +4,9 @@
  *
  * Opening goes from what is certain to what can be derived: the manifest says
  * what the store must hold at least; the store gives the exact set, whose
- * newest part is replayed from the url rows; the filter file is taken if it
- * verifies and does not run ahead of the store, and is brought up to date from
- * the same rows; else it is filled from the exact set.
+ * newest part is replayed from the url rows; the filter file is used if it
+ * verifies and is not ahead of the store, and is brought up to date from the
+ * same rows; otherwise the filter is filled from the exact set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ char *seen_store_path(const struct seen_store *s, const char *name)
     return path;
 }
 
-/* How --memory is shared out; what is left is for bodies and the rest. */
+/* How --memory is divided; the remainder is for bodies and everything else. */
 uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
                           uint64_t least, uint64_t most)
 {
@@ -142,7 +142,7 @@ enum status seen_store_create(struct seen_store **out, const char *dir,
     return STATUS_OK;
 }
 
-/* ---- one that is there ---- */
+/* ---- an existing store ---- */
 
 static enum status read_manifest(struct seen_store *s)
 {

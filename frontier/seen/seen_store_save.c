@@ -2,15 +2,15 @@
 /*
  * seen_store_save.c - filter file and manifest, beside the database.
  *
- *   1. commit; what is committed now is what the checkpoint is about
+ *   1. commit; the checkpoint describes this commit
  *   2. filter.ckpt   written beside the live filter; bits that later URLs set
  *                    meanwhile are harmless
  *   3. WAL           into frontier.db, so that even a lost WAL leaves a store
  *                    that the manifest agrees with
- *   4. manifest      last: it promises what the first three made true
+ *   4. manifest      last: it states what the first three made true
  *
  * A crash between any two leaves an older filter file, which is brought up to
- * date from the store, or an older manifest, which the store may be ahead of.
+ * date from the store, or an older manifest; the store may be ahead of it.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -71,7 +71,7 @@ static void job_free(struct seen_store_job *job)
     free(job);
 }
 
-/* Takes the job's outcome over; it has ended. */
+/* Takes over the outcome of a job that has ended. */
 static enum status finish(struct seen_store *s)
 {
     struct seen_store_job *job = s->job;
@@ -131,7 +131,7 @@ enum status seen_store_prepare(struct seen_store *s,
     return st == STATUS_OK ? STATUS_OK : seen_store_broke(s, st);
 }
 
-/* Describes what is committed. */
+/* Makes a job that describes the committed state. */
 static struct seen_store_job *describe(struct seen_store *s,
                                        const struct seen_store_checkpoint *c,
                                        struct bytes store_id, int64_t wall_ms)
@@ -176,6 +176,6 @@ enum status seen_store_save(struct seen_store *s,
     if (!c->wait &&
         pthread_create(&s->job->thread, NULL, save_thread, s->job) == 0)
         return STATUS_OK;
-    save(s->job); /* also if there is no thread to be had */
+    save(s->job); /* done here if no thread can be started */
     return finish(s);
 }

@@ -2,9 +2,9 @@
 /*
  * address.c - IP addresses in the spellings the URL Standard knows.
  *
- * inet_aton() and inet_pton() come close but differ where it matters: the one
- * takes trailing white space and knows no number over 32 bits, the other's
- * dotted tail is stricter in some libraries than in others.
+ * inet_aton() and inet_pton() come close but differ where it matters: the first
+ * takes trailing white space and no number over 32 bits, and the second is
+ * stricter about dotted tails in some libraries than in others.
  */
 #include "frontier/url/address.h"
 
@@ -13,8 +13,8 @@
 #include "base/ascii.h"
 #include "frontier/url/percent.h"
 
-/* A number as one part of an IPv4 address; false where it is none. What does
- * not fit stays at UINT32_MAX + 1, which every caller refuses. */
+/* Parses one part of an IPv4 address; false if it is not a number. A number
+ * that does not fit becomes UINT32_MAX + 1, which every caller refuses. */
 static bool parse_number(struct bytes in, uint64_t *out)
 {
     unsigned radix = 10;
@@ -48,8 +48,8 @@ static bool all_digits(struct bytes in)
     return in.len > 0;
 }
 
-/* Cuts the text after the last dot off `in`; false where there is no dot, and
- * all of it is the label. */
+/* Cuts the text after the last dot off `in`; false if there is no dot, and all
+ * of it is the label. */
 static bool cut_last_label(struct bytes *in, struct bytes *label)
 {
     const char *dot = memrchr(in->at, '.', in->len);
@@ -67,7 +67,7 @@ bool address_ends_in_number(struct bytes domain)
     char c = domain.len > 0 ? domain.at[domain.len - 1] : '\0';
 
     if (c != '.' && c != 'x' && c != 'X' && ascii_hex(c) < 0)
-        return false; /* nearly every name: no look at the rest */
+        return false; /* true of nearly every name: skip the rest */
     if (cut_last_label(&domain, &last) && last.len == 0)
         cut_last_label(&domain, &last);
     if (last.len == 0 || last.at[0] < '0' || last.at[0] > '9')
@@ -147,8 +147,9 @@ static bool parse_piece(struct bytes in, size_t *i, uint16_t *out)
     return *i > from;
 }
 
-/* Pieces up to the end of `in`, the gap of `::` noted in *gap. Returns their
- * number, or -1 where there are more than eight or something else stands. */
+/* Parses pieces up to the end of `in` and notes the gap of `::` in *gap.
+ * Returns their number, or -1 if there are more than eight or the text is not
+ * valid. */
 static int parse_pieces(struct bytes in, uint16_t out[8], int *gap)
 {
     size_t i = 0;
@@ -192,7 +193,7 @@ bool address_parse_ipv6(struct bytes in, uint16_t out[8])
 
     if (gap < 0)
         return n == 8;
-    if (n < 0 || n > 7) /* the gap stands for one piece at least */
+    if (n < 0 || n > 7) /* the gap replaces one piece at least */
         return false;
     memmove(out + gap + 8 - n, out + gap, (size_t)(n - gap) * sizeof *out);
     memset(out + gap, 0, (size_t)(8 - n) * sizeof *out);
@@ -208,8 +209,8 @@ void address_add_ipv4(struct buf *out, uint32_t address)
     }
 }
 
-/* The first longest run of two or more zero pieces; its length is 0 where
- * there is none. */
+/* The first longest run of two or more zero pieces; its length is 0 if there is
+ * none. */
 static int longest_zeros(const uint16_t address[8], int *length)
 {
     int best = 0;

@@ -13,15 +13,15 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* Whether an ASCII domain ends in a label that looks like a number: it is an
- * IPv4 address then, or no host at all. */
+/* Does an ASCII domain end in a label that looks like a number? Then it is an
+ * IPv4 address, or not a host at all. */
 bool address_ends_in_number(struct bytes domain);
 
 /* One to four parts, each decimal, octal (0...) or hexadecimal (0x...); the
- * last fills what the others leave. False: no address. */
+ * last fills the remaining octets. False: not an address. */
 bool address_parse_ipv4(struct bytes in, uint32_t *out);
 
-/* Without the brackets. False: no address. */
+/* Without the brackets. False: not an address. */
 bool address_parse_ipv6(struct bytes in, uint16_t out[8]);
 
 /* 192.0.2.1 */

@@ -14,7 +14,7 @@
 #include "frontier/url/idna.h"
 #include "frontier/url/percent.h"
 
-/* Longer names have no address, so no one asks for what registered them. */
+/* Longer names have no address, so their registrable domain does not matter. */
 #define HOST_NAME_ROOM 256
 
 static void add_lower(struct buf *out, struct bytes in)

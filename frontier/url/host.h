@@ -18,8 +18,9 @@ bool host_to_ascii(struct bytes domain, struct buf *out);
 /* A dotted IPv4 address or a bracketed IPv6 one, as url.h serialises them. */
 bool host_is_address(struct bytes host);
 
-/* example.co.uk of a.b.example.co.uk; the host itself where it is an address
- * or a public suffix. Borrowed from `host`, which is canonical. */
+/* The registrable domain: example.co.uk of a.b.example.co.uk; the host itself
+ * if it is an address or a public suffix. Borrowed from `host`, which is
+ * canonical. */
 struct bytes host_registrable(struct bytes host);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * idna.c - domain names that are not ASCII.
  *
- * ICU beside libidn2: of the web platform's tests for domain to ASCII ICU 72
- * passes 80 of 87 and libidn2 2.3 passes 70. The rest of them are code points
- * whose mapping has changed since its Unicode 15.0; these are few and mapped
- * here, before ICU sees them, so that a host is the same whatever ICU is
- * installed. Scripts that are younger than the installed ICU are not allowed.
+ * ICU rather than libidn2: of the web platform's 87 tests for domain to ASCII,
+ * ICU 72 passes 80 and libidn2 2.3 passes 70. ICU 72 fails on code points whose
+ * mapping has changed since Unicode 15.0; they are few, and are mapped here
+ * before ICU sees them, so that a host is the same with any installed ICU.
+ * Scripts newer than the installed ICU are not allowed.
  */
 #include "frontier/url/idna.h"
 
@@ -15,19 +15,19 @@
 
 #include "frontier/url/utf8.h"
 
-/* Punycode takes time by the square of its length; the DNS takes 253 octets of
- * it, so that refusing more than this loses no page. */
+/* Punycode takes quadratic time. The DNS allows 253 octets, so refusing more
+ * than this loses no page. */
 #define IDNA_CEILING 4096
 
-/* What ICU reports and the URL Standard does not mind: CheckHyphens and
+/* Errors that ICU reports but the URL Standard permits: CheckHyphens and
  * VerifyDnsLength are false. */
 #define PERMITTED                                                              \
     (UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |                    \
      UIDNA_ERROR_DOMAIN_NAME_TOO_LONG | UIDNA_ERROR_LEADING_HYPHEN |           \
      UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4)
 
-/* Where the mapping table of UTS #46 differs from that of Unicode 15.0, for
- * code points that were there by then; `to` is what the first becomes. */
+/* Code points of Unicode 15.0 whose mapping in UTS #46 has changed since then;
+ * `first` maps to `to`. */
 static const struct remap {
     uint32_t first, last, to; /* 0: ignored */
 } remaps[] = {
@@ -42,7 +42,7 @@ static const struct remap {
     {0x2132, 0x2132, 0x214e},   /* turned capital F */
     {0x2183, 0x2183, 0x2184},   /* reversed one hundred */
     {0x3164, 0x3164, 0},        /* Hangul filler */
-    {0xffa0, 0xffa0, 0},        /* the same, half width */
+    {0xffa0, 0xffa0, 0},        /* Hangul filler, half width */
     {0x1d173, 0x1d17a, 0},      /* musical formatting */
     {0x2f868, 0x2f868, 0x36fc}, /* five corrected ideographs */
     {0x2f874, 0x2f874, 0x5f53}, {0x2f91f, 0x2f91f, 0x243ab},

@@ -12,9 +12,9 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* Appends the ASCII form of well-formed UTF-8 `domain`. Which code points an
- * URL's host may not have is the caller's to check. False: not allowed, or so
- * long (4 KiB) that no name server would know it. */
+/* Appends the ASCII form of well-formed UTF-8 `domain`. The caller checks for
+ * code points that a URL's host may not have. False: not allowed, or longer
+ * than any DNS name can be (4 KiB). */
 bool idna_to_ascii(struct bytes domain, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * ip.h - an IP address as a value: read, compared, written.
  *
- * An IPv4 address inside IPv6 (::ffff:0:0/96, RFC 4291 section 2.5.5.2) is
- * that IPv4 address, so a machine has one form however it was reached.
+ * An IPv4 address inside IPv6 (::ffff:0:0/96, RFC 4291 section 2.5.5.2) is that
+ * IPv4 address, so an address has one form, however a server was reached.
  * Nothing here asks a network. Any thread.
  */
 #ifndef URLWEIR_FRONTIER_URL_IP_H
@@ -17,9 +17,9 @@ struct ip {
     unsigned char at[16]; /* IPv4 as ::ffff:a.b.c.d */
 };
 
-/* From 4 or 16 octets, as sockets have them. False: another length. */
+/* From 4 or 16 octets, as in socket addresses. False: another length. */
 bool ip_of_octets(struct ip *out, const void *octets, size_t len);
-/* From text: 192.0.2.1, 2001:db8::1, [2001:db8::1]. False: no address. */
+/* From text: 192.0.2.1, 2001:db8::1, [2001:db8::1]. False: not an address. */
 bool ip_parse(struct ip *out, struct bytes text);
 
 bool ip_equal(const struct ip *a, const struct ip *b);

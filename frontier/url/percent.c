@@ -19,7 +19,7 @@ enum {
     M = OCTET_MARK,
     R = OCTET_UNRESERVED,
     A = OCTET_UNRESERVED | OCTET_UPPER,
-    N = P | Q | U | D, /* never as it is */
+    N = P | Q | U | D, /* always encoded */
     H = P | Q | U | OCTET_HIGH
 };
 
@@ -87,7 +87,7 @@ void percent_encode_octets(struct buf *out, struct bytes in,
     }
 }
 
-/* The octets from `at` on that are not ASCII. */
+/* The number of consecutive octets from `at` on that are not ASCII. */
 static size_t high_run(struct bytes in, size_t at)
 {
     size_t i = at;

@@ -1,8 +1,8 @@
 /*
  * percent.h - the percent-encode sets of the URL Standard, and their use.
  *
- * One table gives each octet its classes; the parser asks it before it looks
- * closer, so that text with nothing to change is copied in runs. Any thread.
+ * One table gives each octet its classes; the parser looks there first, so that
+ * text with nothing to change is copied in runs. Any thread.
  */
 #ifndef URLWEIR_FRONTIER_URL_PERCENT_H
 #define URLWEIR_FRONTIER_URL_PERCENT_H
@@ -21,7 +21,7 @@ enum octet_class {
     OCTET_UNRESERVED = 16, /* RFC 3986, 2.3: letters, digits, - . _ ~ */
     OCTET_UPPER = 32,      /* A to Z */
     OCTET_HIGH = 64,       /* not ASCII */
-    OCTET_MARK = 128       /* % and \, which a path may not pass by */
+    OCTET_MARK = 128       /* % and \, which need care in a path */
 };
 
 extern const uint8_t octet_classes[256];
@@ -31,15 +31,14 @@ static inline unsigned octet_class(char c)
     return octet_classes[(unsigned char)c];
 }
 
-/* The classes that any octet of `in` has. */
+/* The union of the classes of all octets of `in`. */
 unsigned octet_classes_of(struct bytes in);
 
-/* Append `in`, with every octet of class `set` as %XX; what is no UTF-8 is
- * taken for U+FFFD. The caller picks one of the three percent-encode sets. */
+/* Append `in`, with every octet of class `set` as %XX; bytes that are not UTF-8
+ * become U+FFFD. The caller picks one of the three percent-encode sets. */
 void percent_encode(struct buf *out, struct bytes in, enum octet_class set);
 
-/* The same without a look at what the octets mean together: `in` is text in
- * some other encoding. */
+/* As percent_encode, but octet by octet: `in` may be text in any encoding. */
 void percent_encode_octets(struct buf *out, struct bytes in,
                            enum octet_class set);
 

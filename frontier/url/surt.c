@@ -2,10 +2,10 @@
 /*
  * surt.c - sort-friendly form of a URL, for scope and for order.
  *
- * An index of WARC records is only found by the reader's own key, so this
- * follows what pywb's key is, oddities included, and not what a SURT could be:
- * tests/interop compares the two over thousands of URLs. Each part is appended
- * to the result first and then changed where it stands.
+ * A reader finds WARC records by its own key, so this follows pywb's key,
+ * oddities included, rather than a better SURT; tests/interop compares the two
+ * over thousands of URLs. Each part is first appended to the result and then
+ * changed in place.
  */
 #include "frontier/url/surt.h"
 
@@ -44,7 +44,7 @@ static struct bytes drop_www(struct bytes host)
     return trim_dots(bytes_of(host.at + n, host.len - n));
 }
 
-/* The labels from the last to the first; empty ones are passed over. */
+/* Appends the labels from the last to the first, without empty ones. */
 static void add_reversed(struct buf *out, struct bytes host)
 {
     while (host.len > 0) {
@@ -58,8 +58,8 @@ static void add_reversed(struct buf *out, struct bytes host)
     }
 }
 
-/* A host of dots alone has no labels: pywb's key then begins with the scheme
- * and has no port. Port 0 it takes for none. */
+/* A host of dots alone has no labels: then pywb's key begins with the scheme
+ * and has no port. It ignores port 0. */
 static void add_host(struct buf *out, const struct url *u)
 {
     struct bytes host = url_host(u), bare;
@@ -81,7 +81,7 @@ static void add_host(struct buf *out, const struct url *u)
 
 /* ---- escapes and case ------------------------------------------------- */
 
-/* Undoes %XX until none is left, from `from` to the end. */
+/* Decodes %XX from `from` to the end, again and again until none is left. */
 static void unescape(struct buf *b, size_t from)
 {
     size_t end = from;
@@ -109,7 +109,8 @@ static bool must_escape(char c)
            c == '%';
 }
 
-/* Escapes what must be, with digits in lower case, and lowers the rest. */
+/* Escapes octets that must be, with lower-case digits, and lower-cases the
+ * rest. */
 static void escape_and_lower(struct buf *b, size_t from)
 {
     size_t more = 0, to;
@@ -123,7 +124,8 @@ static void escape_and_lower(struct buf *b, size_t from)
     if (more == 0 || buf_room(b, more) == NULL)
         return;
     to = b->len + more;
-    for (size_t i = b->len; i-- > from;) { /* from the end: nothing is lost */
+    for (size_t i = b->len;
+         i-- > from;) { /* backwards: nothing is overwritten */
         unsigned char c = (unsigned char)b->at[i];
 
         if (!must_escape(b->at[i])) {
@@ -144,7 +146,7 @@ static bool segment_is(const char *at, size_t len, const char *what)
     return bytes_is(bytes_of(at, len), what);
 }
 
-/* Where a path that ends at `end` ends without its last segment. */
+/* The end of a path without its last segment, which ends at `end`. */
 static size_t pop_segment(const char *at, size_t from, size_t end)
 {
     const char *slash = memrchr(at + from, '/', end - from);
@@ -152,9 +154,9 @@ static size_t pop_segment(const char *at, size_t from, size_t end)
     return slash == NULL ? end : (size_t)(slash - at);
 }
 
-/* A "/.." takes back the segment before it, be that empty (so this comes
- * before drop_empty_segments()) or another "/..", which stands where there is
- * nothing to take back. */
+/* A "/.." removes the segment before it. That may be empty (so this comes
+ * before drop_empty_segments()) or another "/..", which stays if there is
+ * nothing to remove. */
 static void remove_dots(struct buf *b, size_t from)
 {
     size_t end = from, next;
@@ -181,7 +183,7 @@ static void remove_dots(struct buf *b, size_t from)
     buf_truncate(b, end);
 }
 
-/* Only a path of nothing else keeps its last slash. */
+/* Only a path that is nothing but slashes keeps its last one. */
 static void drop_empty_segments(struct buf *b, size_t from)
 {
     size_t end = from;
@@ -201,7 +203,7 @@ static void add_path(struct buf *out, const struct url *u)
 
     buf_add_bytes(out, url_path(u));
     if (out->len == from)
-        return; /* it did not fit */
+        return; /* `out` reached its ceiling */
     unescape(out, from);
     remove_dots(out, from);
     drop_empty_segments(out, from);
@@ -257,8 +259,8 @@ static struct parameter next_parameter(struct bytes *in)
     return p;
 }
 
-/* What sorts takes from a copy, for the parameters come back where they
- * stood. */
+/* Sorts with a copy, since the parameters are written back to the same
+ * place. */
 static void sort_query(struct buf *b, size_t from)
 {
     struct bytes query = bytes_of(b->at + from, b->len - from);
@@ -298,13 +300,13 @@ static void add_query(struct buf *out, const struct url *u)
         return;
     buf_add(out, u->text.at + u->query_at, u->text.len - u->query_at);
     if (out->len < from)
-        return; /* it did not fit */
+        return; /* `out` reached its ceiling */
     unescape(out, from);
     escape_and_lower(out, from);
     buf_truncate(out, from + surt_strip_query_session(out->at + from,
                                                       out->len - from));
     sort_query(out, from);
-    if (out->len == from) /* nothing but a session */
+    if (out->len == from) /* held only a session ID */
         buf_truncate(out, from - 1);
 }
 

@@ -2,14 +2,14 @@
 /*
  * surt_session.c - session identifiers that a SURT leaves out.
  *
- * What is removed, each once and the last place first:
+ * Removes each of these once, searching from the end:
  *
  *   path   /(s(24 alnum)...)/ and then /(24 alnum)/ before a name in .aspx
  *   query  jsessionid=32, phpsessid=32, sid=32, aspsessionid8=24,
  *          cfid=...&cftoken=...; each up to an & that goes too, or to the end
  *
- * Written by hand and not as regular expressions: each pattern is tried from
- * right to left, and a try looks at no more than its own text.
+ * Hand-written rather than regular expressions: each pattern is tried from
+ * right to left, and a try reads no more than its own text.
  */
 #include "frontier/url/surt_session.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/ascii.h"
 
-/* How a try ended: how many octets matched from its start on, 0 for none. */
+/* Returns how many octets matched from the start on, 0 for none. */
 typedef size_t (*matcher)(const char *at, size_t len);
 
 static bool is_letter(char c)
@@ -38,7 +38,7 @@ static size_t match_word(const char *at, size_t len, const char *word)
     return len >= n && memcmp(at, word, n) == 0 ? n : 0;
 }
 
-/* Exactly `n` octets of one kind from the start on; true where they are. */
+/* Are the first `n` octets all of one kind? */
 static bool match_run(const char *at, size_t len, size_t n, bool (*kind)(char))
 {
     if (len < n)
@@ -87,11 +87,11 @@ static size_t match_lettered_segment(const char *at, size_t len)
     return i > 1 && i + 1 < len && at[i] == ')' && at[i + 1] == '/' ? i + 2 : 0;
 }
 
-/* A segment goes only where a name in .aspx follows it: one character at least
- * before the dot, and no question mark on the way. */
+/* Removes a segment only if a name in .aspx follows: at least one character
+ * before the dot, and no question mark in between. */
 static size_t strip_segment(char *at, size_t len, matcher match)
 {
-    size_t aspx = 0; /* the last one in reach of i */
+    size_t aspx = 0; /* the last .aspx that i can reach */
 
     for (size_t i = len; i-- > 1;) {
         size_t n;
@@ -164,8 +164,8 @@ static size_t strip_parameter(char *at, size_t len, char first, matcher match)
     return len;
 }
 
-/* cfid=...&cftoken=..., values not empty. The pair is looked for from its
- * ampersand on, since a first value may hold many a "cfid=". */
+/* cfid=...&cftoken=..., values not empty. The search begins at the ampersand,
+ * since the first value may hold many a "cfid=". */
 static size_t match_cfid(const char *at, size_t *from, size_t ampersand,
                          size_t len)
 {

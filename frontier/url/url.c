@@ -2,7 +2,7 @@
 /*
  * url.c - a parsed URL and its parts.
  *
- * How it came to be is in url_parse.c, its canonical form in url_canonical.c.
+ * url_parse.c parses it, url_canonical.c makes its canonical form.
  */
 #include "frontier/url/url.h"
 

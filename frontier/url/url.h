@@ -18,34 +18,35 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* Serialised, and at every step on the way there; longer is refused. */
+/* Ceiling of a serialised URL and of every intermediate text; longer URLs are
+ * refused. */
 #define URL_LENGTH_CEILING ((size_t)1 << 20)
 
 enum url_reason {
     URL_OK = 0,
-    URL_EMPTY,     /* nothing there and no base to be relative to */
+    URL_EMPTY,     /* empty, and no base was given */
     URL_SCHEME,    /* a scheme other than http and https */
     URL_RELATIVE,  /* relative, and no base was given */
     URL_HOST,      /* the host is empty or has forbidden code points */
-    URL_HOST_IPV4, /* ends like an IPv4 address and is none */
-    URL_HOST_IPV6, /* brackets around what is no IPv6 address */
+    URL_HOST_IPV4, /* ends like an IPv4 address but is not one */
+    URL_HOST_IPV6, /* not an IPv6 address inside the brackets */
     URL_HOST_IDNA, /* not allowed by domain to ASCII (UTS #46) */
     URL_PORT,      /* not a number, or over 65535 */
     URL_LENGTH,    /* over URL_LENGTH_CEILING */
     URL_REASON_COUNT_
 };
-/* One word or two with underscores, as printed behind `!` TAB. */
+/* One or two words with an underscore, as printed after `!` TAB. */
 const char *url_reason_text(enum url_reason r);
 
-/* A parsed URL: its serialised text and where its parts stand in it. */
+/* A parsed URL: its serialised text and the offsets of its parts. */
 struct url {
     struct buf text; /* scheme://[userinfo@]host[:port]/path[?query] */
     bool https;
-    uint16_t port;            /* the scheme's default where none is given */
-    size_t userinfo_at;       /* where userinfo begins; == host_at where none */
+    uint16_t port;            /* the scheme's default if none is given */
+    size_t userinfo_at;       /* start of the userinfo; == host_at if none */
     size_t host_at, host_len; /* IPv6 with its brackets */
     size_t path_at;           /* the slash */
-    size_t query_at;          /* the question mark; == text.len where none */
+    size_t query_at;          /* the question mark; == text.len if none */
 };
 
 void url_init(struct url *u);
@@ -54,8 +55,8 @@ void url_fini(struct url *u);
 /* How a query is written as octets before percent-encoding, for pages that are
  * not in UTF-8 (URL Standard, "percent-encode after encoding"): appends the
  * octets of UTF-8 text `in` in the page's encoding; a code point the encoding
- * lacks becomes `&#N;` with N decimal, whose octets are marked by the encoder
- * itself writing `%26%23N%3B`. NULL everywhere below: UTF-8. */
+ * lacks becomes `&#N;` with N decimal, which the encoder writes as `%26%23N%3B`
+ * itself. NULL everywhere below: UTF-8. */
 struct url_encoder {
     void (*encode)(void *ctx, struct bytes in, struct buf *out);
     void *ctx;
@@ -70,9 +71,9 @@ enum url_reason url_parse(struct url *out, struct bytes in,
 
 /* Bring a parsed URL to its canonical form, in place:
  * C2 no userinfo; C3 %XX of unreserved octets decoded until nothing changes,
- * other %XX in capitals (path and query); C4 no trailing dots of the host
- * where a valid host remains; C5 no empty query; C6 dot segments that C3
- * brought out are removed; C7 nothing else. A fixed point. */
+ * other %XX in capitals (path and query); C4 no trailing dots of the host if a
+ * valid host remains; C5 no empty query; C6 dot segments that C3 brought to
+ * light removed; C7 nothing else. Applying it twice changes nothing more. */
 void url_canonicalise(struct url *u);
 
 /* url_parse and url_canonicalise in one. */
@@ -80,8 +81,8 @@ enum url_reason url_canonical(struct url *out, struct bytes in,
                               const struct url *base,
                               const struct url_encoder *query_encoder);
 
-/* Rises when the canonical form of any URL becomes another: what keeps digests
- * of canonical forms keeps this number beside them. */
+/* Incremented when the canonical form of any URL changes: files that store
+ * digests of canonical forms store this number too. */
 #define URL_CANONICAL_FORM 1
 
 /* The parts, valid until the URL changes. */
@@ -96,8 +97,8 @@ struct bytes url_path(const struct url *u);       /* from the slash to ? */
  */
 bool url_same_site(const struct url *a, const struct url *b);
 
-/* Where the path begins in canonical text, without parsing it again: the
- * length of scheme://host[:port]; 0 where the text is not of that shape. */
+/* The length of scheme://host[:port] in canonical text, which is where the path
+ * begins, without parsing it again. 0: the text does not have that form. */
 size_t url_origin_length(struct bytes canonical);
 /* The host of canonical text or of an origin, without port; IPv6 with its
  * brackets. Empty where the text is not of that shape. */

@@ -2,9 +2,8 @@
 /*
  * url_authority.c - user, host and port of a URL, to their serialised form.
  *
- * The Standard reads the authority up to each @ it meets and starts again; what
- * comes of that is cut at the last @, and everything before it is user name
- * and password.
+ * The Standard starts again at each @ in the authority; the effect is that
+ * everything before the last @ is user name and password.
  */
 #include "frontier/url/url_authority.h"
 
@@ -26,8 +25,8 @@ static enum url_reason parse_ipv6(struct buf *out, struct bytes in)
     return URL_OK;
 }
 
-/* An IPv4 address is first a domain like any other: what it is spelled with
- * may be full-width digits. */
+/* An IPv4 address is first treated as a domain, since it may be written in
+ * full-width digits. */
 static enum url_reason parse_domain(struct buf *out, struct bytes domain)
 {
     size_t from = out->len;
@@ -45,7 +44,7 @@ static enum url_reason parse_domain(struct buf *out, struct bytes domain)
     return URL_OK;
 }
 
-/* Octets that are no UTF-8 are replaced before %XX are decoded, for they were
+/* Octets that are not UTF-8 are replaced before %XX is decoded, since they were
  * U+FFFD already when the URL was text; and again after it. */
 static enum url_reason parse_escaped(struct buf *out, struct bytes in)
 {
@@ -80,7 +79,7 @@ enum url_reason url_host_parse(struct buf *out, struct bytes in)
 
 /* ---- the authority around it ------------------------------------------ */
 
-/* User name and password, as they stand before the last @. */
+/* User name and password: `in` is the text before the last @. */
 static void add_userinfo(struct url *u, struct bytes in)
 {
     size_t colon = url_find(in, ':');
@@ -150,7 +149,7 @@ static enum url_reason add_host(struct url *u, struct bytes in)
     return reason;
 }
 
-/* Where the authority ends; *host_at: behind its last @, else 0. */
+/* The length of the authority; *host_at: offset after its last @, else 0. */
 static size_t authority_length(struct bytes in, size_t *host_at)
 {
     size_t i;
@@ -165,8 +164,8 @@ static size_t authority_length(struct bytes in, size_t *host_at)
     return i;
 }
 
-/* The common authority in one scan: how long it is where it is a domain that
- * stands as it will be serialised, and nothing else; otherwise 0. */
+/* Recognises the common authority in one scan: returns its length if it is
+ * nothing but a domain that is serialised as it is, otherwise 0. */
 static size_t plain_authority_length(struct bytes in)
 {
     size_t n = 0;

@@ -13,12 +13,12 @@
 #include "base/bytes.h"
 #include "frontier/url/url.h"
 
-/* Append what `in` is as a host. On any reason but URL_OK `out` may have grown
- * by a part of it. */
+/* Append the serialised host that `in` stands for. On any reason but URL_OK
+ * `out` may have got a part of it. */
 enum url_reason url_host_parse(struct buf *out, struct bytes in);
 
-/* Append the authority at the front of *in to u, which holds its scheme and
- * two slashes, and note where its parts stand; *in loses what was read. */
+/* Append the authority at the front of *in to u, which holds its scheme and two
+ * slashes, and note the offsets of its parts; *in loses what was read. */
 enum url_reason url_add_authority(struct url *u, struct bytes *in);
 
 #endif

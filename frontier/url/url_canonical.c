@@ -2,11 +2,11 @@
 /*
  * url_canonical.c - one spelling for the URLs that are surely one resource.
  *
- * RFC 3986, 6.2.2 and 6.2.3 allow what stands here; whatever a server may
- * tell apart (case, empty segments, parameter order) is left alone. The form
- * is a fixed point because each step leaves nothing for an earlier one to do:
- * decoding looks back at what it wrote, dots are removed after it, and the
- * host is parsed again once its last dots are gone.
+ * RFC 3986, 6.2.2 and 6.2.3 allow all of this; whatever a server may treat as
+ * different (case, empty segments, parameter order) is left alone. Applying it
+ * twice changes nothing, because each step leaves nothing for an earlier one to
+ * do: decoding looks again at what it wrote, dot segments are removed after
+ * decoding, and the host is parsed again after its trailing dots are removed.
  */
 #include "base/ascii.h"
 #include "frontier/url/host.h"
@@ -14,8 +14,8 @@
 #include "frontier/url/url.h"
 #include "frontier/url/url_authority.h"
 
-/* Puts `with` where u has `len` octets at `at`, and moves what stands behind.
- * Offsets behind `at` are the caller's to mend. False: over the ceiling. */
+/* Replaces `len` octets at `at` by `with`, and moves what follows. The caller
+ * adjusts offsets after `at`. False: over the ceiling. */
 static bool replace(struct url *u, size_t at, size_t len, struct bytes with)
 {
     struct buf *text = &u->text;
@@ -46,8 +46,8 @@ static void drop_userinfo(struct url *u)
     u->query_at -= n;
 }
 
-/* C4. What is left may be an IPv4 address ("0x7f.1.." was none), or nothing
- * that parses ("foo.0x4.."), so it goes through the host parser. */
+/* C4. The rest may now be an IPv4 address ("0x7f.1.." was not), or not parse at
+ * all ("foo.0x4.."), so it goes through the host parser. */
 static void drop_trailing_dots(struct url *u)
 {
     struct bytes host = url_host(u);
@@ -68,8 +68,8 @@ static void drop_trailing_dots(struct url *u)
     buf_fini(&parsed);
 }
 
-/* Turns an escape that ends at `end` into what C3 wants. Returns the new end;
- * a digit that came out may complete another escape, so this looks again. */
+/* Applies C3 to an escape that ends at `end`, and returns the new end. A
+ * decoded digit may complete another escape, so it looks again. */
 static size_t settle_escape(char *at, size_t from, size_t end)
 {
     while (end - from >= 3 && at[end - 3] == '%') {

@@ -2,8 +2,8 @@
 /*
  * url_params.c - leave chosen parameters out of a query.
  *
- * In place: what is kept moves towards the front, so the common URL, which has
- * no query or nothing to drop, costs a look.
+ * It works in place, moving the parameters that stay to the front, so the
+ * common URL, which has no query or nothing to drop, costs one scan.
  */
 #include "frontier/url/url_params.h"
 

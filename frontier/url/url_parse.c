@@ -3,15 +3,15 @@
  * url_parse.c - the URL Standard's basic URL parser, for http and https.
  *
  * The Standard's state machine reads one code point after another. For the two
- * schemes taken here its states follow each other in a fixed order and each
- * ends at an octet that can be looked for: so this parser cuts the text into
- * scheme, authority, path and query and treats each part as a run of octets,
- * which makes the common URL a few table scans and copies. Each function names
- * the states that it stands for (section 4.4). What is not here: opaque paths,
- * hosts that may be empty, drive letters of file URLs; no result can have them.
+ * schemes we accept, its states follow each other in a fixed order, and each
+ * ends at an octet that can be searched for. So this parser cuts the text into
+ * scheme, authority, path and query and treats each part as a run of octets:
+ * the common URL takes a few table scans and copies. Each function names the
+ * states that it implements (section 4.4). Opaque paths, empty hosts and drive
+ * letters of file URLs are left out, since no http or https URL can have them.
  *
- * The serialised URL is built directly; the path in it is always `/` and a
- * segment, repeated, so that "shorten a path" is a cut at its last slash.
+ * The serialised URL is built directly; its path is always `/` and a segment,
+ * repeated, so to "shorten a path" means to cut it at the last slash.
  */
 #include "base/ascii.h"
 #include "frontier/url/percent.h"
@@ -22,8 +22,8 @@
 
 /* ---- query ------------------------------------------------------------ */
 
-/* "Percent-encode after encoding". Every encoding a page may be in leaves
- * ASCII as it is, so that only other queries pay for the conversion. */
+/* "Percent-encode after encoding". Every encoding that a page may have keeps
+ * ASCII, so only queries with other octets need conversion. */
 static void add_query_encoded(struct url *u, struct bytes query,
                               const struct url_encoder *encoder)
 {
@@ -71,7 +71,7 @@ static bool take_dot(struct bytes *in)
     return n > 0;
 }
 
-/* How many dots the segment consists of, 0 where it is not "." or "..". */
+/* The number of dots if the segment is "." or "..", else 0. */
 static int segment_dots(struct bytes segment)
 {
     int dots = 0;
@@ -91,7 +91,8 @@ static void shorten_path(struct url *u)
         buf_truncate(&u->text, u->path_at + (size_t)(slash - path.at));
 }
 
-/* Nothing in it to change, and no segment that begins with a dot. */
+/* True if nothing in the path needs changing and no segment begins with a
+ * dot. */
 static bool path_is_plain(struct bytes in)
 {
     unsigned classes = 0, dots = 0;
@@ -114,8 +115,8 @@ static size_t segment_length(struct bytes in)
     return n;
 }
 
-/* Path state. `in` stands behind the slash that begins the path and holds no
- * query; what u holds of a path already is gone on with. */
+/* Path state. `in` begins after the first slash of the path and has no query.
+ * If u has part of a path already, this continues it. */
 static void add_path(struct url *u, struct bytes in)
 {
     bool more;
@@ -174,7 +175,8 @@ static enum url_reason parse_authority(struct url *u, bool https,
 
 /* ---- relative --------------------------------------------------------- */
 
-/* The first `n` octets of the base's text, which reach its path at least. */
+/* Copies the first `n` octets of the base's text, which reach its path at
+ * least. */
 static void copy_base(struct url *u, const struct url *base, size_t n)
 {
     u->https = base->https;
@@ -214,8 +216,8 @@ static enum url_reason parse_relative(struct url *u, struct bytes in,
 
 /* ---- scheme ----------------------------------------------------------- */
 
-/* Scheme start state and scheme state: how long the scheme before a colon is,
- * or 0 where `in` has none. */
+/* Scheme start state and scheme state: the length of the scheme before a colon,
+ * or 0 if `in` has none. */
 static size_t scheme_length(struct bytes in)
 {
     size_t i;
@@ -268,9 +270,9 @@ static bool is_tab_or_newline(char c)
     return c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Most URLs hold no octet below space at all, which eight of them show at
- * once: subtracting borrows into the top bit of one that is less, unless that
- * bit was set before. */
+/* Most URLs have no octet below space. Eight octets are tested at once:
+ * subtracting 0x20 from each borrows into the top bit of one that is less,
+ * unless that bit was set before. */
 static bool has_control(struct bytes in)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -312,7 +314,7 @@ enum url_reason url_parse(struct url *out, struct bytes in,
     buf_clear(&out->text);
     in = in.len > 0 ? trim_c0_and_space(in) : bytes_of_str("");
     in.len = url_find(in, '#');
-    if (has_control(in)) /* a tab or newline, it may be */
+    if (has_control(in)) /* perhaps a tab or newline */
         reason = parse_with_newlines(out, in, base, query_encoder);
     else
         reason = parse_clean(out, in, base, query_encoder);

@@ -1,5 +1,5 @@
 /*
- * url_text.h - small steps over the text of a URL, for its parsers.
+ * url_text.h - small helpers of the URL parsers.
  */
 #ifndef URLWEIR_FRONTIER_URL_URL_TEXT_H
 #define URLWEIR_FRONTIER_URL_URL_TEXT_H
@@ -15,7 +15,7 @@ static inline bool url_is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* Where `c` first stands; in.len where it does not. */
+/* The index of the first `c`; in.len if there is none. */
 static inline size_t url_find(struct bytes in, char c)
 {
     const char *at = (const char *)memchr(in.at, c, in.len);

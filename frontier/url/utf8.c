@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8.c - reading UTF-8 that may not be UTF-8.
+ * utf8.c - decoding text that should be UTF-8 but may not be.
  *
  * As in the Encoding Standard, section 8.1.1: the first octet says how many
- * follow and within which bounds the second must lie; those bounds keep out
- * overlong forms, surrogates and what is over U+10FFFF.
+ * follow and within which bounds the second must lie; those bounds exclude
+ * overlong forms, surrogates and code points above U+10FFFF.
  */
 #include "frontier/url/utf8.h"
 
 struct lead {
     int more;              /* octets that follow */
     unsigned char low, up; /* bounds of the second octet */
-    uint32_t bits;         /* what the first octet carries */
+    uint32_t bits;         /* the bits in the first octet */
 };
 
 static struct lead lead_of(unsigned char c)

@@ -1,5 +1,5 @@
 /*
- * utf8.h - reading UTF-8 that may not be UTF-8.
+ * utf8.h - decoding text that should be UTF-8 but may not be.
  *
  * Follows the Encoding Standard's UTF-8 decoder: each longest run of octets
  * that began like a sequence and went wrong is one U+FFFD. Any thread.
@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* The code point at *at, which stands before `end`; moves *at behind it. */
+/* The code point at *at, which must be before `end`; moves *at past it. */
 uint32_t utf8_next(const char **at, const char *end);
 
 /* Appends `in` as well-formed UTF-8; a byte order mark is kept. */

@@ -175,7 +175,7 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
             s->last_id = id;
         return;
     }
-    if (id > p->upto) { /* one more in memory, one in the pages void */
+    if (id > p->upto) { /* the replaced entry no longer counts */
         p->delta.replacing++;
         s->count--;
     }
