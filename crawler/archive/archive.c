@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * archive.c - records on their way into WARC files.
+ * archive.c - appends records to WARC files.
  *
- * The first page with a body keeps it; a later one refers to its URL and
- * moment, which is how readers find it (WARC/1.1 section 6.7.2). A first page
- * of a time without --warc has no record, and then bodies are kept again.
+ * The first page with a body stores it; later ones refer to its URL and time,
+ * by which readers find it (WARC/1.1 section 6.7.2). If the first page was
+ * fetched without --warc, it has no record, and the body is stored again.
  */
 #include "crawler/archive/archive.h"
 
@@ -16,8 +16,8 @@
 #include "frontier/engine.h"
 
 #define URL_ROOM ((size_t)128 << 10)
-/* Of a record that names another warcinfo record: random digits do not
- * compress always alike. */
+/* Extra room to rename the warcinfo record: random digits compress
+ * differently. */
 #define MOVE_ROOM 512
 
 struct archive {
@@ -25,8 +25,8 @@ struct archive {
     struct warc_maker *maker;
     struct buf text; /* a URL read from the store */
     pthread_mutex_t mtx;
-    char info_id[WARC_ID_SIZE]; /* under mtx; of the frontier thread's writing
-                                   alone */
+    char info_id[WARC_ID_SIZE]; /* under mtx; only the frontier thread writes it
+                                 */
 };
 
 static void tell_info_id(struct archive *a)
@@ -74,9 +74,9 @@ enum status archive_close(struct archive *a)
     return st;
 }
 
-/* A first page without a record, of a run without --warc, has nothing to refer
- * to; and one that was asked later, though it came first, is no page that this
- * one visits again. */
+/* If the first page has no record (a run without --warc), there is nothing to
+ * refer to; and if it was requested later than this one, though it arrived
+ * first, this is not a revisit of it. */
 static enum status refer_to_first(struct archive *a, struct engine *e,
                                   struct warc_capture *page,
                                   const struct fetch_row *repeat)
@@ -94,8 +94,8 @@ static enum status refer_to_first(struct archive *a, struct engine *e,
     return warc_capture_revisit(page, a->maker, row.url, first.at_ms);
 }
 
-/* Records that name another file's warcinfo record were overtaken by the end
- * of that file. */
+/* Records that name another file's warcinfo record were made before that file
+ * ended. */
 static enum status append(struct archive *a, struct warc_capture *c,
                           int64_t wall_ms, struct bytes *file, uint64_t *offset)
 {

@@ -1,11 +1,11 @@
 /*
- * archive.h - the records of a crawl's answers on their way into WARC files.
+ * archive.h - appends the records of a crawl's responses to WARC files.
  *
- * Takes what fetchers recorded (warc_capture.h), writes a revisit record where
- * the same body was recorded before, appends, and puts the place into the
- * fetch row. archive_sync goes before each commit, so that every row of the
- * store points at a whole record, whatever happens. Frontier thread, but for
- * archive_info_id.
+ * Takes what fetchers recorded (warc_capture.h), turns a response whose body
+ * was recorded before into a revisit record, appends it, and stores file and
+ * offset in the fetch row. archive_sync runs before each commit, so that every
+ * row of the store points at a whole record, even after a crash. Threads: the
+ * frontier thread, except for archive_info_id.
  */
 #ifndef URLWEIR_CRAWLER_ARCHIVE_ARCHIVE_H
 #define URLWEIR_CRAWLER_ARCHIVE_ARCHIVE_H
@@ -18,18 +18,18 @@
 struct archive;
 struct warc_capture; /* warc_capture.h */
 
-/* Mends what a crash left in DIR/warc. See warc_open. */
+/* Repairs what a crash left in DIR/warc. See warc_open. */
 MUST_CHECK enum status archive_open(struct archive **out,
                                     const struct warc_options *o);
 /* Finishes the file being written. NULL is fine. */
 MUST_CHECK enum status archive_close(struct archive *a);
 
-/* The warcinfo record of the file being written. Any thread. */
+/* The id of the warcinfo record in the current file. Any thread. */
 void archive_info_id(struct archive *a, char out[WARC_ID_SIZE]);
 
-/* Appends what was recorded of a response, and of the robots.txt that was
- * fetched first; either may be NULL. `row`, the page's, is told where its
- * record is. `e` is the embedded engine that knows the bodies seen before. */
+/* Appends the records of a page and of the robots.txt that was fetched first;
+ * either may be NULL. Sets in `row`, the page's row, where its record is. `e`
+ * is the embedded engine that knows the bodies seen before. */
 MUST_CHECK enum status archive_add(struct archive *a, struct engine *e,
                                    struct warc_capture *page,
                                    struct warc_capture *robots,

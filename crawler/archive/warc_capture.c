@@ -2,10 +2,10 @@
 /*
  * warc_capture.c - the WARC records of one response.
  *
- * A response becomes a response record, but a 304, which brought no body, a
- * revisit of profile server-not-modified. The request and the metadata stand
- * behind it and name it (WARC-Concurrent-To), so that the place of the first is
- * the place of all.
+ * A response becomes a response record; a 304, which has no body, becomes a
+ * revisit with the profile server-not-modified. The request and metadata
+ * records follow it and name it (WARC-Concurrent-To), so one offset finds all
+ * three.
  */
 #include "crawler/archive/warc_capture.h"
 
@@ -20,7 +20,7 @@
 #define REQUEST_TYPE  "application/http;msgtype=request"
 #define CHANGED_MOST  ((size_t)4 << 10)
 #define METADATA_TYPE "application/warc-fields"
-#define HEAD_ROOM     ((size_t)64 << 10) /* of record heads and gzip's own */
+#define HEAD_ROOM     ((size_t)64 << 10) /* for record heads and gzip headers */
 
 static bool is_recordable(const struct fetch_result *r)
 {
@@ -57,7 +57,7 @@ static const char *truncation(const struct fetch_result *r)
     return NULL;
 }
 
-/* What response and revisit have in common. */
+/* The fields that response and revisit have in common. */
 static struct warc_record record_of(const struct warc_capture *c)
 {
     return (struct warc_record){
@@ -157,7 +157,7 @@ static struct warc_capture *capture_new(const char *info_id, struct bytes url,
                              .decoded = result->decoded};
     struct buf changed;
 
-    /* deflateBound: stored blocks, five octets in 16 KB, are the worst */
+    /* the worst case is stored blocks: five octets in 16 KB (deflateBound) */
     buf_init(&c->members, (result->body.len + 3 * RESPONSE_MOST) * 9 / 8 +
                               result->request.len * 2 + 2 * HEAD_ROOM +
                               WARC_METADATA_MOST);
@@ -219,7 +219,7 @@ void warc_capture_free(struct warc_capture *c)
     free(c);
 }
 
-/* `members` in the place of its own, unless they could not be made. */
+/* Replaces the capture's members by `members`, unless making them failed. */
 static enum status replace(struct warc_capture *c, struct buf *members,
                            size_t first_length, enum status st)
 {
@@ -252,7 +252,7 @@ enum status warc_capture_revisit(struct warc_capture *c, struct warc_maker *m,
     r.profile = WARC_SAME_PAYLOAD;
     r.refers_to_uri = uri;
     r.refers_to_date_ms = date_ms;
-    r.truncated = "length"; /* the block has the head alone */
+    r.truncated = "length"; /* the block has only the head */
     buf_init(&members, c->members.ceiling);
     st = warc_maker_add(m, &r, &members);
     first = members.len;

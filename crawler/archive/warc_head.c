@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warc_head.c - HTTP heads as a WARC record may hold them.
+ * warc_head.c - HTTP heads in the form for WARC records.
  *
- * Content-Length is written where the first one stood, or at the end; repeats
- * of it are dropped (RFC 9110 section 8.6 has them equal). Where nothing has
- * to change, the lines go out as they came.
+ * Content-Length is written in place of the first one, or at the end; repeats
+ * are dropped (by RFC 9110 section 8.6 they are equal). If nothing has to
+ * change, the lines are written as they came.
  */
 #include "crawler/archive/warc_head.h"
 
 #include <string.h>
 
-#define CHANGED_LINE_MOST ((size_t)200) /* of a line told in `changed` */
+#define CHANGED_LINE_MOST ((size_t)200) /* of a line in `changed` */
 
 /* RFC 9110 section 15, and 429 and 451 of their own RFCs; HTTP/2 has no
- * phrases. Others are written without. */
+ * phrases. Other statuses are written without one. */
 static const struct {
     uint16_t status;
     const char *phrase;
@@ -146,7 +146,7 @@ static bool is_number(struct bytes text, uint64_t n)
 
 static void correct_length(struct correction *c, struct bytes line)
 {
-    if (c->body->none) { /* it speaks of a body that is elsewhere */
+    if (c->body->none) { /* it is the length of a body not sent here */
         add_line(c->out, line);
     } else if (!c->length_written &&
                is_number(value_of(line), c->body->length)) {

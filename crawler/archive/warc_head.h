@@ -1,5 +1,5 @@
 /*
- * warc_head.h - HTTP heads as a WARC record may hold them.
+ * warc_head.h - HTTP heads in the form for WARC records.
  *
  * Pure functions over the octets of a head; see warc_capture.h for what is
  * changed and why. Any thread.
@@ -13,16 +13,16 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* What follows the head, and how it came. */
+/* The body that follows the head. */
 struct warc_body {
     uint64_t length;
     bool none;    /* the response has no body by its nature: 204, 304 */
-    bool decoded; /* content encodings were taken off */
+    bool decoded; /* content encodings were removed */
 };
 
 /* Appends the head of a response, corrected, with its empty line. `changed`
- * gets the fields that were taken away or altered, as received, with "; "
- * between them. */
+ * gets the fields that were removed or altered, as received, separated by ";
+ * ". */
 void warc_response_head(struct bytes raw, const struct warc_body *body,
                         struct buf *out, struct buf *changed);
 

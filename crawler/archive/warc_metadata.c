@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warc_metadata.c - what a metadata record says of a response.
+ * warc_metadata.c - the metadata record of a response.
  *
  * URLs are canonical, so none holds a line end or a space. A seed has neither
- * via nor steps: its hopsFromSeed is there, and empty.
+ * via nor steps: its hopsFromSeed is present but empty.
  */
 #include "crawler/archive/warc_metadata.h"
 

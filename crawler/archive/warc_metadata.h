@@ -1,5 +1,5 @@
 /*
- * warc_metadata.h - what a metadata record says of a response.
+ * warc_metadata.h - the metadata record of a response.
  *
  * The fields of WARC/1.1 section 6.6 (via, hopsFromSeed, fetchTimeMs), and
  * those that archives write beside them: charsetForLinkExtraction, and for each
@@ -18,11 +18,12 @@
 
 #define WARC_METADATA_MOST ((size_t)1 << 20) /* of a block */
 
-/* What is known of a response beside itself. Bytes are borrowed. */
+/* What is known about a response besides the response itself. Bytes are
+ * borrowed. */
 struct warc_facts {
-    struct bytes url; /* that was asked */
+    struct bytes url; /* that was requested */
     struct found_by by;
-    struct bytes charset; /* its links were read in, or empty */
+    struct bytes charset; /* used to read its links, or empty */
     const struct engine_item *outlinks;
     size_t outlink_count;
 };

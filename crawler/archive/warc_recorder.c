@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warc_recorder.c - a fetcher's hand in the archive.
+ * warc_recorder.c - makes the records of one fetcher.
  *
- * A record names the warcinfo record of its file, and which file that will be
- * is known for sure only when it is appended: the archive is asked for the
- * present one, and mends the few records that a new file overtakes.
+ * A record names the warcinfo record of its file, but which file that is
+ * becomes certain only when it is appended. So we use the current file's, and
+ * the archive corrects the few records that come after a new file was begun.
  */
 #include "crawler/archive/warc_recorder.h"
 
@@ -86,7 +86,7 @@ struct warc_capture *warc_recorder_robots(struct warc_recorder *w,
     facts.by.path = buf_bytes(&path);
     c = capture(w, &facts, result);
     if (c != NULL)
-        c->may_repeat = false; /* no row of the store knows its body */
+        c->may_repeat = false; /* the store has no row for its body */
     buf_fini(&path);
     return c;
 }

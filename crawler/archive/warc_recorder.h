@@ -1,11 +1,10 @@
 /*
- * warc_recorder.h - a fetcher's hand in the archive: records of what it
- * fetched.
+ * warc_recorder.h - makes the records of what one fetcher fetched.
  *
- * Makes the records of pages and of robots.txt files, compressed, to travel
+ * Makes the records of pages and of robots.txt files, compressed, which travel
  * with a report to the frontier thread, which appends them (archive.h). While
- * they wait their memory counts in the pool of bodies, in the place of the body
- * they were made of. One thread owns a recorder.
+ * they wait, the pool of bodies counts their memory in place of the body's. One
+ * thread owns a recorder.
  */
 #ifndef URLWEIR_CRAWLER_ARCHIVE_WARC_RECORDER_H
 #define URLWEIR_CRAWLER_ARCHIVE_WARC_RECORDER_H
@@ -16,17 +15,17 @@
 
 struct warc_recorder;
 
-/* `o` outlives it. */
+/* `o` must outlive the recorder. */
 struct warc_recorder *warc_recorder_new(const struct fetcher_options *o);
 void warc_recorder_free(struct warc_recorder *w); /* NULL is fine */
 
-/* NULL: nothing that could be recorded, see warc_capture_of, or `w` is NULL.
+/* NULL: there is nothing to record (see warc_capture_of), or `w` is NULL.
  * `done` has the links of the page. */
 struct warc_capture *warc_recorder_page(struct warc_recorder *w,
                                         const struct assignment *a,
                                         const struct engine_done *done,
                                         const struct fetch_result *result);
-/* A robots.txt at `url` that was needed before `a`, `hop` redirects on. */
+/* Records a robots.txt at `url`, fetched before `a`, after `hop` redirects. */
 struct warc_capture *warc_recorder_robots(struct warc_recorder *w,
                                           const struct assignment *a,
                                           struct bytes url, unsigned hop,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* charset.c - the encodings of the standard by their labels. */
+/* charset.c - finds the standard's encodings by label. */
 #include "crawler/charset/charset.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /*
  * charset_decode.c - the decoders of the Encoding Standard, to UTF-8.
  *
- * Each is a function from the octets at hand to one code point. Where a
- * sequence is bad, how many of its octets are eaten is part of the standard
- * (section 4.3 on): an ASCII octet behind a lead is always read again, so that
- * no broken character can swallow a quote or a `<`.
+ * Each is a function from the next octets to one code point. The standard also
+ * says how many octets of a bad sequence are consumed (section 4.3 on): an
+ * ASCII octet after a lead is always read again, so that a broken character
+ * cannot swallow a quote or a `<`.
  */
 #include "crawler/charset/charset.h"
 
@@ -19,7 +19,7 @@
 
 typedef unsigned char octet;
 
-/* What is left to read; at < end whenever a decoder is called. */
+/* The input still to read; at < end whenever a decoder is called. */
 struct reader {
     const octet *at, *end;
     struct buf *out;
@@ -32,7 +32,7 @@ static bool within(unsigned c, unsigned low, unsigned high)
 
 /* ---- UTF-8 --------------------------------------------------------------- */
 
-/* Where the first octet stands that is not ASCII. */
+/* The first octet that is not ASCII. */
 static const char *ascii_until(const char *at, const char *end)
 {
     uint64_t eight;
@@ -48,7 +48,7 @@ static const char *ascii_until(const char *at, const char *end)
     return at;
 }
 
-/* Where the first octet stands that is not part of valid UTF-8. */
+/* The first octet that is not part of valid UTF-8. */
 static const char *valid_until(const char *at, const char *end)
 {
     while ((at = ascii_until(at, end)) < end) {
@@ -75,7 +75,7 @@ static void decode_utf8(struct bytes in, struct buf *out)
     }
 }
 
-/* ---- one unit after the other -------------------------------------------- */
+/* ---- one code point at a time -------------------------------------------- */
 
 static uint32_t utf16_unit(const octet *p, bool big)
 {
@@ -107,8 +107,8 @@ static uint32_t next_utf16(struct reader *r, bool big)
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* The end of a two-octet sequence whose second octet is at r->at: what it
- * stands for, or U+FFFD with an ASCII octet left to be read again. */
+/* Ends a two-octet sequence whose second octet is at r->at: returns its code
+ * point, or U+FFFD, in which case an ASCII octet is read again. */
 static uint32_t end_pair(struct reader *r, uint32_t code_point)
 {
     if (code_point != 0 || *r->at >= 0x80)
@@ -199,14 +199,15 @@ static uint32_t next_euc_jp(struct reader *r)
                     index_code_point(id, (lead - 0xa1u) * 94 + *r->at - 0xa1u));
 }
 
-/* A lead and a digit begin four octets. Bad: the lead alone is eaten. */
+/* A lead and a digit begin a sequence of four octets. If it is bad, only the
+ * lead is consumed. */
 static uint32_t next_gb18030_four(struct reader *r, octet lead)
 {
     const octet *p = r->at;
     uint32_t pointer, c;
 
     if (r->end - p < 3) {
-        /* A sequence that the page's end cuts is one mistake as a whole. */
+        /* A sequence that is cut by the end of the page is a single error. */
         if (r->end - p == 1 || within(p[1], 0x81, 0xfe))
             r->at = r->end;
         return BAD;
@@ -244,7 +245,8 @@ static uint32_t next_gb18030(struct reader *r)
 
 enum jis_state { JIS_ASCII, JIS_ROMAN, JIS_KATAKANA, JIS_TWO };
 
-/* Reads the escape behind 0x1B. False: it is none, nothing was eaten. */
+/* Reads the escape after 0x1B. False: it is not valid, and nothing was
+ * consumed. */
 static bool read_escape(struct reader *r, enum jis_state *state)
 {
     if (r->end - r->at < 2)
@@ -263,7 +265,7 @@ static bool read_escape(struct reader *r, enum jis_state *state)
     return true;
 }
 
-/* One code point where `c`, not 0x1B, was read in `state`. */
+/* The code point that begins with `c`, not 0x1B, in `state`. */
 static uint32_t jis_code_point(struct reader *r, enum jis_state state, octet c)
 {
     octet hop_path;
@@ -295,7 +297,7 @@ static uint32_t jis_code_point(struct reader *r, enum jis_state state, octet c)
 static void decode_iso_2022_jp(struct reader *r)
 {
     enum jis_state state = JIS_ASCII;
-    bool fresh = false; /* an escape and nothing since */
+    bool fresh = false; /* the last thing read was an escape */
 
     while (r->at < r->end) {
         octet c = *r->at++;

@@ -3,9 +3,9 @@
  * charset_encode.c - queries in a page's encoding.
  *
  * The encoders of the Encoding Standard, for links on pages that are not in
- * UTF-8: the same form, sent by a browser, would hold the same octets. What
- * the encoding lacks is written as a numeric reference, percent-encoded (URL
- * Standard, "percent-encode after encoding").
+ * UTF-8: a browser that sends the same form sends the same octets. A code point
+ * that the encoding lacks is written as a numeric reference, percent-encoded
+ * (URL Standard, "percent-encode after encoding").
  */
 #include "crawler/charset/charset.h"
 
@@ -18,7 +18,7 @@
 #include "frontier/url/utf8.h"
 
 struct encoder {
-    struct url_encoder face; /* first: its address is the encoder's */
+    struct url_encoder face; /* must be first: its address is the encoder's */
     const struct charset *charset;
 };
 
@@ -29,7 +29,7 @@ static void add_pair(struct buf *out, uint32_t lead, uint32_t hop_path)
     buf_add(out, pair, 2);
 }
 
-/* A pointer that no index has, for index_pointer() to leave nothing out. */
+/* A range that excludes no pointer, for index_pointer(). */
 #define NO_GAP UINT32_MAX, UINT32_MAX
 
 static bool add_single(const struct charset *c, uint32_t u, struct buf *out)
@@ -46,7 +46,7 @@ static bool add_big5(uint32_t u, struct buf *out)
 {
     uint32_t p, hop_path;
 
-    /* The rows before 0xA1 are Hong Kong's, and only read. */
+    /* The rows before 0xA1 (Hong Kong) are decoded but never written. */
     if (!index_pointer(INDEX_BIG5, u, 0, (0xa1 - 0x81) * 157 - 1, &p))
         return false;
     hop_path = p % 157;
@@ -93,7 +93,8 @@ static bool is_half_katakana(uint32_t u)
     return u >= 0xff61 && u <= 0xff9f;
 }
 
-/* What Shift_JIS and EUC-JP have as one octet, or under another number. */
+/* Maps characters that Shift_JIS and EUC-JP have as one octet or with another
+ * code point. */
 static uint32_t fold_japanese(uint32_t u)
 {
     return u == 0xa5 ? '\\' : u == 0x203e ? '~' : u == 0x2212 ? 0xff0d : u;
@@ -112,7 +113,7 @@ static bool add_shift_jis(uint32_t u, struct buf *out)
         buf_add_char(out, (char)(u - 0xff61 + 0xa1));
         return true;
     }
-    /* NEC's row repeats IBM's, which is the one to write. */
+    /* NEC's row repeats IBM's; write IBM's. */
     if (!index_pointer(INDEX_JIS0208, u, 8272, 8835, &p))
         return false;
     lead = p / 188;
@@ -155,7 +156,7 @@ static void switch_set(enum jis_set *now, enum jis_set to, struct buf *out)
     *now = to;
 }
 
-/* U+FF61 and on in full width. */
+/* Full-width forms of U+FF61 and on. */
 static const uint16_t full_katakana[63] = {
     0x3002, 0x300c, 0x300d, 0x3001, 0x30fb, 0x30f2, 0x30a1, 0x30a3, 0x30a5,
     0x30a7, 0x30a9, 0x30e3, 0x30e5, 0x30e7, 0x30c3, 0x30fc, 0x30a2, 0x30a4,
@@ -178,7 +179,7 @@ static bool add_iso_2022_jp(uint32_t u, enum jis_set *set, struct buf *out)
     if (u < 0x80) {
         if (*set == JIS_TWO || u == '\\' || u == '~')
             switch_set(set, JIS_ASCII, out);
-        /* What would switch sets by itself must not be written. */
+        /* Octets that would switch sets themselves must not be written. */
         if (u == 0x0e || u == 0x0f || u == 0x1b)
             buf_add_str(out, "%26%2365533%3B");
         else

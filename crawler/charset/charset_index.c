@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charset_index.c - indexes read out of iconv, once.
+ * charset_index.c - indexes, read from iconv once.
  *
  * Asking iconv for each octet pair costs about two milliseconds an index, and
  * only in a process that meets such a page. Decoding by index instead of by
@@ -25,7 +25,7 @@ struct reverse {
 
 static const struct shape {
     const char *iconv_name;
-    uint32_t count, width; /* pointers, and how many of them share a lead */
+    uint32_t count, width; /* pointers, and pointers per lead octet */
     const struct charset_patch *patches;
 } shapes[INDEX_COUNT_] = {
     [INDEX_BIG5] = {"BIG5-HKSCS", 19782, 157, patches_big5},
@@ -48,7 +48,7 @@ static struct {
 
 /* ---- filling ------------------------------------------------------------- */
 
-/* How `pointer` is written. Returns the number of octets. */
+/* Writes `pointer` as octets and returns their number. */
 static size_t octets_of(enum charset_index id, uint32_t pointer, char out[3])
 {
     uint32_t lead = pointer / shapes[id].width;
@@ -82,7 +82,7 @@ static size_t octets_of(enum charset_index id, uint32_t pointer, char out[3])
     return n;
 }
 
-/* 0: no one code point stands there. */
+/* Returns 0 if the octets are not exactly one code point. */
 static uint32_t ask_iconv(iconv_t cd, char *octets, size_t len)
 {
     uint32_t got[4] = {0, 0, 0, 0};
@@ -92,7 +92,7 @@ static uint32_t ask_iconv(iconv_t cd, char *octets, size_t len)
     iconv(cd, NULL, NULL, NULL, NULL);
     if (iconv(cd, &octets, &len, &out, &room) != 0 || len != 0)
         return 0;
-    /* Some converters hold the last character back until they are asked. */
+    /* Some converters hold back the last character until flushed. */
     iconv(cd, NULL, NULL, &out, &room);
     return sizeof got - room == sizeof *got ? got[0] : 0;
 }
@@ -146,7 +146,7 @@ static void fill(enum charset_index id)
     indexes[id].reverse_count = n;
 }
 
-/* pthread_once() hands its function no argument. */
+/* pthread_once() passes no argument to its function. */
 static void fill_big5(void)
 {
     fill(INDEX_BIG5);
@@ -189,7 +189,7 @@ uint32_t index_code_point(enum charset_index id, uint32_t pointer)
     return pointer < shapes[id].count ? indexes[id].code_points[pointer] : 0;
 }
 
-/* Of these Big5 writes the last of its duplicates, else always the first. */
+/* For these code points Big5 writes the last duplicate, otherwise the first. */
 static bool writes_last(enum charset_index id, uint32_t c)
 {
     return id == INDEX_BIG5 && (c == 0x2550 || c == 0x255e || c == 0x2561 ||

@@ -1,10 +1,10 @@
 /*
  * charset_index.h - the two-octet indexes of the Encoding Standard.
  *
- * Made when first asked for, from iconv's tables and our patches (see
- * charset_tables.h), and kept: some hundred kilobytes each. Where the system's
- * iconv lacks an encoding, its index is empty and a warning says so. Any
- * thread.
+ * An index is made at its first use from iconv's tables and our patches
+ * (charset_tables.h), and stays in memory: some hundred kilobytes each. Where
+ * the system's iconv lacks an encoding, its index is empty and a warning says
+ * so. Any thread.
  */
 #ifndef URLWEIR_CRAWLER_CHARSET_CHARSET_INDEX_H
 #define URLWEIR_CRAWLER_CHARSET_CHARSET_INDEX_H
@@ -21,16 +21,15 @@ enum charset_index {
     INDEX_COUNT_
 };
 
-/* The code point at `pointer`, 0: none. */
+/* The code point at `pointer`; 0: none. */
 uint32_t index_code_point(enum charset_index id, uint32_t pointer);
 
-/* Where `code_point` stands, by the standard's rule for encoders where it
- * stands twice; the pointers first to last are not to be used. False: nowhere
- * else. */
+/* The pointer of `code_point`, outside the range first to last; the standard's
+ * rule for encoders chooses between duplicates. False: there is none. */
 bool index_pointer(enum charset_index id, uint32_t code_point, uint32_t first,
                    uint32_t last, uint32_t *pointer);
 
-/* The same for the four-octet part of gb18030. */
+/* As above, for the four-octet part of gb18030. */
 uint32_t gb18030_code_point(uint32_t pointer);
 uint32_t gb18030_pointer(uint32_t code_point);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charset_sniff.c - which encoding a page is in.
+ * charset_sniff.c - the encoding of a page.
  *
  * The prescan of a page's first 1,024 octets is the HTML standard's (section
- * 13.2.3.2), which is no parser: it knows comments and attributes and nothing
- * of script or title, so a <meta> inside a script counts. It must stay so,
- * since authors' pages are read by browsers that do the same. A page that says
- * nothing there may still do so further on in its head: see html_charset.h.
+ * 13.2.3.2), which is not a parser: it knows comments and attributes but not
+ * script or title, so a <meta> inside a script counts. It must stay like that,
+ * since browsers do the same. A page that names no encoding there may still do
+ * so later in its head: see html_charset.h.
  */
 #include "crawler/charset/charset.h"
 
@@ -31,8 +31,8 @@ static const struct charset *of_byte_order_mark(struct bytes body)
     return NULL;
 }
 
-/* Up to the quote that ends it, where one begins it; else up to what ends a
- * bare word. */
+/* A quoted value up to its closing quote, or a bare word up to one of
+ * `enders`. */
 static struct bytes unquote(struct bytes s, const char *enders)
 {
     size_t n = 0;
@@ -61,7 +61,7 @@ static const struct charset *of_content(struct bytes content)
             continue;
         i = bytes_past_space(content, i + len);
         if (i == content.len || content.at[i] != '=') {
-            i--; /* look again from here on */
+            i--; /* search on from here */
             continue;
         }
         i = bytes_past_space(content, i + 1);
@@ -129,7 +129,7 @@ static bool get_attribute(struct scan *s, struct bytes *name,
     return !scan_over(s);
 }
 
-/* s->at is behind `<meta`. NULL: this one says nothing. */
+/* s->at is after `<meta`. NULL: it names no encoding. */
 static const struct charset *of_meta(struct scan *s)
 {
     struct bytes name, value;
@@ -190,7 +190,7 @@ static bool scan_has(const struct scan *s, const char *lower_text)
            bytes_equal_nocase(bytes_of(s->at, n), bytes_of(lower_text, n));
 }
 
-/* s->at is at a `<`; ends up at the last octet of what it began. */
+/* s->at is at a `<`; moves it to the last octet of that markup. */
 static void skip_markup(struct scan *s)
 {
     const char *end;
@@ -218,7 +218,8 @@ static const struct charset *prescan(struct bytes body)
                                              ? body.len
                                              : CHARSET_PRESCAN_MOST)};
 
-    /* UTF-16 without its mark, told by the first octets of a declaration. */
+    /* UTF-16 without a byte order mark, recognised by the first octets of the
+     * declaration. */
     if (body.len >= 6 && memcmp(body.at, "\0<\0?\0x", 6) == 0)
         return labelled("utf-16be");
     if (body.len >= 6 && memcmp(body.at, "<\0?\0x\0", 6) == 0)
@@ -296,8 +297,8 @@ const struct charset *charset_sniff_css(struct bytes body,
 
 /* ---- XML ----------------------------------------------------------------- */
 
-/* The encoding of `<?xml ... encoding="..."?>`, where the octets are a
- * superset of ASCII, as the declaration's own being readable shows. */
+/* The encoding of `<?xml ... encoding="..."?>`, if the encoding is a superset
+ * of ASCII, which it is if we can read the declaration. */
 static const struct charset *of_xml_declaration(struct bytes body)
 {
     struct bytes name, value;

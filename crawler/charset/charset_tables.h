@@ -1,9 +1,9 @@
 /*
- * charset_tables.h - labels and indexes of the Encoding Standard, and what an
- * encoding is inside charset*.c.
+ * charset_tables.h - labels and indexes of the Encoding Standard, and struct
+ * charset, for charset*.c.
  *
- * The two-octet indexes are read out of iconv when they are first needed, and
- * patched where iconv differs from the standard.
+ * The two-octet indexes are read from iconv at first use and patched where
+ * iconv differs from the standard.
  */
 #ifndef URLWEIR_CRAWLER_CHARSET_CHARSET_TABLES_H
 #define URLWEIR_CRAWLER_CHARSET_CHARSET_TABLES_H
@@ -30,29 +30,29 @@ enum charset_kind {
 struct charset {
     const char *name;
     enum charset_kind kind;
-    const uint16_t *high; /* of CHARSET_SINGLE: what 0x80 and on mean */
+    const uint16_t *high; /* CHARSET_SINGLE: code points of 0x80 to 0xFF */
 };
 #define CHARSET_COUNT 40
 extern const struct charset charsets[CHARSET_COUNT];
-extern const struct charset *const charset_of_utf8; /* one of them */
+extern const struct charset *const charset_of_utf8; /* UTF-8 */
 
-/* In the order of strcmp(). */
+/* Sorted by strcmp(). */
 struct charset_label {
     const char *label;
-    uint8_t charset; /* its place in charsets */
+    uint8_t charset; /* its index in charsets */
 };
 #define CHARSET_LABEL_COUNT 228
 extern const struct charset_label charset_labels[CHARSET_LABEL_COUNT];
 
-/* From this pointer on, code points count up from this one. */
+/* From this pointer on, code points count up from `code_point`. */
 struct gb18030_range {
     uint32_t pointer, code_point;
 };
 #define GB18030_RANGE_COUNT 207
 extern const struct gb18030_range gb18030_ranges[GB18030_RANGE_COUNT];
 
-/* What the standard has for the pointers first to last; 0: nothing. A list of
- * them ends with first == UINT16_MAX. */
+/* The standard's code points for pointers first to last; 0: none. A list of
+ * these ends with first == UINT16_MAX. */
 struct charset_patch {
     uint16_t first, last;
     uint32_t code_point;

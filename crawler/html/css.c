@@ -2,10 +2,9 @@
 /*
  * css.c - the tokens of CSS that matter for links.
  *
- * Strings and names are collected unescaped only where they can be a link or
- * name what makes one: url(, src(, image-set( and @import. Everything else is
- * walked over by the same rules, so that a comment or a string hides what
- * stands in it.
+ * Strings and names are unescaped only where they can be a link or introduce
+ * one: url(, src(, image-set( and @import. Everything else is skipped by the
+ * same rules, so that text in a comment or a string is not taken for a link.
  */
 #include "crawler/html/css.h"
 
@@ -14,13 +13,13 @@
 
 #include "base/ascii.h"
 
-#define NAME_MOST 32 /* longer names are none that matter */
+#define NAME_MOST 32 /* no name we need is longer */
 
 struct css {
     const char *at, *end;
     struct buf *text; /* the string or url last read */
     bool import;      /* behind @import, before its string */
-    bool mere_name;   /* in @namespace, whose url() is not fetched */
+    bool mere_name;   /* in @namespace: its url() is only a name */
     unsigned taking;  /* parentheses open since src( or image-set( */
     void (*visit)(void *ctx, struct bytes url);
     void *ctx;
@@ -66,7 +65,7 @@ static void read_escape(struct css *c, struct buf *out)
         return;
     }
     if (ascii_hex(*c->at) < 0) {
-        buf_add_char(out, *c->at++); /* octets of UTF-8 follow by themselves */
+        buf_add_char(out, *c->at++); /* the rest of a UTF-8 sequence follows */
         return;
     }
     for (; c->at < c->end && digits < 6 && ascii_hex(*c->at) >= 0; digits++)
@@ -89,7 +88,7 @@ static bool read_string(struct css *c, char quote)
         if (*c->at != '\\') {
             buf_add_char(c->text, *c->at++);
         } else if (c->end - c->at == 1) {
-            c->at++; /* a last backslash is nothing */
+            c->at++; /* a backslash at the end means nothing */
         } else if (is_newline(c->at[1])) {
             c->at += c->at[1] == '\r' && peek(c, 2) == '\n' ? 3 : 2;
         } else {
@@ -146,8 +145,8 @@ static void skip_comment(struct css *c)
     c->at = end != NULL ? end + 2 : c->end;
 }
 
-/* A name from c->at on, unescaped and lower-cased into `name`; what is longer
- * is walked over and gives "". */
+/* A name from c->at on, unescaped and lower-cased into `name`; a longer name is
+ * skipped and gives "". */
 static void read_name(struct css *c, char name[NAME_MOST])
 {
     size_t n = 0;
@@ -174,7 +173,7 @@ static void read_name(struct css *c, char name[NAME_MOST])
     name[n < NAME_MOST ? n : 0] = '\0';
 }
 
-/* url( with a quoted string is a function of that string. */
+/* url( with a quoted string is a function with that argument. */
 static void read_url(struct css *c)
 {
     skip_space(c);
@@ -251,7 +250,7 @@ static void read_token(struct css *c)
         read_ident(c);
     } else if (ch == '<' && peek(c, 1) == '!' && peek(c, 2) == '-' &&
                peek(c, 3) == '-') {
-        c->at += 4; /* an HTML comment around a sheet hides nothing */
+        c->at += 4; /* an HTML comment does not hide the sheet */
     } else {
         read_delimiter(c);
     }

@@ -3,10 +3,10 @@
  * html.c - the tokenizer of the HTML standard, section 13.2.5, written as
  * searches.
  *
- * The standard's eighty states go octet by octet. Seen from a link's side most
- * of them say "up to the next ...", so each is a search here: text to the next
- * `<`, a comment to its end, raw text to its end tag. Two readings that follow
- * from the states and are easily lost:
+ * The standard's eighty states go octet by octet. To find links, most of them
+ * mean "up to the next ...", so here they are searches: text to the next `<`, a
+ * comment to its end, raw text to its end tag. Two consequences of the states
+ * that are easily missed:
  *
  *   <!-->  <!--->     are whole comments; --!> ends one, but not <!--!>
  *   <a/href=x>        a slash in a tag is white space unless > follows
@@ -74,8 +74,8 @@ static const char *skip_class(const struct html_reader *r, const char *p,
     return p;
 }
 
-/* The value behind an equals sign; r->at ends up behind it. False: its closing
- * quote is missing, so the page ends inside the tag. */
+/* Reads the value after an equals sign and moves r->at past it. False: the
+ * closing quote is missing, so the page ends inside the tag. */
 static bool read_value(struct html_reader *r, struct bytes *value)
 {
     const char *p = skip_class(r, r->at, OCTET_SPACE), *stop;
@@ -115,7 +115,7 @@ bool html_next_attr(struct html_reader *r, struct html_attr *out)
         r->at = p;
         return end_tag_here(r, false);
     }
-    /* An equals sign in the first place belongs to the name. */
+    /* An equals sign in first position belongs to the name. */
     name_end =
         find_class(r, p + 1,
                    OCTET_SPACE | OCTET_SLASH | OCTET_GREATER | OCTET_EQUALS);
@@ -153,9 +153,10 @@ static enum html_token begin_tag(struct html_reader *r, enum html_token token)
     return token;
 }
 
-/* ---- comments and their like --------------------------------------------- */
+/* ---- comments and declarations
+ * --------------------------------------------- */
 
-/* A comment whose content begins at r->at, behind `<!--`. */
+/* Reads a comment whose content begins at r->at, after `<!--`. */
 static enum html_token read_comment(struct html_reader *r)
 {
     const char *begin = r->at, *p = begin, *stop;
@@ -200,7 +201,7 @@ found:
     return HTML_COMMENT;
 }
 
-/* Everything up to the next > counts, from r->at on. */
+/* Reads a token that ends at the next >, from r->at on. */
 static enum html_token read_to_greater(struct html_reader *r,
                                        enum html_token token)
 {
@@ -264,7 +265,7 @@ static const char *find_raw_end(const struct html_reader *r)
     return p;
 }
 
-/* `p` is behind a `<` or `</`: the word script and a delimiter? */
+/* `p` is after a `<` or `</`: does the word script follow, and a delimiter? */
 static bool is_script_word(const struct html_reader *r, const char *p)
 {
     return r->end - p > 6 &&
@@ -273,8 +274,8 @@ static bool is_script_word(const struct html_reader *r, const char *p)
             (OCTET_SPACE | OCTET_SLASH | OCTET_GREATER));
 }
 
-/* `p` is at a dash. With a second one behind it: behind the whole run, and
- * past the `>` that ends the escape if there is one. */
+/* `p` is at a dash. Skips the run of dashes, and if there are two or more, also
+ * a `>` after them, which ends the escape. */
 static const char *skip_dashes(const struct html_reader *r, const char *p,
                                bool *ends)
 {
@@ -286,9 +287,9 @@ static const char *skip_dashes(const struct html_reader *r, const char *p,
     return *ends ? p + 1 : p;
 }
 
-/* Behind the escaped part that begins at `p`, the dashes of its `<!--`; an end
- * tag of the script itself stops it as well, and *at_end says so. Sections
- * 13.2.5.18 to 13.2.5.31. */
+/* Skips the escaped part that begins at `p`, the dashes of its `<!--`. The end
+ * tag of the script ends it as well, and *at_end says so. Sections 13.2.5.18 to
+ * 13.2.5.31. */
 static const char *skip_script_escape(const struct html_reader *r,
                                       const char *p, bool *at_end)
 {
@@ -333,7 +334,7 @@ static const char *find_script_end(const struct html_reader *r)
     return p;
 }
 
-/* The text up to the end tag, if there is any; then the end tag. */
+/* Reads the text up to the end tag, if there is text; then the end tag. */
 static enum html_token read_raw(struct html_reader *r)
 {
     const char *stop = r->end;
@@ -375,7 +376,7 @@ static enum html_token read_end_tag(struct html_reader *r)
         return begin_tag(r, HTML_END_TAG);
     if (*r->at != '>')
         return read_to_greater(r, HTML_COMMENT);
-    r->at++; /* `</>` is nothing at all */
+    r->at++; /* `</>` is ignored */
     r->text_state = HTML_DATA;
     r->text = bytes_of(r->at, 0);
     return HTML_TEXT;

@@ -1,10 +1,10 @@
 /*
- * html_charset.h - which encoding an HTML page is in.
+ * html_charset.h - the encoding of an HTML page.
  *
  * After the byte order mark, the HTTP header and the first 1,024 octets
  * (charset.h), the rest of the head is read as a browser does, which changes
  * the encoding when it comes to a meta element that names one (HTML standard,
- * section 13.2.3.4). Past the head nothing counts any more. Any thread.
+ * section 13.2.3.4). After the head, nothing counts any more. Any thread.
  */
 #ifndef URLWEIR_CRAWLER_HTML_HTML_CHARSET_H
 #define URLWEIR_CRAWLER_HTML_HTML_CHARSET_H

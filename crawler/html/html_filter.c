@@ -3,9 +3,9 @@
  * html_filter.c - the pass over a page before libxml2.
  *
  * libxml2 2.9 reads HTML by rules older than HTML5: it invents links inside
- * textarea and iframe, drops what follows </html>, stops at depth 256. It also
- * spends most of its time on text and on tags that hold no link. So it is
- * given only the tags that can matter, as
+ * textarea and iframe, drops what follows </html>, and stops at depth 256. It
+ * also spends most of its time on text and on tags without links. So we give it
+ * only the tags that can matter, as
  *
  *     <html><body><a href="/x?a&#38;b"></a><img src="y.png">...
  *
@@ -65,7 +65,7 @@ static const struct {
     {ATTR_POSTER, WORD_POSTER},
 };
 
-/* One more than its place in attr_words; 0: not one of ours. */
+/* One more than the index in attr_words; 0: not one of ours. */
 static const uint8_t attr_place[WORD_COUNT_] = {
     [WORD_HREF] = 1,         [WORD_SRC] = 2,         [WORD_SRCSET] = 3,
     [WORD_ACTION] = 4,       [WORD_DATA] = 5,        [WORD_CITE] = 6,
@@ -83,8 +83,8 @@ static const uint8_t attr_place[WORD_COUNT_] = {
      ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC |                   \
      ATTR_DATA_SRCSET | ATTR_POSTER)
 
-/* Those of `asked` that the tag has, the first of each name. False: the page
- * ends inside the tag. */
+/* Reads those attributes of `asked` that the tag has, the first of each name.
+ * False: the page ends inside the tag. */
 static bool read_attrs(struct html_filter *f, uint32_t asked)
 {
     struct html_attr a;
@@ -109,8 +109,8 @@ static unsigned place_of(enum html_attr_bit bit)
     return (unsigned)__builtin_ctz((unsigned)bit);
 }
 
-/* The value of an attribute, decoded; empty where the tag lacks it or it is
- * longer than any parser should be asked to take. Lives until the next call. */
+/* The decoded value of an attribute; empty if the tag lacks it or it is longer
+ * than VALUE_CEILING. Lives until the next call. */
 static struct bytes value_of(struct html_filter *f, enum html_attr_bit bit)
 {
     struct bytes raw = f->value[place_of(bit)];
@@ -176,7 +176,7 @@ static void write_attr(struct html_filter *f, unsigned place)
     buf_add_char(&f->markup, '"');
 }
 
-/* A tag that met the ceiling is taken back whole. */
+/* A tag that reaches the ceiling is removed whole. */
 static void end_element(struct html_filter *f, enum html_word w, size_t begin)
 {
     buf_add_char(&f->markup, '>');
@@ -201,7 +201,7 @@ static void write_element(struct html_filter *f, enum html_word w,
     end_element(f, w, begin);
 }
 
-/* The text of a style sheet that has been collected. */
+/* Writes the collected text of a style sheet. */
 static void write_style(struct html_filter *f)
 {
     size_t begin = f->markup.len;
@@ -217,7 +217,7 @@ static void write_style(struct html_filter *f)
 
 /* ---- tags ---------------------------------------------------------------- */
 
-/* What of a tag's attributes somebody needs. */
+/* The attributes of a tag that are needed. */
 static uint32_t asked_of(const struct html_wants *wants, enum html_word w)
 {
     uint32_t asked = wants->of_any | wants->of[w];
@@ -263,7 +263,7 @@ static struct html_start start_of(struct html_filter *f, enum html_word w)
     return s;
 }
 
-/* A refresh, directions for robots, or a property asked for. */
+/* Is it a refresh, directives for robots, or a property asked for? */
 static bool meta_matters(struct html_filter *f, const struct html_wants *wants)
 {
     struct bytes name;
@@ -290,7 +290,7 @@ static bool mentions_nofollow(struct bytes rel)
     return false;
 }
 
-/* The attributes of an HTML element that are written. */
+/* The attributes of an HTML element to write. */
 static uint32_t written_of(struct html_filter *f,
                            const struct html_wants *wants, enum html_word w)
 {
@@ -301,7 +301,7 @@ static uint32_t written_of(struct html_filter *f,
                    ? f->found & (ATTR_CONTENT | ATTR_HTTP_EQUIV | ATTR_NAME |
                                  ATTR_PROPERTY)
                    : 0;
-    /* Only link is told by its rel; elsewhere one word of it counts. */
+    /* Only <link> needs its whole rel; elsewhere only nofollow matters. */
     if (w != WORD_LINK && (attrs & ATTR_REL) &&
         !mentions_nofollow(value_of(f, ATTR_REL)))
         attrs &= ~(uint32_t)ATTR_REL;
@@ -318,7 +318,7 @@ static void write_html(struct html_filter *f, const struct html_wants *wants,
                       attrs);
 }
 
-/* SVG and MathML have links in a, and style on everything. */
+/* In SVG and MathML, <a> has links, and every element may have style. */
 static void write_foreign(struct html_filter *f, const struct html_wants *wants,
                           enum html_word w)
 {
@@ -344,7 +344,7 @@ struct page_pass {
     bool base_found;
 };
 
-/* What the page says of itself, which no link parser needs to see. */
+/* Notes base, title and language, which the link parser need not see. */
 static void note_element(struct html_filter *f, struct page_pass *pass,
                          enum html_word w)
 {
@@ -402,7 +402,7 @@ static bool is_blank(struct html_filter *f)
         s = buf_bytes(&f->scratch);
     }
     for (size_t i = 0; i < s.len; i++)
-        if (strchr(" \t\n\f\r", s.at[i]) == NULL) /* zero octets are found */
+        if (strchr(" \t\n\f\r", s.at[i]) == NULL) /* finds zero octets too */
             return false;
     return true;
 }

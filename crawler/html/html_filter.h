@@ -3,9 +3,8 @@
  *
  * Reads a page as a browser with scripting off does (html.h, html_tree.h) and
  * writes the few tags that can hold what is asked for: well formed, escaped,
- * side by side in one body, so that any HTML parser reads them alike and no
- * nesting grows. What the page says of itself (title, language) is collected
- * on the way.
+ * side by side in one body, so that every HTML parser reads them in the same
+ * way and nothing is nested. It also collects the page's title and language.
  *
  * Linear time; the markup grows to a small multiple of the page at most, and
  * never past the ceiling of its buffer. One thread at a time.
@@ -51,10 +50,10 @@ enum html_attr_bit {
 /* What is asked for. Zero it, then set. */
 struct html_wants {
     uint32_t of[WORD_COUNT_]; /* attributes written, by element */
-    uint32_t of_any;          /* attributes written of every element */
+    uint32_t of_any;          /* attributes written for every element */
     bool style_text;          /* text of style sheets, as a style attribute */
     bool og;                  /* meta og: properties */
-    const char *agent;        /* meta of this name, beside robots; or NULL */
+    const char *agent;        /* <meta> name to read besides robots; or NULL */
 };
 
 struct html_filter {
@@ -69,7 +68,7 @@ struct html_filter {
     bool in_title, title_found;
     struct bytes title; /* as written */
     struct bytes lang;  /* as written */
-    uint32_t found;     /* attributes of the tag at hand */
+    uint32_t found;     /* attributes of the current tag */
     struct bytes value[ATTR_COUNT_];
 };
 
@@ -77,10 +76,10 @@ struct html_filter {
 void html_filter_init(struct html_filter *f, size_t markup_ceiling);
 void html_filter_fini(struct html_filter *f);
 
-/* Reads `page` (UTF-8) from begin to end. `base` is handed each base element's
- * href, decoded, until it answers true. After this .markup, .title and .lang
- * hold, as long as the page does. STATUS_LIMIT: the markup met its ceiling;
- * it ends with a whole tag. */
+/* Reads all of `page` (UTF-8). `base` gets each base element's href, decoded,
+ * until it returns true. Afterwards .markup, .title and .lang are valid as long
+ * as the page is. STATUS_LIMIT: the markup reached its ceiling; it ends with a
+ * whole tag. */
 MUST_CHECK enum status html_filter_page(
     struct html_filter *f, struct bytes page, const struct html_wants *wants,
     bool (*base)(void *ctx, struct bytes href), void *ctx);

@@ -1,10 +1,10 @@
 /*
  * html_stack.h - the stack of open elements (HTML standard, section 13.2.4.2).
  *
- * For each word it keeps the place of its innermost element, and of the
- * innermost special one and end of scope, so that no question walks the stack.
- * Past HTML_DEPTH_MOST the innermost element gives way to the next, as browsers
- * cut the depth of their trees. One thread at a time.
+ * It stores the place of the innermost element of each word, of the innermost
+ * special element and of the innermost end of a scope, so that lookups need no
+ * search. Past HTML_DEPTH_MOST a new element replaces the innermost one, as
+ * browsers limit the depth of their trees. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_HTML_HTML_STACK_H
 #define URLWEIR_CRAWLER_HTML_HTML_STACK_H
@@ -20,15 +20,15 @@
 
 enum html_space { HTML_SPACE, SVG_SPACE, MATH_SPACE };
 
-/* Places on the stack count from 1, so that 0 is nowhere. */
+/* Places on the stack count from 1; 0 means none. */
 struct html_open {
     uint8_t word;  /* enum html_word */
     uint8_t space; /* enum html_space */
     uint8_t flags;
-    uint32_t hash;    /* of the name where the word is WORD_OTHER */
-    uint16_t same;    /* the place of the next outer HTML one of its word, */
+    uint32_t hash;    /* of the name, if the word is WORD_OTHER */
+    uint16_t same;    /* place of the next outer HTML element of its word, */
     uint16_t special; /* and what html_tree.special and */
-    uint16_t scope;   /* .scope were before it came */
+    uint16_t scope;   /* .scope were before it was pushed */
 };
 
 /* Flags of an open element. push sets the first two of HTML elements, the
@@ -43,8 +43,8 @@ enum {
 struct html_stack {
     unsigned depth;
     uint16_t special;           /* the place of the innermost special element */
-    uint16_t scope;             /* of the innermost that ends a scope */
-    uint16_t last[WORD_COUNT_]; /* of the innermost HTML one of each word */
+    uint16_t scope;             /* of the innermost element that ends a scope */
+    uint16_t last[WORD_COUNT_]; /* of the innermost HTML element of each word */
     struct html_open stack[HTML_DEPTH_MOST + 1]; /* [0] is never used */
 };
 
@@ -57,20 +57,20 @@ bool html_open_same_name(const struct html_open *a, const struct html_open *b);
 void html_stack_push(struct html_stack *s, struct html_open e);
 void html_stack_push_word(struct html_stack *s, enum html_word word);
 void html_stack_pop(struct html_stack *s);
-/* Pops the element at `place` and all inside it; place 0 is none. */
+/* Pops the element at `place` and all inside it; does nothing for 0. */
 void html_stack_close(struct html_stack *s, unsigned place);
 /* Takes one element out and leaves those inside it. */
 void html_stack_remove(struct html_stack *s, unsigned place);
 
-/* The innermost element; asked only while there is one, else of no meaning. */
+/* The innermost element; meaningless if the stack is empty. */
 const struct html_open *html_stack_top(const struct html_stack *s);
 bool html_stack_top_is(const struct html_stack *s, enum html_word word);
 
-/* Where `word` is open in scope, which `wall` (or WORD_OTHER) ends as well; 0:
- * nowhere. */
+/* The place of `word` in scope, which `wall` (unless WORD_OTHER) ends as well;
+ * 0: none. */
 unsigned html_stack_in_scope(const struct html_stack *s, enum html_word word,
                              enum html_word wall);
-/* The same in table scope. */
+/* The place of `word` in table scope; 0: none. */
 unsigned html_stack_in_table(const struct html_stack *s, enum html_word word);
 /* The innermost of some words, or 0. */
 unsigned html_stack_innermost(const struct html_stack *s, const uint8_t *words,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_text.c - what text of a page means: character references, line ends,
- * zero octets.
+ * html_text.c - decodes text of a page: character references, line ends, zero
+ * octets.
  *
  * Named references take the longest name that matches (section 13.2.5.73). The
- * names stand in the order of their octets, so those that share a beginning
- * stand together, and each further octet narrows that range.
+ * names are sorted by octets, so those with a common prefix are neighbours, and
+ * each further octet narrows the range.
  */
 #include "crawler/html/html.h"
 
@@ -17,8 +17,8 @@
 
 #define REPLACEMENT 0xfffd
 
-/* The first of html_entities[low, high) whose octet `at` is not below `c`; all
- * of them agree in the octets before. */
+/* The first of html_entities[low, high) whose octet `at` is not below `c`;
+ * their octets before that are equal. */
 static size_t first_not_below(size_t low, size_t high, size_t at,
                               unsigned char c)
 {
@@ -56,7 +56,7 @@ static const struct html_entity *find_entity(struct bytes s, size_t *len)
     return found;
 }
 
-/* Section 13.2.5.80: what numbers of the C1 range were meant to be. */
+/* Section 13.2.5.80: numbers of the C1 range mean windows-1252 characters. */
 static uint32_t repair_number(uint32_t n)
 {
     static const uint16_t windows_1252[32] = {
@@ -68,10 +68,11 @@ static uint32_t repair_number(uint32_t n)
 
     if (n >= 0x80 && n < 0xa0 && windows_1252[n - 0x80] != 0)
         return windows_1252[n - 0x80];
-    return n == 0 ? REPLACEMENT : n; /* buf_add_utf8 sees to the others */
+    return n == 0 ? REPLACEMENT : n; /* buf_add_utf8 replaces other bad ones */
 }
 
-/* `s` begins behind `&#`. Returns the octets used, 0 where it is none. */
+/* `s` begins after `&#`. Returns the octets used, 0 if it is not a
+ * reference. */
 static size_t add_number(struct buf *out, struct bytes s)
 {
     bool hex = s.len > 0 && (s.at[0] | 0x20) == 'x';
@@ -91,7 +92,7 @@ static size_t add_number(struct buf *out, struct bytes s)
     return i < s.len && s.at[i] == ';' ? i + 1 : i;
 }
 
-/* `s` begins behind `&`. Returns the octets used, 0 where it is none. */
+/* `s` begins after `&`. Returns the octets used, 0 if it is not a reference. */
 static size_t add_name(struct buf *out, struct bytes s, bool attribute)
 {
     size_t len = 0;
@@ -144,8 +145,8 @@ bool html_text_is_plain(struct bytes raw)
     return true;
 }
 
-/* What the octet raw[i], which is not plain, and those that belong to it mean.
- * Returns how many they are. */
+/* Decodes the octet raw[i], which is not plain, and those that belong to it.
+ * Returns how many there are. */
 static size_t add_special(struct buf *out, struct bytes raw, size_t i,
                           enum html_text_as as)
 {

@@ -1,5 +1,5 @@
 /*
- * html_traits.h - what the tree construction knows of HTML elements.
+ * html_traits.h - properties of HTML elements for the tree construction.
  *
  * One row of bits for each word (HTML standard, sections 13.2.4.2 and
  * 13.2.6.4). Any thread.
@@ -15,13 +15,13 @@
 enum html_trait {
     TRAIT_SPECIAL = 1 << 0,  /* an end tag does not reach past it */
     TRAIT_SCOPE = 1 << 1,    /* nor does a search for an element "in scope" */
-    TRAIT_FORMAT = 1 << 2,   /* its end tag is the adoption agency's */
+    TRAIT_FORMAT = 1 << 2,   /* its end tag runs the adoption agency */
     TRAIT_BLOCK = 1 << 3,    /* its end tag closes all inside it */
     TRAIT_CLOSES_P = 1 << 4, /* its start tag ends a paragraph */
     TRAIT_EMPTY = 1 << 5,    /* has no content */
     TRAIT_IN_HEAD = 1 << 6,  /* does not begin the body */
-    TRAIT_LEAVES = 1 << 7,   /* in SVG and MathML: ends them */
-    TRAIT_SHOWS = 1 << 8,    /* afterwards no frameset may replace the body */
+    TRAIT_LEAVES = 1 << 7,   /* its start tag ends SVG and MathML */
+    TRAIT_SHOWS = 1 << 8,    /* after it, no frameset may replace the body */
     TRAIT_TABLE_PART = 1 << 9
 };
 

@@ -3,10 +3,10 @@
  * html_tree.c - rules of the tree construction (HTML standard, section 13.2.6)
  * over the stack of open elements.
  *
- * The insertion modes are not kept but read off the stack: whether a cell may
- * begin here is whether a table is open. html, head and body are never on the
- * stack; its bottom is the body. Elements with raw text are not pushed either,
- * since nothing can stand in them.
+ * Insertion modes are not stored but derived from the stack: a cell may begin
+ * if a table is open. html, head and body are never on the stack; its bottom is
+ * the body. Elements with raw text are not pushed either, since they contain no
+ * elements.
  */
 #include "crawler/html/html_tree.h"
 
@@ -62,9 +62,10 @@ static void end_other(struct html_tree *t, const struct html_open *end)
         html_stack_close(&t->open, place);
 }
 
-/* The adoption agency, seen from the stack: without a special element inside,
- * the formatting element ends with all that is in it; else it leaves the stack
- * and the innermost special element is the current one. */
+/* The adoption agency algorithm, reduced to the stack: without a special
+ * element inside, the formatting element and all in it end; otherwise it alone
+ * leaves the stack, and the innermost special element becomes the current
+ * one. */
 static void adopt(struct html_tree *t, const struct html_open *end)
 {
     unsigned place =
@@ -80,7 +81,7 @@ static void adopt(struct html_tree *t, const struct html_open *end)
     }
 }
 
-/* The innermost table's own content is being read, not that of its cells. */
+/* Are we in the innermost table, but not in one of its cells? */
 static bool in_table_itself(const struct html_tree *t)
 {
     static const uint8_t inside[] = {WORD_TD, WORD_TH, WORD_CAPTION,
@@ -95,9 +96,9 @@ static bool is_section(unsigned word)
     return word == WORD_TBODY || word == WORD_THEAD || word == WORD_TFOOT;
 }
 
-/* Where a part of a table may be put: pops to the innermost table or template,
- * a section (for rows and cells) or a row (for cells). False: there is none,
- * and the tag is ignored. */
+/* Finds the place for a part of a table: pops to the innermost table or
+ * template, a section (for rows and cells) or a row (for cells). False: there
+ * is none, and the tag is ignored. */
 static bool clear_to_table(struct html_tree *t, bool section, bool row)
 {
     static const uint8_t places[] = {WORD_TABLE, WORD_TEMPLATE, WORD_TBODY,
@@ -128,7 +129,7 @@ static bool start_table_part(struct html_tree *t, enum html_word w)
     return true;
 }
 
-/* What the start tag of `w` closes before it opens. */
+/* Closes what the start tag of `w` closes. */
 static void make_room(struct html_tree *t, enum html_word w)
 {
     const struct html_open a = {.word = WORD_A};
@@ -156,7 +157,7 @@ static void make_room(struct html_tree *t, enum html_word w)
         html_stack_pop(&t->open);
 }
 
-/* False: a form in a form. */
+/* False: it is a form in a form. */
 static bool start_form(struct html_tree *t)
 {
     bool free = in_template(t);
@@ -165,7 +166,7 @@ static bool start_form(struct html_tree *t)
         return false;
     close_p(t);
     t->form_open = t->form_open || !free;
-    /* Right inside a table it opens and ends at once. */
+    /* Directly inside a table, a form ends at once. */
     if (!in_table_itself(t) ||
         !(html_stack_top_is(&t->open, WORD_TABLE) ||
           html_traits[html_stack_top(&t->open)->word] & TRAIT_TABLE_PART))
@@ -210,7 +211,7 @@ static struct html_place start_in_frameset(struct html_tree *t,
     return place;
 }
 
-/* A tag that has its place in the body, or in the head. */
+/* Handles a start tag that belongs in the body, or in the head. */
 static struct html_place start_in_body(struct html_tree *t,
                                        const struct html_start *tag,
                                        struct html_place place)
@@ -249,7 +250,7 @@ static struct html_place start_html(struct html_tree *t,
     if (html_traits[w] & TRAIT_SHOWS || (w == WORD_INPUT && !tag->hidden))
         t->frameset_ok = false;
     if (w == WORD_HTML || w == WORD_HEAD || w == WORD_BODY)
-        return place; /* they are there already */
+        return place; /* those elements exist already */
     return start_in_body(t, tag, place);
 }
 
@@ -310,7 +311,7 @@ static bool is_html_start(const struct html_tree *t,
            tag->word == WORD_SVG;
 }
 
-/* To where HTML may stand again. */
+/* Pops to where HTML elements are allowed again. */
 static void leave_foreign(struct html_tree *t)
 {
     while (t->open.depth > 0 && html_stack_top(&t->open)->space != HTML_SPACE &&
@@ -387,7 +388,7 @@ static void end_html(struct html_tree *t, const struct html_open *end)
     if (w == WORD_P)
         close_p(t);
     else if (w == WORD_BR)
-        html_tree_text(t); /* it is a <br> */
+        html_tree_text(t); /* `</br>` and `</p>` count as elements */
     else if (w == WORD_LI)
         end_item(t);
     else if (w == WORD_FORM)

@@ -1,18 +1,20 @@
 /*
- * html_tree.h - as much of the tree construction as decides what a tag is.
+ * html_tree.h - the part of the tree construction that decides what a tag
+ * means.
  *
- * The HTML standard, section 13.2.6, without a tree: the stack of open
- * elements alone. It answers what the tokenizer and a link need to know of a
- * tag: is it HTML, SVG or MathML; is it passed over (a form in a form, a frame
- * outside a frameset, anything but frames inside one); does raw text follow.
+ * Follows the HTML standard, section 13.2.6, but keeps only the stack of open
+ * elements and no tree. It answers what the tokenizer and link extraction need
+ * to know about a tag: is it HTML, SVG or MathML; is it ignored (a form in a
+ * form, a frame outside a frameset, anything but frames inside one); does raw
+ * text follow.
  *
  * Where it is simpler than the standard: formatting elements that a block's
  * end has closed are not opened again, <select> is an element like another
- * (docs/rules.md, L1, leaves it open), and past DEPTH_MOST the innermost
- * element gives way to the next, as browsers cut the depth of their trees.
+ * (docs/rules.md, L1, leaves it open), and past HTML_DEPTH_MOST a new element
+ * replaces the innermost one, as browsers limit the depth of their trees.
  *
- * Any octets are some tree; the time a tag takes is bounded by the depth kept,
- * and for most tags constant. One thread at a time.
+ * Any octets give some tree; the time for a tag is bounded by the depth of the
+ * stack, and constant for most tags. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_HTML_HTML_TREE_H
 #define URLWEIR_CRAWLER_HTML_HTML_TREE_H
@@ -26,13 +28,13 @@
 struct html_tree {
     enum { TREE_HEAD, TREE_BODY, TREE_FRAMESET, TREE_AFTER_FRAMESET } part;
     bool form_open;
-    bool frameset_ok; /* a frameset may still take the body's place */
+    bool frameset_ok; /* a frameset may still replace the body */
     bool in_raw;      /* the next end tag is that of the raw text */
     unsigned framesets;
     struct html_stack open;
 };
 
-/* What the tree must know of a start tag. */
+/* What the tree must know about a start tag. */
 struct html_start {
     enum html_word word;
     struct bytes name;
@@ -42,10 +44,10 @@ struct html_start {
     bool hidden;        /* type is hidden */
 };
 
-/* What becomes of it. */
+/* What a start tag does. */
 struct html_place {
     bool ignored;        /* it makes no element */
-    bool drops_body;     /* what stood in the body so far is gone */
+    bool drops_body;     /* the body so far is dropped */
     enum html_word word; /* img for image */
     enum html_space space;
     enum html_state state; /* how its content is read */
@@ -55,14 +57,14 @@ void html_tree_begin(struct html_tree *t);
 struct html_place html_tree_start(struct html_tree *t,
                                   const struct html_start *tag);
 void html_tree_end(struct html_tree *t, struct bytes name);
-/* An HTML element of this word is open. */
+/* Is an HTML element of this word open? */
 bool html_tree_has(const struct html_tree *t, enum html_word word);
-/* Text that is not only white space stands here. */
+/* Text that is not only white space occurs here. */
 void html_tree_text(struct html_tree *t);
 
-/* CDATA sections count here. */
+/* Are CDATA sections allowed here? */
 bool html_tree_in_foreign(const struct html_tree *t);
-/* The innermost element is `word` of this space. */
+/* Is the innermost element `word` of this space? */
 bool html_tree_is_in(const struct html_tree *t, enum html_word word,
                      enum html_space space);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * link_header.c - the targets of an HTTP Link header, by the parsing algorithm
- * of RFC 8288 appendix B.2, which also says what to make of broken values.
+ * of RFC 8288 appendix B.2, which also covers broken values.
  */
 #include "crawler/html/link_header.h"
 
@@ -13,7 +13,7 @@ static void skip_spaces(struct bytes *s)
         *s = bytes_skip(*s, 1);
 }
 
-/* Up to the first of `stops`, or all. */
+/* Cuts the part up to the first of `stops`, or everything. */
 static struct bytes until(struct bytes *s, const char *stops)
 {
     size_t n = 0;
@@ -26,7 +26,8 @@ static struct bytes until(struct bytes *s, const char *stops)
     return part;
 }
 
-/* What stands between the quotes, escapes left in: no relation type has any. */
+/* The text between the quotes, with escapes left in: no relation type has
+ * any. */
 static struct bytes quoted(struct bytes *s)
 {
     size_t n = 1;
@@ -40,7 +41,7 @@ static struct bytes quoted(struct bytes *s)
     return part;
 }
 
-/* One `; name=value`; false: the link's parameters are over. */
+/* Reads one `; name=value`; false: there are no more parameters. */
 static bool parameter(struct bytes *s, struct bytes *name, struct bytes *value)
 {
     skip_spaces(s);

@@ -1,8 +1,7 @@
 /*
  * link_header.h - the targets of an HTTP Link header (RFC 8288 section 3).
  *
- * Nothing is copied: what comes out are parts of what went in. Linear time.
- * Any thread.
+ * Nothing is copied: results are parts of the input. Linear time. Any thread.
  */
 #ifndef URLWEIR_CRAWLER_HTML_LINK_HEADER_H
 #define URLWEIR_CRAWLER_HTML_LINK_HEADER_H
@@ -11,8 +10,9 @@
 
 #include "base/bytes.h"
 
-/* The next link's target, a URI reference; *nofollow: its rel says so. *rest
- * begins as the whole value. What is no link is passed over. False: no more. */
+/* The target of the next link, a URI reference; *nofollow: its rel says
+ * nofollow. *rest begins as the whole value. Text that is not a link is
+ * skipped. False: no more. */
 bool link_header_next(struct bytes *rest, struct bytes *target, bool *nofollow);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "crawler/html/link_values.h"
 
-/* `letter` and `context` are those of archives: a step of hopsFromSeed, and
- * where on a page such a link stands. */
+/* `letter` and `context` are the notation of archives: a step of hopsFromSeed,
+ * and where on a page such a link is. */
 static const struct {
     const char *name;
     char letter;

@@ -45,25 +45,25 @@ enum link_kind {
     LINK_PUT, /* by another program, through the service; no page has it */
     LINK_KIND_COUNT_
 };
-/* A sitemap, however it was found; what it redirects to is one too. */
+/* Is it a sitemap, however it was found? What it redirects to counts too. */
 static inline bool link_is_sitemap(unsigned kind)
 {
     return kind == LINK_SITEMAP || kind == LINK_SITEMAP_PART;
 }
 /* "a", "meta-refresh"; static. */
 const char *link_kind_name(enum link_kind k);
-#define HOP_LETTERS_MOST 50 /* of a path of them, see hop_path.h */
-/* How archives write such a step in hopsFromSeed (WARC/1.1 section 6.6): 'L',
- * 'E', 'R', 'M', 'S'. */
+#define HOP_LETTERS_MOST 50 /* most letters of a hop path, see hop_path.h */
+/* How archives write a step of this kind in hopsFromSeed (WARC/1.1 section
+ * 6.6): 'L', 'E', 'R', 'M', 'S'. */
 char link_kind_letter(enum link_kind kind);
-/* Where on a page such a link stands, as archives write it: "a/@href". */
+/* Where on a page links of this kind are, as archives write it: "a/@href". */
 const char *link_kind_context(enum link_kind kind);
-/* False: no kind of that name. */
+/* False: there is no kind of that name. */
 bool link_kind_of_name(struct bytes name, enum link_kind *out);
 
 #define LINK_BIT(kind) (UINT32_C(1) << (kind))
-/* What `urlweir links` prints without --all (L2), with it (L8), and what a
- * crawl follows unless --follow says otherwise. */
+/* The kinds that `urlweir links` prints without --all (L2), with it (L8), and
+ * those that a crawl follows unless --follow says otherwise. */
 #define LINK_SET_BASIC                                                         \
     (LINK_BIT(LINK_A) | LINK_BIT(LINK_AREA) | LINK_BIT(LINK_LINK) |            \
      LINK_BIT(LINK_CANONICAL) | LINK_BIT(LINK_CSS) | LINK_BIT(LINK_SITEMAP) |  \
@@ -80,12 +80,11 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out);
     (LINK_BIT(LINK_IMG) | LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_SCRIPT) |      \
      LINK_BIT(LINK_CSS) | LINK_BIT(LINK_MEDIA))
 
-/* The kind of a <link>: the first of L2's that holds. Manifest and amphtml are
- * told apart where `kinds`, a LINK_BIT set, asks for them; else they are links
- * like any other. */
+/* The kind of a <link>: the first kind of L2 that fits. Manifest and amphtml
+ * are kinds of their own only if `kinds`, a LINK_BIT set, asks for them. */
 enum link_kind link_kind_of_rel(struct bytes rel, struct bytes type,
                                 uint32_t kinds);
-/* The content of a meta og: property of this name is a URL. */
+/* Is the content of a meta og: property of this name a URL? */
 bool link_og_is_url(struct bytes property);
 
 #endif

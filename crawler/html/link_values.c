@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_values.c - srcset, refresh, rel: read octet by octet as the standard's
- * steps go, since each has corners that a split at commas or semicolons gets
- * wrong (a comma inside a URL, parentheses in a descriptor, a quote that never
- * ends).
+ * link_values.c - srcset, refresh and rel, read octet by octet in the
+ * standard's steps, since each has corner cases that a split at commas or
+ * semicolons gets wrong (a comma inside a URL, parentheses in a descriptor, a
+ * quote that never ends).
  */
 #include "crawler/html/link_values.h"
 
@@ -24,7 +24,7 @@ struct candidate {
     bool width, density, height, error;
 };
 
-/* One digit or more and nothing else; *zero: all of them are 0. */
+/* One or more digits and nothing else? *zero: all of them are 0. */
 static bool is_whole_number(struct bytes s, bool *zero)
 {
     *zero = true;
@@ -33,7 +33,7 @@ static bool is_whole_number(struct bytes s, bool *zero)
     return s.len > 0 && skip_digits(s, 0) == s.len;
 }
 
-/* A valid floating-point number; *below: it is less than zero. */
+/* A valid floating-point number? *below: it is less than zero. */
 static bool is_number(struct bytes s, bool *below)
 {
     size_t i = s.len > 0 && s.at[0] == '-' ? 1 : 0, begin = i, dot, e;
@@ -151,7 +151,7 @@ bool srcset_next(struct bytes *rest, struct bytes *url)
 
 /* ---- meta refresh -------------------------------------------------------- */
 
-/* Behind `url =` at s[i], if that is what stands there; else i. */
+/* The index after `url =` if that is at s[i], else i. */
 static size_t skip_url_word(struct bytes s, size_t i)
 {
     size_t k = i + 3;
@@ -184,7 +184,7 @@ bool refresh_url(struct bytes content, struct bytes *url)
     if (i == s.len)
         return false;
     word = skip_url_word(s, i);
-    /* Where the word was begun but not ended, all of it is the URL. */
+    /* If it only begins like the word, it is the URL. */
     if (word == i && (s.at[i] | 0x20) == 'u') {
         *url = bytes_skip(s, i);
         return true;

@@ -2,13 +2,13 @@
 /*
  * links.c - links of a page, found by libxml2's SAX parser.
  *
- * The markup that html_filter.h leaves is small and flat, so the parser is run
- * over it in one go, from memory: the push interface would look at it twice.
- * Its encoding is known to be UTF-8 and never to be guessed (IGNORE_ENC), and
- * RECOVER stays off, since with it libxml2 2.9 loses links.
+ * The markup that html_filter.h leaves is small and flat, so the parser reads
+ * it in one go, from memory: the push interface would read it twice. It is
+ * always UTF-8, so the parser must not guess (IGNORE_ENC). RECOVER stays off,
+ * since with it libxml2 2.9 loses links.
  *
- * Values are resolved only then: <base> may stand behind the links it holds
- * for, and by then the pass has seen it.
+ * URLs are resolved only then, since <base> may come after the links it applies
+ * to.
  */
 #include "crawler/html/links.h"
 
@@ -24,7 +24,7 @@
 #include "crawler/robots/robots_tag.h"
 
 #define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
-#define TEXT_CEILING   ((size_t)256 << 20) /* a decoded page */
+#define TEXT_CEILING   ((size_t)256 << 20) /* most octets of a decoded page */
 #define MARKUP_CEILING ((size_t)256 << 20)
 #define CSS_URL_MOST   ((size_t)1 << 20)
 #define KEPT_MOST      ((size_t)1 << 20) /* memory kept between pages */
@@ -36,22 +36,22 @@ struct link_parser {
     char *agent; /* or NULL */
     struct html_filter filter;
     struct html_wants wants;
-    uint32_t wanted_kinds; /* what `wants` was made for */
-    htmlParserCtxtPtr xml; /* its names are kept from page to page */
-    struct buf text;       /* the page in UTF-8 where it was not */
+    uint32_t wanted_kinds; /* the kinds that `wants` was made for */
+    htmlParserCtxtPtr xml; /* its dictionary of names lives from page to page */
+    struct buf text;       /* the page in UTF-8, if it had to be decoded */
     struct buf css_url;    /* one URL of a style sheet */
     struct buf title, lang;
     struct url base, url;
 
-    /* the page at hand */
+    /* the current page */
     const struct link_options *options;
     bool has_base;
     struct url_encoder *encoder;
     void (*visit)(void *ctx, const struct found_link *link);
     void *visit_ctx;
     struct page_info *info;
-    bool full;     /* as many links as asked for were visited */
-    bool nofollow; /* of the element at hand */
+    bool full;     /* options->most links were visited */
+    bool nofollow; /* of the current element */
 };
 
 /* ---- one link ------------------------------------------------------------ */
@@ -95,7 +95,7 @@ static void visit_css(void *ctx, struct bytes url)
 
 /* ---- elements ------------------------------------------------------------ */
 
-/* The attributes of a start tag by their place; at == NULL: it lacks them. */
+/* The attributes of a start tag; at == NULL: it lacks this one. */
 struct values {
     struct bytes href, src, srcset, action, data, cite, content, http_equiv,
         name, property, rel, type, style, data_src, data_srcset, poster;
@@ -203,7 +203,7 @@ static void take_element(struct link_parser *p, enum html_word w,
         visit_link(p, LINK_MEDIA, v->src);
         visit_link(p, LINK_MEDIA, v->poster);
         break;
-    default: /* blockquote, q, ins, del; others have none of it */
+    default: /* blockquote, q, ins, del; others have no cite */
         visit_link(p, LINK_CITE, v->cite);
     }
 }
@@ -230,7 +230,7 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
         css_links(v.style, &p->css_url, visit_css, p);
 }
 
-/* ---- what is asked of the pass ------------------------------------------- */
+/* ---- what the pass looks for ------------------------------------------- */
 
 static void want(struct link_parser *p, uint32_t kinds, enum html_word w,
                  uint32_t attrs)
@@ -330,8 +330,8 @@ static bool take_base(void *ctx, struct bytes href)
     return p->has_base;
 }
 
-/* Words with single spaces between them, as far as `out` has room for whole
- * characters. */
+/* Appends the words with single spaces between them, as many whole characters
+ * as `out` has room for. */
 static struct bytes collapse(struct buf *out, struct bytes raw,
                              enum html_text_as as)
 {
@@ -361,7 +361,7 @@ static struct bytes collapse(struct buf *out, struct bytes raw,
     return buf_bytes(out);
 }
 
-/* The markup is ours, so it parses; only memory can be wanting. */
+/* We wrote the markup, so it parses; only memory may be short. */
 static enum status run_parser(struct link_parser *p)
 {
     struct bytes markup = buf_bytes(&p->filter.markup);
@@ -371,7 +371,7 @@ static enum status run_parser(struct link_parser *p)
                        HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
                            HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
     out_of_memory = p->xml->errNo == XML_ERR_NO_MEMORY;
-    htmlCtxtReset(p->xml); /* lets its copy of the markup go */
+    htmlCtxtReset(p->xml); /* frees its copy of the markup */
     return out_of_memory ? STATUS_NOMEM : STATUS_OK;
 }
 
@@ -387,7 +387,7 @@ static void begin_page(struct link_parser *p, const struct charset *charset,
     p->encoder = charset_encoder_new(charset);
 }
 
-/* One huge page must not make a fetcher large for good. */
+/* A huge page must not leave a fetcher large for good. */
 static void let_go(struct buf *b)
 {
     if (b->cap > KEPT_MOST)

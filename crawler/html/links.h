@@ -16,8 +16,8 @@
 #include "crawler/html/link_kinds.h"
 #include "frontier/url/url.h"
 
-/* One link as found; `url` is in the form of url_parse (the --whatwg form) and
- * is the visitor's to use, and to canonicalise in place, until it returns. */
+/* One link as found. `url` is in the form of url_parse (the --whatwg form); the
+ * visitor may use it and canonicalise it in place until it returns. */
 struct found_link {
     enum link_kind kind;
     bool nofollow; /* rel=nofollow on the element itself */
@@ -41,21 +41,22 @@ struct link_parser *link_parser_new(const char *agent);
 void link_parser_free(struct link_parser *p); /* NULL is fine */
 
 struct link_options {
-    uint32_t kinds;             /* LINK_BIT set that is visited */
+    uint32_t kinds;             /* LINK_BIT set of kinds to visit */
     struct bytes content_type;  /* the HTTP header's value, or empty */
     const struct url *page_url; /* final URL of the page, canonical or not */
-    uint64_t most;              /* links visited at most; 0 = no limit */
+    uint64_t most;              /* most links to visit; 0: no limit */
 };
 
 /* Visit each link of `body` (wire octets, decompressed). Links may repeat and
- * stand in any order (L5). The bytes in *info live until the next call.
- * STATUS_LIMIT: a bound was hit; what was found until then was visited. */
+ * come in any order (L5). The bytes in *info live until the next call.
+ * STATUS_LIMIT: a bound was reached; links found until then were visited. */
 MUST_CHECK enum status link_parser_html(
     struct link_parser *p, struct bytes body, const struct link_options *o,
     void (*visit)(void *ctx, const struct found_link *link), void *ctx,
     struct page_info *info);
 
-/* The same for a style sheet (text/css): its links are of kind LINK_STYLE. */
+/* As link_parser_html, for a style sheet (text/css); its links are of kind
+ * LINK_STYLE. */
 MUST_CHECK enum status link_parser_css(
     struct link_parser *p, struct bytes body, const struct link_options *o,
     void (*visit)(void *ctx, const struct found_link *link), void *ctx,

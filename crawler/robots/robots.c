@@ -3,20 +3,19 @@
  * robots.c - robots.txt parse and match (RFC 9309).
  *
  * The file is read twice: first only to learn whether any group names our
- * agent, then to collect the rules of that agent, or of `*`. So nothing is kept
- * that will not be asked for. Rules are sorted by weight, and the first that
- * matches decides.
+ * agent, then to collect the rules of that agent, or of `*`. So no other rules
+ * are stored. Rules are sorted by weight, and the first that matches decides.
  *
  * Reading is a small state machine over lines. A run of user-agent lines opens
  * a group, rules close the run, and the next user-agent line opens another:
  *
  *     line         what it does
- *     user-agent   behind a rule: forget the group; then, if it names us, we
+ *     user-agent   after a rule: a new group begins; if it names us, we
  *                  are in the group
- *     allow,       in our group: keep the rule; in any: the run is over
+ *     allow,       in our group: store the rule; in any: the run is over
  *     disallow
  *     crawl-delay  the group's delay; the run goes on
- *     sitemap      kept, whatever the group; the run goes on
+ *     sitemap      stored, in any group; the run goes on
  *     others       nothing
  */
 #include "crawler/robots/robots.h"
@@ -31,7 +30,7 @@
 #include "crawler/robots/robots_pattern.h"
 
 #define DELAY_MOST 1e9 /* seconds; a longer Crawl-delay is cut to it */
-/* Patterns grow threefold at most, and the lines stand beside them. */
+/* Patterns grow threefold at most, and the lines are stored too. */
 #define TEXT_MOST (ROBOTS_READ_MOST * 4 + 1)
 
 struct span {
@@ -40,7 +39,7 @@ struct span {
 
 struct rule {
     struct span pattern; /* normalised; its length is the rule's weight */
-    struct span line;    /* as it stands in the file, trimmed */
+    struct span line;    /* as written in the file, trimmed */
     uint32_t order;
     bool allow;
 };
@@ -68,7 +67,7 @@ static struct bytes product_token(struct bytes s)
     return bytes_of(s.at, n);
 }
 
-/* `token` empty: is it the group of all agents? */
+/* Does `value` name the agent `token`, or all agents if `token` is empty? */
 static bool names_agent(struct bytes value, struct bytes token)
 {
     if (token.len > 0)
@@ -93,11 +92,11 @@ static bool any_group_names(struct bytes body, struct bytes token)
 struct reader {
     struct robots *r;
     struct bytes token; /* empty: the group of all agents */
-    bool ours;          /* the group at hand names us */
+    bool ours;          /* the current group names us */
     bool rules_seen;    /* the run of user-agent lines is over */
     double run_delay;   /* the last Crawl-delay of the group; < 0: none */
-    double our_delay;   /* the one that counts for us */
-    bool delay_behind;  /* it stood behind the line that names us */
+    double our_delay;   /* the delay that applies to us */
+    bool delay_behind;  /* it came after the line that names us */
 };
 
 static struct span keep(struct robots *r, struct bytes s)
@@ -146,7 +145,7 @@ static void add_rule(struct robots *r, const struct robots_line *l)
     r->rules[r->rule_count++] = rule;
 }
 
-/* Seconds with an optional fraction and nothing else. */
+/* Reads seconds with an optional fraction, and nothing else. */
 static bool read_seconds(struct bytes s, double *out)
 {
     double value = 0, unit = 1;
@@ -229,7 +228,7 @@ static void collect(struct robots *r, struct bytes body, struct bytes token)
     end_group(&g);
 }
 
-/* Heaviest first; of one weight the allowing ones first. */
+/* Heaviest first; rules of equal weight: Allow first. */
 static int compare_rules(const void *left, const void *right)
 {
     const struct rule *a = left, *b = right;
@@ -241,7 +240,7 @@ static int compare_rules(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-/* A mark that was cut short is dropped too, as Google's parser does. */
+/* A truncated byte order mark is dropped too, as Google's parser does. */
 struct bytes robots_readable(struct bytes body)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -280,7 +279,7 @@ struct robots *robots_parse(struct bytes body, struct bytes agent)
     if (r->rule_count > 1)
         qsort(r->rules, r->rule_count, sizeof *r->rules, compare_rules);
     if (buf_failed(&r->text) != STATUS_OK)
-        r->deny_all = true; /* memory is gone: rules are missing */
+        r->deny_all = true; /* out of memory: rules are missing */
     return r;
 }
 
@@ -296,7 +295,7 @@ void robots_free(struct robots *r)
 
 /* ---- asking ---------------------------------------------------------------*/
 
-/* RFC 9309 section 2.2.2: implicitly allowed. */
+/* RFC 9309 section 2.2.2: /robots.txt is implicitly allowed. */
 static bool is_robots_txt(struct bytes path)
 {
     return bytes_is(path, "/robots.txt") || bytes_is(path, "/robots.txt?");
@@ -327,7 +326,7 @@ bool robots_allows(const struct robots *r, struct bytes path_query,
     if (is_robots_txt(buf_bytes(&path)))
         allowed = true;
     else if (buf_failed(&path) != STATUS_OK)
-        allowed = false; /* memory is gone: the safe answer */
+        allowed = false; /* out of memory: the safe answer */
     else if (allowed)
         rule = deciding_rule(r, buf_bytes(&path));
     if (rule != NULL) {

@@ -2,20 +2,21 @@
 /*
  * robots_cache.c - rules per origin, with expiry and failure policy.
  *
- * An entry is in one of four states, told by its fields:
+ * An entry is in one of four states, given by its fields:
  *
- *     fetching            a fetch was asked for; nothing else counts
+ *     fetching            a fetch was asked for; other fields do not count
  *     reachable           unreachable_since == 0; rules hold until expires_at
  *     unreachable, copy   rules hold, whatever their age; fetch at retry_at
  *     unreachable, none   rules == NULL; nothing may be asked; fetch at
  * retry_at
  *
- * Thirty days in the last state end by giving the entry rules that allow all,
- * which makes it the third: retries go on, so the origin's return is seen.
+ * After thirty days in the last state the entry gets rules that allow all,
+ * which puts it in the third state: retries go on, so we notice when the origin
+ * is back.
  *
- * The body of a file is not kept: a row to store is made from the body at hand
- * when it has just been fetched. While an origin with a copy is unreachable its
- * stored row stays as it is, an expired copy, which is what a restart needs.
+ * The body of a file is not kept in memory: the row to store is made when the
+ * file has just been fetched. While an origin with a copy is unreachable, its
+ * stored row stays an expired copy, which is what a restart needs.
  */
 #include "crawler/robots/robots_cache.h"
 
@@ -30,22 +31,23 @@
 #define GIVE_UP_MS    (30 * HTTP_TIME_DAY_MS)
 #define MAP_SLOT_COST 64 /* an entry's share of the map, about */
 
-/* A URL waits for robots.txt, and then for its turn behind it: the host's delay
- * may be longer than the copy is fresh. Were it fetched again then, and again,
- * the URL would never have its turn. So each fetch owes two answers: what
- * becomes of the URL when the fetch has ended, and again when it is due. */
+/* A URL waits for robots.txt and then for its turn after it, and the host's
+ * delay may be longer than the copy is fresh. If robots.txt were then fetched
+ * again, and again, the URL would never get its turn. So each fetch answers two
+ * questions even if its copy is stale: one when the fetch has ended, and one
+ * when the URL is due. */
 enum { OWED = 2 };
 
 struct entry {
-    struct entry *newer, *older; /* by when they were last asked */
+    struct entry *newer, *older; /* in order of last use */
     char *origin;
     size_t origin_len;
     struct robots *rules; /* NULL: none */
-    bool is_copy;         /* rules are the origin's own, not an assumption */
+    bool is_copy;         /* rules come from the origin, not from a default */
     bool fetching;
-    unsigned owed; /* answers the last fetch still gives, however stale */
+    unsigned owed; /* answers that the last fetch still gives, even if stale */
     int64_t fetched_at, expires_at;
-    int64_t unreachable_since; /* 0: it answered */
+    int64_t unreachable_since; /* 0: it is reachable */
     int64_t retry_at, backoff;
     uint32_t failures;
     size_t cost;
@@ -106,8 +108,8 @@ static void account(struct robots_cache *c, struct entry *e)
     e->cost = cost;
 }
 
-/* Forgets the oldest entries until the rest fits; `keep` and those being
- * fetched are in use. */
+/* Forgets the oldest entries until the rest fits, except `keep` and those being
+ * fetched. */
 static void make_room(struct robots_cache *c, const struct entry *keep)
 {
     struct entry *e = c->oldest;
@@ -162,8 +164,8 @@ void robots_cache_free(struct robots_cache *c)
 
 /* ---- asking ---------------------------------------------------------------*/
 
-/* Has `moment`, which lay at most `most` ahead when it was set, not come yet?
- * Farther ahead than that means that the clock was set back. */
+/* Is `moment` still ahead? When set it was at most `most` ahead; if it is
+ * farther now, the clock was set back, and the answer is no. */
 static bool lies_ahead(int64_t moment, int64_t now_ms, int64_t most)
 {
     return moment > now_ms && moment - now_ms <= most;
@@ -234,7 +236,8 @@ size_t robots_cache_memory(const struct robots_cache *c)
     return c->used;
 }
 
-/* ---- being told -----------------------------------------------------------*/
+/* ---- results of fetches
+ * ----------------------------------------------------------- */
 
 static bool is_unavailable(int http_status)
 {

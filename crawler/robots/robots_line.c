@@ -3,14 +3,14 @@
  * robots_line.c - one line of a robots.txt.
  *
  * RFC 9309 section 2.2.4 lets a crawler be lenient with misspelt records, and
- * Google's parser shows which ones are worth it. Names are looked for at the
- * start of the line, not in front of the first colon: in `sitemap http://a/`
- * that colon is the URL's.
+ * Google's parser shows which ones are worth it. We search for names at the
+ * start of the line, not before the first colon: in `sitemap http://a/` that
+ * colon belongs to the URL.
  */
 #include "crawler/robots/robots_line.h"
 
-/* Names as they are met in the wild; a space stands for any blanks. Each may
- * end in s or ed: user-agents, disallowed. */
+/* Spellings found on the web; a space matches any blanks. Each may end in s or
+ * ed: user-agents, disallowed. */
 static const struct {
     const char *name;
     enum robots_directive directive;
@@ -54,7 +54,7 @@ static bool skip_letters(struct bytes *s, const char *letters)
     return true;
 }
 
-/* Moves *s behind `name`; false: something else stands there. */
+/* Moves *s past `name`; false: *s begins with something else. */
 static bool skip_name(struct bytes *s, const char *name)
 {
     struct bytes at = *s;

@@ -1,5 +1,5 @@
 /*
- * robots_line.h - one line of a robots.txt: what it says, in whatever spelling.
+ * robots_line.h - parses one line of a robots.txt, in any spelling.
  *
  * Any thread; nothing is allocated, everything is borrowed from the file.
  */
@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 
 enum robots_directive {
-    ROBOTS_LINE_OTHER, /* a comment, nothing, or a record we do not know */
+    ROBOTS_LINE_OTHER, /* a comment, an empty line, or an unknown record */
     ROBOTS_LINE_AGENT,
     ROBOTS_LINE_ALLOW,
     ROBOTS_LINE_DISALLOW,
@@ -22,10 +22,10 @@ enum robots_directive {
 struct robots_line {
     enum robots_directive directive;
     struct bytes whole; /* trimmed, with its comment */
-    struct bytes value; /* trimmed, without; empty where ROBOTS_LINE_OTHER */
+    struct bytes value; /* trimmed, without it; empty if ROBOTS_LINE_OTHER */
 };
 
-bool robots_is_line_end(char c); /* LF or CR; CR LF is two, one line empty */
+bool robots_is_line_end(char c); /* LF or CR; CR LF gives an extra empty line */
 
 /* Cuts the next line off *rest; false: there is none. */
 bool robots_line_next(struct bytes *rest, struct robots_line *l);

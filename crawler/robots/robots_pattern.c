@@ -2,13 +2,12 @@
 /*
  * robots_pattern.c - paths and path patterns of robots.txt, and their match.
  *
- * A pattern is cut at its stars into runs of plain octets. The first run
- * stands at the start of the path, the last one at its end if `$` says so, and
- * each run between is taken where it is found first: taking a later place
- * could only leave less for the runs behind it, so nothing is ever tried
- * twice. memmem() is linear (two-way), and so is the whole. A matcher that goes
- * back to the last star is not: `*aaaab` on a long run of a's makes it
- * quadratic.
+ * A pattern is cut at its stars into runs of plain octets. The first run must
+ * match at the start of the path, the last at its end if there is a `$`, and
+ * each run between is matched at the first place it occurs: a later place could
+ * only leave less for the following runs, so nothing is tried twice. memmem()
+ * is linear (two-way), and so is the whole. A matcher that goes back to the
+ * last star is not: `*aaaab` on a long run of a's makes it quadratic.
  */
 #include "crawler/robots/robots_pattern.h"
 
@@ -36,7 +35,7 @@ static void add_encoded(struct buf *out, unsigned char c)
     buf_add(out, three, sizeof three);
 }
 
-/* Appends the unit that starts at s.at[i]; returns how many octets it took. */
+/* Appends the unit that starts at s.at[i]; returns how many octets it read. */
 static size_t add_unit(struct buf *out, struct bytes s, size_t i)
 {
     unsigned char c = (unsigned char)s.at[i];
@@ -86,8 +85,8 @@ void robots_pattern_normalise(struct bytes pattern, struct buf *out)
     }
 }
 
-/* Cuts the run before the next star off *rest, and the star with it; *last:
- * there was no star any more. */
+/* Cuts the run before the next star off *rest, with the star; *last: there was
+ * no further star. */
 static struct bytes next_run(struct bytes *rest, bool *last)
 {
     const char *star = rest->len > 0 ? memchr(rest->at, '*', rest->len) : NULL;
@@ -112,7 +111,7 @@ static bool ends_with(struct bytes s, struct bytes run)
            bytes_equal(bytes_of(s.at + (s.len - run.len), run.len), run);
 }
 
-/* Moves *s behind the first place where `run` stands in it. */
+/* Moves *s past the first occurrence of `run`. */
 static bool skip_past(struct bytes *s, struct bytes run)
 {
     const char *found;

@@ -15,10 +15,10 @@
 /* Appends the path and query of a URL as they are compared: %XX of unreserved
  * octets decoded, once; every other %XX in capitals; octets that are neither
  * reserved nor unreserved in RFC 3986 (non-ASCII, space, `|` ...) as %XX, and
- * so are `*` and `$`, which in a pattern would be special. */
+ * also `*` and `$`, which would be special in a pattern. */
 void robots_path_normalise(struct bytes path, struct buf *out);
-/* The same for a pattern, where each `*` and a final `$` keep their meaning.
- * At most three octets are written for one read. */
+/* As above, for a pattern, where each `*` and a final `$` keep their meaning.
+ * Writes at most three octets for one. */
 void robots_pattern_normalise(struct bytes pattern, struct buf *out);
 
 /* Does the normalised pattern match the normalised path from its first octet?

@@ -4,8 +4,8 @@
  *
  * The trap is the colon: `urlweir: noindex` names an agent, but
  * `unavailable_after: 25 Jun 2030 15:00:00 GMT` and `max-snippet:20` are
- * directives. So the directives that take a value are known by name, and an
- * agent is only what looks like a product token.
+ * directives. So we know the directives that take a value by name, and only a
+ * product token can be an agent.
  */
 #include "crawler/robots/robots_tag.h"
 
@@ -59,7 +59,7 @@ static bool is_product_token(struct bytes s)
     return s.len > 0;
 }
 
-/* Cuts `agent:` off the front of *item, when it stands there. */
+/* Cuts `agent:` off the front of *item, if it is there. */
 static bool cut_agent(struct bytes *item, struct bytes *agent)
 {
     const char *colon = item->len > 0 ? memchr(item->at, ':', item->len) : NULL;

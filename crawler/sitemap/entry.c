@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* entry.c - one entry of a sitemap or feed while it is read. */
+/* entry.c - an entry of a sitemap or feed while it is being read. */
 #include "crawler/sitemap/entry.h"
 
-/* A longer value than a page's URL may be is no location; a longer value than a
- * date or number has reason to be is none. */
+/* A longer location cannot be a page's URL; a longer value is not a date or a
+ * number. */
 #define LOC_MOST   URL_LENGTH_CEILING
 #define VALUE_MOST ((size_t)1024)
 
-/* ---- handing on -----------------------------------------------------------*/
+/* ---- passing on
+ * ----------------------------------------------------------- */
 
 void entry_sink_init(struct entry_sink *s,
                      void (*visit)(void *ctx,
@@ -54,7 +55,7 @@ void entry_fini(struct entry *e)
         buf_fini(&e->fields[i]);
 }
 
-/* Empty, too, where the text is not known or too long. */
+/* The text of a field; empty also if it is unknown or too long. */
 static struct bytes value_of(const struct entry *e, enum entry_field field)
 {
     if (e->lost[field] || buf_failed(&e->fields[field]) != STATUS_OK)

@@ -1,9 +1,9 @@
 /*
- * entry.h - one entry of a sitemap or feed while it is read.
+ * entry.h - an entry of a sitemap or feed while it is being read.
  *
- * Gathers the text of its fields, and hands the entry on when it ends. What a
- * field is called differs by format (sitemap.c, feed.c); what is done with it
- * does not. One thread at a time.
+ * Gathers the text of its fields, and passes the entry on when it ends. The
+ * names of fields differ by format (sitemap.c, feed.c); their handling does
+ * not. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_SITEMAP_ENTRY_H
 #define URLWEIR_CRAWLER_SITEMAP_ENTRY_H
@@ -17,8 +17,8 @@
 #include "crawler/sitemap/sitemap.h"
 #include "frontier/url/url.h"
 
-/* Where two fields can say the same, the second is used where the first one
- * says nothing. */
+/* Where two fields have the same meaning, the second is used if the first is
+ * empty. */
 enum entry_field {
     ENTRY_LOC,
     ENTRY_LOC_ELSE,
@@ -34,11 +34,11 @@ enum entry_field {
 struct entry_sink {
     void (*visit)(void *ctx, const struct sitemap_entry *entry);
     void *ctx;
-    uint64_t most; /* visited at most; 0: no limit */
+    uint64_t most; /* most entries to visit; 0: no limit */
     uint64_t visited;
-    uint64_t passed_over; /* location is no http(s) URL */
-    bool full;            /* one more came */
-    struct url url;       /* of the entry at hand */
+    uint64_t passed_over; /* entries whose location is not an http(s) URL */
+    bool full;            /* an entry came past `most` */
+    struct url url;       /* of the current entry */
 };
 
 void entry_sink_init(struct entry_sink *s,
@@ -46,8 +46,8 @@ void entry_sink_init(struct entry_sink *s,
                                    const struct sitemap_entry *entry),
                      void *ctx, uint64_t most);
 void entry_sink_fini(struct entry_sink *s);
-/* One entry: `entry->url` is filled in here from `loc`, which is relative to
- * `base` unless that is NULL. False: `loc` is no http(s) URL. */
+/* Passes on one entry; sets `entry->url` from `loc`, which is relative to
+ * `base` unless that is NULL. False: `loc` is not an http(s) URL. */
 bool entry_sink_give(struct entry_sink *s, struct sitemap_entry *entry,
                      struct bytes loc, const struct url *base);
 
@@ -57,9 +57,9 @@ struct entry {
     struct buf fields[ENTRY_FIELD_COUNT];
     bool lost[ENTRY_FIELD_COUNT]; /* its text cannot be known */
     enum entry_field field;       /* being read, or ENTRY_NO_FIELD */
-    size_t depth;                 /* of the entry's element; 0: in none */
+    size_t depth;                 /* of the entry's element; 0: none is open */
     size_t field_depth;           /* of the field's element */
-    size_t skip_depth;            /* of an element passed over; 0: none */
+    size_t skip_depth;            /* of an element being skipped; 0: none */
 };
 
 void entry_init(struct entry *e, struct entry_sink *sink);
@@ -70,19 +70,20 @@ static inline bool entry_is_open(const struct entry *e)
     return e->depth > 0;
 }
 
-/* An entry's element begins; one still open is handed on first. */
+/* An entry's element begins; an entry still open is passed on first. */
 void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
                  const struct url *base);
-/* An element begins inside the entry. `field`: which one it is, or
- * ENTRY_NO_FIELD for one that is passed over with all it holds. A field is read
- * once; again it counts only if it was empty. A field begun inside another, by
- * a missing end tag, ends that one. */
+/* An element begins inside the entry. `field`: the field it is, or
+ * ENTRY_NO_FIELD for an element to skip with its content. The first value of a
+ * field counts, unless it was empty. A field begun inside another, by a missing
+ * end tag, ends that one. */
 void entry_element(struct entry *e, enum entry_field field, size_t depth);
-/* Sets a field that stands in an attribute, unless it is set. */
+/* Sets a field from an attribute, unless it is set already. */
 void entry_set(struct entry *e, enum entry_field field, struct bytes value);
 void entry_text(struct entry *e, struct bytes text, bool lost);
-/* The element at `depth` ends; the entry is handed on if it was its own.
- * `closed` false: the document ended, and a field still open is not whole. */
+/* The element at `depth` ends; if it is the entry's own, the entry is passed
+ * on. `closed` false: the document ended, so a field still open is
+ * incomplete. */
 void entry_end(struct entry *e, size_t depth, bool closed,
                const struct url *base);
 

@@ -4,8 +4,8 @@
  *
  * Elements of other vocabularies (media, itunes, atom:link in RSS) share names
  * with ours, so an element counts by its namespace as well: in RSS none, or a
- * namespace of RSS itself; in Atom none or Atom's. A prefix that is declared
- * nowhere is foreign.
+ * namespace of RSS itself; in Atom none or Atom's. An undeclared prefix is
+ * foreign.
  */
 #include "crawler/sitemap/feed.h"
 
@@ -88,7 +88,7 @@ enum sitemap_format feed_of_root(const struct xml_name *n, size_t depth)
     return SITEMAP_UNKNOWN;
 }
 
-/* ---- where links are relative to ------------------------------------------*/
+/* ---- base URLs ------------------------------------------ */
 
 static const struct url *base_of(const struct feed *f)
 {

@@ -2,18 +2,18 @@
 /*
  * sitemap.c - sitemaps and their indexes: XML, text, gzip.
  *
- * A pipeline in which each stage hands on what it has understood:
+ * A pipeline in which each stage passes its output to the next:
  *
  *     octets -> gunzip -> gunzip -> UTF-8 -> lines of text ------> entries
  *                                        \-> xml_scan -> fields /
  *
- * Twice gunzip, because a .gz file is often compressed once more on its way,
- * and neither header nor name can be trusted to say so. The first octets are
- * held back until they show encoding and format.
+ * There are two gunzip stages because a .gz file is often compressed once more
+ * for transfer, and neither header nor name reliably tells. The first octets
+ * are held back until they show encoding and format.
  *
  * An element of a sitemap counts if it has no namespace, a sitemap's (there are
- * several, sitemaps.org's and older ones of Google), or whatever the root
- * has; so image:loc, video:loc and the like never do.
+ * several, sitemaps.org's and older ones of Google), or the root's namespace;
+ * so image:loc, video:loc and the like never count.
  */
 #include "crawler/sitemap/sitemap.h"
 
@@ -29,12 +29,12 @@
 #include "crawler/sitemap/xml_scan.h"
 
 #define BETWEEN_FREE ((uint64_t)1 << 20)
-#define HEAD_MOST    ((size_t)1024) /* looked at for encoding and format */
+#define HEAD_MOST    ((size_t)1024) /* searched for encoding and format */
 #define NAME_MOST    ((size_t)1024) /* of the root's namespace */
 
 enum stage {
     STAGE_HEAD,  /* gathering the first octets */
-    STAGE_WHOLE, /* gathering all of it, to be decoded at the end */
+    STAGE_WHOLE, /* gathering everything, to decode it at the end */
     STAGE_TEXT,
     STAGE_XML
 };
@@ -42,11 +42,11 @@ enum stage {
 struct sitemap_parser {
     struct sitemap_options options;
     struct gunzip *outer, *inner;
-    uint64_t between, made; /* octets that `inner` was given, and gave */
+    uint64_t between, made; /* octets into `inner`, and out of it */
     enum stage stage;
     struct buf gathered; /* in STAGE_HEAD and STAGE_WHOLE */
     const struct charset *charset;
-    struct buf line; /* of a text file: what came of it so far */
+    struct buf line; /* of a text file, as far as it has come */
     struct xml_scan *scan;
     enum sitemap_format format;
     bool refused; /* the document is something else */
@@ -206,8 +206,8 @@ static void on_text(void *ctx, struct bytes text, bool lost)
 
 /* ---- encoding and format --------------------------------------------------*/
 
-/* Text that begins with something else may still be XML behind a server's
- * complaints. */
+/* Text that begins with something else may still be XML after error messages of
+ * the server. */
 static bool looks_like_xml(struct bytes head)
 {
     static const char *const marks[] = {"<?xml", "<urlset", "<sitemapindex",
@@ -222,7 +222,8 @@ static bool looks_like_xml(struct bytes head)
     return false;
 }
 
-/* The first octets of the text, in UTF-8 and without a byte order mark. */
+/* `head` is the first octets of the text, in UTF-8 and without a byte order
+ * mark. */
 static void begin_text(struct sitemap_parser *p, struct bytes head)
 {
     if (head.len > HEAD_MOST)
@@ -301,7 +302,7 @@ static enum status take_outer(void *ctx, struct bytes in)
 
     p->between += in.len;
     if (p->between > BETWEEN_FREE + 2 * p->made)
-        return STATUS_FORMAT; /* gzip in gzip that comes to nothing */
+        return STATUS_FORMAT; /* gzip in gzip that yields almost nothing */
     return gunzip_push(p->inner, in);
 }
 
@@ -353,7 +354,8 @@ enum status sitemap_parser_push(struct sitemap_parser *p, struct bytes in)
     return gunzip_push(p->outer, in);
 }
 
-/* The more telling of two: a limit says more than a damaged stream. */
+/* The more important of two statuses: a limit counts more than a damaged
+ * stream. */
 static enum status graver(enum status a, enum status b)
 {
     return a == STATUS_OK || (a == STATUS_FORMAT && b != STATUS_OK) ? b : a;

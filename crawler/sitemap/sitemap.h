@@ -1,15 +1,15 @@
 /*
  * sitemap.h - sitemaps and their indexes: XML, text, gzip; and feeds.
  *
- * Reads whatever may stand behind a sitemap's URL: urlset and sitemapindex
+ * Reads whatever a sitemap's URL may return: urlset and sitemapindex
  * (sitemaps.org), a text file with one URL a line, RSS 0.9x, 1.0 (RDF) and 2.0,
  * Atom; each of them gzipped or not. Input comes in pieces of any size, memory
- * does not grow with it, and what is broken is read as far as possible
+ * does not grow with it, and broken input is read as far as possible
  * (xml_scan.h, gunzip.h). Nothing is ever loaded from elsewhere.
  *
- * Entries come in file order. An entry whose location is no http(s) URL is
- * passed over. Locations in a sitemap or a text file must be absolute; those in
- * a feed are resolved (xml:base, then the feed's own URL).
+ * Entries come in file order. An entry whose location is not an http(s) URL is
+ * skipped. Locations in a sitemap or a text file must be absolute; those in a
+ * feed are resolved (xml:base, then the feed's own URL).
  *
  * A document that is not in UTF-8 is decoded as a whole, at its end
  * (charset.h), and only up to SITEMAP_DECODE_MOST octets; the protocol wants
@@ -35,19 +35,20 @@ enum sitemap_kind {
     SITEMAP_ITEM     /* item or entry of a feed */
 };
 
-/* One entry. All of it is the visitor's until it returns; `url`, in the form of
- * url_parse (the --whatwg form), may be canonicalised in place. */
+/* One entry. It is valid until the visitor returns; the visitor may
+ * canonicalise `url`, which is in the form of url_parse (the --whatwg form), in
+ * place. */
 struct sitemap_entry {
     enum sitemap_kind kind;
     struct url *url;
     struct bytes lastmod;    /* as written, trimmed; in feeds pubDate, dc:date,
-                                updated, or what comes nearest */
+                                updated, or the nearest thing */
     struct bytes priority;   /* as written, trimmed */
     struct bytes changefreq; /* as written, trimmed */
 };
 
 enum sitemap_format {
-    SITEMAP_UNKNOWN, /* nothing yet, or none of these: an HTML page, say */
+    SITEMAP_UNKNOWN, /* not known yet, or none of these (an HTML page) */
     SITEMAP_TEXT,
     SITEMAP_URLSET,
     SITEMAP_INDEX,
@@ -71,16 +72,16 @@ struct sitemap_parser *sitemap_parser_new(
     void (*visit)(void *ctx, const struct sitemap_entry *entry), void *ctx);
 void sitemap_parser_free(struct sitemap_parser *p); /* NULL is fine */
 
-/* STATUS_LIMIT: a bound of the options was reached; what came until then was
- * visited, and what comes later is ignored. STATUS_NOMEM. */
+/* STATUS_LIMIT: a bound of the options was reached; entries until then were
+ * visited, and further input is ignored. STATUS_NOMEM. */
 MUST_CHECK enum status sitemap_parser_push(struct sitemap_parser *p,
                                            struct bytes in);
-/* No more will come. Also STATUS_FORMAT: the gzip stream was cut short or
- * damaged; what could be read was visited. */
+/* Ends the input. Also STATUS_FORMAT: the gzip stream was truncated or damaged;
+ * what could be read was visited. */
 MUST_CHECK enum status sitemap_parser_finish(struct sitemap_parser *p);
 
 enum sitemap_format sitemap_parser_format(const struct sitemap_parser *p);
-uint64_t sitemap_parser_passed_over(const struct sitemap_parser *p); /* entries
-                                                  whose location is no URL */
+uint64_t sitemap_parser_passed_over(
+    const struct sitemap_parser *p); /* entries whose location is not a URL */
 
 #endif

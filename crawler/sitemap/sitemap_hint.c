@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sitemap_hint.c - what a sitemap's entry says, as numbers.
+ * sitemap_hint.c - a sitemap entry's values as numbers.
  *
- * Dates of mail are libcurl's to read (curl_getdate knows RFC 822 and RFC
- * 850); the W3C form, which it does not take, is a dozen digits.
+ * libcurl reads mail dates (curl_getdate knows RFC 822 and RFC 850); we read
+ * the W3C form, which it does not know.
  */
 #include "crawler/sitemap/sitemap_hint.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- dates --------------------------------------------------------------- */
 
-/* `count` digits off the front of *s; -1: they are not there. */
+/* Takes `count` digits off the front of *s; -1: they are not there. */
 static int take_digits(struct bytes *s, size_t count)
 {
     int n = 0;
@@ -42,7 +42,7 @@ static bool take_char(struct bytes *s, char c)
     return true;
 }
 
-/* `mark` and two digits; `none` where the mark is not there. */
+/* Takes `mark` and two digits; returns `none` if the mark is not there. */
 static int take_part(struct bytes *s, char mark, int none)
 {
     return take_char(s, mark) ? take_digits(s, 2) : none;

@@ -3,13 +3,13 @@
  * xml_entities.c - character and entity references in tolerant XML.
  *
  * XML 1.0 section 4.4: character references in an entity's value are replaced
- * when it is declared, entity references when it is used. A value is text here,
- * never markup: an entity that holds tags gives their letters.
+ * when it is declared, entity references when it is used. Here a value is text,
+ * never markup: tags in an entity's value are plain text.
  *
  * The bound on output is for the whole document, so ten nested entities of ten
  * references each ("billion laughs"), and one used ten thousand times, both
- * stop at a megabyte. What an expansion reads is charged like what it writes,
- * so the work is bounded too.
+ * stop at a megabyte. Octets that an expansion reads count like those it
+ * writes, so the work is bounded too.
  */
 #include "crawler/sitemap/xml_entities.h"
 
@@ -21,7 +21,7 @@
 #include "base/mem.h"
 
 struct entity {
-    struct bytes value; /* the text behind the struct; NULL: external */
+    struct bytes value; /* points behind the struct; NULL: external */
 };
 
 struct xml_entities {
@@ -54,7 +54,7 @@ static bool is_name_char(char c)
 
 /* ---- references -----------------------------------------------------------*/
 
-/* The reference at the start of `s`, without `&` and `;`. */
+/* Finds the reference at the start of `s`, without `&` and `;`. */
 static bool is_reference(struct bytes s, struct bytes *inside)
 {
     size_t most = s.len < XML_REFERENCE_MOST ? s.len : XML_REFERENCE_MOST;
@@ -69,7 +69,7 @@ static bool is_reference(struct bytes s, struct bytes *inside)
     return true;
 }
 
-/* `#38` or `#x26`; false: it is neither. */
+/* Parses `#38` or `#x26`; false: it is neither. */
 static bool character(struct bytes s, uint32_t *out)
 {
     uint32_t value = 0;
@@ -128,7 +128,8 @@ static bool expand(struct xml_entities *e, const struct entity *entity,
     return true;
 }
 
-/* One reference. False: it has a meaning, but its text cannot be known. */
+/* Decodes one reference. False: it is a reference, but its text cannot be
+ * known. */
 static bool decode_reference(struct xml_entities *e, struct bytes whole,
                              struct bytes inside, struct buf *out,
                              unsigned depth)
@@ -150,8 +151,8 @@ static bool decode_reference(struct xml_entities *e, struct bytes whole,
     return true;
 }
 
-/* A text that stands in an entity is known in full or not at all; one in the
- * document keeps what is known of it. */
+/* A text inside an entity is known in full or not at all; a text in the
+ * document keeps the known parts. */
 static bool decode(struct xml_entities *e, struct bytes text, struct buf *out,
                    unsigned depth)
 {
@@ -201,7 +202,7 @@ static struct bytes cut_name(struct bytes *s)
     return name;
 }
 
-/* A quoted literal at the start of *s; false: none stands there. */
+/* Cuts a quoted literal off the start of *s; false: there is none. */
 static bool cut_literal(struct bytes *s, struct bytes *inside)
 {
     const char *end;
@@ -216,7 +217,7 @@ static bool cut_literal(struct bytes *s, struct bytes *inside)
     return true;
 }
 
-/* The value with its character references replaced and no others. */
+/* Appends the value with only its character references replaced. */
 static void declared_value(struct bytes literal, struct buf *out)
 {
     while (literal.len > 0) {
@@ -248,7 +249,7 @@ static void declare(struct xml_entities *e, struct bytes name,
     if (literal != NULL)
         declared_value(*literal, &value);
     entity = xmalloc(sizeof *entity + value.len);
-    entity->value = bytes_of(NULL, 0); /* external, or too long to be known */
+    entity->value = bytes_of(NULL, 0); /* external, or too long */
     if (literal != NULL && buf_failed(&value) == STATUS_OK) {
         entity->value = bytes_of(entity + 1, value.len);
         if (value.len > 0)
@@ -258,8 +259,8 @@ static void declare(struct xml_entities *e, struct bytes name,
     buf_fini(&value);
 }
 
-/* Behind `<!ENTITY`: S Name S (literal | SYSTEM ... | PUBLIC ...). Parameter
- * entities (`% Name`) have no name here and are passed over. */
+/* `s` is after `<!ENTITY`: S Name S (literal | SYSTEM ... | PUBLIC ...).
+ * Parameter entities (`% Name`) have no name here and are skipped. */
 static void read_entity(struct xml_entities *e, struct bytes s)
 {
     struct bytes name, literal, rest = bytes_skip_space(s);

@@ -5,8 +5,8 @@
  * that the document's own DTD declares, within bounds. Nothing is ever loaded:
  * an external entity has no text. One thread at a time.
  *
- * What is no reference is text: `&`, `&b=c`, `&nbsp;` stand as they are, since
- * sitemaps are full of unescaped ampersands.
+ * Anything that is not a reference is text: `&`, `&b=c`, `&nbsp;` stay as they
+ * are, since sitemaps are full of unescaped ampersands.
  */
 #ifndef URLWEIR_CRAWLER_SITEMAP_XML_ENTITIES_H
 #define URLWEIR_CRAWLER_SITEMAP_XML_ENTITIES_H
@@ -27,12 +27,12 @@ struct xml_entities;
 struct xml_entities *xml_entities_new(void);
 void xml_entities_free(struct xml_entities *e); /* NULL is fine */
 
-/* Takes the general entities that a DOCTYPE declaration `doctype` holds. */
+/* Reads the general entities in a DOCTYPE declaration. */
 void xml_entities_declare(struct xml_entities *e, struct bytes doctype);
 
 /* Appends `text` with its references replaced. False: it is not known in full,
- * for it has an external entity, or one that would go past a bound; nothing
- * stands in that one's place. */
+ * since it has an external entity, or one that would pass a bound; that
+ * reference is left out. */
 bool xml_entities_decode(struct xml_entities *e, struct bytes text,
                          struct buf *out);
 

@@ -1,9 +1,9 @@
 /*
  * xml_namespaces.h - which namespace a prefix stands for, element by element.
  *
- * Namespaces in XML 1.0. A prefix that is declared nowhere has no namespace.
- * Past XML_BINDINGS_MOST declarations in force, and for one longer than
- * XML_NS_MOST octets, nothing is remembered. One thread at a time.
+ * Namespaces in XML 1.0. An undeclared prefix has no namespace. Declarations
+ * past XML_BINDINGS_MOST in force, and those longer than XML_NS_MOST octets,
+ * are ignored. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_SITEMAP_XML_NAMESPACES_H
 #define URLWEIR_CRAWLER_SITEMAP_XML_NAMESPACES_H
@@ -23,7 +23,7 @@ struct xml_namespaces { /* all zero to begin with */
     size_t count;
 };
 
-/* Takes an attribute of the element at `depth`, if it is xmlns or xmlns:p. */
+/* Records an attribute of the element at `depth`, if it is xmlns or xmlns:p. */
 void xml_namespaces_bind(struct xml_namespaces *n, const struct xml_attr *a,
                          size_t depth);
 /* Forgets what elements at `depth` and deeper declared; 0: everything. */

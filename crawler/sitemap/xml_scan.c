@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xml_scan.c - reads XML as it comes, and goes on where it is broken.
+ * xml_scan.c - reads XML in pieces, and goes on where it is broken.
  *
  * Why not libxml2: its recovery drops what S5 of our rules keeps (`a&b` becomes
- * `ab`, reading ends behind the root element and at an octet that is no UTF-8),
- * so a tolerant reader would have to stand beside it in any case, and then one
- * reader is less than two.
+ * `ab`, reading ends after the root element and at an octet that is not UTF-8).
+ * We would need a tolerant reader besides it anyway, and one reader is simpler
+ * than two.
  *
- * The bytes that belong to no complete token yet wait in `pending`; each push
- * is appended there and read as far as it goes. Comments, CDATA sections and
- * processing instructions can be long, so they are states of their own and
- * wait for their last octets only.
+ * Bytes of an incomplete token wait in `pending`; each push is appended there
+ * and read as far as possible. Comments, CDATA sections and processing
+ * instructions can be long, so they are states of their own, and only their
+ * last octets wait.
  */
 #include "crawler/sitemap/xml_scan.h"
 
@@ -24,7 +24,8 @@
 #include "crawler/sitemap/xml_namespaces.h"
 #include "crawler/sitemap/xml_tag.h"
 
-/* Text handed out at once; also what a push may add to `pending`. */
+/* Most text in one callback; also the most that a push adds to `pending` at
+ * once. */
 #define PIECE_MOST ((size_t)1 << 16)
 
 enum state { CONTENT, COMMENT, CDATA, INSTRUCTION, DECLARATION };
@@ -33,7 +34,7 @@ struct element {
     size_t name_at, name_len; /* in xml_scan.names, as written */
 };
 
-#define NAMES_MOST ((size_t)1 << 18) /* of all open elements together */
+#define NAMES_MOST ((size_t)1 << 18) /* of all open elements */
 
 struct xml_scan {
     struct xml_handler h;
@@ -44,7 +45,7 @@ struct xml_scan {
     struct xml_entities *entities;
     struct element open[XML_DEPTH_MOST];
     struct buf names;
-    size_t depth, too_deep; /* elements open; those past the bounds */
+    size_t depth, too_deep; /* open elements; open ones past the bounds */
     struct xml_namespaces namespaces;
 };
 
@@ -97,8 +98,8 @@ static void text_with_references(struct xml_scan *s, struct bytes text)
                   !known || buf_failed(&s->decoded) != STATUS_OK);
 }
 
-/* How much of `text`, which the input so far ends with, can be handed out: not
- * a reference that has only begun. */
+/* How much of `text`, the end of the input so far, can be passed on: not a
+ * reference that has only begun. */
 static size_t whole_text(struct bytes text)
 {
     const char *amp = text.len > 0 ? memrchr(text.at, '&', text.len) : NULL;
@@ -130,8 +131,9 @@ static void close_element(struct xml_scan *s, bool closed)
     s->h.end(s->h.ctx, depth, closed);
 }
 
-/* An end tag beyond the bounds closes what lies beyond them; unless an element
- * within has its name: then those beyond were most likely never closed. */
+/* While elements past the bounds are open, an end tag closes one of them,
+ * unless an element within the bounds has its name: then those past the bounds
+ * were most likely never closed. */
 static void end_tag(struct xml_scan *s, struct bytes name)
 {
     size_t depth = s->depth;
@@ -198,8 +200,8 @@ static const struct {
                    {"<?", INSTRUCTION},
                    {"<!", DECLARATION}};
 
-/* At a `<`: does one of long_tokens stand there? *length: of what opens it; 0
- * where the input ends before one can tell. */
+/* At a `<`: does one of long_tokens begin here? *length: octets of its opening;
+ * 0 if the input ends too early to tell. */
 static bool opens_long_token(struct bytes in, enum state *state, size_t *length)
 {
     for (size_t i = 0; i < sizeof long_tokens / sizeof *long_tokens; i++) {
@@ -220,8 +222,8 @@ static bool opens_long_token(struct bytes in, enum state *state, size_t *length)
 }
 
 /* The functions below read one token or a part of one at the start of `in`, and
- * return how many octets they took: 0 where more input is needed. `final`: no
- * more will come. */
+ * return how many octets they read: 0 if they need more input. `final`: this is
+ * the end of the input. */
 
 static size_t read_markup(struct xml_scan *s, struct bytes in, bool final)
 {
@@ -264,7 +266,7 @@ static size_t read_content(struct xml_scan *s, struct bytes in, bool final)
     return n;
 }
 
-/* Up to `close`; what stands before it is text in a CDATA section only. */
+/* Reads up to `close`; what comes before it is text only in a CDATA section. */
 static size_t read_until(struct xml_scan *s, struct bytes in, bool final,
                          const char *close)
 {
@@ -285,7 +287,7 @@ static size_t read_until(struct xml_scan *s, struct bytes in, bool final,
     return n + len;
 }
 
-/* `<!DOCTYPE ...>` and whatever else begins so; `in` is behind the `<!`. */
+/* `<!DOCTYPE ...>` and other declarations; `in` is after the `<!`. */
 static size_t read_declaration(struct xml_scan *s, struct bytes in, bool final)
 {
     size_t n = xml_declaration_length(in);
@@ -293,7 +295,7 @@ static size_t read_declaration(struct xml_scan *s, struct bytes in, bool final)
     if (n == 0 && !final && in.len < XML_TAG_MOST)
         return 0;
     s->state = CONTENT;
-    if (n == 0) { /* it never ends: it ends at the first `>` */
+    if (n == 0) { /* it has no proper end: end at the first `>` */
         const char *gt = memchr(in.at, '>', in.len);
 
         return gt != NULL ? (size_t)(gt - in.at) + 1 : in.len;
@@ -321,7 +323,7 @@ static size_t step(struct xml_scan *s, struct bytes in, bool final)
     return in.len;
 }
 
-/* Reads `in` as far as it goes; returns what was taken. */
+/* Reads `in` as far as possible; returns the octets read. */
 static size_t scan(struct xml_scan *s, struct bytes in, bool final)
 {
     size_t taken = 0, n = 1;

@@ -1,17 +1,17 @@
 /*
- * xml_scan.h - reads XML as it comes, and goes on where it is broken.
+ * xml_scan.h - reads XML in pieces, and goes on where it is broken.
  *
  * For sitemaps and feeds, a third of which are not well formed somewhere. It
  * reports elements, attributes and text of a document that arrives in pieces,
- * in memory that does not grow with it, and never gives up: an end tag closes
- * the nearest element of its name or is ignored, a stray `<` or `&` is text, a
- * tag without its `>` ends where the next begins, and after the root element
- * reading goes on. Of a well-formed document it reports what libxml2 would
- * (test_xml_scan.c compares them), but for markup inside entities, which is
- * text here (xml_entities.h). It validates nothing and loads nothing.
+ * in bounded memory, and never gives up: an end tag closes the nearest element
+ * of its name or is ignored, a stray `<` or `&` is text, a tag without its `>`
+ * ends where the next begins, and after the root element reading goes on. Of a
+ * well-formed document it reports what libxml2 would (test_xml_scan.c compares
+ * them), except for markup inside entities, which is text here
+ * (xml_entities.h). It validates nothing and loads nothing.
  *
  * Input is UTF-8 without a byte order mark; bad sequences pass through. Bounds:
- * elements deeper than XML_DEPTH_MOST are passed over with their text, as are
+ * elements deeper than XML_DEPTH_MOST are skipped with their text, as are
  * attributes past XML_ATTRS_MOST, and a tag or DOCTYPE past XML_TAG_MOST octets
  * is read as text. One thread at a time.
  */
@@ -28,7 +28,7 @@
 #define XML_TAG_MOST   ((size_t)1 << 18)
 
 struct xml_name {
-    struct bytes prefix, local; /* as written; prefix empty where none */
+    struct bytes prefix, local; /* as written; prefix may be empty */
     struct bytes ns;            /* namespace, empty: none, or not declared */
 };
 
@@ -37,7 +37,7 @@ struct xml_attr {
     struct bytes value;
 };
 
-/* What the callbacks are given lives until they return. */
+/* Arguments of the callbacks live until they return. */
 struct xml_handler {
     /* An element begins. `depth`: the root's is 1. */
     void (*start)(void *ctx, const struct xml_name *name,
@@ -46,8 +46,8 @@ struct xml_handler {
     /* The element at `depth` ends. `closed`: by an end tag, its own or an outer
      * element's; not by the end of the document. */
     void (*end)(void *ctx, size_t depth, bool closed);
-    /* Text, in as many pieces as it likes. `lost`: some of it cannot be known,
-     * see xml_entities.h. */
+    /* Text, in any number of pieces. `lost`: some of it cannot be known, see
+     * xml_entities.h. */
     void (*text)(void *ctx, struct bytes text, bool lost);
     void *ctx;
 };
@@ -58,7 +58,7 @@ struct xml_scan *xml_scan_new(const struct xml_handler *h);
 void xml_scan_free(struct xml_scan *s); /* NULL is fine */
 
 void xml_scan_push(struct xml_scan *s, struct bytes in);
-/* No more will come: what is open ends. */
+/* Ends the input: open elements end. */
 void xml_scan_finish(struct xml_scan *s);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "base/ascii.h"
 
-/* What may begin a name; every octet over 0x7f is taken for a letter. */
+/* May this octet begin a name? Every octet over 0x7f counts as a letter. */
 static bool begins_name(char c)
 {
     return ascii_is_letter(c) || c == '_' || c == ':' ||
            (unsigned char)c >= 0x80;
 }
 
-/* What ends a name. */
+/* Does this octet end a name? */
 static bool ends_name(char c)
 {
     return ascii_is_space(c) || c == '/' || c == '>' || c == '=' || c == '<' ||
@@ -20,10 +20,11 @@ static bool ends_name(char c)
 
 /* ---- extent ---------------------------------------------------------------*/
 
-/* Octets of the tag in `in`, with its `>` if it has one; 0: not there yet. */
+/* The length of the tag in `in`, with its `>` if it has one; 0: not complete
+ * yet. */
 static size_t tag_length(struct bytes in, bool final)
 {
-    size_t first_gt = 0; /* behind the first `>`, in quotes or not */
+    size_t first_gt = 0; /* after the first `>`, in quotes or not */
     char quote = '\0';
 
     for (size_t i = 1; i < in.len; i++) {
@@ -58,7 +59,7 @@ static struct bytes cut_name(struct bytes *s)
     return name;
 }
 
-/* Quoted, or up to white space. */
+/* Cuts a value: quoted, or up to white space. */
 static struct bytes cut_value(struct bytes *s)
 {
     struct bytes value = bytes_of(s->at, 0);
@@ -93,7 +94,7 @@ static void read_attrs(struct bytes s, struct xml_tag *tag)
             s = bytes_skip_space(bytes_skip(s, 1));
             a.value = cut_value(&s);
         } else if (a.name.len == 0) {
-            s = bytes_skip(s, 1); /* an octet that belongs nowhere */
+            s = bytes_skip(s, 1); /* skip a stray octet */
         }
         if (a.name.len > 0 && tag->attr_count < XML_ATTRS_MOST)
             tag->attrs[tag->attr_count++] = a;
@@ -128,7 +129,7 @@ enum xml_tag_kind xml_tag_read(struct bytes in, bool final, struct xml_tag *tag,
 
 /* ---- declarations ---------------------------------------------------------*/
 
-/* Octets up to and with `close`; 0: it is not there. */
+/* The length up to and including `close`; 0: it is not there. */
 static size_t length_to(struct bytes in, const char *close)
 {
     const char *end =
@@ -137,7 +138,8 @@ static size_t length_to(struct bytes in, const char *close)
     return end != NULL ? (size_t)(end - in.at) + strlen(close) : 0;
 }
 
-/* Octets of the quoted literal at the start of `in`; 0: its end is not there.
+/* The length of the quoted literal at the start of `in`; 0: its end is not
+ * there.
  */
 static size_t literal_length(struct bytes in)
 {
@@ -148,7 +150,7 @@ static size_t literal_length(struct bytes in)
 
 size_t xml_declaration_length(struct bytes in)
 {
-    size_t depth = 1; /* `<` open, this one included */
+    size_t depth = 1; /* open `<`, including this one */
     size_t i = 0;
 
     while (i < in.len) {

@@ -22,19 +22,19 @@ enum xml_tag_kind {
     XML_TAG_START,
     XML_TAG_END,  /* </name>: attributes do not count */
     XML_TAG_NONE, /* the `<` begins no tag */
-    XML_TAG_MORE  /* its end has not come yet; not where `final` */
+    XML_TAG_MORE  /* its end has not come yet; never if `final` */
 };
 
 /* Reads the tag at the start of `in`, which is a `<`. *length: its octets. A
- * tag ends at a `>` outside quotes. A `<` may not stand inside one: where it
- * does, a quote was left open, and the tag ends at its first `>`, or before the
- * `<`. `final`: so does the input. */
+ * tag ends at a `>` outside quotes. A `<` inside a tag means that a quote was
+ * left open: then the tag ends at its first `>`, or before the `<`. `final`:
+ * the same applies to the end of the input. */
 enum xml_tag_kind xml_tag_read(struct bytes in, bool final, struct xml_tag *tag,
                                size_t *length);
 
-/* Octets up to and with the `>` that ends a `<!...` declaration, whose internal
- * subset may hold others, with quotes and comments; `in` begins behind `<!`. 0:
- * it is not there. */
+/* The length up to and including the `>` that ends a `<!...` declaration, whose
+ * internal subset may hold others, quotes and comments; `in` begins after `<!`.
+ * 0: it is not there. */
 size_t xml_declaration_length(struct bytes in);
 
 #endif
