@@ -99,8 +99,8 @@ uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status seen_store_touch(struct seen_store *s);
-/* Marks the store broken and passes `st` on, or what the database says.
- * STATUS_NOMEM ends the process (mem_out). */
+/* If `st` is a failure, marks the store broken. Returns `st`, or the database's
+ * own status. STATUS_NOMEM ends the process (mem_out). */
 enum status seen_store_broke(struct seen_store *s, enum status st);
 /* Admits `n` new URLs whose rows are written: the first has id `first_id`, the
  * others the ids that follow. */
