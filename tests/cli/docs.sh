@@ -29,10 +29,17 @@ while read -r name; do
         [ -e "$TOP/bench/bench_${name#make bench-}.c" ] ||
             lacks "$name"
         ;;
-    "make "*)
-        grep -q "^${name#make }:" "$TOP/Makefile" || grep -q \
-            "^\.PHONY:.* ${name#make }\( \|\$\)" "$TOP/Makefile" ||
+    "make "*) # its target, and a file that it is told
+        target=${name#make }
+        target=${target%% *}
+        grep -q "^$target:" "$TOP/Makefile" || grep -q \
+            "^\.PHONY:.* $target\( \|\$\)" "$TOP/Makefile" ||
             lacks "$name"
+        case $name in *" FILE="*)
+            file=${name#* FILE=}
+            [ -e "$TOP/${file%% *}" ] || lacks "$name"
+            ;;
+        esac
         ;;
     */*)
         suite=$(suite_file "${name%/*}")

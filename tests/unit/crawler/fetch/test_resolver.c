@@ -8,6 +8,7 @@
 #include "crawler/fetch/resolver.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -194,6 +195,37 @@ START_TEST(many_questions_are_each_answered_once)
 }
 END_TEST
 
+static unsigned threads_now(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    unsigned n = 0;
+
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+/* A moment for its thread to be idle again is between two of them. */
+START_TEST(questions_one_after_the_other_need_few_threads)
+{
+    struct resolver_options o = options();
+    struct rig r;
+    unsigned before = threads_now();
+
+    o.threads = 16;
+    r = rig(&o);
+    for (unsigned i = 0; i < 40; i++) {
+        ask(&r, i, "127.2.3.4");
+        ck_assert_uint_eq(wait_for_answer(&r).queue, i);
+        usleep(5000);
+    }
+    ck_assert_uint_le(threads_now() - before, 8);
+    rig_fini(&r);
+}
+END_TEST
+
 Suite *suite_resolver(void)
 {
     Suite *s = suite_create("resolver");
@@ -208,6 +240,7 @@ Suite *suite_resolver(void)
         t, a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own);
     tcase_add_test(t, freeing_waits_for_no_lookup);
     tcase_add_test(t, many_questions_are_each_answered_once);
+    tcase_add_test(t, questions_one_after_the_other_need_few_threads);
     suite_add_tcase(s, t);
     return s;
 }

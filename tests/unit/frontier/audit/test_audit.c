@@ -211,6 +211,42 @@ START_TEST(each_url_that_would_have_been_lost_is_named_in_order)
 }
 END_TEST
 
+START_TEST(pages_are_what_was_fetched_in_the_end)
+{
+    static const struct outcome ends[] = {
+        {OUTCOME_FETCHED, REASON_NONE, 200},
+        {OUTCOME_FAILED, REASON_HTTP, 404},
+        {OUTCOME_DENIED, REASON_ROBOTS, 0},
+        {OUTCOME_FETCHED, REASON_NONE, 200},
+    };
+    static const struct audit_options none = {.what_if_count = 0};
+    struct rig r;
+    struct audit a;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (int i = 0; i < 6; i++) { /* two stay queued */
+        char url[64];
+
+        snprintf(url, sizeof url, "http://h.test/%d", i);
+        rig_seed(&r, url);
+    }
+    for (int i = 0; i < 4; i++)
+        rig_ack(&r, rig_lease(&r), ends[i], NULL, 0);
+    rig_stop(&r);
+    audit(&r, &a, &none);
+    ck_assert_uint_eq(a.pages, 2);
+    ck_assert_uint_eq(a.found_through_lost, 0);
+    audit_fini(&a);
+    sql(&r, "UPDATE url SET flags = flags | 2 WHERE id IN (1, 2, 3)");
+    audit(&r, &a, &none);
+    ck_assert_uint_eq(a.pages, 2);
+    ck_assert_uint_eq(a.found_through_lost, 1);
+    audit_fini(&a);
+    rig_fini(&r);
+}
+END_TEST
+
 /*
  * The web, all of it fetched; ids in order of finding:
  *
@@ -436,6 +472,7 @@ Suite *suite_audit(void)
     tcase_add_test(t, what_if_says_what_a_replay_one_by_one_says);
     tcase_add_test(t, a_key_that_the_filter_lacks_is_a_false_negative);
     tcase_add_test(t, each_url_that_would_have_been_lost_is_named_in_order);
+    tcase_add_test(t, pages_are_what_was_fetched_in_the_end);
     tcase_add_test(
         t, with_the_link_graph_pages_only_reached_through_lost_ones_are_exact);
     tcase_add_test(t, without_the_link_graph_only_the_bound_is_given);

@@ -412,6 +412,36 @@ START_TEST(every_reason_has_one_word)
 }
 END_TEST
 
+/* Port 80 under http and 443 under https are one place. */
+START_TEST(ours_a_site_is_a_host_and_its_port_whatever_the_scheme)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } pairs[] = {
+        {"http://h/x", "http://h/y?z", true},
+        {"http://h/", "https://h/", true},
+        {"http://h:8080/", "https://h:8080/", true},
+        {"http://h/", "http://i/", false},
+        {"http://h/", "http://www.h/", false},
+        {"http://h:8080/", "http://h/", false},
+        {"http://h:8080/", "https://h/", false},
+        {"http://h:8080/", "http://h:8081/", false},
+        {"http://h:443/", "https://h/", false},
+        {"https://h:80/", "http://h/", false},
+        {"http://h:443/", "https://h:80/", false},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        ck_assert_int_eq(parse(pairs[i].a, pairs[i].b), URL_OK);
+        ck_assert_msg(url_same_site(&url, &base) == pairs[i].same, "%s %s",
+                      pairs[i].a, pairs[i].b);
+        ck_assert_msg(url_same_site(&base, &url) == pairs[i].same, "%s %s",
+                      pairs[i].b, pairs[i].a);
+    }
+}
+END_TEST
+
 Suite *suite_url(void)
 {
     Suite *s = suite_create("url");
@@ -436,6 +466,7 @@ Suite *suite_url(void)
     tcase_add_test(t, origin_length_is_found_without_parsing);
     tcase_add_test(t, a_refused_url_leaves_a_struct_that_can_be_used_again);
     tcase_add_test(t, every_reason_has_one_word);
+    tcase_add_test(t, ours_a_site_is_a_host_and_its_port_whatever_the_scheme);
     suite_add_tcase(s, t);
     return s;
 }
