@@ -180,6 +180,7 @@ static void same_state(void *ctx, uint32_t queue,
 
 START_TEST(the_state_of_a_queue_is_remembered)
 {
+    static const uint32_t order[] = {3, 1, 2, 1};
     struct scratch dir;
     struct model m;
     uint32_t seen = 0;
@@ -187,6 +188,16 @@ START_TEST(the_state_of_a_queue_is_remembered)
     begin(&m, &dir);
     ck_assert_int_eq(db_begin(m.d), STATUS_OK);
     for (uint32_t q = 1; q <= 3; q++) {
+        char key[16];
+        uint32_t queue = 0;
+
+        snprintf(key, sizeof key, "q%u", q);
+        ck_assert_int_eq(frontier_store_queue(m.s, bytes_of_str(""),
+                                              bytes_of_str(key), &queue),
+                         STATUS_OK);
+    }
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        uint32_t q = order[i];
         struct queue_state state = {
             .blocked_until_ms = 1000 * (int64_t)q,
             .delay_ms = (int64_t)q - 2,
@@ -194,14 +205,8 @@ START_TEST(the_state_of_a_queue_is_remembered)
             .failures = q + 2,
             .fetched = q + 3,
         };
-        char key[16];
-        uint32_t queue = 0;
 
-        snprintf(key, sizeof key, "q%u", q);
         strcpy(state.reason, q == 2 ? "retry_after" : "");
-        ck_assert_int_eq(frontier_store_queue(m.s, bytes_of_str(""),
-                                              bytes_of_str(key), &queue),
-                         STATUS_OK);
         ck_assert_int_eq(frontier_store_set_queue_state(m.s, q, &state),
                          STATUS_OK);
         ck_assert_int_eq(frontier_store_set_queue_state(m.s, 4, &state),
