@@ -182,12 +182,12 @@ unsigned sizing_block_best(unsigned cells, double fpr, double *load)
 static double mean_rate(const struct sizing_curve *c, double full,
                         double growth)
 {
-    enum { STEPS = 16 };
+    const int steps = 16;
     double sum = 0;
 
-    for (int i = 0; i < STEPS; i++)
-        sum += sizing_curve_rate(c, full * pow(growth, -(i + 0.5) / STEPS));
-    return sum / STEPS;
+    for (int i = 0; i < steps; i++)
+        sum += sizing_curve_rate(c, full * pow(growth, -(i + 0.5) / steps));
+    return sum / steps;
 }
 
 double sizing_growing_load(unsigned k, unsigned cells, double fpr,

@@ -208,21 +208,21 @@ double filter_probe_miss(const struct filter_probe *p, uint64_t asked,
 
 static double ask_single(const struct filter *f, uint64_t held)
 {
-    enum { ROUNDS = 200000 };
-    uint64_t *keys = xmalloc(ROUNDS * sizeof *keys);
+    const size_t rounds = 200000;
+    uint64_t *keys = xmalloc(rounds * sizeof *keys);
     unsigned seen = 0;
     int64_t t;
 
-    for (uint64_t i = 0; i < ROUNDS; i++)
+    for (uint64_t i = 0; i < rounds; i++)
         keys[i] =
             filter_measure_key(held > 0 ? filter_measure_key(i + ASKED) % held
                                         : (UINT64_C(1) << 61) + i);
     t = filter_measure_now();
-    for (size_t i = 0; i < ROUNDS; i++)
-        seen += filter_check_one(f, keys[(i + seen % 2) % ROUNDS]);
+    for (size_t i = 0; i < rounds; i++)
+        seen += filter_check_one(f, keys[(i + seen % 2) % rounds]);
     t = filter_measure_now() - t;
     free(keys);
-    return (double)t / ROUNDS;
+    return (double)t / (double)rounds;
 }
 
 /* The last keys one by one; growth that falls among them is theirs. */

@@ -21,17 +21,15 @@
 #include "base/format.h"
 #include "cli/report/plot_axis.h"
 
-enum {
-    LEFT = 58,
-    RIGHT = 20,
-    TOP = 50,
-    INNER = 190,
-    BELOW = 46, /* ticks and words of the x axis */
-    LEGEND_ROW = 20,
-    BAR_ROW = 26,
-    BAR_TOP = 32,
-    BAR_TEXT = 64 /* room for a bar's number */
-};
+#define LEFT       58
+#define RIGHT      20
+#define TOP        50
+#define INNER      190
+#define BELOW      46 /* ticks and words of the x axis */
+#define LEGEND_ROW 20
+#define BAR_ROW    26
+#define BAR_TOP    32
+#define BAR_TEXT   64  /* room for a bar's number */
 #define DECADES    1e5 /* between the ends of a logarithmic y axis, at most */
 #define CHAR_WIDTH 6.9 /* of a letter of 13 units, a little more than most */
 

@@ -7,14 +7,14 @@
 
 START_TEST(every_number_has_a_word_of_its_own)
 {
-    for (int a = 0; a < REASON_COUNT_; a++) {
+    for (enum outcome_reason a = 0; a < REASON_COUNT_; a++) {
         ck_assert_str_ne(outcome_reason_name(a), "unknown");
-        for (int b = 0; b < a; b++)
+        for (enum outcome_reason b = 0; b < a; b++)
             ck_assert_str_ne(outcome_reason_name(a), outcome_reason_name(b));
     }
-    for (int a = 0; a < OUTCOME_STATUS_COUNT_; a++) {
+    for (enum outcome_status a = 0; a < OUTCOME_STATUS_COUNT_; a++) {
         ck_assert_str_ne(outcome_status_name(a), "unknown");
-        for (int b = 0; b < a; b++)
+        for (enum outcome_status b = 0; b < a; b++)
             ck_assert_str_ne(outcome_status_name(a), outcome_status_name(b));
     }
     ck_assert_str_eq(outcome_reason_name(REASON_COUNT_), "unknown");

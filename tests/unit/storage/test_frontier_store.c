@@ -265,8 +265,8 @@ START_TEST(splits_urls_of_any_shape_and_puts_them_together_again)
         ":///",
         "a://b/c://d/e",
         "not a url at all",
-        "http://this-is-a-host-name-that-is-longer-than-a-line-of-the-cache"
-        ".example.org/path",
+        ("http://this-is-a-host-name-that-is-longer-than-a-line-of-the-cache"
+         ".example.org/path"),
     };
     enum { N = sizeof urls / sizeof *urls };
     struct scratch dir = scratch_make();

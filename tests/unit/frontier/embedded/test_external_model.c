@@ -8,9 +8,11 @@
 #define PATHS 20
 #define URLS  (HOSTS * PATHS)
 
+enum model_state { M_QUEUED, M_OURS, M_EXTERNAL, M_DONE, M_REMOVED };
+
 struct model_url {
     char url[32];
-    enum { M_QUEUED, M_OURS, M_EXTERNAL, M_DONE, M_REMOVED } state;
+    enum model_state state;
     int64_t due, until; /* monotonic */
     uint64_t number;
     unsigned fetches;
@@ -53,7 +55,7 @@ static uint32_t model_done_of(const struct model *m, size_t host)
     return n;
 }
 
-static void model_out(struct model *m, uint64_t id, int state)
+static void model_out(struct model *m, uint64_t id, enum model_state state)
 {
     struct model_url *u = &m->u[id];
     uint32_t limit = m->limit[host_of(id)];
@@ -70,7 +72,7 @@ static void model_out(struct model *m, uint64_t id, int state)
     u->state = state;
 }
 
-static void model_back(struct model *m, uint64_t id, int state)
+static void model_back(struct model *m, uint64_t id, enum model_state state)
 {
     m->u[id].state = state;
     m->out[host_of(id)]--;
@@ -241,7 +243,7 @@ static void model_step(struct model *m)
     model_expire(m);
 }
 
-static uint64_t model_count(const struct model *m, int state)
+static uint64_t model_count(const struct model *m, enum model_state state)
 {
     uint64_t n = 0;
 

@@ -61,10 +61,11 @@ START_TEST(the_views_name_every_kind_status_and_reason)
     fill(d);
     for (int i = 0; i < LINK_KIND_COUNT_; i++) {
         snprintf(sql, sizeof sql, "SELECT kind FROM urls WHERE id = %d", i + 1);
-        ck_assert_str_eq(one_text(d, sql), link_kind_name(i));
+        ck_assert_str_eq(one_text(d, sql), link_kind_name((enum link_kind)i));
     }
     for (int i = 0; i < REASON_COUNT_; i++) {
-        struct outcome o = {i % OUTCOME_STATUS_COUNT_, i, 404};
+        struct outcome o = {(enum outcome_status)(i % OUTCOME_STATUS_COUNT_),
+                            (enum outcome_reason)i, 404};
 
         snprintf(sql, sizeof sql,
                  "SELECT ifnull(reason, '') FROM fetches"
