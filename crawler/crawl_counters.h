@@ -45,7 +45,7 @@ struct crawl_counter {
     size_t at; /* of its uint64_t in struct crawl_stats */
 };
 
-#define CRAWL_COUNTERS 37
+#define CRAWL_COUNTERS 39
 extern const struct crawl_counter crawl_counters[CRAWL_COUNTERS];
 
 uint64_t crawl_counter_value(const struct crawl_counter *c,

@@ -70,6 +70,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
 
     if (atomic_load(&c->paused))
         return CRAWL_RUNNING; /* until it is told to go on */
+    if (s->rejudging)
+        return CRAWL_RUNNING;
     if (s->queued == 0)
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
     if (s->leased > 0) /* other programs have leases and may bring links */
@@ -178,7 +180,7 @@ static bool nothing_left(struct crawl *c)
     struct engine_stats s;
 
     c->engine->ops->stats(c->engine, &s);
-    return s.queued == 0;
+    return s.queued == 0 && !s.rejudging;
 }
 
 static void last_words(struct crawl *c)

@@ -140,14 +140,14 @@ static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
     if (seen_before(&f->seen, like.digest) && !f->o->record_links)
         return REASON_NONE;
     if (f->o->links_most > 0 && f->seen.count > f->o->links_most) {
-        outlinks_overflow(&f->found);
+        outlinks_drop(&f->found, REASON_LINK_COUNT, u, &like, f->seen.count);
         return REASON_LINK_COUNT;
     }
     verdict = link_is_sitemap(like.kind) && url_same_site(&f->page, u)
                   ? scope_check_listing(f->o->rules.scope, u, like.depth)
                   : scope_check(f->o->rules.scope, u, like.depth);
     if (!verdict.in) {
-        outlinks_drop(&f->found, verdict.reason, u);
+        outlinks_drop(&f->found, verdict.reason, u, &like, 0);
         return verdict.reason;
     }
     outlinks_add(to, &like);
@@ -161,7 +161,7 @@ static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
 {
     f->count++;
     if ((f->o->kinds & LINK_BIT(kind)) == 0) {
-        outlinks_drop(&f->found, REASON_KIND, u);
+        outlinks_drop(&f->found, REASON_KIND, u, NULL, 0);
         return false;
     }
     candidate_form(&f->o->rules, u);
@@ -177,7 +177,7 @@ static void visit(void *ctx, const struct found_link *l)
     if (!prepare(f, l->kind, l->url))
         return;
     if (l->nofollow && !f->o->follow_nofollow)
-        outlinks_drop(&f->found, REASON_NOFOLLOW, l->url);
+        outlinks_drop(&f->found, REASON_NOFOLLOW, l->url, NULL, 0);
     else
         (void)offer(f, &f->found, like, l->url);
 }
@@ -263,7 +263,7 @@ void link_finder_count(struct link_finder *f, uint64_t links)
 
 bool link_finder_is_full(const struct link_finder *f)
 {
-    return f->found.full;
+    return f->found.full || f->found.cut;
 }
 
 void link_finder_forbid(struct link_finder *f)

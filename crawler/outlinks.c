@@ -13,8 +13,7 @@
 #include "base/mem.h"
 #include "frontier/candidate.h"
 
-#define KEPT_COUNT     ((size_t)4096) /* room kept between pages */
-#define DROP_TEXT_MOST ((size_t)2048)
+#define KEPT_COUNT ((size_t)4096) /* room kept between pages */
 
 void outlinks_fini(struct outlinks *f)
 {
@@ -43,7 +42,7 @@ void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
     f->lease = lease;
     f->arena = arena;
     f->most = most;
-    f->full = false;
+    f->full = f->cut = false;
     f->item_count = f->drop_count = 0;
 }
 
@@ -84,27 +83,35 @@ void outlinks_overflow(struct outlinks *f)
     if (f->full)
         return;
     f->full = true;
-    *new_drop(f) =
-        (struct engine_drop){REASON_LINK_COUNT, f->lease->key, f->lease->url};
+    *new_drop(f) = (struct engine_drop){.reason = REASON_LINK_COUNT,
+                                        .host = f->lease->key,
+                                        .url = f->lease->url};
 }
 
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
-                   const struct url *u)
+                   const struct url *u, const struct engine_item *like,
+                   size_t place)
 {
     struct bytes text = url_text(u), host = url_host(u);
-    size_t len = text.len < DROP_TEXT_MOST ? text.len : DROP_TEXT_MOST;
-    size_t host_at = (size_t)(host.at - text.at);
-    char *at = has_room(f, len) ? arena_try_copy(f->arena, text.at, len) : NULL;
+    char *at = has_room(f, text.len)
+                   ? arena_try_copy(f->arena, text.at, text.len)
+                   : NULL;
 
     if (at == NULL) {
         outlinks_overflow(f);
         return;
     }
-    if (host_at + host.len > len)
-        host = bytes_of("", 0); /* cannot be: hosts are at most 253 octets */
-    else
-        host.at = at + host_at;
-    *new_drop(f) = (struct engine_drop){reason, host, bytes_of(at, len)};
+    f->cut |= place > 0;
+    *new_drop(f) = (struct engine_drop){
+        .reason = reason,
+        .host = bytes_of(at + (host.at - text.at), host.len),
+        .url = bytes_of(at, text.len),
+        .whole = like != NULL,
+        .kind = like != NULL ? like->kind : 0,
+        .hops = like != NULL ? like->hops : 0,
+        .depth = like != NULL ? like->depth : 0,
+        .place = place < UINT32_MAX ? (uint32_t)place : UINT32_MAX,
+    };
 }
 
 void outlinks_add(struct outlinks *f, const struct engine_item *like)
@@ -132,8 +139,9 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like)
 void outlinks_forbid(struct outlinks *f, enum outcome_reason reason)
 {
     for (size_t i = 0; i < f->item_count; i++)
-        *new_drop(f) =
-            (struct engine_drop){reason, f->items[i].key, f->items[i].url};
+        *new_drop(f) = (struct engine_drop){.reason = reason,
+                                            .host = f->items[i].key,
+                                            .url = f->items[i].url};
     f->item_count = 0;
 }
 

@@ -20,6 +20,7 @@ struct outlinks {
     struct arena *arena;
     size_t most; /* octets of the arena that may be used */
     bool full;   /* the drop that names the page was made */
+    bool cut;    /* a link was dropped as one too many */
     struct engine_item *items;
     size_t item_count, item_cap;
     struct engine_drop *drops;
@@ -35,8 +36,11 @@ void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
 /* A copy of `like`, with its texts and hint; like->key is a part of like->url.
  */
 void outlinks_add(struct outlinks *f, const struct engine_item *like);
+/* `like` says how `u` was found; `place` is 0 but for a link that was one too
+ * many. */
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
-                   const struct url *u);
+                   const struct url *u, const struct engine_item *like,
+                   size_t place);
 /* All further links of this page, in one drop that names the page. */
 void outlinks_overflow(struct outlinks *f);
 /* All that was to be admitted is dropped. */

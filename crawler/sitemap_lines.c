@@ -43,7 +43,7 @@ static void add_line(const struct candidate_rules *of, struct outlinks *f,
     enum outcome_reason no = candidate_take(of, u, true, &like);
 
     if (no != REASON_NONE)
-        outlinks_drop(f, no, u);
+        outlinks_drop(f, no, u, &like, 0);
     else
         outlinks_add(f, &like);
 }

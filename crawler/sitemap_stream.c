@@ -143,7 +143,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     candidate_form(&s->o->rules, e->url);
     no = judge_entry(s, e->url, &like);
     if (no != REASON_NONE) {
-        outlinks_drop(&s->own, no, e->url);
+        outlinks_drop(&s->own, no, e->url, &like, 0);
         return;
     }
     if (sitemap_hint(e, &hint))

@@ -129,8 +129,9 @@ static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
         if (may_list(s, items[i].url))
             items[kept++] = items[i];
         else
-            drops[dropped++] = (struct engine_drop){REASON_CROSS_HOST,
-                                                    items[i].key, items[i].url};
+            drops[dropped++] = (struct engine_drop){.reason = REASON_CROSS_HOST,
+                                                    .host = items[i].key,
+                                                    .url = items[i].url};
     }
     return kept;
 }

@@ -98,11 +98,26 @@ struct engine_host_news {
     struct bytes robots_host;
 };
 
-/* A drop before admission, for the counts and examples. */
+/* A drop before admission, for the counts and examples; and to be judged again
+ * when a setting changes, if it is `whole`: url is all of it, and it was found
+ * so. */
 struct engine_drop {
     enum outcome_reason reason;
     struct bytes host, url;
+    bool whole;
+    uint8_t kind;
+    uint16_t hops;
+    uint32_t depth;
+    uint32_t place; /* of a link that was one too many: on its page, from 1 */
 };
+
+/* Reasons of drops that a setting can lift, see engine_ops.rejudge. */
+#define ENGINE_MAY_RETURN                                                      \
+    (UINT64_C(1) << REASON_SCOPE | UINT64_C(1) << REASON_DEPTH |               \
+     UINT64_C(1) << REASON_EXCLUDE | UINT64_C(1) << REASON_INCLUDE |           \
+     UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_LINK_COUNT |     \
+     UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
+     UINT64_C(1) << REASON_TRUNCATED_LENGTH)
 
 /* What became of a leased URL: one transaction with the links it revealed. */
 struct engine_done {
@@ -133,6 +148,9 @@ struct engine_stats {
     uint64_t links;      /* found on pages, redirects included */
     uint64_t duplicates; /* of them seen before, in the page or in the crawl */
     uint64_t dropped;    /* links dropped before admission */
+    uint64_t drops_kept; /* of these and of URLs passed over: may come back */
+    uint64_t drops_lost; /* not kept for want of room (--keep-dropped) */
+    bool rejudging;      /* kept drops are still to be judged again */
     uint64_t bytes;      /* wire octets received */
     uint64_t seeds, seeds_failed;
     uint64_t memory; /* bytes held by the engine */
@@ -223,6 +241,12 @@ struct engine_ops {
     /* `scope` is, or has become, another than what queued URLs were admitted
      * by: they are asked about again when they are leased. */
     void (*recheck)(struct engine *e, struct scope *scope);
+    /* The settings behind these reasons (1 << enum outcome_reason) have
+     * changed: the kept drops of such a reason are judged again, some of them
+     * each turn, also if this process ends in between. Call it once for a crawl
+     * that is opened, with 0 where nothing changed, when the scope has its
+     * places: nothing is judged before. */
+    enum status (*rejudge)(struct engine *e, uint64_t reasons, int64_t now);
     /* Hosts that wait now wait by the new delays. */
     void (*set_schedule)(struct engine *e, const struct schedule_options *o,
                          int64_t now);

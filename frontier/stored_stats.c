@@ -109,7 +109,8 @@ void engine_stats_of_store(const struct frontier_store *s,
                            struct engine_stats *out)
 {
     *out = (struct engine_stats){
-        .urls = frontier_store_last_id(s),
+        .urls =
+            frontier_store_last_id(s) - frontier_store_counter(s, "readmitted"),
         .queued = frontier_store_pending_all(s),
         .removed = frontier_store_counter(s, "skipped.removed"),
         .queues = frontier_store_queue_count(s),
@@ -122,6 +123,8 @@ void engine_stats_of_store(const struct frontier_store *s,
         .links = frontier_store_counter(s, "links"),
         .duplicates = frontier_store_counter(s, "duplicates"),
         .dropped = frontier_store_counter(s, "dropped"),
+        .drops_kept = frontier_store_counter(s, "drops_kept"),
+        .drops_lost = frontier_store_counter(s, "drops_lost"),
         .bytes = frontier_store_counter(s, "bytes"),
         .seeds = frontier_store_counter(s, "seeds"),
         .seeds_failed = frontier_store_counter(s, "seeds_failed"),

@@ -203,7 +203,6 @@ static enum status change_scope(struct change_task *c, struct engine *e)
         return st;
     scope_become(scope, c->scope);
     c->scope = NULL;
-    e->ops->recheck(e, scope);
     return STATUS_OK;
 }
 
@@ -229,6 +228,8 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
                            made->frontier.per_host);
         crawl_set_limits(c->m->crawl, &limits);
     }
+    if (st == STATUS_OK && recheck)
+        e->ops->recheck(e, c->m->setup->scope);
     return st;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/secret.h"
+#include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
@@ -50,6 +51,13 @@ static enum status before_commit(void *setup)
     return crawl_archive_sync(setup);
 }
 
+static bool takes_type(const void *ctx, struct bytes mime)
+{
+    const struct fetcher_options *o = ctx;
+
+    return mime_accepted(mime, o->mime, o->mime_count);
+}
+
 static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
 {
     c->frontier = (struct frontier_options){
@@ -78,6 +86,14 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .commit_interval = COMMIT_INTERVAL,
+        .keep_dropped = s->keep_dropped_bytes,
+        .judge = {.scope = c->scope,
+                  .drop_params = s->drop_params.item,
+                  .drop_param_count = s->drop_params.count,
+                  .links_most = (uint64_t)s->max_links,
+                  .body_most = s->max_body_bytes,
+                  .takes_type = takes_type,
+                  .ctx = &c->fetch},
     };
 }
 

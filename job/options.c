@@ -206,6 +206,10 @@ static const struct option_spec specs[] = {
     {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
      .help = "most different links taken of one page; the rest are dropped"},
+    {.name = "keep-dropped", SIZE(keep_dropped_bytes), .fallback = "256M",
+     .min = 0, .max = SIZE_CEILING, .section = LIMITS,
+     .help = "room for dropped links, which come back when a resume lets them "
+             "in"},
     {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stay below this, whatever the size of the crawl"},

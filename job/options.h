@@ -27,7 +27,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 85 /* rows of the table */
+#define CRAWL_OPTIONS 86 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -76,16 +76,17 @@ struct crawl_settings {
     struct option_list sitemap_url; /* sitemaps given by a person */
 
     /* ---- limits ---- */
-    int64_t limit_pages;     /* pages fetched; 0: none */
-    int64_t limit_per_host;  /* the same, of each queue key; 0: none */
-    int64_t limit_time_ms;   /* of this run; 0: none */
-    uint64_t quota_bytes;    /* octets received; 0: none */
-    uint64_t max_body_bytes; /* of one answer, decoded */
-    int64_t max_links;       /* different ones taken of a page; 0: all */
-    uint64_t memory_bytes;   /* resident, whole process */
-    uint64_t min_disk_bytes; /* least left free on DIR's file system */
-    int64_t give_up_ms;      /* stop when all that is left waits longer;
-                                0: never */
+    int64_t limit_pages;         /* pages fetched; 0: none */
+    int64_t limit_per_host;      /* the same, of each queue key; 0: none */
+    int64_t limit_time_ms;       /* of this run; 0: none */
+    uint64_t quota_bytes;        /* octets received; 0: none */
+    uint64_t max_body_bytes;     /* of one answer, decoded */
+    int64_t max_links;           /* different ones taken of a page; 0: all */
+    uint64_t keep_dropped_bytes; /* of drops that may come back */
+    uint64_t memory_bytes;       /* resident, whole process */
+    uint64_t min_disk_bytes;     /* least left free on DIR's file system */
+    int64_t give_up_ms;          /* stop when all that is left waits longer;
+                                    0: never */
 
     /* ---- politeness ---- */
     int64_t delay_ms;     /* from the end of an answer to the next request */

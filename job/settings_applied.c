@@ -3,29 +3,52 @@
  * settings_applied.c - what was in force, what is, and what follows from the
  * difference.
  *
- * Once a scope has changed, queued URLs are asked again for as long as the
- * crawl lives (`scope_changed`): which of them were admitted under which scope
- * is not known.
+ * Once a setting has changed by which URLs are dropped, queued URLs are asked
+ * again for as long as the crawl lives (`scope_changed`): which of them were
+ * admitted by which is not known. Drops that it had kept out are judged again;
+ * the note is written in the transaction that begins with that, so a crash
+ * leaves both or neither.
  */
 #include "job/settings_applied.h"
 
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
 #include "config/config.h"
 #include "job/settings.h"
 
-/* What of the settings makes the scope. */
-static const char *const of_scope[] = {"scope", "depth", "include", "exclude",
-                                       "max-url-len"};
+#define BIT(reason) (UINT64_C(1) << REASON_##reason)
 
-static bool scope_differs(const struct crawl_settings *a,
-                          const struct crawl_settings *b)
+/* The settings by which URLs are dropped, and for which reasons. */
+static const struct {
+    const char *name;
+    uint64_t reasons;
+} rules[] = {
+    {"scope", BIT(SCOPE)},
+    {"depth", BIT(DEPTH)},
+    {"include", BIT(INCLUDE)},
+    {"exclude", BIT(EXCLUDE)},
+    {"max-url-len", BIT(URL_LENGTH)},
+    {"max-links", BIT(LINK_COUNT)},
+    {"per-host", BIT(BUDGET)},
+    {"mime", BIT(MIME)},
+    {"max-body", BIT(TRUNCATED_LENGTH)},
+    /* A URL that has another form may pass where the old one did not. */
+    {"drop-params", ENGINE_MAY_RETURN},
+};
+
+/* Reasons that the difference may lift. */
+static uint64_t what_is_lifted(const struct crawl_settings *a,
+                               const struct crawl_settings *b)
 {
-    bool differs = false;
+    uint64_t lifted = 0;
 
-    for (size_t i = 0; i < sizeof of_scope / sizeof *of_scope; i++)
-        differs |=
-            !option_equal(&crawl_options.spec[settings_index(of_scope[i])], a,
-                          b);
-    return differs;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (!option_equal(&crawl_options.spec[settings_index(rules[i].name)], a,
+                          b))
+            lifted |= rules[i].reasons;
+    return lifted;
 }
 
 /* ---- the note ---- */
@@ -97,10 +120,26 @@ static enum status write_note(struct engine *e, const struct crawl_settings *s)
 enum status settings_note_first(struct engine *e,
                                 const struct crawl_settings *s)
 {
-    return write_note(e, s);
+    enum status st = e->ops->rejudge(e, 0, clock_mono());
+
+    return st == STATUS_OK ? write_note(e, s) : st;
 }
 
 /* ---- what follows ---- */
+
+/* Drops of these reasons are judged again. */
+static enum status let_in(struct engine *e, uint64_t lifted)
+{
+    struct engine_stats s;
+
+    e->ops->stats(e, &s);
+    if (lifted != 0 && s.drops_lost > 0)
+        log_warn("the crawl may stay incomplete: drops that these settings may "
+                 "let in were not kept, for want of room",
+                 "lost=%llu option=keep-dropped",
+                 (unsigned long long)s.drops_lost);
+    return e->ops->rejudge(e, lifted, clock_mono());
+}
 
 static enum status note_scope(struct engine *e, bool changed, bool *recheck)
 {
@@ -122,13 +161,17 @@ enum status settings_note(struct engine *e, const struct crawl_settings *s,
 {
     struct crawl_settings was;
     bool known;
+    uint64_t lifted;
     enum status st = settings_applied(e, s, &was, &known);
 
     *recheck = false;
     if (st != STATUS_OK)
         return st;
-    st = note_scope(e, !known || scope_differs(&was, s), recheck);
+    lifted = known ? what_is_lifted(&was, s) : ENGINE_MAY_RETURN;
     settings_fini(&was);
+    st = let_in(e, lifted);
+    if (st == STATUS_OK)
+        st = note_scope(e, lifted != 0, recheck);
     return st == STATUS_OK ? write_note(e, s) : st; /* last */
 }
 

@@ -38,13 +38,16 @@ bool settings_of_note(struct bytes note, const struct crawl_settings *s,
 /* Of a new crawl: notes `s`. */
 MUST_CHECK enum status settings_note_first(struct engine *e,
                                            const struct crawl_settings *s);
-/* Notes `s`, which are in force from now on. *recheck: URLs may be queued that
- * an earlier scope has admitted; they are asked again when they are leased. */
+/* Notes `s`, which are in force from now on; what they let in is judged again
+ * from the next turn on, when the scope has to be theirs. *recheck: URLs may be
+ * queued that an earlier one has admitted; they are asked again when they are
+ * leased. */
 MUST_CHECK enum status settings_note(struct engine *e,
                                      const struct crawl_settings *s,
                                      bool *recheck);
 /* Puts `s` in force in a crawl that is open and does not run yet: opens its
- * scope again, and has queued URLs asked again if the scope ever changed. */
+ * scope again, has queued URLs asked again if what drops them ever changed, and
+ * lets drops in that they allow (engine_ops.rejudge). */
 MUST_CHECK enum status settings_put_in_force(struct engine *e,
                                              struct crawl_setup *c,
                                              const struct crawl_settings *s);

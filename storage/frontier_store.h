@@ -50,8 +50,11 @@ struct url_row {
 };
 #define URL_ROW_SEED           1 /* given by a person */
 #define URL_ROW_FALSE_POSITIVE 2 /* the filter said "maybe", the set "no" */
-#define URL_ROW_SALT_SHIFT     2 /* the other six bits: salt of its digest */
-#define URL_ROW_SALT_MOST      63
+#define URL_ROW_SALT_SHIFT     2 /* five bits: salt of its digest */
+#define URL_ROW_SALT_MOST      31
+#define URL_ROW_AGAIN                                                          \
+    128 /* an earlier row has the same URL, which was                          \
+           passed over then and has come back */
 
 typedef void (*url_row_visit)(void *ctx, const struct url_row *row);
 

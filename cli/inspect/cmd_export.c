@@ -20,6 +20,7 @@
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "storage/db/db_row.h"
+#include "storage/rows/drop_log.h"
 
 enum export_what {
     EXPORT_URLS,
@@ -27,6 +28,7 @@ enum export_what {
     EXPORT_LINKS,
     EXPORT_ERRORS,
     EXPORT_DROPS,
+    EXPORT_DROPPED,
     EXPORT_HOSTS,
     EXPORT_QUEUES
 };
@@ -37,8 +39,9 @@ struct export_settings {
     uint8_t from[2];
 };
 
-static const char *const whats[] = {"urls",  "pages", "links",  "errors",
-                                    "drops", "hosts", "queues", NULL};
+static const char *const whats[] = {"urls",   "pages",  "links",
+                                    "errors", "drops",  "dropped",
+                                    "hosts",  "queues", NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
@@ -50,11 +53,11 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "WHAT",
-     .help =
-         "every URL; pages that were fetched; links between URLs, where "
-         "--record links kept them; URLs that failed, were denied or "
-         "skipped; links dropped before admission; hosts, or queues, which is "
-         "the same. Of a service's directory: urls or queues"},
+     .help = "every URL; pages that were fetched; links between URLs, where "
+             "--record links kept them; URLs that failed, were denied or "
+             "skipped; drops by reason and host; dropped, those of them that a "
+             "setting may let in, one by one; hosts, or queues, which is the "
+             "same. Of a service's directory: urls or queues"},
     {.name = "format",
      .type = OPTION_CHOICE,
      .at = offsetof(struct export_settings, format),
@@ -72,9 +75,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 static const struct usage usage = {
     .name = "export",
-    .synopsis =
-        "export DIR [--what urls|pages|links|errors|drops|hosts|queues] "
-        "[--format jsonl|csv]",
+    .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
              "stdout; the fields are described in docs/formats/export.md. "
              "Works while it runs.",
@@ -98,6 +99,7 @@ struct export
     struct final *finals; /* by id */
     uint64_t last;
     struct url_row from; /* page whose links are written; its URL in `text` */
+    bool again;          /* some URL came back under a row of its own */
     bool hints;          /* some URL has one */
     bool failed;         /* stdout is gone */
     bool damaged;        /* a row names a URL that is not there */
@@ -165,6 +167,19 @@ static struct bytes target_of(struct export *j, uint64_t seq)
     return id != 0 ? url_of(j, id, &j->via_text) : buf_bytes(&j->via_text);
 }
 
+/* Has a later row of the same URL taken its place? */
+static bool came_back(struct export *j, const struct url_row *row)
+{
+    struct digest d;
+    uint64_t id = row->id;
+
+    if (!j->again || j->finals[row->id].status == OUTCOME_QUEUED)
+        return false;
+    d = reader_digest(j->r, row);
+    j->damaged |= exact_set_find(j->r->exact, &d, 1, &id) != STATUS_OK;
+    return id != row->id;
+}
+
 static void put_url(void *ctx, const struct url_row *row)
 {
     struct export *j = ctx;
@@ -172,7 +187,7 @@ static void put_url(void *ctx, const struct url_row *row)
     struct url_record f = url_record_empty();
     enum status st = STATUS_NOT_FOUND;
 
-    if (j->failed)
+    if (j->failed || came_back(j, row))
         return;
     f.url = *row;
     f.fetch.status = final->status;
@@ -328,6 +343,47 @@ static enum status export_drops(struct export *j)
     return st;
 }
 
+/* An entry of a URL with a row has its number alone. */
+static enum status put_kept(struct export *j, const struct kept_drop *k)
+{
+    struct url_row row = {.url = k->text,
+                          .via = k->via,
+                          .depth = k->depth,
+                          .kind = k->kind};
+    enum status st =
+        k->id != 0 ? frontier_store_get(j->r->store, k->id, &row, &j->text)
+                   : STATUS_OK;
+
+    if (st == STATUS_OK && row.via != 0)
+        st = frontier_store_get(j->r->store, row.via, &j->from, &j->via_text);
+    if (st != STATUS_OK)
+        return st;
+    record_text(&j->out, "url", row.url);
+    record_str(&j->out, "reason", outcome_reason_name(k->reason));
+    record_uint(&j->out, "depth", row.depth);
+    record_str(&j->out, "kind", link_kind_name(row.kind));
+    record_text(&j->out, "via",
+                row.via != 0 ? some(j->from.url) : some(bytes_of("", 0)));
+    record_some(&j->out, "via_id", row.via);
+    record_some(&j->out, "id", k->id);
+    end_row(j);
+    return STATUS_OK;
+}
+
+static enum status export_dropped(struct export *j)
+{
+    struct drop_log *l = NULL;
+    struct drop_block b = {.number = 0};
+    enum status st = drop_log_open(&l, j->r->db);
+
+    while (st == STATUS_OK && !j->failed &&
+           (st = drop_log_next(l, b.number, UINT64_MAX, &b)) == STATUS_OK)
+        for (size_t i = 0; st == STATUS_OK && i < b.count; i++)
+            st = put_kept(j, &b.at[i]);
+    drop_log_close(l);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 static enum status export_hosts(struct export *j)
 {
     uint32_t n = frontier_store_queue_count(j->r->store);
@@ -356,6 +412,8 @@ static enum status run_export(struct export *j, enum export_what what)
         return page_store_each(j->r->pages, 0, visit_error, j);
     case EXPORT_DROPS:
         return export_drops(j);
+    case EXPORT_DROPPED:
+        return export_dropped(j);
     case EXPORT_HOSTS:
     case EXPORT_QUEUES:
         break;
@@ -365,7 +423,10 @@ static enum status run_export(struct export *j, enum export_what what)
 
 static int export(struct reader *r, const struct export_settings *s)
 {
-    struct export j = {.r = r, .last = frontier_store_last_id(r->store)};
+    struct export j = {.r = r,
+                       .last = frontier_store_last_id(r->store),
+                       .again =
+                           frontier_store_counter(r->store, "readmitted") > 0};
     int code = EXIT_DONE;
     enum status st;
 

@@ -97,7 +97,7 @@ static bool is_finished(struct engine *e)
     struct engine_stats s;
 
     e->ops->stats(e, &s);
-    return s.queued == 0;
+    return s.queued == 0 && !s.rejudging;
 }
 
 /* It may have been killed before its last checkpoint, and opening it may have

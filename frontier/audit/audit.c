@@ -96,7 +96,8 @@ static void count_row(struct pass *p, const struct url_row *row)
     struct audit_tally *t = &p->crawl;
     bool lost = (row->flags & URL_ROW_FALSE_POSITIVE) != 0;
 
-    p->out->replaced += row->kind == URL_KIND_SERVED && row->via != 0;
+    p->out->replaced += (row->kind == URL_KIND_SERVED && row->via != 0) ||
+                        (row->flags & URL_ROW_AGAIN) != 0;
     audit_tally_count(t, row->id, lost);
     if (lost)
         id_bits_add(&p->lost, row->id);

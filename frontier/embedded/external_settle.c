@@ -162,7 +162,7 @@ enum status external_discover(struct engine *e, const struct engine_item *items,
         repeats += !list[i].fresh && !list[i].blocked;
     }
     if (st == STATUS_OK) {
-        frontier_count_drops(f, &dropped, wall_ms);
+        st = frontier_take_drops(f, &dropped, wall_ms);
         frontier_store_add(f->store, "links", n + drop_count);
         frontier_store_add(f->store, "duplicates", repeats);
     }

@@ -111,7 +111,12 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 
     if (f->o.blocklist != NULL)
         store_blocklist_counts(f);
-    st = page_store_step(f->pages);
+    st = drop_log_flush(f->drop_log);
+    frontier_store_add(f->store, "drops_kept",
+                       drop_log_count(f->drop_log) -
+                           frontier_store_counter(f->store, "drops_kept"));
+    if (st == STATUS_OK)
+        st = page_store_step(f->pages);
     if (st == STATUS_OK && f->external != NULL)
         st = external_step(f);
     if (st != STATUS_OK)
@@ -133,12 +138,16 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
     struct frontier *f = (struct frontier *)e;
     bool full = f->uncommitted > 0 && f->uncommitted * 2 >= f->o.in_flight;
 
-    (void)wall_ms;
+    enum status st;
+
     if (durable != NULL)
         *durable = 0;
     if (f->base->broken)
         return db_error(f->base->db);
     seen_store_poll(f->base);
+    st = rejudge_step(f, now, wall_ms);
+    if (st != STATUS_OK)
+        return st;
     if (f->external != NULL)
         external_tick(f, now);
     if (!f->base->in_txn)
@@ -233,6 +242,7 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     engine_stats_of_store(f->store, out);
     out->leased = lease_count(f->leases);
     out->withheld = f->withheld;
+    out->rejudging = rejudge_is_due(f);
     out->queues_active = f->hosts_active;
     out->memory = seen_store_memory(f->base);
     out->commits = f->base->commits;
@@ -255,7 +265,9 @@ void frontier_close(struct engine *e)
     map_free(f->tries, free);
     link_store_close(f->links);
     hint_store_close(f->hints);
+    drop_log_close(f->drop_log);
     seen_store_close(f->base);
+    frontier_forget_drops(f);
     free(f->digests);
     free(f->answers);
     free(f->fresh);

@@ -24,6 +24,19 @@
 
 struct blocklist;
 
+/* What URLs are asked before they are admitted, where drops are judged again.
+ * All of it outlives the frontier. */
+struct frontier_judge {
+    struct scope *scope; /* thread-safe */
+    const char *const *drop_params;
+    size_t drop_param_count;
+    uint64_t links_most; /* of a page; 0: all */
+    uint64_t body_most;  /* octets of a body */
+    /* Is this media type wanted? NULL: all are. */
+    bool (*takes_type)(const void *ctx, struct bytes mime);
+    const void *ctx;
+};
+
 struct frontier_options {
     struct bytes crawl; /* crawl ID */
     struct schedule_options schedule;
@@ -46,6 +59,8 @@ struct frontier_options {
     /* Queued URLs are asked about again when they are leased: scope was
      * changed by a resume. NULL: they are not. */
     struct scope *recheck;
+    uint64_t keep_dropped;       /* octets of drops that may be judged again */
+    struct frontier_judge judge; /* scope NULL: none is */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
                           scope_check_listing, and no pages where pages are
                           counted */

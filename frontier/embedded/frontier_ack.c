@@ -105,8 +105,8 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
 }
 
 /* A list of URLs, as a sitemap is, is a means to pages and none itself. */
-static bool counts_as_page(const struct frontier *f, struct outcome o,
-                           uint8_t kind)
+bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
+                             uint8_t kind)
 {
     return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
 }
@@ -123,7 +123,7 @@ static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                  reason);
         frontier_store_add(f->store, name, 1);
     }
-    if (counts_as_page(f, o, kind))
+    if (frontier_counts_as_page(f, o, kind))
         frontier_store_add(f->store, "pages", 1);
     if (row->links > 0)
         frontier_store_add(f->store, "links", row->links);
@@ -153,7 +153,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
     count_outcome(f, o, kind, row);
     if (seed && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", 1);
-    return STATUS_OK;
+    return frontier_keep_row(f, row, o, kind);
 }
 
 /* Not the last word: another try later. */
@@ -228,31 +228,6 @@ static enum status follow_redirect(struct frontier *f,
     return STATUS_OK;
 }
 
-void frontier_count_drops(struct frontier *f, const struct engine_done *done,
-                          int64_t wall_ms)
-{
-    uint64_t by_reason[REASON_COUNT_] = {0};
-
-    for (size_t i = 0; i < done->drop_count; i++) {
-        const struct engine_drop *d = &done->drops[i];
-
-        frontier_store_drop(f->store, outcome_reason_name(d->reason), d->host,
-                            d->url, done->id, wall_ms);
-        by_reason[d->reason]++;
-    }
-    for (unsigned r = 0; r < REASON_COUNT_; r++) {
-        char name[64];
-
-        if (by_reason[r] == 0)
-            continue;
-        snprintf(name, sizeof name, "dropped.%s",
-                 outcome_reason_name((enum outcome_reason)r));
-        frontier_store_add(f->store, name, by_reason[r]);
-    }
-    if (done->drop_count > 0)
-        frontier_store_add(f->store, "dropped", done->drop_count);
-}
-
 /* Errors of the host's own making; what the network did counts as well. */
 static bool is_error(struct outcome o)
 {
@@ -315,12 +290,13 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     if (st == STATUS_OK && last)
         st = frontier_count_done(f, h);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
-        counts_as_page(f, o, l->lease.kind)) {
+        frontier_counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
         st = remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
-    frontier_count_drops(f, d, wall_ms);
+    if (st == STATUS_OK)
+        st = frontier_take_drops(f, d, wall_ms);
     external_end_lease(f, l);
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
@@ -456,7 +432,7 @@ enum status frontier_ack(struct engine *e, const struct engine_done *done,
         fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
-            frontier_count_drops(f, &done[i], wall_ms);
+            st = frontier_take_drops(f, &done[i], wall_ms);
         } else {
             uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 

@@ -29,6 +29,13 @@ static void make_room(struct frontier *f, size_t n)
     f->blocked = xrealloc(f->blocked, f->room * sizeof *f->blocked);
 }
 
+void frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
+{
+    if (depth == 0)
+        frontier_store_add(f->store, "last_root",
+                           id - frontier_store_counter(f->store, "last_root"));
+}
+
 static enum status write_row(struct frontier *f, struct bytes crawl,
                              struct admission *a, uint8_t flags,
                              int64_t wall_ms)
@@ -52,10 +59,7 @@ static enum status write_row(struct frontier *f, struct bytes crawl,
     frontier_reschedule(f, frontier_host(f, row.queue));
     if (item->seed)
         frontier_store_add(f->store, "seeds", 1);
-    if (item->depth == 0) /* where a resume stops looking for seeds */
-        frontier_store_add(f->store, "last_root",
-                           a->id -
-                               frontier_store_counter(f->store, "last_root"));
+    frontier_note_root(f, item->depth, a->id);
     return STATUS_OK;
 }
 

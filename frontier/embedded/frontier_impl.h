@@ -5,6 +5,8 @@
  *   frontier.c          put, turn, checkpoints, stats, close
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      what became of a URL, and the links it revealed
+ *   frontier_drop.c     links dropped before admission: counted, and kept
+ *   rejudge.c           kept drops go through the pipeline again
  *   frontier_lease.c    which URL goes out next
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
@@ -33,6 +35,7 @@
 #include "frontier/seen/seen_store.h"
 #include "frontier/stats.h"
 #include "storage/frontier_store.h"
+#include "storage/rows/drop_log.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
@@ -49,6 +52,15 @@ struct frontier_census {
     struct host_stats counting, last;
 };
 
+/* Kept drops that are judged again (rejudge.c). */
+struct rejudge {
+    bool ready;        /* frontier_rejudge was called */
+    uint64_t reasons;  /* 1 << reason; 0: none is judged */
+    uint64_t at, upto; /* blocks: the last one done, the last of all */
+    uint64_t later;    /* reasons to be judged when nothing is queued */
+};
+
+struct recent_drop;
 extern const struct engine_ops frontier_ops;
 
 struct frontier {
@@ -59,6 +71,7 @@ struct frontier {
     struct page_store *pages;     /* the same */
     struct link_store *links;
     struct hint_store *hints;
+    struct drop_log *drop_log;
     struct schedule_random random;
 
     struct heap due;        /* of struct host_queue by place: all of them;
@@ -79,6 +92,10 @@ struct frontier {
         *external; /* NULL: no other program has anything to do with it */
     uint64_t hosts_active;
     uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
+
+    struct recent_drop *recent_drops; /* frontier_drop.c; NULL: none */
+    struct rejudge rejudge;
+    bool keeps_paths; /* every page that a URL is found on counts */
 
     bool links_noted;     /* link_store_note was called in this run */
     int64_t dirty_since;  /* `now` of the first change since the commit */
@@ -136,6 +153,7 @@ uint32_t frontier_next_unplaced(struct engine *e, struct bytes *host);
 enum status frontier_place(struct engine *e, uint32_t queue,
                            const struct ip *address, int64_t now);
 void frontier_recheck(struct engine *e, struct scope *scope);
+enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now);
 void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
                            int64_t now);
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,
@@ -277,9 +295,40 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           struct host_queue *h,
                                           const struct engine_host_news *news,
                                           int64_t now, int64_t wall_ms);
-/* Counts the drops of `done` by reason, and keeps examples. */
-void frontier_count_drops(struct frontier *f, const struct engine_done *done,
-                          int64_t wall_ms);
+/* Does the outcome of a URL of this kind count as a page? */
+bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
+                             uint8_t kind);
+/* Notes where a resume stops looking for seeds, if the URL is one. */
+void frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id);
+
+/* ---- of frontier_drop.c ---- */
+
+/* Counts the drops of `done` by reason, and keeps examples and what may come
+ * back. */
+MUST_CHECK enum status frontier_take_drops(struct frontier *f,
+                                           const struct engine_done *done,
+                                           int64_t wall_ms);
+/* Keeps it, if a setting can lift its reason and there is room. */
+MUST_CHECK enum status frontier_keep_drop(struct frontier *f,
+                                          const struct kept_drop *k);
+/* The same of a URL that got its last word, if that says it was passed over. */
+MUST_CHECK enum status frontier_keep_row(struct frontier *f,
+                                         const struct fetch_row *row,
+                                         struct outcome o, uint8_t kind);
+bool frontier_may_return(enum outcome_reason r);
+/* From now on a drop may be kept that was kept before. */
+void frontier_forget_drops(struct frontier *f);
+
+/* ---- of rejudge.c ---- */
+
+/* How far an earlier run had come. */
+MUST_CHECK enum status rejudge_restore(struct frontier *f);
+/* Is there something to do now? */
+bool rejudge_is_due(const struct frontier *f);
+/* Some of it. */
+MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
+                                    int64_t wall_ms);
+
 /* A URL's last word: its row, its done mark and the counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,

@@ -390,6 +390,8 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
     struct host_queue *h = frontier_first_host(f, &due);
     struct bytes crawl;
 
+    if (rejudge_is_due(f))
+        return now; /* a turn has something to do */
     if (h == NULL || room_for_leases(f, 1) == 0)
         return INT64_MAX; /* something in flight has to come back first */
     if (why != NULL)

@@ -58,6 +58,8 @@ static enum status open_parts(struct frontier *f)
         st = link_store_open(&f->links, s->db);
     if (st == STATUS_OK)
         st = hint_store_open(&f->hints, s->db);
+    if (st == STATUS_OK)
+        st = drop_log_open(&f->drop_log, s->db);
     return st;
 }
 
@@ -196,6 +198,8 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
     struct restart r = restart_of(f, now, wall_ms);
     enum status st = frontier_store_each_tries(f->store, take_tries, &r);
 
+    if (st == STATUS_OK)
+        st = rejudge_restore(f);
     if (st == STATUS_OK)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
     if (st == STATUS_OK)

@@ -117,6 +117,7 @@ const struct engine_ops frontier_ops = {
     .next_unplaced = frontier_next_unplaced,
     .place = frontier_place,
     .recheck = frontier_recheck,
+    .rejudge = frontier_rejudge,
     .set_schedule = frontier_set_schedule,
     .set_limits = frontier_set_limits,
     .external_grant = external_grant,

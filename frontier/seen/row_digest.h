@@ -26,7 +26,8 @@ static inline struct digest row_digest(const struct digest_key *k,
 
     frontier_store_queue_name(store, row->queue, &crawl, &key);
     return digest_url_salted(k, crawl, key, row->url,
-                             (uint8_t)(row->flags >> URL_ROW_SALT_SHIFT));
+                             row->flags >> URL_ROW_SALT_SHIFT &
+                                 URL_ROW_SALT_MOST);
 }
 
 /* Replays a row whose digest may have been in memory only. */
@@ -37,7 +38,8 @@ static inline void row_to_exact_set(struct exact_set *set,
 {
     struct digest d = row_digest(k, store, row);
 
-    if (row->kind == URL_KIND_SERVED && row->via != 0)
+    if ((row->kind == URL_KIND_SERVED && row->via != 0) ||
+        (row->flags & URL_ROW_AGAIN) != 0)
         exact_set_replace(set, d, row->id);
     else
         exact_set_add(set, d, row->id);

@@ -20,7 +20,6 @@
 #include "service/calls/call_crawl_impl.h"
 
 #define MEMORY_MOST ((size_t)128 << 20) /* texts and metadata of a slice */
-#define DROP_MOST   ((size_t)2048)      /* octets kept of a dropped URL */
 
 struct putting {
     struct call_crawl *c;
@@ -55,17 +54,21 @@ static bool to_canonical(struct putting *p, struct bytes url)
     return candidate_read(p->rules, &p->url, url, NULL) == URL_OK;
 }
 
-static void add_drop(struct putting *p, enum outcome_reason reason)
+static void add_drop(struct putting *p, enum outcome_reason reason,
+                     const struct engine_item *like)
 {
     struct bytes text = url_text(&p->url), host = url_host(&p->url);
-    size_t len = text.len < DROP_MOST ? text.len : DROP_MOST;
-    char *at = arena_try_copy(p->arena, text.at, len);
+    char *at = arena_try_copy(p->arena, text.at, text.len);
     char *host_at = arena_try_copy(p->arena, host.at, host.len);
 
     if (at != NULL && host_at != NULL)
         p->drops[p->drop_count++] =
-            (struct engine_drop){reason, bytes_of(host_at, host.len),
-                                 bytes_of(at, len)};
+            (struct engine_drop){.reason = reason,
+                                 .host = bytes_of(host_at, host.len),
+                                 .url = bytes_of(at, text.len),
+                                 .whole = true,
+                                 .kind = like->kind,
+                                 .depth = like->depth};
 }
 
 /* p->url as an item, if it is in scope; else it is dropped. */
@@ -78,7 +81,7 @@ static bool to_item(struct putting *p, const struct frontier_item *item,
     *out = (struct engine_item){.depth = depth_of(p, item), .kind = LINK_A};
     no = candidate_take(p->rules, &p->url, false, out);
     if (no != REASON_NONE) {
-        add_drop(p, no);
+        add_drop(p, no, out);
         return false;
     }
     at = arena_try_copy(p->arena, out->url.at, out->url.len);

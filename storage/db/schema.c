@@ -131,6 +131,9 @@ const char *const schema_sql[] = {
     " count INTEGER)",
     "CREATE TABLE drop_example(id INTEGER PRIMARY KEY, reason INTEGER,"
     " slot INTEGER, host TEXT, url TEXT, via INTEGER, at INTEGER)",
+    /* those that a setting may let in some day, packed: rows/drop_log.c */
+    "CREATE TABLE kept_drop(seq INTEGER PRIMARY KEY, reasons INTEGER,"
+    " count INTEGER, entries BLOB)",
     /* ---- for people ---- */
     "CREATE VIEW urls AS SELECT u.id, o.prefix || u.path AS url,"
     " q.crawl, q.key AS queue, u.depth, u.hops,"
@@ -198,6 +201,7 @@ const struct db_added schema_added[] = {
     {.table = "drop_reason", .was = "skip_reason"},
     {.table = "drop_count", .was = "skip"},
     {.table = "drop_example", .was = "skip_example"},
+    {.table = "kept_drop"},
     {.table = "item_queue", .column = "completed", .before = "0",
      .fill = "UPDATE item_queue SET completed = 0"},
     {.table = "item_queue", .column = "removed_count", .before = "0",

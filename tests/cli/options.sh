@@ -141,6 +141,7 @@ time: 90s
 quota: 100M
 max-body: 1M
 max-links: 99
+keep-dropped: 256M
 memory: 128M
 min-disk: 1M
 give-up: 50s

@@ -185,9 +185,12 @@ START_TEST(a_page_gives_no_more_links_than_are_taken)
     p = rig_ask(&r, "/");
     assert_outcome(p, OUTCOME_FETCHED, REASON_LINK_COUNT);
     ck_assert_uint_eq(p->done.outlink_count, 2);
-    ck_assert_uint_eq(p->done.drop_count, 1); /* which names the page */
+    ck_assert_uint_eq(p->done.drop_count, 2);
     ck_assert_int_eq(p->done.drops[0].reason, REASON_LINK_COUNT);
-    assert_bytes(p->done.drops[0].url, rig_url(&r, "127.0.0.1", "/"));
+    ck_assert_uint_eq(p->done.drops[0].place, 3);
+    assert_bytes(p->done.drops[1].url, rig_url(&r, "127.0.0.1", "/4"));
+    ck_assert_uint_eq(p->done.drops[1].place, 4);
+    ck_assert_uint_eq(p->done.drops[1].depth, p->done.outlinks[0].depth);
     report_free(p);
     tiny_answer(&r.server, &route,
                 OK_HTML "\r\n<a href=/1></a><a href=/2></a><a href=/1></a>");

@@ -225,8 +225,9 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
 {
     struct rig r;
     struct engine_item found[2];
-    struct engine_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
-                               bytes_of_str("http://x.test/")};
+    struct engine_drop drop = {.reason = REASON_SCOPE,
+                               .host = bytes_of_str("x.test"),
+                               .url = bytes_of_str("http://x.test/")};
     struct engine_done part = {.partial = true, .outlinks = found};
     struct engine_stats s;
     uint64_t id;

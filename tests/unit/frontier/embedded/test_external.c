@@ -399,8 +399,9 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
 {
     struct rig r;
     struct engine_item two[2];
-    const struct engine_drop drop = {REASON_SCOPE, bytes_of_str("x.test"),
-                                     bytes_of_str("http://x.test/")};
+    const struct engine_drop drop = {.reason = REASON_SCOPE,
+                                     .host = bytes_of_str("x.test"),
+                                     .url = bytes_of_str("http://x.test/")};
     uint64_t ids[2], id;
 
     polite(&r);

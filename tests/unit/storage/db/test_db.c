@@ -143,7 +143,8 @@ START_TEST(a_newer_format_is_refused_and_one_without_format_is_damage)
     struct scratch dir = scratch_make();
 
     ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
-    scratch_sql(dir.db, "UPDATE meta SET value = value + 1 WHERE name = 'format'");
+    scratch_sql(dir.db,
+                "UPDATE meta SET value = value + 1 WHERE name = 'format'");
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_VERSION);
     ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_VERSION);
     scratch_sql(dir.db, "DELETE FROM meta WHERE name = 'format'");

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_drop.c - links dropped before admission: counted, and kept.
+ *
+ * All are counted by reason and host. Those whose reason a setting can lift are
+ * kept (storage/rows/drop_log.h) in the transaction of the page they come from,
+ * as its links are, until they take --keep-dropped octets; what comes then is
+ * counted as lost. The same goes for a URL that was admitted and is passed over
+ * when its turn comes: its entry is its number.
+ *
+ * A footer repeats its links on each page. A table of those kept lately takes
+ * most of that away; it forgets what it likes, as double entries do no harm.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+#define RECENT_DROPS 32768 /* a power of two */
+
+struct recent_drop {
+    uint64_t digest; /* 0: free */
+    uint32_t depth;
+};
+
+bool frontier_may_return(enum outcome_reason r)
+{
+    return (ENGINE_MAY_RETURN >> r & 1) != 0;
+}
+
+/* ---- kept ---- */
+
+void frontier_forget_drops(struct frontier *f)
+{
+    free(f->recent_drops);
+    f->recent_drops = NULL;
+}
+
+/* Was it kept lately, and no farther from a seed? Remembers it. */
+static bool kept_lately(struct frontier *f, const struct kept_drop *k)
+{
+    struct digest d = digest_bytes(&f->base->key, k->text);
+    struct recent_drop *r;
+
+    if (f->recent_drops == NULL)
+        f->recent_drops = xcalloc(RECENT_DROPS, sizeof *f->recent_drops);
+    r = &f->recent_drops[d.lo & (RECENT_DROPS - 1)];
+    if (r->digest == d.hi && r->depth <= k->depth)
+        return true;
+    *r = (struct recent_drop){d.hi, k->depth};
+    return false;
+}
+
+/* With a limit to the depth every page counts that a URL is found on: which is
+ * the nearest may not be known yet. */
+static bool is_repeat(struct frontier *f, const struct kept_drop *k)
+{
+    return k->id == 0 && k->place == 0 && !f->keeps_paths &&
+           (f->o.listings >> k->kind & 1) == 0 && kept_lately(f, k);
+}
+
+enum status frontier_keep_drop(struct frontier *f, const struct kept_drop *k)
+{
+    if (!frontier_may_return((enum outcome_reason)k->reason) ||
+        f->drop_log == NULL)
+        return STATUS_OK;
+    if (drop_log_bytes(f->drop_log) >= f->o.keep_dropped) {
+        if (frontier_store_counter(f->store, "drops_lost") == 0)
+            log_warn("no room for more drops: what is dropped from now on "
+                     "cannot come back when a setting is widened",
+                     "kept=%llu option=keep-dropped",
+                     (unsigned long long)drop_log_count(f->drop_log));
+        frontier_store_add(f->store, "drops_lost", 1);
+        return STATUS_OK;
+    }
+    return is_repeat(f, k) ? STATUS_OK : drop_log_add(f->drop_log, k);
+}
+
+/* Of a sitemap that was cut no setting would have more read. */
+static bool row_may_return(const struct frontier *f, struct outcome o,
+                           uint8_t kind)
+{
+    if (!frontier_may_return(o.reason))
+        return false;
+    return o.status == OUTCOME_SKIPPED ||
+           (o.status == OUTCOME_FETCHED &&
+            o.reason == REASON_TRUNCATED_LENGTH &&
+            (f->o.listings >> kind & 1) == 0);
+}
+
+enum status frontier_keep_row(struct frontier *f, const struct fetch_row *row,
+                              struct outcome o, uint8_t kind)
+{
+    struct kept_drop k = {.id = row->url,
+                          .reason = (uint8_t)o.reason,
+                          .reason_of_row = (uint8_t)o.reason};
+
+    if (o.reason == REASON_MIME)
+        k.text = row->mime;
+    else if (o.reason == REASON_TRUNCATED_LENGTH)
+        k.place = f->o.judge.body_most;
+    return row_may_return(f, o, kind) ? frontier_keep_drop(f, &k) : STATUS_OK;
+}
+
+static enum status keep_link(struct frontier *f, const struct engine_drop *d,
+                             uint64_t via, const struct lease_record *page)
+{
+    const struct kept_drop k = {
+        .via = via,
+        .text = d->url,
+        .depth = d->depth,
+        .on_its_level = page != NULL && d->depth == page->lease.depth,
+        .hops = d->hops,
+        .kind = d->kind,
+        .reason = (uint8_t)d->reason,
+        .place = d->place,
+    };
+
+    return d->whole ? frontier_keep_drop(f, &k) : STATUS_OK;
+}
+
+/* ---- counted ---- */
+
+static void count_reasons(struct frontier *f, const struct engine_done *done)
+{
+    uint64_t by_reason[REASON_COUNT_] = {0};
+    char name[64];
+
+    for (size_t i = 0; i < done->drop_count; i++)
+        by_reason[done->drops[i].reason]++;
+    for (unsigned r = 0; r < REASON_COUNT_; r++) {
+        if (by_reason[r] == 0)
+            continue;
+        snprintf(name, sizeof name, "dropped.%s",
+                 outcome_reason_name((enum outcome_reason)r));
+        frontier_store_add(f->store, name, by_reason[r]);
+    }
+    if (done->drop_count > 0)
+        frontier_store_add(f->store, "dropped", done->drop_count);
+}
+
+enum status frontier_take_drops(struct frontier *f,
+                                const struct engine_done *done, int64_t wall_ms)
+{
+    const struct lease_record *page =
+        done->id != 0 ? lease_find(f->leases, done->id) : NULL;
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < done->drop_count; i++) {
+        const struct engine_drop *d = &done->drops[i];
+
+        frontier_store_drop(f->store, outcome_reason_name(d->reason), d->host,
+                            d->url, done->id, wall_ms);
+        st = keep_link(f, d, done->id, page);
+    }
+    count_reasons(f, done);
+    return st;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rejudge.c - kept drops go through the pipeline again.
+ *
+ * The recorded reason of a drop is a witness: while the setting behind it
+ * stays, the drop stays, so only drops of lifted reasons are looked at. What
+ * passes now is admitted by the same path as any link and leaves the log; what
+ * does not gets the reason that holds it now. Both happen in one transaction
+ * with the mark of how far this has come (meta.rejudge: reasons, last block
+ * done, last block of all, reasons for later), so a crash in between goes on
+ * there; a block that is judged twice does no harm.
+ *
+ * A URL that was admitted once has a row, which says that it was passed over.
+ * Rows are never changed, so it gets a new one (URL_ROW_AGAIN), and its digest
+ * is that one's from then on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/candidate.h"
+#include "frontier/embedded/frontier_impl.h"
+#include "frontier/seen/row_digest.h"
+
+#define MARK        "rejudge"
+#define STEP_BLOCKS 16 /* of a turn; each holds a thousand entries or so */
+
+static bool has_reason(uint64_t reasons, unsigned r)
+{
+    return (reasons >> r & 1) != 0;
+}
+
+/* ---- the mark ---- */
+
+static enum status write_mark(struct frontier *f)
+{
+    const struct rejudge *j = &f->rejudge;
+    char text[96];
+
+    snprintf(text, sizeof text, "%llu %llu %llu %llu",
+             (unsigned long long)j->reasons, (unsigned long long)j->at,
+             (unsigned long long)j->upto, (unsigned long long)j->later);
+    return frontier_store_set_meta(f->store, MARK, bytes_of_str(text));
+}
+
+enum status rejudge_restore(struct frontier *f)
+{
+    struct rejudge *j = &f->rejudge;
+    unsigned long long n[4] = {0};
+    struct buf text;
+    enum status st;
+
+    buf_init(&text, 256);
+    st = frontier_store_meta(f->store, MARK, &text);
+    if (st == STATUS_OK && sscanf(buf_str(&text), "%llu %llu %llu %llu", &n[0],
+                                  &n[1], &n[2], &n[3]) != 4) {
+        log_error("store is damaged", "meta=" MARK);
+        st = STATUS_DAMAGED;
+    }
+    buf_fini(&text);
+    j->reasons = n[0] & ENGINE_MAY_RETURN;
+    j->at = n[1];
+    j->upto = n[2];
+    j->later = n[3] & ENGINE_MAY_RETURN;
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status begin(struct frontier *f, uint64_t reasons)
+{
+    struct rejudge *j = &f->rejudge;
+    enum status st = drop_log_flush(f->drop_log);
+
+    frontier_forget_drops(f);
+    j->reasons |= reasons;
+    j->later &= ~reasons;
+    j->at = 0;
+    j->upto = drop_log_last(f->drop_log);
+    return st == STATUS_OK ? write_mark(f) : st;
+}
+
+enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now)
+{
+    struct frontier *f = (struct frontier *)e;
+    enum status st = STATUS_OK;
+
+    f->rejudge.ready = true;
+    reasons &= ENGINE_MAY_RETURN;
+    if (reasons == 0)
+        return STATUS_OK;
+    st = frontier_touch(f, now);
+    if (st == STATUS_OK)
+        st = begin(f, reasons);
+    if (lease_count(f->leases) > 0) /* fetchers may go by the old ones yet */
+        f->rejudge.later |= reasons;
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+bool rejudge_is_due(const struct frontier *f)
+{
+    const struct rejudge *j = &f->rejudge;
+
+    return j->ready &&
+           (j->reasons != 0 ||
+            (j->later != 0 && frontier_store_pending_all(f->store) == 0));
+}
+
+/* ---- one URL ---- */
+
+static struct candidate_rules rules_of(const struct frontier *f)
+{
+    return (struct candidate_rules){.scope = f->o.judge.scope,
+                                    .drop_params = f->o.judge.drop_params,
+                                    .drop_param_count =
+                                        f->o.judge.drop_param_count,
+                                    .digest_key = &f->base->key,
+                                    .crawl = f->o.crawl};
+}
+
+/* Reads `text` into the form it has today, and asks the scope. */
+static enum outcome_reason ask_scope(const struct frontier *f, struct url *u,
+                                     struct bytes text,
+                                     struct engine_item *item)
+{
+    const struct candidate_rules rules = rules_of(f);
+
+    if (candidate_read(&rules, u, text, NULL) != URL_OK)
+        return REASON_SCOPE;
+    if (item->depth == 0) /* what a seed redirects to is a place of its own */
+        scope_add_seed(rules.scope, u);
+    return candidate_take(&rules, u, has_reason(f->o.listings, item->kind),
+                          item);
+}
+
+/* What a link is asked before its URL is. */
+static bool link_stays(const struct frontier *f, const struct kept_drop *k)
+{
+    return k->reason == REASON_LINK_COUNT && f->o.judge.links_most > 0 &&
+           k->place > f->o.judge.links_most;
+}
+
+/* The block's links that are let in, with copies of their texts. */
+struct returning {
+    struct engine_item *items;
+    struct admission *list;
+    size_t count;
+};
+
+static void take(struct returning *r, const struct engine_item *item,
+                 uint64_t via)
+{
+    struct engine_item *copy = &r->items[r->count];
+
+    *copy = *item;
+    candidate_moved(copy, xstrndup(item->url.at, item->url.len));
+    r->list[r->count++] = (struct admission){.item = copy, .via = via};
+}
+
+static void returning_fini(struct returning *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        free((char *)(uintptr_t)r->items[i].url.at);
+    free(r->items);
+    free(r->list);
+}
+
+static enum outcome_reason judge_link(struct frontier *f, struct url *u,
+                                      const struct kept_drop *k,
+                                      struct returning *in)
+{
+    struct engine_item item = {.depth = k->depth,
+                               .hops = k->hops,
+                               .kind = k->kind};
+    enum outcome_reason no;
+
+    if (link_stays(f, k))
+        return (enum outcome_reason)k->reason;
+    no = ask_scope(f, u, k->text, &item);
+    if (no == REASON_NONE)
+        take(in, &item, k->via);
+    return no;
+}
+
+/* ---- one that has a row ---- */
+
+/* More than a host may have yet come back, for not every URL is a page; but not
+ * all, as those over the limit would be passed over one by one again. */
+static bool has_room(struct frontier *f, uint32_t queue)
+{
+    const struct host_queue *h = frontier_host(f, queue);
+    uint64_t pending = frontier_store_pending(f->store, queue), left;
+
+    if (f->o.per_host == 0)
+        return true;
+    if (h->counted >= f->o.per_host)
+        return false;
+    left = f->o.per_host - h->counted;
+    if (pending < left + left / 4 + 16)
+        return true;
+    f->rejudge.later |= UINT64_C(1) << REASON_BUDGET;
+    return false;
+}
+
+static bool row_stays(struct frontier *f, const struct kept_drop *k,
+                      const struct url_row *row)
+{
+    const struct frontier_judge *j = &f->o.judge;
+
+    switch (k->reason) {
+    case REASON_MIME:
+        return j->takes_type != NULL && !j->takes_type(j->ctx, k->text);
+    case REASON_TRUNCATED_LENGTH:
+        return j->body_most <= k->place;
+    case REASON_BUDGET:
+        return !has_room(f, row->queue);
+    default:
+        return false;
+    }
+}
+
+/* Its last word is taken back from the counters. */
+static void uncount(struct frontier *f, const struct kept_drop *k,
+                    const struct url_row *row)
+{
+    struct outcome o = {k->reason_of_row == REASON_TRUNCATED_LENGTH
+                            ? OUTCOME_FETCHED
+                            : OUTCOME_SKIPPED,
+                        (enum outcome_reason)k->reason_of_row, 0};
+    struct host_queue *h = frontier_host(f, row->queue);
+    char name[64];
+
+    snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
+             outcome_reason_name(o.reason));
+    frontier_store_add(f->store, outcome_status_name(o.status), UINT64_MAX);
+    frontier_store_add(f->store, name, UINT64_MAX);
+    if (frontier_counts_as_page(f, o, row->kind)) {
+        frontier_store_add(f->store, "pages", UINT64_MAX);
+        h->counted -= h->counted > 0;
+    }
+    if ((row->flags & URL_ROW_SEED) != 0 && outcome_fails_seed(o))
+        frontier_store_add(f->store, "seeds_failed", UINT64_MAX);
+}
+
+static enum status readmit(struct frontier *f, const struct kept_drop *k,
+                           const struct url_row *row, int64_t wall_ms)
+{
+    struct digest d = row_digest(&f->base->key, f->store, row);
+    struct url_row again = *row;
+    uint64_t id = 0;
+    enum status st = exact_set_find(f->base->exact, &d, 1, &id);
+
+    if (st != STATUS_OK || id != row->id ||
+        !frontier_store_is_done(f->store, id))
+        return st; /* it came back already */
+    again.flags =
+        (uint8_t)((row->flags & ~URL_ROW_FALSE_POSITIVE) | URL_ROW_AGAIN);
+    again.found_at_ms = wall_ms;
+    uncount(f, k, row);
+    st = frontier_store_admit(f->store, &again, &id);
+    if (st != STATUS_OK)
+        return st;
+    seen_store_replace(f->base, d, id);
+    frontier_store_add(f->store, "readmitted", 1);
+    frontier_note_root(f, again.depth, id);
+    frontier_reschedule(f, frontier_host(f, row->queue));
+    return STATUS_OK;
+}
+
+static enum status judge_row(struct frontier *f, struct url *u,
+                             const struct kept_drop *k, struct returning *in,
+                             int64_t wall_ms, enum outcome_reason *no)
+{
+    struct url_row row;
+    enum status st = frontier_store_get(f->store, k->id, &row, &f->text);
+    struct engine_item item;
+
+    *no = (enum outcome_reason)k->reason;
+    if (st != STATUS_OK || row_stays(f, k, &row))
+        return st;
+    item = (struct engine_item){.depth = row.depth,
+                                .hops = row.hops,
+                                .kind = row.kind,
+                                .seed = (row.flags & URL_ROW_SEED) != 0};
+    *no = ask_scope(f, u, row.url, &item);
+    if (*no != REASON_NONE)
+        return STATUS_OK;
+    if (bytes_equal(item.url, row.url))
+        return readmit(f, k, &row, wall_ms);
+    take(in, &item, row.via); /* it has another form by now */
+    return STATUS_OK;
+}
+
+/* ---- steps ---- */
+
+/* Leaves in the block what is to stay; *changed: that is not all of it, or it
+ * is as it was no more. */
+static enum status sift(struct frontier *f, struct drop_block *b,
+                        struct returning *in, int64_t wall_ms, bool *changed)
+{
+    size_t left = 0;
+    enum status st = STATUS_OK;
+    struct url u;
+
+    url_init(&u);
+    for (size_t i = 0; st == STATUS_OK && i < b->count; i++) {
+        struct kept_drop k = b->at[i];
+        enum outcome_reason no = (enum outcome_reason)k.reason;
+
+        if (has_reason(f->rejudge.reasons, k.reason))
+            no = REASON_NONE;
+        if (no == REASON_NONE && k.id != 0)
+            st = judge_row(f, &u, &k, in, wall_ms, &no);
+        else if (no == REASON_NONE)
+            no = judge_link(f, &u, &k, in);
+        *changed |= no != (enum outcome_reason)k.reason;
+        k.reason = (uint8_t)no;
+        if (frontier_may_return(no))
+            b->at[left++] = k;
+    }
+    url_fini(&u);
+    b->count = left;
+    return st;
+}
+
+static enum status judge_block(struct frontier *f, struct drop_block *b,
+                               int64_t wall_ms)
+{
+    struct returning in = {.items = xcalloc(b->count + 1, sizeof *in.items),
+                           .list = xcalloc(b->count + 1, sizeof *in.list)};
+    bool changed = false;
+    enum status st = sift(f, b, &in, wall_ms, &changed);
+
+    if (st == STATUS_OK && in.count > 0)
+        st = frontier_admit(f, f->o.crawl, in.list, in.count, false, wall_ms);
+    if (st == STATUS_OK && changed)
+        st = drop_log_rewrite(f->drop_log, b->number, b->at, b->count);
+    returning_fini(&in);
+    return st;
+}
+
+static enum status judge_blocks(struct frontier *f, int64_t wall_ms)
+{
+    struct rejudge *j = &f->rejudge;
+    enum status st = STATUS_OK;
+
+    for (unsigned n = 0; st == STATUS_OK && n < STEP_BLOCKS; n++) {
+        struct drop_block b;
+
+        st = drop_log_next(f->drop_log, j->at, j->reasons, &b);
+        if (st == STATUS_OK && b.number > j->upto)
+            st = STATUS_NOT_FOUND;
+        if (st != STATUS_OK)
+            break;
+        if (b.count > 0)
+            st = judge_block(f, &b, wall_ms);
+        j->at = b.number;
+    }
+    if (st == STATUS_NOT_FOUND) {
+        j->reasons = 0;
+        st = STATUS_OK;
+    }
+    return st;
+}
+
+enum status rejudge_step(struct frontier *f, int64_t now, int64_t wall_ms)
+{
+    enum status st;
+
+    if (!rejudge_is_due(f))
+        return STATUS_OK;
+    st = frontier_touch(f, now);
+    if (st == STATUS_OK && f->rejudge.reasons == 0)
+        st = begin(f, f->rejudge.later);
+    if (st == STATUS_OK)
+        st = judge_blocks(f, wall_ms);
+    if (st == STATUS_OK)
+        st = write_mark(f);
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}

@@ -1,0 +1,94 @@
+#!/bin/sh
+# A resume that widens a crawl fetches what a fresh crawl with its settings does,
+# and nothing twice; what was dropped is kept for that, and can be exported.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# ---- a web with something to drop for each reason ---------------------------
+
+# page ADDRESS PATH LINK...: an HTML page with these links.
+page() {
+    mkdir -p "web/$1$(dirname "$2")"
+    at=web/$1$2
+    echo "<title>$2</title>" >"$at"
+    shift 2
+    for link; do
+        echo "<a href=\"$link\">x</a>" >>"$at"
+    done
+}
+one=127.0.0.1 two=127.0.0.2
+page $one /index.html a.html in/b.html "http://$two:@PORT@/far.html" "long.html?$(printf '%060d' 7)" \
+    data.txt large.html
+page $one /a.html deep.html in/c.html
+page $one /deep.html deeper.html index.html
+page $one /deeper.html deepest.html
+page $one /deepest.html
+page $one /in/b.html ../a.html d.html
+page $one /in/c.html
+page $one /in/d.html "http://$two:@PORT@/far.html"
+page $one /long.html
+page $one /behind.html
+page $two /far.html farther.html "http://$one:@PORT@/in/c.html"
+page $two /farther.html
+page $two /index.html
+echo text >web/$one/data.txt
+{ cat web/$one/a.html && head -c 5000 /dev/zero | tr '\0' ' ' &&
+    echo '<a href="behind.html">x</a>'; } >web/$one/large.html
+for address in $one $two; do
+    echo 'User-agent: *' >web/$address/robots.txt
+done
+plain_site $one $two
+seed=http://$one:$port/index.html
+quick="$quick --threads 1"
+
+# fetched: what has arrived since the last `from_here`, sorted, robots.txt left out.
+from_here() { since=$(wc -l <log); }
+fetched() { tail -n +$((since + 1)) log | grep -v ' /robots.txt$' | sort; }
+
+# widens NAME NARROW WIDE [AGAIN]: the crawl begins with the options NARROW, and
+# goes on with WIDE; AGAIN is a request that has to be made once more.
+widens() {
+    rm -rf fresh d
+    from_here
+    # shellcheck disable=SC2086
+    crawl fresh $3
+    ended 0 "$1, fresh"
+    fetched >fresh.log
+    from_here
+    # shellcheck disable=SC2086
+    crawl d $2
+    ended 0 "$1, narrow"
+    fetched >narrow.log
+    [ -n "${4:-}" ] || [ "$(wc -l <narrow.log)" -lt "$(wc -l <fresh.log)" ] || fail "$1: nothing was narrow"
+    # shellcheck disable=SC2086
+    resume d $3
+    ended 0 "$1, wide"
+    fetched | uniq >wide.log
+    fetched | uniq -d >twice
+    { cat fresh.log narrow.log; } | sort -u | cmp -s - wide.log ||
+        fail "$1: $(sort -u fresh.log narrow.log | diff - wide.log) $(cat crawl.err)"
+    [ "$(cat twice)" = "${4:-}" ] || fail "$1: fetched twice: $(cat twice)"
+    agrees d
+    # Once more: nothing is left to do, and it says so.
+    from_here
+    resume d
+    ended 0 "$1, again"
+    [ -z "$(fetched)" ] || fail "$1: went on: $(fetched)"
+    says crawl.err "is finished"
+}
+
+any="--scope any"
+widens depth "-d 1" "-d 2"
+widens "no depth" "-d 2" "-d none"
+widens scope "--scope host" "$any"
+widens prefix "--scope seed" "--scope host"
+widens include "-I index -I /in/" "-I index -I /in/ -I deep -I a.html"
+widens exclude "-X deep" "-X deeper"
+widens url-length "--max-url-len 70" "--max-url-len 200"
+widens per-host "--per-host 2" "--per-host 5"
+widens per-host-none "--per-host 1" "--per-host none"
+widens links "--max-links 2" "--max-links 5"
+widens mime "--mime text/html" "--mime text/" "$one /data.txt"
+widens body "--max-body 1K" "--max-body 1M" "$one /large.html"
+widens both "-d 1 --scope host" "-d 3 --scope any"
+hostile_no_more
