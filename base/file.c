@@ -38,6 +38,16 @@ static enum status io_error(const char *what, const char *path)
     return st != STATUS_OK ? st : STATUS_IO;
 }
 
+/* A file that is replaced keeps its mode: its owner may have closed it to
+ * others, or opened it for a group. */
+static bool keep_mode(const char *path, int fd)
+{
+    struct stat sb;
+
+    return stat(path, &sb) != 0 || !S_ISREG(sb.st_mode) ||
+           fchmod(fd, sb.st_mode & 0777) == 0;
+}
+
 static enum status writer_open(struct file_writer **out, const char *path,
                                bool private)
 {
@@ -50,7 +60,8 @@ static enum status writer_open(struct file_writer **out, const char *path,
     w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                  private ? 0600 : 0644);
     /* One that a crash left may be for all. */
-    if (w->fd < 0 || (private && fchmod(w->fd, 0600) != 0)) {
+    if (w->fd < 0 ||
+        !(private ? fchmod(w->fd, 0600) == 0 : keep_mode(path, w->fd))) {
         enum status st = io_error("cannot create file", w->tmp);
 
         file_writer_close(w);

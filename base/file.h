@@ -16,7 +16,8 @@
 
 struct file_writer;
 
-/* Starts PATH.tmp; what stands at `path` is untouched until commit. */
+/* Starts PATH.tmp; what stands at `path` is untouched until commit, and leaves
+ * its mode to what takes its place. */
 MUST_CHECK enum status file_writer_open(struct file_writer **out,
                                         const char *path);
 /* The same for a file that its owner alone may read. */

@@ -193,20 +193,14 @@ static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
 static bool keeps_start(const struct crawl_settings *before,
                         const struct crawl_settings *s, int *code)
 {
-    for (size_t i = 0; i < crawl_options.count; i++) {
-        const struct option_spec *spec = &crawl_options.spec[i];
+    const char *fixed = settings_fixed_change(before, s);
 
-        if ((spec->flags & OPTION_ON_START) != 0 &&
-            option_given(&crawl_options, i, s) &&
-            !option_equal(spec, before, s)) {
-            *code = usage_error(&resume_usage,
-                                "%s: %s: it is fixed when a crawl starts, and "
-                                "is another there",
-                                s->config, spec->name);
-            return false;
-        }
-    }
-    return true;
+    if (fixed != NULL)
+        *code = usage_error(&resume_usage,
+                            "%s: %s: it is fixed when a crawl starts, and is "
+                            "another there",
+                            s->config, fixed);
+    return fixed == NULL;
 }
 
 static bool resume(struct crawl_settings *s, struct crawl_settings *before,

@@ -295,28 +295,17 @@ static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
 
 /* ---- settings of one that is stopped ---- */
 
-static enum status keeps_start(const struct crawl_settings *before,
-                               const struct crawl_settings *s, struct buf *why)
-{
-    for (size_t i = 0; i < crawl_options.count; i++) {
-        const struct option_spec *o = &crawl_options.spec[i];
-
-        if ((o->flags & OPTION_ON_START) != 0 && !option_equal(o, before, s)) {
-            buf_addf(why, "%s: it is fixed when a crawl starts", o->name);
-            return STATUS_ARG;
-        }
-    }
-    return STATUS_OK;
-}
-
 static enum status set_stopped(const struct crawl_settings *before,
                                const struct crawl_settings *s, struct buf *why)
 {
+    const char *fixed = settings_fixed_change(before, s);
     struct crawl_setup made;
-    enum status st = keeps_start(before, s, why);
+    enum status st;
 
-    if (st != STATUS_OK)
-        return st;
+    if (fixed != NULL) {
+        buf_addf(why, "%s: it is fixed when a crawl starts", fixed);
+        return STATUS_ARG;
+    }
     st = crawl_setup_make(&made, s, why) == STATUS_OK ? STATUS_OK : STATUS_ARG;
     crawl_setup_fini(&made);
     return st == STATUS_OK ? settings_save(s) : st;

@@ -101,6 +101,27 @@ static enum status follow_file(struct crawl_settings *s,
     return st;
 }
 
+/* A person may have edited the file. */
+static enum status check_fixed(struct crawl_job *m, struct buf *why)
+{
+    const char *fixed = NULL;
+    struct crawl_settings was;
+    bool known;
+    enum status st = settings_applied(m->engine, &m->settings, &was, &known);
+
+    if (st != STATUS_OK)
+        return st;
+    fixed = settings_fixed_change(&was, &m->settings);
+    settings_fini(&was);
+    if (fixed == NULL)
+        return STATUS_OK;
+    buf_addf(why,
+             "%s/" SETTINGS_FILE ": %s: it is fixed when a crawl starts, and "
+             "is another there",
+             m->settings.output, fixed);
+    return STATUS_ARG;
+}
+
 static enum status open_in(struct crawl_job *m, bool paused, bool new_seeds,
                            struct buf *why)
 {
@@ -110,6 +131,8 @@ static enum status open_in(struct crawl_job *m, bool paused, bool new_seeds,
     if (st == STATUS_OK)
         st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),
                            clock_wall_ms());
+    if (st == STATUS_OK && !new_seeds)
+        st = check_fixed(m, why);
     if (st == STATUS_OK)
         st = settings_put_in_force(m->engine, m->setup, &m->settings);
     /* Those that were there are seen; others came with changed settings. */

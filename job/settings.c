@@ -231,6 +231,19 @@ bool settings_differ(const struct crawl_settings *a,
     return i < crawl_options.count;
 }
 
+const char *settings_fixed_change(const struct crawl_settings *before,
+                                  const struct crawl_settings *after)
+{
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *spec = &crawl_options.spec[i];
+
+        if ((spec->flags & OPTION_ON_START) != 0 &&
+            !option_equal(spec, before, after))
+            return spec->name;
+    }
+    return NULL;
+}
+
 static void add_change(struct buf *out, const struct option_spec *spec,
                        const struct crawl_settings *before,
                        const struct crawl_settings *after)

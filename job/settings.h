@@ -57,6 +57,10 @@ void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
 /* Do any but those of a run differ? */
 bool settings_differ(const struct crawl_settings *a,
                      const struct crawl_settings *b);
+/* The name of one that is fixed when a crawl starts (OPTION_ON_START) and
+ * differs; NULL: there is none. */
+const char *settings_fixed_change(const struct crawl_settings *before,
+                                  const struct crawl_settings *after);
 /* One line for each setting of the crawl that differs, "depth: 3 -> 5", or
  * "cookie: changed" where the value is a secret; how many. */
 unsigned settings_diff(FILE *to, const struct crawl_settings *before,

@@ -70,6 +70,23 @@ static enum status keep(const struct crawl_settings *s)
     return st;
 }
 
+/* The command line keeps what is fixed; a person may have edited it. */
+static bool are_free(const struct crawl_settings *was,
+                     const struct crawl_settings *s)
+{
+    const char *fixed = settings_fixed_change(was, s);
+
+    if (fixed != NULL)
+        fprintf(stderr,
+                "urlweir resume: %s/" SETTINGS_FILE
+                ": %s: it is fixed when a crawl starts, and is another there; "
+                "undo that change and resume again%s\n",
+                s->output, fixed,
+                strcmp(fixed, "seeds") == 0 ? " (`urlweir seed` adds seeds)"
+                                            : "");
+    return fixed == NULL;
+}
+
 /* A crash behind the first step leaves the others to the next resume. */
 static enum status change_settings(struct engine *e, struct crawl_setup *c,
                                    const struct crawl_settings *s,
@@ -81,8 +98,11 @@ static enum status change_settings(struct engine *e, struct crawl_setup *c,
 
     if (st != STATUS_OK)
         return st;
-    settings_diff(stderr, &was, s);
-    if (settings_differ(before, s))
+    if (!are_free(&was, s))
+        st = STATUS_ARG;
+    if (st == STATUS_OK)
+        settings_diff(stderr, &was, s);
+    if (st == STATUS_OK && settings_differ(before, s))
         st = keep(s);
     if (st == STATUS_OK && !same_sitemaps(&was, s))
         st = seed_sink_sitemaps(e, c, s);
@@ -154,7 +174,7 @@ static int resume_in(const struct crawl_settings *s,
     st = change_settings(e, c, s, before);
     if (st != STATUS_OK) {
         e->ops->close(e);
-        return crawl_open_failed(st, s->output);
+        return st == STATUS_ARG ? EXIT_USAGE : crawl_open_failed(st, s->output);
     }
     if (is_finished(e)) {
         /* What a crash behind the last commit left of the WARC files. */

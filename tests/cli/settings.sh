@@ -128,6 +128,10 @@ echo '# mine' >>$file
 cp -p $file before
 exits 3 "$URLWEIR" resume d --progress none
 cmp -s before $file || fail "the file was written: $(diff before $file)"
+chmod 640 $file
+exits 3 "$URLWEIR" resume d -T 30 --progress none
+[ "$(stat -c %a $file)" = 640 ] || fail "its mode was changed: $(ls -l $file)"
+exits 3 "$URLWEIR" resume d --progress none
 ! grep -q "kept in" err || fail "$(cat err)"
 
 # ---- killed at each step of a change: all of it or nothing, and never half a file -----
@@ -236,6 +240,18 @@ dies
 kept exclude '["/library/"]' delay '"250ms"' limit '"none"'
 more 4
 none_of /library/
+at_least 250
+
+# What is fixed stays, and nothing else of that edit is taken.
+cp -p $file before
+for edit in 'queue-key s/^queue-key: .*/queue-key: domain/' 'input s/^input: .*/input: other/' \
+    'seeds s/127.0.0.2/127.0.0.3/'; do
+    sed -i "${edit#* }; s/^delay: .*/delay: 2s/" $file
+    exits 1 "$URLWEIR" resume d --progress none
+    says err "$file: ${edit%% *}: it is fixed when a crawl starts, and is another there"
+    cp -p before $file
+done
+more 4
 at_least 250
 
 # What cannot be read is neither replaced nor passed over.

@@ -193,6 +193,18 @@ START_TEST(directories_are_made_with_their_parents)
 }
 END_TEST
 
+START_TEST(a_file_that_is_replaced_keeps_its_mode)
+{
+    struct stat info;
+
+    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("x")), STATUS_OK);
+    ck_assert_int_eq(chmod(in_dir("a"), 0640), 0);
+    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("y")), STATUS_OK);
+    ck_assert_int_eq(stat(in_dir("a"), &info), 0);
+    ck_assert_int_eq(info.st_mode & 0777, 0640);
+}
+END_TEST
+
 START_TEST(a_private_file_is_its_owners_also_over_what_a_crash_left)
 {
     struct stat info;
@@ -241,6 +253,7 @@ Suite *suite_file(void)
     tcase_add_test(t, a_holder_that_asks_who_holds_a_lock_does_not_lose_it);
     tcase_add_test(t, a_lock_carries_the_last_note_of_its_holder);
     tcase_add_test(t, directories_are_made_with_their_parents);
+    tcase_add_test(t, a_file_that_is_replaced_keeps_its_mode);
     tcase_add_test(t, a_private_file_is_its_owners_also_over_what_a_crash_left);
     tcase_add_test(t, a_tree_is_removed_and_nothing_that_its_links_name);
     suite_add_tcase(s, t);
