@@ -96,5 +96,7 @@ void crawl_look_for_stuck(struct crawl *c, int64_t now);
 void crawl_heard_of(struct crawl *c, const struct report *r);
 /* For crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);
+/* Of the nth that was remembered, from 0, if it still is. */
+void crawl_set_outcome(struct crawl *c, uint64_t nth, struct outcome o);
 
 #endif

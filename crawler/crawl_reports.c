@@ -59,11 +59,21 @@ struct done_batch {
     size_t count, links;
 };
 
+/* The engine has the last word on outcomes, but after it their URLs are gone:
+ * so responses are remembered before and corrected after. */
 static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
 {
+    uint64_t nth = c->answers;
+
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->at[i].partial)
+            crawl_remember(c, &b->at[i]);
     if (b->count > 0 && c->status == STATUS_OK)
         crawl_note_failure(c, c->engine->ops->ack(c->engine, b->at, b->count,
                                                   now, clock_wall_ms()));
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->at[i].partial)
+            crawl_set_outcome(c, nth++, b->at[i].outcome);
     b->count = b->links = 0;
 }
 
@@ -88,7 +98,6 @@ void crawl_take_reports(struct crawl *c, struct report **reports, size_t n)
         switch (reports[i]->kind) {
         case REPORT_DONE:
             sift(c, reports[i]);
-            crawl_remember(c, &reports[i]->done);
             add_done(c, &done, reports[i]->done, now);
             c->out--;
             break;

@@ -38,6 +38,14 @@ void crawl_remember(struct crawl *c, const struct engine_done *d)
     pthread_mutex_unlock(&c->mtx);
 }
 
+void crawl_set_outcome(struct crawl *c, uint64_t nth, struct outcome o)
+{
+    pthread_mutex_lock(&c->mtx);
+    if (c->answers - nth <= CRAWL_RECENT)
+        c->recent[nth % CRAWL_RECENT].outcome = o;
+    pthread_mutex_unlock(&c->mtx);
+}
+
 size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
 {
     size_t n = 0;

@@ -167,9 +167,11 @@ struct engine_ops {
     /* Up to `most` leases of queues that are due. */
     enum status (*lease)(struct engine *e, size_t most, int64_t now,
                          int64_t wall_ms, struct engine_lease *out, size_t *n);
-    /* Several at once, so that their links pass the seen check together. */
-    enum status (*ack)(struct engine *e, const struct engine_done *done,
-                       size_t n, int64_t now, int64_t wall_ms);
+    /* Several at once, so that their links pass the seen check together. Each
+     * `outcome` becomes what is recorded: a redirect may turn out to be a loop.
+     */
+    enum status (*ack)(struct engine *e, struct engine_done *done, size_t n,
+                       int64_t now, int64_t wall_ms);
     /* Not fetched: back to the head of its queue, due no sooner than
      * `not_before` (0: as its queue allows). */
     enum status (*release)(struct engine *e, uint64_t id, int64_t not_before,

@@ -246,7 +246,7 @@ static void note_latency(struct host_queue *h, uint32_t elapsed_ms)
     h->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 
-static enum status settle_one(struct frontier *f, const struct engine_done *d,
+static enum status settle_one(struct frontier *f, struct engine_done *d,
                               uint64_t target, int64_t now, int64_t wall_ms)
 {
     struct lease_record *l = lease_find(f->leases, d->id);
@@ -266,6 +266,7 @@ static enum status settle_one(struct frontier *f, const struct engine_done *d,
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
         st = follow_redirect(f, l, d, target, &o, &row);
+    d->outcome = o;
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);
     if (news.ended != 0)
@@ -411,8 +412,8 @@ static bool redirects(const struct engine_done *d)
     return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
 }
 
-enum status frontier_ack(struct engine *e, const struct engine_done *done,
-                         size_t n, int64_t now, int64_t wall_ms)
+enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
+                         int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
     bool all_ids = f->o.record_links || f->o.compare_text;

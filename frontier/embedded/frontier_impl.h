@@ -125,8 +125,8 @@ enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
 enum status frontier_lease(struct engine *e, size_t most, int64_t now,
                            int64_t wall_ms, struct engine_lease *out,
                            size_t *n);
-enum status frontier_ack(struct engine *e, const struct engine_done *done,
-                         size_t n, int64_t now, int64_t wall_ms);
+enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
+                         int64_t now, int64_t wall_ms);
 enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
                              const struct engine_host_news *host, int64_t now,
                              int64_t wall_ms);

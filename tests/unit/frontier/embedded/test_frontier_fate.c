@@ -15,7 +15,7 @@ static struct engine_done failure(struct sim *s, uint64_t id,
     };
 }
 
-static void ack(struct sim *s, const struct engine_done *d)
+static void ack(struct sim *s, struct engine_done *d)
 {
     ck_assert_int_eq(s->e->ops->ack(s->e, d, 1, s->now, wall(s)), STATUS_OK);
 }

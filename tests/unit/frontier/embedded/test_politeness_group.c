@@ -87,7 +87,7 @@ static struct engine_done answer(struct rig *r, uint64_t id)
     };
 }
 
-static void ack(struct rig *r, const struct engine_done *d)
+static void ack(struct rig *r, struct engine_done *d)
 {
     ck_assert_int_eq(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL), STATUS_OK);
 }
