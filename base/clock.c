@@ -29,21 +29,28 @@ int64_t clock_cpu(void)
     return ns_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+#define FIRST_MS INT64_C(-62167219200000) /* 0000-01-01T00:00:00Z */
+#define LAST_MS  INT64_C(253402300799000) /* 9999-12-31T23:59:59Z */
+
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)
 {
-    time_t s = (time_t)(wall_ms / 1000);
-    int ms = (int)(wall_ms % 1000);
-    struct tm tm;
-    size_t n;
+    int64_t at = wall_ms < FIRST_MS  ? FIRST_MS
+                 : wall_ms > LAST_MS ? LAST_MS
+                                     : wall_ms;
+    time_t s = (time_t)(at / 1000);
+    int ms = (int)(at % 1000);
+    struct tm tm = {0};
 
     if (ms < 0) {
         ms += 1000;
         s--;
     }
-    if (gmtime_r(&s, &tm) == NULL || tm.tm_year > 8099 || tm.tm_year < -1900)
-        memset(&tm, 0, sizeof tm);
-    n = strftime(out, CLOCK_ISO_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out + n, CLOCK_ISO_SIZE - n, ".%03uZ", (unsigned)ms % 1000U);
+    (void)gmtime_r(&s, &tm);
+    snprintf(out, CLOCK_ISO_SIZE, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
+             (unsigned)(tm.tm_year + 1900) % 10000U,
+             (unsigned)(tm.tm_mon + 1) % 100U, (unsigned)tm.tm_mday % 100U,
+             (unsigned)tm.tm_hour % 100U, (unsigned)tm.tm_min % 100U,
+             (unsigned)tm.tm_sec % 100U, (unsigned)ms % 1000U);
 }
 
 enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)

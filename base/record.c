@@ -2,6 +2,8 @@
 /* record.c - rows of named fields, as JSON Lines or as CSV. */
 #include "base/record.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/format.h"
 
@@ -118,11 +120,23 @@ enum status record_end(struct record *r, struct bytes *row)
 
 /* ---- values ---- */
 
+static void json_as_text(struct record *r, const char *name, const json_t *json)
+{
+    char *text = json_dumps(json, JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+
+    record_json(r, name, bytes_of_str(text != NULL ? text : "null"));
+    free(text);
+}
+
 void record_value(struct record *r, const char *name,
                   const struct record_value *v)
 {
     if (v->type == RECORD_TEXT) {
         record_text(r, name, v->text);
+        return;
+    }
+    if (v->type == RECORD_JSON) {
+        json_as_text(r, name, v->json);
         return;
     }
     begin_field(r, name);
@@ -140,6 +154,7 @@ void record_value(struct record *r, const char *name,
         buf_addf(&r->line, "%.3g", (double)v->n / 1000.0);
         break;
     case RECORD_TEXT:
+    case RECORD_JSON:
     case RECORD_ABSENT:
         absent(r);
         break;
@@ -161,6 +176,8 @@ json_t *record_value_json(const struct record_value *v)
     case RECORD_SECONDS:
     case RECORD_THOUSANDTHS:
         return json_real((double)v->n / 1000.0);
+    case RECORD_JSON:
+        return json_incref(v->json);
     case RECORD_ABSENT:
         break;
     }

@@ -48,13 +48,15 @@ enum record_type {
     RECORD_TEXT,
     RECORD_UINT,
     RECORD_FLAG,
-    RECORD_SECONDS,    /* n is in milliseconds */
-    RECORD_THOUSANDTHS /* n of them */
+    RECORD_SECONDS,     /* n is in milliseconds */
+    RECORD_THOUSANDTHS, /* n of them */
+    RECORD_JSON         /* in CSV as its text */
 };
 
 struct record_value {
     enum record_type type;
     struct bytes text; /* maybe in `room` */
+    json_t *json;      /* borrowed */
     uint64_t n;
     char room[40];
 };

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/outcome.h"
 
@@ -18,89 +17,28 @@
 
 /* ---- values of members ---- */
 
-static void set_number(struct record_value *out, enum record_type type,
-                       bool there, uint64_t n)
-{
-    out->type = there ? type : RECORD_ABSENT;
-    out->n = n;
-}
-
 static void set_text(struct record_value *out, struct bytes text)
 {
-    out->type = text.len > 0 ? RECORD_TEXT : RECORD_ABSENT;
-    out->text = text;
-}
-
-static void set_time(struct record_value *out, bool there, int64_t ms)
-{
-    out->room[0] = '\0';
-    if (there)
-        clock_iso(out->room, ms);
-    set_text(out, bytes_of_str(out->room));
-}
-
-static void get_text(const void *member, struct record_value *out)
-{
-    set_text(out, *(const struct bytes *)member);
-}
-
-static void get_flag(const void *member, struct record_value *out)
-{
-    set_number(out, RECORD_FLAG, true, *(const bool *)member);
-}
-
-static void get_uint8(const void *member, struct record_value *out)
-{
-    set_number(out, RECORD_UINT, true, *(const uint8_t *)member);
-}
-
-static void get_uint16(const void *member, struct record_value *out)
-{
-    set_number(out, RECORD_UINT, true, *(const uint16_t *)member);
-}
-
-static void get_uint32(const void *member, struct record_value *out)
-{
-    set_number(out, RECORD_UINT, true, *(const uint32_t *)member);
-}
-
-static void get_uint64(const void *member, struct record_value *out)
-{
-    set_number(out, RECORD_UINT, true, *(const uint64_t *)member);
-}
-
-/* Absent when it is 0. */
-static void get_some(const void *member, struct record_value *out)
-{
-    uint64_t n = *(const uint64_t *)member;
-
-    set_number(out, RECORD_UINT, n != 0, n);
+    column_text(out, text, text.len > 0);
 }
 
 static void get_http_status(const void *member, struct record_value *out)
 {
     uint16_t n = *(const uint16_t *)member;
 
-    set_number(out, RECORD_UINT, n != 0, n);
-}
-
-static void get_time(const void *member, struct record_value *out)
-{
-    int64_t ms = *(const int64_t *)member;
-
-    set_time(out, ms != 0, ms);
+    column_number(out, RECORD_UINT, n != 0, n);
 }
 
 static void get_seconds(const void *member, struct record_value *out)
 {
-    set_number(out, RECORD_SECONDS, true, *(const uint32_t *)member);
+    column_number(out, RECORD_SECONDS, true, *(const uint32_t *)member);
 }
 
 static void get_first_byte(const void *member, struct record_value *out)
 {
     const struct fetch_row *f = member;
 
-    set_number(out, RECORD_SECONDS, f->http_status != 0, f->first_byte_ms);
+    column_number(out, RECORD_SECONDS, f->http_status != 0, f->first_byte_ms);
 }
 
 static void get_status(const void *member, struct record_value *out)
@@ -128,14 +66,14 @@ static void get_met_at(const void *member, struct record_value *out)
 
 static void get_noindex(const void *member, struct record_value *out)
 {
-    set_number(out, RECORD_FLAG, true,
-               *(const uint8_t *)member & FETCH_ROW_NOINDEX);
+    column_number(out, RECORD_FLAG, true,
+                  *(const uint8_t *)member & FETCH_ROW_NOINDEX);
 }
 
 static void get_unknown_coding(const void *member, struct record_value *out)
 {
-    set_number(out, RECORD_FLAG, true,
-               *(const uint8_t *)member & FETCH_ROW_UNKNOWN_CODING);
+    column_number(out, RECORD_FLAG, true,
+                  *(const uint8_t *)member & FETCH_ROW_UNKNOWN_CODING);
 }
 
 static void get_digest(const void *member, struct record_value *out)
@@ -156,27 +94,28 @@ static void get_kind(const void *member, struct record_value *out)
 
 static void get_seed(const void *member, struct record_value *out)
 {
-    set_number(out, RECORD_FLAG, true, *(const uint8_t *)member & URL_ROW_SEED);
+    column_number(out, RECORD_FLAG, true,
+                  *(const uint8_t *)member & URL_ROW_SEED);
 }
 
 static void get_false_positive(const void *member, struct record_value *out)
 {
-    set_number(out, RECORD_FLAG, true,
-               *(const uint8_t *)member & URL_ROW_FALSE_POSITIVE);
+    column_number(out, RECORD_FLAG, true,
+                  *(const uint8_t *)member & URL_ROW_FALSE_POSITIVE);
 }
 
 static void get_priority(const void *member, struct record_value *out)
 {
     int16_t n = *(const int16_t *)member;
 
-    set_number(out, RECORD_THOUSANDTHS, n >= 0, (uint64_t)n);
+    column_number(out, RECORD_THOUSANDTHS, n >= 0, (uint64_t)n);
 }
 
 static void get_lastmod(const void *member, struct record_value *out)
 {
     int64_t ms = *(const int64_t *)member;
 
-    set_time(out, ms != HINT_NO_LASTMOD, ms);
+    column_time(out, ms, ms != HINT_NO_LASTMOD);
 }
 
 static void get_changefreq(const void *member, struct record_value *out)
@@ -196,12 +135,12 @@ enum {
 };
 _Static_assert(WARC_LENGTH + 1 == URL_COLUMNS, "each column has its line");
 
-const struct url_column url_columns[URL_COLUMNS] = {
+const struct column url_columns[URL_COLUMNS] = {
     [SEQ] = {"seq", "number",
      "of its row in the store; rises from line to line. Rows of tries that were "
      "repeated have numbers too, so some are left out",
-     get_uint64, AT(fetch.seq)},
-    [URL] = {"url", "URL", "canonical", get_text, AT(url.url)},
+     column_get_uint64, AT(fetch.seq)},
+    [URL] = {"url", "URL", "canonical", column_get_text, AT(url.url)},
     [STATUS] = {"status", "text",
      "`queued`, `fetched`, `redirect`, `failed`, `denied` or `skipped`",
      get_status, AT(fetch)},
@@ -212,7 +151,7 @@ const struct url_column url_columns[URL_COLUMNS] = {
      "itself was not asked for", get_met_at, AT(fetch.flags)},
     [HTTP_STATUS] = {"http_status", "number", "of the last response",
      get_http_status, AT(fetch.http_status)},
-    [DEPTH] = {"depth", "links", "from a seed", get_uint32,
+    [DEPTH] = {"depth", "links", "from a seed", column_get_uint32,
      AT(url.depth)},
     [KIND] = {"kind", "text",
      "how it was linked where it was first found: `seed`, `a`, `redirect` ...",
@@ -223,17 +162,17 @@ const struct url_column url_columns[URL_COLUMNS] = {
      "the filter said \"maybe seen\" when it was new",
      get_false_positive, AT(url.flags)},
     [FOUND_AT] = {"found_at", "time", "when it was admitted",
-     get_time, AT(url.found_at_ms)},
+     column_get_time, AT(url.found_at_ms)},
     [ID] = {"id", "number", "in order of arrival",
-     get_uint64, AT(url.id)},
+     column_get_uint64, AT(url.id)},
     [VIA] = {"via", "URL", "of the page it was first found on",
-     get_text, AT(via)},
+     column_get_text, AT(via)},
     [VIA_ID] = {"via_id", "number", "the `id` of that page",
-     get_some, AT(url.via)},
+     column_get_some, AT(url.via)},
     [REDIRECTS_BEFORE] = {"redirects_before", "redirects",
-     "on the way since the last real link", get_uint16, AT(url.hops)},
+     "on the way since the last real link", column_get_uint16, AT(url.hops)},
     [QUEUE] = {"queue", "text", "key of its queue: the host, mostly",
-     get_text, AT(queue)},
+     column_get_text, AT(queue)},
     [PRIORITY] = {"priority", "fraction", "as a sitemap says it",
      get_priority, AT(hint.priority)},
     [LASTMOD] = {"lastmod", "time", "as a sitemap or a feed says it",
@@ -241,41 +180,41 @@ const struct url_column url_columns[URL_COLUMNS] = {
     [CHANGEFREQ] = {"changefreq", "text", "as a sitemap says it",
      get_changefreq, AT(hint.changefreq)},
     [REDIRECT_TO] = {"redirect_to", "URL", "where a redirect leads to, whether it was followed or not",
-     get_text, AT(redirect_to)},
+     column_get_text, AT(redirect_to)},
     [MIME] = {"mime", "text", "content type without parameters",
-     get_text, AT(fetch.mime)},
+     column_get_text, AT(fetch.mime)},
     [CHARSET] = {"charset", "text",
      "the encoding that was used to read the page",
-     get_text, AT(fetch.charset)},
+     column_get_text, AT(fetch.charset)},
     [UNKNOWN_CODING] = {"unknown_coding", "flag",
      "its Content-Encoding names a coding that is not known, and the body was "
      "read as it came", get_unknown_coding, AT(fetch.flags)},
     [TITLE] = {"title", "text", "of the page, at most 512 octets",
-     get_text, AT(fetch.title)},
+     column_get_text, AT(fetch.title)},
     [LANG] = {"lang", "text", "of its `html` element, else Content-Language",
-     get_text, AT(fetch.lang)},
+     column_get_text, AT(fetch.lang)},
     [NOINDEX] = {"noindex", "flag",
      "robots meta or X-Robots-Tag asks search engines to leave it out",
      get_noindex, AT(fetch.flags)},
     [BODY_BYTES] = {"body_bytes", "octets", "of the decoded body",
-     get_uint64, AT(fetch.body_bytes)},
+     column_get_uint64, AT(fetch.body_bytes)},
     [WIRE_BYTES] = {"wire_bytes", "octets", "received, heads included",
-     get_uint64, AT(fetch.wire_bytes)},
+     column_get_uint64, AT(fetch.wire_bytes)},
     [BODY_DIGEST] = {"body_digest", "text",
      "128 bits under a secret of the crawl: equal for equal bodies of this "
      "crawl. The SHA-1 of a body is in its WARC record",
      get_digest, AT(fetch.body_digest)},
     [SAME_AS] = {"same_as", "URL",
      "of the first page with the same body, where this is not the first",
-     get_text, AT(same_as)},
+     column_get_text, AT(same_as)},
     [LINKS] = {"links", "links", "found on it",
-     get_uint32, AT(fetch.links)},
+     column_get_uint32, AT(fetch.links)},
     [TRIES] = {"tries", "tries", "so far; 1: the first was the last",
-     get_uint8, AT(fetch.tries)},
+     column_get_uint8, AT(fetch.tries)},
     [FINAL] = {"final", "flag", "no further try follows",
-     get_flag, AT(fetch.final)},
+     column_get_flag, AT(fetch.final)},
     [FETCHED_AT] = {"fetched_at", "time", "moment of the request",
-     get_time, AT(fetch.at_ms)},
+     column_get_time, AT(fetch.at_ms)},
     [ELAPSED] = {"elapsed", "seconds",
      "from the request until the end of the response",
      get_seconds, AT(fetch.elapsed_ms)},
@@ -283,18 +222,18 @@ const struct url_column url_columns[URL_COLUMNS] = {
      "from the request until the first octet of the response",
      get_first_byte, AT(fetch)},
     [IP] = {"ip", "text", "address that responded",
-     get_text, AT(fetch.ip)},
-    [ETAG] = {"etag", "text", "as received", get_text, AT(fetch.etag)},
+     column_get_text, AT(fetch.ip)},
+    [ETAG] = {"etag", "text", "as received", column_get_text, AT(fetch.etag)},
     [LAST_MODIFIED] = {"last_modified", "text", "as received",
-     get_text, AT(fetch.last_modified)},
+     column_get_text, AT(fetch.last_modified)},
     [DETAIL] = {"detail", "text", "robots.txt line, error text",
-     get_text, AT(fetch.detail)},
+     column_get_text, AT(fetch.detail)},
     [WARC_FILE] = {"warc_file", "text", "where its record is, with `--warc`",
-     get_text, AT(fetch.warc_file)},
+     column_get_text, AT(fetch.warc_file)},
     [WARC_OFFSET] = {"warc_offset", "octets", "where in that file",
-     get_some, AT(fetch.warc_offset)},
+     column_get_some, AT(fetch.warc_offset)},
     [WARC_LENGTH] = {"warc_length", "octets", "of the record as it stands there",
-     get_some, AT(fetch.warc_length)},
+     column_get_some, AT(fetch.warc_length)},
 };
 
 static const uint8_t urls[] = {
@@ -330,33 +269,12 @@ static const uint8_t recent[] = {
 };
 /* clang-format on */
 
-const struct row_view row_views[ROW_VIEWS] = {
-    [ROW_VIEW_URLS] = {"urls", urls, COUNT(urls)},
-    [ROW_VIEW_PAGES] = {"pages", pages, COUNT(pages)},
-    [ROW_VIEW_ERRORS] = {"errors", errors, COUNT(errors)},
-    [ROW_VIEW_LINES] = {"jsonl", lines, COUNT(lines)},
-    [ROW_VIEW_EXPLAIN] = {"explain", explained, COUNT(explained)},
-    [ROW_VIEW_HISTORY] = {"history", history, COUNT(history)},
-    [ROW_VIEW_RECENT] = {"recent", recent, COUNT(recent)},
+const struct column_view row_views[ROW_VIEWS] = {
+    [ROW_VIEW_URLS] = {"urls", url_columns, urls, COUNT(urls)},
+    [ROW_VIEW_PAGES] = {"pages", url_columns, pages, COUNT(pages)},
+    [ROW_VIEW_ERRORS] = {"errors", url_columns, errors, COUNT(errors)},
+    [ROW_VIEW_LINES] = {"jsonl", url_columns, lines, COUNT(lines)},
+    [ROW_VIEW_EXPLAIN] = {"explain", url_columns, explained, COUNT(explained)},
+    [ROW_VIEW_HISTORY] = {"history", url_columns, history, COUNT(history)},
+    [ROW_VIEW_RECENT] = {"recent", url_columns, recent, COUNT(recent)},
 };
-
-void url_column_value(const struct url_column *c, const struct url_record *f,
-                      struct record_value *out)
-{
-    c->get((const char *)f + c->at, out);
-}
-
-enum status row_view_write(enum row_view_id view, const struct url_record *f,
-                           struct record *to, struct bytes *row)
-{
-    const struct row_view *v = &row_views[view];
-    struct record_value value;
-
-    for (size_t i = 0; i < v->count; i++) {
-        const struct url_column *c = &url_columns[v->columns[i]];
-
-        url_column_value(c, f, &value);
-        record_value(to, c->name, &value);
-    }
-    return record_end(to, row);
-}

@@ -9,24 +9,8 @@
 #ifndef URLWEIR_CRAWLER_URL_COLUMNS_H
 #define URLWEIR_CRAWLER_URL_COLUMNS_H
 
-#include <stddef.h>
-
-#include "base/record.h"
+#include "base/columns.h"
 #include "storage/url_record.h"
-
-struct url_column {
-    const char *name; /* in JSON and in CSV's head line */
-    const char *unit; /* "octets", "time"; "text" */
-    const char *help;
-    void (*get)(const void *member, struct record_value *out);
-    size_t at; /* of the member in struct url_record */
-};
-
-struct row_view {
-    const char *name;       /* for people */
-    const uint8_t *columns; /* places in url_columns */
-    size_t count;
-};
 
 enum row_view_id {
     ROW_VIEW_URLS,    /* export --what urls */
@@ -38,16 +22,9 @@ enum row_view_id {
     ROW_VIEW_RECENT,  /* GET /v1/crawls/{crawl}/recent */
     ROW_VIEWS
 };
-extern const struct row_view row_views[ROW_VIEWS];
+extern const struct column_view row_views[ROW_VIEWS];
 
 #define URL_COLUMNS 43
-extern const struct url_column url_columns[URL_COLUMNS];
-
-void url_column_value(const struct url_column *c, const struct url_record *f,
-                      struct record_value *out);
-/* The columns of a view as one row; see record_end. */
-MUST_CHECK enum status row_view_write(enum row_view_id view,
-                                      const struct url_record *f,
-                                      struct record *to, struct bytes *row);
+extern const struct column url_columns[URL_COLUMNS];
 
 #endif

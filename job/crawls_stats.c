@@ -150,10 +150,8 @@ void crawls_call_hosts(struct crawl *crawl, struct crawls_call *call)
 
 static json_t *answer_json(const struct crawl_answer *a)
 {
-    const struct row_view *v = &row_views[ROW_VIEW_RECENT];
     struct url_record f = url_record_empty();
     json_t *o = json_object();
-    struct record_value value;
 
     f.url.url = bytes_of_str(a->url);
     f.fetch = (struct fetch_row){.at_ms = a->at_ms,
@@ -163,12 +161,7 @@ static json_t *answer_json(const struct crawl_answer *a)
                                  .http_status = a->outcome.http_status,
                                  .wire_bytes = a->bytes,
                                  .title = bytes_of_str(a->title)};
-    for (size_t i = 0; i < v->count; i++) {
-        const struct url_column *c = &url_columns[v->columns[i]];
-
-        url_column_value(c, &f, &value);
-        json_object_set_new(o, c->name, record_value_json(&value));
-    }
+    column_view_set(&row_views[ROW_VIEW_RECENT], &f, o);
     return o;
 }
 

@@ -67,7 +67,8 @@ static void take_row(void *ctx, const struct url_record *row)
     struct jsonl *j = ctx;
     struct bytes line;
 
-    if (row_view_write(ROW_VIEW_LINES, row, &j->line, &line) == STATUS_OK)
+    if (column_view_write(&row_views[ROW_VIEW_LINES], row, &j->line, &line) ==
+        STATUS_OK)
         buf_add_bytes(&j->lines, line);
     j->after = row->fetch.seq;
 }

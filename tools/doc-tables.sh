@@ -35,6 +35,8 @@ counters.md counters
 metrics.md metrics
 columns.md columns
 columns.md views
+served.md served-columns
+served.md served-views
 END
 }
 

@@ -78,18 +78,16 @@ static struct bytes url_of(struct story *s, uint64_t id, struct buf *text)
                : bytes_of(NULL, 0);
 }
 
+static void set_value(void *o, const char *name,
+                      const struct record_value *value)
+{
+    json_set_value(o, name, value);
+}
+
 static void set_view(json_t *o, enum row_view_id view,
                      const struct url_record *f)
 {
-    const struct row_view *v = &row_views[view];
-    struct record_value value;
-
-    for (size_t i = 0; i < v->count; i++) {
-        const struct url_column *c = &url_columns[v->columns[i]];
-
-        url_column_value(c, f, &value);
-        json_set_value(o, c->name, &value);
-    }
+    column_view_each(&row_views[view], f, set_value, o);
 }
 
 /* ---- an admitted URL ---- */

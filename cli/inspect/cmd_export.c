@@ -123,7 +123,7 @@ static void put_record(struct export *j, enum row_view_id view,
                        const struct url_record *f)
 {
     struct bytes row;
-    enum status st = row_view_write(view, f, &j->out, &row);
+    enum status st = column_view_write(&row_views[view], f, &j->out, &row);
 
     write_row(j, st, row);
 }

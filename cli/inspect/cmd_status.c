@@ -174,10 +174,10 @@ static json_t *hosts_json(struct reader *r, const struct host_lines *l)
         if (h->address[0] != '\0')
             json_object_set_new(o, "address", json_string(h->address));
         if (h->state.delay_ms >= 0)
-            json_object_set_new(o, "delay",
+            json_object_set_new(o, "delay_seconds",
                                 json_real((double)h->state.delay_ms / 1000.0));
         if (h->set_delay_ms >= 0)
-            json_set_seconds(o, "set_delay", h->set_delay_ms);
+            json_set_seconds(o, "set_delay_seconds", h->set_delay_ms);
         if (h->state.blocked_until_ms > clock_wall_ms()) {
             clock_iso(until, h->state.blocked_until_ms);
             json_object_set_new(o, "blocked_until", json_string(until));

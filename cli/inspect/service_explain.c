@@ -99,7 +99,7 @@ static enum status tell_story(struct explainer *x, uint64_t id, json_t *history)
 
 /* ---- one URL of one queue ---- */
 
-static enum status set_metadata(struct explainer *x, json_t *o, uint64_t id)
+static enum status get_metadata(struct explainer *x, uint64_t id, json_t **out)
 {
     struct arena *arena = arena_new(ARENA_MOST);
     struct buf metadata;
@@ -108,49 +108,40 @@ static enum status set_metadata(struct explainer *x, json_t *o, uint64_t id)
     buf_init(&metadata, SERVED_BYTES_MOST);
     st = served_reader_metadata(x->served, id, &metadata);
     if (st == STATUS_OK)
-        json_object_set_new(o, "metadata",
-                            http_metadata_json(buf_bytes(&metadata), arena));
+        *out = http_metadata_json(buf_bytes(&metadata), arena);
     buf_fini(&metadata);
     arena_free(arena);
     return st;
 }
 
-static json_t *queue_json(const struct explainer *x,
-                          const struct served_reader_queue *q)
+/* What is absent is left out. */
+static void set_value(void *o, const char *name,
+                      const struct record_value *value)
 {
-    const struct served_reader_facts *all = served_reader_facts(x->served);
+    if (value->type != RECORD_ABSENT)
+        json_object_set_new(o, name, record_value_json(value));
+}
+
+static json_t *view_json(enum served_view_id view,
+                         const struct served_record *f)
+{
     json_t *o = json_object();
 
-    if (served_reader_queue_is_blocked(q, all->now))
-        json_set_time(o, "blocked_until", q->blocked_until_ms);
-    json_set_some_time(o, "served_at", q->served_ms);
-    json_set_seconds(o, "delay_seconds",
-                     q->delay_ms >= 0 ? q->delay_ms : all->default_delay_ms);
-    if (q->limit > 0)
-        json_set_uint(o, "limit", q->limit);
+    column_view_each(&served_views[view], f, set_value, o);
     return o;
 }
 
 static enum status tell_one(struct explainer *x, uint64_t id)
 {
     struct served_reader_url u = served_reader_get(x->served, id);
-    json_t *o = json_object(), *history = json_array();
-    struct bytes crawl, key;
-    enum status st;
+    const struct url_row row = {.id = id, .queue = u.queue, .url = x->url};
+    struct served_record f = served_reader_record(x->served, &row);
+    json_t *o, *history = json_array();
+    enum status st = get_metadata(x, id, &f.metadata);
 
-    frontier_store_queue_name(x->r->store, u.queue, &crawl, &key);
-    json_object_set_new(o, "url", http_bytes_json(x->url));
-    json_object_set_new(o, "crawl", http_bytes_json(crawl));
-    json_object_set_new(o, "key", http_bytes_json(key));
-    json_set_str(o, "state", url_state_name(u.state));
-    json_set_uint(o, "id", id);
-    if (u.state != URL_STATE_REMOVED) {
-        json_set_some_time(o, "due_at", u.due_ms);
-        json_set_some_time(o, "leased_until", u.leased_until_ms);
-    }
-    st = set_metadata(x, o, id);
-    json_object_set_new(o, "queue",
-                        queue_json(x, served_reader_queue(x->served, u.queue)));
+    o = view_json(SERVED_VIEW_FOUND, &f);
+    json_decref(f.metadata);
+    json_object_set_new(o, "queue", view_json(SERVED_VIEW_QUEUE, &f));
     if (st == STATUS_OK)
         st = tell_story(x, id, history);
     json_object_set_new(o, "history", history);

@@ -31,55 +31,40 @@ struct export
     bool failed; /* stdout is gone */
 };
 
-/* Writes the row. */
-static void end_row(struct export *j)
+static void put_view(struct export *j, enum served_view_id view,
+                     const struct served_record *f)
 {
     struct bytes row;
 
-    j->st = record_end(&j->out, &row);
+    j->st = column_view_write(&served_views[view], f, &j->out, &row);
     if (j->st == STATUS_OK)
         j->failed |= fwrite(row.at, 1, row.len, stdout) < row.len;
 }
 
-static void put_metadata(struct export *j, uint64_t id)
+static json_t *metadata_of(struct export *j, uint64_t id)
 {
-    json_t *o;
-    char *text;
-
     buf_clear(&j->metadata);
     arena_reset(j->arena);
     j->st = served_reader_metadata(j->served, id, &j->metadata);
-    if (j->st != STATUS_OK)
-        return;
-    o = http_metadata_json(buf_bytes(&j->metadata), j->arena);
-    text = json_dumps(o, JSON_ENSURE_ASCII);
-    record_json(&j->out, "metadata", bytes_of_str(text != NULL ? text : "{}"));
-    free(text);
-    json_decref(o);
+    return j->st == STATUS_OK
+               ? http_metadata_json(buf_bytes(&j->metadata), j->arena)
+               : NULL;
 }
 
 static void put_url(void *ctx, const struct url_row *row)
 {
     struct export *j = ctx;
-    struct served_reader_url u = served_reader_get(j->served, row->id);
-    struct bytes crawl, key;
+    enum url_state state = served_reader_get(j->served, row->id).state;
+    struct served_record f;
 
-    if (j->failed || j->st != STATUS_OK || u.state == URL_STATE_NONE ||
-        u.state == URL_STATE_REMOVED)
+    if (j->failed || j->st != STATUS_OK || state == URL_STATE_NONE ||
+        state == URL_STATE_REMOVED)
         return;
-    frontier_store_queue_name(j->r->store, row->queue, &crawl, &key);
-    record_text(&j->out, "url", row->url);
-    record_text(&j->out, "crawl", crawl);
-    record_text(&j->out, "key", key);
-    record_str(&j->out, "state", url_state_name(u.state));
-    record_time(&j->out, "due_at", u.due_ms);
-    record_time(&j->out, "created_at", row->found_at_ms);
-    record_time(&j->out, "leased_until", u.leased_until_ms);
-    put_metadata(j, row->id);
-    if (j->st != STATUS_OK)
-        return;
-    record_uint(&j->out, "id", row->id);
-    end_row(j);
+    f = served_reader_record(j->served, row);
+    f.metadata = metadata_of(j, row->id);
+    if (j->st == STATUS_OK)
+        put_view(j, SERVED_VIEW_URLS, &f);
+    json_decref(f.metadata);
 }
 
 static enum status export_urls(struct export *j)
@@ -92,28 +77,12 @@ static enum status export_urls(struct export *j)
 
 static void put_one_queue(struct export *j, uint32_t number)
 {
-    const struct served_reader_facts *all = served_reader_facts(j->served);
-    const struct served_reader_queue *q =
-        served_reader_queue(j->served, number);
-    struct bytes crawl, key;
+    struct served_record f;
 
-    if (!q->there)
+    if (!served_reader_queue(j->served, number)->there)
         return;
-    frontier_store_queue_name(j->r->store, number, &crawl, &key);
-    record_text(&j->out, "key", key);
-    record_text(&j->out, "crawl", crawl);
-    record_uint(&j->out, "queued", q->urls.queued);
-    record_uint(&j->out, "leased", q->urls.leased);
-    record_uint(&j->out, "completed", q->urls.completed);
-    record_seconds(&j->out, "delay",
-                   q->delay_ms >= 0 ? q->delay_ms : all->default_delay_ms);
-    record_time(&j->out, "blocked_until",
-                served_reader_queue_is_blocked(q, all->now)
-                    ? q->blocked_until_ms
-                    : 0);
-    record_time(&j->out, "served_at", q->served_ms);
-    record_some(&j->out, "limit", q->limit);
-    end_row(j);
+    f = served_reader_queue_record(j->served, number);
+    put_view(j, SERVED_VIEW_QUEUES, &f);
 }
 
 static enum status export_queues(struct export *j)

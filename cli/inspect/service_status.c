@@ -178,24 +178,18 @@ static json_t *crawls_json(const struct view *v)
     return list;
 }
 
+static void set_value(void *o, const char *name,
+                      const struct record_value *value)
+{
+    json_set_value(o, name, value);
+}
+
 static json_t *queue_json(const struct view *v, uint32_t number)
 {
-    const struct served_reader_queue *q =
-        served_reader_queue(v->served, number);
-    struct bytes crawl, key;
+    struct served_record f = served_reader_queue_record(v->served, number);
     json_t *o = json_object();
 
-    frontier_store_queue_name(v->r->store, number, &crawl, &key);
-    json_set_text(o, "crawl", crawl);
-    json_set_text(o, "key", key);
-    set_counts(o, &q->urls);
-    if (q->delay_ms >= 0)
-        json_set_seconds(o, "delay", q->delay_ms);
-    if (served_reader_queue_is_blocked(q, v->facts->now))
-        json_set_time(o, "blocked_until", q->blocked_until_ms);
-    if (q->limit > 0)
-        json_set_uint(o, "limit", q->limit);
-    json_set_some_time(o, "served_at", q->served_ms);
+    column_view_each(&served_views[SERVED_VIEW_QUEUES], &f, set_value, o);
     return o;
 }
 
@@ -216,7 +210,7 @@ static json_t *view_json(const struct view *v, bool queues)
     json_set_uint(o, "removed", v->facts->urls.removed);
     json_set_uint(o, "queue_count", v->facts->queues);
     json_set_uint(o, "blocked_queues", v->facts->blocked_queues);
-    json_set_seconds(o, "default_delay", v->facts->default_delay_ms);
+    json_set_seconds(o, "default_delay_seconds", v->facts->default_delay_ms);
     json_object_set_new(o, "active", json_boolean(v->facts->active));
     json_object_set_new(o, "crawls", crawls_json(v));
     json_object_set_new(o, "own_crawls", own_crawls_json(v));

@@ -227,6 +227,42 @@ struct served_reader_url served_reader_get(const struct served_reader *p,
     return out;
 }
 
+struct served_record served_reader_queue_record(const struct served_reader *p,
+                                                uint32_t queue)
+{
+    const struct served_reader_queue *q = &p->queues[queue];
+    struct served_record out = {
+        .queue = {.queued = q->urls.queued,
+                  .leased = q->urls.leased,
+                  .completed = q->urls.completed,
+                  .delay_ms = q->delay_ms >= 0 ? q->delay_ms
+                                               : p->facts.default_delay_ms,
+                  .served_ms = q->served_ms,
+                  .limit = q->limit}};
+
+    if (served_reader_queue_is_blocked(q, p->facts.now))
+        out.queue.blocked_until_ms = q->blocked_until_ms;
+    frontier_store_queue_name(p->r->store, queue, &out.crawl, &out.key);
+    return out;
+}
+
+struct served_record served_reader_record(const struct served_reader *p,
+                                          const struct url_row *row)
+{
+    struct served_reader_url u = served_reader_get(p, row->id);
+    struct served_record out = served_reader_queue_record(p, row->queue);
+
+    out.url = row->url;
+    out.state = u.state;
+    out.id = row->id;
+    out.created_ms = row->found_at_ms;
+    if (u.state != URL_STATE_REMOVED) {
+        out.due_ms = u.due_ms;
+        out.leased_until_ms = u.leased_until_ms;
+    }
+    return out;
+}
+
 enum status served_reader_metadata(const struct served_reader *p, uint64_t id,
                                    struct buf *out)
 {

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "frontier/reader.h"
+#include "frontier/served/served_columns.h"
 #include "frontier/url_view.h"
 
 struct served_reader;
@@ -58,6 +59,12 @@ MUST_CHECK enum status served_reader_metadata(const struct served_reader *p,
 /* `queue` is one of the store's. */
 const struct served_reader_queue *served_reader_queue(
     const struct served_reader *p, uint32_t queue);
+/* For the columns of served_columns.h; `row` is one of the store's. Without
+ * metadata. */
+struct served_record served_reader_record(const struct served_reader *p,
+                                          const struct url_row *row);
+struct served_record served_reader_queue_record(const struct served_reader *p,
+                                                uint32_t queue);
 bool served_reader_queue_is_blocked(const struct served_reader_queue *q,
                                     int64_t now);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "frontier/served/served_columns.h"
 #include "service/http/http_dashboard.h"
 #include "service/http/http_route.h"
 
@@ -165,15 +166,17 @@ static void ask_lease(struct http_request *r)
     };
 }
 
-static json_t *url_json(struct http_request *r, const struct frontier_url *u)
+static json_t *url_json(struct http_request *r, const struct frontier_url *u,
+                        enum served_view_id view, struct served_record *f)
 {
     json_t *o = json_object();
 
-    json_object_set_new(o, "url", http_bytes_json(u->url));
-    json_object_set_new(o, "key", http_bytes_json(u->key));
-    json_object_set_new(o, "crawl", http_bytes_json(u->crawl));
-    json_object_set_new(o, "metadata",
-                        http_metadata_json(u->metadata, r->arena));
+    f->url = u->url;
+    f->key = u->key;
+    f->crawl = u->crawl;
+    f->metadata = http_metadata_json(u->metadata, r->arena);
+    column_view_set(&served_views[view], f, o);
+    json_decref(f->metadata);
     return o;
 }
 
@@ -189,10 +192,11 @@ static void reply_lease(struct http_request *r)
     o = json_object();
     urls = json_array();
     for (size_t i = 0; i < call->url_count; i++) {
+        struct served_record f = {.crawl = {NULL, 0}};
         json_t *one;
 
         arena_reset(r->arena);
-        one = url_json(r, &call->urls[i]);
+        one = url_json(r, &call->urls[i], SERVED_VIEW_LEASED, &f);
         json_object_set_new(
             one, "lease",
             json_sprintf("%llu", (unsigned long long)call->urls[i].lease));
@@ -307,38 +311,33 @@ static void ask_url(struct http_request *r)
     call->in.url = in.url;
 }
 
-static json_t *queue_json(const struct url_facts *f)
+static struct served_record record_of(const struct url_facts *f)
 {
-    json_t *o = json_object();
-
-    json_object_set_new(o, "blocked_until",
-                        http_time_json(f->blocked_until_ms));
-    json_object_set_new(o, "served_at", http_time_json(f->served_ms));
-    json_object_set_new(o, "delay_seconds",
-                        json_real((double)f->delay_ms / 1000));
-    json_object_set_new(o, "limit",
-                        f->limit > 0 ? json_integer(f->limit) : json_null());
-    return o;
+    return (struct served_record){
+        .state = f->state,
+        .due_ms = f->state == URL_STATE_COMPLETED ? 0 : f->due_ms,
+        .created_ms = f->created_ms,
+        .leased_until_ms = f->leased_until_ms,
+        .queue = {.delay_ms = f->delay_ms,
+                  .blocked_until_ms = f->blocked_until_ms,
+                  .served_ms = f->served_ms,
+                  .limit = f->limit}};
 }
 
 static void reply_url(struct http_request *r)
 {
     const struct frontier_call *call = &r->calls[0];
-    const struct url_facts *f = &call->facts;
-    bool completed = f->state == URL_STATE_COMPLETED;
-    json_t *o;
+    struct served_record f = record_of(&call->facts);
+    json_t *o, *queue;
 
     if (call->status == STATUS_NOT_FOUND)
         http_problem(r, 404, "this URL was never put there");
     if (http_failed(r, call->status) || call->url_count != 1)
         return;
-    o = url_json(r, &call->urls[0]);
-    json_object_set_new(o, "state", json_string(url_state_name(f->state)));
-    json_object_set_new(o, "due_at",
-                        completed ? json_null() : http_time_json(f->due_ms));
-    json_object_set_new(o, "created_at", http_time_json(f->created_ms));
-    json_object_set_new(o, "leased_until", http_time_json(f->leased_until_ms));
-    json_object_set_new(o, "queue", queue_json(f));
+    o = url_json(r, &call->urls[0], SERVED_VIEW_URL, &f);
+    queue = json_object();
+    column_view_set(&served_views[SERVED_VIEW_QUEUE], &f, queue);
+    json_object_set_new(o, "queue", queue);
     http_answer(r, 200, o);
 }
 

@@ -174,7 +174,7 @@ json_t *http_time_json(int64_t ms)
 
     if (ms == 0)
         return json_null();
-    clock_iso(text, ms > LAST_SECOND * 1000 ? LAST_SECOND * 1000 : ms);
+    clock_iso(text, ms);
     return json_string(text);
 }
 

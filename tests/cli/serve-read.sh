@@ -70,15 +70,15 @@ looks() { # STATE: of the process
         'j[0]["urls"] == 9 and j[0]["removed"] == 2 and j[0]["queued"] == 5' \
         'j[0]["leased"] == 1 and j[0]["completed"] == 1 and j[0]["due"] == 4' \
         'j[0]["queue_count"] == 4 and j[0]["blocked_queues"] == 1' \
-        'j[0]["active"] is True and j[0]["default_delay"] == 1.0' \
+        'j[0]["active"] is True and j[0]["default_delay_seconds"] == 1.0' \
         '[(c["crawl"], c["queued"], c["leased"], c["completed"], c["queue_count"])
             for c in j[0]["crawls"]] ==
             [("DEFAULT", 2, 1, 1, 1), ("news", 2, 0, 0, 2), ("gone", 1, 0, 0, 1)]' \
-        '[(q["key"], q.get("delay"), q.get("limit"), q.get("blocked_until"), "served_at" in q)
+        '[(q["key"], q["delay_seconds"], q.get("limit"), q.get("blocked_until"), "served_at" in q)
             for q in j[0]["queues"]] ==
-            [("a.test", None, 5, None, True), ("k", 7.0, None, None, False),
-             ("b.test", None, None, "2100-01-01T00:00:01.000Z", False),
-             ("left", None, None, None, False)]'
+            [("a.test", 1.0, 5, None, True), ("k", 7.0, None, None, False),
+             ("b.test", 1.0, None, "2100-01-01T00:00:01.000Z", False),
+             ("left", 1.0, None, None, False)]'
     exits 0 "$URLWEIR" status d --hosts
     says out "a service's frontier, $1"
     says out "b.test of news, blocked for"
@@ -98,7 +98,7 @@ looks() { # STATE: of the process
     [ "$(wc -l <out)" = 8 ] || fail "lines of CSV"
     says out 'url,crawl,key,state,due_at,created_at,leased_until,metadata,id'
     exits 0 "$URLWEIR" export d --what queues
-    is out '[(o["crawl"], o["key"], o["delay"], o["limit"]) for o in j] ==
+    is out '[(o["crawl"], o["key"], o["delay_seconds"], o["limit"]) for o in j] ==
             [("DEFAULT", "a.test", 1.0, 5), ("news", "k", 7.0, None),
              ("news", "b.test", 1.0, None), ("gone", "left", 1.0, None)]'
     exits 1 "$URLWEIR" export d --what pages
@@ -129,6 +129,44 @@ looks() { # STATE: of the process
     says out "all agree"
 }
 looks running
+
+# ---- export, explain, status and HTTP tell the same, column by column ---------------
+
+python3 - "$URLWEIR" "$TOP/docs/formats/served.md" "http://$at" <<'END' || fail "they disagree"
+import json, re, subprocess, sys, urllib.parse, urllib.request
+def out(*args):
+    return subprocess.run([sys.argv[1], *args], stdout=subprocess.PIPE, check=True).stdout
+rows = lambda text: [json.loads(line) for line in text.splitlines()]
+listed = {name: columns.split(", ") for name, columns in re.findall(
+    r"^\| `(\w+)` \| (\w+(?:, \w+)+) \|$", open(sys.argv[2]).read(), re.M)}
+assert set(listed) == {"urls", "queues", "found", "leased", "url", "queue"}, listed.keys()
+urls, queues = rows(out("export", "d")), rows(out("export", "d", "--what", "queues"))
+assert all(list(row) == listed["urls"] for row in urls)
+assert all(list(row) == listed["queues"] for row in queues)
+of = {(q["crawl"], q["key"]): q for q in queues}
+shown = json.loads(out("status", "d", "--json", "--hosts"))["queues"]
+assert len(shown) == len(queues)
+for q in shown:
+    whole = {c: q.get(c) for c in listed["queues"]}
+    assert set(q) <= set(whole) and whole == of[q["crawl"], q["key"]], (q, queues)
+for row in urls:
+    name = {c: row[c] for c in ("url", "crawl", "key")}
+    at = sys.argv[3] + "/v1/url?" + urllib.parse.urlencode(name)
+    told = json.load(urllib.request.urlopen(at))
+    queue = told.pop("queue")
+    assert list(told) == listed["url"] and list(queue) == listed["queue"], (told, queue)
+    assert told == {c: row[c] for c in listed["url"]}, (told, row)
+    assert queue == {c: of[row["crawl"], row["key"]][c] for c in listed["queue"]}, queue
+    found = [f for f in json.loads(out("explain", "d", row["url"], "--json"))["found"]
+             if (f["crawl"], f["key"]) == (row["crawl"], row["key"])]
+    assert len(found) == 1, found
+    queue = found[0].pop("queue")
+    del found[0]["history"]
+    assert {c: found[0].get(c) for c in listed["found"]} == {c: row[c] for c in listed["found"]}
+    assert {c: queue.get(c) for c in listed["queue"]} == {
+        c: of[row["crawl"], row["key"]][c] for c in listed["queue"]}
+    assert set(found[0]) <= set(listed["found"]) and set(queue) <= set(listed["queue"])
+END
 stop KILL 137
 looks interrupted
 start

@@ -18,6 +18,7 @@
 
 #include "crawler/crawl_counters.h"
 #include "crawler/url_columns.h"
+#include "frontier/served/served_columns.h"
 
 static void metric_of(const struct crawl_counter *c, char *out, size_t size)
 {
@@ -71,38 +72,58 @@ static void print_names(void)
 
 /* ---- columns of a URL ---- */
 
-static bool view_has(const struct row_view *v, size_t column)
+static bool view_has(const struct column_view *v, size_t column)
 {
     return memchr(v->columns, (int)column, v->count) != NULL;
 }
 
-static void print_columns(void)
+static void print_table(const struct column *table, size_t columns,
+                        const struct column_view *views, size_t count)
 {
     puts("| column | unit | meaning | where |\n|---|---|---|---|");
-    for (size_t i = 0; i < URL_COLUMNS; i++) {
-        const struct url_column *c = &url_columns[i];
+    for (size_t i = 0; i < columns; i++) {
         const char *between = "";
 
-        printf("| `%s` | %s | %s | ", c->name, c->unit, c->help);
-        for (size_t v = 0; v < ROW_VIEWS; v++)
-            if (view_has(&row_views[v], i)) {
-                printf("%s%s", between, row_views[v].name);
+        printf("| `%s` | %s | %s | ", table[i].name, table[i].unit,
+               table[i].help);
+        for (size_t v = 0; v < count; v++)
+            if (view_has(&views[v], i)) {
+                printf("%s%s", between, views[v].name);
                 between = ", ";
             }
         puts(" |");
     }
 }
 
-static void print_views(void)
+static void print_orders(const struct column_view *views, size_t count)
 {
     puts("| where | columns, in this order |\n|---|---|");
-    for (size_t v = 0; v < ROW_VIEWS; v++) {
-        printf("| `%s` | ", row_views[v].name);
-        for (size_t i = 0; i < row_views[v].count; i++)
-            printf("%s%s", i > 0 ? ", " : "",
-                   url_columns[row_views[v].columns[i]].name);
+    for (size_t v = 0; v < count; v++) {
+        printf("| `%s` | ", views[v].name);
+        for (size_t i = 0; i < views[v].count; i++)
+            printf("%s%s", i > 0 ? ", " : "", column_of(&views[v], i)->name);
         puts(" |");
     }
+}
+
+static void print_columns(void)
+{
+    print_table(url_columns, URL_COLUMNS, row_views, ROW_VIEWS);
+}
+
+static void print_views(void)
+{
+    print_orders(row_views, ROW_VIEWS);
+}
+
+static void print_served_columns(void)
+{
+    print_table(served_columns, SERVED_COLUMNS, served_views, SERVED_VIEWS);
+}
+
+static void print_served_views(void)
+{
+    print_orders(served_views, SERVED_VIEWS);
 }
 
 int main(int argc, char **argv)
@@ -111,8 +132,12 @@ int main(int argc, char **argv)
         const char *what;
         void (*print)(void);
     } all[] = {
-        {"counters", print_counters}, {"metrics", print_metrics},
-        {"columns", print_columns},   {"views", print_views},
+        {"counters", print_counters},
+        {"metrics", print_metrics},
+        {"columns", print_columns},
+        {"views", print_views},
+        {"served-columns", print_served_columns},
+        {"served-views", print_served_views},
         {"names", print_names},
     };
 
@@ -122,6 +147,7 @@ int main(int argc, char **argv)
             return 0;
         }
     fprintf(stderr, "usage: doc_tables "
-                    "counters|metrics|columns|views|names\n");
+                    "counters|metrics|columns|views|served-columns|"
+                    "served-views|names\n");
     return 2;
 }

@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(a_recent_answer_has_the_columns_of_its_view)
 {
-    const struct row_view *v = &row_views[ROW_VIEW_RECENT];
+    const struct column_view *v = &row_views[ROW_VIEW_RECENT];
     json_t *item = NULL, *properties = NULL;
 
     ck_assert_int_eq(json_unpack(document, "{s:{s:{s:{s:{s:{s:o}}}}}}",
@@ -89,7 +89,7 @@ START_TEST(a_recent_answer_has_the_columns_of_its_view)
     properties = json_object_get(item, "properties");
     ck_assert_uint_eq(json_object_size(properties), v->count);
     for (size_t i = 0; i < v->count; i++) {
-        const char *name = url_columns[v->columns[i]].name;
+        const char *name = column_of(v, i)->name;
 
         ck_assert_msg(json_object_get(properties, name) != NULL, "%s", name);
         ck_assert_msg(has_string(json_object_get(item, "required"), name), "%s",
