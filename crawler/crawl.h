@@ -39,6 +39,8 @@ struct crawl_options {
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: the engine does not go by
                                                address */
+    struct connection_budget *connections;  /* told what the engine uses; may be
+                                               NULL */
     const struct fetcher_options *fetch;    /* outlives the crawl */
 };
 

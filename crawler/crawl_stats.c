@@ -83,6 +83,8 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     c->published = now;
     c->engine->ops->stats(c->engine, &s.engine);
     update_engine(c, now, s.engine.queued);
+    if (c->o.connections != NULL)
+        connection_budget_update(c->o.connections, s.engine.memory);
     s.frontier = c->frontier;
     s.stuck = watchdog_stuck(c->watchdog);
     for (unsigned i = 0; i < c->o.threads; i++) {

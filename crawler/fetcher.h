@@ -80,5 +80,7 @@ const struct fetch_counters *fetcher_fetch_counters(const struct fetcher *f);
 /* Before the first fetcher, and, where others use libcurl or libxml2, before
  * their threads: libcurl, libxml2, ICU. Any number of times. */
 MUST_CHECK enum status fetcher_global_init(void);
+/* Files that the process may have open; after fetcher_global_init. */
+uint64_t fetcher_descriptors(void);
 
 #endif

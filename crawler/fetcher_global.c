@@ -14,7 +14,7 @@
 #include "crawler/fetch/curl_faults.h"
 #include "crawler/fetcher.h"
 
-#define DESCRIPTORS_MOST 16384
+#define DESCRIPTORS_MOST (UINT64_C(1) << 20)
 
 /* Kept connections and transfers each need a descriptor, and the usual soft
  * limit of 1,024 is for programs that call select(). */
@@ -28,6 +28,13 @@ static void raise_descriptor_limit(void)
     if (setrlimit(RLIMIT_NOFILE, &r) != 0)
         log_warn("cannot raise the limit of descriptors", "error=%s",
                  strerror(errno));
+}
+
+uint64_t fetcher_descriptors(void)
+{
+    struct rlimit r;
+
+    return getrlimit(RLIMIT_NOFILE, &r) == 0 ? r.rlim_cur : 256;
 }
 
 static enum status global_status;

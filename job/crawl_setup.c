@@ -4,7 +4,8 @@
  *
  * --memory is shared out here: five eighths to the engine (store, filter,
  * caches), a quarter to bodies in flight; the rest, an eighth but at least
- * what that takes in a small crawl, is code, stacks, connections and parsers.
+ * what that takes in a small crawl, is code, stacks and parsers. Connections
+ * have what the engine does not use yet, see connection_budget.h.
  */
 #include "job/crawl_setup.h"
 
@@ -24,6 +25,7 @@
 #include "job/settings.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
+#define LEAST_IDLE      (UINT64_C(4) << 20) /* for connections */
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
 #define LOOKUPS         16 /* names looked up at once, --queue-key ip */
 
@@ -128,6 +130,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .guard = c->guard,
         .bodies = c->bodies,
         .ip_limit = c->ip_limit,
+        .connections = &c->connections,
         .rate = c->rate,
         .rules = {.scope = c->scope,
                   .drop_params = s->drop_params.item,
@@ -150,6 +153,7 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
         .min_disk = s->min_disk_bytes,
         .checkpoint = s->checkpoint_ms * NS_PER_MS,
         .resolve = s->queue_key == QUEUE_KEY_IP ? &c->resolve : NULL,
+        .connections = &c->connections,
         .fetch = &c->fetch,
     };
     c->resolve = (struct resolver_options){
@@ -219,6 +223,8 @@ enum status crawl_setup_make(struct crawl_setup *c,
         buf_add_str(why, "libcurl cannot be started");
     if (settings_has_secrets(s))
         secret_held();
+    connection_budget_init(&c->connections, memory_for_engine(s->memory_bytes),
+                           LEAST_IDLE, fetcher_descriptors(), threads);
     fill_frontier(c, s);
     fill_fetch(c, s);
     fill_crawl(c, s, threads);

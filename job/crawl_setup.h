@@ -25,6 +25,7 @@ struct crawl_setup {
     struct blocklist *blocklist; /* opened by crawl_block_start() */
     struct body_pool *bodies;
     struct ip_limit *ip_limit;
+    struct connection_budget connections;
     struct rate_limit *rate;
     struct buf user_agent, product_token;
     /* by crawl_credentials_make() */

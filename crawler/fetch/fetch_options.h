@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "crawler/fetch/body_pool.h"
+#include "crawler/fetch/connection_budget.h"
 #include "crawler/fetch/cookie_jar.h"
 #include "crawler/fetch/credentials.h"
 #include "crawler/fetch/guard.h"
@@ -63,7 +64,8 @@ struct fetcher_options {
     const struct guard *guard;
     struct body_pool *bodies;  /* thread-safe */
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
-    struct rate_limit *rate;   /* thread-safe; NULL: no limit */
+    const struct connection_budget *connections; /* thread-safe; NULL: none */
+    struct rate_limit *rate; /* thread-safe; NULL: no limit */
     struct candidate_rules rules;
 };
 

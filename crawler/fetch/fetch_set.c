@@ -21,10 +21,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define IDLE_CONNECTIONS 256L
-#define MEMORY_RETRY     (20 * NS_PER_MS)
-#define TURN_MOST        (250 * NS_PER_MS) /* so that an absence is seen */
-#define ABSENCE_LEAST    (250 * NS_PER_MS) /* less is a busy machine */
+#define MEMORY_RETRY  (20 * NS_PER_MS)
+#define TURN_MOST     (250 * NS_PER_MS) /* so that an absence is seen */
+#define ABSENCE_LEAST (250 * NS_PER_MS) /* less is a busy machine */
 
 struct fetch_set {
     const struct fetcher_options *o;
@@ -55,7 +54,7 @@ enum status fetch_set_new(struct fetch_set **out,
            judged all the same. */
         .guard = o->proxy == NULL ? o->guard : NULL,
         .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
-        .idle_most = IDLE_CONNECTIONS,
+        .connections = o->connections,
         .opened = &counters->connections,
         .in_hand = in_hand,
     };

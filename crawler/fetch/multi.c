@@ -41,6 +41,8 @@ struct socket {
     uint32_t wanted; /* epoll events curl waits for; 0: idle */
     bool ours;       /* opened by open_socket, not yet closed */
     bool counted;    /* holds a place of the limit per address */
+    bool tls;
+    bool closing; /* shut down by us while idle */
     unsigned char address[16];
     unsigned char address_len;
     struct transfer *user; /* who waited for it last */
@@ -54,6 +56,8 @@ struct multi {
     int64_t timer;          /* when curl wants to be called; INT64_MAX: never */
     struct socket *sockets; /* by descriptor */
     size_t socket_count;
+    uint64_t open_tls, open_plain; /* connections */
+    long kept_most;                /* as curl was told; 0: not yet */
 };
 
 static struct multi *multi_of(void *p)
@@ -198,6 +202,36 @@ static void yield_idle(struct multi *m)
     }
 }
 
+/* The budget has shrunk: libcurl closes one connection for each that it would
+ * add, and never more. */
+static void close_surplus(struct multi *m, uint64_t surplus)
+{
+    for (size_t fd = 0; fd < m->socket_count && surplus > 0; fd++) {
+        if (!is_idle(m, fd) || m->sockets[fd].closing)
+            continue;
+        m->sockets[fd].closing = true;
+        shutdown((int)fd, SHUT_RDWR);
+        surplus--;
+    }
+}
+
+/* Has curl keep as many connections as the budget allows now. Not from within
+ * a callback of curl's. */
+static void keep_to_budget(struct multi *m)
+{
+    uint64_t open = m->open_tls + m->open_plain;
+    long most;
+
+    if (m->o.connections == NULL)
+        return;
+    most = connection_budget_most(m->o.connections, m->open_tls, m->open_plain);
+    if (most != m->kept_most)
+        curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, most);
+    if (most < m->kept_most && open > (uint64_t)most)
+        close_surplus(m, open - (uint64_t)most);
+    m->kept_most = most;
+}
+
 static bool take_place(struct multi *m, const struct socket *s)
 {
     if (ip_limit_take(m->o.ip_limit, s->address, s->address_len))
@@ -206,13 +240,18 @@ static bool take_place(struct multi *m, const struct socket *s)
     return ip_limit_take(m->o.ip_limit, s->address, s->address_len);
 }
 
+static uint64_t *open_count(struct multi *m, const struct socket *s)
+{
+    return s->tls ? &m->open_tls : &m->open_plain;
+}
+
 /* CURLOPT_OPENSOCKETFUNCTION */
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose,
                                  struct curl_sockaddr *a)
 {
     struct transfer *t = transfer_of(ctx);
     struct multi *m = t->multi;
-    struct socket s = {.ours = true};
+    struct socket s = {.ours = true, .tls = t->tls};
     int fd;
 
     if (purpose != CURLSOCKTYPE_IPCXN)
@@ -237,6 +276,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose,
         return CURL_SOCKET_BAD;
     }
     *socket_at(m, fd) = s;
+    *open_count(m, &s) += 1;
     if (m->o.opened != NULL)
         atomic_fetch_add_explicit(m->o.opened, 1, memory_order_relaxed);
     return fd;
@@ -250,6 +290,8 @@ static int close_socket(void *ctx, curl_socket_t fd)
 
     if (s->counted)
         ip_limit_give(m->o.ip_limit, s->address, s->address_len);
+    if (s->ours)
+        *open_count(m, s) -= 1;
     *s = (struct socket){0};
     return close(fd);
 }
@@ -356,6 +398,7 @@ void multi_turn(struct multi *m, int64_t until)
     int running;
     int n = epoll_wait(m->epoll, events, EVENTS_MOST, wait_ms(m, until));
 
+    keep_to_budget(m);
     for (int i = 0; i < n; i++) {
         if (events[i].data.fd == m->wakeup)
             clear_wakeup(m);
@@ -414,7 +457,6 @@ enum status multi_new(struct multi **out, const struct multi_options *o)
     curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
     curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
-    curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, o->idle_most);
     *out = m;
     m = NULL;
 out:

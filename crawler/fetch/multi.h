@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "crawler/fetch/connection_budget.h"
 #include "crawler/fetch/guard.h"
 #include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/ip_limit.h"
@@ -23,9 +24,10 @@
 struct multi;
 
 struct multi_options {
-    const struct guard *guard;    /* NULL: every address may be asked */
-    struct ip_limit *ip_limit;    /* NULL: no limit */
-    long idle_most;               /* connections kept for later requests */
+    const struct guard *guard; /* NULL: every address may be asked */
+    struct ip_limit *ip_limit; /* NULL: no limit */
+    /* Connections kept for later requests; NULL: as many as libcurl keeps. */
+    const struct connection_budget *connections;
     _Atomic uint64_t *opened;     /* counts connections; may be NULL */
     struct in_hand_slot *in_hand; /* says whose bytes curl reads; may be NULL */
 };
@@ -37,6 +39,7 @@ struct transfer {
     CURL *easy;
     struct multi *multi;
     uint64_t id;    /* of its URL, for in_hand; the owner sets it */
+    bool tls;       /* its URL is https; the owner sets it */
     bool busy;      /* between multi_start and its end */
     int fd;         /* the socket it used last */
     bool connected; /* curl waited to read from one */

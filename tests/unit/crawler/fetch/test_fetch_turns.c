@@ -29,7 +29,7 @@ static void feed_head(struct hand_fed *h, const char *line)
 
 static void hand_fed_init(struct hand_fed *h, uint64_t pool)
 {
-    static const struct multi_options mo = {.idle_most = 1};
+    static const struct multi_options mo = {.guard = NULL};
 
     memset(h, 0, sizeof *h);
     h->o.user_agent = "test";

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* How many connections a fetcher keeps, by memory and descriptors. */
+#include "crawler/fetch/connection_budget.h"
+
+#include <check.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+START_TEST(connections_have_the_memory_that_the_engine_does_not_use)
+{
+    struct connection_budget b;
+    long all, half;
+
+    connection_budget_init(&b, 320 * MIB, 4 * MIB, 1 << 20, 2);
+    all = connection_budget_most(&b, 1, 0);
+    ck_assert_int_eq(all, (long)(320 * MIB / CONNECTION_COST_TLS / 2));
+    connection_budget_update(&b, 160 * MIB);
+    half = connection_budget_most(&b, 1, 0);
+    ck_assert_int_le(2 * half, all);
+    ck_assert_int_ge(2 * half, all - 2);
+    connection_budget_update(&b, 1000 * MIB); /* more than it should */
+    ck_assert_int_eq(connection_budget_most(&b, 1, 0),
+                     (long)(4 * MIB / CONNECTION_COST_TLS / 2));
+    connection_budget_update(&b, 0);
+    ck_assert_int_eq(connection_budget_most(&b, 1, 0), all);
+}
+END_TEST
+
+START_TEST(connections_without_tls_cost_less_and_a_mixture_between)
+{
+    struct connection_budget b;
+
+    connection_budget_init(&b, 64 * MIB, MIB, 1 << 20, 1);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 7),
+                     (long)(64 * MIB / CONNECTION_COST_PLAIN));
+    ck_assert_int_lt(connection_budget_most(&b, 1, 1),
+                     connection_budget_most(&b, 0, 1));
+    ck_assert_int_gt(connection_budget_most(&b, 1, 1),
+                     connection_budget_most(&b, 1, 0));
+    /* before the first, they are taken for the dear kind */
+    ck_assert_int_eq(connection_budget_most(&b, 0, 0),
+                     connection_budget_most(&b, 1, 0));
+}
+END_TEST
+
+START_TEST(half_of_the_descriptors_are_for_connections_and_one_always_goes)
+{
+    struct connection_budget b;
+
+    connection_budget_init(&b, 4096 * MIB, MIB, 1024, 4);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 1), 128);
+    connection_budget_init(&b, 0, 0, 1, 4);
+    ck_assert_int_eq(connection_budget_most(&b, 1, 0), 1);
+}
+END_TEST
+
+Suite *suite_connection_budget(void);
+Suite *suite_connection_budget(void)
+{
+    Suite *s = suite_create("connection_budget");
+    TCase *t = tcase_create("connection_budget");
+
+    tcase_add_test(t, connections_have_the_memory_that_the_engine_does_not_use);
+    tcase_add_test(t, connections_without_tls_cost_less_and_a_mixture_between);
+    tcase_add_test(
+        t, half_of_the_descriptors_are_for_connections_and_one_always_goes);
+    suite_add_tcase(s, t);
+    return s;
+}
