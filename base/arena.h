@@ -1,11 +1,11 @@
 /*
- * arena.h - memory of one lifetime, freed at one stroke.
+ * arena.h - memory of one lifetime, freed all at once.
  *
  * What one page needs while it is parsed lives in one arena. The ceiling is
- * named when the arena is made; past it allocations answer NULL, so a hostile
- * page is refused instead of growing the process. Memory that is gone below the
- * ceiling is no fault of the page, and ends the process (mem.h). One thread at
- * a time.
+ * named when the arena is made; past it allocations return NULL, so a hostile
+ * page is refused instead of growing the process. If memory runs out below the
+ * ceiling, that is not the page's fault, and ends the process (mem.h). One
+ * thread at a time.
  */
 #ifndef URLWEIR_BASE_ARENA_H
 #define URLWEIR_BASE_ARENA_H

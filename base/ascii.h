@@ -1,7 +1,7 @@
 /*
  * ascii.h - classes of ASCII characters, without a locale.
  *
- * Octets over 0x7f are of none. Any thread.
+ * Octets over 0x7f belong to no class. Any thread.
  */
 #ifndef URLWEIR_BASE_ASCII_H
 #define URLWEIR_BASE_ASCII_H
@@ -34,7 +34,7 @@ static inline char ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* 0 to 15; -1: it is no hexadecimal digit. */
+/* 0 to 15; -1: not a hexadecimal digit. */
 static inline int ascii_hex(char c)
 {
     if (ascii_is_digit(c))

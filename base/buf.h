@@ -1,10 +1,10 @@
 /*
- * buf.h - growable bytes with a ceiling, and handing them over.
+ * buf.h - growable bytes with a ceiling.
  *
  * Appending past the ceiling marks the buffer as failed and appends nothing
- * more, so that a run of appends needs one check at its end: buf_failed().
- * Memory that is gone below it ends the process (mem.h). A zero byte always
- * stands behind the content.
+ * more, so that a run of appends needs one check at its end: buf_failed(). If
+ * memory runs out below it, the process ends (mem.h). A zero byte always
+ * follows the content.
  */
 #ifndef URLWEIR_BASE_BUF_H
 #define URLWEIR_BASE_BUF_H
@@ -24,7 +24,7 @@ struct buf {
 
 /* `ceiling`: most bytes it may hold. No allocation until the first append. */
 void buf_init(struct buf *b, size_t ceiling);
-void buf_fini(struct buf *b);  /* frees; usable again as if just initialised */
+void buf_fini(struct buf *b);  /* frees; may be used again as after buf_init */
 void buf_clear(struct buf *b); /* empty and not failed; memory is kept */
 
 void buf_add(struct buf *b, const void *bytes, size_t len);
@@ -35,13 +35,13 @@ void buf_add_uint(struct buf *b, uint64_t n);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* `u` as UTF-8; surrogates and values over U+10FFFF become U+FFFD. */
 void buf_add_utf8(struct buf *b, uint32_t u);
-/* Room for `len` more bytes behind the content; NULL over the ceiling. The
- * caller writes there, then calls buf_grew() with what it wrote. */
+/* Room for `len` more bytes after the content; NULL over the ceiling. The
+ * caller writes there, then calls buf_grew() with the number written. */
 char *buf_room(struct buf *b, size_t len);
 void buf_grew(struct buf *b, size_t len);
 void buf_truncate(struct buf *b, size_t len);
 
-/* Gives back what memory it has beyond the content. */
+/* Frees memory beyond the content. */
 void buf_fit(struct buf *b);
 
 struct bytes buf_bytes(const struct buf *b);

@@ -1,8 +1,8 @@
 /*
  * bytes.h - a borrowed run of bytes: pointer and length, owned elsewhere.
  *
- * The bytes may hold zeros and need not end in one. Whoever hands a struct
- * bytes out says how long the memory behind it lives.
+ * The bytes may hold zeros and need not end in one. A function that returns a
+ * struct bytes says how long its memory lives.
  */
 #ifndef URLWEIR_BASE_BYTES_H
 #define URLWEIR_BASE_BYTES_H
@@ -40,13 +40,13 @@ static inline bool bytes_is(struct bytes a, const char *s)
 bool bytes_equal_nocase(struct bytes a, struct bytes b);
 bool bytes_starts_with(struct bytes a, const char *prefix);
 bool bytes_ends_with(struct bytes a, const char *suffix);
-/* Without its first `n` octets, of which there are as many. */
+/* Without its first `n` octets; it must have that many. */
 static inline struct bytes bytes_skip(struct bytes a, size_t n)
 {
     return bytes_of(a.at + n, a.len - n);
 }
 
-/* The first place from `i` on that is not ASCII white space; a.len: none. */
+/* The first index from `i` on that is not ASCII white space; a.len: none. */
 size_t bytes_past_space(struct bytes a, size_t i);
 static inline struct bytes bytes_skip_space(struct bytes a)
 {
@@ -54,10 +54,10 @@ static inline struct bytes bytes_skip_space(struct bytes a)
 }
 /* Without ASCII white space (space, tab, LF, FF, CR) at both ends. */
 struct bytes bytes_trim(struct bytes a);
-/* Well-formed UTF-8 (RFC 3629): no surrogates, none longer than needed. */
+/* Is it well-formed UTF-8 (RFC 3629), without surrogates and overlong forms? */
 bool bytes_is_utf8(struct bytes a);
-/* Octets of the well-formed sequence that `a`, not empty, begins with; 0: it
- * begins with none. */
+/* The length of the well-formed sequence at the start of `a`, which is not
+ * empty; 0: there is none. */
 size_t bytes_utf8_length(struct bytes a);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * clock.h - monotonic and wall time, and their text.
  *
- * Only outer loops ask the clock; decisions take `now` as an argument, so a
- * test can hand them any moment it likes.
+ * Only outer loops read the clock; decisions take `now` as an argument, so a
+ * test can pass any time.
  */
 #ifndef URLWEIR_BASE_CLOCK_H
 #define URLWEIR_BASE_CLOCK_H
@@ -23,7 +23,7 @@ int64_t clock_wall_ms(void);
 /* CPU time of this process, user and system, in nanoseconds. */
 int64_t clock_cpu(void);
 
-/* Of two moments of one clock. */
+/* The earlier and the later of two times of one clock. */
 static inline int64_t clock_earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -38,7 +38,7 @@ static inline int64_t clock_later(int64_t a, int64_t b)
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
 
 /* HTTP-date in any of its three forms (RFC 9110 section 5.6.7), as wall ms.
- * STATUS_FORMAT: it is none. */
+ * STATUS_FORMAT: not a date. */
 MUST_CHECK enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms);
 
 #endif

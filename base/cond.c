@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cond.c - waiting for a condition until a moment of clock_mono. */
+/* cond.c - waits for a condition until a time of clock_mono. */
 #include "base/cond.h"
 
 #include <time.h>

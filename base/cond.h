@@ -1,8 +1,8 @@
 /*
- * cond.h - waiting for a condition until a moment of clock_mono.
+ * cond.h - waits for a condition until a time of clock_mono.
  *
  * POSIX waits by the wall clock unless told otherwise, and that may be set
- * back; a condition made here is waited for by the clock of all deadlines.
+ * back; conditions made here use the monotonic clock of all our deadlines.
  */
 #ifndef URLWEIR_BASE_COND_H
 #define URLWEIR_BASE_COND_H
@@ -11,11 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* pthread_cond_destroy ends it; signalled, and waited for without an end, as
- * any. */
+/* Initialises a condition. The other pthread_cond_* functions work as usual. */
 void cond_init(pthread_cond_t *c);
-/* `mtx` is held. False: it is `until`. True: look again; also without a signal,
- * as in POSIX. */
+/* The caller holds `mtx`. False: the time is `until`. True: check the condition
+ * again; as in POSIX, this may happen without a signal. */
 bool cond_wait_until(pthread_cond_t *c, pthread_mutex_t *mtx, int64_t until);
 
 #endif

@@ -50,7 +50,7 @@ static unsigned char *put_field(unsigned char *to, struct bytes b)
     return to + b.len;
 }
 
-/* No field is so long: what begins with it is no unsalted input. */
+/* No field is so long, so no unsalted input begins with this. */
 static const unsigned char salt_mark[4] = {0xff, 0xff, 0xff, 0xff};
 
 struct digest digest_url_salted(const struct digest_key *k, struct bytes crawl,

@@ -1,9 +1,9 @@
 /*
  * digest.h - the 128-bit seeded digest of a URL (XXH3, libxxhash).
  *
- * Taken once per URL: the high half addresses the filter, all of it is the
- * exact set's key. The secret is the crawl's own, so outsiders cannot make
- * URLs that collide; a match of all 128 bits counts as the same URL (at 1e9
+ * Computed once for each URL: the high half addresses the filter, all of it is
+ * the exact set's key. Each crawl has its own secret, so outsiders cannot make
+ * URLs that collide. URLs whose 128 bits are equal count as the same (with 1e9
  * URLs the chance that any new one is taken for an old one is below 1e-20).
  */
 #ifndef URLWEIR_BASE_DIGEST_H
@@ -29,15 +29,15 @@ struct digest_key {
 /* `seed`: DIGEST_SEED_SIZE octets. */
 void digest_key_init(struct digest_key *k, const unsigned char *seed);
 
-/* Of one run of bytes. */
+/* The digest of one run of bytes. */
 struct digest digest_bytes(const struct digest_key *k, struct bytes b);
-/* Of a URL's identity: crawl ID, queue key and URL, each with its length, so
- * that no two different triples give the same input. */
+/* The digest of a URL's identity: crawl ID, queue key and URL, each with its
+ * length, so that no two different triples give the same input. */
 struct digest digest_url(const struct digest_key *k, struct bytes crawl,
                          struct bytes queue_key, struct bytes url);
 
 /* Another digest of the same triple for each salt from 1 on; 0 gives the one
- * above. For a URL whose own digest is taken by another. */
+ * above. For a URL whose own digest belongs to another URL. */
 struct digest digest_url_salted(const struct digest_key *k, struct bytes crawl,
                                 struct bytes queue_key, struct bytes url,
                                 uint8_t salt);

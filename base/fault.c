@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.c - named points at which a test may end or hold up the process. */
+/* fault.c - named points at which a test may kill or block the process. */
 #include "base/fault.h"
 
 #include <signal.h>
@@ -23,8 +23,8 @@ static struct fault killer, holder;
 static char time_name[NAME_SIZE];
 static long time_ms;
 
-/* What follows the name in NAME:REST, or NULL; a name that is too long names
- * nothing. */
+/* Returns what follows the name in NAME:REST, or NULL; a name that is too long
+ * is ignored. */
 static const char *read_name(char name[NAME_SIZE], const char *spec)
 {
     size_t len = strcspn(spec, ":");

@@ -19,7 +19,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 
-#define DEPTH_MOST 100 /* of directories that are removed */
+#define DEPTH_MOST 100 /* of a directory tree to remove */
 
 struct file_writer {
     char *path, *tmp;
@@ -207,7 +207,7 @@ enum status file_make_dir(const char *path)
         if (*s != '/')
             continue;
         *s = '\0';
-        (void)mkdir(p, 0755); /* a missing parent shows at the last one */
+        (void)mkdir(p, 0755); /* a failure here shows in the last mkdir */
         *s = '/';
     }
     if (mkdir(p, 0755) != 0 && errno != EEXIST)
@@ -218,8 +218,8 @@ enum status file_make_dir(const char *path)
     return st;
 }
 
-/* What stands in the open directory, which is closed; `depth` ends loops that
- * mounts could make. */
+/* Removes what is in the open directory `fd`, and closes it; `depth` ends loops
+ * that mounts could make. */
 static bool empty_dir(int fd, unsigned depth)
 {
     DIR *d = fdopendir(fd);

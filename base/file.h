@@ -20,28 +20,29 @@ struct file_writer;
  * its mode to what takes its place. */
 MUST_CHECK enum status file_writer_open(struct file_writer **out,
                                         const char *path);
-/* The same for a file that its owner alone may read. */
+/* As above, for a file that only its owner may read. */
 MUST_CHECK enum status file_writer_open_private(struct file_writer **out,
                                                 const char *path);
-/* After a failure every later call fails too. STATUS_FULL: the disk is. */
+/* After a failure every later call fails too. STATUS_FULL: the disk is full. */
 MUST_CHECK enum status file_writer_write(struct file_writer *w,
                                          const void *bytes, size_t len);
 MUST_CHECK enum status file_writer_commit(struct file_writer *w);
-/* Removes what was not committed, and frees. NULL is fine. */
+/* Removes a file that was not committed, and frees. NULL is fine. */
 void file_writer_close(struct file_writer *w);
 
-/* All of a file, at most the ceiling of `out`. STATUS_NOT_FOUND,
- * STATUS_LIMIT; what else keeps it from being read is logged. */
+/* Reads a whole file, up to the ceiling of `out`. STATUS_NOT_FOUND,
+ * STATUS_LIMIT; other failures are logged. */
 MUST_CHECK enum status file_read(const char *path, struct buf *out);
 /* file_writer_* in one call. */
 MUST_CHECK enum status file_replace(const char *path, struct bytes content);
-/* The same, readable by its owner alone. */
+/* As file_replace, but only the owner may read the file. */
 MUST_CHECK enum status file_replace_private(const char *path,
                                             struct bytes content);
 
-/* Make a directory and its missing parents; one that is there is fine. */
+/* Makes a directory and its missing parents; it may exist already. */
 MUST_CHECK enum status file_make_dir(const char *path);
-/* Removes a directory and all in it; follows no symbolic link. Missing is fine.
+/* Removes a directory and all in it, without following symbolic links. It may
+ * be missing.
  */
 MUST_CHECK enum status file_remove_tree(const char *path);
 /* Sync the directory entry of `path`, so that a new name survives. */
@@ -53,19 +54,20 @@ MUST_CHECK enum status file_size(const char *path, uint64_t *size);
 
 /* An exclusive lock that the kernel drops when its holder dies. */
 struct file_lock;
-/* Takes the lock file `path`, made when missing, and writes our process id and
- * `note`, one line, into it. Its directory is locked too, so that a file that
- * was removed since is no way around the lock; one directory has one lock at a
- * time. STATUS_BUSY: *holder, when not NULL, is the id of
- * who has it, which may be this process. */
+/* Locks the file `path`, made if missing, and writes our process id and `note`,
+ * one line, into it. Its directory is locked too, so that removing the file
+ * does not get around the lock; a directory can have only one lock.
+ * STATUS_BUSY: *holder, if not NULL, is the process that has it, which may be
+ * this one. */
 MUST_CHECK enum status file_lock_take(struct file_lock **out, const char *path,
                                       const char *note, long *holder);
-/* Another note instead of the one it was taken with. */
+/* Replaces the note. */
 void file_lock_note(struct file_lock *l, const char *note);
-/* Lets go and empties the file, which stays. NULL is fine. */
+/* Releases the lock and empties the file, but does not remove it. NULL is
+ * fine. */
 void file_lock_free(struct file_lock *l);
-/* Who holds the lock `path`, 0 when nobody does; the holder may ask, too.
- * Nobody else in the holder's process may open that file: to close any
+/* The process that holds the lock `path`, 0 if none does; the holder may ask,
+ * too. Other code in the holder's process must not open that file: closing any
  * descriptor of it ends the lock, see fcntl(2). */
 MUST_CHECK enum status file_lock_holder(const char *path, long *holder);
 

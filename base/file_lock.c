@@ -2,16 +2,16 @@
 /*
  * file_lock.c - lock a directory for one process.
  *
- * The lock is an fcntl record lock: unlike the mere presence of a file it is
- * gone with its holder, and unlike flock(2) the kernel tells who holds it. Its
+ * The lock is an fcntl record lock: unlike a file that merely exists it ends
+ * with its holder, and unlike with flock(2) the kernel tells who holds it. Its
  * trap: a process that closes any descriptor of a file loses its locks on it
- * (fcntl(2)). So the locks of this process are kept in a list, and a file that
- * is in it is not opened a second time.
+ * (fcntl(2)). So we keep a list of this process's locks and never open a file
+ * on it a second time.
  *
  * A lock file can be removed while it is held, and the next process would lock
- * another one of that name. So the directory is locked as well, by flock(2),
- * which cannot be got around so; who holds that is in /proc/locks. A file
- * system that cannot do it (NFS, on a directory) leaves the lock file alone.
+ * a new one of that name. So the directory is locked as well, by flock(2);
+ * /proc/locks tells who holds that. On a file system that cannot lock a
+ * directory (NFS) we have only the lock file.
  */
 #include "base/file.h"
 
@@ -32,7 +32,7 @@
 
 struct file_lock {
     int fd, dir_fd; /* dir_fd -1: the directory is not locked */
-    pid_t pid;      /* a child has the list, and none of the locks */
+    pid_t pid;      /* a child inherits the list but not the locks */
     char *path;
     dev_t dev, dir_dev;
     ino_t ino, dir_ino;
@@ -64,8 +64,8 @@ static char *dir_of(const char *path)
                             : xstrndup(path, (size_t)(name - path) - 1);
 }
 
-/* By the file that stands there, or, where that is gone or another one, by its
- * name in the directory. */
+/* Compares the file itself or, if it was removed or replaced, its name and
+ * directory. */
 static bool is_lock_of(const struct file_lock *l, const char *path,
                        const struct stat *file, const struct stat *dir)
 {
@@ -92,8 +92,8 @@ static bool is_ours(const char *path)
     return l != NULL;
 }
 
-/* 0: nobody, or it cannot be known. proc(5): "1: FLOCK  ADVISORY  WRITE 708
- * 08:02:1234 0 EOF", the device in hexadecimal. */
+/* Returns 0 if there is no holder, or it cannot be known. proc(5): "1: FLOCK
+ * ADVISORY  WRITE 708 08:02:1234 0 EOF", the device in hexadecimal. */
 static long dir_holder(const char *path)
 {
     char *name = dir_of(path), line[256];
@@ -124,7 +124,7 @@ static enum status ask_kernel(const char *path, long *holder)
 {
     struct flock fl = whole_file(F_WRLCK);
     enum status st = STATUS_OK;
-    int fd = open(path, O_RDONLY | O_CLOEXEC); /* others may ask, too */
+    int fd = open(path, O_RDONLY | O_CLOEXEC); /* perhaps we may only read */
 
     *holder = 0;
     if (fd < 0 && errno != ENOENT)
@@ -167,7 +167,7 @@ static enum status failed(const char *what, const char *path)
     return st != STATUS_OK ? st : STATUS_IO;
 }
 
-/* The lock holds all the same if this fails: its text is for those who ask who
+/* The lock holds even if this fails: the text only tells other processes who
  * holds it. */
 static void write_note(int fd, const char *note)
 {
@@ -199,7 +199,8 @@ static void free_lock(struct file_lock *l)
     free(l);
 }
 
-/* STATUS_BUSY: another has it. What cannot be locked is left. */
+/* STATUS_BUSY: another process has it. A directory that cannot be locked is no
+ * error. */
 static enum status lock_dir(struct file_lock *l)
 {
     char *name = dir_of(l->path);
@@ -209,7 +210,7 @@ static enum status lock_dir(struct file_lock *l)
     l->dir_fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(name);
     if (l->dir_fd < 0)
-        return STATUS_OK; /* nor can the file be made there */
+        return STATUS_OK; /* making the file will fail, too */
     if (fstat(l->dir_fd, &sb) == 0) {
         l->dir_dev = sb.st_dev;
         l->dir_ino = sb.st_ino;
@@ -297,7 +298,8 @@ void file_lock_free(struct file_lock *l)
         at = &(*at)->next;
     *at = l->next;
     if (ftruncate(l->fd, 0) != 0) {
-        /* What it says is out of date then; the lock itself still goes. */
+        /* On failure the file's text is out of date; the lock is released
+         * anyway. */
     }
     free_lock(l);
     pthread_mutex_unlock(&mtx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * format.c - numbers, sizes and times for people; JSON, CSV and terminal text
- * for bytes that strangers wrote.
+ * for untrusted bytes.
  *
  * Bidirectional controls count as dangerous on a terminal: with them a URL can
  * be shown as another one (Unicode Technical Report 36, section 2.7).
@@ -31,7 +31,7 @@ void format_size(struct buf *out, uint64_t bytes)
     double n = (double)bytes;
     size_t unit = 0;
 
-    while (n >= 1023.95 && unit < 6) { /* what would show as 1024.0 */
+    while (n >= 1023.95 && unit < 6) { /* would print as 1024.0 */
         n /= 1024;
         unit++;
     }
@@ -172,7 +172,7 @@ void format_terminal(struct buf *out, struct bytes s)
     }
 }
 
-/* The one octet that HTML reads as something else, and what stands for it. */
+/* The entity for an octet that is special in HTML, or NULL. */
 static const char *html_entity(struct bytes s)
 {
     switch (s.at[0]) {

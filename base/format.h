@@ -1,9 +1,9 @@
 /*
  * format.h - numbers, sizes and times for people; JSON, CSV, HTML and terminal
- * text for bytes that strangers wrote.
+ * text for untrusted bytes.
  *
- * Everything is appended to a buffer; nothing else changes, no locale is asked.
- * Any thread.
+ * Every function appends to a buffer and has no other effect; no locale is
+ * used. Any thread.
  */
 #ifndef URLWEIR_BASE_FORMAT_H
 #define URLWEIR_BASE_FORMAT_H
@@ -24,17 +24,17 @@ void format_rate(struct buf *out, double n);
 /* Seconds with milliseconds for programs: "12.345". */
 void format_seconds(struct buf *out, int64_t ms);
 
-/* A JSON string, quotes included (RFC 8259 section 7). What is not UTF-8
- * becomes U+FFFD; C0, DEL and C1 are escaped, so it is safe on a terminal too.
+/* A JSON string, quotes included (RFC 8259 section 7). Bytes that are not UTF-8
+ * become U+FFFD; C0, DEL and C1 are escaped, so it is safe on a terminal too.
  */
 void format_json(struct buf *out, struct bytes s);
-/* A CSV field (RFC 4180), quoted where it must be; octets as they are. */
+/* A CSV field (RFC 4180), quoted if necessary; octets are unchanged. */
 void format_csv(struct buf *out, struct bytes s);
-/* For a terminal: control characters, what turns the direction of writing, and
- * what is not UTF-8 become \xNN, octet by octet. */
+/* For a terminal: control characters, bidirectional controls, and bytes that
+ * are not UTF-8 become \xNN, octet by octet. */
 void format_terminal(struct buf *out, struct bytes s);
-/* For text and quoted attributes of HTML and SVG: what format_terminal escapes
- * is escaped so, and & < > " ' stand as entities. */
+/* For text and quoted attributes of HTML and SVG: escapes what format_terminal
+ * escapes, and writes & < > " ' as entities. */
 void format_html(struct buf *out, struct bytes s);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gunzip.c - octets that may be gzipped, in; the octets themselves, out.
+ * gunzip.c - decompresses octets that may be gzipped.
  *
  *     UNKNOWN --magic--> MEMBER --its end--> BETWEEN --no magic--> DROP
  *        |                  ^                   |
  *        +--other--> PLAIN  +-------magic-------+
  *
- * RFC 1952. The magic may be split between two pushes, so its first octet is
- * remembered in `held`.
+ * RFC 1952. The magic may be split between two pushes, so `held` remembers its
+ * first octet.
  */
 #include "base/gunzip.h"
 
@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 
-#define GZIP_WINDOW (15 + 16)         /* zlib: gzip alone */
+#define GZIP_WINDOW (15 + 16)         /* zlib: accept gzip only */
 #define INPUT_MOST  ((size_t)1 << 30) /* fits zlib's counters */
 
 enum state { UNKNOWN, PLAIN, MEMBER, BETWEEN, DROP };
@@ -27,9 +27,9 @@ enum state { UNKNOWN, PLAIN, MEMBER, BETWEEN, DROP };
 struct gunzip {
     enum status (*take)(void *ctx, struct bytes octets);
     void *ctx;
-    size_t left; /* octets that may still go out */
+    size_t left; /* octets that may still be output */
     enum state state;
-    bool held; /* 0x1f came, the octet behind it not yet */
+    bool held; /* 0x1f has come, the next octet not yet */
     bool damaged;
     enum status failed;
     z_stream z;
@@ -86,7 +86,7 @@ static enum status start_member(struct gunzip *g)
     return inflate(&g->z, Z_NO_FLUSH) == Z_OK ? STATUS_OK : STATUS_NOMEM;
 }
 
-/* Inflates from *in until it is used up or the member ends. */
+/* Inflates *in up to its end or the member's end. */
 static enum status run_member(struct gunzip *g, struct bytes *in)
 {
     g->z.next_in = (const unsigned char *)in->at;
@@ -119,7 +119,7 @@ static enum status run_member(struct gunzip *g, struct bytes *in)
     return STATUS_OK;
 }
 
-/* In UNKNOWN or BETWEEN: looks for the two octets of the magic. */
+/* In UNKNOWN or BETWEEN: checks for the two octets of the magic. */
 static enum status look_for_magic(struct gunzip *g, struct bytes *in)
 {
     bool first = g->state == UNKNOWN;

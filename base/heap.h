@@ -27,14 +27,14 @@ struct heap {
 void heap_init(struct heap *h);
 void heap_fini(struct heap *h);
 
-/* `item` is in no heap. */
+/* `item` must not be in a heap. */
 void heap_push(struct heap *h, struct heap_item *item, int64_t key);
 /* The item with the least key, left in place; NULL when empty. */
 struct heap_item *heap_top(const struct heap *h);
 struct heap_item *heap_pop(struct heap *h);
 /* False: it was not in the heap. */
 bool heap_remove(struct heap *h, struct heap_item *item);
-/* Give `item`, in this heap, another key. */
+/* Changes the key of `item`, which is in this heap. */
 void heap_move(struct heap *h, struct heap_item *item, int64_t key);
 size_t heap_count(const struct heap *h);
 

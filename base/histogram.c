@@ -2,9 +2,9 @@
 /*
  * histogram.c - fixed buckets of times.
  *
- * The bucket is found by counting the bounds that the time is above: eighteen
- * comparisons without a branch, which the compiler makes a few vector
- * instructions of, cost less than one branch that is guessed wrongly.
+ * We find the bucket by counting the bounds below the time: eighteen
+ * comparisons without a branch, which the compiler turns into a few vector
+ * instructions, cost less than one mispredicted branch.
  */
 #include "base/histogram.h"
 
@@ -21,7 +21,8 @@ const int64_t histogram_bounds[HISTOGRAM_BOUNDS] = {
 };
 /* clang-format on */
 
-/* There is one writer, so what it read is still there when it writes. */
+/* There is only one writer, so the value cannot change between read and
+ * write. */
 static void add(_Atomic uint64_t *to, uint64_t n)
 {
     atomic_store_explicit(to,

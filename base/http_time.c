@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_time.c - what HTTP header fields say about time. */
+/* http_time.c - times in HTTP header fields. */
 #include "base/http_time.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 /* RFC 9111 section 1.2.2: larger values count as this one. */
 #define SECONDS_MOST INT64_C(2147483648)
 
-/* delta-seconds: digits and nothing else; -1: it is none. */
+/* delta-seconds: digits and nothing else; -1: not a number. */
 static int64_t read_seconds(struct bytes s)
 {
     int64_t n = 0;
@@ -40,7 +40,7 @@ int64_t http_retry_after_ms(struct bytes value, int64_t now_ms)
     return wait < HTTP_TIME_DAY_MS ? wait : HTTP_TIME_DAY_MS;
 }
 
-/* Cuts the next directive off *rest: its name, and its value without quotes. */
+/* Cuts the next directive off *rest: name, and value without quotes. */
 static bool next_directive(struct bytes *rest, struct bytes *name,
                            struct bytes *value)
 {
@@ -68,7 +68,7 @@ static bool next_directive(struct bytes *rest, struct bytes *name,
     return true;
 }
 
-/* Seconds by Cache-Control; -1: it does not say. */
+/* Seconds according to Cache-Control; -1: it does not say. */
 static int64_t cache_control_seconds(struct bytes cache_control)
 {
     struct bytes name, value;

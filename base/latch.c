@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* latch.c - one thread waits until another says that something is done. */
+/* latch.c - lets one thread wait until another has done something. */
 #include "base/latch.h"
 
 void latch_init(struct latch *l)
@@ -15,7 +15,8 @@ void latch_fini(struct latch *l)
     pthread_mutex_destroy(&l->mtx);
 }
 
-/* Told under the lock: who waits cannot be gone before it is given back. */
+/* Signals under the lock: the waiting thread cannot free the latch before the
+ * lock is released. */
 void latch_open(struct latch *l)
 {
     pthread_mutex_lock(&l->mtx);

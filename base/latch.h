@@ -1,8 +1,9 @@
 /*
- * latch.h - one thread waits until another says, once, that something is done.
+ * latch.h - lets one thread wait, once, until another has done something.
  *
- * It stands on the stack of who waits: whoever opens it does not touch it when
- * latch_open has returned, and who waits may free it when latch_wait has.
+ * The latch is on the stack of the waiting thread: the thread that opens it
+ * must not touch it after latch_open, and the waiting thread may free it after
+ * latch_wait.
  */
 #ifndef URLWEIR_BASE_LATCH_H
 #define URLWEIR_BASE_LATCH_H

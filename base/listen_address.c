@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listen_address.c - HOST:PORT, split and looked up. */
+/* listen_address.c - splits and looks up HOST:PORT. */
 #include "base/listen_address.h"
 
 #include <netdb.h>
@@ -35,7 +35,7 @@ bool listen_address_split(struct bytes text, struct bytes *host,
             return false;
         number = 10 * number + (unsigned)(port->at[i] - '0');
     }
-    return number <= UINT16_MAX; /* getaddrinfo would take the rest of it */
+    return number <= UINT16_MAX; /* getaddrinfo would truncate it */
 }
 
 static bool is_loopback(const struct sockaddr *a)

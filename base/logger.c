@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-#define LINE_CEILING 8192 /* longer lines are cut */
+#define LINE_CEILING 8192 /* longer lines are truncated */
 
 static _Atomic enum log_level level_now = LOG_LEVEL_WARN;
 static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
@@ -33,7 +33,7 @@ static bool logger_enabled(enum log_level level)
 
 void logger_set_around(void (*around)(bool before))
 {
-    /* A line that is being written knows of no bar yet: let it end first. */
+    /* A line being written does not know the new function: let it end first. */
     pthread_mutex_lock(&mtx);
     around_now = around;
     pthread_mutex_unlock(&mtx);
@@ -75,7 +75,7 @@ void logger_write(enum log_level level, const char *event, const char *fmt, ...)
     if (around_now != NULL)
         around_now(true);
     if (write(STDERR_FILENO, buf_str(&line), line.len) < 0) {
-        /* stderr is gone: there is nowhere left to say so. */
+        /* If stderr is gone, there is nowhere left to report it. */
     }
     if (around_now != NULL)
         around_now(false);

@@ -2,8 +2,8 @@
  * logger.h - one event, one line, key=value, on stderr.
  *
  * Data goes to stdout, never through here. Any thread may log; a line is
- * written whole. Strangers' bytes in a line are escaped, so that no page can
- * write to a terminal or forge a line.
+ * written whole. Control characters are escaped, so that no page can write to a
+ * terminal or forge a line.
  */
 #ifndef URLWEIR_BASE_LOGGER_H
 #define URLWEIR_BASE_LOGGER_H
@@ -22,8 +22,9 @@ enum log_level {
 /* Default: LOG_LEVEL_WARN. */
 void logger_set_level(enum log_level level);
 enum log_level logger_level(void);
-/* Called before and after each line while a progress bar owns the terminal's
- * last line, so that it can be taken away and drawn again. NULL: none. */
+/* Sets a function that is called before and after each line, so that a progress
+ * bar on the terminal's last line can be removed and drawn again. NULL:
+ * none. */
 void logger_set_around(void (*around)(bool before));
 
 /* `event`: a short phrase; then `fmt` gives key=value pairs, or "". */

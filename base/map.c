@@ -2,8 +2,8 @@
 /*
  * map.c - open addressing with linear probing, at most 3/4 full.
  *
- * Removal shifts the run behind the hole back, so there are no tombstones and
- * a map that sees many removals stays as fast as a new one.
+ * Removal moves the entries after the hole back, so there are no tombstones,
+ * and a map with many removals stays as fast as a new one.
  */
 #include "base/map.h"
 
@@ -130,7 +130,8 @@ void *map_remove(struct map *m, struct bytes key)
         i = (i + 1) & mask;
         if (m->slots[i].key == NULL)
             break;
-        /* May move into the hole only if its home is not behind the hole. */
+        /* An entry may move into the hole only if its home slot is not after
+         * the hole. */
         if (((i - (m->slots[i].hash & mask)) & mask) >= ((i - hole) & mask)) {
             m->slots[hole] = m->slots[i];
             hole = i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem.c - allocation that dies loudly, and try_ forms that report.
+ * mem.c - allocation that ends the process on failure, and try_ forms that
+ * report.
  *
  * Large tables come straight from mmap, aligned so that the kernel can back
  * them with 2 MiB pages: one random cache line then costs 23 ns instead of 59.
@@ -35,8 +36,8 @@ static bool told_to_fail(void)
     return false;
 }
 
-/* Any thread may come here, and any lock may be held: so nothing is flushed,
- * no handler runs, and the line goes out in one write. */
+/* Any thread may call this, with any lock held: so nothing is flushed, no
+ * handler runs, and the line is written at once. */
 _Noreturn void mem_out(size_t size)
 {
     static const char what[] = "urlweir: out of memory";
@@ -46,7 +47,7 @@ _Noreturn void mem_out(size_t size)
                                  "%s: could not get %zu bytes\n", what, size);
 
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
-        _exit(MEM_OUT_STATUS); /* stderr is gone; the status still tells */
+        _exit(MEM_OUT_STATUS); /* without stderr the status still tells */
     _exit(MEM_OUT_STATUS);
 }
 

@@ -1,9 +1,10 @@
 /*
- * mem.h - allocation that dies loudly, and try_ forms that report.
+ * mem.h - allocation that ends the process on failure, and try_ forms that
+ * report.
  *
- * The x forms end the process when memory is gone, with one line and exit
- * status 2: commits and checkpoints make that as safe as kill -9, and no caller
- * has to guess what to do. Sizes that are large or come from outside use the
+ * If memory runs out, the x forms end the process with one line and exit status
+ * 2: commits and checkpoints make that safe, as they do for kill -9, and
+ * callers need no error path. Sizes that are large or come from outside use the
  * try_ forms. Any thread may call these.
  */
 #ifndef URLWEIR_BASE_MEM_H
@@ -20,24 +21,25 @@ char *xstrdup(const char *s);
 /* A copy of `len` bytes with a zero byte after them. */
 char *xstrndup(const void *bytes, size_t len);
 
-/* What the x forms do when `size` bytes cannot be had (0: nobody knows how
- * many); for memory that libraries allocate. */
+/* Ends the process as the x forms do when `size` bytes (0: unknown) cannot be
+ * allocated; for memory that libraries allocate. */
 #define MEM_OUT_STATUS 2 /* EXIT_CANNOT of job/exit_code.h */
 _Noreturn void mem_out(size_t size);
 
-/* As above but NULL when memory is gone, or when count * size overflows. */
+/* As above, but they return NULL if memory runs out or count * size
+ * overflows. */
 void *try_malloc(size_t size);
 void *try_calloc(size_t count, size_t size);
 void *try_realloc(void *p, size_t size);
 
 /* `size` bytes, zeroed, aligned to 64 bytes (2 MiB when that large), with huge
  * pages asked for; *huge, when not NULL, says whether the kernel took the
- * request. NULL when memory is gone. Freed with mem_free_pages(p, size). */
+ * request. NULL if memory runs out. Freed with mem_free_pages(p, size). */
 void *try_pages(size_t size, int *huge);
 void mem_free_pages(void *p, size_t size);
 
-/* Test switch: the nth try_ allocation from now (1 = the next) fails, then all
- * is well again; 0 switches it off. Returns how many were left to go. */
+/* Test switch: the nth try_ allocation from now (1 = the next) fails, later
+ * ones succeed; 0 switches it off. Returns the countdown so far. */
 uint64_t mem_fail_after(uint64_t nth);
 
 /* Resident memory of this process in bytes, 0 where it cannot be read. */

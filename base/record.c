@@ -13,7 +13,7 @@ void record_init(struct record *r, enum record_format format)
 {
     *r = (struct record){.format = format};
     buf_init(&r->line, LINE_CEILING);
-    buf_init(&r->head, LINE_CEILING + 65536); /* the first row, too */
+    buf_init(&r->head, LINE_CEILING + 65536); /* also holds the first row */
 }
 
 void record_fini(struct record *r)

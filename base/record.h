@@ -1,8 +1,8 @@
 /*
  * record.h - rows of named fields, as JSON Lines or as CSV.
  *
- * Every row of one stream has the same fields in the same order; CSV gets its
- * head line from the first. An absent value is null in JSON, empty in CSV.
+ * Every row of one stream has the same fields in the same order; the first row
+ * gives the header line of CSV. An absent value is null in JSON, empty in CSV.
  */
 #ifndef URLWEIR_BASE_RECORD_H
 #define URLWEIR_BASE_RECORD_H
@@ -35,10 +35,10 @@ void record_some(struct record *r, const char *name, uint64_t n);
 void record_seconds(struct record *r, const char *name, int64_t ms);
 /* ISO 8601; absent when 0. */
 void record_time(struct record *r, const char *name, int64_t wall_ms);
-/* JSON as it is; in CSV a field that holds it. */
+/* A JSON value, unchanged; in CSV a field that holds its text. */
 void record_json(struct record *r, const char *name, struct bytes json);
-/* The whole row, behind the head line if it is the first of CSV; borrowed until
- * the next field. STATUS_LIMIT: it is too long. */
+/* The whole row, after the header line if it is the first of CSV; borrowed
+ * until the next field. STATUS_LIMIT: it is too long. */
 MUST_CHECK enum status record_end(struct record *r, struct bytes *row);
 
 /* ---- values that are written in several ways ---- */
@@ -63,7 +63,7 @@ struct record_value {
 
 void record_value(struct record *r, const char *name,
                   const struct record_value *v);
-/* The same as a member of an object; null if it is absent or not UTF-8. */
+/* The value as JSON; null if it is absent or not UTF-8. */
 json_t *record_value_json(const struct record_value *v);
 
 #endif

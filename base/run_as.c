@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_as.c - users and capabilities, by the system calls themselves.
+ * run_as.c - users and capabilities, with direct system calls.
  *
- * Root that stays root keeps CAP_DAC_OVERRIDE: lists of seeds, outputs and old
- * stores of other users are what it is run as root for. Landlock bounds it.
+ * Root that stays root keeps CAP_DAC_OVERRIDE, since it is run as root to use
+ * seed lists, outputs and stores of other users. Landlock limits it.
  */
 #include "base/run_as.h"
 
@@ -26,10 +26,10 @@
 #include "base/logger.h"
 
 #define LEVELS     3
-#define ENTRIES    10000 /* of all directories that are looked into */
+#define ENTRIES    10000 /* most entries checked, over all directories */
 #define PATH_LIMIT 4096
 
-/* ---- who ---- */
+/* ---- users ---- */
 
 static void take_entry(struct run_as *out, const struct passwd *p)
 {
@@ -88,8 +88,8 @@ static uint64_t capability_of_ports(bool low_ports)
     return low_ports ? UINT64_C(1) << CAP_NET_BIND_SERVICE : 0;
 }
 
-/* Those that no program which is started could get back. Without the right to
- * do so there is nothing to take away. */
+/* Drops capabilities from the bounding set, so that programs we start cannot
+ * regain them. Without the right to do so, there are none to drop. */
 static void bound_capabilities(uint64_t wanted)
 {
     for (unsigned long c = 0; c < 64; c++)
@@ -110,7 +110,7 @@ void run_as_root_with_little(bool low_ports)
                  strerror(err));
 }
 
-/* ---- becoming ---- */
+/* ---- changing users ---- */
 
 static int switch_ids(const struct run_as *who)
 {
@@ -134,12 +134,12 @@ enum status run_as_become(const struct run_as *who, bool low_ports)
     if (err == 0)
         err = set_capabilities(wanted);
     if (err == 0 && who->uid != 0 && setresuid(0, 0, 0) == 0)
-        err = EPERM; /* there would be a way back */
+        err = EPERM; /* root could be regained */
     (void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
     return err == 0 ? STATUS_OK : status_of_errno(err);
 }
 
-/* ---- asking what a user could do ---- */
+/* ---- checking what a user may do ---- */
 
 struct look {
     unsigned entries;
@@ -156,7 +156,8 @@ static bool can(struct look *l, const char *path, int mode)
     return false;
 }
 
-/* Links lead elsewhere; what they lead to is asked for by its name. */
+/* Symbolic links are skipped; their targets are checked under their own
+ * names. */
 static bool can_write(struct look *l, const char *path, unsigned levels)
 {
     struct stat sb;
@@ -219,7 +220,7 @@ static bool can_use(struct look *l, const struct sandbox_path *p)
     return can(l, p->path, W_OK);
 }
 
-/* In the child: writes the culprit, or nothing. */
+/* Runs in the child: writes the culprit to the pipe, or nothing. */
 static void look_as(const struct run_as *who, const struct sandbox_path *paths,
                     size_t count, int to)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sandbox.c - the walls, one after the other, and what holds of them. */
+/* sandbox.c - enters the sandbox's parts in turn, and describes what is in
+ * effect. */
 #include "base/sandbox.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ void sandbox_enter(const struct sandbox_options *o)
 {
     int landlock, seccomp, version = 0;
 
-    /* Both walls ask for it; where it fails, so do they. */
+    /* Both Landlock and seccomp need it; if it fails, so do they. */
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     landlock = sandbox_landlock(o, &version);
     seccomp = sandbox_seccomp_enter(o->programs);

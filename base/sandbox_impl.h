@@ -1,4 +1,5 @@
-/* sandbox_impl.h - the walls of the sandbox. Nobody else includes this. */
+/* sandbox_impl.h - the parts of the sandbox. Only sandbox*.c and secret.c
+ * include this. */
 #ifndef URLWEIR_BASE_SANDBOX_IMPL_H
 #define URLWEIR_BASE_SANDBOX_IMPL_H
 
@@ -17,7 +18,7 @@
 #define SANDBOX_SANITIZED 0
 #endif
 
-/* 0 and the version of the interface that is used; or an errno value. */
+/* Returns 0 and the version of the interface in use, or an errno value. */
 int sandbox_landlock(const struct sandbox_options *o, int *version);
 /* 0, or an errno value. */
 int sandbox_seccomp_enter(bool programs);

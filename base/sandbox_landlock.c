@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox_landlock.c - which files can be read and written from now on.
+ * sandbox_landlock.c - restricts which files can be read and written.
  *
- * Through the system calls themselves: there is no library of it in Debian 12,
- * and <linux/landlock.h> there is of the first version. A kernel is asked for
- * its version and for the rights of that version only; a struct that is longer
- * than it knows is taken where the rest is zero.
+ * Uses system calls directly: Debian 12 has no library for Landlock, and its
+ * <linux/landlock.h> is of the first version. We ask the kernel for its version
+ * and use only rights of that version; it accepts a struct longer than it knows
+ * if the rest is zero.
  *
- * Links are not made anywhere: what stands in DIR as a link was put there by a
- * person, so the next start can follow it (a WARC directory on another disk).
- * Devices and sockets of others are not made either. Rights are those of a
- * directory and all below it, found by inode: a file that is replaced by
- * renaming needs a rule of its directory.
+ * The process cannot make links anywhere: a link in DIR must have been made by
+ * the user, so the next start can safely follow it (a WARC directory on another
+ * disk). It cannot make device files either. A rule covers a directory and all
+ * below it, by inode: a file that is replaced by renaming needs a rule for its
+ * directory.
  *
  * Source: landlock(7), landlock_create_ruleset(2).
  */
@@ -52,7 +52,7 @@ enum { MAKE_DIR = 7, MAKE_REG, MAKE_SOCK, REFER = 13, TRUNCATE, IOCTL_DEV };
      BIT(MAKE_DIR) | BIT(MAKE_REG) | BIT(MAKE_SOCK) | BIT(REFER) |             \
      BIT(TRUNCATE) | BIT(IOCTL_DEV))
 #define OF_PROGRAM (OF_READ | BIT(EXECUTE))
-/* What makes sense for a file that is no directory. */
+/* Rights that apply to a file that is not a directory. */
 #define OF_FILE                                                                \
     (BIT(EXECUTE) | BIT(WRITE_FILE) | BIT(READ_FILE) | BIT(TRUNCATE) |         \
      BIT(IOCTL_DEV))
@@ -61,7 +61,7 @@ enum { MAKE_DIR = 7, MAKE_REG, MAKE_SOCK, REFER = 13, TRUNCATE, IOCTL_DEV };
 #define SCOPES (BIT(0) | BIT(1))
 
 static const struct sandbox_path everywhere[] = {
-    {"/etc", SANDBOX_READ}, /* as a whole: resolv.conf is replaced */
+    {"/etc", SANDBOX_READ}, /* as a whole, since resolv.conf is replaced */
     {"/usr", SANDBOX_READ},
     {"/lib", SANDBOX_READ},
     {"/lib32", SANDBOX_READ},
@@ -81,8 +81,7 @@ static const struct sandbox_path everywhere[] = {
     {"/dev/urandom", SANDBOX_READ},
 };
 
-/* Variables of the environment by which a person says where libraries find
- * what they read. */
+/* Environment variables with paths that libraries read. */
 static const char *const named[] = {
     "SSL_CERT_FILE",   "SSL_CERT_DIR", "OPENSSL_CONF",
     "OPENSSL_MODULES", "ICU_DATA",     "LOCPATH",
@@ -126,7 +125,7 @@ static int allow(int set, const char *path, uint64_t rights)
     int err = 0;
 
     if (rule.fd < 0)
-        return 0; /* what is not there cannot be had */
+        return 0; /* a missing path needs no rule */
     if (fstat(rule.fd, &sb) != 0)
         err = errno;
     else if (!S_ISDIR(sb.st_mode))
@@ -135,7 +134,7 @@ static int allow(int set, const char *path, uint64_t rights)
         syscall(SYS_landlock_add_rule, set, PATH_BENEATH, &rule, 0) != 0)
         err = errno;
     close(rule.fd);
-    /* A pipe, as of a shell's <(...), is on no disk and may be opened. */
+    /* A pipe, such as a shell's <(...), has no rule and may be opened. */
     return err == EBADFD ? 0 : err;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox_seccomp.c - which system calls are refused from now on.
+ * sandbox_seccomp.c - refuses system calls.
  *
- * A list of what is refused, not of what is allowed: what the libraries call
- * differs between releases of Debian, architectures and kernels, and a call
- * that was forgotten would end a crawl of weeks. Refused is EPERM, not the
- * process's end, since libraries ask for things that they can do without: a
- * resolver for nscd's socket, SQLite for a file's owner. clone3(2) is ENOSYS,
- * as its flags lie where a filter cannot look; the C library then uses clone.
+ * The list has refused calls, not allowed ones: what libraries call differs
+ * between releases of Debian, architectures and kernels, and a forgotten call
+ * would end a crawl of weeks. A refused call gets EPERM and does not end the
+ * process, since libraries try things that they can do without: a resolver
+ * tries nscd's socket, SQLite a file's owner. clone3(2) gets ENOSYS, since a
+ * filter cannot see its flags; the C library then uses clone.
  */
 #include <errno.h>
 #include <sched.h>
@@ -29,13 +29,13 @@
 #define CLONE_FLAGS 0
 #endif
 
-/* Of no use to any process of ours. */
+/* Calls that none of our processes needs. */
 /* clang-format off */
 static const char *const nobodys[] = {
     /* other processes' memory and descriptors */
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
     "process_mrelease", "pidfd_getfd", "kcmp", "userfaultfd",
-    /* what is mounted where */
+    /* mounts */
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount",
     "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick",
     "mount_setattr", "setns", "unshare", "swapon", "swapoff", "quotactl",
@@ -47,7 +47,7 @@ static const char *const nobodys[] = {
     "stime", "clock_settime", "clock_settime64", "clock_adjtime",
     "clock_adjtime64", "adjtimex", "sethostname", "setdomainname", "vhangup",
     "nfsservctl", "lookup_dcookie", "uselib",
-    /* much code of the kernel's, and ways around the other walls */
+    /* much kernel code, and ways around the rest of the sandbox */
     "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key",
     "request_key", "keyctl", "personality", "fanotify_init", "fanotify_mark",
     "name_to_handle_at", "open_by_handle_at", "memfd_secret",
@@ -62,7 +62,7 @@ static const char *const nobodys[] = {
 };
 /* clang-format on */
 
-/* For who starts no program. */
+/* Refused if the process starts no programs. */
 static const char *const of_programs[] = {
     "execve",     "execveat",          "fork",  "vfork",
     "pidfd_open", "pidfd_send_signal", "tkill",
@@ -74,7 +74,7 @@ static struct scmp_arg_cmp compare(unsigned n, enum scmp_compare how,
     return (struct scmp_arg_cmp){n, how, a, b};
 }
 
-/* Argument `n`, an int, is `v`; argument `n` is not. */
+/* Argument `n`, an int, is `v`; argument `n` is not `v`. */
 static struct scmp_arg_cmp is(unsigned n, int v)
 {
     return compare(n, SCMP_CMP_MASKED_EQ, LOW32, (scmp_datum_t)v);
@@ -91,9 +91,9 @@ static int deny(scmp_filter_ctx c, const char *name, unsigned n,
     int call = seccomp_syscall_resolve_name(name), rc;
 
     if (call == __NR_SCMP_ERROR)
-        return 0; /* newer than the library */
+        return 0; /* unknown to the library */
     rc = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), call, n, args);
-    return rc == -EDOM || rc == -EFAULT ? 0 : rc; /* not of this machine */
+    return rc == -EDOM || rc == -EFAULT ? 0 : rc; /* not on this machine */
 }
 
 static int deny_all(scmp_filter_ctx c, const char *const *names, size_t n)
@@ -110,9 +110,9 @@ static int deny_if(scmp_filter_ctx c, const char *name, struct scmp_arg_cmp arg)
     return deny(c, name, 1, &arg);
 }
 
-/* All families but those of the Internet, of Unix sockets, and of the kernel's
- * table of addresses, which a resolver asks. A pair of Unix sockets that are no
- * streams could be sent elsewhere. */
+/* Refuses all socket families except IP, Unix sockets, and NETLINK_ROUTE, which
+ * a resolver uses. A pair of Unix sockets that are not streams could send
+ * elsewhere. */
 static int deny_families(scmp_filter_ctx c)
 {
     const struct scmp_arg_cmp netlink[] = {is(0, AF_NETLINK), is_not(2, 0)};
@@ -129,7 +129,7 @@ static int deny_families(scmp_filter_ctx c)
     return rc;
 }
 
-/* A new process, and signals to others. */
+/* Refuses new processes, and signals to others. */
 static int deny_processes(scmp_filter_ctx c)
 {
     const pid_t self = getpid();
@@ -147,8 +147,8 @@ static int deny_processes(scmp_filter_ctx c)
     return rc == 0 ? deny_if(c, "rt_tgsigqueueinfo", is_not(0, self)) : rc;
 }
 
-/* What puts words into a terminal, and what makes the process readable to
- * others of its user again. */
+/* Refuses input into a terminal, and calls that make the process readable again
+ * to others of its user. */
 static int deny_words(scmp_filter_ctx c)
 {
     static const int calls[] = {PR_SET_MM, PR_SET_PTRACER, PR_SET_SECUREBITS,
@@ -176,7 +176,7 @@ static int fill(scmp_filter_ctx c, bool programs)
     return rc == 0 && !programs ? deny_processes(c) : rc;
 }
 
-/* Calls of another architecture, as of 32 bits, go by other numbers. */
+/* Other architectures, such as 32-bit ones, number their calls differently. */
 static scmp_filter_ctx begin(void)
 {
     scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);

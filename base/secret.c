@@ -2,10 +2,10 @@
 /*
  * secret.c - PR_SET_DUMPABLE and the limit of core files.
  *
- * The limit alone would not do: it does not hold for a core that the kernel
- * pipes to a program. Files of /proc/PID that tell of memory and descriptors
- * are root's from then on; a process can still read its own. Not under
- * AddressSanitizer, whose leak check traces the process from another.
+ * The limit alone is not enough: it does not apply to a core that the kernel
+ * pipes to a program. From then on, files in /proc/PID about memory and
+ * descriptors belong to root; a process can still read its own. Not under
+ * AddressSanitizer, whose leak check traces the process from another one.
  */
 #include "base/secret.h"
 

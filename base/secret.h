@@ -1,8 +1,8 @@
 /*
  * secret.h - a process that holds a secret leaves no copy of its memory.
  *
- * A token, a key of TLS, a header or cookie that authorises, the password of a
- * proxy: whoever takes one up calls secret_held(). Any thread.
+ * Code that reads a token, a TLS key, an authorising header or cookie, or a
+ * proxy's password calls secret_held(). Any thread.
  */
 #ifndef URLWEIR_BASE_SECRET_H
 #define URLWEIR_BASE_SECRET_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* status.c - what can go wrong, as one enum, and its words. */
+/* status.c - texts of statuses. */
 #include "base/status.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * status.h - what can go wrong, as one enum, and its words.
+ * status.h - everything that can go wrong, as one enum.
  *
  * Every function that can fail returns an enum status and is MUST_CHECK. The
  * place that first sees a failure logs it once, with its path, offset or
@@ -21,19 +21,19 @@ enum status {
     STATUS_LIMIT,     /* larger, deeper or longer than allowed */
     STATUS_NOT_FOUND, /* no such thing */
     STATUS_EXISTS,    /* already there */
-    STATUS_BUSY,      /* held by somebody else */
+    STATUS_BUSY,      /* in use by another process or thread */
     STATUS_DAMAGED,   /* stored state contradicts itself */
     STATUS_VERSION,   /* written by a newer release */
-    STATUS_CLOSED,    /* the other side has gone, nothing more will come */
+    STATUS_CLOSED,    /* the other side has closed */
     STATUS_AGAIN,     /* not now; the same call may succeed later */
-    STATUS_REFUSED,   /* not with this one, now or ever; `why` says it */
+    STATUS_REFUSED,   /* never for this one; `why` gives the reason */
     STATUS_COUNT_     /* number of the above, not a status */
 };
 
 /* A short lower-case phrase, never NULL: "no space left", "damaged". */
 const char *status_text(enum status st);
 
-/* The status that best says what `err`, an errno value, means. */
+/* The status that fits `err`, an errno value, best. */
 enum status status_of_errno(int err);
 
 #endif

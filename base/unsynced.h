@@ -1,10 +1,10 @@
 /*
  * unsynced.h - files of which a sync failed.
  *
- * After fsync(2) has failed the kernel may have dropped what it could not write
- * and may call the pages that it kept clean: to read them back says nothing of
- * the disk, and the next fsync says that all is well. So the error is noted
- * beside the file, and whoever opens it next has it read anew from the disk.
+ * After a failed fsync(2) the kernel may have dropped what it could not write,
+ * and may have marked the pages it kept as clean: reading them back says
+ * nothing about the disk, and the next fsync succeeds. So the error is noted
+ * beside the file, and the next one to open it reads it from the disk again.
  */
 #ifndef URLWEIR_BASE_UNSYNCED_H
 #define URLWEIR_BASE_UNSYNCED_H
@@ -13,19 +13,19 @@
 
 #include "base/status.h"
 
-/* Makes PATH-unsynced; a disk that fails may refuse that too. */
+/* Makes PATH-unsynced; a failing disk may refuse that too. */
 void unsynced_note(const char *path);
-/* As the error of an fsync of `path`: logs `what` and errno, notes it. Never
- * STATUS_OK. */
+/* Handles a failed fsync of `path`: logs `what` and errno, and notes it. Never
+ * returns STATUS_OK. */
 enum status unsynced_failed(const char *what, const char *path);
 bool unsynced_is_noted(const char *path);
-/* Where it is noted: says so in a log line, writes what the system still has of
- * the file, as far as that goes, and drops its pages, so that what is read next
- * comes from the disk; of the file PATH and `log` put together too, unless
- * NULL. Opens and closes them: nobody in this process may hold an fcntl(2) lock
- * on them. False: it is not noted. */
+/* If a failed sync is noted: logs that, writes what the kernel still has of the
+ * file as far as possible, and drops its pages, so that the next read comes
+ * from the disk. Does the same for PATH with the suffix `log`, unless NULL. It
+ * opens and closes the files, so this process must hold no fcntl(2) lock on
+ * them. False: nothing is noted. */
 bool unsynced_forget_pages(const char *path, const char *log);
-/* It was read back and is sound. */
+/* Removes the note: the file was read back and is sound. */
 void unsynced_clear(const char *path);
 
 #endif

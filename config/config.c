@@ -3,8 +3,8 @@
  * config.c - settings in YAML, read and written against a table of options.
  *
  * Reads libyaml's events, not its document tree: events keep anchors and tags
- * visible, so that they can be refused, and nothing is held that is not used.
- * The shape is so small that reading it is three functions deep: document,
+ * visible, so that they can be refused, and nothing is stored that is not used.
+ * The grammar is so small that reading it is three functions deep: document,
  * entry, list.
  *
  *     document:  { entry ... }
@@ -29,10 +29,10 @@ struct reader {
     struct bytes yaml;
     const char *name;
     enum option_source from;
-    config_refuse *refuse; /* NULL: nothing is */
+    config_refuse *refuse; /* NULL: refuses nothing */
     struct buf *error;
     yaml_parser_t parser;
-    size_t *line_of; /* of each option: the line it was set in, 0: not yet */
+    size_t *line_of; /* for each option the line that set it, 0: none */
 };
 
 /* ---- errors ---- */
@@ -53,7 +53,7 @@ static enum status fail(struct reader *r, yaml_mark_t at, const char *fmt, ...)
     return STATUS_FORMAT;
 }
 
-/* The reader's errors come with an offset into the bytes only. */
+/* libyaml's reader errors have only a byte offset. */
 static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
 {
     yaml_mark_t m = {0};
@@ -253,7 +253,7 @@ static enum status read_entries(struct reader *r)
     }
 }
 
-/* The one document: a mapping, or nothing at all. */
+/* Reads the only document: a mapping, or nothing. */
 static enum status read_root(struct reader *r)
 {
     yaml_event_t e;
@@ -359,8 +359,8 @@ enum status config_load(const struct option_table *t, void *settings,
 
 /* ---- writing ---- */
 
-/* A double-quoted scalar (YAML 1.1 section 5.7): control characters cannot
- * reach an option, so quotes and backslashes are all there is to escape. */
+/* A double-quoted scalar (YAML 1.1 section 5.7): options never hold control
+ * characters, so only quotes and backslashes need escaping. */
 static void add_quoted(struct buf *out, const char *text)
 {
     buf_add_char(out, '"');

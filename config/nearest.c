@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest.c - the word a person may have meant.
+ * nearest.c - finds the word that a user may have meant.
  *
  * Plain dynamic programming over three rows; option names are short, and it
- * runs once, before the program says no.
+ * runs once, before an error message.
  */
 #include "config/nearest.h"
 

@@ -2,9 +2,9 @@
 /*
  * option.c - tables of options over plain structs, and their values as text.
  *
- * Fields are reached by offset, so one table serves every way in and out. The
- * price is that a type in the table must be that of its field; the tests walk
- * the whole table and would see a mistake there.
+ * Fields are accessed by offset, so one table serves every reader and writer.
+ * The price is that a type in the table must match its field; the tests check
+ * the whole table.
  */
 #include "config/option.h"
 
@@ -124,7 +124,7 @@ bool option_given(const struct option_table *t, size_t i, const void *settings)
     return option_source(t, i, settings) >= OPTION_FROM_FILE;
 }
 
-/* What an option is worth of which neither table nor user says anything. */
+/* The value of an option without a default that the user did not set. */
 static void zero_field(const struct option_spec *s, void *at)
 {
     static const size_t size[] = {

@@ -1,16 +1,16 @@
 /*
- * option.h - what an option is: its name, type, bounds and default, as data.
+ * option.h - options as data: name, type, bounds and default.
  *
  * A command describes its options once, as a table of struct option_spec over
  * the fields of a plain struct. Everything else is made from that table: the
  * command line and its help (cli/command_line.h), reading and writing YAML
  * (config/config.h), and the difference between two sets of settings.
  *
- * Values come as text from four sources, each winning over those before it:
- * the default, the crawl being resumed, a configuration file, the command
- * line. Which one was the last to speak is remembered for each option.
+ * Values come as text from four sources, each overriding those before it: the
+ * default, the crawl being resumed, a configuration file, the command line. The
+ * source of each option's value is remembered.
  *
- * Threads: none of this is shared; settings are made at start and then read.
+ * Threads: nothing is shared; settings are made at start and only read later.
  */
 #ifndef URLWEIR_CONFIG_OPTION_H
 #define URLWEIR_CONFIG_OPTION_H
@@ -34,7 +34,7 @@ enum option_type {
     OPTION_LIST      /* struct option_list */
 };
 
-/* Strings in the order given; owned by the settings that hold it. */
+/* Strings in the order given; the settings own them. */
 struct option_list {
     const char **item; /* NULL while empty */
     size_t count;
@@ -44,11 +44,11 @@ void option_list_free(struct option_list *l); /* empty again */
 
 enum option_flags {
     OPTION_COMMAS = 1,    /* LIST: "a,b" is two items */
-    OPTION_FILE_ONLY = 2, /* stands in files only: no --name */
-    OPTION_LINE_ONLY = 4, /* stands on the command line only */
-    OPTION_OF_RUN = 8,    /* of one run, not of the crawl: not kept */
+    OPTION_FILE_ONLY = 2, /* in files only: no --name */
+    OPTION_LINE_ONLY = 4, /* on the command line only */
+    OPTION_OF_RUN = 8,    /* of one run, not of the crawl: not stored */
     OPTION_ON_START = 16, /* cannot change when a crawl is resumed */
-    OPTION_SECRET = 32,   /* its value is not shown, and kept from others */
+    OPTION_SECRET = 32,   /* its value is never shown to others */
     OPTION_ON_RESUME = 64 /* has a meaning only when a crawl is resumed */
 };
 
@@ -57,15 +57,15 @@ struct option_spec {
     char letter;      /* short form, or 0 */
     enum option_type type;
     size_t at;            /* offset of the field */
-    const char *fallback; /* the default as one would write it, or NULL */
+    const char *fallback; /* the default as a user would write it, or NULL */
     double min, max;      /* COUNT, SIZE (bytes), TIME (ms), FRACTION */
-    const char *bare;     /* word that stands for min - 1 in the field: "none",
-                             "cores"; NULL: there is none */
+    const char *bare;     /* word for the value min - 1: "none", "cores"; NULL:
+                             there is none */
     const char *const
         *words;          /* CHOICE, and LIST of known words; ends in NULL */
     unsigned flags;      /* enum option_flags */
-    const char *section; /* heading in help; equal ones stand together */
-    const char *arg;     /* what help calls its value: "N", "SIZE" */
+    const char *section; /* heading in help; equal ones are adjacent */
+    const char *arg;     /* name of its value in help: "N", "SIZE" */
     const char *help;    /* a phrase, without its default */
 };
 
@@ -91,39 +91,39 @@ void option_fini(const struct option_table *t, void *settings);
 void option_copy(const struct option_table *t, void *out, const void *settings,
                  size_t size);
 
-/* Where `name` stands in the table; t->count: nowhere. */
+/* The index of `name` in the table; t->count: not found. */
 size_t option_find(const struct option_table *t, struct bytes name);
 size_t option_find_letter(const struct option_table *t, char letter);
 
-/* Set option `i` from text. A list gains items, after those of an earlier
- * source are dropped; empty text empties it. STATUS_FORMAT: `error` gains what
- * is wrong and what was expected, without the option's name; the field is
+/* Set option `i` from text. For a list, adds items, after dropping those of an
+ * earlier source; empty text empties it. STATUS_FORMAT: `error` gets what is
+ * wrong and what was expected, without the option's name; the field is
  * untouched. */
 MUST_CHECK enum status option_set(const struct option_table *t, size_t i,
                                   void *settings, struct bytes text,
                                   enum option_source from, struct buf *error);
-/* Empty list `i`, as said by `from`. */
+/* Empties list `i`, with the source `from`. */
 void option_clear(const struct option_table *t, size_t i, void *settings,
                   enum option_source from);
 
 enum option_source option_source(const struct option_table *t, size_t i,
                                  const void *settings);
-/* Said by this run: in a file or on the command line. */
+/* Was it given for this run, in a file or on the command line? */
 bool option_given(const struct option_table *t, size_t i, const void *settings);
 
-/* The value as one would write it: "5m", "4M", "none", "host"; of a list item
- * `item`. option_set reads it back. */
+/* The value as a user would write it: "5m", "4M", "none", "host"; of a list
+ * item `item`. option_set reads it back. */
 void option_text(const struct option_spec *s, const void *settings, size_t item,
                  struct buf *out);
 /* Number of items of a list, 1 for any other type. */
 size_t option_items(const struct option_spec *s, const void *settings);
-/* As option_text, lists as "a, b", nothing as "none": for people. */
+/* As option_text, but for people: lists as "a, b", an empty value as "none". */
 void option_show(const struct option_spec *s, const void *settings,
                  struct buf *out);
 bool option_equal(const struct option_spec *s, const void *a, const void *b);
 
-/* The name nearest to `text`, those with any of `without` left out; NULL only
- * where none is left. *alike: near enough that it may have been meant. */
+/* The name nearest to `text`, without options that have any flag in `without`;
+ * NULL only if none is left. *alike: the user may have meant it. */
 const char *option_nearest(const struct option_table *t, struct bytes text,
                            unsigned without, bool *alike);
 

@@ -42,11 +42,11 @@ static const struct unit time_units[] = {
 /* A decimal number taken apart: whole + part / scale. */
 struct decimal {
     uint64_t whole, part, scale;
-    bool huge; /* the whole takes more than 64 bits */
-    bool fine; /* the part takes more than FRACTION_DIGITS */
+    bool huge; /* `whole` needs more than 64 bits */
+    bool fine; /* the fraction has more than FRACTION_DIGITS */
 };
 
-/* Takes digits off the front of *text into *n; how many there were. */
+/* Takes digits off the front of *text into *n; returns how many. */
 static size_t take_digits(struct bytes *text, uint64_t *n, bool *huge)
 {
     size_t count = 0;
@@ -64,7 +64,7 @@ static size_t take_digits(struct bytes *text, uint64_t *n, bool *huge)
     return count;
 }
 
-/* "12", "1.5", ".5", "1."; what follows is left in *text. */
+/* Takes "12", "1.5", ".5", "1."; *text keeps what follows. */
 static bool take_decimal(struct bytes *text, struct decimal *d)
 {
     size_t before, after = 0;
@@ -165,7 +165,7 @@ enum status quantity_fraction(struct bytes text, double *f)
         return STATUS_FORMAT;
     memcpy(copy, text.at, text.len);
     copy[text.len] = '\0';
-    v = strtod(copy, NULL); /* the program never leaves the C locale */
+    v = strtod(copy, NULL); /* the program always runs in the C locale */
     if (!isfinite(v))
         return STATUS_LIMIT;
     *f = v;
@@ -201,7 +201,8 @@ void quantity_add_fraction(struct buf *out, double f)
 {
     char text[40];
 
-    /* 17 digits always read back (IEEE 754 double); fewer usually do. */
+    /* 17 digits always read back as the same value (IEEE 754 double); fewer
+     * usually do. */
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, f);
         if (strtod(text, NULL) == f)

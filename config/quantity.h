@@ -1,10 +1,10 @@
 /*
- * quantity.h - numbers, sizes and times as people write them.
+ * quantity.h - numbers, sizes and times as users write them.
  *
  * Sizes are bytes, or a number with K, M or G, powers of 1024. Times are
- * seconds, or a number with ms, s, m, h or d. Both take decimal fractions of
- * up to nine digits; signs, exponents and white space are refused, so that a
- * slip of the keyboard is not a value. Any thread.
+ * seconds, or a number with ms, s, m, h or d. Both take decimal fractions of up
+ * to nine digits; signs, exponents and white space are refused, so that a
+ * typing error is not a value. Any thread.
  */
 #ifndef URLWEIR_CONFIG_QUANTITY_H
 #define URLWEIR_CONFIG_QUANTITY_H
@@ -15,12 +15,13 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* All: STATUS_FORMAT: it is none; STATUS_LIMIT: too large to be held. */
+/* All return STATUS_FORMAT if the text is not valid, and STATUS_LIMIT if the
+ * value is too large. */
 MUST_CHECK enum status quantity_count(struct bytes text, int64_t *n);
 /* A fraction of a byte is dropped. */
 MUST_CHECK enum status quantity_size(struct bytes text, uint64_t *bytes);
-/* A fraction of a millisecond is dropped; but STATUS_FORMAT where that would
- * make nothing of something. */
+/* A fraction of a millisecond is dropped; STATUS_FORMAT if that would turn a
+ * time above 0 into 0. */
 MUST_CHECK enum status quantity_time(struct bytes text, int64_t *ms);
 /* Digits with an optional point and exponent: "0.001", "1e-3". */
 MUST_CHECK enum status quantity_fraction(struct bytes text, double *f);

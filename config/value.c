@@ -2,8 +2,8 @@
 /*
  * value.c - the value of one option, read from text and written as text.
  *
- * A refusal always says what was found and what would have been taken, with
- * the bounds in the option's own units: the reader should not need the manual.
+ * An error always says what was found and what would be accepted, with the
+ * bounds in the option's own units: the user should not need the manual.
  */
 #include "config/value.h"
 
@@ -66,7 +66,7 @@ void value_copy(const struct option_spec *s, void *to, const void *from)
 
 /* ---- text to value ---- */
 
-/* A bound as the option's own text would say it. */
+/* A bound, written like a value of the option. */
 static void add_bound(const struct option_spec *s, double bound,
                       struct buf *out)
 {
@@ -143,7 +143,7 @@ static enum status refuse_range(const struct option_spec *s, struct bytes text,
     return STATUS_FORMAT;
 }
 
-/* A number of any of the four kinds, in all of them. */
+/* A number in all of its types. */
 struct number {
     int64_t i;
     uint64_t u;
@@ -210,7 +210,7 @@ static enum status set_choice(const struct option_spec *s, void *at,
 
     if (!find_word(s, text, &i))
         return refuse_form(s, text, error);
-    memcpy(at, &i, sizeof i); /* whatever the enum, it is an int's size */
+    memcpy(at, &i, sizeof i); /* every enum has the size of an int */
     return STATUS_OK;
 }
 
@@ -228,8 +228,8 @@ static enum status set_flag(const struct option_spec *s, bool *at,
     return refuse_form(s, text, error);
 }
 
-/* Does what stands at `at` end a line, or is it one of the code points that
- * YAML cannot hold (C0, C1, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF)? */
+/* Is there a line end at `at`, or a code point that YAML cannot hold (C0, C1,
+ * U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF)? */
 static bool is_control(const char *at, size_t left)
 {
     static const char *const longer[] = {"\xe2\x80\xa8", "\xe2\x80\xa9",
@@ -246,7 +246,8 @@ static bool is_control(const char *at, size_t left)
     return false;
 }
 
-/* Values go into HTTP heads, logs and YAML: none may end a line there. */
+/* Values go into HTTP heads, logs and YAML, so they must not contain a line
+ * end. */
 static enum status check_text(struct bytes text, struct buf *error)
 {
     if (!bytes_is_utf8(text)) {
