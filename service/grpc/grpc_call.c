@@ -6,7 +6,7 @@
  *      └─────► open ─► messages ─► half closed ─► finish() ─► trailers ─► ended
  *                └── deadline, RST_STREAM, connection gone ─────────────► ended
  *
- * A stream's octets are consumed as the messages among them are given out: a
+ * A stream's octets are consumed as their messages are passed to the method: a
  * paused call consumes nothing, so its caller can send one window and no more.
  */
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "service/grpc/grpc_server_impl.h"
 
-#define LARGE     65536 /* messages beyond it are counted in `coming` */
+#define LARGE     65536 /* larger messages are counted in `coming` */
 #define TEXT_MOST 512   /* octets of a status message */
 
 /* ---- status ---- */
@@ -72,7 +72,7 @@ static void respond(struct grpc_call *c)
     c->responded = true;
 }
 
-/* It makes room for another that needs no token. */
+/* Makes room for another call that needs no token. */
 static void leave_anonymous(struct grpc_call *c)
 {
     if (c->anonymous)
@@ -125,8 +125,8 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
     c->received = 0;
 }
 
-/* It has ended from here on, although a peer that takes nothing is told of the
- * reset, and the stream closed, only when its connection is. */
+/* The call has ended from here on, although the reset is sent, and the stream
+ * closed, only when a peer that reads nothing has closed its connection. */
 static void cut_off(struct grpc_call *c)
 {
     c->finished = true;
@@ -156,7 +156,7 @@ static void release(struct grpc_call *c)
     c->reserved = 0;
 }
 
-/* A large message has begun: is there memory for it? */
+/* Reserves memory for a large message that has begun; false: there is none. */
 static bool reserve(struct grpc_call *c)
 {
     size_t coming = grpc_reader_coming(&c->reader);
@@ -227,8 +227,8 @@ static void give_half_close(struct grpc_call *c)
         grpc_call_finish(c, GRPC_INTERNAL, "no request message");
 }
 
-/* Gives out what is here, and opens the window by as much; of a message that
- * is still coming in, by what has come. */
+/* Passes on all complete messages and opens the window by their size, and by
+ * the part of an incomplete message that has arrived. */
 static void pump(struct grpc_call *c)
 {
     size_t kept;
@@ -347,7 +347,7 @@ void grpc_call_open(struct grpc_server *s, struct http2_stream *t,
         m->begun(c);
 }
 
-/* ---- what its method asks and says ---- */
+/* ---- called by its method ---- */
 
 void *grpc_call_ctx(const struct grpc_call *c)
 {

@@ -2,9 +2,8 @@
 /*
  * grpc_frame.c - messages out of a byte stream.
  *
- * What is given out stays in `in` until the next feed, which moves the rest to
- * the front: one copy for the few octets of a message cut in two, none for the
- * others.
+ * Messages passed on stay in `in` until the next feed, which moves the rest to
+ * the front: only the octets of an incomplete message are copied.
  */
 #include "service/grpc/grpc_frame.h"
 
@@ -35,7 +34,7 @@ static void drop_given(struct grpc_reader *r)
         memmove(r->in.at, r->in.at + r->at, r->in.len - r->at);
     buf_truncate(&r->in, r->in.len - r->at);
     r->at = 0;
-    /* A rare large message does not keep its memory for the stream's life. */
+    /* The memory of a rare large message is not kept for the stream's life. */
     if (r->in.len == 0 && r->in.cap > 4 * 65536)
         buf_fini(&r->in);
     if (r->plain.cap > 4 * 65536)
@@ -68,7 +67,8 @@ size_t grpc_reader_coming(const struct grpc_reader *r)
     return GRPC_PREFIX + prefix_length(r->in.at + r->at);
 }
 
-/* All members of the gzip stream, and nothing behind them (RFC 1952 2.2). */
+/* Decompresses all members of the gzip stream; nothing may follow them (RFC
+ * 1952 2.2). */
 static enum status gunzip(struct bytes in, struct buf *out)
 {
     enum status st;

@@ -1,10 +1,10 @@
 /*
- * grpc_frame.h - length-prefixed messages: one octet that says whether it is
- * compressed, four octets of length, the message.
+ * grpc_frame.h - length-prefixed messages: an octet that says whether the
+ * message is compressed, four octets of length, the message.
  *
  * The reader takes the body of a request in pieces of any size and gives it
- * back message by message, compressed ones decompressed. What a message may
- * hold is bounded before memory is taken for it. One thread at a time.
+ * back message by message, compressed ones decompressed. The length of a
+ * message is checked before memory is allocated. Threads: one at a time.
  *
  * Source: grpc/doc/PROTOCOL-HTTP2.md, "Length-Prefixed-Message".
  */
@@ -22,32 +22,32 @@
 #define GRPC_MESSAGE_MOST (4u << 20)
 
 struct grpc_reader {
-    struct buf in;    /* received and not yet given out */
-    size_t at;        /* of it, given out already */
+    struct buf in;    /* received and not passed on */
+    size_t at;        /* octets of it passed on */
     struct buf plain; /* a message decompressed */
-    bool gzip;        /* what grpc-encoding said */
+    bool gzip;        /* grpc-encoding was gzip */
 };
 
-/* `held_most`: the most it may hold beside one message of full size, that is
- * the peer's flow-control window. */
+/* `held_most`: the most it may hold besides one message of full size: the
+ * peer's flow-control window. */
 void grpc_reader_init(struct grpc_reader *r, bool gzip, size_t held_most);
 void grpc_reader_fini(struct grpc_reader *r);
 
 /* STATUS_LIMIT: more than it may hold; the peer ignores flow control. */
 MUST_CHECK enum status grpc_reader_feed(struct grpc_reader *r, struct bytes b);
 
-/* The next message; it lives until the reader is next called.
- * STATUS_AGAIN: not all of it is here. STATUS_LIMIT: it is longer than
- * GRPC_MESSAGE_MOST, compressed or not. STATUS_FORMAT: its flag is neither 0
- * nor 1, it is compressed although no encoding was named, or it does not
- * decompress. After the last two the reader is of no more use. */
+/* The next message, valid until the next call of the reader. STATUS_AGAIN: it
+ * is not complete. STATUS_LIMIT: it is longer than GRPC_MESSAGE_MOST,
+ * compressed or not. STATUS_FORMAT: its flag is neither 0 nor 1, it is
+ * compressed although no encoding was named, or it does not decompress. After
+ * the last two the reader cannot be used any more. */
 MUST_CHECK enum status grpc_reader_next(struct grpc_reader *r,
                                         struct bytes *message);
 
-/* Octets of the message that is coming in, its prefix included; 0: not even
- * its prefix is here. */
+/* The size of the incomplete message with its prefix; 0: not even its prefix is
+ * here. */
 size_t grpc_reader_coming(const struct grpc_reader *r);
-/* Octets that are here and not given out. */
+/* Octets received and not passed on. */
 size_t grpc_reader_held(const struct grpc_reader *r);
 
 /* The prefix of a message that is not compressed. */

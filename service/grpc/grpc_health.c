@@ -102,7 +102,7 @@ static void watch(struct grpc_call *c, struct bytes m)
 
     if (!read_request(c, m, &known))
         return;
-    if (!known) { /* it will not come later either, but the call stays open */
+    if (!known) { /* it stays unknown, but the call stays open */
         answer(c, SERVICE_UNKNOWN);
         return;
     }
@@ -136,8 +136,8 @@ void grpc_health_set(struct grpc_health *h, bool serving)
     if (h->serving == serving)
         return;
     h->serving = serving;
-    /* One who does not read gets the change when it reads: a change is rare
-     * and an answer a few octets. */
+    /* No back-pressure is needed: changes are rare and answers are a few
+     * octets. */
     for (w = TAILQ_FIRST(&h->watches); w != NULL; w = TAILQ_NEXT(w, all))
         answer(w->call, status_now(h));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grpc_proto.c - messages of a call, or its end. */
+/* grpc_proto.c - unpacks and sends messages, or ends the call. */
 #include "service/grpc/grpc_proto.h"
 
 const void *grpc_unpack(struct grpc_call *c,

@@ -7,17 +7,17 @@
 #include "service/grpc/grpc_server.h"
 #include "service/net/proto.h"
 
-/* proto_unpack; NULL: the call has been finished. */
+/* proto_unpack; NULL: it failed, and the call has been finished. */
 const void *grpc_unpack(struct grpc_call *c,
                         const ProtobufCMessageDescriptor *d, struct arena *a,
                         struct bytes m);
 
 /* Answer with `m`. */
 void grpc_pack(struct grpc_call *c, const ProtobufCMessage *m);
-/* The one answer of a call, then OK. */
+/* Sends the only answer of a call, then OK. */
 void grpc_reply(struct grpc_call *c, const ProtobufCMessage *m);
 
-/* Is it text? False: the call has been finished. */
+/* Is it UTF-8? If not, the call has been finished. */
 bool grpc_is_text(struct grpc_call *c, ProtobufCBinaryData d);
 
 #endif

@@ -35,7 +35,7 @@ typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 struct grpc_reflection {
     struct arena *arena;
     struct map *files;   /* by file name, to struct bytes in the arena */
-    struct map *symbols; /* by full name, the same */
+    struct map *symbols; /* by full name, to the file's bytes */
     struct bytes services[SERVICES_MOST];
     size_t service_count;
 };
@@ -94,7 +94,7 @@ static void add_file(struct grpc_reflection *r, ProtobufCBinaryData bytes)
         proto_unpack(&names__file__descriptor, r->arena, proto_bytes(bytes));
     struct bytes package;
 
-    assert(file != NULL && f != NULL); /* our own, made by protoc */
+    assert(file != NULL && f != NULL); /* our own data, made by protoc */
     *file = proto_bytes(bytes);
     package = proto_bytes(f->package);
     map_put(r->files, proto_bytes(f->name), file);
@@ -234,7 +234,7 @@ static void message(struct grpc_call *c, struct bytes m)
     if (q != NULL)
         answer(c, q);
     arena_free(a);
-    if (grpc_call_room(c) == 0) /* who asks without reading waits */
+    if (grpc_call_room(c) == 0) /* the caller must read answers first */
         grpc_call_pause(c);
 }
 

@@ -1,9 +1,9 @@
 /*
- * grpc_reflection.h - gRPC server reflection, v1 and v1alpha: what services
- * there are, and the .proto file that a name is from.
+ * grpc_reflection.h - gRPC server reflection, v1 and v1alpha: which services
+ * exist, and which .proto file defines a name.
  *
- * Answers from descriptor_set.h. Names that are not in there are NOT_FOUND
- * inside the answer, as the protocol has it; there are no extensions.
+ * Answers from descriptor_set.h. Unknown names are NOT_FOUND inside the answer,
+ * as the protocol demands; there are no extensions.
  */
 #ifndef URLWEIR_SERVICE_GRPC_GRPC_REFLECTION_H
 #define URLWEIR_SERVICE_GRPC_GRPC_REFLECTION_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grpc_server.c - methods by their path, and which requests become a call.
+ * grpc_server.c - finds methods by path, and decides which requests become a
+ * call.
  *
- * What is refused is answered at once, with a status alone; what of it still
- * comes is dropped.
+ * A refused request is answered at once, with a status alone; the rest of it is
+ * dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static bool may_call(struct grpc_server *s, struct http2_stream *t,
     if (need == AUTH_NONE)
         return true;
     if (s->options.auth == NULL) {
-        http2_stream_standing(t)->known = true; /* as everybody is */
+        http2_stream_standing(t)->known = true; /* without tokens all are */
         return true;
     }
     token = auth_bearer(http2_request_header(r, "authorization"));

@@ -2,13 +2,13 @@
  * grpc_server.h - gRPC calls on HTTP/2 streams: a table of methods, each with
  * functions that are called as its requests come in.
  *
- * Takes care of what is the same for every method: content type, metadata,
- * who may call, deadlines, message framing and its ceiling, status and
- * trailers, back-pressure. Knows nothing of protobuf.
+ * Handles what every method needs: content type, metadata, roles, deadlines,
+ * message framing and its ceiling, status and trailers, back-pressure. It knows
+ * nothing about protobuf.
  *
- * A method answers when it likes, on the loop's thread. Whoever keeps a call
- * beyond its functions holds it (grpc_call_hold); a call that has ended takes
- * messages and status without effect.
+ * A method answers at any time, on the loop's thread. Code that keeps a call
+ * after its functions return must hold it (grpc_call_hold); after a call has
+ * ended, messages and status have no effect.
  *
  * Source: grpc/doc/PROTOCOL-HTTP2.md.
  */
@@ -26,9 +26,9 @@
 #include "service/net/auth.h"
 #include "service/net/loop.h"
 
-/* Calls of methods that need no token (AUTH_NONE), open at once on one
- * connection. They have room of their own, so that callers without a token
- * cannot take that of the others; their messages are small. */
+/* Most open calls of methods without a token (AUTH_NONE) on one connection.
+ * They have a limit of their own, so that callers without a token cannot use up
+ * the room of the others; their messages are small. */
 #define GRPC_ANONYMOUS_MOST 8
 
 struct grpc_server;
@@ -42,19 +42,19 @@ enum grpc_kind {
 struct grpc_method {
     const char *path; /* "/package.Service/Method" */
     enum grpc_kind kind;
-    enum auth_role role; /* what the caller must at least have */
-    /* A request; of GRPC_SINGLE the only one, after the caller said that it
-     * is. The bytes live until this returns. */
+    enum auth_role role; /* the least role of a caller */
+    /* A request has come. GRPC_SINGLE: the only one, after the caller has
+     * half-closed. The bytes live until this returns. */
     void (*message)(struct grpc_call *c, struct bytes m);
     /* The rest may be NULL. */
     void (*begun)(struct grpc_call *c);
     void (*half_closed)(struct grpc_call *c); /* GRPC_STREAM: no more come */
-    void (*turn)(struct grpc_call *c);     /* behind the messages of one read */
+    void (*turn)(struct grpc_call *c);     /* after the messages of one read */
     void (*drained)(struct grpc_call *c);  /* room again, see grpc_call_room */
-    void (*stopping)(struct grpc_call *c); /* the server is: come to an end */
-    /* Finished, cancelled, timed out or cut off: nobody listens any more. */
+    void (*stopping)(struct grpc_call *c); /* the server stops: end soon */
+    /* The call was finished, cancelled, timed out or cut off. */
     void (*ended)(struct grpc_call *c);
-    const void *spec; /* the method's own */
+    const void *spec; /* for the method's own use */
 };
 
 struct grpc_table {
@@ -64,45 +64,45 @@ struct grpc_table {
 
 struct grpc_options {
     const struct grpc_table *tables; /* the last has no methods */
-    struct auth *auth;               /* NULL: everybody may do everything */
+    struct auth *auth;               /* NULL: every caller may do everything */
     struct http2_server_options http2;
-    size_t calls_most;    /* at once, of those that need a role; 0: 4096 */
+    size_t calls_most;    /* open calls that need a role; 0: 4096 */
     size_t messages_most; /* octets of large messages coming in; 0: 128 MiB */
     int64_t request_ns;   /* for the request of a GRPC_SINGLE; 0: 60 s */
 };
 
-/* Listens. As http2_server_new. */
+/* Starts to listen, as http2_server_new. */
 MUST_CHECK enum status grpc_server_new(struct grpc_server **out, struct loop *l,
                                        const struct grpc_options *o);
-/* Ends all connections as they are. */
+/* Closes all connections at once. */
 void grpc_server_cut(struct grpc_server *s);
-/* Cuts, and frees: no call is held any more. NULL is fine. */
+/* Cuts and frees. No call may be held any more. NULL is fine. */
 void grpc_server_free(struct grpc_server *s);
 struct http2_server *grpc_server_http2(struct grpc_server *s);
 
-/* Stop in good order: no new calls, methods are told, `ended` when the last
- * connection has gone. */
+/* Stops gracefully: refuses new calls, tells methods, and calls `ended` when
+ * the last connection is closed. */
 void grpc_server_drain(struct grpc_server *s, void (*ended)(void *ctx),
                        void *ctx);
 bool grpc_server_is_draining(const struct grpc_server *s);
-/* Calls that are held or open, of those that need a role. */
+/* The number of calls that need a role and are held or open. */
 size_t grpc_server_calls(const struct grpc_server *s);
 
-/* What a monitor shows. A stream is counted when it ends, by the status it was
- * given: cancelled, reset and cut off ones are CANCELLED. Any thread, while the
- * server is not cut. */
+/* Counts for monitoring. A stream is counted when it ends, by its status:
+ * cancelled, reset and cut off streams count as CANCELLED. Any thread, until
+ * the server is cut. */
 struct grpc_stats {
     struct http2_stats http2;
     uint64_t open; /* streams */
     uint64_t ended[GRPC_CODES_];
-    uint64_t strangers;      /* requests that were no gRPC: 405, 415 */
+    uint64_t strangers;      /* requests that were not gRPC: 405, 415 */
     uint64_t received, sent; /* messages */
 };
 void grpc_server_get_stats(const struct grpc_server *s, struct grpc_stats *out);
 
 /* ---- one call ---- */
 
-/* That of the method's table. */
+/* The ctx of the method's table. */
 void *grpc_call_ctx(const struct grpc_call *c);
 const struct grpc_method *grpc_call_method(const struct grpc_call *c);
 void grpc_call_set_user(struct grpc_call *c, void *user);
@@ -110,22 +110,22 @@ void *grpc_call_user(const struct grpc_call *c);
 bool grpc_call_has_ended(const struct grpc_call *c);
 bool grpc_call_is_stopping(const struct grpc_call *c);
 
-/* Room for an answer of `len` octets, to be filled at once. NULL: the call has
- * ended, or has been ended by this because the answer is too large. */
+/* Room for an answer of `len` octets, which the caller fills at once. NULL: the
+ * call has ended, or this ended it since the answer is too large. */
 char *grpc_call_answer(struct grpc_call *c, size_t len);
-/* Octets that may be answered before the caller should wait for `drained`; 0:
- * wait, `drained` will come. It comes no more when the call has ended. */
+/* How many octets may be sent before waiting for `drained`; 0: wait, `drained`
+ * will be called, unless the call ends first. */
 size_t grpc_call_room(struct grpc_call *c);
-/* The status; `fmt` for people, NULL for none. */
+/* Ends the call with a status and a message for people; `fmt` NULL: none. */
 void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
                       ...) PRINTF_LIKE(3, 4);
 
-/* Take no more messages, so that the caller's window closes; go on. `resume`
- * calls `message` and `turn` for what has come meanwhile. */
+/* `pause`: take no more messages, so that the caller's window closes. `resume`:
+ * go on; it calls `message` and `turn` for what came meanwhile. */
 void grpc_call_pause(struct grpc_call *c);
 void grpc_call_resume(struct grpc_call *c);
 
-/* Keep the struct after `ended`; let it go. */
+/* `hold` keeps the struct after `ended`; `drop` releases it. */
 void grpc_call_hold(struct grpc_call *c);
 void grpc_call_drop(struct grpc_call *c);
 

@@ -1,10 +1,10 @@
 /*
  * grpc_server_impl.h - the inside of the server of gRPC, shared by its files.
  *
- *   grpc_server.c  methods by their path; which requests become a call; the end
+ *   grpc_server.c  methods by path; which requests become a call; the end
  *   grpc_call.c    one call, from its beginning to its trailers
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
 #define URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
@@ -37,20 +37,20 @@ struct grpc_call {
     void *ctx;
     struct http2_stream *stream; /* NULL: ended */
     void *user;
-    unsigned refs; /* one of the stream, one of each holder */
+    unsigned refs; /* one for the stream, one for each holder */
     struct grpc_reader reader;
-    size_t received; /* and not consumed */
+    size_t received; /* octets not consumed */
     size_t reserved; /* of server->coming */
     struct bytes single;
     struct loop_timer timer;
     int64_t deadline; /* 0: none */
     bool has_single;  /* the request of a GRPC_SINGLE is here */
     bool no_more;     /* the caller has half-closed */
-    bool half_closed; /* and the method was told */
+    bool half_closed; /* the method was told so */
     bool anonymous;   /* counted in its connection's standing */
     bool paused;
     bool responded; /* headers have been sent */
-    bool finished;  /* or reset, as its time is over */
+    bool finished;  /* or reset after its deadline */
 };
 
 static inline void grpc_count(_Atomic uint64_t *to, uint64_t by)
@@ -64,18 +64,18 @@ static inline struct http2_header grpc_header(const char *name,
     return (struct http2_header){bytes_of_str(name), bytes_of_str(value)};
 }
 
-/* All but its port: sessions may be given its handler, which then wants a
- * `wake`. Freed by grpc_server_free. */
+/* Makes a server without a port: its handler may be given to sessions, and then
+ * needs a `wake`. Freed by grpc_server_free. */
 struct grpc_server *grpc_server_without_port(struct loop *l,
                                              const struct grpc_options *o);
 
-/* The part of a handler that concerns calls: all but their requests. */
+/* Fills in all functions of a handler except `request`. */
 void grpc_call_handle(struct http2_handler *h);
 /* `timeout` in ns; -1: none. */
 void grpc_call_open(struct grpc_server *s, struct http2_stream *t,
                     const struct grpc_method *m, void *ctx, bool gzip,
                     int64_t timeout);
-/* Status alone, where nothing has been answered (Trailers-Only); counted. */
+/* Sends only a status, before any answer (Trailers-Only), and counts it. */
 void grpc_refuse(struct grpc_server *s, struct http2_stream *t,
                  enum grpc_code code, const char *why);
 

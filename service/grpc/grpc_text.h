@@ -30,17 +30,18 @@ enum grpc_code {
     GRPC_CODES_ /* one past the last of the protocol's numbers */
 };
 
-/* "DEADLINE_EXCEEDED"; also of codes that are not named above. Static. */
+/* A name such as "DEADLINE_EXCEEDED", also for codes not named above.
+ * Static. */
 const char *grpc_code_name(unsigned code);
 
 /* grpc-message: octets outside printable ASCII, and %, as %XX. */
 void grpc_percent_encode(struct buf *out, struct bytes text);
 
-/* grpc-timeout: at most eight digits and a unit (H M S m u n), in ns; what is
- * longer than three years is cut to it. False: it is none. */
+/* grpc-timeout: at most eight digits and a unit (H M S m u n), in ns; at most
+ * three years. False: it is not a timeout. */
 bool grpc_parse_timeout(struct bytes text, int64_t *ns);
 
-/* Is it application/grpc, with +proto or parameters behind it at most? */
+/* Is it application/grpc, perhaps followed by +proto or parameters? */
 bool grpc_content_type(struct bytes text);
 
 #endif

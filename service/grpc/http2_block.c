@@ -2,9 +2,9 @@
 /*
  * http2_block.c - a block of header fields, as it comes in.
  *
- * nghttp2 gives field after field. What is too much is counted on and dropped,
- * so that the request can be answered, and a peer that sends nothing else can
- * be told from one that is only wordy.
+ * nghttp2 gives field after field. Past the limit, fields are counted and
+ * dropped, so that the request can still be answered, and a peer that sends a
+ * few fields too many can be told from one that sends nothing else.
  */
 #include "service/grpc/http2_session_impl.h"
 

@@ -2,10 +2,10 @@
 /*
  * http2_conn.c - one connection: its socket, in and out of its session.
  *
- * A connection reads when its socket has something, and is marked as having
- * something to send by whatever changes its session. At the end of each turn
- * of the loop the marked ones write, so that all answers of a turn leave in as
- * few segments as they fit in.
+ * A connection reads when its socket is readable. Calls that change its session
+ * mark it as having something to send; at the end of each turn of the loop the
+ * marked connections write, so that all answers of a turn leave in as few
+ * segments as possible.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,8 +17,8 @@
 #include "base/mem.h"
 #include "service/grpc/http2_server_impl.h"
 
-#define READS       4         /* of one connection in one turn */
-#define OUT_MARK    65536     /* gathered before a write */
+#define READS       4         /* most reads of a connection in one turn */
+#define OUT_MARK    65536     /* octets gathered before a write */
 #define OUT_CEILING (1 << 20) /* OUT_MARK and one frame fit in it */
 
 static void count_up(_Atomic uint64_t *to, uint64_t by)
@@ -138,7 +138,7 @@ static bool write_all(struct http2_conn *c)
     return c->write_blocked;
 }
 
-/* Frees the connection when it is over. */
+/* Writes, and frees the connection if it is over. */
 static void flush(struct http2_conn *c)
 {
     if (!write_all(c) ||
@@ -162,7 +162,7 @@ void http2_conns_flush(void *server)
     }
 }
 
-/* What has come in. */
+/* Handles received octets. */
 static void take_input(struct http2_conn *c, struct bytes in)
 {
     struct places *places = &c->server->places;
@@ -182,7 +182,7 @@ static void conn_ready(struct loop_fd *f, uint32_t events)
     struct http2_server *s = c->server;
     enum status st = STATUS_OK;
 
-    (void)events; /* errors show when reading or writing */
+    (void)events; /* reading or writing reports errors */
     for (int i = 0; i < READS && st == STATUS_OK && !c->over; i++) {
         size_t n = 0;
 
@@ -216,7 +216,7 @@ static bool set_up(struct http2_conn *c)
            loop_watch(s->loop, &c->socket, EPOLLIN) == STATUS_OK;
 }
 
-/* False: there is none. */
+/* Finds a place for the connection; false: there is none. */
 static bool find_place(struct http2_conn *c, const struct sockaddr *from)
 {
     struct http2_server *s = c->server;

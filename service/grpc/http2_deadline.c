@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http2_deadline.c - how long a connection may take, and may stay.
+ * http2_deadline.c - the deadlines of a connection.
  *
  *   handshake, preface, SETTINGS    preface_ns
  *   a block of header fields        head_ns
@@ -8,8 +8,8 @@
  *                                   notice, GOAWAY, and answer_ns to take it
  *   no octet at all                 quiet_ns, then PING and answer_ns
  *
- * One timer a connection; it is set at the earliest of these and finds out
- * when it fires.
+ * Each connection has one timer, set to the earliest of these; when it fires,
+ * it finds out which one it was.
  */
 #include <stdint.h>
 
@@ -32,7 +32,7 @@ static int64_t idle_time(const struct http2_conn *c)
     return c->place.is == PLACE_KNOWN ? o->idle_ns : o->stranger_ns;
 }
 
-/* When what the peer has begun to say must be there. */
+/* When a preface or block that the peer has begun must be complete. */
 static int64_t said_by(const struct http2_conn *c)
 {
     const struct http2_server_options *o = &c->server->options;
@@ -43,11 +43,11 @@ static int64_t said_by(const struct http2_conn *c)
     return head != 0 ? head + o->head_ns : INT64_MAX;
 }
 
-/* When it must have begun a stream, or left. */
+/* When an idle connection must have begun a stream, or is closed. */
 static int64_t gone_by(const struct http2_conn *c)
 {
     if (c->leaving && c->idle == 0)
-        return INT64_MAX; /* with its last stream */
+        return INT64_MAX; /* it goes with its last stream */
     if (c->leaving)
         return later(c->idle, c->noticed) + HTTP2_NOTICE_TIME +
                c->server->options.answer_ns;
@@ -56,7 +56,7 @@ static int64_t gone_by(const struct http2_conn *c)
     return c->idle != 0 ? c->idle + idle_time(c) : INT64_MAX;
 }
 
-/* When it must have given a sign of life. */
+/* When the peer must have sent something. */
 static int64_t heard_by(const struct http2_conn *c)
 {
     const struct http2_server_options *o = &c->server->options;
@@ -82,7 +82,7 @@ void http2_deadline_check(struct http2_conn *c)
     note_streams(c);
     at = earlier(said_by(c), earlier(gone_by(c), heard_by(c)));
     if (c->armed != 0 && c->armed <= at)
-        return; /* it will fire, and look again */
+        return; /* it will fire earlier and check again */
     c->armed = at;
     loop_timer_set(c->server->loop, &c->timer, at);
 }
@@ -93,7 +93,7 @@ static void end(struct http2_conn *c, enum place_end why)
     http2_conn_free(c);
 }
 
-/* Streams that were on their way when it was told may still come. */
+/* Streams that were on their way when the notice was sent may still come. */
 static void leave(struct http2_conn *c, int64_t now)
 {
     if (c->noticed == 0) {
@@ -118,7 +118,7 @@ static void fire(struct loop_timer *t)
     }
     if (now >= gone_by(c)) {
         if (c->leaving) {
-            http2_conn_free(c); /* it takes nothing */
+            http2_conn_free(c); /* the peer reads nothing */
             return;
         }
         leave(c, now);

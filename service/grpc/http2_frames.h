@@ -2,9 +2,9 @@
  * http2_frames.h - the heads of frames among the octets of a connection
  * (RFC 9113 section 4.1), as they come in, cut anywhere.
  *
- * nghttp2 passes over frames that it does not know or need without a word; here
- * each is seen. Nothing is checked: octets that are no HTTP/2 give heads all
- * the same, and nghttp2 refuses them.
+ * nghttp2 silently skips frames that it does not know or need; this sees every
+ * frame. It checks nothing: octets that are not HTTP/2 give heads too, and
+ * nghttp2 refuses them.
  */
 #ifndef URLWEIR_SERVICE_HTTP2_FRAMES_H
 #define URLWEIR_SERVICE_HTTP2_FRAMES_H
@@ -23,15 +23,15 @@ struct http2_frames {
     uint32_t skip; /* octets until the next head */
     uint8_t head[9];
     unsigned have;      /* octets of `head` */
-    bool in_block;      /* header fields have begun and not ended */
+    bool in_block;      /* in a block of header fields */
     bool block_is_last; /* no CONTINUATION follows */
-    uint64_t blocks;    /* that have begun */
+    uint64_t blocks;    /* blocks that have begun */
 };
 
-/* At the beginning of a connection, whose preface comes first. */
+/* For the beginning of a connection, which starts with the preface. */
 void http2_frames_init(struct http2_frames *f);
-/* The next head in `*in`, which is left behind it. False: all of `in` has been
- * taken. Once it is, `in_block` and `blocks` are as of its end. */
+/* Finds the next head in `*in` and moves *in past it. False: all of `in` is
+ * read; then `in_block` and `blocks` are valid for its end. */
 bool http2_frames_next(struct http2_frames *f, struct bytes *in,
                        struct http2_frame_head *out);
 

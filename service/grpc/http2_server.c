@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "service/grpc/http2_server_impl.h"
 
-#define ACCEPTS      32 /* in one turn */
+#define ACCEPTS      32 /* most in one turn */
 #define ACCEPT_PAUSE (100 * NS_PER_MS)
 
 void http2_server_options_init(struct http2_server_options *o)
@@ -116,7 +116,8 @@ void http2_server_free(struct http2_server *s)
         return;
     s->ended = NULL;
     while ((c = TAILQ_FIRST(&s->all)) != NULL)
-        /* It leaves the list. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+        /* It removes itself from the list.
+         * NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         http2_conn_free(c);
     stop_listening(s);
     loop_timer_cancel(s->loop, &s->goaway);

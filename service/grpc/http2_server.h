@@ -2,11 +2,11 @@
  * http2_server.h - listens, and keeps the connections: plaintext HTTP/2 with
  * prior knowledge (RFC 9113 section 3.3), or TLS.
  *
- * Bounded: connections, as places.h says; the time a peer may take for its
- * handshake and preface, and for header fields; the time it may stay without a
- * stream, whatever it pings; the time it may be silent when asked for a sign of
- * life. What a connection may cost is http2_session.h's part. The loop's thread
- * alone.
+ * It bounds the number of connections (places.h), the time a peer may take for
+ * handshake, preface and header fields, the time it may stay without a stream
+ * (even if it sends PING), and the time it may leave our PING unanswered.
+ * http2_session.h bounds what one connection may cost. Threads: the loop's
+ * only.
  */
 #ifndef URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
 #define URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
@@ -26,8 +26,8 @@ struct http2_server_options {
     const char *listen; /* "127.0.0.1:7071", "[::]:0", "name:port" */
     struct tls *tls;    /* NULL: plaintext */
     struct http2_limits limits;
-    unsigned connections;  /* at once, as places.h has it */
-    unsigned address_most; /* the same; 0: by `connections` */
+    unsigned connections;  /* most at once (places.h) */
+    unsigned address_most; /* from one address; 0: by `connections` */
     int64_t preface_ns;    /* until the peer's first SETTINGS, TLS included */
     int64_t head_ns;       /* for a block of header fields, from its first frame
                               to the end of its last */
@@ -37,24 +37,24 @@ struct http2_server_options {
     int64_t answer_ns;     /* ... and this long for any octet */
 };
 
-/* Sensible ones for all but listen and tls. */
+/* Sets defaults for all options but listen and tls. */
 void http2_server_options_init(struct http2_server_options *o);
 
-/* Listens; `h->wake` is set by this. STATUS_ARG: no such address; STATUS_BUSY:
- * it is taken; STATUS_IO. All but the options' strings are borrowed for the
- * server's life. */
+/* Starts to listen, and sets `h->wake`. STATUS_ARG: no such address;
+ * STATUS_BUSY: it is in use; STATUS_IO. Everything except the options' strings
+ * is borrowed for the server's life. */
 MUST_CHECK enum status http2_server_new(struct http2_server **out,
                                         struct loop *l, struct http2_handler *h,
                                         const struct http2_server_options *o);
-/* Ends all connections as they are. */
+/* Closes all connections at once and frees the server. */
 void http2_server_free(struct http2_server *s);
 
-/* "127.0.0.1:7071": numbers, with the port that was found for 0. */
+/* "127.0.0.1:7071": numeric, with the real port if 0 was asked for. */
 const char *http2_server_address(const struct http2_server *s);
 unsigned http2_server_connections(const struct http2_server *s);
 
-/* What a monitor shows; octets are those of the session, TLS taken off. Any
- * thread, while the server is there. */
+/* Counts for monitoring; octets are those of HTTP/2, without TLS. Any thread,
+ * until the server is freed. */
 struct http2_stats {
     uint64_t open, accepted;      /* connections */
     uint64_t closed[PLACE_ENDS_]; /* by us */
@@ -63,11 +63,11 @@ struct http2_stats {
 void http2_server_get_stats(const struct http2_server *s,
                             struct http2_stats *out);
 
-/* Stops listening and sends GOAWAY; a connection ends with its last stream.
- * `ended` is called when there is none left. */
+/* Stops listening and sends GOAWAY; a connection closes after its last stream.
+ * Calls `ended` when none is left. */
 void http2_server_drain(struct http2_server *s, void (*ended)(void *ctx),
                         void *ctx);
-/* Each open stream of each connection. */
+/* Visits each open stream of each connection. */
 void http2_server_each(struct http2_server *s,
                        void (*visit)(struct http2_stream *t));
 

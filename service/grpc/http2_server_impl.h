@@ -3,9 +3,9 @@
  *
  *   http2_server.c    the listener, and all connections
  *   http2_conn.c      the socket of one connection, in and out
- *   http2_deadline.c  how long a connection may take, and may stay
+ *   http2_deadline.c  the deadlines of a connection
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_SERVICE_HTTP2_SERVER_IMPL_H
 #define URLWEIR_SERVICE_HTTP2_SERVER_IMPL_H
@@ -22,7 +22,8 @@
 #include "service/net/places.h"
 
 #define HTTP2_READ_CHUNK  65536             /* one read */
-#define HTTP2_NOTICE_TIME (100 * NS_PER_MS) /* from GOAWAY's notice to it */
+#define HTTP2_NOTICE_TIME (100 * NS_PER_MS) /* between the notice and GOAWAY   \
+                                             */
 
 struct http2_conn {
     struct loop_fd socket; /* first */
@@ -33,18 +34,18 @@ struct http2_conn {
     struct http2_session *session;
     struct buf out;
     size_t out_at;
-    uint32_t events; /* the loop watches for */
+    uint32_t events; /* watched by the loop */
     bool is_marked;
     bool over; /* no more input; closed when `out` is sent */
     bool read_wants_write, write_blocked;
 
-    /* (http2_deadline.c); moments are monotonic, 0: none */
+    /* for http2_deadline.c; times are monotonic, 0: none */
     int64_t began, heard;
-    int64_t idle;    /* since then no stream is open */
-    uint64_t opened; /* streams, as of then */
-    int64_t asked;   /* a PING is on its way */
-    int64_t noticed; /* it was told that it is about to end ... */
-    bool leaving;    /* ... and by GOAWAY that it does */
+    int64_t idle;    /* no stream is open since then */
+    uint64_t opened; /* streams opened, as of then */
+    int64_t asked;   /* when a PING was sent */
+    int64_t noticed; /* when the notice was sent ...... */
+    bool leaving;    /* ... and GOAWAY was sent too */
     int64_t armed;   /* when `timer` fires */
     struct loop_timer timer;
 };
@@ -73,19 +74,19 @@ struct http2_server {
 
 /* ---- one connection (http2_conn.c) ---- */
 
-/* Takes the descriptor; closes it at once where there is no place. */
+/* Takes over the descriptor; closes it at once if there is no place. */
 void http2_conn_new(struct http2_server *s, int fd,
                     const struct sockaddr *from);
 void http2_conn_free(struct http2_conn *c);
-/* It has something to send: for http2_handler.wake. */
+/* Marks the connection as having something to send; for http2_handler.wake. */
 void http2_conn_mark(void *conn);
-/* All that are marked write. */
+/* Lets all marked connections write. */
 void http2_conns_flush(void *server);
 
 /* ---- its deadlines (http2_deadline.c) ---- */
 
 void http2_deadline_begin(struct http2_conn *c);
-/* After anything that came or went: sets the timer anew where it must fire
+/* Call it after anything was received or sent: moves the timer if it must fire
  * earlier. */
 void http2_deadline_check(struct http2_conn *c);
 

@@ -3,10 +3,10 @@
  * http2_session.c - frames and windows, on top of nghttp2.
  *
  * nghttp2 frames, checks and keeps the windows; its automatic WINDOW_UPDATE is
- * off. The connection's window opens at once for all that comes in, since one
+ * off. The connection's window opens at once for everything received, since a
  * stream whose owner waits must not stop the others; a stream's own window
- * opens as its owner consumes. When an answer is complete and the peer is still
- * sending, RST_STREAM with NO_ERROR tells it to stop (RFC 9113 section 8.1).
+ * opens as its owner consumes. If the peer is still sending when an answer is
+ * complete, RST_STREAM with NO_ERROR tells it to stop (RFC 9113 section 8.1).
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "service/grpc/http2_session_impl.h"
 
-#define BOMB          16   /* blocks this many times too large: go */
+#define BOMB          16   /* blocks this many times too large end it */
 #define ALLOWANCE     2000 /* frames that cost the peer nothing ... */
 #define ALLOWANCE_A_S 200  /* ... and how many more each second */
 #define ACKS_MOST     1000 /* of PING and SETTINGS that wait to go */
@@ -37,7 +37,7 @@ static void touch(struct http2_stream *t)
     TAILQ_INSERT_TAIL(&t->session->touched, t, touched);
 }
 
-/* ---- what costs the peer nothing ---- */
+/* ---- frames that cost the peer nothing ---- */
 
 static void refill(struct http2_session *s)
 {
@@ -69,8 +69,8 @@ static void allow_windows(struct http2_session *s)
         s->windows = WINDOWS_MOST;
 }
 
-/* By its head, whatever nghttp2 makes of the rest. A request brings work of its
- * own, and what it may cost is limited by streams. */
+/* Charges a frame by its head, whatever nghttp2 does with the rest. Requests
+ * are not charged, since the limit of streams bounds their cost. */
 static void charge_frame(struct http2_session *s,
                          const struct http2_frame_head *h)
 {
@@ -339,7 +339,7 @@ void http2_session_free(struct http2_session *s)
 
 /* ---- octets ---- */
 
-/* Before nghttp2 takes them. */
+/* Looks at frame heads before nghttp2 reads the octets. */
 static void look_through(struct http2_session *s, struct bytes in)
 {
     uint64_t blocks = s->frames.blocks;
@@ -365,8 +365,8 @@ static void take_turns(struct http2_session *s)
     }
 }
 
-/* nghttp2 has limits of its own: of resets, of CONTINUATION in a block, and of
- * answers to PING and SETTINGS that wait. */
+/* nghttp2 also has limits: on resets, on CONTINUATION frames in a block, and on
+ * waiting answers to PING and SETTINGS. */
 static bool is_flood(ssize_t error)
 {
     return error == NGHTTP2_ERR_FLOODED ||
@@ -396,7 +396,7 @@ enum status http2_session_receive(struct http2_session *s, struct bytes in,
     return n == (ssize_t)in.len && !s->calm ? STATUS_OK : STATUS_CLOSED;
 }
 
-/* Owners that waited for room; true if there were any. */
+/* Tells owners that waited for room; true if there were any. */
 static bool tell_drained(struct http2_session *s)
 {
     struct http2_stream *t;

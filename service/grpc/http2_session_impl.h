@@ -5,7 +5,7 @@
  *   http2_stream.c   one stream, and its answer until nghttp2 asks for it
  *   http2_block.c    a block of header fields, as it comes in
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_SERVICE_GRPC_HTTP2_SESSION_IMPL_H
 #define URLWEIR_SERVICE_GRPC_HTTP2_SESSION_IMPL_H
@@ -28,12 +28,12 @@ struct http2_stream {
     int32_t id;
     void *user;
     struct buf out;
-    size_t out_at;      /* of it, sent already */
+    size_t out_at;      /* octets of it already sent */
     bool is_touched;    /* in session->touched */
     bool is_low;        /* in session->low */
     bool over;          /* the owner waits for `drained` */
     bool responded;     /* headers are on their way */
-    bool waiting;       /* nghttp2 asked and there was nothing */
+    bool waiting;       /* nghttp2 asked for data and there was none */
     bool finished;      /* trailers are set */
     bool remote_ended;  /* the peer sends no more */
     struct buf trailer; /* name \0 value \0 ... */
@@ -58,37 +58,38 @@ struct http2_session {
     struct http2_standing standing;
     struct http2_streams all, touched, low;
     size_t streams;
-    struct http2_block block; /* at most one is under way (RFC 9113 4.3) */
+    struct http2_block block; /* at most one at a time (RFC 9113 4.3) */
     int64_t now, refilled;
     int64_t allowance;
-    int64_t windows; /* WINDOW_UPDATE that is still free */
+    int64_t windows; /* WINDOW_UPDATE frames still free */
     struct http2_frames frames;
-    int64_t head_since; /* 0: no block is under way */
+    int64_t head_since; /* 0: no block is incomplete */
     uint64_t opened;    /* streams */
-    bool inside;        /* a call from outside is running: no wake is needed */
+    bool inside;        /* inside a call from outside: no wake needed */
     bool calm;          /* the allowance was overdrawn */
     bool ready;         /* the peer's settings are here */
 };
 
-/* There is something to send; after a call from outside its caller asks. */
+/* There is something to send. Within a call from outside this does nothing,
+ * since the caller sends afterwards. */
 void http2_session_wake(struct http2_session *s);
 
 /* ---- one stream ---- */
 
-/* Is in s->all, and nghttp2's user data of its id. */
+/* Makes a stream, in s->all and as nghttp2's user data of its id. */
 void http2_stream_new(struct http2_session *s, int32_t id);
-/* Its owner is told; it leaves all lists and is freed. */
+/* Tells its owner, takes it out of all lists and frees it. */
 void http2_stream_forget(struct http2_stream *t);
 
 /* ---- one block ---- */
 
 void http2_block_clear(struct http2_block *b);
-/* What is beyond `most` octets, or one field too many, is counted and not
- * kept. */
+/* Adds a field; past `most` octets or HTTP2_FIELDS_MOST fields it is only
+ * counted. */
 void http2_block_add(struct http2_block *b, struct bytes name,
                      struct bytes value, size_t most);
-/* What it says; `headers` are of HTTP2_FIELDS_MOST, and *out lives as long as
- * they and the block. */
+/* Fills in *out from the block; `headers` has room for HTTP2_FIELDS_MOST, and
+ * *out lives as long as it and the block. */
 void http2_block_read(const struct http2_block *b, size_t most,
                       struct http2_header *headers, struct http2_request *out);
 

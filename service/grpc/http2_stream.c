@@ -2,8 +2,8 @@
 /*
  * http2_stream.c - one stream, and its answer.
  *
- * An answer waits in `out` until nghttp2 asks for it. When it is complete the
- * trailers follow.
+ * An answer waits in `out` until nghttp2 asks for it. After the whole answer
+ * the trailers follow.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * dashboard_files.h - the files of service/dashboard/, put into C while
- * building. Static memory.
+ * dashboard_files.h - the files of service/dashboard/, embedded at build time.
+ * Static memory.
  */
 #ifndef URLWEIR_SERVICE_HTTP_DASHBOARD_FILES_H
 #define URLWEIR_SERVICE_HTTP_DASHBOARD_FILES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_answer.c - answers of requests: JSON, text, problems, and sending them.
+ * http_answer.c - makes answers (JSON, text, problems) and sends them.
  *
- * The first answer counts, so that a check may go on after one that failed.
+ * Only the first answer counts, so that checks may go on after one failed.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     va_end(args);
     text = bytes_of_str(detail);
     while (!bytes_is_utf8(text))
-        text.len--; /* cut within a character */
+        text.len--; /* do not cut within a character */
     problem = json_object();
     json_object_set_new(problem, "type", json_string("about:blank"));
     json_object_set_new(problem, "title", json_string(title_of(status)));
@@ -99,7 +99,7 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     r->type = "application/problem+json";
 }
 
-/* Of the call that was refused. */
+/* The reason of the call that was refused. */
 static const char *why_refused(const struct http_request *r)
 {
     for (size_t i = 0; i < r->call_count; i++)
@@ -144,7 +144,7 @@ static void add_header(struct MHD_Response *m, const char *name,
         log_warn("cannot add a header", "name=%s", name);
 }
 
-/* What the answer is made of is the response's from then on. */
+/* The response owns the answer's memory from then on. */
 static struct MHD_Response *response_of(struct http_request *r)
 {
     struct MHD_Response *m;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_api.c - URLs that other programs put, lease and settle: what each path
- * asks of the frontier and what it answers. The contract is
- * docs/formats/http-api.md.
+ * http_api.c - paths to put, lease and settle URLs: the frontier calls each
+ * makes and its answer. docs/formats/http-api.md specifies them.
  */
 #include <stdlib.h>
 
@@ -11,13 +10,13 @@
 #include "service/http/http_dashboard.h"
 #include "service/http/http_route.h"
 
-#define SETTLE_MOST 1000 /* leases in one body */
+#define SETTLE_MOST 1000 /* most leases in one body */
 #define HOLD_MOST   86400
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
 
 /* ---- reading ---- */
 
-/* The body as an array: an object alone is one of one. Borrowed. */
+/* The body as an array; a single object becomes an array of one. Borrowed. */
 static bool as_array(struct http_request *r, size_t most)
 {
     if (json_is_object(r->in)) {
@@ -33,7 +32,7 @@ static bool as_array(struct http_request *r, size_t most)
     return r->status == 0;
 }
 
-/* What one URL is called. */
+/* The names of one URL. */
 struct url_name {
     struct bytes crawl, key, url;
 };
@@ -153,8 +152,7 @@ static void ask_lease(struct http_request *r)
         return;
     any = json_object_get(r->in, "crawl") == NULL && key.len == 0;
     if (crawl.len == 0)
-        crawl =
-            bytes_of_str("DEFAULT"); /* blank, the call would find nothing */
+        crawl = bytes_of_str("DEFAULT"); /* a blank key would match nothing */
     call = http_calls(r, FRONTIER_GET, 1);
     call->in.crawl = crawl;
     call->in.key = key;
@@ -180,8 +178,8 @@ static json_t *url_json(struct http_request *r, const struct frontier_url *u,
     return o;
 }
 
-/* One part is the answer: what was not given is not leased, and is there for
- * the next request. */
+/* The answer is one part: other URLs are not leased, and the next request can
+ * have them. */
 static void reply_lease(struct http_request *r)
 {
     const struct frontier_call *call = &r->calls[0];
@@ -268,7 +266,7 @@ static const char *settle_name(enum status st)
     return st == STATUS_NOT_FOUND ? "gone" : "failed";
 }
 
-/* Each lease has a result of its own; a store that failed is the request's. */
+/* Each lease has its own result; if the store failed, the request fails. */
 static void reply_settle(struct http_request *r)
 {
     json_t *o = json_object(), *results = json_array();

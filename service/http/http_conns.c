@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_conns.c - the connections of the HTTP port.
+ * http_conns.c - places and deadlines of the HTTP port's connections.
  *
- * All are looked through when the earliest deadline may have come, once a
- * second at most. Under the mutex a descriptor cannot be closed, and so not be
- * another's: the library says that a connection has ended before it closes it.
+ * All are checked when the earliest deadline may have passed, once a second at
+ * most. Under the mutex a descriptor cannot be closed and reused: the library
+ * reports the end of a connection before it closes the descriptor.
  */
 #include "service/http/http_conns.h"
 
@@ -24,7 +24,7 @@ struct http_conn {
     int fd;
     struct http_tls_set *tls;
     int64_t due;        /* 0: none */
-    enum place_end why; /* it is closed then */
+    enum place_end why; /* the reason for closing it then */
 };
 
 TAILQ_HEAD(http_conn_list, http_conn);
@@ -32,10 +32,10 @@ TAILQ_HEAD(http_conn_list, http_conn);
 struct http_conns {
     struct http_conns_options options;
 
-    pthread_mutex_t mtx; /* what follows */
+    pthread_mutex_t mtx; /* guards what follows */
     struct places places;
     struct http_conn_list all;
-    int64_t next; /* look */
+    int64_t next; /* the next check */
 };
 
 struct http_conns *http_conns_new(const struct http_conns_options *o)
@@ -60,7 +60,7 @@ void http_conns_free(struct http_conns *s)
 
 /* ---- deadlines ---- */
 
-/* Under the mutex. True: the pump is to be told. */
+/* Under the mutex. True: tell the pump. */
 static bool set_due(struct http_conns *s, struct http_conn *c, int64_t in,
                     enum place_end why)
 {
@@ -96,7 +96,7 @@ void http_conns_answered(struct http_conns *s, struct http_conn *c)
     due_in(s, c, s->options.idle_ns, PLACE_IDLE);
 }
 
-/* One who is known has the library's own time limit from here on. */
+/* Known callers have only the library's own time limit from here on. */
 void http_conns_read(struct http_conns *s, struct http_conn *c)
 {
     if (c == NULL || c->place.is != PLACE_KNOWN)
@@ -160,7 +160,8 @@ struct http_conn *http_conns_begin(struct http_conns *s, int fd,
     if (!places_take(&s->places, &c->place, from, clock_mono(), &gone))
         shutdown(fd, SHUT_RDWR);
     if (gone != NULL)
-        shutdown(((struct http_conn *)gone)->fd, SHUT_RDWR); /* its first */
+        shutdown(((struct http_conn *)gone)->fd,
+                 SHUT_RDWR); /* `place` is first */
     TAILQ_INSERT_TAIL(&s->all, c, all);
     pthread_mutex_unlock(&s->mtx);
     due_in(s, c, s->options.head_ns, PLACE_SLOW);

@@ -2,12 +2,12 @@
  * http_conns.h - the connections of the HTTP port: their places (places.h) and
  * the time they may take.
  *
- * The library ends a connection on which nothing moves for a while, and any
- * octet starts that while anew. So each has a deadline of ours as well: for the
- * first request line with the handshake of TLS, for the next one after an
- * answer, for the rest of a head; and for all of a request while its caller is
- * not known. A connection that is out of time, or has lost its place, is shut
- * down, and the library closes it as it closes those whose callers leave.
+ * The library closes a connection after a while without traffic, but any octet
+ * restarts that time. So each connection also has a deadline of ours: for the
+ * TLS handshake and the first request line, for the next one after an answer,
+ * for the rest of a head, and for the whole request while its caller is not
+ * known. A connection that misses its deadline, or has lost its place, is shut
+ * down, and the library closes it as if the caller had left.
  *
  * Threads: http_conns_check on the pump's, the rest on the server's.
  */
@@ -25,33 +25,34 @@ struct http_conn;
 struct http_conns_options {
     unsigned connections, address_most; /* as places_init */
     int64_t head_ns; /* for a head, and for the first request line */
-    int64_t idle_ns; /* for the next request line, and for the request of a
-                        stranger */
-    void (*nudge)(void *ctx); /* http_conns_check is to be called anew */
+    int64_t
+        idle_ns; /* for the next request line, and for a stranger's request */
+    void (*nudge)(void *ctx); /* asks for a call of http_conns_check */
     void *ctx;
 };
 
 struct http_conns *http_conns_new(const struct http_conns_options *o);
-void http_conns_free(struct http_conns *s); /* none is left; NULL is fine */
+void http_conns_free(
+    struct http_conns *s); /* when none is left; NULL is fine */
 
-/* One has come, `fd` from `from`, and goes by `tls`, which may be NULL. It may
- * have been shut down already, as there is no place for it. */
+/* A connection has come: `fd` from `from`, which uses `tls` (may be NULL). If
+ * there is no place for it, it is shut down at once. */
 struct http_conn *http_conns_begin(struct http_conns *s, int fd,
                                    const struct sockaddr *from,
                                    struct http_tls_set *tls);
-/* Before its descriptor is closed; returns what it went by. */
+/* Call it before the descriptor is closed; returns the connection's `tls`. */
 struct http_tls_set *http_conns_end(struct http_conns *s, struct http_conn *c);
 
-/* Its request line is there; its head; its answer has been sent. NULL is fine,
- * here and below. */
+/* Its request line has arrived; its head has; its answer was sent. NULL is
+ * fine, here and below. */
 void http_conns_asked(struct http_conns *s, struct http_conn *c);
 void http_conns_read(struct http_conns *s, struct http_conn *c);
 void http_conns_answered(struct http_conns *s, struct http_conn *c);
-/* Its caller has a token that is known, or asked where none is needed for what
- * would need one. */
+/* Its caller has a known token or, on a port without tokens, has made a request
+ * that would need one. */
 void http_conns_know(struct http_conns *s, struct http_conn *c);
 
-/* Shuts down those that are out of time; when it should next be called, in
+/* Shuts down connections past their deadline. Returns when to call it next, in
  * monotonic time, or INT64_MAX. */
 int64_t http_conns_check(void *conns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_crawl_json.c - counts as they were last seen, in a fixed order. */
+/* http_crawl_json.c - a crawl's last stats as JSON, in a fixed order. */
 #include "service/http/http_crawl_json.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static json_t *errors_json(const struct frontier_stats *w)
     return o;
 }
 
-/* Four digits are what a drawing of it shows. */
+/* Four digits, which is all a chart can show. */
 static json_t *fill_json(const struct seen_filter_stats *f)
 {
     json_t *all = json_array();
@@ -39,7 +39,7 @@ static json_t *fill_json(const struct seen_filter_stats *f)
     return all;
 }
 
-/* What it did, as the exact set found out, beside what it promised. */
+/* The filter's measured rate, by the exact set, beside the promised one. */
 static json_t *filter_json(const struct seen_filter_stats *f)
 {
     json_t *o;

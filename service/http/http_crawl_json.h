@@ -1,6 +1,6 @@
 /*
  * http_crawl_json.h - a crawl as JSON: the object of docs/formats/http-api.md,
- * section Crawls. Functions of their arguments alone; any thread.
+ * section Crawls. Pure functions; any thread.
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_CRAWL_JSON_H
 #define URLWEIR_SERVICE_HTTP_HTTP_CRAWL_JSON_H
@@ -10,9 +10,9 @@
 #include "base/bytes.h"
 #include "job/crawls.h"
 
-/* One that this process runs. */
+/* A crawl that this process runs. */
 json_t *http_crawl_json(const struct crawls_view *v);
-/* One of the frontier's, which others put URLs into. */
+/* A crawl of served URLs, which other programs put. */
 json_t *http_served_json(struct bytes name);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * http_crawls.c - the paths under /v1/crawls: crawls that this process runs,
- * and those of its frontier that others put URLs into.
+ * and crawls of served URLs.
  *
- * A name may be in use by both kinds; the one that is run here is meant then.
- * What is done to a crawl is the registry's (crawls.h), in its own time: the
+ * If both kinds have a crawl of one name, the name means the one that runs
+ * here. The registry (crawls.h) carries out changes on its own thread, and the
  * request waits for it as others wait for the frontier.
  */
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #define RECENT_MOST 200
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
 
-/* ---- what became of a call ---- */
+/* ---- the result of a call ---- */
 
 bool http_crawl_failed(struct http_request *r)
 {
@@ -59,7 +59,7 @@ bool http_crawl_failed(struct http_request *r)
     return true;
 }
 
-/* As the registry wrote it. */
+/* Replies with the registry's JSON. */
 static void reply_as_it_is(struct http_request *r)
 {
     if (!http_crawl_failed(r))
@@ -73,7 +73,7 @@ static bool is_own(struct http_request *r)
     return crawls != NULL && crawls_has(crawls, bytes_of_str(r->name));
 }
 
-/* False: it is gone, or never was. */
+/* False: there is no such crawl (any more). */
 static bool answer_view(struct http_request *r, unsigned status,
                         struct bytes name)
 {
@@ -106,7 +106,7 @@ static void reply_list(struct http_request *r)
     }
     json_object_set_new(o, "crawls", all);
     if (r->call_count > 0)
-        http_failed(r, r->calls->status); /* then that is the answer */
+        http_failed(r, r->calls->status); /* this makes the answer */
     http_answer(r, 200, o);
 }
 
@@ -145,7 +145,7 @@ static void reply_one(struct http_request *r)
 
 /* ---- POST /v1/crawls ---- */
 
-/* Are they URLs' texts, and not too many? */
+/* Checks that seeds are strings, and not too many. */
 static bool check_seeds(struct http_request *r, json_t *seeds, const char *what)
 {
     size_t i;
@@ -194,7 +194,7 @@ static void reply_create(struct http_request *r)
 
     if (http_crawl_failed(r))
         return;
-    /* a valid name needs no percent sign */
+    /* a valid name needs no percent-encoding */
     snprintf(at, sizeof at, "/v1/crawls/%.*s", (int)name.len, name.at);
     r->location = xstrdup(at);
     if (!answer_view(r, 201, name))
@@ -256,7 +256,7 @@ static void ask_settings(struct http_request *r)
         http_crawl_call(r, CRAWLS_SETTINGS, NULL);
 }
 
-/* Which there are, and what they may be, is the registry's to say. */
+/* The registry checks names and values of settings. */
 static void ask_set(struct http_request *r)
 {
     if (json_is_object(r->in))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_dashboard.c - the files of the dashboard, with what keeps them safe.
+ * http_dashboard.c - the files of the dashboard and their security headers.
  *
- * The policy names no hash and no 'unsafe-inline': scripts and styles are files
- * of this origin alone, and what the API answers is none (nosniff). Trusted
- * types forbid every way from a string to markup, so that a URL or a title from
- * the web cannot become any, whatever the page's code does.
+ * The policy has no hash and no 'unsafe-inline': scripts and styles come only
+ * from files of this origin, and answers of the API cannot be used as scripts
+ * (nosniff). Trusted types forbid turning any string into markup, so that a URL
+ * or a title from the web cannot become markup, whatever the page's code does.
  *
  * Sources: W3C, Content Security Policy Level 3 and Trusted Types; WHATWG HTML,
  * 7.1.3 (opener policies); RFC 9110, 8.8.3 and 13.1.2 (ETag, If-None-Match).
@@ -37,7 +37,8 @@ static const struct file {
     {"control.js", "text/javascript; charset=utf-8", dashboard_control_js},
 };
 
-/* `no-cache`: kept, and asked about each time (RFC 9111, 5.2.2.4). */
+/* `no-cache`: may be stored, but must be revalidated each time (RFC 9111,
+ * 5.2.2.4). */
 static const struct {
     const char *name, *value;
 } headers[] = {
@@ -63,7 +64,7 @@ static const struct file *find_file(const char *name)
     return NULL;
 }
 
-/* Does an If-None-Match header name it? A list, compared weakly. */
+/* Does an If-None-Match header, a list, name this ETag? Weak comparison. */
 static bool is_named(struct bytes list, const char *etag)
 {
     return list.len > 0 &&

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_events.c - samples, and who is reading which.
+ * http_events.c - stats events, and the watchers that read them.
  *
- * The text of an event is shared and counted: the last watcher that finishes
- * it frees it. A watcher's state is one event and a place in it; when it has
- * sent that, it takes the newest, whatever came in between, or sleeps.
+ * The text of an event is shared and reference-counted: the last watcher that
+ * finishes it frees it. A watcher has one event and a position in it; when it
+ * has sent that, it goes on with the newest one and skips those in between, or
+ * sleeps.
  *
- * The first thing sent is a comment, so that a client knows at once that it is
- * there. `id` counts samples; `retry` is the time after which a browser that
- * was cut off asks again. Samples are not kept, so Last-Event-ID is ignored.
+ * First it sends a comment, so that a client knows at once that it is
+ * connected. `id` counts events; `retry` is the time after which a disconnected
+ * browser connects again. Old events are not kept, so Last-Event-ID is ignored.
  */
 #include "service/http/http_events.h"
 #include "service/calls/frontier_service.h"
@@ -48,7 +49,7 @@ struct http_events {
 struct http_watcher {
     struct http_events *events;
     struct http_sleeper sleeper;
-    struct stats_event *event; /* that is being sent, NULL: none */
+    struct stats_event *event; /* being sent; NULL: none */
     size_t sent;
     uint64_t seen; /* id of the last one */
 };
@@ -164,7 +165,7 @@ static struct stats_event *make_event(struct http_events *v)
     buf_add_str(&b, json != NULL ? json : "{}");
     buf_add_str(&b, "\n\n");
     free(json);
-    if (buf_failed(&b) != STATUS_OK) { /* many hundred crawls */
+    if (buf_failed(&b) != STATUS_OK) { /* too large: many hundred crawls */
         buf_clear(&b);
         buf_add_str(&b, ": the event is too large\n\n");
     }
@@ -185,7 +186,8 @@ void http_events_beat(void *events)
 
 /* ---- watchers ---- */
 
-/* One that it has not sent; false: there is none yet. */
+/* Takes the newest event if the watcher has not sent it; false: there is none
+ * yet. */
 static bool take_newest(struct http_watcher *w)
 {
     struct http_events *v = w->events;
@@ -214,7 +216,7 @@ static ssize_t send_sample(struct http_watcher *w, char *to, size_t room)
     return (ssize_t)n;
 }
 
-/* The library's: the next part of the answer. */
+/* Callback of the library: the next part of the answer. */
 static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
 {
     struct http_watcher *w = ctx;
@@ -254,7 +256,7 @@ struct MHD_Response *http_events_response(struct http_watcher *w)
                                              w, response_ends);
 }
 
-/* What was made for watchers who have left is old. */
+/* Drops the newest event when no watcher is left: it would be old. */
 static void forget_samples(struct http_events *v)
 {
     pthread_mutex_lock(&v->mtx);

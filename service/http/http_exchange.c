@@ -6,9 +6,9 @@
  *   frontier thread:                                done ─► resume
  *   server's thread: reply() ◄──────────────────────────────┘
  *
- * The library decodes nothing: paths and queries are taken from the request
- * line as it came (http_text.c), so that a name with a zero byte or bad UTF-8
- * is refused and not shortened.
+ * The library decodes nothing: http_text.c decodes paths and queries from the
+ * raw request line, so that a name with a zero byte or bad UTF-8 is refused,
+ * not truncated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,10 @@
 #include "service/http/http_server_impl.h"
 
 #define BODY_MOST   ((size_t)4 << 20)
-#define BODIES_MOST ((size_t)64 << 20) /* of all requests at once */
-#define ARENA_MOST  ((size_t)32 << 20) /* what one body becomes */
+#define BODIES_MOST ((size_t)64 << 20) /* of all requests together */
+#define ARENA_MOST  ((size_t)32 << 20) /* a parsed body */
 
-/* ---- what can be refused before the body is read ---- */
+/* ---- checks before the body is read ---- */
 
 static bool is_json(struct bytes type)
 {
@@ -79,7 +79,7 @@ static void let_body_go(struct http_request *r)
     buf_fini(&r->body);
 }
 
-/* False: it has no end. */
+/* False: the body is too long. */
 static bool read_body(struct http_request *r, const char *data, size_t len)
 {
     if (!r->route->body || len > BODY_MOST - r->body.len)
@@ -123,14 +123,14 @@ static void resume(struct http_request *r)
 {
     struct http_server *s = r->server;
 
-    MHD_resume_connection(r->conn); /* `r` may be gone from here on */
+    MHD_resume_connection(r->conn); /* `r` may be freed from here on */
     pthread_mutex_lock(&s->mtx);
     s->waiting--;
     pthread_cond_broadcast(&s->fewer);
     pthread_mutex_unlock(&s->mtx);
 }
 
-/* One of its calls; the last one goes on with it. */
+/* One of its calls is done; the last one resumes the request. */
 static void call_done(struct http_request *r)
 {
     if (atomic_fetch_sub(&r->pending, 1) == 1)
@@ -184,11 +184,11 @@ static void submit_crawl(struct http_request *r)
     st = crawls_submit(r->server->options.crawls, r->crawl_call);
     if (st == STATUS_OK)
         return;
-    http_failed(r, st); /* too many wait, or the process stops */
+    http_failed(r, st); /* too many requests wait, or the process stops */
     atomic_fetch_sub(&r->pending, 1);
 }
 
-/* False: nobody waits for answers any more. */
+/* False: the server is over, and no request may wait any more. */
 static bool may_wait(struct http_server *s)
 {
     bool may;
@@ -213,13 +213,13 @@ static void submit(struct http_request *r)
         if (st == STATUS_OK)
             continue;
         r->calls[i].status = st;
-        atomic_fetch_sub(&r->pending, 1); /* the loop's own keeps it above 0 */
+        atomic_fetch_sub(&r->pending, 1); /* our own count kept it above 0 */
     }
     submit_crawl(r);
     call_done(r);
 }
 
-/* The whole request is there. */
+/* The whole request has arrived. */
 static enum MHD_Result ask(struct http_request *r)
 {
     if (r->no_room)

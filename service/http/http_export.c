@@ -5,9 +5,9 @@
  *   server's thread: ask ─► thread, sleep on the pipe ... reply ─► read, send
  *   report's thread:          crawls_report ─► pipe, status, close
  *
- * (The library can answer from a pipe by itself, but would wait for it with all
- * other connections.) The struct belongs to both threads and goes with the last
- * of them.
+ * (The library can answer from a pipe by itself, but would make all other
+ * connections wait for it.) Both threads own the struct, and the last of them
+ * frees it.
  */
 #include "service/http/http_export.h"
 
@@ -28,18 +28,18 @@
 
 struct http_export {
     struct http_server *server;
-    struct http_sleeper sleeper; /* its `fd` is the end that is read */
+    struct http_sleeper sleeper; /* its `fd` is the read end of the pipe */
     const char *type;
 
-    /* the report's thread, from its start on */
+    /* for the report's thread, once it has started */
     char *crawl, *url, *rows;
     struct crawls_report report;
     int to;
 
     atomic_int holders;
-    _Atomic enum status status; /* before `to` is closed */
+    _Atomic enum status status; /* set before `to` is closed */
 
-    char first[BLOCK]; /* what came before the answer's status was known */
+    char first[BLOCK]; /* read before the answer's status was known */
     size_t first_len;
 };
 
@@ -78,7 +78,8 @@ static void *export_thread(void *arg)
     return NULL;
 }
 
-/* Signals are for others, but for SIGPIPE, which is for nobody. */
+/* Starts the thread with all signals blocked; others handle them, and SIGPIPE
+ * must not be delivered. */
 static int start_thread(struct http_export *e)
 {
     sigset_t all, before;
@@ -238,7 +239,7 @@ void http_export_reply(struct http_request *r)
     http_answer_text(r, e->type, NULL, 0);
 }
 
-/* The library's: the next part of the answer. */
+/* Callback of the library: the next part of the answer. */
 static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
 {
     struct http_export *e = ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_guard.c - who may ask: Host header, client certificate, token.
+ * http_guard.c - access checks: Host header, client certificate, token.
  *
- * Asked before a body is read, so that strangers cost a line of headers each.
+ * They run before the body is read, so that a stranger costs only its headers.
  */
 #include <gnutls/gnutls.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_head.c - is a head one that everybody reads alike?
+ * http_head.c - refuses heads that servers read differently.
  *
- * Where a proxy and a server do not agree on where a request ends, or for whom
- * it is, one caller's request is taken for another's. The library reads such
- * heads in one way or the other; here they are refused (RFC 9112 sections 2.2,
- * 3.2, 5.1, 6.1 and 6.3), before anything is made of them. The answer closes
- * the connection, as any does that comes before the end of its request.
+ * If a proxy and a server disagree on where a request ends, or which host it is
+ * for, one caller's request can be taken for another's (request smuggling). The
+ * library accepts such heads; we refuse them (RFC 9112 sections 2.2, 3.2, 5.1,
+ * 6.1 and 6.3) before anything else. The answer closes the connection, as does
+ * any answer before the end of its request.
  *
- * The library ends texts at a zero byte. In the request line that shows by
- * where the version stands; in a header field it does not.
+ * The library ends strings at a zero byte. In the request line we can tell from
+ * the position of the version; in a header field we cannot.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 struct head {
     unsigned hosts, lengths, codings;
-    bool chunked; /* of the last coding */
+    bool chunked; /* the last coding is chunked */
     const char *wrong;
 };
 
@@ -94,8 +94,8 @@ static const char *why_not(struct MHD_Connection *conn, const char *version)
     return NULL;
 }
 
-/* The version stands one space behind the target, both where they were read;
- * with a zero byte between them it is farther away. */
+/* In the library's buffer the version begins one space after the target; if the
+ * target has a zero byte, it is farther away. */
 static bool is_cut_short(const struct http_request *r, const char *version)
 {
     uintptr_t target = (uintptr_t)r->target, at = (uintptr_t)version;

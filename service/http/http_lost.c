@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_lost.c - leases whose answer did not get through: given back at once.
+ * http_lost.c - gives back leases whose answer was not delivered.
  *
- * The kernel takes what is sent to a caller that has left, and the reset comes
- * later; so the socket is asked before. TLS or not makes no difference to the
- * end of the stream below it.
+ * The kernel accepts data for a caller that has left, and the reset comes
+ * later; so we check the socket first. With TLS the end of the underlying
+ * stream looks the same.
  */
 #include "service/http/http_lost.h"
 
@@ -36,7 +36,7 @@ bool http_caller_has_left(const struct http_request *r)
     return poll(&p, 1, 0) > 0;
 }
 
-/* One of the calls; the last one frees them. Any thread. */
+/* One of the calls is done; the last one frees them. Any thread. */
 static void call_over(struct give_back *g)
 {
     struct http_server *s = g->server;
@@ -78,7 +78,7 @@ void http_give_back(struct http_request *r)
         c->in.settle.lease = get->urls[i].lease;
         c->in.settle.how = URL_SETTLE_FAIL;
         if (router_submit(s->router, c) != STATUS_OK)
-            atomic_fetch_sub(&g->pending, 1); /* ours keeps it above 0 */
+            atomic_fetch_sub(&g->pending, 1); /* our count kept it above 0 */
     }
     log_info("leases given back, their caller had left", "urls=%zu", n);
     call_over(g);

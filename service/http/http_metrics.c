@@ -2,8 +2,8 @@
 /*
  * http_metrics.c - /metrics in Prometheus' text format 0.0.4, and /healthz.
  *
- * All that is shown are samples that others have left: a scrape waits for no
- * frontier thread and asks no store.
+ * It shows only stats that other threads have published: a scrape waits for no
+ * frontier thread and reads no store.
  */
 #include <stdio.h>
 #include <stdlib.h>

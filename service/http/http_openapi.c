@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_openapi.c - the document, as it is. */
+/* http_openapi.c - serves the embedded document. */
 #include "service/http/http_openapi.h"
 
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /*
  * http_openapi.h - GET /openapi.json: the API as an OpenAPI 3.1 document,
- * service/http/openapi.json, put into C while building.
+ * service/http/openapi.json, embedded at build time.
  *
- * tests/unit/service/http/test_http_openapi.c holds it to the routes,
- * tests/interop/openapi.py to what they answer.
+ * tests/unit/service/http/test_http_openapi.c compares it with the routes,
+ * tests/interop/openapi.py with their answers.
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_OPENAPI_H
 #define URLWEIR_SERVICE_HTTP_HTTP_OPENAPI_H

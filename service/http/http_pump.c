@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_pump.c - epoll, two descriptors for each sleep, a timer for the beats.
+ * http_pump.c - epoll with two descriptors for each sleeper, and a timer for
+ * the beats.
  *
- * Only this thread resumes connections, so none is resumed twice; and as a
- * sleeping one cannot end, a sleeper that was taken off the list is still there
- * when it is resumed after the mutex was given back. (Within it, the library's
- * own mutex would be taken under ours here and the other way round elsewhere.)
+ * Only this thread resumes connections, so none is resumed twice. A sleeping
+ * connection cannot end, so a sleeper that was taken off the list still exists
+ * when it is resumed after the mutex was released. (If we resumed under the
+ * mutex, we would take the library's mutex under ours, which elsewhere happens
+ * the other way round.)
  *
- * A sleeper's descriptors are known to epoll while it sleeps and no longer, as
- * what it belongs to may go once it is awake. Both are one-shot: no event comes
- * between the first and the moment when epoll forgets them, but for those that
- * were fetched together with it.
+ * epoll watches a sleeper's descriptors only while it sleeps, since its owner
+ * may be freed once it is awake. Both are one-shot: between the first event and
+ * their removal no other comes, except those fetched together with it.
  */
 #include "service/http/http_pump.h"
 
@@ -36,12 +37,12 @@ struct http_pump {
     pthread_t thread;
     bool started;
 
-    pthread_mutex_t mtx; /* what follows */
+    pthread_mutex_t mtx; /* guards what follows */
     struct http_sleeper *for_beats, *for_fds;
     uint64_t beats;
-    bool early; /* a beat out of turn */
+    bool early; /* an extra beat is wanted */
     bool cut, end;
-    bool woken; /* since the cut */
+    bool woken; /* all were woken since the cut */
     pthread_cond_t told;
 };
 
@@ -73,7 +74,7 @@ static void take_out(struct http_sleeper **list, struct http_sleeper *s)
 static void resume_all(struct http_sleeper *list)
 {
     while (list != NULL) {
-        struct http_sleeper *next = list->next; /* before it may be gone */
+        struct http_sleeper *next = list->next; /* before it may be freed */
 
         MHD_resume_connection(list->conn);
         list = next;
@@ -99,7 +100,7 @@ static void forget(struct http_pump *p, const struct http_sleeper *s)
     epoll_ctl(p->epoll, EPOLL_CTL_DEL, s->socket, NULL);
 }
 
-/* EPOLLRDHUP is of sockets alone: the pipe has none. */
+/* Only sockets give EPOLLRDHUP: the pipe never does. */
 static void wake_one(struct http_pump *p, struct http_sleeper *s,
                      uint32_t events)
 {
@@ -132,7 +133,7 @@ static void tell_cut(struct http_pump *p)
     pthread_mutex_unlock(&p->mtx);
 }
 
-/* Milliseconds until the beat at `next`, if anybody waits for it, or until
+/* Milliseconds until the beat at `next`, if a sleeper waits for it, or until
  * `look`; -1: neither. */
 static int wait_for(struct http_pump *p, int64_t next, int64_t look)
 {
@@ -157,7 +158,7 @@ static void take_nudge(struct http_pump *p)
         log_error("cannot read an eventfd", "errno=%d", errno);
 }
 
-/* The events of sleeper `of`, put together; they are not met again. */
+/* Combines the events of sleeper `of` and clears them. */
 static uint32_t take_events(struct epoll_event *e, int n, const void *of)
 {
     uint32_t events = 0;
@@ -182,7 +183,7 @@ static void handle(struct http_pump *p, struct epoll_event *e, int n)
     }
 }
 
-/* What others asked for; each nudges after having set it. */
+/* Does what other threads asked for; they set it and then nudge. */
 static bool turn(struct http_pump *p, int64_t *next)
 {
     bool end, cut, beat;
@@ -221,7 +222,7 @@ static void *pump(void *arg)
     return NULL;
 }
 
-/* ---- others ---- */
+/* ---- other threads ---- */
 
 void http_pump_nudge(void *pump)
 {
@@ -242,7 +243,8 @@ uint64_t http_pump_beats(struct http_pump *p)
     return n;
 }
 
-/* False: it cannot be. Under the mutex, so what it tells waits for the list. */
+/* Makes epoll watch its descriptors; false: it failed. Called under the mutex,
+ * so that events wait until the sleeper is on the list. */
 static bool watch(struct http_pump *p, struct http_sleeper *s)
 {
     struct epoll_event in = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = s};

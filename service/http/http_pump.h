@@ -1,15 +1,15 @@
 /*
- * http_pump.h - wakes answers that are written as there is something to write.
+ * http_pump.h - wakes answers that are written over time.
  *
- * A part of an answer is asked for on the server's thread, which waits for
- * nothing: where there is nothing yet, the connection sleeps (the library
- * suspends it) until its descriptor is readable, or, for one without, until the
- * next beat. Beats come once a second while anybody waits for one.
+ * The server's thread asks for the next part of an answer and must not wait: if
+ * there is none yet, the connection sleeps (the library suspends it) until its
+ * descriptor is readable or, without a descriptor, until the next beat. There
+ * is a beat every second while a connection waits for one.
  *
- * The library does not look at the socket of one that sleeps. One with a
- * descriptor may sleep for long, so it is woken, too, when its caller leaves.
+ * The library does not watch the socket of a sleeping connection. One with a
+ * descriptor may sleep for long, so it is also woken when its caller leaves.
  *
- * One thread of its own.
+ * Threads: it has its own.
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_PUMP_H
 #define URLWEIR_SERVICE_HTTP_HTTP_PUMP_H
@@ -22,50 +22,53 @@
 struct MHD_Connection;
 struct http_pump;
 
-/* One connection; zeroed but for `conn`, `fd`, `socket` before its first sleep.
+/* One connection; before its first sleep set `conn`, `fd` and `socket`, and
+ * zero the rest.
  */
 struct http_sleeper {
     struct MHD_Connection *conn;
     int fd;     /* -1: woken by beats */
-    int socket; /* the caller's; not looked at where `fd` is -1 */
-    bool left;  /* out: the caller sends no more, so it has left */
+    int socket; /* the caller's; not watched if `fd` is -1 */
+    bool left;  /* result: the caller has closed its side, so it has left */
 
-    struct http_sleeper *next, *before; /* the pump's */
+    struct http_sleeper *next, *before; /* used by the pump */
 };
 
-/* What else the pump's thread calls. */
+/* Other work of the pump's thread. */
 struct http_pump_work {
-    void (*beat)(void *ctx); /* before each beat wakes anybody */
+    void (*beat)(void *ctx); /* at each beat, before it wakes connections */
     void *beat_ctx;
-    /* Every time it is up, and when it said: a monotonic time, or INT64_MAX. */
+    /* Called at each turn, and at the time it returned: monotonic, or
+     * INT64_MAX. */
     int64_t (*look)(void *ctx);
     void *look_ctx;
 };
 MUST_CHECK enum status http_pump_open(struct http_pump **out,
                                       const struct http_pump_work *w);
-/* `look` has something sooner than it said. Any thread. */
+/* Calls `look` sooner than it asked. Any thread. */
 void http_pump_nudge(void *pump);
-/* After http_pump_cut, and when nobody sleeps. NULL is fine. */
+/* Call it after http_pump_cut, when no connection sleeps. NULL is fine. */
 void http_pump_close(struct http_pump *p);
 
-/* How many beats there were. Any thread. */
+/* The number of beats so far. Any thread. */
 uint64_t http_pump_beats(struct http_pump *p);
 
 enum http_pump_slept {
     HTTP_ASLEEP,
-    HTTP_AWAKE, /* there was another beat since `beats`: look again */
-    HTTP_CUT    /* it is over, or cannot be: nobody sleeps any more */
+    HTTP_AWAKE, /* there was a beat since `beats`: check again */
+    HTTP_CUT    /* it failed, or the pump was cut: do not sleep */
 };
-/* On the server's thread, in a callback of the library's that then returns.
- * `beats`: as they were when there was nothing, for one without a descriptor.
- * Asleep, the connection cannot end, nor can what belongs to it. */
+/* Call it on the server's thread, in a callback of the library that then
+ * returns. `beats`: for a sleeper without a descriptor, the number of beats
+ * when there was nothing to send. While asleep, the connection cannot end, nor
+ * can what belongs to it. */
 enum http_pump_slept http_pump_sleep(struct http_pump *p,
                                      struct http_sleeper *s, uint64_t beats);
 
-/* A beat out of turn. Any thread, soon over. */
+/* Makes an extra beat. Any thread; returns at once. */
 void http_pump_beat(struct http_pump *p);
-/* Wakes all, for good: nobody sleeps when it returns. Any thread but the
- * pump's. */
+/* Wakes all connections for good: none sleeps when it returns. Any thread
+ * except the pump's. */
 void http_pump_cut(struct http_pump *p);
 
 #endif

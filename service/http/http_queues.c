@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_queues.c - queues: listed, deleted, blocked, delayed and limited, and
- * the counts of one or of a crawl. The contract is docs/formats/http-api.md.
+ * http_queues.c - paths to list, delete, block, delay and limit queues, and the
+ * counts of a queue or a crawl. docs/formats/http-api.md specifies them.
  */
 #include "service/http/http_route.h"
 
@@ -9,7 +9,7 @@
 #define DELAY_MOST 4294967295.0 /* seconds */
 #define COUNT(a)   (sizeof(a) / sizeof *(a))
 
-/* ---- what there is ---- */
+/* ---- listing and deleting ---- */
 
 static void ask_queues(struct http_request *r)
 {
@@ -97,10 +97,10 @@ void http_reply_deleted(struct http_request *r)
     http_answer(r, 200, o);
 }
 
-/* ---- what holds for one ---- */
+/* ---- settings of a queue ---- */
 
-/* "delay_seconds": a number, or null for what holds for all; it is taken out.
- * False: it has been answered. */
+/* Takes out "delay_seconds": a number, or null for the default. False: the
+ * request has been answered. */
 static bool read_delay(struct http_request *r, struct frontier_setting *in)
 {
     const json_t *v = json_object_get(r->in, "delay_seconds");

@@ -1,9 +1,10 @@
 /*
- * http_request.h - one HTTP request between the server's thread and those that
- * answer it, the frontier's and the registry's; private to the http_*.c files.
+ * http_request.h - one HTTP request, shared by the server's thread and those
+ * that answer it, the frontier's and the registry's; private to the http_*.c
+ * files.
  *
- * A route's `ask` reads what came and either makes calls or answers; `reply`
- * answers when all calls are done. All of it on the server's thread.
+ * A route's `ask` reads the request and either makes calls or answers; `reply`
+ * answers when all calls are done. Both run on the server's thread.
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_REQUEST_H
 #define URLWEIR_SERVICE_HTTP_HTTP_REQUEST_H
@@ -28,35 +29,35 @@ struct http_request;
 
 struct http_route {
     const char *method, *path; /* a '{name}' in it: see http_route.h */
-    bool body;                 /* JSON; else the query is what was asked */
+    bool body; /* has a JSON body; else parameters in the query */
     enum auth_role role;
     void (*ask)(struct http_request *r);
     void (*reply)(struct http_request *r);
-    int how; /* where routes share functions */
+    int how; /* tells routes apart that share functions */
 };
 
 struct http_request {
     struct http_server *server;
     struct MHD_Connection *conn;
     const struct http_route *route;
-    enum auth_role role; /* of who asks; AUTH_NONE: not asked, or none */
-    char *uri;           /* as it came */
-    const char *target;  /* the same, the library's; for its place alone */
+    enum auth_role role; /* of the caller; AUTH_NONE: not checked, or none */
+    char *uri;           /* as received */
+    const char *target;  /* the library's copy, used only for its address */
     char *path;          /* up to the query, not decoded */
     char *name;          /* in the path, decoded; NULL: the route has none */
     json_t *in;          /* the body, or the query as an object of strings */
     struct buf body;
     enum { HTTP_ARRIVED, HTTP_READING, HTTP_WAITING, HTTP_ANSWERED } state;
-    bool no_room; /* the body was let go */
+    bool no_room; /* the body was dropped */
 
-    struct arena *arena; /* what calls point to */
+    struct arena *arena; /* memory that calls point to */
     struct frontier_item *items;
     struct frontier_call *calls;
     size_t call_count;
     struct crawls_call *crawl_call; /* NULL: none */
     atomic_size_t pending;
-    struct http_export *export;   /* NULL, or what writes the answer */
-    struct http_watcher *watcher; /* the same, of events */
+    struct http_export *export;   /* NULL, or the report that answers */
+    struct http_watcher *watcher; /* NULL, or the event stream */
 
     int64_t began;   /* monotonic */
     unsigned status; /* 0: not answered yet */
@@ -68,35 +69,35 @@ struct http_request {
     struct http_page *page; /* of the dashboard's files (http_dashboard.h) */
 };
 
-/* `n` calls, zeroed, for `ask` to fill in. */
+/* Makes `n` zeroed calls for `ask` to fill in. */
 struct frontier_call *http_calls(struct http_request *r,
                                  enum frontier_verb verb, size_t n);
 
-/* A call about the crawl r->name, for `ask` to fill in; `in`, taken, may be
- * NULL. What there is no registry for is 404. */
+/* Makes a call about the crawl r->name for `ask` to fill in; takes over `in`,
+ * which may be NULL. Without a registry the answer is 404. */
 struct crawls_call *http_crawl_call(struct http_request *r,
                                     enum crawls_verb verb, json_t *in);
 
-/* The caller's; -1: nobody knows. */
+/* The caller's socket; -1: unknown. */
 int http_socket(const struct http_request *r);
 
 /* ---- answers; the first one counts ---- */
 
-/* How JSON is written: 0.2, not 0.20000000000000001. */
+/* Options for writing JSON: 0.2, not 0.20000000000000001. */
 #define HTTP_JSON (JSON_COMPACT | JSON_REAL_PRECISION(9))
 
-/* Takes `j`. */
+/* Takes over `j`. */
 void http_answer(struct http_request *r, unsigned status, json_t *j);
-/* Takes `text`, from malloc. */
+/* Takes over `text`, which is from malloc. */
 void http_answer_text(struct http_request *r, const char *type, char *text,
                       size_t len);
 void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
-/* By what the frontier said; false: it was STATUS_OK. */
+/* If the frontier returned an error, answers with it and returns true. */
 bool http_failed(struct http_request *r, enum status st);
-/* The same of r->crawl_call. */
+/* The same for the error of r->crawl_call. */
 bool http_crawl_failed(struct http_request *r);
-/* Of a delete that was the frontier's: {"deleted": N}. */
+/* Answers a delete by the frontier with {"deleted": N}. */
 void http_reply_deleted(struct http_request *r);
 
 /* ---- the server's, for /metrics and /healthz ---- */
@@ -109,7 +110,7 @@ struct http_stats {
 void http_server_get_stats(struct http_server *s, struct http_stats *out);
 bool http_server_is_stopping(struct http_server *s);
 const struct http_counters *http_server_tally(const struct http_server *s);
-/* NULL: there is none. */
+/* NULL: it has none. */
 struct frontier_service *http_server_frontier(struct http_server *s);
 const struct http_options *http_server_options(const struct http_server *s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_route.c - paths, one by one; there are some forty.
+ * http_route.c - finds routes by linear search; there are some forty.
  *
  * 405 names all methods of the path (RFC 9110 section 15.5.6), HEAD beside GET.
  */
@@ -17,8 +17,8 @@ const struct http_route *const http_route_tables[] = {
     NULL,
 };
 
-/* Where the name in `path` ends, NULL: the path is another. The name begins
- * where the route's path has its '{'. */
+/* Returns the end of the name in `path`; NULL: the path does not match. The
+ * name begins where the route's path has its '{'. */
 static const char *match_name(const char *route, const char *path)
 {
     size_t head = strcspn(route, "{");

@@ -1,10 +1,9 @@
 /*
- * http_route.h - the paths, and reading what a request asks of one.
+ * http_route.h - finds the route of a request and reads its parameters.
  *
- * A path may have one name in it, "/v1/crawls/{crawl}/pause": whatever stands
- * there up to the next '/', not empty, percent-decoded. The document at
- * /openapi.json names the same paths
- * (tests/unit/service/http/test_http_openapi.c).
+ * A path may have one name in it, "/v1/crawls/{crawl}/pause": any text up to
+ * the next '/', not empty, percent-decoded. The document at /openapi.json names
+ * the same paths (tests/unit/service/http/test_http_openapi.c).
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_ROUTE_H
 #define URLWEIR_SERVICE_HTTP_HTTP_ROUTE_H
@@ -15,15 +14,15 @@
 /* The tables of all files; ends with NULL. */
 extern const struct http_route *const http_route_tables[];
 
-/* Finds r->route; else the request is answered with 404, or with 405 and the
- * methods that the path has. */
+/* Finds r->route; otherwise answers with 404, or with 405 and the methods of
+ * the path. */
 void http_route_find(struct http_request *r, const char *method);
-/* The query to r->in, the name in the path to r->name; 400 where one cannot be
- * read, or the route takes a body and no query. */
+/* Reads the query into r->in and the name in the path into r->name; answers 400
+ * if one cannot be read, or if there is a query and the route takes a body. */
 void http_route_read(struct http_request *r);
 
-/* The members of `object`, which is r->in or a part of it. False: it has been
- * answered. `at`: which one of an array, or -1. */
+/* Reads the members of `object`, which is r->in or a part of it. `at`: its
+ * index in an array, or -1. False: the request has been answered. */
 bool http_members(struct http_request *r, json_t *object, long at,
                   const struct http_member *m, size_t n);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_server.c - libmicrohttpd's daemon: how it begins, stops and ends.
+ * http_server.c - starts, stops and ends libmicrohttpd's daemon.
  *
- * One thread of the library's does all requests; what happens to one is in
- * http_exchange.c.
+ * One thread of the library handles all requests; http_exchange.c handles each.
  */
 #include "service/http/http_server.h"
 
@@ -29,15 +28,15 @@
 #define IDLE_SECONDS 60u
 #define HEAD_TIME    (20 * NS_PER_S)
 #define CONNECTIONS  1000u
-#define LEAVING_MOST 64u /* shut down, and not closed yet */
+#define LEAVING_MOST 64u /* connections shut down but not closed yet */
 /* The versions and suites of service/net/tls.c: tests/cli/serve-tls.sh */
 #define TLS_PRIORITY                                                           \
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-RSA:"        \
     "+ECDHE-ECDSA:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
 
-/* ---- for the library ---- */
+/* ---- callbacks of the library ---- */
 
-/* Names and queries are decoded by us. */
+/* We decode names and queries ourselves. */
 static size_t leave_as_it_is(void *ctx, struct MHD_Connection *conn, char *s)
 {
     (void)ctx;
@@ -75,8 +74,8 @@ static void leave_tls(struct http_server *s, struct http_tls_set *set)
         http_tls_leave(s->tls, set);
 }
 
-/* A connection comes or goes. Its TLS session is there, its handshake is not
- * yet. */
+/* A connection begins or ends. At the beginning its TLS session exists, but the
+ * handshake is still to come. */
 static void connection_changed(void *server, struct MHD_Connection *conn,
                                void **ours,
                                enum MHD_ConnectionNotificationCode what)
@@ -90,8 +89,8 @@ static void connection_changed(void *server, struct MHD_Connection *conn,
         leave_tls(s, http_conns_end(s->conns, *ours));
         return;
     }
-    /* From libmicrohttpd 1.0 on, the next question takes the place of what the
-     * one before was answered. */
+    /* From libmicrohttpd 1.0 on, each call overwrites the result of the one
+     * before. */
     info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
     fd = info->connect_fd;
     info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -107,8 +106,8 @@ struct http_conn *http_conn_of(struct MHD_Connection *conn)
     return info != NULL ? info->socket_context : NULL;
 }
 
-/* The library's own credentials have no certificate: a session that was not
- * given ours gets no further. */
+/* The library's own credentials have no certificate: a session without ours
+ * fails its handshake. */
 static int no_certificate(gnutls_session_t session,
                           const gnutls_datum_t *authorities, int count,
                           const gnutls_pk_algorithm_t *algorithms,
@@ -142,7 +141,7 @@ static enum status start(struct http_server *s)
     else
         tls[0].option = MHD_OPTION_END;
     pthread_mutex_lock(
-        &s->mtx); /* its thread may ask for it before we have it */
+        &s->mtx); /* its thread may need s->daemon before we set it */
     s->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, http_exchange_step, s,
                          MHD_OPTION_EXTERNAL_LOGGER, library_says, NULL,
@@ -255,7 +254,7 @@ enum status http_server_reload(void *server)
     return s->tls != NULL ? http_tls_reload(s->tls) : STATUS_OK;
 }
 
-/* False: it was begun before. */
+/* False: the stop has begun before. */
 static bool begin_stop(struct http_server *s)
 {
     bool was;
@@ -268,9 +267,9 @@ static bool begin_stop(struct http_server *s)
     pthread_mutex_unlock(&s->mtx);
     if (was)
         return false;
-    http_pump_beat(s->pump); /* who watches is told */
+    http_pump_beat(s->pump); /* tells watchers */
     MHD_quiesce_daemon(s->daemon);
-    shutdown(s->fd, SHUT_RDWR); /* who waits in the backlog is told */
+    shutdown(s->fd, SHUT_RDWR); /* resets connections in the backlog */
     return true;
 }
 
@@ -296,8 +295,8 @@ bool http_server_is_over(struct http_server *s)
     return over;
 }
 
-/* What the frontier has it answers, come what may; nothing else is handed to
- * it from then on, as the library must not end while a connection sleeps. */
+/* The frontier answers every call it has. Afterwards no more are submitted,
+ * since the library must not end while a connection is suspended. */
 static void wait_for_requests(struct http_server *s)
 {
     pthread_mutex_lock(&s->mtx);
@@ -308,7 +307,7 @@ static void wait_for_requests(struct http_server *s)
     pthread_mutex_unlock(&s->mtx);
 }
 
-/* Their clients are gone, so they end when they next write. */
+/* The clients of reports are gone, so reports end when they next write. */
 static void wait_for_reports(struct http_server *s)
 {
     pthread_mutex_lock(&s->mtx);
@@ -345,7 +344,7 @@ void http_server_close(struct http_server *s)
         wait_for_requests(s);
         http_pump_cut(s->pump);
         MHD_stop_daemon(s->daemon);
-        wait_for_requests(s); /* what was cut off gives back */
+        wait_for_requests(s); /* cut-off requests give their leases back */
         wait_for_reports(s);
     }
     http_pump_close(s->pump);

@@ -1,22 +1,22 @@
 /*
  * http_server_impl.h - the inside of the HTTP server, shared by its files.
  *
- *   http_server.c    the library's daemon, its beginning and end
+ *   http_server.c    starts, stops and ends the library's daemon
  *   http_exchange.c  one request, from its first line to its answer
- *   http_head.c      is it a head that everybody reads alike
- *   http_guard.c     may this caller ask this
- *   http_answer.c    answers and problems, and sending them
- *   http_lost.c      leases whose answer did not get through
+ *   http_head.c      refuses heads that servers read differently
+ *   http_guard.c     access checks
+ *   http_answer.c    makes answers and problems and sends them
+ *   http_lost.c      gives back leases not delivered
  *   http_conns.c     connections: their places, their deadlines
- *   http_tls.c       certificates, read anew
+ *   http_tls.c       certificates, and reloading them
  *   http_text.c      paths, queries, times, names
  *   http_route.c     paths, and reading queries and members
  *   http_api.c       URLs and leases; http_queues.c queues
- *   http_crawls.c    those of crawls; http_crawl_json.c a crawl as JSON
- *   http_export.c    answers that a report writes
- *   http_events.c    the answer that goes on; http_pump.c wakes both
+ *   http_crawls.c    crawls; http_crawl_json.c a crawl as JSON
+ *   http_export.c    answers from a report
+ *   http_events.c    the event stream; http_pump.c wakes both
  *   http_dashboard.c the page at "/"
- *   http_openapi.c   all of this as a document
+ *   http_openapi.c   the description of all paths
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_SERVER_IMPL_H
 #define URLWEIR_SERVICE_HTTP_HTTP_SERVER_IMPL_H
@@ -39,38 +39,39 @@
 
 struct http_server {
     struct http_options options;
-    struct router *router, *own_router; /* own: made here; NULL: nobody */
+    struct router *router, *own_router; /* own: made here, or NULL */
     struct MHD_Daemon *daemon;
     struct http_pump *pump;
     struct http_events *events;
     struct http_conns *conns;
     struct http_tls *tls; /* NULL: plain */
-    char *host;           /* of the address it listens on */
+    char *host;           /* host part of the listening address */
     char address[LISTENER_ADDRESS_SIZE];
     struct socket_file *socket; /* NULL: `fd` is not a Unix socket */
     int fd;
 
-    pthread_mutex_t mtx; /* what follows */
+    pthread_mutex_t mtx; /* guards what follows */
     pthread_cond_t fewer;
     unsigned open;    /* requests */
-    unsigned waiting; /* those that the frontier or the registry has, and leases
+    unsigned waiting; /* requests at the frontier or the registry, and leases
                          being given back */
     unsigned reports; /* threads of http_export.c */
     bool stopping;
     int64_t stop_by; /* monotonic */
-    bool over;       /* nothing is handed to the frontier any more */
+    bool over;       /* no more calls to the frontier */
 
     size_t bodies;              /* octets held; the server's thread */
-    struct http_counters tally; /* the same, read by any */
+    struct http_counters tally; /* written there, read by any thread */
 };
 
 /* ---- the library's callbacks (http_exchange.c); ctx: struct http_server ----
  */
 
-/* The request line is there: makes the request. */
+/* The request line has arrived: makes the request. */
 void *http_exchange_begin(void *server, const char *uri,
                           struct MHD_Connection *conn);
-/* Header fields, each piece of the body, its end, and after a wait. */
+/* Called after the header fields, for each piece of the body, at its end, and
+ * after a wait. */
 enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
                                    const char *url, const char *method,
                                    const char *version, const char *data,
@@ -78,23 +79,23 @@ enum MHD_Result http_exchange_step(void *server, struct MHD_Connection *conn,
 void http_exchange_end(void *server, struct MHD_Connection *conn,
                        void **request, enum MHD_RequestTerminationCode how);
 
-/* The connection's own, for http_conns.h (http_server.c). */
+/* Our struct for the connection (http_server.c). */
 struct http_conn *http_conn_of(struct MHD_Connection *conn);
 
-/* 400 to a head that others may read in another way (http_head.c); `version`
- * as the library has it. */
+/* Answers 400 to a head that other servers may read differently (http_head.c);
+ * `version` is the library's pointer. */
 void http_head_check(struct http_request *r, const char *version);
 
-/* ---- who may (http_guard.c); a problem is answered where not ---- */
+/* ---- access (http_guard.c); refusals are answered with a problem ---- */
 
-/* Host header, and certificate where one is needed. */
+/* Checks the Host header, and the client certificate if one is needed. */
 void http_guard_caller(struct http_request *r);
-/* The token, against r->route. */
+/* Checks the token's role against r->route. */
 void http_guard_role(struct http_request *r);
 
 /* ---- reports (http_server.c) ---- */
 
-/* False: as many as may run do. */
+/* False: HTTP_REPORTS_MOST are running. */
 bool http_server_report_begins(struct http_server *s);
 void http_server_report_ended(struct http_server *s);
 
@@ -102,7 +103,7 @@ void http_server_report_ended(struct http_server *s);
 
 /* The value of a header field; empty: there is none. */
 struct bytes http_header(struct http_request *r, const char *name);
-/* Sends what was answered (http_answer.c). */
+/* Sends the answer (http_answer.c). */
 enum MHD_Result http_send(struct http_request *r);
 
 #endif

@@ -2,9 +2,9 @@
  * http_stats.h - requests by group of paths and class of status, and how long
  * they took.
  *
- * A group is the first name of a path, that behind /v1/ where it is an API's:
- * few enough to be labels, whatever is asked for. What has no route is in the
- * group "none". Threads: the server's writes, any other looks.
+ * A group is the first name in a path, or the one after /v1/: few enough to be
+ * labels, whatever callers request. Requests without a route are in the group
+ * "none". Threads: the server's writes, any may read.
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_STATS_H
 #define URLWEIR_SERVICE_HTTP_HTTP_STATS_H
@@ -26,11 +26,11 @@ struct http_counters {
     struct histogram took[HTTP_GROUPS];
 };
 
-/* For each table of routes, *t all zero before the first; the last route of
- * each has no path. */
+/* Adds a table of routes, whose last route has no path; *t must be zero before
+ * the first table. */
 void http_counters_init(struct http_counters *t,
                         const struct http_route *routes);
-/* The group of a route, NULL: none was found. */
+/* The group of a route; NULL: the request has none. */
 unsigned http_counters_group(const struct http_counters *t,
                              const struct http_route *route);
 void http_counters_note(struct http_counters *t, unsigned group,

@@ -328,7 +328,7 @@ static bool read_flag(const json_t *v, bool query, bool *out)
     return *out || bytes_is(bytes_of_json(v), "false");
 }
 
-/* What it should have been, or NULL. */
+/* Reads a member; returns NULL, or what it should have been. */
 static const char *read_member(const struct http_member *m, json_t *v,
                                bool query)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_tls.c - the certificates of the HTTP port, and reading them anew.
+ * http_tls.c - the certificates of the HTTP port, and reloading them.
  *
- * libmicrohttpd takes certificate and CA once, when it starts. Its callback
- * (MHD_OPTION_HTTPS_CERT_CALLBACK) is told neither which daemon asks nor can it
- * change the CA. So each session is given credentials of ours when its
- * connection begins, before the handshake; GnuTLS keeps no copy of them
- * (gnutls_credentials_set), hence the count of sessions in each set.
+ * libmicrohttpd reads certificate and CA once, when it starts. Its callback
+ * (MHD_OPTION_HTTPS_CERT_CALLBACK) does not know which daemon calls it and
+ * cannot change the CA. So we set our own credentials on each session when its
+ * connection begins, before the handshake. GnuTLS does not copy them
+ * (gnutls_credentials_set), so each set counts its sessions.
  *
- * The library may end a session after it has said so. A set without sessions is
- * therefore freed by the next reload, not at once.
+ * The library may use a session after it has reported its end. So a set without
+ * sessions is not freed at once but by the next reload.
  */
 #include "service/http/http_tls.h"
 
@@ -33,8 +33,8 @@ struct http_tls_set {
 
 struct http_tls {
     struct tls_files files;
-    pthread_mutex_t mtx;         /* what follows */
-    struct http_tls_set *newest; /* in force; older ones behind it */
+    pthread_mutex_t mtx;         /* guards what follows */
+    struct http_tls_set *newest; /* for new sessions; older ones follow */
 };
 
 /* ---- one set ---- */
@@ -137,7 +137,7 @@ static enum status read_set(struct http_tls_set **out,
 
 /* ---- all sets ---- */
 
-/* Those behind the newest that no session uses. */
+/* Frees older sets that no session uses. */
 static void drop_unused(struct http_tls *t)
 {
     struct http_tls_set **at = &t->newest->older;

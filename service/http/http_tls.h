@@ -1,8 +1,8 @@
 /*
- * http_tls.h - the certificates of the HTTP port, and reading them anew.
+ * http_tls.h - the certificates of the HTTP port, and reloading them.
  *
- * One set of certificate, key and CA of callers is in force; each connection
- * keeps the one it began with. GnuTLS, since libmicrohttpd stands on it.
+ * One set of certificate, key and client CA is current; each connection keeps
+ * the one it began with. It uses GnuTLS because libmicrohttpd does.
  *
  * Threads: http_tls_use and http_tls_leave on the server's, http_tls_reload on
  * any other.
@@ -18,19 +18,19 @@
 struct http_tls;
 struct http_tls_set;
 
-/* What is wrong is logged. STATUS_FORMAT: certificate, key or CA, or they do
- * not belong together; else of reading a file. */
+/* Errors are logged. STATUS_FORMAT: a bad certificate, key or CA, or they do
+ * not match; others: a file cannot be read. */
 MUST_CHECK enum status http_tls_new(struct http_tls **out,
                                     const struct tls_files *files);
-/* No connection is left; NULL is fine. */
+/* Call it when no connection is left; NULL is fine. */
 void http_tls_free(struct http_tls *t);
 
-/* Reads the files again, for connections to come. After an error the set stays
- * that was there. */
+/* Reads the files again, for new connections. After an error the current set
+ * stays. */
 MUST_CHECK enum status http_tls_reload(struct http_tls *t);
 
-/* The session, before its handshake, goes by the set in force; left when it has
- * ended. NULL: GnuTLS refused, and its handshake will fail. */
+/* Gives the session the current set, before its handshake; http_tls_leave
+ * releases it at the end. NULL: GnuTLS refused, and the handshake will fail. */
 struct http_tls_set *http_tls_use(struct http_tls *t, gnutls_session_t session);
 void http_tls_leave(struct http_tls *t, struct http_tls_set *set);
 

@@ -2,8 +2,8 @@
 /*
  * metrics_crawls.c - the crawls of this process, each under a label.
  *
- * Counters come from the table in crawler/crawl_counters.h; what has labels of
- * its own or is no whole number has a function.
+ * Counters come from the table in crawler/crawl_counters.h; metrics with more
+ * labels, or that are not whole numbers, have functions.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -83,10 +83,10 @@ static void add_states(const struct crawl_views *all)
                         (uint64_t)all->at[i].started_ms * (uint64_t)NS_PER_MS);
 }
 
-/* ---- what became of URLs and links ---- */
+/* ---- outcomes of URLs and links ---- */
 
-/* Reasons that are shown with a status even while they are 0, so that a rate
- * sees the first. The numbers of enum outcome_reason stand together. */
+/* Reasons that are shown with a status even while they are 0, so that a rate()
+ * sees the first one. Their numbers in enum outcome_reason are consecutive. */
 static bool is_expected(unsigned status, unsigned reason)
 {
     switch (status) {

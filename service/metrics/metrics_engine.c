@@ -3,8 +3,8 @@
  * metrics_engine.c - seen check, filter, commits and checkpoints, of own crawls
  * and of the served frontier alike.
  *
- * A family stands together on the page, so each is written for all engines
- * before the next begins.
+ * Samples of a family must be together on the page, so each family is written
+ * for all engines before the next begins.
  */
 #include <stddef.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct engines {
     size_t n;
 };
 
-/* `crawl`, where there is one, then `name`, where that is asked for. */
+/* `crawl`, if there is one, then the other label. */
 #define LABELS(e, label, text)                                                 \
     ((e)->crawl != NULL ? METRICS_LABELS({"crawl", (e)->crawl}, {label, text}) \
                         : METRICS_LABELS({label, text}))

@@ -75,7 +75,7 @@ static void add_acks(struct metrics_text *m, const uint64_t *acks)
         metrics_uint(m, METRICS_LABELS({"answer", names[i]}), acks[i]);
 }
 
-/* All are counted, but of those that never came no times are shown. */
+/* All calls have a count, but only those that occurred have times. */
 static void add_calls(struct metrics_text *m,
                       const struct frontier_service_details *w)
 {

@@ -3,13 +3,13 @@
  * metrics_*.c files and http_metrics.c.
  *
  *   metrics_crawls.c    the crawls of this process, a label each
- *   metrics_engine.c    what a crawl's engine and the served one have in common
+ *   metrics_engine.c    seen check, filter and commits of all engines
  *   metrics_frontier.c  the served frontier, and its gRPC port
  *   metrics_process.c   the process, the disk
  *
- * Every part reads samples that others have left for it, and none waits for a
- * frontier thread or asks a store. What each family means is written down in
- * docs/formats/metrics.md, which tests/cli/metrics.sh compares with a page.
+ * Every part reads stats that other threads have published; none waits for a
+ * frontier thread or reads a store. docs/formats/metrics.md says what each
+ * family means, and tests/cli/metrics.sh compares it with a page.
  */
 #ifndef URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 #define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
@@ -21,7 +21,7 @@
 #include "service/metrics/metrics_text.h"
 #include "service/net/places.h"
 
-/* Of none too: their families are begun. */
+/* With n == 0 too: their families are listed. */
 void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
                         size_t n);
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
@@ -29,10 +29,10 @@ void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);
 /* Connections that a port closed, by place_end. */
 void metrics_add_closed(struct metrics_text *m, const char *prefix,
                         const uint64_t closed[PLACE_ENDS_]);
-/* `dir` NULL: no disk is looked at. */
+/* `dir` NULL: no disk is shown. */
 void metrics_add_process(struct metrics_text *m, const char *dir);
 
-/* One engine among those that share families. */
+/* One of the engines that share families. */
 struct metrics_engine {
     const char *crawl; /* NULL: no such label */
     const struct frontier_stats *frontier;

@@ -12,7 +12,7 @@ void metrics_text_init(struct metrics_text *m, struct buf *out)
     *m = (struct metrics_text){.out = out};
 }
 
-/* Line feeds and backslashes, and of label values quotes, are escaped. */
+/* Escapes line feeds and backslashes, and quotes in label values. */
 static void add_escaped(struct buf *out, const char *s, bool quotes)
 {
     for (; *s != '\0'; s++) {

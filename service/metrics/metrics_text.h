@@ -1,10 +1,9 @@
 /*
  * metrics_text.h - writes Prometheus' text format 0.0.4.
  *
- * A family is begun, then its samples are written one after the other; each
- * family once. Names end in their unit, counters in _total, and all begin with
- * "urlweir_", which is added here. Times are given in ns and written in
- * seconds, to the last digit.
+ * Begin a family, then write its samples; each family once. Names end in their
+ * unit, counters in _total, and all begin with "urlweir_", which is added here.
+ * Times are given in ns and written in seconds, to the last digit.
  *
  * Source: prometheus.io, "Exposition formats" and "Metric and label naming".
  */
@@ -23,7 +22,7 @@ struct metrics_text {
     char name[128]; /* of the family that was begun */
 };
 
-/* The last of an array has no name. */
+/* The last in an array has no name. */
 struct metrics_label {
     const char *name, *value;
 };
@@ -36,7 +35,7 @@ void metrics_text_init(struct metrics_text *m, struct buf *out);
 void metrics_family(struct metrics_text *m, const char *prefix,
                     const char *name, enum metrics_type type, const char *help);
 
-/* Samples of the family that was begun; `labels` NULL: none. */
+/* Samples of the current family; `labels` NULL: none. */
 void metrics_uint(struct metrics_text *m, const struct metrics_label *labels,
                   uint64_t value);
 void metrics_double(struct metrics_text *m, const struct metrics_label *labels,

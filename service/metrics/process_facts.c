@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_facts.c - what the system says of this process, and of a disk.
+ * process_facts.c - facts about this process and a disk, from the system.
  *
  * Source: proc_pid_stat(5), proc_stat(5), proc_pid_fd(5).
  */
@@ -21,7 +21,7 @@
 
 #define STAT_MOST ((size_t)1 << 20) /* /proc/stat has a line for each core */
 
-/* The text of a file that says no size. */
+/* Reads a file that reports no size, as in /proc. */
 static bool read_text(const char *path, struct buf *to)
 {
     FILE *f = fopen(path, "re");
@@ -49,7 +49,7 @@ static uint64_t field(const struct buf *stat, unsigned number)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Seconds since 1970 at which the machine was started. */
+/* The boot time in seconds since 1970. */
 static uint64_t boot_time(void)
 {
     struct buf text;
@@ -74,7 +74,7 @@ static void take_stat(struct process_facts *out)
     buf_init(&stat, 4096);
     if (read_text("/proc/self/stat", &stat)) {
         out->threads = field(&stat, 20);
-        started = field(&stat, 22); /* ticks since the machine was */
+        started = field(&stat, 22); /* ticks since boot */
         out->virtual_bytes = field(&stat, 23);
         if (boot > 0 && ticks > 0)
             out->started_ns = boot * (uint64_t)NS_PER_S +
@@ -83,7 +83,7 @@ static void take_stat(struct process_facts *out)
     buf_fini(&stat);
 }
 
-/* The directory's own descriptor is among them. */
+/* The descriptor of /proc/self/fd itself is not counted. */
 static uint64_t count_fds(void)
 {
     DIR *d = opendir("/proc/self/fd");

@@ -1,8 +1,8 @@
 /*
- * process_facts.h - what the system says of this process, and of a disk.
+ * process_facts.h - facts about this process and a disk, from the system.
  *
- * Read from /proc at the time of asking, in some tens of microseconds; where
- * that is not to be had a field is 0. Any thread.
+ * Read from /proc at the time of asking, in some tens of microseconds; a field
+ * is 0 if it cannot be read. Any thread.
  */
 #ifndef URLWEIR_SERVICE_METRICS_PROCESS_FACTS_H
 #define URLWEIR_SERVICE_METRICS_PROCESS_FACTS_H
@@ -24,7 +24,7 @@ struct disk_facts {
     uint64_t free_bytes; /* to us */
     uint64_t size_bytes;
 };
-/* Of the file system that holds `dir`. False: it cannot be asked. */
+/* The file system that holds `dir`. False: it cannot be read. */
 bool disk_facts(const char *dir, struct disk_facts *out);
 
 #endif

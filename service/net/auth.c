@@ -56,8 +56,9 @@ static enum auth_role role_of_name(struct bytes name)
     return AUTH_NONE;
 }
 
-/* What is wrong with the line, or NULL; blank lines and comments add nothing.
- * `b64token` of RFC 6750 has no space in it; nor may ours. */
+/* Adds the token on a line and returns NULL, or returns what is wrong with the
+ * line. Blank lines and comments are skipped. A token has no space in it, like
+ * `b64token` of RFC 6750. */
 static const char *take_line(struct tokens *t, struct bytes line)
 {
     struct bytes role, token;

@@ -1,13 +1,14 @@
 /*
- * auth.h - bearer tokens and what each may do.
+ * auth.h - bearer tokens and their roles.
  *
  * A token file has one `ROLE TOKEN` a line; blank lines and lines that begin
- * with # are left out. Roles: `read` asks, `write` also puts, takes and slows
- * down, `admin` also removes and changes what holds for all. Only digests of
- * the tokens are kept, and each is compared in constant time, all of them each
- * time, so that time tells nothing of a token.
+ * with # are skipped. Roles: `read` may query; `write` may also put URLs, lease
+ * them and slow a crawl down; `admin` may also remove URLs and change settings
+ * for everyone. Only digests of the tokens are kept. Each comparison takes
+ * constant time and all are compared each time, so that timing reveals nothing
+ * about a token.
  *
- * Any thread may ask while one reloads.
+ * Threads: any may ask while one reloads.
  */
 #ifndef URLWEIR_SERVICE_NET_AUTH_H
 #define URLWEIR_SERVICE_NET_AUTH_H
@@ -17,12 +18,12 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-#define AUTH_TOKEN_SHORT 16  /* octets; shorter ones are warned of */
+#define AUTH_TOKEN_SHORT 16  /* octets; we warn of shorter ones */
 #define AUTH_TOKEN_MOST  512 /* octets */
 #define AUTH_TOKENS_MOST 1024
 
 enum auth_role {
-    AUTH_NONE = 0, /* whoever reaches the port */
+    AUTH_NONE = 0, /* anyone who reaches the port */
     AUTH_READ,
     AUTH_WRITE,
     AUTH_ADMIN
@@ -30,18 +31,18 @@ enum auth_role {
 
 struct auth;
 
-/* What is wrong is logged with its line. STATUS_FORMAT, STATUS_NOT_FOUND,
+/* Errors are logged with their line number. STATUS_FORMAT, STATUS_NOT_FOUND,
  * STATUS_IO. */
 MUST_CHECK enum status auth_new(struct auth **out, const char *path);
 void auth_free(struct auth *a); /* NULL is fine */
-/* Read the file anew; on failure all stays as it was. */
+/* Read the file again; on failure nothing changes. */
 MUST_CHECK enum status auth_reload(struct auth *a);
 size_t auth_count(struct auth *a);
 
-/* The role of `token`; AUTH_NONE: it is none of ours. */
+/* The role of `token`; AUTH_NONE: the token is unknown. */
 enum auth_role auth_role_of(struct auth *a, struct bytes token);
 /* The token of an Authorization header: "Bearer TOKEN" (RFC 6750 section 2.1,
- * the scheme in any case); {NULL, 0}: it is none. */
+ * case of the scheme ignored); {NULL, 0}: the header has none. */
 struct bytes auth_bearer(struct bytes header);
 
 const char *auth_role_name(enum auth_role r);

@@ -8,9 +8,9 @@
 
 #define LISTENER_ADDRESS_SIZE 64
 
-/* A socket that does not block, the caller's to close, and its address in
- * numbers, "127.0.0.1:7071", the port as it was found for 0. What is wrong is
- * logged. STATUS_ARG: no such address; STATUS_BUSY: it is taken; STATUS_IO. */
+/* Opens a non-blocking socket, which the caller closes, and gives its numeric
+ * address, "127.0.0.1:7071", with the real port if 0 was asked for. Errors are
+ * logged. STATUS_ARG: no such address; STATUS_BUSY: it is in use; STATUS_IO. */
 MUST_CHECK enum status listener_open(const char *listen_at, int *fd,
                                      char address[LISTENER_ADDRESS_SIZE]);
 

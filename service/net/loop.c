@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.c - epoll, a heap of timers, and an eventfd that wakes.
+ * loop.c - epoll, a heap of timers, and an eventfd to wake the loop.
  *
  * Level-triggered: a callback may leave bytes in the socket, so that one
- * connection cannot keep the others waiting. Events that were fetched together
- * are handled one by one; a descriptor that goes meanwhile takes its event out
- * of the array, which is why loop_unwatch looks there.
+ * connection cannot keep the others waiting. Events fetched together are
+ * handled one by one; loop_unwatch removes a descriptor's event from the array,
+ * in case it is closed before its event is handled.
  */
 #include "service/net/loop.h"
 
@@ -184,7 +184,7 @@ static void wake(struct loop *l)
     uint64_t one = 1;
     ssize_t n = write(l->wake.fd, &one, sizeof one);
 
-    (void)n; /* a counter that is full wakes as well */
+    (void)n; /* a full counter wakes the loop too */
 }
 
 void loop_post(struct loop *l, struct loop_post *p)
@@ -209,7 +209,7 @@ void loop_stop(struct loop *l)
     wake(l);
 }
 
-/* Runs what was posted; false: the loop is to stop. */
+/* Runs the posts; false: the loop must stop. */
 static bool run_posts(struct loop *l)
 {
     struct loop_post *p, *next;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.c - the connections that a port has room for, and who may have them.
+ * places.c - limits the connections of a port.
  *
- * The strangers of one address are counted by going through all strangers:
- * there are some hundreds of them at most, and a new connection costs more.
+ * The strangers of one address are counted by a scan over all strangers: there
+ * are some hundreds at most, and a new connection costs more than the scan.
  */
 #include "service/net/places.h"
 
@@ -29,7 +29,7 @@ void places_init(struct places *p, unsigned most, unsigned address_most)
 
 static void read_v4(struct place *place, const uint8_t octets[4])
 {
-    memset(place->from + 10, 0xff, 2); /* as IPv6 has it (RFC 4291 2.5.5.2) */
+    memset(place->from + 10, 0xff, 2); /* IPv4-mapped (RFC 4291 2.5.5.2) */
     memcpy(place->from + 12, octets, 4);
     place->shared = octets[0] == 127;
 }
@@ -59,7 +59,7 @@ static void read_address(struct place *place, const struct sockaddr *from)
     }
 }
 
-/* The oldest stranger of that address, if there are as many as may be. */
+/* The oldest stranger from that address, if the address is at its limit. */
 static struct place *one_too_many(const struct places *p,
                                   const struct place *place)
 {

@@ -1,17 +1,17 @@
 /*
- * places.h - the connections that a port has room for, and who may have them.
+ * places.h - limits the connections of a port.
  *
- * A connection is a stranger's until a caller on it has shown a token that is
- * known (where there are tokens; else until it has made a call that would need
- * one). Strangers may have three quarters of the places, and a number of them
- * from one address; if that is not enough, the oldest stranger makes room for
- * the newest. Those who are known keep their places, and only when they have
- * all of them is a new connection refused.
+ * A connection counts as a stranger until a caller on it has shown a known
+ * token (without tokens: until it has made a call that would need one).
+ * Strangers get at most three quarters of the places, and a limited number from
+ * one address; past that, the oldest stranger is closed to make room for the
+ * newest. Known connections keep their places; only when they have all of them
+ * is a new connection refused.
  *
- * Addresses of loopback and Unix sockets are not limited one by one: a proxy
- * there speaks for many. Of IPv6 addresses the first 64 bits count.
+ * There is no limit per address for loopback and Unix sockets, since a proxy
+ * there may serve many callers. Of an IPv6 address the first 64 bits count.
  *
- * One thread at a time; what was counted may be read by any.
+ * Threads: one at a time; any may read the counts.
  */
 #ifndef URLWEIR_SERVICE_PLACES_H
 #define URLWEIR_SERVICE_PLACES_H
@@ -24,13 +24,13 @@
 
 /* Why a port closes a connection. */
 enum place_end {
-    PLACE_FULL,    /* as it came: all places are taken by known callers */
-    PLACE_CROWDED, /* a stranger's, to make room for another */
-    PLACE_ADDRESS, /* a stranger's, one of too many from its address */
+    PLACE_FULL,    /* refused: known callers have all places */
+    PLACE_CROWDED, /* a stranger, closed to make room for another */
+    PLACE_ADDRESS, /* a stranger, one of too many from its address */
     PLACE_SLOW,    /* a handshake or a head took too long */
-    PLACE_IDLE,    /* nothing was asked for too long */
-    PLACE_SILENT,  /* no sign of life */
-    PLACE_FLOOD,   /* frames that cost work and say nothing */
+    PLACE_IDLE,    /* no request for too long */
+    PLACE_SILENT,  /* no answer to a PING */
+    PLACE_FLOOD,   /* frames that only cost us work */
     PLACE_ENDS_
 };
 
@@ -38,7 +38,7 @@ enum place_end {
 struct place {
     TAILQ_ENTRY(place) strangers;
     uint8_t from[16];
-    bool shared; /* an address that speaks for many */
+    bool shared; /* an address that may serve many callers */
     enum { PLACE_NONE, PLACE_STRANGER, PLACE_KNOWN } is;
 };
 
@@ -56,19 +56,19 @@ struct places {
  * 16. */
 void places_init(struct places *p, unsigned most, unsigned address_most);
 
-/* A place for a connection from `from`, NULL: nobody knows. False: there is
- * none. *gone: NULL, or a stranger that has lost its place for this, to be
- * closed by the caller. Both are counted, and said in the log now and then. */
+/* Takes a place for a connection from `from` (NULL: unknown). False: there is
+ * none. *gone: NULL, or a stranger that lost its place to this one; the caller
+ * closes it. Both cases are counted, and logged now and then. */
 bool places_take(struct places *p, struct place *place,
                  const struct sockaddr *from, int64_t now, struct place **gone);
-/* Once it is known; again has no effect, nor has it on one without a place. */
+/* Marks a connection as known. No effect if it is known or has no place. */
 void places_know(struct places *p, struct place *place);
-/* One without a place is fine. */
+/* Gives the place back. No effect without a place. */
 void places_leave(struct places *p, struct place *place);
 
 void places_count(struct places *p, enum place_end why);
 uint64_t places_counted(const struct places *p, enum place_end why);
-/* "crowded", as metrics have it. */
+/* The name in metrics, such as "crowded". */
 const char *place_end_name(enum place_end why);
 
 #endif

@@ -9,7 +9,7 @@ static void *arena_take(void *arena, size_t size)
 
 static void leave(void *arena, void *p)
 {
-    (void)arena; /* goes with the arena */
+    (void)arena; /* freed with the arena */
     (void)p;
 }
 

@@ -1,10 +1,10 @@
 /*
  * proto.h - protobuf-c messages out of bytes.
  *
- * A message is unpacked into an arena, whose ceiling bounds what a small
- * message of many empty parts can cost. Text is bytes in our generated code
- * (tools/wire-proto.sh); whoever takes one checks that it is UTF-8, as the
- * parsers of other languages do.
+ * A message is unpacked into an arena, whose ceiling bounds the cost of a small
+ * message with many empty parts. Our generated code has bytes instead of
+ * strings (tools/wire-proto.sh); code that reads one checks that it is UTF-8,
+ * as parsers in other languages do.
  */
 #ifndef URLWEIR_SERVICE_NET_PROTO_H
 #define URLWEIR_SERVICE_NET_PROTO_H
@@ -14,8 +14,8 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
-/* The message lives as long as the arena's content. NULL: it does not parse or
- * does not fit. */
+/* Unpacks a message, which lives as long as the arena's content. NULL: it does
+ * not parse or does not fit. */
 const void *proto_unpack(const ProtobufCMessageDescriptor *d, struct arena *a,
                          struct bytes m);
 

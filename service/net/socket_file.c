@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket_file.c - bind, listen and connect by way of the directory.
+ * socket_file.c - bind, listen and connect relative to the directory.
  *
  * The directory is opened, and the address is /proc/self/fd/N/NAME, which is
- * short whatever the path is; where there is no /proc the path itself is used.
+ * short for any path; without /proc the path itself is used.
  *
  * Mode: Linux gives a new socket file the mode of the socket's own inode, less
- * the umask, so fchmod() before bind() narrows it with no moment in between and
- * without touching the umask, which is the whole process's.
+ * the umask, so fchmod() before bind() restricts it from the start, and without
+ * changing the umask of the whole process.
  */
 #include "service/net/socket_file.h"
 
@@ -106,8 +106,8 @@ enum status socket_file_connect(const char *path, int *fd)
 
 /* ---- listening ---- */
 
-/* Something is at the path: removes it when it is a socket at which nobody
- * answers. */
+/* Something is at the path: removes it if it is a socket on which no process
+ * listens. */
 static enum status remove_stale(const struct socket_file *s,
                                 const struct sockaddr_un *at)
 {
@@ -153,7 +153,7 @@ static enum status bind_to(struct socket_file *s, const struct sockaddr_un *at)
     s->device = is.st_dev;
     s->inode = is.st_ino;
     if ((is.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return STATUS_IO; /* not the kernel that we know */
+        return STATUS_IO; /* this kernel does not honour fchmod() */
     return listen(s->fd, BACKLOG) == 0 ? STATUS_OK : status_of_errno(errno);
 }
 

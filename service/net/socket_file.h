@@ -1,13 +1,13 @@
 /*
  * socket_file.h - a Unix socket that listens at a path.
  *
- * Whoever may enter the directory and owns the file may connect: its mode is
- * 0600 from the moment it is there. One that a process left behind when it was
- * killed, and at which nobody answers, is replaced. A path may be longer than
- * the 107 octets of sockaddr_un (unix(7)), its last part not longer than 80.
+ * Only the file's owner may connect, if allowed into the directory: the mode is
+ * 0600 from the moment the socket exists. A socket that a killed process left
+ * behind is replaced. A path may be longer than the 107 octets of sockaddr_un
+ * (unix(7)), its last part not longer than 80.
  *
- * Two processes that open the same path at the same moment are kept apart by a
- * lock of the caller's: a crawl's directory has one.
+ * The caller needs a lock, as a crawl's directory has, to keep two processes
+ * from opening the same path at once.
  */
 #ifndef URLWEIR_SERVICE_NET_SOCKET_FILE_H
 #define URLWEIR_SERVICE_NET_SOCKET_FILE_H
@@ -16,18 +16,18 @@
 
 struct socket_file;
 
-/* What is wrong is logged. STATUS_ARG: no path for a socket; STATUS_BUSY:
- * somebody answers there; STATUS_EXISTS: it is no socket; STATUS_NOT_FOUND: no
- * such directory; STATUS_IO. */
+/* Errors are logged. STATUS_ARG: not a path for a socket; STATUS_BUSY: another
+ * process listens there; STATUS_EXISTS: there is a file that is not a socket;
+ * STATUS_NOT_FOUND: no such directory; STATUS_IO. */
 MUST_CHECK enum status socket_file_open(struct socket_file **out,
                                         const char *path);
-/* Listens, does not block; it stays the file's. */
+/* The listening descriptor, non-blocking and still owned by the socket file. */
 int socket_file_fd(const struct socket_file *s);
-/* Removes it, if it is still the one that was made. NULL is fine. */
+/* Removes the socket, if it is still the one we made. NULL is fine. */
 void socket_file_close(struct socket_file *s);
 
-/* Connects to the one at `path`; `*fd` blocks, the caller closes it.
- * STATUS_NOT_FOUND: it is not there; STATUS_CLOSED: nobody answers;
+/* Connects to the socket at `path`; `*fd` blocks, and the caller closes it.
+ * STATUS_NOT_FOUND: there is none; STATUS_CLOSED: no process listens;
  * STATUS_ARG, STATUS_IO. */
 MUST_CHECK enum status socket_file_connect(const char *path, int *fd);
 

@@ -43,8 +43,8 @@ static int choose_h2(SSL *ssl, const unsigned char **out,
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* The first error of several is the cause: "No such file or directory", "no
- * start line"; the last is the name of the layer that passed it on. */
+/* The first of several errors is the cause ("No such file or directory", "no
+ * start line"); the last names the layer that passed it on. */
 static enum status complain(const char *what, const char *path)
 {
     unsigned long first = ERR_peek_error();

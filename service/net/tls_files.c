@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_files.c - paths, kept for as long as a port may be told to read anew. */
+/* tls_files.c - copies of paths, for as long as a port may be told to
+ * reload. */
 #include "service/net/tls_files.h"
 
 #include <stdint.h>

@@ -18,7 +18,7 @@ struct urlfrontier_api {
     struct call_list waiting; /* the frontier had no room */
     size_t put_octets;
 
-    /* frontier thread and loop's */
+    /* shared by the frontier's thread and the loop's */
     struct loop_post room;
     atomic_bool room_posted;
 };
@@ -111,7 +111,7 @@ static bool hand_over(struct api_call *a)
 
     if (st == STATUS_AGAIN)
         return false;
-    if (st != STATUS_OK) { /* not called back: we do it */
+    if (st != STATUS_OK) { /* there is no callback then: call it here */
         a->call.status = st;
         loop_post(a->api->loop, &a->post);
     }

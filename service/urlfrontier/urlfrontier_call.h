@@ -6,8 +6,8 @@
  *   frontier thread:                     done ──► loop_post
  *   loop's thread: answered() ◄───────────────────────┘
  *
- * A call that the frontier has no room for waits in line here; those behind it
- * wait too, so that order is kept.
+ * A call that the frontier has no room for waits here, and so do later ones, so
+ * that their order is kept.
  */
 #ifndef URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_CALL_H
 #define URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_CALL_H
@@ -35,13 +35,14 @@ void api_call_init(struct api_call *a, struct grpc_call *c,
                    void (*answered)(struct api_call *a));
 void api_call_fini(struct api_call *a);
 
-/* `answered` will be called, also when the frontier takes no more calls. */
+/* Submits the call. `answered` is called in any case, also if the frontier
+ * takes no more calls. */
 void api_submit(struct api_call *a);
 
-/* Octets of puts on their way, of all streams; see urlfrontier_put.c. */
+/* Octets of puts in progress, over all streams; see urlfrontier_put.c. */
 size_t *api_put_octets(struct urlfrontier_api *a);
 
-/* Ends the call by what the frontier said; false: it was STATUS_OK. */
+/* If the frontier returned an error, ends the call with it and returns true. */
 bool api_failed(struct api_call *a);
 
 /* ---- the methods, by file ---- */
@@ -52,7 +53,7 @@ void urlfrontier_list_message(struct grpc_call *c, struct bytes m);
 void urlfrontier_list_drained(struct grpc_call *c);
 void urlfrontier_list_ended(struct grpc_call *c);
 
-/* All that have one answer; the method's `spec` says which. */
+/* All methods with one answer; `spec` of the method says which. */
 void urlfrontier_unary_message(struct grpc_call *c, struct bytes m);
 struct unary_spec;
 extern const struct unary_spec urlfrontier_get_url_status, urlfrontier_count,

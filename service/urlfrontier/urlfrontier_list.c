@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * urlfrontier_list.c - GetURLs and ListURLs: one question, URLs as the answer.
+ * urlfrontier_list.c - GetURLs and ListURLs: one request, a stream of URLs.
  *
- * The frontier answers in parts. The next one is asked for when the caller has
- * taken most of the last, so one who stops reading costs a part and no more.
- * URLs got for a caller who has gone before they were written are given back,
- * so that a call that was cancelled or came too late holds nothing up.
+ * The frontier answers in parts. We ask for the next when the caller has read
+ * most of the last, so a caller that stops reading costs one part. If a caller
+ * is gone before its leased URLs were written, they are given back, so that a
+ * cancelled call does not hold them up.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ struct list {
     struct api_call base; /* first */
     struct arena *arena;
     void (*write)(struct buf *out, const struct frontier_url *u);
-    bool asked; /* the frontier has it */
+    bool asked; /* the frontier has the call */
 };
 
 static void free_list(struct list *l)
@@ -36,7 +36,7 @@ static void free_list(struct list *l)
 
 static void given_back(struct api_call *a)
 {
-    api_call_fini(a); /* a hold that has ended meanwhile is no harm */
+    api_call_fini(a); /* it does no harm if the lease ended meanwhile */
     free(a);
 }
 
@@ -47,7 +47,7 @@ static void give_back_part(struct list *l)
     for (size_t i = 0; i < call->url_count; i++) {
         struct api_call *g = xcalloc(1, sizeof *g);
 
-        /* due again at once */
+        /* makes the URL due again at once */
         api_call_init(g, l->base.grpc, FRONTIER_SETTLE, given_back);
         g->call.in.settle = (struct frontier_settle){
             .lease = call->urls[i].lease,
@@ -91,7 +91,7 @@ static void answered(struct api_call *a)
         if (a->call.more && !grpc_call_has_ended(a->grpc)) {
             if (grpc_call_room(a->grpc) > 0)
                 ask(l);
-            return; /* or `drained` asks */
+            return; /* `drained` asks later */
         }
         grpc_call_finish(a->grpc, GRPC_OK, NULL);
     }

@@ -2,15 +2,15 @@
 /*
  * urlfrontier_put.c - PutURLs and PutDiscovered.
  *
- * What one read of the socket brought goes to the frontier as one batch, so
- * that puts of a busy stream share their seen check and their commit, and a
- * quiet one waits for nobody. Acknowledgements go out when the frontier has
- * made the batch durable, in the order in which URLs came.
+ * All puts from one read of the socket go to the frontier as one batch: so puts
+ * of a busy stream share their seen check and commit, and those of a quiet
+ * stream do not wait. Acknowledgements are sent when the frontier has made the
+ * batch durable, in the order in which URLs came.
  *
- * A stream that has its fill on its way is paused. It goes on when batches
- * have come back and the caller has taken their acknowledgements; so a caller
- * that never reads costs what is below, its flow-control window, and one
- * answer over the mark of grpc_call_room.
+ * A stream that has reached its limit of URLs in progress is paused. It goes on
+ * when batches have come back and the caller has read their acknowledgements;
+ * so a caller that never reads costs the limits below, its flow-control window,
+ * and one answer over the mark of grpc_call_room.
  */
 #include <stdlib.h>
 
@@ -19,36 +19,36 @@
 #include "service/urlfrontier/urlfrontier_call.h"
 #include "service/urlfrontier/urlfrontier_url.h"
 
-#define PUT_URLS_MOST   8192 /* on their way, of a stream of PutURLs */
-#define BATCH_URLS      1024 /* PutURLs: sent on, and another begun */
+#define PUT_URLS_MOST   8192 /* in progress, of a stream of PutURLs */
+#define BATCH_URLS      1024 /* PutURLs: then the batch is sent on */
 #define DISCOVERED_MOST 1024 /* the reference service's limits */
 #define BATCHES_MOST    16
-#define STREAM_OCTETS   (8u << 20)   /* on their way, of one stream */
-#define ALL_OCTETS      (128u << 20) /* of all streams, more than one each */
+#define STREAM_OCTETS   (8u << 20)   /* in progress, of one stream */
+#define ALL_OCTETS      (128u << 20) /* of all, for more than one batch each */
 #define BATCH_MEMORY    (64u << 20)  /* one batch unpacked */
 #define BATCH_MARK      (1u << 20)   /* PutURLs: enough for one batch */
 
 struct put_stream {
     struct grpc_call *call;         /* NULL: ended */
     struct put_batch *open;         /* PutURLs: being filled */
-    struct put_batch *first, *last; /* sent on, the oldest first */
-    size_t urls, octets, batches;   /* on their way, `open` included */
+    struct put_batch *first, *last; /* sent to the frontier, oldest first */
+    size_t urls, octets, batches;   /* in progress, `open` included */
     bool half_closed, stopping;
 };
 
 struct put_batch {
     struct api_call base; /* first */
     struct put_stream *stream;
-    struct put_batch *next; /* of the stream's, sent on after it */
+    struct put_batch *next; /* the stream's next batch */
     struct arena *arena;
     struct frontier_item *items;
-    struct bytes *ids; /* PutURLs: of each item; PutDiscovered: one */
+    struct bytes *ids; /* PutURLs: one for each item; PutDiscovered: one */
     size_t n, cap;
-    size_t given; /* items the frontier has answered; more than it takes at
-                     once go in pieces */
+    size_t given; /* items answered so far; large batches go to the frontier in
+                     pieces */
     size_t octets;
     bool discovered;
-    bool answered; /* and acknowledged when those before it are */
+    bool answered; /* acknowledged once those before it are */
 };
 
 /* ---- streams ---- */
@@ -80,7 +80,7 @@ static bool has_its_fill(const struct put_stream *s, bool discovered)
 
 static bool is_discovered(const struct grpc_call *c);
 
-/* After a message: is that enough for now? */
+/* After a message: pauses the call if the stream has reached its limit. */
 static void pause_if_full(struct put_stream *s)
 {
     if (s->stopping || has_its_fill(s, is_discovered(s->call)) ||
@@ -88,7 +88,7 @@ static void pause_if_full(struct put_stream *s)
         grpc_call_pause(s->call);
 }
 
-/* After answers, or when some were taken. */
+/* After answers came, or some were read: goes on, or ends the call. */
 static void go_on(struct grpc_call *c)
 {
     struct put_stream *s = grpc_call_user(c);
@@ -155,7 +155,7 @@ static struct frontier_item *new_item(struct put_batch *b)
     return item;
 }
 
-/* Acknowledgements go out in this order. */
+/* Appends a batch to the list that gives the order of acknowledgements. */
 static void line_up(struct put_batch *b)
 {
     struct put_stream *s = b->stream;
@@ -262,8 +262,8 @@ static void acknowledge_discovered(struct put_batch *b)
     free(out.statuses);
 }
 
-/* `b` is answered: acknowledge it, and what was waiting for it; unless one
- * before it is not. */
+/* `b` is answered: acknowledges it and those that waited for it, unless one
+ * before it is not answered yet. */
 static void acknowledge_answered(struct put_stream *s, struct put_batch *b)
 {
     b->answered = true;
@@ -308,14 +308,14 @@ static void discovered_message(struct grpc_call *c, struct bytes m)
     line_up(b);
     if (b->n > 0)
         submit(b);
-    else /* nothing to ask */
+    else /* no URLs to put */
         acknowledge_answered(s, b);
     pause_if_full(s);
 }
 
 /* ---- answers ---- */
 
-/* A piece is answered. What the frontier did not carry out is FAIL. */
+/* A piece is answered. If the frontier failed, all its items are FAIL. */
 static void count_given(struct put_batch *b)
 {
     const struct frontier_put *in = &b->base.call.in.put;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * urlfrontier_unary.c - the calls with one question and one answer.
+ * urlfrontier_unary.c - the calls with one request and one answer.
  *
- * A table per call: the type of its request, what it asks of the frontier, and
- * the message that answers it. The request's memory lives as long as the call,
- * since the frontier reads from it.
+ * A spec for each call: the type of its request, the function that makes a
+ * frontier call of it, and the function that replies. The request's memory
+ * lives as long as the call, since the frontier reads from it.
  */
 #include <stdlib.h>
 
@@ -20,13 +20,13 @@ struct unary {
     struct api_call base; /* first */
     const struct unary_spec *spec;
     struct arena *arena;
-    uint32_t start; /* ListQueues: comes back */
+    uint32_t start; /* ListQueues: returned in the answer */
 };
 
 struct unary_spec {
     const ProtobufCMessageDescriptor *request;
     enum frontier_verb verb;
-    /* False: it cannot be asked, and the call has been finished. */
+    /* False: the request is not valid, and the call has been finished. */
     bool (*ask)(struct unary *u, const void *request);
     void (*reply)(struct unary *u);
     enum grpc_code not_found; /* 0: NOT_FOUND */
@@ -66,7 +66,7 @@ void urlfrontier_unary_message(struct grpc_call *c, struct bytes m)
         free_unary(u);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static bool text(struct unary *u, ProtobufCBinaryData d, struct bytes *to)
 {
@@ -81,7 +81,7 @@ static bool ask_nothing(struct unary *u, const void *request)
     return true;
 }
 
-/* The queue, or the crawl. */
+/* Sets the queue, or the crawl. */
 static bool ask_target(struct unary *u, ProtobufCBinaryData crawl,
                        ProtobufCBinaryData key)
 {
@@ -196,7 +196,7 @@ static bool ask_log_level(struct unary *u, const void *request)
     return text(u, r->package, &package);
 }
 
-/* ---- what is answered ---- */
+/* ---- replies ---- */
 
 static void reply_empty(struct unary *u)
 {
@@ -221,7 +221,7 @@ static void reply_flag(struct unary *u)
     grpc_reply(u->base.grpc, &out.base);
 }
 
-/* The names as protobuf-c wants them; the caller frees. */
+/* The names in protobuf-c's form; the caller frees them. */
 static ProtobufCBinaryData *names_of(const struct frontier_call *call)
 {
     ProtobufCBinaryData *at =
@@ -346,7 +346,7 @@ const struct unary_spec urlfrontier_set_limit = {
     .verb = FRONTIER_SET_LIMIT,
     .ask = ask_limit,
     .reply = reply_empty,
-    .not_found = GRPC_UNKNOWN, /* as the reference service has it */
+    .not_found = GRPC_UNKNOWN, /* as in the reference service */
 };
 const struct unary_spec urlfrontier_get_stats = {
     .request = &urlfrontier__queue_within_crawl_params__descriptor,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * urlfrontier_url.c - URLs in and out of messages.
+ * urlfrontier_url.c - reads URLs from messages and writes them.
  *
  * Octets on the wire: a field is its number times eight plus its type (0: a
  * varint, 2: length and octets); numbers are those of urlfrontier.proto.
@@ -32,7 +32,7 @@ static bool metadata_is_text(const Urlfrontier__URLInfo *info)
     return true;
 }
 
-/* The entries alone, encoded anew: what was around them is not kept. */
+/* Encodes only the entries of the metadata again and stores them. */
 static enum status take_metadata(struct frontier_item *item,
                                  const Urlfrontier__URLInfo *info,
                                  struct arena *a)
@@ -92,7 +92,7 @@ static void add_tag(struct buf *out, unsigned field, unsigned type)
     buf_add_char(out, (char)(field << 3 | type)); /* fields up to 15 */
 }
 
-/* Empty strings and zeros do not stand on the wire. */
+/* Empty strings and zeros are not written. */
 static size_t octets_size(size_t len)
 {
     return len == 0 ? 0 : 1 + varint_size(len) + len;

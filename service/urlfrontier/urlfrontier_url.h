@@ -1,10 +1,9 @@
 /*
- * urlfrontier_url.h - URLs in and out of messages; private to the
+ * urlfrontier_url.h - reads URLs from messages and writes them; private to the
  * urlfrontier_*.c files.
  *
- * Metadata passes through as the octets it came in as, so URLs on their way
- * out are written directly: the fields of a message may stand in any order,
- * and a nested one is its length and its octets.
+ * Metadata is stored encoded, so URLs are written directly: fields of a message
+ * may come in any order, and a nested message is its length and its octets.
  */
 #ifndef URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_URL_H
 #define URLWEIR_SERVICE_URLFRONTIER_URLFRONTIER_URL_H
@@ -17,8 +16,8 @@
 struct Urlfrontier__URLInfo; /* service/urlfrontier.pb-c.h, made while building
                               */
 
-/* Fills in crawl, key, url and metadata. The bytes are those of `info` and of
- * `a`. STATUS_FORMAT: a string is not UTF-8. STATUS_LIMIT: no room in `a`. */
+/* Fills in crawl, key, url and metadata. They point into `info` and `a`.
+ * STATUS_FORMAT: a string is not UTF-8. STATUS_LIMIT: no room in `a`. */
 MUST_CHECK enum status urlfrontier_url_take(
     struct frontier_item *item, const struct Urlfrontier__URLInfo *info,
     struct arena *a);
@@ -28,7 +27,7 @@ void urlfrontier_url_as_info(struct buf *out, const struct frontier_url *u);
 /* Append one of type URLItem, the `known` member set. */
 void urlfrontier_url_as_item(struct buf *out, const struct frontier_url *u);
 
-/* Answers with the message in `out`, then clears it. */
+/* Sends the message in `out` as an answer, then clears `out`. */
 void urlfrontier_url_answer(struct grpc_call *c, struct buf *out);
 
 #endif
