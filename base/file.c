@@ -59,7 +59,7 @@ static enum status writer_open(struct file_writer **out, const char *path,
     snprintf(w->tmp, size, "%s.tmp", path);
     w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                  private ? 0600 : 0644);
-    /* One that a crash left may be for all. */
+    /* A file left by a crash may be readable by all. */
     if (w->fd < 0 ||
         !(private ? fchmod(w->fd, 0600) == 0 : keep_mode(path, w->fd))) {
         enum status st = io_error("cannot create file", w->tmp);

@@ -16,8 +16,8 @@
 
 struct file_writer;
 
-/* Starts PATH.tmp; what stands at `path` is untouched until commit, and leaves
- * its mode to what takes its place. */
+/* Starts PATH.tmp; the file at `path` is untouched until commit, and the new
+ * one gets its mode. */
 MUST_CHECK enum status file_writer_open(struct file_writer **out,
                                         const char *path);
 /* As above, for a file that only its owner may read. */

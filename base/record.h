@@ -55,7 +55,7 @@ enum record_type {
 
 struct record_value {
     enum record_type type;
-    struct bytes text; /* maybe in `room` */
+    struct bytes text; /* may point to `room` */
     json_t *json;      /* borrowed */
     uint64_t n;
     char room[40];
