@@ -174,3 +174,12 @@ enum status reader_find(struct reader *r, const struct url *u, uint64_t *id)
     buf_fini(&text);
     return st;
 }
+
+struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text)
+{
+    struct url_row row;
+
+    return id != 0 && frontier_store_get(r->store, id, &row, text) == STATUS_OK
+               ? row.url
+               : bytes_of(NULL, 0);
+}

@@ -49,6 +49,8 @@ bool reader_is_unbegun(const char *dir);
 
 /* DIR/NAME; the caller frees. */
 char *reader_path(const struct reader *r, const char *name);
+/* The URL of a row, in `text`; empty: there is no such row. */
+struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text);
 /* The digest under which the crawl knows a row's URL. */
 struct digest reader_digest(struct reader *r, const struct url_row *row);
 /* The id of a canonical URL, 0: never admitted. Both queue-key modes are

@@ -219,6 +219,28 @@ enum status frontier_store_each(struct frontier_store *s, uint64_t first,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+struct root_visit {
+    url_row_visit visit;
+    void *ctx;
+};
+
+static void visit_root(void *ctx, const struct url_row *row)
+{
+    const struct root_visit *v = ctx;
+
+    if (row->depth == 0)
+        v->visit(v->ctx, row);
+}
+
+enum status frontier_store_each_root(struct frontier_store *s,
+                                     url_row_visit visit, void *ctx)
+{
+    struct root_visit v = {visit, ctx};
+
+    return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
+                               visit_root, &v);
+}
+
 uint64_t frontier_store_last_id(const struct frontier_store *s)
 {
     return s->last_id;

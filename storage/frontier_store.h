@@ -108,6 +108,9 @@ MUST_CHECK enum status frontier_store_last_before(struct frontier_store *s,
 MUST_CHECK enum status frontier_store_each(struct frontier_store *s,
                                            uint64_t first, uint64_t last,
                                            url_row_visit visit, void *ctx);
+/* Rows of depth 0: seeds, and what they were redirected to. */
+MUST_CHECK enum status frontier_store_each_root(struct frontier_store *s,
+                                                url_row_visit visit, void *ctx);
 uint64_t frontier_store_last_id(const struct frontier_store *s);
 
 /* Up to `most` ids of `queue` greater than `after` that are not done, in order

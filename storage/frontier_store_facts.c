@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_facts.c - what the frontier must remember beside its URLs: the
+ * frontier_store_facts.c - what the frontier must remember beside its URLs: the
  * state of queues, small facts, counters, drops, the filter's steps.
  */
 #include <errno.h>

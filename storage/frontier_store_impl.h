@@ -1,6 +1,6 @@
 /*
- * frontier_state.h - the inside of frontier_store, for frontier_store.c,
- * frontier_facts.c and frontier_verify.c alone.
+ * frontier_store_impl.h - the inside of frontier_store, for frontier_store.c,
+ * frontier_store_facts.c, _open.c and _verify.c alone.
  */
 #ifndef URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H
 #define URLWEIR_STORAGE_FRONTIER_STORE_IMPL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_open.c - opening and closing the frontier store.
+ * frontier_store_open.c - opening and closing the frontier store.
  *
  * In this order, since each needs the one before: queue names, origins, done
  * bits (status rows and the fetch rows past them), segments (all of them, once,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_verify.c - do the URLs, the queues and what is done agree?
+ * frontier_store_verify.c - do the URLs, the queues and what is done agree?
  *
  * Each URL that is not done must stand in one segment or in the tail, under the
  * queue its row names. Instead of a table of queues by id (four octets a URL)

@@ -67,17 +67,6 @@ struct story {
     json_int_t dropped; /* examples of drops that name it */
 };
 
-/* The URL of a row; empty where there is none. */
-static struct bytes url_of(struct story *s, uint64_t id, struct buf *text)
-{
-    struct url_row row;
-
-    return id != 0 &&
-                   frontier_store_get(s->r->store, id, &row, text) == STATUS_OK
-               ? row.url
-               : bytes_of(NULL, 0);
-}
-
 static void set_value(void *o, const char *name,
                       const struct record_value *value)
 {
@@ -100,11 +89,12 @@ static bool add_fetch(void *ctx, const struct fetch_row *row)
 
     f.fetch = *row;
     f.redirect_to = row->redirect_to != 0
-                        ? url_of(s, row->redirect_to, &s->text)
+                        ? reader_url(s->r, row->redirect_to, &s->text)
                         : row->redirect_url;
     if (row->same_as != 0)
-        f.same_as = url_of(s, page_store_url_of(s->r->pages, row->same_as),
-                           &s->other_text);
+        f.same_as =
+            reader_url(s->r, page_store_url_of(s->r->pages, row->same_as),
+                       &s->other_text);
     set_view(e, ROW_VIEW_HISTORY, &f);
     json_array_append_new(json_object_get(s->out, "history"), e);
     if (row->final) {
@@ -153,7 +143,7 @@ static enum status tell_admitted(struct story *s, uint64_t id,
         return hint;
     fp = (f.url.flags & URL_ROW_FALSE_POSITIVE) != 0;
     frontier_store_queue_name(s->r->store, f.url.queue, &crawl, &f.queue);
-    f.via = url_of(s, f.url.via, &s->other_text);
+    f.via = reader_url(s->r, f.url.via, &s->other_text);
     json_object_set_new(s->out, "admitted", json_true());
     json_set_str(s->out, "filter", filter_said(settings, fp));
     set_view(s->out, ROW_VIEW_EXPLAIN, &f);
@@ -169,7 +159,7 @@ static void reopen_place(void *ctx, const struct url_row *row)
     struct url u;
 
     url_init(&u);
-    if (row->depth == 0 && url_parse(&u, row->url, NULL, NULL) == URL_OK)
+    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
         scope_add_seed(ctx, &u);
     url_fini(&u);
 }
@@ -181,9 +171,8 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
     int code;
 
     if (crawl_setup_init(&setup, settings, &code) &&
-        frontier_store_each(s->r->store, 1,
-                            frontier_store_counter(s->r->store, "last_root"),
-                            reopen_place, setup.scope) == STATUS_OK) {
+        frontier_store_each_root(s->r->store, reopen_place, setup.scope) ==
+            STATUS_OK) {
         crawl_setup_open_sitemaps(setup.scope, settings);
         v = scope_check(setup.scope, &s->url, 1);
         json_object_set_new(s->out, "in_scope", json_boolean(v.in));
@@ -230,7 +219,7 @@ static void find_example(void *ctx, const struct drop_row *row)
     json_set_time(e, "at", row->at_ms);
     json_set_str(e, "status", "dropped");
     json_set_text(e, "reason", row->reason);
-    json_set_text(e, "via", url_of(s, row->via, &s->text));
+    json_set_text(e, "via", reader_url(s->r, row->via, &s->text));
     json_set_text(s->out, "reason", row->reason);
     if (json_array_size(history) >= EXAMPLES)
         json_array_remove(history, 0);

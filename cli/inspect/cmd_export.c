@@ -146,17 +146,6 @@ static bool take_final(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-/* The URL of a row; empty where there is none. */
-static struct bytes url_of(struct export *j, uint64_t id, struct buf *text)
-{
-    struct url_row row;
-
-    return id != 0 &&
-                   frontier_store_get(j->r->store, id, &row, text) == STATUS_OK
-               ? row.url
-               : bytes_of(NULL, 0);
-}
-
 /* Where the redirect of row `seq` leads; the text is in j->via_text. */
 static struct bytes target_of(struct export *j, uint64_t seq)
 {
@@ -164,7 +153,8 @@ static struct bytes target_of(struct export *j, uint64_t seq)
 
     j->damaged |=
         page_store_redirect(j->r->pages, seq, &id, &j->via_text) != STATUS_OK;
-    return id != 0 ? url_of(j, id, &j->via_text) : buf_bytes(&j->via_text);
+    return id != 0 ? reader_url(j->r, id, &j->via_text)
+                   : buf_bytes(&j->via_text);
 }
 
 /* Has a later row of the same URL taken its place? */
@@ -231,10 +221,11 @@ static void put_fetch(struct export *j, enum row_view_id view,
 
     f.url = *url;
     f.fetch = *fetch;
-    f.via = url_of(j, url->via, &j->via_text);
+    f.via = reader_url(j->r, url->via, &j->via_text);
     if (fetch->same_as != 0)
-        f.same_as = url_of(j, page_store_url_of(j->r->pages, fetch->same_as),
-                           &j->same_text);
+        f.same_as =
+            reader_url(j->r, page_store_url_of(j->r->pages, fetch->same_as),
+                       &j->same_text);
     put_record(j, view, &f);
 }
 

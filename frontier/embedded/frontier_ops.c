@@ -36,27 +36,9 @@ static enum status each_url(struct engine *e, uint64_t first, uint64_t last,
     return frontier_store_each(frontier_store_of(e), first, last, visit, ctx);
 }
 
-struct seed_visit {
-    url_row_visit visit;
-    void *ctx;
-};
-
-static void visit_seed(void *ctx, const struct url_row *row)
-{
-    const struct seed_visit *v = ctx;
-
-    if (row->depth == 0)
-        v->visit(v->ctx, row);
-}
-
 static enum status each_seed(struct engine *e, url_row_visit visit, void *ctx)
 {
-    struct frontier_store *store = frontier_store_of(e);
-    struct seed_visit v = {visit, ctx};
-
-    return frontier_store_each(store, 1,
-                               frontier_store_counter(store, "last_root"),
-                               visit_seed, &v);
+    return frontier_store_each_root(frontier_store_of(e), visit, ctx);
 }
 
 static uint32_t find_queue(struct engine *e, struct bytes crawl,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* response.c - putting an answer together. */
+/* answer.c - putting an answer together. */
 #include "tests/support/web/answer.h"
 
 #include <zlib.h>

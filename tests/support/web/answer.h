@@ -1,5 +1,5 @@
 /*
- * response.h - one request, and what is to be done with it.
+ * answer.h - one request, and what is to be done with it.
  *
  * The server fills a struct request, a handler fills a struct answer, the
  * server carries it out. An answer may break HTTP on purpose: the octets of

@@ -3,7 +3,7 @@
  *
  * One thread, epoll. Keep-alive and pipelined requests are served in order,
  * one at a time per connection. It carries out what a handler answers, faults
- * included (response.h), and writes each arrival to a journal. A client that
+ * included (answer.h), and writes each arrival to a journal. A client that
  * closes its side while it is being answered has left: the answer is dropped.
  * Requests with a body are refused.
  */
