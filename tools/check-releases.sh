@@ -2,7 +2,7 @@
 # Builds and tests the tree in a fresh minimal system of each Debian release.
 # usage: tools/check-releases.sh DIR RELEASE...
 #   RUN    what runs there instead of the steps below, for the shell
-#   KEEP   not empty: DIR/RELEASE stays, and the next run goes on in it
+#   KEEP   not empty: DIR/RELEASE stays, and the next run with it goes on there
 # The system stands in DIR/RELEASE, some 3 GB, and is removed at the end. Its
 # packages come from where this system's apt takes Debian's. Mounts, processes
 # and the network of the tests are in namespaces of their own, which end with
@@ -71,8 +71,10 @@ forget() { [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$1"; }
 check_release() {
     local release=$1 root=$dir/$1 step network t0
     echo "== $release: a minimal system"
-    [ -e "$root/work" ] || { rm -rf --one-file-system "$root" &&
-        make_system "$release" "$root"; }
+    if [ -z "${KEEP:-}" ] || [ ! -e "$root/work" ]; then
+        rm -rf --one-file-system "$root"
+        make_system "$release" "$root"
+    fi
     copy_tree "$root"
     for step in "${steps[@]}"; do
         t0=$SECONDS

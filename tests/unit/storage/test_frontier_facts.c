@@ -115,6 +115,27 @@ START_TEST(the_latest_thousand_drops_of_each_reason_are_kept)
 }
 END_TEST
 
+START_TEST(of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept)
+{
+    struct scratch dir;
+    struct model m;
+
+    begin(&m, &dir);
+    for (uint64_t i = 1; i <= 3500; i++) {
+        skip(&m, "scope", "a.example", i);
+        if (i == 500 || i == 3500)
+            commit(&m);
+    }
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drop_examples"),
+                     DROPS_EXAMPLES);
+    ck_assert_int_eq(number(&m, "SELECT min(via) FROM drop_examples"),
+                     3500 - DROPS_EXAMPLES + 1);
+    ck_assert_int_eq(number(&m, "SELECT max(via) FROM drop_examples"), 3500);
+    ck_assert_int_eq(number(&m, "SELECT total FROM drop_reason"), 3500);
+    end(&m, &dir);
+}
+END_TEST
+
 START_TEST(hosts_without_end_are_counted_together_past_a_ceiling)
 {
     struct scratch dir;
@@ -330,6 +351,8 @@ Suite *suite_frontier_facts(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, drops_are_counted_by_reason_and_host_to_the_last_one);
     tcase_add_test(t, the_latest_thousand_drops_of_each_reason_are_kept);
+    tcase_add_test(
+        t, of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept);
     tcase_add_test(t, hosts_without_end_are_counted_together_past_a_ceiling);
     tcase_add_test(t, counters_are_kept_and_unknown_ones_are_zero);
     tcase_add_test(t, the_state_of_a_queue_is_remembered);

@@ -352,6 +352,36 @@ START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
 }
 END_TEST
 
+START_TEST(a_robots_txt_that_came_with_a_url_is_kept_over_restarts)
+{
+    static struct sim s;
+    const struct robots_row robots = {.origin = bytes_of_str("http://h0.test"),
+                                      .fetched_at_ms = WALL,
+                                      .expires_at_ms = WALL + 1000,
+                                      .http_status = 200,
+                                      .body = bytes_of_str(
+                                          "User-agent: *\nDisallow: /x\n")};
+    struct robots_row row;
+    struct engine_done d;
+    struct buf text;
+
+    start(&s, NS_PER_S);
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 500);
+    d.host.robots = &robots;
+    ack(&s, &d);
+    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
+                     STATUS_OK);
+    crash(&s);
+    buf_init(&text, 4096);
+    ck_assert_int_eq(s.e->ops->robots(s.e, robots.origin, &row, &text),
+                     STATUS_OK);
+    ck_assert(bytes_equal(row.body, robots.body));
+    ck_assert_int_eq(row.expires_at_ms, robots.expires_at_ms);
+    buf_fini(&text);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 Suite *suite_frontier_fate(void)
 {
     Suite *s = suite_create("frontier_fate");
@@ -371,6 +401,7 @@ Suite *suite_frontier_fate(void)
     tcase_add_test(t,
                    a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
     tcase_add_test(t, a_redirect_back_to_its_own_chain_is_a_loop);
+    tcase_add_test(t, a_robots_txt_that_came_with_a_url_is_kept_over_restarts);
     tcase_add_test(t, the_page_limit_is_never_overrun);
     tcase_add_test(t, per_host_budget_gives_the_rest_their_last_word);
     tcase_add_test(
