@@ -51,7 +51,7 @@ CHANGES = {
 # Calls whose arguments are no promise, and those whose absence only a
 # sanitizer sees.
 NOT_TOLD = re.compile(r'(static_)?assert|log_\w+|__builtin_prefetch')
-FREES = re.compile(r'(\w+_)?(free|fini)')
+FREES = re.compile(r'(\w+_)?(free|fini)|munmap')
 KEYWORDS = set('return if for while do switch case default else struct const '
                'static enum union sizeof typedef extern goto'.split())
 

@@ -273,6 +273,86 @@ static void forge_entry(uint64_t units, uint64_t i, size_t at, uint64_t v)
     buf_fini(&b);
 }
 
+/* The same for 8 octets of the unit's content, whose checksum is in the entry.
+ */
+static void forge_content(uint64_t units, uint64_t i, size_t at, uint64_t v)
+{
+    struct buf b = file_content();
+    char *e = b.at + b.len - 256 - (units - i) * 64, *unit;
+    uint64_t offset, length, sum;
+
+    memcpy(&offset, e + 8, 8); /* little-endian, as the machine is */
+    memcpy(&length, e + 16, 8);
+    unit = b.at + offset;
+    memcpy(unit + at, &v, 8);
+    sum = XXH3_64bits_withSeed(unit, length, i);
+    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+    buf_fini(&b);
+    forge_entry(units, i, 48, sum);
+}
+
+/* A table with keys beside it, for which there was no bucket any more. */
+static struct filter *saved_overfull(void)
+{
+    const struct filter_options o = {.kind = "cuckoo",
+                                     .expect = 2000,
+                                     .fpr = 0.01,
+                                     .keep_nothing = true};
+    struct filter *f = NULL;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    (void)add_range(f, 0, 2060);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    return f;
+}
+
+START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
+{
+    static const struct {
+        bool content; /* else of the entry */
+        size_t at;
+        uint64_t value;
+    } lies[] = {
+        {true, 0, UINT64_MAX}, /* buckets that are not there */
+        {true, 8, UINT64_MAX},
+        {true, 0, 1 << 20},
+        {true, 8, 1 << 20},
+        {true, 16, 0}, /* no fingerprint, and one that is too long */
+        {true, 16, UINT64_C(1) << 32},
+        {false, 24, 1000}, /* more keys than stand there */
+        {false, 32, 1000},
+        {false, 40, 4},
+    };
+    struct filter *f = saved_overfull(), *g = NULL;
+    struct checkpoint_info info;
+    uint64_t length = 0, maybe = count_maybe(f, 10000, 10000);
+    struct buf b = file_content();
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    memcpy(&length, b.at + b.len - 256 - info.units * 64 + 16, 8);
+    ck_assert_uint_ge(length, 24); /* there is one at least */
+    ck_assert_uint_lt(maybe, 5000);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 0);
+    ck_assert_uint_eq(count_maybe(g, 0, 2060), 2060);
+    ck_assert_uint_eq(count_maybe(g, 10000, 10000), maybe);
+    filter_free(g);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+        if (lies[i].content)
+            forge_content(info.units, 0, lies[i].at, lies[i].value);
+        else
+            forge_entry(info.units, 0, lies[i].at, lies[i].value);
+        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_assert_msg(info.damaged == 1 && info.lost == 1, "lie %zu", i);
+        ck_assert_uint_eq(count_maybe(g, 0, 20000), 20000);
+        filter_free(g);
+    }
+    buf_fini(&b);
+    filter_free(f);
+}
+END_TEST
+
 /* Whatever it says, no key is lost, and the other units are as they were. */
 START_TEST(an_entry_that_lies_costs_its_unit_alone)
 {
@@ -453,6 +533,7 @@ Suite *suite_checkpoint(void)
     tcase_add_test(t, kept_keys_mend_their_own_segment);
     tcase_add_test(t, a_file_of_another_seed_is_refused);
     tcase_add_test(t, headers_that_lie_are_refused);
+    tcase_add_test(t, keys_beside_a_full_table_come_back_or_all_is_maybe);
     tcase_add_test(t, an_entry_that_lies_costs_its_unit_alone);
     tcase_add_test(t, keys_whose_entry_lies_are_not_believed);
     tcase_add_test(t, what_is_no_filter_file_is_refused);

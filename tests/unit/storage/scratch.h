@@ -103,6 +103,19 @@ static inline void scratch_remove(const struct scratch *s)
     rmdir(s->dir);
 }
 
+/* Open ones of this process: a module that was closed has left none. */
+static inline unsigned scratch_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
 static inline void scratch_copy_file(const char *from, const char *to)
 {
     struct buf b;

@@ -339,6 +339,7 @@ static void make_store(struct whole *w)
 static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
 {
     char log[128];
+    unsigned descriptors = scratch_descriptors();
     bool failed;
 
     scratch_copy_file(w->dir.db, w->dir.other);
@@ -350,6 +351,7 @@ static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
         open_whole(w, w->dir.other);
     failed = step_fault_at(n, work->run, w);
     close_whole(w);
+    ck_assert_uint_eq(scratch_descriptors(), descriptors);
     return failed;
 }
 

@@ -181,6 +181,7 @@ static void make_crawl(struct run *x)
 
 static bool fails_at(struct run *x, const struct work *work, uint64_t n)
 {
+    unsigned descriptors = scratch_descriptors();
     bool failed;
 
     x->r.at = scratch_make();
@@ -194,6 +195,7 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
     rig_reopen(&x->r);
     rig_stop(&x->r);
     rig_verify(&x->r);
+    ck_assert_uint_eq(scratch_descriptors(), descriptors);
     scratch_remove(&x->r.at);
     return failed;
 }

@@ -155,6 +155,7 @@ static void make_store(struct run *x)
 
 static bool fails_at(struct run *x, const struct work *work, uint64_t n)
 {
+    unsigned descriptors = scratch_descriptors();
     bool failed;
 
     x->at = scratch_make();
@@ -169,6 +170,7 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
     served_close(x->t);
     x->t = NULL;
     rig_verify_dir(x->at.dir);
+    ck_assert_uint_eq(scratch_descriptors(), descriptors);
     scratch_remove(&x->at);
     return failed;
 }

@@ -324,6 +324,22 @@ START_TEST(verify_finds_a_page_that_was_overwritten)
 }
 END_TEST
 
+/* It is looked through then, which is not done at every start. */
+START_TEST(damage_that_a_failed_sync_left_is_found_by_the_next_start)
+{
+    struct scratch dir = scratch_make();
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    overwrite(dir.db, 5 * 4096, "what was a b-tree page is one no more");
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    unsynced_note(dir.db);
+    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_DAMAGED);
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
+    ck_assert(unsynced_is_noted(dir.db));
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_db(void)
 {
     Suite *s = suite_create("db");
@@ -346,6 +362,8 @@ Suite *suite_db(void)
     tcase_add_test(t, the_log_stays_bounded_under_a_writer_without_pause);
     tcase_add_test(t, a_full_disk_is_said_once_and_is_final_until_reopened);
     tcase_add_test(t, verify_finds_a_page_that_was_overwritten);
+    tcase_add_test(t,
+                   damage_that_a_failed_sync_left_is_found_by_the_next_start);
     suite_add_tcase(s, t);
     return s;
 }

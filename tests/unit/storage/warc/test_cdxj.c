@@ -216,6 +216,28 @@ START_TEST(an_update_adds_the_files_that_are_new)
 }
 END_TEST
 
+/* A directory can be opened and not read, as a file on a disk that fails. */
+START_TEST(a_file_that_cannot_be_read_is_an_error_and_no_empty_one)
+{
+    struct scratch s = scratch_make(), inner;
+    const struct cdxj_options o = {.dir = s.dir,
+                                   .memory = 300,
+                                   .key_of = key_of};
+    char path[128];
+
+    write_warc(s.dir, 3, 1 << 20, NULL);
+    snprintf(path, sizeof path, "%s/warc/a.warc.gz", s.dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_ne(cdxj_update(&o), STATUS_OK);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_assert_uint_eq(lines_of(s.dir), 3);
+    snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
+    scratch_remove(&inner);
+    scratch_remove(&s);
+}
+END_TEST
+
 START_TEST(a_damaged_record_has_no_line_and_the_others_have_theirs)
 {
     struct scratch s = scratch_make(), inner;
@@ -250,6 +272,7 @@ Suite *suite_cdxj(void)
     tcase_add_test(t, other_records_have_no_line);
     tcase_add_test(t, more_lines_than_fit_come_out_sorted_and_complete);
     tcase_add_test(t, an_update_adds_the_files_that_are_new);
+    tcase_add_test(t, a_file_that_cannot_be_read_is_an_error_and_no_empty_one);
     tcase_add_test(t, a_damaged_record_has_no_line_and_the_others_have_theirs);
     suite_add_tcase(s, t);
     return s;
