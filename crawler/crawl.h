@@ -58,12 +58,25 @@ enum crawl_end {
     CRAWL_BROKEN       /* the store failed; see crawl_result.status */
 };
 
+/* A host that has URLs left and cannot be asked now. */
+struct crawl_wait {
+    char host[256];
+    const char *why; /* static: "retry_after", "connect"; or "" */
+    uint64_t urls;
+    int64_t ns; /* until it may be asked; -1: it did not respond, and is not
+                   asked again in this run */
+};
+#define CRAWL_WAITS 9
+
 struct crawl_result {
     enum crawl_end end;
-    enum status status;    /* of the store */
-    unsigned stuck;        /* fetchers that did not come back, see crawl_free */
-    char waiting_for[256]; /* CRAWL_GAVE_UP: the queue that is due first */
-    int64_t waits_ns;      /* and how long it still waits */
+    enum status status; /* of the store */
+    unsigned stuck;     /* fetchers that did not come back, see crawl_free */
+    /* CRAWL_GAVE_UP: the host that is due first, and those that are blocked.
+     * After any end but CRAWL_FINISHED: those that did not respond for too
+     * long. Most URLs first. */
+    struct crawl_wait waits[CRAWL_WAITS];
+    size_t wait_count;
 };
 
 /* The state of a crawl for progress, status and monitors; at most 200 ms old,

@@ -54,10 +54,12 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      "next two are counted 20,000 a second and shown when all have been",
      COUNTER_LIVE, false, "ready_hosts", NULL, NULL, FRONTIER(hosts.ready)},
     {"hosts_blocked", NULL, "hosts",
-     "hosts held back by Retry-After, by back-off or by a person",
+     "hosts held back by Retry-After, by back-off or by a person, or waited for "
+     "since they do not respond",
      COUNTER_LIVE, false, "blocked_hosts", NULL, NULL, FRONTIER(hosts.blocked)},
     {"hosts_dead", NULL, "hosts",
-     "hosts given up in this run: not reached --tries times in a row",
+     "hosts given up in this run: they did not respond for --give-up, or let "
+     "nobody in --tries times in a row",
      COUNTER_LIVE, false, "dead_hosts", NULL, NULL, FRONTIER(hosts.dead)},
     {"links", "links found", "links", "links found, repeats included",
      COUNTER_CRAWL, false, "links_total", NULL, NULL, ENGINE(links)},

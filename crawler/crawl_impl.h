@@ -94,6 +94,13 @@ struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue);
 void crawl_look_for_stuck(struct crawl *c, int64_t now);
 /* A report is a sign of life. */
 void crawl_heard_of(struct crawl *c, const struct report *r);
+/* ---- of crawl_waits.c ---- */
+
+/* At the end: hosts that have URLs left, in c->result. */
+void crawl_note_waits(struct crawl *c, int64_t now);
+void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
+                     uint64_t urls, int64_t ns);
+
 /* For crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);
 /* Of the nth that was remembered, from 0, if it still is. */

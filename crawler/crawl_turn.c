@@ -76,17 +76,20 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
     if (s->leased > 0) /* other programs have leases and may bring links */
         return CRAWL_RUNNING;
-    if (s->queued == s->withheld) /* a service may be told of other limits */
-        return c->o.stay ? CRAWL_RUNNING : CRAWL_WITHHELD;
+    if (s->blocked > 0) /* by a person, who may have other plans */
+        return CRAWL_RUNNING;
+    if (s->queued == s->withheld + s->given_up) {
+        if (c->o.stay) /* a service may be told of other limits */
+            return CRAWL_RUNNING;
+        return s->given_up > 0 ? CRAWL_GAVE_UP : CRAWL_WITHHELD;
+    }
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* The end of time may be meant either way: nothing is due, or a queue is
      * drained without asking, which is always due. */
     if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
         due - now <= c->o.give_up)
         return CRAWL_RUNNING;
-    c->result.waits_ns = due - now;
-    snprintf(c->result.waiting_for, sizeof c->result.waiting_for, "%.*s",
-             (int)(why.len < 200 ? why.len : 200), why.at);
+    crawl_note_wait(c, why, "", 0, due - now);
     return CRAWL_GAVE_UP;
 }
 
@@ -189,6 +192,7 @@ static void last_words(struct crawl *c)
 
     if (watchdog_stuck(c->watchdog) > 0 && c->status == STATUS_OK)
         c->end = CRAWL_STUCK;
+    crawl_note_waits(c, now);
     task_list_close(&c->tasks);
     end_tasks(c, task_list_take(&c->tasks), true);
     if (c->status == STATUS_OK)

@@ -355,6 +355,8 @@ static struct report *report_unreachable(struct fetch_task *task,
     r->done.row.flags = FETCH_ROW_AT_ROBOTS;
     r->done.transient = why == REASON_NONE || result->transient;
     r->done.host.unreachable = true;
+    r->done.host.silent =
+        report_is_unreachable(result->end) && result->transient;
     return r;
 }
 
@@ -391,8 +393,8 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     struct engine_host_news *host = &r->done.host;
 
     host->ended = result->ended;
-    host->slow_down = f.http_status == 429 || f.http_status == 503;
-    if (host->slow_down)
+    host->slow_down = f.http_status == 429;
+    if (host->slow_down || f.http_status == 503)
         host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);
     if (keep)
         report_set_robots(r, &row);

@@ -206,6 +206,11 @@ static void fill_row(struct draft *d)
     d->done->outcome.http_status = result->response->status;
 }
 
+bool report_is_unreachable(enum fetch_end end)
+{
+    return end == FETCH_DNS || end == FETCH_CONNECT || end == FETCH_TLS;
+}
+
 static void fill_host_news(struct draft *d)
 {
     const struct fetch_result *result = d->result;
@@ -215,10 +220,9 @@ static void fill_host_news(struct draft *d)
     if (result->end == FETCH_ADDRESS || result->end == FETCH_PORT)
         return; /* nothing was sent, and nothing is wrong with the host */
     host->ended = result->ended;
-    host->unreachable = result->end == FETCH_DNS ||
-                        result->end == FETCH_CONNECT ||
-                        result->end == FETCH_TLS;
-    host->slow_down = status == 429 || status == 503;
+    host->unreachable = report_is_unreachable(result->end);
+    host->silent = host->unreachable && result->transient;
+    host->slow_down = status == 429;
     if (host->slow_down || status >= 500)
         host->retry_after_ms =
             http_retry_after_ms(response_get(result->response,

@@ -34,6 +34,8 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
 /* Why there is no response; REASON_NONE: there is one, or it says nothing of
  * the network. */
 enum outcome_reason report_failure_reason(enum fetch_end end);
+/* The request did not get as far as its server. */
+bool report_is_unreachable(enum fetch_end end);
 /* Of a URL that no request was sent for. */
 struct report *report_of(const struct engine_lease *l,
                          enum outcome_status status, enum outcome_reason reason,

@@ -85,10 +85,11 @@ struct engine_host_news {
     int64_t
         crawl_delay_ms; /* from robots.txt; -1: says nothing, -2: not read */
     int64_t retry_after_ms; /* -1: none */
-    bool slow_down;         /* 429 or 503 */
-    bool unreachable;       /* DNS, connect or TLS failed, or robots.txt did:
-                               after `tries` of these in a row the host is dead
-                               for this run and its URLs end the same way */
+    bool slow_down;         /* 429 */
+    bool unreachable;       /* DNS, connect or TLS failed, or robots.txt did: it
+                               waits, see frontier_reach.c */
+    bool silent;            /* of an unreachable host: nothing came that could
+                               be judged, so the URL has used up no try */
     const struct robots_row *robots; /* a fresh robots.txt to keep, or NULL */
     /* Of a URL that is given back: the queue of another host, to which its next
      * request goes (a robots.txt that was redirected there). It is handed out
@@ -141,6 +142,8 @@ struct engine_stats {
     uint64_t leased;
     uint64_t removed;  /* by a person, out of their queues */
     uint64_t withheld; /* queued, until the limit of their queue is lifted */
+    uint64_t given_up; /* queued, of hosts that did not respond for too long */
+    uint64_t blocked;  /* queued, of hosts that a person has blocked */
     uint64_t queues;   /* known */
     uint64_t queues_active; /* with URLs not done */
     uint64_t pages;         /* outcomes that count for --limit */

@@ -138,23 +138,32 @@ enum part { PART_SCOPE = 1, PART_RATE = 2, PART_LIMITS = 4 };
 
 static const struct {
     const char *name;
-    enum part part;
+    unsigned parts;
 } live[] = {
-    {"scope", PART_SCOPE},          {"depth", PART_SCOPE},
-    {"include", PART_SCOPE},        {"exclude", PART_SCOPE},
-    {"max-url-len", PART_SCOPE},    {"delay", PART_RATE},
-    {"random-delay", PART_RATE},    {"max-delay", PART_RATE},
-    {"max-crawl-delay", PART_RATE}, {"limit-rate", PART_RATE},
-    {"retry-delay", PART_RATE},     {"limit", PART_LIMITS},
-    {"per-host", PART_LIMITS},      {"time", PART_LIMITS},
-    {"quota", PART_LIMITS},         {"give-up", PART_LIMITS},
+    {"scope", PART_SCOPE},
+    {"depth", PART_SCOPE},
+    {"include", PART_SCOPE},
+    {"exclude", PART_SCOPE},
+    {"max-url-len", PART_SCOPE},
+    {"delay", PART_RATE},
+    {"random-delay", PART_RATE},
+    {"adaptive", PART_RATE},
+    {"max-delay", PART_RATE},
+    {"max-crawl-delay", PART_RATE},
+    {"limit-rate", PART_RATE},
+    {"retry-delay", PART_RATE},
+    {"limit", PART_LIMITS},
+    {"per-host", PART_LIMITS},
+    {"time", PART_LIMITS},
+    {"quota", PART_LIMITS},
+    {"give-up", PART_LIMITS | PART_RATE},
 };
 
-static unsigned part_of(const char *name)
+static unsigned parts_of(const char *name)
 {
     for (size_t i = 0; i < sizeof live / sizeof *live; i++)
         if (strcmp(live[i].name, name) == 0)
-            return live[i].part;
+            return live[i].parts;
     return 0;
 }
 
@@ -166,7 +175,7 @@ static enum status what_changed(const struct crawl_settings *a,
     *parts = 0;
     for (size_t i = 0; i < crawl_options.count; i++) {
         const struct option_spec *o = &crawl_options.spec[i];
-        unsigned part = part_of(o->name);
+        unsigned part = parts_of(o->name);
 
         if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) != 0 ||
             option_equal(o, a, b))

@@ -66,6 +66,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .crawl = bytes_of_str(CRAWL_ID),
         .schedule = {.delay = s->delay_ms * NS_PER_MS,
                      .random_delay = s->random_delay,
+                     .adaptive = s->adaptive,
+                     .give_up = s->give_up_ms * NS_PER_MS,
                      .max_delay = s->max_delay_ms * NS_PER_MS,
                      .max_crawl_delay = s->max_crawl_delay_ms * NS_PER_MS,
                      .retry_delay = s->retry_delay_ms * NS_PER_MS},

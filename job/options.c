@@ -218,16 +218,21 @@ static const struct option_spec specs[] = {
      .help = "stop when less is free on the disk of DIR"},
     {.name = "give-up", TIME(give_up_ms), .fallback = "5m", .min = 1,
      .max = 3650 * DAY, .bare = "none", .section = LIMITS,
-     .help = "stop when everything left must wait longer"},
+     .help = "how long to wait for a host that does not respond, and the "
+             "most that all that is left may have to wait"},
 
     {.name = "delay", .letter = 'w', TIME(delay_ms), .fallback = "1s",
      .min = 0, .max = DAY, .section = POLITENESS,
      .help = "from the end of one answer of a host to the next request"},
     {.name = "random-delay", FLAG(random_delay), .section = POLITENESS,
      .help = "vary the delay between half and one and a half"},
+    {.name = "adaptive", .type = OPTION_FLAG, .at = AT(adaptive, bool),
+     .fallback = "true", .section = POLITENESS,
+     .help = "wait at least twice as long as a host takes to respond; "
+             "--no-adaptive and --delay 0 do not"},
     {.name = "max-delay", TIME(max_delay_ms), .fallback = "30s", .min = 0,
      .max = DAY, .section = POLITENESS,
-     .help = "most the delay grows to while a host is slow or failing"},
+     .help = "most that any wait grows to, but for Retry-After"},
     {.name = "max-crawl-delay", TIME(max_crawl_delay_ms), .fallback = "5m",
      .min = 0, .max = DAY, .section = POLITENESS,
      .help = "a longer Crawl-delay of robots.txt is cut to this"},

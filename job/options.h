@@ -27,7 +27,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 86 /* rows of the table */
+#define CRAWL_OPTIONS 87 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -91,7 +91,8 @@ struct crawl_settings {
     /* ---- politeness ---- */
     int64_t delay_ms;     /* from the end of an answer to the next request */
     bool random_delay;    /* times 0.5 to 1.5 */
-    int64_t max_delay_ms; /* ceiling of the adaptive delay; >= delay_ms */
+    bool adaptive;        /* slow hosts have a longer delay */
+    int64_t max_delay_ms; /* ceiling of all that grows; >= delay_ms */
     int64_t max_crawl_delay_ms; /* a longer Crawl-delay is cut to it */
     int64_t conns_per_host;     /* of each queue key */
     int64_t conns_per_ip;       /* 0: no limit; else >= conns_per_host */

@@ -150,8 +150,12 @@ struct queue_state {
     uint32_t backoffs;        /* consecutive answers that asked us to slow */
     uint32_t failures;        /* consecutive failures to reach it at all */
     uint64_t fetched;         /* pages that count for a per-queue limit */
-    char reason[32];          /* why it is blocked: "retry_after", ... */
+    char reason[32];          /* why it is blocked: "retry_after", ...; or that
+                                 it does not respond: QUEUE_SILENT, a colon and
+                                 why */
 };
+#define QUEUE_SILENT   "no_response"
+#define QUEUE_GIVEN_UP "given_up"
 MUST_CHECK enum status frontier_store_set_queue_state(
     struct frontier_store *s, uint32_t queue, const struct queue_state *state);
 MUST_CHECK enum status frontier_store_each_queue_state(

@@ -16,6 +16,7 @@
 #include "cli/inspect/live_state.h"
 #include "cli/inspect/service_status.h"
 #include "cli/inspect/status_settings.h"
+#include "cli/inspect/unresponsive.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "crawler/crawl_counters.h"
@@ -253,7 +254,7 @@ static void set_sandbox(json_t *o, const char *dir)
 
 static json_t *status_json(struct reader *r)
 {
-    json_t *o = json_object(), *reasons = json_object();
+    json_t *o = json_object(), *reasons = json_object(), *silent = NULL;
     struct crawl_stats crawl = {.active = 0};
     char at[CLOCK_ISO_SIZE], live[LIVE_STATE_SIZE];
     bool lives = r->holder > 0 && live_state(r->dir, live);
@@ -272,6 +273,9 @@ static json_t *status_json(struct reader *r)
     json_object_set_new(o, "filter_overfull",
                         json_boolean(crawl.frontier.filter.overfull));
     frontier_store_each_counter(r->store, add_reason, reasons);
+    if (unresponsive_json(r, &silent) == STATUS_OK)
+        json_object_set(o, "unresponsive", silent);
+    json_decref(silent);
     json_object_set_new(o, "reasons", reasons);
     status_set_settings(o, r);
     if (r->manifest_status == STATUS_OK) {
@@ -319,6 +323,7 @@ static void status_text_out(const json_t *o)
         printf("  sandbox: %s\n",
                json_string_value(json_object_get(o, "sandbox")));
     counter_rows(o);
+    unresponsive_print(json_object_get(o, "unresponsive"));
     if (json_is_true(json_object_get(o, "filter_overfull")))
         printf("  the filter has more URLs than it was made for (--expect): "
                "slower, no URL is lost\n");

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/format.h"
 
 #define LINE_MOST  8192
-#define WAITS_MOST 5 /* hosts shown that must wait */
+#define WAITS_MOST 8 /* hosts shown that must wait */
 
 /* ---- rows ---- */
 
@@ -258,20 +259,40 @@ static void print_next(FILE *to, const struct summary *s)
         next(to, "to list the pages", "export", s->dir, "");
 }
 
+/* "a.example waits 1d00h (retry_after), 12 URLs", "b.example did not respond
+ * (connect), 3 URLs stay queued" */
+static void add_wait(struct buf *b, const struct crawl_wait *w)
+{
+    bool given_up = w->ns < 0;
+
+    format_terminal(b, bytes_of_str(w->host));
+    buf_add_str(b, given_up ? " did not respond" : " waits ");
+    if (!given_up)
+        format_duration(b, w->ns / NS_PER_MS);
+    if (w->why[0] != '\0')
+        buf_addf(b, " (%s)", w->why);
+    if (w->urls == 0)
+        return;
+    buf_add_str(b, ", ");
+    format_count(b, w->urls);
+    buf_addf(b, " URL%s%s", w->urls == 1 ? "" : "s",
+             !given_up      ? ""
+             : w->urls == 1 ? " stays queued"
+                            : " stay queued");
+}
+
 static void print_waits(FILE *to, const struct summary *s)
 {
     for (size_t i = 0; i < s->wait_count && i < WAITS_MOST; i++) {
         struct buf b;
 
         buf_init(&b, LINE_MOST);
-        format_terminal(&b, bytes_of_str(s->waits[i].host));
-        buf_add_str(&b, " waits ");
-        format_duration(&b, s->waits[i].ms);
+        add_wait(&b, &s->waits[i]);
         fprintf(to, "  %s\n", buf_str(&b));
         buf_fini(&b);
     }
     if (s->wait_count > WAITS_MOST)
-        fprintf(to, "  and %zu more hosts\n", s->wait_count - WAITS_MOST);
+        next(to, "  and more hosts", "status", s->dir, " --hosts");
 }
 
 void summary_print(FILE *to, const struct summary *s)
@@ -280,8 +301,7 @@ void summary_print(FILE *to, const struct summary *s)
     const struct engine_stats *n = &c->engine;
 
     fprintf(to, "%s\n", stop_text(s));
-    if (s->end == CRAWL_GAVE_UP)
-        print_waits(to, s);
+    print_waits(to, s);
     pages_row(to, s);
     if (n->fetched != n->pages) /* the rows below are of all unique URLs */
         row(to, "fetched", n->fetched, "");

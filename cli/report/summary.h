@@ -24,11 +24,7 @@ struct summary {
     const struct crawl_stats *crawl; /* as it ended */
     uint64_t pages_before;           /* of earlier runs */
 
-    /* CRAWL_GAVE_UP: the hosts that must wait, and for how long */
-    const struct summary_wait {
-        const char *host;
-        int64_t ms;
-    } * waits;
+    const struct crawl_wait *waits; /* hosts that have URLs left */
     size_t wait_count;
 };
 

@@ -178,20 +178,18 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
                   const struct crawl_result *r, uint64_t pages_before,
                   int64_t elapsed)
 {
-    struct summary_wait wait = {r->waiting_for, r->waits_ns / NS_PER_MS};
     int code = exit_code_of(r, &c->engine);
 
     if (s->quiet)
         return code;
-    summary_print(stderr,
-                  &(struct summary){.dir = s->output,
-                                    .end = r->end,
-                                    .code = (enum exit_code)code,
-                                    .elapsed_ms = elapsed / NS_PER_MS,
-                                    .crawl = c,
-                                    .pages_before = pages_before,
-                                    .waits = &wait,
-                                    .wait_count = r->end == CRAWL_GAVE_UP});
+    summary_print(stderr, &(struct summary){.dir = s->output,
+                                            .end = r->end,
+                                            .code = (enum exit_code)code,
+                                            .elapsed_ms = elapsed / NS_PER_MS,
+                                            .crawl = c,
+                                            .pages_before = pages_before,
+                                            .waits = r->waits,
+                                            .wait_count = r->wait_count});
     return code;
 }
 

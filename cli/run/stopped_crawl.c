@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stopped_crawl.c - a crawl that nobody runs, opened to be given seeds. */
+/* stopped_crawl.c - a crawl that nobody runs, opened to be changed. */
 #include "cli/run/stopped_crawl.h"
 
 #include <stdlib.h>
@@ -88,6 +88,19 @@ enum status stopped_crawl_seed(struct stopped_crawl *c, struct seed *seeds,
     return st == STATUS_OK
                ? e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL)
                : st;
+}
+
+enum status stopped_crawl_block(struct stopped_crawl *c, struct bytes host,
+                                int64_t until_ms)
+{
+    int64_t now = clock_mono(), wall_ms = clock_wall_ms();
+    int64_t left_ms = until_ms > wall_ms ? until_ms - wall_ms : 0;
+
+    if (left_ms > SCHEDULE_PUT_OFF_MOST_MS)
+        left_ms = SCHEDULE_PUT_OFF_MOST_MS;
+    return c->engine->ops->block(c->engine, c->setup.frontier.crawl, host,
+                                 left_ms > 0 ? now + left_ms * NS_PER_MS : 0,
+                                 now, wall_ms);
 }
 
 enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)

@@ -1,5 +1,5 @@
 /*
- * stopped_crawl.h - a crawl that nobody runs, opened to be given seeds.
+ * stopped_crawl.h - a crawl that nobody runs, opened to be changed.
  *
  * It is held as by a resume, which fetches nothing. One thread.
  */
@@ -22,6 +22,10 @@ MUST_CHECK bool stopped_crawl_open(struct stopped_crawl **out,
 /* As seed_sink_more; on disk when it returns STATUS_OK. */
 MUST_CHECK enum status stopped_crawl_seed(struct stopped_crawl *c,
                                           struct seed *seeds, size_t n);
+/* Holds a host back until then, wall clock, 0: no longer. STATUS_NOT_FOUND: the
+ * crawl has no URL of it. */
+MUST_CHECK enum status stopped_crawl_block(struct stopped_crawl *c,
+                                           struct bytes host, int64_t until_ms);
 /* With a checkpoint. *left: URLs that wait for a resume. */
 MUST_CHECK enum status stopped_crawl_close(struct stopped_crawl *c,
                                            uint64_t *left);

@@ -271,7 +271,11 @@ static void failed(const struct robots_cache *c, struct entry *e,
     e->failures++;
     if (e->unreachable_since == 0 || e->unreachable_since > now_ms)
         e->unreachable_since = now_ms;
-    e->backoff = e->backoff > 0 ? e->backoff * 2 : c->options.retry_delay_ms;
+    if (e->rules == NULL)
+        e->backoff = (c->options.retry_delay_ms + 1) / 2;
+    else
+        e->backoff =
+            e->backoff > 0 ? e->backoff * 2 : c->options.retry_delay_ms;
     if (e->backoff > HOUR_MS)
         e->backoff = HOUR_MS;
     e->retry_at = now_ms + (asked > e->backoff ? asked : e->backoff);

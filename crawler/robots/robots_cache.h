@@ -18,9 +18,11 @@
  * either, after 24 hours. "Always revalidate" (max-age=0, no-cache, no-store)
  * would double our requests; it counts as one minute. However short the time, a
  * fetch answers the next two questions, so that a URL that must wait out its
- * host's delay after the fetch gets its turn. The first retry comes after
- * `retry_delay_ms`, each later one after twice the time, at most an hour; a
- * longer Retry-After takes precedence.
+ * host's delay after the fetch gets its turn. Of a copy the first retry comes
+ * after `retry_delay_ms`, each later one after twice the time, at most an hour.
+ * Without one no URL of the host can be fetched: it waits in the frontier,
+ * whose pauses begin with `retry_delay_ms` and grow, and here after half of
+ * that. A longer Retry-After takes precedence.
  *
  * An origin is a scheme, host and port; a redirected file applies to the origin
  * that was asked for it. Memory is bounded: past the ceiling the least recently

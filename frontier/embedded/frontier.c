@@ -203,7 +203,9 @@ enum status frontier_block(struct engine *e, struct bytes crawl,
         return st;
     h = frontier_host(f, queue);
     h->blocked_until = until;
-    h->why_blocked = until > now ? "blocked" : NULL;
+    h->why_blocked = until > now ? frontier_by_person : NULL;
+    if (until <= now)
+        frontier_reach_again(h);
     st = frontier_host_news(f, h, &none, now, wall_ms);
     frontier_reschedule(f, h);
     frontier_cross_hosts_again(f);
@@ -243,6 +245,8 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->leased = lease_count(f->leases);
     out->withheld = f->withheld;
     out->rejudging = rejudge_is_due(f);
+    out->given_up = f->given_up;
+    out->blocked = f->barred;
     out->queues_active = f->hosts_active;
     out->memory = seen_store_memory(f->base);
     out->commits = f->base->commits;

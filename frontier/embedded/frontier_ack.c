@@ -15,17 +15,18 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
 
-/* Consecutive failures after which a host counts as dead: as many as a URL has
- * tries, since its first URL has used up all of its own by then. */
+/* Consecutive failures after which a host that answers, but not so that its
+ * URLs may be fetched, counts as dead: as many as a URL has tries, since its
+ * first URL has used up all of its own by then. */
 static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
 {
     return h->failures >= f->o.tries;
 }
 
-/* What has to survive a restart is written when it changes: a host's own delay
- * and how long it is to be left alone. */
-static enum status remember(struct frontier *f, const struct host_queue *h,
-                            int64_t now, int64_t wall_ms)
+/* A host's own delay, how long it is to be left alone, that it does not
+ * respond. The last of these is for readers: a new run asks it at once. */
+enum status frontier_remember(struct frontier *f, const struct host_queue *h,
+                              int64_t now, int64_t wall_ms)
 {
     struct queue_state s = {
         .delay_ms = h->own_delay >= 0 ? h->own_delay / NS_PER_MS : -1,
@@ -36,8 +37,10 @@ static enum status remember(struct frontier *f, const struct host_queue *h,
 
     if (h->blocked_until > now) /* 2: wall_ms and the quotient are cut */
         s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
-    if (h->why_blocked != NULL)
+    if (h->why_blocked != NULL && h->blocked_until > now)
         snprintf(s.reason, sizeof s.reason, "%s", h->why_blocked);
+    else
+        (void)frontier_reach_reason(h, s.reason, sizeof s.reason);
     return frontier_store_set_queue_state(f->store, h->queue, &s);
 }
 
@@ -47,18 +50,20 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     int64_t after =
         news->retry_after_ms >= 0 ? news->retry_after_ms * NS_PER_MS : -1;
     bool had = h->backoffs > 0;
+    int64_t until;
 
     if (!news->slow_down && after < 0) {
-        if (news->ended != 0 && !news->unreachable)
+        if (news->ended != 0 && !news->unreachable && h->errors == 0)
             h->backoffs = 0;
         return had && h->backoffs == 0;
     }
     h->backoffs++;
-    h->blocked_until =
-        clock_later(h->blocked_until,
-                    news->ended +
-                        schedule_backoff(after, h->backoffs, &f->random));
-    h->why_blocked = after >= 0 ? "retry_after" : "back_off";
+    until = news->ended +
+            schedule_backoff(&f->o.schedule, after, h->backoffs, &f->random);
+    if (until > h->blocked_until) { /* else a person said more */
+        h->blocked_until = until;
+        h->why_blocked = after >= 0 ? "retry_after" : "back_off";
+    }
     return true;
 }
 
@@ -90,7 +95,6 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         h->own_delay = own;
     }
     if (news->ended != 0) {
-        h->failures = news->unreachable ? h->failures + 1 : 0;
         changed |= take_back_off(f, h, news);
         h->next_due = news->ended + frontier_pause(f, h);
         tell_machine(h, news);
@@ -98,7 +102,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     if (news->robots != NULL)
         st = page_store_set_robots(f->pages, news->robots);
     if (st == STATUS_OK && changed) {
-        st = remember(f, h, now, wall_ms);
+        st = frontier_remember(f, h, now, wall_ms);
         f->urgent = true; /* else a crash now would forget it */
     }
     return st;
@@ -183,6 +187,26 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
     return st;
 }
 
+/* Its request found nobody: it goes first when its host is asked again, and has
+ * used up no try. Of many such requests only some have a row: 1, 2, 4, 8 ... */
+static enum status wait_for_host(struct frontier *f, struct lease_record *l,
+                                 struct fetch_row *row, struct outcome o)
+{
+    uint32_t n = l->host->failures;
+    uint64_t seq;
+
+    host_queue_retry(l->host, l->lease.id, 0);
+    if ((n & (n - 1)) != 0)
+        return STATUS_OK;
+    row->url = l->lease.id;
+    row->final = false;
+    row->status = (uint8_t)o.status;
+    row->reason = (uint8_t)o.reason;
+    row->http_status = o.http_status;
+    frontier_store_add(f->store, "retries", 1);
+    return page_store_add(f->pages, row, &seq);
+}
+
 /* Walks back from a URL over the redirects that led to it. *loop: `target` is
  * one of them. *from_seed: the first of them is a seed. */
 static enum status walk_chain(struct frontier *f, const struct lease_record *l,
@@ -237,25 +261,50 @@ static bool is_error(struct outcome o)
 }
 
 /* A mean in which the latest eight answers weigh most. */
-static void note_latency(struct host_queue *h, uint32_t elapsed_ms)
+static void smooth(uint32_t *mean_us, uint32_t ms)
 {
-    uint64_t us = (uint64_t)elapsed_ms * 1000 + 1; /* 0 is "none yet" */
+    uint64_t us = (uint64_t)ms * 1000 + 1; /* 0 is "none yet" */
 
+    us = *mean_us == 0 ? us : ((uint64_t)*mean_us * 7 + us) / 8;
+    *mean_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+static void note_latency(struct host_queue *h, const struct fetch_row *row)
+{
     h->answers++;
-    us = h->latency_us == 0 ? us : ((uint64_t)h->latency_us * 7 + us) / 8;
-    h->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+    smooth(&h->latency_us, row->elapsed_ms);
+    smooth(&h->first_us, row->first_byte_ms);
+}
+
+/* A URL that fails again says nothing new of its host: so that one that always
+ * fails holds up no other, only first tries are counted. */
+static void note_errors(struct host_queue *h, struct outcome o, uint8_t tries)
+{
+    if (!is_error(o))
+        h->errors = 0;
+    else if (tries == 1 && h->errors < UINT32_MAX)
+        h->errors++;
+}
+
+static enum status note_reach(struct frontier *f, struct host_queue *h,
+                              const struct engine_host_news *news,
+                              struct outcome how, int64_t now, int64_t wall_ms)
+{
+    return frontier_note_reach(f, h, news, how)
+               ? frontier_remember(f, h, now, wall_ms)
+               : STATUS_OK;
 }
 
 static enum status settle_one(struct frontier *f, struct engine_done *d,
                               uint64_t target, int64_t now, int64_t wall_ms)
 {
     struct lease_record *l = lease_find(f->leases, d->id);
-    struct engine_host_news news = d->host;
+    struct engine_host_news news = d->host, reach = d->host;
     struct fetch_row row = d->row;
     struct outcome o = d->outcome;
     struct host_queue *h;
     enum status st = STATUS_OK;
-    bool last;
+    bool silent, last;
 
     if (l == NULL) {
         log_warn("acknowledged a URL that was not leased", "id=%llu",
@@ -263,29 +312,36 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
         return STATUS_OK;
     }
     h = l->host;
+    if (l->asked != NULL) /* another host, and its own has said to ask that */
+        reach.silent = false;
+    silent = reach.unreachable && reach.silent;
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
         st = follow_redirect(f, l, d, target, &o, &row);
     d->outcome = o;
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);
-    if (news.ended != 0)
-        h->errors = is_error(o) ? h->errors + 1 : 0;
+    if (news.ended != 0 && !d->host.unreachable)
+        note_errors(h, o, row.tries);
     if (o.http_status != 0)
-        note_latency(h, row.elapsed_ms);
+        note_latency(h, &row);
     politeness_group_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &news, now, wall_ms);
     if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
         st = frontier_answered_from(f, h, row.ip, now);
-    if (news.unreachable && host_is_dead(f, h)) {
+    if (st == STATUS_OK)
+        st = note_reach(f, h, &reach, o, now, wall_ms);
+    if (news.unreachable && !silent && host_is_dead(f, h)) {
         h->dead = o;
         h->dead_flags = row.flags;
     }
-    last = !d->transient || row.tries >= f->o.tries ||
-           frontier_is_removed(h, d->id);
+    last = frontier_is_removed(h, d->id) ||
+           (!silent && (!d->transient || row.tries >= f->o.tries));
     if (st == STATUS_OK && last)
         st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
+    else if (st == STATUS_OK && silent)
+        st = wait_for_host(f, l, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last)
@@ -293,7 +349,7 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
         frontier_counts_as_page(f, o, l->lease.kind)) {
         h->counted++;
-        st = remember(f, h, now, wall_ms);
+        st = frontier_remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
     if (st == STATUS_OK)
@@ -471,6 +527,9 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
     if (st == STATUS_OK && host != NULL)
         st = frontier_host_news(f, h, &news, now, wall_ms);
+    if (st == STATUS_OK && host != NULL)
+        st = note_reach(f, h, host, (struct outcome){.status = OUTCOME_QUEUED},
+                        now, wall_ms);
     if (st == STATUS_OK && news.robots_host.len > 0)
         st = frontier_cross_host_ask(f, h, id, news.robots_host);
     frontier_reschedule(f, h);

@@ -20,9 +20,10 @@ static int64_t plain_pause(const struct schedule_options *o,
 {
     struct schedule_random none = {.state = 1};
     struct schedule_options plain = *o;
+    const struct schedule_host host = frontier_schedule_host(h);
 
     plain.random_delay = false;
-    return schedule_pause(&plain, h->own_delay, h->errors, &none);
+    return schedule_pause(&plain, &host, &none);
 }
 
 static int64_t moved(int64_t due, int64_t change, int64_t latest)

@@ -124,7 +124,6 @@ enum status frontier_cross_host_end(struct frontier *f, struct lease_record *l,
                                      .crawl_delay_ms = -2,
                                      .retry_after_ms = news->retry_after_ms,
                                      .slow_down = news->slow_down};
-    uint32_t failures;
     enum status st = STATUS_OK;
 
     if (to == NULL)
@@ -134,11 +133,7 @@ enum status frontier_cross_host_end(struct frontier *f, struct lease_record *l,
     if (to->group != NULL)
         to->group->leased--;
     if (news->ended != 0) {
-        /* A robots.txt that nobody gets makes its own host's URLs fail. */
-        l->host->failures = news->unreachable ? l->host->failures + 1 : 0;
-        failures = to->failures;
         st = frontier_host_news(f, to, &there, now, wall_ms);
-        to->failures = failures;
         news->ended = 0;
         news->retry_after_ms = -1;
         news->slow_down = false;

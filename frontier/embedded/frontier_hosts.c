@@ -23,7 +23,7 @@ struct order {
 
 static bool is_blocked(const struct host_queue *h, int64_t now)
 {
-    return h != NULL && (h->blocked_until > now ||
+    return h != NULL && (h->blocked_until > now || h->silent_until > now ||
                          h->dead.status != OUTCOME_QUEUED || h->withheld > 0);
 }
 
@@ -50,9 +50,9 @@ static enum engine_host_state state_of(const struct frontier *f,
                                        const struct host_queue *h, int64_t now,
                                        int64_t due)
 {
-    if (h->dead.status != OUTCOME_QUEUED)
+    if (h->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h))
         return ENGINE_HOST_DEAD;
-    if (h->blocked_until > now || h->withheld > 0)
+    if (h->blocked_until > now || h->silent_until > now || h->withheld > 0)
         return ENGINE_HOST_BLOCKED;
     if (h->leased + h->guests >= f->o.conns_per_host)
         return ENGINE_HOST_BUSY;
@@ -65,6 +65,8 @@ static const char *why_of(const struct host_queue *h, int64_t now)
         return outcome_reason_name(h->dead.reason);
     if (h->withheld > 0)
         return "limit";
+    if (h->silent_until > now)
+        return outcome_reason_name(h->silent.reason);
     if (h->blocked_until <= now || h->why_blocked == NULL)
         return "";
     return strcmp(h->why_blocked, "blocked") == 0 ? "operator" : h->why_blocked;
@@ -75,10 +77,12 @@ static int64_t delay_of(const struct frontier *f, const struct host_queue *h)
     struct schedule_options o =
         h != NULL ? frontier_schedule(f, h) : f->o.schedule;
     struct schedule_random none = {.state = 1};
+    struct schedule_host host = {.own = -1};
 
+    if (h != NULL)
+        host = frontier_schedule_host(h);
     o.random_delay = false;
-    return schedule_pause(&o, h != NULL ? h->own_delay : -1,
-                          h != NULL ? h->errors : 0, &none);
+    return schedule_pause(&o, &host, &none);
 }
 
 static void fill_row(struct frontier *f, uint32_t queue, int64_t now,

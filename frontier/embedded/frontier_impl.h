@@ -11,6 +11,7 @@
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
+ *   frontier_reach.c    hosts that do not respond
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   external.c, external_settle.c  URLs that other programs fetch
@@ -92,6 +93,8 @@ struct frontier {
         *external; /* NULL: no other program has anything to do with it */
     uint64_t hosts_active;
     uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
+    uint64_t given_up; /* URLs of hosts that did not respond for too long */
+    uint64_t barred;   /* URLs of hosts that a person has blocked */
 
     struct recent_drop *recent_drops; /* frontier_drop.c; NULL: none */
     struct rejudge rejudge;
@@ -295,6 +298,27 @@ MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           struct host_queue *h,
                                           const struct engine_host_news *news,
                                           int64_t now, int64_t wall_ms);
+/* What a request says of whether its host can be reached; `how` it ended.
+ * True: frontier_remember has something new to keep. */
+bool frontier_note_reach(struct frontier *f, struct host_queue *h,
+                         const struct engine_host_news *news,
+                         struct outcome how);
+/* A host that was given up may be asked again. */
+void frontier_reach_again(struct host_queue *h);
+/* It did not respond for so long that this run asks it no more. */
+bool frontier_is_given_up(const struct host_queue *h);
+/* What stands in queue_state.reason of a host that does not respond; NULL: it
+ * does. `size` >= 32. */
+const char *frontier_reach_reason(const struct host_queue *h, char *out,
+                                  size_t size);
+/* What has to survive a restart is written when it changes. */
+MUST_CHECK enum status frontier_remember(struct frontier *f,
+                                         const struct host_queue *h,
+                                         int64_t now, int64_t wall_ms);
+/* Why a host is held back, where a person said so: static, to be compared. */
+extern const char frontier_by_person[];
+/* What the schedule goes by. */
+struct schedule_host frontier_schedule_host(const struct host_queue *h);
 /* Does the outcome of a URL of this kind count as a page? */
 bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
                              uint8_t kind);

@@ -30,7 +30,7 @@ static bool without_delay(const struct frontier *f, const struct host_queue *h)
 {
     int64_t all = h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay;
 
-    return all == 0 && h->own_delay <= 0 && h->errors == 0;
+    return all == 0 && h->own_delay <= 0 && !schedule_slows(h->errors);
 }
 
 struct schedule_options frontier_schedule(const struct frontier *f,
@@ -40,7 +40,7 @@ struct schedule_options frontier_schedule(const struct frontier *f,
 
     if (h->set_delay >= 0) {
         o.delay = h->set_delay;
-        o.random_delay = false;
+        o.random_delay = o.adaptive = false;
     }
     return o;
 }
@@ -48,8 +48,16 @@ struct schedule_options frontier_schedule(const struct frontier *f,
 int64_t frontier_pause(struct frontier *f, const struct host_queue *h)
 {
     const struct schedule_options o = frontier_schedule(f, h);
+    const struct schedule_host host = frontier_schedule_host(h);
 
-    return schedule_pause(&o, h->own_delay, h->errors, &f->random);
+    return schedule_pause(&o, &host, &f->random);
+}
+
+struct schedule_host frontier_schedule_host(const struct host_queue *h)
+{
+    return (struct schedule_host){.own = h->own_delay,
+                                  .failures = h->errors,
+                                  .latency = (int64_t)h->first_us * 1000};
 }
 
 static bool over_budget(const struct frontier *f, const struct host_queue *h)
@@ -98,15 +106,26 @@ void frontier_unschedule(struct frontier *f, struct host_queue *h)
         heap_remove(&f->groups_due, &h->group->place);
 }
 
-/* Counts what waits for nothing but the end of a limit. */
-static void withhold(struct frontier *f, struct host_queue *h, uint64_t pending)
+static void count_as(uint64_t *all, uint64_t *own, uint64_t urls)
 {
-    bool reached =
-        !draining(f, h) && h->leased == 0 && frontier_limit_left(h) == 0;
+    *all += urls - *own;
+    *own = urls;
+}
 
-    f->withheld -= h->withheld;
-    h->withheld = reached ? pending : 0;
-    f->withheld += h->withheld;
+/* Counts the URLs that wait for nothing but one of three things: the end of a
+ * limit, another run, a person. */
+static void count_held_back(struct frontier *f, struct host_queue *h,
+                            uint64_t pending)
+{
+    bool rests = !draining(f, h) && h->leased == 0;
+    bool limited = rests && frontier_limit_left(h) == 0;
+    bool given_up = rests && !limited && frontier_is_given_up(h);
+    bool blocked =
+        rests && !limited && !given_up && h->why_blocked == frontier_by_person;
+
+    count_as(&f->withheld, &h->withheld, limited ? pending : 0);
+    count_as(&f->given_up, &h->given_up, given_up ? pending : 0);
+    count_as(&f->barred, &h->blocked, blocked ? pending : 0);
 }
 
 void frontier_reschedule(struct frontier *f, struct host_queue *h)
@@ -118,7 +137,7 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
         h->active = pending > 0;
         f->hosts_active += h->active ? 1 : UINT64_MAX;
     }
-    withhold(f, h, pending);
+    count_held_back(f, h, pending);
     if (draining(f, h))
         due = pending > h->leased ? INT64_MIN : INT64_MAX;
     else if (h->leased + h->guests < may_have_out(f, h))
@@ -364,6 +383,8 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
 
         if (h == NULL || due > now)
             break;
+        if (h->blocked_until <= now)
+            h->why_blocked = NULL;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
         else if (h->cross_to != 0 && !draining(f, h))

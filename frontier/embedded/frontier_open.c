@@ -120,13 +120,13 @@ static void take_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
     free(map_put(r->f->tries, bytes_of(&id, sizeof id), t));
 }
 
-static const char by_person[] = "blocked";
+const char frontier_by_person[] = "blocked";
 
 static const char *block_reason(const struct queue_state *s)
 {
     return strcmp(s->reason, "retry_after") == 0 ? "retry_after"
            : strcmp(s->reason, "back_off") == 0  ? "back_off"
-                                                 : by_person;
+                                                 : frontier_by_person;
 }
 
 static void take_queue_state(void *ctx, uint32_t queue,
@@ -136,7 +136,7 @@ static void take_queue_state(void *ctx, uint32_t queue,
     struct host_queue *h = frontier_host(r->f, queue);
 
     const char *why = block_reason(s);
-    int64_t left = why == by_person
+    int64_t left = why == frontier_by_person
                        ? schedule_left(s->blocked_until_ms, r->wall_ms,
                                        SCHEDULE_PUT_OFF_MOST_MS)
                        : schedule_left(s->blocked_until_ms, r->later_ms,

@@ -27,7 +27,9 @@ static void join(struct frontier *f, struct host_queue *h, struct bytes name)
 
     if (made && f->queues_before > 0)
         m->next_due =
-            f->asked_before + schedule_pause(&f->o.schedule, -1, 0, &f->random);
+            f->asked_before + schedule_pause(&f->o.schedule,
+                                             &(struct schedule_host){.own = -1},
+                                             &f->random);
     frontier_unschedule(f, h);
     politeness_group_join(m, h);
     frontier_reschedule(f, h);

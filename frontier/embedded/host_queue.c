@@ -157,7 +157,7 @@ int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
 {
     int64_t due = clock_later(h->next_due, h->blocked_until);
 
-    due = clock_later(due, h->expects_until);
+    due = clock_later(due, clock_later(h->silent_until, h->expects_until));
     if (h->cross_to != 0)
         due = clock_later(due, h->cross_due);
     if (pending > (uint64_t)h->leased + h->retry_count)

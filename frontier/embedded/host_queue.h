@@ -33,21 +33,29 @@ struct host_queue {
     int64_t own_delay;       /* of its robots.txt, ns; -1: none */
     int64_t set_delay;       /* by a person, in place of --delay; -1: none */
     const char *why_blocked; /* static; NULL: it is not */
-    uint32_t backoffs;       /* consecutive 429 and 503 */
-    uint32_t errors;         /* consecutive 5xx, time-outs, resets */
-    uint32_t failures;       /* consecutive failures to reach it */
+    uint32_t backoffs;       /* consecutive 429 */
+    uint32_t errors;         /* different URLs in a row that failed: 5xx,
+                                time-outs, resets */
     struct outcome dead;     /* status QUEUED: alive */
     uint8_t dead_flags;      /* of the row that says why (page_store.h) */
     uint32_t answers;        /* in this run */
     uint32_t latency_us;     /* moving mean of their times; 0: none yet */
-    uint64_t counted;        /* pages that count for --per-host */
-    uint32_t set_limit;      /* by a person: most URLs done; 0: none */
-    uint64_t done;           /* of its URLs, while there is such a limit, and
-                                not removed */
-    uint64_t withheld;       /* its URLs that wait for that to be lifted */
-    uint64_t removed_upto;   /* ids up to here a person removed; 0: none */
-    bool handed_out;         /* some URL of it was, in this run */
-    bool active;             /* has URLs that are not done */
+    uint32_t first_us;       /* the same until the first octet */
+    /* requests that did not reach it (frontier_reach.c) */
+    uint32_t failures;     /* in a row */
+    int64_t silent_since;  /* when the first of them ended */
+    int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
+    struct outcome silent; /* how the last one ended; QUEUED: it responds */
+    uint64_t counted;      /* pages that count for --per-host */
+    uint32_t set_limit;    /* by a person: most URLs done; 0: none */
+    uint64_t done;         /* of its URLs, while there is such a limit, and
+                              not removed */
+    /* its URLs, while they wait for that limit to be lifted; while it is given
+       up; while a person blocks it */
+    uint64_t withheld, given_up, blocked;
+    uint64_t removed_upto; /* ids up to here a person removed; 0: none */
+    bool handed_out;       /* some URL of it was, in this run */
+    bool active;           /* has URLs that are not done */
     /* requests to other hosts (frontier_cross_host.c) */
     uint32_t cross_to;     /* queue of the host that is asked next; 0: none */
     uint64_t cross_id;     /* on behalf of this URL */

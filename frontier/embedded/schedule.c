@@ -27,32 +27,70 @@ static int64_t doubled(int64_t base, uint32_t times, int64_t most)
     return base < most ? base : most;
 }
 
-int64_t schedule_pause(const struct schedule_options *o, int64_t own,
-                       uint32_t errors, struct schedule_random *r)
+/* More than nothing, whatever the options say: what doubles has to begin
+ * somewhere. */
+static int64_t first_wait(const struct schedule_options *o)
 {
-    int64_t pause = o->delay, ceiling = o->max_delay;
+    return o->retry_delay > 0 ? o->retry_delay : NS_PER_MS;
+}
+
+static int64_t ceiling(const struct schedule_options *o)
+{
+    return clock_later(o->max_delay, o->retry_delay);
+}
+
+bool schedule_slows(uint32_t failures)
+{
+    return failures >= SCHEDULE_FAILURES;
+}
+
+/* What a host's slowness or failures make of its pause, at most max_delay. */
+static int64_t grown(const struct schedule_options *o,
+                     const struct schedule_host *h, int64_t pause)
+{
+    int64_t most = ceiling(o);
+
+    if (o->adaptive && o->delay > 0 && h->latency > 0)
+        pause = clock_later(pause, clock_earlier(h->latency, most) *
+                                       SCHEDULE_LATENCY_FACTOR);
+    if (schedule_slows(h->failures))
+        pause = doubled(clock_later(pause, first_wait(o)),
+                        h->failures - SCHEDULE_FAILURES + 1, most);
+    return clock_earlier(pause, most);
+}
+
+int64_t schedule_pause(const struct schedule_options *o,
+                       const struct schedule_host *h, struct schedule_random *r)
+{
+    int64_t pause = o->delay;
 
     if (o->random_delay)
         pause = (int64_t)((double)pause * (0.5 + schedule_random_next(r)));
-    if (own > o->max_crawl_delay)
-        own = o->max_crawl_delay;
-    if (own > pause)
-        pause = own;
-    if (ceiling < pause)
-        ceiling = pause;
-    return doubled(pause, errors, ceiling);
+    pause = clock_later(pause, clock_earlier(h->own, o->max_crawl_delay));
+    return clock_later(pause, grown(o, h, pause));
 }
 
-int64_t schedule_backoff(int64_t retry_after, uint32_t backoffs,
-                         struct schedule_random *r)
+int64_t schedule_backoff(const struct schedule_options *o, int64_t retry_after,
+                         uint32_t backoffs, struct schedule_random *r)
 {
-    int64_t pause;
+    int64_t most = ceiling(o), pause;
 
     if (retry_after >= 0)
-        return retry_after < DAY ? retry_after : DAY;
-    pause = doubled(FIRST, backoffs > 0 ? backoffs - 1 : 0, DAY);
+        return clock_earlier(retry_after, DAY);
+    pause = doubled(clock_earlier(FIRST, most), backoffs > 0 ? backoffs - 1 : 0,
+                    most);
+    return pause - (int64_t)((double)pause * 0.25 * schedule_random_next(r));
+}
+
+int64_t schedule_silence(const struct schedule_options *o, uint32_t failures,
+                         struct schedule_random *r)
+{
+    int64_t most = clock_later(ceiling(o), first_wait(o));
+    int64_t pause =
+        doubled(first_wait(o), failures > 0 ? failures - 1 : 0, most);
+
     pause += (int64_t)((double)pause * 0.25 * schedule_random_next(r));
-    return pause < DAY ? pause : DAY;
+    return clock_earlier(pause, most);
 }
 
 int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms)
@@ -67,9 +105,9 @@ int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms)
 int64_t schedule_retry(const struct schedule_options *o, uint32_t tries,
                        struct schedule_random *r)
 {
-    int64_t most =
-        o->max_delay > o->retry_delay ? o->max_delay : o->retry_delay;
+    int64_t most = ceiling(o);
     int64_t pause = doubled(o->retry_delay, tries > 0 ? tries - 1 : 0, most);
 
-    return (int64_t)((double)pause * (0.75 + 0.5 * schedule_random_next(r)));
+    pause = (int64_t)((double)pause * (0.75 + 0.5 * schedule_random_next(r)));
+    return clock_earlier(pause, most);
 }

@@ -99,13 +99,13 @@ echo "$kills kills, $(sed -n 's/^duplicate //p' check.out) asked again"
 
 # ---- the store's upkeep, which begins with many URLs ---------------------------
 
-# 200,000 more seeds on a host where nobody listens: their queue is flushed and
-# merged as it grows, and drained, without a request for each.
+# 200,000 more seeds on a port that browsers block: their queue is flushed and
+# merged as it grows, and drained, without a request for any.
 quick=$plain
 serve --hosts 20 --pages 1000 --size 1000 --latency 5 --seed 33
-awk -v port="$port" 'BEGIN {
+awk 'BEGIN {
     for (i = 0; i < 200000; i++)
-        printf "http://127.200.0.1:%d/part-%d/page-%d\n", port, i % 100, i
+        printf "http://127.200.0.1:25/part-%d/page-%d\n", i % 100, i
 }' >seeds
 rm -rf d
 for name in $names; do
@@ -120,7 +120,7 @@ done
 crawl d -c $in_flight -i seeds --time 1ms
 ended 3
 kills=0
-stand_at 5m status-sweep # 40,000 dead seeds, however long they take
+stand_at 5m status-sweep # 40,000 such seeds, however long they take
 stand_at 5s exact-merge
 for name in $names; do
     case $name in
@@ -129,8 +129,8 @@ for name in $names; do
     esac
 done
 resume d -c 64 --time none
-ended 5 # the dead seeds
-# How far a merge of queues comes before the dead host's URLs are through is a
+ended 5 # the seeds that are not asked
+# How far a merge of queues comes before that host's URLs are through is a
 # matter of time; the suite store_crash stands at each of its steps for certain.
 reached="$reached queue-merge queue-switch queue-drop"
 serve_no_more

@@ -19,7 +19,7 @@ crawl_by_proxy() {
     shift
     status=0
     "$URLWEIR" crawl http://start.test/ -o "$dir" --proxy "$proxy" --scope any \
-        --delay 0 --retry-delay 20ms --max-delay 50ms --tries 2 --min-disk 0 \
+        --delay 0 --retry-delay 20ms --max-delay 50ms --tries 2 --give-up 1s --min-disk 0 \
         --progress none "$@" >crawl.out 2>crawl.err </dev/null || status=$?
 }
 

@@ -100,15 +100,19 @@ at() {
     # shellcheck disable=SC2086
     "$URLWEIR" crawl "http://127.0.0.9:$at/" -o "port-$n" $quick --tries 1 \
         --robots off --allow-private "$@" >crawl.out 2>crawl.err || status=$?
-    ended 5 "port $at"
+    ended "$ends" "port $at"
     exits 0 "$URLWEIR" status "port-$n" --json
     says out "\"$want\": 1"
 }
+ends=5
 at 10080 skipped.port
 says crawl.err "port: not asked, since browsers block it; --allow-port asks"
 exits 0 "$URLWEIR" explain "port-$n" http://127.0.0.9:10080/
 says out "nothing was sent: a port that browsers block"
-at 10080 failed.connect --allow-port 25,10080
+ends=3
+at 10080 queued --allow-port 25,10080 --give-up 200ms
+says crawl.err "127.0.0.9 did not respond (connect)"
+ends=5
 at 10080 skipped.port --allow-port 25
 
 # ---- NAT64 -----------------------------------------------------------------------

@@ -36,7 +36,7 @@ awk -v count="$count" -v port="$port" 'BEGIN {
 }' >seeds
 rm -rf d
 crawl d -i seeds --conns-per-host 4 -t 2 -T 1s --max-body 200K --memory 96M --warc \
-    --max-redirects 3 --give-up 1h --sitemap auto
+    --max-redirects 3 --give-up 1m --sitemap auto
 case $status in
 0 | 5) ;;
 *) ended 5 "responses at random, SEED=$number" ;;

@@ -72,7 +72,7 @@ serve_files() {
 # plain_site ADDRESS...: the files of ./web/ADDRESS there (plain_site.py), $port,
 # $seed; `log` says who was asked for what.
 plain_site() {
-    rm -f log
+    rm -f log log.times
     behind port site.err python3 "$TOP/tests/support/plain_site.py" web log "$@"
     server=$!
     waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"

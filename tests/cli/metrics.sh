@@ -175,7 +175,8 @@ is 1 urlweir_crawl_seeds
 # Every request was seen by the server, and ended in one way.
 serve_no_more
 arrived=$(grep -c . log)
-refused=$(sum last urlweir_crawl_requests_total result=connect)
+refused=$(($(sum last urlweir_crawl_requests_total result=connect) +
+    $(sum last urlweir_crawl_requests_total result=port)))
 is $((arrived + refused)) urlweir_crawl_requests_total
 for class in 3 4 5; do
     is "$(cut -f6 log | grep -c "^$class..$")" urlweir_crawl_answers_total "code=${class}xx"

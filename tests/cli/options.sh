@@ -84,7 +84,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --follow a,area,link,sitemap --ignore area --assets --sitemap auto \
     --sitemap-url "$site" --limit 1000 --per-host 500 \
     --time 90s --quota 100M --max-body 1M --max-links 99 --memory 128M --min-disk 1M \
-    --give-up 50s --delay 1ms --random-delay --max-delay 2s \
+    --give-up 50s --delay 1ms --random-delay --no-adaptive --max-delay 2s \
     --max-crawl-delay 3s --conns-per-host 1 --conns-per-ip 4 \
     --limit-rate 100M --robots report --noindex skip --queue-key host --concurrency 8 \
     --threads 2 --tries 2 --retry-delay 10ms --timeout 5s \
@@ -147,6 +147,7 @@ min-disk: 1M
 give-up: 50s
 delay: 1ms
 random-delay: true
+adaptive: false
 max-delay: 2s
 max-crawl-delay: 3s
 conns-per-host: 1

@@ -132,12 +132,13 @@ for i in 1 2 3; do
 done
 # shellcheck disable=SC2086
 "$URLWEIR" crawl $seeds -o domain $options --queue-key domain \
-    --scope seed --resolve "dead.x.test:$port:127.0.0.99" \
+    --scope seed --give-up 2s --resolve "dead.x.test:$port:127.0.0.99" \
     --resolve "www.x.test:$port:127.0.0.1" \
     --resolve "b.x.test:$port:127.0.0.2" >crawl.out 2>crawl.err &&
     status=0 || status=$?
-ended 5 "one of the hosts is dead"
-says crawl.err "3 of 9 seeds failed"
+ended 3 "one of the hosts is dead"
+says crawl.err "dead.x.test did not respond ("
+says crawl.err "3 URLs stay queued"
 serve_no_more
 # One after the other, on two addresses; robots.txt of both and six pages.
 awk -F'\t' '{ sub(/\.[0-9]*$/, ".0", $4); print }' OFS='\t' log >one && mv one log
@@ -153,8 +154,8 @@ nowhere=http://$(printf '%064d' 0).invalid/
 serve_web
 # shellcheck disable=SC2086
 "$URLWEIR" crawl "http://h1.test:$port/p1.html" "$nowhere" \
-    -o dead $options $resolve >crawl.out 2>crawl.err && status=0 || status=$?
-ended 5 "a seed has no address"
+    -o dead $options $resolve --give-up 1s >crawl.out 2>crawl.err && status=0 || status=$?
+ended 3 "a seed has no address"
 exits 0 "$URLWEIR" explain dead "$nowhere"
 says out "Could not resolve host"
 serve_no_more

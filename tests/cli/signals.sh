@@ -101,7 +101,7 @@ for run in 1 2; do
     since_mark log.part
     [ ! -s log.part ] || fail "resuming a finished crawl sent requests"
 done
-crawl failed http://127.200.0.1:$port/ -t 1
+crawl failed "${seed}nothing-here" -t 1
 ended 5
 mark
 resume failed

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Small sites with answers of one's own: status, headers, bodies of any size.
 
-    plain_site.py DIR LOG [ADDRESS...]
+    plain_site.py [--port N] DIR LOG [ADDRESS...]
 
 Serves DIR/ADDRESS/ at each loopback address ([127.0.0.1]), all on one port,
 which is printed ("port N") once it listens. A file NAME.head beside NAME holds
@@ -143,11 +143,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     self.wfile.write(chunk)
 
 
-def listen(addresses):
-    """A server at each, all on one port: what is free on the first may be taken on
+def listen(addresses, wanted):
+    """A server at each, all on one port, `wanted` if it is not 0: what is free on the first may be taken on
     another, so it is tried a few times."""
     for tries_left in range(19, -1, -1):
-        servers, port = [], 0
+        servers, port = [], wanted
         try:
             for address in addresses:
                 servers.append(Server((address, port), Handler))
@@ -161,9 +161,11 @@ def listen(addresses):
 
 
 def main():
-    directory, log = sys.argv[1:3]
+    args = sys.argv[1:]
+    port = int(args[1]) if args[0] == "--port" else 0
+    directory, log = args[2:4] if port else args[0:2]
     lock = threading.Lock()
-    servers = listen(sys.argv[3:] or ["127.0.0.1"])
+    servers = listen(args[4 if port else 2:] or ["127.0.0.1"], port)
     with open(log, "a") as out, open(log + ".times", "a") as times, \
             open(log + ".headers", "a") as heads:
         for server in servers:

@@ -27,7 +27,7 @@ enum chain {
     CHAIN_FRAGMENT, /* to a hidden page with a fragment and white space */
     CHAIN_SCHEME,   /* to a scheme that is not HTTP */
     CHAIN_NOWHERE,  /* 3xx without a Location */
-    CHAIN_DEAD,     /* to a host where nobody listens */
+    CHAIN_PORT,     /* to a port that browsers block */
     CHAIN_UP,       /* to a hidden page of its host, by dot segments */
     CHAIN_COUNT_
 };
@@ -37,7 +37,7 @@ static const unsigned STEPS[CHAIN_COUNT_] = {
     [CHAIN_THREE] = 3,    [CHAIN_FIVE] = 5,   [CHAIN_EIGHT] = 8,
     [CHAIN_LOOP] = 2,     [CHAIN_SELF] = 1,   [CHAIN_DENIED] = 1,
     [CHAIN_FRAGMENT] = 1, [CHAIN_SCHEME] = 1, [CHAIN_NOWHERE] = 1,
-    [CHAIN_DEAD] = 1,     [CHAIN_UP] = 1,
+    [CHAIN_PORT] = 1,     [CHAIN_UP] = 1,
 };
 
 static uint32_t hop_count(const struct web *w)
@@ -88,7 +88,7 @@ static uint32_t target(const struct web *w, uint32_t n)
         return rules > 0 ? web_id(w, KIND_RULE, c % rules) : 0;
     case CHAIN_SCHEME:
     case CHAIN_NOWHERE:
-    case CHAIN_DEAD:
+    case CHAIN_PORT:
         return UINT32_MAX;
     default:
         return web_hidden(w, KIND_HOP, n);
@@ -135,10 +135,9 @@ static void hop_answer(const struct web *w, uint32_t n,
         add_location(w, n, to, &location);
     } else if (n / HOPS % CHAIN_COUNT_ == CHAIN_SCHEME) {
         buf_add_str(&location, "ftp://ftp.example.invalid/file");
-    } else if (n / HOPS % CHAIN_COUNT_ == CHAIN_DEAD) {
+    } else if (n / HOPS % CHAIN_COUNT_ == CHAIN_PORT) {
         host_address(w->dead_host, address);
-        buf_addf(&location, "http://%s:%u/gone", address,
-                 (unsigned)w->spec.port);
+        buf_addf(&location, "http://%s:25/gone", address);
     }
     buf_add_str(&an->body, "<p>Moved. <a href=\"/decoy/redirect\">here</a>\n");
     answer_status(an, STATUS[(n / HOPS + n % HOPS) % 5]);

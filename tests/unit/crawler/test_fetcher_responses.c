@@ -65,8 +65,7 @@ START_TEST(statuses_have_the_outcome_of_the_table)
         {"HTTP/1.1 429 Many\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 429, true,
          true},
         {"HTTP/1.1 500 Oh\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 500, true},
-        {"HTTP/1.1 503 Busy\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 503, true,
-         true},
+        {"HTTP/1.1 503 Busy\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 503, true},
         {"HTTP/1.1 600 What\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 600},
         {"HTTP/1.1 999 What\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 999},
     };

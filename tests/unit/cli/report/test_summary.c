@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "cli/report/summary.h"
 
 static char *text;
@@ -131,22 +132,31 @@ END_TEST
 
 START_TEST(giving_up_names_the_hosts)
 {
-    static const struct summary_wait waits[] = {{"a.example", 86400000},
-                                                {"b\x1b[2J", 3600000},
-                                                {"c", 1},
-                                                {"d", 1},
-                                                {"e", 1},
-                                                {"f", 1},
-                                                {"g", 1}};
+    static const struct crawl_wait waits[] = {{"a.example", "retry_after", 12,
+                                               86400 * NS_PER_S},
+                                              {"b\x1b[2J", "", 0,
+                                               3600 * NS_PER_S},
+                                              {"c", "connect", 1, -1},
+                                              {"d", "dns", 1200, -1},
+                                              {"e", "", 0, 1},
+                                              {"f", "", 0, 1},
+                                              {"g", "", 0, 1},
+                                              {"h", "", 0, 1},
+                                              {"i", "", 0, 1}};
     struct summary s = whole;
 
     s.end = CRAWL_GAVE_UP;
     s.waits = waits;
-    s.wait_count = 7;
+    s.wait_count = 9;
     print(&s);
-    ck_assert_ptr_nonnull(strstr(text, "  a.example waits 1d00h\n"
-                                       "  b\\x1b[2J waits 1h00m\n"));
-    ck_assert_ptr_nonnull(strstr(text, "  and 2 more hosts\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "  a.example waits 1d00h (retry_after), 12 URLs\n"
+                     "  b\\x1b[2J waits 1h00m\n"
+                     "  c did not respond (connect), 1 URL stays queued\n"
+                     "  d did not respond (dns), 1,200 URLs stay queued\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "  and more hosts: urlweir status docs --hosts\n"));
+    ck_assert_ptr_null(strstr(text, "  i waits"));
     ck_assert_ptr_nonnull(strstr(text, "to go on: urlweir resume docs\n"));
     free(text);
 }

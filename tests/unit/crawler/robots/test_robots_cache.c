@@ -246,10 +246,12 @@ START_TEST(a_missing_file_is_asked_for_again_after_a_day)
 }
 END_TEST
 
-START_TEST(unreachable_means_not_now_with_back_off_to_an_hour)
+/* The pauses of a host that has no rules grow in the frontier. */
+START_TEST(unreachable_means_not_now_for_half_the_retry_delay)
 {
     struct robots_cache *c = cache_of(1 << 20);
-    int64_t now = T0, wait = SECOND;
+    int64_t now = T0;
+    const int64_t wait = SECOND / 2;
 
     for (uint32_t n = 1; n < 20; n++) {
         struct robots_answer a;
@@ -262,9 +264,7 @@ START_TEST(unreachable_means_not_now_with_back_off_to_an_hour)
         ck_assert_uint_eq(a.failures, n);
         ck_assert_int_eq(verdict(c, "/", now + wait - 1), ROBOTS_WAIT);
         now += wait;
-        wait = wait * 2 < HOUR ? wait * 2 : HOUR;
     }
-    ck_assert_int_eq(wait, HOUR);
     ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
     fetched(c, 200, keep_out, now);
     ck_assert_int_eq(verdict(c, "/", now), ROBOTS_ALLOWED);
@@ -285,9 +285,9 @@ START_TEST(a_longer_retry_after_counts_instead_up_to_a_day)
         const char *retry_after;
         int64_t wait;
     } t[] = {{"120", 2 * MINUTE},
-             {"0", SECOND},
-             {"never", SECOND},
-             {"", SECOND},
+             {"0", SECOND / 2},
+             {"never", SECOND / 2},
+             {"", SECOND / 2},
              {"1000000000", DAY}};
 
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -506,11 +506,9 @@ START_TEST(an_unreachable_origin_stays_so_across_a_restart)
     ck_assert(tell(c, origin_a, &f, T0 + SECOND, &row));
     ck_assert_int_eq(row.unreachable_since_ms, T0);
     robots_cache_restore(after, &row);
-    ck_assert_int_eq(verdict(after, "/", T0 + 2 * SECOND), ROBOTS_WAIT);
-    ck_assert_int_eq(verdict(after, "/", T0 + 3 * SECOND), ROBOTS_FETCH);
-    fetched(after, 503, NULL, T0 + 3 * SECOND);
-    ck_assert_int_eq(ask(after, origin_a, "/", T0 + 3 * SECOND).until_ms,
-                     T0 + 7 * SECOND);
+    ck_assert_int_eq(verdict(after, "/", T0 + SECOND), ROBOTS_WAIT);
+    ck_assert_int_eq(verdict(after, "/", T0 + 2 * SECOND), ROBOTS_FETCH);
+    fetched(after, 503, NULL, T0 + 2 * SECOND);
     /* The thirty days go on too. */
     ck_assert_int_eq(verdict(after, "/", T0 + 30 * DAY), ROBOTS_FETCH);
     fetched(after, 503, NULL, T0 + 30 * DAY);
@@ -585,10 +583,14 @@ static void model_told(struct model *m, int status, int64_t now)
     if (status >= 500 || status == 0 || status == 429) {
         if (!m->unreachable) {
             m->since = now;
-            m->wait = SECOND / 2;
+            m->wait = 0;
         }
         m->unreachable = true;
-        m->wait = m->wait * 2 > HOUR ? HOUR : m->wait * 2;
+        m->wait = !m->has_copy   ? SECOND / 2
+                  : m->wait == 0 ? SECOND
+                                 : m->wait * 2;
+        if (m->wait > HOUR)
+            m->wait = HOUR;
         m->retry_at = now + m->wait;
         if (!m->has_copy && now - m->since >= 30 * DAY) {
             m->has_copy = true;
@@ -636,7 +638,7 @@ START_TEST(answers_as_a_plain_model_does)
         now += (int64_t)((x >> 50) % 1000) * 40;
     }
     for (size_t i = 0; i <= ROBOTS_WAIT; i++)
-        ck_assert_uint_gt(seen[i], 100);
+        ck_assert_uint_gt(seen[i], 20);
     ck_assert(models[0].has_copy); /* thirty days have gone by */
     robots_cache_free(c);
 }
@@ -656,7 +658,7 @@ Suite *suite_robots_cache(void)
     tcase_add_test(t, rfc9309_2_4_a_copy_is_kept_for_a_day_at_most);
     tcase_add_test(t, ours_a_fetch_answers_the_url_that_waited_for_it);
     tcase_add_test(t, a_missing_file_is_asked_for_again_after_a_day);
-    tcase_add_test(t, unreachable_means_not_now_with_back_off_to_an_hour);
+    tcase_add_test(t, unreachable_means_not_now_for_half_the_retry_delay);
     tcase_add_test(t, a_longer_retry_after_counts_instead_up_to_a_day);
     tcase_add_test(t, rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed);
     tcase_add_test(t, rfc9309_2_4_a_stale_copy_is_used_while_unreachable);

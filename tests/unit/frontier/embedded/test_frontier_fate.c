@@ -190,7 +190,7 @@ START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
 }
 END_TEST
 
-START_TEST(a_host_that_cannot_be_reached_costs_its_tries_and_no_more)
+START_TEST(a_host_whose_robots_txt_fails_costs_its_tries_and_no_more)
 {
     static struct sim s;
     struct engine_item items[200];
@@ -213,8 +213,10 @@ START_TEST(a_host_that_cannot_be_reached_costs_its_tries_and_no_more)
         struct engine_lease l = lease_one(&s);
 
         if (l.id != 0) {
-            struct engine_done d = failure(&s, l.id, REASON_CONNECT, 0);
+            struct engine_done d = failure(&s, l.id, REASON_NONE, 0);
 
+            d.outcome =
+                (struct outcome){OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, 0};
             d.host.unreachable = true;
             ack(&s, &d);
             asked++;
@@ -224,7 +226,7 @@ START_TEST(a_host_that_cannot_be_reached_costs_its_tries_and_no_more)
     s.e->ops->stats(s.e, &st);
     ck_assert_uint_eq(asked, 3);
     ck_assert_uint_eq(st.queued, 0);
-    ck_assert_uint_eq(st.failed, host_urls + 1);
+    ck_assert_uint_eq(st.denied, host_urls + 1);
     s.e->ops->close(s.e);
 }
 END_TEST
@@ -399,7 +401,7 @@ Suite *suite_frontier_fate(void)
         t, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
     tcase_add_test(t, a_crawl_delay_holds_from_its_first_reading_on);
     tcase_add_test(t,
-                   a_host_that_cannot_be_reached_costs_its_tries_and_no_more);
+                   a_host_whose_robots_txt_fails_costs_its_tries_and_no_more);
     tcase_add_test(t, a_redirect_back_to_its_own_chain_is_a_loop);
     tcase_add_test(t, a_robots_txt_that_came_with_a_url_is_kept_over_restarts);
     tcase_add_test(t, the_page_limit_is_never_overrun);

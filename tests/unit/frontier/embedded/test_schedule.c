@@ -4,91 +4,126 @@
 #include "base/clock.h"
 #include "frontier/embedded/schedule.h"
 
+#define S NS_PER_S
+
 static const struct schedule_options defaults = {
-    .delay = NS_PER_S,
-    .max_delay = 30 * NS_PER_S,
-    .max_crawl_delay = 300 * NS_PER_S,
-    .retry_delay = NS_PER_S,
+    .delay = S,
+    .adaptive = true,
+    .max_delay = 30 * S,
+    .max_crawl_delay = 300 * S,
+    .retry_delay = S,
 };
 
-START_TEST(pause_is_the_delay_unless_the_host_asks_for_more)
+/* What grows when: the pause after an answer, in ms. */
+static const struct {
+    int64_t delay_ms;
+    struct schedule_host host;
+    int64_t pause_ms;
+} pauses[] = {
+    /* the delay, unless the host asks for more */
+    {1000, {.own = -1}, 1000},
+    {1000, {.own = 5 * S}, 5000},
+    {1000, {.own = 0}, 1000},
+    {1000, {.own = 3600 * S}, 300000}, /* --max-crawl-delay */
+    /* twice the response time, within max_delay */
+    {1000, {.own = -1, .latency = S / 4}, 1000},
+    {1000, {.own = -1, .latency = S / 2}, 1000},
+    {1000, {.own = -1, .latency = 2 * S}, 4000},
+    {1000, {.own = 60 * S, .latency = 2 * S}, 60000},
+    {1000, {.own = -1, .latency = 20 * S}, 30000},
+    {1000, {.own = -1, .latency = INT64_MAX}, 30000},
+    {1, {.own = -1, .latency = S}, 2000},
+    {0, {.own = -1, .latency = S}, 0}, /* who wants no delay has none */
+    /* different URLs in a row that failed: four say nothing yet */
+    {1000, {.own = -1, .failures = 1}, 1000},
+    {1000, {.own = -1, .failures = 4}, 1000},
+    {1000, {.own = -1, .failures = 5}, 2000},
+    {1000, {.own = -1, .failures = 6}, 4000},
+    {1000, {.own = -1, .failures = 9}, 30000},
+    {1000, {.own = -1, .failures = UINT32_MAX}, 30000},
+    {1000, {.own = 60 * S, .failures = 9}, 60000},
+    {1000, {.own = -1, .failures = 5, .latency = 2 * S}, 8000},
+    {0, {.own = -1, .failures = 4}, 0},
+    {0, {.own = -1, .failures = 5}, 2000}, /* from --retry-delay on */
+};
+
+START_TEST(the_pause_grows_as_the_table_says)
 {
+    struct schedule_options o = defaults;
     struct schedule_random r = {1};
 
-    ck_assert_int_eq(schedule_pause(&defaults, -1, 0, &r), NS_PER_S);
-    ck_assert_int_eq(schedule_pause(&defaults, 5 * NS_PER_S, 0, &r),
-                     5 * NS_PER_S);
-    ck_assert_int_eq(schedule_pause(&defaults, 0, 0, &r), NS_PER_S);
+    o.delay = pauses[_i].delay_ms * NS_PER_MS;
+    ck_assert_int_eq(schedule_pause(&o, &pauses[_i].host, &r),
+                     pauses[_i].pause_ms * NS_PER_MS);
 }
 END_TEST
 
-START_TEST(a_crawl_delay_is_cut_to_its_ceiling)
+START_TEST(response_times_count_only_where_that_is_asked_for)
 {
+    const struct schedule_host slow = {.own = -1, .latency = 10 * S};
+    struct schedule_options o = defaults;
     struct schedule_random r = {1};
 
-    ck_assert_int_eq(schedule_pause(&defaults, 3600 * NS_PER_S, 0, &r),
-                     300 * NS_PER_S);
-}
-END_TEST
-
-START_TEST(errors_double_the_pause_up_to_max_delay)
-{
-    struct schedule_random r = {1};
-
-    ck_assert_int_eq(schedule_pause(&defaults, -1, 1, &r), 2 * NS_PER_S);
-    ck_assert_int_eq(schedule_pause(&defaults, -1, 4, &r), 16 * NS_PER_S);
-    ck_assert_int_eq(schedule_pause(&defaults, -1, 5, &r), 30 * NS_PER_S);
-    ck_assert_int_eq(schedule_pause(&defaults, -1, 4000000000U, &r),
-                     30 * NS_PER_S);
-    /* A Crawl-delay above max_delay is kept, and errors add nothing. */
-    ck_assert_int_eq(schedule_pause(&defaults, 60 * NS_PER_S, 3, &r),
-                     60 * NS_PER_S);
+    ck_assert_int_eq(schedule_pause(&o, &slow, &r), 20 * S);
+    o.adaptive = false;
+    ck_assert_int_eq(schedule_pause(&o, &slow, &r), S);
 }
 END_TEST
 
 START_TEST(random_delay_stays_within_half_and_one_and_a_half)
 {
+    const struct schedule_host plain = {.own = -1}, own = {.own = 2 * S};
     struct schedule_options o = defaults;
     struct schedule_random r = {42};
     int64_t least = INT64_MAX, most = 0;
 
     o.random_delay = true;
     for (int i = 0; i < 10000; i++) {
-        int64_t p = schedule_pause(&o, -1, 0, &r);
+        int64_t p = schedule_pause(&o, &plain, &r);
 
         least = p < least ? p : least;
         most = p > most ? p : most;
-        ck_assert_int_ge(schedule_pause(&o, 2 * NS_PER_S, 0, &r), 2 * NS_PER_S);
+        ck_assert_int_ge(schedule_pause(&o, &own, &r), 2 * S);
     }
-    ck_assert_int_ge(least, NS_PER_S / 2);
-    ck_assert_int_lt(least, NS_PER_S * 51 / 100);
-    ck_assert_int_lt(most, NS_PER_S * 3 / 2);
-    ck_assert_int_gt(most, NS_PER_S * 149 / 100);
+    ck_assert_int_ge(least, S / 2);
+    ck_assert_int_lt(least, S * 51 / 100);
+    ck_assert_int_lt(most, S * 3 / 2);
+    ck_assert_int_gt(most, S * 149 / 100);
 }
 END_TEST
 
-START_TEST(back_off_starts_at_a_minute_and_ends_at_a_day)
+/* Of 429 without Retry-After: a minute, doubling, but never past max_delay. */
+START_TEST(back_off_is_bounded_by_max_delay)
 {
+    struct schedule_options o = defaults;
     struct schedule_random r = {7};
 
     for (int i = 0; i < 100; i++) {
-        int64_t first = schedule_backoff(-1, 1, &r);
+        for (uint32_t n = 1; n < 50; n += 7) {
+            int64_t pause = schedule_backoff(&o, -1, n, &r);
 
-        ck_assert_int_ge(first, 60 * NS_PER_S);
-        ck_assert_int_lt(first, 75 * NS_PER_S);
-        ck_assert_int_ge(schedule_backoff(-1, 3, &r), 240 * NS_PER_S);
-        ck_assert_int_eq(schedule_backoff(-1, 40, &r), 86400 * NS_PER_S);
+            ck_assert_int_gt(pause, 30 * S * 3 / 4 - 1);
+            ck_assert_int_le(pause, 30 * S);
+        }
+    }
+    o.max_delay = 600 * S;
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_ge(schedule_backoff(&o, -1, 1, &r), 45 * S);
+        ck_assert_int_le(schedule_backoff(&o, -1, 1, &r), 60 * S);
+        ck_assert_int_ge(schedule_backoff(&o, -1, 3, &r), 180 * S);
+        ck_assert_int_le(schedule_backoff(&o, -1, 40, &r), 600 * S);
     }
 }
 END_TEST
 
-START_TEST(retry_after_is_kept_and_bounded_by_a_day)
+START_TEST(retry_after_alone_is_longer_than_max_delay_up_to_a_day)
 {
     struct schedule_random r = {7};
 
-    ck_assert_int_eq(schedule_backoff(3 * NS_PER_S, 9, &r), 3 * NS_PER_S);
-    ck_assert_int_eq(schedule_backoff(0, 1, &r), 0);
-    ck_assert_int_eq(schedule_backoff(INT64_MAX, 1, &r), 86400 * NS_PER_S);
+    ck_assert_int_eq(schedule_backoff(&defaults, 3 * S, 9, &r), 3 * S);
+    ck_assert_int_eq(schedule_backoff(&defaults, 0, 1, &r), 0);
+    ck_assert_int_eq(schedule_backoff(&defaults, 7200 * S, 1, &r), 7200 * S);
+    ck_assert_int_eq(schedule_backoff(&defaults, INT64_MAX, 1, &r), 86400 * S);
 }
 END_TEST
 
@@ -99,11 +134,37 @@ START_TEST(retries_double_with_jitter_up_to_max_delay)
     for (int i = 0; i < 100; i++) {
         int64_t second = schedule_retry(&defaults, 2, &r);
 
-        ck_assert_int_ge(second, NS_PER_S * 3 / 2);
-        ck_assert_int_le(second, NS_PER_S * 5 / 2);
-        ck_assert_int_le(schedule_retry(&defaults, 60, &r),
-                         NS_PER_S * 30 * 5 / 4);
+        ck_assert_int_ge(second, S * 3 / 2);
+        ck_assert_int_le(second, S * 5 / 2);
+        ck_assert_int_le(schedule_retry(&defaults, 60, &r), 30 * S);
     }
+}
+END_TEST
+
+START_TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
+{
+    static const int64_t least[] = {1, 2, 4, 8, 16, 30, 30};
+    struct schedule_random r = {9};
+
+    for (uint32_t n = 1; n <= 7; n++) {
+        int64_t pause = schedule_silence(&defaults, n, &r);
+
+        ck_assert_int_ge(pause, least[n - 1] * S);
+        ck_assert_int_le(pause, least[n - 1] * S * 5 / 4);
+        ck_assert_int_le(pause, 30 * S);
+    }
+    ck_assert_int_eq(schedule_silence(&defaults, UINT32_MAX, &r), 30 * S);
+}
+END_TEST
+
+/* Else nobody would ever be waited for. */
+START_TEST(the_first_pause_is_never_nothing)
+{
+    struct schedule_options o = defaults;
+    struct schedule_random r = {9};
+
+    o.retry_delay = o.max_delay = 0;
+    ck_assert_int_gt(schedule_silence(&o, 1, &r), 0);
 }
 END_TEST
 
@@ -125,13 +186,16 @@ Suite *suite_schedule(void)
     Suite *s = suite_create("schedule");
     TCase *t = tcase_create("schedule");
 
-    tcase_add_test(t, pause_is_the_delay_unless_the_host_asks_for_more);
-    tcase_add_test(t, a_crawl_delay_is_cut_to_its_ceiling);
-    tcase_add_test(t, errors_double_the_pause_up_to_max_delay);
+    tcase_add_loop_test(t, the_pause_grows_as_the_table_says, 0,
+                        sizeof pauses / sizeof *pauses);
+    tcase_add_test(t, response_times_count_only_where_that_is_asked_for);
     tcase_add_test(t, random_delay_stays_within_half_and_one_and_a_half);
-    tcase_add_test(t, back_off_starts_at_a_minute_and_ends_at_a_day);
-    tcase_add_test(t, retry_after_is_kept_and_bounded_by_a_day);
+    tcase_add_test(t, back_off_is_bounded_by_max_delay);
+    tcase_add_test(t, retry_after_alone_is_longer_than_max_delay_up_to_a_day);
     tcase_add_test(t, retries_double_with_jitter_up_to_max_delay);
+    tcase_add_test(t,
+                   a_host_that_does_not_respond_is_asked_after_growing_pauses);
+    tcase_add_test(t, the_first_pause_is_never_nothing);
     tcase_add_test(t, the_same_seed_gives_the_same_numbers);
     suite_add_tcase(s, t);
     return s;

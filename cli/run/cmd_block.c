@@ -5,7 +5,8 @@
  *
  * A crawl of ours queues by host, so a host may be written as people write it,
  * or as a URL; the keys of a frontier that is only served are what its clients
- * make them, and go as they are.
+ * make them, and go as they are. A block also begins or ends in a crawl that
+ * nobody runs: what a resume would do is said before it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/control/steer.h"
+#include "cli/run/crawl_run.h"
+#include "cli/run/stopped_crawl.h"
 #include "config/quantity.h"
 #include "frontier/url/url.h"
 #include "service/http/http_text.h"
@@ -52,8 +55,10 @@ static const struct usage block_usage = {
     .name = "block",
     .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
                 "[--crawl NAME]",
-    .about = "Holds a host back in a crawl or service that runs: nothing more "
-             "is asked of it until then. Kept over restarts.",
+    .about = "Holds a host back: nothing more is asked of it until then. Kept "
+             "over restarts; a crawl that nobody runs takes it too. With --off "
+             "a host that was given up, since it did not respond, is asked "
+             "again.",
     .table = &block_table,
     .least = 2,
     .most = 2,
@@ -92,7 +97,7 @@ static int take_host(struct steer *t, const char *text, struct buf *key)
     struct url u;
     int code = EXIT_DONE;
 
-    if (!steer_is_own(t->crawl)) {
+    if (t->crawl != NULL && !steer_is_own(t->crawl)) {
         buf_add_str(key, text);
         return EXIT_DONE;
     }
@@ -120,7 +125,10 @@ static void print_result(const struct steer *t, const struct buf *key,
     struct buf line;
 
     buf_init(&line, 65536);
-    steer_add_label(t, t->crawl, &line);
+    if (t->crawl != NULL)
+        steer_add_label(t, t->crawl, &line);
+    else
+        format_terminal(&line, bytes_of_str(t->operands.item[0]));
     buf_add_str(&line, ": ");
     format_terminal(&line, buf_bytes(key));
     buf_addf(&line, " is %s", what);
@@ -230,6 +238,37 @@ static int read_until(const struct steer *t, uint64_t *until)
     return EXIT_DONE;
 }
 
+/* "DIR: HOST is WHAT", in a crawl that nobody runs. */
+static int block_stopped(struct steer *t, struct buf *key, uint64_t until,
+                         const char *what)
+{
+    const char *dir = t->operands.item[0];
+    struct stopped_crawl *c = NULL;
+    uint64_t left;
+    enum status st, closed;
+    int code = take_host(t, t->operands.item[1], key);
+
+    if (code != EXIT_DONE || !stopped_crawl_open(&c, "block", dir, &code))
+        return code;
+    st = stopped_crawl_block(c, buf_bytes(key), (int64_t)until * 1000);
+    closed = stopped_crawl_close(c, &left);
+    if (st == STATUS_NOT_FOUND) {
+        format_terminal(&t->why, bytes_of_str(dir));
+        buf_add_str(&t->why, " has no URL of ");
+        format_terminal(&t->why, buf_bytes(key));
+        return steer_failed(t, st);
+    }
+    if (st != STATUS_OK || closed != STATUS_OK)
+        return crawl_open_failed(st != STATUS_OK ? st : closed, dir);
+    if (t->s.json)
+        steer_print(json_pack("{s:s, s:o, s:s}", "dir", dir, "key",
+                              json_stringn(buf_str(key), key->len), "is",
+                              what));
+    else
+        print_result(t, key, what);
+    return EXIT_DONE;
+}
+
 static int block(struct steer *t, struct buf *key)
 {
     char iso[CLOCK_ISO_SIZE], what[64];
@@ -237,15 +276,18 @@ static int block(struct steer *t, struct buf *key)
     json_t *moment;
     int code = read_until(t, &until);
 
-    if (code == EXIT_DONE)
-        code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
     clock_iso(iso, (int64_t)until * 1000);
+    snprintf(what, sizeof what,
+             until != 0 ? "blocked until %.19sZ" : "blocked no longer", iso);
+    if (control_place_is_stopped(t->operands.item[0]))
+        return block_stopped(t, key, until, what);
+    code = find_queue(t, key);
+    if (code != EXIT_DONE)
+        return code;
     moment = until != 0 ? json_sprintf("%.19sZ", iso) : json_null();
-    snprintf(what, sizeof what, "blocked until %.19sZ", iso);
-    return set_queue(t, "/v1/queues/block", "until", moment, key,
-                     until != 0 ? what : "blocked no longer");
+    return set_queue(t, "/v1/queues/block", "until", moment, key, what);
 }
 
 /* ---- delay ---- */

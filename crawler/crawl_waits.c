@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* crawl_waits.c - which hosts a crawl that ends still has URLs of. */
+#include <stdio.h>
+#include <string.h>
+
+#include "crawler/crawl_impl.h"
+
+static bool is_noted(const struct crawl_result *r, struct bytes host)
+{
+    for (size_t i = 0; i < r->wait_count; i++)
+        if (bytes_is(host, r->waits[i].host))
+            return true;
+    return false;
+}
+
+void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
+                     uint64_t urls, int64_t ns)
+{
+    struct crawl_result *r = &c->result;
+    struct crawl_wait *w = &r->waits[r->wait_count];
+
+    if (r->wait_count == CRAWL_WAITS || is_noted(r, host))
+        return;
+    *w = (struct crawl_wait){.why = why, .urls = urls, .ns = ns};
+    snprintf(w->host, sizeof w->host, "%.*s",
+             (int)(host.len < 200 ? host.len : 200), host.at);
+    r->wait_count++;
+}
+
+void crawl_note_waits(struct crawl *c, int64_t now)
+{
+    struct engine_host_row rows[CRAWL_WAITS];
+    size_t n;
+    bool all;
+
+    if (c->end == CRAWL_FINISHED)
+        return;
+    n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BLOCKED, CRAWL_WAITS, now,
+                              rows, &all);
+    for (size_t i = 0; i < n; i++) {
+        bool given_up = rows[i].state == ENGINE_HOST_DEAD;
+
+        if (rows[i].queued > 0 && (given_up || c->end == CRAWL_GAVE_UP))
+            crawl_note_wait(c, rows[i].host, rows[i].why, rows[i].queued,
+                            given_up ? -1 : rows[i].due - now);
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_reach.c - hosts that do not respond: how long they are waited for.
+ *
+ *     responds ──unreachable──► waits, with growing pauses ──give_up──► given
+ * up ▲                         │                                      │
+ *        └──────a response─────────┴────────unblocked, a new run──────────┘
+ *
+ * A server that restarts costs nothing: what is queued stays queued, and a URL
+ * whose request found nobody has used up no try. The first response ends the
+ * wait. A host that is given up keeps its URLs for the next run, and this one
+ * ends without them.
+ *
+ * A host may also answer, but not so that its URLs may be fetched: 5xx for its
+ * robots.txt, a certificate that is not trusted. That is not `silent`; it waits
+ * in the same way, but its URLs have their tries, and it is dead when those of
+ * one have been used up (frontier_ack.c).
+ *
+ * Nothing of this holds over a restart, since a person who resumes a crawl has
+ * a reason to: the row in queue_state is for readers of a crawl that has ended.
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "frontier/embedded/frontier_impl.h"
+
+#define NEVER INT64_MAX
+
+static bool responds(struct host_queue *h)
+{
+    bool was_silent = h->silent.status != OUTCOME_QUEUED;
+
+    h->failures = 0;
+    h->silent_since = h->silent_until = 0;
+    h->silent = (struct outcome){.status = OUTCOME_QUEUED};
+    return was_silent;
+}
+
+void frontier_reach_again(struct host_queue *h)
+{
+    (void)responds(h);
+}
+
+static void tell(struct frontier *f, const struct host_queue *h,
+                 const char *what)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    log_info(what, "host=%.*s reason=%s urls=%llu", (int)key.len, key.at,
+             outcome_reason_name(h->silent.reason),
+             (unsigned long long)frontier_store_pending(f->store, h->queue));
+}
+
+/* True: its time is over. The last request goes out when it is. */
+static bool bound_wait(const struct frontier *f, struct host_queue *h,
+                       int64_t ended)
+{
+    int64_t most = f->o.schedule.give_up;
+
+    if (most == 0)
+        return false;
+    if (ended - h->silent_since >= most)
+        return true;
+    h->silent_until = clock_earlier(h->silent_until, h->silent_since + most);
+    return false;
+}
+
+static bool waits(struct frontier *f, struct host_queue *h,
+                  const struct engine_host_news *news, struct outcome how)
+{
+    bool first = h->silent.status == OUTCOME_QUEUED;
+
+    if (news->ended < h->silent_until)
+        return false; /* it was out together with one that told as much */
+    if (h->failures++ == 0)
+        h->silent_since = news->ended;
+    h->silent_until =
+        news->ended + schedule_silence(&f->o.schedule, h->failures, &f->random);
+    if (!news->silent)
+        return false;
+    h->silent = how;
+    if (first)
+        tell(f, h, "a host does not respond; its URLs wait");
+    if (!bound_wait(f, h, news->ended))
+        return first;
+    h->silent_until = NEVER;
+    tell(f, h, "a host did not respond for --give-up; its URLs stay queued");
+    return true;
+}
+
+bool frontier_note_reach(struct frontier *f, struct host_queue *h,
+                         const struct engine_host_news *news,
+                         struct outcome how)
+{
+    if (news->ended == 0)
+        return false;
+    return news->unreachable ? waits(f, h, news, how) : responds(h);
+}
+
+bool frontier_is_given_up(const struct host_queue *h)
+{
+    return h->silent_until == NEVER;
+}
+
+const char *frontier_reach_reason(const struct host_queue *h, char *out,
+                                  size_t size)
+{
+    if (h->silent.status == OUTCOME_QUEUED)
+        return NULL;
+    snprintf(out, size, "%s:%s",
+             frontier_is_given_up(h) ? QUEUE_GIVEN_UP : QUEUE_SILENT,
+             outcome_reason_name(h->silent.reason));
+    return out;
+}
