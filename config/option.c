@@ -124,8 +124,7 @@ bool option_given(const struct option_table *t, size_t i, const void *settings)
     return option_source(t, i, settings) >= OPTION_FROM_FILE;
 }
 
-/* The value of an option without a default that the user did not set. */
-static void zero_field(const struct option_spec *s, void *at)
+static size_t field_size(const struct option_spec *s)
 {
     static const size_t size[] = {
         [OPTION_FLAG] = sizeof(bool),
@@ -138,7 +137,19 @@ static void zero_field(const struct option_spec *s, void *at)
         [OPTION_LIST] = sizeof(struct option_list),
     };
 
-    memset(at, 0, size[s->type]);
+    return size[s->type];
+}
+
+void option_assign(const struct option_table *t, size_t i, void *settings,
+                   const void *other, enum option_source from)
+{
+    const struct option_spec *s = &t->spec[i];
+    void *at = field(s, settings);
+
+    value_free(s, at);
+    memcpy(at, field_of(s, other), field_size(s));
+    value_copy(s, at, field_of(s, other));
+    *source_of(t, i, settings) = (uint8_t)from;
 }
 
 void option_defaults(const struct option_table *t, void *settings)
@@ -150,7 +161,8 @@ void option_defaults(const struct option_table *t, void *settings)
         const struct option_spec *s = &t->spec[i];
         enum status st;
 
-        zero_field(s, field(s, settings));
+        /* The value of an option without a default that nobody set. */
+        memset(field(s, settings), 0, field_size(s));
         *source_of(t, i, settings) = OPTION_FROM_DEFAULT;
         if (s->fallback == NULL)
             continue;

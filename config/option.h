@@ -106,6 +106,10 @@ MUST_CHECK enum status option_set(const struct option_table *t, size_t i,
 void option_clear(const struct option_table *t, size_t i, void *settings,
                   enum option_source from);
 
+/* Option `i` of `settings` becomes what it is in `other`, as said by `from`. */
+void option_assign(const struct option_table *t, size_t i, void *settings,
+                   const void *other, enum option_source from);
+
 enum option_source option_source(const struct option_table *t, size_t i,
                                  const void *settings);
 /* Was it given for this run, in a file or on the command line? */

@@ -5,6 +5,7 @@
  * attaching crawl_job.c            the parts of a job: taken, started, released
  *   crawl_job_make.c       a crawl that was not there
  *   crawl_job_open.c       one that is there: opened, or looked at
+ *   crawl_job_follow.c     a file of the operator that has changed
  *   crawl_job_options.c    the options of a crawl job
  *   crawl_job_json.c       settings and seeds as clients send them
  *   crawl_job_path.c       paths that clients name
@@ -86,6 +87,15 @@ enum status crawl_job_load(struct crawl_settings *s, const char *dir,
 /* The file of the operator for a crawl, NULL: none. */
 const struct crawl_job_file *crawl_job_file_of(const struct crawl_jobs *h,
                                                const char *name);
+
+/* ---- crawl_job_follow.c ---- */
+
+/* What is new in the file of the operator, onto the settings of the crawl, and
+ * saved. `text`: the file, empty if it is as it was; to be kept as a copy when
+ * all of it is done. `f` NULL: there is none. */
+MUST_CHECK enum status crawl_job_follow(struct crawl_settings *s,
+                                        const struct crawl_job_file *f,
+                                        struct buf *text, struct buf *why);
 
 /* ---- crawl_job.c; registry's thread ---- */
 

@@ -183,5 +183,9 @@ enum status settings_put_in_force(struct engine *e, struct crawl_setup *c,
 
     if (st == STATUS_OK && recheck)
         e->ops->recheck(e, c->scope);
-    return st == STATUS_OK ? crawl_setup_reopen(e, c, s) : st;
+    if (st == STATUS_OK)
+        st = crawl_setup_reopen(e, c, s);
+    return st == STATUS_OK
+               ? e->ops->turn(e, true, clock_mono(), clock_wall_ms(), NULL)
+               : st;
 }

@@ -45,7 +45,8 @@ MUST_CHECK enum status settings_note_first(struct engine *e,
 MUST_CHECK enum status settings_note(struct engine *e,
                                      const struct crawl_settings *s,
                                      bool *recheck);
-/* Puts `s` in force in a crawl that is open and does not run yet: opens its
+/* Puts `s` in force in a crawl that is open and does not run yet, on disk when
+ * it returns: opens its
  * scope again, has queued URLs asked again if what drops them ever changed, and
  * lets drops in that they allow (engine_ops.rejudge). */
 MUST_CHECK enum status settings_put_in_force(struct engine *e,

@@ -148,7 +148,7 @@ void status_print_settings(const json_t *o)
     }
     settings_init(&none);
     defaults = settings_json(&none);
-    printf("  settings other than the defaults\n");
+    puts("  settings that are not the defaults");
     json_object_foreach(json_object_get(o, "settings"), name, value)
     {
         if (is_told(o, defaults, name, value))

@@ -135,6 +135,23 @@ exits 3 urlweir crawl -i seeds.txt -o two --scope domain --depth 5 --limit 20 \
 exits 3 urlweir resume two --limit 40 -q
 exits 0 urlweir resume two --limit none -q
 
+# Changing its settings: each command of that chapter, ended early.
+mkdir changing && cd changing
+# shellcheck disable=SC2086
+exits 3 urlweir crawl "$seed" -o crawl --delay 0 --limit 5 $here
+sed -n '/^## Changing its settings/,/^## Who/s/^    \(urlweir [^#]*\).*/\1/p' "$docs/operating.md" >../changing.sh
+[ "$(wc -l <../changing.sh)" -ge 4 ] || fail "no commands on settings in operating.md"
+while read -r command; do
+    case $command in
+    *resume*) exits 3 sh -c "$command --time 300ms" ;;
+    *) exits 0 sh -c "$command" ;;
+    esac
+done <../changing.sh
+says out "limit: 5000"
+says out "exclude: /library/"
+! grep -q "limit-rate: 100K$" out || fail "--once was kept: $(cat out)"
+cd ..
+
 # A crawl's directory, copied while it does not run, is a crawl.
 cp -r crawl copied
 exits 0 urlweir verify copied

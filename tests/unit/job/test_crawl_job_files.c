@@ -147,6 +147,21 @@ START_TEST(what_was_changed_through_the_service_outlives_an_unchanged_file)
 }
 END_TEST
 
+START_TEST(a_changed_file_leaves_what_it_said_before_to_the_service)
+{
+    restart_with(YAML "delay: 1s\ndepth: 2\nexclude: [/a/]\n");
+    does(CRAWLS_SET_SETTINGS, "news", "{'delay': '7s', 'exclude': ['/b/']}");
+    restart_with(YAML "delay: 1s\ndepth: 3\nexclude: [/a/]\n");
+    ck_assert_str_eq(json_string_value(setting("news", "delay")), "7s");
+    ck_assert_int_eq(json_integer_value(setting("news", "depth")), 3);
+    ck_assert_str_eq(json_string_value(
+                         json_array_get(setting("news", "exclude"), 0)),
+                     "/b/");
+    restart_with(YAML "delay: 2s\ndepth: 3\nexclude: [/a/]\n");
+    ck_assert_str_eq(json_string_value(setting("news", "delay")), "2s");
+}
+END_TEST
+
 Suite *suite_crawl_job_files(void)
 {
     Suite *suite = suite_create("crawl_job_files");
@@ -162,6 +177,7 @@ Suite *suite_crawl_job_files(void)
     tcase_add_test(t, a_changed_file_changes_the_crawl_and_adds_its_seeds);
     tcase_add_test(
         t, what_was_changed_through_the_service_outlives_an_unchanged_file);
+    tcase_add_test(t, a_changed_file_leaves_what_it_said_before_to_the_service);
     suite_add_tcase(suite, t);
     return suite;
 }
