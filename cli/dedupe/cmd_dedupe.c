@@ -127,9 +127,9 @@ static unsigned threads_of(const struct dedupe_settings *s)
 
 #define ROOM_FOR_HUGE_PAGES (UINT64_C(128) << 20)
 
-/* A system may give out huge pages unasked, for the heap too: then more of it
- * is resident than was ever written, by some MiB. Where little is allowed, none
- * are taken; in so little memory they save no time either. */
+/* The kernel may use huge pages unasked, for the heap too; then some MiB more
+ * are resident than were ever written. If little memory is allowed, we disable
+ * them; with so little memory they would save no time either. */
 static void keep_within(uint64_t memory)
 {
     if (memory < ROOM_FOR_HUGE_PAGES)

@@ -2,15 +2,15 @@
 /*
  * dedupe_pipe.c - batches of lines, read and digested by threads, in order.
  *
- * A ring of slots, numbered as the input is read: batch number n stands in slot
- * n modulo SLOTS. A slot goes round
+ * A ring of slots, numbered as the input is read: batch number n is in slot n
+ * modulo SLOTS. The states of a slot:
  *
  *     FREE --a thread fills it, holding `input`--> WORK --parsed--> READY
  *       ^---------------------- released by the owner ---------------'
  *
- * `input` orders the threads before the input and gives out numbers; `mtx`
+ * The mutex `input` lets one thread at a time read and take a number; `mtx`
  * guards the states. A thread holds `input` while it waits for a slot, so the
- * others queue up behind it and nothing is read ahead of its number.
+ * others wait for it, and batches are read in order of their numbers.
  */
 #include "cli/dedupe/dedupe_pipe.h"
 
@@ -24,10 +24,10 @@
 
 #define SLOTS        6
 #define THREADS_MOST 4
-/* Canonical text of one batch: percent-encoding makes at most three octets of
- * one, and a line may be long. */
+/* Room for the canonical text of a batch: percent-encoding makes at most three
+ * octets of one, and a line may be long. */
 #define TEXT_MOST (4 * (LINE_MOST + LINE_BATCH_BYTES))
-/* A buffer that a batch of long lines left larger than this is let go. */
+/* A buffer larger than this, after a batch of long lines, is freed. */
 #define TEXT_KEPT (2 * LINE_BATCH_BYTES)
 
 enum slot_state { SLOT_FREE, SLOT_WORK, SLOT_READY };
@@ -50,7 +50,7 @@ struct dedupe_pipe {
     pthread_mutex_t mtx;
     pthread_cond_t ready, freed;
     uint64_t next; /* the owner's next batch */
-    uint64_t last; /* batches there are, once `ended` */
+    uint64_t last; /* number of batches, once `ended` */
     bool ended, leaving;
     enum status status;
     struct slot slots[SLOTS];
@@ -88,7 +88,7 @@ static void digest_batch(const struct dedupe_pipe *p, struct dedupe_batch *b,
         digest_line(p, b, i, url);
 }
 
-/* The slot of the next number, once it is free; NULL: the pipe is leaving. */
+/* Waits for the slot of the next number; NULL: the pipe is being freed. */
 static struct slot *wait_for_slot(struct dedupe_pipe *p)
 {
     struct slot *s = &p->slots[p->filled % SLOTS];
@@ -116,7 +116,7 @@ static void end_input(struct dedupe_pipe *p, struct slot *s, enum status st)
     pthread_mutex_unlock(&p->mtx);
 }
 
-/* A batch cut off the input, not parsed yet; NULL: there is no more. */
+/* Cuts a batch off the input, not parsed yet; NULL: there is no more. */
 static struct slot *take_input(struct dedupe_pipe *p)
 {
     struct slot *s;

@@ -1,10 +1,10 @@
 /*
  * dedupe_pipe.h - batches of lines, read and digested by threads, in order.
  *
- * Parsing a URL costs as much as all else that is done about a line, so it is
- * done by several threads: each takes the input for the time it needs to cut a
- * batch off it, then parses that batch while others read on. The ring between
- * them and the owner is bounded: who is ahead waits.
+ * Parsing a URL costs as much as everything else done for a line, so several
+ * threads do it: each locks the input to cut a batch off it, then parses that
+ * batch while others read on. The ring between them and the owner is bounded:
+ * the faster side waits.
  *
  * The owner is one thread; dedupe_pipe_stop() may be called from any.
  */
@@ -26,8 +26,8 @@ struct dedupe_batch {
     bool valid[LINE_BATCH_LINES];            /* has a digest */
     struct digest digests[LINE_BATCH_LINES]; /* of valid lines, in order */
     size_t digest_count;
-    /* Canonical forms of valid lines, in order, each with its LF, where they
-     * were asked for; each one's end in `text`. */
+    /* Canonical forms of valid lines, in order, each with its LF, if asked for;
+     * text_end has the end of each in `text`. */
     struct buf text;
     size_t text_end[LINE_BATCH_LINES];
 };
@@ -46,13 +46,13 @@ MUST_CHECK enum status dedupe_pipe_start(struct dedupe_pipe **out,
 /* Stops, waits for the threads, frees. NULL is fine. */
 void dedupe_pipe_free(struct dedupe_pipe *p);
 
-/* The next batch in the order of the input; NULL: none within `timeout_ns`, or
- * none will come: *ended. The owner's until it is released. */
+/* The next batch in the order of the input; NULL: none came within
+ * `timeout_ns`, or, if *ended, none will. Valid until it is released. */
 struct dedupe_batch *dedupe_pipe_next(struct dedupe_pipe *p, int64_t timeout_ns,
                                       bool *ended);
 void dedupe_pipe_release(struct dedupe_pipe *p);
 
-/* At the end: STATUS_OK, or what line_input_fill() said. */
+/* At the end: STATUS_OK, or the failure of line_input_fill(). */
 enum status dedupe_pipe_status(const struct dedupe_pipe *p);
 
 #endif

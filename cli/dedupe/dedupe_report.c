@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dedupe_report.c - what `urlweir dedupe` is doing and has done, on stderr.
+ * dedupe_report.c - progress and summary of `urlweir dedupe`, on stderr.
  */
 #include "cli/dedupe/dedupe_report.h"
 
@@ -21,7 +21,7 @@
 struct dedupe_report {
     bool bar;
     int64_t start, due, sampled; /* monotonic */
-    uint64_t lines;              /* when it was sampled */
+    uint64_t lines;              /* at the last sample */
     double rate;
 };
 
@@ -51,7 +51,7 @@ void dedupe_report_free(struct dedupe_report *r)
     free(r);
 }
 
-/* Half of it is of the last five samples or so. */
+/* A moving average: half the weight is on the last five samples or so. */
 static void take_rate(struct dedupe_report *r, uint64_t lines, int64_t now)
 {
     double lately = (double)(lines - r->lines) * (double)NS_PER_S /
@@ -90,7 +90,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Adds a part where there is room for it. */
+/* Adds a part if there is room for it. */
 static void add_part(struct buf *out, size_t start, size_t width,
                      struct buf *part)
 {
@@ -236,8 +236,8 @@ enum status dedupe_summary_json(struct buf *out, const struct dedupe_summary *s)
     return STATUS_OK;
 }
 
-/* VmHWM of proc(5), in kB. getrusage(2) would count what ran in this process
- * before its exec too. */
+/* VmHWM of proc(5), in kB. getrusage(2) would include the program that this
+ * process ran before exec. */
 uint64_t dedupe_peak_memory(void)
 {
     uint64_t kib = 0;

@@ -1,5 +1,5 @@
 /*
- * dedupe_report.h - what `urlweir dedupe` is doing and has done, on stderr.
+ * dedupe_report.h - progress and summary of `urlweir dedupe`, on stderr.
  *
  * While it runs: one live line on a terminal, elsewhere one line of key=value
  * every ten seconds, later every minute. At the end: a summary for a person or
@@ -18,8 +18,8 @@
 struct dedupe_progress {
     int64_t elapsed_ms;
     uint64_t lines, unique, duplicates, invalid;
-    uint64_t bytes; /* read, as they stand in the files */
-    uint64_t size;  /* of all files; 0: nobody knows */
+    uint64_t bytes; /* read, before decompression */
+    uint64_t size;  /* of all files; 0: unknown */
 };
 
 struct dedupe_report;
@@ -28,7 +28,7 @@ struct dedupe_report;
 struct dedupe_report *dedupe_report_new(int64_t now);
 void dedupe_report_update(struct dedupe_report *r,
                           const struct dedupe_progress *s, int64_t now);
-/* Takes the live line away, and frees. NULL is fine. */
+/* Removes the live line, and frees. NULL is fine. */
 void dedupe_report_free(struct dedupe_report *r);
 
 /* ---- the text of it ---- */
@@ -42,9 +42,9 @@ void dedupe_report_line(struct buf *out, const struct dedupe_progress *s,
 struct dedupe_summary {
     struct dedupe_progress all;
     uint64_t known, known_before; /* in the set: at the end, at the start */
-    uint64_t memory; /* most that was resident, octets; 0: nobody knows */
+    uint64_t memory;              /* peak resident octets; 0: unknown */
     uint64_t disk;
-    const char *dir; /* NULL: the set was not kept */
+    const char *dir; /* NULL: the set was not stored */
     bool interrupted;
 };
 
@@ -53,7 +53,7 @@ void dedupe_summary_text(struct buf *out, const struct dedupe_summary *s);
 MUST_CHECK enum status dedupe_summary_json(struct buf *out,
                                            const struct dedupe_summary *s);
 
-/* The most memory this process has had resident, in octets; 0: nobody knows. */
+/* The most memory this process has had resident, in octets; 0: unknown. */
 uint64_t dedupe_peak_memory(void);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dedupe_run.c - `urlweir dedupe`, once its options are understood.
+ * dedupe_run.c - runs `urlweir dedupe`, once its options are parsed.
  *
- * The turn of the loop: take the next batch of the pipe, ask the set which of
- * its lines are new, write those out, let the set settle. What the set commits
- * was written before, and synced where stdout is a file, so a crash repeats
- * lines and never swallows one.
+ * Each turn of the loop takes the next batch from the pipe, asks the set which
+ * of its lines are new, writes those out and lets the set settle. Lines are
+ * written out, and synced if stdout is a file, before the set commits them, so
+ * after a crash lines may be repeated but are never lost.
  *
- * Signals are blocked everywhere and taken by a thread of their own: the first
- * stops reading, the second ends the process on the spot, which no kept set
- * minds.
+ * Signals are blocked everywhere and handled by a thread of their own: the
+ * first stops reading, the second ends the process at once, which does not harm
+ * a stored set.
  */
 #include "cli/dedupe/dedupe_run.h"
 
@@ -52,7 +52,7 @@ struct run {
     struct dedupe_progress progress;
     int64_t start, committed_at;
     uint64_t fresh; /* since the last commit */
-    bool sync_out;  /* stdout is a file and the set is kept */
+    bool sync_out;  /* stdout is a file and the set is stored */
     bool fresh_of[DEDUPE_BATCH];
     struct {
         char *at;
@@ -85,7 +85,8 @@ static void *watch(void *arg)
     }
 }
 
-/* Before any other thread is started: they inherit what is blocked. */
+/* Runs before any other thread is started, since they inherit the blocked
+ * signals. */
 static bool start_watching(struct run *r)
 {
     stop_signals_block();
@@ -138,7 +139,7 @@ static void put(struct run *r, struct bytes text)
     r->out.len += text.len;
 }
 
-/* To the disk, before a commit says that it is there. */
+/* Syncs the output before a commit records it. */
 static bool sync_output(struct run *r)
 {
     if (r->sync_out && fdatasync(STDOUT_FILENO) != 0) {
@@ -148,8 +149,8 @@ static bool sync_output(struct run *r)
     return r->failure == FAIL_NONE;
 }
 
-/* A run that was killed may have left half a line at the end of a file that is
- * appended to: what is written now must not run into it. */
+/* A killed run may have left half a line at the end of the file we append to:
+ * end that line first. */
 static void end_torn_line(struct run *r)
 {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -175,7 +176,7 @@ static void end_torn_line(struct run *r)
 
 /* ---- one batch ---- */
 
-/* Line i as it came, with its LF where it has one. */
+/* Line i as it was read, with its LF if it has one. */
 static struct bytes line_text(const struct line_batch *b, size_t i)
 {
     size_t end = i + 1 < b->count ? b->lines[i + 1].at : b->len;
@@ -202,7 +203,7 @@ static void put_invalid(struct run *r, const struct dedupe_batch *b, size_t i)
 
 static void put_lines(struct run *r, const struct dedupe_batch *b)
 {
-    size_t k = 0; /* of the valid ones */
+    size_t k = 0; /* index among valid lines */
 
     for (size_t i = 0; i < b->in.count; i++) {
         if (!b->valid[i]) {
@@ -299,7 +300,7 @@ static void run_pipe(struct run *r)
     if (set_failed(r, dedupe_pipe_start(&r->pipe, r->in, r->set, &o)))
         return;
     loop(r);
-    /* What was read before an input that failed has been written out. */
+    /* Lines read before the input failed have been written out. */
     if (r->failure == FAIL_NONE || r->failure == FAIL_INPUT) {
         enum failure before = r->failure;
 
@@ -310,7 +311,7 @@ static void run_pipe(struct run *r)
     dedupe_pipe_free(r->pipe);
 }
 
-/* ---- what went wrong ---- */
+/* ---- errors ---- */
 
 static enum exit_code say_refusal(const struct dedupe_command *c,
                                   enum status st,
@@ -374,7 +375,8 @@ static enum exit_code say_failure(const struct run *r)
     }
 }
 
-/* As a filter ends that nobody reads: by the signal that was ignored so far. */
+/* Ends by SIGPIPE, ignored until now, as filters do when nobody reads their
+ * output. */
 static void die_of_sigpipe(void)
 {
     sigset_t set;
@@ -472,7 +474,8 @@ enum exit_code dedupe_run(const struct dedupe_command *c)
     enum exit_code code;
     bool reader_gone;
 
-    /* A filter that has reached its share of memory is no news here. */
+    /* That a filter has reached its share of memory is not worth a log line
+     * here. */
     logger_set_level(LOG_LEVEL_ERROR);
     r->c = c;
     r->start = r->committed_at = clock_mono();

@@ -1,6 +1,6 @@
 /*
- * dedupe_run.h - `urlweir dedupe`, once its options are understood: from the
- * first line read to the summary, with signals and all that may go wrong.
+ * dedupe_run.h - runs `urlweir dedupe`, once its options are parsed: from the
+ * first line to the summary, with signals and errors.
  */
 #ifndef URLWEIR_CLI_DEDUPE_DEDUPE_RUN_H
 #define URLWEIR_CLI_DEDUPE_DEDUPE_RUN_H
@@ -14,18 +14,18 @@
 struct dedupe_command {
     const char *const *files;
     size_t file_count;
-    const char *dir; /* NULL: the set is not kept */
+    const char *dir; /* NULL: the set is not stored */
     uint64_t memory;
     unsigned threads;
     bool raw;
     bool canonical;    /* print canonical forms */
-    bool keep_invalid; /* print lines that are no URL */
+    bool keep_invalid; /* print lines that are not a URL */
     bool verify;
     bool json, quiet;
 };
 
-/* Says on stderr what went wrong. Ends the process by SIGPIPE, as other filters
- * end, when nobody reads what it writes. */
+/* Prints errors on stderr. Ends the process by SIGPIPE, as other filters do,
+ * when nobody reads its output. */
 enum exit_code dedupe_run(const struct dedupe_command *c);
 
 #endif

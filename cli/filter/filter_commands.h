@@ -1,7 +1,7 @@
 /*
- * filter_commands.h - the parts of `urlweir filter`, one function for each.
+ * filter_commands.h - the subcommands of `urlweir filter`, one function each.
  *
- * argv[0] is the part's name ("add"). Each returns an enum exit_code.
+ * argv[0] is the subcommand's name ("add"). Each returns an enum exit_code.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_COMMANDS_H
 #define URLWEIR_CLI_FILTER_FILTER_COMMANDS_H
@@ -19,16 +19,17 @@ int filter_merge_command(int argc, char **argv);
 int filter_info_command(int argc, char **argv);
 int filter_predict_command(int argc, char **argv);
 int filter_bench_command(int argc, char **argv);
-/* Of filters in Redis alone. */
+/* Only for filters in Redis. */
 int filter_rebuild_command(int argc, char **argv);
 int filter_drop_command(int argc, char **argv);
 int filter_redis_info(const char *command, const char *url, bool json);
 
-/* The words of --kind, ending in NULL: the kinds that live in memory, and in a
+/* The words of --kind, ending in NULL: the kinds that can be saved in a
  * file. */
 extern const char *const filter_kind_words[];
 
-/* Rows that several of them have, of a struct with a field of that name. */
+/* Option rows that several subcommands share; `settings` is a struct with a
+ * field of that name. */
 #define FILTER_CAPACITY_ROW(settings, what)                                    \
     {                                                                          \
         .name = "capacity", .type = OPTION_FRACTION,                           \

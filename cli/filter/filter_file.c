@@ -2,10 +2,10 @@
 /*
  * filter_file.c - a filter in a file, for the `filter` commands.
  *
- * The lock is flock(2) on the file itself. Whoever held it has put a new file
- * in its place, so the one who waited looks whether the path still leads to
- * what was locked. fcntl(2) would not do: its locks end with the first
- * descriptor of the file that is closed, and loading opens another.
+ * The lock is flock(2) on the file itself. The previous holder may have put a
+ * new file in its place, so after waiting we check that the path still leads to
+ * the locked file. fcntl(2) is not usable: its locks end when any descriptor of
+ * the file is closed, and loading opens another.
  */
 #include "cli/filter/filter_file.h"
 
@@ -105,7 +105,7 @@ bool filter_file_open(struct filter_file *f, const char *command,
 
     *f = (struct filter_file){.command = command, .path = path, .lock = -1};
     if (change)
-        f->lock = lock_file(path); /* where it fails, reading says why */
+        f->lock = lock_file(path); /* if it fails, reading reports why */
     st = checkpoint_peek(path, &f->info);
     if (st == STATUS_OK && !f->info.id.has_seed) {
         fprintf(stderr,

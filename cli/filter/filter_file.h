@@ -1,9 +1,9 @@
 /*
  * filter_file.h - a filter in a file, for the `filter` commands.
  *
- * The seed of its hash stands in the file, so that no command but `create`
- * needs to be told. A file that is changed is locked from reading to
- * replacing, so that of two commands one waits for the other.
+ * The file contains the seed of its hash, so only `create` takes one. A file is
+ * locked from reading to replacing if it is changed, so that two commands wait
+ * for each other.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_FILE_H
 #define URLWEIR_CLI_FILTER_FILTER_FILE_H
@@ -23,21 +23,21 @@ struct filter_file {
     int lock; /* descriptor, -1: none */
 };
 
-/* An empty filter, not yet on disk; `seed` NULL: the one all files have. */
+/* Makes an empty filter, not yet on disk; `seed` NULL: the default. */
 bool filter_file_new(struct filter_file *f, const char *command,
                      const char *path, const struct filter_options *o,
                      const char *seed, int *code);
-/* Read it; `change`: and lock it. On false *code is the exit status, the
- * reason was said, and there is nothing to close. */
+/* Reads the file; `change`: locks it too. On false *code is the exit status,
+ * the reason was printed, and there is nothing to close. */
 bool filter_file_open(struct filter_file *f, const char *command,
                       const char *path, bool change, int *code);
-/* Replace the file whole; an exit status. */
+/* Replaces the file whole; returns an exit status. */
 int filter_file_save(struct filter_file *f);
-/* The seed that files of `text` have; NULL: of none. DIGEST_SEED_SIZE octets.
+/* The seed made from `text`; NULL: the default. DIGEST_SEED_SIZE octets.
  */
 void filter_file_seed(unsigned char *seed, const char *text);
 void filter_file_close(struct filter_file *f);
-/* EXIT_DAMAGED with its reason said where parts were lost, else EXIT_DONE. */
+/* EXIT_DAMAGED, with its reason printed, if parts were lost; else EXIT_DONE. */
 int filter_file_verdict(const struct filter_file *f);
 
 #endif

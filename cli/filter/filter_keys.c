@@ -36,8 +36,8 @@ static void take_key(struct stream *s, struct bytes text)
         hand_over(s);
 }
 
-/* Where the key that starts at `in` ends, and how many octets are before and
- * behind it; false: it is not all there. */
+/* Finds the key at the start of `in`; *whole includes the octets around it.
+ * False: the key is not complete. */
 static bool find_key(struct bytes in, bool binary, struct bytes *key,
                      size_t *whole)
 {
@@ -61,7 +61,7 @@ static bool find_key(struct bytes in, bool binary, struct bytes *key,
     return true;
 }
 
-/* All whole keys of the buffer; the octets used. */
+/* Takes all whole keys of the buffer; returns the octets used. */
 static size_t take_keys(struct stream *s, struct bytes in, bool binary)
 {
     struct bytes key;
@@ -82,7 +82,7 @@ static void drop_front(struct buf *b, size_t n)
     buf_truncate(b, b->len - n);
 }
 
-/* What is left when the stream ends: a last line without LF. */
+/* Takes the rest at the end of the stream: a last line without LF. */
 static enum status take_rest(struct stream *s, const struct buf *b, bool binary)
 {
     if (b->len == 0)

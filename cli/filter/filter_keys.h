@@ -1,9 +1,9 @@
 /*
  * filter_keys.h - keys from a stream, in batches, for the `filter` commands.
  *
- * One key a line, ended by LF and nothing else; or, in binary, each key behind
- * its length in four octets, little-endian. A batch is what one read brought,
- * so a program that writes a key and waits for its answer gets it.
+ * One key a line, ended only by LF; or, in binary, each key after its length in
+ * four octets, little-endian. A batch is what one read returned, so a program
+ * that writes a key and waits for its answer gets it.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_KEYS_H
 #define URLWEIR_CLI_FILTER_FILTER_KEYS_H

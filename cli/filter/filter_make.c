@@ -18,7 +18,7 @@
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
                                          "counting", "cuckoo", NULL};
 
-/* Where it is made in Redis, the operand says so; the word is taken too. */
+/* For Redis the operand is enough, but the word is accepted too. */
 static const char *const create_words[] = {"scalable", "bloom",  "stacked",
                                            "counting", "cuckoo", "redis",
                                            NULL};
@@ -112,7 +112,7 @@ static const struct usage create_usage = {
     .operand = "a file",
 };
 
-/* False, with its reason said: there is something at `path`. */
+/* False, with a message: there is something at `path`. */
 static bool is_free(const struct usage *u, const char *path)
 {
     if (access(path, F_OK) != 0)

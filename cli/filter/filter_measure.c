@@ -2,8 +2,8 @@
 /*
  * filter_measure.c - what one kind of filter costs on this machine.
  *
- * Keys are made outside the clock. Questions go to all of the filter in random
- * order, or caches would answer instead of memory.
+ * Making keys is not timed. Checks hit the whole filter in random order;
+ * otherwise we would measure caches instead of memory.
  */
 #include "cli/filter/filter_measure.h"
 
@@ -52,8 +52,8 @@ uint64_t filter_measure_key(uint64_t n)
     return x ^ x >> 31;
 }
 
-/* What the exact set is in a crawl: the filter's keys, by prefix, with no time
- * lost in finding them. */
+/* Stands in for the exact set: the filter's keys by prefix, found without
+ * delay. */
 struct known {
     uint64_t *keys[4096];
     uint32_t count[4096], cap[4096];
@@ -92,8 +92,8 @@ static void known_free(struct known *k)
 
 struct filter_probe {
     struct filter *filter;
-    struct known *known; /* NULL: it needs none */
-    uint64_t keys;       /* 0 .. keys - 1 are in it */
+    struct known *known; /* NULL: the kind needs none */
+    uint64_t keys;       /* keys 0 .. keys - 1 are in it */
 };
 
 enum status filter_probe_new(struct filter_probe **out, const char *kind,
@@ -173,8 +173,8 @@ enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,
     return STATUS_OK;
 }
 
-/* ns a question; `held`: about keys 0 .. held - 1, else about new ones. How
- * many were "maybe" into *maybes. `asked` is whole batches. */
+/* Returns ns a check; `held` > 0: of keys 0 .. held - 1, else of new ones.
+ * *maybes: how many were "maybe". `asked` is a multiple of BATCH. */
 static double ask_batched(const struct filter *f, uint64_t asked, uint64_t held,
                           uint64_t *maybes)
 {
@@ -225,7 +225,7 @@ static double ask_single(const struct filter *f, uint64_t held)
     return (double)t / (double)rounds;
 }
 
-/* The last keys one by one; growth that falls among them is theirs. */
+/* Adds the last keys one by one; growth among them counts. */
 static enum status insert_singly(struct filter_probe *p, uint64_t upto,
                                  double *ns)
 {

@@ -2,8 +2,8 @@
  * filter_measure.h - what one kind of filter costs on this machine.
  *
  * Behind `urlweir filter bench` and bench/bench_filter.c: one thread, keys as
- * a crawl has them (64 random bits), batches as a crawl asks them. Times are
- * CPU time of the thread, so that other work on the machine shows less.
+ * in a crawl (64 random bits), in batches as in a crawl. Times are CPU time of
+ * the thread, so that other work on the machine matters less.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_MEASURE_H
 #define URLWEIR_CLI_FILTER_FILTER_MEASURE_H
@@ -19,7 +19,7 @@ struct filter_measured {
     double insert_worst_ms; /* the slowest batch of 1024 */
     uint64_t asked, false_positives, false_negatives;
     struct sizing_interval fpr; /* 95 % */
-    uint64_t huge_bytes;        /* filter_measure_huge() while it was there */
+    uint64_t huge_bytes;        /* filter_measure_huge() while it existed */
     struct filter_stats stats;
 };
 
@@ -29,11 +29,11 @@ MUST_CHECK enum status filter_measure(struct filter_measured *out,
                                       uint64_t keys, double fpr);
 
 /*
- * The same in steps: a filter that is filled with keys 0, 1, 2, ... and asked
- * in between. `most`: keys it will get at most. Filling: ns a key, and ms of
- * the slowest batch, since the last time. The miss: ns a question in batches,
- * at least `asked` of them about keys that it does not have; *maybes of them
- * were answered "maybe".
+ * Measuring in steps: a filter that is filled with keys 0, 1, 2, ... and
+ * checked in between. `most`: the most keys it will get. filter_probe_fill
+ * gives ns a key and ms of the slowest batch in this step. filter_probe_miss
+ * returns ns a check, in batches, of at least `asked` keys that are not there;
+ * *maybes of them were "maybe".
  */
 struct filter_probe;
 MUST_CHECK enum status filter_probe_new(struct filter_probe **out,
@@ -45,16 +45,15 @@ MUST_CHECK enum status filter_probe_fill(struct filter_probe *p, uint64_t upto,
 double filter_probe_miss(const struct filter_probe *p, uint64_t asked,
                          uint64_t *maybes);
 struct filter *filter_probe_filter(struct filter_probe *p);
-/* The keys it was filled with; all NULL where it needed none. */
+/* A source of the keys it was filled with; all NULL if it needs none. */
 struct filter_source filter_probe_source(const struct filter_probe *p);
 
-/* Bytes of this process that the kernel holds in huge pages now: asking for
- * them (base/mem.h) is one thing, getting them another. 0 where it does not
- * tell. */
+/* Bytes of this process that are in huge pages now, which may be less than
+ * asked for (base/mem.h). 0 if the kernel does not tell. */
 uint64_t filter_measure_huge(void);
 /* CPU time of this thread in nanoseconds. */
 int64_t filter_measure_now(void);
-/* The nth key of the measurement's stream, for others to use the same. */
+/* The nth key of the measurement's stream, for other measurements. */
 uint64_t filter_measure_key(uint64_t n);
 
 #endif

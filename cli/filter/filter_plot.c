@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_plot.c - what kinds of filters cost and promise, as plots in one SVG.
+ * filter_plot.c - plots the costs and rates of kinds of filters in one SVG.
  *
  *     rate as it fills       cost of a check by size
  *     bits a key by size     cost to add by size
  *
- * A filter of a fixed size is made anew for every size; one that grows is made
- * for a hundredth of it, as in the table of `filter bench`.
+ * For every size a new filter of fixed size is made; one that grows is made for
+ * a hundredth of it, as in the table of `filter bench`.
  */
 #include "cli/filter/filter_plot.h"
 
@@ -24,7 +24,7 @@
 #define LEAST_SIZE 4096
 #define GAP        24
 
-/* Of what the filter was made for. */
+/* Fractions of the filter's capacity. */
 static const double fills[] = {0.1, 0.2, 0.4, 0.6, 0.8, 1,
                                1.2, 1.5, 2,   2.5, 3,   4};
 #define FILLS (sizeof fills / sizeof *fills)
@@ -183,7 +183,7 @@ enum status filter_plot_write(const char *path, const char *const *kinds,
     struct buf out;
 
     buf_init(&out, (size_t)16 << 20);
-    logger_set_level(LOG_LEVEL_ERROR); /* overfull is what is to be seen */
+    logger_set_level(LOG_LEVEL_ERROR); /* overfull filters are intended here */
     for (size_t i = 0; st == STATUS_OK && i < count; i++) {
         c[i].kind = kinds[i];
         st = measure(&c[i], keys, fpr);

@@ -1,9 +1,9 @@
 /*
- * filter_plot.h - what kinds of filters cost and promise, as plots in one SVG.
+ * filter_plot.h - plots the costs and rates of kinds of filters in one SVG.
  *
- * Measures what it draws: the rate of each kind as it fills, to four times
- * what it was made for; its cost and its bits at every size. Takes some
- * seconds a kind for a million keys.
+ * Measures the rate of each kind as it fills, up to four times its capacity,
+ * and its cost and bits at every size. Takes some seconds a kind for a million
+ * keys.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_PLOT_H
 #define URLWEIR_CLI_FILTER_FILTER_PLOT_H

@@ -50,7 +50,7 @@ struct plan {
     const char *kind;
     unsigned k; /* marks a key, or bits of a fingerprint */
     double bits_per_key;
-    double growing; /* bits a key when it grew there; 0: it cannot grow */
+    double growing; /* bits a key after growing; 0: it cannot grow */
 };
 
 enum { PLANS = 6, OVERFILLS = 6 };
@@ -75,7 +75,7 @@ static void make_plans(struct plan plans[PLANS], uint64_t n, double fpr)
     unsigned kc = sizing_block_best(16, fpr, &counted);
     unsigned f = fingerprint_bits(fpr);
     double blocked = 512 / load;
-    /* Segments stand between just grown and just full: 1.061 on average. */
+    /* Segments are between just grown and just full: 1.061 on average. */
     double scalable =
         512 / sizing_growing_load(k, 64, 0.84 * fpr, 1.125) * 1.061;
     double first, stacked;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_redis.c - a filter in Redis, for the `filter` commands, and the two
- * that only such a filter has: `rebuild` and `drop`.
+ * commands for Redis only, `rebuild` and `drop`.
  */
 #include "cli/filter/filter_redis.h"
 
@@ -47,7 +47,7 @@ int filter_redis_failed(const struct filter_redis *f, enum status st)
     return code;
 }
 
-/* The server may be restarting: it has the time that the URL names. */
+/* The server may be restarting: we wait for the time in the URL. */
 static enum status open_bloom(struct redis_bloom **out, const char *url,
                               struct redis_bloom_options *o, struct buf *why)
 {
@@ -59,7 +59,7 @@ static enum status open_bloom(struct redis_bloom **out, const char *url,
     o->place = &place;
     o->patience_ms = place.retry_ms;
     st = redis_bloom_open(out, o, why);
-    o->place = NULL; /* it ends with this call */
+    o->place = NULL; /* valid only in this call */
     return st;
 }
 
@@ -360,7 +360,7 @@ static const struct usage drop_usage = {
     .operand = "a Redis URL",
 };
 
-/* Of a crawl, too: no key of it needs to be known. */
+/* Works for a crawl's filter too, since it needs no keys. */
 static int drop(const char *url)
 {
     struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};

@@ -3,8 +3,8 @@
  * filter_stream.c - `urlweir filter add`, `check` and `remove`: keys from
  * stdin, an answer for each on stdout.
  *
- * With --binary keys may hold line ends, so answers leave the key out: the
- * order tells which is which.
+ * With --binary keys may contain line ends, so answers do not repeat the key:
+ * they come in the order of the keys.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static const struct option_spec specs[] = {
      .help = "print an answer for each key"},
 };
 
-/* `check` has no --tell: it is nothing but answers. */
+/* `check` has no --tell: it always answers. */
 static const struct option_table change_table = {
     specs, 2, offsetof(struct stream_settings, from)};
 static const struct option_table check_table = {specs, 1,
@@ -89,10 +89,10 @@ static const struct usage remove_usage = {
 struct run {
     struct filter_file file;
     struct stream_settings set;
-    const char *yes, *no; /* words for true and false */
+    const char *yes, *no; /* answers for true and false */
     enum status (*ask)(struct filter *f, const uint64_t *keys, size_t n,
                        bool *answers);
-    /* The same of one in Redis, where the operand is one; NULL: cannot. */
+    /* For a filter in Redis; NULL: cannot. */
     enum status (*ask_redis)(struct filter_redis *f,
                              const struct filter_keys *keys, bool *answers);
     struct filter_redis redis; /* bloom == NULL: it is a file */
@@ -130,7 +130,7 @@ static void answer(void *ctx, const struct filter_keys *keys)
     st = r->redis.bloom != NULL
              ? r->ask_redis(&r->redis, keys, answers)
              : r->ask(r->file.filter, keys->key, keys->n, answers);
-    /* An overfull filter holds its keys all the same, and was logged. */
+    /* An overfull filter has all its keys, and was logged. */
     if (st != STATUS_OK && st != STATUS_LIMIT)
         r->st = st;
     if (!r->says || r->st != STATUS_OK)
@@ -157,7 +157,7 @@ static int read_error(const struct run *r, enum status st)
     return st == STATUS_LIMIT || st == STATUS_FORMAT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
-/* Ask for all keys; a change is kept only if all of stdin was understood. */
+/* Processes all keys; saves a change only if all of stdin was valid. */
 static int stream(struct run *r, bool change)
 {
     enum status st =
@@ -176,7 +176,7 @@ static int stream(struct run *r, bool change)
     return code == EXIT_DONE ? filter_file_verdict(&r->file) : code;
 }
 
-/* Each batch is in once it is answered; there is nothing to save. */
+/* Each batch is stored once it is answered; there is nothing to save. */
 static int stream_redis(struct run *r, const struct usage *u, const char *url)
 {
     enum status st;
