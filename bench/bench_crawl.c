@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_crawl.c - what a crawled page costs, beside fetching and parsing alone.
+ * bench_crawl.c - what a crawled page costs, compared with fetching and parsing
+ * alone.
  *
- * A generated web and real documentation (sqlite3-doc on sixteen addresses),
- * on loopback, each in all four ways in one run, in a process of its own whose
- * CPU time and memory the kernel counts:
+ * A generated web and real documentation (sqlite3-doc on sixteen addresses), on
+ * loopback, each in four ways in one run, in a process of its own, whose CPU
+ * time and memory the kernel counts:
  *
  *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform, 64
  *          at once, bodies thrown away
@@ -16,9 +17,9 @@
  *
  * The server has the other core; only CPU time is compared. The bare loops ask
  * for the pages that the crawl counted, 404s of the documentation included; its
- * robots.txt and redirects are to the crawl's charge alone.
+ * robots.txt and redirects count for the crawl only.
  *
- * With the word growth: crawls alone, of ever larger webs, up to PAGES.
+ * With the word growth: only crawls, of ever larger webs, up to PAGES.
  *
  * usage: bench_crawl [PAGES [HOSTS [OCTETS]]]
  *        bench_crawl growth [PAGES]
@@ -173,7 +174,7 @@ static void print_row(const char *what, struct crawl_cost c, size_t pages)
 
 /* ---- the run ------------------------------------------------------------- */
 
-/* Splits in place; the list is the caller's. */
+/* Splits in place; the caller frees the list. */
 static char **lines_of(struct buf *text, size_t *count)
 {
     char **lines = NULL, *at = text->at, *end;
@@ -190,7 +191,8 @@ static char **lines_of(struct buf *text, size_t *count)
     return lines;
 }
 
-/* The bare loop over `urls`, which is cut into lines, beside both crawls. */
+/* Compares the bare loop over `urls`, which is cut into lines, with both
+ * crawls. */
 static void compare(const char *title, struct buf *urls,
                     struct crawl_cost crawl, struct crawl_cost warc)
 {

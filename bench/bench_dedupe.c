@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_dedupe.c - `urlweir dedupe` beside what else removes repeated lines.
+ * bench_dedupe.c - `urlweir dedupe` compared with other ways to remove repeated
+ * lines.
  *
  * One list of URLs, four of five of them repeats drawn by Zipf's law (exponent
  * 1) over what was there before, goes as a file through
@@ -40,7 +41,7 @@
 #include "base/file.h"
 
 static char dir[64], list[128], scratch[128];
-static char program[4096]; /* urlweir, beside this one */
+static char program[4096]; /* urlweir, from the same build */
 
 static void die(const char *what)
 {
@@ -66,7 +67,7 @@ static double unit(void)
     return (double)(random_state >> 11) * 0x1p-53;
 }
 
-/* As in bench_seen.c: rank r with a chance in proportion to 1/r. */
+/* As in bench_seen.c: rank r has a probability proportional to 1/r. */
 static uint64_t zipf(uint64_t n)
 {
     double r = exp(unit() * (log((double)n) + 0.5772156649)) * 0.5614594836;
@@ -103,7 +104,7 @@ struct result {
     uint64_t memory, disk;
 };
 
-/* What the files of a directory, none nested, take up. */
+/* The disk space of a directory's files, without subdirectories. */
 static uint64_t disk_used(const char *path)
 {
     DIR *d = opendir(path);
@@ -266,8 +267,8 @@ static void same_size(const char *a, const char *b)
     }
 }
 
-/* The unnamed file of a set that is not kept is not in the directory: what the
- * summary says of it. */
+/* The unnamed file of a set that is not stored is not in the directory: take
+ * its size from the summary. */
 static void take_disk(struct result *r)
 {
     struct buf b;
@@ -284,7 +285,7 @@ static void take_disk(struct result *r)
     buf_fini(&b);
 }
 
-/* `options`: up to four, NULL behind the last. */
+/* `options`: up to four, ended by NULL. */
 static void run_ours(const char *name, const char *const *options, uint64_t n,
                      const char *same_as)
 {

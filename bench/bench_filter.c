@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_filter.c - membership filters: one of a fixed size beside its peers,
- * those that grow at every power of two, cuckoo tables at their load, all kinds
- * in one table, and what saving costs.
+ * bench_filter.c - membership filters: a fixed-size one and its peers, growing
+ * ones at every power of two, cuckoo tables at full load, all kinds in one
+ * table, and the cost of saving.
  *
  * KEYS=N and FPR=P change the size (10M) and the rate (0.001) of the tables;
  * LONG=1 grows to 100M. Times are nanoseconds of CPU a key, on one thread. Ours
- * is given the digest that a crawl has already; libbloom and RocksDB hash the 8
+ * gets digests, which a crawl has already; libbloom and RocksDB hash the 8
  * octets of a key. SQLite and Redis get a tenth and a hundredth of the keys:
  * they would take minutes.
  */
@@ -85,7 +85,7 @@ static void print_peer(const char *name, bool is_there,
         printf("%-26s skipped: %s\n", name, why);
 }
 
-/* The last one is the best that this machine has. */
+/* The last row is the best instruction set of this machine. */
 static void bench_ours(uint64_t n, double fpr, struct peer_result *best)
 {
     static const char *const names[] = {"bloom, scalar", "bloom, avx2",
@@ -156,8 +156,8 @@ static void bench_fixed(const char *self, uint64_t n, double fpr)
 
 /* ---- cuckoo tables ---- */
 
-/* Sizes far from powers of two: a table of any number of buckets fills as far
- * as one of a power of two does. */
+/* Sizes far from powers of two: a table with any number of buckets fills as far
+ * as one with a power of two. */
 static void bench_cuckoo(uint64_t n, double fpr)
 {
     const uint64_t sizes[] = {n / 100, n / 30, n / 10, n * 6 / 10, n};

@@ -2,7 +2,7 @@
 /*
  * bench_grpc.c - `urlweir serve` under load, as crawlers load a frontier.
  *
- *   PutURLs        so many URLs, about half of them distinct, on 10,000 hosts,
+ *   PutURLs        URLS URLs, about half of them distinct, on 10,000 hosts,
  *                  each acknowledged after it is durable; 1, 4 and 8 streams
  *                  with at most 10,000 URLs on their way each
  *   PutDiscovered  the same in batches of 100
@@ -16,7 +16,7 @@
  * it on the same cores. Each load starts with an empty directory.
  *
  * usage: bench_grpc [URLS [PART]]   1,000,000 by default; PART is a word of
- *   put, discovered, drain, deaf: that alone
+ *   put, discovered, drain, deaf: only that part
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -31,7 +31,7 @@
 #include "bench/grpc_load.h"
 
 #define HOSTS        10000
-#define ON_THEIR_WAY 10000 /* of a stream */
+#define ON_THEIR_WAY 10000 /* of one stream */
 #define BATCH        100
 #define GETS         1000
 #define DEAF         24 /* connections that never read */
@@ -175,7 +175,7 @@ static void add_number(struct buf *b, unsigned field, uint64_t n)
     add_varint(b, n);
 }
 
-/* The value of a field of octets, an empty one where it is not there. */
+/* The value of an octet field; empty if it is missing. */
 static struct bytes field_of(struct bytes m, unsigned wanted)
 {
     size_t at = 0;
@@ -271,7 +271,7 @@ static void put_answered(struct load_stream *s, struct bytes m)
 
         for (size_t i = 0; i < statuses.len; i++)
             count_ack(p, (unsigned char)statuses.at[i]);
-    } else { /* the status stands behind the ID, if it is not OK */
+    } else { /* the status follows the ID, if it is not OK */
         bool more = id.at != NULL && id.at + id.len < m.at + m.len;
 
         count_ack(p, more ? (unsigned char)id.at[id.len + 1] : 0);
@@ -361,7 +361,7 @@ static void single_answered(struct load_stream *s, struct bytes m)
         c->answer(c, m);
 }
 
-/* Nanoseconds it took. */
+/* Returns nanoseconds. */
 static int64_t call(struct load *l, struct single *c, const char *method)
 {
     int64_t begun = clock_mono();
@@ -454,7 +454,7 @@ static void completed(struct load_stream *s, struct bytes m)
     d->acked++;
 }
 
-/* A URL handed out: put it as known, date 0. */
+/* A leased URL: put it as known, date 0. */
 static void complete(struct single *c, struct bytes info)
 {
     struct drain *d = c->user;
@@ -481,7 +481,7 @@ static bool all_acked(void *ctx)
     return d->acked == d->taken;
 }
 
-/* Of the default delay, which would be waited for otherwise. */
+/* Sets the default delay to 0, so that nothing waits for it. */
 static void no_delay(struct load *l)
 {
     struct single c = {0};
@@ -568,7 +568,7 @@ static bool next_list(struct load_stream *s, struct buf *m)
     return true;
 }
 
-/* There is always another one. */
+/* Gives another put, without end. */
 static bool next_deaf_put(struct load_stream *s, struct buf *m)
 {
     struct deaf *d = s->user;
@@ -609,7 +609,7 @@ static void end_deaf(struct deaf *d)
     load_free(d->load);
 }
 
-/* How long GetStats takes, in seconds. */
+/* The time of GetStats, in seconds. */
 static double asked(struct load *l)
 {
     struct single c = {0};
@@ -659,7 +659,7 @@ static void put_fresh(unsigned streams, bool batches)
     server_end(&s, SIGTERM);
 }
 
-/* PutURLs by so many streams, each time into an empty directory. */
+/* PutURLs with 1, 4 and 8 streams, each time into an empty directory. */
 static void puts_alone(void)
 {
     put_fresh(1, false);
@@ -667,7 +667,7 @@ static void puts_alone(void)
     put_fresh(8, false);
 }
 
-/* PutDiscovered, and then what a large store is asked. */
+/* PutDiscovered, and then queries of a large store. */
 static void discovered(void)
 {
     struct server s;
@@ -701,7 +701,7 @@ static void put_and_never_read(void)
     clear_dir();
     s = server_start();
     put_all(&s, 1, true);
-    restart(&s, SIGTERM, "SIGTERM"); /* its peak is its own from here */
+    restart(&s, SIGTERM, "SIGTERM"); /* peak memory counts from here */
     never_reading(&s);
     server_end(&s, SIGTERM);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_links.c - what finding the links of a page costs.
+ * bench_links.c - the cost of finding a page's links.
  *
  * usage: bench_links [FOLDER]    every .html under it (sqlite3-doc's)
  *
  * The peer is libxml2 as most programs use it: its push parser with SAX
  * callbacks, fed the whole page in 16 KiB pieces, reading the attributes that
  * hold links. Below it the same work by libgumbo, an HTML5 parser that builds a
- * tree, if its package (libgumbo-dev) was there at build time; and by the pass
- * and libxml2 together, first without resolving URLs, as the peers do not
- * either, then with it.
+ * tree, if its package (libgumbo-dev) was installed at build time; and by our
+ * pass and libxml2 together, first without resolving URLs, as the peers do,
+ * then with it.
  */
 #include <ftw.h>
 #if __has_include(<gumbo.h>)

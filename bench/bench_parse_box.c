@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_parse_box.c - what parsing in a locked-up process of its own costs.
+ * bench_parse_box.c - the cost of parsing in a sandboxed process.
  *
  * usage: bench_parse_box [FOLDER]    real documentation (sqlite3-doc's)
  *
  * The pages of a small crawl are parsed again and again, by one fetcher thread
  * and by two: in the thread, as the crawler does, and in a process for each
  * thread (parse_box.h), which is woken for each page or for several. CPU time
- * is that of the threads and their processes together. Rounds go through the
- * ways in turn; figures are medians, and what a way costs more is the median of
- * the differences within a round. First the links of all ways are compared.
+ * is that of the threads and their processes together. Rounds take the ways in
+ * turn; figures are medians, and the extra cost of a way is the median of the
+ * differences within a round. First the links of all ways are compared.
  *
  * In the first table threads do nothing else, so that no process ever sleeps
- * for long. In the second each page is preceded by as much other work as a page
- * of the crawl takes beside its parsing; that work is not counted. The last
- * columns: what a way costs more with two fetchers, beside the whole page.
+ * for long. In the second, each page comes after as much other work as a page
+ * of the crawl takes besides parsing; that work is not counted. The last
+ * columns compare the extra cost of a way with two fetchers with the cost of
+ * the whole page.
  */
 #include <curl/curl.h>
 #include <pthread.h>
@@ -62,10 +63,10 @@ struct fetcher {
     struct parse_box *box;
     parse_box_visit *visit;
     void *ctx;
-    size_t at; /* the page at hand, in the thread */
+    size_t at; /* the current page, in the thread */
     size_t turns;
     int64_t work_ns; /* other work before each page */
-    int64_t worked;  /* CPU time that took so far, in nanoseconds */
+    int64_t worked;  /* CPU time of that work so far, in ns */
     uint64_t links;
     enum status st;
 };
@@ -78,8 +79,8 @@ static int64_t thread_cpu(void)
     return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* Stands for fetching a page and all else that it costs: the thread's CPU time
- * goes on by `work_ns`, and memory other than the page passes its caches. */
+/* Simulates fetching a page and its other costs: uses `work_ns` of CPU time and
+ * reads other memory, so that the caches fill with it. */
 static void work(struct fetcher *f)
 {
     static const char memory[256 * 1024] = "";
@@ -187,7 +188,7 @@ static void fetcher_end(struct fetcher *f)
 
 /* ---- measuring ----------------------------------------------------------- */
 
-/* As link_finder.c begins with each link. */
+/* Does what link_finder.c does first with each link. */
 static void count_link(void *ctx, size_t page, const struct found_link *l)
 {
     (void)page;
@@ -195,7 +196,7 @@ static void count_link(void *ctx, size_t page, const struct found_link *l)
     ++*(uint64_t *)ctx;
 }
 
-/* Of the threads and their processes, without the other work. */
+/* CPU time of the threads and their processes, without the other work. */
 static int64_t cpu_of_all(const struct fetcher *f, unsigned n)
 {
     int64_t cpu = clock_cpu();
@@ -220,7 +221,7 @@ static bool run_together(struct fetcher *f, unsigned n)
     return ok;
 }
 
-/* One way; the processes of its fetchers live as long. */
+/* The fetchers of one way; their processes live as long as it. */
 struct team {
     struct fetcher fetchers[FETCHERS_MOST];
     double us[FETCHERS_MOST][ROUNDS], speed[FETCHERS_MOST][ROUNDS];
@@ -247,7 +248,7 @@ static void team_end(struct team *t)
         fetcher_end(&t->fetchers[i]);
 }
 
-/* One round of the first `n` fetchers. */
+/* Runs one round of the first `n` fetchers. */
 static bool team_run(struct team *t, unsigned n, int64_t work_ns, int round)
 {
     double all = (double)PAGES_A_ROUND * n;
@@ -288,7 +289,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of `a`, or of what it is above `base` in each round. */
+/* The median of `a`, or of its difference from `base` in each round. */
 static double median(const double a[ROUNDS], const double *base)
 {
     double sorted[ROUNDS];
@@ -393,10 +394,10 @@ static bool same_links(const struct crawl_pages *pages)
     return same;
 }
 
-/* ---- the walls, and starting again --------------------------------------- */
+/* ---- the sandbox, and restarting --------------------------------------- */
 
-/* A process that asks for another system call is killed, its owner hears of it
- * and starts the next one. */
+/* A process that makes a forbidden system call is killed; its owner notices and
+ * starts a new one. */
 static bool walls_hold(size_t body_most)
 {
     const struct parse_box_options o = {.slots = SLOTS, .body_most = body_most};

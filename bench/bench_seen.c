@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_seen.c - the exact seen check beside a plain SQLite B-tree.
+ * bench_seen.c - the exact seen check compared with a plain SQLite B-tree.
  *
  * One stream of URL digests, four of five of them duplicates drawn by Zipf's
- * law (exponent 1) over what was seen so far, goes in batches through three
+ * law (exponent 1) from the URLs seen so far, goes in batches through three
  * sets, each durable at the end of each batch:
  *
  *   ours        batch table, hot cache, scalable filter, exact set; a log row
@@ -48,8 +48,8 @@ static double unit(void)
     return (double)(rnd() >> 11) * 0x1p-53;
 }
 
-/* A rank in [1, n], rank r with a chance in proportion to 1/r: the inverse of
- * the harmonic sum, ln r + 0.5772. */
+/* A rank in [1, n]; rank r has a probability proportional to 1/r. Inverts the
+ * harmonic sum, ln r + 0.5772. */
 static uint64_t zipf(uint64_t n)
 {
     double r = exp(unit() * (log((double)n) + 0.5772156649)) * 0.5614594836;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_service_engine.c - what the frontier costs other programs, without the
- * wire: puts, gets, a restart, memory.
+ * bench_service_engine.c - the cost of the served frontier without the network:
+ * puts, gets, a restart, memory.
  *
  *   bench_service_engine [URLS [HOSTS [DIR]]]      default 500000 10000
- *   bench_service_engine restart DIR               of a store that KEEP=1 left
+ *   bench_service_engine restart DIR               opens what KEEP=1 left
  *
- * SHORT=1: the first part alone.
+ * SHORT=1: only the first part.
  *
- * The stream is that of the contract's figures: twice as many puts as there
- * are URLs, on that many hosts. First all are put as discovered, in batches of
- * a hundred; then, in a new store, one by one as PutURLs would, sixteen under
- * way at a time in calls of 64; then everything is drained and put again as
- * known, with metadata, as a crawler does. CPU is that of the whole process,
- * the submitting thread included.
+ * The stream has twice as many puts as URLs, on HOSTS hosts. First all are put
+ * as discovered, in batches of a hundred; then, in a new store, as PutURLs
+ * would put them, sixteen calls of 64 URLs in progress at a time; then
+ * everything is drained and put again as known, with metadata, as a crawler
+ * does. CPU is that of the whole process, the submitting thread included.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -206,7 +205,8 @@ static void print_latencies(const char *what, int64_t *took, size_t n,
            (double)cpu / 1e3 / (double)(urls > 0 ? urls : 1));
 }
 
-/* Ten queues, ten URLs of each, as a spout asks; with a thousand calls. */
+/* Gets ten URLs of each of ten queues, as a StormCrawler spout does, `calls`
+ * times. */
 static void drain(struct bench *b, size_t calls)
 {
     int64_t *took = xcalloc(calls, sizeof *took);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_store.c - what the embedded store costs as a crawl grows.
+ * bench_store.c - the cost of the embedded store as a crawl grows.
  *
  * A synthetic crawl, the same on every run: 60 links a page, 10 % of them new,
  * 75 % of those on the page's own host; of the others half are popular (early
  * ids) and half recent. Hosts follow a power law; URLs have 68 octets on
- * average. One URL of each host in turn, 65,536 hosts active with windows of
- * 16 ids; 1,000 pages a transaction. A hot cache of digests stands before the
- * exact set, as in frontier/seen; a link that is new is taken as the filter's
- * "certainly new", save one in a thousand.
+ * average. One URL of each host in turn, 65,536 hosts active with windows of 16
+ * ids; 1,000 pages a transaction. A hot cache of digests is in front of the
+ * exact set, as in frontier/seen; a new link counts as the filter's "certainly
+ * new", except one in a thousand.
  *
  * CPU is that of the whole process, checkpoints included, less the making of
- * links. Written is what went through write(2), log and file.
+ * links. Octets written are those passed to write(2), for log and file.
  *
  *   bench_store [URLS [HOSTS [DIR]]]      1,000,000 URLs, 100,000 hosts, /tmp
  *   bench_store restart DATABASE          opens one that KEEP=1 left behind
@@ -45,7 +45,7 @@ struct window {
     uint32_t queue, at, n;
 };
 
-/* What the thread's CPU time went into. */
+/* The phases that the thread's CPU time is split into. */
 enum phase { LEASE, CHECK, FETCH_ROWS, ADMIT, MERGE, UPKEEP, COMMIT, PHASES };
 static const char *const phase_names[PHASES] = {"lease",       "check",
                                                 "fetch rows",  "admit",
@@ -59,7 +59,7 @@ struct bench {
     struct exact_set *set;
     struct frontier_store *s;
     struct page_store *p;
-    /* hosts that are active, and those that wait */
+    /* active hosts, and waiting ones */
     struct window *active;
     uint32_t active_count, turn;
     uint64_t *cursor; /* of queue */
@@ -114,7 +114,7 @@ static int64_t thread_cpu(void)
     return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* What was done since the last call belongs to `phase`. */
+/* Charges the time since the last call to `phase`. */
 static void ends(struct bench *b, enum phase phase)
 {
     int64_t now = thread_cpu();
@@ -149,7 +149,7 @@ static void wait_in_line(struct bench *b, uint32_t queue)
     b->wait_to = (b->wait_to + 1) % b->wait_cap;
 }
 
-/* Ids that come one after the other; the queue's name is the host's number. */
+/* Admits a URL with the next id; the queue's name is the host's number. */
 static void admit(struct bench *b, uint32_t host, uint64_t via)
 {
     char key[48], url[160];
@@ -544,7 +544,7 @@ int main(int argc, char **argv)
     if (child == 0) {
         crawl(&b, path);
         fflush(stdout);
-        _exit(0); /* nothing is closed, as after kill -9 */
+        _exit(0); /* closes nothing, like kill -9 */
     }
     waitpid(child, &status, 0);
     if (status == 0)

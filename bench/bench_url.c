@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_url.c - what one URL costs, beside libcurl's CURLU.
+ * bench_url.c - the cost of one URL, compared with libcurl's CURLU.
  *
- * Each list is generated from a fixed seed and holds so many URLs that nothing
- * is measured from one cached line alone. Ours parses and brings to the
- * canonical form into a reused struct url; CURLU parses, resolves and writes
- * the URL into a handle that is reused too. The two do not the same work: CURLU
- * knows no canonical form, and neither maps nor checks an IDNA host here.
+ * Each list is generated from a fixed seed and has enough URLs not to fit in
+ * the caches nearest to the core. Ours parses and brings to the canonical form
+ * into a reused struct url; CURLU parses, resolves and writes the URL into a
+ * handle that is reused too. They do not do the same work: CURLU has no
+ * canonical form, and here it neither maps nor checks an IDNA host.
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -160,7 +160,7 @@ static size_t run_curl(const struct list *l, const struct url *base)
     return good;
 }
 
-/* CPU nanoseconds a URL, the best round of several; 0 where some did not parse.
+/* CPU nanoseconds a URL, the best round of several; 0 if some did not parse.
  */
 static double measure(size_t (*run)(const struct list *, const struct url *),
                       const struct list *l, const struct url *base)

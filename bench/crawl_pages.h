@@ -21,9 +21,9 @@ struct crawl_pages {
     double crawl_us; /* CPU of a page of the crawl */
 };
 
-/* Crawls what `seeds` lead to a few times, then fetches at most 500 of its
- * pages, evenly chosen; crawl_us is that of the cheapest crawl. False: that
- * failed, and stderr or stdout says why. */
+/* Crawls from `seeds` a few times, then fetches at most 500 of the pages,
+ * evenly chosen; crawl_us is that of the cheapest crawl. False: it failed, and
+ * stderr or stdout says why. */
 bool crawl_pages_get(struct crawl_pages *pages, const char *scope,
                      char *const *seeds);
 void crawl_pages_fini(struct crawl_pages *pages);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_aims.c - the figures that filters are to reach, and those measured. */
+/* filter_aims.c - target figures for filters, and measured ones. */
 #include "bench/filter_aims.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * filter_aims.h - the figures that filters are to reach, beside those measured.
+ * filter_aims.h - target figures for filters, and measured ones.
  *
- * Noted while the tables are printed, and told together at the end, so that
- * what is missed is said by the benchmark and by nobody else.
+ * Figures are noted while the tables are printed, and listed together at the
+ * end, so that the benchmark itself reports missed targets.
  */
 #ifndef URLWEIR_BENCH_FILTER_AIMS_H
 #define URLWEIR_BENCH_FILTER_AIMS_H
@@ -11,8 +11,8 @@
 
 enum aim_side { AIM_AT_MOST, AIM_AT_LEAST };
 
-/* `what` stays the caller's, and is there until the end. A figure that is noted
- * twice counts where it is worse. */
+/* `what` is borrowed until the end. If a figure is noted twice, the worse one
+ * counts. */
 void aim_note(const char *what, double measured, enum aim_side side, double aim,
               const char *unit);
 void aims_print(void);

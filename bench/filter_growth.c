@@ -2,9 +2,9 @@
 /*
  * filter_growth.c - filters that grow, one key a call, to the very last pause.
  *
- * The digests of all keys stand beside the filter as they would in the exact
- * set, by prefix. Rebuilds are the longest of the inserts, so the 99.9th
- * percentile of them is read off the longest ones.
+ * The digests of all keys are kept by prefix, as in the exact set. Rebuilds are
+ * the slowest inserts, so the 99.9th percentile of rebuilds is computed from
+ * the slowest inserts.
  */
 #include "bench/filter_growth.h"
 
@@ -20,7 +20,7 @@
 
 #define ASKED 2000896 /* whole batches of 1024 */
 
-/* How much of it the kernel holds in huge pages. */
+/* How much of the filter is in huge pages. */
 const char *growth_huge_word(const struct filter_stats *s, uint64_t huge)
 {
     static char text[64];
@@ -60,7 +60,7 @@ static enum status digests_of(void *ctx, uint64_t first, uint64_t last,
     return STATUS_OK;
 }
 
-/* How long single inserts took, in steps of a microsecond. */
+/* Times of single inserts, in steps of a microsecond. */
 enum { MOST_US = 20000 };
 struct pauses {
     uint64_t of[MOST_US + 1];
@@ -76,7 +76,7 @@ static void note(struct pauses *p, int64_t ns)
         p->worst_ms = (double)ns / 1e6;
 }
 
-/* ms that all but `rank` inserts stayed below. */
+/* The ms that all but `rank` inserts stayed below. */
 static double below(const struct pauses *p, uint64_t rank)
 {
     uint64_t seen = 0;
@@ -87,8 +87,8 @@ static double below(const struct pauses *p, uint64_t rank)
     return (double)(us + 1) / 1000;
 }
 
-/* What asking the clock twice takes: the least of many rounds, as one that was
- * interrupted would make inserts cheaper than nothing. */
+/* The cost of reading the clock twice: the least of many rounds, since an
+ * interrupted one would make inserts cost less than nothing. */
 static int64_t clock_cost(void)
 {
     enum { ROUNDS = 50, TIMES = 1000 };
@@ -105,7 +105,7 @@ static int64_t clock_cost(void)
     return least;
 }
 
-/* One key a call, as the worst pause needs it. */
+/* Adds one key a call, to find the worst pause. */
 static void add_single(struct filter *f, struct digests *d, uint64_t from,
                        uint64_t until, struct pauses *p, int64_t *all)
 {
@@ -134,7 +134,7 @@ struct growth {
     uint64_t n, rebuilds; /* so far */
 };
 
-/* ns a question about new keys, in batches. */
+/* Returns ns a check of new keys, in batches. */
 static double measure_rate(const struct filter *f, struct sizing_interval *w)
 {
     uint64_t keys[1024], wrong = 0;
@@ -156,7 +156,7 @@ static double measure_rate(const struct filter *f, struct sizing_interval *w)
     return (double)all / ASKED;
 }
 
-/* What is asked of the kind that a crawl uses, at every step. */
+/* Notes the targets of a crawl's kind, at every step. */
 static void note_step(const struct growth *g, const struct filter_stats *s,
                       double rate_high, double rebuild_ms)
 {
@@ -174,7 +174,8 @@ static void note_step(const struct growth *g, const struct filter_stats *s,
                  "bits a key");
 }
 
-/* A filter of a fixed size for as many keys, now, on the same machine. */
+/* Compares with a filter of fixed size for as many keys, measured now on the
+ * same machine. */
 static void note_miss(const struct growth *g, double miss)
 {
     struct filter_measured m;
@@ -210,7 +211,7 @@ static void grow(struct growth *g, uint64_t step, bool compare)
         note_miss(g, miss);
 }
 
-/* Of all keys, how many are called new: must be 0. */
+/* The number of added keys that are called new: must be 0. */
 static uint64_t count_lost(const struct filter *f, uint64_t n)
 {
     uint64_t keys[1024], lost = 0;

@@ -14,8 +14,7 @@
 void bench_growth(const char *kind, uint64_t middle, uint64_t until,
                   double fpr);
 
-/* MiB in huge pages, of all MiB of a filter; the text is valid until the next
- * call. */
+/* "N of M MiB" of a filter in huge pages; valid until the next call. */
 const char *growth_huge_word(const struct filter_stats *s, uint64_t huge);
 
 #endif

@@ -21,7 +21,7 @@
 
 #define ASKED UINT64_C(2000896) /* whole batches of 1024 */
 
-/* Key i of a round of questions: one of 0 .. held - 1, or a new one. */
+/* Key i of a round of checks: one of 0 .. held - 1, or a new one. */
 static uint64_t question(uint64_t i, uint64_t held)
 {
     return filter_measure_key(held > 0 ? filter_measure_key(i) % held
@@ -110,7 +110,7 @@ bool peer_libbloom(struct peer_result *r, uint64_t keys, double fpr,
 
 #endif
 
-/* ---- RocksDB, a program of its own since it is C++ ---- */
+/* ---- RocksDB, a separate program since it is C++ ---- */
 
 bool peer_rocksdb(struct peer_result *r, const char *self, uint64_t keys,
                   double bits, const char **why)

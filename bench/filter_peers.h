@@ -1,10 +1,10 @@
 /*
  * filter_peers.h - other programs' answers to "was this key added?", measured
- * with the keys and the clock that ours are.
+ * with the same keys and clock as ours.
  *
- * Each is found at run time; what is not installed is no error. Times are ns
- * of CPU a key, those of a server included. libbloom and RocksDB hash the 8
- * octets they are given; SQLite and Redis are given numbers.
+ * Peers are found at run time; a missing one is no error. Times are ns of CPU a
+ * key, including a server's. libbloom and RocksDB hash the 8 octets they are
+ * given; SQLite and Redis are given numbers.
  */
 #ifndef URLWEIR_BENCH_FILTER_PEERS_H
 #define URLWEIR_BENCH_FILTER_PEERS_H
@@ -17,10 +17,11 @@ struct peer_result {
     uint64_t wrong, asked;          /* new keys called "maybe" */
 };
 
-/* False: it is not there, *why tells what is missing. */
+/* False: it is not installed; *why says what is missing. */
 bool peer_libbloom(struct peer_result *r, uint64_t keys, double fpr,
                    const char **why);
-/* Bits a key from `bits`; `self`: argv[0], peer_rocksdb stands beside it. */
+/* `bits`: bits a key; `self`: argv[0], to find peer_rocksdb in the same
+ * directory. */
 bool peer_rocksdb(struct peer_result *r, const char *self, uint64_t keys,
                   double bits, const char **why);
 /* A table of INTEGER PRIMARY KEY in memory, one transaction. */

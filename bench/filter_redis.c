@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_redis.c - a Bloom filter in a redis-server, as one makes it there.
+ * filter_redis.c - a Bloom filter in a redis-server, as users make them.
  *
- * The server is our own, without persistence, on a Unix socket in a directory
- * of its own, and gone afterwards. The marks of a key are h1 + i h2 modulo m,
- * h1 and h2 the halves of the digest. The CPU of the server comes from its INFO
- * and is added to ours: that is what a check costs the machine.
+ * The server is our own, without persistence, on a Unix socket in a temporary
+ * directory. The marks of a key are h1 + i h2 modulo m, h1 and h2 the halves of
+ * the digest. The CPU of the server comes from its INFO and is added to ours:
+ * the sum is the cost of a check.
  */
 #include <hiredis/hiredis.h>
 #include <math.h>
@@ -24,8 +24,8 @@
 #define PIPELINE_KEYS 256
 #define MOST_MARKS    32
 
-/* The marks of all keys of a call, one after the other; k of them are a key's.
- * Answers how many of the keys have all of theirs. */
+/* The marks of all keys of a call, one after the other; k for each key. Returns
+ * how many keys have all their marks set. */
 static const char add_script[] =
     "for i = 2, #ARGV do redis.call('SETBIT', KEYS[1], ARGV[i], 1) end "
     "return 0";
@@ -87,7 +87,7 @@ static bool start(struct server *s)
             redisFree(s->c);
         s->c = NULL;
         if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
-            s->pid = 0; /* it is not installed */
+            s->pid = 0; /* redis-server is not installed */
         usleep(50000);
     }
     stop(s);
@@ -182,8 +182,8 @@ static uint64_t call_script(struct redis_filter *f, const uint64_t *keys,
 
 /* ---- measuring ---- */
 
-/* ns a key of both processes; `held`: questions about keys that it has, or keys
- * 0 .. n - 1 to add. How many were there into *maybes. */
+/* Returns ns a key of both processes. Adds keys 0 .. n - 1, or checks keys;
+ * `held`: ones that were added. *maybes: how many were found. */
 static double run_batches(struct redis_filter *f, uint64_t n, uint64_t held,
                           bool add, uint64_t *maybes)
 {

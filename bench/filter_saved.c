@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_saved.c - what saving, loading and damage cost a filter.
+ * filter_saved.c - the cost of saving, loading and repairing a filter.
  *
- * A crawl never waits for an image: a thread of its own writes it, the URLs
- * since the last one stand in the store, and a restart adds them again. So
- * there are three figures instead of one: how long the owner is held up while
- * an image is being written, and 1 % of the keys are new meanwhile; how long a
- * restart reads the image; and how long it adds what is newer.
+ * A crawl never waits for an image: another thread writes it, the store has the
+ * URLs since the last one, and a restart adds those again. So there are three
+ * figures instead of one: the delay of the owner while an image is written and
+ * 1 % of new keys are added, the time a restart takes to read the image, and
+ * the time it takes to add newer keys.
  */
 #include "bench/filter_saved.h"
 
@@ -63,8 +63,8 @@ static void *save(void *arg)
     return NULL;
 }
 
-/* How often this thread lost its core to another one. Waiting for the saving
- * thread is not among that; a batch in which it happened says nothing about the
+/* How often this thread was preempted, which does not include waiting for the
+ * saving thread. A batch in which that happened says nothing about the
  * filter. */
 static long pushed_aside(void)
 {
@@ -107,7 +107,7 @@ static void save_beside(struct filter_probe *p, const char *path, uint64_t keys)
              AIM_AT_MOST, 10, "ms");
 }
 
-/* Keys until .. from the image on, as a restart adds them. */
+/* Adds the keys after the image, as a restart does. */
 static double catch_up(struct filter *f, uint64_t from, uint64_t until)
 {
     uint64_t batch[1024];
@@ -157,7 +157,7 @@ static void flip_a_bit(const char *path)
     close(fd);
 }
 
-/* Keys called new although they were added. */
+/* The number of added keys that are called new. */
 static uint64_t lost_keys(const struct filter *f, uint64_t keys)
 {
     uint64_t batch[1024], lost = 0;

@@ -1,15 +1,15 @@
 /*
- * filter_saved.h - what saving, loading and damage cost a filter.
+ * filter_saved.h - the cost of saving, loading and repairing a filter.
  *
- * One table: the image beside a working owner, its reading again, what is newer
- * than the image, and a file with one flipped bit.
+ * One table: writing the image while the owner works, reading it, adding newer
+ * keys, and a file with one flipped bit.
  */
 #ifndef URLWEIR_BENCH_FILTER_SAVED_H
 #define URLWEIR_BENCH_FILTER_SAVED_H
 
 #include <stdint.h>
 
-/* A scalable filter grown to `keys`; its file stands in TMPDIR meanwhile. */
+/* Measures a scalable filter grown to `keys`, with a file in TMPDIR. */
 void bench_saved(uint64_t keys, double fpr);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * parse_box.c - the owner's side of a parser process.
  *
- * A link is copied out of the ring before it is looked at, since the process
- * could change it meanwhile. The seals keep it from shrinking the memory under
- * its owner, which would be a SIGBUS here.
+ * A link is copied out of the ring before it is checked, since the process
+ * could change it meanwhile. The seals keep it from shrinking the shared
+ * memory, which would raise SIGBUS here.
  */
 #include "bench/parse_box.h"
 
@@ -150,8 +150,8 @@ void parse_box_wake(struct parse_box *b)
 
 /* ---- links out ----------------------------------------------------------- */
 
-/* Do the parts of a URL stand in its text in their order, and is the text such
- * as url_parse makes? */
+/* Are the parts of a URL in their order within its text, and is the text in the
+ * form of url_parse? */
 static bool parts_are_right(const struct box_link *l, struct bytes text)
 {
     const char *scheme = l->userinfo_at == 8 ? "https://" : "http://";
@@ -243,7 +243,7 @@ static bool has_died(const struct parse_box *b)
            info.si_pid == b->pid;
 }
 
-/* Until `wanted` pages are ready, counted from the start. */
+/* Waits until `wanted` pages are ready, counted from the start. */
 static enum status wait_until(struct parse_box *b, uint32_t wanted)
 {
     const struct timespec most = {.tv_nsec = 100 * NS_PER_MS};

@@ -2,12 +2,12 @@
  * parse_box.h - a parser process: pages in, links out, through shared memory.
  *
  * The process finds the links of each page with link_parser_html, under a
- * seccomp filter that leaves it memory, futexes and its end. Pages and links
- * cross in a ring of slots in a sealed memfd. Its owner trusts nothing that
- * stands there: each length and offset is copied out and bounded before use.
+ * seccomp filter that allows only memory, futexes and exit. Pages and links
+ * pass through a ring of slots in a sealed memfd. The owner does not trust its
+ * content: each length and offset is copied out and bounded before use.
  *
- * Built to be measured; the crawler does not use it. Each box belongs to one
- * thread, and a box is best started before there are others.
+ * Built for measurement; the crawler does not use it. Each box belongs to one
+ * thread; start boxes before other threads.
  */
 #ifndef URLWEIR_BENCH_PARSE_BOX_H
 #define URLWEIR_BENCH_PARSE_BOX_H
@@ -33,16 +33,15 @@ MUST_CHECK enum status parse_box_start(struct parse_box **out,
                                        const struct parse_box_options *o);
 void parse_box_stop(struct parse_box *b); /* NULL is fine */
 
-/* Copies a page into the next slot; the process is not woken. `page` is the
- * owner's name for it. STATUS_AGAIN: every slot is taken. STATUS_LIMIT: it is
- * larger than a slot. */
+/* Copies a page into the next slot; does not wake the process. `page`
+ * identifies it to the owner. STATUS_AGAIN: every slot is in use. STATUS_LIMIT:
+ * it is larger than a slot. */
 MUST_CHECK enum status parse_box_put(struct parse_box *b, size_t page,
                                      const struct url *url, struct bytes body,
                                      uint32_t kinds);
-/* Ask for a system call that no parser needs, as an exploit would. */
+/* Makes the process try a forbidden system call, as an exploit would. */
 void parse_box_put_break_out(struct parse_box *b);
-/* Tell the process of what was put, if it sleeps; parse_box_take does so where
- * it has to wait. */
+/* Wakes the process if it sleeps; parse_box_take does so before it waits. */
 void parse_box_wake(struct parse_box *b);
 
 typedef void parse_box_visit(void *ctx, size_t page,
@@ -50,8 +49,8 @@ typedef void parse_box_visit(void *ctx, size_t page,
 
 /* Wait until `least` pages are ready, then visit the links of all that are, in
  * the order in which they were put. STATUS_CLOSED: the process has died.
- * STATUS_FORMAT: what stands in the ring cannot be. The box is good for
- * nothing but stopping then. */
+ * STATUS_FORMAT: the content of the ring is not valid. After either the box can
+ * only be stopped. */
 MUST_CHECK enum status parse_box_take(struct parse_box *b, unsigned least,
                                       parse_box_visit *visit, void *ctx);
 

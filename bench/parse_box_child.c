@@ -2,10 +2,10 @@
 /*
  * parse_box_child.c - the parser process.
  *
- * What would be opened later is opened before the filter is set: libxml2 and
- * the parser are made, and one page has been read. The large indexes of
- * charset_index.h are not (they come from iconv, which opens files); no page of
- * the benchmark needs them, and a real box would make them first.
+ * Files are opened before the filter is set: libxml2 and the parser are
+ * initialised, and one page is read. The large indexes of charset_index.h are
+ * not made (they come from iconv, which opens files); no page of the benchmark
+ * needs them, and a real box would make them first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ struct box {
     const struct box_layout *layout;
     struct link_parser *parser;
     struct url page_url;
-    /* the page at hand */
+    /* the current page */
     char *links, *end, *at;
     bool full;
 };
@@ -58,7 +58,7 @@ static bool lock_up(void)
         ALLOW(mremap),
         ALLOW(madvise),
         ALLOW(exit_group),
-        /* memory, but none that could be run */
+        /* memory, but not executable */
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 1, 0),
         KILL,
         LOAD(args[2]),

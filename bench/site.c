@@ -27,7 +27,7 @@ struct site {
     char *web[SITE_OPTIONS_MOST + 1];
     size_t web_count;
     pid_t pid;
-    int guard; /* our end of its standard input */
+    int guard; /* our end of the child's standard input */
     uint16_t port;
     char seed[64];
 };
@@ -49,8 +49,8 @@ static void find_program(char out[PATH_MAX])
         snprintf(out, PATH_MAX, "%.*s/tests/support/site", PATH_MAX - 32, self);
 }
 
-/* Starts `argv` with its output on *from and, where `guard` is not NULL, its
- * input on *guard. */
+/* Starts `argv` with its output on *from and, if `guard` is not NULL, its input
+ * on *guard. */
 static enum status spawn(char *const *argv, pid_t *pid, int *from, int *guard)
 {
     posix_spawn_file_actions_t actions;
@@ -96,7 +96,7 @@ static enum status read_all(int fd, struct buf *out)
     }
 }
 
-/* The line `port N` is all it ever says. */
+/* Reads the line `port N`, the child's only output. */
 static enum status read_port(int fd, uint16_t *port)
 {
     char line[32];
@@ -108,7 +108,7 @@ static enum status read_port(int fd, uint16_t *port)
             break;
     line[len] = '\0';
     if (sscanf(line, "port %u", &n) != 1 || n > UINT16_MAX)
-        return STATUS_IO; /* it said why on stderr */
+        return STATUS_IO; /* the child reported why on stderr */
     *port = (uint16_t)n;
     return STATUS_OK;
 }

@@ -1,9 +1,9 @@
 /*
  * site.h - the test web as a child of a benchmark.
  *
- * Starts the program tests/support/site that was built beside the benchmark
- * (or the one $SITE names), and asks it for its URLs. The child ends with its
- * parent, however that ends. What the options mean: tests/support/README.md.
+ * Starts the program tests/support/site of the same build (or the one that
+ * $SITE names), and gets its URLs. The child ends when its parent ends in any
+ * way. tests/support/README.md explains the options.
  */
 #ifndef URLWEIR_BENCH_SITE_H
 #define URLWEIR_BENCH_SITE_H
@@ -19,18 +19,18 @@ struct site;
 
 /* `web` describes the web, "--hosts", "1000", ..., NULL; `server` may add
  * options of the server such as "--log", and may be NULL. Both are only read
- * here. Returns once it listens. Failures are said on stderr. */
+ * here. Returns once it listens. Failures are printed on stderr. */
 MUST_CHECK enum status site_start(struct site **out, const char *const *web,
                                   const char *const *server);
-/* A directory tree at the addresses of `dirs`, "DIR=127.0.0.1,127.0.0.2", ...,
- * NULL. It has no site_urls. */
+/* Serves directory trees at the addresses in `dirs`, "DIR=127.0.0.1,127.0.0.2",
+ * ..., NULL. It has no site_urls. */
 MUST_CHECK enum status site_start_files(struct site **out,
                                         const char *const *dirs);
-/* Ends it, its log complete. NULL is fine. */
+/* Ends the server with its log complete. NULL is fine. */
 void site_stop(struct site *s);
 
 uint16_t site_port(const struct site *s);
-/* Where a crawl of it begins: the first page's URL; lives as long as s. */
+/* The URL of the first page, where a crawl begins; lives as long as s. */
 const char *site_seed(const struct site *s);
 /* Append every URL that answers with a page, one a line, in the order a
  * breadth-first crawl meets them. */

@@ -1,9 +1,9 @@
 /*
  * whole_crawl.h - one crawl as a child of a benchmark, and what it cost.
  *
- * The program is the one that was built beside the benchmark. It crawls with
- * one fetcher thread, 64 transfers at once and no delay, into a directory that
- * goes with the run. The kernel counts its CPU time and memory.
+ * The program is from the same build. It crawls with one fetcher thread, 64
+ * transfers at once and no delay, into a temporary directory. The kernel counts
+ * its CPU time and memory.
  */
 #ifndef URLWEIR_BENCH_WHOLE_CRAWL_H
 #define URLWEIR_BENCH_WHOLE_CRAWL_H

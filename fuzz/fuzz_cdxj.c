@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_cdxj.c - any record of a WARC file gives a line of the index, or none.
+ * fuzz_cdxj.c - any record of a WARC file gives a line of the index or no line.
  *
- * A line is ASCII without C0 controls, has its fields in one JSON
- * object, and names the place it was given. The input is a record as it stands
- * in a file: head, empty line, block.
+ * A line is ASCII without C0 controls, has its fields in one JSON object, and
+ * names the place it was given. The input is a record as in a file: head, empty
+ * line, block.
  */
 #include <assert.h>
 #include <jansson.h>

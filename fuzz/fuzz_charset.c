@@ -3,8 +3,8 @@
  * fuzz_charset.c - any octets in any encoding: `label` LF `octets`, or octets
  * whose encoding is sniffed.
  *
- * Asserted beside memory safety: what is decoded is UTF-8, and what a page's
- * own encoding can hold is encoded to octets that decode to it again.
+ * Asserts, besides memory safety: decoded text is UTF-8, and text that a page's
+ * own encoding can represent is encoded to octets that decode to it again.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void check_utf8(struct bytes s)
     buf_fini(&clean);
 }
 
-/* Encoders write one of the octet strings that mean the same. */
+/* Encoders write one of several equivalent octet strings. */
 static void check_way_back(const struct charset *c, struct bytes text)
 {
     struct url_encoder *e = charset_encoder_new(c);

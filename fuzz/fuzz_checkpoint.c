@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_checkpoint.c - a filter file is a stranger's until it verifies.
+ * fuzz_checkpoint.c - a filter file is not trusted until it verifies.
  *
- * The first octet of an input says how: even, the rest is loaded as it is;
- * odd, its checksums are made right first, so that what lies behind them is
- * reached too.
+ * The first octet of an input says how: even, the rest is loaded as it is; odd,
+ * its checksums are corrected first, so that the checks after them are reached
+ * too.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static void make_sums_right(uint8_t *file, size_t size)
     }
 }
 
-/* A file without a disk: a path that leads to memory. */
+/* Writes a file that is only in memory. */
 static bool write_file(int fd, const uint8_t *file, size_t size)
 {
     return ftruncate(fd, 0) == 0 && pwrite(fd, file, size, 0) == (ssize_t)size;

@@ -3,8 +3,9 @@
  * fuzz_coding.c - any octets as a coded body. The first chooses the codings,
  * the second how much room there is at a time.
  *
- * Asserted beside memory safety: no more comes out than there is room for, all
- * of a piece is taken or an error told, and a piece is always done with.
+ * Asserts, besides memory safety: the output never exceeds the room for it,
+ * each piece is consumed entirely or an error is returned, and decoding a piece
+ * ends.
  */
 #include <assert.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_config.c - any bytes are settings or an error with a place; settings
- * that were taken are the same after writing and reading them again.
+ * fuzz_config.c - any bytes give settings or an error with its position;
+ * settings are equal after being written and read again.
  */
 #include <assert.h>
 #include <stdint.h>

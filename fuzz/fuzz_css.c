@@ -2,7 +2,7 @@
 /*
  * fuzz_css.c - any octets as a style sheet.
  *
- * Asserted beside memory safety: a URL is never longer than the sheet allows,
+ * Asserts, besides memory safety: a URL is never longer than the sheet allows,
  * an escape of six digits being three octets at least.
  */
 #include <assert.h>
@@ -17,7 +17,7 @@ static void visit(void *ctx, struct bytes url)
 {
     size_t *left = ctx;
 
-    /* U+FFFD of three octets is the most that two of the sheet can give. */
+    /* Two octets of the sheet give at most U+FFFD, which has three. */
     assert(url.len <= 2 * *left + 3);
 }
 

@@ -2,9 +2,9 @@
 /*
  * fuzz_feed.c - any octets inside a feed.
  *
- * The first octet chooses the kind of feed, the others stand where its items
- * do. Behind them comes one item of ours; it is found unless they swallow it,
- * and whatever is found is an http(s) URL.
+ * The first octet chooses the kind of feed, the others take the place of its
+ * items. One item of ours follows; it is found unless they swallow it, and
+ * everything found is an http(s) URL.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
 /*
  * fuzz_grpc.c - any octets as an HTTP/2 connection with gRPC calls on it.
  *
- * The first octet says how the rest is cut into reads and whether a preface
- * and settings come first, so that the fuzzer need not find them. Behind the
- * session stands the reader of messages; what it gives out is unpacked as each
- * message of the API. Asserted beside memory safety: streams that open close,
+ * The first octet says how the rest is cut into reads and whether a preface and
+ * settings come first, so that the fuzzer need not find them. The reader of
+ * messages follows the session; each message is unpacked as every message type
+ * of the API. Asserts, besides memory safety: streams that open also close, and
  * no message is longer than its ceiling.
  */
 #include <assert.h>

@@ -3,11 +3,11 @@
  * fuzz_grpc_message.c - any octets as a message of each type, and as the gzip
  * body of one.
  *
- * Asserted beside memory safety: a message packs into as many octets as it
- * says; what was taken of a URL comes out as it came in. (That what unpacks
- * packs into something that unpacks again does not hold for protobuf-c 1.4.1,
- * where unknown fields are kept that it would not take by themselves. Nothing
- * here packs what somebody else sent.)
+ * Asserts, besides memory safety: a message packs into as many octets as it
+ * says; a URL that was read is written as it came. (With protobuf-c 1.4.1 a
+ * message that unpacks and is packed again need not unpack, since it keeps
+ * unknown fields that it would not accept by themselves. Our code never packs
+ * what another program sent.)
  */
 #include <assert.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * fuzz_html.c - any octets as a page, through tokenizer, tree and filter.
  *
- * Asserted beside memory safety: tokens stand in the page one behind the
- * other, and what the filter writes is whole tags with nothing between them.
+ * Asserts, besides memory safety: tokens follow one another in the page, and
+ * the filter writes whole tags with nothing between them.
  */
 #include <assert.h>
 #include <stddef.h>

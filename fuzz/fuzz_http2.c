@@ -3,14 +3,14 @@
  * fuzz_http2.c - a client's dialogue with the gRPC server, without a socket:
  * session, streams, calls, their deadlines, health and reflection.
  *
- * The input is a list of steps. A step below 0xe0 is a length: so many octets
- * plus one, which follow, come in one piece. The others are what the peer and
- * the rest of the service do meanwhile: see `step`. Unless the input begins
- * with 0xff, the preface and settings come first. fuzz_grpc.c has messages.
+ * The input is a list of steps. A step below 0xe0 is a length minus one: that
+ * many octets follow and arrive in one piece. The others are actions of the
+ * peer and of the rest of the service: see `step`. Unless the input begins with
+ * 0xff, the preface and settings come first. fuzz_grpc.c tests messages.
  *
- * Asserted beside memory safety: calls that open end, also those that are held;
- * no connection has more calls without a token than it may; a block of header
- * fields that has ended is not waited for.
+ * Asserts, besides memory safety: calls that open also end, even if held; no
+ * connection has more calls without a token than allowed; and the session does
+ * not wait for a block of header fields that has ended.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define ANSWERS_MOST 64 /* octets of a message are answered at most */
+#define ANSWERS_MOST 64 /* most octets of a message that are echoed */
 
 static struct grpc_call *kept; /* held by its method */
 static unsigned begun, ended;
@@ -58,7 +58,7 @@ static void once(struct grpc_call *c, struct bytes m)
     finish(c);
 }
 
-/* The frontier's part: its answer comes when it comes (step 0xe4). */
+/* Plays the frontier, whose answer comes later (step 0xe4). */
 static void keep(struct grpc_call *c, struct bytes m)
 {
     (void)m;
@@ -185,14 +185,14 @@ static void take_all(struct rig *r)
     r->open = r->open && !http2_session_over(r->session);
 }
 
-/* What is not the peer's next octets. */
+/* Carries out a step that is not octets from the peer. */
 static void step(struct rig *r, uint8_t what)
 {
     switch (what) {
-    case 0xe0: /* the peer takes all there is */
+    case 0xe0: /* the peer reads everything */
         take_all(r);
         break;
-    case 0xe1: /* the peer takes a little */
+    case 0xe1: /* the peer reads a little */
         (void)http2_session_send(r->session);
         break;
     case 0xe2: /* time goes by */
@@ -202,7 +202,7 @@ static void step(struct rig *r, uint8_t what)
         loop_stop(r->loop); /* after one turn */
         loop_run(r->loop);
         break;
-    case 0xe4: /* the frontier has answered */
+    case 0xe4: /* the frontier answers */
         if (kept == NULL)
             break;
         answer(kept, bytes_of_str("answer"));
@@ -210,11 +210,11 @@ static void step(struct rig *r, uint8_t what)
         grpc_call_drop(kept);
         kept = NULL;
         break;
-    case 0xe5: /* the store has failed, or is there again */
+    case 0xe5: /* the store fails, or works again */
         r->serving = !r->serving;
         grpc_health_set(r->health, r->serving);
         break;
-    case 0xe6: /* a sign of life is asked for */
+    case 0xe6: /* we send a PING */
         http2_session_ping(r->session);
         break;
     case 0xe7: /* the service stops */
@@ -251,7 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             receive(&r, data + at, len);
         at += len;
     }
-    take_all(&r); /* GOAWAY, if it was ended */
+    take_all(&r); /* reads GOAWAY, if it was ended */
     stop(&r);
     return 0;
 }

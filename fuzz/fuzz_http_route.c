@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_http_route.c - any octets as a method and what stands behind it in a
- * request line: which route is found, what is read of path and query.
+ * fuzz_http_route.c - any octets as a method and the rest of a request line, to
+ * find the route and read path and query.
  *
- * Asserted beside memory safety: a request has a route or an answer; a name in
- * a path is whole UTF-8, and encoded again it is what stood there; one without
- * a name has none.
+ * Asserts, besides memory safety: a request has a route or an answer; a name in
+ * a path is whole UTF-8, and encoded again equals the input; a route without a
+ * name gives none.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -3,9 +3,9 @@
  * fuzz_http_text.c - any octets as a path, a query, a Host header, a time, and
  * as the body of a put.
  *
- * Asserted beside memory safety: what is decoded is UTF-8 without a zero byte;
- * metadata that was taken comes out as the JSON that went in; a time that was
- * read and written is read as the same.
+ * Asserts, besides memory safety: decoded text is UTF-8 without a zero byte;
+ * accepted metadata gives the same JSON again; a time that was read and written
+ * reads as the same time.
  */
 #include <assert.h>
 #include <stddef.h>

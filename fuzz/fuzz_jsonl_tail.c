@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_jsonl_tail.c - any file is gone on with, or refused.
+ * fuzz_jsonl_tail.c - any file is continued or refused.
  *
- * What is kept is a beginning of the file that ends behind a line of ours, or
- * nothing; and asked again of what is kept, the answer is the same.
+ * The kept part is a prefix of the file that ends after one of our lines, or is
+ * empty; and a second check of the kept part gives the same result.
  */
 #include <assert.h>
 #include <stdint.h>

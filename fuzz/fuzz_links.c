@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_links.c - any octets as a page, to its links.
+ * fuzz_links.c - the links of any octets as a page.
  *
- * Asserted beside memory safety: links are http or https and printable, are of
- * a kind that was asked for, and the same page gives the same links again.
+ * Asserts, besides memory safety: links are http or https and printable, are of
+ * a kind asked for, and the same page gives the same links again.
  */
 #include <assert.h>
 #include <stddef.h>

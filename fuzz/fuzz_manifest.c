@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_manifest.c - any bytes are a manifest or refused.
+ * fuzz_manifest.c - any bytes are a manifest or are refused.
  *
- * The bytes as they are, and once more with the checksum they ought to have, so
- * that the lines behind it are reached. What is taken is written again octet
- * for octet.
+ * Tests the bytes as they are, and again with a correct checksum, so that the
+ * checks after it are reached. An accepted manifest is written again octet for
+ * octet.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_redis.c - a Redis URL is what somebody typed, a server's answer what
- * anybody made of it.
+ * fuzz_redis.c - Redis URLs as typed by users, and answers of hostile servers.
  *
  * The first octet of an input says which: even, the rest is a URL; odd, it is
- * what a server sends, read by hiredis within our bounds, and each whole answer
- * is taken for a filter's record.
+ * sent by a server and read by hiredis within our bounds, and each whole answer
+ * is parsed as a filter's record.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static void read_url(const char *text)
             place.bits > REDIS_MOST_BITS || place.k > REDIS_MOST_K)
             abort();
     } else if (out.len == 0) {
-        abort(); /* refused without a word */
+        abort(); /* refused without a message */
     }
     buf_fini(&out);
 }

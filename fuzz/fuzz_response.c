@@ -3,13 +3,13 @@
  * fuzz_response.c - any octets as the response to a request, through a fetcher:
  * libcurl, head, codings, body, links, records, report.
  *
- * Input: one octet of flags, then the response as it goes out. Flags: 1, the
- * URL is a sitemap's and is read as it comes; 2, the connection is reset, not
- * closed; the upper four bits, where the response is cut in two.
+ * Input: one octet of flags, then the response as it is sent. Flags: 1, the URL
+ * is a sitemap, parsed as it arrives; 2, the connection is reset, not closed;
+ * the upper four bits, where the response is cut in two.
  *
- * The fetcher is a thread, and one for all inputs: its easy handles have met
- * earlier responses. Asserted beside memory safety: each URL ends with exactly
- * one last report, and the pool of bodies is empty then.
+ * One fetcher thread serves all inputs, so its easy handles have seen earlier
+ * responses. Asserts, besides memory safety: each URL ends with exactly one
+ * final report, after which the pool of bodies is empty.
  */
 #include <arpa/inet.h>
 #include <assert.h>
@@ -115,7 +115,7 @@ static void give(bool sitemap)
     url_fini(&u);
 }
 
-/* All of it, or as much as the client wants. */
+/* Sends everything, or as much as the client reads. */
 static void send_all(int fd, const uint8_t *at, size_t len)
 {
     while (len > 0) {
@@ -148,8 +148,8 @@ static void read_request(int fd)
     }
 }
 
-/* -1: a report came instead: the request went out on the last connection before
- * its end was seen, or this response was the end of it. */
+/* Returns -1 if a report came instead: the request was sent on the last
+ * connection before its end was noticed, or this response ended the URL. */
 static int next_connection(void)
 {
     struct pollfd p = {.fd = listener, .events = POLLIN};
@@ -160,7 +160,7 @@ static int next_connection(void)
     return -1;
 }
 
-/* False: nobody asked any more. */
+/* False: no request came any more. */
 static bool respond(uint8_t flags, const uint8_t *at, size_t len)
 {
     const struct linger hard = {.l_onoff = 1};
@@ -181,7 +181,7 @@ static bool respond(uint8_t flags, const uint8_t *at, size_t len)
     return true;
 }
 
-/* False: it was a part of a sitemap, the last word is to come. */
+/* False: it was a part of a sitemap; the final report is still to come. */
 static bool take_report(void)
 {
     void *item = NULL;
@@ -206,7 +206,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         start_fetcher();
     }
     give((data[0] & 1) != 0);
-    /* libcurl asks again on a new connection where it may; each is served. */
+    /* libcurl may try again on a new connection; each is served. */
     do {
         while (respond(data[0], data + 1, size - 1))
             continue;

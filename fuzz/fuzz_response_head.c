@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_response_head.c - the head of an answer, and what reads its fields.
+ * fuzz_response_head.c - the head of a response, and the functions that read
+ * its fields.
  *
- * Input: the lines of one or more heads. Beside not crashing: every field's
- * value stands in the head, has no white space around it and no line end
- * within, and the first of all values is the one that counts.
+ * Input: the lines of one or more heads. Asserts, besides memory safety: every
+ * field's value is in the head, has no white space around it and no line end
+ * within, and the first of several values counts.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_robots.c - any bytes are some rules.
+ * fuzz_robots.c - any bytes give some rules.
  *
- * Input: an agent, LF, a path, LF, a robots.txt. Beside not crashing:
- * /robots.txt is allowed, the deciding line stands in the file, what can be
- * read again reads the same, and no delay is endless.
+ * Input: an agent, LF, a path, LF, a robots.txt. Asserts, besides memory
+ * safety: /robots.txt is allowed, the deciding line is in the file, reading
+ * again gives the same result, and every delay is finite.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(robots_allows(r, bytes_of_str("/robots.txt"), NULL));
     assert(allowed || line.len > 0);
     assert(line.len == 0 || memmem(body.at, body.len, line.at, line.len));
-    /* A byte order mark may hide behind another. */
+    /* A byte order mark may follow another. */
     if (robots_readable(robots_readable(body)).len ==
         robots_readable(body).len) {
         assert(robots_allows(second, path, &again) == allowed);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_robots_redirect.c - where the redirects of a robots.txt, and of pages,
- * lead a fetcher: no request is begun whose URL the guard refuses.
+ * fuzz_robots_redirect.c - redirects of a robots.txt and of pages never make a
+ * fetcher request a URL that the guard refuses.
  *
- * The tasks of a fetcher without its thread: tasks, robots cache, transfers and
- * guard are the program's, and what is below them is here. A multi of our own
- * (in place of multi.c) has no sockets and hands a response over where curl
- * would, so that a run is a function of its input.
+ * Runs the tasks of a fetcher without its thread: tasks, robots cache,
+ * transfers and guard are the real ones; only multi.c is replaced here, by one
+ * without sockets that passes a response on where curl would, so that a run
+ * depends only on its input.
  *
  * Input: records with octet 0x1e between them. The first is an octet of flags,
  * then the URL that is leased first. The others are the responses, head and
- * body, in the order of requests; where one is empty, or there are no more, the
+ * body, in the order of requests; if one is empty, or there are no more, the
  * connection fails. Flags: below.
  *
- * Asserted: the guard permits each URL that a request is begun for, in a
- * second, plainer opinion too, and each that is recorded; a robots.txt takes
- * six requests at most; each lease ends with one report; no memory of bodies is
- * left.
+ * Asserts: the guard, and a second, simpler check, permit each URL that is
+ * requested, and each that is recorded; a robots.txt takes six requests at
+ * most; each lease ends with one report; no memory of bodies is left.
  */
 #include <arpa/inet.h>
 #include <assert.h>
@@ -37,7 +36,7 @@
 
 #define SEPARATOR   0x1e
 #define LEASES_MOST 24
-#define URLS_MOST   8 /* the first, and what redirects lead to */
+#define URLS_MOST   8 /* the first one, and targets of redirects */
 #define PIECE       16384
 #define POOL        ((uint64_t)8 << 20)
 
@@ -46,18 +45,18 @@ enum flag {
     FLAG_PRIVATE = 2, /* --allow-private */
     FLAG_NETS = 4,    /* --allow-net, --deny-net, --nat64, --allow-port */
     FLAG_REPORT = 8,  /* --robots report */
-    FLAG_ASTRAY = 16  /* every other lease is not for the host of a hop */
+    FLAG_ASTRAY = 16  /* every other lease is for a wrong host */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct fetcher_options options;
 static struct fetch_task task;
-static struct bytes responses; /* still to be handed over */
+static struct bytes responses; /* not yet delivered */
 static uint8_t flags;
-static unsigned robots_requests; /* of the present URL */
+static unsigned robots_requests; /* of the current URL */
 
-/* ---- a second opinion ---------------------------------------------------- */
+/* ---- a second check ---------------------------------------------------- */
 
 static bool ends_in(const char *text, const char *tail)
 {
@@ -79,7 +78,7 @@ static bool is_refused_v4(const unsigned char a[4])
            (a[0] == 168 && a[1] == 63 && a[2] == 129 && a[3] == 16);
 }
 
-/* With FLAG_NETS 2a00:64::/48 is NAT64, too: its IPv4 addresses stand in octets
+/* With FLAG_NETS 2a00:64::/48 is NAT64, too: its IPv4 addresses are in octets
  * 6, 7, 9 and 10. */
 static bool is_refused_v6(const unsigned char a[16])
 {
@@ -112,8 +111,8 @@ static bool is_refused_host(const char *host)
             (ends_in(host, ".internal") || strchr(host, '.') == NULL));
 }
 
-/* "http://HOST[:PORT]/..." as url.h serialises it, and with a host of this
- * size, told without it. */
+/* Parses "http://HOST[:PORT]/...", as url.h serialises it, without using
+ * url.h. */
 static bool is_plainly_refused(const char *url)
 {
     char host[256];
@@ -211,7 +210,8 @@ static struct bytes next_record(struct bytes *in)
     return record;
 }
 
-/* The octets in memory of their own, so that reading past its end is seen. */
+/* Passes the octets in memory of their own, so that reading past the end is
+ * detected. */
 static bool hand_over(struct fetch *f, struct bytes piece,
                       size_t (*callback)(char *, size_t, size_t, void *))
 {
@@ -377,7 +377,7 @@ static void run_fini(struct run *r)
     assert(body_pool_used(options.bodies) == 0);
 }
 
-/* Keeps a URL that is to be leased, if it is one. */
+/* Adds a URL to lease, if it is valid. */
 static void add_url(struct run *r, struct bytes text)
 {
     struct url u;
@@ -407,7 +407,7 @@ static struct assignment *assignment_for(const char *url, struct bytes visit)
     return a;
 }
 
-/* One lease, from its beginning to its report. */
+/* Carries out one lease up to its report. */
 static struct report *carry_out(struct run *r, struct assignment *a)
 {
     struct fetch_result result;
@@ -432,7 +432,7 @@ static struct report *carry_out(struct run *r, struct assignment *a)
     return report;
 }
 
-/* True: it was the last word on its URL. */
+/* True: it was the final report on its URL. */
 static bool judge(struct run *r, struct report *report)
 {
     const struct engine_done *done = &report->done;
@@ -450,7 +450,7 @@ static bool judge(struct run *r, struct report *report)
     return true;
 }
 
-/* Leases of one URL until it is done, as the frontier gives them. */
+/* Leases one URL until it is done, as the frontier would. */
 static void crawl_url(struct run *r, const char *url)
 {
     struct buf visit;

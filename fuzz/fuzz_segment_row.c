@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_segment_row.c - any octets are a row of a queue segment, or damaged.
+ * fuzz_segment_row.c - any octets are a row of a queue segment or are reported
+ * as damaged.
  *
  * Reading ends, no entry is out of range, and skipping to a queue leads to the
  * first entry that reading all of it would find there or later.
@@ -23,7 +24,8 @@ static bool find(struct segment_reader *r, uint32_t queue)
     return false;
 }
 
-/* Group by group gives what one by one gives, up to where ids stop rising. */
+/* Reading group by group gives the same entries as one by one, until ids stop
+ * rising. */
 static void check_groups(const uint8_t *data, size_t size)
 {
     struct segment_reader one, groups;

@@ -2,8 +2,9 @@
 /*
  * fuzz_sitemap.c - any octets as a sitemap.
  *
- * Beside not crashing: every entry is an http(s) URL with trimmed values, and
- * the pieces in which the octets arrive change nothing.
+ * Asserts, besides memory safety: every entry is an http(s) URL with trimmed
+ * values, and the result does not depend on the pieces in which the octets
+ * arrive.
  */
 #include <assert.h>
 #include <stdint.h>

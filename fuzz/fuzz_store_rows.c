@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_store_rows.c - a store whose rows say anything opens, or is refused.
+ * fuzz_store_rows.c - a store with any content in its rows opens or is refused.
  *
  * The input is a list of changes: table, column, row, kind of value, a number;
- * the first octet says of which store, that of a crawl or of a service. They
- * are made by SQL in a copy of a small store that has a row in every table.
- * Then it is read, verified, opened for writing and worked with. Nothing is
- * expected of it but that it comes to an end.
+ * the first octet chooses the store, a crawl's or a service's. They are made by
+ * SQL in a copy of a small store that has a row in every table. Then it is
+ * read, verified, opened for writing and used. The test only expects that each
+ * of these ends.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -73,7 +73,7 @@ static struct frontier_options options(void)
 
 static void put_some(struct engine *e, unsigned from)
 {
-    enum { N = 80 }; /* so many that a part of the exact set is merged */
+    enum { N = 80 }; /* enough to merge a part of the exact set */
     struct engine_item items[N];
     static char key[N][32], url[N][64];
 
@@ -208,7 +208,7 @@ static void run_sql(const char *sql)
     sqlite3 *h = NULL;
 
     need(sqlite3_open(in_dir("frontier.db"), &h) == SQLITE_OK);
-    (void)sqlite3_exec(h, sql, NULL, NULL, NULL); /* not all are taken */
+    (void)sqlite3_exec(h, sql, NULL, NULL, NULL); /* not all are accepted */
     sqlite3_close(h);
 }
 
@@ -299,7 +299,7 @@ static const char *value_of(uint8_t kind, int64_t number, char out[64])
     kind %= FIXED + 3;
     if (kind < FIXED)
         return fixed[kind];
-    if (kind == FIXED) /* near by, and farther with each step */
+    if (kind == FIXED) /* near the old value, farther each time */
         number = number % 256 - 128;
     else if (kind == FIXED + 1)
         number = (int64_t)(((uint64_t)1 << (number & 63)) - 1);
@@ -307,7 +307,7 @@ static const char *value_of(uint8_t kind, int64_t number, char out[64])
     return out;
 }
 
-/* The nth name in what `sql` gives, or "". */
+/* The nth name in the result of `sql`, or "". */
 static void nth_name(sqlite3 *h, const char *sql, unsigned n, char out[64])
 {
     sqlite3_stmt *s = NULL;
@@ -338,7 +338,7 @@ static void change(sqlite3 *h, const uint8_t *at)
     snprintf(sql, sizeof sql, "SELECT name FROM pragma_table_info('%s')",
              table);
     nth_name(h, sql, at[1], column);
-    nth_name(h, sql, 0, key); /* all but link have their key first */
+    nth_name(h, sql, 0, key); /* in all tables but link the key is first */
     snprintf(sql, sizeof sql,
              "UPDATE %s SET %s = %s WHERE %s = (SELECT %s FROM %s LIMIT 1"
              " OFFSET %u %% max(1, (SELECT count(*) FROM %s)))",

@@ -2,8 +2,8 @@
 /*
  * fuzz_url.c - any octets as a URL: `url`, or `base` LF `url`.
  *
- * Asserted beside memory safety: what is serialised parses to itself, the
- * canonical form is a fixed point, parts stand where they say, the SURT is
+ * Asserts, besides memory safety: a serialised URL parses to itself, the
+ * canonical form is a fixed point, parts are at their offsets, the SURT is
  * printable.
  */
 #include <assert.h>

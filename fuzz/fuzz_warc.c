@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_warc.c - any octets as the WARC file a crash has left.
+ * fuzz_warc.c - any octets as the WARC file that a crash left.
  *
- * Beside not crashing: what mending keeps is the beginning of what was there,
- * ends with a whole record, and is left alone by a second mending; and each
- * record has a line in the index or none. The second half of the runs takes the
- * octets as the inflated content of one member, which a fuzzer could not
- * compress by itself.
+ * Asserts, besides memory safety: repair keeps a prefix of the file that ends
+ * with a whole record, and a second repair changes nothing; each record gives a
+ * line in the index or no line. The second half of the runs takes the octets as
+ * the inflated content of one member, which a fuzzer could not compress by
+ * itself.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ static void index_record(const struct warc_found *found)
     buf_fini(&line);
 }
 
-/* Records that are whole; where the last one ends. */
+/* Reads the whole records; returns where the last one ends. */
 static uint64_t read_all(int fd, size_t size)
 {
     struct warc_walk *w = warc_walk_new(fd);

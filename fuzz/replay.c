@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replay.c - runs one fuzz target over files and folders named on its command
- * line, so that `make check` keeps every input that ever mattered, without
- * libFuzzer.
+ * line, so that `make check` runs every stored input without libFuzzer.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -25,7 +24,8 @@ static int run_file(const char *path)
         fprintf(stderr, "replay: cannot read %s\n", path);
         bad = 1;
     } else {
-        /* A copy of the exact size, so that reading past the end is seen. */
+        /* A copy of the exact size, so that reading past the end is
+         * detected. */
         uint8_t *exact = malloc(b.len > 0 ? b.len : 1);
 
         if (exact == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doc_tables.c - what docs/formats shows of tables that stand in the program.
+ * doc_tables.c - prints the program's tables for docs/formats.
  *
  * usage: doc_tables counters    Markdown: each counter of a crawl
  *        doc_tables metrics     Markdown: those with a metric family of their
@@ -10,8 +10,8 @@
  *        doc_tables names       NAME KIND METRIC LABEL=VALUE, "-" for none, a
  *                               counter a line
  *
- * tools/doc-tables.sh puts all but the last into the documents, and compares
- * them with what is there.
+ * tools/doc-tables.sh puts all but the last into the documents, and checks that
+ * they are up to date.
  */
 #include <stdio.h>
 #include <string.h>

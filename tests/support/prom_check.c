@@ -10,10 +10,10 @@
  *        prom_check rise BEFORE AFTER     no series of a counter or histogram
  *                                         has gone, or fell
  *
- * Stricter than the format: HELP and TYPE stand before each family, names begin
- * with urlweir_ and end as their type and unit ask for, samples of a family
- * have the same labels, no time stamps, comments or empty lines. Status 1 and
- * the line where something is wrong; 2: cannot run.
+ * Stricter than the format: HELP and TYPE come before each family, names begin
+ * with urlweir_ and end as type and unit demand, samples of a family have the
+ * same labels, no time stamps, comments or empty lines. Status 1 and the line
+ * where something is wrong; 2: cannot run.
  */
 #include <ctype.h>
 #include <math.h>
@@ -91,7 +91,7 @@ static size_t word(const char *at, bool colon)
     return n;
 }
 
-/* An escaped text up to `end`; *at moves behind it. */
+/* Reads an escaped text up to `end`; *at moves past it. */
 static char *text_until(const struct page *p, const char **at, char end,
                         bool quotes)
 {
@@ -244,7 +244,7 @@ static void add_labels(struct page *p, struct sample *s, const char **at)
     ++*at;
 }
 
-/* As Go's ParseFloat reads it, less what nobody writes. */
+/* Like Go's ParseFloat, without forms that nobody writes. */
 static double number(const struct page *p, const char *at)
 {
     static const char *const words[] = {"+Inf\n", "-Inf\n", "NaN\n"};
@@ -268,7 +268,7 @@ static int by_name(const void *a, const void *b)
                   ((const struct label *)b)->name);
 }
 
-/* Names of labels, and the series, whatever order they came in. */
+/* Makes the names of labels, and the series, independent of their order. */
 static char *names_and_series(struct sample *s)
 {
     struct buf names, series;
@@ -338,7 +338,8 @@ static bool is(const struct sample *s, const char *suffix)
     return strcmp(s->suffix, suffix) == 0;
 }
 
-/* The samples of one histogram, from samples[i] on; answers where they end. */
+/* Checks the samples of one histogram, from samples[i] on; returns where they
+ * end. */
 static size_t check_histogram(struct page *p, size_t i)
 {
     const struct sample *s = &p->samples[i],
@@ -414,7 +415,7 @@ static void read_page(struct page *p, const char *path)
     buf_fini(&text);
 }
 
-/* ---- what is asked ------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------- */
 
 static int say_families(const struct page *p)
 {
@@ -445,7 +446,7 @@ static bool has_labels(const struct sample *s, char **wanted, int n)
     return true;
 }
 
-/* Of a histogram its counts. */
+/* For a histogram, sums its counts. */
 static int say_sum(const struct page *p, const char *name, char **labels, int n)
 {
     double sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * site.c - the test web: serves a web that is known to the last URL, and holds
- * what a crawler did against it. README.md beside it explains the options.
+ * site.c - the test web: serves a web whose every URL is known, and compares it
+ * with what a crawler did. README.md here explains the options.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -41,10 +41,10 @@ static int usage(void)
 
 /* ---- serving ------------------------------------------------------------- */
 
-/* What the handlers know. */
+/* Shared by the handlers. */
 struct stage {
     struct web web;
-    unsigned char *asked; /* times each thing of KIND_ERROR was asked */
+    unsigned char *asked; /* requests for each thing of KIND_ERROR */
     struct files *files;
 };
 
@@ -187,7 +187,8 @@ out:
     return rc;
 }
 
-/* ---- the others ---------------------------------------------------------- */
+/* ---- other commands
+ * ---------------------------------------------------------- */
 
 static int cmd_truth(const struct settings *s, bool urls)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - putting an answer together. */
+/* answer.c - builds answers. */
 #include "tests/support/web/answer.h"
 
 #include <zlib.h>

@@ -26,15 +26,15 @@ struct request {
 /* What follows the last octet. */
 enum answer_end {
     END_KEEP,    /* the connection stays, if the client wants it */
-    END_CLOSE,   /* closed */
-    END_RESET,   /* reset */
+    END_CLOSE,   /* close it */
+    END_RESET,   /* reset it */
     END_SILENT,  /* nothing, and the connection stays open */
-    END_ENDLESS, /* `body` again and again until the client leaves */
+    END_ENDLESS, /* `body` repeated until the client leaves */
 };
 
 struct answer {
     struct buf head, body; /* head with its empty line */
-    int status;            /* for the log; 0 where none was told */
+    int status;            /* for the log; 0: no status line */
     enum answer_end end;
     int64_t delay_ns; /* before the first octet */
     size_t drip;      /* octets at a time, 0 = all at once */
@@ -51,11 +51,11 @@ void answer_clear(struct answer *an);
 void answer_status(struct answer *an, int status);
 void answer_field(struct answer *an, const char *name, const char *value);
 void answer_done(struct answer *an);
-/* All in one: a status, a type, and `text` behind what the body has. */
+/* All in one: a status, a type, and `text` appended to the body. */
 void answer_text(struct answer *an, int status, const char *type,
                  const char *text);
 
-/* Replace the body by its gzip or zlib form and add the field that says so. */
+/* Replace the body by its gzip or zlib form and add Content-Encoding. */
 void answer_gzip(struct answer *an);
 void answer_deflate(struct answer *an);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - what was asked, held against the truth.
+ * check.c - compares requests with the truth.
  *
  * Exactness: each arrival is looked up and counted on its row of the ledger,
- * then the rows are judged. Politeness: the arrivals of each host are put in
- * order of time; between the end of one and the start of the next there must
- * be the delay. robots.txt counts for politeness, not as a page.
+ * then the rows are judged. Politeness: the arrivals of each host are sorted by
+ * time; between the end of one and the start of the next there must be the
+ * delay. robots.txt counts for politeness, not as a page.
  */
 #include "tests/support/web/check.h"
 
@@ -210,7 +210,7 @@ static void address_text(uint32_t ip, char out[HOST_ADDRESS_SIZE])
              ip >> 8 & 255, ip & 255);
 }
 
-/* The delay that holds on a host, in ns. */
+/* The delay of a host, in ns. */
 static double delay_of(const struct check *c, const char *address)
 {
     double own = c->o->crawl_delay

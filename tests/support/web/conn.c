@@ -8,8 +8,8 @@
  *                              END_SILENT, END_ENDLESS: until the client leaves
  *
  * An answer that needs no wait and fits into the socket's buffer, as nearly all
- * do, goes out in one sendmsg from the shared scratch buffers and changes no
- * epoll registration. Only what is left over is copied.
+ * do, is sent in one sendmsg from the shared scratch buffers and changes no
+ * epoll registration. Only the rest is copied.
  */
 #include "tests/support/web/conn.h"
 
@@ -41,8 +41,8 @@ struct conn {
     enum state state;
     uint32_t watched; /* epoll events asked for */
     struct buf in;
-    size_t scanned; /* of `in`: no end of head before */
-    /* The exchange under way: */
+    size_t scanned; /* octets of `in` without an end of head */
+    /* The current exchange: */
     struct buf line; /* method, path */
     size_t method_len;
     struct buf out;
@@ -88,9 +88,9 @@ void conn_open(struct hub *h, int fd, uint32_t host)
     (void)epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* The exchange is over, one way or the other. An answer's end is taken before
- * its last octets go: taken after, a client on another core could be seen to
- * ask again before it. */
+/* Records the end of an exchange, in any way. The time is taken before an
+ * answer's last octets are sent: if it were taken after, a client on another
+ * core might seem to send its next request before it. */
 static void record(struct hub *h, struct conn *c, bool done)
 {
     char address[16];
@@ -143,7 +143,7 @@ void conn_close_all(struct hub *h)
 
 /* ---- sending ------------------------------------------------------------- */
 
-/* Octets sent; negative: the client is gone. */
+/* Returns octets sent; negative: the client is gone. */
 static ssize_t send_two(struct conn *c, struct bytes a, struct bytes b)
 {
     struct iovec v[2] = {{(void *)(uintptr_t)a.at, a.len},
@@ -157,7 +157,7 @@ static ssize_t send_two(struct conn *c, struct bytes a, struct bytes b)
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
 }
 
-/* All was sent. False: the connection is no more. */
+/* Everything was sent. False: the connection was closed. */
 static bool finish(struct hub *h, struct conn *c)
 {
     struct linger now = {.l_onoff = 1, .l_linger = 0};
@@ -179,7 +179,7 @@ static bool finish(struct hub *h, struct conn *c)
     return true;
 }
 
-/* Send what `out` holds, as far as it goes. False as above. */
+/* Sends as much of `out` as the socket takes. False as above. */
 static bool send_rest(struct hub *h, struct conn *c)
 {
     size_t turn = 0;
@@ -214,7 +214,7 @@ static bool send_rest(struct hub *h, struct conn *c)
     }
 }
 
-/* Begin to carry out the answer in the scratch. False as above. */
+/* Begins to send the answer in h->scratch. False as above. */
 static bool begin_answer(struct hub *h, struct conn *c)
 {
     struct answer *an = &h->scratch;
@@ -302,7 +302,7 @@ static void serve_requests(struct hub *h, struct conn *c)
         if (len == 0 && c->in.len < REQUEST_HEAD_MOST)
             return;
         if (len == 0 || len > REQUEST_HEAD_MOST) {
-            close_conn(h, c); /* a head of that size is no request of ours */
+            close_conn(h, c); /* no valid request has such a large head */
             return;
         }
         open = handle(h, c, bytes_of(c->in.at, len));

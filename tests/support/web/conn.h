@@ -2,8 +2,7 @@
  * conn.h - one client connection of the server, from accept to close.
  *
  * A state machine driven by the server's loop: conn_event when its socket can
- * be read, written or is gone, conn_timer when its moment has come. Either may
- * free it.
+ * be read, written or is gone, conn_timer at its time. Either may free it.
  */
 #ifndef URLWEIR_TESTS_SUPPORT_WEB_CONN_H
 #define URLWEIR_TESTS_SUPPORT_WEB_CONN_H
@@ -30,11 +29,11 @@ struct hub {
 
 /* Takes over `fd`, which came in on address number `host`. */
 void conn_open(struct hub *h, int fd, uint32_t host);
-/* `events` as epoll tells them. */
+/* `events` are epoll's. */
 void conn_event(struct hub *h, struct conn *c, uint32_t events);
 /* The connection whose timer this is; it has been taken out of the heap. */
 void conn_timer(struct hub *h, struct heap_item *timer);
-/* Close them all; answers under way are written to the journal as cut. */
+/* Close them all; unfinished answers are written to the journal as cut. */
 void conn_close_all(struct hub *h);
 
 #endif

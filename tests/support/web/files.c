@@ -2,9 +2,9 @@
 /*
  * files.c - directory trees as web sites.
  *
- * realpath() says where a path leads in the end, symbolic links and dots
- * included, and that place is compared with the tree's; trees do not change
- * while they are served, so nothing can move between the look and the read.
+ * realpath() resolves a path with symbolic links and dots, and the result must
+ * be in the tree; trees do not change while they are served, so nothing can
+ * move between check and read.
  */
 #include "tests/support/web/files.h"
 
@@ -87,8 +87,8 @@ static bool lies_in(const char *path, const char *dir)
            (path[len] == '/' || path[len] == '\0' || len == 1);
 }
 
-/* The path of the target, decoded, behind the root. False: it has a zero octet
- * or a segment of two dots, which no canonical URL has. */
+/* Appends the decoded path of the target to the root. False: it has a zero
+ * octet or a segment of two dots, which no canonical URL has. */
 static bool decode(struct bytes target, struct buf *out)
 {
     for (size_t i = 0; i < target.len && target.at[i] != '?'; i++) {
@@ -181,7 +181,8 @@ static void answer_listing(const char *real, struct answer *an)
     answer_text(an, 200, "text/html", "</ul>\n");
 }
 
-/* A directory without its slash is sent to where relative links work. */
+/* Redirects a directory without its slash to the URL with it, where relative
+ * links work. */
 static void answer_slash(struct bytes target, struct answer *an)
 {
     const char *mark = memchr(target.at, '?', target.len);

@@ -1,9 +1,9 @@
 /*
  * files.h - directory trees as web sites.
  *
- * Files with the content type of their name, directories by their index.html
- * or a listing made up for them. What a path reaches by dots or symbolic links
- * must lie in its tree or under /usr/share.
+ * Files with the content type of their name, directories by their index.html or
+ * a generated listing. The target of dots or symbolic links must be in the tree
+ * or under /usr/share.
  */
 #ifndef URLWEIR_TESTS_SUPPORT_WEB_FILES_H
 #define URLWEIR_TESTS_SUPPORT_WEB_FILES_H

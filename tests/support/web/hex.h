@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 
-/* Value of a digit, either case; -1: it is none. */
+/* Value of a digit, either case; -1: not a digit. */
 static inline int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -18,7 +18,7 @@ static inline int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Octet that the escape at s[i] stands for; -1: there is none. */
+/* The octet of the escape at s[i]; -1: there is none. */
 static inline int hex_escape(struct bytes s, size_t i)
 {
     int high, low;

@@ -2,8 +2,8 @@
 /*
  * http.c - listening, and the loop.
  *
- * A socket per address rather than one for all of them: only the addresses of
- * the web answer, and elsewhere connections are refused as by a dead host.
+ * There is a socket for each address rather than one for all: only addresses of
+ * the web answer, and others refuse connections like a dead host.
  */
 #include "tests/support/web/http.h"
 
@@ -41,7 +41,7 @@ struct server {
     enum source signal_source, stdin_source;
     int signals;
     uint16_t port;
-    bool log_asked; /* to be written out, and told */
+    bool log_asked; /* write the journal, then call `logged` */
     bool ending;
 };
 
@@ -145,7 +145,7 @@ static void accept_all(struct server *s, const struct listener *l)
     }
 }
 
-/* The guard's pipe: whoever started us has gone when it ends. */
+/* The guard's pipe: when it ends, the program that started us is gone. */
 static void read_stdin(struct server *s)
 {
     char drop[256];
@@ -192,7 +192,7 @@ static void run_timers(struct server *s, int64_t now)
         conn_timer(&s->hub, heap_pop(&s->hub.timers));
 }
 
-/* Milliseconds until there is something to do, rounded up. */
+/* Milliseconds until the next thing to do, rounded up. */
 static int time_left(const struct server *s, int64_t now, int64_t flush_at)
 {
     const struct heap_item *t = heap_top(&s->hub.timers);
@@ -227,8 +227,8 @@ static void loop(struct server *s)
         fprintf(stderr, "site: --max-time is over\n");
 }
 
-/* SIGTERM, SIGINT and SIGUSR1 become events: the last comes behind what had
- * arrived before it. */
+/* SIGTERM, SIGINT and SIGUSR1 become events: the last comes after everything
+ * that had arrived before it. */
 static enum status watch_ends(struct server *s)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = &s->signal_source};

@@ -22,7 +22,7 @@ struct http_options {
     uint32_t count;
     uint16_t port;       /* 0: any that is free on all addresses */
     int64_t latency_ns;  /* added before each answer */
-    int64_t max_time_ns; /* then it ends by itself */
+    int64_t max_time_ns; /* it ends by itself after this */
     bool stdin_guard;    /* it also ends when its standard input does */
     struct journal *journal;
     void *ctx;
@@ -34,7 +34,7 @@ struct http_options {
 };
 
 /* Serve until SIGTERM, SIGINT or the end of max_time. STATUS_BUSY: the port is
- * taken; STATUS_IO: cannot listen. Both are said on stderr. */
+ * taken; STATUS_IO: cannot listen. Both are printed on stderr. */
 MUST_CHECK enum status http_serve(const struct http_options *o);
 
 #endif

@@ -6,7 +6,7 @@
  * separated by TABs. The times are CLOCK_MONOTONIC: `start` when the request's
  * head was complete, `end` just before the last octet was handed to the
  * kernel, or when the connection was gone. `status` is 0 where no status line
- * was sent. `end` is "done", or "cut" where the client left before the answer's
+ * was sent. `end` is "done", or "cut" if the client left before the answer's
  * end.
  */
 #ifndef URLWEIR_TESTS_SUPPORT_WEB_JOURNAL_H
@@ -34,11 +34,11 @@ MUST_CHECK enum status journal_open(struct journal **out, const char *path);
 void journal_close(struct journal *j); /* flushes; NULL is fine */
 
 void journal_add(struct journal *j, const struct arrival *a);
-/* To the file now. Write errors are said once, on stderr. */
+/* Writes to the file now. Write errors are printed once, on stderr. */
 void journal_flush(struct journal *j);
 
-/* Read one line, without its LF; the parts point into it. False: it is none
- * of ours, or torn. */
+/* Read one line, without its LF; the parts point into it. False: not one of our
+ * lines, or truncated. */
 bool journal_parse(struct bytes line, struct arrival *out);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum bomb {
     BOMB_GZIP,                 /* 1 GiB of white space in 1 MB */
-    BOMB_NESTED,               /* the same, gzip-coded once more: a few KB */
+    BOMB_NESTED,               /* BOMB_GZIP, gzipped once more: a few KB */
     BOMB_READABLE,             /* what follows is large, but can be read */
     BOMB_DEEP = BOMB_READABLE, /* elements nested 200,000 deep */
     BOMB_ATTRIBUTE,            /* an attribute of 1 MB */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind_error.c - error statuses, for good and for a moment.
+ * kind_error.c - error statuses, permanent and temporary.
  *
- * Retry-After is one second wherever a status may come with it, so that a test
- * need not sit out a crawler's back-off. What answers well at the second try
- * has a hidden page behind it.
+ * Retry-After is one second for every status that may have it, so that a test
+ * need not wait for a crawler's back-off. A thing that succeeds at the second
+ * try leads to a hidden page.
  */
 #include "tests/support/web/page.h"
 #include "tests/support/web/robots.h"
@@ -12,7 +12,7 @@
 
 static const struct {
     int status;
-    bool again; /* worth another try: asked until tries are spent */
+    bool again; /* worth a retry: requested until tries are spent */
     bool heals; /* 200 from the second time on */
     bool retry_after;
 } ERRORS[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kind_fault.c - answers that break HTTP or the connection, and some that only
- * look as if they did.
+ * seem to.
  *
- * Each has a host to itself: a crawler may rightly turn its back on a host
- * that behaves so, and should not lose others' pages by that. The valid ones
- * have a hidden page behind them.
+ * Each has a host to itself: a crawler may rightly give up on a host that
+ * behaves like that, and should not lose other pages. The valid ones lead to a
+ * hidden page.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ enum fault {
     FAULT_CHUNK_CUT,         /* no last chunk */
     FAULT_TWO_SIZES,         /* two Content-Lengths that differ */
     FAULT_NEGATIVE,          /* Content-Length: -1 */
-    FAULT_CODING,            /* gzip that is none */
+    FAULT_CODING,            /* invalid gzip */
     FAULT_FIELDS,            /* 20,000 header fields */
     FAULT_VALID,             /* what follows is valid */
     FAULT_OLD = FAULT_VALID, /* HTTP/1.0, body until the end */
@@ -65,7 +65,7 @@ static void head(struct answer *an, const char *lines)
 
 #define OK_HTML "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-/* A field or fields that no header should be as long as. */
+/* Header fields that are far too long, or far too many. */
 static void answer_huge(struct answer *an, bool many)
 {
     buf_add_str(&an->head, OK_HTML "Content-Length: 0\r\n");

@@ -3,8 +3,8 @@
  * kind_hop.c - redirects.
  *
  * They come in chains of up to HOPS steps; step s of chain c is n = c * HOPS +
- * s and only step 0 is linked from pages. What a chain is like follows from
- * c % CHAIN_COUNT, so a web with a few dozen pages has them all.
+ * s and only step 0 is linked from pages. The kind of chain is c %
+ * CHAIN_COUNT_, so a web with a few dozen pages has them all.
  */
 #include <stdio.h>
 
@@ -66,7 +66,7 @@ static void hop_path(const struct web *w, uint32_t n, struct buf *out)
     buf_addf(out, "/go/%s/%s-r%u", web_word(d), web_word(d >> 6), (unsigned)n);
 }
 
-/* The id a step leads to; UINT32_MAX: to nothing in this web. */
+/* The id that a step leads to; UINT32_MAX: nothing in this web. */
 static uint32_t target(const struct web *w, uint32_t n)
 {
     uint32_t c = n / HOPS, s = n % HOPS, rules;

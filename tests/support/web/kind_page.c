@@ -3,7 +3,7 @@
  * kind_page.c - ordinary pages, leaves, hidden pages: the tree.
  *
  * Page n lives on host n % hosts, as its k = n / hosts'th page. The first page
- * of each host, "/", hangs in a tree of hosts, the others in a tree on their
+ * of each host, "/", is in a tree of hosts, the others are in a tree on their
  * host; so every page is reached from page 0, and three links of four stay on
  * their host, as on the real web.
  */
@@ -13,7 +13,7 @@
 #include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
 
-/* What a die is thrown for. */
+/* Purposes of dice. */
 enum { DICE_PATH = 1, DICE_COUNT = 2, DICE_EXTRA = 1000 };
 
 /* ---- ordinary pages ------------------------------------------------------ */
@@ -90,7 +90,7 @@ static void add_tree(const struct web *w, uint32_t n, struct links *out)
     }
 }
 
-/* Links to whatever page, three of four on the same host; the first of them is
+/* Links to random pages, three of four on the same host; the first of them is
  * the host's first page. */
 static void add_extra(const struct web *w, uint32_t n, struct links *out)
 {

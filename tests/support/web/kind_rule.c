@@ -2,9 +2,9 @@
 /*
  * kind_rule.c - paths that robots.txt rules tell apart.
  *
- * The table holds paths beside the verdict RFC 9309 gives, with the rule that
- * decides; odd places are allowed, even ones denied, mostly by a hair. All
- * hosts with rules have the same ones.
+ * The table has paths with their verdict by RFC 9309 and the deciding rule; odd
+ * entries are allowed, even ones denied, mostly narrowly. All hosts with rules
+ * have the same ones.
  */
 #include "tests/support/web/page.h"
 #include "tests/support/web/robots.h"

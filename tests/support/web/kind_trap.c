@@ -3,8 +3,8 @@
  * kind_trap.c - endless spaces of URLs: a calendar, a directory that contains
  * itself, a shop that deals out session numbers.
  *
- * Only the entries are things of the web, with a hidden page each; what lies
- * behind them has no end and so no place in the truth.
+ * Only the entries are things of the web, with a hidden page each; the URLs
+ * behind them are endless and so not in the truth.
  */
 #include "tests/support/web/trap.h"
 
@@ -39,7 +39,7 @@ static void trap_links(const struct web *w, uint32_t n, struct links *out)
     links_add(out, (struct link){.to = web_hidden(w, KIND_TRAP, n)});
 }
 
-/* The number behind `name` in the target, or `missing`. */
+/* The number after `name` in the target, or `missing`. */
 static unsigned number_of(struct bytes target, const char *name,
                           unsigned missing)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind_twin.c - URLs that look alike and are not.
+ * kind_twin.c - URLs that look alike but differ.
  *
  * Each group is one path in many near-variants: the canonical form leaves
  * slashes, case, parameter order, "+", reserved escapes and index names alone

@@ -2,10 +2,11 @@
 /*
  * kind_type.c - content types and encodings.
  *
- * Things that are no HTML hold text that looks like links; nothing in them is
- * to be followed. HTML in other encodings has a link whose query is written in
- * the page's encoding (RULES L6), so the URL tells whether it was read right.
- * Things come in pairs: n even is the page, n + 1 what its link means.
+ * Things that are not HTML contain text that looks like links; a crawler must
+ * not follow any. HTML in other encodings has a link whose query is written in
+ * the page's encoding (RULES L6), so the URL tells whether the page was decoded
+ * correctly. Things come in pairs: n even is the page, n + 1 what its link
+ * means.
  */
 #include <string.h>
 

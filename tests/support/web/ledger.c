@@ -54,7 +54,7 @@ static bool parse_fate(struct bytes s, enum fate *out)
     return false;
 }
 
-/* The text behind a number is a TAB or LF, so strtoul stops there. */
+/* A TAB or LF follows each number, so strtoul stops there. */
 static bool parse_row(struct bytes line, struct row *r)
 {
     struct bytes least, most;
@@ -113,7 +113,7 @@ static size_t slot_of(const struct ledger *l, struct bytes url)
     return i;
 }
 
-/* False: a URL stands there twice. */
+/* False: a URL is there twice. */
 static bool build_table(struct ledger *l)
 {
     size_t size = 16;

@@ -1,5 +1,5 @@
 /*
- * ledger.h - the truth as read back from its file, and what was asked.
+ * ledger.h - the truth, read from its file, and the requests.
  */
 #ifndef URLWEIR_TESTS_SUPPORT_WEB_LEDGER_H
 #define URLWEIR_TESTS_SUPPORT_WEB_LEDGER_H
@@ -15,22 +15,22 @@ struct row {
     enum fate fate;
     uint32_t least, most;
     uint32_t asked; /* requests */
-    uint32_t good;  /* of these answered 2xx, or 304 */
+    uint32_t good;  /* of these, answered with 2xx or 304 */
 };
 
 struct ledger;
 
-/* STATUS_FORMAT, said on stderr with its line number. */
+/* STATUS_FORMAT: reported on stderr with its line number. */
 MUST_CHECK enum status ledger_read(struct ledger **out, const char *path);
 void ledger_free(struct ledger *l); /* NULL is fine */
 
 size_t ledger_count(const struct ledger *l);
 struct row *ledger_row(struct ledger *l, size_t i);
-/* NULL: the truth does not know it. */
+/* NULL: it is not in the truth. */
 struct row *ledger_find(struct ledger *l, struct bytes url);
 /* The port of its URLs. */
 uint16_t ledger_port(const struct ledger *l);
-/* Does the URL begin as a trap's do? */
+/* Does the URL begin like a trap's? */
 bool ledger_in_trap(const struct ledger *l, struct bytes url);
 /* Seconds the host asks for; 0: none. */
 double ledger_delay(const struct ledger *l, struct bytes address);

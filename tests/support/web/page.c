@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.c - what an HTML page of the web looks like. */
+/* page.c - writes HTML pages of the web. */
 #include "tests/support/web/page.h"
 
 #include "tests/support/web/spell.h"
@@ -84,7 +84,7 @@ struct bytes page_paragraph(uint64_t dice)
 
 /* ---- links --------------------------------------------------------------- */
 
-/* What one page is written with. */
+/* The state of writing one page. */
 struct writer {
     const struct web *w;
     uint32_t id;
@@ -184,8 +184,8 @@ static void write_body_link(struct writer *p, size_t i)
     buf_add_str(p->out, "</a>");
 }
 
-/* Things that look like links and are none: a crawler that asks for one of
- * them read the page wrongly. */
+/* Things that look like links but are not: a crawler that requests one of them
+ * has parsed the page wrongly. */
 static void write_decoys(struct writer *p)
 {
     static const char *const DECOYS[] = {

@@ -1,5 +1,5 @@
 /*
- * page.h - what an HTML page of the web looks like.
+ * page.h - writes HTML pages of the web.
  *
  * Markup of the usual kind around the links of web.h, as many octets as the
  * spec asks for. Made anew for each request, in a few microseconds: text comes
@@ -15,7 +15,7 @@ struct page_options {
     const char *head;  /* markup for <head>, or NULL */
     const char *field; /* a whole header field with its CRLF, or NULL */
     const char *tail;  /* markup before </body>, or NULL */
-    size_t size;       /* least octets; 0 = what the spec says */
+    size_t size;       /* least octets; 0: from the spec */
 };
 
 /* Append the page of `id`. */

@@ -14,7 +14,8 @@ size_t request_head_length(struct bytes in, size_t scanned)
     return end != NULL ? (size_t)(end - in.at) + 4 : 0;
 }
 
-/* Up to the next `c`, which is dropped from *rest; false: there is none. */
+/* Cuts up to the next `c`, which is dropped from *rest; false: there is
+ * none. */
 static bool cut(struct bytes *rest, char c, struct bytes *out)
 {
     const char *at = memchr(rest->at, c, rest->len);
@@ -38,8 +39,8 @@ static bool is_token(struct bytes s)
     return s.len > 0;
 }
 
-/* Is `word` in the comma-separated list, whatever its parameters? A weight of
- * zero ("gzip;q=0") counts as no. */
+/* Is `word` in the comma-separated list, with any parameters? A weight of zero
+ * ("gzip;q=0") counts as no. */
 static bool list_has(struct bytes list, const char *word)
 {
     while (list.len > 0) {

@@ -2,8 +2,8 @@
 /*
  * robots.c - the robots.txt of each host, and what it denies.
  *
- * Host h has the kind TABLE[h % 16]; the kinds that deny everything are only
- * given to hosts no other host hangs on, lest half the web be lost.
+ * Host h has the kind TABLE[h % 16]; kinds that deny everything are only given
+ * to hosts that no other host depends on, so that not half the web is lost.
  */
 #include "tests/support/web/robots.h"
 
@@ -35,8 +35,8 @@ static const enum robots TABLE[16] = {
     ROBOTS_GZIP, ROBOTS_DELAY, ROBOTS_NONE,  ROBOTS_STAR,
 };
 
-/* The one host whose file lies on another host is the first of its kind: two
- * crawlers of robots.txt would else meet there and look impolite. */
+/* Only the first host of its kind has its file on another host: otherwise two
+ * fetches of robots.txt could meet there and look impolite. */
 static enum robots robots_of(const struct web *w, uint32_t host)
 {
     enum robots r;

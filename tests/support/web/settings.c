@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.c - the command line: one table, one place where each is set. */
+/* settings.c - the command line: one table of options, one place that sets
+ * them. */
 #include "tests/support/web/settings.h"
 
 #include <getopt.h>

@@ -19,9 +19,9 @@ struct settings {
     size_t ignores;
 };
 
-/* Defaults, then what argv says; argv[0] is the command's name. *rest: the
- * place in argv of the first argument that is no option. The settings point
- * into argv. False: said on stderr. */
+/* Sets defaults, then the options in argv; argv[0] is the command's name.
+ * *rest: the index of the first argument that is not an option. The settings
+ * point into argv. False: an error was printed on stderr. */
 bool settings_parse(int argc, char **argv, struct settings *s, int *rest);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * spell.c - one URL in many spellings.
  *
- * A spelling is put together in three steps, each with a die of its own: how
- * the reference begins (scheme and host, or relative), what is done to its
- * path and end, and how it stands in the markup. Sections are of the URL
- * Standard (https://url.spec.whatwg.org/) and of HTML
- * (https://html.spec.whatwg.org/) as read in 2025.
+ * A spelling is made in three steps, each with a die of its own: the beginning
+ * of the reference (scheme and host, or relative), changes to its path and end,
+ * and its form in the markup. Sections are of the URL Standard
+ * (https://url.spec.whatwg.org/) and of HTML (https://html.spec.whatwg.org/) as
+ * read in 2025.
  */
 #include "tests/support/web/spell.h"
 
@@ -79,8 +79,8 @@ static void add_origin(const struct web *w, struct buf *out, uint32_t host,
              (unsigned)w->spec.port);
 }
 
-/* Relative to the base's directory: what follows when the target is below it,
- * else up and down again. */
+/* Relative to the base's directory: the rest of the path if the target is below
+ * it, else up and down again. */
 static void add_relative(struct buf *out, struct bytes base,
                          struct bytes target, uint64_t dice)
 {
@@ -99,7 +99,7 @@ static void add_relative(struct buf *out, struct bytes base,
     for (size_t i = 0; i < dir; i++)
         ups += from.at[i] == '/';
     if (dice % 4 == 0)
-        ups += 3; /* above the root is the root */
+        ups += 3; /* the parent of the root is the root */
     for (size_t i = 1; i < ups; i++)
         buf_add_str(out, dice % 8 == 1 ? "%2e./" : "../");
     if (ups <= 1)
@@ -135,8 +135,8 @@ static void add_escaped(struct buf *out, struct bytes path, uint64_t dice)
     }
 }
 
-/* Escapes that stay, in small letters; or, in the path of a UTF-8 page, the
- * octets themselves. */
+/* Necessary escapes, in lower case; or, in the path of a UTF-8 page, the octets
+ * themselves. */
 static void add_other_escapes(struct buf *out, struct bytes path, bool raw)
 {
     size_t end = path_part(path).len;
@@ -274,8 +274,8 @@ static bool add_named(struct buf *out, char c)
     }
 }
 
-/* `refs`: how freely character references are used, 0 for where they must.
- * A bare `&` that begins no reference is an ampersand (HTML 13.2.5.73). */
+/* `refs`: how many character references are used; 0: only where necessary. A
+ * bare `&` that begins no reference is an ampersand (HTML 13.2.5.73). */
 static void add_value(struct buf *out, struct bytes ref, char quote,
                       unsigned refs, uint64_t dice)
 {

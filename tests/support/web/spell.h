@@ -10,14 +10,14 @@
 
 #include "tests/support/web/web.h"
 
-/* What relative references on a page start from. */
+/* The base of relative references on a page. */
 struct spell_base {
     uint32_t host;
     struct buf path; /* canonical, with or without query */
 };
 
 /* Append ` href="..."` (or `name` instead of href) for the thing `to`. Without
- * the profile variants: one plain form; with it, what `dice` falls on. */
+ * the profile variants: one plain form; with it, a form chosen by `dice`. */
 void spell_attribute(const struct web *w, const struct spell_base *base,
                      const char *name, uint32_t to, uint64_t dice,
                      struct buf *out);

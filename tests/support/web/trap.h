@@ -7,7 +7,7 @@
 #include "tests/support/web/answer.h"
 #include "tests/support/web/web.h"
 
-/* Is this host a trap's? Then whatever is asked there is answered. */
+/* Is this host a trap's? Then answers any request. */
 bool trap_answer(const struct web *w, const struct request *rq,
                  struct answer *an);
 /* Number of traps; each has the host own[KIND_TRAP] + n to itself, and every

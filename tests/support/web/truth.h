@@ -1,5 +1,6 @@
 /*
- * truth.h - every URL a crawler should know, and what it should do with it.
+ * truth.h - every URL that a crawler should find, and what it should do with
+ * it.
  *
  * Found by walking the web of web.h from its first page under the rules: robots
  * denies, nofollow hides, redirects are followed up to their limit.
@@ -11,13 +12,13 @@
 
 #include "tests/support/web/web.h"
 
-/* Each thing once, in the order a breadth-first walk meets it. */
+/* Visits each thing once, in breadth-first order. */
 void truth_walk(const struct web *w,
                 void (*visit)(void *ctx, uint32_t id, struct expect e),
                 void *ctx);
 
 /* One line per URL: canonical URL, expectation, least and most times asked,
- * separated by TABs. Lines that begin with `#` say more of a host:
+ * separated by TABs. Lines that begin with `#` are about hosts:
  *   # delay ADDRESS SECONDS    its robots.txt asks for that much
  *   # trap PREFIX              URLs that begin so have no end */
 void truth_print(const struct web *w, FILE *out);

@@ -2,10 +2,10 @@
 /*
  * web.c - ids, kinds and hosts.
  *
- * A path carries its kind's letter and its number, "-p17". To find what a
- * request means, each such mark in the target is read as a guess, the guessed
- * thing's path is made anew and compared: no table, and only the one spelling
- * that is canonical is known.
+ * A path carries its kind's letter and its number, "-p17". To find the thing of
+ * a request, each such mark in the target is taken as a guess, and the path of
+ * the guessed thing is made and compared: no table is needed, and only the
+ * canonical spelling is found.
  */
 #include "tests/support/web/web.h"
 
@@ -249,7 +249,7 @@ struct expect web_expect(const struct web *w, uint32_t id)
     return KINDS[k]->expect(w, id - w->first[k]);
 }
 
-/* Is the target that of n, or of one of its kin that share its number? */
+/* Is the target that of n, or of another thing with the same number? */
 static bool is_one_of(const struct web *w, uint32_t host, struct bytes target,
                       enum kind k, uint64_t number, uint32_t *id)
 {
@@ -314,8 +314,8 @@ bool web_find(const struct web *w, uint32_t host, struct bytes target,
     return false;
 }
 
-/* Entry e of a kind hangs on page e * pages / entries; and, so that it is met
- * twice, on the page half the web away. */
+/* Entry e of a kind is linked from page e * pages / entries and, so that it is
+ * found twice, from the page half the web away. */
 static void attach(const struct web *w, enum kind k, uint32_t page,
                    struct links *out)
 {

@@ -1,19 +1,18 @@
 /*
  * web.h - a whole web as a pure function of a few numbers.
  *
- * Everything in it (which pages there are, where they live, what they link
- * to, how their host answers) follows from struct spec and nothing else: no
- * table is kept, no clock or random source is asked. The server renders it,
- * the truth walks it, and both read the same functions; so what a crawler
- * should have done is known exactly, for a million URLs as for ten.
+ * Everything in it (its pages, their hosts, their links, the answers of hosts)
+ * follows from struct spec alone, without tables, clocks or random sources. The
+ * server renders it and the truth walks it with the same functions; so we know
+ * exactly what a crawler should have done, for a million URLs as for ten.
  *
- * Each thing is a number, its id. Ids are dealt out kind by kind (enum kind):
- * ordinary pages, redirects, pages that fail, and so on, each kind in a file
- * of its own that fills a struct kind_ops. Inside its kind a thing is `n`.
+ * Each thing is a number, its id. Ids are assigned kind by kind (enum kind):
+ * ordinary pages, redirects, pages that fail, and so on, each kind in a file of
+ * its own that fills a struct kind_ops. Inside its kind a thing is `n`.
  *
  * Hosts are addresses 127.0.0.1, 127.0.0.2 ... The first spec.hosts carry the
- * pages; the ones after them belong to things that would disturb a neighbour
- * (a page that resets its connection has a host to itself).
+ * pages; those after them belong to things that would disturb others (a page
+ * that resets its connection has a host to itself).
  *
  * Read-only once made.
  */
@@ -27,9 +26,9 @@
 #include "base/bytes.h"
 
 enum kind {
-    KIND_PAGE,   /* ordinary pages: the tree every page hangs on */
+    KIND_PAGE,   /* ordinary pages: the tree with all pages */
     KIND_LEAF,   /* cheap ends of links: small pages or 404 */
-    KIND_HIDDEN, /* pages only one other thing leads to */
+    KIND_HIDDEN, /* pages that only one other thing leads to */
     KIND_TWIN,   /* URLs that look alike and are not */
     KIND_HOP,    /* redirects */
     KIND_RULE,   /* paths that robots.txt rules tell apart */
@@ -70,7 +69,7 @@ struct spec {
     uint32_t size;   /* octets of a page, on average */
     uint16_t port;
     unsigned profiles;      /* enum profile bits */
-    uint32_t tries;         /* of the crawler whose truth is asked */
+    uint32_t tries;         /* of the crawler that is tested */
     uint32_t max_redirects; /* of that crawler */
     const char *agent;      /* of that crawler: its product token */
     uint32_t slow_ms;       /* a slow page's time to answer */
@@ -80,12 +79,12 @@ struct spec {
 /* What a crawler with default options should do with one URL. */
 enum fate {
     FATE_FETCH,       /* exactly one 2xx answer */
-    FATE_ERROR,       /* asked, and `status` is the last word */
-    FATE_REDIRECT,    /* asked once, the target is a URL of its own */
-    FATE_TRIES,       /* no usable answer: asked, up to all tries */
-    FATE_DENIED,      /* robots: never asked */
-    FATE_UNREACHABLE, /* its robots.txt fails: never asked */
-    FATE_ASSET,       /* not asked by default, and no harm if it is */
+    FATE_ERROR,       /* requested; `status` is the final result */
+    FATE_REDIRECT,    /* requested once; the target is another URL */
+    FATE_TRIES,       /* no usable answer: requested until tries are spent */
+    FATE_DENIED,      /* robots: never requested */
+    FATE_UNREACHABLE, /* its robots.txt fails: never requested */
+    FATE_ASSET,       /* not requested by default, harmless if it is */
     FATE_COUNT_
 };
 const char *fate_name(enum fate f);
@@ -111,7 +110,7 @@ struct link {
     uint32_t to; /* id */
     enum element element;
     bool nofollow; /* a crawler should not follow it */
-    bool rel;      /* the link itself says so; else its page does */
+    bool rel;      /* the link says so; else its page does */
 };
 
 struct links {
@@ -130,8 +129,8 @@ struct web;
 struct kind_ops {
     char letter;     /* paths carry letter and number: "-p17" */
     unsigned shares; /* how many consecutive n share one number; >= 1 */
-    /* Things others must lead to: n = e * stride for each entry e is linked
-     * from two ordinary pages. 0: the kind's own files take care of that. */
+    /* Things that need links: n = e * stride, for each entry e, is linked from
+     * two ordinary pages. 0: the kind's own file makes the links. */
     unsigned stride;
     unsigned hides; /* hidden pages each has, 0 or 1: web_hidden() */
     uint32_t (*count)(const struct web *w);
@@ -152,11 +151,11 @@ struct web {
     uint32_t first[KIND_COUNT_ + 1]; /* id of each kind's n = 0 */
     uint32_t hidden[KIND_COUNT_];    /* where each kind's hidden ones begin */
     uint32_t own[KIND_COUNT_];       /* first host of a kind with own hosts */
-    uint32_t hosts_all;              /* hosts that are listened on */
-    uint32_t rules_host;             /* whose hosts' robots.txt lie elsewhere */
-    uint32_t dead_host;              /* nobody listens there */
+    uint32_t hosts_all;              /* hosts that listen */
+    uint32_t rules_host;             /* host of moved robots.txt files */
+    uint32_t dead_host;              /* where nothing listens */
 };
-/* The spec's numbers are brought into range first. */
+/* Clamps the spec's numbers first. */
 void web_init(struct web *w, const struct spec *s);
 
 uint32_t web_count(const struct web *w);
@@ -187,12 +186,12 @@ bool web_find(const struct web *w, uint32_t host, struct bytes target,
 /* Links of ordinary page n to the things others must lead to. */
 void web_attached(const struct web *w, uint32_t n, struct links *out);
 
-/* Numbers that look random and follow from the seed and `a`, `b`. */
+/* Pseudorandom numbers from the seed and `a`, `b`. */
 uint64_t web_dice(const struct web *w, uint64_t a, uint64_t b);
 /* A word of a path, in lower-case ASCII. */
 const char *web_word(uint64_t dice);
 
-/* "127.0.K.M" of a host number; and back, UINT32_MAX where it is none. */
+/* "127.0.K.M" of a host number. */
 #define HOST_ADDRESS_SIZE 16
 void host_address(uint32_t host, char out[HOST_ADDRESS_SIZE]);
 /* The address as a number in host byte order. */
