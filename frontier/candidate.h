@@ -3,9 +3,9 @@
  *
  *     text ─► canonical ─► without dropped parameters ─► digest, scope ─► item
  *
- * Whoever finds URLs for a crawl, in pages, sitemaps, robots.txt files, seeds
- * or calls of other programs, brings them to the same form here, and so to the
- * same digest. Any thread.
+ * All code that finds URLs for a crawl (in pages, sitemaps, robots.txt files,
+ * seeds, calls of other programs) brings them to the same form here, and so to
+ * the same digest. Any thread.
  */
 #ifndef URLWEIR_FRONTIER_CANDIDATE_H
 #define URLWEIR_FRONTIER_CANDIDATE_H
@@ -16,7 +16,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/url.h"
 
-/* What a crawl's URLs go by. */
+/* The rules for a crawl's URLs. */
 struct candidate_rules {
     struct scope *scope;            /* thread-safe */
     const char *const *drop_params; /* see url_params.h */
@@ -25,23 +25,25 @@ struct candidate_rules {
     struct bytes crawl; /* ID */
 };
 
-/* Brings a parsed URL to the form that the crawl knows it by. */
+/* Brings a parsed URL to the crawl's form. */
 void candidate_form(const struct candidate_rules *r, struct url *u);
 /* Reads `text`, relative to `base` unless that is NULL, into that form. */
 enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
                                struct bytes text, const struct url *base);
 
-/* Sets key, url and digest of *item; the bytes are those of `u`, which has that
+/* Sets key, url and digest of *item; they point into `u`, which has that
  * form. */
 void candidate_identify(const struct candidate_rules *r, const struct url *u,
                         struct engine_item *item);
-/* The same, if a URL of item->depth is in scope, `listing` as a list of URLs
- * (scope_check_listing). Else why it is not; *item is untouched. */
+/* The same, if the URL at item->depth is in scope; `listing`: it is a list of
+ * URLs (scope_check_listing). Otherwise returns why not, and *item is
+ * untouched. */
 enum outcome_reason candidate_take(const struct candidate_rules *r,
                                    const struct url *u, bool listing,
                                    struct engine_item *item);
 
-/* The octets of item->url, of which item->key is a part, are at `to` now. */
+/* Tells the item that the octets of item->url, of which item->key is a part,
+ * have moved to `to`. */
 static inline void candidate_moved(struct engine_item *item, const char *to)
 {
     item->key.at = to + (item->key.at - item->url.at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* outcome.c - what became of a URL: status and reason, as stored and shown. */
+/* outcome.c - the outcome of a URL: status and reason, as stored and shown. */
 #include "frontier/outcome.h"
 
 #include <stddef.h>
@@ -59,7 +59,7 @@ const char *outcome_status_name(enum outcome_status s)
 
 const char *outcome_reason_name(enum outcome_reason r)
 {
-    /* A gap in the table would be NULL; test_outcome walks all of it. */
+    /* A gap in the table would be NULL; test_outcome checks all of it. */
     return (unsigned)r < REASON_COUNT_ && reasons[r] != NULL ? reasons[r]
                                                              : "unknown";
 }
@@ -74,7 +74,8 @@ void outcome_reason_text(struct outcome o, char *out, size_t size)
 
 bool outcome_counts_as_page(struct outcome o)
 {
-    /* An answer that stood, good or bad: not a redirect, not silence. */
+    /* A final response, good or bad: not a redirect, and not a missing
+     * response. */
     return o.status == OUTCOME_FETCHED ||
            (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP);
 }
@@ -85,8 +86,8 @@ bool outcome_fails_seed(struct outcome o)
     case OUTCOME_REDIRECT:
         return o.reason == REASON_REDIRECT_LIMIT ||
                o.reason == REASON_REDIRECT_LOOP;
-    case OUTCOME_SKIPPED: /* a guess that was wrong says nothing of its host,
-                             nor does a person who changed his mind */
+    case OUTCOME_SKIPPED: /* a wrong guess says nothing about its host, nor does
+                             a removal by a person */
         return o.reason != REASON_NO_SITEMAP && o.reason != REASON_REMOVED;
     case OUTCOME_FAILED:
     case OUTCOME_DENIED:

@@ -1,8 +1,8 @@
 /*
- * outcome.h - what became of a URL: status and reason, as stored and shown.
+ * outcome.h - the outcome of a URL: status and reason, as stored and shown.
  *
- * The numbers stand in the store, so they only grow. A reason says why; most
- * are meaningful with one status only.
+ * The numbers are stored, so new ones are only appended. Most reasons go with
+ * one status only.
  */
 #ifndef URLWEIR_FRONTIER_OUTCOME_H
 #define URLWEIR_FRONTIER_OUTCOME_H
@@ -58,18 +58,18 @@ enum outcome_reason {
     REASON_URL_LENGTH,
     REASON_NOFOLLOW,
     REASON_KIND,
-    REASON_LINK_COUNT,   /* of a page: its links were more than are looked at */
-    REASON_NO_SITEMAP,   /* skipped: no sitemap at the place that was guessed */
-    REASON_CROSS_HOST,   /* of another host than its sitemap, whose robots.txt
-                            does not name that */
+    REASON_LINK_COUNT,   /* past the limit of links of a page */
+    REASON_NO_SITEMAP,   /* skipped: no sitemap at the guessed URL */
+    REASON_CROSS_HOST,   /* on another host than its sitemap, whose robots.txt
+                            does not name the sitemap */
     REASON_NESTED_INDEX, /* a sitemap index within another */
-    REASON_BLOCKLIST,    /* also skipped, where a resume brought the list */
-    REASON_EXTERNAL,     /* fetched or redirect: another program said so, see
-                            external.h */
-    REASON_REMOVED, /* skipped: a person took it out of its queue, removal.h */
-    REASON_STUCK,   /* failed: the process ended, or did not go on, while it
-                       read the response (frontier_blame) */
-    REASON_PORT,    /* skipped: one that browsers block */
+    REASON_BLOCKLIST,    /* also skipped, if a resume added the list */
+    REASON_EXTERNAL, /* fetched or redirect: reported by another program, see
+                        external.h */
+    REASON_REMOVED, /* skipped: a person removed it from its queue, removal.h */
+    REASON_STUCK,   /* failed: the process ended or hung while it read the
+                       response (frontier_blame) */
+    REASON_PORT,    /* skipped: a port that browsers block */
     REASON_COUNT_
 };
 

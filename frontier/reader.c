@@ -50,7 +50,7 @@ static enum status open_parts(struct reader *r)
 
     free(path);
     if (st == STATUS_OK)
-        st = db_begin(r->db); /* one moment for all that follows */
+        st = db_begin(r->db); /* one snapshot for everything after this */
     if (st == STATUS_OK)
         st = exact_set_open(&r->exact, r->db, &eo);
     if (st == STATUS_OK)
@@ -94,8 +94,8 @@ enum status reader_open(struct reader *r, const char *dir)
     return st;
 }
 
-/* A store whose mark is missing because an older copy was put back is damage,
- * and its manifest tells. */
+/* If the mark is missing because an older copy was restored, the store is
+ * damaged; we recognise that by the manifest. */
 static bool manifest_is_empty(const struct reader *r)
 {
     char *path = reader_path(r, "manifest");
@@ -140,8 +140,8 @@ void reader_close(struct reader *r)
     *r = (struct reader){.dir = NULL};
 }
 
-/* The id in the queue of that key. A digest that belongs to another URL sends
- * us to the next salt, as it sent the URL when it was admitted. */
+/* The id in the queue of that key. If the digest belongs to another URL, tries
+ * the next salt, as admission did. */
 static enum status find_under(struct reader *r, struct bytes key,
                               struct bytes url, struct buf *text, uint64_t *id)
 {

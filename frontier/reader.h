@@ -1,8 +1,8 @@
 /*
  * reader.h - a crawl's directory opened for reading, also while it runs.
  *
- * What status, audit, explain, export and verify start from. Sees one moment
- * of the store; writes nothing. One thread.
+ * Used by status, audit, explain, export and verify. It sees a snapshot of the
+ * store and writes nothing. Threads: one.
  */
 #ifndef URLWEIR_FRONTIER_READER_H
 #define URLWEIR_FRONTIER_READER_H
@@ -36,15 +36,15 @@ struct reader {
     long holder;                 /* process that runs the crawl, 0: none */
 };
 
-/* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_DAMAGED, STATUS_VERSION: said in
- * one log line. */
+/* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_DAMAGED, STATUS_VERSION: with one
+ * log line. */
 MUST_CHECK enum status reader_open(struct reader *r, const char *dir);
 void reader_close(struct reader *r);
 
-/* Is there the beginning of a crawl that was ended before all of its seeds were
- * stored? Nothing was fetched then: `urlweir crawl` starts it over, and for
- * everybody else there is no crawl. True also while one is being begun: who
- * holds the lock is not asked. False where it cannot be told. */
+/* Is this a crawl that ended before all of its seeds were stored? Then nothing
+ * was fetched: `urlweir crawl` starts it over, and other commands see no crawl.
+ * Also true while a crawl is being started, since the lock is not checked.
+ * False if it cannot be determined. */
 bool reader_is_unbegun(const char *dir);
 
 /* DIR/NAME; the caller frees. */
@@ -53,8 +53,8 @@ char *reader_path(const struct reader *r, const char *name);
 struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text);
 /* The digest under which the crawl knows a row's URL. */
 struct digest reader_digest(struct reader *r, const struct url_row *row);
-/* The id of a canonical URL, 0: never admitted. Both queue-key modes are
- * tried. */
+/* The id of a canonical URL, 0: never admitted. Tries both modes of queue
+ * keys. */
 MUST_CHECK enum status reader_find(struct reader *r, const struct url *u,
                                    uint64_t *id);
 

@@ -8,8 +8,9 @@
  * lock for one map probe. http and https on their default ports share a place,
  * since sites move between them without becoming other sites.
  *
- * The terms of a scope may be changed while many ask: one pointer is swapped,
- * and the old terms stay until the end, as rules are borrowed by verdicts.
+ * The terms of a scope may change while other threads check: one pointer is
+ * swapped, and the old terms are kept until the end, since verdicts borrow
+ * their rules.
  */
 #include "frontier/scope.h"
 
@@ -40,19 +41,19 @@ struct rules {
     size_t count;
 };
 
-struct directories { /* of one host, for the prefix scope */
+struct directories { /* directories of one host, for the prefix scope */
     char **at;
     size_t count;
 };
 
-/* Shared by terms that go by the same kind of places. */
+/* Shared by terms with the same kind of places. */
 struct places {
     pthread_rwlock_t lock;
     struct map *map; /* under lock; value: struct directories */
     struct places *before;
 };
 
-/* What a URL is asked by at one moment; never changed but for its places. */
+/* The rules at one time; they never change, except for places. */
 struct terms {
     enum scope_mode mode;
     int64_t depth;
@@ -65,7 +66,7 @@ struct terms {
 
 struct scope {
     _Atomic(struct terms *) terms;
-    struct places *places; /* all there were, the latest first */
+    struct places *places; /* all that there were, the latest first */
 };
 
 static enum status rules_init(struct rules *r, const char *kind,
@@ -226,14 +227,14 @@ void scope_become(struct scope *s, struct scope *next)
         s->places = next->places;
         next->places = NULL;
     }
-    then->before = now; /* whoever asks it may still be at it */
+    then->before = now; /* other threads may still use it */
     atomic_store_explicit(&s->terms, then, memory_order_release);
     atomic_store(&next->terms, NULL);
     scope_free(next);
 }
 
-/* The name under which the place of `u` is known in this scope; in `store` or
- * borrowed from `u`. Empty: the scope has no places. */
+/* The name of the place of `u` in this scope, in `store` or borrowed from `u`.
+ * Empty: the scope has no places. */
 static struct bytes place_of(const struct terms *t, const struct url *u,
                              char *store, size_t size)
 {

@@ -1,9 +1,9 @@
 /*
  * scope.h - which URLs belong to this crawl, and the rule that said so.
  *
- * Asked before the seen check, so that what is out of scope costs no memory.
- * Many threads ask; seeds, and what seeds redirect to, are added while they do
- * (a read-write lock inside).
+ * Checked before the seen check, so that URLs out of scope cost no memory.
+ * Threads: any may check while seeds and their redirect targets are added (it
+ * has a read-write lock).
  */
 #ifndef URLWEIR_FRONTIER_SCOPE_H
 #define URLWEIR_FRONTIER_SCOPE_H
@@ -30,7 +30,7 @@ struct scope;
 
 struct scope_options {
     enum scope_mode mode;
-    int64_t depth;              /* deepest admitted, seeds are 0; -1: any */
+    int64_t depth;              /* greatest depth, seeds are 0; -1: any */
     size_t max_url_length;      /* of the canonical form */
     const char *const *include; /* PCRE2, unanchored; must match some */
     size_t include_count;
@@ -45,15 +45,15 @@ MUST_CHECK enum status scope_new(struct scope **out,
                                  struct buf *error);
 void scope_free(struct scope *s); /* NULL is fine */
 
-/* Has `s` the same kind of places as `other`, so that it may keep its own? */
+/* Does `s` have the same kind of places as `other`, so that it can keep its
+ * own? */
 bool scope_has_places_of(struct scope *s, const struct scope *other);
-/* From now on `s` asks by the terms of `next`, which is freed; with other
- * places, by those that `next` was given. One thread at a time; others may ask
- * and add seeds meanwhile, but seeds they add may be lost with the old places:
- * they are to be added again. */
+/* `s` takes over the terms of `next`, which is freed, and its places if they
+ * are of another kind. One thread at a time; others may check and add seeds
+ * meanwhile, but such seeds may be lost with the old places: add them again. */
 void scope_become(struct scope *s, struct scope *next);
 
-/* A seed, or what a seed (depth 0) redirects to; canonical. */
+/* Adds a seed, or the redirect target of a seed (depth 0); canonical. */
 void scope_add_seed(struct scope *s, const struct url *u);
 
 struct scope_verdict {
@@ -62,18 +62,18 @@ struct scope_verdict {
     const char *rule;           /* "scope host", the expression; lives as long
                                    as the scope */
 };
-/* Do URLs of the host and port of `u` belong to the crawl by SCOPE_* alone,
- * whatever their paths? */
+/* Do URLs with the host and port of `u` belong to the crawl by SCOPE_* alone,
+ * with any path? */
 bool scope_has_host(struct scope *s, const struct url *u);
 
-/* `u` is canonical. A URL of depth 0 is in scope by SCOPE_* itself; include,
- * exclude and length still hold. */
+/* `u` is canonical. A URL of depth 0 always passes SCOPE_*; include, exclude
+ * and length still apply. */
 struct scope_verdict scope_check(struct scope *s, const struct url *u,
                                  uint32_t depth);
 
-/* The same for a list of URLs, as a sitemap is: what it lists has to be in
- * scope, itself it may stand anywhere, and no include has to match. Depth,
- * length and exclude hold; so does SCOPE_SEED, which has no use for lists. */
+/* The same for a list of URLs, such as a sitemap: the list itself may be
+ * anywhere and need not match an include, since its entries are checked. Depth,
+ * length and exclude apply; so does SCOPE_SEED, which has no use for lists. */
 struct scope_verdict scope_check_listing(struct scope *s, const struct url *u,
                                          uint32_t depth);
 

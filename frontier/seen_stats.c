@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen_stats.c - what a monitor is told of a store and its seen check.
+ * seen_stats.c - stats of a store and its seen check, for monitoring.
  *
  * The store's counters, what was counted since they were written, the filter,
  * commits and checkpoints.
@@ -26,7 +26,7 @@ static void add_uncommitted(const struct seen_store *s,
     w->unsure += c.unsure;
 }
 
-/* What it did, as the exact set found out. */
+/* The measured rate, by the exact set. */
 static void take_measured(struct frontier_stats *w)
 {
     struct seen_filter_stats *to = &w->filter;
@@ -40,19 +40,19 @@ static void take_measured(struct frontier_stats *w)
         to->measured = (double)w->false_positives / (double)to->asked;
 }
 
-/* After add_uncommitted. */
+/* Call it after add_uncommitted. */
 static void take_filter(struct seen_store *b, struct frontier_stats *w)
 {
     struct seen_filter_stats *to = &w->filter;
     const struct filter_stats *s = seen_store_filter_stats(b);
 
-    to->overfull = false; /* the store's word is that of the last checkpoint */
+    to->overfull = false; /* the store has the value of the last checkpoint */
     if (s == NULL)
         return;
     to->used = true;
     to->overfull = s->overfull;
     snprintf(to->kind, sizeof to->kind, "%s", s->kind);
-    /* every URL since it was asked is one more key */
+    /* each URL since those stats is one more key */
     to->keys = s->count + frontier_store_last_id(b->store) - b->filter_stats_at;
     to->bits = s->bits;
     to->bytes = seen_store_filter_memory(b);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stored_stats.c - what the store's counters say of a crawl.
+ * stored_stats.c - stats of a crawl from the store's counters.
  *
- * What became of URLs is read off the store's named counters ("failed.http_404"
- * and the like), which are in memory and over all runs: nothing is counted a
- * second time for a monitor's sake. This is the only place that knows under
- * which name the store keeps a counter that is shown.
+ * Outcomes of URLs are read from the store's named counters ("failed.http_404"
+ * and the like), which are in memory and over all runs, so nothing is counted
+ * twice. Only this file knows the names under which the store keeps the
+ * counters that are shown.
  */
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static bool is_http(struct bytes name, unsigned *digit)
     return true;
 }
 
-/* "STATUS" counts all of a status, "STATUS.REASON" those with a reason: what
- * is left of the first has none. */
+/* "STATUS" counts all URLs of a status, "STATUS.REASON" those with a reason;
+ * the difference has no reason. */
 static void add_done(struct frontier_stats *w, enum outcome_status s,
                      struct bytes reason, uint64_t value)
 {
@@ -61,7 +61,8 @@ static void add_done(struct frontier_stats *w, enum outcome_status s,
     w->done[s][REASON_NONE] -= value;
 }
 
-/* Into the list, most first; what has no room goes to the last, "other". */
+/* Inserts into the list, most first; reasons without room go to the last entry,
+ * "other". */
 static void add_failure(struct frontier_stats *w, const char *why,
                         uint64_t value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url_view.c - names of states, and which URLs a list is about. */
+/* url_view.c - names of states, and filters of lists. */
 #include "frontier/url_view.h"
 
 #include <ctype.h>

@@ -1,9 +1,9 @@
 /*
- * url_view.h - one URL, one queue, as other programs see and ask for them.
+ * url_view.h - URLs and queues as other programs see them and ask for them.
  *
- * The words that the two frontiers share, whichever of them is asked: URLs that
- * other programs put (frontier/served) and a crawl of our own
- * (frontier/embedded). Times are the wall clock in milliseconds. Any thread.
+ * Types that both frontiers share: served URLs, which other programs put
+ * (frontier/served), and a crawl of our own (frontier/embedded). Times are the
+ * wall clock in milliseconds. Any thread.
  */
 #ifndef URLWEIR_FRONTIER_URL_VIEW_H
 #define URLWEIR_FRONTIER_URL_VIEW_H
@@ -14,9 +14,9 @@
 #include "base/bytes.h"
 
 enum url_state {
-    URL_STATE_NONE,    /* no URL that a program put */
+    URL_STATE_NONE,    /* not a served URL */
     URL_STATE_REMOVED, /* its row is still there */
-    URL_STATE_QUEUED,  /* to be served at its date, or when its turn comes */
+    URL_STATE_QUEUED,  /* waits for its date or its turn */
     URL_STATE_LEASED,
     URL_STATE_COMPLETED
 };
@@ -30,34 +30,34 @@ struct url_view {
     int64_t due_ms, created_ms;             /* due 0: completed */
     uint64_t lease;                         /* 0: not leased */
 };
-/* False: enough, this one was the last. */
+/* False: this one was the last. */
 typedef bool (*url_visit)(void *ctx, const struct url_view *view);
 
-/* What explain says beside the URL itself. */
+/* What explain shows besides the URL itself. */
 struct url_facts {
     enum url_state state; /* queued, leased or completed */
     int64_t due_ms, created_ms;
     int64_t leased_until_ms; /* 0: not leased to another program */
     /* of its queue */
     int64_t blocked_until_ms; /* 0: not blocked */
-    int64_t served_ms;        /* last time it was, 0: never, or not known */
+    int64_t served_ms;        /* last time it was; 0: never, or unknown */
     int64_t delay_ms;         /* in force */
     uint32_t limit;           /* of completed URLs; 0: none */
 };
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 /* URLs to lease. */
 struct url_ask {
     bool any_crawl;
     struct bytes crawl; /* else */
     bool one_queue;
-    struct bytes key;     /* of one_queue */
-    uint32_t most_urls;   /* of a queue; 0: no limit. A queue that has as many
-                             leased is passed over */
+    struct bytes key;   /* of one_queue */
+    uint32_t most_urls; /* of a queue; 0: no limit. Queues with this many leased
+                           URLs are skipped */
     uint32_t most_queues; /* 0: no limit */
     int64_t lease_ms;
-    /* Where to go on after a visit that said enough; all zero at first. */
+    /* Where to go on after a visit ended a call; all zero at first. */
     int64_t turn;
     uint32_t queues, queue, urls;
 };
@@ -67,18 +67,18 @@ struct url_list {
     struct bytes crawl, key;    /* empty key: all queues of the crawl */
     bool filtered, ignore_case; /* of ASCII letters */
     struct bytes filter;        /* a substring of the URL */
-    uint64_t skip, most;        /* of those that match; most 0: no limit */
-    uint64_t budget; /* URLs looked at in one call, as a cost bound */
+    uint64_t skip, most;        /* matches to skip, to list; most 0: no limit */
+    uint64_t budget;            /* most URLs checked in one call */
     /* Where to go on; all zero at first. */
     uint32_t queue;
     uint64_t id, passed; /* passed: matches so far */
 };
 /* Does the URL contain the filter's text? True without a filter. */
 bool url_list_matches(const struct url_list *l, struct bytes url);
-/* Have all been passed that were asked for? */
+/* Have all requested URLs been passed? */
 bool url_list_is_full(const struct url_list *l);
 
-/* What the holder of a lease says of its URL. */
+/* How the holder of a lease settles its URL. */
 enum url_settle {
     URL_SETTLE_ACK,   /* completed, or due again later */
     URL_SETTLE_FAIL,  /* given back */

@@ -8,16 +8,15 @@
  *      └─────────────────────────┘
  *        external_settle: not final; the deadline has passed
  *
- * An external lease is a lease of the engine like any other, so its host is
- * busy and all counts are right; struct external_lease beside it has the
- * deadline. The log has a row for each lease and for each change of its
- * deadline; of the rows of one URL the last counts, and none once the URL is
- * done.
+ * An external lease is an ordinary lease of the engine, so its host is busy and
+ * all counts are right; a struct external_lease beside it has the deadline. The
+ * log has a row for each lease and for each change of its deadline; the last
+ * row of a URL counts, unless the URL is done.
  *
- * After a restart the queue of a leased URL reads it from the store, as it does
- * everything that is not done. It is passed over there (external_is_elsewhere),
- * and goes among those to be tried again only if its queue is past it, so that
- * it stands in one place at most.
+ * After a restart the queue of a leased URL reads it from the store, like every
+ * URL that is not done. The queue skips it (external_is_elsewhere), and it is
+ * added to the retries only if its queue is past it, so that it is in one place
+ * at most.
  */
 #include "frontier/embedded/external_impl.h"
 
@@ -27,10 +26,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define SWEEP_FROM   4096 /* rows of the log that are not worth a sweep */
+#define SWEEP_FROM   4096 /* a shorter log is not worth a sweep */
 #define SWEEP_STEP   256
-#define LISTS_MOST   16  /* of one queue that are passed over, a visit */
-#define VISIT_DRAINS 256 /* URLs settled without asking, a visit */
+#define LISTS_MOST   16  /* lists skipped in one visit of a queue */
+#define VISIT_DRAINS 256 /* URLs settled without a lease, a visit */
 #define NUMBER_MASK  ((UINT64_C(1) << EXTERNAL_NUMBER_BITS) - 1)
 
 static struct bytes key_of(const uint64_t *number)
@@ -92,7 +91,7 @@ static uint64_t number_of(const struct frontier *f, uint64_t id, int64_t at_ms)
     return number != 0 ? number : 1;
 }
 
-/* No two leases have one number, even if that moves the moment by a
+/* Leases must have different numbers, even if the time has to be moved by a
  * millisecond. */
 static struct external_lease *begin(struct frontier *f, struct lease_record *r,
                                     int64_t at_ms, int64_t until)
@@ -247,7 +246,7 @@ static void undo(struct frontier *f, struct lease_record *r,
         h->group->next_due = group_due;
 }
 
-/* *list: the id of a list of URLs that came first; else 0. */
+/* *list: the id of a list of URLs, if one came first; else 0. */
 static enum status grant_one(struct granting *l, struct host_queue *h,
                              uint64_t *list)
 {
@@ -266,7 +265,8 @@ static enum status grant_one(struct granting *l, struct host_queue *h,
     return STATUS_OK;
 }
 
-/* All that the queue gives; lists of URLs stand first in it afterwards. */
+/* Leases all that the queue gives; lists of URLs are at its front
+ * afterwards. */
 static enum status visit(struct granting *l, struct host_queue *h)
 {
     uint64_t lists[LISTS_MOST], list;
@@ -307,7 +307,7 @@ static struct host_queue *next_queue(const struct granting *l)
     return h != NULL && due <= l->now ? h : NULL;
 }
 
-/* Queues in turn, each once: one that was visited is out of the schedule until
+/* Visits queues in turn, each once: a visited one is out of the schedule until
  * all have been. */
 static enum status visit_all(struct granting *l)
 {
@@ -374,7 +374,7 @@ enum status external_grant(struct engine *e, const struct external_request *a,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-/* ---- what people set ---- */
+/* ---- settings of queues ---- */
 
 enum status external_set_queue(struct frontier *f, const struct host_queue *h)
 {
@@ -427,7 +427,7 @@ static bool take_row(void *ctx, struct bytes key, void *value)
     return r->st == STATUS_OK;
 }
 
-/* Where nothing is left of a queue, all that was removed of it is done. */
+/* If nothing is left in a queue, all its removed URLs are done. */
 static void take_queue(void *ctx, uint32_t queue,
                        const struct served_queue_row *row)
 {

@@ -1,10 +1,10 @@
 /*
  * external.h - external leases of the embedded engine.
  *
- * What they are, and what each of these promises, says engine.h, whose table
- * has them; arguments and results are in engine_calls.h. A lease is a row of
+ * engine_calls.h explains them and has arguments and results; engine.h, whose
+ * table has these functions, says what each does. A lease is a row of
  * item_lease, so that it survives a restart. Nothing is durable, and no URL may
- * be given away, before the engine's next commit.
+ * be given to a caller, before the engine's next commit.
  *
  * `e` is an embedded engine. Frontier thread only. After an error nothing but
  * closing is allowed.

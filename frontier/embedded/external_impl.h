@@ -2,7 +2,7 @@
  * external_impl.h - the inside of external leases, shared by their files.
  *
  *   external.c      grants, deadlines, restart and upkeep
- *   external_settle.c  what other programs say of URLs, and ask of them
+ *   external_settle.c  reports and queries of other programs
  */
 #ifndef URLWEIR_FRONTIER_EMBEDDED_EXTERNAL_IMPL_H
 #define URLWEIR_FRONTIER_EMBEDDED_EXTERNAL_IMPL_H
@@ -20,14 +20,14 @@ struct external_lease {
     struct heap_item until; /* first; monotonic */
     uint64_t number, id;
     int64_t at_ms;
-    uint64_t seq; /* of the row that counts */
+    uint64_t seq; /* of its current row */
 };
 
-/* A URL that stands in its queue is taken out, as if it had been leased. */
+/* Takes a URL out of its queue, as if it had been leased. */
 MUST_CHECK enum status external_take(struct frontier *f, uint64_t id,
                                      struct lease_record **out);
-/* The URL is in its queue again, due at `due`; its host as if its answer had
- * ended just now. */
+/* Puts the URL back in its queue, due at `due`; for its host this counts as the
+ * end of a response. */
 void external_take_back(struct frontier *f, struct lease_record *r, int64_t due,
                         int64_t now);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * external_settle.c - what another program reports of a crawl's URLs, and
- * what it may ask of them.
+ * external_settle.c - what other programs report and ask about a crawl's URLs.
  *
- * A final report goes the way of our own fetchers' (frontier_ack), also for a
- * URL that was never leased: it is taken out of its queue as if it had been.
+ * A final report is handled like those of our own fetchers (frontier_ack). If
+ * the URL was never leased, it is taken out of its queue as if it had been.
  */
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@
 #include "base/mem.h"
 #include "frontier/embedded/external_impl.h"
 
-/* ---- what another program reports ---- */
+/* ---- reports ---- */
 
 enum status external_take(struct frontier *f, uint64_t id,
                           struct lease_record **out)
@@ -69,7 +68,7 @@ static enum status finish(struct frontier *f, uint64_t id,
                            : st;
 }
 
-/* Not before `due`; a restart remembers it where that is not at once. */
+/* Makes it due at `due`, which is stored for a restart unless it is now. */
 static enum status wait_until(struct frontier *f, uint64_t id, int64_t due,
                               int64_t now, int64_t wall_ms)
 {
@@ -169,7 +168,7 @@ enum status external_discover(struct engine *e, const struct engine_item *items,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id)

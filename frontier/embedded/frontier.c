@@ -6,8 +6,8 @@
  * when half of the URLs that may be in flight are acknowledged but not yet
  * durable, or when commit_interval has passed: the first keeps the number of
  * pages that a crash makes us fetch again within in_flight, the second bounds
- * their age. What a host said of its delays, or that it wants to be left alone,
- * is committed in the same turn, before its next URL goes out.
+ * their age. If a host asks for a delay, or to be left alone, that is committed
+ * in the same turn, before its next URL is leased.
  */
 #include "frontier/embedded/frontier.h"
 
@@ -89,8 +89,8 @@ static void store_blocklist_counts(struct frontier *f)
     f->blocks_counted = c;
 }
 
-/* Hosts that are through are forgotten, a few at each commit, so that memory
- * goes with the hosts that have work and not with all that ever had. */
+/* Forgets hosts that are finished, a few at each commit, so that memory depends
+ * on the hosts with work and not on all hosts. */
 static void forget_idle_hosts(struct frontier *f, int64_t now)
 {
     for (unsigned i = 0; i < HOSTS_LOOKED_AT && f->host_room > 0; i++) {
@@ -152,7 +152,7 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
         external_tick(f, now);
     if (!f->base->in_txn)
         return STATUS_OK;
-    if (f->dirty_since == INT64_MIN) /* a put, which knows no time */
+    if (f->dirty_since == INT64_MIN) /* a put has no `now` */
         f->dirty_since = now;
     if (!force && !full && !f->urgent &&
         now - f->dirty_since < f->o.commit_interval)
@@ -229,7 +229,7 @@ enum status frontier_delay(struct engine *e, struct bytes crawl,
     h = frontier_host(f, queue);
     h->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
     latest = now + frontier_pause(f, h);
-    if (h->next_due > latest) /* a shorter one holds from now on */
+    if (h->next_due > latest) /* a shorter delay applies from now on */
         h->next_due = latest;
     st = external_set_queue(f, h);
     frontier_reschedule(f, h);

@@ -1,11 +1,10 @@
 /*
- * frontier.h - the embedded engine: the whole, put together.
+ * frontier.h - the embedded engine.
  *
  * Seen check, store, host queues, schedule, leases and budgets behind the
  * engine interface, in one directory: frontier.db, filter.ckpt, manifest.
  * frontier_create and frontier_open make it, engine->ops->close ends it; in
- * between everything goes through engine.h, but for what only an embedded
- * engine has, below. Frontier thread only.
+ * between everything goes through engine.h. Threads: the frontier thread only.
  */
 #ifndef URLWEIR_FRONTIER_EMBEDDED_FRONTIER_H
 #define URLWEIR_FRONTIER_EMBEDDED_FRONTIER_H
@@ -24,15 +23,15 @@
 
 struct blocklist;
 
-/* What URLs are asked before they are admitted, where drops are judged again.
- * All of it outlives the frontier. */
+/* The checks for URLs whose drops are judged again. All of it must outlive the
+ * frontier. */
 struct frontier_judge {
     struct scope *scope; /* thread-safe */
     const char *const *drop_params;
     size_t drop_param_count;
     uint64_t links_most; /* of a page; 0: all */
-    uint64_t body_most;  /* octets of a body */
-    /* Is this media type wanted? NULL: all are. */
+    uint64_t body_most;  /* octets of a body that are read */
+    /* Is this media type accepted? NULL: all are. */
     bool (*takes_type)(const void *ctx, struct bytes mime);
     const void *ctx;
 };
@@ -42,37 +41,37 @@ struct frontier_options {
     struct schedule_options schedule;
     uint32_t tries; /* of one URL, in all */
     uint32_t conns_per_host;
-    enum queue_key_mode group; /* which hosts politeness takes for one */
-    size_t in_flight;          /* URLs leased or not yet durable, at most */
+    enum queue_key_mode group; /* which hosts politeness treats as one */
+    size_t in_flight;          /* most URLs leased or not yet durable */
     uint64_t limit_pages;      /* 0: none */
     uint64_t per_host;         /* pages of one queue; 0: none */
     struct seen_store_options store;
-    struct blocklist *blocklist; /* borrowed; URLs in it are dropped ahead of
+    struct blocklist *blocklist; /* borrowed; URLs on it are dropped before
                                     admission. NULL: none */
-    bool compare_text; /* a digest that matches is not proof enough: the
-                          stored URL is compared too */
+    bool compare_text; /* if digests are equal, compare the stored URL too */
     bool record_links; /* keep the whole link graph (storage/rows/link_store.h)
                         */
-    bool skip_same_content;  /* links of a body seen before: not admitted */
+    bool skip_same_content;  /* do not admit links of a body seen before */
     int64_t commit_interval; /* ns, at most 200 ms for our crawler */
     uint64_t random_seed;    /* of jitter; 0: from the system */
-    /* Queued URLs are asked about again when they are leased: scope was
-     * changed by a resume. NULL: they are not. */
+    /* Queued URLs are checked against this when they are leased, since a resume
+     * changed the scope. NULL: they are not. */
     struct scope *recheck;
     uint64_t keep_dropped;       /* octets of drops that may be judged again */
-    struct frontier_judge judge; /* scope NULL: none is */
-    uint32_t listings; /* kinds that are lists of URLs, 1 << kind: asked by
-                          scope_check_listing, and no pages where pages are
-                          counted */
+    struct frontier_judge judge; /* scope NULL: none is judged */
+    uint32_t listings; /* kinds that are lists of URLs, 1 << kind: checked by
+                          scope_check_listing, and not counted as pages */
 };
 
-/* STATUS_EXISTS: a crawl is in `dir` already. The directory is there. */
+/* Creates a crawl in the existing directory `dir`. STATUS_EXISTS: there is one
+ * already. */
 MUST_CHECK enum status frontier_create(struct engine **out, const char *dir,
                                        const struct frontier_options *o,
                                        int64_t wall_ms);
-/* STATUS_NOT_FOUND: no crawl there. STATUS_DAMAGED: store and manifest do not
- * agree, or one cannot be read; a log line says which. STATUS_VERSION.
- * A filter file that does not verify is rebuilt, with one line. */
+/* Opens the crawl in `dir`. STATUS_NOT_FOUND: no crawl there. STATUS_DAMAGED:
+ * store and manifest do not agree, or one cannot be read; a log line says
+ * which. STATUS_VERSION. A filter file that does not verify is rebuilt, and
+ * logged. */
 MUST_CHECK enum status frontier_open(struct engine **out, const char *dir,
                                      const struct frontier_options *o,
                                      int64_t now, int64_t wall_ms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_ack.c - what became of a URL, and the links it revealed.
+ * frontier_ack.c - the outcome of a URL, and the links found on its page.
  *
  * All pages of a call go through the seen check as one batch; then each URL is
  * settled: final, or queued again for another try. Both happen in the open
@@ -35,7 +35,7 @@ enum status frontier_remember(struct frontier *f, const struct host_queue *h,
         .fetched = h->counted,
     };
 
-    if (h->blocked_until > now) /* 2: wall_ms and the quotient are cut */
+    if (h->blocked_until > now) /* 2: both terms were rounded down */
         s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
     if (h->why_blocked != NULL && h->blocked_until > now)
         snprintf(s.reason, sizeof s.reason, "%s", h->why_blocked);
@@ -67,7 +67,7 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     return true;
 }
 
-/* What one host of a group asks for holds for all of them. */
+/* A request of one host of a group applies to all its hosts. */
 static void tell_machine(struct host_queue *h,
                          const struct engine_host_news *news)
 {
@@ -108,7 +108,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     return st;
 }
 
-/* A list of URLs, as a sitemap is, is a means to pages and none itself. */
+/* A list of URLs, such as a sitemap, leads to pages but is not one. */
 bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
                              uint8_t kind)
 {
@@ -160,7 +160,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
     return frontier_keep_row(f, row, o, kind);
 }
 
-/* Not the last word: another try later. */
+/* Not final: queues the URL for another try. */
 static enum status try_again(struct frontier *f, struct lease_record *l,
                              struct fetch_row *row, struct outcome o,
                              int64_t now, int64_t wall_ms)
@@ -227,7 +227,7 @@ static enum status walk_chain(struct frontier *f, const struct lease_record *l,
     return st;
 }
 
-/* The id that a redirect's target has, and what that makes of the redirect. */
+/* Sets the outcome of a redirect, which depends on its target's id. */
 static enum status follow_redirect(struct frontier *f,
                                    const struct lease_record *l,
                                    const struct engine_done *done,
@@ -252,7 +252,7 @@ static enum status follow_redirect(struct frontier *f,
     return STATUS_OK;
 }
 
-/* Errors of the host's own making; what the network did counts as well. */
+/* Is it an error of the host? Network errors count as well. */
 static bool is_error(struct outcome o)
 {
     return o.http_status >= 500 ||
@@ -361,7 +361,7 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     return st;
 }
 
-/* Links that a page repeats: its fetcher sends each once. */
+/* The number of links that a page repeats: its fetcher sends each once. */
 static uint64_t repeats_of(const struct engine_done *d)
 {
     uint64_t sent = d->sent + d->outlink_count + d->drop_count;
@@ -369,7 +369,7 @@ static uint64_t repeats_of(const struct engine_done *d)
     return d->row.links > sent ? d->row.links - sent : 0;
 }
 
-/* Were the links of a page with this outcome looked at? */
+/* Were the links of a page with this outcome read? */
 static bool had_links_read(struct outcome o)
 {
     return o.status == OUTCOME_FETCHED ||
@@ -402,8 +402,8 @@ static enum status has_known_body(struct frontier *f,
     return st;
 }
 
-/* What a seed redirects to opens the scope, which its fetcher saw to. Where the
- * scope may have become another since, it is opened again. */
+/* A seed's redirect target extends the scope, which its fetcher has done. If
+ * the scope may have changed since, does it again. */
 static void open_scope(struct frontier *f, const struct engine_item *found)
 {
     struct url u;
@@ -416,8 +416,8 @@ static void open_scope(struct frontier *f, const struct engine_item *found)
     url_fini(&u);
 }
 
-/* The links of all pages of the call, in one list; `first[i]` is where those of
- * done[i] begin in it. */
+/* Gathers the links of all pages of the call in one list; those of done[i]
+ * begin at `first[i]`. */
 static enum status gather(struct frontier *f, const struct engine_done *done,
                           size_t n, struct admission **list, size_t *first,
                           size_t *count)
@@ -443,8 +443,8 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
     return st;
 }
 
-/* The first page of a run says whether this run keeps links; every page whose
- * links are kept adds them. */
+/* Stores links, if asked to. The first page of a run notes whether this run
+ * stores links. */
 static enum status record_links(struct frontier *f,
                                 const struct admission *list, size_t n)
 {
@@ -486,7 +486,7 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
     if (st == STATUS_OK)
         st = record_links(f, list, total);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += list[i].fresh || list[i].blocked; /* no duplicate either */
+        fresh += list[i].fresh || list[i].blocked; /* not a duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (done[i].partial) {
             st = frontier_take_drops(f, &done[i], wall_ms);

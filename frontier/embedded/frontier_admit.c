@@ -2,12 +2,12 @@
 /*
  * frontier_admit.c - new URLs: seen check, row, host queue.
  *
- * A digest that matches means: seen before. With --compare-text the stored
- * URL has to be the same too. Where it is not, two URLs share all 128 bits;
- * the later one asks again under its digest of salt 1, then 2 and so on, until
- * it finds itself or a free one, under which it is admitted. Its row remembers
- * the salt (row_digest.h), and as rows are never deleted, whoever looks it up
- * goes the same way.
+ * An equal digest means: seen before. With --compare-text the stored URL must
+ * be equal too. If it is not, two URLs share all 128 bits; the later one is
+ * looked up with its digest of salt 1, then 2 and so on, until it finds itself
+ * or a free digest, with which it is admitted. Its row has the salt
+ * (row_digest.h), and since rows are never deleted, a look-up goes the same
+ * way.
  */
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static uint8_t flags_of(const struct engine_item *item, enum seen_answer answer,
     return (uint8_t)flags;
 }
 
-/* ---- kept out ---- */
+/* ---- blocklist ---- */
 
 static void drop_blocked(struct frontier *f, struct admission *a,
                          int64_t wall_ms)
@@ -92,8 +92,8 @@ static void drop_blocked(struct frontier *f, struct admission *a,
     frontier_store_add(f->store, "dropped", 1);
 }
 
-/* Of the `n` open ones, those that are new are asked for; who is blocked counts
- * as not new. */
+/* Checks the new ones among the `n` open URLs; a blocked URL counts as not
+ * new. */
 static enum status keep_out(struct frontier *f, struct admission *list,
                             size_t n, int64_t wall_ms)
 {
@@ -115,8 +115,8 @@ static enum status keep_out(struct frontier *f, struct admission *list,
     return st;
 }
 
-/* A URL that has no row: blocked, or the repeat of one that is. The list itself
- * is not asked again, for a filter in Redis may say otherwise now. */
+/* Is a URL without a row blocked, or a repeat of a blocked one? The blocklist
+ * is not asked again, since a filter in Redis may answer differently now. */
 static bool is_blocked(const struct frontier *f, const struct admission *list,
                        size_t n, const struct admission *a)
 {
@@ -127,7 +127,8 @@ static bool is_blocked(const struct frontier *f, const struct admission *list,
     return false;
 }
 
-/* Rows for what is new of the `n` open ones, whose digests are in f->digests.
+/* Writes rows for the new ones of the `n` open URLs, whose digests are in
+ * f->digests.
  */
 static enum status admit_open(struct frontier *f, struct bytes crawl,
                               struct admission *list, size_t n, uint8_t salt,
@@ -155,7 +156,7 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
     return seen_store_admit(f->base, f->fresh, fresh, first);
 }
 
-/* The ids of the open ones that were seen before, in one question. */
+/* Finds the ids of open URLs that were seen before, in one query. */
 static enum status find_ids(struct frontier *f, struct admission *list,
                             size_t n)
 {
@@ -191,8 +192,8 @@ static enum status is_same_url(struct frontier *f, struct bytes crawl,
     return st;
 }
 
-/* Leaves those open whose digest belongs to another URL, with the next one to
- * try; *n is how many. */
+/* Keeps only those open whose digest belongs to another URL, with the next
+ * digest to try; *n is their number. */
 static enum status keep_collisions(struct frontier *f, struct bytes crawl,
                                    const struct admission *list, size_t *n,
                                    uint8_t next_salt)
@@ -220,7 +221,7 @@ static enum status keep_collisions(struct frontier *f, struct bytes crawl,
     return st;
 }
 
-/* What sitemaps said of URLs whose ids are known. */
+/* Stores the hints of sitemaps for URLs whose ids are known. */
 static enum status keep_hints(struct frontier *f, const struct admission *list,
                               size_t n)
 {

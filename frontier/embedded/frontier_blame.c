@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_blame.c - URLs that an earlier process had in hand when it ended.
+ * frontier_blame.c - URLs whose responses an earlier process was reading when
+ * it ended.
  *
- * A lease writes nothing, so a URL whose response ends the process would be
- * met again after each restart, for ever. The crawler leaves the ids of such
- * URLs behind (crawler/fetch/in_hand.h); here they cost a try each. A person
- * may have killed the process at just that moment, so the host is not slowed
- * down, and the URL is tried again at once.
+ * A lease is not written, so a URL whose response kills the process would be
+ * fetched again after each restart, for ever. The crawler records the ids of
+ * such URLs (crawler/fetch/in_hand.h); here each costs a try. A person may have
+ * killed the process just then, so the host is not slowed down, and the URL is
+ * tried again at once.
  */
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 /*
  * frontier_change.c - options that change while the frontier is open.
  *
- * A host's moment was reckoned with the delay of then: it is moved by what the
- * delay has changed. Where delays are random nobody knows what was drawn, so a
- * host never waits longer than a new delay from now, nor less than before by
+ * A host's due time was computed with the old delay: it is moved by the change
+ * of the delay. With random delays we do not know what was drawn, so a host
+ * never waits longer than a new delay from now, and its wait is shortened by no
  * more than the difference.
  */
 #include "frontier/embedded/frontier_impl.h"
@@ -14,7 +14,7 @@ void frontier_recheck(struct engine *e, struct scope *scope)
     ((struct frontier *)e)->o.recheck = scope;
 }
 
-/* The pause after an answer of `h`, as it is without chance. */
+/* The pause after a response of `h`, without randomness. */
 static int64_t plain_pause(const struct schedule_options *o,
                            const struct host_queue *h)
 {
@@ -47,7 +47,7 @@ static void move_host(struct frontier *f, struct host_queue *h,
         h->next_due = moved(h->next_due, change, now + plain_pause(o, h));
 }
 
-/* A group waits for the host that was asked last, whichever that is. */
+/* A group waits after the host that was asked last. */
 static void move_machine(struct host_queue *h, int64_t before)
 {
     struct politeness_group *m = h->group;

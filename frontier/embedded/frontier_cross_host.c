@@ -3,10 +3,10 @@
  * frontier_cross_host.c - requests of a URL to another host than its own.
  *
  * A robots.txt may be redirected to any host (RFC 9309 section 2.3.1.2), often
- * to one for many. That host has its own URLs, delay and back-off, and sees one
- * more request like the others: so it goes out when both hosts may be asked,
- * counts as one of the other's while it is out, and its answer sets the other's
- * delay. Of its own host's delay it spends nothing.
+ * to one for many. That host has its own URLs, delay and back-off, and to it
+ * this is one more request: so it is sent when both hosts may be asked, counts
+ * as one of that host's while open, and its response sets that host's delay. It
+ * does not use up its own host's delay.
  *
  *     given back,           B may be
  *     robots_host B ──► A waits ──────────► lease with robots_host B
@@ -15,9 +15,9 @@
  *                             a place free until A
  *                             asks again
  *
- * No host is kept while a URL waits for another, so that two hosts whose
- * robots.txt lead to each other do not wait for ever. What A wants is not
- * stored: after a restart its robots.txt is asked for from the beginning.
+ * A URL that waits for another host holds no host meanwhile, so that two hosts
+ * whose robots.txt lead to each other do not wait for ever. A's request is not
+ * stored: after a restart its robots.txt is fetched from the beginning.
  */
 #include "base/clock.h"
 #include "frontier/embedded/frontier_impl.h"
@@ -41,8 +41,8 @@ enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
     return STATUS_OK;
 }
 
-/* Where nobody has to be asked for it: a host of which no address is known
- * counts for itself alone. */
+/* Finds the group if no look-up is needed: a host without a known address is a
+ * group of its own. */
 static enum status find_machine(struct frontier *f, struct host_queue *h)
 {
     return frontier_stands_nowhere(f, h) && !h->set_aside
@@ -50,9 +50,9 @@ static enum status find_machine(struct frontier *f, struct host_queue *h)
                : STATUS_OK;
 }
 
-/* The moment at which `h` may be asked, or looked at again where too much of it
- * is out: until then it begins nothing of its own, else one without a delay
- * would never be found at rest. */
+/* When `h` may be asked, or checked again if too many of its requests are open.
+ * Until then it begins none of its own: otherwise a host without a delay would
+ * never be idle. */
 static int64_t may_be_asked(struct frontier *f, struct host_queue *h,
                             int64_t now)
 {

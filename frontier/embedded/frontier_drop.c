@@ -2,14 +2,15 @@
 /*
  * frontier_drop.c - links dropped before admission: counted, and kept.
  *
- * All are counted by reason and host. Those whose reason a setting can lift are
- * kept (storage/rows/drop_log.h) in the transaction of the page they come from,
- * as its links are, until they take --keep-dropped octets; what comes then is
- * counted as lost. The same goes for a URL that was admitted and is passed over
- * when its turn comes: its entry is its number.
+ * All are counted by reason and host. Those whose reason a change of settings
+ * can lift are kept (storage/rows/drop_log.h) in the transaction of their page,
+ * like its links, up to --keep-dropped octets; further ones are counted as
+ * lost. The same applies to a URL that was admitted but skipped when its turn
+ * came: its entry is its id.
  *
- * A footer repeats its links on each page. A table of those kept lately takes
- * most of that away; it forgets what it likes, as double entries do no harm.
+ * A footer repeats its links on each page. A table of recently kept ones
+ * removes most of these repeats; it may forget any, since duplicates do no
+ * harm.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ void frontier_forget_drops(struct frontier *f)
     f->recent_drops = NULL;
 }
 
-/* Was it kept lately, and no farther from a seed? Remembers it. */
+/* Was it kept recently, at no greater depth? Remembers it. */
 static bool kept_lately(struct frontier *f, const struct kept_drop *k)
 {
     struct digest d = digest_bytes(&f->base->key, k->text);
@@ -54,8 +55,8 @@ static bool kept_lately(struct frontier *f, const struct kept_drop *k)
     return false;
 }
 
-/* With a limit to the depth every page counts that a URL is found on: which is
- * the nearest may not be known yet. */
+/* With a limit of depth, every page on which a URL is found matters, since the
+ * one nearest to a seed may not be known yet. */
 static bool is_repeat(struct frontier *f, const struct kept_drop *k)
 {
     return k->id == 0 && k->place == 0 && !f->keeps_paths &&
@@ -79,7 +80,7 @@ enum status frontier_keep_drop(struct frontier *f, const struct kept_drop *k)
     return is_repeat(f, k) ? STATUS_OK : drop_log_add(f->drop_log, k);
 }
 
-/* Of a sitemap that was cut no setting would have more read. */
+/* No setting makes us read more of a truncated sitemap. */
 static bool row_may_return(const struct frontier *f, struct outcome o,
                            uint8_t kind)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_hosts.c - the hosts of a crawl that somebody wants to see.
+ * frontier_hosts.c - lists hosts of a crawl for display.
  *
- * Nothing is kept sorted for this: queues are walked, a bounded number, and the
- * first few in the order asked for are kept in a short sorted list. A host that
- * has been through is forgotten (forget_idle_hosts), so only those with work,
- * or with something to remember, are found.
+ * Nothing is kept sorted for this: a bounded number of queues is scanned, and
+ * the first few in the wanted order go into a short sorted list. Finished hosts
+ * are forgotten (forget_idle_hosts), so only those with work or some state are
+ * found.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
 
-#define WALK_MOST 200000 /* queues looked at: some milliseconds */
+#define WALK_MOST 200000 /* most queues scanned: some milliseconds */
 
 struct order {
     struct frontier *f;
@@ -27,7 +27,7 @@ static bool is_blocked(const struct host_queue *h, int64_t now)
                          h->dead.status != OUTCOME_QUEUED || h->withheld > 0);
 }
 
-/* What is sorted by, larger first; 0: not to be shown. */
+/* The sort key, larger first; 0: do not show. */
 static uint64_t weight(const struct order *o, uint32_t queue)
 {
     const struct host_queue *h =

@@ -4,7 +4,7 @@
  *   frontier_ops.c      the engine's table, and what is read from its store
  *   frontier.c          put, turn, checkpoints, stats, close
  *   frontier_admit.c    new URLs: seen check, row, host queue
- *   frontier_ack.c      what became of a URL, and the links it revealed
+ *   frontier_ack.c      the outcome of a URL, and links found on its page
  *   frontier_drop.c     links dropped before admission: counted, and kept
  *   rejudge.c           kept drops go through the pipeline again
  *   frontier_lease.c    which URL goes out next
@@ -15,11 +15,11 @@
  *   frontier_hosts.c    hosts that somebody wants to see
  *   frontier_place.c    where hosts stand, when politeness groups them
  *   external.c, external_settle.c  URLs that other programs fetch
- *   removal.c           URLs that a person takes out of their queues
+ *   removal.c           removes URLs from their queues
  *   frontier_open.c     a new crawl, or one found on disk
- *   frontier_stats.c    what a monitor is told
+ *   frontier_stats.c    stats for monitoring
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
 #define URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
@@ -41,7 +41,7 @@
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
 
-/* A URL that failed for now, as found on disk at the start. */
+/* A URL that failed for now, read from disk at the start. */
 struct tries_entry {
     uint32_t tries;
     int64_t due; /* monotonic */
@@ -56,9 +56,9 @@ struct frontier_census {
 /* Kept drops that are judged again (rejudge.c). */
 struct rejudge {
     bool ready;        /* frontier_rejudge was called */
-    uint64_t reasons;  /* 1 << reason; 0: none is judged */
+    uint64_t reasons;  /* 1 << reason; 0: none */
     uint64_t at, upto; /* blocks: the last one done, the last of all */
-    uint64_t later;    /* reasons to be judged when nothing is queued */
+    uint64_t later;    /* reasons to judge when nothing is queued */
 };
 
 struct recent_drop;
@@ -68,29 +68,28 @@ struct frontier {
     struct engine engine; /* first: see engine.h */
     struct frontier_options o;
     struct seen_store *base;      /* database, seen check, checkpoints */
-    struct frontier_store *store; /* of the base */
-    struct page_store *pages;     /* the same */
+    struct frontier_store *store; /* the base's */
+    struct page_store *pages;     /* the base's */
     struct link_store *links;
     struct hint_store *hints;
     struct drop_log *drop_log;
     struct schedule_random random;
 
-    struct heap due;        /* of struct host_queue by place: all of them;
-                               those that stand nowhere yet, if grouped */
-    struct heap groups_due; /* of struct politeness_group by place */
+    struct heap due; /* of struct host_queue by place: all of them; if grouped,
+                        those without a group */
+    struct heap groups_due;           /* of struct politeness_group by place */
     struct politeness_groups *groups; /* NULL: hosts are not grouped */
     struct host_queue *aside;         /* due, but without an address; a list */
     struct host_queue **aside_end;
     uint64_t aside_count;      /* these, and those being looked up */
     struct host_queue **hosts; /* by queue number; NULL: nothing known */
     size_t host_room;
-    size_t host_looked;     /* where forgetting idle ones goes on */
-    uint32_t queues_before; /* queues there were when the crawl was opened */
-    int64_t asked_before;   /* moment at which these were asked last */
+    size_t host_looked;     /* where to go on forgetting idle ones */
+    uint32_t queues_before; /* queues when the crawl was opened */
+    int64_t asked_before;   /* when these were asked last, at most */
     struct lease_table *leases;
-    struct map *tries; /* id -> struct tries_entry */
-    struct external_leases
-        *external; /* NULL: no other program has anything to do with it */
+    struct map *tries;                /* id -> struct tries_entry */
+    struct external_leases *external; /* NULL: no other program has used it */
     uint64_t hosts_active;
     uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
     uint64_t given_up; /* URLs of hosts that did not respond for too long */
@@ -103,12 +102,12 @@ struct frontier {
     bool links_noted;     /* link_store_note was called in this run */
     int64_t dirty_since;  /* `now` of the first change since the commit */
     uint64_t uncommitted; /* acks since then */
-    bool urgent;          /* what was learnt of a host is not durable yet */
-    uint64_t old_urls;    /* ids up to here were there when it was opened */
+    bool urgent;          /* news of a host is not durable yet */
+    uint64_t old_urls;    /* highest id when it was opened */
     struct frontier_census census;
-    struct blocklist_counts blocks_counted; /* what the counters hold of them */
+    struct blocklist_counts blocks_counted; /* included in the counters */
 
-    /* scratch of put and ack, kept between calls */
+    /* buffers of put and ack, reused between calls */
     struct digest *digests;
     enum seen_answer *answers;
     struct digest *fresh;
@@ -166,23 +165,24 @@ enum status frontier_identify(struct engine *e, struct bytes key,
 void frontier_engine_stats(struct engine *e, struct engine_stats *out);
 void frontier_get_stats(struct engine *e, int64_t now,
                         struct frontier_stats *out);
-/* The parts of an engine that is an embedded one. */
+/* Inside of an engine that is an embedded one. */
 struct frontier_store *frontier_store_of(struct engine *e);
 struct page_store *frontier_pages_of(struct engine *e);
 
-/* What holds for one host: a person may have set its delay. */
+/* The options for one host: a person may have set its delay. */
 struct schedule_options frontier_schedule(const struct frontier *f,
                                           const struct host_queue *h);
-/* How long its host is left alone after an answer. */
+/* The pause of a host after a response. */
 int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
-/* The host that comes first, and when; NULL: nobody has anything. */
+/* The host that is due first, and when; NULL: there is none. */
 struct host_queue *frontier_first_host(struct frontier *f, int64_t *due);
-/* The host's next URL, leased; *out = NULL where it had none to give. */
+/* Leases the host's next URL; *out = NULL if it had none. */
 MUST_CHECK enum status frontier_lease_from(struct frontier *f,
                                            struct host_queue *h, int64_t now,
                                            int64_t wall_ms,
                                            struct lease_record **out);
-/* The same for a URL of this host, which is in no queue and not leased. */
+/* The same for URL `id` of this host, which must be in no queue and not
+ * leased. */
 MUST_CHECK enum status frontier_lease_id(struct frontier *f,
                                          struct host_queue *h, uint64_t id,
                                          int64_t now, int64_t wall_ms,
@@ -194,106 +194,105 @@ MUST_CHECK enum status frontier_lease_id(struct frontier *f,
 MUST_CHECK enum status frontier_cross_host_ask(struct frontier *f,
                                                struct host_queue *h,
                                                uint64_t id, struct bytes key);
-/* As frontier_lease_from, for a host that has one to make; none where the other
- * host may not be asked yet. */
+/* As frontier_lease_from, for a host with a cross-host request; none if the
+ * other host may not be asked yet. */
 MUST_CHECK enum status frontier_cross_host_lease(struct frontier *f,
                                                  struct host_queue *h,
                                                  int64_t now, int64_t wall_ms,
                                                  struct lease_record **out);
-/* The lease ends, if it is one: what is said of the host that was asked goes
- * there, and is taken out of `news`. */
+/* If the ending lease is a cross-host request, applies `news` to the host that
+ * was asked, and removes that part from it. */
 MUST_CHECK enum status frontier_cross_host_end(struct frontier *f,
                                                struct lease_record *l,
                                                struct engine_host_news *news,
                                                int64_t now, int64_t wall_ms);
-/* When hosts may be asked has changed in another way than by their answers. */
+/* Call it when due times of hosts have changed other than by responses. */
 void frontier_cross_hosts_again(struct frontier *f);
 
-/* Its politeness group has to be known before it is asked. */
+/* Must its politeness group be found before it is asked? */
 bool frontier_stands_nowhere(const struct frontier *f,
                              const struct host_queue *h);
-/* How many more of `most` URLs may go out before the pages are too many. */
+/* How many of `most` URLs may be leased within the limit of pages. */
 size_t frontier_pages_left(const struct frontier *f, size_t most);
 
 /* ---- of removal.c ---- */
 
-/* The last word about a URL that was removed, and its detail. */
+/* Writes the final outcome of a removed URL. */
 extern const struct outcome frontier_removed;
 #define REMOVED_TEXT "removed by the operator"
-/* Was it removed, though it may be out, or come back? */
+/* Was it removed? It may still be leased, or be put back. */
 bool frontier_is_removed(const struct host_queue *h, uint64_t id);
 
-/* So many more were; its mark is kept already. */
+/* Counts more removed URLs; the mark is stored already. */
 MUST_CHECK enum status frontier_count_removed(struct frontier *f,
                                               struct host_queue *h, uint64_t n);
 
 /* ---- of external.c ---- */
 
-/* The external leases of an earlier run, and the delays that people have set;
- * of a crawl that has neither nothing. Before hosts are scheduled. */
+/* Loads external leases of an earlier run, and delays that people have set, if
+ * there are any. Call it before hosts are scheduled. */
 MUST_CHECK enum status external_restore(struct frontier *f, int64_t now,
                                         int64_t wall_ms);
 void external_free(struct external_leases *l); /* NULL is fine */
-/* Made when it is missing. */
+/* Makes f->external if it is missing. */
 MUST_CHECK enum status external_open(struct frontier *f);
-/* Gives back what has been out for too long. */
+/* Ends leases past their deadline. */
 void external_tick(struct frontier *f, int64_t now);
 /* Before a commit: a step of upkeep. */
 MUST_CHECK enum status external_step(struct frontier *f);
 size_t external_count(const struct external_leases *l); /* NULL: 0 */
-/* A URL that stands in its queue and is not to be handed out: it is leased
- * since before a restart, or done since it was read. */
+/* Is a URL read from its queue leased since before a restart, or done since it
+ * was read? Then it must not be leased. */
 bool external_is_elsewhere(const struct frontier *f, uint64_t id);
-/* The hold of a lease is over; the lease is not. */
+/* Drops the external part of a lease; the lease itself goes on. */
 void external_end_lease(struct frontier *f, struct lease_record *r);
-/* What a person has set for the queue of a host, to be kept. */
+/* Stores the settings of a host's queue. */
 MUST_CHECK enum status external_set_queue(struct frontier *f,
                                           const struct host_queue *h);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status frontier_touch(struct frontier *f, int64_t now);
-/* Marks the engine broken and passes `st` on. */
+/* Marks the engine broken and returns `st`. */
 enum status frontier_broke(struct frontier *f, enum status st);
-/* A URL that asks to be admitted. */
+/* A URL to be admitted. */
 struct admission {
     const struct engine_item *item;
     uint64_t via; /* id of the page that has it, 0: none */
-    uint64_t id;  /* out: its row, or 0 where it was seen before and
-                     `all_ids` is not asked for */
+    uint64_t id;  /* out: its row; 0 if it was seen before, unless `all_ids` */
     bool fresh;   /* out: the row is new */
-    bool blocked; /* out: the blocklist keeps it out, it has no row */
+    bool blocked; /* out: on the blocklist, it has no row */
 };
-/* Admits what is new of list[0..n). */
+/* Admits the new ones of list[0..n). */
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       struct admission *list, size_t n,
                                       bool all_ids, int64_t wall_ms);
-/* The host of a queue, made when missing. */
+/* The host of a queue, made if missing. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
-/* A host of an earlier run, of which nobody knows when it was asked last: as if
- * that had been when the run ended. */
+/* For a host of an earlier run whose last request is not known: assumes that it
+ * was at the end of that run. */
 void frontier_wait_once(struct frontier *f, struct host_queue *h);
-/* A URL of the host is done; kept where that is to be known. */
+/* A URL of the host is done; counted only if the host has a limit. */
 MUST_CHECK enum status frontier_count_done(struct frontier *f,
                                            struct host_queue *h);
-/* How many more of its URLs may be done, by the limit that a person set. */
+/* How many more of its URLs may be done within the limit set by a person. */
 uint64_t frontier_limit_left(const struct host_queue *h);
 /* Takes the host, and its group, out of the schedule; frontier_reschedule
  * brings both back. */
 void frontier_unschedule(struct frontier *f, struct host_queue *h);
-/* Puts the host where the schedule wants it now. */
+/* Puts the host in its place in the schedule. */
 void frontier_reschedule(struct frontier *f, struct host_queue *h);
 void frontier_reschedule_group(struct frontier *f, struct politeness_group *m);
-/* To its group if that is known, else set aside. */
+/* Adds the host to its group if that is known, else sets it aside. */
 MUST_CHECK enum status frontier_find_place(struct frontier *f,
                                            struct host_queue *h);
-/* To its group, if nobody has to be asked which that is. */
+/* Adds the host to its group if that needs no look-up. */
 MUST_CHECK enum status frontier_recall_place(struct frontier *f,
                                              struct host_queue *h);
-/* Its last answer came from `ip`, as text: there it stands from now on. */
+/* Its last response came from `ip`, as text: moves it to that group. */
 MUST_CHECK enum status frontier_answered_from(struct frontier *f,
                                               struct host_queue *h,
                                               struct bytes ip, int64_t now);
-/* What an answer said about its host: delays, back-off, robots. */
+/* Applies what a response said about its host: delays, back-off, robots. */
 MUST_CHECK enum status frontier_host_news(struct frontier *f,
                                           struct host_queue *h,
                                           const struct engine_host_news *news,
@@ -322,38 +321,38 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h);
 /* Does the outcome of a URL of this kind count as a page? */
 bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
                              uint8_t kind);
-/* Notes where a resume stops looking for seeds, if the URL is one. */
+/* If the URL is a seed, notes where a resume stops searching for seeds. */
 void frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id);
 
 /* ---- of frontier_drop.c ---- */
 
-/* Counts the drops of `done` by reason, and keeps examples and what may come
- * back. */
+/* Counts the drops of `done` by reason, and keeps examples and those that may
+ * come back. */
 MUST_CHECK enum status frontier_take_drops(struct frontier *f,
                                            const struct engine_done *done,
                                            int64_t wall_ms);
-/* Keeps it, if a setting can lift its reason and there is room. */
+/* Keeps a drop, if a setting can lift its reason and there is room. */
 MUST_CHECK enum status frontier_keep_drop(struct frontier *f,
                                           const struct kept_drop *k);
-/* The same of a URL that got its last word, if that says it was passed over. */
+/* The same for a URL whose final outcome is skipped. */
 MUST_CHECK enum status frontier_keep_row(struct frontier *f,
                                          const struct fetch_row *row,
                                          struct outcome o, uint8_t kind);
 bool frontier_may_return(enum outcome_reason r);
-/* From now on a drop may be kept that was kept before. */
+/* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);
 
 /* ---- of rejudge.c ---- */
 
-/* How far an earlier run had come. */
+/* Reads how far an earlier run had come. */
 MUST_CHECK enum status rejudge_restore(struct frontier *f);
-/* Is there something to do now? */
+/* Is there any drop to judge now? */
 bool rejudge_is_due(const struct frontier *f);
-/* Some of it. */
+/* Judges some of them. */
 MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
                                     int64_t wall_ms);
 
-/* A URL's last word: its row, its done mark and the counters. */
+/* Records a URL's final outcome: its row, done bit and counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,
                                        struct fetch_row *row, struct outcome o);

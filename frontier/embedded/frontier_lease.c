@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_lease.c - which URL goes out next.
+ * frontier_lease.c - chooses the next URL.
  *
  * The schedule is a heap of hosts by the moment they are due. A host leaves it
- * while it has as many URLs out as its politeness allows, and comes back when
- * one of them is acknowledged; so no host is ever asked twice at once, however
- * many fetchers there are. A host without a delay goes before those that have
- * waited until it has had a run of URLs: its connection is open by then. (To
- * hand out a run at once would save round trips between two threads, but leave
- * a crawl of few transfers with fewer hosts yet, and a host that says "not now"
- * to the first would be asked for the others all the same.)
+ * while it has as many URLs leased as its politeness allows, and comes back
+ * when one of them is acknowledged; so no host gets too many requests at once,
+ * however many fetchers there are. A host without a delay goes before those
+ * that wait until it has had a run of URLs, since its connection is open.
+ * (Leasing a whole run at once would save round trips between two threads, but
+ * a crawl with few transfers would use even fewer hosts, and a host that says
+ * "not now" to the first URL would be asked for the others anyway.)
  *
  * A host that is dead for this run, or over its budget, is drained here: its
- * URLs get their last word without having been asked.
+ * URLs get a final outcome without a request.
  *
  * When politeness groups hosts (--queue-key domain, ip) there are two heaps:
- * machines, each with a heap of its hosts, and hosts of which nobody knows yet
- * where they stand. One of these that comes first is given its group, or
- * looked up, and leases nothing meanwhile.
+ * groups, each with a heap of its hosts, and hosts without a known group. When
+ * one of the latter is due first, its group is found or looked up, and none of
+ * its URLs is leased meanwhile.
  */
 #include <stdlib.h>
 
 #include "frontier/embedded/frontier_impl.h"
 
-#define RUN        8    /* URLs of a host without delay, one after the other */
-#define DRAIN_MOST 1000 /* URLs settled without asking, per call */
+#define RUN        8    /* consecutive URLs of a host without delay */
+#define DRAIN_MOST 1000 /* URLs settled without a request, per call */
 
 static bool without_delay(const struct frontier *f, const struct host_queue *h)
 {
@@ -88,7 +88,7 @@ static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
     return h->group != NULL ? &h->group->hosts : &f->due;
 }
 
-/* INT64_MAX: in no heap. */
+/* The host's key in the heap; INT64_MAX: in no heap. */
 static void set_place(struct heap *heap, struct heap_item *item, int64_t due)
 {
     if (due == INT64_MAX)
@@ -143,9 +143,9 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
     else if (h->leased + h->guests < may_have_out(f, h))
         due = host_queue_due(h, pending);
     if (h->run > 0 && due == h->next_due && without_delay(f, h))
-        due = -1; /* before all that have waited */
+        due = -1; /* before all that wait */
     if (h->set_aside)
-        return; /* until its place is known */
+        return; /* until its group is known */
     set_place(heap_of(f, h), &h->place, due);
     if (h->group != NULL)
         frontier_reschedule_group(f, h->group);
@@ -170,7 +170,7 @@ static struct politeness_group *politeness_group_of(struct heap_item *item)
                                                         place));
 }
 
-/* Settle a URL that is not asked at all. */
+/* Settles a URL without a request. */
 static enum status settle_unasked(struct frontier *f, struct host_queue *h,
                                   const struct url_row *row, struct outcome o,
                                   const char *detail, int64_t wall_ms)
@@ -237,7 +237,7 @@ static struct outcome still_wanted(struct frontier *f,
     return yes;
 }
 
-/* False: its time has not come; it is among the host's retries now. */
+/* False: it is not due yet, and is now among the host's retries. */
 static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
                         int64_t now, uint32_t *tries)
 {
@@ -257,7 +257,7 @@ enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
                                 struct lease_record **out)
 {
     uint64_t id;
-    /* A drained host's retries go as well, whatever they wait for. */
+    /* Drains a host's retries too, even if they are not due. */
     enum status st =
         host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
 
@@ -295,7 +295,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     politeness_group_lease(h);
     h->run = (h->run + 1) % RUN;
     if (!without_delay(f, h)) {
-        h->next_due = now + frontier_pause(f, h); /* until its answer sets it */
+        h->next_due = now + frontier_pause(f, h); /* the response sets it */
         if (h->group != NULL)
             h->group->next_due = h->next_due;
     }
@@ -315,7 +315,7 @@ size_t frontier_pages_left(const struct frontier *f, size_t most)
                                            : (size_t)(f->o.limit_pages - taken);
 }
 
-/* External leases do not count: after a crash nobody fetches their URLs again.
+/* External leases do not count: after a crash their URLs are not fetched again.
  */
 static size_t room_for_leases(const struct frontier *f, size_t most)
 {
@@ -335,8 +335,8 @@ bool frontier_stands_nowhere(const struct frontier *f,
     return f->groups != NULL && h->group == NULL && !draining(f, h);
 }
 
-/* As many hosts as URLs may be in flight are looked up at once; the others that
- * stand nowhere are passed over. */
+/* Looks up as many hosts at once as URLs may be in flight; other hosts without
+ * a group are skipped. */
 struct host_queue *frontier_first_host(struct frontier *f, int64_t *due)
 {
     struct heap_item *host = heap_top(&f->due);
@@ -397,7 +397,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
             out[(*n)++] = hand_out(f, r);
         else
             drained++;
-        /* To the back of those that are due as well: round robin. */
+        /* Puts the host after others that are due: round robin. */
         frontier_unschedule(f, h);
         frontier_reschedule(f, h);
     }
@@ -412,9 +412,9 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
     struct bytes crawl;
 
     if (rejudge_is_due(f))
-        return now; /* a turn has something to do */
+        return now; /* a turn has work to do */
     if (h == NULL || room_for_leases(f, 1) == 0)
-        return INT64_MAX; /* something in flight has to come back first */
+        return INT64_MAX; /* a lease has to end first */
     if (why != NULL)
         frontier_store_queue_name(f->store, h->queue, &crawl, why);
     return due > now ? due : now;

@@ -2,10 +2,10 @@
 /*
  * frontier_limit.c - limits that people set for single queues.
  *
- * Unlike --per-host, which is part of what a crawl is to fetch and ends a host
- * for good, such a limit is lifted again: what is beyond it stays queued. The
- * store has no count of what is done of a queue, so it is counted once, by who
- * sets the limit, and kept up to date beside it from then on.
+ * Unlike --per-host, which is part of the crawl's settings and finishes a host
+ * for good, such a limit can be lifted again: URLs beyond it stay queued. The
+ * store does not count the done URLs of a queue, so the caller that sets the
+ * limit counts them once, and the count is kept up to date from then on.
  */
 #include "frontier/embedded/frontier_impl.h"
 

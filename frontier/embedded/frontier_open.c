@@ -2,10 +2,10 @@
 /*
  * frontier_open.c - a new crawl, or one found on disk.
  *
- * The store and its seen check come first (seen/seen_store_open.c), then what
- * the store says of tries, queues and leases. Politeness comes last: after a
- * crash nobody knows which hosts had just been asked, so every one with work
- * left waits out its delay once.
+ * The store and its seen check come first (seen/seen_store_open.c), then tries,
+ * queues and leases are read from the store. Politeness comes last: after a
+ * crash we do not know which hosts had just been asked, so every host with work
+ * left waits for its delay once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
 
-/* A URL as the store hands it out: other programs put longer ones than we
- * crawl (URL_LENGTH_CEILING), and what was put must be read. */
+/* Room for a URL from the store: other programs may put longer ones than we
+ * crawl (URL_LENGTH_CEILING). */
 #define TEXT_MOST ((size_t)16 << 20)
 
 static struct frontier *frontier_alloc(const struct frontier_options *o)
@@ -44,7 +44,7 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* What our own fetchers need beside URLs and the seen check. */
+/* Sets up what our own fetchers need besides URLs and the seen check. */
 static enum status open_parts(struct frontier *f)
 {
     struct seen_store *s = f->base;
@@ -63,7 +63,7 @@ static enum status open_parts(struct frontier *f)
     return st;
 }
 
-/* *out, or what has been made of it is given back. */
+/* Sets *out, or on failure frees the engine. */
 static enum status done_opening(struct frontier *f, enum status st,
                                 struct engine **out)
 {
@@ -94,8 +94,8 @@ struct restart {
 };
 
 /* The last run wrote its deadlines by its own clock: if that was ahead of ours,
- * what had been left of them is left still. The ceiling helps where the clock
- * was set back behind the last manifest. */
+ * the remaining times stay the same. The ceiling helps if the clock was set
+ * back to before the last manifest. */
 static struct restart restart_of(struct frontier *f, int64_t now,
                                  int64_t wall_ms)
 {
@@ -111,7 +111,7 @@ static void take_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
     const struct schedule_options *o = &r->f->o.schedule;
     int64_t most = clock_later(o->max_delay, o->retry_delay) / NS_PER_MS * 2;
 
-    if (tries == 0) /* another program put it off */
+    if (tries == 0) /* another program postponed it */
         most = SCHEDULE_PUT_OFF_MOST_MS;
     t->tries = tries;
     t->due =
@@ -154,12 +154,12 @@ static void take_queue_state(void *ctx, uint32_t queue,
     }
 }
 
-/* After a clean stop no host was asked later than that. */
+/* After a clean stop no host was asked after the manifest was written. */
 static int64_t last_asked(const struct frontier *f, int64_t now,
                           int64_t wall_ms)
 {
     int64_t ago_ms =
-        wall_ms - f->base->manifest.written_at_ms - 1; /* it was cut */
+        wall_ms - f->base->manifest.written_at_ms - 1; /* it was rounded down */
 
     return f->base->manifest.clean && ago_ms > 0
                ? now -
@@ -167,8 +167,8 @@ static int64_t last_asked(const struct frontier *f, int64_t now,
                : now;
 }
 
-/* Hosts of which something is known, or that have URLs left; the others get
- * their struct, and wait as these do, when a URL of theirs is found. */
+/* Makes hosts with stored state or URLs left; others get their struct, and wait
+ * in the same way, when one of their URLs is found. */
 static enum status schedule_all(struct frontier *f, int64_t now,
                                 int64_t wall_ms)
 {
@@ -186,7 +186,7 @@ static enum status schedule_all(struct frontier *f, int64_t now,
             continue;
         if (known && f->queues_before > 0) /* made before that was known */
             frontier_wait_once(f, f->hosts[q]);
-        if (known && f->groups != NULL) /* it may hold others back as well */
+        if (known && f->groups != NULL) /* it may block others as well */
             st = frontier_recall_place(f, f->hosts[q]);
         frontier_reschedule(f, frontier_host(f, q));
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_ops.c - the embedded engine's table, and what is read from its
- * store.
+ * frontier_ops.c - the embedded engine's table, and its queries of the store.
  */
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier_impl.h"
@@ -17,7 +16,7 @@ struct page_store *frontier_pages_of(struct engine *e)
     return ((struct frontier *)e)->pages;
 }
 
-/* ---- what it knows ---- */
+/* ---- queries ---- */
 
 static const struct digest_key *get_digest_key(struct engine *e)
 {

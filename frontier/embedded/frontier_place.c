@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_place.c - where hosts stand, when politeness groups them.
+ * frontier_place.c - finds the politeness group of a host.
  *
- * By domain that is written in their names. By address:
+ * By domain, the host's name tells the group. By address:
  *
  *     due ──► literal address? ──► remembered? ──► set aside ──► looked up
  *                  │                   │                            │
  *                  └───────────────────┴──────────► its group ◄─────┘
  *
- * A host's place is kept in the store, so that a restart knows it before it
- * asks anybody: of two hosts of one group, the one that said Retry-After
- * before the crash holds the other back after it. It stands where it answered
- * last; so a host that moves, or has several addresses, is counted where it
- * really was asked.
+ * A host's address is stored, so that a restart knows it without a look-up: if
+ * one host of a group said Retry-After before a crash, the others wait after it
+ * too. It is the address of its last response; so a host that moves, or has
+ * several addresses, counts for the one that was really asked.
  */
 #include "base/logger.h"
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/url/host.h"
 
-/* `h` stands nowhere. A group made after a restart may have been asked just
- * before, by a host that is not known to stand there. */
+/* Adds `h`, which is in no group. A group made after a restart may have been
+ * asked just before, through a host that we do not know to be in it. */
 static void join(struct frontier *f, struct host_queue *h, struct bytes name)
 {
     bool made;
@@ -143,7 +142,7 @@ enum status frontier_place(struct engine *e, uint32_t queue,
     h->set_aside = false;
     f->aside_count--;
     if (address == NULL) {
-        join(f, h, host_name(f, h)); /* not kept: it may get one */
+        join(f, h, host_name(f, h)); /* not stored: it may get an address */
         return STATUS_OK;
     }
     join_ip(f, h, address);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_stats.c - what a monitor is told of the engine.
+ * frontier_stats.c - stats of the engine, for monitoring.
  *
- * What the store and its seen check say (seen_stats.c), and the hosts.
+ * Those of the store and its seen check (seen_stats.c), and the hosts.
  */
 #include "frontier/stats.h"
 
@@ -30,7 +30,7 @@ static void count_host(struct host_stats *c, const struct host_queue *h,
     c->dead += h->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h);
 }
 
-/* Goes on with the lap; at its end its counts are those to be shown. */
+/* Goes on with the lap; at its end its counts become the ones shown. */
 static void take_census(struct frontier *f, int64_t now)
 {
     struct frontier_census *c = &f->census;

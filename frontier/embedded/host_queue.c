@@ -53,7 +53,7 @@ void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
         h->retry_room = h->retry_room > 0 ? 2 * h->retry_room : 4;
         h->retries = xrealloc(h->retries, h->retry_room * sizeof *h->retries);
     }
-    /* Equal moments by id, so that released URLs keep their order. */
+    /* Equal times are ordered by id, so that released URLs keep their order. */
     while (i > 0 &&
            (h->retries[i - 1].due > due ||
             (h->retries[i - 1].due == due && h->retries[i - 1].id > id))) {

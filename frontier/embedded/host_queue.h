@@ -1,9 +1,9 @@
 /*
  * host_queue.h - URLs of one politeness key, and when it may be asked.
  *
- * The queue itself is on disk (frontier_store.h); here stand a window of the
- * next ids, those to be tried again, and what politeness needs. A queue with
- * nothing to do has no struct. Frontier thread only.
+ * The queue itself is on disk (frontier_store.h); this has a window of the next
+ * ids, the retries, and the state of politeness. A queue with nothing to do has
+ * no struct. Threads: the frontier thread only.
  */
 #ifndef URLWEIR_FRONTIER_EMBEDDED_HOST_QUEUE_H
 #define URLWEIR_FRONTIER_EMBEDDED_HOST_QUEUE_H
@@ -24,13 +24,13 @@ struct retry {
 struct politeness_group; /* frontier/embedded/politeness_group.h */
 
 struct host_queue {
-    struct heap_item place; /* in the schedule, by the moment it is due */
+    struct heap_item place; /* in the schedule, by due time */
     uint32_t queue;
     uint32_t leased;
-    uint32_t run;            /* URLs handed out in its present run */
+    uint32_t run;            /* URLs leased in its current run */
     int64_t next_due;        /* politeness: not before */
     int64_t blocked_until;   /* Retry-After, back-off, a person */
-    int64_t own_delay;       /* of its robots.txt, ns; -1: none */
+    int64_t own_delay;       /* from its robots.txt, ns; -1: none */
     int64_t set_delay;       /* by a person, in place of --delay; -1: none */
     const char *why_blocked; /* static; NULL: it is not */
     uint32_t backoffs;       /* consecutive 429 */
@@ -57,51 +57,51 @@ struct host_queue {
     bool handed_out;       /* some URL of it was, in this run */
     bool active;           /* has URLs that are not done */
     /* requests to other hosts (frontier_cross_host.c) */
-    uint32_t cross_to;     /* queue of the host that is asked next; 0: none */
+    uint32_t cross_to;     /* queue of the host to ask next; 0: none */
     uint64_t cross_id;     /* on behalf of this URL */
     int64_t cross_due;     /* not before */
-    uint32_t guests;       /* requests of others to this host that are out */
-    int64_t expects_until; /* one waits: nothing of its own goes out before */
-    /* where it stands, when politeness goes by address */
+    uint32_t guests;       /* open requests of other hosts to this one */
+    int64_t expects_until; /* one waits: no URL of its own is leased before */
+    /* its group, if politeness goes by address */
     struct politeness_group *group; /* NULL: alone, or not known yet */
     bool set_aside;                 /* waits for its address, in no heap */
     struct host_queue *after;       /* set aside next */
     /* URLs */
-    uint64_t cursor; /* ids up to here have left the store's queue */
+    uint64_t cursor; /* ids up to here were read from the store's queue */
     uint64_t *window;
     uint32_t window_at, window_count;
-    struct retry *retries; /* by due, soonest first; also released ones */
+    struct retry *retries; /* by due time; also released ones */
     uint32_t retry_count, retry_room;
 };
 
 struct host_queue *host_queue_new(uint32_t queue);
 void host_queue_free(struct host_queue *h); /* NULL is fine */
 
-/* True: it remembers nothing that a new one would not know, and has nothing to
- * hand out: no URLs, leases, delay, back-off or failures. */
+/* True: it has no state that a new one would lack: no URLs, leases, delay,
+ * back-off or failures. */
 bool host_queue_is_idle(const struct host_queue *h, int64_t now);
 
-/* Put `id` among those to be tried again, not before `due`. */
+/* Adds `id` to the retries, not before `due`. */
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
 
-/* Is `id`, a URL of this queue that is not done, still to come out of it by
- * itself, and not as one to be tried again? */
+/* Will `id`, a URL of this queue that is not done, still come out of it, and
+ * not as a retry? */
 bool host_queue_is_to_come(const struct host_queue *h, uint64_t id);
-/* Takes `id` from those to be tried again. False: it was not there. */
+/* Removes `id` from the retries. False: it was not there. */
 bool host_queue_drop_retry(struct host_queue *h, uint64_t id);
 
-/* No done URL is to come out of it any more; another may have said its last
- * word about those that were read ahead, or wait for another try. */
+/* Removes done URLs from window and retries: another program may have settled
+ * them meanwhile. */
 void host_queue_forget_done(struct host_queue *h,
                             const struct frontier_store *store);
 
-/* Take the next URL that may be tried at `now`: *id = 0 when there is none. */
+/* Takes the next URL that may be tried at `now`; *id = 0 if there is none. */
 MUST_CHECK enum status host_queue_take(struct host_queue *h,
                                        struct frontier_store *store,
                                        int64_t now, uint64_t *id);
 
-/* The moment at which the next URL may go, politeness included, given how many
- * of the queue are not done; INT64_MAX: nothing to hand out. */
+/* When the next URL may be leased, politeness included; `pending`: URLs of the
+ * queue that are not done. INT64_MAX: there is none. */
 int64_t host_queue_due(const struct host_queue *h, uint64_t pending);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lease.c - URLs handed out: a map from id to record. */
+/* lease.c - leased URLs: a map from id to record. */
 #include "frontier/embedded/lease.h"
 
 #include <stdlib.h>

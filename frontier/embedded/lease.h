@@ -1,5 +1,5 @@
 /*
- * lease.h - URLs handed out, until they are acknowledged or given back.
+ * lease.h - leased URLs, until they are acknowledged or released.
  *
  * Frontier thread only.
  */
@@ -14,21 +14,21 @@
 
 struct lease_table;
 
-/* One URL handed out, with what its acknowledgement will need. */
+/* One leased URL, with what its acknowledgement needs. */
 struct lease_record {
     struct engine_lease lease; /* its bytes point into `text` */
     struct host_queue *host;
-    struct host_queue *asked; /* that its request goes to; NULL: its own */
+    struct host_queue *asked; /* the host of its request; NULL: its own */
     uint64_t via;
     struct external_lease
-        *external; /* another program has it (external.h), or NULL */
+        *external; /* leased to another program (external.h), or NULL */
     char text[];
 };
 
 struct lease_table *lease_table_new(void);
 void lease_table_free(struct lease_table *t); /* NULL is fine */
 
-/* `row` is not leased. The record is the table's. */
+/* Adds a lease of `row`, which is not leased. The table owns the record. */
 struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
                                const struct url_row *row, struct bytes key,
                                uint32_t tries);

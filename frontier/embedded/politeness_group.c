@@ -3,8 +3,8 @@
  * politeness_group.c - hosts of one address: a heap of them inside the heap of
  * all.
  *
- * A group of a thousand hosts is one item of the schedule, so a host that is
- * due behind a busy group costs nothing while it waits.
+ * A group of a thousand hosts is one item of the schedule, so a host of a busy
+ * group costs nothing while it waits.
  */
 #include "frontier/embedded/politeness_group.h"
 

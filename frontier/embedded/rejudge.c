@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rejudge.c - kept drops go through the pipeline again.
+ * rejudge.c - judges kept drops again.
  *
- * The recorded reason of a drop is a witness: while the setting behind it
- * stays, the drop stays, so only drops of lifted reasons are looked at. What
- * passes now is admitted by the same path as any link and leaves the log; what
- * does not gets the reason that holds it now. Both happen in one transaction
- * with the mark of how far this has come (meta.rejudge: reasons, last block
- * done, last block of all, reasons for later), so a crash in between goes on
- * there; a block that is judged twice does no harm.
+ * While the setting behind a drop's reason is unchanged, the drop stays; so
+ * only drops whose reason may be lifted are judged. URLs that pass now are
+ * admitted like any link and leave the log; others get their new reason. Both
+ * happen in one transaction with the mark of progress (meta.rejudge: reasons,
+ * last block done, last block of all, reasons for later), so a crash in between
+ * goes on there; judging a block twice does no harm.
  *
- * A URL that was admitted once has a row, which says that it was passed over.
- * Rows are never changed, so it gets a new one (URL_ROW_AGAIN), and its digest
- * is that one's from then on.
+ * A URL that was admitted and then skipped has a row. Rows never change, so it
+ * gets a new one (URL_ROW_AGAIN), which its digest belongs to from then on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +23,7 @@
 #include "frontier/seen/row_digest.h"
 
 #define MARK        "rejudge"
-#define STEP_BLOCKS 16 /* of a turn; each holds a thousand entries or so */
+#define STEP_BLOCKS 16 /* in a turn; each has about a thousand entries */
 
 static bool has_reason(uint64_t reasons, unsigned r)
 {
@@ -92,7 +90,7 @@ enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now)
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
         st = begin(f, reasons);
-    if (lease_count(f->leases) > 0) /* fetchers may go by the old ones yet */
+    if (lease_count(f->leases) > 0) /* fetchers may use the old settings */
         f->rejudge.later |= reasons;
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
@@ -118,7 +116,7 @@ static struct candidate_rules rules_of(const struct frontier *f)
                                     .crawl = f->o.crawl};
 }
 
-/* Reads `text` into the form it has today, and asks the scope. */
+/* Reads `text` into its current form, and checks the scope. */
 static enum outcome_reason ask_scope(const struct frontier *f, struct url *u,
                                      struct bytes text,
                                      struct engine_item *item)
@@ -127,20 +125,20 @@ static enum outcome_reason ask_scope(const struct frontier *f, struct url *u,
 
     if (candidate_read(&rules, u, text, NULL) != URL_OK)
         return REASON_SCOPE;
-    if (item->depth == 0) /* what a seed redirects to is a place of its own */
+    if (item->depth == 0) /* a seed's redirect target is a place of its own */
         scope_add_seed(rules.scope, u);
     return candidate_take(&rules, u, has_reason(f->o.listings, item->kind),
                           item);
 }
 
-/* What a link is asked before its URL is. */
+/* Is the link still past the limit of its page? */
 static bool link_stays(const struct frontier *f, const struct kept_drop *k)
 {
     return k->reason == REASON_LINK_COUNT && f->o.judge.links_most > 0 &&
            k->place > f->o.judge.links_most;
 }
 
-/* The block's links that are let in, with copies of their texts. */
+/* The block's links that are admitted, with copies of their texts. */
 struct returning {
     struct engine_item *items;
     struct admission *list;
@@ -182,10 +180,11 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
     return no;
 }
 
-/* ---- one that has a row ---- */
+/* ---- a URL that has a row ---- */
 
-/* More than a host may have yet come back, for not every URL is a page; but not
- * all, as those over the limit would be passed over one by one again. */
+/* More URLs than the host's remaining pages come back, since not every URL is a
+ * page; but not all, since those over the limit would be skipped one by one
+ * again. */
 static bool has_room(struct frontier *f, uint32_t queue)
 {
     const struct host_queue *h = frontier_host(f, queue);
@@ -219,7 +218,7 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
     }
 }
 
-/* Its last word is taken back from the counters. */
+/* Takes its outcome back from the counters. */
 static void uncount(struct frontier *f, const struct kept_drop *k,
                     const struct url_row *row)
 {
@@ -287,14 +286,14 @@ static enum status judge_row(struct frontier *f, struct url *u,
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
         return readmit(f, k, &row, wall_ms);
-    take(in, &item, row.via); /* it has another form by now */
+    take(in, &item, row.via); /* its form has changed */
     return STATUS_OK;
 }
 
 /* ---- steps ---- */
 
-/* Leaves in the block what is to stay; *changed: that is not all of it, or it
- * is as it was no more. */
+/* Leaves the entries that stay in the block; *changed: some left it or have
+ * changed. */
 static enum status sift(struct frontier *f, struct drop_block *b,
                         struct returning *in, int64_t wall_ms, bool *changed)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * removal.c - URLs that a person takes out of their queues.
+ * removal.c - removes URLs from their queues.
  *
- * Ids are given in order of arrival, so what is removed of a queue, all of it
- * or the older part, are always the ids up to some one: that number is written
- * first (item_queue.removed), and asked wherever a URL could go out or come
- * back. The last words are rows of table fetch like any other, for they are
- * what the done bits, explain and export go by. (The number alone would do to
- * keep URLs from being fetched, and cost nothing; but then each of those would
- * have to ask it, and a store's readers with them.)
+ * Ids are given in order of arrival, so the removed part of a queue, all of it
+ * or the older URLs, is always the ids up to some one. That number is written
+ * first (item_queue.removed), and checked wherever a URL could be leased or put
+ * back. The final outcomes are ordinary rows of table fetch, since done bits,
+ * explain and export use those. (The number alone would be enough to prevent
+ * fetching, at no cost; but then all of these, and every reader of a store,
+ * would have to check it.)
  */
 #include "frontier/embedded/removal.h"
 
 #include "frontier/embedded/external_impl.h"
 
-#define BATCH 256 /* ids read at once */
+#define BATCH 256 /* most ids read at once */
 
 const struct outcome frontier_removed = {OUTCOME_SKIPPED, REASON_REMOVED, 0};
 
@@ -41,7 +41,7 @@ enum status removal_begin(struct engine *e, struct bytes key, int64_t before_ms,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
-/* From now on they are not asked for. */
+/* Stores that ids up to `upto` are removed. */
 static enum status mark(struct frontier *f, struct host_queue *h, uint64_t upto)
 {
     if (h->removed_upto >= upto)
@@ -80,8 +80,7 @@ static enum status last_word(struct frontier *f, uint64_t id, int64_t wall_ms)
                : st;
 }
 
-/* The next URLs of the queue; *n: how many of them were looked at, 0: there are
- * no more. */
+/* Takes the next URLs of the queue; *n: their number, 0: there are no more. */
 static enum status take_batch(struct frontier *f, struct removal *r,
                               struct host_queue *h, int64_t wall_ms, size_t *n)
 {
@@ -103,8 +102,8 @@ static enum status take_batch(struct frontier *f, struct removal *r,
     return st;
 }
 
-/* Up to `most` URLs of the queue that it stands at, which is left behind when
- * there are no more. */
+/* Removes up to `most` URLs of the current queue, and moves on when there are
+ * no more. */
 static enum status step_queue(struct frontier *f, struct removal *r,
                               size_t most, int64_t wall_ms, size_t *looked)
 {
@@ -118,7 +117,7 @@ static enum status step_queue(struct frontier *f, struct removal *r,
     if (st == STATUS_OK && r->gone > before)
         st = frontier_count_removed(f, h, r->gone - before);
     host_queue_forget_done(h, f->store);
-    h->cross_due = INT64_MIN; /* its URL may be gone */
+    h->cross_due = INT64_MIN; /* its URL may be removed */
     frontier_reschedule(f, h);
     if (n == 0) {
         r->queue++;

@@ -1,14 +1,13 @@
 /*
- * removal.h - URLs that a person takes out of their queues, in the embedded
- * engine.
+ * removal.h - removes URLs from their queues, in the embedded engine.
  *
- * What that means says engine_calls.h, and engine.h what each of these does.
+ * engine_calls.h explains removal, and engine.h says what each function does.
  *
- * A queue of a million is removed in steps between which the crawl goes on.
- * How far it was removed is kept with the queue and durable with the commit of
- * the first step: from then on none of them is asked for. Where a crash keeps
- * the other steps from being taken, the rest gets its last word when the
- * queue's turn comes, and who asks again has it at once.
+ * A queue of a million URLs is removed in steps between which the crawl goes
+ * on. The highest removed id is stored with the queue and durable with the
+ * commit of the first step: from then on none of these URLs is fetched. If a
+ * crash prevents the other steps, the rest gets its final outcome when the
+ * queue's turn comes, or at once if the removal is requested again.
  *
  * `e` is an embedded engine. Frontier thread only. After an error nothing but
  * closing is allowed.

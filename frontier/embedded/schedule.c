@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schedule.c - the moment at which a host may next be asked. */
+/* schedule.c - when a host may next be asked. */
 #include "frontier/embedded/schedule.h"
 
 #include "base/clock.h"

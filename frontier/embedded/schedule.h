@@ -1,8 +1,8 @@
 /*
- * schedule.h - the moment at which a host may next be asked: pure arithmetic.
+ * schedule.h - when a host may next be asked: pure arithmetic.
  *
  * Delays run from the end of one answer to the next request. All times are
- * nanoseconds; monotonic where they are moments.
+ * nanoseconds; points in time are monotonic.
  */
 #ifndef URLWEIR_FRONTIER_EMBEDDED_SCHEDULE_H
 #define URLWEIR_FRONTIER_EMBEDDED_SCHEDULE_H
@@ -21,11 +21,11 @@ struct schedule_options {
                                 long; 0: without end */
 };
 
-/* A random source that a seed replays (xorshift64*). */
+/* A random source that repeats for one seed (xorshift64*). */
 struct schedule_random {
     uint64_t state; /* not 0 */
 };
-/* In [0, 1). */
+/* A number in [0, 1). */
 double schedule_random_next(struct schedule_random *r);
 
 /* So many different URLs of a host have to fail in a row before it is slowed
@@ -74,12 +74,12 @@ int64_t schedule_silence(const struct schedule_options *o, uint32_t failures,
 
 #define SCHEDULE_BACKOFF_MOST_MS INT64_C(86400000) /* that day */
 
-/* Of moments that an earlier run wrote down: ns from `wall_ms` to `until_ms`, 0
- * where that is over, never more than `most_ms`. One farther ahead was written
- * before the clock was set back, or by nobody of ours. */
+/* For times that an earlier run stored: ns from `wall_ms` to `until_ms`, 0 if
+ * that is over, at most `most_ms`. A time farther ahead was written before the
+ * clock was set back, or not by us. */
 int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms);
-/* As far as a person or another program may put something off; what is farther
- * ahead could not be counted in ns. */
+/* How far ahead a person or another program may postpone something; a longer
+ * time would not fit in ns. */
 #define SCHEDULE_PUT_OFF_MOST_MS                                               \
     INT64_C(3000000000000) /* some ninety years                                \
                             */
