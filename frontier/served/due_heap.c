@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * due_heap.c - the URLs of one queue that wait for a moment, by that moment.
+ * due_heap.c - the waiting URLs of one queue, by due time.
  *
- * base/heap.h knows its items' places, which costs 40 octets a URL; here an
- * entry that no longer counts is simply passed over.
+ * base/heap.h stores its items' places, which costs 40 octets a URL; here an
+ * entry that is no longer valid is simply skipped.
  */
 #include "frontier/served/due_heap.h"
 

@@ -1,10 +1,10 @@
 /*
- * due_heap.h - the URLs of one queue that wait for a moment, by that moment.
+ * due_heap.h - the waiting URLs of one queue, by due time.
  *
- * Holds only what needs it: a URL that was put again, or whose lease is over.
- * Entries are never taken out of the middle: the owner knows which still count
- * and passes over the others, and has them swept when they are too many.
- * Equal moments come out by URL number. 16 octets an entry. One thread.
+ * It has only URLs that need it: those put again, or whose lease has ended.
+ * Entries are never taken out of the middle: the owner knows which are valid,
+ * skips the others, and has them swept when they are too many. Equal times come
+ * out by URL id. 16 octets an entry. One thread.
  */
 #ifndef URLWEIR_FRONTIER_SERVED_DUE_HEAP_H
 #define URLWEIR_FRONTIER_SERVED_DUE_HEAP_H
@@ -24,12 +24,12 @@ struct due_heap {
     uint32_t count, cap;
 };
 
-void due_heap_fini(struct due_heap *h); /* empty, and its memory given back */
+void due_heap_fini(struct due_heap *h); /* empties it and frees its memory */
 void due_heap_push(struct due_heap *h, struct due_entry e);
 /* NULL: it is empty. */
 const struct due_entry *due_heap_top(const struct due_heap *h);
 void due_heap_pop(struct due_heap *h);
-/* Keeps the entries for which `counts` answers true. */
+/* Keeps the entries for which `counts` returns true. */
 void due_heap_sweep(struct due_heap *h,
                     bool (*counts)(void *ctx, struct due_entry e), void *ctx);
 

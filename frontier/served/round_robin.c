@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * round_robin.c - queues that may be served now, each in its turn.
+ * round_robin.c - queues that may be served now, in turn.
  *
- * A heap for each number of URLs handed out, up to a few hundred. Above that,
- * which takes a client that leases hundreds of URLs of one host at a time, the
- * last heap is searched from end to end.
+ * There is a heap for each number of leased URLs, up to a few hundred. Queues
+ * with more, which takes a client that leases hundreds of URLs of one host, are
+ * in the last heap, which is searched linearly.
  */
 #include "frontier/served/round_robin.h"
 
@@ -77,7 +77,7 @@ struct turn *round_robin_first(const struct round_robin *t, uint32_t cap,
 
     for (uint32_t i = 0; i < t->count && (cap == 0 || i < cap); i++) {
         const struct heap *h = &t->by_leased[i];
-        /* In the last one the top may hold too many, and others not. */
+        /* In the last heap the top may have too many leases, and others not. */
         size_t look = h->count > 1 && i == MOST_HEAPS - 1 ? h->count : 1;
 
         for (size_t k = 0; k < look && k < h->count; k++) {

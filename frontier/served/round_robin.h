@@ -1,10 +1,10 @@
 /*
- * round_robin.h - queues that may be served now, each in its turn.
+ * round_robin.h - queues that may be served now, in turn.
  *
- * Round robin: the one whose turn has the least number goes first, and gets a
- * number behind all others. A caller may refuse queues that have `cap` or more
- * URLs handed out; so they are kept by that number, and what a pick costs does
- * not depend on how many it must pass over. One thread.
+ * The queue whose turn has the least number goes first, and then gets a number
+ * after all others. A caller may refuse queues with `cap` or more leased URLs;
+ * so queues are kept by that count, and the cost of a pick does not depend on
+ * how many it must skip. Threads: one.
  */
 #ifndef URLWEIR_FRONTIER_SERVED_ROUND_ROBIN_H
 #define URLWEIR_FRONTIER_SERVED_ROUND_ROBIN_H
@@ -20,19 +20,19 @@ struct turn {
 
 /* All zero: empty. */
 struct round_robin {
-    struct heap *by_leased; /* the last one: that many or more */
+    struct heap *by_leased; /* the last heap: that many or more */
     uint32_t count;
     uint64_t entries;
 };
 
 void round_robin_fini(struct round_robin *t);
-/* Puts it where number and leased count say, wherever it was before. */
+/* Puts it in its place by number and leased count, wherever it was before. */
 void round_robin_set(struct round_robin *t, struct turn *turn, int64_t number,
                      uint32_t leased);
 void round_robin_remove(struct round_robin *t,
                         struct turn *turn); /* if it is there */
-/* The least number below `before` of those that hold less than `cap` (0: any
- * number); NULL: there is none. It stays. */
+/* The turn with the least number below `before`, of queues with fewer than
+ * `cap` leases (0: any); NULL: there is none. It is not removed. */
 struct turn *round_robin_first(const struct round_robin *t, uint32_t cap,
                                int64_t before);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_check.c - do counters, heaps and round robins agree with the URLs?
+ * served_check.c - checks that counters, heaps and round robins agree with the
+ * URLs.
  *
- * Counts everything anew, and sees that each queue stands where its URLs, its
- * delay, block and limit say.
+ * Counts everything again, and checks that each queue is in its place by its
+ * URLs, delay, block and limit.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ static bool bad(const struct served_queue *q, const char *why)
     return false;
 }
 
-/* The URLs of a queue, along its chain. */
+/* Checks the URLs of a queue, along its chain. */
 static bool check_chain(struct served *t, const struct served_queue *q,
                         struct url_counts *all)
 {

@@ -1,8 +1,8 @@
 /*
  * served_columns.h - the columns of a served URL and of its queue: one table.
  *
- * What export, explain and status of a service's directory and the HTTP API
- * tell of them. Any thread.
+ * Used by export, explain and status of a service's directory and by the HTTP
+ * API. Any thread.
  */
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_COLUMNS_H
 #define URLWEIR_FRONTIER_SERVED_SERVED_COLUMNS_H

@@ -2,17 +2,17 @@
 /*
  * served_control.c - removal, delays, blocks, limits.
  *
- * Ids are given in order of arrival, so the URLs of a queue that are removed,
- * all of them or the older ones, are always those up to some id: one number a
- * queue says so. Their rows, leases and heap entries stay where they are and
- * are passed over; nothing is written but the queue's row, and removing a queue
- * takes as long with a million URLs as with one.
+ * Ids are given in order of arrival, so the removed URLs of a queue, all of
+ * them or the older ones, are always those up to some id, which is one number
+ * for each queue. Their rows, leases and heap entries stay and are skipped;
+ * only the queue's row is written, and removing a queue takes as long with a
+ * million URLs as with one.
  */
 #include <stdio.h>
 
 #include "frontier/served/served_impl.h"
 
-/* Counts what the queue has no more, out of crawl and all. */
+/* Subtracts what the queue has lost from the counts of crawl and total. */
 static void uncount(struct served *t, struct served_queue *q, uint32_t active,
                     uint32_t completed, uint32_t leased, uint32_t logged)
 {
@@ -68,7 +68,7 @@ enum status served_remove_crawl(struct served *t, struct bytes crawl,
     if (c == NULL || c->count == 0)
         return STATUS_OK;
     st = served_touch(t, now);
-    while (st == STATUS_OK && c->count > 0) /* from the end: nothing moves */
+    while (st == STATUS_OK && c->count > 0) /* backwards: nothing moves */
         *gone += remove_queue(t, t->queues[c->queues[c->count - 1]]);
     return st;
 }
@@ -130,7 +130,7 @@ enum status served_purge(struct served *t, struct bytes crawl, struct bytes key,
 
 /* ---- delays, blocks, limits ---- */
 
-/* The queue, about to be changed. STATUS_NOT_FOUND: there is none. */
+/* Finds the queue and begins a change. STATUS_NOT_FOUND: there is none. */
 static enum status change(struct served *t, struct bytes crawl,
                           struct bytes key, int64_t now,
                           struct served_queue **q)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_get.c - whose turn it is, which URL, until when.
+ * served_get.c - chooses queue and URL, and leases it.
  *
- * Queues that may be served stand in order of turn; the others wait in a heap
- * by the moment at which they may. So what a call costs follows what it hands
- * out, however many queues there are. A queue served gets a number behind all
- * others, which also ends the call when every queue has had its turn.
+ * Queues that may be served are in order of turn; the others wait in a heap by
+ * the time at which they may. So the cost of a call depends on what it leases,
+ * not on the number of queues. A served queue gets a number after all others,
+ * which also ends the call when every queue has had its turn.
  */
 #include "frontier/served/served_impl.h"
 
@@ -69,7 +69,7 @@ static enum status hand_out(struct served *t, const struct url_ask *g,
     return STATUS_OK;
 }
 
-/* From where the call before left off, if it did. */
+/* Goes on where the call before stopped, if it did. */
 static enum status serve(struct served *t, struct url_ask *g,
                          struct served_queue *q, url_visit visit, void *ctx,
                          bool *go_on)
@@ -95,7 +95,7 @@ static enum status serve(struct served *t, struct url_ask *g,
     return st;
 }
 
-/* The one queue asked for, if it may be served. */
+/* The requested queue, if it may be served. */
 static struct served_queue *queue_asked(struct served *t,
                                         const struct url_ask *g)
 {
@@ -122,7 +122,7 @@ static struct served_queue *queue_begun(struct served *t, struct url_ask *g)
     return next_queue(t, g);
 }
 
-/* The next queue in turn; NULL: this call has come to its end. */
+/* The next queue in turn; NULL: the call has ended. */
 static struct served_queue *next_queue(struct served *t,
                                        const struct url_ask *g)
 {
@@ -159,7 +159,7 @@ enum status served_get(struct served *t, struct url_ask *g, int64_t now,
     if (!t->active)
         return STATUS_OK;
     if (g->turn == 0)
-        g->turn = t->turn + 1; /* what is served in here comes after it */
+        g->turn = t->turn + 1; /* queues served in this call come after it */
     q = g->queue != 0 ? queue_begun(t, g) : next_queue(t, g);
     for (; st == STATUS_OK && go_on && q != NULL; q = next_queue(t, g)) {
         st = served_touch(t, now);
@@ -170,7 +170,7 @@ enum status served_get(struct served *t, struct url_ask *g, int64_t now,
     return st == STATUS_OK ? STATUS_OK : seen_store_broke(t->base, st);
 }
 
-/* ---- what the holder says ---- */
+/* ---- settling ---- */
 
 static struct served_lease *leased_as(struct served *t, uint64_t lease)
 {

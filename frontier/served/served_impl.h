@@ -2,12 +2,12 @@
  * served_impl.h - the inside of struct served, shared by its files.
  *
  *   served_put.c      new URLs, and new dates of known ones
- *   served_get.c      whose turn it is, which URL, until when
- *   served_lease.c    URLs handed out, until settled or expired
+ *   served_get.c      chooses queue and URL, and leases it
+ *   served_lease.c    leased URLs, until settled or expired
  *   served_queue.c    one queue: counters, next URL, next moment
  *   served_control.c  removal, delays, blocks, limits
  *   served_read.c     status, lists, counts
- *   served_open.c     what the store holds, at the start
+ *   served_open.c     reads the store, at the start
  *   served_save.c     commit and upkeep
  *
  * A URL is in one of these places:
@@ -15,7 +15,7 @@
  *   lane       never served nor put again: the chain of its queue, which is in
  *              order of arrival, so in order of date; costs nothing
  *   due heap   everything else that waits
- *   leased     handed out; t->leases
+ *   leased     in t->leases
  *   completed  nowhere
  */
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
@@ -41,10 +41,10 @@
 
 struct served_url {
     int64_t due_ms; /* 0: completed */
-    uint32_t queue; /* 0: none of ours */
+    uint32_t queue; /* 0: not a served URL */
     uint32_t next;  /* of its queue, in order of arrival */
     uint32_t seq_low;
-    uint16_t seq_high; /* its row in item_update; 0: it has none */
+    uint16_t seq_high; /* its row in item_update; 0: none */
     uint8_t flags;
 };
 
@@ -57,14 +57,14 @@ struct served_queue {
     struct turn in_all, in_crawl; /* may be served now */
     struct heap_item waiting;     /* may be served at its key, in ms */
     uint32_t number, crawl;
-    uint32_t head, tail; /* its URLs, removed ones left out; 0: none */
+    uint32_t head, tail; /* its URLs without removed ones; 0: none */
     uint32_t lane;       /* where the lane goes on; 0: at its end */
     uint32_t active, leased, completed;
     uint32_t logged; /* with a row in item_update */
-    bool there;      /* something was put since it was removed */
+    bool there;      /* a URL was put since it was removed */
     bool gone;       /* it was removed */
     bool dirty;      /* its row has to be written */
-    bool touched;    /* by the put under way, and not yet placed */
+    bool touched;    /* by the current put, and not yet placed */
     struct due_heap due;
     uint64_t removed_upto;
     int64_t turn;
@@ -76,7 +76,7 @@ struct served_queue {
 struct served_crawl {
     uint32_t number; /* its place in t->crawls */
     struct bytes name;
-    uint32_t *queues; /* numbers of those that are there, rising */
+    uint32_t *queues; /* numbers of existing queues, rising */
     uint32_t count, cap;
     struct url_counts counts;
     struct round_robin robin;
@@ -99,13 +99,13 @@ struct served {
     struct heap until;  /* of struct served_lease */
     int64_t turn;       /* the last number given */
     uint64_t logged;    /* URLs with a row in item_update */
-    int64_t last_at_ms; /* when the last URL was put: never goes back */
+    int64_t last_at_ms; /* when the last URL was put; never decreases */
     int64_t default_delay_ms;
     uint64_t sweep_from;
     bool active;
-    bool removed; /* some URL was, ever */
+    bool removed; /* a URL was ever removed */
     bool changed; /* since the last commit */
-    int64_t now;  /* of the call under way */
+    int64_t now;  /* of the current call */
     uint32_t *dirty;
     uint32_t dirty_count, dirty_cap;
     /* scratch of put */
@@ -115,7 +115,7 @@ struct served {
     uint32_t *open;
     size_t room;
     struct buf metadata, text;
-    int64_t shown_created_ms; /* of the URL shown last */
+    int64_t shown_created_ms; /* of the last URL shown */
 };
 
 /* ---- URLs ---- */
@@ -147,12 +147,12 @@ static inline bool served_url_exists(const struct served *t, uint64_t id)
     return i->queue != 0 && id > t->queues[i->queue]->removed_upto;
 }
 
-/* Room for the URL; its fields are zero. */
+/* Makes room for the URL; its fields are zero. */
 struct served_url *served_make_room(struct served *t, uint32_t id);
 
 /* ---- queues (served_queue.c) ---- */
 
-/* The queue of that number, made when missing. */
+/* The queue of that number, made if missing. */
 struct served_queue *served_queue(struct served *t, uint32_t number);
 /* NULL: there is none. */
 struct served_queue *served_find_queue(const struct served *t,
@@ -161,38 +161,39 @@ struct served_crawl *served_find_crawl(const struct served *t,
                                        struct bytes crawl);
 struct served_crawl *served_crawl_of(const struct served *t,
                                      const struct served_queue *q);
-/* It is there from now on, in its crawl, behind all others in turn. */
+/* Makes the queue exist, in its crawl, after all others in turn. */
 void served_queue_appear(struct served *t, struct served_queue *q);
 void served_queue_vanish(struct served *t, struct served_queue *q);
 void served_queue_dirty(struct served *t, struct served_queue *q);
-/* Counters of queue, crawl and all move together. */
+/* Changes the counters of queue, crawl and total together. */
 void served_count(struct served *t, struct served_queue *q, int32_t active,
                   int32_t completed, int32_t leased);
-/* `id` is the newest of the queue. */
+/* Appends `id`, the newest of the queue. */
 void served_append(struct served *t, struct served_queue *q, uint32_t id);
-/* A URL that is in the due heap from now on. */
+/* Adds a URL to the due heap. */
 void served_wait(struct served *t, struct served_queue *q, uint32_t id);
-/* Puts the queue where it belongs at t->now: its turn, a moment, or nowhere. */
+/* Puts the queue in its place at t->now: in turn, waiting, or neither. */
 void served_place(struct served *t, struct served_queue *q);
 void served_place_all(struct served *t);
-/* Its number behind all others. */
+/* Gives it a number after all others. */
 void served_queue_to_back(struct served *t, struct served_queue *q);
-/* The first moment at which it may be served, INT64_MAX: none is known. */
+/* When it may be served; INT64_MAX: not known. */
 int64_t served_queue_wake(struct served *t, struct served_queue *q);
-/* The next URL that is due, out of lane or heap; 0: none is. */
+/* Takes the next due URL from lane or heap; 0: none is due. */
 uint32_t served_queue_take(struct served *t, struct served_queue *q);
 int64_t served_delay_of(const struct served *t, const struct served_queue *q);
 
 /* ---- leases (served_lease.c) ---- */
 
-/* Ends what is over at `now`, wakes what is due. Every call begins with it. */
+/* Ends leases that are over at `now` and wakes queues that are due. Every call
+ * begins with it. */
 void served_tick(struct served *t, int64_t now);
-/* NULL: it is not handed out. */
+/* NULL: it is not leased. */
 struct served_lease *served_lease_of(const struct served *t, uint32_t id);
 struct served_lease *served_lease_begin(struct served *t, uint32_t id,
                                         int64_t at_ms, int64_t until_ms,
                                         uint64_t seq);
-/* The URL is neither leased nor anywhere else then. */
+/* After this the URL is neither leased nor anywhere else. */
 void served_lease_end(struct served *t, struct served_lease *h);
 uint64_t served_lease_id(const struct served_lease *h);
 
@@ -200,15 +201,15 @@ uint64_t served_lease_id(const struct served_lease *h);
 
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status served_touch(struct served *t, int64_t now);
-/* A new date, and metadata, of a URL that is there. The caller places its
+/* Sets a new date, and metadata, of an existing URL. The caller places its
  * queue. */
 MUST_CHECK enum status served_update(struct served *t, uint32_t id,
                                      int64_t due_ms, struct bytes metadata);
-/* Shows one URL; *go_on is what the visit answered. */
+/* Shows one URL; *go_on is what the visit returned. */
 MUST_CHECK enum status served_show(struct served *t, uint32_t id,
                                    uint64_t lease, url_visit visit, void *ctx,
                                    bool *go_on);
-/* The id of a URL that is there; 0: it is not. */
+/* The id of an existing URL; 0: there is none. */
 MUST_CHECK enum status served_id_of(struct served *t, struct bytes crawl,
                                     struct bytes key, struct bytes url,
                                     uint32_t *id);

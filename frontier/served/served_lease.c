@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_lease.c - URLs handed out, until settled or expired.
+ * served_lease.c - leased URLs, until settled or expired.
  *
- * A lease does not touch the URL's date: when it is over, the URL stands in its
- * queue where it stood before. So a row of item_lease is all there is to write,
- * and nothing when it expires.
+ * A lease does not change the URL's date: when it is over, the URL is in its
+ * old place in its queue. So only a row of item_lease is written, and nothing
+ * when it expires.
  *
- * A lease is named by the URL and the moment it began, which no sweep of the
- * log and no restart changes.
+ * A lease is named by the URL and the time it began, which neither a sweep of
+ * the log nor a restart changes.
  */
 #include "frontier/served/served_impl.h"
 
@@ -78,7 +78,7 @@ void served_tick(struct served *t, int64_t now)
     bool back = now < t->now;
 
     t->now = now;
-    if (back) /* moments that were waited for are further away now */
+    if (back) /* waiting times are longer now */
         served_place_all(t);
     while ((top = heap_top(&t->until)) != NULL && top->key <= now)
         expire(t, lease_at(top));

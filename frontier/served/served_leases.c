@@ -2,10 +2,9 @@
 /*
  * served_leases.c - two tables of chains over leases that come in blocks.
  *
- * Holds come and go by the thousand each second, side by side with SQLite's
- * pages; taken one by one from malloc they would break up what is free of both.
- * So they come in blocks, and those that are free are a list, through
- * next_by_id.
+ * Leases come and go by the thousand each second, beside SQLite's pages; single
+ * allocations would fragment the heap. So they come in blocks, and the free
+ * ones form a list through next_by_id.
  */
 #include "frontier/served/served_leases.h"
 
@@ -67,8 +66,8 @@ void served_leases_free(struct served_leases *t)
 
 /* ---- chains ---- */
 
-/* Ids that are handed out together are close to one another or a stride apart:
- * multiplied, they spread (Knuth, TAOCP volume 3, 6.4). */
+/* Ids leased together are close to one another or a stride apart:
+ * multiplication spreads them (Knuth, TAOCP volume 3, 6.4). */
 static struct served_lease **id_chain(const struct served_leases *t,
                                       uint32_t id)
 {

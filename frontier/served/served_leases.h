@@ -1,12 +1,12 @@
 /*
  * served_leases.h - the URLs that are leased, found by id and by digest.
  *
- * Whoever was given a URL puts it again soon, and then it is found here: what
- * that costs follows how many are handed out at a time, not how many there are
- * (the exact set would answer too, from a page that is seldom at hand).
+ * A program that leased a URL puts it again soon, and then it is found here:
+ * the cost depends on the number of leases, not of URLs (the exact set would
+ * also find it, but in a page that is rarely cached).
  *
- * A lease stays where it is until it is removed. When none is left, the memory
- * that many of them took is given back. Frontier thread only.
+ * A lease does not move until it is removed. When none is left, memory of many
+ * leases is freed. Threads: the frontier thread only.
  */
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_LEASES_H
 #define URLWEIR_FRONTIER_SERVED_SERVED_LEASES_H
@@ -23,7 +23,7 @@ struct served_lease {
     uint64_t seq; /* of its item_lease row */
     uint32_t id;  /* never 0 */
     /* of the table */
-    struct digest digest; /* all zero: nobody has said */
+    struct digest digest; /* all zero: not known */
     struct served_lease *next_by_id, *next_by_digest;
 };
 
@@ -32,17 +32,18 @@ struct served_leases;
 struct served_leases *served_leases_new(void);
 void served_leases_free(struct served_leases *t); /* NULL is fine */
 
-/* All zero but its id, which no other lease has. */
+/* Adds a lease, zeroed except for its id, which no other lease has. */
 struct served_lease *served_leases_add(struct served_leases *t, uint32_t id);
-/* By which it is found from now on; said once at most. */
+/* Sets the digest by which it is found, once at most. */
 void served_leases_set_digest(struct served_leases *t, struct served_lease *h,
                               struct digest digest);
 void served_leases_remove(struct served_leases *t, struct served_lease *h);
 
 struct served_lease *served_leases_find(const struct served_leases *t,
                                         uint32_t id); /* NULL: none */
-/* Of leases of one digest, as a URL has that was removed while it was handed
- * out and put again, the one of the greatest id. Never one of the digest zero.
+/* Finds the lease with this digest; of several (a URL that was removed while
+ * leased, and put again), the one with the greatest id. Never finds the digest
+ * zero.
  */
 struct served_lease *served_leases_find_digest(const struct served_leases *t,
                                                struct digest digest);

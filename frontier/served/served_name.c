@@ -2,8 +2,8 @@
 /*
  * served_name.c - names in the URLFrontier API: crawl IDs and queue keys.
  *
- * Not frontier/url/url.h's parser: keys must come out as the clients of the
- * reference service expect them, for URLs that are none as well.
+ * Not frontier/url/url.h's parser: keys must be what clients of the reference
+ * service expect, even for text that is not a URL.
  */
 #include "frontier/served/served_name.h"
 

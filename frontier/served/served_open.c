@@ -2,16 +2,17 @@
 /*
  * served_open.c - what the store holds, at the start.
  *
- * In this order: what was removed (rows of queues), then every URL that was not
- * (in order of arrival, so each chain comes out in order), the latest lease of
- * each, and the updates, which may have ended it. Counters, heaps and round
- * robins are made from that, never read. One read transaction, which spares
- * SQLite to lock the file for each row.
+ * It reads in this order: removals (rows of queues), then every other URL (in
+ * order of arrival, so each chain is in order), the latest lease of each, and
+ * the updates, which may have ended it. Counters, heaps and round robins are
+ * computed from that. One read transaction spares SQLite locking the file for
+ * each row.
  *
  * A store is made in several steps (database, first manifest), and a kill
  * between them leaves something that looks damaged. So the last step sets a
- * mark, the one that tells a crawl whose seeds are stored, and nothing is
- * acknowledged before; what has no mark and an empty manifest is made anew.
+ * mark, the same that tells whether a crawl's seeds are stored, and nothing is
+ * acknowledged before that; a store with no mark and an empty manifest is made
+ * anew.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,18 +26,18 @@
 
 #define SWEEP_FROM 4096
 
-/* Half of what crawlers put is there already, each time anywhere in the set, so
- * a put costs the more the less of the set's pages are in memory: 2.6 us of CPU
- * with all of them, 4 us with a third. (A crawl's duplicates are links of its
- * own pages: the hot cache knows most.) Of 256 MiB it is enough for 4.6 million
- * URLs; only what is used is touched. */
+/* Half of the URLs that crawlers put exist already, anywhere in the set, so the
+ * cost of a put depends on how many of the set's pages are in memory: 2.6 us of
+ * CPU with all of them, 4 us with a third. (A crawl's duplicates are links of
+ * its own pages: the hot cache knows most.) With 256 MiB it is enough for 4.6
+ * million URLs; unused memory is not touched. */
 #define EXACT_SHARE 24
-/* Queues are served side by side, each in order of arrival, so what is handed
- * out between two rows of one page are rows of a stretch of `url`: of 2.5
- * million on 10,000 hosts some 30 MB. With 16 MiB every sixth URL handed out
- * read a page that had been read before. */
+/* Queues are served side by side, each in order of arrival, so the rows leased
+ * between two rows of one page cover a stretch of `url`: with 2.5 million URLs
+ * on 10,000 hosts some 30 MB. With 16 MiB every sixth leased URL read a page
+ * again. */
 #define DB_SHARE 8
-/* Enough for what is found on many pages of a site at a time; more made no put
+/* Enough for links that many pages of a site repeat; more did not make puts
  * cheaper, for the reason above. */
 #define HOT_SHARE 1
 
@@ -47,7 +48,7 @@ static void take_queue(void *ctx, uint32_t number,
     struct served_queue *q;
 
     if (number == 0 || number > frontier_store_queue_count(t->base->store))
-        return; /* found by verify */
+        return; /* verify reports it */
     q = served_queue(t, number);
     q->removed_upto = row->removed_upto;
     q->gone = row->gone;
@@ -66,7 +67,7 @@ static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
 
     if (number == 0 || id > SERVED_ID_MOST ||
         id > frontier_store_last_id(t->base->store))
-        return; /* found by verify */
+        return; /* verify reports it */
     if (at_ms > t->last_at_ms)
         t->last_at_ms = at_ms;
     q = served_queue(t, number);
@@ -90,7 +91,7 @@ static void take_lease(void *ctx, const struct served_lease_row *e)
     uint32_t id = (uint32_t)e->url;
     struct served_queue *q;
     struct served_lease *h;
-    int64_t until; /* never longer than it was given for: clocks are set back */
+    int64_t until; /* at most its length: the clock may have been set back */
 
     if (!served_url_exists(t, e->url))
         return;
@@ -98,7 +99,7 @@ static void take_lease(void *ctx, const struct served_lease_row *e)
     if (e->at_ms > q->served_ms)
         q->served_ms = e->at_ms;
     h = served_lease_of(t, id);
-    if (h != NULL) /* a later lease takes its place */
+    if (h != NULL) /* a later lease replaces it */
         served_lease_end(t, h);
     until = clock_earlier(e->until_ms, t->now + (e->until_ms - e->at_ms));
     if (until > t->now)
@@ -107,8 +108,8 @@ static void take_lease(void *ctx, const struct served_lease_row *e)
 
 /* ---- updates ---- */
 
-/* Updates come in no order of URLs; nothing but the URL is touched here, so
- * that one costs one cache line. */
+/* Updates are not in order of URLs; only the URL is touched here, so that an
+ * update costs one cache line. */
 static void take_update(void *ctx, const struct served_update_row *u)
 {
     struct served *t = ctx;
@@ -124,7 +125,7 @@ static void take_update(void *ctx, const struct served_update_row *u)
         served_lease_of(t, id)->seq < u->since)
         served_lease_end(t, served_lease_of(t, id));
     if ((i->flags & SERVED_LANE) != 0 && u->due_ms == i->due_ms)
-        return; /* metadata of a URL that is as it was put */
+        return; /* only metadata; the URL is as it was put */
     i->due_ms = u->due_ms;
     i->flags = (uint8_t)((i->flags & SERVED_LEASED) |
                          (u->due_ms == 0 ? SERVED_COMPLETE : 0));
@@ -154,7 +155,7 @@ static void take_item(struct served *t, const struct served_url *i, uint32_t id)
     const uint8_t both = SERVED_COMPLETE | SERVED_LEASED;
     struct served_queue *q = t->queues[i->queue];
 
-    if ((i->flags & both) == both) /* no completed URL is ever handed out */
+    if ((i->flags & both) == both) /* a completed URL is never leased */
         served_lease_end(t, served_lease_of(t, id));
     if ((i->flags & SERVED_COMPLETE) != 0)
         q->completed++;
@@ -285,7 +286,8 @@ static void remove_unbegun(const char *dir)
     }
 }
 
-/* Into the database itself: the mark must not be lost with the log. */
+/* Writes the mark into the database file itself, so that it cannot be lost with
+ * the log. */
 static enum status mark_begun(struct served *t)
 {
     enum status st = served_touch(t, t->now);

@@ -2,13 +2,13 @@
 /*
  * served_put.c - new URLs, and new dates of known ones.
  *
- *   1. digests; those of URLs that are handed out have their ids in t->leases
+ *   1. digests; t->leases has the ids of leased URLs
  *   2. the seen check says which of the others are new, and the ids of those
  *      that are not; where its hot cache knew one, the exact set says the id
  *   3. rows for the new ones and for those whose URL was removed, in the order
  *      of the list; the exact set's entry goes to the new row
  *   4. the ids of those that repeat a new one of the same list
- *   5. what each asks for, in order
+ *   5. the effect of each, in order
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static struct served_url *make_item(struct served *t, struct served_queue *q,
     return i;
 }
 
-/* A row of the URL, which comes after the removed one `before`, if any. */
+/* Writes a row for the URL, which follows the removed one `before`, if any. */
 static enum status write_row(struct served *t, const struct served_put *p,
                              uint64_t before, bool false_positive, uint64_t *id)
 {
@@ -86,8 +86,8 @@ static enum status write_row(struct served *t, const struct served_put *p,
     return STATUS_OK;
 }
 
-/* The new ones since the last call: their rows are written, their digests in
- * t->fresh. */
+/* Admits the new ones since the last call; their rows are written and their
+ * digests are in t->fresh. */
 static enum status admit_fresh(struct served *t, size_t *n, uint64_t first)
 {
     size_t fresh = *n;
@@ -97,7 +97,8 @@ static enum status admit_fresh(struct served *t, size_t *n, uint64_t first)
                      : STATUS_OK;
 }
 
-/* A URL that was there once. A put before it may have put it again. */
+/* Handles a URL that existed once. An earlier put of the list may have put it
+ * again. */
 static enum status revive(struct served *t, struct served_put *p,
                           struct digest digest, uint64_t *id)
 {
@@ -115,15 +116,15 @@ static enum status revive(struct served *t, struct served_put *p,
     return st;
 }
 
-/* It is there, and nothing happens to it. Where nothing was ever removed, that
- * is all there is to know, which spares the exact set the most of a crawl's
- * duplicates. */
+/* Does the put have no effect, since the URL exists? If nothing was ever
+ * removed, we need not know its id, which spares the exact set most of a
+ * crawl's duplicates. */
 static bool is_idle(const struct served *t, const struct served_put *p)
 {
     return !p->known && !p->fresh && !t->removed;
 }
 
-/* ids of those of the list that have none, in one question: t->ids. */
+/* Finds the missing ids of the list in one query and stores them in t->ids. */
 static enum status find_ids(struct served *t, const struct served_put *list,
                             size_t n)
 {
@@ -144,7 +145,7 @@ static enum status find_ids(struct served *t, const struct served_put *list,
     return st;
 }
 
-/* Rows for those that are not there, in the order of the list. */
+/* Writes rows for URLs that do not exist, in the order of the list. */
 static enum status write_rows(struct served *t, struct served_put *list,
                               size_t n)
 {
@@ -182,8 +183,8 @@ static enum status check_found(const struct served *t,
     return STATUS_OK;
 }
 
-/* t->ids of those that are handed out, 0 of the others, whose places are
- * t->open, in order. Answers how many these are. */
+/* Sets t->ids of leased URLs, 0 for the others, whose indices go into t->open,
+ * in order. Returns the number of the others. */
 static size_t find_leased(struct served *t, struct served_put *list, size_t n)
 {
     size_t open = 0;
@@ -201,7 +202,7 @@ static size_t find_leased(struct served *t, struct served_put *list, size_t n)
     return open;
 }
 
-/* t->answers, and t->ids as far as they come with them. */
+/* Sets t->answers, and those t->ids that come with them. */
 static enum status find_seen(struct served *t, struct served_put *list,
                              size_t n)
 {
@@ -221,7 +222,7 @@ static enum status find_seen(struct served *t, struct served_put *list,
     return st;
 }
 
-/* t->ids = the ids of the list, with rows for what was not there. */
+/* Sets t->ids to the ids of the list, and writes rows for new URLs. */
 static enum status admit(struct served *t, struct served_put *list, size_t n)
 {
     enum status st = find_seen(t, list, n);
@@ -230,7 +231,7 @@ static enum status admit(struct served *t, struct served_put *list, size_t n)
         st = find_ids(t, list, n);
     if (st == STATUS_OK)
         st = write_rows(t, list, n);
-    if (st == STATUS_OK) /* those that a put before them has made */
+    if (st == STATUS_OK) /* URLs made by an earlier put of the list */
         st = find_ids(t, list, n);
     return st == STATUS_OK ? check_found(t, list, n) : st;
 }
@@ -275,7 +276,7 @@ static void reschedule(struct served *t, struct served_queue *q, uint32_t id,
         served_count(t, q, 1, -1, 0);
     i->flags = 0;
     if (in_heap && i->due_ms == due_ms)
-        return; /* it stands there already */
+        return; /* it is in its place already */
     i->due_ms = due_ms;
     served_wait(t, q, id);
 }
@@ -290,7 +291,7 @@ enum status served_update(struct served *t, uint32_t id, int64_t due_ms,
     bool again = due_ms == 0 && (i->flags & SERVED_COMPLETE) != 0;
     enum status st = STATUS_OK;
 
-    if (due_ms == 0) /* nobody will be told of it */
+    if (due_ms == 0) /* it is not delivered any more */
         metadata = (struct bytes){NULL, 0};
     if (!again)
         st = log_update(t, id, due_ms, metadata);
@@ -314,7 +315,7 @@ static enum status apply(struct served *t, const struct served_put *p,
         return STATUS_OK;
     q = t->queues[served_url_at(t, id)->queue];
     if (p->known || q->in_all.item.place == 0)
-        q->touched = true; /* a turn that it has already stays as it is */
+        q->touched = true; /* it keeps a turn that it has already */
     if (p->known)
         return served_update(t, id, p->due_ms, p->metadata);
     return p->metadata.len > 0
@@ -322,8 +323,8 @@ static enum status apply(struct served *t, const struct served_put *p,
                : STATUS_OK;
 }
 
-/* The queues of the list, each once: URLs of one queue come together, and to
- * place it takes as long as all else that is done to one of them in memory. */
+/* Places each queue of the list once: URLs of one queue come together, and
+ * placing it takes as long as everything else done for a URL in memory. */
 static void place_touched(struct served *t, const struct served_put *list,
                           size_t n)
 {

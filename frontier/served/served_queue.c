@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_queue.c - one queue: counters, next URL, next moment.
+ * served_queue.c - one queue: counters, next URL, next due time.
  *
- * What is due first is the lesser of two heads: that of the lane, which is the
- * chain of the queue's URLs from t->lane on, and that of the due heap. Both
- * hold entries that no longer count (served, put again, removed) and are
- * cleared of them when they come to the front.
+ * The first due URL is the lesser of two heads: that of the lane, which is the
+ * chain of the queue's URLs from q->lane on, and that of the due heap. Both
+ * have entries that are no longer valid (served, put again, removed), which are
+ * dropped when they come to the front.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static uint32_t crawl_number(struct served *t, struct bytes name)
 
     if (c == NULL) {
         c = xcalloc(1, sizeof *c);
-        c->name = name; /* the store's own bytes */
+        c->name = name; /* the store owns the bytes */
         t->crawls = xrealloc(t->crawls, (t->crawl_count + 1) *
                                             sizeof(struct served_crawl *));
         t->crawls[t->crawl_count++] = c;
@@ -93,9 +93,9 @@ struct served_crawl *served_crawl_of(const struct served *t,
     return t->crawls[q->crawl];
 }
 
-/* ---- coming and going ---- */
+/* ---- creation and removal ---- */
 
-/* Where `number` stands, or would, in the crawl's list. */
+/* The index of `number` in the crawl's list, or where it belongs. */
 static uint32_t place_in(const struct served_crawl *c, uint32_t number)
 {
     uint32_t low = 0, high = c->count;
@@ -203,7 +203,7 @@ static bool entry_counts(const struct served *t, struct due_entry e)
            (i->flags & (SERVED_LANE | SERVED_LEASED | SERVED_COMPLETE)) == 0;
 }
 
-/* Once each, though it may stand there twice. */
+/* Keeps each URL once, even if it is there twice. */
 static bool keep_once(void *ctx, struct due_entry e)
 {
     struct served *t = ctx;
@@ -246,13 +246,13 @@ static const struct due_entry *heap_head(struct served *t,
     return e;
 }
 
-/* What is due first; id 0: nothing waits. */
+/* The entry due first; id 0: nothing waits. */
 static struct due_entry first_due(struct served *t, struct served_queue *q)
 {
     struct due_entry lane = {INT64_MAX, lane_head(t, q)};
     const struct due_entry *heap = heap_head(t, q);
 
-    if (lane.id != 0) /* it was put already, whatever the clock says now */
+    if (lane.id != 0) /* it was put in the past, whatever the clock says */
         lane.due_ms = clock_earlier(served_url_at(t, lane.id)->due_ms, t->now);
     return heap != NULL && (lane.id == 0 || due_before(*heap, lane)) ? *heap
                                                                      : lane;
@@ -267,7 +267,7 @@ uint32_t served_queue_take(struct served *t, struct served_queue *q)
     if (e.id == q->lane) {
         served_url_at(t, e.id)->flags &= (uint8_t)~SERVED_LANE;
         q->lane = served_url_at(t, e.id)->next;
-        if (q->lane != 0) /* looked at when this one has been shown */
+        if (q->lane != 0) /* needed soon, when this one has been shown */
             __builtin_prefetch(served_url_at(t, q->lane));
     } else {
         due_heap_pop(&q->due);
@@ -275,7 +275,7 @@ uint32_t served_queue_take(struct served *t, struct served_queue *q)
     return e.id;
 }
 
-/* ---- the next moment ---- */
+/* ---- the next due time ---- */
 
 int64_t served_delay_of(const struct served *t, const struct served_queue *q)
 {

@@ -2,10 +2,10 @@
 /*
  * served_read.c - status, lists, counts.
  *
- * Counts are counters. A list goes along the chain of each queue, which is in
- * memory; rows are read only for what is shown, or compared with a filter. It
- * stops after a budget and goes on from the last URL it looked at, which may
- * be gone by then: ids only rise along a chain.
+ * Counts are counters. A list follows the chain of each queue, which is in
+ * memory; rows are read only for URLs that are shown or compared with a filter.
+ * It stops after a budget and later goes on after the last URL it checked, even
+ * if that was removed meanwhile, since ids rise along a chain.
  */
 #include "frontier/served/served_impl.h"
 
@@ -55,7 +55,7 @@ static uint32_t next_in(const struct served *t, const struct served_queue *q,
     return served_url_at(t, (uint32_t)after)->next;
 }
 
-/* The queue the list is at, or the one after it; NULL: that was the last. */
+/* The current queue of the list, or the next one; NULL: that was the last. */
 static struct served_queue *list_queue(const struct served *t,
                                        struct url_list *l)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_reader.c - the URLs that other programs put, for who reads a store.
+ * served_reader.c - reads served URLs from a store.
  *
- * In the order of served_open.c, whose outcome this must equal
- * (test_items_model compares them): what was removed, then every URL, the
- * latest lease of each, then the updates, which may have ended it. Heaps and
- * round robins are left out, and with them whatever only the frontier thread
- * may do.
+ * It reads in the order of served_open.c, and must get the same result
+ * (test_served_model compares them): removals, then every URL, the latest lease
+ * of each, then the updates, which may have ended it. It has no heaps or round
+ * robins, which only the frontier thread needs.
  */
 #include "frontier/served/served_reader.h"
 
@@ -24,7 +23,7 @@ struct entry {
     int64_t due_ms, until_ms;
     uint64_t lease_seq;  /* of the latest lease; 0: there is none */
     uint64_t update_seq; /* of the latest update; 0: there is none */
-    uint32_t queue;      /* 0: no URL of ours */
+    uint32_t queue;      /* 0: not a served URL */
 };
 
 struct served_reader {
@@ -46,7 +45,7 @@ static void take_queue(void *ctx, uint32_t number,
     struct served_reader_queue *q;
 
     if (number == 0 || number > p->queue_count)
-        return; /* served_log_verify says so */
+        return; /* served_log_verify reports it */
     q = &p->queues[number];
     q->gone = row->gone;
     q->there = !row->gone;
@@ -63,7 +62,7 @@ static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
     uint32_t queue = frontier_store_origin_queue(p->r->store, origin);
 
     if (queue == 0 || queue > p->queue_count || id > p->last)
-        return; /* served_reader_verify says so */
+        return; /* served_reader_verify reports it */
     p->urls[id] = (struct entry){.due_ms = at_ms, .queue = queue};
     if (id > p->queues[queue].removed_upto)
         p->queues[queue].there = true;
@@ -74,7 +73,7 @@ static bool is_removed(const struct served_reader *p, uint64_t id)
     return id <= p->queues[p->urls[id].queue].removed_upto;
 }
 
-/* NULL: no URL of ours. */
+/* NULL: not a served URL. */
 static struct entry *entry_of(const struct served_reader *p, uint64_t id)
 {
     return id <= p->last && p->urls[id].queue != 0 ? &p->urls[id] : NULL;
@@ -204,7 +203,7 @@ void served_reader_close(struct served_reader *p)
     free(p);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct served_reader_url served_reader_get(const struct served_reader *p,
                                            uint64_t id)
@@ -350,7 +349,7 @@ static void story_lease(void *ctx, const struct served_lease_row *e)
         add_row(s, e->seq, &step);
 }
 
-/* A row that a sweep has moved stands where it was first. */
+/* A row that a sweep has moved counts at its first place. */
 static void story_update(void *ctx, const struct served_update_row *u)
 {
     struct stories *s = ctx;
@@ -391,7 +390,7 @@ enum status served_reader_story(struct served_reader *p, uint64_t id,
 struct check {
     struct served_reader *p;
     struct buf text;
-    int64_t at_ms; /* of the URL before */
+    int64_t at_ms; /* of the previous URL */
     enum status st;
 };
 
@@ -401,7 +400,8 @@ static void bad(struct check *c, uint64_t id, const char *why)
         c->st = db_damaged("url", (int64_t)id, why);
 }
 
-/* The row of the same URL that was removed before it was put again. */
+/* Checks `via`: the row of the same URL that was removed before it was put
+ * again. */
 static void check_via(struct check *c, const struct url_row *row)
 {
     struct url_row before;

@@ -1,10 +1,10 @@
 /*
- * served_reader.h - the URLs that other programs put, for who reads a store.
+ * served_reader.h - reads served URLs from a store.
  *
- * What served.h keeps while the service runs, worked out from the same rows by
- * whoever opened the directory for reading (reader.h): the state of each URL,
- * the counts of each queue. It is one moment of the store, judged at one moment
- * of the wall clock; nothing is written, so it works beside the service.
+ * Computes from a directory opened for reading (reader.h) what served.h keeps
+ * while the service runs: the state of each URL, the counts of each queue. It
+ * is a snapshot of the store, judged at one time of the wall clock; nothing is
+ * written, so it works beside the service.
  *
  * Reading takes one pass over the url rows and both logs. Memory: 40 octets a
  * URL. One thread.
@@ -27,12 +27,12 @@ struct served_reader_url {
     enum url_state state;
     uint32_t queue;
     int64_t due_ms;          /* 0: completed */
-    int64_t leased_until_ms; /* 0: it is not leased */
+    int64_t leased_until_ms; /* 0: not leased */
 };
 
 struct served_reader_counts {
     uint64_t queued, leased, completed;
-    uint64_t removed; /* rows of URLs that are gone */
+    uint64_t removed; /* rows of removed URLs */
 };
 
 struct served_reader_queue {
@@ -53,10 +53,10 @@ void served_reader_close(struct served_reader *p); /* NULL is fine */
 
 struct served_reader_url served_reader_get(const struct served_reader *p,
                                            uint64_t id);
-/* Appends the latest metadata, as it came over the wire. */
+/* Appends the latest metadata, encoded as received. */
 MUST_CHECK enum status served_reader_metadata(const struct served_reader *p,
                                               uint64_t id, struct buf *out);
-/* `queue` is one of the store's. */
+/* State of a queue of the store. */
 const struct served_reader_queue *served_reader_queue(
     const struct served_reader *p, uint32_t queue);
 /* For the columns of served_columns.h; `row` is one of the store's. Without
@@ -68,36 +68,36 @@ struct served_record served_reader_queue_record(const struct served_reader *p,
 bool served_reader_queue_is_blocked(const struct served_reader_queue *q,
                                     int64_t now);
 
-/* What holds for all of them. */
+/* Totals, and settings for all queues. */
 struct served_reader_facts {
     int64_t now; /* as given */
     struct served_reader_counts urls;
-    uint64_t due; /* queued, and their date is over */
+    uint64_t due; /* queued, and due by now */
     uint64_t queues, blocked_queues;
     int64_t default_delay_ms;
-    bool active; /* false: nothing is handed out */
+    bool active; /* false: nothing is leased */
 };
 const struct served_reader_facts *served_reader_facts(
     const struct served_reader *p);
 
-/* ---- one URL's story ---- */
+/* ---- history of one URL ---- */
 
 enum served_event { SERVED_EVENT_LEASE, SERVED_EVENT_UPDATE };
 /* A lease of [at_ms, until_ms), or an update to `due_ms` (0: completed), whose
- * time is not kept. */
+ * time is not stored. */
 struct served_step {
     enum served_event event;
     int64_t at_ms, until_ms, due_ms;
 };
-/* What the logs still have of the URL, oldest first; rows that no longer count
- * have been swept out sooner or later. Reads both logs from end to end. */
+/* Visits what the logs still have about the URL, oldest first; rows that no
+ * longer count are swept sooner or later. Reads both logs from start to end. */
 MUST_CHECK enum status served_reader_story(
     struct served_reader *p, uint64_t id,
     void (*visit)(void *ctx, const struct served_step *step), void *ctx);
 
 /* The newest row of exactly this URL in each queue that ever had it, in order
- * of queues. Removed ones are found, too; the one before it is the row's `via`.
- * One lookup a queue. */
+ * of queues. Finds removed ones, too; the row before it is its `via`. Takes one
+ * look-up a queue. */
 MUST_CHECK enum status served_reader_find(struct served_reader *p,
                                           struct bytes url,
                                           void (*visit)(void *ctx, uint64_t id),
@@ -105,9 +105,9 @@ MUST_CHECK enum status served_reader_find(struct served_reader *p,
 
 /* ---- verify ---- */
 
-/* What served_log_verify does not tell: each row's queue is there, dates of
- * arrival never go back, a URL that was put again names the removed row of the
- * same URL, a queue that was removed has none, the default delay is one.
+/* Checks what served_log_verify does not: each row's queue exists, dates of
+ * arrival never decrease, a URL that was put again names the removed row of the
+ * same URL, a removed queue has no URLs, the default delay is valid.
  * STATUS_DAMAGED with one log line. */
 MUST_CHECK enum status served_reader_verify(struct served_reader *p);
 

@@ -2,9 +2,9 @@
 /*
  * served_save.c - commit, upkeep and checkpoints.
  *
- * The two logs are swept when more than half of their rows no longer count, a
- * few rows for each that was appended, so that no commit takes much longer
- * than another and the logs stay within twice of what counts.
+ * A log is swept when more than half of its rows no longer count, a few rows
+ * for each one appended, so that no commit takes much longer than another and a
+ * log has at most twice the rows that count.
  */
 #include "frontier/served/served_impl.h"
 
@@ -32,7 +32,7 @@ static enum status write_queues(struct served *t)
     return st;
 }
 
-/* ---- what still counts ---- */
+/* ---- rows that still count ---- */
 
 static bool update_counts(void *ctx, const struct served_update_row *u)
 {
@@ -47,7 +47,7 @@ static void update_moved(void *ctx, uint64_t url, uint64_t seq)
     served_url_set_seq(served_url_at(ctx, (uint32_t)url), seq);
 }
 
-/* A lease that is over may be all that says when its queue was served. */
+/* An ended lease may be the only record of when its queue was served. */
 static bool lease_counts(void *ctx, const struct served_lease_row *e)
 {
     struct served *t = ctx;
