@@ -90,12 +90,12 @@ struct engine_host_news {
                                waits, see frontier_reach.c */
     bool silent;            /* of an unreachable host: nothing came that could
                                be judged, so the URL has used up no try */
-    const struct robots_row *robots; /* a fresh robots.txt to keep, or NULL */
-    /* Of a URL that is given back: the queue of another host, to which its next
-     * request goes (a robots.txt that was redirected there). It is handed out
-     * again when both hosts may be asked, and until then nothing of its own
-     * queue is. Of a lease with `robots_host` the above is said of that host,
-     * but for what robots.txt says. Empty: none. */
+    const struct robots_row *robots; /* a fresh robots.txt to store, or NULL */
+    /* For a released URL: the queue of another host, to which its next request
+     * goes (a robots.txt that was redirected there). The URL is leased again
+     * when both hosts may be asked; until then no other URL of its own queue
+     * is. For a lease with `robots_host` the fields above are about that host,
+     * except those from robots.txt. Empty: none. */
     struct bytes robots_host;
 };
 

@@ -23,8 +23,8 @@ static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
     return h->failures >= f->o.tries;
 }
 
-/* A host's own delay, how long it is to be left alone, that it does not
- * respond. The last of these is for readers: a new run asks it at once. */
+/* Stores a host's own delay, how long it is blocked, and whether it does not
+ * respond. The last is for readers only: a new run asks the host at once. */
 enum status frontier_remember(struct frontier *f, const struct host_queue *h,
                               int64_t now, int64_t wall_ms)
 {
@@ -103,7 +103,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         st = page_store_set_robots(f->pages, news->robots);
     if (st == STATUS_OK && changed) {
         st = frontier_remember(f, h, now, wall_ms);
-        f->urgent = true; /* else a crash now would forget it */
+        f->urgent = true; /* or a crash now would lose it */
     }
     return st;
 }
@@ -260,7 +260,7 @@ static bool is_error(struct outcome o)
             (o.reason == REASON_TIMEOUT || o.reason == REASON_RESET));
 }
 
-/* A mean in which the latest eight answers weigh most. */
+/* A moving average, mostly of the last eight responses. */
 static void smooth(uint32_t *mean_us, uint32_t ms)
 {
     uint64_t us = (uint64_t)ms * 1000 + 1; /* 0 is "none yet" */

@@ -12,8 +12,8 @@
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
  *   frontier_reach.c    hosts that do not respond
- *   frontier_hosts.c    hosts that somebody wants to see
- *   frontier_place.c    where hosts stand, when politeness groups them
+ *   frontier_hosts.c    lists of hosts for display
+ *   frontier_place.c    finds the politeness group of a host
  *   external.c, external_settle.c  URLs that other programs fetch
  *   removal.c           removes URLs from their queues
  *   frontier_open.c     a new crawl, or one found on disk
@@ -91,7 +91,7 @@ struct frontier {
     struct map *tries;                /* id -> struct tries_entry */
     struct external_leases *external; /* NULL: no other program has used it */
     uint64_t hosts_active;
-    uint64_t withheld; /* URLs that wait for a queue's limit to be lifted */
+    uint64_t withheld; /* URLs beyond the limits of their queues */
     uint64_t given_up; /* URLs of hosts that did not respond for too long */
     uint64_t barred;   /* URLs of hosts that a person has blocked */
 

@@ -32,29 +32,29 @@ struct host_queue {
     int64_t blocked_until;   /* Retry-After, back-off, a person */
     int64_t own_delay;       /* from its robots.txt, ns; -1: none */
     int64_t set_delay;       /* by a person, in place of --delay; -1: none */
-    const char *why_blocked; /* static; NULL: it is not */
+    const char *why_blocked; /* static; NULL: not blocked */
     uint32_t backoffs;       /* consecutive 429 */
     uint32_t errors;         /* different URLs in a row that failed: 5xx,
                                 time-outs, resets */
     struct outcome dead;     /* status QUEUED: alive */
     uint8_t dead_flags;      /* of the row that says why (page_store.h) */
     uint32_t answers;        /* in this run */
-    uint32_t latency_us;     /* moving mean of their times; 0: none yet */
+    uint32_t latency_us;     /* moving average of their times; 0: none yet */
     uint32_t first_us;       /* the same until the first octet */
     /* requests that did not reach it (frontier_reach.c) */
     uint32_t failures;     /* in a row */
     int64_t silent_since;  /* when the first of them ended */
     int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
-    struct outcome silent; /* how the last one ended; QUEUED: it responds */
+    struct outcome silent; /* outcome of the last one; QUEUED: it responds */
     uint64_t counted;      /* pages that count for --per-host */
     uint32_t set_limit;    /* by a person: most URLs done; 0: none */
-    uint64_t done;         /* of its URLs, while there is such a limit, and
-                              not removed */
-    /* its URLs, while they wait for that limit to be lifted; while it is given
-       up; while a person blocks it */
+    uint64_t done; /* its done URLs, except removed ones, while there is such a
+                      limit */
+    /* its URLs beyond that limit; of a host given up; of a host blocked by a
+     * person */
     uint64_t withheld, given_up, blocked;
-    uint64_t removed_upto; /* ids up to here a person removed; 0: none */
-    bool handed_out;       /* some URL of it was, in this run */
+    uint64_t removed_upto; /* a person removed ids up to here; 0: none */
+    bool handed_out;       /* a URL of it was leased in this run */
     bool active;           /* has URLs that are not done */
     /* requests to other hosts (frontier_cross_host.c) */
     uint32_t cross_to;     /* queue of the host to ask next; 0: none */

@@ -28,46 +28,46 @@ struct schedule_random {
 /* A number in [0, 1). */
 double schedule_random_next(struct schedule_random *r);
 
-/* So many different URLs of a host have to fail in a row before it is slowed
- * down. Of a host that fails one URL in ten at random, five in a row come once
- * in 100,000 runs; one that is down has met five requests at its usual delay.
+/* How many different URLs of a host must fail in a row before it is slowed
+ * down. If one URL in ten fails at random, five in a row fail once in 100,000
+ * runs; a host that is down gets five requests at its usual delay.
  */
 #define SCHEDULE_FAILURES 5
 
 /* The gap between two requests is at least this multiple of the host's response
- * time. So no more than a third of one connection's time is spent on us, and
- * the default delay of a second stands for hosts that respond within half a
+ * time. So a host spends at most a third of one connection's time on us, and
+ * the default delay of a second applies to hosts that respond within half a
  * second. (Heritrix's delay-factor is 5, with a default delay of three.) */
 #define SCHEDULE_LATENCY_FACTOR 2
 
 /* What is known of a host. */
 struct schedule_host {
-    int64_t own;       /* its own delay (Crawl-delay), -1: none; it is never
-                          undercut, whatever random_delay says */
+    int64_t own; /* its own delay (Crawl-delay), -1: none; a pause is never
+                    shorter, even with random_delay */
     uint32_t failures; /* different URLs in a row that failed with 5xx, a
                           time-out or a reset */
-    int64_t latency;   /* moving mean of its response times; 0: not known */
+    int64_t latency;   /* moving average of its response times; 0: unknown */
 };
 
-/* The pause after an answer. With `adaptive`, a host whose responses take long
- * has a longer one, unless there is no delay at all. From SCHEDULE_FAILURES on
- * each failure doubles it (of no delay, retry_delay). Both up to max_delay. */
+/* The pause after an answer. With `adaptive` it is longer for slow hosts,
+ * unless there is no delay at all. From SCHEDULE_FAILURES on each failure
+ * doubles it (or retry_delay, if there is no delay). Both up to max_delay. */
 int64_t schedule_pause(const struct schedule_options *o,
                        const struct schedule_host *h,
                        struct schedule_random *r);
 
-/* Is a host with so many failures in a row slowed down? */
+/* Is a host with this many failures in a row slowed down? */
 bool schedule_slows(uint32_t failures);
 
-/* How long a host that answered 429 is left alone, or another that sent
- * Retry-After: that time where given (-1: not), bounded by a day; else 60 s,
- * doubling with each consecutive one (`backoffs`, 1 the first time), bounded by
- * max_delay, less up to a quarter. */
+/* How long a host that answered 429, or that sent Retry-After, is blocked:
+ * Retry-After if given (-1: not), at most a day; else 60 s, doubling with each
+ * consecutive one (`backoffs`, 1 the first time), bounded by max_delay, less up
+ * to a quarter. */
 int64_t schedule_backoff(const struct schedule_options *o, int64_t retry_after,
                          uint32_t backoffs, struct schedule_random *r);
 
-/* How long after its failure number `failures` in a row a host that does not
- * respond is asked again: retry_delay, doubling up to max_delay, plus up to a
+/* After how long a host that does not respond is asked again, after `failures`
+ * failures in a row: retry_delay, doubling up to max_delay, plus up to a
  * quarter within that. */
 int64_t schedule_silence(const struct schedule_options *o, uint32_t failures,
                          struct schedule_random *r);
@@ -84,8 +84,8 @@ int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms);
     INT64_C(3000000000000) /* some ninety years                                \
                             */
 
-/* Before try number `tries` + 1 of one URL: retry_delay doubling, times 0.75 to
- * 1.25, at most max_delay. */
+/* The pause before try number `tries` + 1 of a URL: retry_delay doubling, times
+ * 0.75 to 1.25, at most max_delay. */
 int64_t schedule_retry(const struct schedule_options *o, uint32_t tries,
                        struct schedule_random *r);
 
