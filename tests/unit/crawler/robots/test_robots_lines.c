@@ -194,6 +194,19 @@ START_TEST(ours_an_agent_has_the_first_delay_behind_its_own_line)
 }
 END_TEST
 
+START_TEST(a_delay_is_not_that_of_the_next_group)
+{
+    ck_assert_double_eq(delay_of("User-agent: b\nCrawl-delay: 9\nDisallow: /\n"
+                                 "User-agent: a\nDisallow: /x\n",
+                                 "a"),
+                        delay_of("User-agent: a\nDisallow: /x\n", "a"));
+    ck_assert_double_eq(delay_of("User-agent: b\nCrawl-delay: 9\nDisallow: /\n"
+                                 "User-agent: a\nCrawl-delay: 3\n",
+                                 "a"),
+                        3);
+}
+END_TEST
+
 START_TEST(ours_of_several_groups_for_one_agent_the_longest_delay_counts)
 {
     ck_assert_double_eq(delay_of("User-agent: a\nCrawl-delay: 9\nDisallow: /\n"
@@ -280,6 +293,7 @@ Suite *suite_robots_lines(void)
     tcase_add_test(t, crawl_delay_is_the_groups_own);
     tcase_add_test(t, crawl_delay_is_seconds_with_a_fraction_or_nothing);
     tcase_add_test(t, ours_an_agent_has_the_first_delay_behind_its_own_line);
+    tcase_add_test(t, a_delay_is_not_that_of_the_next_group);
     tcase_add_test(
         t, ours_of_several_groups_for_one_agent_the_longest_delay_counts);
     tcase_add_test(t, rfc9309_2_5_reads_500_kib);
