@@ -214,6 +214,11 @@ bool scope_has_places_of(struct scope *s, const struct scope *other)
     return terms_of(s)->mode == atomic_load(&other->terms)->mode;
 }
 
+bool scope_limits_depth(struct scope *s)
+{
+    return terms_of(s)->depth >= 0;
+}
+
 void scope_become(struct scope *s, struct scope *next)
 {
     struct terms *now = atomic_load(&s->terms);

@@ -53,6 +53,9 @@ bool scope_has_places_of(struct scope *s, const struct scope *other);
  * meanwhile, but such seeds may be lost with the old places: add them again. */
 void scope_become(struct scope *s, struct scope *next);
 
+/* Is there a limit to the depth? */
+bool scope_limits_depth(struct scope *s);
+
 /* Adds a seed, or the redirect target of a seed (depth 0); canonical. */
 void scope_add_seed(struct scope *s, const struct url *u);
 

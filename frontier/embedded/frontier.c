@@ -270,6 +270,8 @@ void frontier_close(struct engine *e)
     link_store_close(f->links);
     hint_store_close(f->hints);
     drop_log_close(f->drop_log);
+    path_log_close(f->path_log);
+    levels_free(f);
     seen_store_close(f->base);
     frontier_forget_drops(f);
     free(f->digests);

@@ -463,6 +463,39 @@ static enum status record_links(struct frontier *f,
     return st;
 }
 
+/* Which of the page's links are on its own level, or else not. */
+static enum status add_paths(struct frontier *f, uint64_t page, uint32_t depth,
+                             bool on_level, const struct admission *list,
+                             size_t n)
+{
+    uint64_t *ids = xmalloc((n + 1) * sizeof *ids);
+    size_t count = 0;
+    enum status st;
+
+    for (size_t i = 0; i < n; i++)
+        if (!list[i].blocked && list[i].id != 0 &&
+            (list[i].item->depth == depth) == on_level)
+            ids[count++] = list[i].id;
+    st = path_log_add(f->path_log, page, on_level, ids, count);
+    free(ids);
+    return st;
+}
+
+static enum status record_paths(struct frontier *f,
+                                const struct engine_done *done,
+                                const struct admission *list, size_t n)
+{
+    const struct lease_record *page = lease_find(f->leases, done->id);
+    enum status st;
+
+    if (page == NULL || n == 0)
+        return STATUS_OK;
+    st = add_paths(f, done->id, page->lease.depth, false, list, n);
+    return st == STATUS_OK
+               ? add_paths(f, done->id, page->lease.depth, true, list, n)
+               : st;
+}
+
 static bool redirects(const struct engine_done *d)
 {
     return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
@@ -472,7 +505,7 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
                          int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
-    bool all_ids = f->o.record_links || f->o.compare_text;
+    bool all_ids = f->o.record_links || f->o.compare_text || f->keeps_paths;
     size_t *first = xcalloc(n, sizeof *first), total = 0, fresh = 0;
     struct admission *list = NULL;
     uint64_t repeats = 0;
@@ -485,6 +518,9 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
     fault_point("ack-admitted");
     if (st == STATUS_OK)
         st = record_links(f, list, total);
+    for (size_t i = 0; st == STATUS_OK && f->keeps_paths && i < n; i++)
+        st = record_paths(f, &done[i], list + first[i],
+                          (i + 1 < n ? first[i + 1] : total) - first[i]);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
         fresh += list[i].fresh || list[i].blocked; /* not a duplicate either */
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {

@@ -7,6 +7,7 @@
  *   frontier_ack.c      the outcome of a URL, and links found on its page
  *   frontier_drop.c     links dropped before admission: counted, and kept
  *   rejudge.c           kept drops go through the pipeline again
+ *   levels.c            how far URLs are from a seed, by the shortest path
  *   frontier_lease.c    which URL goes out next
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
@@ -40,6 +41,7 @@
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/path_log.h"
 
 /* A URL that failed for now, read from disk at the start. */
 struct tries_entry {
@@ -59,7 +61,10 @@ struct rejudge {
     uint64_t reasons;  /* 1 << reason; 0: none */
     uint64_t at, upto; /* blocks: the last one done, the last of all */
     uint64_t later;    /* reasons to judge when nothing is queued */
+    uint64_t levels; /* the last path that was known to a judgement by depth */
 };
+
+struct levels;
 
 struct recent_drop;
 extern const struct engine_ops frontier_ops;
@@ -73,6 +78,7 @@ struct frontier {
     struct link_store *links;
     struct hint_store *hints;
     struct drop_log *drop_log;
+    struct path_log *path_log;
     struct schedule_random random;
 
     struct heap due; /* of struct host_queue by place: all of them; if grouped,
@@ -97,7 +103,8 @@ struct frontier {
 
     struct recent_drop *recent_drops; /* frontier_drop.c; NULL: none */
     struct rejudge rejudge;
-    bool keeps_paths; /* every page that a URL is found on counts */
+    bool keeps_paths;      /* there is, or was, a limit to the depth */
+    struct levels *levels; /* levels.c; NULL: nobody wants to know */
 
     bool links_noted;     /* link_store_note was called in this run */
     int64_t dirty_since;  /* `now` of the first change since the commit */
@@ -341,6 +348,18 @@ MUST_CHECK enum status frontier_keep_row(struct frontier *f,
 bool frontier_may_return(enum outcome_reason r);
 /* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);
+
+/* ---- of levels.c ---- */
+
+/* From now on, and in later runs, which URLs each page led to is kept. */
+MUST_CHECK enum status frontier_keep_paths(struct frontier *f);
+MUST_CHECK enum status levels_restore(struct frontier *f);
+/* Some more of the work, when nothing is queued. */
+MUST_CHECK enum status levels_step(struct frontier *f, bool *done);
+void levels_free(struct frontier *f);
+/* The least depth at which URL `id` is known, if that is less; when the work is
+ * done. */
+uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise);
 
 /* ---- of rejudge.c ---- */
 

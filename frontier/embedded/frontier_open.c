@@ -60,6 +60,8 @@ static enum status open_parts(struct frontier *f)
         st = hint_store_open(&f->hints, s->db);
     if (st == STATUS_OK)
         st = drop_log_open(&f->drop_log, s->db);
+    if (st == STATUS_OK)
+        st = path_log_open(&f->path_log, s->db);
     return st;
 }
 

@@ -6,8 +6,13 @@
  * only drops whose reason may be lifted are judged. URLs that pass now are
  * admitted like any link and leave the log; others get their new reason. Both
  * happen in one transaction with the mark of progress (meta.rejudge: reasons,
- * last block done, last block of all, reasons for later), so a crash in between
- * goes on there; judging a block twice does no harm.
+ * last block done, last block of all, reasons for later, last path known when
+ * the depth was judged), so a crash in between goes on there; judging a block
+ * twice does no harm.
+ *
+ * What was dropped for its depth may be nearer to a seed than was known then.
+ * When no URL is queued, the shortest paths are found (levels.c), and these
+ * drops are judged by them; again after what that lets in.
  *
  * A URL that was admitted and then skipped has a row. Rows never change, so it
  * gets a new one (URL_ROW_AGAIN), which its digest belongs to from then on.
@@ -35,25 +40,26 @@ static bool has_reason(uint64_t reasons, unsigned r)
 static enum status write_mark(struct frontier *f)
 {
     const struct rejudge *j = &f->rejudge;
-    char text[96];
+    char text[128];
 
-    snprintf(text, sizeof text, "%llu %llu %llu %llu",
+    snprintf(text, sizeof text, "%llu %llu %llu %llu %llu",
              (unsigned long long)j->reasons, (unsigned long long)j->at,
-             (unsigned long long)j->upto, (unsigned long long)j->later);
+             (unsigned long long)j->upto, (unsigned long long)j->later,
+             (unsigned long long)j->levels);
     return frontier_store_set_meta(f->store, MARK, bytes_of_str(text));
 }
 
 enum status rejudge_restore(struct frontier *f)
 {
     struct rejudge *j = &f->rejudge;
-    unsigned long long n[4] = {0};
+    unsigned long long n[5] = {0};
     struct buf text;
     enum status st;
 
     buf_init(&text, 256);
     st = frontier_store_meta(f->store, MARK, &text);
-    if (st == STATUS_OK && sscanf(buf_str(&text), "%llu %llu %llu %llu", &n[0],
-                                  &n[1], &n[2], &n[3]) != 4) {
+    if (st == STATUS_OK && sscanf(buf_str(&text), "%llu %llu %llu %llu %llu",
+                                  &n[0], &n[1], &n[2], &n[3], &n[4]) != 5) {
         log_error("store is damaged", "meta=" MARK);
         st = STATUS_DAMAGED;
     }
@@ -62,7 +68,8 @@ enum status rejudge_restore(struct frontier *f)
     j->at = n[1];
     j->upto = n[2];
     j->later = n[3] & ENGINE_MAY_RETURN;
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    j->levels = n[4];
+    return st == STATUS_OK || st == STATUS_NOT_FOUND ? levels_restore(f) : st;
 }
 
 static enum status begin(struct frontier *f, uint64_t reasons)
@@ -78,6 +85,12 @@ static enum status begin(struct frontier *f, uint64_t reasons)
     return st == STATUS_OK ? write_mark(f) : st;
 }
 
+static bool wants_paths(const struct frontier *f)
+{
+    return !f->keeps_paths && f->o.judge.scope != NULL &&
+           scope_limits_depth(f->o.judge.scope);
+}
+
 enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now)
 {
     struct frontier *f = (struct frontier *)e;
@@ -85,23 +98,35 @@ enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now)
 
     f->rejudge.ready = true;
     reasons &= ENGINE_MAY_RETURN;
-    if (reasons == 0)
-        return STATUS_OK;
-    st = frontier_touch(f, now);
-    if (st == STATUS_OK)
-        st = begin(f, reasons);
+    if (reasons != 0 || wants_paths(f))
+        st = frontier_touch(f, now);
+    if (st == STATUS_OK && wants_paths(f))
+        st = frontier_keep_paths(f);
+    if (st != STATUS_OK || reasons == 0)
+        return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+    st = begin(f, reasons);
     if (lease_count(f->leases) > 0) /* fetchers may use the old settings */
         f->rejudge.later |= reasons;
+    f->rejudge.levels = 0; /* other depths may pass now */
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+/* Were links found since drops were last judged by their shortest paths? */
+static bool wants_levels(const struct frontier *f)
+{
+    return f->keeps_paths &&
+           has_reason(drop_log_reasons(f->drop_log), REASON_DEPTH) &&
+           path_log_last(f->path_log) != f->rejudge.levels;
 }
 
 bool rejudge_is_due(const struct frontier *f)
 {
     const struct rejudge *j = &f->rejudge;
 
-    return j->ready &&
-           (j->reasons != 0 ||
-            (j->later != 0 && frontier_store_pending_all(f->store) == 0));
+    if (!j->ready || f->o.judge.scope == NULL)
+        return false;
+    return j->reasons != 0 || (frontier_store_pending_all(f->store) == 0 &&
+                               (j->later != 0 || wants_levels(f)));
 }
 
 /* ---- one URL ---- */
@@ -142,16 +167,18 @@ static bool link_stays(const struct frontier *f, const struct kept_drop *k)
 struct returning {
     struct engine_item *items;
     struct admission *list;
+    bool *on_level; /* of the page it was found on */
     size_t count;
 };
 
 static void take(struct returning *r, const struct engine_item *item,
-                 uint64_t via)
+                 uint64_t via, bool on_level)
 {
     struct engine_item *copy = &r->items[r->count];
 
     *copy = *item;
     candidate_moved(copy, xstrndup(item->url.at, item->url.len));
+    r->on_level[r->count] = on_level;
     r->list[r->count++] = (struct admission){.item = copy, .via = via};
 }
 
@@ -161,12 +188,14 @@ static void returning_fini(struct returning *r)
         free((char *)(uintptr_t)r->items[i].url.at);
     free(r->items);
     free(r->list);
+    free(r->on_level);
 }
 
 static enum outcome_reason judge_link(struct frontier *f, struct url *u,
                                       const struct kept_drop *k,
                                       struct returning *in)
 {
+    uint32_t step = k->on_its_level ? 0 : 1;
     struct engine_item item = {.depth = k->depth,
                                .hops = k->hops,
                                .kind = k->kind};
@@ -174,9 +203,11 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
 
     if (link_stays(f, k))
         return (enum outcome_reason)k->reason;
+    if (k->via != 0 && k->depth >= step)
+        item.depth = levels_of(f, k->via, k->depth - step) + step;
     no = ask_scope(f, u, k->text, &item);
     if (no == REASON_NONE)
-        take(in, &item, k->via);
+        take(in, &item, k->via, k->on_its_level);
     return no;
 }
 
@@ -246,7 +277,7 @@ static enum status readmit(struct frontier *f, const struct kept_drop *k,
 {
     struct digest d = row_digest(&f->base->key, f->store, row);
     struct url_row again = *row;
-    uint64_t id = 0;
+    uint64_t id = 0, same;
     enum status st = exact_set_find(f->base->exact, &d, 1, &id);
 
     if (st != STATUS_OK || id != row->id ||
@@ -263,7 +294,9 @@ static enum status readmit(struct frontier *f, const struct kept_drop *k,
     frontier_store_add(f->store, "readmitted", 1);
     frontier_note_root(f, again.depth, id);
     frontier_reschedule(f, frontier_host(f, row->queue));
-    return STATUS_OK;
+    same = id; /* what led to the one leads to the other */
+    return f->keeps_paths ? path_log_add(f->path_log, row->id, true, &same, 1)
+                          : STATUS_OK;
 }
 
 static enum status judge_row(struct frontier *f, struct url *u,
@@ -277,6 +310,7 @@ static enum status judge_row(struct frontier *f, struct url *u,
     *no = (enum outcome_reason)k->reason;
     if (st != STATUS_OK || row_stays(f, k, &row))
         return st;
+    row.depth = levels_of(f, k->id, row.depth);
     item = (struct engine_item){.depth = row.depth,
                                 .hops = row.hops,
                                 .kind = row.kind,
@@ -286,7 +320,7 @@ static enum status judge_row(struct frontier *f, struct url *u,
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
         return readmit(f, k, &row, wall_ms);
-    take(in, &item, row.via); /* its form has changed */
+    take(in, &item, row.via, row.hops > 0); /* its form has changed */
     return STATUS_OK;
 }
 
@@ -322,16 +356,36 @@ static enum status sift(struct frontier *f, struct drop_block *b,
     return st;
 }
 
+/* Their pages lead to them, whether they were new or not. */
+static enum status add_paths(struct frontier *f, const struct returning *in)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < in->count; i++) {
+        uint64_t to = in->list[i].id;
+
+        if (to != 0 && in->list[i].via != 0)
+            st = path_log_add(f->path_log, in->list[i].via, in->on_level[i],
+                              &to, 1);
+    }
+    return st;
+}
+
 static enum status judge_block(struct frontier *f, struct drop_block *b,
                                int64_t wall_ms)
 {
     struct returning in = {.items = xcalloc(b->count + 1, sizeof *in.items),
-                           .list = xcalloc(b->count + 1, sizeof *in.list)};
+                           .list = xcalloc(b->count + 1, sizeof *in.list),
+                           .on_level =
+                               xcalloc(b->count + 1, sizeof *in.on_level)};
     bool changed = false;
     enum status st = sift(f, b, &in, wall_ms, &changed);
 
     if (st == STATUS_OK && in.count > 0)
-        st = frontier_admit(f, f->o.crawl, in.list, in.count, false, wall_ms);
+        st = frontier_admit(f, f->o.crawl, in.list, in.count, f->keeps_paths,
+                            wall_ms);
+    if (st == STATUS_OK && f->keeps_paths)
+        st = add_paths(f, &in);
     if (st == STATUS_OK && changed)
         st = drop_log_rewrite(f->drop_log, b->number, b->at, b->count);
     returning_fini(&in);
@@ -357,21 +411,44 @@ static enum status judge_blocks(struct frontier *f, int64_t wall_ms)
     }
     if (st == STATUS_NOT_FOUND) {
         j->reasons = 0;
+        levels_free(f);
         st = STATUS_OK;
     }
     return st;
 }
 
+/* What waits until nothing is queued: first the paths, then the drops. */
+static enum status begin_later(struct frontier *f)
+{
+    uint64_t reasons = f->rejudge.later;
+    bool done = true;
+    enum status st = STATUS_OK;
+
+    if (wants_levels(f)) {
+        reasons |= UINT64_C(1) << REASON_DEPTH;
+        st = levels_step(f, &done);
+    }
+    if (st != STATUS_OK || !done)
+        return st;
+    f->rejudge.levels = path_log_last(f->path_log);
+    return begin(f, reasons);
+}
+
 enum status rejudge_step(struct frontier *f, int64_t now, int64_t wall_ms)
 {
-    enum status st;
+    enum status st = STATUS_OK;
 
-    if (!rejudge_is_due(f))
-        return STATUS_OK;
+    if (f->rejudge.ready && wants_paths(f)) { /* a limit came meanwhile */
+        st = frontier_touch(f, now);
+        if (st == STATUS_OK)
+            st = frontier_keep_paths(f);
+    }
+    if (st != STATUS_OK || !rejudge_is_due(f))
+        return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
     st = frontier_touch(f, now);
     if (st == STATUS_OK && f->rejudge.reasons == 0)
-        st = begin(f, f->rejudge.later);
-    if (st == STATUS_OK)
+        st = begin_later(f);
+    if (st == STATUS_OK && f->rejudge.reasons != 0)
         st = judge_blocks(f, wall_ms);
     if (st == STATUS_OK)
         st = write_mark(f);

@@ -134,6 +134,9 @@ const char *const schema_sql[] = {
     /* those that a setting may let in some day, packed: rows/drop_log.c */
     "CREATE TABLE kept_drop(seq INTEGER PRIMARY KEY, reasons INTEGER,"
     " count INTEGER, entries BLOB)",
+    /* which URLs a page led to: rows/path_log.c */
+    "CREATE TABLE path(seq INTEGER PRIMARY KEY, src INTEGER,"
+    " on_level INTEGER, dst BLOB)",
     /* ---- for people ---- */
     "CREATE VIEW urls AS SELECT u.id, o.prefix || u.path AS url,"
     " q.crawl, q.key AS queue, u.depth, u.hops,"
@@ -202,6 +205,7 @@ const struct db_added schema_added[] = {
     {.table = "drop_count", .was = "skip"},
     {.table = "drop_example", .was = "skip_example"},
     {.table = "kept_drop"},
+    {.table = "path"},
     {.table = "item_queue", .column = "completed", .before = "0",
      .fill = "UPDATE item_queue SET completed = 0"},
     {.table = "item_queue", .column = "removed_count", .before = "0",

@@ -18,9 +18,9 @@
  *                                one before
  *
  * Links of a page mostly begin alike, and a page's drops come one after the
- * other: 17 octets an entry in a crawl of ours, where a row each took 92. The
- * first entry of a block has nothing before it, so that each block can be read
- * and written alone.
+ * other: 54 octets an entry, all told, for URLs of 65 in a crawl of the test
+ * web, whose links follow no order. The first entry of a block has nothing
+ * before it, so that each block can be read and written alone.
  */
 #include "storage/rows/drop_log.h"
 
@@ -60,7 +60,7 @@ struct packer {
 struct drop_log {
     struct db *d;
     struct packer fresh, again; /* appended; rewritten */
-    uint64_t last, count, bytes;
+    uint64_t last, count, bytes, reasons;
     /* the block read last */
     uint64_t read;
     struct buf raw, texts, text;
@@ -277,6 +277,17 @@ static enum status unpack_all(struct drop_log *l, struct drop_block *out)
 
 /* ---- life ---- */
 
+static enum status read_reasons(struct drop_log *l)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(l->d, &q, "SELECT reasons FROM kept_drop");
+
+    while (st == STATUS_OK && (st = db_step(l->d, q)) == STATUS_OK)
+        l->reasons |= (uint64_t)sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 static enum status read_sums(struct drop_log *l)
 {
     int64_t last = 0, count = 0, bytes = 0;
@@ -292,6 +303,8 @@ static enum status read_sums(struct drop_log *l)
                        &bytes);
     if (st == STATUS_OK && (last < 0 || count < 0 || bytes < 0))
         st = db_damaged("kept_drop", last, "makes no sense");
+    if (st == STATUS_OK)
+        st = read_reasons(l);
     l->last = (uint64_t)last;
     l->count = (uint64_t)count;
     l->bytes = (uint64_t)bytes;
@@ -367,6 +380,11 @@ uint64_t drop_log_count(const struct drop_log *l)
     return l->count + l->fresh.count;
 }
 
+uint64_t drop_log_reasons(const struct drop_log *l)
+{
+    return l->reasons | l->fresh.reasons;
+}
+
 uint64_t drop_log_bytes(const struct drop_log *l)
 {
     return l->bytes + l->fresh.out.len;
@@ -379,6 +397,7 @@ static enum status write(struct drop_log *l, sqlite3_stmt *s, uint64_t number,
 {
     enum status st;
 
+    l->reasons |= p->reasons;
     sqlite3_bind_int64(s, 1, (int64_t)number);
     sqlite3_bind_int64(s, 2, (int64_t)p->reasons);
     sqlite3_bind_int64(s, 3, (int64_t)p->count);

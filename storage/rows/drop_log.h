@@ -52,6 +52,8 @@ uint64_t drop_log_last(const struct drop_log *l);
 /* Entries, and octets they take; what was added since the flush included. */
 uint64_t drop_log_count(const struct drop_log *l);
 uint64_t drop_log_bytes(const struct drop_log *l);
+/* Bit r: there has been an entry of reason r, maybe one that is gone. */
+uint64_t drop_log_reasons(const struct drop_log *l);
 
 /* ---- reading, and taking out what was let in ---- */
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * levels.c - how far URLs are from a seed, by the shortest path known.
+ *
+ * A URL's row has the depth at which it was first found. That is right as a
+ * rule, for queues are first in first out; but a slow host may hold a shortcut.
+ * What it would change is known at the end alone, and matters only where a
+ * limit to the depth kept something out. So nothing is done while URLs are
+ * queued; then the log of paths (storage/rows/path_log.h) is read from end to
+ * end until no URL comes nearer: twice as a rule, since pages stand in it about
+ * as they lie in levels. (To follow each improvement at once would need the
+ * links of a page by its number, an index as large as the log.)
+ *
+ * Two octets a URL while this lasts. It decides nothing that a crash could
+ * leave half done: the next run begins again.
+ */
+#include <stdlib.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+#define ROWS_AT_ONCE  16384
+#define PAGES_AT_ONCE 2048
+#define FARTHEST      UINT16_MAX /* and beyond */
+
+#define MARK          "paths" /* in meta: they are kept */
+
+struct levels {
+    uint16_t *of; /* by id */
+    uint64_t last, at;
+    bool rows_read, changed, done;
+};
+
+enum status frontier_keep_paths(struct frontier *f)
+{
+    f->keeps_paths = true;
+    return frontier_store_set_meta(f->store, MARK, bytes_of_str("1"));
+}
+
+enum status levels_restore(struct frontier *f)
+{
+    struct buf mark;
+    enum status st;
+
+    buf_init(&mark, 64);
+    st = frontier_store_meta(f->store, MARK, &mark);
+    f->keeps_paths = st == STATUS_OK;
+    buf_fini(&mark);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static void take_row(void *ctx, const struct url_row *row)
+{
+    struct levels *l = ctx;
+
+    l->of[row->id] = (uint16_t)(row->depth < FARTHEST ? row->depth : FARTHEST);
+}
+
+static void take_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
+{
+    struct levels *l = ctx;
+    uint32_t level;
+
+    if (from > l->last || to > l->last)
+        return;
+    level = l->of[from] + (on_level ? 0U : 1U);
+    if (level >= l->of[to])
+        return;
+    l->of[to] = (uint16_t)level;
+    l->changed = true;
+}
+
+static enum status read_rows(struct frontier *f, struct levels *l)
+{
+    enum status st = frontier_store_each(f->store, l->at + 1,
+                                         l->at + ROWS_AT_ONCE, take_row, l);
+
+    l->at += ROWS_AT_ONCE;
+    if (l->at >= l->last) {
+        l->rows_read = true;
+        l->at = 0;
+    }
+    return st;
+}
+
+static enum status read_paths(struct frontier *f, struct levels *l)
+{
+    enum status st =
+        path_log_each(f->path_log, &l->at, PAGES_AT_ONCE, take_path, l);
+
+    if (st != STATUS_NOT_FOUND)
+        return st;
+    l->done = !l->changed;
+    l->changed = false;
+    l->at = 0;
+    return STATUS_OK;
+}
+
+static struct levels *levels_new(uint64_t last)
+{
+    struct levels *l = xcalloc(1, sizeof *l);
+
+    l->last = last;
+    l->of = try_calloc(last + 1, sizeof *l->of);
+    l->done = l->of == NULL;
+    if (l->done)
+        log_warn("no memory to find shorter paths: what the depth keeps out "
+                 "goes by the first path found",
+                 "urls=%llu", (unsigned long long)last);
+    return l;
+}
+
+enum status levels_step(struct frontier *f, bool *done)
+{
+    struct levels *l = f->levels;
+    enum status st = STATUS_OK;
+
+    if (l != NULL && l->last != frontier_store_last_id(f->store)) {
+        levels_free(f); /* URLs came in between */
+        l = NULL;
+    }
+    if (l == NULL)
+        l = f->levels = levels_new(frontier_store_last_id(f->store));
+    if (!l->done)
+        st = l->rows_read ? read_paths(f, l) : read_rows(f, l);
+    *done = l->done;
+    return st;
+}
+
+void levels_free(struct frontier *f)
+{
+    if (f->levels != NULL)
+        free(f->levels->of);
+    free(f->levels);
+    f->levels = NULL;
+}
+
+uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise)
+{
+    const struct levels *l = f->levels;
+
+    if (l == NULL || !l->done || l->of == NULL || id == 0 || id > l->last ||
+        l->of[id] >= otherwise)
+        return otherwise;
+    return l->of[id];
+}
