@@ -104,6 +104,8 @@ static enum status change_settings(struct engine *e, struct crawl_setup *c,
         settings_diff(stderr, &was, s);
     if (st == STATUS_OK && settings_differ(before, s))
         st = keep(s);
+    else if (st == STATUS_OK && !known)
+        st = settings_save(before); /* under the name of today */
     if (st == STATUS_OK && !same_sitemaps(&was, s))
         st = seed_sink_sitemaps(e, c, s);
     if (st == STATUS_OK)

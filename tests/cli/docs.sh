@@ -21,7 +21,7 @@ suite_file() { find "$TOP/tests/unit" -name "test_$1.c"; }
 while read -r name; do
     case $name in
     "suite/test" | tests/cli/x.sh | "make check-unit T="* | "make check-cli T="*) ;;
-    tests/* | .ci/*) [ -e "$TOP/$name" ] || lacks "$name" ;;
+    tests/* | tools/* | .ci/*) [ -e "$TOP/$name" ] || lacks "$name" ;;
     "make fuzz T="*)
         [ -e "$TOP/fuzz/fuzz_${name#make fuzz T=}.c" ] || lacks "$name"
         ;;

@@ -138,6 +138,7 @@ for name in first links items; do
     serve_no_more
     cp log.parts log
     judge --ignore /sitemap.xml --kills 1 --in-flight 4
+    [ -e d/urlweir-settings.yaml ] && [ ! -e d/crawl.yaml ] || fail "the settings: $(ls d)"
     agrees d
     exits 0 "$URLWEIR" verify d
     ! grep -q "of format" out || fail "still old: $(cat out)"
