@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/format.h"
 
 #define LINE_CEILING 8192 /* longer lines are truncated */
 
@@ -39,17 +40,37 @@ void logger_set_around(void (*around)(bool before))
     pthread_mutex_unlock(&mtx);
 }
 
-/* Control characters and DEL become \xNN; UTF-8 passes, C1 controls do not. */
-static void add_escaped(struct buf *b, const char *s)
+bool logger_is_on(enum log_level level)
 {
-    for (const unsigned char *p = (const unsigned char *)s; *p != 0; p++) {
-        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+    return logger_enabled(level);
+}
 
-        if (*p < 0x20 || *p == 0x7f || c1)
-            buf_addf(b, "\\x%02x", *p);
-        else
-            buf_add_char(b, (char)*p);
+static void put(struct buf *line)
+{
+    buf_add_char(line, '\n');
+    pthread_mutex_lock(&mtx);
+    if (around_now != NULL)
+        around_now(true);
+    if (write(STDERR_FILENO, buf_str(line), line->len) < 0) {
+        /* stderr is gone: there is nowhere left to say so. */
     }
+    if (around_now != NULL)
+        around_now(false);
+    pthread_mutex_unlock(&mtx);
+}
+
+void logger_line(enum log_level level, struct bytes text)
+{
+    struct buf line;
+
+    if (!logger_enabled(level))
+        return;
+    buf_init(&line, 4 * LINE_CEILING + 1);
+    format_terminal(&line,
+                    bytes_of(text.at, text.len < LINE_CEILING ? text.len
+                                                              : LINE_CEILING));
+    put(&line);
+    buf_fini(&line);
 }
 
 void logger_write(enum log_level level, const char *event, const char *fmt, ...)
@@ -68,17 +89,8 @@ void logger_write(enum log_level level, const char *event, const char *fmt, ...)
     buf_addf(&line, "urlweir: %s: %s", names[level], event);
     if (details[0] != '\0') {
         buf_add_char(&line, ' ');
-        add_escaped(&line, details);
+        format_terminal(&line, bytes_of_str(details));
     }
-    buf_add_char(&line, '\n');
-    pthread_mutex_lock(&mtx);
-    if (around_now != NULL)
-        around_now(true);
-    if (write(STDERR_FILENO, buf_str(&line), line.len) < 0) {
-        /* If stderr is gone, there is nowhere left to report it. */
-    }
-    if (around_now != NULL)
-        around_now(false);
-    pthread_mutex_unlock(&mtx);
+    put(&line);
     buf_fini(&line);
 }

@@ -2,14 +2,15 @@
  * logger.h - one event, one line, key=value, on stderr.
  *
  * Data goes to stdout, never through here. Any thread may log; a line is
- * written whole. Control characters are escaped, so that no page can write to a
- * terminal or forge a line.
+ * written whole. Text in a line is escaped as by format_terminal, so that no
+ * page can write to a terminal, reverse its writing direction or forge a line.
  */
 #ifndef URLWEIR_BASE_LOGGER_H
 #define URLWEIR_BASE_LOGGER_H
 
 #include <stdbool.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 enum log_level {
@@ -26,6 +27,13 @@ enum log_level logger_level(void);
  * bar on the terminal's last line can be removed and drawn again. NULL:
  * none. */
 void logger_set_around(void (*around)(bool before));
+
+/* True if a line of this level would be written; ask before building a costly
+ * one. */
+bool logger_is_on(enum log_level level);
+/* Writes a line without level and event, escaped and truncated after some 8,000
+ * octets. */
+void logger_line(enum log_level level, struct bytes text);
 
 /* `event`: a short phrase; then `fmt` gives key=value pairs, or "". */
 void logger_write(enum log_level level, const char *event, const char *fmt, ...)

@@ -49,6 +49,23 @@ int usage_error(const struct usage *u, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
+static bool is_given(const struct command_line *c, size_t option)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (c->given[k].option == option)
+            return true;
+    return false;
+}
+
+/* -v as 'v', once more as the option behind it. */
+static size_t meant_by(const struct walk *w, size_t option, const char *value)
+{
+    bool twice = (w->u->table->spec[option].flags & OPTION_TWICE) != 0 &&
+                 strcmp(value, "true") == 0 && is_given(w->c, option);
+
+    return twice ? option + 1 : option;
+}
+
 static void add(struct command_line *c, size_t option, const char *value,
                 bool by_letter)
 {
@@ -166,7 +183,8 @@ static bool read_long(struct walk *w, const char *arg)
                                (int)name.len, name.at, t->spec[i].name);
         return false;
     }
-    add(w->c, i, off ? "false" : "true", false);
+    add(w->c, meant_by(w, i, off ? "false" : "true"), off ? "false" : "true",
+        false);
     return true;
 }
 
@@ -193,7 +211,7 @@ static bool read_letters(struct walk *w, const char *arg)
             add(w->c, i, p + 1, true);
             return true;
         }
-        add(w->c, i, "true", true);
+        add(w->c, meant_by(w, i, "true"), "true", true);
     }
     return true;
 }

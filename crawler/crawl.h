@@ -79,6 +79,14 @@ struct crawl_result {
     size_t wait_count;
 };
 
+/* Nothing is under way and nothing is due: what comes first, and when. */
+struct crawl_standstill {
+    char host[256];  /* "": it does not stand still */
+    const char *why; /* static: why that host is left alone; "": its delay */
+    unsigned http_status; /* of its last response; 0: none */
+    int64_t ns;           /* until it may be asked */
+};
+
 /* The state of a crawl for progress, status and monitors; at most 200 ms old,
  * but for `frontier`. */
 struct crawl_stats {
@@ -90,7 +98,9 @@ struct crawl_stats {
     uint64_t stuck;                 /* fetchers that do not come back */
     struct fetch_stats fetches;     /* of this run */
     struct frontier_stats frontier; /* at most a second old; at the end new */
-    bool draining;                  /* stopping: finishing what is under way */
+    double pages_rate, bytes_rate;  /* a second, see crawl_rates.h */
+    struct crawl_standstill standstill;
+    bool draining; /* stopping: finishing what is under way */
     bool paused;
 };
 

@@ -53,7 +53,12 @@ struct crawl {
     int64_t engine_at;              /* when its stats were taken; 0: not yet */
     uint64_t engine_queued;         /* URLs that were queued then */
     struct frontier_stats frontier; /* as of then */
-    enum crawl_end end; /* why it is stopping; CRAWL_RUNNING: it is not */
+    struct engine_stats counted;    /* for the rates, as of `rated_at` */
+    int64_t rated_at;               /* 0: not yet */
+    double pages_rate, bytes_rate;
+    struct crawl_standstill standstill;
+    int64_t asked_why_at; /* of its host; 0: not yet */
+    enum crawl_end end;   /* why it is stopping; CRAWL_RUNNING: it is not */
     enum status status;
     int stops_done; /* how far fetchers were told to stop */
     unsigned gone;  /* fetchers that have ended */

@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"
+#include "crawler/crawl_rates.h"
 
 #define STATS_INTERVAL  (100 * NS_PER_MS)
 #define ENGINE_INTERVAL NS_PER_S
+#define HOSTS_MOST      32 /* among which a host is looked for */
 
 /* ---- the latest answers ---- */
 
@@ -73,6 +75,72 @@ static void update_engine(struct crawl *c, int64_t now, uint64_t queued)
     c->engine_queued = queued;
 }
 
+static void update_rates(struct crawl *c, const struct engine_stats *s,
+                         int64_t now)
+{
+    int64_t ms = (now - c->rated_at) / NS_PER_MS;
+
+    if (c->rated_at != 0 && now - c->rated_at < ENGINE_INTERVAL)
+        return;
+    if (c->rated_at != 0) {
+        crawl_rate_follow(&c->pages_rate, c->counted.pages, s->pages, ms);
+        crawl_rate_follow(&c->bytes_rate, c->counted.bytes, s->bytes, ms);
+    }
+    c->counted = *s;
+    c->rated_at = now;
+}
+
+/* True: the host is among the first of that order; *w is filled in. */
+static bool find_why(struct crawl *c, enum engine_host_order by,
+                     struct crawl_standstill *w, int64_t now)
+{
+    struct engine_host_row rows[HOSTS_MOST];
+    bool all;
+    size_t n =
+        c->engine->ops->hosts(c->engine, by, HOSTS_MOST, now, rows, &all);
+
+    for (size_t i = 0; i < n; i++)
+        if (bytes_is(rows[i].host, w->host)) {
+            w->why = rows[i].why;
+            w->http_status = rows[i].http_status;
+            return true;
+        }
+    return false;
+}
+
+/* Why the host at which the crawl stands still is left alone. The engine looks
+ * at all hosts for it, so it is asked once a second at most. */
+static void ask_why(struct crawl *c, struct crawl_standstill *w, int64_t now)
+{
+    if (strcmp(c->standstill.host, w->host) == 0 &&
+        now - c->asked_why_at < ENGINE_INTERVAL) {
+        w->why = c->standstill.why;
+        w->http_status = c->standstill.http_status;
+        return;
+    }
+    c->asked_why_at = now;
+    if (!find_why(c, ENGINE_HOSTS_BLOCKED, w, now))
+        (void)find_why(c, ENGINE_HOSTS_BIGGEST, w, now);
+}
+
+static void update_standstill(struct crawl *c, const struct engine_stats *s,
+                              int64_t now)
+{
+    struct crawl_standstill w = {.why = ""};
+    struct bytes host = {"", 0};
+    int64_t due = now;
+
+    if (c->out == 0 && s->queued > 0 && c->end == CRAWL_RUNNING &&
+        !atomic_load(&c->paused))
+        due = c->engine->ops->next_due(c->engine, now, &host);
+    if (due != INT64_MAX && due - now >= NS_PER_S && host.len > 0) {
+        keep_text(w.host, sizeof w.host, host);
+        w.ns = due - now;
+        ask_why(c, &w, now);
+    }
+    c->standstill = w;
+}
+
 void crawl_publish(struct crawl *c, int64_t now, bool force)
 {
     struct crawl_stats s = {.draining = c->end != CRAWL_RUNNING,
@@ -86,6 +154,11 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     if (c->o.connections != NULL)
         connection_budget_update(c->o.connections, s.engine.memory);
     s.frontier = c->frontier;
+    update_rates(c, &s.engine, now);
+    update_standstill(c, &s.engine, now);
+    s.pages_rate = c->pages_rate;
+    s.bytes_rate = c->bytes_rate;
+    s.standstill = c->standstill;
     s.stuck = watchdog_stuck(c->watchdog);
     for (unsigned i = 0; i < c->o.threads; i++) {
         const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);

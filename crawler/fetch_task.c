@@ -393,6 +393,7 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     struct engine_host_news *host = &r->done.host;
 
     host->ended = result->ended;
+    host->http_status = result->response->status;
     host->slow_down = f.http_status == 429;
     if (host->slow_down || f.http_status == 503)
         host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);

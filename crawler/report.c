@@ -220,6 +220,7 @@ static void fill_host_news(struct draft *d)
     if (result->end == FETCH_ADDRESS || result->end == FETCH_PORT)
         return; /* nothing was sent, and nothing is wrong with the host */
     host->ended = result->ended;
+    host->http_status = status;
     host->unreachable = report_is_unreachable(result->end);
     host->silent = host->unreachable && result->transient;
     host->slow_down = status == 429;

@@ -86,6 +86,7 @@ struct engine_host_news {
     int64_t crawl_delay_ms; /* from robots.txt; -1: none, -2: not read */
     int64_t retry_after_ms; /* -1: none */
     bool slow_down;         /* 429 */
+    uint16_t http_status;   /* of that answer; 0: there was none */
     bool unreachable;       /* DNS, connect or TLS failed, or robots.txt did: it
                                waits, see frontier_reach.c */
     bool silent;            /* of an unreachable host: nothing came that could

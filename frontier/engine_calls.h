@@ -99,13 +99,14 @@ enum engine_host_state {
 struct engine_host_row {
     struct bytes host; /* lives as long as `e` */
     enum engine_host_state state;
-    const char *why;     /* static: why it is blocked or dead; or "" */
-    uint64_t queued;     /* URLs not done */
-    uint64_t fetched;    /* responses in this run, as far as remembered */
-    uint32_t failures;   /* in a row */
-    uint32_t latency_us; /* moving average of response times; 0: none yet */
-    int64_t delay;       /* current ns between two requests */
-    uint32_t limit;      /* most URLs done, by a person; 0: none */
+    const char *why;      /* static: why it is blocked or dead; or "" */
+    uint16_t http_status; /* of its last response in this run; 0: none */
+    uint64_t queued;      /* URLs not done */
+    uint64_t fetched;     /* responses in this run, as far as remembered */
+    uint32_t failures;    /* in a row */
+    uint32_t latency_us;  /* moving average of response times; 0: none yet */
+    int64_t delay;        /* current ns between two requests */
+    uint32_t limit;       /* most URLs done, by a person; 0: none */
     int64_t due; /* when it may be asked; INT64_MAX: not before a lease ends */
 };
 

@@ -27,6 +27,9 @@ static const struct {
     {"verbose", NULL,
      "it is no setting of a crawl in a service; leave it out, and start the "
      "service with --verbose"},
+    {"decisions", NULL,
+     "it is no setting of a crawl in a service; leave it out, and start the "
+     "service with --verbose"},
     {"progress", NULL,
      "it is no setting of a crawl in a service; leave it out, and look with "
      "`urlweir status`, at the dashboard or at /v1/events"},

@@ -240,7 +240,9 @@ bool crawl_setup_init(struct crawl_setup *c, const struct crawl_settings *s,
     enum status st;
 
     buf_init(&why, 4096);
-    if (s->verbose)
+    if (s->decisions)
+        logger_set_level(LOG_LEVEL_DEBUG);
+    else if (s->verbose)
         logger_set_level(LOG_LEVEL_INFO);
     st = crawl_setup_make(c, s, &why);
     if (st != STATUS_OK) {

@@ -377,8 +377,13 @@ static const struct option_spec specs[] = {
      .flags = OPTION_OF_RUN,
      .help = "errors only, and no progress unless --progress asks for it"},
     {.name = "verbose", .letter = 'v', FLAG(verbose), .section = OUTPUT,
+     .flags = OPTION_OF_RUN | OPTION_TWICE,
+     .help = "a line for each URL that is done: status, reason, size, time, "
+             "URL; -vv is --decisions"},
+    {.name = "decisions", FLAG(decisions), .section = OUTPUT,
      .flags = OPTION_OF_RUN,
-     .help = "log what is done"},
+     .help = "lines of --verbose, and why links are dropped, URLs tried again "
+             "and hosts left alone"},
     {.name = "progress", CHOICE(progress, enum progress_choice),
      .fallback = "auto", .section = OUTPUT, .flags = OPTION_OF_RUN,
      .help = "on stderr: a bar on a terminal and lines elsewhere, always a "

@@ -27,7 +27,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 87 /* rows of the table */
+#define CRAWL_OPTIONS 88 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -141,6 +141,7 @@ struct crawl_settings {
     char *jsonl;                   /* file for lines, "-": stdout; or NULL */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log errors only; log what is done, too */
+    bool decisions;                /* and why */
     enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */
     char *metrics;                 /* HOST:PORT where HTTP is served, or NULL */
     bool metrics_open;             /* also to others than this machine */

@@ -213,7 +213,7 @@ static enum status check_filter(const struct crawl_settings *s,
 
 static enum status check_pairs(struct crawl_settings *s, struct buf *error)
 {
-    if (s->quiet && s->verbose) {
+    if (s->quiet && (s->verbose || s->decisions)) {
         buf_add_str(error, "-q and -v: the one asks for less, the other for "
                            "more; give one of them");
         return STATUS_ARG;

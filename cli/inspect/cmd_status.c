@@ -19,6 +19,7 @@
 #include "cli/inspect/unresponsive.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
+#include "cli/report/progress.h"
 #include "crawler/crawl_counters.h"
 #include "frontier/url/ip.h"
 #include "storage/rows/served_log.h"
@@ -252,19 +253,86 @@ static void set_sandbox(json_t *o, const char *dir)
     buf_fini(&text);
 }
 
+/* What the process says of its pace; of numbers, none but what they should be.
+ */
+static void set_pace(json_t *o, const json_t *live)
+{
+    static const struct {
+        const char *name, *theirs;
+    } rates[] = {{"elapsed", "elapsed_seconds"},
+                 {"pages_per_second", "pages_per_second"},
+                 {"bytes_per_second", "bytes_per_second"}};
+    json_t *waiting = json_object_get(live, "waiting");
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        json_t *value = json_object_get(live, rates[i].theirs);
+
+        if (json_is_number(value))
+            json_object_set(o, rates[i].name, value);
+    }
+    if (json_is_object(waiting))
+        json_object_set(o, "waiting", waiting);
+}
+
+static void take_wait(const json_t *waiting, struct crawl_standstill *w)
+{
+    const char *host = json_string_value(json_object_get(waiting, "host"));
+    const char *why = json_string_value(json_object_get(waiting, "why"));
+    double s = json_number_value(json_object_get(waiting, "seconds"));
+
+    snprintf(w->host, sizeof w->host, "%s", host != NULL ? host : "");
+    w->why = why != NULL ? why : "";
+    w->http_status =
+        (unsigned)json_integer_value(json_object_get(waiting, "http_status"));
+    w->ns = s > 0 && s < 1e9 ? (int64_t)(s * NS_PER_S) : 0;
+}
+
+/* "running for 3m12s: 9.8 pages and 91 KiB a second" */
+static void print_pace(const json_t *o)
+{
+    const json_t *elapsed = json_object_get(o, "elapsed");
+    const json_t *waiting = json_object_get(o, "waiting");
+    struct crawl_standstill w;
+    struct buf b;
+
+    if (!json_is_number(elapsed))
+        return;
+    buf_init(&b, 4096);
+    buf_add_str(&b, "  in this run: ");
+    format_duration(&b, (int64_t)(json_number_value(elapsed) * 1000));
+    buf_add_str(&b, ", ");
+    format_rate(&b, json_number_value(json_object_get(o, "pages_per_second")));
+    buf_add_str(&b, " pages and ");
+    format_size(&b, (uint64_t)json_number_value(
+                        json_object_get(o, "bytes_per_second")));
+    buf_add_str(&b, " a second\n");
+    if (json_is_object(waiting)) {
+        take_wait(waiting, &w);
+        buf_add_str(&b, "  ");
+        progress_wait(&b, &w);
+        buf_add_char(&b, '\n');
+    }
+    fputs(buf_str(&b), stdout);
+    buf_fini(&b);
+}
+
 static json_t *status_json(struct reader *r)
 {
     json_t *o = json_object(), *reasons = json_object(), *silent = NULL;
     struct crawl_stats crawl = {.active = 0};
-    char at[CLOCK_ISO_SIZE], live[LIVE_STATE_SIZE];
-    bool lives = r->holder > 0 && live_state(r->dir, live);
+    char at[CLOCK_ISO_SIZE];
+    json_t *live = r->holder > 0 ? live_state(r->dir) : NULL;
+    const char *state = json_string_value(json_object_get(live, "state"));
 
     json_object_set_new(o, "dir", json_string(r->dir));
-    json_object_set_new(o, "state", json_string(lives ? live : crawl_state(r)));
+    json_object_set_new(o, "state",
+                        json_string(state != NULL ? state : crawl_state(r)));
     if (r->holder > 0)
         json_object_set_new(o, "pid", json_integer(r->holder));
     if (r->holder > 0)
         set_sandbox(o, r->dir);
+    set_pace(o, live);
+    json_decref(live);
     crawl_stats_of_store(r->store, &crawl);
     for (size_t i = 0; i < CRAWL_COUNTERS; i++)
         if (crawl_counter_is_stored(&crawl_counters[i]))
@@ -322,6 +390,7 @@ static void status_text_out(const json_t *o)
     if (json_object_get(o, "sandbox") != NULL)
         printf("  sandbox: %s\n",
                json_string_value(json_object_get(o, "sandbox")));
+    print_pace(o);
     counter_rows(o);
     unresponsive_print(json_object_get(o, "unresponsive"));
     if (json_is_true(json_object_get(o, "filter_overfull")))

@@ -2,8 +2,6 @@
 /* live_state.c - what a crawl that runs says of its own state. */
 #include "cli/inspect/live_state.h"
 
-#include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/control/control_client.h"
@@ -20,53 +18,49 @@ static bool is_meant(const json_t *crawl, const char *name)
 }
 
 /* Not one of these words: not taken. */
-static bool take_state(const json_t *crawl, char out[LIVE_STATE_SIZE])
+static bool is_alive(const json_t *crawl)
 {
     static const char *const words[] = {"running", "paused", "waiting",
                                         "stopping"};
     const char *state = json_string_value(json_object_get(crawl, "state"));
 
     for (size_t i = 0; state != NULL && i < sizeof words / sizeof *words; i++)
-        if (strcmp(state, words[i]) == 0) {
-            snprintf(out, LIVE_STATE_SIZE, "%s", state);
+        if (strcmp(state, words[i]) == 0)
             return true;
-        }
     return false;
 }
 
 /* A service has several crawls, and its own directory is that of none. */
-static bool ask(struct control_client *c, char out[LIVE_STATE_SIZE],
-                struct buf *why)
+static json_t *ask(struct control_client *c, struct buf *why)
 {
     const struct control_place *place = control_client_place(c);
-    json_t *answer = NULL, *one;
-    bool found = false;
+    json_t *answer = NULL, *one, *found = NULL;
     size_t i;
 
     if (place->service && place->crawl == NULL)
-        return false;
+        return NULL;
     if (control_client_ask(c, "GET", "/v1/crawls", NULL, &answer, why) !=
         STATUS_OK)
-        return false;
+        return NULL;
     json_array_foreach(json_object_get(answer, "crawls"), i, one)
     {
-        if (!found && is_meant(one, place->crawl))
-            found = take_state(one, out);
+        if (found == NULL && is_meant(one, place->crawl) && is_alive(one))
+            found = json_incref(one);
     }
     json_decref(answer);
     return found;
 }
 
-bool live_state(const char *dir, char out[LIVE_STATE_SIZE])
+json_t *live_state(const char *dir)
 {
     const struct control_options o = {.timeout_ms = PATIENCE_MS};
     struct control_client *c = NULL;
+    json_t *found = NULL;
     struct buf why;
-    bool found;
 
     buf_init(&why, (size_t)64 << 10);
-    found = control_client_open(&c, dir, &o, &why) == STATUS_OK &&
-            ask(c, out, &why);
+    if (control_client_open(&c, dir, &o, &why) == STATUS_OK)
+        found = ask(c, &why);
     control_client_free(c);
     buf_fini(&why);
     return found;

@@ -7,12 +7,12 @@
 #ifndef URLWEIR_CLI_INSPECT_LIVE_STATE_H
 #define URLWEIR_CLI_INSPECT_LIVE_STATE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
-#define LIVE_STATE_SIZE 16
-
-/* "running", "paused", "waiting" or "stopping" of the crawl in `dir`. False:
- * nobody runs it, or nobody answers within a second. */
-bool live_state(const char *dir, char out[LIVE_STATE_SIZE]);
+/* A crawl as `GET /v1/crawls` has it, with a "state" that is one of "running",
+ * "paused", "waiting" and "stopping"; json_decref() frees. NULL: nobody runs
+ * the crawl in `dir`, or nobody answers within a second. */
+json_t *live_state(const char *dir);
 
 #endif

@@ -28,7 +28,7 @@ static const char erase[] = "\r\x1b[K";
 
 /* What stands there, under mtx; "" while there is none. */
 static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
-static char live[LIVE_LINE_MOST + 16];
+static char live[LIVE_LINE_MOST + 256]; /* colours take no columns */
 
 void live_line_put(struct bytes text)
 {
@@ -56,6 +56,14 @@ bool live_line_possible(void)
 
     return isatty(STDERR_FILENO) && term != NULL && term[0] != '\0' &&
            strcmp(term, "dumb") != 0;
+}
+
+/* https://no-color.org */
+bool live_line_colour(void)
+{
+    const char *no = getenv("NO_COLOR");
+
+    return live_line_possible() && (no == NULL || no[0] == '\0');
 }
 
 void live_line_begin(void)

@@ -18,12 +18,15 @@
 
 /* Is stderr a terminal that can take one? */
 bool live_line_possible(void);
+/* And may it have colours? Not if NO_COLOR is set. */
+bool live_line_colour(void);
 /* From here to live_line_end() log lines make way for it. */
 void live_line_begin(void);
 void live_line_end(void); /* takes it away */
 /* Columns for live_line_draw(), at most LIVE_LINE_MOST. */
 size_t live_line_width(void);
-/* `text`: printable, no line end. Nothing happens when it is there already. */
+/* `text`: printable but for colours, no line end. Nothing happens when it is
+ * there already. */
 void live_line_draw(const char *text);
 
 /* For those who report in lines of their own: straight to stderr. */

@@ -69,7 +69,7 @@ static void write_progress(struct progress *p, const struct crawl_stats *s,
 
     buf_init(&b, 4096);
     if (p->mode == MODE_BAR) {
-        progress_bar(&b, s, &p->rates, live_line_width());
+        progress_bar(&b, s, &p->rates, live_line_width(), live_line_colour());
         live_line_draw(buf_str(&b));
     } else if (p->mode == MODE_LINES) {
         progress_line(&b, s, &p->rates);

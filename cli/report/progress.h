@@ -35,6 +35,7 @@ struct progress_rates {
     int64_t elapsed_ms;  /* of this run */
     double pages, bytes; /* a second, over the last ten or so */
     int64_t eta_ms;      /* until the first limit is met; -1: nobody knows */
+    double done;         /* of --limit, or of the URLs known; 0 to 1 */
 };
 
 struct progress;
@@ -64,7 +65,9 @@ void progress_rates(struct progress_rates *r,
                     const struct engine_stats *now, int64_t ms);
 /* At most `width` columns: what matters least is left out first. */
 void progress_bar(struct buf *out, const struct crawl_stats *s,
-                  const struct progress_rates *r, size_t width);
+                  const struct progress_rates *r, size_t width, bool colour);
+/* "a.example backs off 2m43s after 503" */
+void progress_wait(struct buf *out, const struct crawl_standstill *w);
 void progress_line(struct buf *out, const struct crawl_stats *s,
                    const struct progress_rates *r);
 /* All counters of the table (crawl_counters.h), and the rates. */

@@ -1,48 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * progress_text.c - samples of a crawl as text: no clock, no terminal.
- *
- * Rates are smoothed exponentially over the time that passed, not over the
- * number of samples, so that a bar and lines show the same ones.
- */
+/* progress_text.c - samples of a crawl as text: no clock, no terminal. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "cli/report/progress.h"
 #include "crawler/crawl_counters.h"
+#include "crawler/crawl_rates.h"
 
-#define SMOOTH_MS 10000.0 /* time constant of the rates */
-#define PART_MOST 64      /* octets of one part of the bar */
+#define PART_MOST 160  /* octets of one part of the bar */
+#define GRAPH     16   /* columns of its graph */
+#define RATED_MS  5000 /* before that a rate tells little */
+#define ETA_MOST  (INT64_C(30) * 86400 * 1000) /* farther off, nobody knows */
 
 /* ---- rates ---- */
-
-static void smooth(double *rate, uint64_t before, uint64_t now, int64_t ms)
-{
-    double weight = *rate > 0 ? 1 - exp(-(double)ms / SMOOTH_MS) : 1;
-    double lately;
-
-    if (now < before)
-        return;
-    lately = (double)(now - before) * 1000.0 / (double)ms;
-    *rate += (lately - *rate) * weight;
-}
 
 /* Time until `now` reaches `limit` at this rate; -1: never, or no limit. */
 static int64_t time_to(uint64_t limit, uint64_t now, double rate)
 {
+    double ms;
+
     if (limit == 0 || rate <= 0)
         return -1;
     if (now >= limit)
         return 0;
-    return (int64_t)fmin((double)(limit - now) / rate * 1000.0, 1e15);
+    ms = (double)(limit - now) / rate * 1000.0;
+    return ms <= (double)ETA_MOST ? (int64_t)ms : -1;
 }
 
 static int64_t sooner(int64_t a, int64_t b)
 {
     return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+}
+
+/* Of --limit, else of the URLs that are known. */
+static double part_done(const struct progress_limits *limits,
+                        const struct engine_stats *now)
+{
+    if (limits->pages > 0)
+        return fmin((double)now->pages / (double)limits->pages, 1);
+    if (now->urls == 0 || now->queued > now->urls)
+        return 0;
+    return (double)(now->urls - now->queued) / (double)now->urls;
 }
 
 void progress_rates(struct progress_rates *r,
@@ -52,15 +54,17 @@ void progress_rates(struct progress_rates *r,
 {
     int64_t time_left = -1;
 
-    if (ms > 0) {
-        smooth(&r->pages, before->pages, now->pages, ms);
-        smooth(&r->bytes, before->bytes, now->bytes, ms);
-    }
+    crawl_rate_follow(&r->pages, before->pages, now->pages, ms);
+    crawl_rate_follow(&r->bytes, before->bytes, now->bytes, ms);
     if (limits->time_ms > 0)
         time_left = limits->time_ms > r->elapsed_ms
                         ? limits->time_ms - r->elapsed_ms
                         : 0;
-    r->eta_ms = sooner(time_left, time_to(limits->pages, now->pages, r->pages));
+    r->eta_ms = time_left;
+    r->done = part_done(limits, now);
+    if (r->elapsed_ms < RATED_MS)
+        return;
+    r->eta_ms = sooner(r->eta_ms, time_to(limits->pages, now->pages, r->pages));
     r->eta_ms = sooner(r->eta_ms, time_to(limits->bytes, now->bytes, r->bytes));
 }
 
@@ -69,10 +73,15 @@ void progress_rates(struct progress_rates *r,
 /* A part of the bar; those of the highest rank go first when it is narrow. */
 struct part {
     int rank;
+    const char *colour; /* "": none */
     char text[PART_MOST];
 };
 
-enum { PARTS = 9 };
+enum { PARTS = 10 };
+
+/* SGR (ECMA-48 8.3.117) */
+static const char green[] = "\x1b[32m", yellow[] = "\x1b[33m",
+                  red[] = "\x1b[31m", plain[] = "\x1b[0m";
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -82,8 +91,86 @@ static double percent(uint64_t part, uint64_t whole)
 static void keep(struct part *p, int rank, struct buf *text)
 {
     p->rank = rank;
+    p->colour = "";
     snprintf(p->text, sizeof p->text, "%s", buf_str(text));
     buf_clear(text);
+}
+
+static bool is_silence(const char *why)
+{
+    static const char *const words[] = {"dns", "connect", "tls", "timeout",
+                                        "reset"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(why, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What is said of a host before and after the time. */
+static void words_of(const struct crawl_standstill *w, struct buf *before,
+                     struct buf *behind)
+{
+    bool failed = w->http_status == 429 || w->http_status >= 500;
+
+    if (strcmp(w->why, "back_off") == 0 || (w->why[0] == '\0' && failed)) {
+        buf_add_str(before, " backs off ");
+        if (w->http_status != 0)
+            buf_addf(behind, " after %u", w->http_status);
+    } else if (w->why[0] == '\0') {
+        buf_add_str(before, " is asked again in ");
+    } else if (strcmp(w->why, "operator") == 0) {
+        buf_add_str(before, " is blocked for ");
+    } else if (is_silence(w->why)) {
+        buf_addf(before, " does not respond (%s); next try in ", w->why);
+    } else if (strcmp(w->why, "retry_after") == 0) {
+        buf_add_str(before, " waits ");
+        buf_add_str(behind, ", as it asked for (Retry-After)");
+    } else {
+        buf_add_str(before, " waits ");
+        buf_addf(behind, " (%s)", w->why);
+    }
+}
+
+void progress_wait(struct buf *out, const struct crawl_standstill *w)
+{
+    struct buf before, behind;
+
+    buf_init(&before, 256);
+    buf_init(&behind, 256);
+    words_of(w, &before, &behind);
+    format_terminal(out, bytes_of_str(w->host));
+    buf_add_bytes(out, buf_bytes(&before));
+    format_duration(out, w->ns / NS_PER_MS);
+    buf_add_bytes(out, buf_bytes(&behind));
+    buf_fini(&before);
+    buf_fini(&behind);
+}
+
+static void add_pace(struct buf *b, const struct crawl_stats *s,
+                     const struct progress_rates *r)
+{
+    if (s->paused) {
+        buf_add_str(b, "paused");
+    } else if (s->standstill.host[0] != '\0') {
+        progress_wait(b, &s->standstill);
+    } else {
+        format_rate(b, r->pages);
+        buf_add_str(b, "/s");
+    }
+}
+
+/* "[######----------] 42%" */
+static void add_graph(struct buf *b, double done)
+{
+    size_t full = (size_t)(done * GRAPH);
+
+    if (done <= 0)
+        return;
+    buf_add_char(b, '[');
+    for (size_t i = 0; i < GRAPH; i++)
+        buf_add_char(b, i < full ? '#' : '-');
+    buf_addf(b, "] %.0f%%", floor(done * 100));
 }
 
 static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
@@ -96,13 +183,10 @@ static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
     format_count(&b, n->pages);
     buf_add_str(&b, n->pages == 1 ? " page" : " pages");
     keep(&parts[0], 0, &b);
-    if (s->paused) {
-        buf_add_str(&b, "paused");
-    } else {
-        format_rate(&b, r->pages);
-        buf_add_str(&b, "/s");
-    }
+    add_pace(&b, s, r);
     keep(&parts[1], 1, &b);
+    if (s->paused || s->standstill.host[0] != '\0')
+        parts[1].colour = yellow;
     format_count(&b, n->queued);
     buf_add_str(&b, " queued");
     keep(&parts[2], 2, &b);
@@ -112,6 +196,8 @@ static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
     format_count(&b, n->failed);
     buf_add_str(&b, " failed");
     keep(&parts[4], 4, &b);
+    if (n->failed > 0)
+        parts[4].colour = red;
     buf_addf(&b, "%.0f%% seen before", percent(n->duplicates, n->links));
     keep(&parts[5], 7, &b);
     format_size(&b, (uint64_t)r->bytes);
@@ -119,28 +205,40 @@ static void add_parts(struct part parts[PARTS], const struct crawl_stats *s,
     keep(&parts[6], 6, &b);
     format_duration(&b, r->elapsed_ms);
     keep(&parts[7], 8, &b);
-    if (r->eta_ms >= 0 && !s->paused) {
+    if (r->eta_ms >= 0 && !s->paused && s->standstill.host[0] == '\0') {
         buf_add_str(&b, "ends in ");
         format_duration(&b, r->eta_ms);
     }
     keep(&parts[8], 3, &b);
+    add_graph(&b, r->done);
+    keep(&parts[9], 5, &b);
+    parts[9].colour = green;
     buf_fini(&b);
 }
 
-static void join(struct buf *out, const struct part parts[PARTS], int rank)
+/* Columns that the parts up to this rank take. */
+static size_t join(struct buf *out, const struct part parts[PARTS], int rank,
+                   bool colour)
 {
-    const char *between = "";
+    size_t columns = 0;
 
     for (size_t i = 0; i < PARTS; i++) {
-        if (parts[i].rank > rank || parts[i].text[0] == '\0')
+        const struct part *p = &parts[i];
+        bool coloured = colour && p->colour[0] != '\0';
+
+        if (p->rank > rank || p->text[0] == '\0')
             continue;
-        buf_addf(out, "%s%s", between, parts[i].text);
-        between = "  ";
+        if (columns > 0)
+            buf_add_str(out, "  ");
+        columns += (columns > 0 ? 2 : 0) + strlen(p->text);
+        buf_addf(out, "%s%s%s", coloured ? p->colour : "", p->text,
+                 coloured ? plain : "");
     }
+    return columns;
 }
 
 void progress_bar(struct buf *out, const struct crawl_stats *s,
-                  const struct progress_rates *r, size_t width)
+                  const struct progress_rates *r, size_t width, bool colour)
 {
     struct part parts[PARTS];
     size_t start = out->len;
@@ -148,11 +246,12 @@ void progress_bar(struct buf *out, const struct crawl_stats *s,
     add_parts(parts, s, r);
     for (int rank = PARTS; rank >= 0; rank--) {
         buf_truncate(out, start);
-        join(out, parts, rank);
-        if (out->len - start <= width)
+        if (join(out, parts, rank, colour) <= width)
             return;
     }
-    buf_truncate(out, start + width);
+    buf_truncate(out, start);
+    buf_add(out, parts[0].text,
+            strlen(parts[0].text) < width ? strlen(parts[0].text) : width);
 }
 
 /* ---- lines ---- */
@@ -173,11 +272,33 @@ void progress_line(struct buf *out, const struct crawl_stats *s,
              n->queued, n->queues_active, n->failed);
     buf_addf(out, " duplicates=%.1f%% bytes=%" PRIu64,
              percent(n->duplicates, n->links), n->bytes);
-    if (r->eta_ms >= 0) {
+    if (s->standstill.host[0] != '\0') {
+        buf_add_str(out, " waiting=\"");
+        progress_wait(out, &s->standstill);
+        buf_add_char(out, '"');
+    } else if (r->eta_ms >= 0) {
         buf_add_str(out, " eta=");
         format_duration(out, r->eta_ms);
     }
     buf_add_char(out, '\n');
+}
+
+static void add_waiting_json(struct buf *out, const struct crawl_standstill *w)
+{
+    if (w->host[0] == '\0') {
+        buf_add_str(out, "null");
+        return;
+    }
+    buf_add_str(out, "{\"host\":");
+    format_json(out, bytes_of_str(w->host));
+    buf_add_str(out, ",\"why\":");
+    if (w->why[0] != '\0')
+        format_json(out, bytes_of_str(w->why));
+    else
+        buf_add_str(out, "null");
+    buf_add_str(out, ",\"seconds\":");
+    format_seconds(out, w->ns / NS_PER_MS);
+    buf_add_char(out, '}');
 }
 
 void progress_json(struct buf *out, const struct crawl_stats *s,
@@ -190,8 +311,10 @@ void progress_json(struct buf *out, const struct crawl_stats *s,
                  crawl_counter_value(&crawl_counters[i], s));
     buf_addf(out, ",\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f,",
              r->pages, r->bytes);
-    buf_add_str(out, "\"eta\":");
-    if (r->eta_ms >= 0)
+    buf_add_str(out, "\"waiting\":");
+    add_waiting_json(out, &s->standstill);
+    buf_add_str(out, ",\"eta\":");
+    if (r->eta_ms >= 0 && s->standstill.host[0] == '\0')
         format_seconds(out, r->eta_ms);
     else
         buf_add_str(out, "null");

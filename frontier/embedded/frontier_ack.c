@@ -96,6 +96,10 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
     }
     if (news->ended != 0) {
         changed |= take_back_off(f, h, news);
+        if (news->slow_down || news->retry_after_ms >= 0)
+            frontier_log_delay(f, h, now);
+        if (news->http_status != 0)
+            h->http_status = news->http_status;
         h->next_due = news->ended + frontier_pause(f, h);
         tell_machine(h, news);
     }
@@ -177,6 +181,7 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
     row->http_status = o.http_status;
     t->tries = row->tries;
     t->due = now + wait;
+    frontier_log_retry(f, l->lease.url, o, row->tries, wait);
     free(map_put(f->tries, bytes_of(&id, sizeof id), t));
     host_queue_retry(l->host, id, t->due);
     frontier_store_add(f->store, "retries", 1);
@@ -344,6 +349,8 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
         st = wait_for_host(f, l, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        frontier_log_done(l->lease.url, &row, o);
     if (st == STATUS_OK && last)
         st = frontier_count_done(f, h);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&

@@ -158,5 +158,6 @@ enum status frontier_take_drops(struct frontier *f,
         st = keep_link(f, d, done->id, page);
     }
     count_reasons(f, done);
+    frontier_log_drops(page != NULL ? page->lease.url : bytes_of("", 0), done);
     return st;
 }

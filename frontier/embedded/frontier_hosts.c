@@ -102,6 +102,7 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     if (h == NULL)
         return;
     row->fetched = h->answers;
+    row->http_status = h->http_status;
     row->failures = h->errors > h->failures ? h->errors : h->failures;
     row->limit = h->set_limit;
     row->due = h->withheld > 0 ? INT64_MAX : host_queue_due(h, row->queued);

@@ -376,4 +376,18 @@ MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,
                                        struct fetch_row *row, struct outcome o);
 
+/* ---- frontier_log.c: lines for --verbose and --decisions ---- */
+
+/* The last word on a URL. */
+void frontier_log_done(struct bytes url, const struct fetch_row *row,
+                       struct outcome o);
+/* `tries` were used up; the next is due in `wait` ns. */
+void frontier_log_retry(const struct frontier *f, struct bytes url,
+                        struct outcome o, unsigned tries, int64_t wait);
+/* Links of a page that were not admitted. */
+void frontier_log_drops(struct bytes page, const struct engine_done *done);
+/* A host that is left alone. */
+void frontier_log_delay(const struct frontier *f, const struct host_queue *h,
+                        int64_t now);
+
 #endif

@@ -185,6 +185,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
                         &r, o);
 
     if (st == STATUS_OK)
+        frontier_log_done(row->url, &r, o);
+    if (st == STATUS_OK)
         st = o.reason == REASON_REMOVED ? frontier_count_removed(f, h, 1)
                                         : frontier_count_done(f, h);
     frontier_reschedule(f, h);

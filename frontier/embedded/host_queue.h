@@ -33,6 +33,7 @@ struct host_queue {
     int64_t own_delay;       /* from its robots.txt, ns; -1: none */
     int64_t set_delay;       /* by a person, in place of --delay; -1: none */
     const char *why_blocked; /* static; NULL: not blocked */
+    uint16_t http_status;    /* of its last response; 0: none yet */
     uint32_t backoffs;       /* consecutive 429 */
     uint32_t errors;         /* different URLs in a row that failed: 5xx,
                                 time-outs, resets */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "crawler/crawl_counters.h"
+#include "base/clock.h"
 #include "service/http/http_text.h"
 
 static void set_count(json_t *o, const char *name, uint64_t n)
@@ -66,6 +67,37 @@ static bool has_ended(enum crawls_state s)
     return s == CRAWLS_STOPPED || s == CRAWLS_FAILED;
 }
 
+/* What comes first, where nothing is under way and nothing is due. */
+static json_t *waiting_json(const struct crawl_standstill *w)
+{
+    if (w->host[0] == '\0')
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:f}", "host",
+                     http_bytes_json(bytes_of_str(w->host)), "why",
+                     w->why[0] != '\0' ? json_string(w->why) : json_null(),
+                     "http_status",
+                     w->http_status != 0 ? json_integer(w->http_status)
+                                         : json_null(),
+                     "seconds", (double)w->ns / NS_PER_S);
+}
+
+static void add_pace(json_t *o, const struct crawls_view *v, bool ended)
+{
+    int64_t ms = clock_wall_ms() - v->started_ms;
+
+    json_object_set_new(o, "elapsed_seconds",
+                        ended || v->started_ms == 0
+                            ? json_null()
+                            : json_real((double)(ms > 0 ? ms : 0) / 1000));
+    json_object_set_new(o, "pages_per_second",
+                        json_real(ended ? 0 : v->stats.pages_rate));
+    json_object_set_new(o, "bytes_per_second",
+                        json_real(ended ? 0 : v->stats.bytes_rate));
+    json_object_set_new(o, "waiting",
+                        ended ? json_null()
+                              : waiting_json(&v->stats.standstill));
+}
+
 json_t *http_crawl_json(const struct crawls_view *v)
 {
     json_t *o = json_object();
@@ -81,6 +113,7 @@ json_t *http_crawl_json(const struct crawls_view *v)
                         v->state == CRAWLS_FAILED ? json_string(v->why)
                                                   : json_null());
     json_object_set_new(o, "started_at", http_time_json(v->started_ms));
+    add_pace(o, v, ended);
     add_counts(o, &v->stats);
     json_object_set_new(o, "errors", errors_json(&v->stats.frontier));
     json_object_set_new(o, "filter", filter_json(&v->stats.frontier.filter));

@@ -97,7 +97,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --expect 5000 --redis '' --block-filter '' --block-exact '' \
     --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
-    --quiet --no-verbose --progress none --metrics 127.0.0.1:0 --no-metrics-open
+    --quiet --no-verbose --no-decisions --progress none --metrics 127.0.0.1:0 --no-metrics-open
 [ ! -s out ] || fail "a crawl writes to stdout"
 sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/urlweir-settings.yaml >got.yaml
 cat >want.yaml <<'END'

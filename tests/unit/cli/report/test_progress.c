@@ -42,7 +42,7 @@ static void teardown(void)
 
 START_TEST(a_wide_bar_tells_all)
 {
-    progress_bar(&b, &sample, &rates, 200);
+    progress_bar(&b, &sample, &rates, 200, false);
     ck_assert_str_eq(buf_str(&b),
                      "12,345 pages  98/s  45,210 queued  312 hosts  12 failed"
                      "  81% seen before  1.2 MiB/s  3m12s  ends in 3m07s");
@@ -65,7 +65,7 @@ START_TEST(a_narrow_bar_leaves_out_what_matters_least)
     };
 
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-        progress_bar(&b, &sample, &rates, bars[i].width);
+        progress_bar(&b, &sample, &rates, bars[i].width, false);
         ck_assert_str_eq(buf_str(&b), bars[i].text);
         buf_clear(&b);
     }
@@ -81,7 +81,7 @@ START_TEST(a_bar_is_never_wider_than_it_may)
     most.engine.queues_active = most.engine.failed = UINT64_MAX;
     for (size_t width = 0; width < 300; width++) {
         buf_clear(&b);
-        progress_bar(&b, &most, &fast, width);
+        progress_bar(&b, &most, &fast, width, false);
         ck_assert_uint_le(b.len, width);
     }
 }
@@ -148,7 +148,7 @@ START_TEST(a_paused_crawl_says_so_and_knows_no_end)
     struct crawl_stats paused = sample;
 
     paused.paused = true;
-    progress_bar(&b, &paused, &rates, 200);
+    progress_bar(&b, &paused, &rates, 200, false);
     ck_assert_str_eq(buf_str(&b),
                      "12,345 pages  paused  45,210 queued  312 hosts  12 failed"
                      "  81% seen before  1.2 MiB/s  3m12s");
@@ -159,11 +159,114 @@ START_TEST(a_paused_crawl_says_so_and_knows_no_end)
 }
 END_TEST
 
+static const struct crawl_standstill standstills[] = {
+    {"127.0.0.3", "back_off", 503, 163 * NS_PER_S},
+    {"127.0.0.3", "back_off", 0, 163 * NS_PER_S},
+    {"a.example", "retry_after", 429, 90 * NS_PER_S},
+    {"a.example", "operator", 200, 7200 * NS_PER_S},
+    {"a.example", "", 200, 8 * NS_PER_S},
+    {"a\x1b[m", "connect", 0, 60 * NS_PER_S},
+    {"a.example", "", 500, 12 * NS_PER_S},
+};
+
+START_TEST(what_a_crawl_waits_for_is_said_in_place_of_a_guess)
+{
+    static const char *const texts[] = {
+        "127.0.0.3 backs off 2m43s after 503",
+        "127.0.0.3 backs off 2m43s",
+        "a.example waits 1m30s, as it asked for (Retry-After)",
+        "a.example is blocked for 2h00m",
+        "a.example is asked again in 8.0s",
+        "a\\x1b[m does not respond (connect); next try in 1m00s",
+        "a.example backs off 12.0s after 500",
+    };
+    struct crawl_stats s = sample;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        buf_clear(&b);
+        progress_wait(&b, &standstills[i]);
+        ck_assert_str_eq(buf_str(&b), texts[i]);
+    }
+    s.standstill = standstills[0];
+    buf_clear(&b);
+    progress_bar(&b, &s, &rates, 80, false);
+    ck_assert_str_eq(buf_str(&b),
+                     "12,345 pages  127.0.0.3 backs off 2m43s after 503  "
+                     "45,210 queued  12 failed");
+    buf_clear(&b);
+    progress_line(&b, &s, &rates);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&b),
+               " waiting=\"127.0.0.3 backs off 2m43s after 503\"\n"));
+    buf_clear(&b);
+    progress_json(&b, &s, &rates, false);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&b), "\"waiting\":{\"host\":\"127.0.0.3\",\"why\":"
+                            "\"back_off\",\"seconds\":163.000},\"eta\":null"));
+}
+END_TEST
+
+START_TEST(an_end_that_nobody_knows_is_not_told)
+{
+    struct engine_stats s = {.pages = 1, .urls = 10, .queued = 4};
+    struct progress_rates r = {.elapsed_ms = 60000, .pages = 0.001};
+    struct progress_limits l = {.pages = 1000000};
+
+    progress_rates(&r, &l, &s, &s, 0); /* thirty years */
+    ck_assert_int_eq(r.eta_ms, -1);
+    r.pages = 1;
+    l.pages = 1001;
+    r.elapsed_ms = 1000; /* too early for a rate */
+    progress_rates(&r, &l, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, -1);
+    r.elapsed_ms = 6000;
+    progress_rates(&r, &l, &s, &s, 0);
+    ck_assert_int_eq(r.eta_ms, 1000000);
+    ck_assert_double_eq_tol(r.done, 1.0 / 1001, 1e-9);
+    l.pages = 0;
+    progress_rates(&r, &l, &s, &s, 0);
+    ck_assert_double_eq_tol(r.done, 0.6, 1e-9);
+}
+END_TEST
+
+START_TEST(colours_take_no_columns)
+{
+    struct progress_rates r = rates;
+
+    r.done = 0.25;
+    progress_bar(&b, &sample, &r, 200, false);
+    ck_assert_str_eq(buf_str(&b),
+                     "12,345 pages  98/s  45,210 queued  312 hosts  12 failed"
+                     "  81% seen before  1.2 MiB/s  3m12s  ends in 3m07s"
+                     "  [####------------] 25%");
+    for (size_t width = 12; width < 140; width++) {
+        struct buf bare;
+        size_t columns = 0;
+
+        buf_init(&bare, 10000);
+        progress_bar(&bare, &sample, &r, width, false);
+        buf_clear(&b);
+        progress_bar(&b, &sample, &r, width, true);
+        for (const char *p = buf_str(&b); *p != '\0'; p++) {
+            if (*p == '\x1b')
+                p = strchr(p, 'm');
+            else
+                columns++;
+        }
+        ck_assert_uint_eq(columns, bare.len);
+        ck_assert_uint_le(columns, width);
+        buf_fini(&bare);
+    }
+    ck_assert_ptr_nonnull(strstr(buf_str(&b), "\x1b[31m12 failed\x1b[0m"));
+}
+END_TEST
+
 START_TEST(json_has_each_counter_and_the_rates)
 {
-    static const char *const more[] = {"elapsed",          "pages_per_second",
-                                       "bytes_per_second", "eta",
-                                       "paused",           "last"};
+    static const char *const more[] = {
+        "elapsed", "pages_per_second", "bytes_per_second",
+        "eta",     "waiting",          "paused",
+        "last"};
     struct progress_rates unknown = rates;
     json_t *j;
 
@@ -171,8 +274,8 @@ START_TEST(json_has_each_counter_and_the_rates)
     ck_assert_ptr_eq(strchr(buf_str(&b), '\n'), buf_str(&b) + b.len - 1);
     j = json_loads(buf_str(&b), 0, NULL);
     ck_assert_ptr_nonnull(j);
-    ck_assert_uint_eq(json_object_size(j), CRAWL_COUNTERS + 6);
-    for (size_t i = 0; i < 6; i++)
+    ck_assert_uint_eq(json_object_size(j), CRAWL_COUNTERS + 7);
+    for (size_t i = 0; i < 7; i++)
         ck_assert_msg(json_object_get(j, more[i]) != NULL, "%s", more[i]);
     for (size_t i = 0; i < CRAWL_COUNTERS; i++) {
         const char *name = crawl_counters[i].name;
@@ -403,6 +506,9 @@ Suite *suite_progress(void)
     tcase_add_test(t, a_line_is_key_and_value);
     tcase_add_test(t, a_paused_crawl_says_so_and_knows_no_end);
     tcase_add_test(t, json_has_each_counter_and_the_rates);
+    tcase_add_test(t, what_a_crawl_waits_for_is_said_in_place_of_a_guess);
+    tcase_add_test(t, an_end_that_nobody_knows_is_not_told);
+    tcase_add_test(t, colours_take_no_columns);
     tcase_add_test(t, lines_come_every_ten_seconds_then_every_minute);
     tcase_add_test(t, the_first_line_knows_a_rate);
     tcase_add_test(t, none_says_nothing_and_json_ends_with_a_last_object);
