@@ -76,6 +76,21 @@ int sqlite3_step(sqlite3_stmt *s)
     return rc;
 }
 
+int sqlite3_prepare_v3(sqlite3 *h, const char *sql, int len, unsigned flags,
+                       sqlite3_stmt **out, const char **tail)
+{
+    static int (*real)(sqlite3 *, const char *, int, unsigned, sqlite3_stmt **,
+                       const char **);
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "sqlite3_prepare_v3");
+    if (step_fails()) {
+        *out = NULL;
+        return SQLITE_IOERR;
+    }
+    return real(h, sql, len, flags, out, tail);
+}
+
 int sqlite3_exec(sqlite3 *h, const char *sql, sqlite3_callback row, void *ctx,
                  char **why)
 {

@@ -45,9 +45,9 @@ struct scratch {
 extern bool scratch_no_sync;
 /* Those of files and of directories since the start that did not. */
 extern atomic_uint scratch_syncs, scratch_dir_syncs;
-/* Counts down with each statement that this thread runs, and each first and
- * second row it reads; the one that takes it to 0 does nothing and fails, as if
- * the disk had (main.c). 0: none does. */
+/* Counts down with each statement that this thread prepares or runs, and each
+ * first and second row it reads; the one that takes it to 0 does nothing and
+ * fails, as if the disk had (main.c). 0: none does. */
 extern _Thread_local uint64_t scratch_steps_left;
 extern _Thread_local bool scratch_step_failed;
 
