@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_served_cursor.c - a list or a get that was cut anywhere goes on where it
+ * left off: the slices put together are what one call gives.
+ */
+#include "frontier/served/served.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+#define NOW    RIG_WALL
+#define QUEUES 3
+#define URLS   5 /* of each */
+#define ALL    (QUEUES * URLS)
+
+static const struct served_options options = {.fpr = 0.01,
+                                              .memory = (uint64_t)64 << 20};
+
+struct shelf {
+    struct scratch at;
+    struct served *t;
+    unsigned got[4 * ALL]; /* 10 * queue + URL */
+    size_t n, stop_every;  /* 0: never */
+};
+
+static const char *const keys[QUEUES] = {"a.test", "b.test", "c.test"};
+
+/* URL u of queue q is there from NOW + u on. */
+static void make(struct shelf *s)
+{
+    *s = (struct shelf){.at = scratch_make()};
+    ck_assert_int_eq(served_open(&s->t, s->at.dir, &options, NOW), STATUS_OK);
+    ck_assert_int_eq(served_set_default_delay(s->t, 0, NOW), STATUS_OK);
+    for (unsigned u = 0; u < URLS; u++) {
+        for (unsigned q = 0; q < QUEUES; q++) {
+            char text[32];
+            struct served_put put = {.crawl = bytes_of_str("c"),
+                                     .key = bytes_of_str(keys[q])};
+
+            snprintf(text, sizeof text, "http://%s/%u", keys[q], u);
+            put.url = bytes_of_str(text);
+            ck_assert_int_eq(served_put(s->t, &put, 1, NOW + u), STATUS_OK);
+        }
+    }
+    ck_assert_int_eq(served_commit(s->t, NOW + URLS), STATUS_OK);
+}
+
+static void done(struct shelf *s)
+{
+    served_close(s->t);
+    scratch_remove(&s->at);
+}
+
+static bool take(void *ctx, const struct url_view *v)
+{
+    struct shelf *s = ctx;
+
+    SAME(s->n < 4 * ALL, true);
+    s->got[s->n++] = 10 * (unsigned)(v->key.at[0] - 'a') +
+                     (unsigned)(v->url.at[v->url.len - 1] - '0');
+    return s->stop_every == 0 || s->n % s->stop_every != 0;
+}
+
+static void is_what(const struct shelf *s, const unsigned *want, size_t n)
+{
+    ck_assert_uint_eq(s->n, n);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_msg(s->got[i] == want[i], "%zu: %02u, not %02u", i, s->got[i],
+                      want[i]);
+}
+
+/* ---- lists ---- */
+
+static void list_on(struct shelf *s, struct url_list *l)
+{
+    bool more = true;
+
+    for (int calls = 0; more; calls++) {
+        ck_assert_int_lt(calls, 10 * ALL);
+        ck_assert_int_eq(served_list(s->t, l, NOW + 9, take, s, &more),
+                         STATUS_OK);
+    }
+}
+
+START_TEST(a_list_in_slices_is_the_list)
+{
+    struct url_list asks[] = {
+        {.crawl = bytes_of_str("c")},
+        {.crawl = bytes_of_str("c"), .key = bytes_of_str("b.test")},
+        {.crawl = bytes_of_str("c"), .skip = 4, .most = 7},
+        {.crawl = bytes_of_str("c"), .skip = 13, .most = 7},
+        {.crawl = bytes_of_str("c"),
+         .filtered = true,
+         .filter = bytes_of_str("/3")},
+        {.crawl = bytes_of_str("none")},
+    };
+    struct shelf s;
+
+    make(&s);
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        struct url_list whole = asks[i];
+        unsigned want[ALL];
+        size_t n;
+
+        whole.budget = 1000;
+        s.stop_every = s.n = 0;
+        list_on(&s, &whole);
+        n = s.n;
+        memcpy(want, s.got, n * sizeof *want);
+        ck_assert_uint_le(n, ALL);
+        for (uint64_t budget = 1; budget <= ALL + 1; budget++) {
+            for (s.stop_every = 0; s.stop_every < 4; s.stop_every++) {
+                struct url_list l = asks[i];
+
+                l.budget = budget;
+                s.n = 0;
+                list_on(&s, &l);
+                is_what(&s, want, n);
+            }
+        }
+    }
+    done(&s);
+}
+END_TEST
+
+/* Where it stands is gone, and some before and behind it. */
+START_TEST(a_list_whose_place_was_removed_goes_on_behind_it)
+{
+    static const unsigned want[] = {0,  1,  2,  3,  4,  10, 11,
+                                    13, 14, 20, 21, 22, 23, 24};
+    struct url_list l = {.crawl = bytes_of_str("c"), .budget = 7};
+    struct shelf s;
+    uint64_t gone = 0;
+    bool more;
+
+    make(&s);
+    ck_assert_int_eq(served_list(s.t, &l, NOW + 9, take, &s, &more), STATUS_OK);
+    ck_assert(more);
+    ck_assert_uint_eq(s.n, 7); /* up to 11 */
+    ck_assert_int_eq(served_purge(s.t, bytes_of_str("c"),
+                                  bytes_of_str("b.test"), NOW + 3, NOW + 9,
+                                  &gone),
+                     STATUS_OK);
+    ck_assert_uint_eq(gone, 3);
+    l.budget = 2;
+    list_on(&s, &l);
+    is_what(&s, want, sizeof want / sizeof *want);
+    done(&s);
+}
+END_TEST
+
+START_TEST(a_list_whose_queue_was_removed_goes_on_with_the_next)
+{
+    static const unsigned want[] = {0, 1, 2, 3, 4, 10, 11, 20, 21, 22, 23, 24};
+    struct url_list l = {.crawl = bytes_of_str("c"), .budget = 7};
+    struct shelf s;
+    uint64_t gone = 0;
+    bool more;
+
+    make(&s);
+    ck_assert_int_eq(served_list(s.t, &l, NOW + 9, take, &s, &more), STATUS_OK);
+    ck_assert_int_eq(served_remove_queue(s.t, bytes_of_str("c"),
+                                         bytes_of_str("b.test"), NOW + 9,
+                                         &gone),
+                     STATUS_OK);
+    ck_assert_uint_eq(gone, 5);
+    l.budget = 2;
+    list_on(&s, &l);
+    is_what(&s, want, sizeof want / sizeof *want);
+    done(&s);
+}
+END_TEST
+
+/* ---- gets ---- */
+
+static void get_on(struct shelf *s, struct url_ask *g)
+{
+    bool more = true;
+
+    for (int calls = 0; more; calls++) {
+        ck_assert_int_lt(calls, 10 * ALL);
+        ck_assert_int_eq(served_get(s->t, g, NOW + 9, take, s, &more),
+                         STATUS_OK);
+    }
+}
+
+START_TEST(a_get_in_slices_is_the_get)
+{
+    const struct url_ask asks[] = {
+        {.any_crawl = true, .lease_ms = 1000},
+        {.any_crawl = true, .lease_ms = 1000, .most_urls = 2},
+        {.any_crawl = true, .lease_ms = 1000, .most_queues = 2},
+        {.crawl = bytes_of_str("c"),
+         .lease_ms = 1000,
+         .most_urls = 3,
+         .most_queues = 2},
+        {.crawl = bytes_of_str("c"),
+         .lease_ms = 1000,
+         .one_queue = true,
+         .key = bytes_of_str("b.test"),
+         .most_urls = 4},
+    };
+
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        unsigned want[ALL];
+        size_t n = 0;
+
+        for (size_t stop_every = 0; stop_every < 7; stop_every++) {
+            struct url_ask g = asks[i];
+            struct shelf s;
+
+            make(&s);
+            s.stop_every = stop_every;
+            get_on(&s, &g);
+            if (stop_every == 0) {
+                n = s.n;
+                ck_assert_uint_ge(n, 4);
+                ck_assert_uint_le(n, ALL);
+                memcpy(want, s.got, n * sizeof *want);
+            }
+            is_what(&s, want, n);
+            ck_assert(served_consistent(s.t));
+            done(&s);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_get_whose_queue_was_blocked_goes_on_with_the_next)
+{
+    static const unsigned want[] = {0,  1,  10, 11, 12, 13,
+                                    14, 20, 21, 22, 23, 24};
+    struct url_ask g = {.any_crawl = true, .lease_ms = 1000};
+    struct shelf s;
+    bool more;
+
+    make(&s);
+    s.stop_every = 2;
+    ck_assert_int_eq(served_get(s.t, &g, NOW + 9, take, &s, &more), STATUS_OK);
+    ck_assert(more);
+    ck_assert_int_eq(served_block(s.t, bytes_of_str("c"),
+                                  bytes_of_str("a.test"), NOW + 999, NOW + 9),
+                     STATUS_OK);
+    get_on(&s, &g);
+    is_what(&s, want, sizeof want / sizeof *want);
+    ck_assert(served_consistent(s.t));
+    done(&s);
+}
+END_TEST
+
+Suite *suite_served_cursor(void)
+{
+    Suite *s = suite_create("served_cursor");
+    TCase *t = tcase_create("served_cursor");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_list_in_slices_is_the_list);
+    tcase_add_test(t, a_list_whose_place_was_removed_goes_on_behind_it);
+    tcase_add_test(t, a_list_whose_queue_was_removed_goes_on_with_the_next);
+    tcase_add_test(t, a_get_in_slices_is_the_get);
+    tcase_add_test(t, a_get_whose_queue_was_blocked_goes_on_with_the_next);
+    suite_add_tcase(s, t);
+    return s;
+}
