@@ -440,7 +440,7 @@ int fetch_on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
     (void)easy;
     if (type != CURLINFO_HEADER_OUT)
         return 0;
-    if (r->len >= 4 && memcmp(r->at + r->len - 4, "\r\n\r\n", 4) == 0)
+    if (bytes_ends_with(buf_bytes(r), "\r\n\r\n"))
         buf_clear(r);
     buf_add(r, at, size);
     return 0;
