@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* `s` at *at, with a zero byte behind it; *at moves on. */
+/* Copies `s` to *at, with a zero byte after it, and moves *at on. */
 static struct bytes put_text(char **at, struct bytes s)
 {
     char *to = *at;

@@ -1,8 +1,8 @@
 /*
  * assignment.h - a leased URL on its way from the frontier thread to a fetcher.
  *
- * The engine's bytes of a lease are the frontier thread's; those here are a
- * copy that goes with the URL.
+ * The bytes of an engine's lease belong to the frontier thread; these are a
+ * copy for the fetcher.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_ASSIGNMENT_H
 #define URLWEIR_CRAWLER_FETCH_ASSIGNMENT_H
@@ -10,14 +10,14 @@
 #include "base/bytes.h"
 #include "frontier/engine.h"
 
-/* How a URL was found, for those who record it: the URL of the page that has
- * it, and a letter for each step from a seed (hop_path.h). Both may be empty.
+/* How a URL was found, for records: the URL of the page that has it, and a
+ * letter for each step from a seed (hop_path.h). Both may be empty.
  */
 struct found_by {
     struct bytes via, path;
 };
 
-/* Freed with assignment_free by who holds it last. Its bytes point into it. */
+/* The last owner frees it with assignment_free. Its bytes point into it. */
 struct assignment {
     struct engine_lease lease;
     struct found_by found_by;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * body_pool.c - the memory that bodies in flight may hold, as one number.
+ * body_pool.c - limits the memory of bodies in flight.
  *
- * The overdraft belongs to one owner at a time, from its first byte over the
- * limit until it gives back. Whoever has it can always go on to its end, so
- * somebody always finishes and the pool can never stand still; and the pool is
- * over its size by no more than that one body.
+ * One owner at a time has the overdraft, from its first byte over the limit
+ * until it gives back. That transfer can always go on to its end, so one always
+ * finishes and the pool never deadlocks; and the pool exceeds its size by no
+ * more than that one body.
  */
 #include "crawler/fetch/body_pool.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coding.c - decoders of content codings, one behind the other.
+ * coding.c - a chain of decoders of content codings.
  *
  *     wire ──► layer 0 ──piece──► layer 1 ──piece──► ... ──► caller
  *
- * Layer 0 takes off the coding that was applied last. Each layer but the first
- * keeps a small piece of what the one before it made. Why not libcurl's
- * decoders: they cannot stop in the middle of a piece of the wire, and say
- * nothing of a stream that ends too early.
+ * Layer 0 removes the coding that was applied last. Each layer but the first
+ * buffers a small piece of the output of the one before it. We do not use
+ * libcurl's decoders: they cannot stop in the middle of a piece from the
+ * network, and do not report a stream that ends too early.
  *
- * Decoders get their memory here, so that it can be charged as they take it: a
- * window of 8 MiB is announced by six octets. It is charged at its highest, and
- * given back with the coding.
+ * Decoders allocate memory through this module, so that it can be charged: six
+ * octets can announce a window of 8 MiB. The highest amount is charged, and
+ * given back when the coding is freed.
  */
 #include "crawler/fetch/coding.h"
 
@@ -28,7 +28,7 @@
 #define LAYERS_MOST     2
 #define PIECE           ((size_t)8192)
 #define ZSTD_WINDOW_LOG 23
-#define BETWEEN_FREE    ((uint64_t)1 << 20) /* octets from layer to layer */
+#define BETWEEN_FREE    ((uint64_t)1 << 20) /* octets before a check */
 #define ALLOCATION_MOST ((size_t)64 << 20)
 
 enum kind { GZIP, DEFLATE, BROTLI, ZSTD };
@@ -36,30 +36,30 @@ enum kind { GZIP, DEFLATE, BROTLI, ZSTD };
 struct layer {
     enum kind kind;
     struct coding *coding;
-    bool begun; /* something came */
+    bool begun; /* input has come */
     bool ended; /* at the end of its stream */
     unsigned char head[2];
-    size_t head_len; /* of a deflate stream whose kind is not known yet */
+    size_t head_len; /* octets seen of a deflate stream of unknown kind */
     bool z_ready;
     z_stream z;
     BrotliDecoderState *brotli;
     ZSTD_DStream *zstd;
-    struct bytes in; /* of `piece`, from the layer before */
+    struct bytes in; /* in `piece`, from the layer before */
     char *piece;     /* NULL in layer 0 */
 };
 
 struct coding {
     size_t count;
     struct layer layers[LAYERS_MOST];
-    uint64_t between, made; /* octets that layer 1 was given; that came out */
+    uint64_t between, made; /* octets into layer 1; out of it */
     struct coding_memory memory;
-    size_t held, charged; /* octets that decoders have; that were asked for */
+    size_t held, charged; /* octets that decoders have; that were charged */
     bool refused;
 };
 
 /* ---- memory of the decoders ---- */
 
-union allocation { /* before each, aligned as malloc aligns */
+union allocation { /* before each allocation, aligned like malloc's */
     size_t size;
     max_align_t align;
 };
@@ -169,8 +169,8 @@ static enum status read_value(struct bytes value, enum kind kinds[LAYERS_MOST],
 
 /* ---- zlib: gzip and deflate ---- */
 
-/* Of the two octets a stream begins with: RFC 1950 section 2.2 says of its
- * header that it names method 8 and is a multiple of 31. */
+/* Do these first two octets begin a zlib stream? By RFC 1950 section 2.2 its
+ * header has method 8 and is a multiple of 31. */
 static bool is_zlib(const unsigned char head[2])
 {
     return (head[0] & 0x0f) == 8 && (head[0] * 256 + head[1]) % 31 == 0;
@@ -203,7 +203,7 @@ static enum status z_step(struct layer *l, struct bytes *in, char *to,
                : STATUS_FORMAT;
 }
 
-/* Behind a member: another one, or something that is none and is dropped. */
+/* After a member: begins the next one; other octets are dropped. */
 static bool next_member(struct layer *l, struct bytes *in)
 {
     if (in->len > 0 && (unsigned char)in->at[0] == 0x1f)
@@ -222,7 +222,8 @@ static enum status gzip_step(struct layer *l, struct bytes *in, char *to,
     return z_step(l, in, to, room, got);
 }
 
-/* The first two octets say which of the two it is; they may come apart. */
+/* The first two octets tell zlib from raw deflate; they may arrive
+ * separately. */
 static enum status deflate_start(struct layer *l, struct bytes *in)
 {
     struct bytes head;
@@ -301,7 +302,7 @@ static enum status zstd_step(struct layer *l, struct bytes *in, char *to,
             return STATUS_NOMEM;
     }
     if (l->ended && in->len == 0)
-        return STATUS_OK; /* asked for more, zstd would begin a frame */
+        return STATUS_OK; /* another call would begin a new frame */
     rc = ZSTD_decompressStream(l->zstd, &out, &from);
     *got = out.pos;
     *in = bytes_of(in->at + from.pos, in->len - from.pos);
@@ -329,8 +330,8 @@ static enum status step(struct layer *l, struct bytes *in, char *to,
     return zstd_step(l, in, to, room, got);
 }
 
-/* What layer `i` makes of `in`, which is the wire's or its own piece. It may
- * hold back octets without any input, so it is asked until it has none. */
+/* Runs layer `i` on its input, the wire's or its own piece. A layer may have
+ * output without further input, so it is called until it has none. */
 static enum status read_layer(struct coding *c, size_t i, struct bytes *wire,
                               char *to, size_t room, size_t *got)
 {
@@ -348,7 +349,7 @@ static enum status read_layer(struct coding *c, size_t i, struct bytes *wire,
             return st;
         if (in->len > 0 && in->len < before)
             continue;
-        if (in->len > 0) /* it takes nothing and makes nothing */
+        if (in->len > 0) /* it neither reads nor writes anything */
             return STATUS_FORMAT;
         if (i == 0)
             return STATUS_OK;
@@ -358,7 +359,7 @@ static enum status read_layer(struct coding *c, size_t i, struct bytes *wire,
             return st;
         c->between += made;
         if (c->between > BETWEEN_FREE + 2 * c->made)
-            return STATUS_FORMAT; /* it comes to nothing */
+            return STATUS_FORMAT; /* it yields almost nothing */
     }
 }
 

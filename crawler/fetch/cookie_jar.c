@@ -2,11 +2,11 @@
 /*
  * cookie_jar.c - the cookies of a crawl, shared by its fetchers.
  *
- * The store is that of a CURLSH, under a mutex of ours: handles come and go,
- * some are used once (curl_faults.h), the store stays. libcurl bounds a cookie
- * and the number a response may set, but not the store: it is trimmed when it
- * is saved, and at the latest when NOTED_MOST octets of Set-Cookie have come.
- * A cookie is taken out by setting it again with a date that is past.
+ * The store is a CURLSH's, under our mutex: handles come and go, some are used
+ * once (curl_faults.h), but the store stays. libcurl limits the size of a
+ * cookie and the number that a response may set, but not the store: we trim it
+ * when it is saved, and at the latest when NOTED_MOST octets of Set-Cookie have
+ * come. A cookie is removed by setting it again with a date in the past.
  */
 #include "crawler/fetch/cookie_jar.h"
 
@@ -24,7 +24,7 @@
 #define NOTED_MOST ((size_t)4 << 20)
 #define FIELDS     7
 #define HTTP_ONLY  "#HttpOnly_"
-#define GONE       "1" /* when a cookie ended that was taken out */
+#define GONE       "1" /* expiry of a removed cookie, in the past */
 
 struct cookie_jar {
     pthread_mutex_t store; /* what curl locks */
@@ -32,14 +32,15 @@ struct cookie_jar {
     pthread_mutex_t own; /* of the handle */
     CURL *easy;          /* reads and writes the store */
     pthread_rwlock_t lock;
-    struct map *sites; /* domains whose hosts take part */
+    struct map *sites; /* domains whose hosts use the jar */
     _Atomic bool changed;
     _Atomic size_t noted; /* octets since the last trimming */
 };
 
 static char in_map; /* the value of the set of sites */
 
-/* ---- what curl calls ----------------------------------------------------- */
+/* ---- callbacks of curl
+ * ----------------------------------------------------- */
 
 static void lock_store(CURL *easy, curl_lock_data data, curl_lock_access access,
                        void *ctx)
@@ -77,7 +78,7 @@ void cookie_jar_add_site(struct cookie_jar *j, struct bytes host)
         add_domain(j, host_registrable(host));
 }
 
-/* The host itself, or a domain above it. */
+/* Does the host, or a domain above it, use the jar? */
 static bool takes_part(struct cookie_jar *j, struct bytes host)
 {
     bool address = host.len > 0 && host_is_address(host);
@@ -95,9 +96,9 @@ static bool takes_part(struct cookie_jar *j, struct bytes host)
     return found;
 }
 
-/* Without COOKIEFILE later versions of curl leave their engine off. The list of
- * files is emptied first, since each call adds to it; that also takes away the
- * store, so the share is set after it. */
+/* Without COOKIEFILE later versions of curl leave their cookie engine off. The
+ * list of files is emptied first, since each call adds to it; that also removes
+ * the store, so the share is set afterwards. */
 bool cookie_jar_attach(struct cookie_jar *j, CURL *easy, struct bytes host)
 {
     bool part;
@@ -167,7 +168,7 @@ static void set_cookie(struct cookie_jar *j, struct bytes line)
 
 /* ---- bounds -------------------------------------------------------------- */
 
-/* The same cookie, gone: the fifth field is when it ends. */
+/* Sets the same cookie with an expiry (the fifth field) in the past. */
 static void drop_cookie(struct cookie_jar *j, struct bytes line)
 {
     struct bytes ends = field(line, 4);
@@ -182,8 +183,8 @@ static void drop_cookie(struct cookie_jar *j, struct bytes line)
     buf_fini(&gone);
 }
 
-/* How many of its domain follow a line is found by counting from the end: curl
- * lists the cookies of a domain from the oldest to the newest. */
+/* curl lists the cookies of a domain from the oldest to the newest, so counting
+ * from the end tells how many newer ones a domain has. */
 static void trim(struct cookie_jar *j)
 {
     struct curl_slist *list = NULL, **lines;
@@ -293,7 +294,7 @@ enum status cookie_jar_save(struct cookie_jar *j, const char *path)
     pthread_mutex_unlock(&j->own);
     for (const struct curl_slist *l = list; l != NULL; l = l->next) {
         if (bytes_is(field(bytes_of_str(l->data), 4), GONE))
-            continue; /* curl forgets it with the next one that is set */
+            continue; /* curl drops it when the next cookie is set */
         buf_add_str(&text, l->data);
         buf_add_char(&text, '\n');
     }

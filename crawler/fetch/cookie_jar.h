@@ -3,13 +3,13 @@
  *
  * libcurl's cookie engine (RFC 6265, with the Public Suffix List where libcurl
  * was built with it) decides which cookie goes where and what a response may
- * set. The jar takes part in the requests to sites it was told of and to those
- * that its file names, so that strangers can neither fill it nor push cookies
- * out. It holds at most COOKIE_JAR_MOST cookies, and COOKIE_JAR_DOMAIN_MOST of
- * a domain; the oldest go first. Files are those of curl and Netscape: a line a
- * cookie, seven fields with tabs between.
+ * set. Only requests to sites given to cookie_jar_add_site, and to those in its
+ * file, use the jar, so that other sites can neither fill it nor push cookies
+ * out. It has at most COOKIE_JAR_MOST cookies, and COOKIE_JAR_DOMAIN_MOST of a
+ * domain; the oldest are dropped first. Files have the format of curl and
+ * Netscape: a line for each cookie, with seven fields separated by tabs.
  *
- * Any thread, but for _new, _free, _load and _add_site, which come first.
+ * Threads: any, except for _new, _free, _load and _add_site, which come before.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_COOKIE_JAR_H
 #define URLWEIR_CRAWLER_FETCH_COOKIE_JAR_H
@@ -32,27 +32,27 @@ struct cookie_jar;
 
 /* NULL: curl is out of memory. */
 struct cookie_jar *cookie_jar_new(void);
-/* No handle is attached. NULL is fine. */
+/* Call it when no handle is attached. NULL is fine. */
 void cookie_jar_free(struct cookie_jar *j);
 
-/* The cookies of a file; those that are there and have the same name, domain
- * and path are replaced. STATUS_NOT_FOUND, STATUS_IO, STATUS_LIMIT,
- * STATUS_FORMAT: `error` gains why, with the line, never a value. */
+/* Reads the cookies of a file; they replace cookies with the same name, domain
+ * and path. STATUS_NOT_FOUND, STATUS_IO, STATUS_LIMIT, STATUS_FORMAT: `error`
+ * gets the reason and the line, never a value. */
 MUST_CHECK enum status cookie_jar_load(struct cookie_jar *j, const char *path,
                                        struct buf *error);
-/* Replaces a file, which its owner alone may read. */
+/* Replaces a file, which only its owner may read. */
 MUST_CHECK enum status cookie_jar_save(struct cookie_jar *j, const char *path);
 
 /* Has a response set a cookie since the last save? */
 bool cookie_jar_is_changed(const struct cookie_jar *j);
 
-/* Requests to hosts of this registrable domain, or address, take part; any
- * thread. */
+/* From now on, requests to hosts of this registrable domain, or address, use
+ * the jar. Any thread. */
 void cookie_jar_add_site(struct cookie_jar *j, struct bytes host);
-/* Before a request to `host` with `easy`: it uses the jar, or no cookies. True:
- * it uses it. `j` may be NULL. */
+/* Call it before a request to `host` with `easy`. True: the request uses the
+ * jar; false: no cookies. `j` may be NULL. */
 bool cookie_jar_attach(struct cookie_jar *j, CURL *easy, struct bytes host);
-/* A Set-Cookie field of so many octets came for a handle that uses it. */
+/* A Set-Cookie field of `octets` octets came for a handle that uses the jar. */
 void cookie_jar_note(struct cookie_jar *j, size_t octets);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * credentials.c - what is sent to which origin.
+ * credentials.c - decides which secrets are sent to which origin.
  *
  * libcurl's own ways are not used: CURLOPT_USERPWD and CURLOPT_NETRC know hosts
  * only while libcurl itself follows redirects, which it does not do here. Every
- * secret is a header line, and the lines of each origin that was named are put
- * together once, with and without those of the seeds; a request takes the list
- * of its origin as it is.
+ * secret is a header line, and the lines of each named origin are combined
+ * once, with and without those for seeds; a request uses the list of its origin
+ * as it is.
  *
- * Of lines of one name the most closely bound win: those bound to the origin,
- * then the .netrc entry of its host, its `default`, headers for the seeds,
- * headers for all.
+ * If several lines have one name, the most specific wins: bound to the origin,
+ * then the .netrc entry of its host, its `default`, headers for seeds, headers
+ * for all.
  */
 #include "crawler/fetch/credentials.h"
 
@@ -27,7 +27,7 @@
 #define ORIGIN_MOST ((size_t)4096)
 #define SECRET_MOST ((size_t)64 << 10) /* octets of one */
 
-/* Header lines that are bound to one place. */
+/* Header lines for one origin or host. */
 struct credential_group {
     char **lines;
     size_t count;
@@ -193,7 +193,7 @@ static enum status refuse(struct buf *error, const char *what)
     return STATUS_ARG;
 }
 
-/* What a person said last of how to authorise at one place counts. */
+/* The last authorisation given for one place counts. */
 static void forget_authorization(struct credential_group *g)
 {
     size_t kept = 0;
@@ -303,7 +303,8 @@ static enum status take_all(struct credentials *c,
 
 /* ---- sets ---------------------------------------------------------------- */
 
-/* Has a more closely bound group, one of the first `n`, a line of this name? */
+/* Does a more specific group, one of the first `n`, have a line with this
+ * name? */
 static bool is_said(const struct credential_group *const *groups, size_t n,
                     const char *line)
 {

@@ -1,12 +1,13 @@
 /*
- * credentials.h - what is sent to which origin: headers, a cookie, passwords.
+ * credentials.h - decides which headers, cookie and passwords are sent to which
+ * origin.
  *
  * A secret goes to the origins it is bound to and to no other, whatever a page
  * links to or a response redirects to: each request is judged by its own origin
  * (RFC 6454: scheme, host and port), so that a redirect from https to http, to
- * another port or to another host carries nothing. What is not bound by name
- * belongs to the origins of the seeds. robots.txt and sitemaps are requests
- * like others.
+ * another port or to another host carries no secret. Secrets not bound by name
+ * belong to the origins of the seeds. robots.txt and sitemaps are requests like
+ * others.
  *
  * Made at start; credentials_for and credentials_add_seed may then be called
  * from any thread.
@@ -36,41 +37,42 @@ struct credentials_options {
     size_t basic_count;
     const char *const *bearer; /* "ORIGIN=TOKEN" (RFC 6750) */
     size_t bearer_count;
-    struct bytes netrc; /* the text of such a file (netrc.h), or nothing */
+    struct bytes netrc; /* text of a .netrc file (netrc.h), or empty */
 };
 
-/* What one request carries; lives as long as the credentials. */
+/* The secrets of one request; lives as long as the credentials. */
 struct credential_set {
     struct curl_slist *headers; /* NULL: none */
     const char *cookie;         /* NULL: none */
     bool of_seed;               /* its origin is that of a seed */
 };
 
-/* STATUS_ARG: `error` gains what is wrong, without any value. */
+/* STATUS_ARG: `error` gets what is wrong, without any value. */
 MUST_CHECK enum status credentials_new(struct credentials **out,
                                        const struct credentials_options *o,
                                        struct buf *error);
 void credentials_free(struct credentials *c); /* NULL is fine */
 
-/* Another "ORIGIN=USER:PASSWORD", before the first request. */
+/* Adds another "ORIGIN=USER:PASSWORD", before the first request. */
 MUST_CHECK enum status credentials_add_basic(struct credentials *c,
                                              const char *login,
                                              struct buf *error);
 /* `seed` is canonical. */
 void credentials_add_seed(struct credentials *c, const struct url *seed);
-/* For a request to this origin (url_origin); nothing for an empty one. */
+/* The set for a request to this origin (url_origin); an empty set for an empty
+ * origin. */
 const struct credential_set *credentials_for(struct credentials *c,
                                              struct bytes origin);
 
-/* The head of a request as it may be recorded: values of the Cookie,
+/* Appends the head of a request in the form to record: values of the Cookie,
  * Authorization and Proxy-Authorization fields, and of headers that do not go
  * to every origin, become "redacted". */
 void credentials_redact(const struct credentials *c, struct bytes head,
                         struct buf *out);
 
 /* "ORIGIN=REST": ORIGIN is [https://]HOST[:PORT] or http://HOST[:PORT]. *origin
- * gains it in canonical form, and *rest is what follows; "*" stays "*". False:
- * it is not of that shape. */
+ * gets it in canonical form, and *rest is what follows; "*" stays "*". False:
+ * the text does not have that form. */
 MUST_CHECK bool credentials_split(const char *text, struct buf *origin,
                                   const char **rest);
 

@@ -2,8 +2,9 @@
 /*
  * curl_faults.c - faults of the libcurl in use.
  *
- * A distribution may have mended a fault without another version number. Then
- * we work around what is not there, which costs a little and does no harm.
+ * A distribution may have fixed a fault without changing the version number.
+ * Then we work around a fault that is not there, which costs a little and does
+ * no harm.
  */
 #include "crawler/fetch/curl_faults.h"
 

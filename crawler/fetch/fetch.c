@@ -2,10 +2,10 @@
 /*
  * fetch.c - one transfer: its options, its beginning and its end.
  *
- * Options that hold for all transfers are set once a handle. Where a handle may
- * be used only once, one is made anew for each transfer: that costs 1 to 2 us,
- * as much as curl_easy_duphandle of a prepared one. What curl calls in
- * between is in fetch_body.c, what its codes mean in fetch_end.c.
+ * Options for all transfers are set once for each handle. If a handle may be
+ * used only once, a new one is made for each transfer: that takes 1 to 2 us, as
+ * much as curl_easy_duphandle of a prepared one. fetch_body.c has curl's
+ * callbacks, fetch_end.c the meaning of its codes.
  */
 #include "crawler/fetch/fetch.h"
 
@@ -19,8 +19,8 @@
 
 #define DNS_CACHE_S    300L
 #define REQUEST_MOST   ((size_t)256 << 10)
-#define READ_MOST      16384L /* octets at a time */
-#define READ_LEAST     1024L  /* and the least that curl knows */
+#define READ_MOST      16384L /* octets in one read */
+#define READ_LEAST     1024L  /* the least that curl accepts */
 #define READS_A_SECOND 16L
 
 /* ---- options ------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static void set_limits(struct fetch *f)
                      (long)f->o->connect_timeout_ms);
     curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    /* A name server that does not answer must not hold the thread when a
+    /* A name server that does not answer must not block the thread when a
      * transfer is given up. */
     curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
     if (f->o->insecure) {
@@ -70,7 +70,7 @@ static void set_limits(struct fetch *f)
     }
     if (f->o->ca != NULL)
         curl_easy_setopt(e, CURLOPT_CAINFO, f->o->ca);
-    /* Nobody is asked for the password of a key. */
+    /* Never prompt for the password of a key. */
     curl_easy_setopt(e, CURLOPT_KEYPASSWD, "");
 }
 
@@ -80,8 +80,8 @@ static void set_exchange(struct fetch *f)
 
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, CODING_ACCEPTED);
-    curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* we do that */
-    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L); /* our form is the form */
+    curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* we decode */
+    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L); /* send our canonical form */
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, fetch_on_head);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, fetch_on_body);
@@ -92,7 +92,7 @@ static void set_exchange(struct fetch *f)
     if (f->o->warc) {
         curl_easy_setopt(e, CURLOPT_DEBUGFUNCTION, fetch_on_debug);
         curl_easy_setopt(e, CURLOPT_DEBUGDATA, f);
-        curl_easy_setopt(e, CURLOPT_VERBOSE, 1L); /* calls it */
+        curl_easy_setopt(e, CURLOPT_VERBOSE, 1L); /* needed for DEBUGFUNCTION */
     }
 }
 
@@ -144,10 +144,10 @@ void fetch_free(struct fetch *f)
 
 /* ---- the life of a transfer ---------------------------------------------- */
 
-/* Where little may come, many transfers have a little each rather than one
- * after the other a lot: a server gives up on a client that takes nothing for
- * long. (CURLOPT_MAX_RECV_SPEED_LARGE is no help: it waits without a word, and
- * the waiting would count for the server's.) */
+/* At a low rate, many transfers read a little each rather than one after the
+ * other a lot, since a server gives up on a client that reads nothing for long.
+ * (CURLOPT_MAX_RECV_SPEED_LARGE does not help: it waits silently, and we would
+ * take that for the server's delay.) */
 static long read_size(const struct fetcher_options *o)
 {
     uint64_t rate = o->rate != NULL ? rate_limit_rate(o->rate) : 0;
@@ -162,7 +162,7 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
                   int64_t wall_ms)
 {
     f->order = *order;
-    f->order.url = NULL; /* curl has a copy, we have none */
+    f->order.url = NULL; /* curl has a copy; we do not */
     f->transfer.id = order->id;
     f->transfer.tls = strncmp(order->url, "https:", 6) == 0;
     f->verdict = GUARD_PERMITS;
@@ -180,8 +180,9 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     buf_clear(&f->request);
 }
 
-/* What goes to the origin of this request, and nothing that went to the one
- * before. libcurl keeps connections with another client certificate apart. */
+/* Sets the secrets for the origin of this request, and clears those of the one
+ * before. libcurl keeps connections with different client certificates
+ * apart. */
 static void set_credentials(struct fetch *f, struct bytes url)
 {
     static const struct credential_set nothing;
@@ -233,7 +234,7 @@ bool fetch_may_go_on(struct fetch *f, int64_t now)
 bool fetch_go_on(struct fetch *f)
 {
     f->waits = FETCH_GOES_ON;
-    /* curl hands over what it kept */
+    /* curl passes on what it kept */
     multi_take_in_hand(&f->transfer, IN_HAND_BODY);
     return curl_easy_pause(f->transfer.easy, CURLPAUSE_CONT) == CURLE_OK;
 }
@@ -259,14 +260,14 @@ bool fetch_share_connection(const struct fetch *a, const struct fetch *b)
            strcmp(ip_a, ip_b) == 0;
 }
 
-/* Of a body that is taken as it comes, what is kept has a limit of its own. */
+/* Was the kept part of a streamed body cut? It has a limit of its own. */
 static bool kept_short(const struct fetch *f)
 {
     return f->streamed && f->keep && f->body_bytes > f->body.len;
 }
 
-/* From the beginning until a connection made for it was ready for the request:
- * its name looked up, TLS agreed on. -1: there is none. */
+/* The time until a new connection was ready for the request, with look-up and
+ * TLS handshake. -1: no connection was made. */
 static int64_t connect_time(CURL *e)
 {
     curl_off_t tcp_us = 0, tls_us = 0;
@@ -282,7 +283,7 @@ static int64_t connect_time(CURL *e)
     return (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
 }
 
-/* What its handle says is of an earlier transfer. */
+/* Its handle has data of an earlier transfer only. */
 static void finish_refused(struct fetch *f, int64_t now,
                            struct fetch_result *out)
 {
@@ -298,7 +299,8 @@ static void finish_refused(struct fetch *f, int64_t now,
     };
 }
 
-/* Only when all of it has gone out is a field known to be whole. */
+/* Redacts when the whole request has been sent, since only then are fields
+ * complete. */
 static void redact_request(struct fetch *f)
 {
     struct buf clean;

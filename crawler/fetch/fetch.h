@@ -1,13 +1,12 @@
 /*
  * fetch.h - one transfer: options, limits, result.
  *
- * A fetch is a curl easy handle, which is used again and again unless a fault
- * of the libcurl in use forbids that. It follows no
- * redirect, asks for no URL and no address the guard refuses, and holds no more
- * of a body than its order, the body pool and the rate limit allow: where one
- * of them has nothing left the transfer waits and its time stands still. Whose
- * turn it is and when time runs out is fetch_set.h's business. One thread owns
- * a fetch.
+ * A fetch is a curl easy handle, which is reused unless a fault of the libcurl
+ * in use forbids that. It follows no redirect, requests no URL and connects to
+ * no address that the guard refuses, and keeps no more of a body than its
+ * order, the body pool and the rate limit allow: if one of them has nothing
+ * left, the transfer waits and its time limit is suspended. fetch_set.h handles
+ * turns and deadlines. Threads: one owns a fetch.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_H
 #define URLWEIR_CRAWLER_FETCH_FETCH_H
@@ -24,17 +23,17 @@
 #include "crawler/fetch/response.h"
 
 enum fetch_end {
-    FETCH_ANSWERED, /* the response came, or as much of it as matters */
-    /* a 2xx answer whose body is what had come until then */
+    FETCH_ANSWERED, /* the response came, or as much of it as we need */
+    /* a 2xx response whose body was cut */
     FETCH_CUT_LENGTH,
     FETCH_CUT_TIME,
     FETCH_CUT_ENCODING,
-    FETCH_MIME, /* of a type nobody asked for; given up at the head */
-    /* nothing is known of the URL */
+    FETCH_MIME, /* of an unwanted type; given up after the head */
+    /* nothing is known about the URL */
     FETCH_ADDRESS, /* the guard refused its host, or every address */
     FETCH_PORT,    /* the guard refused its port */
-    FETCH_CROWDED, /* too many connections to the address; ask again later */
-    FETCH_STARVED, /* no memory for the body; ask again later */
+    FETCH_CROWDED, /* too many connections to the address; retry later */
+    FETCH_STARVED, /* no memory for the body; retry later */
     FETCH_STOPPED, /* given up by fetch_set_abort */
     /* no response */
     FETCH_DNS,
@@ -46,64 +45,64 @@ enum fetch_end {
 };
 
 struct fetch_order {
-    uint64_t id;        /* of the URL that is leased for it; 0: unknown */
+    uint64_t id;        /* of the leased URL; 0: unknown */
     const char *url;    /* copied */
-    uint64_t body_most; /* decoded octets of a 2xx body that are kept; of other
-                           bodies none are */
-    bool keep_all;      /* bodies of other answers are kept as well */
-    bool filter_mime;   /* the options' list of types holds */
-    /* Takes a 2xx body as it comes, decoded, whatever its length; false: it
-     * has enough, and the response ends as FETCH_CUT_LENGTH. Of the body no
-     * more is kept then than body_most, and nothing unless it says that it is
-     * HTML or keep_all. NULL: the body is kept. */
+    uint64_t body_most; /* most decoded octets kept of a 2xx body; other bodies
+                           are not kept */
+    bool keep_all;      /* also keep bodies of other responses */
+    bool filter_mime;   /* apply the options' list of types */
+    /* Gets a 2xx body as it arrives, decoded, of any length; false: it has
+     * enough, and the response ends as FETCH_CUT_LENGTH. At most body_most
+     * octets are kept then, and only if it is labelled as HTML or keep_all is
+     * set. NULL: the body is kept. */
     bool (*take)(void *ctx, const struct response *a, struct bytes octets);
     void *take_ctx;
-    uint64_t take_memory; /* what it may need meanwhile, out of the pool */
+    uint64_t take_memory; /* memory of `take`, charged to the pool */
 };
 
-/* What kept the rest of a body from us, whatever `end` says. */
+/* Why the rest of a body is missing, independent of `end`. */
 enum fetch_cut { FETCH_WHOLE, FETCH_TOO_LONG, FETCH_TOO_LATE, FETCH_GONE };
 
 /* Lives until the fetch is used again. */
 struct fetch_result {
     enum fetch_end end;
-    bool transient;                  /* another try may end better */
+    bool transient;                  /* a retry may succeed */
     const struct response *response; /* status 0: there was none */
     struct bytes body;
     enum fetch_cut cut;
-    struct bytes request; /* its head as sent, but without secrets; empty unless
+    struct bytes request; /* its head as sent, without secrets; empty unless
                              options ask for records */
-    bool http2, decoded;  /* content encodings were taken off the body */
-    bool unknown_coding;  /* one that nobody knows was passed over */
-    uint64_t body_bytes;  /* decoded, also those not kept */
+    bool http2, decoded;  /* content encodings were removed from the body */
+    bool unknown_coding;  /* an unknown coding was ignored */
+    uint64_t body_bytes;  /* decoded, including those not kept */
     uint64_t wire_bytes;  /* head and body as received */
     int64_t started, ended, started_wall_ms;
-    int64_t first_byte_ns; /* from `started` to the response's first octet */
-    int64_t connect_ns;    /* to its connection's being open; -1: it used one
-                              that was, or got none */
-    const char *ip;        /* that answered, or "" */
-    const char *error;     /* what went wrong in words, or "" */
+    int64_t first_byte_ns; /* from `started` to the first octet */
+    int64_t connect_ns; /* until a new connection was open; -1: it used an open
+                           one, or got none */
+    const char *ip;     /* of the server that answered, or "" */
+    const char *error;  /* error text, or "" */
 };
 
-/* What a fetch waits for, with a piece of its body that curl keeps. */
+/* What a paused fetch waits for; curl keeps a piece of its body. */
 enum fetch_wait {
     FETCH_GOES_ON,
     FETCH_WAITS_MEMORY,
     FETCH_WAITS_RATE,
-    FETCH_WAITS_TURN /* it has decoded much at once: others come first, and
-                        deadlines are looked at */
+    FETCH_WAITS_TURN /* it has decoded much at once: other transfers and
+                        deadlines come first */
 };
 
 struct fetch {
     struct transfer transfer; /* first: a fetch is its transfer */
     /* for the fetch set */
-    struct heap_item due; /* the moment its time runs out */
+    struct heap_item due; /* its deadline */
     struct fetch *next_free;
-    void *ctx; /* whose fetch it is */
+    void *ctx; /* the owner's */
     enum fetch_wait waits;
     int64_t waits_since;
-    bool held_back;  /* by another stream of its connection, which waits */
-    int64_t paid_at; /* when what it received is within the rate limit */
+    bool held_back;  /* by another stream of its connection, which is paused */
+    int64_t paid_at; /* when its received octets are within the rate limit */
     /* for fetch.c */
     const struct fetcher_options *o;
     struct fetcher_counters *counters;
@@ -116,18 +115,18 @@ struct fetch {
     bool sent;         /* the request has gone out */
     bool keep, decided;
     bool streamed;         /* goes to order.take */
-    struct coding *coding; /* what takes codings off the body; NULL: none */
-    bool unknown_coding;   /* one that nobody knows was passed over */
-    bool past_first;       /* curl's first piece of the body was taken */
+    struct coding *coding; /* decodes the body; NULL: no coding */
+    bool unknown_coding;   /* an unknown coding was ignored */
+    bool past_first;       /* curl's first piece of the body was read */
     uint64_t decoding;     /* octets of the body pool that decoders hold */
-    size_t taken;          /* octets of curl's present piece that were */
+    size_t taken;          /* octets read of curl's current piece */
     const char *why;       /* the coding failed; static */
-    bool broken;           /* curl refused to go on with it after a pause */
+    bool broken;           /* curl could not resume it after a pause */
     enum fetch_end end;    /* once decided */
-    uint64_t body_bytes, counted; /* of wire octets, in the counters */
-    enum guard_verdict verdict;   /* of its URL */
+    uint64_t body_bytes, counted; /* wire octets that are in the counters */
+    enum guard_verdict verdict;   /* on its URL */
     int64_t started, started_wall_ms;
-    bool in_jar; /* it takes part in the cookie jar */
+    bool in_jar; /* it uses the cookie jar */
     struct curl_slist *resolve;
     char error[CURL_ERROR_SIZE];
 };
@@ -135,31 +134,31 @@ struct fetch {
 /* NULL: curl is out of memory. */
 struct fetch *fetch_new(const struct fetcher_options *o,
                         struct fetcher_counters *counters, struct multi *m);
-void fetch_free(struct fetch *f); /* NULL is fine; not while under way */
-/* Before each fetch_start: its easy handle is there, made anew if need be.
- * False: curl is out of memory. */
+void fetch_free(struct fetch *f); /* NULL is fine; not during a transfer */
+/* Call it before each fetch_start: makes a new easy handle if needed. False:
+ * curl is out of memory. */
 MUST_CHECK bool fetch_has_handle(struct fetch *f);
 
-/* Every request begins here, and is judged first. False: the guard refuses its
- * URL; the transfer is not under way, and only fetch_finish is left to call. */
+/* Every request begins here, after a check by the guard. False: the guard
+ * refuses its URL; there is no transfer, and the caller must only call
+ * fetch_finish. */
 MUST_CHECK bool fetch_start(struct fetch *f, const struct fetch_order *order,
                             int64_t now, int64_t wall_ms);
-/* Is there now what a fetch waits for? */
+/* Can a waiting fetch go on now? */
 bool fetch_may_go_on(struct fetch *f, int64_t now);
-/* Takes up one that waits; it may come to wait for something else at once.
- * False: that brought out an error and the transfer must be given up with
- * CURLE_WRITE_ERROR. */
+/* Resumes a waiting fetch, which may wait again at once. False: curl failed,
+ * and the transfer must be ended with CURLE_WRITE_ERROR. */
 bool fetch_go_on(struct fetch *f);
-/* It is a stream of HTTP/2, and its response has begun. */
+/* Is it an HTTP/2 stream whose response has begun? */
 bool fetch_is_stream(const struct fetch *f);
-/* Both are under way, on one connection. */
+/* Are both active on one connection? */
 bool fetch_share_connection(const struct fetch *a, const struct fetch *b);
-/* The transfer is no longer under way. CURLE_OPERATION_TIMEDOUT also says that
- * the set's own deadline has passed; CURLE_ABORTED_BY_CALLBACK that it was
+/* Ends a transfer that curl is done with. CURLE_OPERATION_TIMEDOUT also means
+ * that the set's own deadline has passed; CURLE_ABORTED_BY_CALLBACK that it was
  * stopped. */
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out);
-/* Gives memory back; the result is gone. */
+/* Frees memory; the result is no longer valid. */
 void fetch_clear(struct fetch *f);
 
 #endif

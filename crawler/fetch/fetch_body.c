@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch_body.c - what curl calls while a transfer runs.
+ * fetch_body.c - curl's callbacks during a transfer.
  *
- * Bodies are decoded here and counted after that: CURLOPT_MAXFILESIZE knows
- * only what the wire carries, which a few kilobytes of gzip make into
- * gigabytes. Octets are decoded as there is memory for them. When the pool is
- * empty, or what came is over the rate limit, the write callback answers
- * CURL_WRITEFUNC_PAUSE; curl then hands over the same piece again, perhaps with
- * more behind it, and as many octets of it as were taken before are passed over
- * (f->taken).
+ * Bodies are decoded here and counted after that: CURLOPT_MAXFILESIZE sees only
+ * wire octets, and a few kilobytes of gzip can become gigabytes. Octets are
+ * decoded as memory allows. When the pool is empty, or the rate limit is
+ * exceeded, the write callback returns CURL_WRITEFUNC_PAUSE; curl later passes
+ * the same piece again, perhaps with more after it, and we skip the octets read
+ * before (f->taken).
  *
- * Nothing is paused from anywhere else. A transfer that curl_easy_pause stops
- * before its head has come may read on all the same, and then curl 7.88 hands
- * over all lines of the head as one, in which no head is recognised: short
- * bodies came to nothing and long ones lost their links.
+ * Transfers are not paused anywhere else. If curl_easy_pause stops a transfer
+ * before its head has come, curl may read on anyway, and then curl 7.88 passes
+ * all lines of the head as one, which we cannot parse: short bodies were lost
+ * and long ones lost their links.
  */
 #include <assert.h>
 #include <string.h>
@@ -23,9 +22,9 @@
 #include "crawler/fetch/mime.h"
 
 #define RESERVE_LEAST ((uint64_t)32 << 10)
-#define BODY_KEPT     ((size_t)64 << 10)   /* memory kept between transfers */
+#define BODY_KEPT     ((size_t)64 << 10)   /* buffer kept between transfers */
 #define DRAIN_MOST    ((uint64_t)64 << 10) /* read to keep a connection */
-#define PIECE         ((size_t)16 << 10)   /* decoded at a time */
+#define PIECE         ((size_t)16 << 10)   /* octets decoded at a time */
 #define CODINGS_MOST  ((size_t)4096)       /* octets of Content-Encoding */
 #define TURN_MOST     ((size_t)1 << 20)    /* octets decoded in one call */
 
@@ -51,7 +50,7 @@ bool fetch_reserve(struct fetch *f, uint64_t bytes)
     return true;
 }
 
-/* What the transfer holds once `more` octets of its body are kept. */
+/* Memory of the transfer once `more` octets of its body are kept. */
 static uint64_t memory_for(const struct fetch *f, uint64_t more)
 {
     uint64_t kept = f->keep ? f->body.len + more : 0;
@@ -97,7 +96,8 @@ static struct fetch *fetch_of(void *p)
     return f;
 }
 
-/* How the fetch ends, whatever curl will say; 0 makes curl give up. */
+/* Sets how the fetch ends, whatever curl reports; returns 0, which makes curl
+ * stop. */
 static size_t decide(struct fetch *f, enum fetch_end end)
 {
     f->decided = true;
@@ -126,13 +126,13 @@ void fetch_count_wire(struct fetch *f)
     f->counted = n;
 }
 
-/* Its own turn has come, or, where the rate was raised since, everybody's. */
+/* Has its turn come, or, if the rate was raised since, everyone's? */
 bool fetch_is_within_rate(const struct fetch *f, int64_t now)
 {
     return f->paid_at <= now || rate_limit_level_at(f->o->rate) <= now;
 }
 
-/* A short body is cheaper read than a connection is made. */
+/* Reading a short body is cheaper than making a new connection. */
 static bool is_short(const struct response *a)
 {
     struct bytes v = response_get(a, RESPONSE_CONTENT_LENGTH);
@@ -182,7 +182,7 @@ static bool take_for_coding(void *ctx, size_t octets)
     return true;
 }
 
-/* What takes the body's codings off. False: there are too many. */
+/* Makes the decoders of the body. False: there are too many codings. */
 static bool make_coding(struct fetch *f)
 {
     const struct coding_memory memory = {take_for_coding, f};
@@ -213,8 +213,8 @@ static void note_coding(void *ctx, struct bytes value)
     }
 }
 
-/* A transfer coding that nobody asked for: libcurl before 8.1 would decode it,
- * and others that are stacked on it, outside all limits of ours. */
+/* Is there a transfer coding we did not ask for? libcurl before 8.1 would
+ * decode it, and others stacked on it, outside all our limits. */
 static bool has_transfer_coding(const struct response *a)
 {
     bool unasked = false;
@@ -223,7 +223,7 @@ static bool has_transfer_coding(const struct response *a)
     return unasked;
 }
 
-/* A body that nobody wants: `end` it is, and its octets are read if few. */
+/* Ends a fetch whose body is not wanted as `end`; reads a short body anyway. */
 static size_t do_without(struct fetch *f, enum fetch_end end, size_t n)
 {
     f->keep = f->streamed = false;
@@ -251,7 +251,7 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     return do_without(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
 }
 
-/* libcurl has taken the cookie by now, or refused it. */
+/* By now libcurl has accepted the cookie or refused it. */
 static void note_cookie(struct fetch *f, struct bytes line)
 {
     static const char name[] = "set-cookie:";
@@ -277,7 +277,7 @@ size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
     return n;
 }
 
-/* A body that is not kept: an error page, or a type not wanted. */
+/* Discards a body that is not kept: an error page, or an unwanted type. */
 static size_t pass_over(struct fetch *f, size_t n)
 {
     if (f->body_bytes <= DRAIN_MOST)
@@ -285,8 +285,8 @@ static size_t pass_over(struct fetch *f, size_t n)
     return f->decided ? 0 : decide(f, FETCH_ANSWERED);
 }
 
-/* How many octets of the body may be decoded now; 0: no memory for them. One
- * more than may be kept is looked for, to know that there are more. */
+/* How many octets of the body may be decoded now; 0: there is no memory. We
+ * decode one more than may be kept, to find out whether there are more. */
 static size_t room_for_piece(struct fetch *f)
 {
     uint64_t left = f->order.body_most - f->body.len;
@@ -301,8 +301,8 @@ static size_t room_for_piece(struct fetch *f)
     return fetch_reserve(f, held + want) ? (size_t)want : 0;
 }
 
-/* The next octets of the body, at most `room`, off the front of *in; none:
- * *in is empty. They stand in *in itself or in `scratch`. */
+/* Takes the next octets of the body, at most `room`, off the front of *in;
+ * none: *in is empty. They are in *in itself or in `scratch`. */
 static enum status next_piece(struct fetch *f, struct bytes *in, size_t room,
                               char scratch[PIECE], struct bytes *out)
 {
@@ -325,7 +325,7 @@ static bool keep_piece(struct fetch *f, struct bytes piece)
     return buf_failed(&f->body) == STATUS_OK || decide(f, FETCH_STARVED) != 0;
 }
 
-/* Of a body that somebody takes as it comes, what is kept may be less. */
+/* Passes a piece of a streamed body on; less of it may be kept. */
 static bool hand_on(struct fetch *f, struct bytes piece)
 {
     uint64_t left = f->order.body_most - f->body.len;
@@ -338,7 +338,7 @@ static bool hand_on(struct fetch *f, struct bytes piece)
            decide(f, FETCH_CUT_LENGTH) != 0;
 }
 
-/* False: no more of them, and how the fetch ends is decided. */
+/* False: no more pieces are wanted, and the end of the fetch is decided. */
 static bool take_piece(struct fetch *f, struct bytes piece)
 {
     f->body_bytes += piece.len;
@@ -351,8 +351,8 @@ static bool take_piece(struct fetch *f, struct bytes piece)
     return keep_piece(f, piece);
 }
 
-/* Decoders found no memory. While nothing has come out of them they can begin
- * anew, since curl hands its first piece over again. */
+/* Decoders found no memory. Before they have any output they can start over,
+ * since curl passes its first piece again. */
 static size_t starved(struct fetch *f)
 {
     if (f->past_first || f->body_bytes > 0)
@@ -413,9 +413,9 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
 /* Called when a request is about to go out on a connection. curl sends one
  * again by itself when a kept connection turns out dead before an octet of the
  * response has come (CURLOPT_PREREQFUNCTION; lib/transfer.c,
- * Curl_retry_request). The server may have had the first one, so a second would
- * be a request that no delay was kept for. It is another try: the frontier's to
- * order. */
+ * Curl_retry_request). The server may have received the first one, so a second
+ * would be a request without the delay. That is a retry, which the frontier
+ * must decide on. */
 int fetch_on_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
 {
     struct fetch *f = fetch_of(ctx);
@@ -429,8 +429,8 @@ int fetch_on_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
     return CURL_PREREQFUNC_ABORT;
 }
 
-/* The request as curl sends it, for those who record it. Before it may come
- * one to a proxy (CONNECT), so a whole head is followed by another. */
+/* Collects the request as curl sends it, for records. A request to a proxy
+ * (CONNECT) may come first, so one whole head may follow another. */
 int fetch_on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
                    void *ctx)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch_end.c - what curl's codes mean for a fetch.
+ * fetch_end.c - the meaning of curl's codes for a fetch.
  */
 #include <string.h>
 
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch/guard.h"
 
-/* How far it came before its time ran out. (CURLINFO_CONNECT_TIME_T is no help
- * in libcurl 7.88: it stays 0 until the TLS handshake is over as well.) */
+/* How far did it get before the timeout? (CURLINFO_CONNECT_TIME_T is no help in
+ * libcurl 7.88: it stays 0 until the TLS handshake is over as well.) */
 static enum fetch_end late_end(struct fetch *f)
 {
     curl_off_t looked_up = 0, ready = 0;
@@ -34,7 +34,7 @@ static enum fetch_end connect_end(const struct fetch *f)
     return t->refused && !t->permitted ? FETCH_ADDRESS : FETCH_CONNECT;
 }
 
-/* curl reports a broken chunk as a failed read; only its words differ. */
+/* curl reports a broken chunk as a failed read; only its message differs. */
 static enum fetch_end read_end(const struct fetch *f)
 {
     return strstr(f->error, "chunk") != NULL ? FETCH_PROTOCOL : FETCH_RESET;
@@ -43,7 +43,7 @@ static enum fetch_end read_end(const struct fetch *f)
 static enum fetch_end end_of_code(struct fetch *f, CURLcode code)
 {
     switch (code) {
-    case CURLE_URL_MALFORMAT: /* a host that is no host name to curl */
+    case CURLE_URL_MALFORMAT: /* curl does not accept the host name */
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
         return FETCH_DNS;
@@ -74,15 +74,15 @@ static enum fetch_end end_of_code(struct fetch *f, CURLcode code)
     }
 }
 
-/* All octets came that were announced, but the coding wants more. */
+/* Did all announced octets come, while the coding is incomplete? */
 static bool is_cut_short(const struct fetch *f)
 {
     return f->response.status >= 200 && f->response.status < 300 && f->keep &&
            f->coding != NULL && !coding_is_whole(f->coding);
 }
 
-/* Of a response that is no success its head is all that matters: it counts
- * however its body ended. */
+/* Of an unsuccessful response only the head matters: it counts however its body
+ * ended. */
 enum fetch_end fetch_end_of(struct fetch *f, CURLcode code)
 {
     if (f->decided)
@@ -96,10 +96,10 @@ enum fetch_end fetch_end_of(struct fetch *f, CURLcode code)
     return end_of_code(f, code);
 }
 
-/* Where curl was told to stop, that was for the length. */
+/* If we told curl to stop, that was because of the length. */
 enum fetch_cut fetch_cut_of(const struct fetch *f, CURLcode code)
 {
-    if (f->why != NULL) /* what follows cannot be read */
+    if (f->why != NULL) /* the rest cannot be decoded */
         return FETCH_GONE;
     switch (code) {
     case CURLE_OK:
@@ -121,7 +121,7 @@ bool fetch_is_transient(enum fetch_end end, CURLcode code)
         return code != CURLE_URL_MALFORMAT;
     case FETCH_TLS:
         return code != CURLE_PEER_FAILED_VERIFICATION &&
-               code != CURLE_SSL_CACERT_BADFILE; /* no ca-certificates here */
+               code != CURLE_SSL_CACERT_BADFILE; /* no ca-certificates */
     case FETCH_CONNECT:
     case FETCH_TIMEOUT:
     case FETCH_RESET:
@@ -138,7 +138,7 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
         return "a content coding that is not known, the body is as it came";
     if (end < FETCH_CUT_ENCODING)
         return "";
-    if (end == FETCH_ADDRESS) /* curl only knows that it got no socket */
+    if (end == FETCH_ADDRESS) /* curl only reports that it got no socket */
         return guard_words(GUARD_ADDRESS);
     if (end == FETCH_CUT_ENCODING)
         return f->why != NULL ? f->why : "the content coding ends too early";

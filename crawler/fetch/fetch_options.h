@@ -1,6 +1,5 @@
 /*
- * fetch_options.h - what the fetchers of a crawl are told, and what each of
- * them counts.
+ * fetch_options.h - options of a crawl's fetchers, and the counters of each.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_OPTIONS_H
 #define URLWEIR_CRAWLER_FETCH_FETCH_OPTIONS_H
@@ -24,19 +23,18 @@ struct archive; /* crawler/archive/archive.h */
 
 enum robots_policy { ROBOTS_OBEY, ROBOTS_REPORT, ROBOTS_OFF };
 
-/* Shared by all fetchers of a crawl; outlives them; read-only but for what
- * says otherwise. Strings are borrowed. */
+/* Shared by all fetchers of a crawl, and outlives them; read-only unless marked
+ * otherwise. Strings are borrowed. */
 struct fetcher_options {
     /* identity */
     const char *user_agent;          /* the whole header value */
     const char *product_token;       /* of it, for robots.txt: "urlweir" */
     struct credentials *credentials; /* thread-safe; NULL: none */
     struct cookie_jar *jar;          /* thread-safe; NULL: cookies are off */
-    const char *cert, *key; /* client certificate, for the origins of seeds, and
-                               its key where that is not in the same file; PEM;
-                               NULL: none */
+    const char *cert, *key; /* client certificate for origins of seeds, and its
+                               key if not in the same file; PEM; NULL: none */
     const char *ca;         /* PEM file of authorities; NULL: the system's */
-    const char *proxy;      /* NULL: none, whatever the environment */
+    const char *proxy;      /* NULL: none, even if in the environment */
     bool insecure;          /* no TLS verification */
     const char *const *resolve; /* HOST:PORT:ADDR, as curl takes them */
     size_t resolve_count;
@@ -44,23 +42,23 @@ struct fetcher_options {
     int64_t timeout_ms, connect_timeout_ms; /* whole response; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
-    uint32_t conns_per_host; /* transfers at once of one queue; 0: 1 */
+    uint32_t conns_per_host; /* most transfers of a queue at once; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
     enum robots_policy robots;
-    bool skip_noindex;       /* pages that ask for it are no pages */
-    bool follow_nofollow;    /* links marked nofollow are followed */
-    bool find_sitemaps;      /* those that a robots.txt names are asked for */
-    uint32_t kinds;          /* LINK_BIT set that is followed */
+    bool skip_noindex;       /* pages with noindex do not count as pages */
+    bool follow_nofollow;    /* follow links marked nofollow */
+    bool find_sitemaps;      /* fetch sitemaps that robots.txt names */
+    uint32_t kinds;          /* LINK_BIT set of kinds to follow */
     const char *const *mime; /* accepted types, "text/html", "image/x" or
                                 "text/" for all of a family; none: all */
     size_t mime_count;
-    uint64_t links_most;     /* different links taken of a page; 0: all */
-    bool record_links;       /* send every link in scope, also repeats */
+    uint64_t links_most;     /* most different links of a page; 0: all */
+    bool record_links;       /* send every link in scope, with repeats */
     bool warc;               /* reports carry records; all bodies are kept */
-    struct archive *archive; /* where they go; NULL: files are unknown yet */
-    size_t robots_memory;    /* for rules, this fetcher's; 0: 16 MiB */
-    /* what is shared */
+    struct archive *archive; /* where records go; NULL: not known yet */
+    size_t robots_memory;    /* for rules, of one fetcher; 0: 16 MiB */
+    /* shared objects */
     const struct guard *guard;
     struct body_pool *bodies;  /* thread-safe */
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
@@ -69,8 +67,8 @@ struct fetcher_options {
     struct candidate_rules rules;
 };
 
-struct fetcher_counters {        /* written by the fetcher, read by anybody */
-    _Atomic uint64_t active;     /* transfers under way */
+struct fetcher_counters {        /* written by the fetcher, read by any */
+    _Atomic uint64_t active;     /* active transfers */
     _Atomic uint64_t requests;   /* sent, robots.txt and retries included */
     _Atomic uint64_t wire_bytes; /* received so far, unfinished ones included */
     _Atomic uint64_t connections; /* opened */

@@ -1,9 +1,9 @@
 /*
- * fetch_parts.h - the inside of a fetch, for its three files alone.
+ * fetch_parts.h - the inside of a fetch, for its three files only.
  *
  *   fetch.c        options, beginning, end
- *   fetch_body.c   what curl calls while it runs: head, body, memory
- *   fetch_end.c    what curl's codes mean
+ *   fetch_body.c   curl's callbacks: head, body, memory
+ *   fetch_end.c    the meaning of curl's codes
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_PARTS_H
 #define URLWEIR_CRAWLER_FETCH_FETCH_PARTS_H
@@ -12,13 +12,13 @@
 
 /* ---- fetch_body.c ---- */
 
-/* Memory for so many octets of the body, as more is needed in steps that
- * double. False: the pool is empty. */
+/* Reserves memory for `bytes` octets of the body, in steps that double. False:
+ * the pool is empty. */
 bool fetch_reserve(struct fetch *f, uint64_t bytes);
-/* The next step, for one that found the pool empty. */
+/* Reserves the next step, for a fetch that found the pool empty. */
 bool fetch_reserve_more(struct fetch *f);
 void fetch_give_back(struct fetch *f);
-/* What has come is paid for. */
+/* Are its received octets within the rate limit? */
 bool fetch_is_within_rate(const struct fetch *f, int64_t now);
 /* Brings f->counted, the fetcher's counter and the rate limit up to date. */
 void fetch_count_wire(struct fetch *f);
@@ -37,7 +37,7 @@ int fetch_on_debug(CURL *easy, curl_infotype type, char *at, size_t size,
 enum fetch_end fetch_end_of(struct fetch *f, CURLcode code);
 enum fetch_cut fetch_cut_of(const struct fetch *f, CURLcode code);
 bool fetch_is_transient(enum fetch_end end, CURLcode code);
-/* What went wrong, or "". */
+/* The error text, or "". */
 const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
                             CURLcode code);
 

@@ -2,15 +2,15 @@
 /*
  * fetch_set.c - the transfers of one fetcher.
  *
- * Deadlines are ours, not curl's: only so can the time in which we ourselves
- * held a transfer back be given to it again, and a deadline be looked at after
- * what has already arrived was read. Time in which this thread did not run at
- * all (a suspended process, a laptop's lid) is no server's fault either: it
- * does not pass for deadlines, which are kept in moments of "present" time.
+ * Deadlines are ours, not curl's: only so can we extend them by the time in
+ * which we held a transfer back ourselves, and check them after reading what
+ * has already arrived. Time in which this thread did not run at all (a
+ * suspended process, a closed laptop) is not the server's fault either and does
+ * not count: deadlines are in "present" time, the clock without such absences.
  *
- * Where what came is over the rate limit, a transfer waits with its piece until
- * that is paid for, and none begins. Each of them has its turn at the moment it
- * was told, whatever others have spent by then, so that no fetcher gets ahead.
+ * Over the rate limit, a transfer waits with its piece until that is paid for,
+ * and none begins. Each goes on at the time it was given, whatever others have
+ * spent by then, so that no fetcher gets ahead.
  */
 #include "crawler/fetch/fetch_set.h"
 
@@ -22,25 +22,25 @@
 #include "base/mem.h"
 
 #define MEMORY_RETRY  (20 * NS_PER_MS)
-#define TURN_MOST     (250 * NS_PER_MS) /* so that an absence is seen */
+#define TURN_MOST     (250 * NS_PER_MS) /* so that an absence is noticed */
 #define ABSENCE_LEAST (250 * NS_PER_MS) /* less is a busy machine */
 
 struct fetch_set {
     const struct fetcher_options *o;
     struct fetcher_counters *counters;
     struct multi *multi;
-    struct fetch **all; /* ever made */
+    struct fetch **all; /* all ever made */
     size_t count, active;
     struct fetch *free;
-    struct fetch *refused; /* begun in vain: the guard refused their URLs */
-    struct heap due;   /* active ones that are not paused, by present time */
-    int64_t looked_at; /* at the clock, in or after a turn; 0: never */
-    int64_t absent;    /* time that did not pass for deadlines */
-    int64_t attended;  /* at those that wait, by present time */
+    struct fetch *refused; /* not begun: the guard refused their URLs */
+    struct heap due;       /* active ones not paused, by present time */
+    int64_t looked_at;     /* last clock reading in a turn; 0: never */
+    int64_t absent;        /* time that does not count for deadlines */
+    int64_t attended;      /* last check of waiting ones, in present time */
     bool aborting, some_broken;
-    int64_t look_again; /* something may be there for one that waits */
-    int64_t turn_at;    /* to begin another, held up by the rate limit; once
-                           past, whatever others have spent; INT64_MAX: none */
+    int64_t look_again; /* when a waiting one may go on */
+    int64_t turn_at; /* when another may begin after the rate limit held one up,
+                        whatever others have spent; INT64_MAX: none was */
 };
 
 enum status fetch_set_new(struct fetch_set **out,
@@ -50,8 +50,8 @@ enum status fetch_set_new(struct fetch_set **out,
 {
     struct fetch_set *s = xcalloc(1, sizeof *s);
     const struct multi_options mo = {
-        /* A proxy is named by a person, and does the resolving; URLs are
-           judged all the same. */
+        /* A person chose the proxy, and it resolves names; URLs are still
+         * checked. */
         .guard = o->proxy == NULL ? o->guard : NULL,
         .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
         .connections = o->connections,
@@ -139,7 +139,7 @@ void fetch_set_wake(struct fetch_set *s)
 
 /* ---- waiting ------------------------------------------------------------- */
 
-/* Its time passes, or does it wait for something of ours? */
+/* Does its time count, or does it wait for us? */
 static bool is_timed(const struct fetch *f)
 {
     return f->waits == FETCH_GOES_ON || f->waits == FETCH_WAITS_TURN;
@@ -155,8 +155,8 @@ static void go_on(struct fetch_set *s, struct fetch *f, int64_t now)
         heap_push(&s->due, &f->due, f->due.key + now - f->waits_since);
 }
 
-/* Streams of one HTTP/2 connection: while one of them waits, curl takes nothing
- * from it for the others either (lib/http2.c, pause_stream_id). */
+/* Streams of one HTTP/2 connection: while one of them is paused, curl reads
+ * nothing for the others either (lib/http2.c, pause_stream_id). */
 static void hold_back_streams(struct fetch_set *s, const struct fetch *waiting)
 {
     if (!fetch_is_stream(waiting))
@@ -169,7 +169,8 @@ static void hold_back_streams(struct fetch_set *s, const struct fetch *waiting)
     }
 }
 
-/* Time in which others of their connections waited is given to them again. */
+/* Extends the deadlines of streams by the time in which another stream of their
+ * connection waited. */
 static void give_time_back(struct fetch_set *s, int64_t present)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -181,13 +182,13 @@ static void give_time_back(struct fetch_set *s, int64_t present)
     }
 }
 
-/* Those that met an empty pool or the rate limit in this turn, and those there
- * is something for again. */
+/* Handles transfers that found the pool empty or exceeded the rate limit in
+ * this turn, and those that can go on. */
 static void attend_to_waiting(struct fetch_set *s, int64_t now)
 {
     const int64_t present = now - s->absent;
 
-    if (s->look_again != INT64_MAX) /* somebody waited, who may hold others */
+    if (s->look_again != INT64_MAX) /* one waited, and may hold up others */
         give_time_back(s, present);
     s->attended = present;
     s->look_again = INT64_MAX;
@@ -225,7 +226,7 @@ bool fetch_set_may_start(struct fetch_set *s, int64_t now)
 
 /* ---- the turn ------------------------------------------------------------ */
 
-/* The moment at which this set has something to do of its own accord. */
+/* When this set has something to do without any input. */
 static int64_t next_moment(const struct fetch_set *s, int64_t until,
                            int64_t now)
 {
@@ -243,7 +244,8 @@ static int64_t next_moment(const struct fetch_set *s, int64_t until,
     return until;
 }
 
-/* We meant to look at the clock at `planned`, or at once: did we? */
+/* Reads the clock, which was planned for `planned` or at once, and notes an
+ * absence if it is late. */
 static int64_t look_at_clock(struct fetch_set *s, int64_t planned)
 {
     int64_t now = clock_mono();
@@ -283,8 +285,8 @@ static struct fetch *next_broken(struct fetch_set *s, CURLcode *code)
     return NULL;
 }
 
-/* An active fetch that curl will not end for us. Late is what was late when the
- * turn ended: what came since then has not been read yet. */
+/* The next active fetch that we must end ourselves. A fetch is late if it was
+ * late when the turn ended: input since then has not been read yet. */
 static struct fetch *next_given_up(struct fetch_set *s, CURLcode *code)
 {
     struct heap_item *first = heap_top(&s->due);

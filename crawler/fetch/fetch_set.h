@@ -1,10 +1,9 @@
 /*
- * fetch_set.h - the transfers of one fetcher: begun, paused, ended in time.
+ * fetch_set.h - the transfers of one fetcher, with their deadlines.
  *
- * Keeps handles for reuse, ends each transfer at its deadline, and wakes those
- * that wait for the body pool or the rate limit; the time they wait for us does
- * not count against them. One thread owns a
- * set; fetch_set_wake may be called by any.
+ * Reuses handles, ends each transfer at its deadline, and resumes those that
+ * wait for the body pool or the rate limit; that waiting does not count as the
+ * server's time. One thread owns a set; fetch_set_wake may be called by any.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_SET_H
 #define URLWEIR_CRAWLER_FETCH_FETCH_SET_H
@@ -18,15 +17,15 @@
 
 struct fetch_set;
 
-/* `o`, `counters` and `in_hand`, which may be NULL, outlive the set. */
+/* `o`, `counters` and `in_hand` (may be NULL) must outlive the set. */
 MUST_CHECK enum status fetch_set_new(struct fetch_set **out,
                                      const struct fetcher_options *o,
                                      struct fetcher_counters *counters,
                                      struct in_hand_slot *in_hand);
-/* Nothing is active. NULL is fine. */
+/* Call it when nothing is active. NULL is fine. */
 void fetch_set_free(struct fetch_set *s);
 
-/* False: too much has come; ask again after the next turn. */
+/* False: the rate limit is exceeded; ask again after the next turn. */
 bool fetch_set_may_start(struct fetch_set *s, int64_t now);
 /* Begin a transfer on behalf of `ctx`. If the guard refuses its URL, it ends at
  * once as FETCH_ADDRESS or FETCH_PORT. False: no memory for one. */
@@ -34,12 +33,12 @@ bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
                      void *ctx, int64_t now, int64_t wall_ms);
 /* Wait for something to do, `until` at the latest, and do it. */
 void fetch_set_turn(struct fetch_set *s, int64_t until);
-/* A transfer that has ended, or whose time ran out; NULL: no more. The caller
- * hands it back with fetch_set_recycle; *r is valid until then. */
+/* The next transfer that has ended or timed out; NULL: no more. The caller
+ * returns it with fetch_set_recycle; *r is valid until then. */
 struct fetch *fetch_set_next_ended(struct fetch_set *s, int64_t now,
                                    struct fetch_result *r);
 void fetch_set_recycle(struct fetch_set *s, struct fetch *f);
-/* All that are under way end as FETCH_STOPPED. */
+/* All active transfers end as FETCH_STOPPED. */
 void fetch_set_abort(struct fetch_set *s);
 
 void fetch_set_wake(struct fetch_set *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch_stats.c - what the requests of a fetcher came to, for a monitor. */
+/* fetch_stats.c - counts of a fetcher's requests by result. */
 #include "crawler/fetch/fetch_stats.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ static void count(_Atomic uint64_t *n)
     atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
 }
 
-/* Were its head, and as much of its body as matters, here? */
+/* Did its head, and as much of its body as needed, arrive? */
 static bool was_answered(const struct fetch_result *r)
 {
     return r->end <= FETCH_MIME && r->response->status != 0;

@@ -1,11 +1,11 @@
 /*
- * fetch_stats.h - what the requests of a fetcher came to, for a monitor.
+ * fetch_stats.h - counts of a fetcher's requests by result.
  *
  * Each request that ended is counted once by how it ended, retries and
- * robots.txt included; so the sum over the ends is the number of requests less
- * those under way. Times are taken of those that were answered.
+ * robots.txt included; so the sum over the ends is the number of requests minus
+ * active ones. Times are taken of answered requests.
  *
- * Threads: the fetcher's writes, any other looks. A response costs some twenty
+ * Threads: the fetcher's writes, any may read. A response costs some twenty
  * nanoseconds.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_FETCH_STATS_H
@@ -29,12 +29,11 @@ struct fetch_counters {
     _Atomic uint64_t ends[FETCH_STATS_ENDS];
     _Atomic uint64_t classes[FETCH_STATS_CLASSES];
     /* From a request's beginning, */
-    struct histogram connect;    /* until a new connection was open, its name
-                                    looked up and TLS agreed on */
+    struct histogram connect; /* until a new connection was open, with look-up
+                                 and TLS handshake */
     struct histogram first_byte; /* until the response's first octet */
     struct histogram response;   /* until the response was whole */
-    struct histogram robots;     /* the same of robots.txt, which stands in
-                                    neither of those two */
+    struct histogram robots; /* of robots.txt, which is not in the two above */
 };
 
 struct fetch_stats {
@@ -46,7 +45,7 @@ struct fetch_stats {
 /* A request has ended; `robots`: it was for a robots.txt. */
 void fetch_stats_note(struct fetch_counters *t, const struct fetch_result *r,
                       bool robots);
-/* Adds what `t` holds to *into. */
+/* Adds the counts of `t` to *into. */
 void fetch_stats_add(const struct fetch_counters *t, struct fetch_stats *into);
 /* "answered", "timeout", ... in the words of outcomes; `end` below
  * FETCH_STATS_ENDS. Static. */

@@ -3,8 +3,8 @@
  * guard.c - which requests may be sent.
  *
  * Every address is brought to 16 octets (ip.h), so that an IPv4 address and its
- * IPv4-mapped spelling are one thing. What is special about addresses and names
- * stands in special_use.c; here is what a person allowed or denied on top.
+ * IPv4-mapped spelling are one thing. special_use.c has the special addresses
+ * and names; this file adds what a person allowed or denied.
  */
 #include "crawler/fetch/guard.h"
 
@@ -126,8 +126,8 @@ void guard_free(struct guard *g)
 
 /* ---- addresses ----------------------------------------------------------- */
 
-/* An address that is denied by the IPv4 address it carries is denied even where
- * its own network is allowed. */
+/* If the IPv4 address inside an IPv6 address is denied, the latter is denied
+ * even if its own network is allowed. */
 static bool permits(const struct guard *g, const struct ip *a)
 {
     struct ip v4[SPECIAL_CARRIED_MOST];
@@ -175,8 +175,8 @@ static struct bytes without_dots(struct bytes host)
     return host;
 }
 
-/* Where the connection will be judged as well, one permitted address is enough:
- * that of `localhost` may be 127.0.0.1 or ::1. A proxy may choose any. */
+/* If the connection is checked too, one permitted address is enough:
+ * `localhost` may be 127.0.0.1 or ::1. A proxy may choose any of them. */
 static bool permits_addresses(const struct guard *g, const char *const *texts)
 {
     size_t count = 0, permitted = 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * in_hand.c - which URL each fetcher has in hand, readable after a crash.
+ * in_hand.c - records which URL each fetcher is working on, readable after a
+ * crash.
  *
  *   offset 0    "urlweir in hand\n", then zeros up to 64
  *   offset 64   slots of 64 octets: id u64, steps u64, stuck u64, doing u32,
  *               zeros; stuck if `stuck` is `steps` and not 0
  *
- * Numbers are in the machine's own order: the file means nothing elsewhere.
- * Its blocks are allocated before it is mapped, since a store to a mapped page
- * that finds the disk full ends the process with SIGBUS.
+ * Numbers are in the machine's byte order: the file is not portable. Its blocks
+ * are allocated before it is mapped, since a write to a mapped page on a full
+ * disk kills the process with SIGBUS.
  */
 #include "crawler/fetch/in_hand.h"
 
@@ -35,7 +36,7 @@ static const char magic[] = "urlweir in hand\n";
 _Static_assert(sizeof(struct in_hand_slot) == HEAD, "slots are of 64 octets");
 
 struct in_hand {
-    char *path; /* NULL: in memory alone */
+    char *path; /* NULL: in memory only */
     void *map;
     size_t size;
     unsigned slots;
@@ -50,7 +51,7 @@ static char *path_in(const char *dir)
     return path;
 }
 
-/* ---- what is left of an earlier process ---- */
+/* ---- the file of an earlier process ---- */
 
 static bool left_in(const char *at, struct in_hand_left *out)
 {
@@ -79,7 +80,7 @@ void in_hand_read(const char *dir, struct in_hand_left *out, size_t most,
     free(path);
 }
 
-/* ---- the slots of this one ---- */
+/* ---- slots of this process ---- */
 
 static void *map_file(const char *path, size_t size)
 {

@@ -1,18 +1,19 @@
 /*
- * in_hand.h - which URL each fetcher has in hand, readable after a crash.
+ * in_hand.h - records which URL each fetcher is working on, readable after a
+ * crash.
  *
- * A server can send bytes that end this process, or keep a thread for ever, in
- * a library that reads them. Each fetcher therefore has a slot in the file
- * DIR/in-hand: while it runs code that reads what a server sent, the slot
- * holds the id of the URL. The file is mapped into memory, so a slot costs one
- * store to write and survives the process, however it ends. (It does not
- * survive the machine, which no server can end.) The next start counts a try
+ * A server can send bytes that crash this process, or hang a thread, in a
+ * library that parses them. Therefore each fetcher has a slot in the file
+ * DIR/in-hand: while it runs code that reads what a server sent, the slot holds
+ * the id of the URL. The file is mapped into memory, so a slot costs one store
+ * to write and survives the process, however it ends. (It does not survive a
+ * crash of the machine, which no server can cause.) The next start counts a try
  * of each URL that it finds there, see `blame` in engine.h.
  *
- * A slot is written by its fetcher alone; any thread may look. A thread whose
- * slot holds the same id after the same number of steps has not come back in
- * between (watchdog.h); in_hand_mark_stuck notes that, and then the next start
- * fails the URL.
+ * Only its fetcher writes a slot; any thread may read it. If a slot still has
+ * the same id and number of steps, its thread has not returned in between
+ * (watchdog.h); in_hand_mark_stuck records that, and then the next start fails
+ * the URL.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_IN_HAND_H
 #define URLWEIR_CRAWLER_FETCH_IN_HAND_H
@@ -28,20 +29,20 @@
 
 struct in_hand;
 
-/* What is being done with the URL in hand. */
+/* What the fetcher is doing with the URL. */
 enum in_hand_doing {
-    IN_HAND_BEGIN,    /* asking robots.txt, sending a request */
+    IN_HAND_BEGIN,    /* checking robots.txt, sending a request */
     IN_HAND_TRANSFER, /* libcurl reads from its connection */
     IN_HAND_HEAD,
-    IN_HAND_BODY, /* content codings, sitemaps as they come */
+    IN_HAND_BODY, /* content codings, sitemaps as they arrive */
     IN_HAND_PARSE /* the whole response */
 };
 const char *in_hand_doing_text(enum in_hand_doing doing); /* "parsing ..." */
 
 struct in_hand_slot {
-    _Atomic uint64_t id;    /* of a URL; 0: nothing is in hand */
+    _Atomic uint64_t id;    /* of a URL; 0: none */
     _Atomic uint64_t steps; /* grows with each in_hand_take */
-    _Atomic uint64_t stuck; /* the step that did not come back; 0: none */
+    _Atomic uint64_t stuck; /* the step that hung; 0: none */
     _Atomic uint32_t doing; /* enum in_hand_doing */
     uint32_t unused[9];     /* a cache line of its own */
 };
@@ -52,25 +53,24 @@ struct in_hand_left {
     bool stuck;
 };
 
-/* What the last process in `dir` left, at most `most` entries; ids may be any
- * number, as the file may hold anything. No file, or one that is not of this
- * format: *n = 0. */
+/* Reads what the last process in `dir` left, at most `most` entries; the ids
+ * are not trusted. *n = 0: there is no file of this format. */
 void in_hand_read(const char *dir, struct in_hand_left *out, size_t most,
                   size_t *n);
 
-/* Makes the file anew with so many empty slots, at most IN_HAND_SLOTS_MOST. If
- * no file can be made there, which is logged, the slots are in memory alone. */
+/* Makes a new file with `slots` empty slots, at most IN_HAND_SLOTS_MOST. If
+ * that fails, which is logged, the slots are in memory only. */
 struct in_hand *in_hand_open(const char *dir, unsigned slots);
-/* No thread uses a slot any longer. Removes the file unless a slot still holds
+/* Call it when no thread uses a slot. Removes the file unless a slot still has
  * an id. NULL is fine. */
 void in_hand_close(struct in_hand *h);
 
 /* Lives as long as `h`. */
 struct in_hand_slot *in_hand_slot(struct in_hand *h, unsigned i);
 
-/* Any thread: the URL that slot `i` holds since its step `steps` does not come
- * back. On disk when it returns; no longer true as soon as the slot's fetcher
- * takes another step. */
+/* Records that the URL in slot `i` has hung since step `steps`. Any thread. It
+ * is on disk when this returns, and void as soon as the fetcher takes another
+ * step. */
 void in_hand_mark_stuck(struct in_hand *h, unsigned i, uint64_t steps);
 
 /* `s` NULL: does nothing. */

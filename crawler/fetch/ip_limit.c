@@ -2,8 +2,8 @@
 /*
  * ip_limit.c - connections per address: a map from octets to two numbers.
  *
- * Asked once for each connection that is opened, not for each request, so one
- * mutex serves all fetchers.
+ * It is used for each connection, not for each request, so one mutex is enough
+ * for all fetchers.
  */
 #include "crawler/fetch/ip_limit.h"
 
@@ -17,14 +17,14 @@
 
 struct entry {
     uint32_t open;   /* > 0: an entry without connections is removed */
-    uint32_t wished; /* refusals that no place was made for yet; <= most
-                        as it was then */
+    uint32_t wished; /* refusals for which no place was freed yet; <= `most` at
+                        that time */
 };
 
 struct ip_limit {
     pthread_mutex_t mtx;
     uint32_t most;           /* shared, under mtx */
-    _Atomic uint64_t wishes; /* of all entries; written under mtx */
+    _Atomic uint64_t wishes; /* sum over all entries; written under mtx */
     struct map *entries;     /* shared, under mtx */
 };
 

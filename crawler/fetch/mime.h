@@ -1,7 +1,7 @@
 /*
  * mime.h - media types: of a response, against a list, and of unlabelled bytes.
  *
- * Any thread; nothing is kept.
+ * No state; any thread.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_MIME_H
 #define URLWEIR_CRAWLER_FETCH_MIME_H
@@ -14,12 +14,12 @@
 #define MIME_SIZE 128 /* room for type/subtype (RFC 6838 section 4.2: 127) */
 
 /* Writes the type of a Content-Type value, lower case and without parameters,
- * into `out`, and returns it there; empty where the value names none (MIME
- * Sniffing Standard, "parse a MIME type", as far as the essence goes). */
+ * into `out`, and returns it there; empty if the value has none (MIME Sniffing
+ * Standard, "parse a MIME type", as far as the essence goes). */
 struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE]);
 
-/* Is `essence` on the list? "text/" stands for all of that family, "text/html"
- * for itself. An empty list accepts everything. */
+/* Is `essence` on the list? "text/" matches all types of that family,
+ * "text/html" only itself. An empty list accepts everything. */
 bool mime_accepted(struct bytes essence, const char *const *list, size_t count);
 
 bool mime_is_html(struct bytes essence);
@@ -27,8 +27,8 @@ bool mime_is_html(struct bytes essence);
  * type"). */
 bool mime_is_xml(struct bytes essence);
 
-/* Does a body without a type begin as HTML does (MIME Sniffing Standard
- * section 7.1, the table of tags)? */
+/* Does a body without a type begin like HTML (MIME Sniffing Standard section
+ * 7.1, the table of tags)? */
 bool mime_looks_like_html(struct bytes body);
 
 #endif

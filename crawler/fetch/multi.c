@@ -3,18 +3,19 @@
  * multi.c - curl's multi_socket interface over epoll.
  *
  * curl_multi_perform looks at every transfer in every turn, with a system call
- * for each; at 64 transfers that is most of a crawler's system time. Here curl
- * says which sockets it waits for, and only ready ones are run.
+ * for each; at 64 transfers that is most of a crawler's system time. With
+ * multi_socket curl tells which sockets it waits for, and only ready ones are
+ * handled.
  *
  * A socket that goes idle stays in the epoll set: the next request on the same
- * connection then costs no epoll_ctl at all. Only when an idle socket becomes
- * readable (its server closed it) is it taken out. This holds for sockets
- * opened here, whose end we see in close_socket; other descriptors that curl
- * waits for (its resolver's) leave the set as soon as curl says so, since
- * their numbers come back as something else without our knowing.
+ * connection then costs no epoll_ctl at all. It is only removed when an idle
+ * socket becomes readable (its server closed it). This applies to sockets that
+ * we open, whose closing we see in close_socket; other descriptors that curl
+ * waits for (its resolver's) leave the set as soon as curl says so, since their
+ * numbers may be reused without our knowing.
  *
- * An idle connection whose place is wanted is shut down, not closed: the
- * descriptor is curl's, which finds the connection dead and closes it.
+ * An idle connection whose place is wanted is shut down, not closed: curl owns
+ * the descriptor, finds the connection dead and closes it.
  */
 #include "crawler/fetch/multi.h"
 
@@ -37,15 +38,15 @@
 #define WISHES_WAIT    (100 * NS_PER_MS)
 
 struct socket {
-    uint32_t armed;  /* epoll events it stands in the set with; 0: not in it */
+    uint32_t armed;  /* epoll events in the set; 0: not in it */
     uint32_t wanted; /* epoll events curl waits for; 0: idle */
-    bool ours;       /* opened by open_socket, not yet closed */
-    bool counted;    /* holds a place of the limit per address */
+    bool ours;       /* from open_socket, not closed yet */
+    bool counted;    /* counts for the limit per address */
     bool tls;
     bool closing; /* shut down by us while idle */
     unsigned char address[16];
     unsigned char address_len;
-    struct transfer *user; /* who waited for it last */
+    struct transfer *user; /* the transfer that used it last */
 };
 
 struct multi {
@@ -57,7 +58,7 @@ struct multi {
     struct socket *sockets; /* by descriptor */
     size_t socket_count;
     uint64_t open_tls, open_plain; /* connections */
-    long kept_most;                /* as curl was told; 0: not yet */
+    long kept_most;                /* last value given to curl; 0: none */
 };
 
 static struct multi *multi_of(void *p)
@@ -76,7 +77,8 @@ static struct transfer *transfer_of(void *p)
     return t;
 }
 
-/* NULL: a handle of curl's own, as later versions use to close connections. */
+/* NULL: an internal handle, which later versions of curl use to close
+ * connections. */
 static struct transfer *transfer_of_easy(CURL *easy)
 {
     void *p = NULL;
@@ -121,7 +123,7 @@ static void arm(struct multi *m, int fd, struct socket *s, uint32_t events)
     s->armed = events;
 }
 
-/* CURLMOPT_SOCKETFUNCTION: curl says what it waits for. */
+/* CURLMOPT_SOCKETFUNCTION: curl tells what it waits for. */
 static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
 {
     struct multi *m = multi_of(ctx);
@@ -179,7 +181,8 @@ static void address_octets(const struct sockaddr *a, struct socket *s)
     }
 }
 
-/* A paused transfer waits for nothing either, but its socket is in use. */
+/* Is the connection idle? A paused transfer waits for nothing either, but its
+ * socket is in use. */
 static bool is_idle(const struct multi *m, size_t fd)
 {
     const struct socket *s = &m->sockets[fd];
@@ -188,7 +191,7 @@ static bool is_idle(const struct multi *m, size_t fd)
            !(s->user->busy && s->user->fd == (int)fd);
 }
 
-/* Close the idle connections to addresses that somebody waits for. */
+/* Closes idle connections to addresses with wishes. */
 static void yield_idle(struct multi *m)
 {
     for (size_t fd = 0; fd < m->socket_count; fd++) {
@@ -202,8 +205,8 @@ static void yield_idle(struct multi *m)
     }
 }
 
-/* The budget has shrunk: libcurl closes one connection for each that it would
- * add, and never more. */
+/* Closes connections when the budget has shrunk, since libcurl only closes one
+ * for each that it adds. */
 static void close_surplus(struct multi *m, uint64_t surplus)
 {
     for (size_t fd = 0; fd < m->socket_count && surplus > 0; fd++) {
@@ -215,8 +218,8 @@ static void close_surplus(struct multi *m, uint64_t surplus)
     }
 }
 
-/* Has curl keep as many connections as the budget allows now. Not from within
- * a callback of curl's. */
+/* Makes curl keep as many connections as the budget allows now. Not from within
+ * a callback of curl. */
 static void keep_to_budget(struct multi *m)
 {
     uint64_t open = m->open_tls + m->open_plain;
@@ -334,7 +337,7 @@ struct transfer *multi_next_ended(struct multi *m, CURLcode *code)
         if (msg->msg == CURLMSG_DONE) {
             struct transfer *t = transfer_of_easy(msg->easy_handle);
 
-            *code = msg->data.result; /* gone after the next line */
+            *code = msg->data.result; /* invalid after the next line */
             multi_abort(m, t);
             return t;
         }
@@ -349,7 +352,7 @@ static void clear_wakeup(struct multi *m)
     uint64_t n;
 
     if (read(m->wakeup, &n, sizeof n) < 0)
-        n = 0; /* nobody had woken us: nothing to clear */
+        n = 0; /* no wake-up: nothing to clear */
 }
 
 void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing)
@@ -377,8 +380,8 @@ static void run_socket(struct multi *m, int fd, uint32_t events)
     curl_multi_socket_action(m->curl, fd, ready, &running);
 }
 
-/* epoll counts in milliseconds, rounded up so that we never spin. Other
- * fetchers' wishes for a place are looked at now and then. */
+/* epoll waits in milliseconds; rounded up so that we never spin. Wishes of
+ * other fetchers are checked now and then. */
 static int wait_ms(const struct multi *m, int64_t until)
 {
     int64_t now = clock_mono();

@@ -1,11 +1,10 @@
 /*
  * multi.h - a curl multi handle driven by epoll, and the sockets under it.
  *
- * Runs transfers whose sockets are ready and no others. Every connection is
- * opened here: the guard is asked about its resolved address and the limit of
- * connections per address is kept, also with idle connections, which are
- * closed when somebody else needs their place. One thread owns a multi;
- * multi_wake may be called by any.
+ * Handles only transfers whose sockets are ready. Every connection is opened
+ * here, after the guard has checked its resolved address; the limit of
+ * connections per address includes idle ones, which are closed when others need
+ * their place. One thread owns a multi; multi_wake may be called by any.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_MULTI_H
 #define URLWEIR_CRAWLER_FETCH_MULTI_H
@@ -24,16 +23,16 @@
 struct multi;
 
 struct multi_options {
-    const struct guard *guard; /* NULL: every address may be asked */
+    const struct guard *guard; /* NULL: every address is allowed */
     struct ip_limit *ip_limit; /* NULL: no limit */
     /* Connections kept for later requests; NULL: as many as libcurl keeps. */
     const struct connection_budget *connections;
     _Atomic uint64_t *opened;     /* counts connections; may be NULL */
-    struct in_hand_slot *in_hand; /* says whose bytes curl reads; may be NULL */
+    struct in_hand_slot *in_hand; /* notes curl reads from; may be NULL */
 };
 
-/* One easy handle, and what its last transfer met. The owner zeroes it, sets
- * `easy`, and keeps it until the multi is freed; the rest is the multi's. */
+/* One easy handle, and facts about its last transfer. The owner zeroes it, sets
+ * `easy`, and keeps it until the multi is freed; the multi sets the rest. */
 struct transfer {
     uint32_t magic;
     CURL *easy;
@@ -48,29 +47,30 @@ struct transfer {
     bool crowded;   /* the limit per address refused one */
 };
 
-/* STATUS_IO: the system refused what it needs. */
+/* STATUS_IO: the system refused a resource. */
 MUST_CHECK enum status multi_new(struct multi **out,
                                  const struct multi_options *o);
-/* No transfer is busy. Frees the connections; easy handles that were adopted
- * are cleaned up by their owner, before or after. NULL is fine. */
+/* Call it when no transfer is busy. Frees the connections; the owner cleans up
+ * adopted easy handles, before or after. NULL is fine. */
 void multi_free(struct multi *m);
 
-/* Once for each easy handle: its sockets are the multi's from now on, and its
- * CURLOPT_PRIVATE is `t`. */
+/* Call it once for each easy handle: the multi takes over its sockets, and its
+ * CURLOPT_PRIVATE becomes `t`. */
 void multi_adopt(struct multi *m, struct transfer *t);
 
-/* Begin a transfer, its options set. It is sent in the next turn. */
+/* Begins a transfer whose options are set. It is sent in the next turn. */
 void multi_start(struct multi *m, struct transfer *t);
-/* Give up a transfer that is busy. Not from within a curl callback. */
+/* Aborts a busy transfer. Not from within a curl callback. */
 void multi_abort(struct multi *m, struct transfer *t);
 
-/* curl calls back, or is called, for this transfer: its URL is the one in hand
- * until the fetcher drops it. */
+/* curl works on this transfer: records its URL as the current one, until the
+ * fetcher drops it. */
 void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing);
 
-/* Wait for something to do, `until` (monotonic) at the latest, and do it. */
+/* Waits for something to do, until `until` (monotonic) at the latest, and does
+ * it. */
 void multi_turn(struct multi *m, int64_t until);
-/* A transfer that has ended, no longer busy, and how; NULL: no more. */
+/* The next transfer that has ended, and its code; NULL: no more. */
 struct transfer *multi_next_ended(struct multi *m, CURLcode *code);
 
 /* Make multi_turn return soon, or its next call at once. Any thread. */

@@ -2,8 +2,9 @@
 /*
  * netrc.c - the logins of a .netrc file.
  *
- * Not libcurl's own reader (CURLOPT_NETRC): it opens the file for each request,
- * sends `default` to every host of a crawl, and knows neither scheme nor port.
+ * We do not use libcurl's reader (CURLOPT_NETRC): it opens the file for each
+ * request, sends `default` to every host of a crawl, and ignores scheme and
+ * port.
  */
 #include "crawler/fetch/netrc.h"
 
@@ -89,7 +90,7 @@ static void read_quoted(struct netrc_scan *s)
         (void)step(s);
 }
 
-/* The next token, into s->token. False: there is none. */
+/* Reads the next token into s->token. False: there is none. */
 static bool next_token(struct netrc_scan *s)
 {
     buf_clear(&s->token);
@@ -117,7 +118,7 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-/* The value behind a word. Passwords may begin with #. */
+/* Reads the value after a keyword. Passwords may begin with #. */
 static void read_value(struct netrc_scan *s, struct buf *out)
 {
     while (s->left.len > 0 && is_space(s->left.at[0]) && s->left.at[0] != '\n')

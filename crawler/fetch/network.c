@@ -49,7 +49,7 @@ bool network_list_has(const struct network_list *l, const struct ip *a)
     return network_any_has(l->at, l->count, a);
 }
 
-/* The decimal number behind the slash, at most `most`. */
+/* The decimal number after the slash, at most `most`. */
 static bool parse_bits(const char *s, unsigned most, unsigned *out)
 {
     unsigned n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate_limit.c - a token bucket kept as one moment: when it is level.
+ * rate_limit.c - a token bucket, stored as one time: when it is level.
  *
- * Each octet moves that moment on by the time that it takes at the rate, and a
- * moment that lies a second back or more is a full bucket (the virtual
- * scheduling form of the generic cell rate algorithm, ITU-T I.371 annex A). No
- * timer fills it, and whoever waits knows until when.
+ * Each octet moves that time forward by its share at the rate, and a time a
+ * second or more in the past means a full bucket (the virtual scheduling form
+ * of the generic cell rate algorithm, ITU-T I.371 annex A). No timer fills it,
+ * and callers know until when they have to wait.
  */
 #include "crawler/fetch/rate_limit.h"
 

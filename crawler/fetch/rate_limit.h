@@ -1,10 +1,10 @@
 /*
- * rate_limit.h - how many octets a second may come, over all fetchers.
+ * rate_limit.h - limits the octets received a second, over all fetchers.
  *
- * A bucket that holds one second's worth. What has come is spent, whatever it
- * comes to, since it cannot be sent back; who would go on waits until the
- * bucket is level again. So the sum over any time is within the limit but for
- * that second and for what one turn of the fetchers reads. Thread-safe.
+ * A bucket that holds one second's worth. Received octets are always spent,
+ * since they cannot be sent back; a transfer that wants more waits until the
+ * bucket is level again. So the total over any time is within the limit plus
+ * that second's worth and what one turn of the fetchers reads. Thread-safe.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_RATE_LIMIT_H
 #define URLWEIR_CRAWLER_FETCH_RATE_LIMIT_H
@@ -17,18 +17,18 @@ struct rate_limit;
 struct rate_limit *rate_limit_new(uint64_t rate);
 void rate_limit_free(struct rate_limit *l); /* NULL is fine */
 
-/* Another rate, from `now` (monotonic) on. What is overdrawn stays so many
- * octets, and is forgiven where there is no limit any longer; where there was
- * none, the bucket is empty. */
+/* Changes the rate from `now` (monotonic) on. An overdraft keeps its size in
+ * octets, and is forgiven if there is no limit any more; if there was none
+ * before, the bucket starts empty. */
 void rate_limit_set(struct rate_limit *l, uint64_t rate, int64_t now);
 uint64_t rate_limit_rate(const struct rate_limit *l);
 
-/* So many octets have come: the moment from which on they and all before them
- * are within the limit. Whoever waits until then before he takes more has his
- * turn, whatever others spend meanwhile. */
+/* Spends received octets, and returns the time from which on they and all
+ * before them are within the limit. A caller that waits until then may go on,
+ * whatever others spend meanwhile. */
 int64_t rate_limit_spend(struct rate_limit *l, uint64_t octets, int64_t now);
-/* The same for all that has come until now; earlier than what a spender was
- * told where the rate has been raised since. */
+/* The same time for all octets so far; earlier than the one returned to a
+ * spender if the rate was raised since. */
 int64_t rate_limit_level_at(struct rate_limit *l);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * resolver.c - lookups in threads of their own.
  *
- * getaddrinfo cannot be called off. So a question is shared by the asker and
- * the thread that works on it: whoever is done with it last frees it, and the
- * threads are detached and hold on to what they share, not to the resolver.
+ * getaddrinfo cannot be cancelled. So a question is shared by the asker and the
+ * thread that works on it, and the last of them frees it; the threads are
+ * detached and refer only to the shared part, not to the resolver.
  */
 #include "crawler/fetch/resolver.h"
 
@@ -25,17 +25,17 @@ struct question {
     struct question *next_asked; /* in the order they were asked */
     struct resolver_answer answer;
     int64_t expires;
-    bool taken;    /* a thread works on it, or has */
-    bool answered; /* no thread does */
-    bool dropped;  /* nobody waits for it any more */
+    bool taken;    /* a thread works, or worked, on it */
+    bool answered; /* no thread works on it any more */
+    bool dropped;  /* its answer is not wanted any more */
     char host[HOST_MOST + 1];
 };
 
-/* What threads share with the resolver; the last of them frees it. */
+/* Shared by the threads and the resolver; the last one frees it. */
 struct shared {
     pthread_mutex_t mtx;
     pthread_cond_t work_cond;
-    struct queue *woken; /* NULL: the resolver has gone */
+    struct queue *woken; /* NULL: the resolver was freed */
     struct question *work, **work_end;
     size_t waiting; /* in the work list */
     unsigned holders, idle;
@@ -49,9 +49,9 @@ struct resolver {
     unsigned threads;
 };
 
-/* ---- answers without asking ---- */
+/* ---- answers without a look-up ---- */
 
-/* The smaller of what was found and `ip`. */
+/* Keeps the smaller of the address found so far and `ip`. */
 static void offer(struct resolver_answer *a, const struct ip *ip)
 {
     if (!a->found || ip_before(ip, &a->ip))
@@ -59,7 +59,7 @@ static void offer(struct resolver_answer *a, const struct ip *ip)
     a->found = true;
 }
 
-/* "ADDR,ADDR"; what is no address is left to curl to complain about. */
+/* "ADDR,ADDR"; curl complains about texts that are not addresses. */
 static void offer_list(struct resolver_answer *a, const char *list)
 {
     struct ip ip;
@@ -75,7 +75,7 @@ static void offer_list(struct resolver_answer *a, const char *list)
     }
 }
 
-/* What the entry HOST:PORT:LIST says of this host, or of all by "*". */
+/* Applies the entry HOST:PORT:LIST, if it is for this host or for "*". */
 static void offer_entry(struct resolver_answer *a, const char *entry,
                         struct bytes host)
 {
@@ -149,7 +149,7 @@ static void release(struct shared *s)
     free(s);
 }
 
-/* Under mtx. NULL: the resolver has gone. */
+/* Under mtx. NULL: the resolver was freed. */
 static struct question *next_work(struct shared *s)
 {
     struct question *q;
@@ -194,7 +194,7 @@ static void *resolver_thread(void *arg)
     return NULL;
 }
 
-/* One thread more, under mtx; signals are the main thread's. False: none. */
+/* Adds a thread, under mtx, with signals blocked. False: it failed. */
 static bool add_thread(struct shared *s)
 {
     sigset_t all, before;
@@ -213,7 +213,7 @@ static bool add_thread(struct shared *s)
     return err == 0;
 }
 
-/* ---- what the asker calls ---- */
+/* ---- called by the asker ---- */
 
 struct resolver *resolver_new(const struct resolver_options *o,
                               struct queue *woken)
@@ -233,12 +233,13 @@ struct resolver *resolver_new(const struct resolver_options *o,
     return r;
 }
 
-/* Nobody waits for it any more. Under mtx; in the work list it is not. */
+/* Drops a question whose answer is not wanted any more. Under mtx; it must not
+ * be in the work list. */
 static void drop(struct question *q)
 {
     q->dropped = true;
     if (q->answered || !q->taken)
-        free(q); /* else by its thread */
+        free(q); /* else its thread frees it */
 }
 
 void resolver_free(struct resolver *r)
@@ -273,7 +274,7 @@ static void give_work(struct resolver *r, struct question *q)
     *s->work_end = q;
     s->work_end = &q->next;
     s->waiting++;
-    /* One that is idle may have been woken for another already. */
+    /* An idle thread may have been woken for another question already. */
     if (s->waiting > s->idle && r->threads < r->o.threads && add_thread(s))
         r->threads++;
     pthread_cond_signal(&s->work_cond);
@@ -298,7 +299,8 @@ void resolver_ask(struct resolver *r, uint32_t queue, struct bytes host,
     give_work(r, q);
 }
 
-/* It has waited too long; if no thread has it yet, none shall. */
+/* The question has expired; removes it from the work list, if no thread has
+ * taken it. */
 static void leave_work(struct shared *s, const struct question *q)
 {
     struct question **at = &s->work;
@@ -313,7 +315,7 @@ static void leave_work(struct shared *s, const struct question *q)
     s->waiting--;
 }
 
-/* Questions end in any order; those asked first are looked at first. */
+/* Questions may end in any order; older ones are checked first. */
 bool resolver_take(struct resolver *r, int64_t now, struct resolver_answer *out)
 {
     struct question **at = &r->asked, *q;

@@ -1,15 +1,15 @@
 /*
- * resolver.h - the addresses of hosts, looked up without waiting for them.
+ * resolver.h - looks up addresses of hosts without blocking.
  *
  * The C library's resolver (getaddrinfo, as libcurl's), in a few threads made
  * as they are needed. Of several addresses the first by ip_before counts, so
- * hosts that share all of them share that one. What curl is told to resolve
- * otherwise, and names under localhost (RFC 6761 section 6.3), are answered
- * without asking.
+ * hosts that share all of them share that one. Hosts with an address set for
+ * curl (--resolve), and names under localhost (RFC 6761 section 6.3), are
+ * answered without a look-up.
  *
- * A lookup that takes longer than the time-out is answered with none; its
- * thread ends by itself, after the resolver if need be. One thread asks and
- * takes answers.
+ * A look-up that takes longer than the time-out gives no address; its thread
+ * ends by itself, perhaps after the resolver. Threads: one asks and takes
+ * answers.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_RESOLVER_H
 #define URLWEIR_CRAWLER_FETCH_RESOLVER_H
@@ -25,11 +25,11 @@
 struct resolver;
 
 struct resolver_options {
-    unsigned threads;       /* lookups at once; at least 1 */
-    size_t most;            /* hosts under way at once; at least 1 */
-    int64_t timeout;        /* ns, from the question to its answer */
-    const char *const *own; /* HOST:PORT:ADDR[,ADDR], as curl takes them; of a
-                               host all ports count */
+    unsigned threads; /* lookups at once; at least 1 */
+    size_t most;      /* most hosts looked up at once; at least 1 */
+    int64_t timeout;  /* ns, from the question to its answer */
+    const char *const
+        *own; /* HOST:PORT:ADDR[,ADDR], as for curl; the port is ignored */
     size_t own_count;
 };
 
@@ -39,14 +39,14 @@ struct resolver_answer {
     struct ip ip;
 };
 
-/* `woken` is told of each answer. Options' strings are borrowed. */
+/* Wakes `woken` at each answer. Options' strings are borrowed. */
 struct resolver *resolver_new(const struct resolver_options *o,
                               struct queue *woken);
-/* Waits for no lookup. NULL is fine. */
+/* Does not wait for look-ups. NULL is fine. */
 void resolver_free(struct resolver *r);
 
 bool resolver_has_room(const struct resolver *r);
-/* There is room. `queue` is handed back with the answer. */
+/* Call it only if there is room. The answer has `queue` again. */
 void resolver_ask(struct resolver *r, uint32_t queue, struct bytes host,
                   int64_t now);
 /* False: no answer is there yet. */

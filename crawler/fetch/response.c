@@ -2,9 +2,9 @@
 /*
  * response.c - the head of one HTTP response.
  *
- * The lines are kept as they came, for those who record answers; beside them
- * stand the places of the fields we act on. Folded lines (obs-fold, RFC 9112
- * section 5.2) are joined with a space.
+ * The lines are kept as they came, for records, together with the positions of
+ * the fields we use. Folded lines (obs-fold, RFC 9112 section 5.2) are joined
+ * with a space.
  */
 #include "crawler/fetch/response.h"
 
@@ -54,8 +54,8 @@ void response_clear(struct response *a)
     *a = (struct response){.raw = raw};
 }
 
-/* Which field `line` begins, RESPONSE_FIELD_COUNT_ for others; *colon is where
- * its name ends. */
+/* The field that `line` begins, RESPONSE_FIELD_COUNT_ for others; *colon is the
+ * end of its name. */
 static enum response_field field_of(struct bytes line, size_t *colon)
 {
     const char *at = memchr(line.at, ':', line.len);
@@ -98,7 +98,7 @@ static bool begin(struct response *a, struct bytes line)
     return a->status >= 100;
 }
 
-/* `line` stands at the end of raw. */
+/* Notes the field in `line`, which is at the end of raw. */
 static void note(struct response *a, struct bytes line)
 {
     size_t colon = 0;
@@ -115,7 +115,7 @@ static void note(struct response *a, struct bytes line)
     a->fields[f].len = (uint32_t)value.len;
 }
 
-/* The line before, read again with `line` behind it. */
+/* Reads the previous line again with `line` appended. */
 static void unfold(struct response *a, struct bytes line)
 {
     struct bytes raw = buf_bytes(&a->raw), whole;
@@ -173,7 +173,7 @@ void response_each(const struct response *a, enum response_field f,
 {
     struct bytes left = buf_bytes(&a->raw);
 
-    if (a->fields[f].count < 2) { /* most often */
+    if (a->fields[f].count < 2) { /* the usual case */
         if (a->fields[f].count == 1)
             visit(ctx, response_get(a, f));
         return;

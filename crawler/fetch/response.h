@@ -2,9 +2,9 @@
  * response.h - the head of one HTTP response: its status and the fields we act
  * on.
  *
- * Filled line by line as curl hands lines over. Heads of 1xx responses are
- * passed over and trailers after the body are not read (RFC 9110 sections 15.2
- * and 6.5.1: nobody may merge them who does not know them). All heads of one
+ * Filled line by line as curl passes lines on. Heads of 1xx responses are
+ * skipped and trailers after the body are not read (RFC 9110 sections 15.2 and
+ * 6.5.1: they must not be merged without knowing the field). All heads of one
  * transfer together are bounded by RESPONSE_MOST. One thread at a time.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_RESPONSE_H
@@ -39,11 +39,11 @@ enum response_field {
 };
 
 struct response {
-    struct buf raw;  /* the head as it came, line ends included, but folded
-                        lines made one */
+    struct buf raw;  /* the head as it came, with line ends, but with folded
+                        lines joined */
     size_t received; /* octets of all heads, 1xx included */
     uint16_t status; /* 0: no status line yet */
-    bool complete;   /* the empty line of a final response's head was read */
+    bool complete;   /* the whole head of a final response was read */
     struct {
         uint32_t at, len; /* the first value, in raw */
         uint32_t count;
@@ -52,15 +52,15 @@ struct response {
 
 void response_init(struct response *a);
 void response_fini(struct response *a);
-/* Ready for the next transfer; small memory is kept. */
+/* Prepares for the next transfer; a small buffer is kept. */
 void response_clear(struct response *a);
 
 /* One line of a head, line end included. False: over RESPONSE_MOST, or the
- * status line is none. */
+ * status line is not valid. */
 bool response_line(struct response *a, struct bytes line);
 
-/* The first value of a field, without white space around it; empty where
- * there is none. Valid until the next line. */
+/* The first value of a field, without white space around it; empty if there is
+ * none. Valid until the next line. */
 struct bytes response_get(const struct response *a, enum response_field f);
 /* Every value of a field, in order. */
 void response_each(const struct response *a, enum response_field f,

@@ -3,12 +3,11 @@
  * special_use.c - addresses, host names and ports that are not for the web.
  *
  * The tables of addresses are the IANA special-purpose registries (IPv4 and
- * IPv6, RFC 6890 and its successors) read strictly: where a block is not
- * globally reachable but holds a small exception that is (192.0.0.9,
- * 2001:20::/28 ...), all of it is refused, since no web server lives there. In
- * IPv6 only 2000::/3 is global unicast at all (RFC 4291 section 2.4), plus what
- * carries an IPv4 address. Metadata services stand in these blocks, but for
- * Azure's, which has a public address.
+ * IPv6, RFC 6890 and its successors) read strictly: if a block is not globally
+ * reachable except for a small part (192.0.0.9, 2001:20::/28 ...), all of it is
+ * refused, since it has no web servers. In IPv6 only 2000::/3 is global unicast
+ * (RFC 4291 section 2.4), plus addresses that contain an IPv4 address. Metadata
+ * services are in these blocks, except Azure's, which has a public address.
  */
 #include "crawler/fetch/special_use.h"
 
@@ -43,7 +42,7 @@ static const struct network special_v4[] = {
 #undef V4
 };
 
-/* Inside 2000::/3; what is outside needs no row. */
+/* Only blocks inside 2000::/3; everything outside is refused anyway. */
 static const struct network special_v6[] = {
     {{{0x20, 0x01}}, 23},             /* IETF protocol assignments, RFC 2928 */
     {{{0x20, 0x01, 0x0d, 0xb8}}, 32}, /* documentation, RFC 3849 */
@@ -118,7 +117,7 @@ size_t special_carried_v4(const struct ip *a, const struct network_list *nat64,
     }
     if (network_has(&teredo, a)) {
         for (size_t i = 0; i < sizeof client; i++)
-            client[i] = a->at[12 + i] ^ 0xff; /* its bits stand inverted */
+            client[i] = a->at[12 + i] ^ 0xff; /* its bits are inverted */
         take_v4(&out[0], a->at + 4);
         take_v4(&out[1], client);
         return 2;
@@ -142,7 +141,7 @@ static const char *const amazon[] = {"169.254.169.254", "fd00:ec2::254", NULL};
 static const char *const google[] = {"169.254.169.254", "fd20:ce::254", NULL};
 static const char *const tencent[] = {"169.254.0.23", NULL};
 
-/* Of `localhost` all names below it as well, RFC 6761 section 6.3. */
+/* For `localhost` also all names below it, RFC 6761 section 6.3. */
 static const struct special_name {
     const char *name;
     const char *const *addresses;
@@ -176,7 +175,7 @@ const char *const *special_name_addresses(struct bytes host)
 }
 
 /* RFC 6762 section 3 and appendix G, RFC 8375, ICANN's resolution 2024.07.29.06
- * for .internal; .localdomain is what systems append to localhost. */
+ * for .internal; systems append .localdomain to localhost. */
 static const char *const private_domains[] = {
     ".local",   ".internal", ".localdomain", ".home.arpa", ".intranet",
     ".private", ".corp",     ".home",        ".lan",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c - which fetchers do not come back. */
+/* watchdog.c - finds hung fetchers. */
 #include "crawler/fetch/watchdog.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 struct watched {
     uint64_t id, steps;
-    int64_t since; /* on the watchdog's own clock */
+    int64_t since; /* by the watchdog's own clock */
     bool stuck;
 };
 
 struct watchdog {
     int64_t patience;
     int64_t looked; /* monotonic; 0: never */
-    int64_t time;   /* that counts */
+    int64_t time;   /* time that counts */
     unsigned slots, stuck;
     struct watched at[];
 };
