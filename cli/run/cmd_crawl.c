@@ -17,6 +17,7 @@
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
+#include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
@@ -135,6 +136,7 @@ int cmd_crawl(int argc, char **argv)
 
     if (!settings_of_crawl(&s, argc, argv, &code))
         return code;
+    secret_args_hide(argc, argv, &s);
     if (!dir_kind_check(s.output, DIR_CRAWL, "crawl")) {
         settings_fini(&s);
         return EXIT_CANNOT;

@@ -14,6 +14,7 @@
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
+#include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
@@ -203,6 +204,7 @@ int cmd_resume(int argc, char **argv)
 
     if (!settings_of_resume(&s, &before, argc, argv, &code))
         return code;
+    secret_args_hide(argc, argv, &s);
     stop_signals_block();
     if (crawl_setup_init(&c, &s, &code) && confine_crawl("resume", &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))

@@ -88,7 +88,7 @@ silent() { # silent DIR SECRET...
             fail "$secret stands in: $(cat where)"
         ! zcat "$d"/warc/*.warc.gz 2>/dev/null | grep -aqF -- "$secret" ||
             fail "$secret is in the archive"
-        for c in "status $d --json" "export $d" "export $d --what pages" \
+        for c in "status $d --json" "status $d --hosts" "export $d" "export $d --what pages" \
             "explain $d $seed --json" "audit $d --json" "verify $d"; do
             # shellcheck disable=SC2086
             "$URLWEIR" $c >shown 2>&1 || :
@@ -126,6 +126,28 @@ resume again --limit none
 ended 0
 grep -q 's3same' log.headers || fail "a resume has forgotten: $(cat log.headers)"
 [ "$(grep -c 'page.html X-Secret: s3same' log.headers)" = 2 ] || fail "$(cat log.headers)"
+
+# Of a resume with --once they are for that run, and stand nowhere else either.
+exits 0 "$URLWEIR" seed again "http://127.0.0.3:$plain/landed.html"
+forget
+resume again --once -H 'X-Secret: 0nce' --bearer "http://127.0.0.3:$plain=0nce"
+ended 0
+has log.headers 127.0.0.3 /landed.html 'X-Secret: 0nce'
+has log.headers 127.0.0.3 /landed.html 'Authorization: Bearer 0nce'
+silent again 0nce s3same
+grep -q s3same again/urlweir-secrets.yaml || fail "--once has replaced what is kept"
+! grep -q 0nce again/urlweir-secrets.yaml || fail "--once was kept"
+
+# Nobody sees them among the processes of the machine.
+hold
+behind crawl.out crawl.err "$URLWEIR" crawl "$(echo "$held" | sed 's,//,//us:proc3ss@,')" \
+    -o held.d $quick -H 'X-Secret: proc3ss' -b proc3ss=1 --bearer=a=proc3ss
+crawler=$!
+waits_for 'tr "\0" " " </proc/$crawler/cmdline | grep -q "\*\*\*"' || fail "not hidden"
+! tr '\0' ' ' </proc/$crawler/cmdline | grep proc3ss || fail "shown"
+tr '\0' ' ' </proc/$crawler/cmdline | grep -q 'held.d .*--delay 0' || fail "too much is hidden"
+release
+wait $crawler || fail "it ended badly: $(cat crawl.err)"
 
 # ---- logins and tokens of one origin --------------------------------------------
 
@@ -236,6 +258,23 @@ printf '127.0.0.1 FALSE / FALSE 0 s3cr3t\n' >bad
 exits 1 "$URLWEIR" crawl "$seed" -o badjar --cookies bad $quick
 says err 'bad:1: a cookie is a line of seven fields'
 ! grep -q s3cr3t err || fail "shown"
+
+# A process that is killed has saved those of a few seconds before.
+echo '<a href=/slow.html>s</a>' >web/127.0.0.1/login.html
+pages 127.0.0.1 /slow.html
+echo "nobody /asks" >web/127.0.0.1/slow.html.after
+seed=http://127.0.0.1:$plain/login.html
+behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o killed $quick --cookies /dev/null
+crawler=$!
+waits_for 'grep -q fr3sh killed/urlweir-cookies.txt 2>/dev/null' || fail "not saved: $(cat crawl.err)"
+kill -KILL $crawler
+wait $crawler || :
+rm web/127.0.0.1/slow.html.after
+echo "nobody /asks" >>log # the server lets the one go that waits
+forget
+resume killed
+ended 0
+grep -E '^127.0.0.1 /slow.html Cookie: ' log.headers | grep -q 'sid=fr3sh' || fail "$(cat log.headers)"
 
 # ---- client certificates -----------------------------------------------------------
 
