@@ -22,7 +22,11 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"pages", "pages", "URLs",
      "URLs that count for --limit: fetched, and 4xx and 5xx after all tries",
      COUNTER_CRAWL, false, "pages_total", NULL, NULL, ENGINE(pages)},
-    {"fetched", "fetched", "URLs", "URLs with a response of their own",
+    {"sitemaps", "sitemaps", "URLs",
+     "sitemaps with a response that would count as a page's: fetched, and 4xx "
+     "and 5xx after all tries",
+     COUNTER_CRAWL, true, "sitemaps_total", NULL, NULL, ENGINE(sitemaps)},
+    {"fetched", "fetched", "URLs", "URLs whose response was read: pages, sitemaps, assets",
      COUNTER_CRAWL, false, "urls_done_total", "status", "fetched",
      ENGINE(fetched)},
     {"redirects", "redirects", "URLs", "URLs that redirect",
@@ -31,6 +35,10 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"failed", "failed", "URLs", "URLs that failed after all tries",
      COUNTER_CRAWL, false, "urls_done_total", "status", "failed",
      ENGINE(failed)},
+    {"http_errors", "of them 4xx and 5xx", "URLs",
+     "failed URLs that had a response: 4xx and 5xx after all tries",
+     COUNTER_CRAWL, true, "http_errors_total", NULL, NULL,
+     ENGINE(http_errors)},
     {"denied", "denied", "URLs", "URLs that robots.txt denies",
      COUNTER_CRAWL, false, "urls_done_total", "status", "denied",
      ENGINE(denied)},
@@ -61,7 +69,17 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      "hosts given up in this run: they did not respond for --give-up, or let "
      "nobody in --tries times in a row",
      COUNTER_LIVE, false, "dead_hosts", NULL, NULL, FRONTIER(hosts.dead)},
-    {"links", "links found", "links", "links found, repeats included",
+    {"given", "URLs given", "URLs",
+     "new or blocked URLs that no response revealed: seeds, guessed sitemaps, "
+     "URLs put by other programs",
+     COUNTER_CRAWL, false, "given_urls_total", NULL, NULL, ENGINE(given)},
+    {"returned", "links let in later", "links",
+     "links that were dropped, and let in when a setting was widened",
+     COUNTER_CRAWL, true, "returned_links_total", NULL, NULL,
+     ENGINE(returned)},
+    {"links", "links found", "links",
+     "links that responses revealed, repeats included: those of pages, "
+     "sitemaps, feeds and robots.txt, and where redirects lead",
      COUNTER_CRAWL, false, "links_total", NULL, NULL, ENGINE(links)},
     {"duplicates", "duplicates", "links",
      "links to URLs seen before, on the same page or in the crawl",
@@ -119,7 +137,7 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      "with --compare-text, URLs whose digest belonged to another URL",
      COUNTER_CRAWL, true, "digest_collisions_total", NULL, NULL,
      FRONTIER(digest_collisions)},
-    {"seeds", "seeds", "URLs", "seeds given",
+    {"seeds", "seeds", "URLs", "seeds given, each counted once",
      COUNTER_STATE, false, "seeds", NULL, NULL, ENGINE(seeds)},
     {"seeds_failed", "seeds failed", "URLs",
      "seeds that could not be fetched",
@@ -143,6 +161,16 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"memory_bytes", NULL, "octets",
      "memory that the engine holds: frontier, seen check, filter",
      COUNTER_LIVE, false, "memory_bytes", NULL, NULL, ENGINE(memory)},
+};
+
+/* What always holds of the numbers of one moment. */
+const struct crawl_sum crawl_sums[CRAWL_SUMS] = {
+    {"urls = fetched + redirects + failed + denied + skipped + queued",
+     "each URL admitted is queued, or is done in one way"},
+    {"urls = given + links + returned - duplicates - dropped",
+     "each URL admitted was given, or is the first link to it"},
+    {"pages + sitemaps = fetched + http_errors",
+     "each response that stood is that of a page or of a sitemap"},
 };
 /* clang-format on */
 

@@ -45,8 +45,16 @@ struct crawl_counter {
     size_t at; /* of its uint64_t in struct crawl_stats */
 };
 
-#define CRAWL_COUNTERS 39
+#define CRAWL_COUNTERS 43
 extern const struct crawl_counter crawl_counters[CRAWL_COUNTERS];
+
+/* An equation between counters, of a crawl's whole life so far;
+ * tests/cli/numbers.sh holds every view of a crawl to each of them. */
+struct crawl_sum {
+    const char *sum, *why;
+};
+#define CRAWL_SUMS 3
+extern const struct crawl_sum crawl_sums[CRAWL_SUMS];
 
 uint64_t crawl_counter_value(const struct crawl_counter *c,
                              const struct crawl_stats *s);

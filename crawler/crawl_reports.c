@@ -49,7 +49,8 @@ static struct engine_done named_by_robots(const struct report *r)
                                 .outlinks = r->done.outlinks,
                                 .outlink_count = r->done.outlink_count,
                                 .drops = r->done.drops,
-                                .drop_count = r->done.drop_count};
+                                .drop_count = r->done.drop_count,
+                                .over = r->done.over};
 }
 
 /* What is acknowledged together: all that came, but where sitemaps pour in

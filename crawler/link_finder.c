@@ -32,7 +32,7 @@ struct link_finder {
     /* this page */
     const struct engine_lease *lease;
     struct url page;
-    uint64_t count;
+    uint64_t count, repeats;
     struct outlinks found;
     struct outlinks elsewhere; /* what a sitemap lists of other hosts */
     struct seen seen;
@@ -124,7 +124,7 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
     outlinks_begin(&f->found, lease, arena, most);
     outlinks_begin(&f->elsewhere, lease, arena, most);
     f->lease = lease;
-    f->count = 0;
+    f->count = f->repeats = 0;
     seen_reset(&f->seen);
     return url_parse(&f->page, lease->url, NULL, NULL) == URL_OK;
 }
@@ -137,8 +137,10 @@ static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
     struct scope_verdict verdict;
 
     candidate_identify(&f->o->rules, u, &like);
-    if (seen_before(&f->seen, like.digest) && !f->o->record_links)
+    if (seen_before(&f->seen, like.digest) && !f->o->record_links) {
+        f->repeats++;
         return REASON_NONE;
+    }
     if (f->o->links_most > 0 && f->seen.count > f->o->links_most) {
         outlinks_drop(&f->found, REASON_LINK_COUNT, u, &like, f->seen.count);
         return REASON_LINK_COUNT;
@@ -307,6 +309,7 @@ size_t link_finder_end(struct link_finder *f, struct engine_done *done)
 
     outlinks_append(&f->found, &f->elsewhere);
     outlinks_hand_over(&f->found, done);
+    done->repeats = f->repeats;
     done->row.links = f->count < UINT32_MAX ? (uint32_t)f->count : UINT32_MAX;
     return elsewhere;
 }

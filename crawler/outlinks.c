@@ -43,6 +43,7 @@ void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
     f->arena = arena;
     f->most = most;
     f->full = f->cut = false;
+    f->over = 0;
     f->item_count = f->drop_count = 0;
 }
 
@@ -80,8 +81,10 @@ static struct engine_item *new_item(struct outlinks *f)
 
 void outlinks_overflow(struct outlinks *f)
 {
-    if (f->full)
+    if (f->full) {
+        f->over++;
         return;
+    }
     f->full = true;
     *new_drop(f) = (struct engine_drop){.reason = REASON_LINK_COUNT,
                                         .host = f->lease->key,
@@ -183,6 +186,10 @@ void outlinks_append(struct outlinks *to, const struct outlinks *from)
 {
     for (size_t i = 0; i < from->item_count; i++)
         *new_item(to) = from->items[i];
+    for (size_t i = 0; i < from->drop_count; i++)
+        *new_drop(to) = from->drops[i];
+    to->full |= from->full;
+    to->over += from->over;
 }
 
 /* ---- handing over -------------------------------------------------------- */
@@ -202,4 +209,5 @@ void outlinks_hand_over(struct outlinks *f, struct engine_done *done)
     done->outlink_count = done->outlinks != NULL ? f->item_count : 0;
     done->drops = in_arena(f, f->drops, f->drop_count * sizeof *f->drops);
     done->drop_count = done->drops != NULL ? f->drop_count : 0;
+    done->over = f->over;
 }

@@ -18,9 +18,10 @@
 struct outlinks {
     const struct engine_lease *lease;
     struct arena *arena;
-    size_t most; /* octets of the arena that may be used */
-    bool full;   /* the drop that names the page was made */
-    bool cut;    /* a link was dropped as one too many */
+    size_t most;   /* octets of the arena that may be used */
+    bool full;     /* the drop that names the page was made */
+    uint64_t over; /* links dropped since then, which have no drop */
+    bool cut;      /* a link was dropped as one too many */
     struct engine_item *items;
     size_t item_count, item_cap;
     struct engine_drop *drops;
@@ -51,10 +52,10 @@ void outlinks_forbid(struct outlinks *f, enum outcome_reason reason);
 void outlinks_sort(struct outlinks *f,
                    int (*compare)(const struct engine_item *a,
                                   const struct engine_item *b));
-/* The items of another one, with the same arena, behind those of `to`. */
+/* What another one has, with the same arena, behind that of `to`. */
 void outlinks_append(struct outlinks *to, const struct outlinks *from);
 
-/* Fills in found and drops of *done; arrays go into the arena too. */
+/* Fills in outlinks, drops and over of *done; arrays go into the arena too. */
 void outlinks_hand_over(struct outlinks *f, struct engine_done *done);
 
 #endif

@@ -294,7 +294,6 @@ static bool read_list(struct draft *d)
     struct sitemap_end end = sitemap_stream_end(d->list);
     enum outcome_reason reason = list_reason(&end);
 
-    d->done->sent = end.sent;
     link_finder_count(d->r->finder, end.links);
     if (reason != REASON_NONE && (d->result->end == FETCH_ANSWERED ||
                                   d->result->end == FETCH_CUT_LENGTH))

@@ -33,7 +33,7 @@ struct sitemap_stream {
     struct sitemap_parser *parser; /* NULL: nothing has come yet */
     enum status status;
     bool nofollow; /* X-Robots-Tag */
-    uint64_t links, sent;
+    uint64_t links;
     /* the part at hand */
     struct arena *arena;            /* NULL: it is empty */
     struct outlinks own, elsewhere; /* on the sitemap's host; on others */
@@ -91,7 +91,6 @@ static void send_part(struct sitemap_stream *s)
 
     if (s->arena == NULL)
         return;
-    s->sent += part_count(s);
     r = report_part(s->lease, s->arena);
     r->elsewhere = s->elsewhere.item_count;
     outlinks_sort(&s->own, by_hint);
@@ -212,6 +211,5 @@ struct sitemap_end sitemap_stream_end(struct sitemap_stream *s)
     end.is_sitemap = is_sitemap(s);
     end.too_many = end.status == STATUS_LIMIT && s->links >= SITEMAP_COUNT_MOST;
     end.links = s->links;
-    end.sent = s->sent;
     return end;
 }

@@ -48,7 +48,6 @@ struct sitemap_end {
                            or cut short */
     bool too_many;      /* LIMIT was that of entries */
     uint64_t links;     /* entries that are URLs */
-    uint64_t sent;      /* of them, items and drops in reports */
 };
 /* The body has ended: what is left of it is sent on. */
 struct sitemap_end sitemap_stream_end(struct sitemap_stream *s);

@@ -125,9 +125,8 @@ struct engine_drop {
  * transaction. */
 struct engine_done {
     uint64_t id;
-    bool partial;  /* a part of a list too long for memory: only `outlinks` and
-                      `drops` count, more may follow, and the URL stays leased */
-    uint64_t sent; /* in the final call: links of partial calls before it */
+    bool partial; /* a part of a list too long for memory: only `outlinks` and
+                     `drops` count, more may follow, and the URL stays leased */
     struct outcome outcome;
     bool transient;       /* may be retried, if tries are left */
     struct fetch_row row; /* the engine sets seq, url, final, tries */
@@ -135,6 +134,9 @@ struct engine_done {
     size_t outlink_count; /* outlinks[0] is a redirect's target */
     const struct engine_drop *drops;
     size_t drop_count;
+    uint64_t repeats; /* links to what is among outlinks or drops already */
+    uint64_t over;    /* links over a limit of the page, besides the drop that
+                         names it */
     struct engine_host_news host;
 };
 
@@ -149,8 +151,12 @@ struct engine_stats {
     uint64_t queues;   /* known */
     uint64_t queues_active; /* with URLs not done */
     uint64_t pages;         /* outcomes that count for --limit */
+    uint64_t sitemaps;      /* that would, if they were pages */
+    uint64_t http_errors;   /* of the failed: 4xx and 5xx */
     uint64_t fetched, redirects, failed, denied, skipped;
-    uint64_t links;      /* found on pages, redirects included */
+    uint64_t given;      /* new URLs, or blocked ones, that no link led to */
+    uint64_t returned;   /* the same of links that were dropped before */
+    uint64_t links;      /* that responses revealed, redirects included */
     uint64_t duplicates; /* of those, seen before on the page or in the crawl */
     uint64_t dropped;    /* links dropped before admission */
     uint64_t drops_kept; /* of these and of skipped URLs: may come back */

@@ -50,6 +50,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_REMOVED] = "removed",
     [REASON_STUCK] = "stuck",
     [REASON_PORT] = "port",
+    [REASON_SAME_CONTENT] = "same_content",
 };
 
 const char *outcome_status_name(enum outcome_status s)

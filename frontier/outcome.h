@@ -70,6 +70,8 @@ enum outcome_reason {
     REASON_STUCK,   /* failed: the process ended or hung while it read the
                        response (frontier_blame) */
     REASON_PORT,    /* skipped: a port that browsers block */
+    REASON_SAME_CONTENT, /* a link of a page whose body was seen before, with
+                            --dup-content skip */
     REASON_COUNT_
 };
 

@@ -32,6 +32,7 @@ machine() {
 tables() {
     cat <<END
 counters.md counters
+counters.md sums
 metrics.md metrics
 columns.md columns
 columns.md views

@@ -154,12 +154,12 @@ static void figures(struct buf *out, const struct audit *a)
                 (double)a->missing);
     if (t->keys > 0 && t->bits > 0)
         page_figure(out, "bits a URL", audit_bits_per_key(t));
-    if (a->pages > 0)
-        page_figure(out, "pages fetched", (double)a->pages);
+    if (a->fetched > 0)
+        page_figure(out, "URLs fetched", (double)a->fetched);
     if (a->links_recorded)
         page_figure(out, "of them reachable only through lost URLs",
                     (double)a->only_through_lost);
-    else if (a->pages > 0)
+    else if (a->fetched > 0)
         page_figure(out, "of them first found through lost URLs",
                     (double)a->found_through_lost);
     buf_add_str(out, "</dl>\n");

@@ -66,15 +66,15 @@ void audit_print_text(FILE *to, const struct audit *a, const char *what)
             t->false_positives, t->asked);
     if (a->links_recorded)
         fprintf(to,
-                "%" PRIu64 " of %" PRIu64 " fetched pages cannot be reached "
+                "%" PRIu64 " of %" PRIu64 " fetched URLs cannot be reached "
                 "without those.\n",
-                a->only_through_lost, a->pages);
-    else if (a->pages > 0)
+                a->only_through_lost, a->fetched);
+    else if (a->fetched > 0)
         fprintf(to,
-                "%" PRIu64 " of %" PRIu64 " fetched pages were first found "
+                "%" PRIu64 " of %" PRIu64 " fetched URLs were first found "
                 "through one of those (a crawl with --record links knows the "
                 "other ways to them).\n",
-                a->found_through_lost, a->pages);
+                a->found_through_lost, a->fetched);
     if (a->filter_checked)
         fprintf(to,
                 "False negatives: %" PRIu64 " (each of the %" PRIu64
@@ -154,10 +154,10 @@ void audit_print_json(FILE *to, const struct audit *a, const char *what)
     json_object_set_new(o, "would_have_lost",
                         json_integer(
                             (json_int_t)a->crawl.total.false_positives));
-    json_object_set_new(o, "pages", json_integer((json_int_t)a->pages));
-    json_object_set_new(o, "pages_found_through_lost",
+    json_object_set_new(o, "fetched", json_integer((json_int_t)a->fetched));
+    json_object_set_new(o, "fetched_found_through_lost",
                         json_integer((json_int_t)a->found_through_lost));
-    json_object_set_new(o, "pages_only_through_lost",
+    json_object_set_new(o, "fetched_only_through_lost",
                         a->links_recorded
                             ? json_integer((json_int_t)a->only_through_lost)
                             : json_null());

@@ -132,7 +132,7 @@ static bool visit_fetch(void *ctx, const struct fetch_row *row)
     struct pass *p = ctx;
 
     if (row->final && row->status == OUTCOME_FETCHED) {
-        p->out->pages++;
+        p->out->fetched++;
         p->out->found_through_lost += id_bits_has(&p->through, row->url);
         p->out->only_through_lost += !id_bits_has(&p->reached, row->url);
     }

@@ -64,11 +64,11 @@ struct audit {
     uint64_t replaced;    /* rows of removed URLs that were put again: the exact
                              set has the later row */
     uint64_t exact_count; /* digests in the exact set */
-    uint64_t pages;       /* fetched */
-    /* Pages that a Bloom-only crawler would not have fetched: the URLs it
-     * loses, and those that can be reached only through them. Exact if the link
-     * graph was recorded; otherwise only the page on which each URL was first
-     * found is known, and other pages may link to it too. */
+    uint64_t fetched;     /* as in crawl_counters */
+    /* Of them those that a Bloom-only crawler would not have fetched: the URLs
+     * it loses, and those that can be reached only through them. Exact if the
+     * link graph was recorded; otherwise only the page on which each URL was
+     * first found is known, and other pages may link to it too. */
     uint64_t found_through_lost; /* by first finding: the upper bound */
     bool links_recorded;
     uint64_t only_through_lost; /* exact, when links_recorded */

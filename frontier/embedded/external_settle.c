@@ -157,7 +157,7 @@ enum status external_discover(struct engine *e, const struct engine_item *items,
         st = frontier_admit(f, f->o.crawl, list, n, false, wall_ms);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         ids[i] = list[i].fresh ? list[i].id : 0;
-        repeats += !list[i].fresh && !list[i].blocked;
+        repeats += !list[i].fresh && !list[i].dropped;
     }
     if (st == STATUS_OK) {
         st = frontier_take_drops(f, &dropped, wall_ms);

@@ -66,14 +66,20 @@ enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
 {
     struct frontier *f = (struct frontier *)e;
     struct admission *list = xcalloc(n, sizeof *list);
+    uint64_t given = 0;
     enum status st = frontier_touch(f, INT64_MIN);
 
     for (size_t i = 0; i < n; i++)
         list[i] = (struct admission){.item = &items[i], .via = via};
     if (st == STATUS_OK)
         st = frontier_admit(f, crawl, list, n, false, wall_ms);
-    for (size_t i = 0; st == STATUS_OK && answers != NULL && i < n; i++)
-        answers[i] = list[i].fresh ? ENGINE_NEW : ENGINE_SEEN;
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        given += list[i].fresh || list[i].dropped;
+        if (answers != NULL)
+            answers[i] = list[i].fresh ? ENGINE_NEW : ENGINE_SEEN;
+    }
+    if (given > 0)
+        frontier_store_add(f->store, "given", given);
     free(list);
     return st;
 }

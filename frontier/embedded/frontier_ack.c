@@ -133,8 +133,10 @@ static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
     }
     if (frontier_counts_as_page(f, o, kind))
         frontier_store_add(f->store, "pages", 1);
-    if (row->links > 0)
-        frontier_store_add(f->store, "links", row->links);
+    else if (outcome_counts_as_page(o))
+        frontier_store_add(f->store, "sitemaps", 1);
+    if (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP)
+        frontier_store_add(f->store, "http_errors", 1);
     if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
         frontier_store_add(f->store, "same_content", 1);
 }
@@ -368,12 +370,25 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     return st;
 }
 
-/* The number of links that a page repeats: its fetcher sends each once. */
-static uint64_t repeats_of(const struct engine_done *d)
+/* Each link is an outlink, a drop or a repeat. What is over a limit of memory
+ * is dropped too, though but one drop names its page. */
+static void count_links(struct frontier *f, const struct engine_done *d)
 {
-    uint64_t sent = d->sent + d->outlink_count + d->drop_count;
+    uint64_t links = d->outlink_count + d->drop_count + d->repeats + d->over;
+    const struct lease_record *page = lease_find(f->leases, d->id);
+    const char *reason = outcome_reason_name(REASON_LINK_COUNT);
 
-    return d->row.links > sent ? d->row.links - sent : 0;
+    if (links > 0)
+        frontier_store_add(f->store, "links", links);
+    if (d->repeats > 0)
+        frontier_store_add(f->store, "duplicates", d->repeats);
+    if (d->over == 0 || page == NULL)
+        return;
+    for (uint64_t i = 0; i < d->over; i++)
+        frontier_store_drop(f->store, reason, page->lease.key, page->lease.url,
+                            d->id, d->row.at_ms);
+    frontier_store_add(f->store, "dropped", d->over);
+    frontier_store_add(f->store, "dropped.link_count", d->over);
 }
 
 /* Were the links of a page with this outcome read? */
@@ -423,11 +438,32 @@ static void open_scope(struct frontier *f, const struct engine_item *found)
     url_fini(&u);
 }
 
+static enum status drop_outlinks(struct frontier *f,
+                                 const struct engine_done *done,
+                                 int64_t wall_ms)
+{
+    size_t n = done->outlink_count;
+    struct engine_drop *drops = xcalloc(n + 1, sizeof *drops);
+    enum status st;
+
+    for (size_t i = 0; i < n; i++)
+        drops[i] = (struct engine_drop){.reason = REASON_SAME_CONTENT,
+                                        .host = done->outlinks[i].key,
+                                        .url = done->outlinks[i].url};
+    st = frontier_take_drops(f,
+                             &(struct engine_done){.id = done->id,
+                                                   .drops = drops,
+                                                   .drop_count = n},
+                             wall_ms);
+    free(drops);
+    return st;
+}
+
 /* Gathers the links of all pages of the call in one list; those of done[i]
  * begin at `first[i]`. */
 static enum status gather(struct frontier *f, const struct engine_done *done,
                           size_t n, struct admission **list, size_t *first,
-                          size_t *count)
+                          size_t *count, int64_t wall_ms)
 {
     size_t total = 0, at = 0;
     enum status st = STATUS_OK;
@@ -440,6 +476,8 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
 
         first[i] = at;
         st = has_known_body(f, done, i, &known);
+        if (st == STATUS_OK && known)
+            st = drop_outlinks(f, &done[i], wall_ms);
         for (size_t k = 0; !known && k < done[i].outlink_count; k++) {
             open_scope(f, &done[i].outlinks[k]);
             (*list)[at++] = (struct admission){.item = &done[i].outlinks[k],
@@ -515,11 +553,10 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
     bool all_ids = f->o.record_links || f->o.compare_text || f->keeps_paths;
     size_t *first = xcalloc(n, sizeof *first), total = 0, fresh = 0;
     struct admission *list = NULL;
-    uint64_t repeats = 0;
     enum status st = frontier_touch(f, now);
 
     if (st == STATUS_OK)
-        st = gather(f, done, n, &list, first, &total);
+        st = gather(f, done, n, &list, first, &total, wall_ms);
     if (st == STATUS_OK)
         st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
     fault_point("ack-admitted");
@@ -529,18 +566,18 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
         st = record_paths(f, &done[i], list + first[i],
                           (i + 1 < n ? first[i + 1] : total) - first[i]);
     for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += list[i].fresh || list[i].blocked; /* not a duplicate either */
+        fresh += list[i].fresh || list[i].dropped;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        count_links(f, &done[i]);
         if (done[i].partial) {
             st = frontier_take_drops(f, &done[i], wall_ms);
         } else {
             uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
 
-            repeats += repeats_of(&done[i]);
             st = settle_one(f, &done[i], target, now, wall_ms);
         }
     }
-    frontier_store_add(f->store, "duplicates", total - fresh + repeats);
+    frontier_store_add(f->store, "duplicates", total - fresh);
     free(list);
     free(first);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

@@ -82,7 +82,7 @@ static void drop_blocked(struct frontier *f, struct admission *a,
 {
     const struct engine_item *item = a->item;
 
-    a->blocked = true;
+    a->blocked = a->dropped = true;
     if (item->seed)
         log_warn("a seed is on the blocklist", "url=\"%.*s\"",
                  (int)item->url.len, item->url.at);

@@ -268,6 +268,7 @@ struct admission {
     uint64_t id;  /* out: its row; 0 if it was seen before, unless `all_ids` */
     bool fresh;   /* out: the row is new */
     bool blocked; /* out: on the blocklist, it has no row */
+    bool dropped; /* out: and counted as a drop; a repeat in its call is not */
 };
 /* Admits the new ones of list[0..n). */
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,

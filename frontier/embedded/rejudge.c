@@ -379,11 +379,16 @@ static enum status judge_block(struct frontier *f, struct drop_block *b,
                            .on_level =
                                xcalloc(b->count + 1, sizeof *in.on_level)};
     bool changed = false;
+    uint64_t returned = 0;
     enum status st = sift(f, b, &in, wall_ms, &changed);
 
     if (st == STATUS_OK && in.count > 0)
         st = frontier_admit(f, f->o.crawl, in.list, in.count, f->keeps_paths,
                             wall_ms);
+    for (size_t i = 0; st == STATUS_OK && i < in.count; i++)
+        returned += in.list[i].fresh || in.list[i].dropped;
+    if (returned > 0)
+        frontier_store_add(f->store, "returned", returned);
     if (st == STATUS_OK && f->keeps_paths)
         st = add_paths(f, &in);
     if (st == STATUS_OK && changed)

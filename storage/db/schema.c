@@ -37,7 +37,8 @@
     " WHEN 29 THEN 'link_count' WHEN 30 THEN 'no_sitemap'"                     \
     " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
-    " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port' END"
+    " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
+    " WHEN 38 THEN 'same_content' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
 

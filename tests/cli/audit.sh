@@ -25,8 +25,8 @@ serve_no_more
 exits 0 "$URLWEIR" audit d --json
 for pair in name=d new=6 upto=6 false_positives=0 would_have_lost=0 \
     fpr_measured=0.0 fpr_low=0.0 fpr_promised=0.001 false_negatives=0 \
-    filter_checked=true filter_covers=6 missing=0 exact_count=6 pages=4 \
-    pages_found_through_lost=0 pages_only_through_lost=0; do
+    filter_checked=true filter_covers=6 missing=0 exact_count=6 fetched=4 \
+    fetched_found_through_lost=0 fetched_only_through_lost=0; do
     has "${pair%%=*}" "${pair#*=}"
 done
 # Wilson, 0 of 6: 3.8415 / (6 + 3.8415)
@@ -38,13 +38,13 @@ exits 0 "$URLWEIR" audit d --what-if 1e-2,0.5
 says out "scalable fpr=0.01"
 says out "scalable fpr=0.5"
 says out "would have lost 0 of 6 URLs"
-says out "0 of 4 fetched pages cannot be reached without those."
+says out "0 of 4 fetched URLs cannot be reached without those."
 says out "False negatives: 0"
 
 # Without a filter there is no file to check, and no link graph here.
 exits 0 "$URLWEIR" audit plain --json
 has filter_checked false
-has pages_only_through_lost null
+has fetched_only_through_lost null
 exits 0 "$URLWEIR" audit plain
 says out "not checked, there is no filter file"
 exits 0 "$URLWEIR" verify d
@@ -58,20 +58,20 @@ if command -v sqlite3 >/dev/null; then
     sqlite3 planted/frontier.db 'UPDATE url SET flags = flags | 2 WHERE id = 2'
     exits 0 "$URLWEIR" audit planted --json --lost lost
     has would_have_lost 1
-    has pages_found_through_lost 2 # a.html, and b.html that it leads to
-    has pages_only_through_lost 2
+    has fetched_found_through_lost 2 # a.html, and b.html that it leads to
+    has fetched_only_through_lost 2
     [ "$(cat lost)" = "${seed}a.html" ] || fail "lost: $(cat lost)"
     exits 0 "$URLWEIR" explain planted "${seed}a.html"
     says out "maybe seen: a false positive"
     exits 0 "$URLWEIR" audit planted
-    says out "2 of 4 fetched pages cannot be reached without those."
+    says out "2 of 4 fetched URLs cannot be reached without those."
 
     # The root leads to b.html as well, the page on which it is first found
     # notwithstanding.
     sqlite3 planted/frontier.db 'INSERT INTO link VALUES(1, 6, 0)'
     exits 0 "$URLWEIR" audit planted --json
-    has pages_found_through_lost 2
-    has pages_only_through_lost 1
+    has fetched_found_through_lost 2
+    has fetched_only_through_lost 1
 
     # A URL that the filter has never heard of: false negative.
     cp -r d changed

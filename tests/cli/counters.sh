@@ -92,9 +92,10 @@ for name in "requests", "connections", "received_bytes", "memory_bytes":
 # No counter by another name: the rest of status and of progress is known.
 rest = set(views["status"]) - set(stored)
 assert rest == {"dir", "state", "reasons", "filter_overfull", "checkpoint_at", "generation",
-                "settings", "secrets"}, rest
+                "settings", "secrets", "unresponsive"}, rest
 rest = set(views["progress"]) - set(kinds)
-assert rest == {"elapsed", "pages_per_second", "bytes_per_second", "eta", "paused", "last"}, rest
+assert rest == {"elapsed", "pages_per_second", "bytes_per_second", "eta", "paused", "waiting",
+                "last"}, rest
 
 # The summary has the same numbers, in words.
 rows = {"pages": "pages", "fetched": "fetched", "redirects": "redirects", "failed": "failed",

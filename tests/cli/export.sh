@@ -137,4 +137,4 @@ exits 0 "$URLWEIR" export part --what links
 says err "a part of the crawl ran without --record links"
 says out "/a.html\", \"dst\": \"$seed\""
 exits 0 "$URLWEIR" audit part --json
-says out '"pages_only_through_lost": null'
+says out '"fetched_only_through_lost": null'

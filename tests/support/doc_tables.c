@@ -5,6 +5,7 @@
  * usage: doc_tables counters    Markdown: each counter of a crawl
  *        doc_tables metrics     Markdown: those with a metric family of their
  *                               own
+ *        doc_tables sums        the equations between them
  *        doc_tables columns     each column of a URL's row
  *        doc_tables views       the columns of each view of it
  *        doc_tables names       NAME KIND METRIC LABEL=VALUE, "-" for none, a
@@ -68,6 +69,13 @@ static void print_names(void)
                counter_kind_name(c->kind), c->metric, one ? c->label : "-",
                one ? "=" : "", one ? c->value : "");
     }
+}
+
+static void print_sums(void)
+{
+    puts("| since | sum |\n|---|---|");
+    for (size_t i = 0; i < CRAWL_SUMS; i++)
+        printf("| %s | `%s` |\n", crawl_sums[i].why, crawl_sums[i].sum);
 }
 
 /* ---- columns of a URL ---- */
@@ -134,6 +142,7 @@ int main(int argc, char **argv)
     } all[] = {
         {"counters", print_counters},
         {"metrics", print_metrics},
+        {"sums", print_sums},
         {"columns", print_columns},
         {"views", print_views},
         {"served-columns", print_served_columns},
@@ -147,7 +156,7 @@ int main(int argc, char **argv)
             return 0;
         }
     fprintf(stderr, "usage: doc_tables "
-                    "counters|metrics|columns|views|served-columns|"
+                    "counters|metrics|sums|columns|views|served-columns|"
                     "served-views|names\n");
     return 2;
 }

@@ -235,12 +235,12 @@ START_TEST(pages_are_what_was_fetched_in_the_end)
         rig_ack(&r, rig_lease(&r), ends[i], NULL, 0);
     rig_stop(&r);
     audit(&r, &a, &none);
-    ck_assert_uint_eq(a.pages, 2);
+    ck_assert_uint_eq(a.fetched, 2);
     ck_assert_uint_eq(a.found_through_lost, 0);
     audit_fini(&a);
     sql(&r, "UPDATE url SET flags = flags | 2 WHERE id IN (1, 2, 3)");
     audit(&r, &a, &none);
-    ck_assert_uint_eq(a.pages, 2);
+    ck_assert_uint_eq(a.fetched, 2);
     ck_assert_uint_eq(a.found_through_lost, 1);
     audit_fini(&a);
     rig_fini(&r);
@@ -298,7 +298,7 @@ START_TEST(with_the_link_graph_pages_only_reached_through_lost_ones_are_exact)
 
     make_web(&r, true);
     audit(&r, &a, &none);
-    ck_assert_uint_eq(a.pages, 7);
+    ck_assert_uint_eq(a.fetched, 7);
     ck_assert(a.links_recorded);
     ck_assert_uint_eq(a.only_through_lost, 4);  /* 2, 4, 6, 7 */
     ck_assert_uint_eq(a.found_through_lost, 5); /* and 5 */
