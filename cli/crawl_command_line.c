@@ -154,9 +154,11 @@ static int no_settings(const char *dir)
         fprintf(stderr,
                 "urlweir resume: %s/" SETTINGS_FILE
                 " is missing, what was crawled is not; put the options of the "
-                "crawl into a new file of that name (an empty one means the "
-                "defaults) and resume again\n",
-                buf_str(&safe));
+                "crawl into a new file of that name and resume again. The "
+                "store has those of the last run, without secrets:\n"
+                "  sqlite3 -readonly %s/frontier.db \"SELECT value FROM meta "
+                "WHERE name = 'settings'\" >%s/" SETTINGS_FILE "\n",
+                buf_str(&safe), buf_str(&safe), buf_str(&safe));
         code = EXIT_DAMAGED;
     } else {
         fprintf(stderr, "urlweir resume: no crawl to resume in %s%s\n",

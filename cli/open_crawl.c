@@ -15,36 +15,59 @@
 
 #define MADE_WITHIN (30 * NS_PER_S)
 
-static bool has_served_urls(struct db *d)
+/* Of the first URL; an empty store is a service's, -1: it cannot be read. */
+static int64_t first_kind(struct db *d)
 {
     int64_t kind = URL_KIND_SERVED;
     enum status st =
         db_number(d, "SELECT kind FROM url ORDER BY id LIMIT 1", &kind);
 
-    return (st == STATUS_OK || st == STATUS_NOT_FOUND) &&
-           kind == URL_KIND_SERVED;
+    return st == STATUS_OK || st == STATUS_NOT_FOUND ? kind : -1;
 }
 
 bool is_service(struct reader *r)
 {
-    return !settings_are_in(r->dir) && has_served_urls(r->db);
+    return !settings_are_in(r->dir) && first_kind(r->db) == URL_KIND_SERVED;
 }
 
-bool dir_is_service(const char *dir, const char *command)
+/* The same of a directory without settings, -1 where it has some. */
+static int64_t first_kind_in(const char *dir)
 {
     struct db_options o = {.cache_bytes = 1 << 20};
     struct db *d = NULL;
     char path[4096];
-    bool is;
+    int64_t kind = -1;
 
     snprintf(path, sizeof path, "%s/frontier.db", dir);
-    is = !settings_are_in(dir) && access(path, F_OK) == 0 &&
-         db_open(&d, path, DB_READ, &o) == STATUS_OK && has_served_urls(d);
+    if (!settings_are_in(dir) && access(path, F_OK) == 0 &&
+        db_open(&d, path, DB_READ, &o) == STATUS_OK)
+        kind = first_kind(d);
     db_close(d);
+    return kind;
+}
+
+bool dir_is_service(const char *dir, const char *command)
+{
+    bool is = first_kind_in(dir) == URL_KIND_SERVED;
+
     if (is)
         fprintf(stderr,
                 "urlweir %s: %s holds the frontier of a service; go on with "
                 "`urlweir serve %s`, or choose another directory\n",
+                command, dir, dir);
+    return is;
+}
+
+bool dir_is_crawl(const char *dir, const char *command)
+{
+    int64_t kind = first_kind_in(dir);
+    bool is = kind >= 0 && kind != URL_KIND_SERVED;
+
+    if (is)
+        fprintf(stderr,
+                "urlweir %s: %s holds a crawl, whose " SETTINGS_FILE
+                " is missing; `urlweir resume %s` says what to do, and a "
+                "service has a directory of its own\n",
                 command, dir, dir);
     return is;
 }

@@ -32,6 +32,9 @@ bool is_service(struct reader *r);
 /* The same of a directory that `command` was to make a crawl's; true: that was
  * said on stderr. Whether its store is sound is not asked. */
 bool dir_is_service(const char *dir, const char *command);
+/* The other way: of a directory that was to be a service's, whose settings were
+ * lost. */
+bool dir_is_crawl(const char *dir, const char *command);
 
 /* "running", "finished", "stopped", or "interrupted" where it ended without a
  * last checkpoint; static. */

@@ -20,6 +20,7 @@
 #include "cli/command_line.h"
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
+#include "cli/open_crawl.h"
 #include "cli/run/serve_crawls.h"
 #include "cli/run/start_watch.h"
 #include "cli/run/stuck_end.h"
@@ -225,7 +226,7 @@ static bool lock_dir(const char *dir, struct file_lock **lock)
     else if (st != STATUS_OK)
         fprintf(stderr, "urlweir serve: cannot use %s: %s\n", dir,
                 st == STATUS_EXISTS ? "it is no directory" : status_text(st));
-    return st == STATUS_OK;
+    return st == STATUS_OK && !dir_is_crawl(dir, "serve");
 }
 
 /* ---- serving ---- */

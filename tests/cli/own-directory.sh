@@ -86,6 +86,19 @@ says err "holds a crawl already; go on with \`urlweir resume c\`"
 used serve s
 used dedupe d
 
+# A crawl whose settings were lost is no service's, and can be mended.
+cp -r c lost
+rm lost/urlweir-settings.yaml
+exits 2 start_serve lost
+says err "lost holds a crawl, whose urlweir-settings.yaml is missing"
+refused dedupe lost "the set of --state has a directory of its own"
+exits 2 start_crawl lost
+exits 6 "$URLWEIR" resume lost -q
+says err "The store has those of the last run, without secrets:"
+sh -c "$(tail -n 1 err)"
+exits 0 "$URLWEIR" resume lost -q
+! grep -q ' -> ' err || fail "other settings: $(cat err)"
+
 # ---- what may be used ----------------------------------------------------------------
 
 for who in crawl serve dedupe; do
