@@ -119,7 +119,8 @@ struct engine_drop {
      UINT64_C(1) << REASON_EXCLUDE | UINT64_C(1) << REASON_INCLUDE |           \
      UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_LINK_COUNT |     \
      UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
-     UINT64_C(1) << REASON_TRUNCATED_LENGTH)
+     UINT64_C(1) << REASON_TRUNCATED_LENGTH |                                  \
+     UINT64_C(1) << REASON_DROP_PARAMS)
 
 /* The outcome of a leased URL, with the links found on its page: one
  * transaction. */

@@ -51,6 +51,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_STUCK] = "stuck",
     [REASON_PORT] = "port",
     [REASON_SAME_CONTENT] = "same_content",
+    [REASON_DROP_PARAMS] = "drop_params",
 };
 
 const char *outcome_status_name(enum outcome_status s)

@@ -246,18 +246,22 @@ static void make(struct template *t)
         work(0);
     }
     if (!t->served)
-        run_sql("INSERT OR IGNORE INTO place VALUES(1, '127.0.0.1');"
-                "INSERT OR IGNORE INTO hint VALUES(1, 500, 0, 1);"
-                "INSERT OR IGNORE INTO robots VALUES('http://h0.example', 1,"
-                " 2, 0, 200, 'User-agent: *');"
-                "INSERT INTO item_lease VALUES(1, 70, 1699999999000,"
-                " 1700000060000);"
-                "INSERT INTO item_queue VALUES(1, 3, 0, 5, 0, 50, 0, 2, 1);"
-                "INSERT OR IGNORE INTO seenpart VALUES(900, 0, 0, x'');"
-                "INSERT INTO drop_reason VALUES(1, 'scope', 2);"
-                "INSERT INTO drop_count VALUES(1, 1, 'x.example', 2);"
-                "INSERT INTO drop_example VALUES(1000, 1, 0, 'x', 'y', 1, 1);"
-                "INSERT INTO link VALUES(1, 2, 0)");
+        run_sql(
+            "INSERT OR IGNORE INTO place VALUES(1, '127.0.0.1');"
+            "INSERT OR IGNORE INTO hint VALUES(1, 500, 0, 1);"
+            "INSERT OR IGNORE INTO robots VALUES('http://h0.example', 1,"
+            " 2, 0, 200, 'User-agent: *');"
+            "INSERT INTO item_lease VALUES(1, 70, 1699999999000,"
+            " 1700000060000);"
+            "INSERT INTO item_queue VALUES(1, 3, 0, 5, 0, 50, 0, 2, 1);"
+            "INSERT OR IGNORE INTO seenpart VALUES(900, 0, 0, x'');"
+            "INSERT INTO drop_reason VALUES(1, 'scope', 2);"
+            "INSERT INTO drop_count VALUES(1, 1, 'x.example', 2);"
+            "INSERT INTO drop_example VALUES(1000, 1, 0, 'x', 'y', 1, 1);"
+            "INSERT INTO kept_drop VALUES(1, 12582912, 2,"
+            " x'32160001010011687474703a2f2f782e6578616d706c652f201700110161');"
+            "INSERT INTO path VALUES(1, 1, 0, x'0101');"
+            "INSERT INTO link VALUES(1, 2, 0)");
     for (int i = 0; i < NAMES; i++) {
         buf_init(&t->files[i], (size_t)64 << 20);
         (void)!file_read(in_dir(names[i]), &t->files[i]);

@@ -30,6 +30,8 @@
 #include "frontier/served/served_reader.h"
 #include "job/settings.h"
 #include "service/http/http_text.h"
+#include "storage/rows/drop_log.h"
+#include "storage/rows/path_log.h"
 #include "storage/rows/served_log.h"
 
 #define ARENA_MOST ((size_t)64 << 20)
@@ -132,6 +134,57 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
                 bodies);
 }
 
+static enum status read_drops(struct reader *r, uint64_t *count)
+{
+    struct drop_log *l = NULL;
+    enum status st = drop_log_open(&l, r->db);
+
+    if (st == STATUS_OK)
+        st = drop_log_verify(l);
+    if (st == STATUS_OK)
+        *count = drop_log_count(l);
+    drop_log_close(l);
+    return st;
+}
+
+static void visit_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
+{
+    uint64_t *most = ctx;
+
+    (void)on_level;
+    *most = from > *most ? from : *most;
+    *most = to > *most ? to : *most;
+}
+
+/* No path names a URL that is not there. */
+static enum status read_paths(struct reader *r)
+{
+    struct path_log *l = NULL;
+    uint64_t at = 0, most = 0;
+    enum status st = path_log_open(&l, r->db);
+
+    while (st == STATUS_OK)
+        st = path_log_each(l, &at, 1000, visit_path, &most);
+    path_log_close(l);
+    if (st != STATUS_NOT_FOUND)
+        return st;
+    return most <= frontier_store_last_id(r->store) ? STATUS_OK
+                                                    : STATUS_DAMAGED;
+}
+
+static void verify_drops(struct verdicts *v, struct reader *r)
+{
+    uint64_t count = 0;
+
+    if (v->service)
+        return;
+    if (read_drops(r, &count) == STATUS_OK && read_paths(r) == STATUS_OK)
+        verdict(v, "ok", "drops: %" PRIu64 " kept, and the paths to URLs",
+                count);
+    else
+        verdict(v, "BAD", "drops: what is kept of them cannot be read");
+}
+
 static void verify_store(struct verdicts *v, struct reader *r)
 {
     uint64_t put = 0;
@@ -158,6 +211,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
                 frontier_store_pending_all(r->store),
                 frontier_store_last_id(r->store) - put -
                     frontier_store_pending_all(r->store));
+    verify_drops(v, r);
     if (exact_set_verify(r->exact) == STATUS_OK)
         verdict(v, "ok", "exact set: %" PRIu64 " digests in order",
                 exact_set_stats(r->exact).count);

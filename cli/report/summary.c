@@ -150,6 +150,9 @@ static void seen_rows(FILE *to, const struct crawl_stats *c)
     }
     row(to, "links", n->links, buf_str(&b));
     buf_clear(&b);
+    if (n->drops_lost > 0)
+        row(to, "drops lost", n->drops_lost,
+            "no room for them (--keep-dropped): they cannot come back");
     if (c->frontier.false_positives > 0) {
         format_count(&b, c->frontier.false_positives);
         buf_add_str(&b, " of them a Bloom filter alone would have lost");

@@ -28,6 +28,7 @@
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "frontier/candidate.h"
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/host_queue.h"
@@ -363,6 +364,9 @@ void levels_free(struct frontier *f);
 uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise);
 
 /* ---- of rejudge.c ---- */
+
+/* What URLs are asked now; o.judge.scope is not NULL. */
+struct candidate_rules frontier_rules(const struct frontier *f);
 
 /* Reads how far an earlier run had come. */
 MUST_CHECK enum status rejudge_restore(struct frontier *f);

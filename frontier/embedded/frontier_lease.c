@@ -21,6 +21,7 @@
  */
 #include <stdlib.h>
 
+#include "frontier/candidate.h"
 #include "frontier/embedded/frontier_impl.h"
 
 #define RUN        8    /* consecutive URLs of a host without delay */
@@ -193,6 +194,40 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
     return st;
 }
 
+/* --drop-params has changed since `u` was queued. */
+static bool has_other_form(const struct frontier *f, struct url *u)
+{
+    const struct candidate_rules rules = frontier_rules(f);
+    size_t len = url_text(u).len;
+
+    if (rules.drop_param_count == 0)
+        return false;
+    candidate_form(&rules, u);
+    return url_text(u).len != len; /* parameters can only go */
+}
+
+/* The URL of the row in the form that it has now, unless it is known. */
+static enum status admit_new_form(struct frontier *f, const struct url_row *row,
+                                  int64_t wall_ms)
+{
+    const struct candidate_rules rules = frontier_rules(f);
+    struct engine_item item = {.depth = row->depth,
+                               .hops = row->hops,
+                               .kind = row->kind,
+                               .seed = (row->flags & URL_ROW_SEED) != 0};
+    struct admission a = {.item = &item, .via = row->via};
+    enum status st = STATUS_OK;
+    struct url u;
+
+    url_init(&u);
+    if (candidate_read(&rules, &u, row->url, NULL) == URL_OK &&
+        candidate_take(&rules, &u, (f->o.listings >> row->kind & 1) != 0,
+                       &item) == REASON_NONE)
+        st = frontier_admit(f, f->o.crawl, &a, 1, false, wall_ms);
+    url_fini(&u);
+    return st;
+}
+
 /* Is the URL still wanted? Scope and budget may have changed since. */
 static struct outcome still_wanted(struct frontier *f,
                                    const struct host_queue *h,
@@ -226,7 +261,11 @@ static struct outcome still_wanted(struct frontier *f,
         struct url u;
 
         url_init(&u);
-        if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        if (url_parse(&u, row->url, NULL, NULL) == URL_OK &&
+            has_other_form(f, &u))
+            v = (struct scope_verdict){false, REASON_DROP_PARAMS,
+                                       "drop-params"};
+        else if (url_text(&u).len > 0)
             v = (f->o.listings >> row->kind & 1) != 0
                     ? scope_check_listing(f->o.recheck, &u, row->depth)
                     : scope_check(f->o.recheck, &u, row->depth);
@@ -289,6 +328,8 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     o = still_wanted(f, h, &row, &detail);
     if (o.status != OUTCOME_QUEUED) {
         st = frontier_touch(f, now);
+        if (st == STATUS_OK && o.reason == REASON_DROP_PARAMS)
+            st = admit_new_form(f, &row, wall_ms);
         return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
                                : st;
     }

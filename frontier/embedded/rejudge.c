@@ -131,7 +131,7 @@ bool rejudge_is_due(const struct frontier *f)
 
 /* ---- one URL ---- */
 
-static struct candidate_rules rules_of(const struct frontier *f)
+struct candidate_rules frontier_rules(const struct frontier *f)
 {
     return (struct candidate_rules){.scope = f->o.judge.scope,
                                     .drop_params = f->o.judge.drop_params,
@@ -146,7 +146,7 @@ static enum outcome_reason ask_scope(const struct frontier *f, struct url *u,
                                      struct bytes text,
                                      struct engine_item *item)
 {
-    const struct candidate_rules rules = rules_of(f);
+    const struct candidate_rules rules = frontier_rules(f);
 
     if (candidate_read(&rules, u, text, NULL) != URL_OK)
         return REASON_SCOPE;
@@ -320,6 +320,10 @@ static enum status judge_row(struct frontier *f, struct url *u,
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
         return readmit(f, k, &row, wall_ms);
+    if (k->reason == REASON_DROP_PARAMS) { /* still under the other form */
+        *no = REASON_DROP_PARAMS;
+        return STATUS_OK;
+    }
     take(in, &item, row.via, row.hops > 0); /* its form has changed */
     return STATUS_OK;
 }

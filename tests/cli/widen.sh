@@ -91,4 +91,60 @@ widens links "--max-links 2" "--max-links 5"
 widens mime "--mime text/html" "--mime text/" "$one /data.txt"
 widens body "--max-body 1K" "--max-body 1M" "$one /large.html"
 widens both "-d 1 --scope host" "-d 3 --scope any"
+
+# ---- killed while drops are judged again ---------------------------------------
+
+rm -rf fresh d
+from_here
+crawl fresh -d 3 --scope any
+ended 0 "fresh"
+fetched >fresh.log
+from_here
+crawl d -d 1 --scope host
+ended 0 "narrow"
+for n in 1 2 3; do
+    for point in turn-before-commit turn-after-commit; do
+        URLWEIR_KILL_AT=$point:$n resume d -d 3 --scope any
+        [ "$status" = 137 ] || ended 0 "killed at $point:$n"
+    done
+done
+resume d
+ended 0 "after the kills"
+fetched | sort -u | cmp -s - fresh.log || fail "kills: $(fetched | sort -u | diff - fresh.log)"
+agrees d
+
+# ---- parameters that are dropped from what is queued ------------------------------
+
+page $one /params.html "q.html?sid=1" "q.html?sid=2" "r.html?sid=3&x=1"
+page $one /q.html
+page $one /r.html
+from_here
+seed=http://$one:$port/params.html
+crawl params -n 1
+ended 3
+resume params -n none --drop-params sid
+ended 0
+fetched >got
+printf '%s\n' "$one /params.html" "$one /q.html" "$one /r.html?x=1" | cmp -s - got ||
+    fail "drop-params: $(cat got)"
+agrees params
+
+# ---- no room ----------------------------------------------------------------------
+
+seed=http://$one:$port/index.html
+crawl room -d 1 --keep-dropped 0
+ended 0
+says crawl.err "no room for more drops"
+says crawl.err "--keep-dropped"
+exits 0 "$URLWEIR" status room --json
+[ "$(json drops_lost <out)" -gt 0 ] || fail "$(cat out)"
+resume room -d 2
+says crawl.err "may stay incomplete"
+
+# ---- links to other sites -------------------------------------------------------
+
+crawl links --scope host
+exits 0 "$URLWEIR" export links --what dropped
+says out "\"url\": \"http://$two:$port/far.html\", \"reason\": \"scope\""
+says out "\"via\": \"$seed\""
 hostile_no_more
