@@ -11,7 +11,7 @@
 #include "service/http/http_route.h"
 
 #define SETTLE_MOST 1000 /* most leases in one body */
-#define HOLD_MOST   86400
+#define LEASE_MOST  86400
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
 
 /* ---- reading ---- */
@@ -125,7 +125,7 @@ static void reply_put(struct http_request *r)
 static void ask_lease(struct http_request *r)
 {
     struct bytes crawl = {NULL, 0}, key = {NULL, 0};
-    uint64_t per_queue = 1, queues = 100, hold = 30;
+    uint64_t per_queue = 1, queues = 100, length = 30;
     bool any;
     struct frontier_call *call;
     const struct http_member members[] = {
@@ -141,11 +141,11 @@ static void ask_lease(struct http_request *r)
          .to = &queues,
          .least = 1,
          .most = 1000},
-        {.name = "hold_seconds",
+        {.name = "lease_seconds",
          .type = HTTP_NUMBER,
-         .to = &hold,
+         .to = &length,
          .least = 1,
-         .most = HOLD_MOST},
+         .most = LEASE_MOST},
     };
 
     if (!http_members(r, r->in, -1, members, COUNT(members)))
@@ -160,7 +160,7 @@ static void ask_lease(struct http_request *r)
         .any_crawl = any,
         .max_urls_per_queue = (uint32_t)per_queue,
         .max_queues = (uint32_t)queues,
-        .delay_requestable_s = (uint32_t)hold,
+        .delay_requestable_s = (uint32_t)length,
     };
 }
 
@@ -220,11 +220,11 @@ static bool read_settle(struct http_request *r, json_t *object, long at,
     const struct http_member other[] = {
         {.name = "lease", .type = HTTP_LEASE, .to = &in->lease, .needed = true},
         {.name =
-             in->how == URL_SETTLE_EXTEND ? "hold_seconds" : "retry_seconds",
+             in->how == URL_SETTLE_EXTEND ? "lease_seconds" : "retry_seconds",
          .type = HTTP_NUMBER,
          .to = &seconds,
          .least = in->how == URL_SETTLE_EXTEND,
-         .most = in->how == URL_SETTLE_EXTEND ? HOLD_MOST : UINT32_MAX},
+         .most = in->how == URL_SETTLE_EXTEND ? LEASE_MOST : UINT32_MAX},
     };
     struct frontier_item item = {0};
     struct url_name u = {0};

@@ -155,14 +155,14 @@ call GET "/v1/url?crawl=both&url=$(url never)"
 wants 404 "never"
 
 # Leased, leased to one program, settled.
-call POST /v1/lease '{"crawl": "both", "hold_seconds": 600}'
+call POST /v1/lease '{"crawl": "both", "lease_seconds": 600}'
 wants 200 "$(url x)"
 lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
 call POST /v1/lease '{}'
 wants 200 '"urls":[]'
 call GET "/v1/url?crawl=both&url=$(url x)"
 wants 200 '"state":"leased"'
-call POST /v1/extend '{"lease": "'"$lease"'", "hold_seconds": 1200}'
+call POST /v1/extend '{"lease": "'"$lease"'", "lease_seconds": 1200}'
 wants 200 '"status":"ok"'
 call GET "/v1/stats?crawl=both"
 wants 200 '"in_process":1'
@@ -221,7 +221,7 @@ for n in 1 2 3; do
     put "$(url "gone/$n")"
     wants 200 '"status":"ok"'
 done
-call POST /v1/lease '{"crawl": "both", "hold_seconds": 600}'
+call POST /v1/lease '{"crawl": "both", "lease_seconds": 600}'
 wants 200 "$(url x/9)"
 lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
 call DELETE "/v1/queues?crawl=both&key=nobody.invalid"

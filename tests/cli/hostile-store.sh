@@ -48,8 +48,8 @@ awk 'BEGIN {
     print "]" }' >urls
 api POST /v1/urls "$(cat urls)"
 api POST /v1/urls '{"url": "http://a.example/4", "kind": "known"}'
-api POST /v1/lease '{"crawl": "", "key": "a.example", "max_urls_per_queue": 1, "hold_seconds": 3600}'
-api POST /v1/lease '{"max_urls_per_queue": 3, "hold_seconds": 3600}'
+api POST /v1/lease '{"crawl": "", "key": "a.example", "max_urls_per_queue": 1, "lease_seconds": 3600}'
+api POST /v1/lease '{"max_urls_per_queue": 3, "lease_seconds": 3600}'
 # Completed after it was leased: a hold again, if the lease seems to come last.
 api POST /v1/urls '{"url": "http://a.example/8", "kind": "known"}'
 api POST /v1/urls '{"url": "http://b.example/1", "kind": "known",

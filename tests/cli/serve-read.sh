@@ -57,7 +57,7 @@ post urls '[
 post queues/block '{"crawl": "news", "key": "b.test", "until": "2100-01-01T00:00:00Z"}'
 post queues/delay '{"crawl": "news", "key": "k", "delay_seconds": 7}'
 post queues/limit '{"crawl": "DEFAULT", "key": "a.test", "limit": 5}'
-post lease '{"crawl": "DEFAULT", "key": "a.test", "hold_seconds": 3600}'
+post lease '{"crawl": "DEFAULT", "key": "a.test", "lease_seconds": 3600}'
 lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
 post lease '{"crawl": "DEFAULT", "key": "a.test", "max_urls_per_queue": 2}'
 curl -sS --fail-with-body -X DELETE "http://$at/v1/queues?crawl=gone&key=b.test" -o answer

@@ -107,7 +107,7 @@ def work():
     global leases
     while not 0 < AFTER["leave"] <= len(fetched):
         began, got = asked_at("POST", "/v1/lease", {"crawl": CRAWL, "max_queues": 1,
-                                                    "hold_seconds": HOLD_S})
+                                                    "lease_seconds": HOLD_S})
         for url in got["urls"]:
             assert url["crawl"] == CRAWL and url["metadata"]["kind"], url
             with lock:

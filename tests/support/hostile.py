@@ -161,7 +161,7 @@ def leases(r):
     s.recv(10000)
     where = r.choice([{}, {"crawl": "DEFAULT"}, {"crawl": crawl(r)}])
     s.sendall(request("POST", "/v1/lease", json.dumps(
-        dict(where, max_queues=r.randrange(10), hold_seconds=1))))
+        dict(where, max_queues=r.randrange(10), lease_seconds=1))))
     if r.random() < 0.3:
         s.recv(1000)
     leave(s, r)

@@ -72,7 +72,7 @@ def put():
 
 
 def lease():
-    urls = ok("POST", "/v1/lease", {"hold_seconds": 600})
+    urls = ok("POST", "/v1/lease", {"lease_seconds": 600})
     assert urls["more"] is False
     urls = {u["url"]: u for u in urls["urls"]}
     assert set(urls) == {"http://a.test/1", "http://b.test/"}, urls
@@ -91,7 +91,7 @@ def lease():
     assert two["url"] == "http://a.test/2", two
     lease_of = {"lease": two["lease"]}
     assert statuses(ok("POST", "/v1/extend",
-                       {**lease_of, "hold_seconds": 900})) == ["ok"]
+                       {**lease_of, "lease_seconds": 900})) == ["ok"]
     assert statuses(ok("POST", "/v1/fail",
                        {**lease_of, "retry_seconds": 3600})) == ["ok"]
     assert statuses(ok("POST", "/v1/extend", lease_of)) == ["gone"]

@@ -53,7 +53,7 @@ START_TEST(a_lease_runs_out_by_the_frontiers_clock)
     struct http_reply a;
 
     says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "ok");
-    says("/v1/lease", "{\"hold_seconds\":5}", 200, "http://a.test/");
+    says("/v1/lease", "{\"lease_seconds\":5}", 200, "http://a.test/");
     atomic_fetch_add(&rig.frontier.now, 4000);
     says("/v1/lease", "{}", 200, "\"urls\":[]");
     atomic_fetch_add(&rig.frontier.now, 2000);
