@@ -294,6 +294,9 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
         return REASON_REDIRECT_LOOP;
     if (like.hops > f->o->max_redirects)
         return REASON_REDIRECT_LIMIT;
+    if (f->lease->seed && f->o->credentials != NULL)
+        credentials_note_redirect(f->o->credentials, url_origin(&f->page),
+                                  url_origin(&f->target));
     if (f->lease->depth == 0)
         scope_add_seed(f->o->rules.scope, &f->target);
     if (offer(f, &f->found, like, &f->target) != REASON_NONE)

@@ -16,10 +16,12 @@
 
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/logger.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "crawler/fetch/netrc.h"
@@ -40,6 +42,7 @@ struct credentials {
     struct credential_group unnamed; /* `default` of .netrc */
     struct credential_group of_seeds, of_all;
     struct map *secret_names; /* of header fields, in lower case */
+    _Atomic bool warned;      /* of a redirect */
     pthread_rwlock_t lock;    /* of: */
     struct map *seeds;        /* their origins */
 };
@@ -411,6 +414,30 @@ void credentials_add_seed(struct credentials *c, const struct url *seed)
     pthread_rwlock_wrlock(&c->lock);
     (void)map_put(c->seeds, url_origin(seed), &in_map);
     pthread_rwlock_unlock(&c->lock);
+}
+
+static bool carries(const struct credential_set *set)
+{
+    return set->headers != NULL || set->cookie != NULL;
+}
+
+void credentials_note_redirect(struct credentials *c, struct bytes from,
+                               struct bytes to)
+{
+    const struct credential_set *before, *after;
+
+    if (bytes_equal(from, to))
+        return;
+    before = credentials_for(c, from);
+    after = credentials_for(c, to);
+    if (!before->of_seed || !carries(before) || after->of_seed ||
+        carries(after) || atomic_exchange(&c->warned, true))
+        return;
+    log_warn("a seed redirects to another origin, which is sent no headers, "
+             "cookies or logins",
+             "from=%.*s to=%.*s hint=\"give that URL as the seed, or name the "
+             "origin with --header-host or --auth\"",
+             (int)from.len, from.at, (int)to.len, to.at);
 }
 
 /* ---- recording ----------------------------------------------------------- */

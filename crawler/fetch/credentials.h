@@ -64,6 +64,12 @@ void credentials_add_seed(struct credentials *c, const struct url *seed);
 const struct credential_set *credentials_for(struct credentials *c,
                                              struct bytes origin);
 
+/* Notes that a URL of one origin redirects to another. If a seed's redirect
+ * loses what the seed was sent, one warning per crawl says so: http is easily
+ * given for https. */
+void credentials_note_redirect(struct credentials *c, struct bytes from,
+                               struct bytes to);
+
 /* Appends the head of a request in the form to record: values of the Cookie,
  * Authorization and Proxy-Authorization fields, and of headers that do not go
  * to every origin, become "redacted". */

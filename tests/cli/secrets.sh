@@ -113,6 +113,8 @@ ended 0
 has tls/log.headers 127.0.0.1 / 'X-Secret: s3same'
 asked 127.0.0.1 /down.html
 hasnt log.headers '(s3same|c00kie)'
+[ "$(grep -c 'a seed redirects to another origin' crawl.err)" = 1 ] || fail "not said: $(cat crawl.err)"
+says crawl.err "from=https://127.0.0.1:$tls to=http://127.0.0.1:$plain"
 
 # A resume has them again, and only for the seeds; those of a file too.
 forget
