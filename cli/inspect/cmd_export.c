@@ -157,13 +157,14 @@ static struct bytes target_of(struct export *j, uint64_t seq)
                    : buf_bytes(&j->via_text);
 }
 
-/* Has a later row of the same URL taken its place? */
+/* Has a later row of the same URL taken the place of this one, which has its
+ * final outcome? */
 static bool came_back(struct export *j, const struct url_row *row)
 {
     struct digest d;
     uint64_t id = row->id;
 
-    if (!j->again || j->finals[row->id].status == OUTCOME_QUEUED)
+    if (!j->again)
         return false;
     d = reader_digest(j->r, row);
     j->damaged |= exact_set_find(j->r->exact, &d, 1, &id) != STATUS_OK;
@@ -177,7 +178,7 @@ static void put_url(void *ctx, const struct url_row *row)
     struct url_record f = url_record_empty();
     enum status st = STATUS_NOT_FOUND;
 
-    if (j->failed || came_back(j, row))
+    if (j->failed || (final->status != OUTCOME_QUEUED && came_back(j, row)))
         return;
     f.url = *row;
     f.fetch.status = final->status;
@@ -248,8 +249,8 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
         j->damaged = true;
         return false;
     }
-    if (!errors && link_is_sitemap(u.kind))
-        return true;
+    if ((!errors && link_is_sitemap(u.kind)) || came_back(j, &u))
+        return !j->damaged;
     put_fetch(j, errors ? ROW_VIEW_ERRORS : ROW_VIEW_PAGES, f, &u);
     return !j->failed;
 }

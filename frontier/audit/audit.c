@@ -34,7 +34,8 @@ struct pass {
     struct id_bits lost;        /* called "maybe seen" when they were new */
     struct id_bits through;     /* those, and URLs first found through them */
     struct id_bits reached;     /* reachable from the seeds without lost URLs */
-    uint64_t moved;             /* rows whose digest has another row's id */
+    struct id_bits replaced;    /* rows whose digest has a later row's id */
+    uint64_t moved;             /* how many those are */
     enum status st;
     /* the batch */
     struct digest digests[BATCH];
@@ -47,7 +48,10 @@ static void check_exact(struct pass *p)
 {
     p->st = exact_set_find(p->r->exact, p->digests, p->n, p->found);
     for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++) {
-        p->moved += p->found[i] > p->ids[i];
+        if (p->found[i] > p->ids[i]) {
+            p->moved++;
+            id_bits_add(&p->replaced, p->ids[i]);
+        }
         p->out->missing += p->found[i] < p->ids[i];
     }
 }
@@ -131,7 +135,8 @@ static bool visit_fetch(void *ctx, const struct fetch_row *row)
 {
     struct pass *p = ctx;
 
-    if (row->final && row->status == OUTCOME_FETCHED) {
+    if (row->final && row->status == OUTCOME_FETCHED &&
+        !id_bits_has(&p->replaced, row->url)) {
         p->out->fetched++;
         p->out->found_through_lost += id_bits_has(&p->through, row->url);
         p->out->only_through_lost += !id_bits_has(&p->reached, row->url);
@@ -187,6 +192,8 @@ static enum status pass_init(struct pass *p, uint64_t last)
         st = id_bits_init(&p->through, last);
     if (st == STATUS_OK)
         st = id_bits_init(&p->reached, last);
+    if (st == STATUS_OK)
+        st = id_bits_init(&p->replaced, last);
     return st;
 }
 
@@ -197,6 +204,7 @@ static void pass_fini(struct pass *p)
     id_bits_fini(&p->lost);
     id_bits_fini(&p->through);
     id_bits_fini(&p->reached);
+    id_bits_fini(&p->replaced);
     free(p);
 }
 

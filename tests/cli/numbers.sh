@@ -33,6 +33,7 @@ told() {
         cp out $what.jsonl
     done
     sqlite3 -readonly "$1/frontier.db" "SELECT final, url, status, ifnull(http, 0) FROM fetch" >fetches
+    sqlite3 -readonly "$1/frontier.db" "SELECT max(id) FROM url" >last
     exits 0 "$URLWEIR" audit "$1" --json
     cp out audit.json
 }
@@ -43,6 +44,7 @@ agree() {
 import json
 from collections import Counter
 n = json.load(open("status.json"))
+n["rows"] = int(open("last").read())
 rows = lambda name: [json.loads(line) for line in open(name + ".jsonl")]
 urls = rows("urls")
 by = Counter(u["status"] for u in urls)
@@ -57,14 +59,16 @@ reasons = Counter(u["status"] + "." + u["reason"] for u in urls if u["reason"])
 drops = Counter()
 for d in rows("drops"):
     drops["dropped." + d["reason"]] += d["count"] or 0
-say("reasons", {r: c for r, c in n["reasons"].items()}, dict(reasons + drops))
+say("reasons", {r: c for r, c in n["reasons"].items() if c > 0}, dict(reasons + drops))
 say("dropped", sum(drops.values()), n["dropped"])
 say("pages", len(rows("pages")), n["pages"])
 say("errors", len(rows("errors")),
     n["failed"] + n["denied"] + n["skipped"] - reasons["skipped.no_sitemap"])
 say("http_errors", sum(c for r, c in reasons.items() if r.startswith("failed.http_")), n["http_errors"])
 fetches = [line.split("|") for line in open("fetches")]
-say("final rows", sum(f[0] == "1" for f in fetches), n["urls"] - n["queued"])
+# A URL that came back has a second row, and a last word in each.
+again = n["rows"] - n["urls"]
+say("final rows", sum(f[0] == "1" for f in fetches), n["urls"] - n["queued"] + again)
 say("retries", sum(f[0] == "0" for f in fetches), n["retries"])
 say("audit", json.load(open("audit.json"))["fetched"], n["fetched"])
 say("seeds", sum(u["seed"] for u in urls), n["seeds"])
@@ -160,6 +164,22 @@ for title, name in {"pages": "pages", "fetched": "fetched", "redirects": "redire
                     "denied": "denied", "links": "links", "unique URLs": "urls"}.items():
     assert int(said.get(title, "0").replace(",", "")) == n[name], (title, said)
 END
+
+# ---- settings that are widened ---------------------------------------------------------
+
+serve --hosts 8 --pages 400 --profile errors,robots,redirects,variants --seed 5
+for n in 1 2 3 none; do
+    if [ $n = 1 ]; then
+        crawl w -c 8 --depth 1 --per-host 9
+    else
+        resume w --depth $n --per-host "$([ $n = none ] && echo none || echo ${n}9)"
+    fi
+    ended 0
+    told w
+    agree || fail "with --depth $n"
+done
+[ "$(json returned <status.json)" -gt 0 ] || fail "nothing came back: $(cat status.json)"
+serve_no_more
 
 # ---- what only some crawls have ---------------------------------------------------------
 
