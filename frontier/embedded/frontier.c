@@ -280,13 +280,13 @@ void frontier_close(struct engine *e)
     levels_free(f);
     seen_store_close(f->base);
     frontier_forget_drops(f);
-    free(f->digests);
-    free(f->answers);
-    free(f->fresh);
-    free(f->found);
-    free(f->open);
-    free(f->asked);
-    free(f->blocked);
+    free(f->scratch.digests);
+    free(f->scratch.answers);
+    free(f->scratch.fresh);
+    free(f->scratch.found);
+    free(f->scratch.open);
+    free(f->scratch.asked);
+    free(f->scratch.blocked);
     buf_fini(&f->text);
     free(f);
 }

@@ -17,16 +17,18 @@
 
 static void make_room(struct frontier *f, size_t n)
 {
-    if (n <= f->room)
+    struct admit_scratch *s = &f->scratch;
+
+    if (n <= s->room)
         return;
-    f->room = n + n / 2;
-    f->digests = xrealloc(f->digests, f->room * sizeof *f->digests);
-    f->answers = xrealloc(f->answers, f->room * sizeof *f->answers);
-    f->fresh = xrealloc(f->fresh, f->room * sizeof *f->fresh);
-    f->found = xrealloc(f->found, f->room * sizeof *f->found);
-    f->open = xrealloc(f->open, f->room * sizeof *f->open);
-    f->asked = xrealloc(f->asked, f->room * sizeof *f->asked);
-    f->blocked = xrealloc(f->blocked, f->room * sizeof *f->blocked);
+    s->room = n + n / 2;
+    s->digests = xrealloc(s->digests, s->room * sizeof *s->digests);
+    s->answers = xrealloc(s->answers, s->room * sizeof *s->answers);
+    s->fresh = xrealloc(s->fresh, s->room * sizeof *s->fresh);
+    s->found = xrealloc(s->found, s->room * sizeof *s->found);
+    s->open = xrealloc(s->open, s->room * sizeof *s->open);
+    s->asked = xrealloc(s->asked, s->room * sizeof *s->asked);
+    s->blocked = xrealloc(s->blocked, s->room * sizeof *s->blocked);
 }
 
 void frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
@@ -103,14 +105,15 @@ static enum status keep_out(struct frontier *f, struct admission *list,
     if (f->o.blocklist == NULL)
         return STATUS_OK;
     for (size_t i = 0; i < n; i++)
-        if (f->answers[i] != SEEN_BEFORE)
-            f->asked[asked++] = list[f->open[i]].item->url;
-    st = blocklist_check(f->o.blocklist, f->asked, asked, f->blocked);
+        if (f->scratch.answers[i] != SEEN_BEFORE)
+            f->scratch.asked[asked++] = list[f->scratch.open[i]].item->url;
+    st = blocklist_check(f->o.blocklist, f->scratch.asked, asked,
+                         f->scratch.blocked);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        if (f->answers[i] == SEEN_BEFORE || !f->blocked[at++])
+        if (f->scratch.answers[i] == SEEN_BEFORE || !f->scratch.blocked[at++])
             continue;
-        drop_blocked(f, &list[f->open[i]], wall_ms);
-        f->answers[i] = SEEN_BEFORE;
+        drop_blocked(f, &list[f->scratch.open[i]], wall_ms);
+        f->scratch.answers[i] = SEEN_BEFORE;
     }
     return st;
 }
@@ -121,14 +124,15 @@ static bool is_blocked(const struct frontier *f, const struct admission *list,
                        size_t n, const struct admission *a)
 {
     for (size_t i = 0; i < n; i++)
-        if (list[f->open[i]].blocked &&
-            digest_equal(list[f->open[i]].item->digest, a->item->digest))
+        if (list[f->scratch.open[i]].blocked &&
+            digest_equal(list[f->scratch.open[i]].item->digest,
+                         a->item->digest))
             return true;
     return false;
 }
 
 /* Writes rows for the new ones of the `n` open URLs, whose digests are in
- * f->digests.
+ * f->scratch.digests.
  */
 static enum status admit_open(struct frontier *f, struct bytes crawl,
                               struct admission *list, size_t n, uint8_t salt,
@@ -136,46 +140,48 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
 {
     uint64_t first = 0;
     size_t fresh = 0;
-    enum status st = seen_check(f->base->seen, f->digests, n, f->answers);
+    enum status st =
+        seen_check(f->base->seen, f->scratch.digests, n, f->scratch.answers);
 
     if (st == STATUS_OK)
         st = keep_out(f, list, n, wall_ms);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        struct admission *a = &list[f->open[i]];
+        struct admission *a = &list[f->scratch.open[i]];
 
-        if (f->answers[i] == SEEN_BEFORE)
+        if (f->scratch.answers[i] == SEEN_BEFORE)
             continue;
-        st = write_row(f, crawl, a, flags_of(a->item, f->answers[i], salt),
-                       wall_ms);
+        st = write_row(f, crawl, a,
+                       flags_of(a->item, f->scratch.answers[i], salt), wall_ms);
         if (fresh == 0)
             first = a->id;
-        f->fresh[fresh++] = f->digests[i];
+        f->scratch.fresh[fresh++] = f->scratch.digests[i];
     }
     if (st != STATUS_OK || fresh == 0)
         return st;
-    return seen_store_admit(f->base, f->fresh, fresh, first);
+    return seen_store_admit(f->base, f->scratch.fresh, fresh, first);
 }
 
 /* Finds the ids of open URLs that were seen before, in one query. */
 static enum status find_ids(struct frontier *f, struct admission *list,
                             size_t n)
 {
-    enum status st = exact_set_find(f->base->exact, f->digests, n, f->found);
+    enum status st =
+        exact_set_find(f->base->exact, f->scratch.digests, n, f->scratch.found);
 
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        struct admission *a = &list[f->open[i]];
+        struct admission *a = &list[f->scratch.open[i]];
 
-        if (f->found[i] == 0 && is_blocked(f, list, n, a)) {
+        if (f->scratch.found[i] == 0 && is_blocked(f, list, n, a)) {
             a->blocked = true;
             continue;
         }
-        if (f->found[i] == 0) {
+        if (f->scratch.found[i] == 0) {
             log_error("the exact set has lost a URL", "url=\"%.*s\"",
                       (int)a->item->url.len, a->item->url.at);
             st = STATUS_DAMAGED;
         }
         if (!a->fresh)
-            a->id = f->found[i];
+            a->id = f->scratch.found[i];
     }
     return st;
 }
@@ -203,16 +209,17 @@ static enum status keep_collisions(struct frontier *f, struct bytes crawl,
     bool same;
 
     for (size_t i = 0; st == STATUS_OK && i < *n; i++) {
-        const struct admission *a = &list[f->open[i]];
+        const struct admission *a = &list[f->scratch.open[i]];
 
         if (a->fresh || a->blocked)
             continue;
         st = is_same_url(f, crawl, a, &same);
         if (st != STATUS_OK || same)
             continue;
-        f->digests[left] = digest_url_salted(&f->base->key, crawl, a->item->key,
-                                             a->item->url, next_salt);
-        f->open[left++] = f->open[i];
+        f->scratch.digests[left] =
+            digest_url_salted(&f->base->key, crawl, a->item->key, a->item->url,
+                              next_salt);
+        f->scratch.open[left++] = f->scratch.open[i];
     }
     *n = left;
     frontier_store_add(f->store, "digest_collisions", left);
@@ -243,8 +250,8 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
 
     make_room(f, n);
     for (size_t i = 0; i < n; i++) {
-        f->open[i] = (uint32_t)i;
-        f->digests[i] = list[i].item->digest;
+        f->scratch.open[i] = (uint32_t)i;
+        f->scratch.digests[i] = list[i].item->digest;
         hints |= list[i].item->hint != NULL;
     }
     all_ids |= hints;

@@ -70,6 +70,18 @@ struct levels;
 struct recent_drop;
 extern const struct engine_ops frontier_ops;
 
+/* Arrays of put and ack, as long as the longest list so far. */
+struct admit_scratch {
+    struct digest *digests;
+    enum seen_answer *answers;
+    struct digest *fresh;
+    uint64_t *found;
+    uint32_t *open;
+    struct bytes *asked;
+    bool *blocked;
+    size_t room;
+};
+
 struct frontier {
     struct engine engine; /* first: see engine.h */
     struct frontier_options o;
@@ -115,15 +127,7 @@ struct frontier {
     struct frontier_census census;
     struct blocklist_counts blocks_counted; /* included in the counters */
 
-    /* buffers of put and ack, reused between calls */
-    struct digest *digests;
-    enum seen_answer *answers;
-    struct digest *fresh;
-    uint64_t *found;
-    uint32_t *open;
-    struct bytes *asked;
-    bool *blocked;
-    size_t room;
+    struct admit_scratch scratch;
     struct buf text; /* a URL read from the store */
 };
 
