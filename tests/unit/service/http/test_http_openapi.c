@@ -72,8 +72,9 @@ START_TEST(an_own_crawl_has_each_counter)
         ck_assert_msg(has_string(json_object_get(own, "required"), name), "%s",
                       name);
     }
-    /* name, kind, state, end, why, started_at, errors, filter */
-    ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 8);
+    /* name, kind, state, end, why, started_at, elapsed_seconds,
+     * pages_per_second, bytes_per_second, waiting, errors, filter */
+    ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 12);
 }
 END_TEST
 
