@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_blocklist.c - filter and exact file that keep URLs out. */
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,40 @@ START_TEST(what_was_kept_and_is_damaged_is_made_again)
 }
 END_TEST
 
+static bool blocks(const char *text, int64_t changed_at, const char *url)
+{
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+                                      {.tv_sec = changed_at}};
+    struct block_exact *b = NULL;
+    bool has;
+
+    ck_assert_int_eq(file_replace(list, bytes_of_str(text)), STATUS_OK);
+    ck_assert_int_eq(utimensat(AT_FDCWD, list, times, 0), 0);
+    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_int_eq(block_exact_has(b, bytes_of_str(url), &has), STATUS_OK);
+    block_exact_close(b);
+    return has;
+}
+
+START_TEST(a_list_has_changed_if_its_size_or_its_time_has)
+{
+    ck_assert(blocks("http://h/1\n", 1000, "http://h/1"));
+    ck_assert(!blocks("http://h/2\n", 1001, "http://h/1"));
+    ck_assert(blocks("http://h/33\n", 1001, "http://h/33"));
+    ck_assert(!blocks("http://h/44\n", 1001, "http://h/44")); /* as it was */
+    ck_assert(blocks("http://h/44\n", 999, "http://h/44"));
+}
+END_TEST
+
+START_TEST(a_list_that_cannot_be_read_is_an_error_and_no_empty_one)
+{
+    struct block_exact *b = NULL;
+
+    ck_assert_int_eq(block_exact_open(&b, dir, kept), STATUS_IO);
+    ck_assert_ptr_null(b);
+}
+END_TEST
+
 START_TEST(a_list_that_changed_is_read_again_and_one_that_did_not_is_not)
 {
     struct block_exact *b = NULL;
@@ -272,6 +307,8 @@ Suite *suite_blocklist(void)
     tcase_add_test(t, an_exact_list_agrees_with_the_lines_it_was_made_of);
     tcase_add_test(t, lines_are_canonicalised_once_each_and_none_is_in_the_way);
     tcase_add_test(t, what_was_kept_and_is_damaged_is_made_again);
+    tcase_add_test(t, a_list_has_changed_if_its_size_or_its_time_has);
+    tcase_add_test(t, a_list_that_cannot_be_read_is_an_error_and_no_empty_one);
     tcase_add_test(
         t, a_list_that_changed_is_read_again_and_one_that_did_not_is_not);
     tcase_add_test(
