@@ -272,11 +272,12 @@ END_TEST
 START_TEST(commits_and_checkpoints_are_counted_and_timed)
 {
     struct frontier_stats w;
-    uint64_t commits;
+    uint64_t commits, counted;
     struct rig r;
 
     rig_init(&r);
     rig_create(&r);
+    counted = rig_stats(&r).commits;
     w = watch(&r);
     commits = histogram_count(&w.commits);
     rig_seed(&r, "http://a.test/");
@@ -284,6 +285,7 @@ START_TEST(commits_and_checkpoints_are_counted_and_timed)
     rig_commit(&r); /* nothing to commit */
     w = watch(&r);
     ck_assert_uint_eq(histogram_count(&w.commits), commits + 1);
+    ck_assert_uint_eq(rig_stats(&r).commits, counted + 1);
     ck_assert_uint_gt(w.commits.sum, 0);
     commits = histogram_count(&w.checkpoints);
     ck_assert_int_eq(r.e->ops->checkpoint_now(r.e, "running", false, r.now,
