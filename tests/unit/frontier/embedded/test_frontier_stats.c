@@ -269,6 +269,31 @@ START_TEST(ours_a_census_of_many_hosts_shows_its_last_whole_lap)
 }
 END_TEST
 
+/* Its segments grow by the keys that the store has, to the last one: fewer
+ * would not be believed, and the segment not grown. */
+START_TEST(the_filter_grows_by_the_keys_of_the_store)
+{
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (unsigned i = 0; i < 200000; i++) {
+        char url[64];
+        struct engine_item item;
+
+        snprintf(url, sizeof url, "http://h.test/%u", i);
+        item = rig_item(&r, url);
+        SAME(r.e->ops->put(r.e, r.o.crawl, 0, &item, 1, RIG_WALL, NULL),
+             STATUS_OK);
+        if (i % 20000 == 0)
+            rig_commit(&r);
+    }
+    ck_assert(!watch(&r).filter.overfull);
+    ck_assert_double_le(watch(&r).filter.predicted, 0.0093);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(commits_and_checkpoints_are_counted_and_timed)
 {
     struct frontier_stats w;
@@ -315,6 +340,7 @@ Suite *suite_frontier_stats(void)
     tcase_add_test(t, the_filter_tells_its_groups_and_what_was_measured);
     tcase_add_test(t, hosts_are_ready_blocked_or_neither);
     tcase_add_test(t, ours_a_census_of_many_hosts_shows_its_last_whole_lap);
+    tcase_add_test(t, the_filter_grows_by_the_keys_of_the_store);
     tcase_add_test(t, commits_and_checkpoints_are_counted_and_timed);
     suite_add_tcase(s, t);
     return s;

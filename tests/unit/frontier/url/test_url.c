@@ -412,6 +412,32 @@ START_TEST(every_reason_has_one_word)
 }
 END_TEST
 
+START_TEST(the_host_of_canonical_text_is_found_without_parsing)
+{
+    static const struct known table[] = {
+        {"http://h/a:b", "h"},
+        {"https://h:81/x", "h"},
+        {"https://h:8", "h"},
+        {"http://h", "h"},
+        {"http://[::1]/", "[::1]"},
+        {"http://[::1]:8080/", "[::1]"},
+        {"https://a.b.example", "a.b.example"},
+        {"ftp://h/", ""},
+        {"http://", ""},
+        {"http:", ""},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct bytes text = guarded(bytes_of_str(table[i].in));
+
+        ck_assert_msg(bytes_is(url_canonical_host(text), table[i].want), "%s",
+                      table[i].in);
+        guarded_free(text);
+    }
+}
+END_TEST
+
 /* Port 80 under http and 443 under https are one place. */
 START_TEST(ours_a_site_is_a_host_and_its_port_whatever_the_scheme)
 {
@@ -466,6 +492,7 @@ Suite *suite_url(void)
     tcase_add_test(t, origin_length_is_found_without_parsing);
     tcase_add_test(t, a_refused_url_leaves_a_struct_that_can_be_used_again);
     tcase_add_test(t, every_reason_has_one_word);
+    tcase_add_test(t, the_host_of_canonical_text_is_found_without_parsing);
     tcase_add_test(t, ours_a_site_is_a_host_and_its_port_whatever_the_scheme);
     suite_add_tcase(s, t);
     return s;
