@@ -28,6 +28,7 @@ int cmd_limit(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_pause(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
+int cmd_retry(int argc, char **argv);
 int cmd_robots(int argc, char **argv);
 int cmd_seed(int argc, char **argv);
 int cmd_serve(int argc, char **argv);

@@ -29,6 +29,8 @@ static const struct command commands[] = {
      "stop a crawl that runs, resumable, and wait until it has"},
     {"seed", cmd_seed, "seed DIR|URL [SEED...] [-i FILE|-] [--crawl NAME]",
      "add seeds to a crawl that runs"},
+    {"retry", cmd_retry, "retry DIR|URL [--reason REASONS] [--host HOST]",
+     "queue failed URLs of a crawl again"},
     {"block", cmd_block,
      "block DIR|URL HOST (--for TIME | --until MOMENT | --off)",
      "hold a host back in a crawl that runs, or let it go"},

@@ -317,6 +317,13 @@ struct engine_ops {
      * limits. */
     enum status (*removal_count)(struct engine *e, uint32_t queue, uint64_t *n);
 
+    /* ---- retry of failed URLs (engine_calls.h) ---- */
+
+    /* Looks at `most` tries, or some more; *over: that was all. */
+    enum status (*retry_failed)(struct engine *e, struct failed_retry *r,
+                                size_t most, int64_t now, int64_t wall_ms,
+                                bool *over);
+
     /* ---- queries ---- */
 
     /* The secret that digests of this crawl are made with; lives as long as

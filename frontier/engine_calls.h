@@ -2,7 +2,8 @@
  * engine_calls.h - requests of people and other programs to an engine.
  *
  * The arguments and results of those calls of engine.h that come from outside a
- * crawl: external leases, the removal of URLs, and lists of hosts.
+ * crawl: external leases, the removal of URLs, the retry of failed ones, and
+ * lists of hosts.
  *
  * An external lease takes a URL from the same queue and schedule that our own
  * fetchers use: while it lasts the URL's host is busy, and the host's delay
@@ -16,6 +17,10 @@
  * that moment, to our fetchers or another program, the fetch is finished but
  * not retried. Removed URLs stay known: no link, seed or put brings one back.
  * URLs found later are new as usual; the state of politeness is kept.
+ *
+ * A failed URL that is queued again gets a new row with fresh tries, and its
+ * old outcome is taken back from the counters; the old tries stay in its
+ * history.
  */
 #ifndef URLWEIR_FRONTIER_ENGINE_CALLS_H
 #define URLWEIR_FRONTIER_ENGINE_CALLS_H
@@ -25,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "frontier/outcome.h"
 
 /* ---- external leases ---- */
 
@@ -80,6 +86,19 @@ struct removal {
     /* private */
     uint32_t queue, last_queue; /* current queue, and last one */
     uint64_t after, upto;       /* ids done, and to be done */
+};
+
+/* ---- failed URLs that are tried again, in steps as well ---- */
+
+struct failed_retry {
+    struct bytes host; /* queue key; empty: of all hosts */
+    /* "http_503", "timeout"; none: whatever the reason was */
+    const char *const *reasons;
+    size_t reason_count;
+    uint64_t queued; /* URLs queued again so far */
+    /* its own */
+    uint64_t after, upto; /* tries: looked at, and to be looked at; 0: all that
+                             there are at the first step */
 };
 
 /* ---- hosts ---- */

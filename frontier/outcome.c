@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const statuses[OUTCOME_STATUS_COUNT_] = {
     [OUTCOME_QUEUED] = "queued",     [OUTCOME_FETCHED] = "fetched",
@@ -72,6 +73,17 @@ void outcome_reason_text(struct outcome o, char *out, size_t size)
         snprintf(out, size, "http_%u", (unsigned)o.http_status);
     else
         snprintf(out, size, "%s", outcome_reason_name(o.reason));
+}
+
+bool outcome_reason_is(const char *text)
+{
+    if (strncmp(text, "http_", 5) == 0)
+        return strlen(text) == 8 && strspn(text + 5, "0123456789") == 3;
+    for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
+        if (r != REASON_HTTP && reasons[r] != NULL &&
+            strcmp(text, reasons[r]) == 0)
+            return true;
+    return false;
 }
 
 bool outcome_counts_as_page(struct outcome o)

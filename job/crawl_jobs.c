@@ -217,6 +217,7 @@ struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h)
         .crawl = crawl_of,
         .close = crawl_job_close,
         .seed = crawl_job_seed,
+        .retry = crawl_job_retry,
         .settings = crawl_job_settings,
         .set_settings = crawl_job_set_settings,
         .report = crawl_job_report,

@@ -81,6 +81,8 @@ enum crawls_verb {
     CRAWLS_DELETE,       /* stops it, and removes its directory; out
                             {"deleted": N} */
     CRAWLS_SEED,         /* in: {"urls": [...]}; out {"results": [...]} */
+    CRAWLS_RETRY,        /* in: {"host", "reasons": [...]}, both may be missing;
+                            out {"queued": N} */
     CRAWLS_SETTINGS,     /* out: {"settings": {...}}, all of them */
     CRAWLS_SET_SETTINGS, /* in: {"delay": "2s", ...}; out {"changed": [...]} */
     CRAWLS_HOSTS,        /* in: {"sort", "size"}; out {"hosts": [...]} */
@@ -157,6 +159,8 @@ struct crawl_factory {
     enum status (*close)(struct crawl_job *m);
     enum status (*seed)(struct crawl_job *m, json_t *in, json_t **out,
                         struct buf *why);
+    enum status (*retry)(struct crawl_job *m, json_t *in, json_t **out,
+                         struct buf *why);
     /* `m` NULL: it is stopped, they are read and changed in `dir`. */
     enum status (*settings)(void *ctx, struct crawl_job *m, const char *dir,
                             json_t **out, struct buf *why);

@@ -132,6 +132,10 @@ static const struct option_spec specs[] = {
     {.name = "once", FLAG(once), .section = INPUT,
      .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME,
      .help = "what is changed here holds for this run only, and is not kept"},
+    {.name = "retry", LIST(retry), .section = INPUT, .arg = "REASONS",
+     .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME | OPTION_COMMAS,
+     .help = "queue failed URLs again: those with these reasons, as "
+             "http_503,timeout, or all"},
 
     {.name = "depth", .letter = 'd', COUNT(depth), .fallback = "none",
      .min = 0, .max = 1e9, .bare = "none", .section = SCOPE, .arg = "N",

@@ -27,7 +27,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 88 /* rows of the table */
+#define CRAWL_OPTIONS 89 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -58,6 +58,7 @@ struct crawl_settings {
     char *output; /* the crawl's directory; never NULL once parsed */
     char *config; /* the file of --config, or NULL */
     bool once;    /* of a resume: what it changes is not kept */
+    struct option_list retry; /* of a resume: reasons, or "all" */
 
     /* ---- scope: which URLs belong to the crawl ---- */
     int64_t depth; /* deepest admitted, seeds are 0; -1: any */

@@ -7,8 +7,10 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "frontier/url/url.h"
 
 #define WHY_MOST   ((size_t)64 << 10)
+#define HOST_MOST  4096
 #define NAMES_MOST 20 /* of crawls that are listed in an error */
 
 bool steer_begin(struct steer *t, const struct usage *u, int argc, char **argv,
@@ -221,4 +223,27 @@ void steer_print(json_t *j)
     json_dumpf(j, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(j);
+}
+
+/* ---- hosts ---- */
+
+int steer_host_key(const struct steer *t, const char *text, struct buf *key)
+{
+    struct buf url;
+    struct url u;
+    int code = EXIT_DONE;
+
+    buf_init(&url, HOST_MOST + 16);
+    url_init(&u);
+    if (strstr(text, "://") == NULL)
+        buf_add_str(&url, "http://");
+    buf_add_str(&url, text);
+    if (buf_failed(&url) == STATUS_OK && text[0] != '\0' &&
+        url_canonical(&u, buf_bytes(&url), NULL, NULL) == URL_OK)
+        buf_add_bytes(key, url_host(&u));
+    else
+        code = usage_error(t->usage, "'%s' is no host", text);
+    url_fini(&u);
+    buf_fini(&url);
+    return code;
 }

@@ -1,6 +1,6 @@
 /*
  * steer.h - what the commands share that steer a running crawl: pause, unpause,
- * stop, seed, block, delay, limit.
+ * stop, seed, retry, block, delay, limit.
  *
  * Each has a table of its own, made of the rows below and some more over one
  * struct of settings.
@@ -24,7 +24,8 @@ struct steer_settings {
     int64_t timeout_ms;
     /* of some */
     bool all, off;
-    char *input, *until;
+    char *input, *until, *host;
+    struct option_list reasons;
     int64_t for_ms; /* 0: not given */
     uint8_t from[STEER_OPTIONS];
 };
@@ -92,6 +93,10 @@ int steer_crawl_verb(struct steer *t, const char *name, const char *verb,
                      json_t **out);
 /* "urlweir NAME: WHY", and the exit status for it. */
 int steer_failed(struct steer *t, enum status st);
+
+/* The queue key of a host as people write it, or of a URL: "Example.org:8080"
+ * is "example.org". */
+int steer_host_key(const struct steer *t, const char *text, struct buf *key);
 
 const char *steer_crawl_name(const json_t *crawl);
 bool steer_is_own(const json_t *crawl);

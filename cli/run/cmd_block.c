@@ -19,7 +19,6 @@
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
 #include "config/quantity.h"
-#include "frontier/url/url.h"
 #include "service/http/http_text.h"
 
 #define HOST_MOST 4096
@@ -90,30 +89,12 @@ static const struct usage limit_usage = {
 
 /* ---- the host ---- */
 
-/* "Example.org:8080", "https://example.org/x" -> "example.org" */
 static int take_host(struct steer *t, const char *text, struct buf *key)
 {
-    struct buf url;
-    struct url u;
-    int code = EXIT_DONE;
-
-    if (t->crawl != NULL && !steer_is_own(t->crawl)) {
-        buf_add_str(key, text);
-        return EXIT_DONE;
-    }
-    buf_init(&url, HOST_MOST + 16);
-    url_init(&u);
-    if (strstr(text, "://") == NULL)
-        buf_add_str(&url, "http://");
-    buf_add_str(&url, text);
-    if (buf_failed(&url) == STATUS_OK && text[0] != '\0' &&
-        url_canonical(&u, buf_bytes(&url), NULL, NULL) == URL_OK)
-        buf_add_bytes(key, url_host(&u));
-    else
-        code = usage_error(t->usage, "'%s' is no host", text);
-    url_fini(&u);
-    buf_fini(&url);
-    return code;
+    if (t->crawl == NULL || steer_is_own(t->crawl))
+        return steer_host_key(t, text, key);
+    buf_add_str(key, text);
+    return EXIT_DONE;
 }
 
 /* ---- asking ---- */

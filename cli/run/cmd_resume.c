@@ -23,6 +23,7 @@
 #include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_setup.h"
+#include "job/retry.h"
 #include "job/seed_sink.h"
 #include "job/settings.h"
 #include "job/settings_applied.h"
@@ -115,6 +116,34 @@ static enum status change_settings(struct engine *e, struct crawl_setup *c,
     return st;
 }
 
+static enum status retry_failed_urls(struct engine *e,
+                                     const struct crawl_settings *s)
+{
+    uint64_t queued = 0;
+    enum status st = STATUS_OK;
+
+    if (s->retry.count == 0)
+        return STATUS_OK;
+    st = retry_all(e, bytes_of_str(""), &s->retry, &queued);
+    if (st == STATUS_OK && !s->quiet)
+        fprintf(stderr, "urlweir resume: %llu failed URL%s queued again\n",
+                (unsigned long long)queued, queued == 1 ? "" : "s");
+    return st;
+}
+
+static bool retry_is_said_well(const struct crawl_settings *s)
+{
+    struct buf why;
+    bool well;
+
+    buf_init(&why, 4096);
+    well = retry_reasons_are_known(&s->retry, &why);
+    if (!well)
+        fprintf(stderr, "urlweir resume: --retry: %s\n", buf_str(&why));
+    buf_fini(&why);
+    return well;
+}
+
 static bool is_finished(struct engine *e)
 {
     struct engine_stats s;
@@ -165,6 +194,8 @@ static int resume_in(const struct crawl_settings *s,
     int code = EXIT_CANNOT;
     enum status st;
 
+    if (!retry_is_said_well(s))
+        return EXIT_USAGE;
     if (crawl_is_unbegun(s->output, "resume") || !are_still(before))
         return EXIT_CANNOT;
     if (!crawl_block_start(c, s, &code) ||
@@ -175,6 +206,8 @@ static int resume_in(const struct crawl_settings *s,
     if (st != STATUS_OK)
         return crawl_open_failed(st, s->output);
     st = change_settings(e, c, s, before);
+    if (st == STATUS_OK)
+        st = retry_failed_urls(e, s);
     if (st != STATUS_OK) {
         e->ops->close(e);
         return st == STATUS_ARG ? EXIT_USAGE : crawl_open_failed(st, s->output);

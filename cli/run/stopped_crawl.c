@@ -13,6 +13,7 @@
 #include "cli/run/crawl_run.h"
 #include "frontier/embedded/frontier.h"
 #include "job/crawl_block.h"
+#include "job/retry.h"
 #include "job/settings.h"
 
 struct stopped_crawl {
@@ -101,6 +102,13 @@ enum status stopped_crawl_block(struct stopped_crawl *c, struct bytes host,
     return c->engine->ops->block(c->engine, c->setup.frontier.crawl, host,
                                  left_ms > 0 ? now + left_ms * NS_PER_MS : 0,
                                  now, wall_ms);
+}
+
+enum status stopped_crawl_retry(struct stopped_crawl *c, struct bytes host,
+                                const struct option_list *reasons,
+                                uint64_t *queued)
+{
+    return retry_all(c->engine, host, reasons, queued);
 }
 
 enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)

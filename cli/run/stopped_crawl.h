@@ -26,6 +26,12 @@ MUST_CHECK enum status stopped_crawl_seed(struct stopped_crawl *c,
  * crawl has no URL of it. */
 MUST_CHECK enum status stopped_crawl_block(struct stopped_crawl *c,
                                            struct bytes host, int64_t until_ms);
+
+/* As retry_all; on disk when it returns STATUS_OK. */
+MUST_CHECK enum status stopped_crawl_retry(struct stopped_crawl *c,
+                                           struct bytes host,
+                                           const struct option_list *reasons,
+                                           uint64_t *queued);
 /* With a checkpoint. *left: URLs that wait for a resume. */
 MUST_CHECK enum status stopped_crawl_close(struct stopped_crawl *c,
                                            uint64_t *left);

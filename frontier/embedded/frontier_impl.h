@@ -8,6 +8,9 @@
  *   frontier_drop.c     links dropped before admission: counted, and kept
  *   rejudge.c           kept drops go through the pipeline again
  *   levels.c            how far URLs are from a seed, by the shortest path
+
+ *   readmit.c           a URL that is done is queued again
+ *   retry_failed.c      failed URLs that a person wants tried again
  *   frontier_lease.c    which URL goes out next
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
@@ -366,6 +369,16 @@ void levels_free(struct frontier *f);
 /* The least depth at which URL `id` is known, if that is less; when the work is
  * done. */
 uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise);
+
+/* ---- of readmit.c ---- */
+
+/* A URL that is done with outcome `o` gets a new row and stands in its queue
+ * again, and `o` is taken back from the counters. *back: false if it is not
+ * done, or came back already. `row` is valid until then. */
+MUST_CHECK enum status frontier_readmit(struct frontier *f,
+                                        const struct url_row *row,
+                                        struct outcome o, int64_t wall_ms,
+                                        bool *back);
 
 /* ---- of rejudge.c ---- */
 

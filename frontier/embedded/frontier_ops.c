@@ -5,6 +5,7 @@
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/embedded/removal.h"
+#include "frontier/embedded/retry_failed.h"
 
 struct frontier_store *frontier_store_of(struct engine *e)
 {
@@ -111,6 +112,7 @@ const struct engine_ops frontier_ops = {
     .removal_begin = removal_begin,
     .removal_step = removal_step,
     .removal_count = removal_count,
+    .retry_failed = retry_failed,
     .digest_key = get_digest_key,
     .identify = frontier_identify,
     .url = get_url,

@@ -25,7 +25,6 @@
 #include "base/mem.h"
 #include "frontier/candidate.h"
 #include "frontier/embedded/frontier_impl.h"
-#include "frontier/seen/row_digest.h"
 
 #define MARK        "rejudge"
 #define STEP_BLOCKS 16 /* in a turn; each has about a thousand entries */
@@ -249,54 +248,12 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
     }
 }
 
-/* Takes its outcome back from the counters. */
-static void uncount(struct frontier *f, const struct kept_drop *k,
-                    const struct url_row *row)
+static struct outcome outcome_of_row(const struct kept_drop *k)
 {
-    struct outcome o = {k->reason_of_row == REASON_TRUNCATED_LENGTH
-                            ? OUTCOME_FETCHED
-                            : OUTCOME_SKIPPED,
-                        (enum outcome_reason)k->reason_of_row, 0};
-    struct host_queue *h = frontier_host(f, row->queue);
-    char name[64];
-
-    snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
-             outcome_reason_name(o.reason));
-    frontier_store_add(f->store, outcome_status_name(o.status), UINT64_MAX);
-    frontier_store_add(f->store, name, UINT64_MAX);
-    if (frontier_counts_as_page(f, o, row->kind)) {
-        frontier_store_add(f->store, "pages", UINT64_MAX);
-        h->counted -= h->counted > 0;
-    }
-    if ((row->flags & URL_ROW_SEED) != 0 && outcome_fails_seed(o))
-        frontier_store_add(f->store, "seeds_failed", UINT64_MAX);
-}
-
-static enum status readmit(struct frontier *f, const struct kept_drop *k,
-                           const struct url_row *row, int64_t wall_ms)
-{
-    struct digest d = row_digest(&f->base->key, f->store, row);
-    struct url_row again = *row;
-    uint64_t id = 0, same;
-    enum status st = exact_set_find(f->base->exact, &d, 1, &id);
-
-    if (st != STATUS_OK || id != row->id ||
-        !frontier_store_is_done(f->store, id))
-        return st; /* it came back already */
-    again.flags =
-        (uint8_t)((row->flags & ~URL_ROW_FALSE_POSITIVE) | URL_ROW_AGAIN);
-    again.found_at_ms = wall_ms;
-    uncount(f, k, row);
-    st = frontier_store_admit(f->store, &again, &id);
-    if (st != STATUS_OK)
-        return st;
-    seen_store_replace(f->base, d, id);
-    frontier_store_add(f->store, "readmitted", 1);
-    frontier_note_root(f, again.depth, id);
-    frontier_reschedule(f, frontier_host(f, row->queue));
-    same = id; /* what led to the one leads to the other */
-    return f->keeps_paths ? path_log_add(f->path_log, row->id, true, &same, 1)
-                          : STATUS_OK;
+    return (struct outcome){k->reason_of_row == REASON_TRUNCATED_LENGTH
+                                ? OUTCOME_FETCHED
+                                : OUTCOME_SKIPPED,
+                            (enum outcome_reason)k->reason_of_row, 0};
 }
 
 static enum status judge_row(struct frontier *f, struct url *u,
@@ -306,6 +263,7 @@ static enum status judge_row(struct frontier *f, struct url *u,
     struct url_row row;
     enum status st = frontier_store_get(f->store, k->id, &row, &f->text);
     struct engine_item item;
+    bool back;
 
     *no = (enum outcome_reason)k->reason;
     if (st != STATUS_OK || row_stays(f, k, &row))
@@ -319,7 +277,7 @@ static enum status judge_row(struct frontier *f, struct url *u,
     if (*no != REASON_NONE)
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
-        return readmit(f, k, &row, wall_ms);
+        return frontier_readmit(f, &row, outcome_of_row(k), wall_ms, &back);
     if (k->reason == REASON_DROP_PARAMS) { /* still under the other form */
         *no = REASON_DROP_PARAMS;
         return STATUS_OK;

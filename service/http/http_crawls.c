@@ -250,6 +250,19 @@ static void ask_seed(struct http_request *r)
         http_crawl_call(r, CRAWLS_SEED, json_incref(r->in));
 }
 
+static void ask_retry(struct http_request *r)
+{
+    json_t *reasons = NULL;
+    struct bytes host = bytes_of("", 0);
+    const struct http_member members[] = {
+        {.name = "reasons", .type = HTTP_ARRAY, .to = &reasons},
+        {.name = "host", .type = HTTP_TEXT, .to = &host},
+    };
+
+    if (http_members(r, r->in, -1, members, COUNT(members)))
+        http_crawl_call(r, CRAWLS_RETRY, json_incref(r->in));
+}
+
 static void ask_settings(struct http_request *r)
 {
     if (http_members(r, r->in, -1, NULL, 0))
@@ -331,6 +344,8 @@ const struct http_route http_crawl_routes[] = {
      .ask = ask_state, .reply = reply_state, .how = CRAWLS_RESUME},
     {POST, .path = CRAWL "/seeds", .role = AUTH_WRITE,
      .ask = ask_seed, .reply = reply_as_it_is},
+    {POST, .path = CRAWL "/retry", .role = AUTH_WRITE,
+     .ask = ask_retry, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/settings",
      .ask = ask_settings, .reply = reply_as_it_is},
     {.method = "PATCH", .body = true, .role = AUTH_ADMIN,

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_retry.c - `urlweir retry`: failed URLs of a crawl are queued again.
+ *
+ * A crawl that runs does it between its own work; one that nobody runs is
+ * opened here, and a resume fetches them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/control/steer.h"
+#include "cli/run/crawl_run.h"
+#include "cli/run/stopped_crawl.h"
+#include "job/retry.h"
+
+#define HOST_MOST 4096
+
+/* clang-format off */
+static const struct option_spec specs[] = {
+    {.name = "reason", .type = OPTION_LIST, STEER_AT(reasons),
+     .section = "Which URLs", .arg = "REASONS",
+     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .help = "those that failed for one of these, as http_503,timeout; else "
+             "all"},
+    {.name = "host", .type = OPTION_TEXT, STEER_AT(host),
+     .section = "Which URLs", .arg = "HOST", .flags = OPTION_LINE_ONLY,
+     .help = "those of this host"},
+    STEER_CRAWL_ROW,
+    STEER_ROWS,
+};
+/* clang-format on */
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct steer_settings,
+                                                   from)};
+
+static const struct usage usage = {
+    .name = "retry",
+    .synopsis = "retry DIR|URL [--reason REASONS] [--host HOST] [--crawl NAME]",
+    .about = "Queues URLs that failed again, with fresh tries. `urlweir "
+             "status` counts failed URLs by reason. A crawl that has ended "
+             "fetches them when it is resumed; nothing that was fetched is "
+             "fetched again.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a crawl's directory, or the URL of a service",
+};
+
+/* ---- what was done ---- */
+
+static void print_queued(const struct steer *t, uint64_t queued)
+{
+    if (t->s.json)
+        printf("{\"queued\":%" PRIu64 "}\n", queued);
+    else
+        printf("%" PRIu64 " URL%s queued again\n", queued,
+               queued == 1 ? "" : "s");
+}
+
+static void say_resume(const char *dir, uint64_t left)
+{
+    struct buf line;
+
+    if (left == 0)
+        return;
+    buf_init(&line, 65536);
+    format_terminal(&line, bytes_of_str(dir));
+    fprintf(stderr,
+            "urlweir retry: nobody runs that crawl; `urlweir resume %s` "
+            "fetches what is queued, %" PRIu64 " URL%s\n",
+            buf_str(&line), left, left == 1 ? "" : "s");
+    buf_fini(&line);
+}
+
+/* ---- a crawl that nobody runs ---- */
+
+static int retry_stopped(struct steer *t, struct bytes host)
+{
+    const char *dir = t->operands.item[0];
+    struct stopped_crawl *c = NULL;
+    uint64_t queued = 0, left = 0;
+    enum status st, closed;
+    int code = EXIT_DONE;
+
+    if (!stopped_crawl_open(&c, "retry", dir, &code))
+        return code;
+    st = stopped_crawl_retry(c, host, &t->s.reasons, &queued);
+    closed = stopped_crawl_close(c, &left);
+    if (st == STATUS_OK)
+        st = closed;
+    if (st != STATUS_OK)
+        return crawl_open_failed(st, dir);
+    print_queued(t, queued);
+    say_resume(dir, left);
+    return EXIT_DONE;
+}
+
+/* ---- one that runs ---- */
+
+static json_t *body_of(const struct steer *t, struct bytes host)
+{
+    json_t *body = json_object(), *reasons = json_array();
+
+    for (size_t i = 0; i < t->s.reasons.count; i++)
+        json_array_append_new(reasons, json_string(t->s.reasons.item[i]));
+    json_object_set_new(body, "reasons", reasons);
+    if (host.len > 0)
+        json_object_set_new(body, "host", json_stringn(host.at, host.len));
+    return body;
+}
+
+static int retry_running(struct steer *t, struct bytes host)
+{
+    json_t *body = NULL, *answer = NULL;
+    struct buf path;
+    int code = steer_connect(t);
+
+    if (code == EXIT_DONE)
+        code = steer_choose(t, false);
+    if (code != EXIT_DONE)
+        return code;
+    buf_init(&path, 4096);
+    control_crawl_path(&path, steer_crawl_name(t->crawl), "retry");
+    body = body_of(t, host);
+    code = steer_ask(t, "POST", buf_str(&path), body, &answer);
+    if (code == EXIT_DONE)
+        print_queued(t, (uint64_t)json_integer_value(
+                            json_object_get(answer, "queued")));
+    json_decref(answer);
+    json_decref(body);
+    buf_fini(&path);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static int retry_urls(struct steer *t)
+{
+    struct buf host, why;
+    int code = EXIT_DONE;
+
+    buf_init(&host, HOST_MOST);
+    buf_init(&why, HOST_MOST);
+    if (!retry_reasons_are_known(&t->s.reasons, &why))
+        code = usage_error(t->usage, "%s", buf_str(&why));
+    else if (t->s.host != NULL)
+        code = steer_host_key(t, t->s.host, &host);
+    if (code == EXIT_DONE)
+        code = control_place_is_stopped(t->operands.item[0])
+                   ? retry_stopped(t, buf_bytes(&host))
+                   : retry_running(t, buf_bytes(&host));
+    buf_fini(&why);
+    buf_fini(&host);
+    return code;
+}
+
+int cmd_retry(int argc, char **argv)
+{
+    struct steer t;
+    int code = EXIT_DONE;
+
+    if (!steer_begin(&t, &usage, argc, argv, &code))
+        return code;
+    code = retry_urls(&t);
+    steer_end(&t);
+    return code;
+}

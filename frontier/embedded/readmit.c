@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * readmit.c - a URL that is done is queued again.
+ *
+ * Rows and done bits are never changed back, so that a crash finds either the
+ * old state or the new one. The URL gets a new row (URL_ROW_AGAIN), and its
+ * digest is that one's from then on; its old tries stay where they are.
+ */
+#include <stdio.h>
+
+#include "frontier/embedded/frontier_impl.h"
+#include "frontier/seen/row_digest.h"
+
+static void uncount(struct frontier *f, const struct url_row *row,
+                    struct outcome o)
+{
+    struct host_queue *h = frontier_host(f, row->queue);
+    char reason[24], name[64];
+
+    outcome_reason_text(o, reason, sizeof reason);
+    frontier_store_add(f->store, outcome_status_name(o.status), UINT64_MAX);
+    if (reason[0] != '\0') {
+        snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
+                 reason);
+        frontier_store_add(f->store, name, UINT64_MAX);
+    }
+    if (frontier_counts_as_page(f, o, row->kind)) {
+        frontier_store_add(f->store, "pages", UINT64_MAX);
+        h->counted -= h->counted > 0;
+    }
+    if ((row->flags & URL_ROW_SEED) != 0 && outcome_fails_seed(o))
+        frontier_store_add(f->store, "seeds_failed", UINT64_MAX);
+}
+
+enum status frontier_readmit(struct frontier *f, const struct url_row *row,
+                             struct outcome o, int64_t wall_ms, bool *back)
+{
+    struct digest d = row_digest(&f->base->key, f->store, row);
+    struct url_row again = *row;
+    uint64_t id = 0, same;
+    enum status st = exact_set_find(f->base->exact, &d, 1, &id);
+
+    *back = false;
+    if (st != STATUS_OK || id != row->id ||
+        !frontier_store_is_done(f->store, id))
+        return st;
+    again.flags =
+        (uint8_t)((row->flags & ~URL_ROW_FALSE_POSITIVE) | URL_ROW_AGAIN);
+    again.found_at_ms = wall_ms;
+    uncount(f, row, o);
+    st = frontier_store_admit(f->store, &again, &id);
+    if (st != STATUS_OK)
+        return st;
+    seen_store_replace(f->base, d, id);
+    frontier_store_add(f->store, "readmitted", 1);
+    frontier_note_root(f, again.depth, id);
+    frontier_reschedule(f, frontier_host(f, row->queue));
+    *back = true;
+    same = id; /* what led to the one leads to the other */
+    return f->keeps_paths ? path_log_add(f->path_log, row->id, true, &same, 1)
+                          : STATUS_OK;
+}
