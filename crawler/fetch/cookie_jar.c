@@ -168,6 +168,12 @@ static void set_cookie(struct cookie_jar *j, struct bytes line)
 
 /* ---- bounds -------------------------------------------------------------- */
 
+/* Some releases of curl list a removed cookie until the next one is set. */
+static bool is_gone(struct bytes line)
+{
+    return bytes_is(field(line, 4), GONE);
+}
+
 /* Sets the same cookie with an expiry (the fifth field) in the past. */
 static void drop_cookie(struct cookie_jar *j, struct bytes line)
 {
@@ -203,6 +209,8 @@ static void trim(struct cookie_jar *j)
         struct bytes line = bytes_of_str(lines[n]->data);
         uintptr_t of_domain = (uintptr_t)map_get(counts, domain_of(line)) + 1;
 
+        if (is_gone(line))
+            continue;
         (void)map_put(counts, domain_of(line), (void *)of_domain);
         if (of_domain > COOKIE_JAR_DOMAIN_MOST || kept == COOKIE_JAR_MOST)
             drop_cookie(j, line);
@@ -293,7 +301,7 @@ enum status cookie_jar_save(struct cookie_jar *j, const char *path)
     curl_easy_getinfo(j->easy, CURLINFO_COOKIELIST, &list);
     pthread_mutex_unlock(&j->own);
     for (const struct curl_slist *l = list; l != NULL; l = l->next) {
-        if (bytes_is(field(bytes_of_str(l->data), 4), GONE))
+        if (is_gone(bytes_of_str(l->data)))
             continue; /* curl drops it when the next cookie is set */
         buf_add_str(&text, l->data);
         buf_add_char(&text, '\n');
