@@ -7,9 +7,9 @@
  *                                 ▼
  *   resolver ◄── hosts, places ── engine ──► store (one transaction a turn)
  *
- * The frontier thread never waits for anything but reports: giving an
- * assignment never blocks, since no fetcher gets more than `concurrency`. So a
- * full report queue holds back the fetchers and nobody else.
+ * The frontier thread waits only for reports: giving an assignment never
+ * blocks, since no fetcher gets more than `concurrency`. So a full report queue
+ * blocks only the fetchers.
  */
 #include "crawler/crawl.h"
 
@@ -74,7 +74,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     for (unsigned i = 0; st == STATUS_OK && i < o->threads; i++)
         st = fetcher_start(&c->fetchers[i], i, o->fetch, o->concurrency,
                            c->reports, in_hand_slot(c->in_hand, i));
-    if (st == STATUS_OK) /* nobody ever sees less than earlier runs had */
+    if (st == STATUS_OK) /* the first stats include earlier runs */
         crawl_publish(c, clock_mono(), true);
     if (st == STATUS_OK &&
         pthread_create(&c->thread, NULL, crawl_frontier_thread, c) != 0)
@@ -138,7 +138,7 @@ enum status crawl_perform(struct crawl *c, struct crawl_task *t)
 
     latch_init(&done);
     /* cppcheck-suppress autoVariables */
-    t->waiter = &done; /* until it is open, which is waited for */
+    t->waiter = &done; /* lives until it opens, which we wait for */
     t->done = performed;
     st = crawl_post(c, t);
     if (st == STATUS_OK) {
@@ -172,7 +172,7 @@ void crawl_free(struct crawl *c)
     if (c->thread != 0)
         pthread_join(c->thread, NULL);
     if (watchdog_stuck(c->watchdog) > 0)
-        return; /* their threads may use anything of it */
+        return; /* their threads may use any part of it */
     for (unsigned i = 0; i < c->o.threads; i++)
         fetcher_free(c->fetchers[i]);
     in_hand_close(c->in_hand);

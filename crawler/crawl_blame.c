@@ -2,8 +2,8 @@
 /*
  * crawl_blame.c - URLs that an earlier process had in hand at its end.
  *
- * The file that names them is made anew only when the tries they cost are
- * committed: a process that ends in between finds them again.
+ * The file that names them is replaced only after their tries are committed: if
+ * the process dies in between, the next one finds them again.
  */
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"

@@ -2,10 +2,9 @@
 /*
  * crawl_counters.c - the counters of a crawl: one table.
  *
- * The order is that of every list of them. JSON names are bare nouns; metrics
+ * Every list of counters has this order. JSON names are bare nouns; metrics
  * follow Prometheus' rules and so end in a unit and, if they are sums, in
- * _total. tests/cli/counters.sh holds all places that show one against each
- * other.
+ * _total. tests/cli/counters.sh compares all places that show a counter.
  */
 #include "crawler/crawl_counters.h"
 

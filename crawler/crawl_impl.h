@@ -23,14 +23,14 @@
 #include "crawler/hop_path.h"
 #include "frontier/engine.h"
 
-#define CRAWL_BATCH 256 /* reports taken at once: one seen check for all */
+#define CRAWL_BATCH 256 /* reports per batch: one seen check for all */
 
 struct crawl {
     struct engine *engine;
     struct crawl_options o;
     struct fetcher **fetchers;
     struct queue *reports;
-    struct resolver *resolver; /* NULL: nobody asks for addresses */
+    struct resolver *resolver; /* NULL: addresses are not needed */
     struct in_hand *in_hand;
     pthread_t thread;
 
@@ -45,7 +45,7 @@ struct crawl {
     struct crawl_stats stats;
     struct crawl_result result;
     struct crawl_answer *recent; /* a ring */
-    uint64_t answers;            /* ever put there */
+    uint64_t answers;            /* ever put into the ring */
     bool ended;
 
     /* frontier thread */
@@ -57,58 +57,57 @@ struct crawl {
     int64_t rated_at;               /* 0: not yet */
     double pages_rate, bytes_rate;
     struct crawl_standstill standstill;
-    int64_t asked_why_at; /* of its host; 0: not yet */
-    enum crawl_end end;   /* why it is stopping; CRAWL_RUNNING: it is not */
+    int64_t asked_why_at; /* when ask_why ran last; 0: not yet */
+    enum crawl_end end;   /* why it is stopping, or CRAWL_RUNNING */
     enum status status;
-    int stops_done; /* how far fetchers were told to stop */
+    int stops_done; /* stops that fetchers were told of */
     unsigned gone;  /* fetchers that have ended */
     size_t out;     /* URLs with fetchers */
     struct watchdog *watchdog;
-    int64_t watched_at;   /* its last round, monotonic */
-    int64_t watched_time; /* and by its own clock */
-    int64_t got_on;       /* by that clock: a URL was done, or one got stuck */
-    struct hop_path *hop_path; /* NULL: nothing is recorded */
+    int64_t watched_at;        /* its last check, monotonic */
+    int64_t watched_time;      /* the same check by the watchdog's clock */
+    int64_t got_on;            /* by that clock: last progress, or a hang */
+    struct hop_path *hop_path; /* NULL: answers are not recorded */
     struct engine_lease *leases;
 };
 
-/* Before other threads exist: counts a try of each URL that an earlier process
- * had in hand, durably, and opens c->in_hand. */
+/* Durably counts a try of each URL that an earlier process had in hand, and
+ * opens c->in_hand. Call it before other threads exist. */
 MUST_CHECK enum status crawl_blame_left(struct crawl *c);
 
-/* How long a fetcher may take with one step, in ns. */
+/* How long one step of a fetcher may take, in ns. */
 int64_t crawl_patience(void);
 
 /* ---- on the frontier thread ---- */
 
 /* The thread; ctx: struct crawl. */
 void *crawl_frontier_thread(void *crawl);
-/* What the store said; what is not STATUS_OK ends the crawl. */
+/* Takes a status of the store; any but STATUS_OK ends the crawl. */
 void crawl_note_failure(struct crawl *c, enum status st);
-/* Acknowledges, releases, records; frees them. */
+/* Acknowledges, releases and records the reports, and frees them. */
 void crawl_take_reports(struct crawl *c, struct report **reports, size_t n);
-/* Hands out what is due, unless it is stopping or paused. */
+/* Hands out what is due, unless the crawl is stopping or paused. */
 void crawl_lease_due(struct crawl *c);
-/* Publishes the stats if they are old or `force` is set. Those of the engine
- * are a second old at most, and made anew sooner only when the last URL is done
- * and at the end. */
+/* Publishes the stats if they are old or `force` is set. The engine's are taken
+ * once a second, and also when the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
-/* The fetcher to which the URLs of this queue go. */
+/* The fetcher that gets the URLs of this queue. */
 struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue);
-/* Looks after fetchers that do not come back, and ends the crawl if they are
- * all that is left. */
+/* Works around fetchers that hang, and ends the crawl if only they are left. */
 void crawl_look_for_stuck(struct crawl *c, int64_t now);
-/* A report is a sign of life. */
+/* Takes a report as a sign of life of its fetcher. */
 void crawl_heard_of(struct crawl *c, const struct report *r);
 /* ---- of crawl_waits.c ---- */
 
-/* At the end: hosts that have URLs left, in c->result. */
+/* At the end, puts hosts that have URLs left into c->result. */
 void crawl_note_waits(struct crawl *c, int64_t now);
 void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
                      uint64_t urls, int64_t ns);
 
-/* For crawl_recent. */
+/* Keeps the answer for crawl_recent. */
 void crawl_remember(struct crawl *c, const struct engine_done *d);
-/* Of the nth that was remembered, from 0, if it still is. */
+/* Sets the outcome of the nth remembered answer (from 0) if it is still
+ * kept. */
 void crawl_set_outcome(struct crawl *c, uint64_t nth, struct outcome o);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_leases.c - what the engine hands out, to the fetchers. */
+/* crawl_leases.c - passes the engine's leases to the fetchers. */
 #include "base/clock.h"
 #include "crawler/crawl_impl.h"
 
-/* How it was found is for the records of its response alone. */
+/* Only records of the response need to know how the URL was found. */
 static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
 {
     struct found_by by = {{"", 0}, {"", 0}};
@@ -13,8 +13,8 @@ static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
     return assignment_of(l, &by);
 }
 
-/* Rules of the host from an earlier run, so that resuming asks for no
- * robots.txt that is still fresh. */
+/* Passes on the host's rules of an earlier run, so that a resumed crawl does
+ * not fetch a robots.txt that is still fresh. */
 static void hand_over_robots(struct crawl *c, struct fetcher *f,
                              const struct engine_lease *l)
 {
@@ -50,8 +50,8 @@ static void lease_once(struct crawl *c)
     crawl_note_failure(c, st);
 }
 
-/* With --queue-key ip the engine names hosts that are due and stand nowhere.
- * True: some have a place now. */
+/* With --queue-key ip the engine names due hosts whose address, and so whose
+ * queue, is unknown. True: some have a queue now. */
 static bool place_hosts(struct crawl *c)
 {
     int64_t now = clock_mono();

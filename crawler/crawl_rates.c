@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_rates.c - how fast something counts. */
+/* crawl_rates.c - how fast a counter grows. */
 #include "crawler/crawl_rates.h"
 
 #include <math.h>

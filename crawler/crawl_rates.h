@@ -1,16 +1,16 @@
 /*
- * crawl_rates.h - how fast something counts, over the last ten seconds or so.
+ * crawl_rates.h - how fast a counter grows, over about ten seconds.
  *
- * Smoothed exponentially over the time that passed, not over the number of
- * looks at it, so that whoever looks more often sees the same. Any thread.
+ * Rates are smoothed over elapsed time, not over the number of calls, so that
+ * calling more often does not change them. Any thread.
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_RATES_H
 #define URLWEIR_CRAWLER_CRAWL_RATES_H
 
 #include <stdint.h>
 
-/* `*rate`, a second, after a counter went from `before` to `now` in `ms`; 0 at
- * first. A counter that went back changes nothing. */
+/* Updates `*rate`, per second and 0 at first, after a counter went from
+ * `before` to `now` in `ms`. Ignores a counter that went backwards. */
 void crawl_rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms);
 
 #endif

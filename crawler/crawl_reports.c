@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_reports.c - what fetchers tell, to the engine. */
+/* crawl_reports.c - passes the fetchers' reports to the engine. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
 #include "crawler/sitemap_trust.h"
 
-#define LINKS_MOST ((size_t)1 << 14) /* of one acknowledgement, about */
+#define LINKS_MOST ((size_t)1 << 14) /* about, per acknowledgement */
 
 void crawl_note_failure(struct crawl *c, enum status st)
 {
@@ -33,14 +33,14 @@ static void record(struct crawl *c, struct report *r)
                                           clock_wall_ms()));
 }
 
-/* What a sitemap says of other hosts. */
+/* Sifts the entries of a sitemap on other hosts. */
 static void sift(struct crawl *c, struct report *r)
 {
     if (c->status == STATUS_OK)
         sitemap_trust_sift(r, &c->o.fetch->rules, c->engine);
 }
 
-/* A URL that goes back to its queue as its robots.txt was read instead, which
+/* A URL returns to its queue because its robots.txt was read instead, and that
  * named sitemaps. */
 static struct engine_done named_by_robots(const struct report *r)
 {
@@ -53,15 +53,15 @@ static struct engine_done named_by_robots(const struct report *r)
                                 .over = r->done.over};
 }
 
-/* What is acknowledged together: all that came, but where sitemaps pour in
- * no more links than a turn should take. */
+/* Reports acknowledged together: all that arrived, unless sitemaps bring more
+ * links than one turn should take. */
 struct done_batch {
     struct engine_done at[CRAWL_BATCH];
     size_t count, links;
 };
 
-/* The engine has the last word on outcomes, but after it their URLs are gone:
- * so responses are remembered before and corrected after. */
+/* The engine decides the outcome, but the URLs are freed by then: so answers
+ * are remembered before the call and corrected after it. */
 static void ack_batch(struct crawl *c, struct done_batch *b, int64_t now)
 {
     uint64_t nth = c->answers;

@@ -8,11 +8,11 @@
 
 #define STATS_INTERVAL  (100 * NS_PER_MS)
 #define ENGINE_INTERVAL NS_PER_S
-#define HOSTS_MOST      32 /* among which a host is looked for */
+#define HOSTS_MOST      32 /* hosts searched for the reason */
 
 /* ---- the latest answers ---- */
 
-/* As much of `s` as has room, in whole characters of UTF-8. */
+/* Copies as many whole UTF-8 characters of `s` as fit. */
 static void keep_text(char *to, size_t size, struct bytes s)
 {
     size_t n = s.len < size - 1 ? s.len : size - 1;
@@ -61,8 +61,8 @@ size_t crawl_recent(struct crawl *c, struct crawl_answer *out, size_t most)
 
 /* ---- the stats ---- */
 
-/* Anew where it is a second old, when the last URL is done, and at the end,
- * once no fetcher is left. */
+/* Takes the engine's stats again if they are a second old, when the last URL is
+ * done, and at the end, when no fetcher is left. */
 static void update_engine(struct crawl *c, int64_t now, uint64_t queued)
 {
     bool last_done = queued == 0 && c->engine_queued > 0;
@@ -90,7 +90,7 @@ static void update_rates(struct crawl *c, const struct engine_stats *s,
     c->rated_at = now;
 }
 
-/* True: the host is among the first of that order; *w is filled in. */
+/* True: the host is among the first in that order, and *w is filled in. */
 static bool find_why(struct crawl *c, enum engine_host_order by,
                      struct crawl_standstill *w, int64_t now)
 {
@@ -108,8 +108,8 @@ static bool find_why(struct crawl *c, enum engine_host_order by,
     return false;
 }
 
-/* Why the host at which the crawl stands still is left alone. The engine looks
- * at all hosts for it, so it is asked once a second at most. */
+/* Finds out why the host that the crawl waits for is not asked. The engine
+ * searches all hosts, so this runs at most once a second. */
 static void ask_why(struct crawl *c, struct crawl_standstill *w, int64_t now)
 {
     if (strcmp(c->standstill.host, w->host) == 0 &&
@@ -179,5 +179,5 @@ void crawl_get_stats(struct crawl *c, struct crawl_stats *out)
     pthread_mutex_lock(&c->mtx);
     *out = c->stats;
     pthread_mutex_unlock(&c->mtx);
-    out->paused = atomic_load(&c->paused); /* who paused it sees it at once */
+    out->paused = atomic_load(&c->paused); /* seen at once after a pause */
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_stuck.c - fetchers that do not come back.
+ * crawl_stuck.c - works around fetchers that hang.
  *
- * A parser or decoder that never ends over some response cannot be interrupted:
- * its thread may hold any lock and any half-made thing. So the crawl goes on
- * around it. Its queues are given to other fetchers, its URL is noted for the
- * next start to fail (crawl_blame.c), and when the others get nothing done any
- * more, or have ended, the crawl ends without it. What it was given besides
- * stays leased until then, as only its thread can take those URLs apart. They
- * may be all that is left, or hold what others wait for (a host, an address,
- * memory for bodies), which is why only work done counts as getting on.
+ * A parser or decoder that hangs on a response cannot be interrupted: its
+ * thread may hold any lock or half-made object. So the crawl continues without
+ * it. Other fetchers get its queues, the next start fails its URL
+ * (crawl_blame.c), and the crawl ends when the others have ended or make no
+ * more progress. Its other URLs stay leased until then, as only its thread may
+ * touch them. They may be all that is left, or hold what others wait for (a
+ * host, an address, memory for bodies), which is why only finished work counts
+ * as progress.
  *
- * A thread that does come back finds everything as it left it.
+ * A thread that recovers after all finds everything unchanged.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
 
-#define PATIENCE       (30 * NS_PER_S) /* with a fetcher */
+#define PATIENCE       (30 * NS_PER_S) /* for one step of a fetcher */
 #define STATS_INTERVAL (100 * NS_PER_MS)
 
 int64_t crawl_patience(void)
@@ -29,7 +29,7 @@ int64_t crawl_patience(void)
     return fault_time("stuck", PATIENCE);
 }
 
-/* ---- the queues of one that is stuck ---- */
+/* ---- the queues of a fetcher that hangs ---- */
 
 struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue)
 {
@@ -38,7 +38,7 @@ struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue)
     while (watchdog_is_stuck(c->watchdog, i)) {
         i = (i + 1) % c->o.threads;
         if (i == usual)
-            break; /* all of them are */
+            break; /* all of them hang */
     }
     return c->fetchers[i];
 }
@@ -111,7 +111,7 @@ static void end_without_them(struct crawl *c)
 
 void crawl_look_for_stuck(struct crawl *c, int64_t now)
 {
-    /* One that was stuck and has ended is not to count as both. */
+    /* A fetcher that hung and has ended must not be counted twice. */
     if (watchdog_stuck(c->watchdog) == 0 &&
         now - c->watched_at < STATS_INTERVAL)
         return;

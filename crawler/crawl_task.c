@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_task.c - work that other threads have done on the frontier thread.
+ * crawl_task.c - lets other threads run work on the frontier thread.
  *
- * A list and not a bounded queue: the posters are few (a request that is being
- * answered, a command) and each waits for its own.
+ * A list is enough, without a bound: the posters are few (a request, a
+ * command), and each waits for its own task.
  */
 #include "crawler/crawl_task.h"
 

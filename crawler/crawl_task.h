@@ -1,12 +1,12 @@
 /*
- * crawl_task.h - work that other threads have done on the frontier thread.
+ * crawl_task.h - lets other threads run work on the frontier thread.
  *
- * The frontier thread alone touches engine and store. Whoever wants something
- * of them (seeds to add, a host to block, a URL to lease to another program, a
- * look at the queues) posts a task: `run` is called between two turns of the
- * crawl's loop and must be short, as all fetchers wait for it; then `done`.
- * A struct crawl_task belongs to the caller, but between a post that said
- * STATUS_OK and `done` it is the crawl's.
+ * The frontier thread alone touches engine and store. Other threads that need
+ * them (to add seeds, block a host, lease a URL to another program, or read the
+ * queues) post a task. The frontier thread calls `run` between two turns of the
+ * crawl's loop, and then `done`; `run` must be short, as all fetchers wait for
+ * it. The caller owns a struct crawl_task, except from a successful post until
+ * `done`: then the crawl owns it.
  */
 #ifndef URLWEIR_CRAWLER_CRAWL_TASK_H
 #define URLWEIR_CRAWLER_CRAWL_TASK_H
@@ -21,25 +21,25 @@
 struct crawl;
 
 struct crawl_task {
-    /* On the frontier thread. A status that is not STATUS_OK is the task's
-     * alone, unless the engine broke over it. */
+    /* Called on the frontier thread. Its status concerns the task alone, unless
+     * the engine broke. */
     enum status (*run)(struct crawl_task *t, struct engine *e, int64_t now,
                        int64_t wall_ms);
-    /* `run` changed something, and `done` waits for the commit that holds it.
-     * Set by the poster, or by `run`. */
+    /* `run` changes the store, and `done` waits for the commit. Set by the
+     * poster or by `run`. */
     bool durable;
-    /* On the frontier thread, once: t->status is what `run` said, or why it
-     * could not be called or committed (STATUS_CLOSED: the crawl has ended). It
-     * may free the task, and may post others. */
+    /* Called once, on the frontier thread: t->status is what `run` returned, or
+     * why it could not be called or committed (STATUS_CLOSED: the crawl has
+     * ended). May free the task and post others. */
     void (*done)(struct crawl_task *t);
-    void *ctx; /* the caller's */
+    void *ctx; /* for the caller */
 
     enum status status;
-    struct crawl_task *next; /* the crawl's own */
-    void *waiter;            /* crawl_perform's */
+    struct crawl_task *next; /* for the crawl */
+    void *waiter;            /* for crawl_perform */
 };
 
-/* In the order in which they were posted; any thread. */
+/* Posted tasks in order; any thread. */
 struct task_list {
     pthread_mutex_t mtx;
     struct crawl_task *first, **end;
@@ -48,11 +48,11 @@ struct task_list {
 
 void task_list_init(struct task_list *l);
 void task_list_fini(struct task_list *l);
-/* STATUS_CLOSED: it is over, the task is still the caller's. */
+/* STATUS_CLOSED: the list is closed, and the caller keeps the task. */
 MUST_CHECK enum status task_list_add(struct task_list *l, struct crawl_task *t);
-/* All that are there, as a chain by `next`; NULL: none. */
+/* Takes all tasks, as a chain by `next`; NULL: there are none. */
 struct crawl_task *task_list_take(struct task_list *l);
-/* No more from now on; what is there is left to be taken. */
+/* Accepts no more tasks; those in the list can still be taken. */
 void task_list_close(struct task_list *l);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * crawl_turn.c - the frontier thread: one turn after the other, to its end.
  *
- * A turn takes reports, does posted tasks, lets the engine commit, leases, and
- * looks whether it is time to stop.
+ * A turn takes reports, runs posted tasks, lets the engine commit, leases, and
+ * checks whether to stop.
  */
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 
 /* ---- tasks ---- */
 
-/* Those whose work is committed, or needs not be. */
+/* Ends tasks whose work is committed or need not be. */
 static void end_tasks(struct crawl *c, struct crawl_task *all, bool closed)
 {
     for (struct crawl_task *t = all, *next; t != NULL; t = next) {
@@ -29,7 +29,7 @@ static void end_tasks(struct crawl *c, struct crawl_task *all, bool closed)
     }
 }
 
-/* Posted work, and, where some of it has to be durable, a commit. */
+/* Runs posted tasks, and commits if one has to be durable. */
 static void run_tasks(struct crawl *c)
 {
     struct crawl_task *all = task_list_take(&c->tasks);
@@ -46,7 +46,7 @@ static void run_tasks(struct crawl *c)
     if (commit && c->status == STATUS_OK)
         crawl_note_failure(c, c->engine->ops->turn(c->engine, true,
                                                    clock_mono(), wall, NULL));
-    crawl_publish(c, clock_mono(), true); /* who is answered sees what he did */
+    crawl_publish(c, clock_mono(), true); /* for posters that look next */
     end_tasks(c, all, false);
 }
 
@@ -69,23 +69,23 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     int64_t due;
 
     if (atomic_load(&c->paused))
-        return CRAWL_RUNNING; /* until it is told to go on */
+        return CRAWL_RUNNING; /* until it is resumed */
     if (s->rejudging)
         return CRAWL_RUNNING;
     if (s->queued == 0)
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
-    if (s->leased > 0) /* other programs have leases and may bring links */
+    if (s->leased > 0) /* other programs have leases and may add links */
         return CRAWL_RUNNING;
-    if (s->blocked > 0) /* by a person, who may have other plans */
+    if (s->blocked > 0) /* by a person, who may unblock them */
         return CRAWL_RUNNING;
     if (s->queued == s->withheld + s->given_up) {
-        if (c->o.stay) /* a service may be told of other limits */
+        if (c->o.stay) /* a service may get other limits */
             return CRAWL_RUNNING;
         return s->given_up > 0 ? CRAWL_GAVE_UP : CRAWL_WITHHELD;
     }
     due = c->engine->ops->next_due(c->engine, now, &why);
-    /* The end of time may be meant either way: nothing is due, or a queue is
-     * drained without asking, which is always due. */
+    /* INT64_MAX is ambiguous: either nothing is due, or a queue is drained
+     * without requests, which is always due. */
     if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
         due - now <= c->o.give_up)
         return CRAWL_RUNNING;
@@ -111,8 +111,8 @@ static enum crawl_end why_stop(struct crawl *c, int64_t now)
     return c->out == 0 ? nothing_out(c, now, &s) : CRAWL_RUNNING;
 }
 
-/* Tell the fetchers to finish, or to give up: at a second stop, if the store is
- * broken, or if they do not get on. */
+/* Tells the fetchers to finish, or to abort: at a second stop, if the store is
+ * broken, or if they make no progress. */
 static void pass_on_stop(struct crawl *c)
 {
     bool at_once = atomic_load(&c->stops) > 1 || c->end == CRAWL_BROKEN ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_waits.c - which hosts a crawl that ends still has URLs of. */
+/* crawl_waits.c - hosts with URLs left when a crawl ends. */
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
  *                  │  └─being fetched──► held, or go on with its next hop
  *                  └─unknown──► robots.txt ──► release
  *
- * Each state that waits for a transfer is a function: what on_ended points to.
+ * Each state that waits for a transfer is a function, to which on_ended points.
  */
 #include "crawler/fetch_task.h"
 
@@ -104,7 +104,7 @@ enum fetch_task_state fetch_task_release(const struct fetch_task_tools *t,
     return finish(t, task, report_release(lease_of(task), 0));
 }
 
-/* A transfer that told nothing of the URL. True: its URL was given back. */
+/* True: the transfer says nothing about the URL, which was given back. */
 static bool gave_back(const struct fetch_task_tools *t, struct fetch_task *task,
                       const struct fetch_result *result)
 {
@@ -124,7 +124,7 @@ static bool gave_back(const struct fetch_task_tools *t, struct fetch_task *task,
     return true;
 }
 
-/* No request was sent: the outcome is known without. */
+/* Ends a task whose outcome is known without a request. */
 static enum fetch_task_state end_unasked(const struct fetch_task_tools *t,
                                          struct fetch_task *task,
                                          enum outcome_status status,
@@ -153,7 +153,7 @@ static enum fetch_task_state page_ended(const struct fetch_task_tools *t,
     return finish(t, task, r);
 }
 
-/* Sitemaps may be far larger than pages, and are read as they come. */
+/* Sitemaps can be far larger than pages, so they are read while they arrive. */
 static bool is_read_as_it_comes(const struct fetch_task_tools *t,
                                 const struct fetch_task *task)
 {
@@ -241,8 +241,8 @@ static enum fetch_task_state begin_first_robots(
                        bytes_of_str("no URL"));
 }
 
-/* Where a redirect leads (RFC 9309 section 2.3.1.2: to any host, at least five
- * times); NULL: it is none, or one too many. */
+/* The hop that a redirect leads to (RFC 9309 section 2.3.1.2: to any host, at
+ * least five times); NULL: not a redirect, or over the limit. */
 static struct robots_hop *next_hop(const struct fetch_task *task,
                                    const struct fetch_result *result)
 {
@@ -261,8 +261,8 @@ static struct robots_hop *next_hop(const struct fetch_task *task,
     return NULL;
 }
 
-/* The URL goes back, and where its next request leads to another host, it says
- * so: the frontier keeps that host's delay too. */
+/* Gives the URL back, and names the host of its next request if it is another
+ * one: the frontier keeps that host's delay too. */
 static struct report *release_for(const struct fetch_task *task,
                                   const struct robots_hop *hop)
 {
@@ -274,8 +274,8 @@ static struct report *release_for(const struct fetch_task *task,
     return r;
 }
 
-/* The next hop is another request, so it waits its turn like others: the URL
- * goes back, and whichever of its origin comes first goes on from there. */
+/* The next hop is another request, so it waits its turn: the URL is given back,
+ * and the first task of its origin follows the hop. */
 static enum fetch_task_state leave_hop(const struct fetch_task_tools *t,
                                        struct fetch_task *task,
                                        const struct fetch_result *result,
@@ -288,8 +288,8 @@ static enum fetch_task_state leave_hop(const struct fetch_task_tools *t,
     return finish(t, task, r);
 }
 
-/* Another's robots.txt is under way, or waits for its next hop: that is gone on
- * with if the lease is for the host that it leads to. */
+/* The robots.txt is being fetched by another task, or waits for its next hop.
+ * Follows that hop if the lease is for its host. */
 static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
                                                struct fetch_task *task,
                                                int64_t now)
@@ -306,17 +306,17 @@ static enum fetch_task_state go_on_with_robots(const struct fetch_task_tools *t,
     return begin_robots(t, task, now);
 }
 
-/* Its lease is for a hop to another host, and for nothing else. */
+/* The lease is only for a hop to another host. */
 static enum fetch_task_state begin_robots_elsewhere(
     const struct fetch_task_tools *t, struct fetch_task *task, int64_t now)
 {
     if (map_get(t->hops, task->origin) == NULL)
-        return fetch_task_release(t, task); /* somebody has gone on with it */
+        return fetch_task_release(t, task); /* another task has taken it */
     return go_on_with_robots(t, task, now);
 }
 
-/* A response that was cut by anything but its length may lack a rule: it counts
- * as none. */
+/* A response that is incomplete for any reason but its length may lack a rule,
+ * so it counts as a failure. */
 static struct robots_fetch fetched(const struct fetch_result *result)
 {
     const struct response *a = result->response;
@@ -333,9 +333,9 @@ static struct robots_fetch fetched(const struct fetch_result *result)
     };
 }
 
-/* Its origin's rules cannot be had, so the URL may not be asked for (RFC 9309
- * section 2.3.1.4). Where no response came, the URL would have met the same:
- * it failed for that reason. */
+/* The origin's rules are unreachable, so the URL may not be requested (RFC 9309
+ * section 2.3.1.4). If there was no response, the URL would have failed
+ * likewise, so it gets that reason. */
 static struct report *report_unreachable(struct fetch_task *task,
                                          const struct fetch_result *result,
                                          const struct robots_fetch *f)
@@ -360,11 +360,10 @@ static struct report *report_unreachable(struct fetch_task *task,
     return r;
 }
 
-/* What becomes of the URL now that its origin's rules are known, or known to
- * be out of reach. Where it may be fetched, that is for another time: a
- * request has just been sent to its host. The cache is asked at the moment it
- * was told: a moment later the retry may be due, and it would have us fetch
- * again what nobody here fetches. */
+/* Reports the URL now that its origin's rules are known, or known to be
+ * unreachable. If it may be fetched, it has to wait, since its host just had a
+ * request. We ask the cache at the same time `now` at which we told it: later,
+ * its retry might be due, and it would ask for another fetch. */
 static struct report *report_after_robots(const struct fetch_task_tools *t,
                                           struct fetch_task *task,
                                           const struct fetch_result *result,
@@ -410,7 +409,7 @@ static bool is_refused(const struct fetch_result *result)
     return result->end == FETCH_ADDRESS || result->end == FETCH_PORT;
 }
 
-/* The guard refused the origin's robots.txt, and would refuse the page. */
+/* The guard refused the origin's robots.txt, and would refuse the page too. */
 static enum fetch_task_state end_refused(const struct fetch_task_tools *t,
                                          struct fetch_task *task,
                                          const struct fetch_result *result)
@@ -444,7 +443,7 @@ static enum fetch_task_state robots_ended(const struct fetch_task_tools *t,
 
 /* ---- the beginning ------------------------------------------------------- */
 
-/* Marks the page with what robots.txt would have done to it. */
+/* Fetches the page, with a note of what robots.txt would have done to it. */
 static enum fetch_task_state begin_noted(const struct fetch_task_tools *t,
                                          struct fetch_task *task,
                                          const char *words, struct bytes line,

@@ -2,11 +2,11 @@
  * fetch_task.h - one leased URL on its way through a fetcher: robots.txt, page,
  * report.
  *
- * A task asks the robots cache first. Where that knows nothing of the origin,
- * the task fetches robots.txt in place of its page and gives its URL back: the
- * delay between two requests is the frontier's to keep. Where robots.txt is
- * redirected, each hop is such a request, to another host by a lease that says
- * so. Each task ends with exactly one report for its URL. One thread runs all
+ * A task asks the robots cache first. If the cache does not know the origin,
+ * the task fetches robots.txt instead of its page and gives its URL back: the
+ * frontier keeps the delay between two requests. If robots.txt is redirected,
+ * each hop is another such request; a hop to another host has a lease for that
+ * host. Each task ends with exactly one report for its URL. One thread runs all
  * tasks of a fetcher.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_TASK_H
@@ -24,7 +24,7 @@
 #include "crawler/report.h"
 #include "crawler/robots/robots_cache.h"
 
-/* What the tasks of a fetcher work with. */
+/* What the tasks of a fetcher share. */
 struct fetch_task_tools {
     const struct fetcher_options *o;
     struct fetch_set *fetches;
@@ -32,8 +32,8 @@ struct fetch_task_tools {
     struct warc_recorder *recorder; /* NULL: answers are not recorded */
     struct robots_cache *robots;
     struct queue *reports;
-    /* Where the robots.txt of an origin was redirected to, until a task of that
-     * origin goes on with it: origin to struct robots_hop. */
+    /* Maps an origin to the struct robots_hop that its robots.txt was
+     * redirected to, until a task of that origin follows it. */
     struct map *hops;
 };
 
@@ -41,9 +41,9 @@ struct robots_hop;
 void robots_hop_free(void *hop); /* for map_free */
 
 enum fetch_task_state {
-    FETCH_TASK_BUSY,  /* a transfer is under way; fetch_task_on_ended follows */
+    FETCH_TASK_BUSY,  /* a transfer is in flight; fetch_task_on_ended follows */
     FETCH_TASK_WAITS, /* another task fetches the robots.txt it needs: begin it
-                 again when that has ended, or release it */
+                         again after that, or release it */
     FETCH_TASK_DONE   /* its report was sent */
 };
 
@@ -52,18 +52,18 @@ struct fetch_task {
     struct fetch_task *next;       /* for the fetcher's lists */
     struct bytes origin;           /* of the URL */
     int64_t crawl_delay_ms;        /* as in engine_host_news */
-    struct buf note;               /* what robots.txt says to its page */
+    struct buf note;               /* what robots.txt says about the page */
     struct robots_hop *hop;        /* while it fetches robots.txt */
-    struct sitemap_stream *list;   /* its page is read as it comes, or NULL */
-    struct warc_capture *robots_warc; /* the records of that, until reported */
-    bool read_robots; /* it did; others of its origin had to wait */
+    struct sitemap_stream *list;   /* reads the body as it arrives, or NULL */
+    struct warc_capture *robots_warc; /* robots.txt's, until reported */
+    bool read_robots; /* it read robots.txt while others of its origin waited */
     enum fetch_task_state (*on_ended)(const struct fetch_task_tools *t,
                                       struct fetch_task *task,
                                       const struct fetch_result *result);
 };
 
-/* Takes the assignment. Tasks are used again and again; fetch_task_init only
- * once. */
+/* fetch_task_set takes ownership of the assignment. Tasks are reused; call
+ * fetch_task_init only once. */
 void fetch_task_init(struct fetch_task *task);
 void fetch_task_fini(struct fetch_task *task);
 void fetch_task_set(struct fetch_task *task, struct assignment *a);
@@ -74,7 +74,7 @@ enum fetch_task_state fetch_task_begin(const struct fetch_task_tools *t,
 enum fetch_task_state fetch_task_on_ended(const struct fetch_task_tools *t,
                                           struct fetch_task *task,
                                           const struct fetch_result *result);
-/* Give its URL back, not begun. */
+/* Gives the URL of a task back that has not begun. */
 enum fetch_task_state fetch_task_release(const struct fetch_task_tools *t,
                                          struct fetch_task *task);
 

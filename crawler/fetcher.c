@@ -2,13 +2,13 @@
 /*
  * fetcher.c - one thread: its inbox, its lanes, its turn.
  *
- * A lane holds the URLs of one queue that are with this fetcher; no more than
- * conns_per_host of them have a transfer at once, the others wait their turn
- * in the order they came. Lanes come and go with their URLs, and there are
- * never more than the fetcher may hold URLs, so an array is searched.
+ * A lane holds the URLs of one queue that this fetcher has; at most
+ * conns_per_host of them have a transfer at once, the others wait in order of
+ * arrival. A lane exists as long as it has URLs, so there are few, and an array
+ * is searched.
  *
- * The inbox has a mutex of its own and is emptied at one stroke; the thread is
- * woken only by the first that enters an empty one.
+ * The inbox has its own mutex and is emptied in one step; only the first entry
+ * into an empty inbox wakes the thread.
  */
 #include "crawler/fetcher.h"
 
@@ -39,8 +39,8 @@ struct known {
 
 struct lane {
     uint32_t queue;
-    uint32_t active;                 /* tasks begun, held ones too */
-    struct fetch_task *first, *last; /* tasks that wait for their turn */
+    uint32_t active;                 /* tasks begun, including held ones */
+    struct fetch_task *first, *last; /* tasks that wait their turn */
 };
 
 struct fetcher {
@@ -54,7 +54,7 @@ struct fetcher {
     struct fetch_task_tools tools;
     struct lane *lanes;
     size_t lane_count;
-    struct fetch_task *held; /* until another's robots.txt has come */
+    struct fetch_task *held; /* until another task has robots.txt */
     struct fetch_task *free_jobs;
     struct assignment **taken; /* the inbox of this turn */
     enum mode mode;
@@ -130,7 +130,7 @@ static void fetch_task_give(struct fetcher *f, struct fetch_task *task)
     f->free_jobs = task;
 }
 
-/* Its report was sent. */
+/* The report of a task was sent. */
 static void fetch_task_is_done(struct fetcher *f, struct fetch_task *task)
 {
     struct lane *lane = lane_of(f, task->assignment->lease.queue);
@@ -155,8 +155,8 @@ static void begin(struct fetcher *f, struct fetch_task *task)
     }
 }
 
-/* URLs that waited while robots.txt was fetched go back: how long their queue
- * has to wait may have changed. */
+/* Releases URLs that waited for robots.txt: the delay of their queue may have
+ * changed. */
 static void release_others(struct fetcher *f, struct bytes origin,
                            struct lane *lane)
 {
@@ -226,7 +226,8 @@ static void take_inbox(struct fetcher *f)
     f->mode = f->wanted;
     pthread_mutex_unlock(&f->mtx);
     learn_robots(f, known);
-    /* What ended in the last turn was reported then, and may be back. */
+    /* URLs that ended in the last turn were reported then, and may have
+     * returned. */
     drop_idle_lanes(f);
     for (size_t i = 0; i < count; i++)
         lane_add(lane_of(f, taken[i]->lease.queue), job_take(f, taken[i]));
@@ -238,7 +239,7 @@ static bool may_begin(struct fetcher *f, const struct lane *lane)
            fetch_set_may_start(f->tools.fetches, clock_mono());
 }
 
-/* Begin what may begin in this lane; when no more is to begin, give it back. */
+/* Begins tasks of this lane; gives them back if no more may begin. */
 static void work_lane(struct fetcher *f, struct lane *lane)
 {
     while (lane->first != NULL) {
@@ -270,7 +271,7 @@ static void finish_ended(struct fetcher *f)
     struct fetch_result result;
     struct fetch *done;
 
-    /* What the turn that is over took in hand is dropped below. */
+    /* What this turn had in hand is dropped below. */
     while ((done = fetch_set_next_ended(f->tools.fetches, clock_mono(),
                                         &result)) != NULL) {
         struct fetch_task *task = done->ctx;
@@ -400,7 +401,7 @@ static void free_parts(struct fetcher *f)
         free(task);
     }
     for (size_t i = 0; i < f->inbox_count; i++)
-        assignment_free(f->inbox[i]); /* came after its end */
+        assignment_free(f->inbox[i]); /* arrived after its end */
     while (f->known != NULL) {
         struct known *k = f->known;
 
@@ -448,8 +449,8 @@ static enum status make_parts(struct fetcher *f,
     return fetch_set_new(&f->tools.fetches, o, &f->counters, f->in_hand);
 }
 
-/* Signals are the main thread's: a fetcher has all of them blocked, SIGPIPE
- * included, so that writing to a closed connection is an error like others. */
+/* The main thread handles signals: a fetcher blocks all of them, including
+ * SIGPIPE, so that writing to a closed connection is an ordinary error. */
 static enum status start_thread(struct fetcher *f)
 {
     sigset_t all, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetcher_global.c - what a process needs once, before its first fetcher. */
+/* fetcher_global.c - sets up a process before its first fetcher. */
 #include <curl/curl.h>
 #include <errno.h>
 #include <libxml/parser.h>
@@ -17,7 +17,7 @@
 #define DESCRIPTORS_MOST (UINT64_C(1) << 20)
 
 /* Kept connections and transfers each need a descriptor, and the usual soft
- * limit of 1,024 is for programs that call select(). */
+ * limit of 1,024 only exists for programs that call select(). */
 static void raise_descriptor_limit(void)
 {
     struct rlimit r;
@@ -39,8 +39,8 @@ uint64_t fetcher_descriptors(void)
 
 static enum status global_status;
 
-/* Memory that runs out within a library would show as a fault of the page it
- * reads; so it ends the process there as well. */
+/* If memory ran out within a library, the page that it reads would seem faulty;
+ * so that ends the process too. */
 static void global_init(void)
 {
     global_status = STATUS_OK;

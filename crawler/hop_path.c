@@ -2,11 +2,11 @@
 /*
  * hop_path.c - how a URL was found.
  *
- * The path of a page is that of the page it was found on and one letter more.
- * Pages are leased after those that link to them, so the latter's path is
- * mostly here still: a table of paths by id, where a newer one takes the place
- * of an older. What is missing is walked back to, row by row, but no further
- * than WALK_MOST; beyond that the row's own depth is the number of steps.
+ * The path of a page is the path of the page it was found on, plus one letter.
+ * A page is leased after the page that links to it, whose path is usually still
+ * in the cache: a table by id, where newer paths replace older ones. A missing
+ * path is found by walking back row by row, at most WALK_MOST rows; beyond them
+ * the row's depth gives the number of steps.
  */
 #include "crawler/hop_path.h"
 
@@ -24,7 +24,7 @@
 struct path {
     uint64_t id; /* 0: free */
     uint32_t over, count;
-    char letters[HOP_LETTERS_MOST]; /* the last of them */
+    char letters[HOP_LETTERS_MOST]; /* the last ones */
 };
 
 struct hop_path {
@@ -73,13 +73,13 @@ static void step(struct path *p, char letter)
     p->over++;
 }
 
-/* A step of the walk: a URL whose path is not known. */
+/* A step of the walk: a URL whose path is unknown. */
 struct unknown {
     uint64_t id;
     char letter;
 };
 
-/* *path: that of `id`, a page. */
+/* Sets *path to the path of the page `id`. */
 static enum status path_of_page(struct hop_path *t, uint64_t id,
                                 struct path *path)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_finder.c - the links of one response, made ready for the frontier.
+ * link_finder.c - prepares the links of a response for the frontier.
  *
- * The digest is taken before the scope is asked: pages repeat their links (a
- * menu, a logo), and a repeat is found by its digest in 20 ns, where the scope
- * may run regular expressions.
+ * The digest is taken before the scope is asked: pages repeat links (a menu, a
+ * logo), and a digest finds a repeat in 20 ns, while the scope may run regular
+ * expressions.
  */
 #include "crawler/link_finder.h"
 
@@ -34,7 +34,7 @@ struct link_finder {
     struct url page;
     uint64_t count, repeats;
     struct outlinks found;
-    struct outlinks elsewhere; /* what a sitemap lists of other hosts */
+    struct outlinks elsewhere; /* entries of a sitemap on other hosts */
     struct seen seen;
 };
 
@@ -79,7 +79,7 @@ static void seen_grow(struct seen *s)
     *s = larger;
 }
 
-/* True: it was there. */
+/* True: `d` was seen before. */
 static bool seen_before(struct seen *s, struct digest d)
 {
     struct digest *slot = seen_slot(s, d);
@@ -129,8 +129,8 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
     return url_parse(&f->page, lease->url, NULL, NULL) == URL_OK;
 }
 
-/* `like` says how the link was found; `u` is canonical. REASON_NONE: it is an
- * item of `to` now, or was one before. */
+/* Offers the canonical URL `u`; `like` says how it was found. REASON_NONE: it
+ * is an item of `to` now, or already was. */
 static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
                                  struct engine_item like, const struct url *u)
 {
@@ -158,7 +158,7 @@ static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Is a link of this kind followed? Then it is brought to its form. */
+/* True: links of this kind are followed, and `u` was made canonical. */
 static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
 {
     f->count++;
@@ -212,7 +212,8 @@ void link_finder_css(struct link_finder *f, struct bytes body,
         outlinks_overflow(&f->found);
 }
 
-/* A sitemap or feed that was met as a page: what it lists is one link on. */
+/* Takes an entry of a sitemap or feed that was fetched as a page: the entry is
+ * one link deeper. */
 static void visit_entry(void *ctx, const struct sitemap_entry *e)
 {
     struct link_finder *f = ctx;

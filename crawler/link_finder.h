@@ -1,10 +1,10 @@
 /*
- * link_finder.h - the links of one response, made ready for the frontier.
+ * link_finder.h - prepares the links of a response for the frontier.
  *
- * Brings each link to canonical form, asks the scope, takes its digest, and
- * keeps one of each per page; the others become drops with a reason. What it
- * finds lives in the arena it was begun with. One thread owns a finder, which
- * is used for page after page.
+ * Makes each link canonical, asks the scope, takes its digest, and keeps each
+ * link once per page; unwanted links become drops with a reason. The results
+ * live in the arena given to link_finder_begin. One thread owns a finder and
+ * uses it for one page after another.
  */
 #ifndef URLWEIR_CRAWLER_LINK_FINDER_H
 #define URLWEIR_CRAWLER_LINK_FINDER_H
@@ -22,39 +22,39 @@ struct link_finder;
 struct link_finder *link_finder_new(const struct fetcher_options *o);
 void link_finder_free(struct link_finder *f); /* NULL is fine */
 
-/* A new answer, to the URL of `lease`. At most `most` bytes of `arena` are
- * used; its ceiling is no lower. False: that URL is none, which only a damaged
- * store can bring about, and nothing may be asked of the finder. */
+/* Begins the response to the URL of `lease`. Uses at most `most` bytes of
+ * `arena`, whose limit must not be lower. False: the URL is not valid, which
+ * only a damaged store can cause, and the finder may not be used for it. */
 bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
                        struct arena *arena, size_t most);
 
-/* The links of an HTML body. */
+/* Finds the links of an HTML body. */
 void link_finder_html(struct link_finder *f, struct bytes body,
                       struct bytes content_type, struct page_info *info);
-/* The links of a style sheet. */
+/* Finds the links of a style sheet. */
 void link_finder_css(struct link_finder *f, struct bytes body,
                      struct bytes content_type, struct page_info *info);
-/* The entries of a sitemap or feed; nothing where it is neither. */
+/* Finds the entries of a sitemap or feed; nothing if the body is neither. */
 void link_finder_sitemap(struct link_finder *f, struct bytes body,
                          struct bytes content_type);
-/* One link of a header field, relative to the URL asked. */
+/* Adds a link of a header field, relative to the URL of the request. */
 void link_finder_add(struct link_finder *f, struct bytes reference,
                      enum link_kind kind, bool nofollow);
-/* Links that were found and sent on by others (sitemap_stream.h). */
+/* Counts links that another module has found and sent (sitemap_stream.h). */
 void link_finder_count(struct link_finder *f, uint64_t links);
-/* Were there more than are looked at? */
+/* Did the page have more links than the limit? */
 bool link_finder_is_full(const struct link_finder *f);
-/* The page forbids to follow what it links to. */
+/* The page forbids following its links. */
 void link_finder_forbid(struct link_finder *f);
 
-/* What becomes of a redirect; REASON_NONE: it is followed. *target is where it
- * leads, unless that is no URL; it lives until the next link is found. */
+/* Takes a redirect. REASON_NONE: it is followed. Sets *target to the URL, if it
+ * is one; the bytes live until the next link is found. */
 enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
                                          struct bytes *target);
 
-/* Fills in found, drops and row.links of *done. The last so many of found are
- * as report.elsewhere has them. */
+/* Fills in found, drops and row.links of *done. Returns the number for
+ * report.elsewhere. */
 size_t link_finder_end(struct link_finder *f, struct engine_done *done);
 
 #endif

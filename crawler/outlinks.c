@@ -2,8 +2,8 @@
 /*
  * outlinks.c - what one response revealed: links to admit, and links dropped.
  *
- * The arrays grow outside the arena, so that no dead copy of them fills it,
- * and are kept between pages unless one page made them large.
+ * The arrays grow outside the arena, so that old copies do not fill it, and are
+ * kept between pages unless a page made them large.
  */
 #include "crawler/outlinks.h"
 
@@ -49,7 +49,7 @@ void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
 
 /* ---- room ---------------------------------------------------------------- */
 
-/* Is there room for `len` octets and one more of both arrays? */
+/* Is there room for `len` octets and one more entry in both arrays? */
 static bool has_room(const struct outlinks *f, size_t len)
 {
     size_t arrays = (f->item_count + 1) * sizeof *f->items +

@@ -1,9 +1,9 @@
 /*
  * outlinks.h - what one response revealed: links to admit, and links dropped.
  *
- * Texts live in the arena that the response's report takes along, bounded; what
- * has no room there, and all behind it, becomes one drop that names the page.
- * Whether a link is wanted is decided before it comes here. One thread.
+ * Texts live in the arena of the response's report, which is bounded; the first
+ * link without room there and all after it become one drop that names the page.
+ * The caller decides whether a link is wanted. One thread.
  */
 #ifndef URLWEIR_CRAWLER_OUTLINKS_H
 #define URLWEIR_CRAWLER_OUTLINKS_H
@@ -28,27 +28,27 @@ struct outlinks {
     size_t drop_count, drop_cap;
 };
 
-/* All zero is a valid beginning. */
+/* A struct of zeros is a valid start. */
 void outlinks_fini(struct outlinks *f);
-/* A new answer, to the URL of `lease`. */
+/* Begins the response to the URL of `lease`. */
 void outlinks_begin(struct outlinks *f, const struct engine_lease *lease,
                     struct arena *arena, size_t most);
 
-/* A copy of `like`, with its texts and hint; like->key is a part of like->url.
+/* Adds a copy of `like`, with its texts and hint; like->key is part of
+ * like->url.
  */
 void outlinks_add(struct outlinks *f, const struct engine_item *like);
-/* `like` says how `u` was found; `place` is 0 but for a link that was one too
- * many. */
+/* Drops `u`; `like` says how it was found. `place` is 0, except for a link over
+ * the limit. */
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
                    const struct url *u, const struct engine_item *like,
                    size_t place);
-/* All further links of this page, in one drop that names the page. */
+/* Drops all further links of this page, as one drop that names the page. */
 void outlinks_overflow(struct outlinks *f);
-/* All that was to be admitted is dropped. */
+/* Drops all items. */
 void outlinks_forbid(struct outlinks *f, enum outcome_reason reason);
 
-/* Brings the items into the order that `compare` says, as they came where it
- * sees no difference. */
+/* Sorts the items by `compare`; the sort is stable. */
 void outlinks_sort(struct outlinks *f,
                    int (*compare)(const struct engine_item *a,
                                   const struct engine_item *b));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - what a fetched URL becomes for the frontier.
+ * report.c - makes the report of a fetched URL for the frontier.
  */
 #include "crawler/report.h"
 
@@ -18,8 +18,8 @@
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_tag.h"
 
-#define ROW_TEXT_MOST ((size_t)512) /* of a header value kept in a row */
-/* For what stands beside the links: the row's texts and a robots.txt. */
+#define ROW_TEXT_MOST ((size_t)512) /* of a header value in a row */
+/* Room for everything but links: the row's texts and a robots.txt. */
 #define REPORT_SLACK (2 * ROBOTS_READ_MOST)
 
 struct reporter {
@@ -33,7 +33,7 @@ struct draft {
     const struct engine_lease *lease;
     const struct fetch_result *result;
     struct sitemap_stream *list;
-    bool is_page; /* and no list of URLs */
+    bool is_page; /* not a list of URLs */
     struct report *out;
     struct engine_done *done;
 };
@@ -86,7 +86,7 @@ struct arena *report_arena(struct report *r)
     return r->arena;
 }
 
-/* A copy in the report's arena, cut to `most` octets. */
+/* A copy in the report's arena, of at most `most` octets. */
 static struct bytes kept(struct report *r, struct bytes s, size_t most)
 {
     size_t len = s.len < most ? s.len : most;
@@ -98,7 +98,7 @@ static struct bytes kept(struct report *r, struct bytes s, size_t most)
     return at != NULL ? bytes_of(at, len) : bytes_of("", 0);
 }
 
-/* A number of the wire in the type of a row. */
+/* The elapsed time in the type of the row. */
 static uint32_t elapsed_ms(const struct fetch_result *result)
 {
     int64_t ms = (result->ended - result->started) / NS_PER_MS;
@@ -157,7 +157,7 @@ void report_set_robots(struct report *r, const struct robots_row *row)
 
     if (copy == NULL || origin.len != row->origin.len ||
         body.len != row->body.len)
-        return; /* it is fetched again after a restart, no more */
+        return; /* it is only fetched again after a restart */
     *copy = *row;
     copy->origin = origin;
     copy->body = body;
@@ -200,7 +200,7 @@ static void fill_row(struct draft *d)
     row->lang = header(d, RESPONSE_CONTENT_LANGUAGE);
     if (result->unknown_coding && result->body_bytes > 0)
         row->flags |= FETCH_ROW_UNKNOWN_CODING;
-    if (result->body.len > 0 && d->list == NULL) /* which is not kept whole */
+    if (result->body.len > 0 && d->list == NULL) /* a list's body is not kept */
         row->body_digest =
             digest_bytes(d->r->o->rules.digest_key, result->body);
     d->done->outcome.http_status = result->response->status;
@@ -218,7 +218,7 @@ static void fill_host_news(struct draft *d)
     uint16_t status = result->response->status;
 
     if (result->end == FETCH_ADDRESS || result->end == FETCH_PORT)
-        return; /* nothing was sent, and nothing is wrong with the host */
+        return; /* nothing was sent; the host is fine */
     host->ended = result->ended;
     host->http_status = status;
     host->unreachable = report_is_unreachable(result->end);
@@ -261,13 +261,13 @@ static void read_html(struct draft *d, struct tags *tags)
     tags->nofollow = tags->nofollow || info.nofollow;
 }
 
-/* Only who was told that it is a feed may take anything for one. */
+/* XML may be a sitemap or feed; other types only if a page announced a feed. */
 static bool may_be_sitemap(const struct draft *d)
 {
     return mime_is_xml(d->done->row.mime) || d->lease->kind == LINK_FEED;
 }
 
-/* The limits of a sitemap, and what its gzip came to. */
+/* The reason for which a list ended early, if it did. */
 static enum outcome_reason list_reason(const struct sitemap_end *end)
 {
     if (end->status == STATUS_OK)
@@ -277,7 +277,7 @@ static enum outcome_reason list_reason(const struct sitemap_end *end)
     return end->too_many ? REASON_LINK_COUNT : REASON_TRUNCATED_LENGTH;
 }
 
-/* Was it asked for only because that is where sitemaps often are? */
+/* Was it requested only because sitemaps are often at this URL? */
 static bool was_guess(const struct engine_lease *l)
 {
     size_t origin = url_origin_length(l->url);
@@ -287,8 +287,8 @@ static bool was_guess(const struct engine_lease *l)
            bytes_is(path, SITEMAP_GUESS);
 }
 
-/* A body that was read as it came. False: it was no sitemap, and whoever
- * called it one may have meant a page. */
+/* Takes the result of a body that was read while it arrived. False: it was not
+ * a sitemap, and may be a page. */
 static bool read_list(struct draft *d)
 {
     struct sitemap_end end = sitemap_stream_end(d->list);
@@ -304,7 +304,7 @@ static bool read_list(struct draft *d)
     return true;
 }
 
-/* What kind of document it is decides who reads it. */
+/* Reads the document with the parser of its type. */
 static void read_document(struct draft *d, struct tags *tags)
 {
     struct fetch_row *row = &d->done->row;
@@ -365,7 +365,8 @@ static enum outcome_reason cut_reason(enum fetch_end end)
     }
 }
 
-/* A type that the head did not name; a response without body is of none. */
+/* Checks the document's type, which the head need not have named. A response
+ * without body has no type. */
 static bool is_accepted(const struct draft *d)
 {
     const struct fetcher_options *o = d->r->o;
@@ -441,7 +442,7 @@ static void report_answer(struct draft *d)
 enum outcome_reason report_failure_reason(enum fetch_end end)
 {
     switch (end) {
-    case FETCH_CUT_TIME: /* of a robots.txt, which must be whole */
+    case FETCH_CUT_TIME: /* a robots.txt must be complete */
     case FETCH_DNS:
         return REASON_DNS;
     case FETCH_CONNECT:

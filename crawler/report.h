@@ -1,12 +1,11 @@
 /*
- * report.h - what a fetched URL becomes for the frontier.
+ * report.h - makes the report of a fetched URL for the frontier.
  *
- * From the response: its outcome (docs/formats/export.md), the row of
- * the page store, the links it reveals in canonical form with scope and digest,
- * and the drops with their reasons. A link that repeats on its page is sent
- * once. Everything of a report lives in its arena, of REPORT_MOST bytes; what
- * has no room there is dropped as REASON_LINK_COUNT. A reporter belongs to one
- * thread.
+ * A report holds the outcome (docs/formats/export.md), the row for the page
+ * store, the links in canonical form with scope and digest, and the drops with
+ * their reasons. A link that repeats on its page is sent once. All data of a
+ * report live in its arena of REPORT_MOST bytes; links without room there are
+ * dropped as REASON_LINK_COUNT. A reporter belongs to one thread.
  */
 #ifndef URLWEIR_CRAWLER_REPORT_H
 #define URLWEIR_CRAWLER_REPORT_H
@@ -23,35 +22,35 @@ struct reporter;
 struct reporter *reporter_new(const struct fetcher_options *o);
 void reporter_free(struct reporter *r); /* NULL is fine */
 
-/* Of a response, or of none. `list` is what was read of its body as it came, or
- * NULL. `result` says neither FETCH_CROWDED nor _STARVED
- * nor _STOPPED. `note` is kept as the row's detail where nothing else explains
- * the outcome. host.crawl_delay_ms and host.robots are the caller's to set. */
+/* Reports a response or a failed request. `list` has read the body as it
+ * arrived, or is NULL. `result` is not FETCH_CROWDED, FETCH_STARVED or
+ * FETCH_STOPPED. `note` becomes the row's detail if nothing else explains the
+ * outcome. The caller sets host.crawl_delay_ms and host.robots. */
 struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
                              const struct fetch_result *result,
                              struct sitemap_stream *list, struct bytes note);
 
-/* Why there is no response; REASON_NONE: there is one, or it says nothing of
- * the network. */
+/* Why there is no response; REASON_NONE: there is one, or the network is not
+ * the cause. */
 enum outcome_reason report_failure_reason(enum fetch_end end);
-/* The request did not get as far as its server. */
+/* True: the request did not reach its server. */
 bool report_is_unreachable(enum fetch_end end);
-/* Of a URL that no request was sent for. */
+/* Reports a URL for which no request was sent. */
 struct report *report_of(const struct engine_lease *l,
                          enum outcome_status status, enum outcome_reason reason,
                          struct bytes detail, int64_t wall_ms);
-/* Back to its queue, not before `not_before`. */
+/* Returns the URL to its queue; it is not due before `not_before`. */
 struct report *report_release(const struct engine_lease *l, int64_t not_before);
-/* A part of what a list of URLs holds, in `arena`, which is taken over; the
- * caller fills in done.outlinks and done.drops. */
+/* Reports part of a list of URLs. Takes ownership of `arena`; the caller fills
+ * in done.outlinks and done.drops. */
 struct report *report_part(const struct engine_lease *l, struct arena *arena);
 struct report *report_gone(void);
-/* Its URL's next request goes to the host of this queue. */
+/* The next request for its URL goes to the host of this queue. */
 void report_set_robots_host(struct report *r, struct bytes key);
 
 /* Keeps a copy of `row` in the report. */
 void report_set_robots(struct report *r, const struct robots_row *row);
-/* The arena of its own, made when missing. */
+/* The report's arena, created on first use. */
 struct arena *report_arena(struct report *r);
 
 #endif

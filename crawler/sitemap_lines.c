@@ -2,9 +2,9 @@
 /*
  * sitemap_lines.c - the sitemaps that a robots.txt names.
  *
- * sitemaps.org wants whole URLs there; a relative one is taken as relative to
- * the file. Their depth is 1, as if the origin's first page linked to them, and
- * what they list has the same: --depth 0 asks for no sitemap.
+ * sitemaps.org requires absolute URLs; we resolve a relative one against the
+ * file. Sitemaps have depth 1, as if the origin's start page linked to them,
+ * and so have their entries: --depth 0 fetches no sitemap.
  */
 #include "crawler/sitemap_lines.h"
 
@@ -12,10 +12,10 @@
 #include "crawler/outlinks.h"
 #include "crawler/report.h"
 
-/* For the texts; a robots.txt is at most ROBOTS_READ_MOST. */
+/* For the texts of a robots.txt of at most ROBOTS_READ_MOST. */
 #define LINES_MEMORY (2 * ROBOTS_READ_MOST)
 
-/* The URL of line `i`, which is the caller's to free with url_fini. */
+/* The URL of line `i`; the caller frees it with url_fini. */
 static bool line_url(const struct candidate_rules *of,
                      const struct robots *rules, size_t i,
                      const struct url *robots, struct url *out)

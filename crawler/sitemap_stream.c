@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sitemap_stream.c - a sitemap on its way into the frontier, as it arrives.
+ * sitemap_stream.c - reads a sitemap while it arrives.
  *
  * The alternative, to spool the body to disk and read it at its end, would need
- * 50 MiB of disk a transfer and stall the fetcher's other transfers while it is
- * parsed. Sent in parts, a report's worth is parsed between two reads of the
- * socket. Parts are reports of their own, ahead of the sitemap's, so what the
- * sitemap lists is in the store no later than the sitemap is done.
+ * 50 MiB of disk per transfer and stall the fetcher's other transfers while it
+ * is parsed. In parts, at most a report's worth is parsed between two reads of
+ * the socket. Parts are separate reports, sent before the sitemap's own, so its
+ * entries are in the store before the sitemap is done.
  */
 #include "crawler/sitemap_stream.h"
 
@@ -22,7 +22,7 @@
 #include "crawler/sitemap/sitemap_hint.h"
 
 #define PART_ENTRIES ((size_t)1024)
-#define PART_TEXT    ((size_t)128 << 10) /* a part is sent when it has more */
+#define PART_TEXT    ((size_t)128 << 10) /* a larger part is sent */
 #define PART_MOST    ((size_t)1 << 20)
 
 struct sitemap_stream {
@@ -30,7 +30,7 @@ struct sitemap_stream {
     struct queue *reports;
     const struct engine_lease *lease;
     struct url page;
-    struct sitemap_parser *parser; /* NULL: nothing has come yet */
+    struct sitemap_parser *parser; /* NULL: no octets yet */
     enum status status;
     bool nofollow; /* X-Robots-Tag */
     uint64_t links;
@@ -103,13 +103,13 @@ static void send_part(struct sitemap_stream *s)
 
 /* ---- entries ------------------------------------------------------------- */
 
-/* That of the sitemap; what one lists is no seed, though. */
+/* The depth of the sitemap, but at least 1: its entries are not seeds. */
 static uint32_t entry_depth(const struct sitemap_stream *s)
 {
     return s->lease->depth > 0 ? s->lease->depth : 1;
 }
 
-/* REASON_NONE: *item is filled in. Else why it is not wanted. */
+/* REASON_NONE: *item is filled in. Otherwise the reason to drop the entry. */
 static enum outcome_reason judge_entry(const struct sitemap_stream *s,
                                        const struct url *u,
                                        struct engine_item *item)
@@ -147,7 +147,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     }
     if (sitemap_hint(e, &hint))
         like.hint = &hint;
-    /* Feeds quote whom they like; a sitemap speaks for its host. */
+    /* A feed may link to any host; a sitemap speaks for its own. */
     outlinks_add(e->kind == SITEMAP_ITEM || url_same_site(&s->page, e->url)
                      ? &s->own
                      : &s->elsewhere,
@@ -190,7 +190,7 @@ bool sitemap_stream_take(void *stream, const struct response *a,
     return s->status == STATUS_OK;
 }
 
-/* Lines of text of which none is a URL are no list of URLs. */
+/* Plain text without any URL is not a list of URLs. */
 static bool is_sitemap(const struct sitemap_stream *s)
 {
     enum sitemap_format format = sitemap_parser_format(s->parser);

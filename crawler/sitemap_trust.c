@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sitemap_trust.c - whether a sitemap may speak of another host.
+ * sitemap_trust.c - whether a sitemap may list another host's URLs.
  *
- * A sitemap that lists thousands of hosts would have as many robots.txt files
- * read and parsed, so ORIGINS_MOST are looked at for each report and the rest
- * count as saying no.
+ * A sitemap that lists thousands of hosts would make us parse as many
+ * robots.txt files, so we look at ORIGINS_MOST for each report and take the
+ * rest as refusals.
  */
 #include "crawler/sitemap_trust.h"
 
@@ -81,8 +81,8 @@ static bool is_named(struct sifter *s, struct bytes origin)
     return named;
 }
 
-/* http and https on their own ports are one place here as in scope.h, and a
- * crawl may have asked for the robots.txt of either. */
+/* http and https on their default ports are one site, as in scope.h, and a
+ * crawl may have fetched the robots.txt of either. */
 static bool is_named_somewhere(struct sifter *s, const struct url *u,
                                struct bytes origin)
 {
@@ -118,8 +118,8 @@ static bool may_list(struct sifter *s, struct bytes text)
 
 /* ---- sifting ------------------------------------------------------------- */
 
-/* Moves what may stay to the front of `items`; how many that are. The others
- * are put behind `drops`. */
+/* Moves the items that stay to the front of `items` and returns their number.
+ * Appends the others to `drops`. */
 static size_t sift(struct sifter *s, struct engine_item *items, size_t n,
                    struct engine_drop *drops)
 {
@@ -146,7 +146,7 @@ static void sift_report(struct sifter *s, struct report *r)
 
     if (items == NULL || drops == NULL) {
         r->done.outlink_count =
-            own; /* cannot be: the arena has twice the room */
+            own; /* impossible: the arena has twice the room */
         return;
     }
     memcpy(items, r->done.outlinks, r->done.outlink_count * sizeof *items);

@@ -2,8 +2,8 @@
 /*
  * url_columns.c - the columns of a URL's row: one table.
  *
- * Views differ in what they show and in which order, as programs read CSV by
- * position, and in nothing else.
+ * Views differ only in which columns they show and in their order, since
+ * programs read CSV by position.
  */
 #include "crawler/url_columns.h"
 

@@ -1,10 +1,10 @@
 /*
  * url_columns.h - the columns of a URL's row: one table.
  *
- * `urlweir export`, explain, --jsonl and the HTTP API tell of a URL what
- * struct url_record holds. Each column is described once: its name, its unit,
- * what it means and where it is; each view is a list of columns. The views and
- * the documents are made of both. Any thread.
+ * `urlweir export`, explain, --jsonl and the HTTP API print what struct
+ * url_record holds. Each column is described once: its name, its unit, its
+ * meaning and its offset; each view is a list of columns. The output and the
+ * documents are generated from both tables. Any thread.
  */
 #ifndef URLWEIR_CRAWLER_URL_COLUMNS_H
 #define URLWEIR_CRAWLER_URL_COLUMNS_H
